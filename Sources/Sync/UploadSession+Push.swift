@@ -10,19 +10,18 @@ extension UploadSession {
   /// Sends the next pending readings, and marks exactly the acknowledged ones: an import may meanwhile have added
   /// others to the same range.
   func pushReadings(_ limit: Int) async throws -> UploadEvent {
-    let (after, began) = (lastReading, environment.now())
-    let leavesOutWithdrawn = remote.removal != nil
-    let pending = try store.sync { store in
-      let pending = try store.pendingReadings(
-        after: after, limit: limit, leavesOutWithdrawn: leavesOutWithdrawn)
-      try store.beginTransfer(of: pending.keys, at: began)
-      return pending
-    }
+    let pending = try selectReadings(limit)
     lastSent = .readings(pending.keys)
     guard let last = pending.keys.last else { return .exhausted }
-    let answer = await ask { () async throws(ServiceError) in try await remote.store(pending.batch, run) }
-    switch answer {
+    hasAsked = true
+    let (remote, run) = (remote, run)
+    async let request = Self.answer { () async throws(ServiceError) in
+      try await remote.store(pending.batch, run)
+    }
+    try readAhead(after: pending, limit)
+    switch await request {
     case .failure(let error):
+      readingsAhead = nil
       // A single reading is never too large: in that case the remote or a proxy accepts nothing at all.
       let isAtFault = error != .tooLarge || pending.keys.count > 1
       return .failed(error, items: isAtFault ? pending.keys.count : 0)
@@ -42,6 +41,38 @@ extension UploadSession {
       summary.disputedReadings = disputed.count
       summary.refused += answer.refused.count
       return .done
+    }
+  }
+
+  /// The next pending readings, which are being sent from now on.
+  private func selectReadings(_ limit: Int) throws -> PendingReadings {
+    let (after, began) = (lastReading, environment.now())
+    let leavesOutWithdrawn = remote.removal != nil
+    let ahead = readingsAhead
+    readingsAhead = nil
+    return try store.sync { store in
+      let pending =
+        if let ahead, ahead.after == after, ahead.limit == limit, try store.isUnchanged(since: ahead.version)
+        {
+          ahead.readings
+        } else {
+          try store.pendingReadings(after: after, limit: limit, leavesOutWithdrawn: leavesOutWithdrawn)
+        }
+      try store.beginTransfer(of: pending.keys, at: began)
+      return pending
+    }
+  }
+
+  /// Reads the batch that follows a full one, while the answer for that one is awaited. It is only sent if no other
+  /// connection has changed the store since: then it is what the store would select.
+  private func readAhead(after pending: PendingReadings, _ limit: Int) throws {
+    // A site may want other readings after an answer.
+    guard pending.keys.count == limit, remote.moving == nil, remote.removal == nil else { return }
+    readingsAhead = try store.compare { store in
+      let version = try store.version()
+      return ReadingsAhead(
+        after: pending.keys.last, limit: limit, version: version,
+        readings: try store.pendingReadings(after: pending.last, limit: limit))
     }
   }
 

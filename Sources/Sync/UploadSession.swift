@@ -18,6 +18,8 @@ package final class UploadSession {
   let environment: UploadEnvironment
   var plan: UploadPlan
   var run = RunStamp(node: "", number: 0, id: "")
+  /// The readings that probably follow those of the request that is being made.
+  var readingsAhead: ReadingsAhead?
   /// The last reading examined in this run.
   var lastReading: ReadingKey?
   /// Whether the login may remove withdrawn readings, as far as known from the remote's answers.
@@ -43,7 +45,7 @@ package final class UploadSession {
   /// Whether all changes of others were fetched.
   var hasFetchedChanges = false
   /// Whether any request was made.
-  private var hasAsked = false
+  var hasAsked = false
   /// The progress of attachments.
   var attachments: AttachmentLane
   /// Readings for which another program's document has another value at the same time, as far as found in this run.
@@ -65,6 +67,15 @@ package final class UploadSession {
       case .records(let records): records.count
       }
     }
+  }
+
+  /// A batch of readings that was selected before the batch before it was answered.
+  struct ReadingsAhead {
+    let after: ReadingKey?
+    let limit: Int
+    /// The version of the store that was read.
+    let version: StoreVersion
+    let readings: PendingReadings
   }
 
   /// The maximum number of times that one record is sent in a run, since it may be changed each time.
@@ -147,6 +158,13 @@ package final class UploadSession {
     _ request: () async throws(ServiceError) -> Answer
   ) async -> Result<Answer, ServiceError> {
     hasAsked = true
+    return await Self.answer(request)
+  }
+
+  /// The answer to a request, or its error, as a value.
+  static func answer<Answer>(
+    _ request: () async throws(ServiceError) -> Answer
+  ) async -> Result<Answer, ServiceError> {
     do throws(ServiceError) {
       return .success(try await request())
     } catch {

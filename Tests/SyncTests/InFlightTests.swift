@@ -78,6 +78,46 @@ import Testing
     #expect(try scene.b.text(guid, "a") == last)
   }
 
+  @Test func theNextBatchIsReadDuringTheRequestBeforeIt() async throws {
+    let scene = try await Scene()
+    try scene.a.importReadings(0..<25)
+    let all = try scene.a.pendingKeys()
+    let session = try await scene.a.untilReadings(of: 10)
+    try await scene.a.stepUpload()
+    #expect(session.readingsAhead?.readings.keys == Array(all[10..<20]))
+    try await scene.a.stepUpload()
+    #expect(session.readingsAhead?.readings.keys == Array(all[20...]))
+    // Fewer than the limit are the last ones.
+    try await scene.a.stepUpload()
+    #expect(session.readingsAhead == nil)
+    #expect(try scene.a.pendingReadings() == 0)
+    #expect(try await scene.server.everything().readings == 25)
+  }
+
+  @Test func aBatchThatWasReadBeforeAnImportIsNotSent() async throws {
+    let scene = try await Scene()
+    try scene.a.importReadings(0..<10)
+    try scene.a.importReadings(20..<30)
+    let last = Array(try scene.a.pendingKeys()[10...])
+    let session = try await scene.a.untilReadings(of: 10)
+    try await scene.a.stepUpload()
+    #expect(session.readingsAhead?.readings.keys == last)
+    try scene.a.importReadings(10..<20)
+    try await scene.a.stepUpload()
+    #expect(try scene.a.pendingKeys() == last)
+  }
+
+  @Test func aBatchThatWasReadBeforeAFailureIsNotSent() async throws {
+    let scene = try await Scene()
+    try scene.a.importReadings(0..<20)
+    let session = try await scene.a.untilReadings(of: 10)
+    await scene.a.remote.script(.tooLarge)
+    try await scene.a.stepUpload()
+    #expect(session.readingsAhead == nil)
+    #expect(session.nextStep == .pushReadings(limit: 5))
+    #expect(try scene.a.pendingReadings() == 20)
+  }
+
   @Test func onlyTheReadingsSentAreMarked() async throws {
     let scene = try await Scene()
     try scene.a.importReadings(0..<10)
@@ -89,5 +129,21 @@ import Testing
     try await scene.upload(scene.a)
     while try scene.a.pendingReadings() > 0 { try await scene.upload(scene.a) }
     #expect(try await scene.server.everything().readings == 20)
+  }
+}
+
+extension SimulatedNode {
+  fileprivate func pendingKeys() throws -> [ReadingKey] {
+    try sync().sync { try $0.pendingReadings(after: nil, limit: 1000).keys }
+  }
+
+  /// A run that sends this many readings in a request, before the first of these requests.
+  fileprivate func untilReadings(of limit: Int) async throws -> UploadSession {
+    var options = UploadOptions()
+    options.maxReadings = limit
+    try beginUpload(options)
+    let session = try #require(session)
+    while session.nextStep != .pushReadings(limit: limit) { try await stepUpload() }
+    return session
   }
 }

@@ -159,6 +159,11 @@ import Testing
       ("SyncTests/InFlightTests", "onlyTheReadingsSentAreMarked"),
       ("SyncTests/PartialTests", "aBatchClearsExactlyItsItems")),
     Rule(
+      "A batch that was read during the request before it is sent only if nothing has changed since.",
+      ("SyncTests/InFlightTests", "theNextBatchIsReadDuringTheRequestBeforeIt"),
+      ("SyncTests/InFlightTests", "aBatchThatWasReadBeforeAnImportIsNotSent"),
+      ("SyncTests/InFlightTests", "aBatchThatWasReadBeforeAFailureIsNotSent")),
+    Rule(
       "Every pending reading is in a range of positions that a push searches, whichever program made it pending.",
       ("LogbookStoreTests/PendingRangesTests", "everyPendingReadingIsInARange"),
       ("LogbookStoreTests/PendingRangesTests", "readingsThatAnotherProgramMakesPendingAreFound"),
