@@ -42,6 +42,9 @@ package struct RemoteLogin: Sendable {
   package var proxy: RemoteProxy?
   /// Counts the transferred data.
   package let traffic: Traffic
+  /// Whether the first request may block its thread: it then needs no other one. Only for a program in which nothing else
+  /// runs meanwhile.
+  package var mayBlock = false
   /// The instant at which every exchange ends, finished or not; nil for no limit.
   package var end: ContinuousClock.Instant?
 

@@ -81,6 +81,7 @@ struct UploadRun {
     let end = maxSeconds.map { ContinuousClock.now + .seconds($0) }
     var login = login
     login.end = end
+    login.mayBlock = true
     let environment = UploadEnvironment(
       now: { Host.now() }, makeID: { UUID().uuidString.lowercased() }, jitter: { Double.random(in: 0..<1) },
       isOutOfTime: { end.map { ContinuousClock.now >= $0 } ?? false },

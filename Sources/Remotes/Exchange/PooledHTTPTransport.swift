@@ -8,6 +8,7 @@ import NIOCore
 import NIOHTTP1
 import NIOPosix
 import NIOSSL
+import Synchronization
 
 /// Sends requests by HTTP: limited in time and size, never redirected, never repeated. It is independent of any
 /// remote's protocol.
@@ -23,34 +24,34 @@ struct PooledHTTPTransport: HTTPTransport {
   let hasCertificate: Bool
   /// Whether only authorities from a file are trusted; for messages.
   let hasAuthorities: Bool
-  private let client: HTTPClient
+  private let pool: LazyPool
+  /// For the first request, if it may block; nil if it may not.
+  private let direct: DirectExchange?
   private let limits: ExchangeLimits
   private let agent: String
   private let traffic: Traffic
   /// The instant at which the time of the whole run ends.
   private let lastEnd: ContinuousClock.Instant?
 
-  /// Runs a body with a transport to a remote, on a separate thread that ends with the body.
+  /// Runs a body with a transport to a remote. Its separate thread begins with the first request that needs it, and ends
+  /// with the body.
   static func with<Value>(
     _ login: RemoteLogin, limits: ExchangeLimits,
     isolation: isolated (any Actor)? = #isolation, _ body: (PooledHTTPTransport) async throws -> Value
   ) async throws -> Value {
-    let configuration = try configuration(limits, login)
-    let threads = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+    let pool = LazyPool(try configuration(limits, login))
+    let transport = PooledHTTPTransport(
+      address: login.address, proxy: login.proxy, hasCertificate: login.clientCertificate != nil,
+      hasAuthorities: login.authorities != nil, pool: pool,
+      direct: login.mayBlock && login.proxy == nil ? DirectExchange(login.address, limits: limits) : nil,
+      limits: limits, agent: login.agent, traffic: login.traffic, lastEnd: login.end)
     let result: Result<Value, any Error>
     do {
-      result = .success(
-        try await HTTPClient.withHTTPClient(eventLoopGroup: threads, configuration: configuration) {
-          try await body(
-            PooledHTTPTransport(
-              address: login.address, proxy: login.proxy, hasCertificate: login.clientCertificate != nil,
-              hasAuthorities: login.authorities != nil,
-              client: $0, limits: limits, agent: login.agent, traffic: login.traffic, lastEnd: login.end))
-        })
+      result = .success(try await body(transport))
     } catch {
       result = .failure(error)
     }
-    try await threads.shutdownGracefully()
+    try await pool.shutDown()
     return try result.get()
   }
 
@@ -60,8 +61,10 @@ struct PooledHTTPTransport: HTTPTransport {
     let start = ContinuousClock.now
     let end = min(start + limits.whole, lastEnd ?? start + limits.whole)
     guard start < end else { throw address.unavailable("the time for this run is over") }
+    if let answer = try directAnswer(to: request, until: end) { return answer }
     do {
-      let response = try await client.execute(prepared(request), deadline: .now() + TimeAmount(end - start))
+      let response = try await pool.client().execute(
+        prepared(request), deadline: .now() + TimeAmount(end - start))
       let body = try await collect(response, until: end)
       return ExchangeAnswer(
         status: Int(response.status.code), headers: response.headers,
@@ -92,7 +95,7 @@ extension PooledHTTPTransport {
       var prepared = prepared(request)
       // A compressed body would need the space of its content before its size is known; imports unpack with limits.
       prepared.headers.replaceOrAdd(name: "Accept-Encoding", value: "identity")
-      let response = try await client.execute(prepared, deadline: .now() + TimeAmount(end - start))
+      let response = try await pool.client().execute(prepared, deadline: .now() + TimeAmount(end - start))
       let isSuccess = response.status == .ok
       let limit = isSuccess ? limits.bodyBytes : maxRefusalBytes
       let length = response.headers.first(name: "Content-Length").flatMap { Int($0) } ?? 0
@@ -143,12 +146,29 @@ extension PooledHTTPTransport {
     return configuration
   }
 
+  /// The answer to the first request, if it is one without a body and needs no pool.
+  private func directAnswer(
+    to request: ExchangeRequest, until end: ContinuousClock.Instant
+  ) throws(ServiceError) -> ExchangeAnswer? {
+    guard pool.isFirstUse(), let direct, request.method == .GET, request.body == nil,
+      var answer = try direct.answer(to: request.path, headers(of: request), until: end, traffic)
+    else { return nil }
+    traffic.addReceived(bytes: answer.body.count)
+    answer.body = try unpacked(answer.body, answer.headers)
+    return answer
+  }
+
+  private func headers(of request: ExchangeRequest) -> HTTPHeaders {
+    var headers = request.headers
+    headers.add(name: "User-Agent", value: agent)
+    headers.add(name: "Accept-Encoding", value: "gzip")
+    return headers
+  }
+
   private func prepared(_ request: ExchangeRequest) -> HTTPClientRequest {
     var prepared = HTTPClientRequest(url: address.text + request.path)
     prepared.method = request.method
-    prepared.headers = request.headers
-    prepared.headers.add(name: "User-Agent", value: agent)
-    prepared.headers.add(name: "Accept-Encoding", value: "gzip")
+    prepared.headers = headers(of: request)
     var bytes = request.body ?? []
     if request.mayBePacked, bytes.count >= Self.packedFrom, let packed = WireGzip.pack(bytes) {
       prepared.headers.add(name: "Content-Encoding", value: "gzip")
@@ -203,6 +223,44 @@ extension PooledHTTPTransport {
 
   private var tooLong: ServiceError {
     address.violation("its answer is longer than \(limits.bodyBytes) bytes")
+  }
+}
+
+/// A pool of connections with its thread, both made for the first request that needs them.
+private final class LazyPool: Sendable {
+  private struct Made {
+    let threads: MultiThreadedEventLoopGroup
+    let client: HTTPClient
+  }
+
+  private let configuration: HTTPClient.Configuration
+  private let made = Mutex<Made?>(nil)
+  private let isUsed = Atomic(false)
+
+  init(_ configuration: HTTPClient.Configuration) { self.configuration = configuration }
+
+  /// Whether no request has been sent yet. True only once.
+  func isFirstUse() -> Bool { !isUsed.exchange(true, ordering: .relaxed) }
+
+  func client() -> HTTPClient {
+    made.withLock { made in
+      if let made { return made.client }
+      let threads = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+      let client = HTTPClient(eventLoopGroupProvider: .shared(threads), configuration: configuration)
+      made = Made(threads: threads, client: client)
+      return client
+    }
+  }
+
+  func shutDown() async throws {
+    guard let made = made.withLock({ $0 }) else { return }
+    do {
+      try await made.client.shutdown()
+    } catch {
+      try await made.threads.shutdownGracefully()
+      throw error
+    }
+    try await made.threads.shutdownGracefully()
   }
 }
 
