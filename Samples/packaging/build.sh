@@ -36,11 +36,12 @@ if [ -z "$program" ]; then
   made=$PWD/.build/packaging
   mkdir -p "$made"
   # The reduced data has to stand before the runtime's libraries, where no option of the compiler puts it. So has the library
-  # of C++: from the archive it takes what is used, and the loader has not to relocate all of it at each start.
+  # of C++: from the archive it takes what is used, and the loader has not to relocate all of it at each start. The loader
+  # searches libraries in the order of the link: C's is first, since it has nearly all symbols.
   "$from/unicode-data.py" "$swift/lib/swift_static/linux/lib_FoundationICU.a" "$made/unicode-data.o"
   standard=$("$swift/bin/clang" -print-file-name=libstdc++.a)
   [ -e "$standard" ] || { echo "Please install libstdc++.a: it is in Debian's libstdc++-12-dev" >&2; exit 69; }
-  printf '#!/bin/sh\nexec "%s/bin/ld.lld" "%s/unicode-data.o" --as-needed "%s" "$@"\n' "$swift" "$made" "$standard" >"$made/link"
+  printf '#!/bin/sh\nexec "%s/bin/ld.lld" "%s/unicode-data.o" --as-needed "%s" -lc -lm "$@"\n' "$swift" "$made" "$standard" >"$made/link"
   chmod 755 "$made/link"
   # The compiler takes folders out of the names of files, but counts their letters where it checks closures (with
   # swift_isEscapingClosureAtFileLocation of Swift 6.3), as in GRDB: the folder of the build has as long a name everywhere.

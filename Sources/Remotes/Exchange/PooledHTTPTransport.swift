@@ -39,7 +39,8 @@ struct PooledHTTPTransport: HTTPTransport {
     _ login: RemoteLogin, limits: ExchangeLimits,
     isolation: isolated (any Actor)? = #isolation, _ body: (PooledHTTPTransport) async throws -> Value
   ) async throws -> Value {
-    let pool = LazyPool(try configuration(limits, login))
+    let (tls, proxy) = (try certificates(login), login.proxy)
+    let pool = LazyPool { configuration(limits, tls ?? .makeClientConfiguration(), proxy) }
     let transport = PooledHTTPTransport(
       address: login.address, proxy: login.proxy, hasCertificate: login.clientCertificate != nil,
       hasAuthorities: login.authorities != nil, pool: pool,
@@ -123,15 +124,22 @@ extension PooledHTTPTransport {
 }
 
 extension PooledHTTPTransport {
-  private static func configuration(
-    _ limits: ExchangeLimits, _ login: RemoteLogin
-  ) throws(Failure) -> HTTPClient.Configuration {
+  /// The certificates that a login names; nil without. Their files are read before the first request.
+  private static func certificates(_ login: RemoteLogin) throws(Failure) -> TLSConfiguration? {
+    guard login.authorities != nil || login.clientCertificate != nil else { return nil }
     var tls = TLSConfiguration.makeClientConfiguration()
-    tls.minimumTLSVersion = .tlsv12
     if let authorities = login.authorities {
       tls.trustRoots = .certificates(try CertificateFiles.authorities(authorities))
     }
     if let certificate = login.clientCertificate { try CertificateFiles.join(certificate, &tls) }
+    return tls
+  }
+
+  private static func configuration(
+    _ limits: ExchangeLimits, _ tls: TLSConfiguration, _ proxy: RemoteProxy?
+  ) -> HTTPClient.Configuration {
+    var tls = tls
+    tls.minimumTLSVersion = .tlsv12
     var configuration = HTTPClient.Configuration(
       tlsConfiguration: tls, redirectConfiguration: .disallow,
       timeout: .init(
@@ -142,7 +150,7 @@ extension PooledHTTPTransport {
     // The caller decides when to retry.
     configuration.connectionPool.retryConnectionEstablishment = false
     configuration.httpVersion = .http1Only
-    configuration.proxy = login.proxy.map(HTTPClient.Configuration.Proxy.init)
+    configuration.proxy = proxy.map(HTTPClient.Configuration.Proxy.init)
     return configuration
   }
 
@@ -233,11 +241,14 @@ private final class LazyPool: Sendable {
     let client: HTTPClient
   }
 
-  private let configuration: HTTPClient.Configuration
+  private let configuration: @Sendable () -> HTTPClient.Configuration
   private let made = Mutex<Made?>(nil)
   private let isUsed = Atomic(false)
 
-  init(_ configuration: HTTPClient.Configuration) { self.configuration = configuration }
+  /// - Parameter configuration: made with the pool.
+  init(_ configuration: @escaping @Sendable () -> HTTPClient.Configuration) {
+    self.configuration = configuration
+  }
 
   /// Whether no request has been sent yet. True only once.
   func isFirstUse() -> Bool { !isUsed.exchange(true, ordering: .relaxed) }
@@ -246,7 +257,7 @@ private final class LazyPool: Sendable {
     made.withLock { made in
       if let made { return made.client }
       let threads = MultiThreadedEventLoopGroup(numberOfThreads: 1)
-      let client = HTTPClient(eventLoopGroupProvider: .shared(threads), configuration: configuration)
+      let client = HTTPClient(eventLoopGroupProvider: .shared(threads), configuration: configuration())
       made = Made(threads: threads, client: client)
       return client
     }
