@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import GRDB
+import GRDBSQLite
 import Logbook
 import Testing
 
@@ -59,6 +60,46 @@ import Testing
     // The zone of the logbook needs no statement.
     try importing(readings([1]), in: nil)
     #expect(try offsets() == ["7200"])
+  }
+
+  // MARK: Cost
+
+  /// The number of SQLite's steps, in hundreds, with which an import ends.
+  private func stepsAtEnd(_ batch: IngestBatch) throws -> Int {
+    let zone = InputZone(try LogbookZone(name: "Asia/Tokyo"), isGiven: true, placesReadings: false)
+    let source = IngestSource(
+      name: "input", format: "test", startedAt: 1000, modifiedAt: nil, decisions: [], zone: zone)
+    let counter = UnsafeMutablePointer<Int>.allocate(capacity: 1)
+    counter.initialize(to: 0)
+    defer { counter.deallocate() }
+    try scratch.open().ingest(source, isAtomic: false) { writer in
+      try writer.write(batch)
+      sqlite3_progress_handler(
+        writer.connection.sqliteConnection, 100,
+        { context in
+          context?.assumingMemoryBound(to: Int.self).pointee += 1
+          return 0
+        }, counter)
+      defer { sqlite3_progress_handler(writer.connection.sqliteConnection, 0, nil, nil) }
+      try writer.finish(end: .whole, digest: "", generatedAt: nil, finishedAt: 2000, decisions: [])
+    }
+    return counter.pointee
+  }
+
+  @Test func aGivenZoneIsStatedWithoutReadingTheRestOfTheStore() throws {
+    func cost(after days: ClosedRange<Int64>) throws -> Int {
+      try importing(readings(Array(days)), in: nil)
+      // A day that the store has, and the next one.
+      return try stepsAtEnd(readings([days.upperBound, days.upperBound + 1]))
+    }
+    let small = try cost(after: 1...400)
+    let large = try cost(after: 1000...20_000)
+    #expect(large <= small + small / 10 + 2, "\(small) → \(large)")
+    // An input whose readings are at both ends reads what is between them.
+    #expect(try stepsAtEnd(readings([1, 20_001])) > 8 * large)
+    let day = "(device_time - \(Make.noon)) / \(Self.day)"
+    let stated = try scratch.rows("SELECT \(day) FROM reading WHERE zone IS NOT NULL ORDER BY device_time")
+    #expect(stated == ["1", "400", "401", "20000", "20001"])
   }
 
   // MARK: Zones that change meanwhile

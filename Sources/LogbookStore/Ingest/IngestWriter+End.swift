@@ -116,7 +116,8 @@ extension IngestWriter {
     guard let zone = source.zone?.given, let records else { return }
     var given = state.given
     given.records = records.brought
-    let result = try StatedZone(zone, ingest: id, database).state(given, of: state.deviceIDs, at: now)
+    given.new = state.stretches.mapValues(\.positions)
+    let result = try StatedZone(zone, ingest: id, database).state(given, at: now)
     if !result.statements.isEmpty { _ = try records.write(result.statements) }
     (state.counts.periodItems, state.counts.movedItems) = (result.otherwise, result.moved)
   }

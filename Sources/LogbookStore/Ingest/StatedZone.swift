@@ -5,8 +5,10 @@ import GRDB
 package import Logbook
 import SQLiteRows
 
-/// The items of an input with a given zone, apart from its new readings.
+/// The items of an input with a given zone.
 struct GivenItems {
+  /// The positions between which it has new readings, by series.
+  var new: [Int64: ClosedRange<Int64>] = [:]
   /// Readings that were already in the store.
   var met = KnownReadings()
   /// The ids of its records.
@@ -37,7 +39,7 @@ struct StatedZone {
   /// Makes the zone the base where the logbook has none. Otherwise returns the records that state it for what the import
   /// brought, except for items of which an import of this store stated it before. Such statements hold until all of the
   /// imports that brought these items are undone.
-  func state(_ given: GivenItems, of devices: [Int64], at now: Int64) throws -> Result {
+  func state(_ given: GivenItems, at now: Int64) throws -> Result {
     let zones = try LogbookZones(database)
     // A zone that only this system does not know is not replaced by the zone of an input.
     guard zones.isKnown || zones.unknownBase != nil else {
@@ -47,7 +49,7 @@ struct StatedZone {
     }
     if zones.base == zone, try Store.setting(.baseOfImport, database) != nil { return Result() }
     var brought = Brought()
-    try addReadings(given, of: devices, to: &brought)
+    try addReadings(given, to: &brought)
     try addRecords(given.records, to: &brought)
     let stated = try EqualStatements(zone, database).covering(brought.whole)
     for guid in stated.statements.sorted() {
@@ -89,7 +91,8 @@ struct StatedZone {
     }
   }
 
-  private func addReadings(_ given: GivenItems, of devices: [Int64], to brought: inout Brought) throws {
+  /// Only the positions of the input are read: a device may have a hundred million readings.
+  private func addReadings(_ given: GivenItems, to brought: inout Brought) throws {
     var met = given.met
     let lists = met.lists()
     let id = try ItemZoneTables.id(of: zone.name, database)
@@ -100,13 +103,19 @@ struct StatedZone {
       SELECT r.position, r.value_bucket, r.occurrence, r.ingest, coalesce(r.zone, 0), r.device_time, r.derived_offset,
         r.offset_source = \(OffsetSource.ticks.rawValue) OR \(Withdrawn.reading)
       FROM series AS s CROSS JOIN reading AS r ON r.partition = s.partition AND r.series = s.id
-      WHERE s.id = ?1 AND r.offset_source <> 0
+      WHERE s.id = ?1 AND r.position >= ?2 AND r.position <= ?3 AND r.offset_source <> 0
       """)
-    for series in try self.series(of: devices) {
+    for series in Set(given.new.keys).union(lists.keys).sorted() {
       let known = (lists[series] ?? []).reduce(PointRuns([])) { $0.union($1) }
+      let ranges = [given.new[series], known.positions].compactMap { $0 }
+      guard let first = ranges.map(\.lowerBound).min(), let last = ranges.map(\.upperBound).max() else {
+        continue
+      }
       var cursor = known.ends.map { PointRuns.Cursor(known, from: $0.lowerBound) }
       var (all, others, moved) = (PointRuns.Builder(), PointRuns.Builder(), PointRuns.Builder())
       rows.bind(series, at: 1)
+      rows.bind(first, at: 2)
+      rows.bind(last, at: 3)
       while try rows.step() {
         let point = rows.point(from: 0)
         let isNew = rows.integer(3) == ingest
@@ -126,12 +135,6 @@ struct StatedZone {
       if !otherPoints.isEmpty { brought.others.points[name] = otherPoints }
       if !movedPoints.isEmpty { brought.moved.points[name] = movedPoints }
     }
-  }
-
-  private func series(of devices: [Int64]) throws -> [Int64] {
-    let list = devices.map(String.init).joined(separator: ",")
-    return try Int64.fetchAll(
-      database, sql: "SELECT id FROM series WHERE device IN (\(list)) ORDER BY id")
   }
 
   private func addRecords(_ guids: Set<String>, to brought: inout Brought) throws {

@@ -16,23 +16,37 @@ enum DerivedOffsets {
   /// since they cost little.
   private static let usualYears = 1970...2100
 
+  /// Positions of one series.
+  struct Block {
+    let series: Int64
+    let partition: Int64
+    let device: Int64
+    let positions: ClosedRange<Int64>
+  }
+
   /// The rows that a change may affect, as SQL conditions. There are few different texts, since a connection
   /// keeps their statements.
   struct Part {
     let readings: String
+    /// The parameters of the condition for readings, for each time that a statement with it runs.
+    let places: [StatementArguments]
     let records: String
-    /// Whether only rows listed in TEMP tables are affected.
-    let isListed: Bool
+    /// The devices of the readings; nil for all.
+    let devices: Set<Int64>?
 
     /// All stored rows.
-    static let all = Part(readings: "TRUE", records: "TRUE", isListed: false)
+    static let all = Part(readings: "TRUE", places: [[]], records: "TRUE", devices: nil)
 
-    /// The readings of the series in the table `placed_series`, and the records in `placed_record`.
-    static func listed(hasSeries: Bool, hasRecords: Bool) -> Part {
+    /// The readings of these blocks, and the records in `placed_record`. Other readings are not looked at, since a
+    /// statement about an import may come every day.
+    static func listed(_ blocks: [Block], hasRecords: Bool) -> Part {
       Part(
-        readings: hasSeries ? "reading.series IN (SELECT id FROM temp.placed_series)" : "FALSE",
-        records: hasRecords ? "record.guid IN (SELECT guid FROM temp.placed_record)" : "FALSE", isListed: true
-      )
+        readings: """
+          reading.partition = ?1 AND reading.position >= ?2 AND reading.position <= ?3 AND reading.series = ?4
+          """,
+        places: blocks.map { [$0.partition, $0.positions.lowerBound, $0.positions.upperBound, $0.series] },
+        records: hasRecords ? "record.guid IN (SELECT guid FROM temp.placed_record)" : "FALSE",
+        devices: Set(blocks.map(\.device)))
     }
   }
 
@@ -65,24 +79,19 @@ enum DerivedOffsets {
     let site = try SiteMoves(database)
     try site?.queue(stretch: stretch, in: part)
     var moved = Moved()
-    try database.executeCached(sql: replacement(.reading, part.readings))
-    moved.readings = database.changesCount
+    for place in part.places {
+      try database.executeCached(sql: replacement(.reading, part.readings), arguments: place)
+      moved.readings += database.changesCount
+    }
     try database.executeCached(sql: replacement(.record, part.records))
     moved.records = database.changesCount
     try database.execute(sql: "DROP TABLE temp.stretch; DROP TABLE temp.series_rule")
-    try RepeatedHours(database, zones).update(devices: part.isListed ? listedDevices(database) : nil)
+    try RepeatedHours(database, zones).update(devices: part.devices)
     try site?.forgetUnmoved()
     return moved
   }
 
-  private static func listedDevices(_ database: Database) throws -> Set<Int64> {
-    try Set(
-      Int64.fetchAll(
-        database.cachedStatement(
-          sql: "SELECT DISTINCT device FROM series WHERE id IN (SELECT id FROM temp.placed_series)")))
-  }
-
-  /// One statement for all rows. Rows that already have the offset of their period are only looked up.
+  /// One statement for all rows of a place. Rows that already have the offset of their period are only looked up.
   private static func replacement(_ table: Table, _ part: String) -> String {
     let name = table.rawValue
     return """

@@ -40,17 +40,19 @@ package struct SiteMoves {
     stretch: (_ columns: String, _ table: DerivedOffsets.Table) -> String, in part: DerivedOffsets.Part
   ) throws {
     let placed = stretch("s.placed * 8 + s.source", .reading)
-    try database.executeCached(
-      sql: """
-        INSERT INTO resend (\(SiteSchema.keyColumns), sent_offset)
-        SELECT \(SiteSchema.keyColumns), derived_offset FROM reading
-        WHERE offset_source <> 0 AND \(part.readings) AND \(placed) - derived_offset * 8 NOT BETWEEN 0 AND 2
-          AND (uploaded = 1 OR EXISTS (SELECT 1 FROM unanswered AS u WHERE \(SiteSchema.isSame("u", "reading"))))
-          AND NOT EXISTS (SELECT 1 FROM same_as AS same WHERE same.series = reading.series
-            AND same.position = reading.position AND same.value_bucket = reading.value_bucket
-            AND same.occurrence = reading.occurrence AND same.is_only_there = 1)
-        ON CONFLICT DO NOTHING
-        """)
+    for place in part.places {
+      try database.executeCached(
+        sql: """
+          INSERT INTO resend (\(SiteSchema.keyColumns), sent_offset)
+          SELECT \(SiteSchema.keyColumns), derived_offset FROM reading
+          WHERE offset_source <> 0 AND \(part.readings) AND \(placed) - derived_offset * 8 NOT BETWEEN 0 AND 2
+            AND (uploaded = 1 OR EXISTS (SELECT 1 FROM unanswered AS u WHERE \(SiteSchema.isSame("u", "reading"))))
+            AND NOT EXISTS (SELECT 1 FROM same_as AS same WHERE same.series = reading.series
+              AND same.position = reading.position AND same.value_bucket = reading.value_bucket
+              AND same.occurrence = reading.occurrence AND same.is_only_there = 1)
+          ON CONFLICT DO NOTHING
+          """, arguments: place)
+    }
     try database.executeCached(
       sql: """
         INSERT INTO resend_record SELECT guid FROM record

@@ -85,34 +85,38 @@ extension ZoneStatements {
         ranges[range.series, default: []].append(range.positions)
       }
     }
-    var series: Set<Int64> = []
+    var changed: [DerivedOffsets.Block] = []
     for (name, positions) in ranges {
       guard let id = try name.stored(database) else { continue }
-      for block in Self.joined(positions) where try applyChanges(id, name, block, zones) { series.insert(id) }
+      for block in Self.joined(positions) where try applyChanges(id, name, block, zones) {
+        changed.append(try self.block(id, block))
+      }
     }
     if changesAll { return try DerivedOffsets.derive(.all, database) }
     // Mostly no new reading is listed by a statement.
-    guard series.isEmpty, records.isEmpty else { return try derive(series) }
+    guard changed.isEmpty, records.isEmpty else { return try derive(changed) }
     try UnknownZones.note(zones, database)
     return DerivedOffsets.Moved()
   }
 
-  /// Derives the offsets of the readings of these series, and of the records.
-  private func derive(_ series: Set<Int64>) throws -> DerivedOffsets.Moved {
-    try database.execute(
-      sql: """
-        CREATE TEMP TABLE placed_series (id INTEGER PRIMARY KEY);
-        CREATE TEMP TABLE placed_record (guid TEXT PRIMARY KEY) WITHOUT ROWID;
-        """)
-    for id in series {
-      try database.executeCached(sql: "INSERT INTO temp.placed_series VALUES (?)", arguments: [id])
+  private func block(_ series: Int64, _ positions: ClosedRange<Int64>) throws -> DerivedOffsets.Block {
+    let row = try Row.fetchOne(
+      database.cachedStatement(sql: "SELECT partition, device FROM series WHERE id = ?"), arguments: [series])
+    guard let row = row.map({ StoredRow($0, of: "series") }) else {
+      throw DamagedRow("series (id \(series))", "missing")
     }
+    return DerivedOffsets.Block(
+      series: series, partition: try row[0], device: try row[1], positions: positions)
+  }
+
+  /// Derives the offsets of the readings of these blocks, and of the records.
+  private func derive(_ blocks: [DerivedOffsets.Block]) throws -> DerivedOffsets.Moved {
+    try database.execute(sql: "CREATE TEMP TABLE placed_record (guid TEXT PRIMARY KEY) WITHOUT ROWID")
     for guid in records {
       try database.executeCached(sql: "INSERT INTO temp.placed_record VALUES (?)", arguments: [guid])
     }
-    let part = DerivedOffsets.Part.listed(hasSeries: !series.isEmpty, hasRecords: !records.isEmpty)
-    let moved = try DerivedOffsets.derive(part, database)
-    try database.execute(sql: "DROP TABLE temp.placed_series; DROP TABLE temp.placed_record")
+    let moved = try DerivedOffsets.derive(.listed(blocks, hasRecords: !records.isEmpty), database)
+    try database.execute(sql: "DROP TABLE temp.placed_record")
     return moved
   }
 
