@@ -43,16 +43,20 @@ struct ImportContribution {
 
   /// Whether the import brought nothing: it stored, changed and found nothing. An import whose known readings
   /// were in too many runs to be stored is not empty.
+  ///
+  /// Only an import that nothing else shows to have items looks for its readings, which reads the whole table. A CASE, since
+  /// SQLite evaluates both sides of AND.
   func areEmpty() throws -> Bool {
     try Bool.fetchOne(
       database.cachedStatement(
         sql: """
-          SELECT (SELECT is_noted FROM ingest WHERE id = ?1) = 1
+          SELECT CASE WHEN (
+            SELECT is_noted = 1 AND coalesce(json_extract(counts, '$.new'), 0) = 0 FROM ingest WHERE id = ?1)
             AND NOT EXISTS (SELECT 1 FROM ingest_run WHERE ingest = ?1)
             AND NOT EXISTS (SELECT 1 FROM ingest_record WHERE ingest = ?1)
             AND NOT EXISTS (SELECT 1 FROM ingest_change WHERE ingest = ?1)
             AND NOT EXISTS (SELECT 1 FROM record WHERE ingest = ?1)
-            AND NOT EXISTS (SELECT 1 FROM reading WHERE ingest = ?1)
+          THEN NOT EXISTS (SELECT 1 FROM reading WHERE ingest = ?1) ELSE FALSE END
           """), arguments: [ingest]) ?? false
   }
 
