@@ -17,6 +17,11 @@
   }
 }
 
+/// Appends a part of a text. A slice of the text would count a reference each time, and a line of an export has seven.
+@inlinable package func appendBytes(_ part: Range<Int>, of text: [UInt8], to out: inout [UInt8]) {
+  text.withUnsafeBufferPointer { out.append(contentsOf: UnsafeBufferPointer(rebasing: $0[part])) }
+}
+
 /// Appends a number in the form of `plainNumber`.
 package func appendNumber(_ number: Double, to out: inout [UInt8]) {
   if number == number.rounded(), abs(number) < 1e15 {
@@ -41,7 +46,7 @@ package struct DeviceTimeWriter: Sendable {
       self.day = day
       date = Array(DeviceTime(seconds: day * 86400).text.utf8.dropLast("00:00:00".utf8.count))
     }
-    out.append(contentsOf: date)
+    appendBytes(0..<date.count, of: date, to: &out)
     let second = Int(time.seconds - day * 86400)
     Self.appendPair(second / 3600, to: &out)
     out.append(UInt8(ascii: ":"))

@@ -86,10 +86,14 @@ package final class RawStatement {
     exactInteger(column) == nil ? misfit(column) : nil
   }
 
-  /// What is wrong with a column that must hold a number or NULL; nil if it does.
-  @inlinable @inline(__always) package func misfit(asNumber column: Int32) -> String? {
-    let type = sqlite3_column_type(handle, column)
-    return type == SQLITE_FLOAT || type == SQLITE_NULL || type == SQLITE_INTEGER ? nil : misfit(column)
+  /// A column that must hold a number or NULL, and whether it does.
+  @inlinable @inline(__always) package func exactNumber(_ column: Int32) -> (number: Double?, fits: Bool) {
+    let value = sqlite3_column_value(handle, column)
+    return switch sqlite3_value_type(value) {
+    case SQLITE_FLOAT, SQLITE_INTEGER: (sqlite3_value_double(value), true)
+    case SQLITE_NULL: (nil, true)
+    default: (nil, false)
+    }
   }
 
   /// What is wrong with a column that holds another type.

@@ -65,13 +65,15 @@ extension RawStatement {
       guard let number = exactInteger(column + place) else { throw damage(misfit(column + place)) }
       return number
     }
-    func check(_ reason: String?) throws(DamagedRow) { if let reason { throw damage(reason) } }
+    func amount(_ place: Int32) throws(DamagedRow) -> Double? {
+      let (number, fits) = exactNumber(column + place)
+      guard fits else { throw damage(misfit(column + place)) }
+      return number
+    }
     let time = try seconds(column, in: name ?? place.name)
     let (offset, code, marks) = (try whole(1), try whole(2), try whole(7))
-    try check(misfit(asNumber: column + 3))
-    try check(misfit(asInteger: column + 4))
-    try check(misfit(asInteger: column + 5))
-    try check(misfit(asNumber: column + 6))
+    let stored = StoredMeasurement(
+      value: try amount(3), unit: try whole(4), rangeFlag: try whole(5), threshold: try amount(6))
     guard StoredBounds.offset.contains(offset) else { throw damage("unknown utc_offset \(offset)") }
     guard let source = UInt8(exactly: code).flatMap(OffsetSource.init(rawValue:)) else {
       throw damage("unknown offset_source \(code)")
@@ -83,7 +85,7 @@ extension RawStatement {
     var reading = Reading(
       device: series.device, kind: series.kind, at: DeviceTime(seconds: time),
       placement: Placement(utcOffset: Int32(offset), source: source),
-      try StoredMeasurement(self, from: column + 3).measurement(in: name ?? place.name),
+      try stored.measurement(in: name ?? place.name),
       marks: ReadingMarks(rawValue: marks), line: 0)
     reading.positionKind = series.positionKind
     reading.position = place.position
@@ -107,6 +109,11 @@ package struct StoredMeasurement {
   package let rangeFlag: Int64
   /// The end of the range, if the device gave it.
   package let threshold: Double?
+
+  /// A measurement of columns that were read one by one.
+  init(value: Double?, unit: Int64, rangeFlag: Int64, threshold: Double?) {
+    (self.value, self.unit, self.rangeFlag, self.threshold) = (value, unit, rangeFlag, threshold)
+  }
 
   /// The columns of a measurement.
   @inlinable @inline(__always) package init(_ measurement: Measurement) {

@@ -73,7 +73,9 @@ private final class LinePattern: Sendable {
   private let reading: GlucoportReading
   private let device: ExactDevice
   /// The bytes before, between and after the times and numbers.
-  private let pieces: [[UInt8]]
+  private let text: [UInt8]
+  /// Where each piece of the text ends.
+  private let ends: [Int]
 
   /// - Parameters:
   ///   - reading: a reading with a number.
@@ -83,8 +85,12 @@ private final class LinePattern: Sendable {
     self.reading = reading
     device = ExactDevice(reading.device)
     let starts = [0] + gaps.map(\.upperBound)
-    let ends = gaps.map(\.lowerBound) + [line.count]
-    pieces = zip(starts, ends).map { Array(line[$0..<$1]) }
+    var (text, ends): ([UInt8], [Int]) = ([], [])
+    for (start, end) in zip(starts, gaps.map(\.lowerBound) + [line.count]) {
+      text.append(contentsOf: line[start..<end])
+      ends.append(text.count)
+    }
+    (self.text, self.ends) = (text, ends)
   }
 
   /// Whether another reading with a number differs only in times and numbers.
@@ -98,19 +104,24 @@ private final class LinePattern: Sendable {
   func append(
     _ reading: GlucoportReading, _ number: Double, _ times: inout TimeTexts, to out: inout [UInt8]
   ) {
-    out.append(contentsOf: pieces[0])
+    var start = 0
+    func appendPiece(_ number: Int) {
+      appendBytes(start..<ends[number], of: text, to: &out)
+      start = ends[number]
+    }
+    appendPiece(0)
     times.append(reading.placement.instant(of: reading.deviceTime), isInstant: true, to: &out)
-    out.append(contentsOf: pieces[1])
+    appendPiece(1)
     times.append(reading.deviceTime, isInstant: false, to: &out)
-    out.append(contentsOf: pieces[2])
+    appendPiece(2)
     appendNumber(number, to: &out)
-    out.append(contentsOf: pieces[3])
+    appendPiece(3)
     appendInteger(reading.position, to: &out)
-    out.append(contentsOf: pieces[4])
+    appendPiece(4)
     appendInteger(reading.valueBucket, to: &out)
-    out.append(contentsOf: pieces[5])
+    appendPiece(5)
     appendInteger(reading.occurrence, to: &out)
-    out.append(contentsOf: pieces[6])
+    appendPiece(6)
   }
 }
 
@@ -340,14 +351,29 @@ private struct RecentlyWritten<Part: Sendable>: Sendable {
 
   private var parts: [Part] = []
   private var oldest = 0
+  /// The index that was found after each index. Rows of several devices mostly alternate in the same order.
+  private var following: [Int] = []
+  private var last = 0
 
   subscript(index: Int) -> Part { parts[index] }
 
   @inline(__always)
-  func index(where isWanted: (Part) -> Bool) -> Int? { parts.firstIndex(where: isWanted) }
+  mutating func index(where isWanted: (Part) -> Bool) -> Int? {
+    guard !parts.isEmpty else { return nil }
+    let likely = following[last]
+    if isWanted(parts[likely]) {
+      last = likely
+      return likely
+    }
+    guard let found = parts.firstIndex(where: isWanted) else { return nil }
+    following[last] = found
+    last = found
+    return found
+  }
 
   mutating func keep(_ part: Part) {
     if parts.count < Self.maxCount {
+      following.append(parts.count)
       parts.append(part)
     } else {
       parts[oldest] = part
@@ -369,7 +395,7 @@ private struct DeviceTexts: Sendable {
 
   private var known = RecentlyWritten<Known>()
 
-  func find(_ device: Device, behind start: Int) -> (bytes: [UInt8], place: Int)? {
+  mutating func find(_ device: Device, behind start: Int) -> (bytes: [UInt8], place: Int)? {
     known.index { $0.start == start && $0.device.isSame(as: device) }.map {
       (known[$0].bytes, known[$0].place)
     }
