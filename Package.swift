@@ -181,7 +181,7 @@ let package = Package(
         "CommandParts", "Logbook", "LogbookAPI", "Formats", "LogbookStore", "Meters", "Nightscout",
         "PostgresStore", "Remotes", "ServerStore",
         "BluetoothTransport", "USBTransport", "Ingest", "Sync", "LogbookServer", "Report", "Doctor",
-        "TemporaryFiles",
+        "CLinux", "TemporaryFiles",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       swiftSettings: settings

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import CLinux
 import Foundation
 import Glibc
 package import Logbook
@@ -17,6 +18,10 @@ package enum Host {
 
   /// Makes all files and folders that this process creates accessible only to their owner.
   package static func keepFilesPrivate() { umask(0o077) }
+
+  /// Keeps the memory of large buffers apart, so that the system gets it back as soon as one grows or ends. The C library
+  /// raises its limit for this with each such buffer, and an import would keep what its batches grew out of.
+  static func returnsLargeBuffers() { _ = mallopt(M_MMAP_THRESHOLD, 128 * 1024) }
 
   /// The arguments of this process after the program's name, in the form of `PathText`; nil if they cannot be
   /// read.

@@ -150,6 +150,7 @@ struct ImportCommand: ClassifiedCommand {
 
   func run() throws {
     Host.keepFilesPrivate()
+    Host.returnsLargeBuffers()
     let output = Output()
     let status = try meter || transcript != nil ? importMeters(output) : importFiles(output)
     try output.finish()
