@@ -215,12 +215,7 @@ package struct StatsQuery {
     filter.includesWithdrawn = true
     let end = options.until == nil ? nil : filter.until
     var (options, rules) = (options, rules)
-    // If only one device is shown, all of its readings count.
-    if rules.isOn, device == nil {
-      rules.sensorCopies = try store.sensorCopies(
-        since: filter.since.map { $0 - CountingMargin.doubtSeconds },
-        until: end.map { $0 + CountingMargin.doubtSeconds }, rules)
-    }
+    try addCopies(to: &rules, since: filter.since, until: end)
     options.rules = rules
     var figures = BackgroundStatistics(Statistics(options), days, rules)
     var devices = DeviceNumbers()
@@ -261,6 +256,16 @@ package struct StatsQuery {
       result: statistics.finish { zone.place($0).utcOffset }, grouping: options.grouping,
       targets: options.targets, unit: unit ?? firstUnit ?? .milligramsPerDecilitre, zone: zone,
       devices: devices.all, days: days?.finish() ?? [], countsOnce: rules.isOn)
+  }
+
+  /// Adds the items around a period that are copies of others. If only one device is shown, values of its sensor count.
+  private func addCopies(to rules: inout CountingRules, since: Int64?, until: Int64?) throws {
+    guard rules.isOn else { return }
+    let (start, end) = (
+      since.map { $0 - CountingMargin.doubtSeconds }, until.map { $0 + CountingMargin.doubtSeconds }
+    )
+    if device == nil { rules.sensorCopies = try store.sensorCopies(since: start, until: end, rules) }
+    rules.ownCopies = try store.ownCopies(since: start, until: end, rules)
   }
 
   /// A filter for items that affect those of a period without being part of it. They may be the same facts,

@@ -147,7 +147,8 @@ extension CountableItem {
       || distance <= Self.maxInstantSeconds && abs(shown - other.shown) < Self.windowSeconds
   }
 
-  private func fits(_ other: CountableItem) -> Bool {
+  /// Whether both may be of one use.
+  func fits(_ other: CountableItem) -> Bool {
     use == other.use || use == .unknown || other.use == .unknown
   }
 

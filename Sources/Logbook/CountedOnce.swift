@@ -23,16 +23,21 @@ package struct Repetition: Hashable, Sendable {
   package let marks: ReadingMarks
   /// The note of a person there; empty without a note.
   package let note: String
+  /// Whether it is a copy in the same source.
+  package let isOwnCopy: Bool
 
   /// The repetition by an item that is left out.
-  package init(_ item: CountableItem) { (source, marks, note) = (item.source, item.marks, item.note) }
+  package init(_ item: CountableItem, isOwnCopy: Bool = false) {
+    (source, marks, note) = (item.source, item.marks, item.note)
+    self.isOwnCopy = isOwnCopy
+  }
 }
 
 /// Finds items that repeat a fact of another source. Items are added in the order of time, and returned in the same
 /// order with their verdicts. Memory grows with the items within 26 hours, not with the store.
 ///
 /// The rule: items of different sources with equal amounts and times within a minute are one fact, of which one is
-/// kept. A source never repeats itself, so a fact counts as often as the source with most of its items has it. Earlier
+/// kept. A source never repeats itself except in a second export (`OwnCopies`), so a fact counts as often as the source with most of its items has it. Earlier
 /// facts find their repetitions first. Thus an item's verdict depends on its own minute, and not on the requested
 /// period.
 package struct CountedOnce<Payload> {
@@ -192,7 +197,7 @@ extension CountedOnce {
     }
     leave(number)
     guard let kept = fact.items.min(by: { $0.precedes($1) }), kept.id != item.id else {
-      let others = fact.items.filter { $0.source != item.source }.map(Repetition.init)
+      let others = fact.items.filter { $0.source != item.source }.map { Repetition($0) }
       return .counts(alsoIn: rules.repetitionsJoined(to: item.id) + others)
     }
     return .repeats(kept.id, kept.source)

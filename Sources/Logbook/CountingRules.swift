@@ -50,6 +50,8 @@ package struct CountingRules: Hashable, Sendable {
   private let isOff: Bool
   /// The finger sticks that are copies of a sensor's values.
   package var sensorCopies = SensorCopies()
+  /// The items that a source states a second time.
+  package var ownCopies = OwnCopies()
 
   /// The rule with people's decisions.
   ///
@@ -98,7 +100,8 @@ package struct CountingRules: Hashable, Sendable {
     if isOff { return .counts(alsoIn: []) }
     if !isChosen(item.kind, item.source, shown: item.shown) { return .notChosen }
     if let pair = joined[item.id] { return .repeats(pair.kept, pair.keptSource) }
-    return sensorCopies.sensor(of: item).map(CountVerdict.sensorValue)
+    if let sensor = sensorCopies.sensor(of: item) { return .sensorValue(sensor) }
+    return ownCopies.original(of: item).map { .repeats($0, item.source) }
   }
 
   /// Whether a source counts for a kind at a shown time. If a person chose a source, no other one counts.
@@ -124,8 +127,10 @@ package struct CountingRules: Hashable, Sendable {
     }
   }
 
-  /// The repetitions by items that a person joined with this one.
-  func repetitionsJoined(to id: String) -> [Repetition] { keepers[id] ?? [] }
+  /// The repetitions by items that a person joined with this one, and by copies in the same source.
+  func repetitionsJoined(to id: String) -> [Repetition] {
+    (keepers[id] ?? []) + ownCopies.statements(about: id)
+  }
 }
 
 extension CountingRules.Range {

@@ -235,9 +235,11 @@ extension Statistics {
     var isDecided = false
     switch verdict {
     case .counts(let others):
-      twins.formUnion(others.map(\.source))
+      twins.formUnion(others.filter { !$0.isOwnCopy }.map(\.source))
       // What an algorithm gave is never compared.
       if fields?["automatic"] != .flag(true) { unlikeDoses.add(item, isContext: isContext) }
+    // What a source states a second time is not part of its total.
+    case .repeats(_, item.source): return
     case .repeats(_, let source): twins.insert(source)
     // Items that a person excluded on some days are evidence for other days.
     case .notChosen: isDecided = true

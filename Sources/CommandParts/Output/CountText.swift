@@ -14,6 +14,8 @@ package enum CountText {
   /// A decision in one line.
   package static func decision(_ decision: CountDecision) -> String {
     switch decision.subject {
+    case .sources(let first, let second) where first == second:
+      return "\(word(decision.choice)): what \(displayed(first)) states a second time"
     case .sources(let first, let second):
       return "\(word(decision.choice)): \(displayed(first)) and \(displayed(second))"
     case .items(let first, let second):
@@ -29,10 +31,17 @@ package enum CountText {
   /// The items of one source that were left out, and the source that counts: `699 doses of Clarity: counted
   /// once, as mySugr has them`.
   package static func line(_ line: DoubledItems) -> String {
-    line.isSensorValue
+    if line.source == line.counted {
+      return
+        "\(items(line.items, line.kind)) of \(SourceTitle.text(line.source)): \(secondTime), counted once"
+    }
+    return line.isSensorValue
       ? "\(items(line.items, line.kind)) of \(SourceTitle.text(line.source)): the own values of \(SourceTitle.text(line.counted)), not counted"
       : "\(items(line.items, line.kind)) of \(SourceTitle.text(line.source)): also in \(SourceTitle.text(line.counted)), counted once"
   }
+
+  /// Items that a source states twice.
+  package static let secondTime = "a second time, without seconds or in the other unit"
 
   /// The number of doses, meals or readings.
   package static func items(_ number: Int, _ kind: CountableItem.Kind) -> String {

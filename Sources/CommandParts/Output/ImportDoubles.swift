@@ -64,7 +64,8 @@ extension ImportDoubles {
   /// Lines of text, each with the command to decide otherwise.
   package var lines: [String] {
     Self.sorted(counts).map { line, items in
-      "\(CountText.items(items, line.kind)) also in \(SourceTitle.text(line.other)): counted once; to count both: "
+      let place = line.source == line.other ? CountText.secondTime : "also in \(SourceTitle.text(line.other))"
+      return "\(CountText.items(items, line.kind)) \(place): counted once; to count both: "
         + quotedCommand("glucoport", "count", "both", line.source.text, line.other.text)
     }
       + Self.sorted(sensorCopies).map { line, items in

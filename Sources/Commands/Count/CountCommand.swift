@@ -181,14 +181,18 @@ struct CountPair: ParsableArguments {
       return .items(one.id, other.id)
     case (nil, nil):
       let (name, other) = (try Self.sourceName(first, store), try Self.sourceName(second, store))
-      guard name != other else {
-        throw Failure(.usage, "\(displayed(first)): one source; everything that it states counts")
-      }
-      try requireTwoSources(name, other, store)
+      if name == other { try requireCopies(name, store) } else { try requireTwoSources(name, other, store) }
       return .sources(name, other)
     default:
       throw Failure(.usage, "\(names): one is an item, the other a source; name two items or two sources")
     }
+  }
+
+  /// Of one source everything counts, except copies from a second export of it.
+  private func requireCopies(_ name: String, _ store: Store) throws {
+    let copies = try store.ownCopies(since: nil, until: nil, CountingRules())
+    if copies.sources.contains(where: { $0.isNamed(name) }) { return }
+    throw Failure(.usage, "\(displayed(first)): one source; everything that it states counts")
   }
 
   /// A format and a part of it may be the same source, of which everything counts.

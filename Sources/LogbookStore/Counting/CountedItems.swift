@@ -5,10 +5,12 @@ package import Logbook
 import SQLiteRows
 
 extension Store {
-  /// The decisions of people, and the finger sticks between two instants that are a sensor's own values.
+  /// The decisions of people, the finger sticks between two instants that are a sensor's own values, and the items that
+  /// one source states a second time.
   package func countingRules(since: Int64?, until: Int64?) throws -> CountingRules {
     var rules = try countingRules()
     rules.sensorCopies = try sensorCopies(since: since, until: until, rules)
+    rules.ownCopies = try ownCopies(since: since, until: until, rules)
     return rules
   }
 
@@ -85,6 +87,18 @@ extension Store {
     return finder.finish()
   }
 
+  /// The items that one source states a second time, among those that affect the items between two instants.
+  package func ownCopies(since: Int64?, until: Int64?, _ rules: CountingRules) throws -> OwnCopies {
+    let margin = CountingMargin.seconds + OwnCopies.marginSeconds
+    var filter = ItemFilter()
+    (filter.readingKinds, filter.recordKinds) = (CountingContext.readingKinds, CountingContext.recordKinds)
+    (filter.since, filter.until) = (since.map { $0 - margin }, until.map { $0 + margin })
+    var (finder, near) = (OwnCopyFinder(rules), NearItems())
+    try forEachItem(filter) { item in near.add(item) { finder.add($0) } }
+    near.finish { finder.add($0) }
+    return finder.finish()
+  }
+
   /// The instants between which the finger sticks lie that may be values of a sensor; nil without any, as in
   /// most stores.
   private func relayedTimes() throws -> Range<Int64>? {
@@ -110,4 +124,27 @@ extension Store {
 
   /// The maximum offset, plus the second in which a sensor may have the same value.
   private static let maxOffset = PositionSpan.maxOffset + 2
+}
+
+/// Passes on only items that have another one in their minute. Few have, and only their fields are read.
+private struct NearItems {
+  /// Of a minute with more items nothing is compared.
+  private static let maxItems = 4096
+
+  private var minute = Int64.min
+  private var items: [StoredItem] = []
+
+  mutating func add(_ item: StoredItem, _ body: (CountableItem) -> Void) {
+    let start = item.utc - (item.utc % 60 + 60) % 60
+    if start != minute {
+      finish(body)
+      minute = start
+    }
+    if items.count <= Self.maxItems { items.append(item) }
+  }
+
+  mutating func finish(_ body: (CountableItem) -> Void) {
+    if items.count > 1, items.count <= Self.maxItems { items.compactMap(CountableItem.init).forEach(body) }
+    items.removeAll(keepingCapacity: true)
+  }
 }

@@ -234,7 +234,7 @@ package struct DayTally: Sendable {
       marks: reading.marks.intersection(Self.shownMarks))
     switch verdict {
     case .counts(let others):
-      dot.others = others
+      dot.others = others.filter { !$0.isOwnCopy }
       for other in others { dot.marks.formUnion(other.marks.intersection(Self.shownMarks)) }
       if reading.kind == .scan { days[index].scans.append(dot) } else { days[index].sticks.append(dot) }
     case .repeats(_, let source):
@@ -260,7 +260,7 @@ package struct DayTally: Sendable {
       DayEvent(kind, fields, deviceTime, instant: instant, others: others, omission: omission)
     }
     switch verdict {
-    case .counts(let others): days[index].events.append(event(others, nil))
+    case .counts(let others): days[index].events.append(event(others.filter { !$0.isOwnCopy }, nil))
     case .repeats(_, let source): days[index].leftOutEvents.append(event([], .repeats(source)))
     case .notChosen: days[index].leftOutEvents.append(event([], .notChosen))
     case .sensorValue: break

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import SeededRandom
+import Testing
+
+@testable import Logbook
+
+/// Tests items that a source states a second time: with times cut to the minute, or in the other unit.
+struct OwnCopyTests {
+  typealias Sample = CountingSample
+  private static let day: Int64 = 86400
+
+  /// The verdicts on items, with the copies among them.
+  private static func verdicts(
+    _ items: [CountableItem?], _ rules: CountingRules = CountingRules()
+  ) -> (kept: [CountableItem], leftOut: [String: String], verdicts: [String: CountVerdict]) {
+    var (finder, rules) = (OwnCopyFinder(rules), rules)
+    for item in items.compactMap(\.self).sorted(by: { $0.instant < $1.instant }) { finder.add(item) }
+    rules.ownCopies = finder.finish()
+    return counted(items, rules)
+  }
+
+  /// Doses of one source at these seconds after each step.
+  private static func doses(
+    _ count: Int, at seconds: Int64 = 33, every step: Int64 = day, from start: Int64 = 0, _ name: String,
+    _ source: CountingSource = Sample.diary
+  ) -> [CountableItem?] {
+    (0..<count).map { index in
+      Sample.dose(2, at: start + Int64(index) * step + seconds, source, id: "\(name) \(index)")
+    }
+  }
+
+  // MARK: Times cut to the minute
+
+  @Test(arguments: [1, 33, 59] as [Int64]) func aCopyWithMinutesCountsOnce(seconds: Int64) {
+    let result = Self.verdicts(Self.doses(14, at: seconds, "own") + Self.doses(14, at: 0, "cut"))
+    #expect(result.kept.map(\.id) == (0..<14).map { "own \($0)" })
+    #expect(result.leftOut == Dictionary(uniqueKeysWithValues: (0..<14).map { ("cut \($0)", "own \($0)") }))
+    guard case .counts(let others)? = result.verdicts["own 3"] else { return #expect(Bool(false)) }
+    #expect(others.map(\.source) == [Sample.diary] && others.map(\.isOwnCopy) == [true])
+  }
+
+  @Test func mealsAndFingerSticksCountOnceToo() {
+    let meals = (0..<10 as Range<Int64>).flatMap { index in
+      [33, 0].map { Sample.meal(45, at: index * Self.day + $0, Sample.diary) }
+    }
+    #expect(Self.verdicts(meals).kept.count == 10)
+    let sticks = (0..<10 as Range<Int64>).flatMap { index in
+      [33, 0].map { Sample.stick(100 + Double(index), at: index * Self.day + $0, Sample.app) }
+    }
+    #expect(Self.verdicts(sticks).kept.count == 10)
+  }
+
+  @Test func fivePairsInTwoWeeksCanBeChance() {
+    func kept(_ count: Int, every step: Int64) -> Int {
+      Self.verdicts(
+        Self.doses(count, every: step, "own") + Self.doses(count, at: 0, every: step, "second")
+      ).kept.count
+    }
+    #expect(kept(5, every: Self.day) == 10)
+    #expect(kept(6, every: Self.day) == 6)
+    // Within a week before and after there are five of them.
+    #expect(kept(40, every: 3 * Self.day) == 80)
+  }
+
+  @Test func otherMinutesAmountsUsesAndSourcesAreNoCopies() {
+    let own = Self.doses(14, "own")
+    #expect(Self.verdicts(own + Self.doses(14, at: 60, "next")).kept.count == 28)
+    #expect(Self.verdicts(own + Self.doses(14, at: 34, "seconds")).kept.count == 28)
+    let larger = (0..<14 as Range<Int64>).map { Sample.dose(3, at: $0 * Self.day, Sample.diary) }
+    #expect(Self.verdicts(own + larger).kept.count == 28)
+    let long = (0..<14 as Range<Int64>).map {
+      Sample.dose(2, at: $0 * Self.day, Sample.diary, subtype: "long")
+    }
+    #expect(Self.verdicts(own + long).kept.count == 28)
+    let micro = (0..<14 as Range<Int64>).map {
+      Sample.dose(2, at: $0 * Self.day, Sample.diary, fields: ["automatic": .flag(true)])
+    }
+    #expect(Self.verdicts(own + micro).kept.count == 28)
+    // Another source is compared by its own rule, which needs no second pair.
+    let phone = Self.doses(14, at: 0, "phone", Sample.phone)
+    #expect(Self.verdicts(own + phone).kept.map(\.source) == Array(repeating: Sample.diary, count: 14))
+  }
+
+  @Test func aSecondDoseInTheSameMinuteStays() {
+    let (own, cut) = (Self.doses(14, "own"), Self.doses(14, at: 0, "cut"))
+    // Two in the original are two in the copy, in which both have one time.
+    let second = Sample.dose(2, at: 50, Sample.diary, id: "second")
+    let copy = Sample.dose(2, at: 0, Sample.diary, id: "copy of the second")
+    #expect(Self.verdicts(own + cut + [second, copy]).kept.count == 15)
+    #expect(Self.verdicts(own + cut + [second]).kept.count == 15)
+    #expect(Self.verdicts(own + cut + [copy]).kept.count == 15)
+    // One of the two is at a full minute in the original, so that its copy is known.
+    let late = Sample.dose(2, at: 120, Sample.diary, id: "at the minute")
+    let later = Sample.dose(2, at: 150, Sample.diary, id: "half a minute later")
+    let copyOfLater = Sample.dose(2, at: 120, Sample.diary, id: "copy of later")
+    #expect(Self.verdicts(own + cut + [late, later, copyOfLater]).kept.count == 16)
+  }
+
+  @Test func aThirdSourceStillCountsOnce() {
+    // Within a minute of the original, but not of the copy.
+    let all = Self.doses(14, "own") + Self.doses(14, at: 0, "cut") + Self.doses(14, at: 70, "x", Sample.phone)
+    let result = Self.verdicts(all)
+    #expect(result.kept.map(\.id) == (0..<14).map { "own \($0)" })
+    let pump = Self.verdicts(
+      Self.doses(14, "own") + Self.doses(14, at: 0, "cut") + Self.doses(14, at: 70, "x", Sample.pump))
+    #expect(pump.kept.map(\.id) == (0..<14).map { "x \($0)" })
+  }
+
+  @Test(arguments: Seeds.first(10)) func theOrderAndThePeriodMakeNoDifference(seed: UInt64) {
+    var random = SeededGenerator(seed: seed)
+    let own = (0..<400).map { index in
+      Sample.dose(
+        Double(Int.random(in: 1...2, using: &random)),
+        at: Int64.random(in: 0..<40 * Self.day, using: &random),
+        Sample.diary, id: "own \(index)")
+    }.compactMap(\.self)
+    let cut = own.filter { $0.shown % 60 != 0 }.compactMap { item -> CountableItem? in
+      guard case .insulin(let units, _) = item.amount else { return nil }
+      let minute = (item.shown - Sample.morning) / 60 * 60
+      return Sample.dose(Double(units) / 10_000, at: minute, Sample.diary, id: "cut \(item.id)")
+    }
+    let whole = Self.verdicts(own + cut)
+    #expect(whole.kept.count == own.count, "seed \(seed)")
+    #expect(Self.verdicts((own + cut).shuffled(using: &random)).leftOut == whole.leftOut, "seed \(seed)")
+    let margin = CountingMargin.seconds + OwnCopies.marginSeconds
+    for day in [0, 1, 20, 39] as [Int64] {
+      let range = Sample.morning + day * Self.day..<Sample.morning + (day + 1) * Self.day
+      let near = (own + cut).filter {
+        $0.instant >= range.lowerBound - margin && $0.instant < range.upperBound + margin
+      }
+      func ids(_ items: [CountableItem]) -> [String] {
+        items.filter { range.contains($0.instant) }.map(\.id).sorted()
+      }
+      #expect(ids(Self.verdicts(near).kept) == ids(whole.kept), "seed \(seed), day \(day)")
+    }
+  }
+
+  // MARK: The other unit
+
+  @Test func ofOneSecondAValueInTheOtherUnitCountsOnce() {
+    for milligrams in 20...600 {
+      for factor in [18, 18.0182, 18.01559] {
+        let millimoles = (Double(milligrams) / factor * 10).rounded() / 10
+        let result = Self.verdicts([
+          Sample.stick(Double(milligrams), at: 33, Sample.app),
+          Sample.stick(millimoles, .millimolesPerLitre, at: 33, Sample.app),
+        ])
+        #expect(result.kept.count == 1, "\(milligrams) / \(factor)")
+        guard case .measured(let value)? = result.kept.first?.amount else { return #expect(Bool(false)) }
+        #expect(value.unit == .milligramsPerDecilitre)
+      }
+    }
+  }
+
+  @Test func otherValuesOrSecondsInTheOtherUnitAreTwo() {
+    func pair(_ millimoles: Double, at seconds: Int64) -> Int {
+      Self.verdicts([
+        Sample.stick(100, at: 33, Sample.app),
+        Sample.stick(millimoles, .millimolesPerLitre, at: seconds, Sample.app),
+      ]).kept.count
+    }
+    #expect(pair(5.5, at: 33) == 1 && pair(5.7, at: 33) == 1)
+    #expect(pair(5.4, at: 33) == 2 && pair(5.8, at: 33) == 2 && pair(5.5, at: 34) == 2)
+    let same = [5.5, 5.6].map { Sample.stick($0, .millimolesPerLitre, at: 33, Sample.app) }
+    #expect(Self.verdicts(same).kept.count == 2)
+  }
+
+  @Test func bothMayBeCut() {
+    let sticks = (0..<10 as Range<Int64>).flatMap { index in
+      [
+        Sample.stick(100, at: index * Self.day + 33, Sample.app),
+        Sample.stick(5.5, .millimolesPerLitre, at: index * Self.day, Sample.app),
+      ]
+    }
+    #expect(Self.verdicts(sticks).kept.count == 10)
+  }
+
+  // MARK: Decisions
+
+  @Test func aPersonCanCountBoth() {
+    let all = Self.doses(14, "own") + Self.doses(14, at: 0, "cut")
+    let source = CountingRules([CountDecision(.sources("mysugr", "mysugr"), .both)])
+    #expect(Self.verdicts(all, source).kept.count == 28)
+    let items = CountingRules([CountDecision(.items("own 3", "cut 3"), .both)])
+    #expect(Self.verdicts(all, items).kept.count == 15)
+    #expect(Self.verdicts(all, .all).kept.count == 28)
+  }
+
+  @Test func millionsOfItemsInAMinuteTakeBoundedWork() {
+    let items = (0..<3000).map { Sample.dose(2, at: Int64($0 % 2) * 30, Sample.diary, id: "\($0)") }
+    #expect(Self.verdicts(items).kept.count == 3000)
+  }
+}
