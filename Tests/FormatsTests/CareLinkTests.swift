@@ -33,9 +33,46 @@ import Testing
       row("09:00:01", "Sensor Calibration BG (mg/dL)", "131.00"),
       row("10:00:01", "Sensor Calibration BG (mg/dL)", "99.00"),
       row("10:00:02", "BG Reading (mg/dL)", "99.00"),
+      row("08:05:00", "Sensor Glucose (mg/dL)", "140"),
     ])
-    #expect(export.readings.map(\.marks) == [[], [], .calibration, .calibration])
+    #expect(export.readings.map(\.marks) == [[], [], [], .calibration, .calibration])
     #expect(export.skipped == ["repeated finger stick": 1])
+  }
+
+  @Test func withoutASensorThePumpsCalibrationsAreFingerSticks() throws {
+    let typed = row("09:00:01", "Sensor Calibration BG (mg/dL)", "131.00")
+    let original = row("08:00:01", "BG Reading (mg/dL)", "142.00")
+    let copy = row("08:00:01", "Sensor Calibration BG (mg/dL)", "142.00")
+    let plain = try export([copy, original, typed])
+    #expect(plain.readings.map(\.kind) == [.smbg, .smbg] && plain.readings.map(\.marks) == [[], []])
+    #expect(plain.skipped == ["repeated finger stick": 1])
+    // A sensor of the day before and after, and one of another week.
+    func marks(_ date: String, _ time: String) throws -> ReadingMarks? {
+      var sensor = row(time, "Sensor Glucose (mg/dL)", "140")
+      sensor["Date"] = date
+      return try export([typed, sensor]).readings.first { $0.kind == .smbg }?.marks
+    }
+    #expect(try marks("2026/03/10", "10:00:00") == .calibration)
+    #expect(try marks("2026/03/12", "08:00:00") == .calibration)
+    #expect(try marks("2026/03/09", "08:00:00") == [] && marks("2026/03/13", "10:00:00") == [])
+  }
+
+  /// The layout before 2017 repeats a calibration with the time of the sensor, cut to the minute.
+  @Test func theSensorsOwnRowShowsACalibration() throws {
+    func marks(_ second: String) throws -> [ReadingMarks] {
+      let header =
+        "Index,Date,Time,Timestamp,BG Reading (mg/dL),Linked BG Meter ID,Sensor Calibration BG (mg/dL),"
+        + "Sensor Glucose (mg/dL),ISIG Value,Raw-Type,Raw-Values,Raw-ID"
+      let rows = [
+        "1,3/14/12,08:00:21,3/14/12 08:00:21,,,131,,,CalBGForPH,AMOUNT=131,1",
+        "2,3/14/12,09:30:21,3/14/12 09:30:21,,,99,,,CalBGForPH,AMOUNT=99,2", second,
+      ]
+      return try TextExport(([header] + rows).joined(separator: "\n") + "\n").readings.map(\.marks)
+    }
+    #expect(
+      try marks("3,3/14/12,08:00:00,3/14/12 08:00:00,,,131,,,SensorCalBG,AMOUNT=131,3") == [.calibration, []])
+    #expect(
+      try marks("3,3/14/12,08:00:21,3/14/12 08:00:21,131,A1,,,,BGReceived,AMOUNT=131,3") == [.linked, []])
   }
 
   @Test func theCalculatorsGlucoseIsNotAReading() throws {

@@ -55,6 +55,37 @@ import Testing
     [.serial("46119.5", .dayFirst), .number("7.8"), .text("Meter A")],
   ]
 
+  // MARK: A diary as the app's spreadsheet
+
+  /// mySugr writes the whole time to both columns, with formats for the date and for the time of day.
+  @Test func bothColumnsOfMySugrMayHoldTheWholeTime() throws {
+    var names = (0..<25).map { "Column \($0)" }
+    names[3] = "Blodsukkermåling (mmol/L)"
+    names[11] = "Kulhydrater mad (Gram, faktor 1)"
+    func row(_ date: String, _ time: String, _ cells: [Int: Cell]) -> [Cell] {
+      (0..<25).map { $0 == 0 ? .serial(date, .date) : $0 == 1 ? .serial(time, .clock) : cells[$0] ?? .empty }
+    }
+    func items(_ rows: [[Cell]]) throws -> [String] {
+      try lines(SpreadsheetWriter([.init("Diary", [names.map(Cell.text)] + rows)]).xlsx()).filter {
+        $0.contains("2026-")
+      }
+    }
+    let found = try items([
+      row("46117.99583333333", "46117.99583333333", [3: .number("9.3"), 7: .number("2.5")]),
+      row("46117", "46117", [3: .number("5.1")]),
+      row("46117.5", "46117.5", [9: .number("0.7"), 10: .serial("0.0625", .duration)]),
+      row("46116.5", "46116.5", [13: .serial("0.03125", .clock)]),
+    ])
+    #expect(found.count == 5, "\(found)")
+    #expect(found.contains { $0.contains("2026-04-05T23:54:00") && $0.contains("9.3") })
+    #expect(found.contains { $0.contains("2026-04-05T23:54:00") && $0.contains("2.5") })
+    #expect(found.contains { $0.contains("2026-04-05T00:00:00") && $0.contains("5.1") })
+    #expect(found.contains { $0.contains("70 %") && $0.contains(#""minutes":90"#) })
+    #expect(found.contains { $0.contains("2026-04-04T12:00:00") && $0.contains(#""minutes":45"#) })
+    // With two times of day, neither is sure.
+    #expect(try items([row("46117.5", "46117.25", [3: .number("9.3")])]).isEmpty)
+  }
+
   // MARK: The same as CSV
 
   /// Samples of tables with commas, which are also written as spreadsheets.

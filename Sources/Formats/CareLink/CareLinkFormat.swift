@@ -221,7 +221,7 @@ extension CareLinkFormat {
         measurement,
         marks: marks, line: row.line)
       if copy != .none, twins.keep(reading, isRounded: copy == .rounded) { return }
-      if kind == .smbg { twins.note(reading) }
+      if kind == .smbg { twins.note(reading) } else { twins.noteSensor(at: time.deviceTime) }
       out.add(reading)
     }
   }

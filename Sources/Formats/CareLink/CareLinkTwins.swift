@@ -4,9 +4,15 @@ import Logbook
 
 /// Finger sticks that occur more than once in CareLink's CSV: as the meter's reading, the pump's copy, and the value
 /// that calibrated the sensor. Copies are held until the end of the input, and those with an original are left out.
+///
+/// A pump writes every finger stick that a person types into it to the column of calibrations, even without a sensor.
+/// So it is a calibration only within a day of a sensor's value, or if the sensor's own clock states it, too.
 struct CareLinkTwins {
   /// More than ten years of finger sticks.
   private static let maxKept = 100_000
+  private static let hour: Int64 = 3600
+  /// A sensor needs a calibration at least every 12 hours, and has gaps of hours between them.
+  private static let hoursOfSensor: Int64 = 24
 
   private struct TimeAndValue: Hashable {
     let seconds: Int64
@@ -16,6 +22,8 @@ struct CareLinkTwins {
   private var originals: Set<TimeAndValue> = []
   private var minutes: Set<TimeAndValue> = []
   private var copies: [(reading: Reading, isRounded: Bool)] = []
+  /// The hours with values of a sensor.
+  private var sensorHours: Set<Int64> = []
 
   private static func place(_ reading: Reading, unit: Int64) -> TimeAndValue {
     TimeAndValue(
@@ -27,6 +35,17 @@ struct CareLinkTwins {
     guard originals.count < Self.maxKept else { return }
     originals.insert(Self.place(reading, unit: 1))
     minutes.insert(Self.place(reading, unit: 60))
+  }
+
+  /// Records that a sensor was worn at a time.
+  mutating func noteSensor(at time: DeviceTime) {
+    let hour = time.seconds / Self.hour
+    if sensorHours.count < Self.maxKept { sensorHours.insert(hour) }
+  }
+
+  private func isNearSensor(_ reading: Reading) -> Bool {
+    let hour = reading.deviceTime.seconds / Self.hour
+    return (hour - Self.hoursOfSensor...hour + Self.hoursOfSensor).contains { sensorHours.contains($0) }
   }
 
   /// Holds a copy; false if there are too many, so that the store must find duplicates.
@@ -41,11 +60,16 @@ struct CareLinkTwins {
   /// The copies without an original, each once, and the number of others.
   mutating func decide() -> (readings: [Reading], known: Int) {
     var readings: [Reading] = []
+    let calibrations = Set(copies.filter(\.isRounded).map { Self.place($0.reading, unit: 60) })
     // Those with seconds come first, so that they replace their rounded copies.
     for copy in copies where !copy.isRounded {
       if originals.contains(Self.place(copy.reading, unit: 1)) { continue }
-      note(copy.reading)
-      readings.append(copy.reading)
+      var reading = copy.reading
+      if !calibrations.contains(Self.place(reading, unit: 60)), !isNearSensor(reading) {
+        reading.marks.subtract(.calibration)
+      }
+      note(reading)
+      readings.append(reading)
     }
     for copy in copies where copy.isRounded {
       if minutes.contains(Self.place(copy.reading, unit: 60)) { continue }

@@ -80,18 +80,28 @@ extension MySugrFormat {
     if !percent.isEmpty {
       let isSigned = percent[percent.count - 1] == UInt8(ascii: "%")
       let digits = isSigned ? percent.slice(0, percent.count - 1).trimmed : percent
-      guard let number = number(digits), (0...1000).contains(number) else {
-        return out.reject(row, "the temporary basal rate is not a percentage from 0 to 1000")
-      }
+      // A spreadsheet stores 70 % as 0.7, and durations as times.
+      let isShare = !isSigned && duration.timeOfDay != nil
+      guard let number = number(digits).map({ isShare ? ($0 * 1000).rounded() / 10 : $0 }),
+        (0...1000).contains(number)
+      else { return out.reject(row, "the temporary basal rate is not a percentage from 0 to 1000") }
       fields["text"] = .text("\(plainNumber(number)) %")
     }
     if !duration.isEmpty {
-      guard let minutes = number(duration), (0...Self.maxMinutes).contains(minutes) else {
+      guard let minutes = minutes(duration), (0...Self.maxMinutes).contains(minutes) else {
         return out.reject(row, "the duration of the temporary basal rate is not a number of minutes")
       }
       fields["minutes"] = .number(minutes)
     }
     add(.insulin, fields, row, at: shown, into: &out)
+  }
+
+  /// A number of minutes, or a duration such as `1:30:00` in the app's spreadsheet.
+  private mutating func minutes(_ cell: Field) -> Double? {
+    if let time = cell.timeOfDay, !time.hasHalfDay {
+      return Double(time.hour * 60 + time.minute) + Double(time.second) / 60
+    }
+    return number(cell)
   }
 
   private mutating func readFood(_ row: Row, at shown: ShownTime, into out: inout BatchBuilder) {
@@ -119,7 +129,8 @@ extension MySugrFormat {
     ] {
       let cell = row[column].trimmed
       if cell.isEmpty { continue }
-      guard let number = number(cell), (0...limit).contains(number) else {
+      guard let number = column == Column.minutes ? minutes(cell) : number(cell), (0...limit).contains(number)
+      else {
         return out.reject(row, "the \(name) of exercise are not a number, or too large")
       }
       fields[name] = .number(number)

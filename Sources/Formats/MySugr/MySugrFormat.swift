@@ -157,11 +157,23 @@ extension MySugrFormat {
           first: open.first, second: open.second, year: open.year, hour: clock.hour, minute: clock.minute,
           seconds: clock.second, hasHalfDay: clock.hasHalfDay, separator: open.separator))
     }
-    guard date.count <= 40, let day = MonthNames.date(date.text) ?? Self.yearFirst(date) else { return nil }
+    let day = MonthNames.date(date.text) ?? Self.yearFirst(Self.day(of: date, at: clock))
+    guard date.count <= 40, let day else { return nil }
     return DeviceTime(
       year: day.year, month: day.month, day: day.day, hour: clock.hour, minute: clock.minute,
       second: clock.second
     ).map { .decided($0) }
+  }
+
+  /// The day in a cell of the app's spreadsheet. Both of its columns hold the whole time, `2026-05-01 08:10:00`. A cell
+  /// with another time of day stays unchanged, and is rejected.
+  private static func day(
+    of cell: Field, at clock: (hour: Int, minute: Int, second: Int, hasHalfDay: Bool)
+  ) -> Field {
+    guard cell.count == 19, let time = cell.slice(11, 19).timeOfDay, time.hour == clock.hour,
+      time.minute == clock.minute, time.second == clock.second
+    else { return cell }
+    return cell.slice(0, 10)
   }
 
   private static func yearFirst(_ date: Field) -> (year: Int, month: Int, day: Int)? {
@@ -269,6 +281,7 @@ extension MySugrFormat {
     variants: [
       "25 columns; 26 to 28 with newer apps, whose time zone and place are not read",
       "carbohydrates in grams or in exchanges of a factor in the header",
+      "the app's spreadsheet (XLSX), in which both columns of time hold date and time",
     ],
     languages: "every language, as the columns have one order; names of months in English, German, French, "
       + "Dutch, Spanish, Italian, Danish, Swedish and Norwegian",
