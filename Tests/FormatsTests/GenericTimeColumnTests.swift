@@ -379,7 +379,6 @@ import Testing
     "time_utc+2,glucose (mg/dL)\n2026-05-01T08:00:00,100\n",
     "time GMT+8,glucose (mg/dL)\n2026-05-01T08:00:00,100\n",
     "Timestamp (America/New_York),glucose (mg/dL)\n2026-05-01T08:00:00,100\n",
-    "time,local_offset,glucose (mg/dL)\n2026-05-01T08:00:00,UTC+2,101\n2026-05-09T08:10:00,UTC-4,104\n",
     "time,offset_minutes,glucose (mg/dL)\n2026-05-01T08:00:00,120,101\n2026-05-09T08:10:00,-240,104\n",
     "time,utcoffset_seconds,glucose (mg/dL)\n2026-05-01T08:00:00,7200,101\n",
     "time,UTC offset (h),glucose (mg/dL)\n2026-05-01T08:00:00,2,101\n",
@@ -391,6 +390,67 @@ import Testing
       try file.refusal {
         $0.zoneIsGiven = true
       } == nil, "\(text)")
+  }
+
+  @Test(arguments: [
+    ("time_offset", "UTC+0100", "UTC+0200"), ("timezone", "GMT+1", "GMT+2"),
+    ("Zeitzone", "UTC+01:00", "utc+2:00"),
+  ])
+  func offsetsThatNameUTCAreAskedAbout(_ name: String, _ winter: String, _ summer: String) throws {
+    let rows = "2026-03-04 07:10:00.000,101,\(winter)\n2026-07-04 12:10:00.000,104,\(summer)\n"
+    let file = try ScratchFile("start_time,glucose (mg/dL),\(name)\n" + rows)
+    let zone = try LogbookZone(name: "America/New_York")
+    let refusal = try #require(
+      try file.refusal {
+        ($0.zone, $0.zoneIsGiven) = (zone, true)
+      })
+    #expect(refusal.contains("local or in UTC"), "\(refusal)")
+    for role in ["time", "utc"] {
+      #expect(
+        refusal.contains("--map '\(role)=start_time,offset=\(name),value=glucose (mg/dL)'"), "\(refusal)")
+    }
+    func placed(_ role: String) throws -> [String] {
+      try file.readings {
+        $0.columns = [role: "start_time", "offset": name, "value": "glucose (mg/dL)"]
+        $0.zone = zone
+      }.readings.map { "\($0.deviceTime.text) \($0.placement.utcOffset) \($0.placement.source)" }
+    }
+    #expect(try placed("time") == ["2026-03-04T07:10:00 3600 stated", "2026-07-04T12:10:00 7200 stated"])
+    #expect(try placed("utc") == ["2026-03-04T08:10:00 3600 stated", "2026-07-04T14:10:00 7200 stated"])
+    // The name of the times, or the times, say what they are.
+    func shown(_ text: String) throws -> [String] {
+      try ScratchFile(text).readings().readings.map(\.deviceTime.text)
+    }
+    #expect(
+      try shown("time (UTC),glucose,\(name)\n" + rows) == ["2026-03-04T08:10:00", "2026-07-04T14:10:00"])
+    #expect(
+      try shown("local time,glucose,\(name)\n" + rows) == ["2026-03-04T07:10:00", "2026-07-04T12:10:00"])
+    #expect(
+      try shown("time,glucose,\(name)\n" + rows.replacing(".000", with: "Z"))
+        == ["2026-03-04T08:10:00", "2026-07-04T14:10:00"])
+  }
+
+  @Test func timesOfADatabaseNextToOffsetsAreNotOffered() throws {
+    let file = try ScratchFile(
+      "start_time,glucose,update_time,create_time,time_offset\n"
+        + "2026-03-04 07:10:00,101,2026-03-04 07:11:00,2026-03-04 07:11:00,UTC+0100\n")
+    let refusal = try #require(try file.refusal())
+    #expect(refusal.contains("time=start_time,offset=time_offset,value=glucose"), "\(refusal)")
+    #expect(!refusal.contains("time=update_time") && !refusal.contains("time=create_time"), "\(refusal)")
+    // Of several times none is offered without its offset.
+    let several = try ScratchFile(
+      "start_time,glucose,end_time,time_offset\n2026-03-04 07:10:00,101,2026-03-04 07:11:00,UTC+0100\n")
+    let question = try #require(try several.refusal())
+    #expect(question.split(separator: "\n").dropFirst().allSatisfy { $0.contains("offset=time_offset") })
+    #expect(question.contains("utc=end_time"), "\(question)")
+  }
+
+  @Test func localTimesAndTimesInUTCAreNotBothNamed() throws {
+    let file = try ScratchFile("a,b,glucose\n2026-03-04 07:10:00,2026-03-04 06:10:00,101\n")
+    let refusal = try file.refusal { $0.columns = ["time": "a", "utc": "b", "value": "glucose"] }
+    #expect(refusal?.contains("times in UTC") == true)
+    let readings = try file.readings { $0.columns = ["utc": "b", "value": "glucose"] }.readings
+    #expect(readings.map(\.placement) == [Placement(utcOffset: 0, source: .stated)])
   }
 
   @Test func offsetsWithAColonAreUsedUnderAnyName() throws {

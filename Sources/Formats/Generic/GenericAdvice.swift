@@ -66,7 +66,8 @@ struct GenericAdvice {
     var options = options
     options.format = nil
     options.rows += rows
-    for role in [GenericRole.time, .date, .clock, .value, .smbg, .ketone] where columns[role] >= 0 {
+    for role in [GenericRole.time, .date, .clock, .utc, .offset, .value, .smbg, .ketone]
+    where columns[role] >= 0 {
       guard let name = finding.nameInCommands(columns[role]) else { return [] }
       options.columns[role.name] = name
     }

@@ -98,7 +98,10 @@ extension GenericFinding {
 
   /// Whether the names of the columns of times state UTC.
   var hasTimesOfUTC: Bool {
-    [GenericRole.time, .date, .clock].contains { columns[$0] >= 0 && header.words[columns[$0]].isTimeOfUTC }
+    timesAreMappedAsUTC
+      || [GenericRole.time, .date, .clock].contains {
+        columns[$0] >= 0 && header.words[columns[$0]].isTimeOfUTC
+      }
   }
 
   /// Refuses names of time zones next to the times, since they are not read, unless a person gives the zone
@@ -154,11 +157,10 @@ extension GenericFinding {
     }
   }
 
-  /// Whether the cells of a column are offsets: texts such as `UTC+2`, or numbers if the name states it.
+  /// Whether the cells of a column are numbers, and its name states that they are offsets.
   private func holdsUnreadOffsets(_ place: Int) -> Bool {
     let (cells, words) = (header.cells(place), header.words[place])
     guard !cells.isEmpty else { return false }
-    if cells.allSatisfy(Self.isNamedOffset) { return true }
     let isNamed =
       !words.words.isDisjoint(with: Self.offsetWords) && !words.mentionsGlucose
       && !words.words.contains { $0.hasPrefix("calib") || $0.hasPrefix("kalib") }
@@ -171,14 +173,6 @@ extension GenericFinding {
             size <= $0.1 && size.remainder(dividingBy: $0.0) == 0
           }
       }
-  }
-
-  /// `UTC+2`, `GMT-04:00`.
-  private static func isNamedOffset(_ cell: String) -> Bool {
-    let cell = cell.trimmingPrefix { $0 == " " }
-    guard ["UTC", "GMT"].contains(String(cell.prefix(3)).uppercased()) else { return false }
-    let rest = cell.dropFirst(3).drop { $0 == " " }
-    return (rest.first == "+" || rest.first == "-") && rest.dropFirst().first?.isNumber == true
   }
 
   private static let offsetWords: Set<String> = [
@@ -198,7 +192,7 @@ extension GenericFinding {
     "IST", "MSK", "JST", "AEST", "AEDT", "NZST", "NZDT",
   ]
 
-  private static func statesOffset(_ cell: String) -> Bool {
+  static func statesOffset(_ cell: String) -> Bool {
     cell.withField { $0.trimmed.epochMilliseconds != nil || $0.trimmed.yearFirstTime?.utcOffset != nil }
   }
 
@@ -212,7 +206,7 @@ extension GenericFinding {
     let cells = header.cells(column)
     let times = columns[.time] >= 0 ? header.cells(columns[.time]) : []
     if cells.isEmpty { return nil }
-    let texts = cells.count { cell in cell.withField { $0.trimmed.utcOffset != nil } }
+    let texts = cells.count { $0.withField { ($0.trimmed.utcOffset ?? $0.trimmed.namedOffset) != nil } }
     if texts * 2 > cells.count { return nil }
     if !times.isEmpty, times.allSatisfy(Self.statesOffset) {
       columns[.offset] = -1

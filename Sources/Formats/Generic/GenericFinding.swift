@@ -14,6 +14,8 @@ struct GenericFinding {
   var needsUnitWord = false
   /// The uses of the columns of `columns.watched`, in their order.
   var watches: [WatchedColumn] = []
+  /// Whether a person stated that the times are in UTC.
+  var timesAreMappedAsUTC = false
   /// The problem that a person must solve; nil if the columns are found.
   var problem: GenericProblem?
 
@@ -181,6 +183,7 @@ extension GenericFinding {
       guard let role = GenericRole(name: roleName), let place = header.place(of: column) else { return nil }
       finding.columns[role] = place
     }
+    finding.timesAreMappedAsUTC = wish.map[GenericRole.utc.name] != nil
     if header.isOneShort, !finding.hasTimes {
       finding.columns = finding.columns.moved { $0 + 1 }
       finding.header = header.shifted
@@ -274,10 +277,12 @@ extension GenericFinding {
     if !finding.watchRows(wish) {
       finding.problem = GenericProblem("no column has the name in --where")
     }
+    finding.problem = finding.problem.map(finding.withNamedOffsets)
     if finding.problem == nil {
       finding.problem =
         finding.rowTypeProblem(wish.rows) ?? finding.rowNameProblem(wish.rows) ?? finding.otherUnitProblem
         ?? finding.unknownUnitProblem
+        ?? finding.decideNamedOffsets()
         ?? finding.decideOffsets()
         ?? (wish.zoneIsGiven ? nil : finding.zoneNameProblem())
     }
@@ -425,7 +430,7 @@ extension GenericFinding {
     var names: [String: String] = [:]
     for role in [GenericRole.time, .date, .clock, .value] where columns[role] >= 0 {
       guard let name = nameInCommands(columns[role]) else { return [:] }
-      names[role.name] = name
+      names[(role == .time && timesAreMappedAsUTC ? .utc : role).name] = name
     }
     return names[GenericRole.value.name] == nil ? [:] : names
   }

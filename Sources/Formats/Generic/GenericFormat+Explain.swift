@@ -14,10 +14,13 @@ extension GenericFormat {
       let roles = GenericRole.allCases.map(\.name).joined(separator: ", ")
       throw Failure(.usage, "--map has no role '\(role)'; the roles are \(roles)")
     }
-    let hasTime = map["time"] != nil || (map["date"] != nil && map["clock"] != nil)
+    let hasTime = map["time"] != nil || map["utc"] != nil || (map["date"] != nil && map["clock"] != nil)
+    if map["utc"] != nil, map["time"] != nil || map["date"] != nil {
+      throw Failure(.usage, "--map names local times and times in UTC (utc); name the column of one of them")
+    }
     guard hasTime, ["value", "ketone", "carbs", "insulin", "note"].contains(where: { map[$0] != nil }) else {
       throw Failure(
-        .usage, "--map must name the column time (or date and clock), and value or another to read")
+        .usage, "--map must name the column time (or utc, or date and clock), and value or another to read")
     }
     if map["smbg"] != nil, map["value"] == nil {
       throw Failure(

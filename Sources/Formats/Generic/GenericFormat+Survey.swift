@@ -268,7 +268,7 @@ extension GenericFormat {
     var columns: [String: String] = [:]
     for (role, meaning) in roles where finding.columns[role] >= 0 {
       guard let name = finding.nameInCommands(finding.columns[role]) else { return "" }
-      columns[meaning.name] = name
+      columns[(meaning == .time && finding.timesAreMappedAsUTC ? .utc : meaning).name] = name
     }
     return hint.lines([{ $0.columns = columns }])
   }

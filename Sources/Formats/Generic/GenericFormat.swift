@@ -85,8 +85,8 @@ struct GenericFormat: ExportFormat {
     }
     place = finding.delimiter == nil ? .belowHeader : .aboveHeader
     times = GenericTimeReader(
-      takesSerials: options.columns["time"] != nil, isUTC: finding.hasTimesOfUTC && !options.force,
-      zone: options.zone)
+      takesSerials: options.columns["time"] != nil,
+      isUTC: finding.timesAreMappedAsUTC || (finding.hasTimesOfUTC && !options.force), zone: options.zone)
     units = GenericUnits(finding, given: options.unit, isForced: options.force)
     dates = try DateOrderSurvey(given: options.dateOrder, now: options.now)
     datesOfSticks = dates

@@ -36,7 +36,7 @@ struct GenericProblem {
 
   /// Whether the choices read the same values at other times, so that only one of them is right.
   var haveSeveralTimes: Bool {
-    Set(choices.map { columns in [GenericRole.time, .date, .clock].map { columns[$0] } }).count > 1
+    Set(choices.map { columns in [GenericRole.time, .date, .clock, .utc].map { columns[$0] } }).count > 1
       && Set(choices.map { $0[.value] }).count == 1
   }
 
@@ -50,6 +50,13 @@ struct GenericProblem {
     problem.kinds = other?.kinds ?? []
     problem.rows = other?.rows ?? []
     problem.areSeries = other?.areSeries == true
+    return problem
+  }
+
+  /// A problem whose choices also have a column of offsets, with both of its meanings.
+  func with(offsets place: Int) -> GenericProblem {
+    var problem = self
+    problem.choices = Array(choices.flatMap { $0.meanings(ofOffsets: place) }.prefix(Self.maxChoices))
     return problem
   }
 

@@ -96,7 +96,7 @@ struct GenericTimeReader {
   func placed(_ outcome: Outcome, by cell: Field) -> Outcome {
     if case .rejected = outcome { return outcome }
     let cell = cell.trimmed
-    guard let offset = cell.utcOffset ?? cell.numericOffset else {
+    guard let offset = cell.utcOffset ?? cell.namedOffset ?? cell.numericOffset else {
       return .rejected("no offset from UTC, such as +02:00")
     }
     switch outcome {

@@ -242,7 +242,8 @@ struct HeaderWords {
   ]
   private static let stripWords: Set<String> = ["smbg", "mbg", "bgm", "streifen", "tiras", "sticka"]
   private static let stampWords: Set<String> = [
-    "created", "createdat", "updated", "updatedat", "inserted", "insertedat", "synced", "syncedat",
+    "create", "created", "createdat", "update", "updated", "updatedat", "inserted", "insertedat", "synced",
+    "syncedat",
     "modified", "modifiedat", "imported", "uploaded", "edited", "saved", "sysd", "systime", "srvcreated",
     "srvmodified", "upload", "deleted", "deletedat", "removed", "ingested", "received",
   ]

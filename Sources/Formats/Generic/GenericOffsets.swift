@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+
+/// A column of offsets from UTC that name it, such as `UTC+0100` or `GMT-4`.
+///
+/// The times next to it are local in some programs. Samsung Health writes them in UTC.
+extension GenericFinding {
+  /// Uses such a column, or returns the problem that only a person knows what the times are.
+  mutating func decideNamedOffsets() -> GenericProblem? {
+    guard let place = placeOfNamedOffsets else { return nil }
+    if timesStateOffsets || hasTimesOfUTC || namesLocalTimes {
+      columns[.offset] = place
+      return nil
+    }
+    let example = header.cells(place).first.map { ", such as \(shownName($0))" } ?? ""
+    let times = [GenericRole.time, .date, .clock].map { columns[$0] }.filter { $0 >= 0 }
+    return GenericProblem(
+      "the column \(quoted([place])) holds offsets from UTC\(example), and nothing says whether the times in "
+        + "\(quoted(times)) are local or in UTC", choices: columns.meanings(ofOffsets: place))
+  }
+
+  /// Adds the offsets to the choices of another problem, so that no command leaves them out.
+  func withNamedOffsets(_ problem: GenericProblem) -> GenericProblem {
+    guard let place = placeOfNamedOffsets, !timesStateOffsets else { return problem }
+    return problem.with(offsets: place)
+  }
+
+  private var placeOfNamedOffsets: Int? {
+    guard columns[.offset] < 0 else { return nil }
+    return header.names.indices.first { place in
+      let cells = columns.isUsed(place) ? [] : header.cells(place)
+      return cells.contains { $0.withField { $0.trimmed.namedOffset != nil } }
+        && cells.allSatisfy { $0.withField { ($0.trimmed.namedOffset ?? $0.trimmed.utcOffset) != nil } }
+    }
+  }
+
+  /// Whether the times themselves state their offsets.
+  private var timesStateOffsets: Bool {
+    let times = columns[.time] >= 0 ? header.cells(columns[.time]) : []
+    return !times.isEmpty && times.allSatisfy(Self.statesOffset)
+  }
+
+  private var namesLocalTimes: Bool {
+    [GenericRole.time, .clock].contains { role in
+      columns[role] >= 0
+        && !header.words[columns[role]].words.isDisjoint(with: ["local", "localtime", "lokal"])
+    }
+  }
+}
+
+extension GenericColumns {
+  /// These columns with a column of offsets: as offsets of local times, and as those of times in UTC.
+  func meanings(ofOffsets place: Int) -> [GenericColumns] {
+    var local = self
+    local[.offset] = place
+    guard self[.time] >= 0 else { return [local] }
+    var universal = local.without(.time)
+    universal[.utc] = self[.time]
+    return [local, universal]
+  }
+}
+
+extension Field {
+  /// `UTC+2`, `GMT-0400` or `UTC+05:30` in seconds to the east; nil for any other text.
+  var namedOffset: Int32? {
+    guard count >= 5, count <= 12, slice(0, 3).equalsFolded("UTC") || slice(0, 3).equalsFolded("GMT") else {
+      return nil
+    }
+    let rest = slice(3, count).trimmed
+    if let offset = rest.utcOffset { return offset }
+    // An hour of one digit: `+2`, `+5:30`.
+    guard rest.count >= 2, rest[0] == UInt8(ascii: "+") || rest[0] == UInt8(ascii: "-"), rest[1] &- 0x30 <= 9
+    else { return nil }
+    return Field.with(rest.slice(0, 1).text + "0" + rest.slice(1, rest.count).text) { $0.utcOffset }
+  }
+}
