@@ -29,6 +29,8 @@ struct GenericColumns: Equatable {
   var zones = -1
   /// The column of dates next to full times, which is only compared.
   var days = -1
+  /// Columns that are not read, and may hold glucose in rows without a value.
+  var further: [Int] = []
 
   @inline(__always) subscript(role: GenericRole) -> Int {
     get { places[role.rawValue] }
@@ -51,6 +53,7 @@ struct GenericColumns: Equatable {
     moved.watched = watched.map(place)
     moved.marks = marks.map(place)
     moved.series = series.map(place)
+    moved.further = further.map(place)
     if zones >= 0 { moved.zones = place(zones) }
     if days >= 0 { moved.days = place(days) }
     return moved

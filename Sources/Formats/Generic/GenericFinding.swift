@@ -181,7 +181,7 @@ extension GenericFinding {
     var finding = GenericFinding(header: header)
     for (roleName, column) in wish.map {
       guard let role = GenericRole(name: roleName), let place = header.place(of: column) else { return nil }
-      finding.columns[role] = place
+      finding.columns[role == .utc ? .time : role] = place
     }
     finding.timesAreMappedAsUTC = wish.map[GenericRole.utc.name] != nil
     if header.isOneShort, !finding.hasTimes {
@@ -287,6 +287,7 @@ extension GenericFinding {
         ?? (wish.zoneIsGiven ? nil : finding.zoneNameProblem())
     }
     finding.columns.zones = finding.placeOfZones ?? -1
+    finding.columns.further = finding.placesOfFurtherValues
     finding.columns.days = GenericDays.place(in: finding.header, finding.columns) ?? -1
     return finding
   }

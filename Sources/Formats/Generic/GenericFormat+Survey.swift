@@ -100,6 +100,7 @@ extension GenericFormat {
     }
     zeros.survey(value: row[columns[.value]], ketone: row[columns[.ketone]], mark: units.mark)
     surveyValue(row, at: time.seconds)
+    if further.isActive { noteFurther(row) }
     noteCadence(row, columns, at: time)
   }
 
@@ -196,6 +197,7 @@ extension GenericFormat {
       orderIsOpen = false
     }
     try decidePlausibility(hint)
+    try refuseFurtherValues(hint)
     if finding.delimiter != nil { place = .aboveHeader }
     columns = finding.delimiter == nil ? columns : finding.columns
   }

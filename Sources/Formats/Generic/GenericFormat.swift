@@ -36,6 +36,7 @@ struct GenericFormat: ExportFormat {
   var forms = GenericTimeForms()
   var days = GenericDays()
   var sections = GenericSections()
+  var further: GenericFurtherValues
   /// Whether all rows were surveyed before the first one is read.
   var isSurveyed = false
   /// Whether the first row's time states an offset, if no survey compared all of them.
@@ -69,6 +70,7 @@ struct GenericFormat: ExportFormat {
   private static func members(of finding: GenericFinding) -> [Int] {
     let places =
       finding.columns.roles.map { finding.columns[$0] } + finding.columns.watched + finding.columns.series
+      + finding.columns.further
       + [finding.columns.zones, finding.columns.days].filter { $0 >= 0 }
     return places.enumerated().filter { places.firstIndex(of: $1) == $0 }.map(\.element)
   }
@@ -92,6 +94,7 @@ struct GenericFormat: ExportFormat {
     datesOfSticks = dates
     kind = GenericKind(finding, given: options.kind)
     rows = GenericRows(finding)
+    further = GenericFurtherValues(finding, isForced: options.force)
     hasDiary = roles.contains(.carbs) || roles.contains(.insulin) || roles.contains(.note)
     hasOthers = hasDiary || roles.contains(.smbg)
     try requireGlucose()
@@ -141,6 +144,10 @@ struct GenericFormat: ExportFormat {
     if case .rejected(let reason) = outcome { return refuse(row, reason, into: &out) }
     if !isSurveyed, mixesOffsets(outcome) {
       out.reject(row, "a time with an offset among times without, or the other way round")
+      return .data
+    }
+    if !isSurveyed, further.isActive, let fault = furtherValueFault(row) {
+      out.reject(row, fault)
       return .data
     }
     readValue(row, at: outcome, into: &out)

@@ -209,6 +209,11 @@ struct GenericUnits {
     GlucoseUnit(name: text) != nil && !otherUnits.contains(foldedHeader(text))
   }
 
+  /// Whether the words of a column's name have a unit of another quantity, and none of glucose.
+  static func areOfOthers(_ words: Set<String>) -> Bool {
+    !words.isDisjoint(with: otherUnits) && words.isDisjoint(with: ["dl", "mgdl", "mmol", "mmoll"])
+  }
+
   /// Units of insulin, food, heart, body and movement.
   private static let otherUnits: Set<String> = [
     "u", "iu", "ie", "ui", "e", "u/h", "ie/h", "ui/h", "e/h", "units", "unit", "einheiten", "unités",

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+
+/// Detects a further column of glucose: rows without a value have one there.
+///
+/// A diary can have one column for fasting values and one for the others, under any names. Most other numbers, such as
+/// the charge of a battery, are next to a value. Those of carbohydrates or steps have names of their own.
+struct GenericFurtherValues {
+  private static let milligrams = 20.0...600
+  private static let millimoles = 1.0...33
+  /// With fewer numbers, the form of the numbers proves nothing.
+  private static let fewestForms = 3
+  /// A column with this number of rows next to a value is no longer examined.
+  private static let maxTogether = 64
+
+  private struct Candidate {
+    let name: String
+    let mentionsGlucose: Bool
+    var isOther = false
+    /// The number of rows with a number here and a value, and of those with a number here only.
+    var together = 0
+    var alone = 0
+    var milligrams = 0
+    var millimoles = 0
+    var decimals = 0
+
+    mutating func noteTogether() {
+      together += 1
+      if together >= maxTogether, together > alone { isOther = true }
+    }
+
+    mutating func note(_ number: Double) {
+      alone += 1
+      if GenericFurtherValues.milligrams.contains(number) { milligrams += 1 }
+      if GenericFurtherValues.millimoles.contains(number) { millimoles += 1 }
+      if number != number.rounded() { decimals += 1 }
+    }
+
+    func mayHoldGlucose(in unit: GlucoseUnit?, valuesHaveDecimals: Bool) -> Bool {
+      let inRange =
+        switch unit {
+        case .milligramsPerDecilitre: milligrams
+        case .millimolesPerLitre: millimoles
+        case nil: max(milligrams, millimoles)
+        }
+      guard alone > 0, inRange * 2 > alone else { return false }
+      if mentionsGlucose { return true }
+      return !isOther && together < alone
+        && (alone < fewestForms || (decimals > 0) == valuesHaveDecimals)
+    }
+  }
+
+  private var candidates: [Candidate]
+  private var valuesHaveDecimals = false
+  /// Whether a row can still show a further column.
+  private(set) var isActive: Bool
+
+  /// - Parameter isForced: whether a person reads the column of values only.
+  init(_ finding: GenericFinding, isForced: Bool) {
+    candidates = finding.columns.further.map { place in
+      Candidate(
+        name: finding.header.names[place], mentionsGlucose: finding.header.words[place].mentionsGlucose)
+    }
+    isActive = !candidates.isEmpty && !isForced
+  }
+
+  /// Adds a row.
+  ///
+  /// - Parameters:
+  ///   - places: the indexes of the columns in it, in the order of `GenericColumns.further`.
+  ///   - value: its own value; nil without one.
+  mutating func note(_ row: Row, _ places: [Int], value: Value?, _ mark: DecimalMark) {
+    if case .number(let number) = value, number != number.rounded() { valuesHaveDecimals = true }
+    for (index, place) in zip(candidates.indices, places) where !candidates[index].isOther {
+      if value != nil, candidates[index].mentionsGlucose { continue }
+      let cell = row[place].trimmed
+      if cell.isEmpty { continue }
+      if value != nil {
+        candidates[index].noteTogether()
+        if candidates[index].isOther { isActive = candidates.contains { !$0.isOther } }
+      } else if let number = cell.number(mark) ?? cell.jsonNumber, number != 0 {
+        candidates[index].note(number)
+      }
+    }
+  }
+
+  /// What a row has in the column of values.
+  enum Value {
+    case number(Double)
+    /// LO, HI, or text.
+    case other
+  }
+
+  /// The candidates that may hold glucose, as indexes, with the numbers of their rows without another value.
+  func found(in unit: GlucoseUnit?) -> [(index: Int, rows: Int)] {
+    candidates.indices.filter {
+      candidates[$0].mayHoldGlucose(in: unit, valuesHaveDecimals: valuesHaveDecimals)
+    }.map { ($0, candidates[$0].alone) }
+  }
+}
+
+extension GenericFinding {
+  /// The columns that are not read, and may hold glucose if their numbers look like it.
+  var placesOfFurtherValues: [Int] {
+    guard columns[.value] >= 0 else { return [] }
+    return header.names.indices.filter { place in
+      // A column named `Meter` may hold the values of one, instead of its model.
+      (!columns.isUsed(place) || place == columns[.device]) && header.words[place].mayHoldFurtherValues
+        && holdsValues(place)
+    }
+  }
+}
+
+extension HeaderWords {
+  /// Whether a column with this name holds glucose if its numbers look like it, in rows without another value.
+  fileprivate var mayHoldFurtherValues: Bool {
+    if name.isEmpty || namesOther || isKetone || isPerson || isBareID || ["index", "#"].contains(name) {
+      return false
+    }
+    // A value of a meter or a laboratory is one, unlike a mean or a limit.
+    let rest = HeaderWords(
+      name.split(separator: " ").filter { !["meter", "lab", "labor"].contains($0) }.joined(separator: " "))
+    if rest.namesNoValue { return false }
+    return mentionsGlucose || !(isTime || GenericUnits.areOfOthers(words))
+  }
+}
+
+// MARK: - The rows of an input
+
+extension GenericFormat {
+  /// Compares a row that is read with the columns that may hold further values.
+  mutating func noteFurther(_ row: Row) {
+    guard units.otherUnit(row[columns[.unit]]) == nil, let word = kind.word(in: row[columns[.kind]]),
+      word.kind != .ketone
+    else { return }
+    further.note(row, columns.further, value: value(of: row), units.mark)
+  }
+
+  private func value(of row: Row) -> GenericFurtherValues.Value? {
+    let cell = row[columns[.value]].trimmed
+    if let number = cell.number(units.mark) ?? cell.jsonNumber, number != 0 { return .number(number) }
+    if columns[.smbg] >= 0, !row[columns[.smbg]].trimmed.isEmpty { return .other }
+    return hasNoValue(cell) ? nil : .other
+  }
+
+  private func hasNoValue(_ cell: Field) -> Bool {
+    if cell.isEmpty || cell.number(units.mark) == 0 { return true }
+    if case .some(.none) = ValueWord(cell, mark: units.mark) { return true }
+    return false
+  }
+
+  /// The reason to reject a row of an input that was not surveyed; nil for any other row.
+  mutating func furtherValueFault(_ row: Row) -> String? {
+    noteFurther(row)
+    guard value(of: row) == nil else { return nil }
+    let places = further.found(in: units.common).map { columns.further[$0.index] }
+    guard places.contains(where: { !row[$0].trimmed.isEmpty }) else { return nil }
+    return "no value, but another column may hold one; name the column of values with --map"
+  }
+
+  /// - Throws: `Failure` of category `badInput` if rows without a value have one in another column.
+  func refuseFurtherValues(_ hint: ImportHint) throws {
+    let found = further.found(in: units.common)
+    guard let first = found.first else { return }
+    let places = found.map { finding.columns.further[$0.index] }
+    let commands = ([finding.columns[.value]] + places).prefix(4).map { command(forValuesIn: $0, hint) }
+    let lead =
+      commands.contains("")
+      ? "; name the column of values with --map"
+      : ". Import each column of your own sensors or meters as a separate device:" + commands.joined()
+    throw Failure(
+      .badInput,
+      "several columns may hold glucose: \(first.rows) rows without a value in "
+        + "\(finding.quoted([finding.columns[.value]])) have one in \(finding.quoted(places.prefix(1).map { $0 }))"
+        + lead)
+  }
+
+  /// The command that imports one of the columns; empty if the columns have no usable names.
+  private func command(forValuesIn place: Int, _ hint: ImportHint) -> String {
+    var names = finding.namesInCommands
+    guard !names.isEmpty, let name = finding.nameInCommands(place) else { return "" }
+    names[GenericRole.value.name] = name
+    return hint.lines([
+      {
+        $0.columns = names
+        $0.device = $0.device ?? name
+      }
+    ])
+  }
+}
