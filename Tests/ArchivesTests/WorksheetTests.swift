@@ -97,6 +97,16 @@ import Testing
   @Test func aFormulaIsWrittenAsItsResult() throws {
     #expect(try cell(.xml(#"<c r="B1" t="str"><f>A1&amp;"x"</f><v>ax</v></c>"#)) == "ax")
     #expect(try cell(.xml(#"<c r="B1"><f>1+1</f><v>2</v></c>"#)) == "2")
+    // The result is an empty text.
+    let empty = SpreadsheetWriter.Cell.xml(#"<c r="B1" t="str"><f>""</f><v></v></c>"#)
+    #expect(try text([[.text("a"), empty, .text("c")]]) == "\"a\",,c\n")
+  }
+
+  @Test func aFormulaWithoutItsResultIsNoEmptyCell() throws {
+    let rows: [[SpreadsheetWriter.Cell]] = [
+      [.xml(#"<c r="A1"><f>1+1</f></c>"#), .xml(#"<c r="B1"/>"#), .text("c")]
+    ]
+    #expect(try text(rows) == "\"=?\",,c\n")
   }
 
   @Test func datesInISO8601AreTimesToo() throws {

@@ -86,6 +86,19 @@ import Testing
     #expect(try items([row("46117.5", "46117.25", [3: .number("9.3")])]).isEmpty)
   }
 
+  /// A program that writes formulas and never opens the workbook leaves out their values.
+  @Test func aFormulaWithoutItsValueIsARejectedRow() throws {
+    var rows = Self.readings
+    rows[2][1] = .xml(#"<c r="B3"><f>B2*18</f></c>"#)
+    let found = try lines(SpreadsheetWriter([.init("A", rows)]).xlsx())
+    #expect(found.contains { $0.contains("the glucose value is not a number") }, "\(found)")
+    #expect(
+      found.contains { $0.contains("cells with a formula whose value is not in the file, read as '=?': 1") },
+      "\(found)")
+    let whole = try lines(SpreadsheetWriter([.init("A", Self.readings)]).xlsx())
+    #expect(!whole.contains { $0.contains("formula") || $0.contains("not a number") })
+  }
+
   // MARK: The same as CSV
 
   /// Samples of tables with commas, which are also written as spreadsheets.

@@ -7,6 +7,8 @@ struct SheetWriter {
   var text: SheetText
   /// The number of cells with an error such as `#N/A`; they are empty in the text.
   private(set) var errorCount = 0
+  /// The number of cells with a formula without its value; they are `=?` in the text.
+  private(set) var formulaCount = 0
   private(set) var dates = DateColumns()
   private var cell: [UInt8] = []
   /// The columns in which a date with a time of day occurred. Later dates without a time of day are at midnight there.
@@ -17,6 +19,12 @@ struct SheetWriter {
   }
 
   mutating func addError() { errorCount += 1 }
+
+  /// Adds a cell whose formula a program wrote without its value. An empty cell would hide that there is one.
+  mutating func addFormula(column: Int) throws {
+    formulaCount += 1
+    try addCell(column) { $0.append(contentsOf: "=?".utf8) }
+  }
 
   mutating func add(text bytes: UnsafeBufferPointer<UInt8>, column: Int) throws {
     dates.note(text: bytes, column: column)
@@ -171,11 +179,14 @@ struct DateColumns {
 package struct SheetFindings {
   /// The number of cells with an error such as `#N/A`; they are empty in the text.
   package let errorCount: Int
+  /// The number of cells with a formula without its value; they are `=?` in the text.
+  package let formulaCount: Int
   /// The letters of a column in which a program swapped day and month of some dates; nil if there is none.
   package let exchangedDates: String?
 
   init(_ writer: SheetWriter?) {
     errorCount = writer?.errorCount ?? 0
+    formulaCount = writer?.formulaCount ?? 0
     exchangedDates = writer?.dates.exchanged.map(Self.letters)
   }
 

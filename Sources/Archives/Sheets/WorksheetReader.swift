@@ -16,6 +16,8 @@ final class WorksheetReader: XMLPart {
   private var isInData = false
   private var isInCell = false
   private var isInline = false
+  /// Whether the cell has a formula and, so far, no value.
+  private var lacksValue = false
   private var phoneticDepth = 0
   private var row = 0
   private var column = -1
@@ -56,6 +58,9 @@ final class WorksheetReader: XMLPart {
       startCell(attributes)
     } else if name.isLocally("v") {
       if isInCell, !isInline { capture() }
+      lacksValue = false
+    } else if name.isLocally("f") {
+      lacksValue = isInCell
     } else if name.isLocally("row") {
       startRow(attributes)
     } else if name.isLocally("is") {
@@ -99,7 +104,7 @@ final class WorksheetReader: XMLPart {
 
   private func startCell(_ attributes: XMLAttributes) {
     var next = column + 1
-    (type, style, isInCell, isInline) = (.number, 0, true, false)
+    (type, style, isInCell, isInline, lacksValue) = (.number, 0, true, false, false)
     attributes.each { name, value in
       if name.is("r") {
         next = Self.column(value)
@@ -144,6 +149,7 @@ final class WorksheetReader: XMLPart {
     guard isInCell else { return }
     isInCell = false
     let value = captured
+    if lacksValue { return try writer.addFormula(column: column) }
     guard !value.isEmpty || type == .error else { return }
     try value.withUnsafeBufferPointer { try add($0) }
   }

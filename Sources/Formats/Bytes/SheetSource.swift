@@ -18,6 +18,8 @@ final class SheetSource: InputSource {
   var isInterrupted: @Sendable () -> Bool = { false }
   /// The number of cells with an error of the spreadsheet; known after all of it is read.
   private(set) var errorCount = 0
+  /// The number of cells with a formula without its value; known then.
+  private(set) var formulaCount = 0
   private let spreadsheet: Spreadsheet
   private let place: Int
   /// Keeps the spreadsheet's file open while sheets are read.
@@ -92,6 +94,7 @@ final class SheetSource: InputSource {
           + "import the original file")
     }
     errorCount = findings.errorCount
+    formulaCount = findings.formulaCount
     let source = try FileSource(descriptor: spool.duplicate(), name: name)
     try source.rewind()
     source.isInterrupted = isInterrupted

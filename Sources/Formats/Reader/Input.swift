@@ -94,8 +94,14 @@ final class Input {
 
   var warnings: [String] {
     let errors = (source as? SheetSource)?.errorCount ?? 0
+    let formulas = (source as? SheetSource)?.formulaCount ?? 0
     return (text.nulBytesDropped > 0 ? ["NUL bytes were dropped: \(text.nulBytesDropped)"] : [])
       + (errors > 0 ? ["cells with an error of the spreadsheet, read as empty: \(errors)"] : [])
+      + (formulas > 0
+        ? [
+          "cells with a formula whose value is not in the file, read as '=?': \(formulas); open the workbook in a spreadsheet "
+            + "program, save it and import it again"
+        ] : [])
   }
 
   /// Why the text does not end where the bytes end; nil if it does.
