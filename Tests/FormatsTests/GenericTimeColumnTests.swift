@@ -155,6 +155,19 @@ import Testing
       try ScratchFile("time,glucose (mg/dL)\n\(one)").readings { $0.now = 1_780_000_000 }.readings.count == 2)
   }
 
+  @Test(arguments: ["1404/12/11", "1447-08-01"])
+  func theYearsOfAnotherCalendarAreRefused(_ date: String) throws {
+    let rows = "\(date),07:00,101\n\(date),12:10,117\n"
+    let file = try ScratchFile("date,time,glucose (mg/dL)\n\(rows)")
+    #expect(try #require(try file.refusal()).contains("calendar of the program"))
+    #expect(try file.readings { $0.force = true }.readings.count == 2)
+    // A meter whose clock was reset shows its first year, and one wrong year is a typing error.
+    for other in ["1970-01-01", "2026-05-01"] {
+      let text = "date,time,glucose (mg/dL)\n\(rows)\(other),12:10,117\n"
+      #expect(try ScratchFile(text).readings().readings.count == 3, "\(other)")
+    }
+  }
+
   // MARK: Offsets in names of zones
 
   @Test func rowsThatNameSeveralZonesAreRefused() throws {

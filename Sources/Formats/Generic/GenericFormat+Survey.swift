@@ -224,7 +224,7 @@ extension GenericFormat {
     }
     let isOfOneDevice = [GenericRole.device, .serial, .kind].allSatisfy { finding.columns[$0] < 0 }
     guard let fault = plausibility.fault(in: units.common) ?? (isOfOneDevice ? plausibility.timeFault : nil)
-    else { return try refuseFuture(name, hint) }
+    else { return try refuseOtherCalendar(name, hint) }
     throw Failure(
       .badInput, "\(name) \(fault). If they are readings of glucose, import them with:" + forced(hint))
   }
@@ -239,16 +239,24 @@ extension GenericFormat {
         + hint.lines([{ $0.unit = .millimolesPerLitre }]))
   }
 
-  /// - Throws: `Failure` of category `badInput` for times that are all more than a year in the future. A Thai calendar is 543
-  ///   years ahead.
-  private func refuseFuture(_ name: String, _ hint: ImportHint) throws {
+  /// - Throws: `Failure` of category `badInput` for times that are all more than a year in the future, or before 1970. A Thai
+  ///   calendar is 543 years ahead, a Persian one 621 years back, and an Islamic one about 579.
+  private func refuseOtherCalendar(_ name: String, _ hint: ImportHint) throws {
+    guard plausibility.count > 0 else { return }
     let year: Int64 = 366 * 86_400
-    guard let now = options.now, plausibility.count > 0, plausibility.earliest > now + year else { return }
-    let text = DeviceTime(seconds: plausibility.earliest).text.prefix(10)
+    let limit: String
+    if plausibility.latest < 0 {
+      limit = "after \(DeviceTime(seconds: plausibility.latest).text.prefix(10)), and meters came later"
+    } else if let now = options.now, plausibility.earliest > now + year {
+      let date = DeviceTime(seconds: plausibility.earliest).text.prefix(10)
+      limit = "before \(date), more than a year in the future"
+    } else {
+      return
+    }
     throw Failure(
       .badInput,
-      "\(name) holds no value before \(text), more than a year in the future; compare the years with the calendar of the "
-        + "program. If they are right, import them with:" + forced(hint))
+      "\(name) holds no value \(limit); compare the years with the calendar of the program. If they are right, import them with:"
+        + forced(hint))
   }
 
   /// - Throws: `Failure` of category `badInput` for sections of several persons. Their names must not be in a log.

@@ -62,6 +62,7 @@ struct GenericPlausibility {
   /// From 1 to 12.
   private static let halfDayHours: UInt32 = 0b1_1111_1111_1110
   private(set) var earliest = Int64.max
+  private(set) var latest = Int64.min
 
   var count: Int { bare.count + stated.count }
 
@@ -78,6 +79,7 @@ struct GenericPlausibility {
 
   private mutating func noteTime(_ seconds: Int64, _ number: Double) {
     earliest = min(earliest, seconds)
+    latest = max(latest, seconds)
     let day = DeviceTime.day(of: seconds)
     hours |= 1 << UInt32((seconds - day * Self.secondsPerDay) / Self.secondsPerHour)
     if days.count < 2 { days.insert(day) }
