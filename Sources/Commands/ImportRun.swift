@@ -88,7 +88,9 @@ final class ImportRun {
   /// - Returns: whether any of them is an export.
   private func importEach(of inputs: ExportInputs, _ place: ImportPaths.FoundInput) throws -> Bool {
     var hasExport = false
-    let comparison = inputs.count > 1 ? PartComparison(target.options) : nil
+    let comparison =
+      inputs.count > 1
+      ? PartComparison(target.options, areSheets: inputs.container == .spreadsheet) : nil
     for index in 0..<inputs.count {
       if index > 0, SignalFlag.isRaised {
         wasInterrupted = true

@@ -114,6 +114,41 @@ struct ArchiveImportTests {
     #expect(try await program.run("import", "--dry-run", members).status == 65)
   }
 
+  /// Finger sticks of ten days from a day in March on, two a day.
+  private static func sticks(from day: Int = 1, _ value: (Int) -> Int) -> String {
+    (0..<20).reduce(into: "Date,Time,Glucose (mg/dL)\n") { text, index in
+      let date = day + index / 2
+      text +=
+        "2026-03-\(date < 10 ? "0" : "")\(date),\(index % 2 == 0 ? "07" : "19"):\(10 + index),\(value(index))\n"
+    }
+  }
+
+  @Test func sheetsNamedForPersonsAreNotMixed() async throws {
+    let program = try Program()
+    let (anna, bob) = (Self.sticks { 100 + $0 * 37 % 71 }, Self.sticks(from: 2) { 140 + $0 * 29 % 71 })
+    let path = try spreadsheet(program, [("Anna", anna), ("Bob", bob)])
+    let outcome = try await program.run("import", path)
+    #expect(outcome.status == 65 && outcome.errors.contains("named for persons"), "\(outcome)")
+    #expect(outcome.errors.contains("--person NAME \(path):Bob"), "\(outcome.errors)")
+    #expect(try StoreFile(program.store).count("reading") == 20)
+    #expect(try await program.run("import", "\(path):Bob").status == 0)
+    #expect(try StoreFile(program.store).count("reading") == 40)
+  }
+
+  @Test(arguments: [
+    ("Before meals", "After meals", 2), ("Messgerät", "Tagebuch", 2), ("Contour Next", "Accu-Chek Guide", 2),
+    ("Week 1", "Week 2", 2), ("März", "Apr 26", 2), ("Anna", "Table 2", 2), ("Lisbon", "Oslo", 12),
+  ])
+  func sheetsOfOnePersonAreImported(_ first: String, _ second: String, from day: Int) async throws {
+    let program = try Program()
+    let sheets = [
+      (first, Self.sticks { 100 + $0 * 37 % 71 }), (second, Self.sticks(from: day) { 140 + $0 * 29 % 71 }),
+    ]
+    let outcome = try await program.run("import", try spreadsheet(program, sheets))
+    #expect(outcome.status == 0, "\(outcome)")
+    #expect(try StoreFile(program.store).count("reading") == 40)
+  }
+
   @Test func sheetsOfOneSeriesAreImported() async throws {
     let program = try Program()
     let all = Self.series { 100 + $0 * 37 % 71 }
