@@ -90,7 +90,7 @@ package struct ReadingIdentity: Hashable, Sendable {
 }
 
 /// Computes the keys of many readings, each as `ReadingIdentity.key`. The text of a series is the same for all of its
-/// readings and is made once, which leaves a quarter of the time.
+/// readings and is made once, so that hashing takes most of the time.
 package struct ReadingKeys: Sendable {
   /// The canonical texts up to the position, by the caller's numbers of series.
   private var known: [Int64: [UInt8]] = [:]

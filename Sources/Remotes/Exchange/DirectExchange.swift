@@ -23,8 +23,8 @@ struct DirectExchange: Sendable {
     (self.address, self.limits) = (address, limits)
   }
 
-  /// The answer to a request without a body, with its body as it was sent; nil if there is no connection, or if the answer
-  /// is in a form that only a whole client reads. Then nothing has changed, and the request can be sent by one.
+  /// The answer to a request without a body, with its body as it was sent. Nil if there is no connection, or if the answer
+  /// is in a form that only a whole client reads, valid or not. Then that client sends the request, which changes nothing.
   func answer(
     to path: String, _ headers: HTTPHeaders, until end: ContinuousClock.Instant, _ traffic: Traffic
   ) throws(ServiceError) -> ExchangeAnswer? {
@@ -47,14 +47,12 @@ struct DirectExchange: Sendable {
         guard length <= limits.bodyBytes else { throw tooLong }
         bytes.removeFirst(head.byteCount)
         while bytes.count < length { try receive(&bytes, socket, end) }
-        guard bytes.count == length else { throw address.violation("its answer is not HTTP") }
+        guard bytes.count == length else { return nil }
         return ExchangeAnswer(status: head.status, headers: head.headers, body: bytes)
       }
       guard bytes.count < Self.maxHeadBytes, !AnswerHead.isComplete(bytes),
         bytes.prefix(5).elementsEqual("HTTP/".utf8.prefix(bytes.count))
-      else {
-        throw address.violation("its answer is not HTTP")
-      }
+      else { return nil }
       try receive(&bytes, socket, end)
     }
   }

@@ -52,7 +52,13 @@ struct PooledHTTPTransport: HTTPTransport {
     } catch {
       result = .failure(error)
     }
-    try await pool.shutDown()
+    do {
+      try await pool.shutDown()
+    } catch {
+      // The error of the body says more.
+      _ = try result.get()
+      throw error
+    }
     return try result.get()
   }
 
