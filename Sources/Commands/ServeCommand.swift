@@ -50,13 +50,25 @@ struct FileModeArgument: ExpressibleByArgument {
 
 extension ServerLogFormat: ExpressibleByArgument {}
 
-extension DataOptions {
-  /// The logins of the server in the folder or the database, also while a server is running.
+/// Where a server has its data: in a folder, or in a database.
+struct ServerDataOptions: ParsableArguments {
+  @OptionGroup var folder: DataOptions
+  @OptionGroup var database: DatabaseOptions
+
+  func validate() throws {
+    if database.database != nil, folder.data != nil {
+      throw ValidationError("--data and --database exclude each other.")
+    }
+  }
+
+  /// The logins of the server, also while it is running.
   ///
   /// - Throws: `Failure`, as `EmbeddedStorage` and `PostgresStorage` do.
-  func logins(_ database: DatabaseOptions) throws -> any LoginDirectory {
-    if let address = try database.address { return try PostgresStorage.logins(address) }
-    return try Logins(folder: path)
+  var logins: any LoginDirectory {
+    get throws {
+      if let address = try database.address { return try PostgresStorage.logins(address) }
+      return try Logins(folder: folder.path)
+    }
   }
 }
 
@@ -77,9 +89,7 @@ struct ServeCommand: AsyncParsableCommand, ClassifiedCommand {
       ServeLogbookCommand.self, ServeImportCommand.self, ServeExportCommand.self,
     ])
 
-  @OptionGroup var dataOptions: DataOptions
-
-  @OptionGroup var databaseOptions: DatabaseOptions
+  @OptionGroup var dataOptions: ServerDataOptions
 
   @Option(
     help: ArgumentHelp(
@@ -129,9 +139,8 @@ struct ServeCommand: AsyncParsableCommand, ClassifiedCommand {
   var quiet = false
 
   func validate() throws {
-    try databaseOptions.validate(with: dataOptions)
     if let databaseConnections {
-      guard databaseOptions.database != nil, (1...200).contains(databaseConnections) else {
+      guard dataOptions.database.database != nil, (1...200).contains(databaseConnections) else {
         throw ValidationError("--database-connections is a whole number from 1 to 200, and needs --database.")
       }
     }
@@ -151,14 +160,14 @@ struct ServeCommand: AsyncParsableCommand, ClassifiedCommand {
     let settings = try settings()
     var limits = PoolLimits()
     if let databaseConnections { limits.connections = databaseConnections }
-    if let address = try databaseOptions.address {
+    if let address = try dataOptions.database.address {
       let storage = try PostgresStorage(address, limits: limits, warn: settings.storageWarnings)
       try requireResources(
         settings, databaseConnections: limits.allConnections(clusters: storage.clusterCount))
       try await serve(storage, settings, close: storage.close)
     } else {
       try requireResources(settings, databaseConnections: 0)
-      let storage = try EmbeddedStorage(folder: dataOptions.path)
+      let storage = try EmbeddedStorage(folder: dataOptions.folder.path)
       try await serve(storage, settings, close: storage.close)
     }
   }

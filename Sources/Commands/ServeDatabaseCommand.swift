@@ -33,13 +33,6 @@ struct DatabaseOptions: ParsableArguments {
       return address
     }
   }
-
-  /// Refuses an address together with a folder.
-  func validate(with data: DataOptions) throws {
-    if database != nil, data.data != nil {
-      throw ValidationError("--data and --database exclude each other.")
-    }
-  }
 }
 
 /// `glucoport serve database`: the schema of a database with the logbooks of servers.

@@ -27,9 +27,7 @@ extension ServeTokenCommand {
         examples: "glucoport serve token add anna --role write --logbook anna",
         "glucoport serve token add viewer --role read --logbook anna"))
 
-    @OptionGroup var dataOptions: DataOptions
-
-    @OptionGroup var databaseOptions: DatabaseOptions
+    @OptionGroup var dataOptions: ServerDataOptions
 
     @Argument(help: ArgumentHelp("A name for the token, for 'list' and 'revoke'.", valueName: "name"))
     var name: String
@@ -43,13 +41,11 @@ extension ServeTokenCommand {
         valueName: "name"))
     var logbook: String?
 
-    func validate() throws { try databaseOptions.validate(with: dataOptions) }
-
     func run() async throws {
       let output = Output()
       var generator = SystemRandomNumberGenerator()
       let token = LoginToken(using: &generator)
-      let logins = try dataOptions.logins(databaseOptions)
+      let logins = try dataOptions.logins
       try await logins.add(name: name, role: role, logbook: logbook, token: token, at: Host.now())
       output.line(token.text)
       do {
@@ -71,18 +67,14 @@ extension ServeTokenCommand {
         examples: "glucoport serve token list",
         "glucoport serve token list --json"))
 
-    @OptionGroup var dataOptions: DataOptions
-
-    @OptionGroup var databaseOptions: DatabaseOptions
+    @OptionGroup var dataOptions: ServerDataOptions
 
     @Flag(help: "Print one JSON object per line.")
     var json = false
 
-    func validate() throws { try databaseOptions.validate(with: dataOptions) }
-
     func run() async throws {
       let output = Output()
-      for login in try await dataOptions.logins(databaseOptions).list() {
+      for login in try await dataOptions.logins.list() {
         let added = DeviceTime(seconds: login.createdAt).text + "Z"
         let id = Login.logID(login.name)
         let role = login.role.rawValue
@@ -107,9 +99,7 @@ extension ServeTokenCommand {
         examples: "glucoport serve token rotate anna",
         "glucoport serve token rotate anna --grace 24h > token"))
 
-    @OptionGroup var dataOptions: DataOptions
-
-    @OptionGroup var databaseOptions: DatabaseOptions
+    @OptionGroup var dataOptions: ServerDataOptions
 
     @Argument(help: ArgumentHelp("The name of the token.", valueName: "name"))
     var name: String
@@ -118,13 +108,11 @@ extension ServeTokenCommand {
       help: ArgumentHelp("Accept the old token for this time, such as 90s, 30m or 24h.", valueName: "time"))
     var grace: DurationArgument?
 
-    func validate() throws { try databaseOptions.validate(with: dataOptions) }
-
     func run() async throws {
       let output = Output()
       var generator = SystemRandomNumberGenerator()
       let token = LoginToken(using: &generator)
-      try await dataOptions.logins(databaseOptions).rotate(
+      try await dataOptions.logins.rotate(
         name: name, token: token, graceSeconds: grace?.seconds ?? 0, at: Host.now())
       output.line(token.text)
       do {
@@ -147,16 +135,12 @@ extension ServeTokenCommand {
         examples: "glucoport serve token revoke anna",
         "glucoport serve token revoke anna --data /srv/glucoport"))
 
-    @OptionGroup var dataOptions: DataOptions
-
-    @OptionGroup var databaseOptions: DatabaseOptions
+    @OptionGroup var dataOptions: ServerDataOptions
 
     @Argument(help: ArgumentHelp("The name of the token.", valueName: "name"))
     var name: String
 
-    func validate() throws { try databaseOptions.validate(with: dataOptions) }
-
-    func run() async throws { try await dataOptions.logins(databaseOptions).remove(name: name) }
+    func run() async throws { try await dataOptions.logins.remove(name: name) }
   }
 }
 

@@ -48,18 +48,15 @@ struct ConflictShowCommand: ClassifiedCommand {
       examples: "glucoport conflict show 8120",
       "glucoport conflict show 8120 --json"))
 
-  @OptionGroup var storeOptions: StoreOptions
-
-  @Argument(help: "The id of the record, or its first characters.")
-  var id: String
+  @OptionGroup var target: RecordTarget
 
   @Flag(help: "Print one JSON object.")
   var json = false
 
   func run() throws {
     let output = Output()
-    let store = try storeOptions.open(.reader)
-    let conflict = try RecordResolver(store).conflict(of: store.record(named: id).guid)
+    let (store, record) = try target.open(.reader)
+    let conflict = try RecordResolver(store).conflict(of: record.guid)
     try output.result(asJSON: json, ConflictSidesObject(conflict), orLines: ConflictText.lines(conflict))
     try output.finish()
   }

@@ -23,10 +23,7 @@ struct ConflictResolveCommand: ClassifiedCommand {
       examples: "glucoport conflict resolve 8120 --keep mine",
       "glucoport conflict resolve 8120 --edit"))
 
-  @OptionGroup var storeOptions: StoreOptions
-
-  @Argument(help: "The id of the record, or its first characters.")
-  var id: String
+  @OptionGroup var target: RecordTarget
 
   @Option(
     help: ArgumentHelp(
@@ -45,9 +42,9 @@ struct ConflictResolveCommand: ClassifiedCommand {
 
   func run() throws {
     let output = Output()
-    let store = try storeOptions.open(.resolver)
+    let (store, record) = try target.open(.resolver)
     let resolver = RecordResolver(store)
-    let conflict = try resolver.conflict(of: store.record(named: id).guid)
+    let conflict = try resolver.conflict(of: record.guid)
     guard let resolution = try resolution(of: conflict) else {
       output.message("glucoport: \(conflict.guid): the file was not changed, so the conflict is not resolved")
       throw ExitStatus.conflicts

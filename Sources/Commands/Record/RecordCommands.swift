@@ -51,6 +51,22 @@ struct RecordListCommand: ClassifiedCommand {
   }
 }
 
+/// The store and the record that a command is about.
+struct RecordTarget: ParsableArguments {
+  @OptionGroup var storeOptions: StoreOptions
+
+  @Argument(help: "The id of the record, or its first characters.")
+  var id: String
+
+  /// The store, opened for this role, and the record in it.
+  ///
+  /// - Throws: errors of `StoreOptions.open` and `Store.record`.
+  func open(_ role: StoreRole) throws -> (store: Store, record: StoredRecord) {
+    let store = try storeOptions.open(role)
+    return (store, try store.record(named: id))
+  }
+}
+
 /// `glucoport record show`: everything about one record.
 struct RecordShowCommand: ClassifiedCommand {
   static let actionClass = ActionClass.local
@@ -60,18 +76,15 @@ struct RecordShowCommand: ClassifiedCommand {
       examples: "glucoport record show 8120",
       "glucoport record show 8120 --json"))
 
-  @OptionGroup var storeOptions: StoreOptions
-
-  @Argument(help: "The id of the record, or its first characters.")
-  var id: String
+  @OptionGroup var target: RecordTarget
 
   @Flag(help: "Print the record as one JSON object.")
   var json = false
 
   func run() throws {
     let output = Output()
-    let store = try storeOptions.open(.reader)
-    try ItemDetails(store).write(.record(store.record(named: id)), asJSON: json, output)
+    let (store, record) = try target.open(.reader)
+    try ItemDetails(store).write(.record(record), asJSON: json, output)
     try output.finish()
   }
 }
@@ -86,10 +99,7 @@ struct RecordEditCommand: AsyncParsableCommand, ClassifiedCommand {
       examples: "glucoport record edit 8120 50 g",
       "glucoport record edit 8120 --at 19:00 --note 'soup and bread'"))
 
-  @OptionGroup var storeOptions: StoreOptions
-
-  @Argument(help: "The id of the record, or its first characters.")
-  var id: String
+  @OptionGroup var target: RecordTarget
 
   @Argument(help: ArgumentHelp("Amounts with units, or the text of a note.", valueName: "word"))
   var words: [String] = []
@@ -106,10 +116,9 @@ struct RecordEditCommand: AsyncParsableCommand, ClassifiedCommand {
 
   func run() async throws {
     let output = Output()
-    let store = try storeOptions.open(.editor)
-    let record = try store.record(named: id)
+    let (store, record) = try target.open(.editor)
     let zone = try store.timezone()
-    try content.checkTime(storeOptions, output)
+    try content.checkTime(target.storeOptions, output)
     let changes = try content.changes(record.kind, words: words)
     // The entry is looked up before the edit's transaction; the fields are changed inside it.
     var placed = RecordDraft(
@@ -124,7 +133,9 @@ struct RecordEditCommand: AsyncParsableCommand, ClassifiedCommand {
           .usage, "\(record.guid): the record would be empty; to delete it: 'glucoport record delete'")
       }
     }
-    for edit in try await pushOption.attempt([edit], in: store, storeOptions, output, isQuiet: result.quiet) {
+    let tried = try await pushOption.attempt(
+      [edit], in: store, target.storeOptions, output, isQuiet: result.quiet)
+    for edit in tried {
       try result.show("edited", edit, store, output)
     }
     try output.finish()
@@ -145,10 +156,7 @@ struct RecordDeleteCommand: AsyncParsableCommand, ClassifiedCommand {
       examples: "glucoport record delete 8120",
       "glucoport record delete 8120 --push"))
 
-  @OptionGroup var storeOptions: StoreOptions
-
-  @Argument(help: "The id of the record, or its first characters.")
-  var id: String
+  @OptionGroup var target: RecordTarget
 
   @Flag(help: "Do not ask.")
   var yes = false
@@ -158,8 +166,7 @@ struct RecordDeleteCommand: AsyncParsableCommand, ClassifiedCommand {
 
   func run() async throws {
     let output = Output()
-    let store = try storeOptions.open(.editor)
-    let record = try store.record(named: id)
+    let (store, record) = try target.open(.editor)
     if !yes, !record.isDeleted, Confirmation.canAsk {
       output.message(TableWriter(output: output, unit: nil, isLong: false).line(.record(record)))
       try Confirmation.require(
@@ -167,7 +174,9 @@ struct RecordDeleteCommand: AsyncParsableCommand, ClassifiedCommand {
         otherwise: "nothing was deleted", output)
     }
     let edit = try RecordEditor(store, at: Host.now()).delete(record.guid)
-    for edit in try await pushOption.attempt([edit], in: store, storeOptions, output, isQuiet: result.quiet) {
+    let tried = try await pushOption.attempt(
+      [edit], in: store, target.storeOptions, output, isQuiet: result.quiet)
+    for edit in tried {
       try result.show("deleted", edit, store, output)
     }
     try output.finish()
@@ -186,10 +195,7 @@ struct RecordHideCommand: ClassifiedCommand {
       examples: "glucoport record hide 8120",
       "glucoport record hide 8120 --reason 'typed twice'"))
 
-  @OptionGroup var storeOptions: StoreOptions
-
-  @Argument(help: "The id of the record, or its first characters.")
-  var id: String
+  @OptionGroup var target: RecordTarget
 
   @Option(help: ArgumentHelp("Why, for people.", valueName: "text"))
   var reason = ""
@@ -199,8 +205,7 @@ struct RecordHideCommand: ClassifiedCommand {
 
   func run() throws {
     let output = Output()
-    let store = try storeOptions.open(.editor)
-    let record = try store.record(named: id)
+    let (store, record) = try target.open(.editor)
     let isChanged = try WithdrawalEditor(store, at: Host.now()).set(
       record, isHidden: true, reason: reason)
     if !quiet {
@@ -222,18 +227,14 @@ struct RecordRestoreCommand: ClassifiedCommand {
       examples: "glucoport record restore 8120",
       "glucoport record restore 8120 --quiet"))
 
-  @OptionGroup var storeOptions: StoreOptions
-
-  @Argument(help: "The id of the record, or its first characters.")
-  var id: String
+  @OptionGroup var target: RecordTarget
 
   @Flag(help: "Print nothing on success.")
   var quiet = false
 
   func run() throws {
     let output = Output()
-    let store = try storeOptions.open(.editor)
-    let record = try store.record(named: id)
+    let (store, record) = try target.open(.editor)
     let isChanged = try WithdrawalEditor(store, at: Host.now()).set(
       record, isHidden: false, reason: "")
     if !quiet {
