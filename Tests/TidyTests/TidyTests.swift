@@ -37,7 +37,7 @@ import Testing
       guard let match = line.firstMatch(of: /^\| ([0-9½]) \|([^|]*)\|/) else { continue }
       table[match.1, default: []].formUnion(match.2.matches(of: /`Sources\/(\w+)`/).map(\.1))
     }
-    let rows = zip(["0", "½", "1", "2", "3", "4"] as [Substring], SourceRules.rows)
+    let rows = zip(["0", "½", "1", "2", "3", "4", "5"] as [Substring], SourceRules.rows)
     #expect(table == Dictionary(uniqueKeysWithValues: rows.map { ($0, Set($1.map { Substring($0) })) }))
     let manifest = try String(
       contentsOf: SourceFile.root.appending(path: "Package.swift"), encoding: .utf8)
