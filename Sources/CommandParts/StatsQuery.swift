@@ -180,8 +180,7 @@ package struct StatsQuery {
     try newestItem { $0.recordKinds = [] }.map { ($0.utc, DeviceTime(seconds: $0.shown)) }
   }
 
-  /// When the newest reading or record that is shown was. Those of a clock that is further ahead than any time zone are not
-  /// shown, and so do not move the present.
+  /// The instant of the newest shown item. Items of a clock that is further ahead than any time zone are not shown.
   package func newestInstant() throws -> Int64? { try newestItem()?.utc }
 
   /// The instant of the newest reading or record that is shown, and the time that its clock showed, in civil seconds.

@@ -68,7 +68,7 @@ extension ImportCommand {
           return try one.storedPosition(of: identity)
         }
         let contents = try meter.driver.init().read(connection)
-        // Times are read by the zone of the store, which is known once the person is.
+        // The zone of the store places the times of the meter, and only the person names the store.
         var one = self
         one.storeOptions.person = try MeterOwner(contents.identity, meter, persons).required().name
         let own = try ImportTarget(one, output)

@@ -6,7 +6,7 @@ package struct CountingRules: Hashable, Sendable {
   package struct Joined: Hashable, Sendable {
     /// The id of the item that is left out.
     let leftOut: String
-    /// Its statement.
+    /// What the result states about it.
     let repetition: Repetition
     /// The id of the item that is kept.
     let kept: String

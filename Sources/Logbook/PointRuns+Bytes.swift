@@ -168,7 +168,7 @@ extension PointRuns.Run {
       return nil
     }
     let (distance, isTooFar) = next.first.position.subtractingReportingOverflow(lastPosition)
-    // The whole length must be a valid distance, too.
+    // From the first to the last point must be a number that fits, too.
     guard !isTooFar, distance > 0, count == 1 || distance == step, next.count == 1 || distance == next.step,
       !next.lastPosition.subtractingReportingOverflow(first.position).overflow
     else { return nil }

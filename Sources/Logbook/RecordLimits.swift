@@ -3,15 +3,15 @@
 /// The limits of a record's size. They apply in the protocol and to every import, so that what is stored can also be
 /// sent.
 package enum RecordLimits {
-  /// Fields of one record.
+  /// The maximum number of fields of one record.
   package static let maxFields = 256
-  /// Bytes of the name of a field.
+  /// The maximum number of bytes of a field's name.
   package static let maxNameBytes = 128
-  /// Words of a field that holds a set of them.
+  /// The maximum number of words in a field that holds a set of words.
   package static let maxWords = 1024
-  /// Bytes of one text.
+  /// The maximum number of bytes of one text.
   package static let maxTextBytes = 1 << 20
-  /// Bytes of a state in canonical JSON.
+  /// The maximum number of bytes of a state in canonical JSON.
   package static let maxStateBytes = RecordState.maxBytes
   /// The maximum number of bytes of one byte of a text in JSON, as in `\u0001`.
   fileprivate static let maxEscapedBytes = 6

@@ -11,11 +11,11 @@ import NIOCore
 struct RequestOrigin {
   /// The routes that the receiving address serves.
   enum Place {
-    /// All calls of the protocol; metrics only to this machine.
+    /// All calls of the protocol. Metrics are only for this machine.
     case everything
-    /// All except metrics.
+    /// All calls except metrics.
     case calls
-    /// Only metrics and health, to everyone.
+    /// Only metrics and health, for every machine.
     case metrics
 
     /// The path to show in a URL of the address.

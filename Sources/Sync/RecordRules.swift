@@ -115,8 +115,8 @@ package enum RecordRules {
     guard case .merge = join(record.state, incoming), !record.state.isDeleted else { return nil }
     if record.isConflicted { return .leave }
     guard record.isPending else {
-      // The version is unchanged, since there was no edit here. With the same time of edit, the remote would take it
-      // for a repetition of the accepted change. A difference of one second towards 1970 is always a valid time.
+      // Nothing was edited here, so the version stays. With the same time of edit, the remote would treat this as a
+      // repetition of the accepted change. One second nearer to 1970 is always a valid time.
       var restored = record.state
       let edited = restored.editedAt ?? 0
       restored.editedAt = edited > 0 ? edited - 1 : edited + 1

@@ -323,7 +323,7 @@ import Testing
     #expect(polls == 3)
   }
 
-  @Test func withoutABusItsDaemonIsNamed() {
+  @Test func theFailureWithoutABusNamesTheDaemon() {
     let failure = #expect(throws: Failure.self) {
       try BluetoothBus(address: "unix:path=/nonexistent/bus", isInterrupted: { false })
     }

@@ -83,7 +83,7 @@ import Testing
     }
   }
 
-  @Test(.timeLimit(.minutes(rounds == nil ? 2 : 600))) func aCutAnywhereAddsNoReading() throws {
+  @Test(.timeLimit(.minutes(rounds == nil ? 2 : 600))) func anInputTruncatedAnywhereAddsNoReading() throws {
     let samples = try Self.samples()
     let wholes = try samples.map { try Self.traces($0.bytes, $0.options) }
     let options = try samples.map { try Self.options(ofCutsOf: $0) }

@@ -88,7 +88,9 @@ import Testing
       (3600 + 120, true, true), (3600 + 121, true, false), (26 * 3600 + 120, true, true),
       (27 * 3600, true, false),
     ] as [(Int64, Bool, Bool)])
-  func wholeHoursAreReportedAsAnotherZone(_ lead: Int64, _ isOff: Bool, _ isOffByHours: Bool) throws {
+  func aClockThatIsOffByWholeHoursMayBeOfAnotherZone(_ lead: Int64, _ isOff: Bool, _ isOffByHours: Bool)
+    throws
+  {
     for lead in [lead, -lead] {
       let comparison = ClockComparison(meter: DeviceTime(seconds: 1_782_900_000 + lead), host: 1_782_900_000)
       let judgement = ClockJudgement(comparison, in: try LogbookZone(name: "UTC"))

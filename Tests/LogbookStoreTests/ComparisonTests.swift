@@ -27,7 +27,7 @@ import Testing
     }
   }
 
-  @Test func aBucketHasItsPendingAndItsUploadedReadings() throws {
+  @Test func pendingAndUploadedReadingsAreBothInTheirBucket() throws {
     let scratch = try filled()
     try upload(scratch.open(.sync), 4)
     let store = try scratch.open(.reader)

@@ -55,7 +55,7 @@ struct CountingPropertyTests {
   }
 
   @Test(arguments: Seeds.first(20))
-  func aRenamedCopyWithCutMinutesChangesNoTotal(seed: UInt64) {
+  func aRenamedCopyWithoutSecondsChangesNoTotal(seed: UInt64) {
     var random = SeededGenerator(seed: seed)
     let own = Self.diary(&random, Sample.diary)
     let result = counted(own + Self.copy(of: own, Sample.phone))

@@ -103,7 +103,7 @@ struct SensorCopyTests {
     #expect(Self.copies(Self.verdicts(values + sticks)) == 12)
   }
 
-  @Test func onlyTheWeekOnEachSideDecides() {
+  @Test func onlySensorValuesWithinAWeekDecideAboutACopy() {
     // Every second day gives eight in fifteen days, every day fifteen.
     let rare = Self.sensor(40, every: 2 * 86400)
     #expect(Self.copies(Self.verdicts(rare + Self.sticks(rare))) == 0)

@@ -556,7 +556,7 @@ import Testing
     return transcript
   }
 
-  @Test func aTranscriptCutAfterEveryByteGivesEverythingOrNothing() throws {
+  @Test func aTranscriptTruncatedAfterAnyByteReturnsEverythingOrNothing() throws {
     let text = Array(try transcript(Self.meter(Self.guide)).text.utf8)
     for count in 0..<text.count {
       #expect(throws: Failure.self, "\(count)") {

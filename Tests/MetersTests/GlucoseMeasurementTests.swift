@@ -71,14 +71,14 @@ import Testing
     #expect(context.amountOffsets == [5, 13, 15])
   }
 
-  @Test(arguments: vectors) func aMeasurementCutAnywhereIsMalformed(_ vector: Vector) {
+  @Test(arguments: vectors) func aMeasurementTruncatedAnywhereIsMalformed(_ vector: Vector) {
     let bytes = [UInt8](printed: vector.bytes)
     for count in 0..<bytes.count {
       #expect(throws: MalformedNotification.self) { try GlucoseMeasurement(Array(bytes.prefix(count))) }
     }
   }
 
-  @Test func aContextCutAnywhereIsMalformed() {
+  @Test func aContextTruncatedAnywhereIsMalformed() {
     let bytes = [UInt8](printed: "ff 07 00 00 02 19 d0 05 23 08 07 3c 04 0a c0 34 f0")
     for count in 0..<bytes.count {
       #expect(throws: MalformedNotification.self) { try GlucoseContext(Array(bytes.prefix(count))) }

@@ -240,7 +240,7 @@ struct FetchTests {
     #expect(whole.status == 0 && whole.output.hasPrefix("phone: new "), "\(whole)")
   }
 
-  @Test func anAnswerWithoutAStatedEndKeepsNoValueThatMayBeCut() async throws {
+  @Test func theLastValueOfAnAnswerWithoutALengthIsNotStored() async throws {
     let (program, _) = try program()
     let table = (0..<6).map { "2026-05-06T10:0\($0):00Z,14\($0)" }.joined(separator: "\n")
     let head = "HTTP/1.0 200 OK\r\n\r\ntime,sensor glucose (mg/dL)\n"

@@ -81,7 +81,7 @@ import Testing
     #expect(outcome.status == 3)
   }
 
-  @Test func aValueAfterTheFlagIsAnObjectToo() async throws {
+  @Test func aWrongValueOfTheFlagIsReportedAsJSONToo() async throws {
     let outcome = try await program().run("list", "--json=yes")
     #expect(outcome.status == 64)
     #expect(try objects(outcome).map(\.status) == [64], "\(outcome)")

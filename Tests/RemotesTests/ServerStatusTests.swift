@@ -93,7 +93,7 @@ struct ServerStatusTests {
     #expect(RetryAfter.seconds(value, date: "Wed, 06 May 2026 16:30:00 GMT") == seconds)
   }
 
-  @Test func aDateToWaitForNeedsTheDateOfTheAnswer() {
+  @Test func aRetryDateCountsOnlyWithTheDateOfTheAnswer() {
     #expect(RetryAfter.seconds("Wed, 06 May 2026 16:30:10 GMT", date: nil) == nil)
     #expect(RetryAfter.seconds("Wed, 06 May 2026 16:30:10 GMT", date: "today") == nil)
     #expect(RetryAfter.seconds(nil, date: "Wed, 06 May 2026 16:30:00 GMT") == nil)

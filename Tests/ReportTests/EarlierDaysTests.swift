@@ -47,7 +47,7 @@ struct EarlierDaysTests {
     #expect(try line(page(.of(.sensor), sticks)) == nil)
   }
 
-  @Test func tooFewDataHaveTheirReason() throws {
+  @Test func aPeriodWithTooFewDataStatesTheReason() throws {
     let text = try #require(try line(page(.of(.sensor), .of(.little))))
     #expect(text.contains("Too few data: ") && !text.contains("Mean"), "\(text)")
   }

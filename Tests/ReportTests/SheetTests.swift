@@ -266,7 +266,7 @@ struct SheetTests {
     #expect(rows[means + 1] == ["Days", "14 1*", "14", "14", "1", "14"], "\(rows[means + 1])")
   }
 
-  @Test(arguments: languages) func theAmountsOfADayAreNeverCut(_ code: String) throws {
+  @Test(arguments: languages) func theAmountsOfADayAreNeverTruncated(_ code: String) throws {
     var report = SampleReport.of(.both)
     for (index, subtype) in ["rapid", "long", "mix"].enumerated() {
       report.records.append(

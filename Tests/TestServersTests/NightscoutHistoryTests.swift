@@ -141,7 +141,7 @@ struct NightscoutHistoryTests {
     #expect(collections?["food"] == nil)
   }
 
-  @Test func aListOfFieldsHidesWhatADecisionNeeds() throws {
+  @Test func aRequestWithAListOfFieldsMissesADeletion() throws {
     let caller = try Caller.uploader()
     _ = try caller.post(Self.entries, Draft.entry("e", at: Caller.start - 60_000))
     let history = try caller.get("\(Self.history)/946684800000?fields=identifier,date")

@@ -5,7 +5,7 @@ package import LogbookStore
 
 /// The backups that were made of a store.
 package struct BackupFacts: Sendable {
-  /// After so long, what came since is worth a warning.
+  /// The age of a backup from which newer data is worth a warning, in seconds.
   private static let maxAge: Int64 = 30 * 86_400
 
   /// The last one; nil for none.

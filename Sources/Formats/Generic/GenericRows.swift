@@ -106,7 +106,7 @@ struct GenericRows {
       switch watch.use {
       case .pick: return false
       case .person: return true
-      // Numbers of rows occur once or twice.
+      // A column of row numbers has each number once or twice; a person has more rows.
       case .perhapsPerson: return values.count < GenericRows.maxValues && count > 2 * values.count
       case .perhapsName: return values.allSatisfy(Self.mayBeName)
       case .flag, .words: return false

@@ -2,8 +2,8 @@
 
 import Logbook
 
-/// The people in an input whose items it holds; one of them is read. Names and ids are never printed. A person is
-/// picked by a number in the input's order, or by the whole id.
+/// The people whose items an input holds. An import reads the items of one of them, who is picked by a number in the
+/// input's order, or by the whole id. Names and ids are never printed.
 struct InputPeople {
   enum Choice { case read, leaveOut, refuse }
 

@@ -39,7 +39,8 @@ struct HeaderWords {
   private static let utcWords: Set<String> = ["utc", "gmt", "zulu"]
   private static let otherTimeWords: Set<String> = ["offset", "local", "not", "non", "no", "minus", "plus"]
 
-  /// Whether a cell can be the name of a time. It is false only if `isTime` would be, at a fraction of the cost.
+  /// Whether a cell can be the name of a time. This is a cheap check before `isTime`, which is false for every cell that
+  /// this one refuses.
   static func mayNameTime(_ field: Field) -> Bool {
     guard field.count <= Field.maxNameBytes else { return false }
     for place in 0..<field.count {

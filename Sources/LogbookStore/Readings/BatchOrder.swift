@@ -36,8 +36,8 @@ struct BatchOrder {
   private(set) var repeated = 0
   /// Readings that have the stated identity or the tick of another one of the batch, but another value.
   private(set) var changed: [Item] = []
-  /// Groups of different readings at one place, in the order of their occurrences. The stored readings at
-  /// this place decide which occurrence each gets.
+  /// Groups of different readings with one key, in the order of their occurrences. The stored readings with that
+  /// key decide which occurrence each gets.
   private(set) var together: [[Item]] = []
   /// Indexes of readings in the batch whose tick an earlier reading of the batch has on another day.
   private(set) var restarted: [Int] = []

@@ -23,7 +23,7 @@ struct UploadMarks {
     var count = 1
   }
 
-  /// The marks to be set in one partition.
+  /// The marks that an upload sets in one partition.
   private struct Marks {
     let partition: Int64
     let keys: ArraySlice<ReadingKey>

@@ -140,7 +140,7 @@ extension BroughtItems {
       return [:]
     }
     var (ordered, covers) = (
-      visibility.series(name).ordered, RunCover(try MetRun.fetch(of: series, besides: undone, database))
+      visibility.series(name).ordered, RunCover(try KnownRun.fetch(of: series, besides: undone, database))
     )
     let start = SeriesPoint(position: first, valueBucket: .min, occurrence: .min)
     var cursors = lists.map { (latest: $0.0, cursor: PointRuns.Cursor($0.1, from: start)) }

@@ -74,7 +74,7 @@ struct ImportContribution {
   func readingsOnlyFromThisImport() throws -> [Int64: BroughtReadings] {
     let undone = try Self.undone(database).union([ingest])
     return try readings { series in
-      var others = RunCover(try MetRun.fetch(of: series, besides: undone, database))
+      var others = RunCover(try KnownRun.fetch(of: series, besides: undone, database))
       let site = try onSite(series)
       var held = site.ends.map { PointRuns.Cursor(site, from: $0.lowerBound) }
       return { reading in
@@ -128,12 +128,12 @@ struct ImportContribution {
   }
 
   private func met(_ choice: (Int64) throws -> Choice) throws -> [Int64: BroughtReadings] {
-    let runs = try MetRun.fetch(database, "ingest = ?", ingest)
+    let runs = try KnownRun.fetch(database, "ingest = ?", ingest)
     return try Dictionary(grouping: runs, by: \.series).reduce(into: [:]) { found, next in
       let (series, runs) = next
       let collector = ReadingCollector(series, try choice(series))
       var cover = RunCover(runs)
-      for positions in MetRun.positions(of: runs) { try add(positions, in: &cover, to: collector) }
+      for positions in KnownRun.positions(of: runs) { try add(positions, in: &cover, to: collector) }
       found[series] = collector.finish()
     }
   }
@@ -192,7 +192,7 @@ struct ImportContribution {
 }
 
 /// A run of readings that an import found in the store.
-struct MetRun {
+struct KnownRun {
   let ingest: Int64
   let series: Int64
   let first: SeriesPoint
@@ -200,13 +200,14 @@ struct MetRun {
   let latest: Int64
 
   /// The runs of a series, in order, without those of these imports.
-  static func fetch(of series: Int64, besides imports: Set<Int64>, _ database: Database) throws -> [MetRun] {
+  static func fetch(of series: Int64, besides imports: Set<Int64>, _ database: Database) throws -> [KnownRun]
+  {
     let list = imports.map(String.init).joined(separator: ",")
     return try fetch(database, "series = ? AND ingest NOT IN (\(list))", series)
   }
 
   /// The positions that runs of one series include, as ordered ranges without overlaps.
-  static func positions(of runs: [MetRun]) -> [ClosedRange<Int64>] {
+  static func positions(of runs: [KnownRun]) -> [ClosedRange<Int64>] {
     var all: [ClosedRange<Int64>] = []
     for run in runs {
       let (first, last) = (run.first.position, run.last.position)
@@ -220,7 +221,7 @@ struct MetRun {
   }
 
   /// The runs that meet a condition, in order.
-  static func fetch(_ database: Database, _ condition: String, _ argument: Int64) throws -> [MetRun] {
+  static func fetch(_ database: Database, _ condition: String, _ argument: Int64) throws -> [KnownRun] {
     try Row.fetchAll(
       database,
       sql: """
@@ -230,7 +231,7 @@ struct MetRun {
         """, arguments: [argument]
     ).map { row in
       let row = StoredRow(row, of: "ingest_run", key: 0..<4)
-      let run = MetRun(
+      let run = KnownRun(
         ingest: try row[8], series: try row[0],
         first: SeriesPoint(position: try row[1], valueBucket: try row[2], occurrence: try row[3]),
         last: SeriesPoint(position: try row[4], valueBucket: try row[5], occurrence: try row[6]),
@@ -271,13 +272,13 @@ struct RunCover {
     static func < (left: Self, right: Self) -> Bool { left.latest < right.latest }
   }
 
-  private let runs: [MetRun]
+  private let runs: [KnownRun]
   private var next = 0
   /// Runs that have begun, with the largest `latest` first.
   private var open = Heap<Open>()
 
   /// - Parameter runs: in the order of their first readings.
-  init(_ runs: [MetRun]) { self.runs = runs }
+  init(_ runs: [KnownRun]) { self.runs = runs }
 
   mutating func cover(_ reading: ContributedReading) -> Bool {
     advance(to: reading.point)

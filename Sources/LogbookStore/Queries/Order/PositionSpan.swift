@@ -23,7 +23,7 @@ struct PositionSpan {
   @inline(__always)
   func second(_ position: Int64) -> Int64 { isInstant ? Self.floored(position) : position }
 
-  /// The whole seconds of milliseconds.
+  /// The seconds of an instant in milliseconds, rounded down.
   static func floored(_ milliseconds: Int64) -> Int64 {
     milliseconds >= 0 ? milliseconds / 1000 : (milliseconds + 1) / 1000 - 1
   }
