@@ -59,20 +59,30 @@ import Testing
 
   /// The layout before 2017 repeats a calibration with the time of the sensor, cut to the minute.
   @Test func theSensorsOwnRowShowsACalibration() throws {
-    func marks(_ second: String) throws -> [ReadingMarks] {
-      let header =
-        "Index,Date,Time,Timestamp,BG Reading (mg/dL),Linked BG Meter ID,Sensor Calibration BG (mg/dL),"
-        + "Sensor Glucose (mg/dL),ISIG Value,Raw-Type,Raw-Values,Raw-ID"
-      let rows = [
-        "1,3/14/12,08:00:21,3/14/12 08:00:21,,,131,,,CalBGForPH,AMOUNT=131,1",
-        "2,3/14/12,09:30:21,3/14/12 09:30:21,,,99,,,CalBGForPH,AMOUNT=99,2", second,
-      ]
-      return try TextExport(([header] + rows).joined(separator: "\n") + "\n").readings.map(\.marks)
+    func marks(_ rows: [(clock: String, type: String, column: String)]) throws -> [ReadingMarks] {
+      let table = Self.header + ",Raw-Type"
+      let names = table.split(separator: ",").map(String.init)
+      let lines = rows.map { row in
+        names.map { name in
+          switch name {
+          case "Index": "1"
+          case "Date": "3/14/12"
+          case "Time": row.clock
+          case "Raw-Type": row.type
+          case row.column: "131"
+          default: ""
+          }
+        }.joined(separator: ",")
+      }
+      return try TextExport(([table] + lines).joined(separator: "\n") + "\n").readings.map(\.marks)
     }
-    #expect(
-      try marks("3,3/14/12,08:00:00,3/14/12 08:00:00,,,131,,,SensorCalBG,AMOUNT=131,3") == [.calibration, []])
-    #expect(
-      try marks("3,3/14/12,08:00:21,3/14/12 08:00:21,131,A1,,,,BGReceived,AMOUNT=131,3") == [.linked, []])
+    let calibration = "Sensor Calibration BG (mg/dL)"
+    let typed = [("08:00:21", "CalBGForPH", calibration), ("09:30:21", "CalBGForPH", calibration)]
+    #expect(try marks(typed + [("08:00:00", "SensorCalBG", calibration)]) == [.calibration, []])
+    #expect(try marks(typed + [("08:00:21", "BGReceived", "BG Reading (mg/dL)")]) == [[], []])
+    #expect(try marks(typed) == [[], []])
+    let sensor = ("10:00:00", "GlucoseSensorData", "Sensor Glucose (mg/dL)")
+    #expect(try marks(typed + [sensor]) == [[], .calibration, .calibration])
   }
 
   @Test func theCalculatorsGlucoseIsNotAReading() throws {

@@ -67,7 +67,7 @@ import Testing
     }
     func items(_ rows: [[Cell]]) throws -> [String] {
       try lines(SpreadsheetWriter([.init("Diary", [names.map(Cell.text)] + rows)]).xlsx()).filter {
-        $0.contains("2026-")
+        $0.contains(#""time":"2026-"#)
       }
     }
     let found = try items([
