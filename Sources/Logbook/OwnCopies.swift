@@ -4,8 +4,8 @@
 /// the minute, and an app exports old values in the other unit after a change of its settings.
 ///
 /// The rule for minutes: an item at a full minute is a copy of an equal item with seconds in this minute. In addition,
-/// the source must have more than five such pairs within a week before and after it. An item is a copy of at most one
-/// other, so that two equal doses in a minute stay two.
+/// the source must have such pairs in more than five minutes within a week before and after it. An item is a copy of at
+/// most one other, so that two equal doses in a minute stay two.
 ///
 /// A person can repeat a dose within a minute, and one of the two then is at a full minute once in 30 times. Thus more
 /// than five in two weeks are not chance, even if the dose is always split in two.
@@ -22,7 +22,7 @@ package struct OwnCopies: Hashable, Sendable {
     let isCut: Bool
   }
 
-  /// Up to this number, such pairs in two weeks prove nothing.
+  /// Up to this number of minutes in two weeks, such pairs prove nothing.
   static let maxByChance = 5
   /// The time before and after an item in which pairs are counted, in seconds.
   static let spanSeconds: Int64 = 7 * 86400
@@ -57,10 +57,13 @@ package struct OwnCopies: Hashable, Sendable {
 
   private static func certain(_ copies: [Copy]) -> [Copy] {
     let cut = copies.filter(\.isCut)
+    // A dose and a meal that were typed together have one time, and are no more evidence than one of them.
+    var minutes: [Int64] = []
+    for copy in cut where minutes.last != copy.instant { minutes.append(copy.instant) }
     var (first, end) = (0, 0)
     let frequent = cut.filter { copy in
-      while cut[first].instant < copy.instant - spanSeconds { first += 1 }
-      while end < cut.count, cut[end].instant <= copy.instant + spanSeconds { end += 1 }
+      while minutes[first] < copy.instant - spanSeconds { first += 1 }
+      while end < minutes.count, minutes[end] <= copy.instant + spanSeconds { end += 1 }
       return end - first > maxByChance
     }
     return copies.filter { !$0.isCut } + frequent

@@ -187,6 +187,34 @@ import Testing
     }
   }
 
+  /// An export, and the same one saved by a spreadsheet without seconds.
+  @Test(arguments: Seeds.first(3)) func aSecondExportWithMinutesChangesNoTotal(seed: UInt64) throws {
+    var random = SeededGenerator(seed: seed)
+    let diary = Self.records(&random)
+    let cut = Self.copy(diary.filter { $0.deviceTime.seconds % 60 != 0 }, part: "")
+    let inputs = [Input(format: "mysugr", records: diary), Input(format: "mysugr", records: cut)]
+    let own = try totals(store([inputs[0]]))
+    for order in [inputs, inputs.reversed()] {
+      let scratch = try store(order)
+      #expect(try totals(scratch) == own, "seed \(seed)")
+      for day in 0...3 as ClosedRange<Int64> {
+        let since = Self.start + day * Self.day - 7200
+        let found = try totals(scratch, since: since, until: since + Self.day)
+        #expect(found == own.filter { $0.key.hasSuffix(" \(day)") }, "seed \(seed), day \(day)")
+      }
+    }
+    // With other amounts, nothing is a copy.
+    let others = cut.map { record in
+      var record = record
+      if let units = record.fields.amount("units") { record.fields["units"] = .number(units + 0.5) }
+      if let grams = record.fields.amount("carbs") { record.fields["carbs"] = .number(grams + 5) }
+      return record
+    }
+    let both = try totals(store([inputs[0], Input(format: "mysugr", records: others)]))
+    let alone = try totals(store([Input(format: "mysugr", records: others)]))
+    #expect(both == own.merging(alone) { $0 + $1 }, "seed \(seed)")
+  }
+
   @Test(arguments: Seeds.first(3)) func anotherSourceNeverMakesMoreThanItStates(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     let inputs = Self.inputs(&random)

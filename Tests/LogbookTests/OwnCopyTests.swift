@@ -59,6 +59,11 @@ struct OwnCopyTests {
     }
     #expect(kept(5, every: Self.day) == 10)
     #expect(kept(6, every: Self.day) == 6)
+    // Doses and meals of one minute are one sign.
+    let meals = (0..<5 as Range<Int64>).flatMap { index in
+      [33, 0].map { Sample.meal(45, at: index * Self.day + $0, Sample.diary) }
+    }
+    #expect(Self.verdicts(Self.doses(5, "own") + Self.doses(5, at: 0, "second") + meals).kept.count == 20)
     // Within a week before and after there are five of them.
     #expect(kept(40, every: 3 * Self.day) == 80)
   }

@@ -98,6 +98,55 @@ struct CountTests {
     #expect(again.output == "" && again.errors == "")
   }
 
+  /// A spreadsheet saved the diary, and cut its times to the minute.
+  @Test func twoExportsOfOneAppCountOnce() async throws {
+    func diary(_ clock: String, _ days: Int) -> String {
+      let rows = (0..<days).map { day in
+        var cells = [String](repeating: "", count: Self.columns.count)
+        (cells[0], cells[1]) = ("May \(day + 4), 2026", clock)
+        (cells[3], cells[4], cells[11]) = ("\(110 + day)", "5.5", "45")
+        return cells
+      }
+      return ([Self.columns] + rows).map { $0.map { "\"\($0)\"" }.joined(separator: ",") + "\n" }.joined()
+    }
+    for order in [["own.csv", "cut.csv"], ["cut.csv", "own.csv"]] {
+      let program = try Program()
+      try program.write(diary("8:00:27 AM", 7), to: "own.csv")
+      try program.write(diary("8:00 AM", 7), to: "cut.csv")
+      let first = try await program.run(
+        "import", "--timezone", "Europe/Madrid", program.path(order[0]))
+      #expect(!first.output.contains("counted once"), "\(first.errors)")
+      let second = try await program.run("import", "--quiet", program.path(order[1]))
+      #expect(
+        second.status == 0
+          && second.errors.contains(
+            "7 doses a second time, without seconds or in the other unit: counted once; to count both: 'glucoport count both mysugr mysugr'"
+          ), "\(second.errors)")
+      let once = try await Self.figures(program)
+      #expect(Self.total(once, "insulin", "all") == 38.5 && Self.total(once, "carbohydrates", "grams") == 315)
+      #expect((once["finger_sticks"] as? [String: any Sendable])?["readings"] as? Int == 7)
+      #expect((once["left_out"] as? [String: any Sendable])?["doubled"] as? Int == 21)
+      let both = try await program.run("count", "both", "mysugr", "mysugr")
+      #expect(both.status == 0 && both.output == "both count: mysugr and mysugr\n", "\(both.errors)")
+      #expect(Self.total(try await Self.figures(program), "insulin", "all") == 77)
+      _ = try await program.run("count", "remove", "1")
+      let undone = try await program.run("undo", "1", "--yes")
+      #expect(undone.status == 0, "\(undone.errors)")
+      #expect(Self.total(try await Self.figures(program), "insulin", "all") == 38.5)
+      // Without the first one, nothing is a second time.
+      #expect(try await program.run("count", "both", "mysugr", "mysugr").status == 64)
+    }
+    // Five pairs may be chance.
+    let few = try Program()
+    try few.write(diary("8:00:27 AM", 5), to: "own.csv")
+    try few.write(diary("8:00 AM", 5), to: "cut.csv")
+    for name in ["own.csv", "cut.csv"] {
+      let imported = try await few.run("import", "--timezone", "Europe/Madrid", few.path(name))
+      #expect(!imported.output.contains("counted once"), "\(imported.output)")
+    }
+    #expect(Self.total(try await Self.figures(few), "insulin", "all") == 55)
+  }
+
   @Test func aPersonMakesADecisionAndRemovesIt() async throws {
     let program = try Self.program()
     _ = try await Self.importBoth(program)

@@ -193,7 +193,7 @@ struct StatusText {
     }
     if leftOut.doubled > 0 {
       lines.append(
-        "counted once in the last 14 days: \(counted(leftOut.doubled, "item")) that another source states, too; 'glucoport list --left-out' lists them"
+        "counted once in the last 14 days: \(counted(leftOut.doubled, "item")) that another source or export states, too; 'glucoport list --left-out' lists them"
       )
     }
     if leftOut.sensorCopies > 0 {
