@@ -32,6 +32,7 @@ import Testing
     ("libre-desktop/libre-desktop-mmol-en.tsv", [["person", "sample"]]),
     ("libre-desktop/libre-desktop-mgdl-es-portions.csv", [["sujeto02"]]),
     ("libreview/libreview-mmol-sv-clinician.csv", [["person", "sample"]]),
+    ("ohiot1dm/patient.xml", [["001"]]),
     // The title of LibreView names who made the export.
     ("libreview/libreview-mgdl-fr.csv", []), ("libre-desktop/libre-desktop-mgdl-de-without-name.txt", []),
     ("nightscout/entries-v1.tsv", []), ("nightscout/nightscout-algorithms.json", []),

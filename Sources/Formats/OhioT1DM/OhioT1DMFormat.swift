@@ -28,6 +28,11 @@ struct OhioT1DMFormat: ExportFormat {
     return Recognition(.elements(shape))
   }
 
+  static func statedPersons(in head: InputHead) -> [StatedPerson] {
+    let person = head.attribute("id", of: "patient").flatMap { StatedPerson(id: $0, of: id) }
+    return person.map { [$0] } ?? []
+  }
+
   init(_ found: Recognition<Void>, head: InputHead, options: ExportOptions) {
     // Each file is of one person, whose number distinguishes the readings of several files.
     let person = head.attribute("id", of: "patient") ?? ""
