@@ -392,7 +392,7 @@ import Testing
     "time_utc+2,glucose (mg/dL)\n2026-05-01T08:00:00,100\n",
     "time GMT+8,glucose (mg/dL)\n2026-05-01T08:00:00,100\n",
     "Timestamp (America/New_York),glucose (mg/dL)\n2026-05-01T08:00:00,100\n",
-    "time,offset_minutes,glucose (mg/dL)\n2026-05-01T08:00:00,120,101\n2026-05-09T08:10:00,-240,104\n",
+    "time,offset_minutes,glucose (mg/dL)\n2026-03-01T08:00:00,60,101\n2026-05-09T08:10:00,120,104\n",
     "time,utcoffset_seconds,glucose (mg/dL)\n2026-05-01T08:00:00,7200,101\n",
     "time,UTC offset (h),glucose (mg/dL)\n2026-05-01T08:00:00,2,101\n",
   ])
@@ -464,6 +464,15 @@ import Testing
     #expect(refusal?.contains("times in UTC") == true)
     let readings = try file.readings { $0.columns = ["utc": "b", "value": "glucose"] }.readings
     #expect(readings.map(\.placement) == [Placement(utcOffset: 0, source: .stated)])
+  }
+
+  @Test func noGivenZoneAnswersForTheOffsetsOfSeveral() throws {
+    let file = try ScratchFile(
+      "time,offset_minutes,glucose\n2026-05-01T08:00:00,120,101\n2026-05-09T08:10:00,-240,104\n")
+    let refusal = try #require(try file.refusal { $0.zoneIsGiven = true })
+    #expect(refusal.contains("several time zones") && refusal.contains("offset=offset_minutes"), "\(refusal)")
+    let map = ["time": "time", "offset": "offset_minutes", "value": "glucose"]
+    #expect(try file.readings { $0.columns = map }.readings.map(\.placement.utcOffset) == [7200, -14_400])
   }
 
   @Test func offsetsWithAColonAreUsedUnderAnyName() throws {

@@ -158,7 +158,7 @@ extension GenericFinding {
   }
 
   /// Whether the cells of a column are numbers, and its name states that they are offsets.
-  private func holdsUnreadOffsets(_ place: Int) -> Bool {
+  func holdsUnreadOffsets(_ place: Int) -> Bool {
     let (cells, words) = (header.cells(place), header.words[place])
     guard !cells.isEmpty else { return false }
     let isNamed =

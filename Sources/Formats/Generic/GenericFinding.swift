@@ -284,7 +284,7 @@ extension GenericFinding {
         ?? finding.unknownUnitProblem
         ?? finding.decideNamedOffsets()
         ?? finding.decideOffsets()
-        ?? (wish.zoneIsGiven ? nil : finding.zoneNameProblem())
+        ?? (wish.zoneIsGiven ? finding.changingOffsetsProblem : finding.zoneNameProblem())
     }
     finding.columns.zones = finding.placeOfZones ?? -1
     finding.columns.further = finding.placesOfFurtherValues

@@ -20,6 +20,21 @@ extension GenericFinding {
         + "\(quoted(times)) are local or in UTC", choices: columns.meanings(ofOffsets: place))
   }
 
+  /// The problem of numbers that are offsets of several zones by their column's name. One zone has offsets of two hours at
+  /// most, in winter and in summer, and a given zone answers for these.
+  var changingOffsetsProblem: GenericProblem? {
+    guard columns[.offset] < 0, !hasTimesOfUTC, !timesStateOffsets else { return nil }
+    for place in header.names.indices where !columns.isUsed(place) && holdsUnreadOffsets(place) {
+      let offsets = header.cells(place).compactMap { $0.withField { $0.trimmed.numericOffset } }
+      guard let least = offsets.min(), let greatest = offsets.max(), greatest - least > 3600 else { continue }
+      return GenericProblem(
+        "the column \(quoted([place])) seems to hold offsets of several time zones, which are not read, and programs count "
+          + "them to the east or to the west; if they count to the east, add offset=\(header.names[place]) to --map"
+      )
+    }
+    return nil
+  }
+
   /// Adds the offsets to the choices of another problem, so that no command leaves them out.
   func withNamedOffsets(_ problem: GenericProblem) -> GenericProblem {
     guard let place = placeOfNamedOffsets, !timesStateOffsets else { return problem }
