@@ -160,7 +160,8 @@ let package = Package(
     .target(
       name: "CommandParts",
       dependencies: [
-        "Logbook", "Formats", "LogbookStore", "Meters", "Remotes", "BluetoothTransport", "USBTransport",
+        "CLinux", "Logbook", "Formats", "LogbookStore", "Meters", "Remotes", "BluetoothTransport",
+        "USBTransport",
         "Ingest", "Sync", "Report", "TemporaryFiles",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
@@ -181,7 +182,7 @@ let package = Package(
         "CommandParts", "Logbook", "LogbookAPI", "Formats", "LogbookStore", "Meters", "Nightscout",
         "PostgresStore", "Remotes", "ServerStore",
         "BluetoothTransport", "USBTransport", "Ingest", "Sync", "LogbookServer", "Report", "Doctor",
-        "CLinux", "TemporaryFiles",
+        "TemporaryFiles",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       swiftSettings: settings

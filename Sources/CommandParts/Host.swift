@@ -21,7 +21,7 @@ package enum Host {
 
   /// Keeps the memory of large buffers apart, so that the system gets it back as soon as one grows or ends. The C library
   /// raises its limit for this with each such buffer, and an import would keep what its batches grew out of.
-  static func returnsLargeBuffers() { _ = mallopt(M_MMAP_THRESHOLD, 128 * 1024) }
+  package static func returnsLargeBuffers() { _ = mallopt(M_MMAP_THRESHOLD, 128 * 1024) }
 
   /// The arguments of this process after the program's name, in the form of `PathText`; nil if they cannot be
   /// read.

@@ -42,7 +42,7 @@ enum SourceRules {
       ]
     ),
     ("calls of Linux that Swift does not import", "Doctor", ["CLinux"]),
-    ("the memory of the process", "Commands", ["CLinux"]),
+    ("the memory of the process", "CommandParts", ["CLinux"]),
     ("templates of pages", "Report", ["Mustache"]),
     ("arguments that commands share", "CommandParts", ["ArgumentParser"]),
     ("arguments of commands that only look", "LookCommands", ["ArgumentParser"]),
