@@ -95,7 +95,7 @@ package struct ReadingKeys: Sendable {
   /// The canonical texts up to the position, by the caller's numbers of series.
   private var known: [Int64: [UInt8]] = [:]
   private var last: (series: Int64, text: [UInt8])?
-  // Kept, so that no reading needs memory of its own.
+  // Kept, so that no reading allocates memory.
   private var place: [UInt8] = []
   private var counted: [UInt8] = []
 

@@ -26,8 +26,8 @@ package struct HeldReading: Hashable, Sendable {
 }
 
 extension SyncTransaction {
-  /// The digests of the identities of uploaded readings, as in `uploadedDigests`, and the buckets of all
-  /// readings, in one pass over one state of the store.
+  /// The digests of the identities of uploaded readings, and the buckets of all readings, in one pass over one
+  /// state of the store.
   ///
   /// - Parameter whenFixed: called as soon as later changes no longer affect the result.
   package func heldBuckets(

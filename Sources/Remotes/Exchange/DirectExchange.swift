@@ -4,7 +4,7 @@ import Glibc
 import Logbook
 import NIOHTTP1
 
-/// One request on a connection of its own, without another thread, a pool or encryption: for a numeric address of this
+/// One request on a separate connection, without another thread, a pool or encryption: for a numeric address of this
 /// machine or a plain one. A run that finds nothing new makes no other request, and is over before a pool would be made.
 ///
 /// It blocks the thread of its caller.

@@ -10,8 +10,8 @@ import NIOPosix
 import NIOSSL
 import Synchronization
 
-/// Sends requests by HTTP: limited in time and size, never redirected, never repeated. It is independent of any
-/// remote's protocol.
+/// Sends requests by HTTP: limited in time and size, never redirected, never repeated, except one that `DirectExchange`
+/// leaves to the pool. It is independent of any remote's protocol.
 struct PooledHTTPTransport: HTTPTransport {
   /// Smaller bodies are sent uncompressed.
   private static let packedFrom = 1024
