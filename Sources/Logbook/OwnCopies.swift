@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// Items that a source states a second time, from another export of it. A spreadsheet that saves an export cuts times to
-/// the minute, and an app exports old values in the other unit after a change of its settings.
+/// the minute, an app exports old values in the other unit after a change of its settings, and a site that moved to
+/// another server gives its documents other ids.
 ///
 /// The rule for minutes: an item at a full minute is a copy of an equal item with seconds in this minute. In addition,
 /// the source must have such pairs in more than five minutes within a week before and after it. An item is a copy of at
@@ -12,14 +13,27 @@
 ///
 /// The rule for units: of one second, a value in mmol/L is a copy of one in mg/dL if they differ by at most a tenth.
 /// Apps convert by 18, 18.0182 or 18.01559, and an app does not change its unit within a second.
+///
+/// The rule for ids: equal doses of one second are one, if the source has such doses in more than five minutes within a
+/// week before and after it, at seconds other than 0. Its equal meals of one second are then one, too. Meals alone prove
+/// nothing: two equal foods of a meal have one time in food diaries.
 package struct OwnCopies: Hashable, Sendable {
   fileprivate struct Copy: Hashable, Sendable {
     let item: String
     let instant: Int64
     let kept: String
     let statement: Repetition
-    /// Whether it is at a full minute and the kept item is not.
-    let isCut: Bool
+    let kind: CountableItem.Kind
+    let sign: Sign
+  }
+
+  fileprivate enum Sign {
+    /// A value in the other unit, which needs no further evidence.
+    case unit
+    /// An item at a full minute; the kept one has seconds.
+    case minute
+    /// An item of the same second with another id.
+    case id
   }
 
   /// Up to this number of minutes in two weeks, such pairs prove nothing.
@@ -56,17 +70,25 @@ package struct OwnCopies: Hashable, Sendable {
   func statements(about id: String) -> [Repetition] { statements[id] ?? [] }
 
   private static func certain(_ copies: [Copy]) -> [Copy] {
-    let cut = copies.filter(\.isCut)
+    let (cut, repeated) = (copies.filter { $0.sign == .minute }, copies.filter { $0.sign == .id })
+    let doses = repeated.filter { $0.kind == .insulin && !$0.instant.isAtMinute }
+    return copies.filter { $0.sign == .unit } + frequent(cut, cut) + frequent(repeated, doses)
+  }
+
+  /// The copies with more than five minutes of evidence around them. Both are in the order of time.
+  private static func frequent(_ copies: [Copy], _ evidence: [Copy]) -> [Copy] {
     // A dose and a meal that were typed together have one time, and are no more evidence than one of them.
     var minutes: [Int64] = []
-    for copy in cut where minutes.last != copy.instant { minutes.append(copy.instant) }
+    for copy in evidence where minutes.last != copy.instant.minuteStart {
+      minutes.append(copy.instant.minuteStart)
+    }
     var (first, end) = (0, 0)
-    let frequent = cut.filter { copy in
-      while minutes[first] < copy.instant - spanSeconds { first += 1 }
-      while end < minutes.count, minutes[end] <= copy.instant + spanSeconds { end += 1 }
+    return copies.filter { copy in
+      let minute = copy.instant.minuteStart
+      while first < minutes.count, minutes[first] < minute - spanSeconds { first += 1 }
+      while end < minutes.count, minutes[end] <= minute + spanSeconds { end += 1 }
       return end - first > maxByChance
     }
-    return copies.filter { !$0.isCut } + frequent
   }
 }
 
@@ -96,7 +118,10 @@ package struct OwnCopyFinder {
       minute = start
     }
     let group = Group(source: item.source, kind: item.kind)
-    guard groups[group]?.count ?? 0 <= Self.maxItemsOfAMinute, !item.isAutomatic else { return }
+    // What a person types here twice is two facts, and items of unknown origin have no common source.
+    guard groups[group]?.count ?? 0 <= Self.maxItemsOfAMinute, item.source.role != .typed,
+      item.source.role != .unknown
+    else { return }
     groups[group, default: []].append(item)
   }
 
@@ -107,27 +132,51 @@ package struct OwnCopyFinder {
   }
 
   private mutating func compare() {
-    for (group, items) in groups where items.count > 1 && items.count <= Self.maxItemsOfAMinute {
+    for items in groups.values where items.count > 1 && items.count <= Self.maxItemsOfAMinute {
       // In every store, the order of the ids is the same.
       let items = items.sorted { ($0.instant, $0.id) < ($1.instant, $1.id) }
       let converted = Self.pairs(items.filter(\.isInMillimoles), items.filter { !$0.isInMillimoles }) {
         $0.isConverted(from: $1) && !rules.separates($0, $1)
       }
       let rest = items.filter { item in !converted.contains { $0.copy.id == item.id } }
-      let cut = Self.pairs(rest.filter(\.isAtMinute), rest.filter { !$0.isAtMinute }) {
-        $0.isCut(from: $1) && !rules.separates($0, $1)
-      }
-      for (pairs, isCut) in [(converted, false), (cut, true)] {
-        for (copy, kept) in pairs {
-          found[group.source, default: []].append(
-            OwnCopies.Copy(
-              item: copy.id, instant: copy.instant, kept: kept.id,
-              statement: Repetition(copy, isOwnCopy: true),
-              isCut: isCut))
-        }
-      }
+      let (whole, exact) = (rest.filter(\.shown.isAtMinute), rest.filter { !$0.shown.isAtMinute })
+      let repeated = repeated(exact)
+      let originals = exact.filter { item in !repeated.contains { $0.copy.id == item.id } }
+      let cut = Self.pairs(whole, originals) { $0.isCut(from: $1) && !rules.separates($0, $1) }
+      note(converted, .unit)
+      note(cut, .minute)
+      note(repeated + self.repeated(whole.filter { item in !cut.contains { $0.copy.id == item.id } }), .id)
     }
     groups.removeAll(keepingCapacity: true)
+  }
+
+  private mutating func note(_ pairs: [(copy: CountableItem, kept: CountableItem)], _ sign: OwnCopies.Sign) {
+    for (copy, kept) in pairs {
+      found[copy.source, default: []].append(
+        OwnCopies.Copy(
+          item: copy.id, instant: copy.instant, kept: kept.id, statement: Repetition(copy, isOwnCopy: true),
+          kind: copy.kind, sign: sign))
+    }
+  }
+
+  /// The doses and meals of one second that repeat an earlier one in the order of ids. At a full minute, which may be a
+  /// time without seconds, each has at most one copy.
+  private func repeated(_ items: [CountableItem]) -> [(copy: CountableItem, kept: CountableItem)] {
+    var kept: [(item: CountableItem, copies: Int)] = []
+    var pairs: [(copy: CountableItem, kept: CountableItem)] = []
+    for item in items {
+      let place = kept.firstIndex {
+        item.isRepeated(from: $0.item) && ($0.copies == 0 || !item.shown.isAtMinute)
+          && !rules.separates(item, $0.item)
+      }
+      if let place {
+        pairs.append((item, kept[place].item))
+        kept[place].copies += 1
+      } else {
+        kept.append((item, 0))
+      }
+    }
+    return pairs
   }
 
   /// Pairs each copy with an original that has no other copy, preferably one with the same use.
@@ -150,19 +199,33 @@ package struct OwnCopyFinder {
 
 extension Int64 {
   fileprivate var minuteStart: Int64 { self - (self % 60 + 60) % 60 }
+  fileprivate var isAtMinute: Bool { self == minuteStart }
 }
 
 extension CountableItem {
-  fileprivate var isAtMinute: Bool { shown == shown.minuteStart }
-
   fileprivate var isInMillimoles: Bool {
     if case .measured(.value(let quantity)) = amount { quantity.unit == .millimolesPerLitre } else { false }
   }
 
   /// Whether this item is an equal one with its time cut to the minute.
   fileprivate func isCut(from other: CountableItem) -> Bool {
-    shown == other.shown.minuteStart && fits(other)
-      && (amount.agrees(with: other.amount) || isInOtherUnit(than: other))
+    !isAutomatic && !other.isAutomatic && shown == other.shown.minuteStart && fits(other)
+      && (hasParts(of: other) || isInOtherUnit(than: other))
+  }
+
+  /// Whether this dose or meal is an equal one of the same second, also one that an algorithm gave.
+  fileprivate func isRepeated(from other: CountableItem) -> Bool {
+    guard kind == .insulin || kind == .food else { return false }
+    return instant == other.instant && shown == other.shown && use == other.use
+      && isAutomatic == other.isAutomatic && hasParts(of: other)
+  }
+
+  /// Whether the amounts are equal. Both parts of a combination bolus may be two equal doses of one second.
+  private func hasParts(of other: CountableItem) -> Bool {
+    guard case .insulin(let units, let extended) = amount,
+      case .insulin(let otherUnits, let otherExtended) = other.amount
+    else { return amount.agrees(with: other.amount) }
+    return abs(units - otherUnits) < 100 && abs(extended - otherExtended) < 100
   }
 
   /// Whether this value is that of the same second in the other unit.

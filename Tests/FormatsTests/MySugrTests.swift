@@ -64,6 +64,17 @@ import Testing
     #expect(export.records.map(\.kind) == [.note])
   }
 
+  /// A spreadsheet saves dates as `22-Oct-25`, with the seconds of the app.
+  @Test func aMonthBetweenDayAndYearIsRead() throws {
+    func times(_ date: String) throws -> [String] {
+      try Self.read([Self.header(), Self.row(date, "11:43:01 AM", [3: "118"])]).readings.map(
+        \.deviceTime.text)
+    }
+    #expect(
+      try times("22-Oct-25") == ["2025-10-22T11:43:01"] && times("5-Mai-2025") == ["2025-05-05T11:43:01"])
+    #expect(try times("22-Xyz-25").isEmpty && times("32-Oct-25").isEmpty && times("22-Oct-025").isEmpty)
+  }
+
   // MARK: Carbohydrates
 
   @Test(arguments: [

@@ -27,6 +27,25 @@ import Testing
     #expect(header == [json[0].replacing("\"line\":1", with: "\"line\":2")])
   }
 
+  @Test func tablesOfTheDatabaseHaveTheIDsOfTheSite() throws {
+    let id = "5cd4212a614598d46eb40db7"
+    func ids(_ cell: String) throws -> [String] {
+      try TextExport(
+        "_id,created_at,eventType,insulin\n\(cell),2026-05-09T12:27:17Z,Meal Bolus,10.7\n"
+      ).records.map(\.sourceID)
+    }
+    let json = try TextExport(
+      #"[{"_id":"\#(id)","created_at":"2026-05-09T12:27:17Z","eventType":"Meal Bolus","insulin":10.7}]"#)
+    let own = json.records.map(\.sourceID)
+    #expect(own.count == 1 && own.first?.contains(id) == true)
+    for cell in [id, "ObjectId(\(id))", "{'$oid': '\(id)'}", "ObjectId('\(id)')"] {
+      #expect(try ids(cell) == own, "\(cell)")
+    }
+    for cell in ["ObjectId(5cd4)", "Object(\(id))", "\(id)0", "ObjectId(\(id)-\(id))"] {
+      #expect(try ids(cell) != own, "\(cell)")
+    }
+  }
+
   @Test(arguments: [
     ("1778068800000", 0), ("\"1778068800000\"", 0), ("1778068800", 0), ("1778068800.5", 500),
     ("1.7780688e12", 0),

@@ -19,8 +19,19 @@ import Testing
       Self.numbers(export, .smbg) == [5.4, 4.8, 6.2, 6.7, 5.9, 6.1] && Self.numbers(export, .cbg) == [6])
     #expect(export.readings.map(\.marks).prefix(4) == [.beforeMeal, .beforeMeal, .beforeMeal, []])
     #expect(
-      export.records.count == 2 && export.skipped == ["lab": 1] && export.rejections.map(\.line) == [10])
+      export.records.count == 2 && export.skipped.isEmpty && export.rejections.map(\.line) == [9, 10])
     #expect(export.decision("unit") == "mmol/L (inferred)")
+  }
+
+  @Test func valuesBeforeAndAfterMealsAreFingerSticks() throws {
+    let types = ["BB", "AB", "BL", "AL", "BD", "AD"]
+    let rows = types.enumerated().map { "2026-09-05,0\($0.offset):40:00,5.\($0.offset),\($0.element),\n" }
+    let export = try TextExport("date,time,glucose,type,comments\n" + rows.joined())
+    #expect(export.rejections.isEmpty && Set(export.readings.map(\.kind)) == [.smbg])
+    #expect(
+      export.readings.map(\.marks) == [
+        .beforeMeal, .afterMeal, .beforeMeal, .afterMeal, .beforeMeal, .afterMeal,
+      ])
   }
 
   @Test(arguments: [

@@ -141,6 +141,50 @@ struct OwnCopyTests {
     }
   }
 
+  // MARK: Other ids
+
+  @Test func dosesOfOneSecondWithOtherIDsCountOnce() {
+    let (first, second) = (Self.doses(14, "a"), Self.doses(14, "b"))
+    #expect(Self.verdicts(first + second).kept.map(\.id) == (0..<14).map { "a \($0)" })
+    #expect(Self.verdicts(first + second + Self.doses(14, "c")).kept.count == 14)
+    #expect(Self.verdicts(Array(first.prefix(5)) + Array(second.prefix(5))).kept.count == 10)
+    // In the same source, each one at a full minute has one copy at most.
+    let noon = ["a", "b", "c", "d"].map { Sample.dose(2, at: 4 * 3600, Sample.diary, id: "noon \($0)") }
+    #expect(Self.verdicts(first + second + noon).kept.count == 16)
+    let automatic = (0..<28 as Range<Int64>).map { index in
+      Sample.dose(
+        0.3, at: index / 2 * Self.day + 33, Sample.site, id: "\(index)", fields: ["automatic": .flag(true)])
+    }
+    #expect(Self.verdicts(automatic).kept.count == 14)
+  }
+
+  @Test func equalDosesAtFullMinutesAreTwo() {
+    #expect(Self.verdicts(Self.doses(14, at: 0, "a") + Self.doses(14, at: 0, "b")).kept.count == 28)
+    let typed = CountingSource(format: "glucoport")
+    #expect(Self.verdicts(Self.doses(14, "a", typed) + Self.doses(14, "b", typed)).kept.count == 28)
+    #expect(Self.verdicts(Self.doses(14, "a", .unknown) + Self.doses(14, "b", .unknown)).kept.count == 28)
+  }
+
+  @Test func thePartsOfACombinationBolusAreTwo() {
+    let parts = (0..<14 as Range<Int64>).map {
+      Sample.dose(0, at: $0 * Self.day + 33, Sample.diary, id: "part \($0)", fields: ["extended": .number(2)])
+    }
+    #expect(Self.verdicts(Self.doses(14, "a") + parts).kept.count == 28)
+    let long = (0..<14 as Range<Int64>).map {
+      Sample.dose(2, at: $0 * Self.day + 33, Sample.diary, subtype: "long", id: "long \($0)")
+    }
+    #expect(Self.verdicts(Self.doses(14, "a") + long).kept.count == 28)
+  }
+
+  @Test func mealsOfOneSecondCountOnceOnlyBesideSuchDoses() {
+    let meals = (0..<28 as Range<Int64>).map {
+      Sample.meal(15, at: $0 / 2 * Self.day + 3633, Sample.diary, id: "meal \($0)")
+    }
+    #expect(Self.verdicts(meals).kept.count == 28)
+    #expect(Self.verdicts(meals + Self.doses(14, "a") + Self.doses(14, "b")).kept.count == 28)
+    #expect(Self.verdicts(meals + Self.doses(14, "a")).kept.count == 42)
+  }
+
   // MARK: The other unit
 
   @Test func ofOneSecondAValueInTheOtherUnitCountsOnce() {

@@ -10,15 +10,15 @@ struct D1NAMOFormat: ExportFormat {
 
   private enum Column { static let day = 0, time = 1, glucose = 2, type = 3, comment = 4 }
   private static let names = ["date", "time", "glucose", "type", "comments"]
-  /// Before breakfast, lunch and dinner.
+  /// Before and after breakfast, lunch and dinner.
   private static let types: [String: (kind: ReadingKind, marks: ReadingMarks)] = [
     "cgm": (.cbg, []), "finger": (.smbg, []), "manual": (.smbg, []), "": (.smbg, []),
     "bb": (.smbg, .beforeMeal), "bl": (.smbg, .beforeMeal), "bd": (.smbg, .beforeMeal),
+    "ab": (.smbg, .afterMeal), "al": (.smbg, .afterMeal), "ad": (.smbg, .afterMeal),
   ]
 
   private var header: SingleHeader
   private var units: UnitSurvey
-  private var kinds = OtherKinds()
   private let model: String
 
   static func recognise(_ head: InputHead, options: ExportOptions) -> Recognition<HeaderRow<Void>>? {
@@ -55,7 +55,9 @@ struct D1NAMOFormat: ExportFormat {
       out.add(
         kind, GlucoseReader(unit: units.unit).read(cell), device: device, at: time, marks: marks, row: row)
     } else {
-      out.skip(kinds.name(type))
+      out.reject(
+        row,
+        "the type is not one of \(Self.types.keys.filter { !$0.isEmpty }.sorted().joined(separator: ", "))")
     }
     let comment = row[Column.comment].trimmed
     if !comment.isEmpty {
@@ -71,17 +73,16 @@ extension D1NAMOFormat {
       "the data set D1NAMO: the file glucose.csv of one person"
     ],
     variants: [
-      "healthy people (types BB, BL, BD or none) and people with diabetes (types cgm, finger, manual)",
+      "healthy people (types BB, AB, BL, AL, BD, AD or none) and people with diabetes (types cgm, finger, manual)",
       "no column names the unit, so all values decide it, or --unit",
     ],
     languages: "English only; the columns have fixed names",
     reads: [
-      "finger sticks, those before a meal with their mark",
+      "finger sticks, those before and after a meal with their mark",
       "sensor readings",
       "comments as notes",
     ],
     leaves: [
-      "the files of insulin, food and other sensors",
-      "values of other types, which are counted",
+      "the files of insulin, food and other sensors"
     ])
 }

@@ -157,7 +157,8 @@ extension MySugrFormat {
           first: open.first, second: open.second, year: open.year, hour: clock.hour, minute: clock.minute,
           seconds: clock.second, hasHalfDay: clock.hasHalfDay, separator: open.separator))
     }
-    let day = MonthNames.date(date.text) ?? Self.yearFirst(Self.day(of: date, at: clock))
+    let day =
+      MonthNames.date(date.text) ?? Self.monthBetween(date) ?? Self.yearFirst(Self.day(of: date, at: clock))
     guard date.count <= 40, let day else { return nil }
     return DeviceTime(
       year: day.year, month: day.month, day: day.day, hour: clock.hour, minute: clock.minute,
@@ -174,6 +175,15 @@ extension MySugrFormat {
       time.minute == clock.minute, time.second == clock.second
     else { return cell }
     return cell.slice(0, 10)
+  }
+
+  /// The day of `22-Oct-25`, as a spreadsheet saves a date.
+  private static func monthBetween(_ date: Field) -> (year: Int, month: Int, day: Int)? {
+    let parts = date.text.split(separator: "-", omittingEmptySubsequences: false)
+    guard parts.count == 3, let month = MonthNames.month(parts[1]), let day = UInt8(parts[0]),
+      let year = UInt16(parts[2]), [2, 4].contains(parts[2].utf8.count)
+    else { return nil }
+    return (parts[2].utf8.count == 2 ? 2000 + Int(year) : Int(year), month, Int(day))
   }
 
   private static func yearFirst(_ date: Field) -> (year: Int, month: Int, day: Int)? {

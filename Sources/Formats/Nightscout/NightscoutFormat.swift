@@ -224,9 +224,17 @@ extension NightscoutFormat {
   private func sourceID(_ document: NightscoutRow) -> String {
     for member in [NightscoutMember.identifier, .id] {
       let key = document[member]
-      if key.shape != .composite, !key.isEmpty { return key.text }
+      if key.shape != .composite, !key.isEmpty { return Self.objectID(key.text) ?? key.text }
     }
     return document[.createdAt].text + document[.eventType].trimmed.text
+  }
+
+  /// The id in a cell as the database's tools write it to CSV: `ObjectId(5cd4212a614598d46eb40db7)` or
+  /// `{'$oid': '5cd4212a614598d46eb40db7'}`. Nil for any other text.
+  private static func objectID(_ text: String) -> String? {
+    guard text.hasPrefix("ObjectId(") || text.contains("$oid"), text.utf8.count <= 64 else { return nil }
+    let runs = text.split { !$0.isHexDigit || !$0.isASCII }.filter { $0.count == 24 }
+    return runs.count == 1 ? String(runs[0]) : nil
   }
 }
 
