@@ -41,7 +41,7 @@ package enum CountText {
   }
 
   /// Items that a source states twice.
-  package static let secondTime = "a second time, without seconds or in the other unit"
+  package static let secondTime = "a second time, without seconds, in the other unit or under another id"
 
   /// The number of doses, meals or readings.
   package static func items(_ number: Int, _ kind: CountableItem.Kind) -> String {

@@ -63,7 +63,7 @@ struct CountBothCommand: PairDecision {
   static let configuration = CommandConfiguration(
     commandName: "both", abstract: "Count both of two sources, or both of two items.",
     discussion: helpText(
-      "One source twice is what it states a second time: in another export, without seconds or in the other unit.",
+      "One source twice is what it states a second time: in another export.",
       examples: "glucoport count both mysugr apple-health", "glucoport count both 8120 77ab"))
 
   @OptionGroup var storeOptions: StoreOptions
