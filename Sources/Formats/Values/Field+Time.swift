@@ -58,11 +58,17 @@ private struct TimeScanner {
     return true
   }
 
-  /// `h:mm`, `hh:mm:ss`, also with dots instead of colons, a fraction of a second that is dropped, and AM or PM.
-  mutating func timeOfDay() -> (hour: Int, minute: Int, second: Int, hasHalfDay: Bool)? {
-    guard var hour = number(maxDigits: 2) else { return nil }
+  /// `h:mm`, `hh:mm:ss`, also with dots instead of colons, a fraction of a second that is dropped, and AM or PM; and the
+  /// forms of `otherTimeOfDay`.
+  ///
+  /// - Parameter followsDate: whether a date is before it in the cell, so that four digits are a time.
+  mutating func timeOfDay(followsDate: Bool) -> TimeOfDay? {
+    let first = position
+    guard let hour = number(maxDigits: 2) else { return nil }
     let sign = byte
-    guard sign == UInt8(ascii: ":") || sign == UInt8(ascii: ".") else { return nil }
+    guard sign == UInt8(ascii: ":") || sign == UInt8(ascii: ".") else {
+      return otherTimeOfDay(hour, from: first, followsDate: followsDate)
+    }
     position += 1
     let start = position
     guard let minute = number(maxDigits: 2), position - start == 2 else { return nil }
@@ -77,22 +83,60 @@ private struct TimeScanner {
         guard number(maxDigits: 9) != nil else { return nil }
       }
     }
+    return withHalfDay(hour, minute, second)
+  }
+
+  /// `7h05`, `7 h 05`, `7h`, `7 PM`, and after a date `0705`.
+  private mutating func otherTimeOfDay(_ hour: Int, from first: Int, followsDate: Bool) -> TimeOfDay? {
+    let length = position - first
+    if byte &- 0x30 <= 9 {
+      guard followsDate, length == 2, let minute = number(maxDigits: 2), position - first == 4,
+        byte &- 0x30 > 9, hour < 24, minute < 60
+      else { return nil }
+      return withHalfDay(hour, minute, 0)
+    }
+    skipBlanks()
+    guard consume(UInt8(ascii: "h")) || consume(UInt8(ascii: "H")) else {
+      let time = withHalfDay(hour, 0, 0)
+      return time?.hasHalfDay == true ? time : nil
+    }
+    if isAtEnd { return hour < 24 ? (hour, 0, 0, false) : nil }
+    skipBlanks()
+    let start = position
+    guard let minute = number(maxDigits: 2), position - start == 2, hour < 24, minute < 60 else { return nil }
+    return (hour, minute, 0, false)
+  }
+
+  /// The time with AM or PM, or the word for a time of day, such as `Uhr`, after it.
+  private mutating func withHalfDay(_ hour: Int, _ minute: Int, _ second: Int) -> TimeOfDay? {
+    if isAtEnd { return (hour, minute, second, false) }
     let rest = position
     skipBlanks()
+    if consumesClockWord() { return (hour, minute, second, false) }
     guard let isAfternoon = halfDay() else {
       position = rest
       return (hour, minute, second, false)
     }
     guard hour >= 1, hour <= 12 else { return nil }
-    hour = hour % 12 + (isAfternoon ? 12 : 0)
-    return (hour, minute, second, true)
+    return (hour % 12 + (isAfternoon ? 12 : 0), minute, second, true)
   }
+
+  /// Skips a word for a time of day at the end.
+  private mutating func consumesClockWord() -> Bool {
+    let rest = field.slice(position, field.count)
+    guard rest.count > 0, Self.clockWords.contains(where: { rest.equalsFolded($0) }) else { return false }
+    position = field.count
+    return true
+  }
+
+  private static let clockWords: [StaticString] = ["uhr", "h", "hs", "hrs"]
 
   /// Skips blanks, including the narrow no-break space that newer systems put before AM and PM.
   mutating func skipBlanks() {
     position = field.count - field.slice(position, field.count).trimmedStart.count
   }
 
+  /// `AM`, `PM`, `a.m.`, `p. m.`, `a`, and the words of Chinese.
   private mutating func halfDay() -> Bool? {
     let rest = field.slice(position, field.count)
     for (word, isAfternoon) in Self.halfDays where rest.count >= word.utf8CodeUnitCount {
@@ -102,13 +146,41 @@ private struct TimeScanner {
         return isAfternoon
       }
     }
-    return nil
+    let letter = byte | 0x20
+    guard letter == UInt8(ascii: "a") || letter == UInt8(ascii: "p") else { return nil }
+    let start = position
+    position += 1
+    _ = consume(UInt8(ascii: "."))
+    let end = position
+    skipBlanks()
+    if byte | 0x20 == UInt8(ascii: "m") {
+      position += 1
+      _ = consume(UInt8(ascii: "."))
+    } else {
+      position = end
+    }
+    guard byte | 0x20 &- 0x61 >= 26 else {
+      position = start
+      return nil
+    }
+    return letter == UInt8(ascii: "p")
   }
 
-  private static let halfDays: [(StaticString, Bool)] = [
-    ("AM", false), ("PM", true), ("a.m.", false), ("p.m.", true), ("上午", false), ("下午", true),
-  ]
+  private static let halfDays: [(StaticString, Bool)] = [("上午", false), ("下午", true)]
+
+  /// Skips the word before a time of day in Scandinavian languages: `kl. 07.05`.
+  mutating func skipClockPrefix() {
+    guard byte | 0x20 == UInt8(ascii: "k"), position + 1 < field.count,
+      field[position + 1] | 0x20 == UInt8(ascii: "l")
+    else { return }
+    position += 2
+    _ = consume(UInt8(ascii: "."))
+    skipBlanks()
+  }
 }
+
+/// A time of day, and whether it stated AM or PM.
+typealias TimeOfDay = (hour: Int, minute: Int, second: Int, hasHalfDay: Bool)
 
 extension Field {
   var trimmedStart: Field {
@@ -135,7 +207,7 @@ extension Field {
     }
     scanner.position += 1
     while scanner.byte == UInt8(ascii: " ") { scanner.position += 1 }
-    guard let clock = scanner.timeOfDay(),
+    guard let clock = scanner.timeOfDay(followsDate: true),
       let time = DeviceTime(
         year: year, month: month, day: day, hour: clock.hour, minute: clock.minute, second: clock.second)
     else { return nil }
@@ -178,7 +250,8 @@ extension Field {
     _ = scanner.consume(UInt8(ascii: "."))
     if scanner.byte == UInt8(ascii: ",") { scanner.position += 1 }
     scanner.skipBlanks()
-    guard let clock = scanner.timeOfDay(), scanner.isAtEnd else { return nil }
+    scanner.skipClockPrefix()
+    guard let clock = scanner.timeOfDay(followsDate: true), scanner.isAtEnd else { return nil }
     return AmbiguousTime(
       first: date.first, second: date.second, year: date.year, hour: clock.hour, minute: clock.minute,
       seconds: clock.second, hasHalfDay: clock.hasHalfDay, separator: date.separator,
@@ -206,10 +279,19 @@ extension Field {
     return (first, second, year, isShort, separator, scanner.position)
   }
 
-  /// A time of day without a date: `9:42:20 AM`, `19:59`.
-  var timeOfDay: (hour: Int, minute: Int, second: Int, hasHalfDay: Bool)? {
+  /// A time of day without a date: `9:42:20 AM`, `19:59`, `7h05`, `08:30 Uhr`.
+  var timeOfDay: TimeOfDay? {
     var scanner = TimeScanner(self)
-    guard let clock = scanner.timeOfDay(), scanner.isAtEnd else { return nil }
+    scanner.skipClockPrefix()
+    guard let clock = scanner.timeOfDay(followsDate: false), scanner.isAtEnd else { return nil }
     return clock
+  }
+
+  /// A time of day in four digits: `0705`.
+  var digitsOfDay: TimeOfDay? {
+    guard count == 4, let number = integer, number >= 0, number / 100 < 24, number % 100 < 60 else {
+      return nil
+    }
+    return (Int(number / 100), Int(number % 100), 0, false)
   }
 }

@@ -79,12 +79,22 @@ struct GlucoseReader {
   }
 
   private func readWithUnit(_ field: Field) -> CellValue {
-    let text = field.folded
-    for known in GlucoseUnit.allCases where text.hasSuffix(known.name.lowercased()) {
-      let digits = field.slice(0, field.count - known.name.utf8.count).trimmed
-      guard let number = digits.number(mark) else { break }
-      return CellValue(glucose: number, known)
+    guard let (number, unit) = field.glucoseWithUnit(mark) else {
+      return .rejected("the glucose value is not a number")
     }
-    return .rejected("the glucose value is not a number")
+    return CellValue(glucose: number, unit)
+  }
+}
+
+extension Field {
+  /// A number with a unit of glucose after it: `162 mg/dL`.
+  func glucoseWithUnit(_ mark: DecimalMark) -> (number: Double, unit: GlucoseUnit)? {
+    guard count > 6, count <= 40, bytes.contains(UInt8(ascii: "/")) else { return nil }
+    let text = folded
+    for unit in GlucoseUnit.allCases where text.hasSuffix(unit.name.lowercased()) {
+      guard let number = slice(0, count - unit.name.utf8.count).trimmed.number(mark) else { return nil }
+      return (number, unit)
+    }
+    return nil
   }
 }
