@@ -75,7 +75,7 @@ package enum ExitStatus: Int32, Error {
 extension ExitStatus {
   /// How an import ended: `partial` if rows were rejected and the rest is stored.
   package static func of(_ report: ImportReport) -> ExitStatus {
-    if report.end.fault != nil { return .badInput }
+    if report.end.fault != nil || report.contradictions != nil { return .badInput }
     return report.counts.rejected > 0 ? .partial : .done
   }
 

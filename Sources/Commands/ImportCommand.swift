@@ -248,7 +248,25 @@ struct ImportCommand: ClassifiedCommand {
     if let fault = report.end.fault {
       output.failure("\(displayed(report.source))\(fault); \(remedy(report))", .badInput)
     }
+    if let found = report.contradictions {
+      output.failure("glucoport: \(contradiction(report, found))", .badInput)
+    }
     return ExitStatus.of(report)
+  }
+
+  /// The message for a table with other values at the times of the store's readings.
+  private func contradiction(_ report: ImportReport, _ found: (count: Int, compared: Int)) -> String {
+    let name = displayed(report.source)
+    let new = report.counts.newReadings
+    let undo =
+      new > 0 && !dryRun
+      ? "; \(counted(new, "other reading was", "other readings were")) stored, which 'glucoport undo' takes back"
+      : ""
+    return
+      "\(name): \(grouped(found.count)) of \(grouped(found.compared)) values at times that the store has already are other values, "
+      + "as those of another person or device; the store keeps its own\(undo). If they are yours, import them as those of a "
+      + "device with --device NAME \(report.source.shellWord); if they are another person's, with --person NAME "
+      + report.source.shellWord
   }
 
   /// The advice for an input that may be truncated.

@@ -30,6 +30,21 @@ package struct ImportReport: Sendable {
   package let meter: MeterReport?
 }
 
+extension ImportReport {
+  /// Fewer changed values prove nothing.
+  private static let fewestContradictions = 24
+
+  /// How many readings of a table without a device contradict those that the store has at the same times, if they are so many
+  /// that the table is of another person or device; nil otherwise. An app that calculates its values again changes some.
+  package var contradictions: (count: Int, compared: Int)? {
+    let (count, compared) = (counts.changedReadings, counts.changedReadings + counts.knownReadings)
+    guard format == "generic", count >= Self.fewestContradictions, count * 10 >= compared * 9 else {
+      return nil
+    }
+    return (count, compared)
+  }
+}
+
 /// The end of an import by a signal.
 package struct ImportInterruption: Error {
   /// The path, or `-`.

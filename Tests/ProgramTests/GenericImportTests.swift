@@ -45,6 +45,26 @@ struct GenericImportTests {
     #expect(try StoreFile(program.store).count("reading") == 2)
   }
 
+  /// Two files of a sensor on the same grid of five minutes.
+  @Test func theSensorOfAnotherPersonIsReportedWhereTheStoreHasValues() async throws {
+    let program = try Program()
+    func table(_ add: Int, from first: Int = 0) -> String {
+      (first..<60).reduce(into: "timestamp,glucose\n") { text, row in
+        let minute = row * 5 % 60
+        text += "2026-05-01 \(10 + row / 12):\(minute < 10 ? "0" : "")\(minute),\(100 + row * 7 % 31 + add)\n"
+      }
+    }
+    #expect(try await program.run("import", "-", input: table(0)).status == 0)
+    let other = try await program.run("import", "-", input: table(40))
+    #expect(other.status == 65, "\(other.errors)")
+    #expect(other.errors.contains("60 of 60 values at times that the store has already"), "\(other.errors)")
+    #expect(try StoreFile(program.store).count("reading") == 60)
+    // An app that calculates a part of its values again.
+    let known = table(0).split(separator: "\n").prefix(25).joined(separator: "\n") + "\n"
+    let some = known + table(40, from: 24).split(separator: "\n").dropFirst().joined(separator: "\n") + "\n"
+    #expect(try await program.run("import", "-", input: some).status == 0)
+  }
+
   @Test func aValueThatNoRowHasEndsWithStatus65() async throws {
     let program = try Program()
     let outcome = try await program.run("import", "-", "--where", "userID=C3", input: Self.persons)
