@@ -32,8 +32,35 @@ import Testing
 
   @Test func aMarkInSomeRowsOnlyOffersToReadAll() throws {
     let file = try ScratchFile("time,glucose,voided\n" + Self.rows { ",\($0 % 6 == 5 ? "x" : "")" })
-    #expect(try #require(try file.refusal()).contains("--map time=time,value=glucose"))
-    #expect(try file.readings { $0.columns = ["time": "time", "value": "glucose"] }.readings.count == 24)
+    #expect(try #require(try file.refusal()).contains("--force"))
+    #expect(try file.readings { $0.force = true }.readings.count == 24)
+    // The names of the columns say nothing about the rows.
+    #expect(
+      try file.refusal { $0.columns = ["time": "time", "value": "glucose"] }?.contains("'voided'") == true)
+  }
+
+  /// The refusal of a column without a word for glucose suggests `--map`, which must not hide marks.
+  @Test(arguments: [("is_deleted", "1", "0"), ("isValid", "false", "true"), ("error", "E-4", "")])
+  func marksCountInATableWhoseColumnsAPersonNamed(_ name: String, _ mark: String, _ other: String) throws {
+    let file = try ScratchFile("timestamp,value,\(name)\n" + Self.rows { ",\($0 % 6 == 5 ? mark : other)" })
+    let map = ["time": "timestamp", "value": "value"]
+    let refusal = try #require(try file.refusal { $0.columns = map })
+    #expect(
+      refusal.contains("'\(name)' marks some rows") && refusal.contains("--map time=timestamp"), "\(refusal)")
+    let all = try file.readings {
+      $0.columns = map
+      $0.force = true
+    }
+    #expect(all.readings.count == 24)
+  }
+
+  @Test(arguments: ["saliva", "Sweat", "Urin"])
+  func anotherFluidThanBloodIsRefused(_ fluid: String) throws {
+    let file = try ScratchFile("time,glucose,specimen\n" + Self.rows { ",\($0 % 6 == 5 ? fluid : "venous")" })
+    #expect(try file.refusal()?.contains("--where specimen=venous") == true)
+    let blood = try ScratchFile(
+      "time,glucose,specimen\n" + Self.rows { ",\($0 % 6 == 5 ? "capillary" : "venous")" })
+    #expect(try blood.readings().readings.count == 24)
   }
 
   @Test func aMarkAfterTheFirstRowsIsFound() throws {
@@ -49,8 +76,8 @@ import Testing
     let refusal = try #require(try file.refusal())
     #expect(refusal.contains("'\(word)'") && refusal.contains("--where state=ok"), "\(refusal)")
     let some = try ScratchFile("time,glucose,state\n" + Self.rows { ",\($0 == 9 ? word : "")" })
-    #expect(try #require(try some.refusal()).contains("--map time=time,value=glucose"))
-    #expect(try some.readings { $0.columns = ["time": "time", "value": "glucose"] }.readings.count == 24)
+    #expect(try #require(try some.refusal()).contains("--force"))
+    #expect(try some.readings { $0.force = true }.readings.count == 24)
   }
 
   @Test(arguments: [
@@ -100,8 +127,10 @@ import Testing
 
   // MARK: Other values
 
-  @Test(arguments: ["Lactate (mmol/L)", "glutamine", "pCO2", "Viability %", "OD600"])
-  func glucoseOfACellCultureIsRefusedUntilAPersonSaysOtherwise(_ name: String) throws {
+  @Test(arguments: [
+    "Lactate (mmol/L)", "glutamine", "pCO2", "Viability %", "OD600", "horizon_min", "contrast", "Humidity",
+  ])
+  func glucoseNextToAnotherSubjectIsRefusedUntilAPersonSaysOtherwise(_ name: String) throws {
     let file = try ScratchFile("time,glucose (mg/dL),\(name)\n" + Self.rows { _ in ",1.1" })
     let refusal = try #require(try file.refusal())
     #expect(refusal.contains("'\(name)'") && refusal.contains("--kind smbg"), "\(refusal)")
@@ -111,9 +140,9 @@ import Testing
   }
 
   @Test func cellsThatAreNotNumbersAreNamed() throws {
-    let text = "time,glucose\n" + Self.rows().replacing("\n", with: " mg/dL\n")
+    let text = "time,glucose\n" + Self.rows().replacing("\n", with: " mg\n")
     let refusal = try #require(try ScratchFile(text).refusal())
-    #expect(refusal.contains("are not plain numbers: '100 mg/dL'"), "\(refusal)")
+    #expect(refusal.contains("are not plain numbers: '100 mg'"), "\(refusal)")
     let litres = try #require(try ScratchFile("time,glucose (g/L)\n2026-05-01 07:10,1.04\n").refusal())
     #expect(litres.contains("is in g/L"), "\(litres)")
   }

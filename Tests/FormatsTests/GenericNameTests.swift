@@ -131,6 +131,13 @@ import Testing
     #expect(try ScratchFile(table(name, minutes: 700)).readings().readings.count == 60)
   }
 
+  @Test func theDecisionsOfALoopAreRefused() throws {
+    let text =
+      #"[{"bg":140,"eventualBG":95,"temp":"absolute","reason":"in range","timestamp":"2026-05-01T07:00:00Z"}]"#
+    #expect(try ScratchFile(text).refusal()?.contains("'eventualBG'") == true)
+    #expect(try ScratchFile(text.replacing("reason", with: "remark")).readings().readings.count == 1)
+  }
+
   @Test func theMeasuredColumnIsPreferredToAPrediction() throws {
     let text =
       "time,Actual Glucose,eventualBG,glucose_next\n2026-05-01 07:00,101,140,99\n2026-05-01 09:10,104,150,98\n"

@@ -21,7 +21,9 @@ import Testing
     "animal_id", "rfid", "badge", "PtNum", "case_id", "sibling", "Initials", "Initialen", "twin", "Daughter",
     "Sohn", "enfant", "hija", "who", "whose", "nickname", "Surname", "patient.firstName", "subject.display",
     "subject.reference", "meta.patient",
-    "Person's name", "Pat. name", "patient's initials", "brother/sister", "Name of person",
+    "Person's name", "fk_resident_id", "employee_id", "resident", "Pat. name", "patient's initials",
+    "brother/sister",
+    "Name of person",
   ])
   func aTableOfSeveralPersonsIsRefusedUntilOneIsSelected(_ name: String) throws {
     let file = try ScratchFile("\(name),time,glucose\n\(Self.rows)")

@@ -90,6 +90,9 @@ struct GenericHeader {
     !rows.isEmpty && rows.filter { $0.count == names.count + 1 }.count * 2 > rows.count
   }
 
+  /// The meaning of a column's name as one for times.
+  func timeName(_ column: Int) -> TimeName { TimeName(names[column]) }
+
   /// The index of the column with this name, unchanged or folded.
   func place(of name: String) -> Int? {
     names.firstIndex(of: name) ?? names.firstIndex { foldedHeader($0) == foldedHeader(name) }
@@ -134,8 +137,10 @@ struct GenericHeader {
     var counts: [CellContent: Int] = [:]
     for cell in cells {
       var content = CellContent(cell)
-      // `7.12` is a time of day if the column's name is one for times.
-      if content == .number, words[column].isTime, cell.withField({ $0.timeOfDay != nil }) {
+      // `7.12` and `7h12` are times of day if the column's name is one for times.
+      if content == .number || content == .text, words[column].isTime,
+        cell.withField({ $0.trimmed.timeOfDay != nil })
+      {
         content = .clock
       }
       counts[content, default: 0] += 1
@@ -146,12 +151,21 @@ struct GenericHeader {
       counts[.midnight] = nil
     }
     if cells.isEmpty { return .empty }
+    if counts[.number] == cells.count, holdsDigitsOfDay(cells), words[column].isTime { return .clock }
     counts[.text] = nil
     // A suitable name needs little evidence, so that a column of mostly damaged cells is still read cell by
     // cell.
     let fits = words[column].isTime || words[column].isGlucose || words[column].isValue
     guard let most = counts.max(by: { $0.value < $1.value }) else { return .text }
     return most.value * (fits ? 10 : 2) > cells.count ? most.key : .text
+  }
+}
+
+extension GenericHeader {
+  /// Whether the cells are times of day in four digits. Without a leading zero they may be minutes, or years.
+  private func holdsDigitsOfDay(_ cells: [String]) -> Bool {
+    cells.contains { $0.hasPrefix("0") }
+      && cells.allSatisfy { $0.withField { $0.trimmed.digitsOfDay != nil } }
   }
 }
 
@@ -179,7 +193,8 @@ enum CellContent: Hashable {
     if let number = field.number(.point) ?? field.number(.comma) ?? field.jsonNumber {
       return GenericTimeReader.serials.contains(number) ? .serial : .number
     }
-    return ValueWord(field, mark: .point) != nil ? .valueWord : .text
+    if ValueWord(field, mark: .point) != nil { return .valueWord }
+    return field.glucoseWithUnit(.point) != nil || field.glucoseWithUnit(.comma) != nil ? .number : .text
   }
 }
 

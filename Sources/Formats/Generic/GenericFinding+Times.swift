@@ -11,27 +11,27 @@ extension GenericFinding {
     if header.rows.allSatisfy({ row in row.allSatisfy(\.isEmpty) }) { return findTimeByName(named) }
     let contents = all.map(header.content)
     let timed = all.filter { contents[$0] == .time || (contents[$0] == .epoch && header.words[$0].isTime) }
-    let dates = all.filter { contents[$0] == .date }
-    let clocks = all.filter { contents[$0] == .clock }
+    let dates = best(of: all.filter { contents[$0] == .date })
+    let clocks = best(of: all.filter { contents[$0] == .clock })
     // Databases note when a row was created, which may be days after the measurement.
     let measured = timed.filter { !header.words[$0].isDatabaseStamp }
     let hasParts = dates.count == 1 && clocks.count == 1
-    let whole = measured.isEmpty && dates.isEmpty ? timed : measured
+    let whole = best(of: measured.isEmpty && dates.isEmpty ? timed : measured)
     if measured.isEmpty, dates.isEmpty, !timed.isEmpty { return stampProblem(timed) }
     if whole.count == 1, whole.count == timed.count || header.words[whole[0]].isTime {
       columns[.time] = whole[0]
-      return nil
+      return otherTimeProblem(whole, GenericColumns(time: whole[0]))
     }
     if !whole.isEmpty, !hasParts || whole.count > 1 {
       let doubt = whole.count > 1 ? "" : ", and one may be that of the values"
       return GenericProblem(
         "several columns hold times\(doubt): \(quoted(whole))",
-        choices: whole.map { GenericColumns(time: $0) })
+        choices: shownTimesOfGlucose(whole).map { GenericColumns(time: $0) })
     }
     if hasParts {
       columns[.date] = dates[0]
       columns[.clock] = clocks[0]
-      return nil
+      return otherTimeProblem([dates[0], clocks[0]], GenericColumns(date: dates[0], clock: clocks[0]))
     }
     if header.words.filter(\.isMeal).count > 1 { return mealProblem }
     if let date = dates.first, clocks.isEmpty {
@@ -57,6 +57,37 @@ extension GenericFinding {
     return GenericProblem(
       named.isEmpty
         ? "no column holds times" : "the times in \(quoted(named)) have a form that glucoport does not know")
+  }
+
+  /// The columns of times without those that surely are of something else, such as `Birth date`, unless all are.
+  private func best(of places: [Int]) -> [Int] {
+    let own = places.filter { !header.timeName($0).isOfOther }
+    return own.isEmpty ? places : own
+  }
+
+  /// The columns of times that belong to the values by their names: `GlucoseDisplayTime` next to `GlucoseValue` and
+  /// `MeterDisplayTime`. Of shown and internal times only the shown ones; all if the names say nothing.
+  private func shownTimesOfGlucose(_ places: [Int]) -> [Int] {
+    let subjects = header.names.indices.filter { header.words[$0].isGlucose && holdsValues($0) }.map(
+      firstWord)
+    let own = places.filter { subjects.contains(firstWord($0)) }
+    let times = own.isEmpty ? places : own
+    let shown = times.filter { header.words[$0].words.contains("display") }
+    let others = times.filter { !shown.contains($0) && !header.words[$0].words.contains("internal") }
+    return shown.isEmpty ? times : shown + others
+  }
+
+  private func firstWord(_ place: Int) -> Substring? {
+    NameParts.parted(header.names[place].prefix { $0.isLetter || $0.isNumber }).first
+  }
+
+  /// The problem of columns whose names have words besides those for a time of measurement.
+  private func otherTimeProblem(_ places: [Int], _ columns: GenericColumns) -> GenericProblem? {
+    guard let place = places.first(where: { !header.timeName($0).isOfMeasurement }) else { return nil }
+    let words = header.timeName(place).unknown.prefix(3).map(shownName).joined(separator: ", ")
+    return GenericProblem(
+      "the times in the column \(quoted([place])) may be those of something else than the measurement, because its name "
+        + "says more: \(words)", choices: [columns], isOfStamps: true)
   }
 
   private func holdsCountsSince2001(_ place: Int) -> Bool {
@@ -142,7 +173,7 @@ extension GenericFinding {
   }
 
   /// `America/New_York`, or an abbreviation such as `EST`.
-  private static func isZoneName(_ cell: String) -> Bool {
+  static func isZoneName(_ cell: String) -> Bool {
     zoneAbbreviations.contains(cell) || zoneAreas.contains { cell.hasPrefix($0) }
   }
 

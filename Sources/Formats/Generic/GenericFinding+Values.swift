@@ -9,11 +9,9 @@ extension GenericFinding {
     let free = header.names.indices.filter { !columns.isUsed($0) && holdsValues($0) }
     if let ketone = free.first(where: { header.words[$0].isKetone }) { columns[.ketone] = ketone }
     let named = free.filter { header.words[$0].isGlucose }
-    if named.count == 2, let sensor = named.first(where: { !header.words[$0].glucose.isCBG }),
-      let capillary = named.first(where: { header.words[$0].glucose.isCBG }), kindOfColumn(capillary) == .smbg
-    {
-      columns[.value] = sensor
-      columns[.smbg] = capillary
+    if let pair = sensorAndSticks(named), kind != .smbg {
+      columns[.value] = pair.sensor
+      columns[.smbg] = pair.sticks
       return nil
     }
     if named.count == 1 { return use(named[0], given: kind) }
@@ -30,6 +28,39 @@ extension GenericFinding {
     let others = isOfOthers ? [] : free.filter { header.content($0) == .number && mayBeGlucose($0) }
     return GenericProblem(
       "no column is named for glucose", choices: others.map { GenericColumns(value: $0) }, isDoubtful: true)
+  }
+
+  /// A column of a sensor's values and one of finger sticks, if there are exactly these two; nil otherwise.
+  private func sensorAndSticks(_ named: [Int]) -> (sensor: Int, sticks: Int)? {
+    guard named.count == 2, let sticks = named.first(where: { kindOfColumn($0) == .smbg }),
+      let sensor = named.first(where: { $0 != sticks }), !header.words[sensor].glucose.isCBG,
+      kindOfColumn(sensor) == .cbg || (header.words[sticks].glucose.isCBG && kindOfColumn(sensor) != .smbg)
+    else { return nil }
+    return (sensor, sticks)
+  }
+
+  /// The member with the unit next to the member with the values: `glucose.unit` next to `glucose.value`; nil without one.
+  func placeOfNestedUnit(of value: Int) -> Int? {
+    guard value >= 0, let dot = header.names[value].lastIndex(of: ".") else { return nil }
+    let parent = header.names[value][...dot]
+    return header.names.indices.first { place in
+      let name = header.names[place]
+      guard name.hasPrefix(parent), !columns.isUsed(place) else { return false }
+      let member = name.dropFirst(parent.count)
+      return !member.contains(".") && HeaderWords(String(member)).role == .unit
+        && !header.cells(place).isEmpty
+    }
+  }
+
+  /// Whether each cell of a column has a unit of glucose after its number: `162 mg/dL`.
+  private func cellsStateUnits(_ place: Int) -> Bool {
+    let cells = header.cells(place)
+    return !cells.isEmpty
+      && cells.allSatisfy { cell in
+        cell.withField {
+          $0.trimmed.glucoseWithUnit(.point) != nil || $0.trimmed.glucoseWithUnit(.comma) != nil
+        }
+      }
   }
 
   /// The problem of a column that is named for glucose, but whose cells are not numbers, or are in another unit.
@@ -57,7 +88,9 @@ extension GenericFinding {
   var unknownUnitProblem: GenericProblem? {
     let value = columns[.value]
     guard value >= 0, columns[.unit] < 0, header.words[value].isGlucose else { return nil }
-    for place in header.names.indices where header.words[place].role == .unit && !columns.isUsed(place) {
+    let nested = placeOfNestedUnit(of: value)
+    for place in header.names.indices
+    where (header.words[place].role == .unit || place == nested) && !columns.isUsed(place) {
       let cells = header.cells(place)
       guard let cell = cells.first, cells.allSatisfy({ CellContent($0) == .text }) else { continue }
       if cells.contains(where: { HeaderWords($0).statesGramsPerLitre }) { return gramsProblem(of: value) }
@@ -82,15 +115,30 @@ extension GenericFinding {
       return nil
     }
     columns[.value] = place
-    return cultureProblem(given: kind) ?? cbgProblem(given: kind)
+    useNestedUnit(of: place)
+    return otherSubjectProblem(given: kind) ?? cbgProblem(given: kind)
   }
 
-  /// The problem of glucose next to what a cell culture or a blood gas has.
-  private func cultureProblem(given kind: ReadingKind?) -> GenericProblem? {
-    guard kind == nil, let other = header.words.firstIndex(where: \.isOfCulture) else { return nil }
+  private mutating func useNestedUnit(of value: Int) {
+    guard columns[.unit] < 0, let place = placeOfNestedUnit(of: value),
+      header.cells(place).contains(where: GenericUnits.isOfGlucose)
+    else { return }
+    columns[.unit] = place
+  }
+
+  /// The problem of glucose next to what a cell culture, a blood gas, a prediction, a picture or the weather has.
+  private func otherSubjectProblem(given kind: ReadingKind?) -> GenericProblem? {
+    // The decisions of a loop repeat the value of the sensor, next to predictions and their reason.
+    let areDecisions =
+      header.words.contains { $0.name == "reason" }
+      && header.words.contains { $0.glucose.unknown.contains("eventual") }
+    let other = header.words.firstIndex {
+      $0.isOfOtherSubject || (areDecisions && $0.glucose.unknown.contains("eventual"))
+    }
+    guard kind == nil, let other else { return nil }
     return GenericProblem(
-      "the column \(quoted([other])) is of a cell culture or of a laboratory", choices: [columns],
-      isDoubtful: true, kinds: [.smbg, .cbg])
+      "the column \(quoted([other])) is of a cell culture, a laboratory, a prediction, a picture or the weather",
+      choices: [columns], isDoubtful: true, kinds: [.smbg, .cbg])
   }
 
   /// Whether the name of a column is like those of a ketone sensor (Sibio). Its app has nearly the same name
@@ -165,6 +213,7 @@ extension GenericFinding {
     if columns[.unit] >= 0, !header.cells(columns[.unit]).contains(where: GenericUnits.isOfGlucose) {
       columns[.unit] = -1
     }
+    useNestedUnit(of: place)
     let kinds = columns[.kind] >= 0 ? header.cells(columns[.kind]) : []
     if kinds.contains(where: { KindWord($0) != nil && HeaderWords($0).mentionsGlucose }) {
       needsKindWord = true
@@ -175,7 +224,7 @@ extension GenericFinding {
         "the column \(quoted([names])) names things other than glucose",
         choices: named.isEmpty ? [] : choices,
         rows: named.sorted().map { RowFilter(column: header.names[names], value: $0) })
-    } else if columns[.unit] >= 0 {
+    } else if columns[.unit] >= 0 || cellsStateUnits(place) {
       needsUnitWord = !header.titleNamesGlucose
     } else if !header.titleNamesGlucose {
       return GenericProblem(

@@ -12,6 +12,8 @@ struct GenericFinding {
   var needsKindWord = false
   /// Whether only the rows' own units show that the values are glucose.
   var needsUnitWord = false
+  /// Whether a person named the column of values.
+  var valueIsMapped = false
   /// The uses of the columns of `columns.watched`, in their order.
   var watches: [WatchedColumn] = []
   /// Whether a person stated that the times are in UTC.
@@ -184,11 +186,15 @@ extension GenericFinding {
       finding.columns[role == .utc ? .time : role] = place
     }
     finding.timesAreMappedAsUTC = wish.map[GenericRole.utc.name] != nil
+    finding.valueIsMapped = wish.map[GenericRole.value.name] != nil
     if header.isOneShort, !finding.hasTimes {
       finding.columns = finding.columns.moved { $0 + 1 }
       finding.header = header.shifted
     }
     finding.addOptionalColumns(besides: Set(wish.map.keys))
+    if finding.columns[.unit] < 0, let place = finding.placeOfNestedUnit(of: finding.columns[.value]) {
+      finding.columns[.unit] = place
+    }
     guard finding.watchRows(wish) else { return nil }
     // A person who names the columns knows that the offsets are not among them.
     if wish.map[GenericRole.offset.name] == nil, finding.decideOffsets() != nil {
@@ -216,9 +222,11 @@ extension GenericFinding {
         watches.append(WatchedColumn(place: place, name: header.names[place], use: .perhapsPerson))
       } else if words.isName, isNamed {
         watches.append(WatchedColumn(place: place, name: header.names[place], use: .perhapsName))
-      } else if wish.map.isEmpty, words.isFlag {
+      } else if words.isOfPerson {
+        watches.append(WatchedColumn(place: place, name: header.names[place], use: .attribute))
+      } else if words.isFlag {
         watches.append(WatchedColumn(place: place, name: header.names[place], use: .flag))
-      } else if wish.map.isEmpty, mayMarkRows(place) {
+      } else if mayMarkRows(place) {
         watches.append(WatchedColumn(place: place, name: header.names[place], use: .words))
       }
     }
@@ -274,6 +282,10 @@ extension GenericFinding {
     finding.problem =
       timeProblem?.with(values: finding.columns, or: valueProblem)
       ?? valueProblem?.with(times: finding.columns)
+    if let choices = finding.problem?.choices {
+      let matched = finding.matched(choices)
+      finding.problem?.choices = matched
+    }
     if !finding.watchRows(wish) {
       finding.problem = GenericProblem("no column has the name in --where")
     }
@@ -290,6 +302,19 @@ extension GenericFinding {
     finding.columns.further = finding.placesOfFurtherValues
     finding.columns.days = GenericDays.place(in: finding.header, finding.columns) ?? -1
     return finding
+  }
+
+  /// The choices whose times belong to their values by the names: `followup_measured_at` to `followup_value`.
+  private func matched(_ choices: [GenericColumns]) -> [GenericColumns] {
+    func likeness(_ choice: GenericColumns) -> Int {
+      guard choice[.time] >= 0, choice[.value] >= 0 else { return 0 }
+      let (time, value) = (header.words[choice[.time]].name, header.words[choice[.value]].name)
+      return zip(time.split(separator: " "), value.split(separator: " ")).prefix { $0 == $1 }.count
+    }
+    return choices.filter { choice in
+      let others = choices.filter { $0[.value] == choice[.value] }
+      return likeness(choice) == others.map(likeness).max()
+    }
   }
 
   func holdsValues(_ column: Int) -> Bool {
@@ -312,7 +337,8 @@ extension GenericFinding {
       }
       switch role {
       case .unit where !header.cells(place).contains(where: isUnit): continue
-      case .kind where !header.cells(place).contains(where: { KindWord($0) != nil }): continue
+      case .kind
+      where !header.cells(place).contains(where: { KindWord($0) != nil }) && !holdsMealMarks(place): continue
       case .offset where !holdsOffsets(place): continue
       default: columns[role] = place
       }
@@ -363,9 +389,24 @@ extension GenericFinding {
     }
   }
 
+  /// Whether each cell of a column is a word with which a diary says when a finger stick was taken.
+  private func holdsMealMarks(_ place: Int) -> Bool {
+    let cells = header.cells(place)
+    return !cells.isEmpty && cells.allSatisfy(MealMark.isMark)
+  }
+
+  /// Whether a word such as `Fasting` in the column of kinds leaves the kind of its row open. Next to values of any kind it
+  /// may be that of a meal.
+  var readsMealMarks: Bool {
+    columns[.value] >= 0 && (valueIsMapped || header.words[columns[.value]].isGlucose)
+  }
+
+  func isMealMark(_ cell: String) -> Bool { readsMealMarks && MealMark.isMark(cell) }
+
   /// A column that distinguishes rows in unknown words may separate readings from limits and alarms.
   private func rowTypeProblem(_ rows: [RowFilter]) -> GenericProblem? {
-    guard columns[.kind] < 0 else { return nil }
+    let kinds = columns[.kind]
+    if kinds >= 0 { return mealKindProblem(kinds) }
     // If the name of the values mentions glucose, one word that is the same in all rows separates nothing.
     let isNameless = columns[.value] >= 0 && !header.words[columns[.value]].isGlucose
     let picked = rows.compactMap { header.place(of: $0.column) }
@@ -382,6 +423,15 @@ extension GenericFinding {
       }
     }
     return nil
+  }
+
+  /// The problem of words for meals as kinds of rows whose values have no name for glucose.
+  private func mealKindProblem(_ place: Int) -> GenericProblem? {
+    guard columns[.value] >= 0, !readsMealMarks, !header.cells(place).contains(where: { KindWord($0) != nil })
+    else { return nil }
+    return GenericProblem(
+      "the column \(quoted([place])) has kinds of rows that glucoport does not know", choices: [columns],
+      isDoubtful: true)
   }
 
   /// The problem of a column of words next to values that only their unit, or nothing, shows to be glucose: `Test` has

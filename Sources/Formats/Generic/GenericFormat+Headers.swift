@@ -44,8 +44,19 @@ struct GenericNames {
 /// Headers, the last line, and rows without data.
 extension GenericFormat {
   mutating func readOutside(_ row: Row, into out: inout BatchBuilder) -> RowVerdict {
-    if readHeader(row) { return .header }
-    if place == .aboveHeader { return .unknown("before the header") }
+    if sections.areOfSeveralPersons {
+      out.reject(
+        row, "below the name of another person; import the section of each person from a separate file")
+      return .data
+    }
+    if readHeader(row) {
+      sections.noteHeader()
+      return .header
+    }
+    if place == .aboveHeader {
+      sections.note(row)
+      return .unknown("before the header")
+    }
     out.reject(row, "after a header with other columns; import this part as a separate input")
     return .data
   }
@@ -104,6 +115,7 @@ extension GenericFormat {
       return .data
     }
     if let verdict = readAnyHeader(row) { return verdict }
+    if finding.delimiter != nil, !isSurveyed { sections.note(row) }
     out.reject(row, reason)
     return .data
   }
@@ -112,7 +124,13 @@ extension GenericFormat {
   /// other row.
   private mutating func readAnyHeader(_ row: Row) -> RowVerdict? {
     guard finding.delimiter != nil else { return nil }
-    if readHeader(row) { return .header }
+    if readHeader(row) {
+      sections.noteHeader()
+      mergedDates?.forget()
+      // A live pipe is not surveyed, and of a long table only the first rows are.
+      if sections.areOfSeveralPersons { place = .belowOtherHeader }
+      return .header
+    }
     guard looksLikeHeader(row) else { return nil }
     place = .belowOtherHeader
     return .unknown("a header with other columns")

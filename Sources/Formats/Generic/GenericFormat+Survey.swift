@@ -84,7 +84,7 @@ extension GenericFormat {
     sections.noteData()
     if place == .belowOtherHeader || (row.isUnterminated && units.hasValues) { return }
     guard rows.choice(row, columns.watched, isItem: true) == .read else { return }
-    rows.survey(row, columns, at: time.seconds)
+    rows.survey(row, columns, at: time.seconds, units.mark)
     forms.note(row[columns[.time] >= 0 ? columns[.time] : columns[.date]].trimmed)
     if columns[.offset] < 0 { forms.note(hasOffset: time.statesOffset, line: row.line) }
     if columns.zones >= 0 { forms.note(zone: row[columns.zones]) }
@@ -101,16 +101,19 @@ extension GenericFormat {
     zeros.survey(value: row[columns[.value]], ketone: row[columns[.ketone]], mark: units.mark)
     surveyValue(row, at: time.seconds)
     if further.isActive { noteFurther(row) }
+    if columns[.smbg] >= 0, !row[columns[.smbg]].trimmed.isEmpty { sticks.note(time.seconds, series: 0) }
     noteCadence(row, columns, at: time)
   }
 
   /// Checks whether a glucose value is plausible.
   private mutating func surveyValue(_ row: Row, at seconds: Int64) {
     let (cell, stated) = (row[columns[.value]].trimmed, row[columns[.unit]])
-    guard let number = cell.number(units.mark) ?? cell.jsonNumber, units.otherUnit(stated) == nil,
-      let word = kind.word(in: row[columns[.kind]]), word.kind != .ketone
+    let own = cell.glucoseWithUnit(units.mark)
+    guard let number = cell.number(units.mark) ?? cell.jsonNumber ?? own?.number,
+      units.otherUnit(stated) == nil, let word = kind.word(in: row[columns[.kind]]), word.kind != .ketone
     else { return }
-    plausibility.note(number, stated.isEmpty ? nil : GlucoseUnit(name: stated.trimmed.text), at: seconds)
+    let unit = stated.isEmpty ? own?.unit : GlucoseUnit(name: stated.trimmed.text)
+    plausibility.note(number, unit, at: seconds)
   }
 
   /// A row without a time is a header, or has no data.
@@ -121,7 +124,8 @@ extension GenericFormat {
   }
 
   private mutating func noteCadence(_ row: Row, _ columns: GenericColumns, at time: TrialTime) {
-    guard kind.isOpen, row[columns[.kind]].isEmpty, !row[columns[.value]].trimmed.isEmpty else { return }
+    guard kind.isOpen, kind.column.leavesOpen(row[columns[.kind]]), !row[columns[.value]].trimmed.isEmpty
+    else { return }
     var series: UInt64 = 14_695_981_039_346_656_037
     for column in [columns[.device], columns[.serial]] {
       for byte in row[column].bytes { series = (series ^ UInt64(byte)) &* 1_099_511_628_211 }
@@ -139,14 +143,13 @@ extension GenericFormat {
   /// The shown time of a row. While day and month are open, any order is good enough: within a day the
   /// intervals are the same.
   mutating func trialTime(of row: Row, _ columns: GenericColumns) -> TrialTime? {
-    let order = times.order
+    let (order, merged) = (times.order, mergedDates)
     defer { times.order = order }
     for trial in order.map({ [$0] }) ?? DateOrder.allCases {
       times.order = trial
+      if merged != nil { mergedDates = merged }
       let outcome = times.named(
-        columns[.time] >= 0
-          ? times.read(row[columns[.time]])
-          : times.read(date: row[columns[.date]], clock: row[columns[.clock]]))
+        columns[.time] >= 0 ? times.read(row[columns[.time]]) : readParts(row, columns))
       switch outcome {
       case .shown(let time), .instant(let time, _):
         return TrialTime(seconds: time.deviceTime.seconds, statesOffset: outcome.statesOffset)
@@ -198,6 +201,9 @@ extension GenericFormat {
     }
     try decidePlausibility(hint)
     try refuseFurtherValues(hint)
+    try refuseSticksOfSensor(hint)
+    mergedDates = GenericMergedDates(finding)
+    sections = GenericSections()
     if finding.delimiter != nil { place = .aboveHeader }
     columns = finding.delimiter == nil ? columns : finding.columns
   }
@@ -223,10 +229,41 @@ extension GenericFormat {
           + forced(hint))
     }
     let isOfOneDevice = [GenericRole.device, .serial, .kind].allSatisfy { finding.columns[$0] < 0 }
-    guard let fault = plausibility.fault(in: units.common) ?? (isOfOneDevice ? plausibility.timeFault : nil)
+    guard
+      let fault = plausibility.fault(in: units.common, mayBeDaily: mayBeDiaryOfOneHour)
+        ?? (isOfOneDevice ? plausibility.timeFault : nil)
     else { return try refuseOtherCalendar(name, hint) }
     throw Failure(
       .badInput, "\(name) \(fault). If they are readings of glucose, import them with:" + forced(hint))
+  }
+
+  /// Whether one value a day may be a finger stick, which many diaries have at one hour. A sum or an average has no word for
+  /// a stick or a meal, and no separate column for the time of day.
+  private var mayBeDiaryOfOneHour: Bool {
+    let (words, value, kinds) = (finding.header.words, finding.columns[.value], finding.columns[.kind])
+    if kind.isHistory || forms.statesOffsets || words.contains(where: { $0.isAggregate || $0.isOfSensor }) {
+      return false
+    }
+    let areSticks =
+      kinds >= 0
+      && finding.header.cells(kinds).allSatisfy { KindWord($0)?.kind == .smbg || finding.isMealMark($0) }
+    return areSticks || finding.columns[.clock] >= 0 || words[value].glucose.isOfMeal
+      || finding.kindOfColumn(value) == .smbg || words.contains(where: \.isMeal)
+  }
+
+  /// - Throws: `Failure` of category `badInput` for finger sticks every few minutes. A program can repeat the last stick in each
+  ///   row.
+  private func refuseSticksOfSensor(_ hint: ImportHint) throws {
+    guard finding.columns[.smbg] >= 0, options.columns[GenericRole.smbg.name] == nil, !options.force,
+      sticks.isSensor
+    else { return }
+    let names = finding.namesInCommands
+    let command =
+      names.isEmpty ? "" : ". Import the sensor alone with:" + hint.lines([{ $0.columns = names }])
+    throw Failure(
+      .badInput,
+      "the column \(finding.quoted([finding.columns[.smbg]])) is for finger sticks, but has a value every few minutes"
+        + command)
   }
 
   /// - Throws: `Failure` of category `badInput` if the inferred unit may be g/L.

@@ -35,6 +35,10 @@ struct GenericFormat: ExportFormat {
   var plausibility = GenericPlausibility()
   var forms = GenericTimeForms()
   var days = GenericDays()
+  /// The times of finger sticks next to the values of a sensor.
+  var sticks = Cadence()
+  /// Set if only the first row of each day has its date.
+  var mergedDates: GenericMergedDates?
   var sections = GenericSections()
   var further: GenericFurtherValues
   /// Whether all rows were surveyed before the first one is read.
@@ -95,12 +99,14 @@ struct GenericFormat: ExportFormat {
     kind = GenericKind(finding, given: options.kind)
     rows = GenericRows(finding)
     further = GenericFurtherValues(finding, isForced: options.force)
+    mergedDates = GenericMergedDates(finding)
     hasDiary = roles.contains(.carbs) || roles.contains(.insulin) || roles.contains(.note)
     hasOthers = hasDiary || roles.contains(.smbg)
     try requireGlucose()
     try decideOrderFromHead()
     try compareDaysInHead()
     decideKindFromHead()
+    mergedDates = GenericMergedDates(finding)
   }
 
   /// - Throws: `Failure` of category `badInput` if a person gives a kind of glucose, and there are only
@@ -142,6 +148,7 @@ struct GenericFormat: ExportFormat {
     let outcome = readTime(row)
     if let verdict = leaveOut(row, at: outcome, into: &out) { return verdict }
     if case .rejected(let reason) = outcome { return refuse(row, reason, into: &out) }
+    sections.noteData()
     if !isSurveyed, mixesOffsets(outcome) {
       out.reject(row, "a time with an offset among times without, or the other way round")
       return .data
@@ -158,11 +165,16 @@ struct GenericFormat: ExportFormat {
   }
 
   @inline(__always) mutating func readTime(_ row: Row) -> GenericTimeReader.Outcome {
-    let outcome =
-      columns[.time] >= 0
-      ? times.read(row[columns[.time]]) : times.read(date: row[columns[.date]], clock: row[columns[.clock]])
+    let outcome = columns[.time] >= 0 ? times.read(row[columns[.time]]) : readParts(row, columns)
     let named = times.named(outcome)
     return columns[.offset] >= 0 ? times.placed(named, by: row[columns[.offset]]) : named
+  }
+
+  mutating func readParts(_ row: Row, _ columns: GenericColumns) -> GenericTimeReader.Outcome {
+    let (date, clock) = (row[columns[.date]], row[columns[.clock]])
+    guard mergedDates != nil else { return times.read(date: date, clock: clock) }
+    return mergedDates?.read(date, clock) { [times] in times.read(date: $0, clock: $1) }
+      ?? .rejected("no date")
   }
 
   /// Whether a time states an offset and the first one does not, or the reverse.

@@ -23,7 +23,7 @@ struct GenericKind {
     hasColumn = finding.columns[.kind] >= 0
     needsWord = finding.needsKindWord
     let (kind, basis) = Self.stated(finding, given: given)
-    column = KindColumn(kind ?? .smbg)
+    column = KindColumn(kind ?? .smbg, readsMealMarks: finding.readsMealMarks)
     self.basis = basis
     isOpen = kind == nil && hasValues && !needsWord && !Self.rowsStateKinds(finding)
   }
@@ -43,7 +43,7 @@ struct GenericKind {
     guard kind >= 0, !finding.header.rows.isEmpty else { return false }
     return finding.header.rows.allSatisfy { row in
       guard row.indices.contains(value), !row[value].isEmpty else { return true }
-      return row.indices.contains(kind) && !row[kind].isEmpty
+      return row.indices.contains(kind) && !row[kind].isEmpty && !finding.isMealMark(row[kind])
     }
   }
 
@@ -61,7 +61,7 @@ struct GenericKind {
   mutating func decide() {
     guard isOpen else { return }
     isOpen = false
-    if cadence.isSensor { column = KindColumn(.cbg) }
+    if cadence.isSensor { column = KindColumn(.cbg, readsMealMarks: column.readsMealMarks) }
     cadence = Cadence()
   }
 
@@ -94,16 +94,24 @@ struct KindColumn {
 
   /// The kind of rows that name none.
   let common: KindWord
+  /// Whether a word such as `Fasting` leaves the kind open.
+  let readsMealMarks: Bool
   private var last: (bytes: [UInt8], word: KindWord)?
   private var names: Set<String> = []
 
-  init(_ common: ReadingKind) { self.common = KindWord(common) }
+  init(_ common: ReadingKind, readsMealMarks: Bool = false) {
+    self.common = KindWord(common)
+    self.readsMealMarks = readsMealMarks
+  }
+
+  /// Whether a cell leaves the kind open.
+  func leavesOpen(_ cell: Field) -> Bool { cell.isEmpty || (readsMealMarks && MealMark.isMark(cell.text)) }
 
   /// The kind for a cell; nil for an unknown word.
   @inline(__always) mutating func word(in cell: Field) -> KindWord? {
     if cell.isEmpty { return common }
     if let last, cell.hasSameBytes(as: last.bytes) { return last.word }
-    guard let word = KindWord(cell.text) else { return nil }
+    guard let word = KindWord(cell.text) ?? (leavesOpen(cell) ? common : nil) else { return nil }
     last = (Array(cell.bytes), word)
     return word
   }

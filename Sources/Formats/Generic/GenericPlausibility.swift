@@ -44,6 +44,10 @@ struct GenericPlausibility {
   private var remainder: Int64?
   private var isHourly = true
   private var isDaily = true
+  /// Whether values have more digits than meters show: decimals in mg/dL, and hundredths in mmol/L.
+  private var hasDecimals = false
+  private var hasHundredths = false
+  private var hasStatedDecimals = false
   private var stepCount = 0
   private var grids = [
     Grid(name: "hour", step: secondsPerHour, fewest: 12), Grid(name: "day", step: secondsPerDay, fewest: 7),
@@ -73,8 +77,15 @@ struct GenericPlausibility {
     if let first, first != number { areEqual = false }
     first = first ?? number
     if unit == nil { Self.note(number, in: &bare) } else { noteStated(number, unit) }
+    if number != number.rounded() { noteDigits(number, unit) }
     noteStep(seconds)
     noteTime(seconds, number)
+  }
+
+  private mutating func noteDigits(_ number: Double, _ unit: GlucoseUnit?) {
+    if abs(number * 10 - (number * 10).rounded()) > 0.001 { hasHundredths = true }
+    if unit == nil { hasDecimals = true }
+    if unit == .milligramsPerDecilitre { hasStatedDecimals = true }
   }
 
   private mutating func noteTime(_ seconds: Int64, _ number: Double) {
@@ -132,8 +143,10 @@ struct GenericPlausibility {
 
   /// Why the values are not readings, as text after the name of their column; nil if they may be.
   ///
-  /// - Parameter unit: the unit of values whose rows state none.
-  func fault(in unit: GlucoseUnit?) -> String? {
+  /// - Parameters:
+  ///   - unit: the unit of values whose rows state none.
+  ///   - mayBeDaily: whether the table may be a diary with one value a day.
+  func fault(in unit: GlucoseUnit?, mayBeDaily: Bool) -> String? {
     let outside = stated.milligrams + (unit == .millimolesPerLitre ? bare.millimoles : bare.milligrams)
     if count >= Self.fewest, outside * 2 > count {
       let range = unit == .millimolesPerLitre ? "1 to 33 mmol/L" : "20 to 600 mg/dL"
@@ -141,7 +154,13 @@ struct GenericPlausibility {
     }
     if count >= Self.fewestEqual, areEqual { return "holds the same value \(count) times" }
     guard let grid = grids.first(where: isFilled) else { return nil }
+    if mayBeDaily, grid.step != Self.secondsPerHour, isOfMeter(unit) { return nil }
     return "holds one value for each \(grid.name), as sums and averages do"
+  }
+
+  /// Whether the values have no more digits than a meter shows, and the time of day is not the midnight of a date alone.
+  private func isOfMeter(_ unit: GlucoseUnit?) -> Bool {
+    remainder != 0 && !hasHundredths && !hasStatedDecimals && (!hasDecimals || unit == .millimolesPerLitre)
   }
 
   private func isFilled(_ grid: Grid) -> Bool {

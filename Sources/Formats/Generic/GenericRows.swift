@@ -13,6 +13,8 @@ struct WatchedColumn {
     case perhapsPerson
     /// It identifies the person, or names the rows.
     case perhapsName
+    /// It holds something that a person has only one of.
+    case attribute
     /// It marks rows that are not readings.
     case flag
     /// It may have words for rows that are not readings.
@@ -105,10 +107,12 @@ struct GenericRows {
       guard values.count > 1 else { return false }
       switch watch.use {
       case .pick: return false
-      case .person: return true
-      // A column of row numbers has each number once or twice; a person has more rows.
+      case .person, .attribute: return true
+      // Numbers of rows occur once or twice.
       case .perhapsPerson: return values.count < GenericRows.maxValues && count > 2 * values.count
-      case .perhapsName: return values.allSatisfy(Self.mayBeName)
+      case .perhapsName:
+        return values.allSatisfy(Self.mayBeName)
+          && !values.allSatisfy { MealMark.isMark(String(decoding: $0, as: UTF8.self)) }
       case .flag, .words: return false
       }
     }
@@ -142,11 +146,8 @@ struct GenericRows {
   private(set) var isSettled = false
   private var hasPicked = false
   private var hasLeftOut = false
-  /// The columns of times and values by role, for a command.
-  private let names: [String: String]
 
   init(_ finding: GenericFinding) {
-    names = finding.namesInCommands
     series = finding.columns.series.map { place in
       // Numbers in rows of one series, such as trends, change to and fro.
       let areNumbers = finding.header.cells(place).contains { CellContent($0) == .number }
@@ -170,7 +171,7 @@ struct GenericRows {
         case .pick: false
         case .person: true
         case .perhapsPerson: $0.repeats
-        case .perhapsName, .flag: $0.mayNamePersons
+        case .perhapsName, .attribute, .flag: $0.mayNamePersons
         case .words: $0.hasMark
         }
       }
@@ -181,12 +182,20 @@ struct GenericRows {
     series.contains(where: \.isOpen) || columns.contains { !$0.isPick && !$0.hasRemarks }
   }
 
-  /// Surveys the persons in a row. `places` are the indexes of the columns in it.
-  mutating func survey(_ row: Row, _ places: GenericColumns, at seconds: Int64) {
+  /// Surveys the persons in a row.
+  ///
+  /// - Parameters:
+  ///   - places: the indexes of the columns in it.
+  ///   - mark: the decimal mark of its value.
+  mutating func survey(_ row: Row, _ places: GenericColumns, at seconds: Int64, _ mark: DecimalMark) {
     for (index, place) in zip(columns.indices, places.watched) where !columns[index].isPick {
       columns[index].note(row[place])
     }
-    for (index, place) in zip(series.indices, places.series) { series[index].note(row[place], at: seconds) }
+    guard !series.isEmpty else { return }
+    let value = row[places[.value]].number(mark)
+    for (index, place) in zip(series.indices, places.series) {
+      series[index].note(row[place], at: seconds, value)
+    }
   }
 
   /// - Throws: `Failure` of category `badInput` that names the column, and how to select the rows of one
@@ -196,11 +205,14 @@ struct GenericRows {
     for index in columns.indices where !columns[index].isPick {
       let column = columns[index]
       if column.holdsSeveralPersons { throw Self.failure(column, hint) }
-      if column.marksRows { throw markFailure(column, hint) }
+      if column.marksRows, !hint.options.force { throw markFailure(column, hint) }
       if case .person = column.watch.use { columns[index].wanted = column.first }
       columns[index].values = []
     }
     if let divided = series.first(where: \.overlap) { throw Self.failure(divided, hint) }
+    if let named = series.first(where: { $0.mayNamePersons && !Self.describesRows($0.name) }) {
+      throw Self.question(named, hint)
+    }
     series = []
   }
 
@@ -210,6 +222,32 @@ struct GenericRows {
       "the column \(shownName(series.name)) divides the readings into series at the same times, as those of several persons "
         + "or devices; a store is for one person. Import the rows of one with --where COLUMN=VALUE, or by the number of its "
         + "value in the order of the rows, or name the column of devices with --map device=COLUMN:"
+        + commands(series.name, series.words.count, hint))
+  }
+
+  /// Whether the name of a column says that it describes the rows.
+  private static func describesRows(_ name: String) -> Bool {
+    let words = HeaderWords(name)
+    return words.isRemark || words.isMeal || words.namesOther || words.mentionsGlucose
+      || !words.words.isDisjoint(with: descriptions)
+  }
+
+  private static let descriptions: Set<String> = [
+    "tag", "tags", "meal", "mood", "activity", "sport", "weather", "hand", "finger", "site", "arm", "status",
+    "quality",
+    "result", "range", "category", "season", "weekday", "day", "period", "source", "device", "app", "meter",
+    "sensor",
+    "unit", "phase", "place", "location", "ort", "stimmung", "wetter", "humeur", "estado", "situation",
+    "context", "time",
+  ]
+
+  /// The question for a column whose words may be names.
+  private static func question(_ series: GenericSeries, _ hint: ImportHint) -> Failure {
+    Failure(
+      .badInput,
+      "the words in the column \(shownName(series.name)) may be names of persons, since they alternate; a store is for one "
+        + "person. Import the rows of one with --where COLUMN=VALUE, or by the number of its value in the order of the rows, or "
+        + "name the column with --map note=COLUMN or device=COLUMN:"
         + commands(series.name, series.words.count, hint))
   }
 
@@ -233,17 +271,20 @@ struct GenericRows {
           + hint.lines(
             texts.map { text in { $0.rows.append(RowFilter(column: column.watch.name, value: text)) } }))
     }
-    let all =
-      names.isEmpty
-      ? "" : ". If all rows are readings, import them with:" + hint.lines([{ $0.columns = names }])
+    let all = ". If all rows are readings, import them with:" + hint.lines([{ $0.force = true }])
     return Failure(.badInput, message + "; remove those that are not" + all)
   }
 
   private static func failure(_ column: CandidateColumn, _ hint: ImportHint) -> Failure {
-    Failure(
+    let remark =
+      if case .perhapsPerson = column.watch.use {
+        "If it numbers days or entries of one person, remove it. "
+      } else { "" }
+    return Failure(
       .badInput,
       "the column \(shownName(column.watch.name)) distinguishes persons and has more than one; a store is for one "
-        + "person. Import the rows of one with --where COLUMN=VALUE, or by the number of its value in the order of the rows:"
+        + "person. \(remark)Import the rows of one with --where COLUMN=VALUE, or by the number of its value in the order of "
+        + "the rows:"
         + commands(column.watch.name, column.values.count, hint))
   }
 

@@ -37,7 +37,9 @@ struct GenericSections {
   }
 
   /// Adds a row with a time: the lines above it are not above a header.
-  @inline(__always) mutating func noteData() { latest = nil }
+  @inline(__always) mutating func noteData() {
+    if latest != nil { latest = nil }
+  }
 
   /// What follows a label such as `Patient Name:` in a line; nil without a label or a text.
   private static func person(_ row: Row) -> [String]? {

@@ -15,9 +15,16 @@ struct GenericSeries {
   /// The maximum time between two readings of a sensor, in seconds.
   private static let longestStep: Int64 = 18 * 60
 
+  /// The maximum time between two readings that cannot both be of one person if they contradict each other.
+  private static let contradictionSeconds: Int64 = 5 * 60
+  private static let fewestContradictions = 3
+  private static let mostPersons = 20
+
   private struct Time {
     let seconds: Int64
     let group: Int
+    /// The value, in its row's unit; nil without one.
+    let value: Double?
   }
 
   /// The index of the column in the header, and its name.
@@ -45,7 +52,7 @@ struct GenericSeries {
   var isOpen: Bool { !isOther }
 
   /// Adds the word of a row.
-  mutating func note(_ cell: Field, at seconds: Int64) {
+  mutating func note(_ cell: Field, at seconds: Int64, _ value: Double?) {
     guard !isOther else { return }
     let word = Array(cell.trimmed.bytes)
     let known = groups[word]
@@ -59,7 +66,7 @@ struct GenericSeries {
     lastGroup = group
     counts[group] += 1
     guard isKept(seconds) else { return }
-    times.append(Time(seconds: seconds, group: group))
+    times.append(Time(seconds: seconds, group: group, value: value))
     while times.count > Self.maxTimes, daysPerKept < Self.maxDaysPerKept {
       daysPerKept *= 2
       times = times.filter { isKept($0.seconds) }
@@ -90,12 +97,38 @@ struct GenericSeries {
       last[time.group] = time.seconds
     }
     steps.sort()
-    guard !steps.isEmpty, case let step = steps[steps.count / 10], step <= Self.longestStep else {
-      return false
-    }
+    guard !steps.isEmpty else { return false }
+    let step = steps[steps.count / 10]
+    if step > Self.longestStep { return contradict(sorted) }
     let between = zip(sorted, sorted.dropFirst()).count { first, second in
       first.group != second.group && (second.seconds - first.seconds) * 10 < step * 9
     }
     return between * 10 >= sorted.count
+  }
+
+  /// Whether readings of two words often have values within minutes that one person cannot have. Finger sticks are too rare
+  /// for an interval, but two persons often measure at the same meals.
+  private func contradict(_ sorted: [Time]) -> Bool {
+    let pairs = zip(sorted, sorted.dropFirst()).filter { first, second in
+      first.group != second.group && second.seconds - first.seconds <= Self.contradictionSeconds
+    }
+    let contradictions = pairs.count { first, second in
+      guard let one = first.value, let other = second.value else { return false }
+      return max(one, other) > min(one, other) * 1.25
+    }
+    return contradictions >= Self.fewestContradictions && contradictions * 2 >= pairs.count
+      && contradictions * 10 >= sorted.count
+  }
+
+  /// Whether the words of finger sticks may name persons: a few words that all look like names, that no list of other words has,
+  /// and that alternate in the order of time. Nothing else tells two persons who measure at other times.
+  var mayNamePersons: Bool {
+    guard !isOther, (2...Self.mostPersons).contains(words.count), !isInRuns,
+      counts.allSatisfy({ $0 >= Self.fewestOfGroup }), words.allSatisfy(PersonWord.looksLikeName)
+    else { return false }
+    let sorted = times.sorted { ($0.seconds, $0.group) < ($1.seconds, $1.group) }
+    let changes = zip(sorted, sorted.dropFirst()).count { $0.group != $1.group }
+    let steps = zip(sorted, sorted.dropFirst()).map { $1.seconds - $0.seconds }.sorted()
+    return changes * 4 >= sorted.count && !steps.isEmpty && steps[steps.count / 2] > Self.longestStep
   }
 }

@@ -36,6 +36,9 @@ struct GenericTimeForms {
   /// Whether rows name different time zones.
   private(set) var hasSeveralZones = false
 
+  /// Whether a time states its offset.
+  var statesOffsets: Bool { withOffset != nil }
+
   /// Adds the time zone that a row names.
   mutating func note(zone cell: Field) {
     let cell = cell.trimmed

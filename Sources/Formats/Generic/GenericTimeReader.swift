@@ -67,7 +67,8 @@ struct GenericTimeReader {
     let (date, clock) = (date.trimmed, clock.trimmed)
     if date.isEmpty { return .rejected("no date") }
     if clock.isEmpty { return .rejected("a date without a time of day") }
-    guard let day = date.genericDate, day.isAlone(in: date), let time = clock.timeOfDay else {
+    guard let day = date.genericDate, day.isAlone(in: date), let time = clock.timeOfDay ?? clock.digitsOfDay
+    else {
       return .rejected(Self.unknownForm)
     }
     switch day.form {

@@ -20,6 +20,8 @@ struct GenericUnits {
   /// The unit in the header of a column of finger sticks.
   private let stickUnit: GlucoseUnit?
   private let hasColumn: Bool
+  /// Whether cells of the head have a unit after their number.
+  private let cellsStateUnits: Bool
   /// Whether the name of the values does not state what they measure, so that rows in other units measure
   /// other things.
   private let isNameless: Bool
@@ -74,6 +76,11 @@ struct GenericUnits {
     isJSON = finding.delimiter == nil
     hasColumn = finding.columns[.unit] >= 0
     let value = finding.columns[.value]
+    cellsStateUnits = finding.header.cells(value).contains { cell in
+      cell.withField {
+        $0.trimmed.glucoseWithUnit(.point) != nil || $0.trimmed.glucoseWithUnit(.comma) != nil
+      }
+    }
     isNameless = value >= 0 && !finding.header.words[value].isGlucose
     decideMark(of: finding)
     guard value >= 0 else { return }
@@ -108,7 +115,10 @@ struct GenericUnits {
     for role in [GenericRole.value, .smbg, .ketone, .carbs, .insulin] where finding.columns[role] >= 0 {
       for text in finding.header.cells(finding.columns[role]) {
         if text.contains(".") { points += 1 }
-        if text.withField({ $0.number(.comma) != nil }), text.contains(",") { commas += 1 }
+        let isOfCommas = text.withField {
+          $0.number(.comma) != nil || $0.trimmed.glucoseWithUnit(.comma) != nil
+        }
+        if isOfCommas, text.contains(",") { commas += 1 }
       }
     }
     // If neither is more frequent, a file with semicolons probably needs the comma for numbers.
@@ -184,7 +194,9 @@ struct GenericUnits {
   var decisions: [Decision] {
     var decisions: [Decision] = []
     if let unit { decisions.append(Decision("unit", unit.name, basis)) }
-    if unit == nil, hasColumn { decisions.append(Decision("unit", "stated by each row", .read)) }
+    if unit == nil, hasColumn || cellsStateUnits {
+      decisions.append(Decision("unit", "stated by each row", .read))
+    }
     if markIsInferred { decisions.append(Decision("decimal-mark", mark.name, .inferred)) }
     return decisions
   }
@@ -228,8 +240,11 @@ struct GenericUnits {
   /// The glucose value in a cell, in the row's own unit or the input's.
   @inline(__always) func read(_ field: Field, unit stated: Field) -> CellValue {
     if stated.isEmpty {
-      guard let unit else { return .rejected("a value without a unit; use --unit mg/dL or --unit mmol/L") }
-      return read(field, in: unit)
+      if let unit { return read(field, in: unit) }
+      guard let own = field.glucoseWithUnit(mark) else {
+        return .rejected("a value without a unit; use --unit mg/dL or --unit mmol/L")
+      }
+      return CellValue(glucose: own.number, own.unit)
     }
     if stated.equals("mg/dL") { return read(field, in: .milligramsPerDecilitre) }
     if stated.equals("mmol/L") { return read(field, in: .millimolesPerLitre) }

@@ -13,9 +13,6 @@ struct GlucoseName {
   private var tokens: [Substring] = []
   private var hasUnit = false
 
-  /// The maximum length of a word that is split.
-  private static let maxWord = 40
-
   /// - Parameter header: a column's name; dots separate the members of nested objects.
   init(_ header: String) {
     let members = Self.withoutMolarMass(header).split(separator: ".")
@@ -54,7 +51,12 @@ struct GlucoseName {
   var mentionsValue: Bool { has(Self.values) || has(Self.sugar) }
 
   /// Whether it names a value at a meal or before breakfast, which only a diary has.
-  var isOfMeal: Bool { has(Self.meals) }
+  var isOfMeal: Bool { has(Self.meals) || namesMeal }
+
+  /// Whether it has both parts of a time of a diary: `before` and `breakfast`.
+  private var namesMeal: Bool {
+    has(Self.mealPlaces) && has(Self.mealParts.subtracting(Self.mealPlaces).subtracting(["petit", "dem"]))
+  }
 
   /// Whether it is the abbreviation that hospitals use for capillary and some programs for continuous
   /// glucose.
@@ -78,7 +80,7 @@ extension GlucoseName {
     let whole = Substring(piece.lowercased())
     if Self.containers.contains(whole), isContainer { return }
     if let parts = Self.parts(of: whole) { return tokens += parts }
-    for part in Self.parted(piece) {
+    for part in NameParts.parted(piece) {
       if let parts = Self.parts(of: part) {
         tokens += parts
       } else if ["2", "3"].contains(part), tokens.last == "libre" {
@@ -97,39 +99,9 @@ extension GlucoseName {
     return String(header[..<start.lowerBound] + header[header.index(after: end)...])
   }
 
-  /// A word that is split where lower case changes to upper, before the last of several capitals, and between
-  /// letters and digits.
-  private static func parted(_ piece: Substring) -> [Substring] {
-    var parts: [Substring] = []
-    var part = ""
-    let letters = Array(piece)
-    for (place, letter) in letters.enumerated() {
-      if place > 0 {
-        let last = letters[place - 1]
-        let startsWord =
-          letter.isUppercase
-          && (last.isLowercase
-            || (last.isUppercase && place + 1 < letters.count && letters[place + 1].isLowercase))
-        if startsWord || letter.isNumber != last.isNumber {
-          parts.append(Substring(part))
-          part = ""
-        }
-      }
-      part += letter.lowercased()
-    }
-    return part.isEmpty ? parts : parts + [Substring(part)]
-  }
-
-  /// The known words in a compound, such as `blut`, `zucker` and `wert`; nil for any other word.
+  /// The known words in a word; nil for any other word.
   private static func parts(of word: Substring) -> [Substring]? {
-    if known.contains(word) { return [word] }
-    guard word.count <= maxWord else { return nil }
-    for length in stride(from: word.count - 1, to: 1, by: -1) where compounds.contains(word.prefix(length)) {
-      if let rest = parts(of: word.dropFirst(length)), rest.allSatisfy(compounds.contains) {
-        return [word.prefix(length)] + rest
-      }
-    }
-    return nil
+    NameParts.words(of: word, known: known, compounds: compounds)
   }
 
   /// Counts `mg` and `dl` as a unit only together: separately they are units of food and medicines.
@@ -159,6 +131,13 @@ extension GlucoseName {
 
   /// Handles words that are harmless only with other ones.
   private mutating func decideConditions() {
+    if !namesMeal { unknown += tokens.filter(Self.mealParts.contains).map(String.init) }
+    if !isOfMeal { unknown += tokens.filter(Self.mealLinks.contains).map(String.init) }
+    // Only a unit makes two letters an abbreviation of blood sugar.
+    if hasUnit, unknown == ["bs"] {
+      unknown = []
+      tokens.append("bg")
+    }
     if has(Self.estimates), !has(Self.values), !tokens.contains("egv") { unknown.append("estimated") }
     // `no` means number, except in `glicose no sangue`.
     if has(["no", "na"]), !has(["sangue", "krwi"]) { unknown.append("no") }
@@ -173,7 +152,7 @@ extension GlucoseName {
     "glükoz", "glukoosi", "glucemia", "glucemias", "glicemia", "glicemie", "glicémia", "glycemia",
     "glycaemia", "glycémie", "glycémies", "glycemie", "glykemie", "glykémie", "glykemia", "glykæmi",
     "glykämie", "blutglukose", "bg", "bgl", "bz", "sgv", "mbg", "egv", "cbg", "smbg", "cgm", "cgms", "bgm",
-    "glu", "gl",
+    "glu", "gl", "bsl", "fbs", "fbg", "ppbs", "ppbg", "rbs", "grbs", "glykémia", "glykemia",
   ]
   static let sugar: Set<Substring> = [
     "sugar", "zucker", "suiker", "sukker", "socker", "azúcar", "azucar", "sucre", "zucchero", "zuccheri",
@@ -206,7 +185,7 @@ extension GlucoseName {
     "capilar", "capillare", "capillair", "interstitial", "interstitiell", "intersticial", "interstitiel",
     "gewebe", "continuous", "cgm", "cgms", "bgm", "smbg", "mbg", "egv", "sgv", "meter", "manual",
   ]
-  private static let harmless: Set<Substring> = [
+  static let harmless: Set<Substring> = [
     "actual", "true", "current", "measured", "measure", "plasma", "whole", "monitored", "monitoring",
     "monitor", "linked", "self", "aktuell", "aktueller", "aktuelle", "gemessen", "gemessener", "gemessene",
     "actuel", "actuelle", "mesuré", "mesurée", "actueel", "huidige", "attuale", "atual", "aktualny",
@@ -232,8 +211,25 @@ extension GlucoseName {
   /// Words for the time before or after a meal in a diary.
   static let meals: Set<Substring> = [
     "fasting", "postprandial", "preprandial", "premeal", "postmeal", "nüchtern", "ayunas", "nuchter", "jeun",
-    "digiuno", "jejum", "fastende", "fasta", "bedtime",
+    "digiuno", "jejum", "fastende", "fasta", "bedtime", "nuchtere", "nüchterner", "nüchternwert", "fbs",
+    "fbg", "ppbs",
+    "ppbg", "rbs", "grbs", "random", "nalačno", "nalacno",
   ]
+  /// Words that name a time of a diary only together: `before breakfast`.
+  private static let mealParts: Set<Substring> = [
+    "before", "after", "pre", "post", "meal", "meals", "breakfast", "lunch", "dinner", "supper", "snack",
+    "bed",
+    "vor", "nach", "dem", "frühstück", "mittagessen", "abendessen", "essen", "avant", "après", "repas",
+    "petit", "déjeuner", "dîner", "antes", "después", "desayuno", "almuerzo", "cena", "comida", "prima",
+    "dopo",
+    "colazione", "pranzo", "voor", "ontbijt", "lunchen", "avondeten",
+  ]
+  private static let mealPlaces: Set<Substring> = [
+    "before", "after", "pre", "post", "vor", "nach", "avant", "après", "antes", "después", "prima", "dopo",
+    "voor",
+  ]
+  /// Links that are read only in a name for a meal: `glicemia a digiuno`.
+  private static let mealLinks: Set<Substring> = ["a", "à", "em", "al"]
   private static let units: Set<Substring> = [
     "mg", "dl", "l", "mgdl", "mmol", "mmoll", "per", "mgperdl", "mmolperl",
   ]
@@ -243,10 +239,11 @@ extension GlucoseName {
     "results", "record", "records", "node", "fields", "properties", "content", "reading", "readings", "value",
   ]
   static let known = [
-    glucose, sugar, blood, values, kinds, harmless, connectors, brands, estimates, meals, units,
+    glucose, sugar, blood, values, kinds, harmless, connectors, brands, estimates, meals, units, mealParts,
+    mealLinks,
   ].reduce(into: Set<Substring>()) { $0.formUnion($1) }
   /// Words that can be parts of longer ones.
   static let compounds = [
-    glucose, sugar, blood, values, kinds, ["mgdl", "mmoll", "mmol", "mgperdl", "mmolperl"],
+    glucose, sugar, blood, values, kinds, ["mgdl", "mmoll", "mmol", "mgperdl", "mmolperl", "nüchtern"],
   ].reduce(into: Set<Substring>()) { $0.formUnion($1) }
 }

@@ -29,7 +29,9 @@ struct HeaderWords {
     name = foldedHeader(parted).split { $0 == "_" || $0 == "-" || $0 == " " }.joined(separator: " ")
   }
 
-  var isTime: Bool { hasStem(Self.timeStems) || !words.isDisjoint(with: Self.timeWords) }
+  var isTime: Bool {
+    hasStem(Self.timeStems) || !words.isDisjoint(with: Self.timeWords) || Self.momentNames.contains(name)
+  }
 
   /// Whether it is a name for times in UTC. `GMT+2`, `UTC offset` and `local, not UTC` are not.
   var isTimeOfUTC: Bool {
@@ -63,7 +65,10 @@ struct HeaderWords {
 
   /// The names of times by their first byte, in either case.
   private static let timeNames: [[[UInt8]]] = {
-    let names = timeStems.map { Array($0.description.utf8) } + timeWords.map { Array($0.utf8) }
+    let moments = momentNames.compactMap { $0.split(separator: " ").first }
+    let names =
+      timeStems.map { Array($0.description.utf8) } + timeWords.map { Array($0.utf8) }
+      + moments.map { Array($0.utf8) }
     return (0...255).map { byte in names.filter { Int($0[0]) == byte | 0x20 } }
   }()
 
@@ -98,8 +103,9 @@ struct HeaderWords {
   /// Whether it is a name for the time at which a database made or changed its row.
   var isDatabaseStamp: Bool { !words.isDisjoint(with: Self.stampWords) }
 
-  /// Whether it is a name for what is measured together with glucose in cell cultures and blood gases.
-  var isOfCulture: Bool { !words.isDisjoint(with: Self.cultureWords) }
+  /// Whether it is a name for what stands next to other things that are called glucose or BG: in cell cultures, blood gases,
+  /// predictions, pictures and the weather.
+  var isOfOtherSubject: Bool { !words.isDisjoint(with: Self.otherSubjectWords) }
 
   /// Whether it is a name for glucose in grams per litre, as some laboratories write it.
   var isInGramsPerLitre: Bool { mentionsGlucose && statesGramsPerLitre }
@@ -119,6 +125,9 @@ struct HeaderWords {
   var isRemark: Bool { !words.isDisjoint(with: Self.remarkWords) }
 
   var isMeal: Bool { hasStem(Self.mealStems) }
+
+  /// Whether it is a name for a sum or an average, or for what is calculated with one.
+  var isAggregate: Bool { !words.isDisjoint(with: Self.aggregateWords) }
 
   /// Whether it is a name for something that only sensors have.
   var isOfSensor: Bool {
@@ -179,6 +188,10 @@ struct HeaderWords {
     "giorno", "when",
     "recorded", "occurred",
     "created",
+  ]
+  private static let momentNames: Set<String> = [
+    "measured at", "measured on", "taken at", "taken on", "tested at", "tested on", "sampled at", "logged at",
+    "collected at", "collected on", "observed at", "read at", "entered at",
   ]
   private static let glucoseStems: [StaticString] = [
     "gluco", "gluko", "glucem", "glicem", "glycem", "glycém", "glykem", "glykäm", "glycaem", "glicos",
@@ -242,24 +255,29 @@ struct HeaderWords {
     "finger", "strip", "teststreifen", "kapill", "capil", "strisc", "teststrook",
   ]
   private static let stripWords: Set<String> = ["smbg", "mbg", "bgm", "streifen", "tiras", "sticka"]
-  private static let stampWords: Set<String> = [
+  static let stampWords: Set<String> = [
     "create", "created", "createdat", "update", "updated", "updatedat", "inserted", "insertedat", "synced",
     "syncedat",
     "modified", "modifiedat", "imported", "uploaded", "edited", "saved", "sysd", "systime", "srvcreated",
     "srvmodified", "upload", "deleted", "deletedat", "removed", "ingested", "received",
   ]
-  private static let cultureWords: Set<String> = [
+  private static let otherSubjectWords: Set<String> = [
+    "horizon", "fg", "foreground", "contrast", "rgb", "humidity", "luftfeuchtigkeit", "humedad", "humidité",
     "lactate", "laktat", "lactat", "lactato", "lattato", "glutamine", "glutamate", "ammonia", "ammonium",
     "viability", "vcd", "od600", "titer", "titre", "osmolality", "pco2", "po2",
   ]
   private static let flagWords: Set<String> = [
     "deleted", "isdeleted", "removed", "void", "voided", "invalid", "valid", "isvalid", "excluded",
-    "ignored", "predicted", "imputed", "interpolated", "simulated", "synthetic", "forecast",
+    "ignored", "predicted", "imputed", "interpolated", "simulated", "synthetic", "forecast", "error",
+    "errorcode", "errors",
+    "fehler", "fehlercode", "fault",
   ]
   private static let noReadingCells: Set<String> = [
     "deleted", "invalid", "voided", "error", "warmup", "predicted", "prediction", "forecast", "simulated",
     "synthetic", "imputed", "interpolated", "average", "mean", "mittelwert", "durchschnitt", "moyenne",
-    "promedio", "media", "total", "sum", "summe", "control", "kontrolle",
+    "promedio", "media", "total", "sum", "summe", "control", "kontrolle", "ctrl", "ctl", "qc",
+    // Other fluids than blood.
+    "saliva", "sweat", "urine", "csf", "tears", "speichel", "schweiß", "urin", "dialysate",
   ]
   private static let remarkWords: Set<String> = [
     "comment", "comments", "note", "notes", "remark", "remarks", "memo", "bemerkung", "bemerkungen",
@@ -268,6 +286,12 @@ struct HeaderWords {
     "observações", "commento", "commenti", "opmerking", "opmerkingen", "notitie", "notities", "uwagi",
   ]
   private static let trendWords: Set<String> = ["trend", "trendpfeil", "trends", "trendarrow"]
+  private static let aggregateWords: Set<String> = [
+    "avg", "average", "mean", "median", "min", "max", "minimum", "maximum", "std", "sd", "stdev", "cv",
+    "count", "sum",
+    "total", "tir", "gmi", "mittelwert", "durchschnitt", "moyenne", "promedio", "media", "gemiddelde",
+    "gennemsnit", "genomsnitt", "gjennomsnitt", "średnia", "aggregation", "summary",
+  ]
   private static let identityWords: Set<String> = ["id", "serial", "number", "sn", "name", "nummer"]
   private static let mealStems: [StaticString] = [
     "breakfast", "lunch", "dinner", "supper", "bedtime", "meal", "snack", "frühstück", "mittag", "abend",

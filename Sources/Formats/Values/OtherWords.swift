@@ -55,6 +55,26 @@ extension HeaderWords {
   /// Whether it is only `id`, which can be that of each row or that of the person.
   var isBareID: Bool { name == "id" }
 
+  /// Whether it is a name for something that one person has only one of, such as a sex or a bed. Unlike `isPerson`, it names no
+  /// person.
+  var isOfPerson: Bool { Self.attributeNames.contains(name) || Self.attributeNames.contains(whole) }
+
+  private var whole: String { name.filter { $0 != " " } }
+
+  private static let attributeNames: Set<String> = [
+    "sex", "gender", "geschlecht", "sexe", "sexo", "sesso", "geslacht", "køn", "kön", "kjønn", "płeć", "dob",
+    "dateofbirth",
+    "birthdate", "birthday", "yearofbirth", "birthyear", "geburtsdatum", "geburtsjahr", "datedenaissance",
+    "fechadenacimiento", "datadinascita", "geboortedatum", "age", "alter", "âge", "edad", "età", "idade",
+    "leeftijd",
+    "ethnicity", "race", "room", "roomno", "roomnumber", "bed", "bedno", "bednumber", "ward", "zimmer",
+    "zimmernummer", "bett",
+    "bettplatz", "profile", "profilename",
+    "fallnummer",
+    "fallnr", "mouse", "mouseid", "mouseno", "rat", "ratid", "ratno", "cage", "tier", "tiernummer", "maus",
+    "ratte",
+  ]
+
   private static let otherStems: [StaticString] = [
     // Insulin, its doses, and the devices for them.
     "insulin", "insuliin", "bolus", "basal", "bazal", "dose", "dosis", "dosi", "dosag", "dawk", "pump",
@@ -110,10 +130,10 @@ extension HeaderWords {
     "deelnemer", "usuário", "utilizador", "pessoa", "uczestniczka", "użytkownik", "pacjent", "osoba",
     "uczestnik",
     "bruger", "deltager", "användare", "deltagare", "bruker", "pasient", "deltaker", "family", "pt",
-    "deident", "child", "kid", "case", "volunteer", "respondent", "pat",
+    "resident", "bewohner", "bewohnerin", "employee", "staff", "worker", "mitarbeiter", "student", "deident", "child", "kid", "case", "volunteer", "respondent", "pat",
   ]
   private static let linkWords: Set<String> = [
-    "s", "of", "the", "or", "and", "der", "des", "von", "du", "de", "del", "della", "van",
+    "s", "fk", "pk", "ref", "of", "the", "or", "and", "der", "des", "von", "du", "de", "del", "della", "van",
   ]
   private static let numberWords: Set<String> = [
     "id", "ids", "no", "nr", "number", "nummer", "num", "code", "name", "key", "uuid", "guid", "email",

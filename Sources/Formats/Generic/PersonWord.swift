@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Whether a word in a column of unknown meaning may be the name, the initials or the number of a person.
+enum PersonWord {
+  /// Words that describe a reading, its day or the person's state.
+  private static let descriptions: Set<String> = [
+    "yes", "no", "y", "n", "true", "false", "ja", "nein", "oui", "non", "sí", "si", "não", "sim", "nee",
+    "nej", "ok",
+    "good", "bad", "fair", "poor", "great", "well", "tired", "sick", "ill", "happy", "sad", "stress",
+    "stressed", "calm",
+    "normal", "high", "low", "in range", "above", "below", "inrange", "hyper", "hypo", "left", "right",
+    "links", "rechts",
+    "gauche", "droite", "izquierda", "derecha", "thumb", "index", "middle", "ring", "little", "arm", "finger",
+    "forearm",
+    "palm", "mon", "tue", "wed", "thu", "fri", "sat", "sun", "monday", "tuesday", "wednesday", "thursday",
+    "friday",
+    "saturday", "sunday", "mo", "di", "mi", "do", "fr", "sa", "so", "montag", "dienstag", "mittwoch",
+    "donnerstag",
+    "freitag", "samstag", "sonntag", "lun", "mar", "mer", "mié", "jeu", "jue", "ven", "vie", "sam", "sáb",
+    "dim", "dom",
+    "weekday", "weekend", "work", "home", "holiday", "school", "travel", "spring", "summer", "autumn",
+    "winter", "rest",
+    "running", "walking", "cycling", "swimming", "gym", "sport", "sports", "exercise", "none", "light",
+    "moderate", "heavy",
+    "insulin", "food", "rapid", "long", "first", "second", "manual", "auto", "automatic", "sensor", "meter",
+    "cgm", "smbg",
+    "valid", "invalid", "error", "control", "test", "final", "preliminary", "capillary", "venous", "plasma",
+    "blood",
+    "rising", "falling", "stable", "steady", "flat", "up", "down",
+  ]
+  private static let maxBytes = 40
+
+  /// Whether a word begins with a capital letter or has a digit, and is no word of a diary, a device or a kind.
+  static func looksLikeName(_ bytes: [UInt8]) -> Bool {
+    let text = String(decoding: bytes, as: UTF8.self)
+    guard bytes.count <= maxBytes, let first = text.first,
+      first.isUppercase || text.contains(where: \.isNumber)
+    else {
+      return false
+    }
+    let folded = foldedHeader(text)
+    if descriptions.contains(folded) || MealMark.isMark(text) || KindWord(text) != nil { return false }
+    let words = folded.split { !$0.isLetter && !$0.isNumber }.map { Substring($0) }
+    return words.count <= 3
+      && !words.contains { descriptions.contains(String($0)) || GlucoseName.known.contains($0) }
+  }
+}
