@@ -260,7 +260,7 @@ struct ImportCommand: ClassifiedCommand {
     let new = report.counts.newReadings
     let undo =
       new > 0 && !dryRun
-      ? "; \(counted(new, "other reading was", "other readings were")) stored, which 'glucoport undo' takes back"
+      ? "; \(counted(new, "other reading was", "other readings were")) stored, which 'glucoport undo' rolls back"
       : ""
     return
       "\(name): \(grouped(found.count)) of \(grouped(found.compared)) values at times that the store has already are other values, "

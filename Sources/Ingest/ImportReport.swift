@@ -34,8 +34,8 @@ extension ImportReport {
   /// Fewer changed values prove nothing.
   private static let fewestContradictions = 24
 
-  /// How many readings of a table without a device contradict those that the store has at the same times, if they are so many
-  /// that the table is of another person or device; nil otherwise. An app that calculates its values again changes some.
+  /// The readings of a table without a device that contradict those of the store at the same times, and how many were compared.
+  /// Nil unless nearly all do, as with another person or device: an app that calculates its values again changes some.
   package var contradictions: (count: Int, compared: Int)? {
     let (count, compared) = (counts.changedReadings, counts.changedReadings + counts.knownReadings)
     guard format == "generic", count >= Self.fewestContradictions, count * 10 >= compared * 9 else {

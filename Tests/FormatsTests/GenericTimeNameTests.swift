@@ -54,7 +54,7 @@ import Testing
     #expect(try ScratchFile("Date,Time,Glucose (mg/dL)\n\(rows)").readings().readings.count == 2)
   }
 
-  @Test func aTimeOfSomethingElseNextToThatOfTheMeasurementIsNoQuestion() throws {
+  @Test func aTimeOfSomethingElseNextToThatOfTheMeasurementRaisesNoQuestion() throws {
     let rows = "2026-05-01 07:05,2027-01-01 00:00,112\n2026-05-01 12:10,2027-02-01 10:00,98\n"
     let times = try ScratchFile("Time,Expiry time,Glucose (mg/dL)\n\(rows)").readings().readings
     #expect(times.map(\.deviceTime.text) == ["2026-05-01T07:05:00", "2026-05-01T12:10:00"])

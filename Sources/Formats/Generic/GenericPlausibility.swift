@@ -158,7 +158,7 @@ struct GenericPlausibility {
     return "holds one value for each \(grid.name), as sums and averages do"
   }
 
-  /// Whether the values have no more digits than a meter shows, and the time of day is not the midnight of a date alone.
+  /// Whether the values have no more digits than a meter shows, and the time of day is not the midnight of a mere date.
   private func isOfMeter(_ unit: GlucoseUnit?) -> Bool {
     remainder != 0 && !hasHundredths && !hasStatedDecimals && (!hasDecimals || unit == .millimolesPerLitre)
   }

@@ -121,7 +121,7 @@ struct GenericSeries {
   }
 
   /// Whether the words of finger sticks may name persons: a few words that all look like names, that no list of other words has,
-  /// and that alternate in the order of time. Nothing else tells two persons who measure at other times.
+  /// and that alternate in the order of time. Nothing else shows two persons who measure at other times.
   var mayNamePersons: Bool {
     guard !isOther, (2...Self.mostPersons).contains(words.count), !isInRuns,
       counts.allSatisfy({ $0 >= Self.fewestOfGroup }), words.allSatisfy(PersonWord.looksLikeName)

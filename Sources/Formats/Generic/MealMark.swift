@@ -2,9 +2,9 @@
 
 /// The words with which a diary says when a finger stick was taken: `Fasting`, `Before breakfast`, `2 h after meal`.
 ///
-/// They are no kinds of rows, such as `Target`, and no names of persons.
+/// They are neither kinds of rows, such as `Target`, nor names of persons.
 enum MealMark {
-  /// Words that are such a mark alone.
+  /// Words that are such a mark without others.
   private static let marks: Set<String> = [
     "fasting", "fasted", "fbs", "ppbs", "rbs", "postprandial", "preprandial", "prandial", "premeal",
     "postmeal", "pp",
@@ -20,7 +20,7 @@ enum MealMark {
     "nuchter", "ontbijt", "avondeten", "ochtend", "middag", "avond", "fastende", "morgenmad", "frokost",
     "aftensmad", "frukost", "kväll", "na czczo", "śniadanie", "obiad", "kolacja",
   ]
-  /// Words that are one only beside others: `after meal`, `before bed`.
+  /// Words that are one only with others: `after meal`, `before bed`.
   private static let anchors: Set<String> = [
     "meal", "meals", "food", "eating", "bed", "sleep", "exercise", "essen", "mahlzeit", "repas", "comer",
     "comidas", "pasto", "pasti", "refeição", "maaltijd", "eten", "måltid", "posiłku", "posiłkiem", "sport",

@@ -31,7 +31,7 @@ enum NameParts {
   /// The known words in a compound, such as `blut`, `zucker` and `wert`; nil for any other word.
   ///
   /// - Parameters:
-  ///   - known: words that stand alone.
+  ///   - known: words that are whole names.
   ///   - compounds: words that can be parts of longer ones.
   static func words(
     of word: Substring, known: Set<Substring>, compounds: Set<Substring>

@@ -30,7 +30,7 @@ enum PersonWord {
   ]
   private static let maxBytes = 40
 
-  /// Whether a word begins with a capital letter or has a digit, and is no word of a diary, a device or a kind.
+  /// Whether a word begins with a capital letter or has a digit, and is not a word of a diary, a device or a kind.
   static func looksLikeName(_ bytes: [UInt8]) -> Bool {
     let text = String(decoding: bytes, as: UTF8.self)
     guard bytes.count <= maxBytes, let first = text.first,

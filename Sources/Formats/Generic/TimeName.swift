@@ -23,7 +23,7 @@ struct TimeName {
   /// Whether nothing in the name says that its times are those of something else.
   var isOfMeasurement: Bool { unknown.isEmpty }
 
-  /// Whether it surely names times of something else, so that a column of times beside it is the right one.
+  /// Whether it surely names times of something else, so that another column of times is the right one.
   var isOfOther: Bool { unknown.contains { Self.others.contains(Substring($0)) } }
 
   private mutating func add(_ piece: Substring) {

@@ -103,7 +103,7 @@ struct HeaderWords {
   /// Whether it is a name for the time at which a database made or changed its row.
   var isDatabaseStamp: Bool { !words.isDisjoint(with: Self.stampWords) }
 
-  /// Whether it is a name for what stands next to other things that are called glucose or BG: in cell cultures, blood gases,
+  /// Whether it is a name for what is next to other things that are called glucose or BG: in cell cultures, blood gases,
   /// predictions, pictures and the weather.
   var isOfOtherSubject: Bool { !words.isDisjoint(with: Self.otherSubjectWords) }
 

@@ -130,7 +130,8 @@ extension HeaderWords {
     "deelnemer", "usuário", "utilizador", "pessoa", "uczestniczka", "użytkownik", "pacjent", "osoba",
     "uczestnik",
     "bruger", "deltager", "användare", "deltagare", "bruker", "pasient", "deltaker", "family", "pt",
-    "resident", "bewohner", "bewohnerin", "employee", "staff", "worker", "mitarbeiter", "student", "deident", "child", "kid", "case", "volunteer", "respondent", "pat",
+    "resident", "bewohner", "bewohnerin", "employee", "staff", "worker", "mitarbeiter", "student", "deident",
+    "child", "kid", "case", "volunteer", "respondent", "pat",
   ]
   private static let linkWords: Set<String> = [
     "s", "fk", "pk", "ref", "of", "the", "or", "and", "der", "des", "von", "du", "de", "del", "della", "van",
@@ -141,7 +142,9 @@ extension HeaderWords {
     "numéro", "número", "numero", "nom", "nombre", "nome", "naam", "navn", "namn", "ident", "identifier",
     "display", "reference", "initials", "initialen", "first", "last",
   ]
-  private static let personNames: Set<String> = personWords.subtracting(["family", "pt", "pat"]).union([
+  private static let personNames: Set<String> = personWords.subtracting([
+    "family", "pt", "pat", "staff", "worker",
+  ]).union([
     "username", "userid", "patientid", "subjectid", "ptid", "pid", "subj", "subj id", "participantid",
     "personid",
     "full name", "first name", "last name", "vorname", "nachname", "prénom", "apellido", "apellidos",
