@@ -87,18 +87,21 @@ import Testing
   }
 
   @Test func aGivenZoneIsStatedWithoutReadingTheRestOfTheStore() throws {
-    func cost(after days: ClosedRange<Int64>) throws -> Int {
-      try importing(readings(Array(days)), in: nil)
-      // A day that the store has, and the next one.
-      return try stepsAtEnd(readings([days.upperBound, days.upperBound + 1]))
+    func batch(_ numbers: [Int64]) -> IngestBatch {
+      Make.batch(numbers.map { Make.reading(.cbg, Make.milligrams(100), at: Make.noon + $0 * 300) })
+    }
+    func cost(after numbers: ClosedRange<Int64>) throws -> Int {
+      try importing(batch(Array(numbers)), in: nil)
+      // A reading that the store has, and the next one.
+      return try stepsAtEnd(batch([numbers.upperBound, numbers.upperBound + 1]))
     }
     let small = try cost(after: 1...400)
     let large = try cost(after: 1000...20_000)
-    #expect(large <= small + small / 10 + 2, "\(small) → \(large)")
+    #expect(large <= small + small / 5 + 2, "\(small) → \(large)")
     // An input whose readings are at both ends reads what is between them.
-    #expect(try stepsAtEnd(readings([1, 20_001])) > 8 * large)
-    let day = "(device_time - \(Make.noon)) / \(Self.day)"
-    let stated = try scratch.rows("SELECT \(day) FROM reading WHERE zone IS NOT NULL ORDER BY device_time")
+    #expect(try stepsAtEnd(batch([1, 20_001])) > 8 * large)
+    let number = "(device_time - \(Make.noon)) / 300"
+    let stated = try scratch.rows("SELECT \(number) FROM reading WHERE zone IS NOT NULL ORDER BY device_time")
     #expect(stated == ["1", "400", "401", "20000", "20001"])
   }
 
