@@ -15,7 +15,7 @@ struct GenericFurtherValues {
   private static let maxTogether = 64
 
   private struct Candidate {
-    let name: String
+    /// Whether any number here may be one of glucose, also next to other values.
     let mentionsGlucose: Bool
     var isOther = false
     /// The number of rows with a number here and a value, and of those with a number here only.
@@ -59,8 +59,8 @@ struct GenericFurtherValues {
   /// - Parameter isForced: whether a person reads the column of values only.
   init(_ finding: GenericFinding, isForced: Bool) {
     candidates = finding.columns.further.map { place in
-      Candidate(
-        name: finding.header.names[place], mentionsGlucose: finding.header.words[place].mentionsGlucose)
+      let words = finding.header.words[place]
+      return Candidate(mentionsGlucose: words.mentionsGlucose && !words.namesNoValue)
     }
     isActive = !candidates.isEmpty && !isForced
   }
@@ -118,9 +118,11 @@ extension HeaderWords {
     if name.isEmpty || namesOther || isKetone || isPerson || isBareID || ["index", "#"].contains(name) {
       return false
     }
-    // A value of a meter or a laboratory is one, unlike a mean or a limit.
+    // A value of a meter or a laboratory is one, and one two hours after a meal, unlike a mean or a limit.
     let rest = HeaderWords(
-      name.split(separator: " ").filter { !["meter", "lab", "labor"].contains($0) }.joined(separator: " "))
+      name.split(separator: " ").filter {
+        !["meter", "lab", "labor"].contains($0) && $0.first?.isNumber == false
+      }.joined(separator: " "))
     if rest.namesNoValue { return false }
     return mentionsGlucose || !(isTime || GenericUnits.areOfOthers(words))
   }
