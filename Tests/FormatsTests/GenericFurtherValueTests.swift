@@ -51,7 +51,7 @@ import Testing
     ("Steps", ["120", "340"]), ("Heart rate", ["72", "88"]), ("Carbs (g)", ["45", "60"]),
     ("Insulin", ["22", "30"]), ("Weight", ["80", "81"]), ("Body heat", ["36.6", "37.1"]),
     ("Mood", ["3", "4"]), ("Walk (min)", ["45", "60"]), ("glucose_pred", ["120", "140"]),
-    ("Target glucose", ["120", "140"]), ("id", ["120", "140"]),
+    ("Target glucose", ["120", "140"]),
   ])
   func numbersOfOtherThingsInRowsWithoutAValueAreLeftOut(_ name: String, _ others: [String]) throws {
     let text = Self.table("Glucose", name, others: others)

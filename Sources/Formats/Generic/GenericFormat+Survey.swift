@@ -281,8 +281,10 @@ extension GenericFormat {
   private func refuseOtherCalendar(_ name: String, _ hint: ImportHint) throws {
     guard plausibility.count > 0 else { return }
     let year: Int64 = 366 * 86_400
+    // A person who named the columns may know that the days are those of a spreadsheet, which counts from 1899.
+    let first = options.columns.isEmpty ? 0 : -100 * year
     let limit: String
-    if plausibility.latest < 0 {
+    if plausibility.latest < first {
       limit = "after \(DeviceTime(seconds: plausibility.latest).text.prefix(10)), and meters came later"
     } else if let now = options.now, plausibility.earliest > now + year {
       let date = DeviceTime(seconds: plausibility.earliest).text.prefix(10)
