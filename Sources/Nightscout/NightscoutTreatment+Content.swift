@@ -25,6 +25,27 @@ extension NightscoutTreatment {
     return reader.content
   }
 
+  /// The name with which insulin that fills a reservoir or a tube is counted.
+  package static let filling = "insulin that fills a reservoir or a tube"
+  /// Events whose insulin fills a reservoir or a tube.
+  fileprivate static let fillingEvents: Set<String> = [
+    "Insulin Change", "Insulin Cartridge Change", "Prime", "Pump Battery Change", "Site Change",
+  ]
+
+  /// Whether another program's document states insulin that fills a reservoir or a tube. It gives no record, so the
+  /// document must not be deleted with another record in it.
+  package static func hasFilling(_ document: NightscoutDocument) -> Bool {
+    guard document[.app].text != NightscoutDocument.app,
+      !parts(document).contains(where: { $0.state.kind == .insulin })
+    else { return false }
+    return content(of: document, unit: nil).skipped.contains(filling)
+  }
+
+  /// Whether a record was once made from the insulin of such a document.
+  package static func isFilling(_ guid: String, of document: NightscoutDocument) -> Bool {
+    guid == self.guid(document.identifier, .insulin) && hasFilling(document)
+  }
+
   /// A person's text as it was typed. API v1 escapes characters of HTML; only API v3 stores the creator of a document,
   /// which identifies the API.
   static func notes(_ document: some NightscoutFields) -> String {
@@ -55,7 +76,13 @@ private struct TreatmentReader<Document: NightscoutFields> {
 
   mutating func read(_ unit: GlucoseUnit?) {
     addFood()
-    if event == "Temp Basal" { addBasal() } else { addInsulin() }
+    if event == "Temp Basal" {
+      addBasal()
+    } else if isFilling {
+      skipFilling()
+    } else {
+      addInsulin()
+    }
     if event == "Exercise" { add(.exercise, minutes().map { ["minutes": .number($0)] } ?? [:]) }
     addGlucose(unit)
     if !notes.isEmpty {
@@ -118,6 +145,18 @@ private struct TreatmentReader<Document: NightscoutFields> {
       }
     }
     if !fields.isEmpty { add(.food, fields) }
+  }
+
+  /// Whether its insulin is not for the body. AAPS names a fill of the tube a bolus, with another type.
+  private var isFilling: Bool {
+    NightscoutTreatment.fillingEvents.contains(event) || document[.type].equals("PRIMING")
+  }
+
+  /// Insulin of such an event must not be in any total.
+  private mutating func skipFilling() {
+    guard amount(.insulin, in: PlausibleAmounts.units, "the insulin dose") != nil else { return }
+    isUsed = true
+    content.skipped.append(NightscoutTreatment.filling)
   }
 
   /// A bolus: `units` immediately; for a combination bolus, `extended` units over the minutes.

@@ -53,6 +53,28 @@ import Testing
     #expect(dose.subtype == "rapid" && dose["units"] == .number(12))
   }
 
+  @Test(arguments: [
+    "Insulin Change", "Insulin Cartridge Change", "Prime", "Pump Battery Change", "Site Change",
+  ])
+  func insulinThatFillsAReservoirOrATubeIsNoDose(_ event: String) throws {
+    let taken = try Self.contents([
+      "eventType": .text(event), "insulin": .number(300), "notes": .text("left side"),
+    ])
+    #expect(taken.records.map(\.state.kind) == [.note])
+    #expect(taken.rejections.isEmpty)
+    let without = try Self.contents(["eventType": .text(event), "insulin": .number(0)])
+    #expect(without.records.isEmpty && without.rejections.isEmpty)
+  }
+
+  @Test(arguments: ["Correction Bolus", "Meal Bolus", "Sensor Change", ""])
+  func insulinOfOtherEventsIsADose(_ event: String) throws {
+    let taken = try Self.contents(["eventType": .text(event), "insulin": .number(3), "type": .text("NORMAL")])
+    #expect(taken.records.map(\.state.kind) == [.insulin] && taken.rejections.isEmpty)
+    let filling = try Self.contents(
+      ["eventType": .text(event), "insulin": .number(3), "type": .text("PRIMING")])
+    #expect(filling.records.isEmpty && filling.rejections.isEmpty)
+  }
+
   // MARK: Texts and amounts
 
   @Test func aLongTextIsKeptCompletely() throws {

@@ -146,6 +146,53 @@ struct NightscoutForeignEditTests {
     #expect(left.map { $0["carbs"] } == (isDeleted ? [] : [44]))
   }
 
+  /// The insulin is no record, and must not disappear with the last record of the treatment.
+  @Test func insulinThatFillsAPumpStaysOnTheSiteWhenTheMealIsDeleted() async throws {
+    let loopback = try Self.site()
+    let phone = loopback.site.actAsPhoneApp()
+    let time = NightscoutTime.utcText(Self.time)
+    let id = try #require(
+      phone.addTreatment([
+        "eventType": "Insulin Change", "insulin": 300, "carbs": 30, "enteredBy": "phone",
+        "created_at": .string(time),
+      ]))
+    loopback.site.settle()
+    let page = try #require(try await Self.everything(loopback, nil))
+    // Notes fill the site's memory.
+    let taken = page.records.filter { $0.state.kind != .note }
+    #expect(taken.map(\.state.kind) == [.food])
+    let meal = try #require(taken.first)
+    let verdict = try await loopback.push(
+      Self.edit(meal) { ($0.fields, $0.isDeleted) = (RecordFields(), true) })
+    guard case .accepted? = verdict else {
+      Issue.record("\(String(describing: verdict))")
+      return
+    }
+    let left = loopback.site.documents("treatments").filter { $0["_id"]?.text == id }
+    #expect(left.map { $0["insulin"] } == [300] && left.allSatisfy { $0["isValid"] != false })
+  }
+
+  /// A store may have such a dose of an import by an earlier version.
+  @Test func aDoseMadeOfInsulinThatFillsAPumpIsNotSent() async throws {
+    let loopback = try Self.site()
+    let (_, dose) = try await Self.lunch(.insulin, on: loopback)
+    let time = NightscoutTime.utcText(Self.time)
+    let id = try #require(
+      loopback.site.actAsPhoneApp().addTreatment([
+        "eventType": "Insulin Change", "insulin": 300, "enteredBy": "phone", "created_at": .string(time),
+      ]))
+    loopback.site.settle()
+    let change = RecordChange(
+      guid: Digest.uuid(of: ["record", "nightscout", "\(id)/insulin"]), node: Login.run().node, version: 1,
+      base: nil, state: dose.state)
+    let before = loopback.site.documents("treatments").count
+    guard case .refused? = try await loopback.push(change) else {
+      Issue.record("the dose was not refused")
+      return
+    }
+    #expect(loopback.site.documents("treatments").count == before)
+  }
+
   /// The steps are read, read again, PUT, read back. A difference in the second read stops the write.
   @Test func theDocumentIsReadImmediatelyBeforeItIsPut() async throws {
     let key = "5f1e2d3c4b5a69788796a5b4"

@@ -71,6 +71,10 @@ extension NightscoutRemote {
   ) async throws(ServiceError) -> RecordVerdict? {
     let others = try await neighbours(of: change)
     for document in others {
+      // Written as a treatment of glucoport, it would act as a bolus on the site.
+      if NightscoutTreatment.isFilling(change.guid, of: document) {
+        return .refused(reason: NightscoutTreatment.filling + " is no dose")
+      }
       guard let theirs = NightscoutTreatment.records(document, zone).first(where: { $0.guid == change.guid })
       else {
         continue

@@ -112,7 +112,7 @@ extension NightscoutRemote {
   /// Whether a document contains only this record.
   func isOnly(_ guid: String, in document: NightscoutDocument) -> Bool {
     !NightscoutTreatment.records(document, zone).contains { $0.guid != guid && !$0.state.isDeleted }
-      && reading(document, of: .treatments) == nil
+      && reading(document, of: .treatments) == nil && !NightscoutTreatment.hasFilling(document)
   }
 
   /// Whether both states have the same time, which the server does not permit to change.
