@@ -15,8 +15,8 @@ package enum PlausibleAmounts {
   package static let stated = 0.0...10_000
   /// Units of insulin at one time.
   package static let units = 0.0...500
-  /// Units of insulin an hour.
-  package static let unitsPerHour = 0.0...100
+  /// Units of insulin an hour. No pump gives more; higher numbers are percents of a programmed rate.
+  package static let unitsPerHour = 0.0...35
   /// Grams of carbohydrates, fat or protein at one time.
   package static let grams = 0.0...2000
   /// Servings of carbohydrates. The smallest serving in use has 10 g.

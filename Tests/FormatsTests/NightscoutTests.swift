@@ -195,6 +195,24 @@ import Testing
     #expect(lines[0].contains(#""fields":{"minutes":30,"subtype":"basal","text":"-35 %\nwalk"}"#))
   }
 
+  @Test func insulinThatFillsAPumpIsCountedAndAMealOfTheEventIsTaken() throws {
+    let event = #""eventType":"Insulin Change","insulin":300,"carbs":20"#
+    let export = try TextExport(#"[{"created_at":"2026-05-06T12:00:00Z",\#(event)}]"#)
+    #expect(export.records.map(\.kind) == [.food] && export.rejections.isEmpty)
+    #expect(export.skipped == ["insulin that fills a reservoir or a tube": 1])
+  }
+
+  /// Some programs write percents of the programmed rate there.
+  @Test func aBasalRateThatNoPumpGivesIsRejected() throws {
+    func rates(_ rate: Int) throws -> TextExport {
+      try TextExport(
+        #"[{"created_at":"2026-05-06T12:00:00Z","eventType":"Temp Basal","duration":30,"rate":\#(rate)}]"#)
+    }
+    #expect(try rates(35).records.map { $0.fields["rate"] } == [.number(35)])
+    let percent = try rates(90)
+    #expect(percent.records.allSatisfy { $0.fields["rate"] == nil } && percent.rejections.count == 1)
+  }
+
   @Test func treatmentsAtOneTimeHaveDifferentIDs() throws {
     let text =
       #"[{"eventType":"Meal Bolus","created_at":"2026-05-06T12:00:00Z","insulin":2,"carbs":20,"notes":"n"}]"#

@@ -92,7 +92,7 @@ import Testing
   }
 
   @Test(arguments: [
-    (RecordKind.insulin, "units", 500.0), (.insulin, "extended", 500), (.insulin, "rate", 100),
+    (RecordKind.insulin, "units", 500.0), (.insulin, "extended", 500), (.insulin, "rate", 35),
     (.insulin, "minutes", 100_000), (.food, "carbs", 2000), (.food, "fat", 2000), (.food, "protein", 2000),
     (.food, "servings", 200), (.food, "energy", 20_000), (.exercise, "minutes", 100_000),
     (.exercise, "steps", 1_000_000),
