@@ -128,7 +128,7 @@ import Testing
     let row = Self.row("Aug 7, 2025", "9:00:00 AM", [4: "6"])
     let export = try Self.read([header, row])
     #expect(export.records.first?.fields["units"] == .number(6))
-    let use = "read as 'insulin injection units', because of its position"
+    let use = "read as 'insulin injection units (pen)', because of its position"
     #expect(export.warnings == ["unknown column 'Insulin Injektion Units (Pen)': \(use)"])
     #expect(try Self.read([Self.header(), row]).warnings.isEmpty)
   }

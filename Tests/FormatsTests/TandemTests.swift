@@ -37,6 +37,22 @@ import Testing
 
   // MARK: What is read
 
+  /// A serial number or the number of a row may be before the type.
+  @Test(arguments: ["SerialNumber", ""]) func aTypeInTheSecondColumnIsFound(_ first: String) throws {
+    let text = """
+      Type,EventID,EventDateTime,IOB
+      IOB,1,2026-05-04T12:50:00,1.2
+      \(first),Type,Description,BG,IOB,CompletionDateTime,InsulinDelivered,CarbSize
+      7,Bolus,Standard,141,0.2,2026-05-04T12:58:26,7.5,65
+
+      """
+    let export = try TextExport(
+      "DeviceType,SerialNumber,Description,EventDateTime,Readings (mg/dL)\nt:slim,7,EGV,2026-05-04T12:50:00,118\n"
+        + text)
+    #expect(export.records.compactMap { $0.fields["units"] } == [.number(7.5)])
+    #expect(export.skipped == ["insulin on board": 1] && export.readings.count == 1)
+  }
+
   @Test func everySectionIsReadWithItsHeader() throws {
     let export = try TextExport(bytes: TextExport.sample("tandem/timeline.csv"))
     #expect(export.readings.map(\.kind) == [.cbg, .cbg, .smbg, .cbg])

@@ -23,24 +23,28 @@ struct ContourFormat: ExportFormat {
     let isEnglish: Bool
     /// Whether the columns are in the app's order, so that those around glucose can be read.
     let isWhole: Bool
+    /// Whether a person moved or added columns.
+    let isMoved: Bool
     /// The names of unread columns.
     let unread: [String]
 
     init?(_ cells: [String]) {
       let names = cells
       let cells = cells.map(foldedHeader)
-      guard let place = cells.firstIndex(where: { Self.unit(of: $0) != nil }), place >= 1,
+      guard let place = cells.firstIndex(where: { Self.unit(of: $0) != nil }),
         let unit = Self.unit(of: cells[place])
       else { return nil }
       let meal = place + Offset.carbs
       // `Meal[g]` in any language. A table of only the first columns begins with row numbers.
       isWhole = meal < cells.count && cells[meal].hasSuffix("[g]")
-      guard cells[0] == "#" || isWhole else { return nil }
+      let isReordered = HeaderNames.isReordered(cells, from: place - 1, among: ContourFormat.known)
+      guard isReordered || (place >= 1 && (cells[0] == "#" || isWhole)) else { return nil }
       let last = place + (isWhole ? Offset.location : 0)
       unread = names.indices.filter { !(place - 1...last).contains($0) && !["", "#"].contains(cells[$0]) }
         .map { names[$0] }
       (glucose, self.unit, count) = (place, unit, cells.count)
-      isEnglish = ["date and time", "time", "local time"].contains(cells[place - 1])
+      isMoved = isReordered || cells.count { $0.hasSuffix("[g]") } > 1
+      isEnglish = ["date and time", "time", "local time"].contains(cells[max(0, place - 1)])
     }
 
     private static func unit(of cell: String) -> GlucoseUnit? {
@@ -51,6 +55,26 @@ struct ContourFormat: ExportFormat {
       return rest.first == "[" ? GlucoseUnit(name: rest.dropFirst().dropLast()) : nil
     }
   }
+
+  /// The names from the time on: en, pl, da, nb. Those of glucose and carbohydrates are known by their units.
+  private static let known: [[String]] = [
+    [
+      "date and time", "bgvalue", "meal marker", "data source", "notes", "activity", "meal[g]", "medication",
+      "location",
+    ],
+    [
+      "data i godzina", "bgvalue", "znacznik posiłku", "źródło danych", "uwagi", "aktywność", "posiłek[g]",
+      "leki", "lokalizacja",
+    ],
+    [
+      "dato og tid", "bgvalue", "måltidsmarkør", "datakilde", "notater", "aktivitet", "måltid[g]", "medicin",
+      "land",
+    ],
+    [
+      "dato og klokkeslett", "bgvalue", "måltidsmarkering", "datakilde", "notater", "aktivitet", "måltid[g]",
+      "medisin", "sted",
+    ],
+  ]
 
   private static let mealMarks: [String: ReadingMarks] = [
     "fasting": .fasting, "na czczo": .fasting, "fastende": .fasting,
@@ -74,9 +98,11 @@ struct ContourFormat: ExportFormat {
     head.firstRow(Found.init)?.recognition
   }
 
+  /// - Throws: `Failure` of category `badInput` for moved columns.
   init(_ found: Recognition<HeaderRow<Found>>, head: InputHead, options: ExportOptions) throws {
     let row = found.header
     let header = row.meaning
+    guard !header.isMoved else { throw HeaderNames.moved(Self.title) }
     self.header = header
     model = options.device ?? "Contour"
     mark = DecimalMarkSurvey(presumed: .point)
@@ -125,7 +151,8 @@ struct ContourFormat: ExportFormat {
       return .unknown("before the header, or not a row of the Contour app")
     }
     // Rows below a header with another unit are not read.
-    hasHeader = header.unit == self.header.unit && header.glucose == self.header.glucose
+    hasHeader =
+      header.unit == self.header.unit && header.glucose == self.header.glucose && !header.isMoved
     guard hasHeader else {
       return .unknown("a header with other columns; import this part as a separate input")
     }

@@ -137,6 +137,8 @@ struct LibreHeader {
   let unreadBits: UInt64
   /// Unusual names of columns.
   let warnings: [String]
+  /// Whether a person moved columns.
+  let isMoved: Bool
   /// Whether the language always has the day before the month.
   let putsDayFirst: Bool
 
@@ -175,6 +177,11 @@ struct LibreHeader {
     let unread = (columns.count..<max(columns.count, count)).filter { !cells[$0].isEmpty }
     unreadBits = unread.reduce(0) { $0 | 1 << UInt64($1) }
     let names = HeaderNames(Array(cells.dropFirst(columns.first)), among: columns.names)
+    // The name of the one column of carbohydrates fits the other as well, but not its unit.
+    let servings = columns.servings >= 0 && columns.servings < count ? cells[columns.servings] : ""
+    isMoved =
+      names?.isMoved(Array(cells.dropFirst(columns.first))) == true
+      || CarbohydrateUnit(header: servings) == .grams
     warnings =
       (names?.warnings(Array(texts.dropFirst(columns.first))) ?? [])
       + unread.map { HeaderNames.warning(texts[$0], readAs: nil) }

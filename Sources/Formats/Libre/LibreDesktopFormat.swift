@@ -39,7 +39,9 @@ struct LibreDesktopFormat: ExportFormat {
     return StatedPerson(label: cells[0], of: id).map { [$0] } ?? []
   }
 
-  init(_ found: Recognition<HeaderRow<LibreHeader>>, head: InputHead, options: ExportOptions) {
+  /// - Throws: `Failure` of category `badInput` for moved columns.
+  init(_ found: Recognition<HeaderRow<LibreHeader>>, head: InputHead, options: ExportOptions) throws {
+    guard !found.header.meaning.isMoved else { throw HeaderNames.moved(Self.title) }
     self.options = options
     header = found.header.meaning
     units = [header.unit]
@@ -98,8 +100,9 @@ extension LibreDesktopFormat {
     guard let header = Self.header(LibreHeader.cells(row)) else {
       return .unknown("before the header, or not a row of the desktop software")
     }
+    hasHeader = !header.isMoved
+    guard hasHeader else { return .unknown(HeaderNames.movedHeader) }
     self.header = header
-    hasHeader = true
     if !units.contains(header.unit) { units.append(header.unit) }
     glucose = LibreLimits.reader(header.unit, mark.mark)
     return .header

@@ -41,7 +41,9 @@ struct LibreViewFormat: ExportFormat {
     head.firstRow(header)?.recognition
   }
 
+  /// - Throws: `Failure` of category `badInput` for moved columns.
   init(_ found: Recognition<HeaderRow<LibreHeader>>, head: InputHead, options: ExportOptions) throws {
+    guard !found.header.meaning.isMoved else { throw HeaderNames.moved(Self.title) }
     let (header, rows) = (found.header.meaning, found.header.rows)
     joinMark = found.header.cells.indices.contains(2) ? found.header.cells[2] : nil
     self.header = header
@@ -185,8 +187,9 @@ extension LibreViewFormat {
 
   private mutating func readOther(_ row: Row) -> RowVerdict {
     if let header = Self.header(LibreHeader.cells(row)) {
+      hasHeader = !header.isMoved
+      guard hasHeader else { return .unknown(HeaderNames.movedHeader) }
       self.header = header
-      hasHeader = true
       if !units.contains(header.unit) { units.append(header.unit) }
       glucose = LibreLimits.reader(header.unit, mark.mark)
       return .header

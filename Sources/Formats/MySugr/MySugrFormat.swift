@@ -41,10 +41,7 @@ struct MySugrFormat: ExportFormat {
   /// - Throws: `Failure` of category `badInput` for moved columns.
   init(_ found: Recognition<Header>, head: InputHead, options: ExportOptions) throws {
     guard let header = found.header.meaning else {
-      throw Failure(
-        .badInput,
-        "the columns of this \(Self.title) were moved, and it always has them in the same order; export it again, or name each column with --format generic --map"
-      )
+      throw HeaderNames.moved(Self.title)
     }
     let rows = found.header.rows
     self.options = options
@@ -222,23 +219,56 @@ struct MySugrHeader {
   private static let factorWords = ["factor", "faktor", "facteur", "fattore", "fator"]
   /// Columns after the 25 in newer exports. They state the person's location, and are never read.
   private static let newColumns: Set<String> = ["timezone", "time zone", "latitude", "longitude"]
-  private static let english: [String] = [
-    "date", "time", "tags", "blood glucose measurement|blood sugar measurement", "insulin injection units",
-    "basal injection units", "insulin injection units", "insulin", "insulin", "temporary basal percentage",
-    "temporary basal duration", "meal carbohydrates", "meal descriptions", "activity duration",
-    "activity intensity", "activity description", "steps", "note", "location", "blood pressure",
-    "body weight", "hba1c", "ketones", "food type", "medication",
+  private static let known: [[String]] = [
+    [
+      "date", "time", "tags", "blood glucose measurement|blood sugar measurement",
+      "insulin injection units (pen)", "basal injection units", "insulin injection units (pump)",
+      "insulin (meal)", "insulin (correction)", "temporary basal percentage", "temporary basal duration",
+      "meal carbohydrates", "meal descriptions", "activity duration", "activity intensity",
+      "activity description", "steps", "note", "location", "blood pressure", "body weight", "hba1c",
+      "ketones", "food type", "medication",
+    ],
+    [
+      "datum", "zeit", "markierungen", "blutzuckermessung", "insulin-injektionseinheiten (pen)",
+      "basal-injektionseinheiten", "insulin-injektionseinheiten (pumpe)", "insulin (mahlzeit)",
+      "insulin (korrektur)", "temporäre basalrate prozent", "temporäre basalrate dauer",
+      "mahlzeitkohlenhydrate", "mahlzeitbeschreibung", "aktivitätsdauer", "aktivitätsintensität",
+      "aktivitätsbeschreibung", "schritte", "notiz", "ort", "blutdruck", "körpergewicht", "hba1c", "ketone",
+      "nahrungsart", "medikamente",
+    ],
+    [
+      "dato", "tid", "tags", "blodsukkermåling", "bolusinjektion enheder (pen)", "basalinjektion enheder",
+      "bolusinjektion enheder (pumpe)", "insulin (måltid)", "insulin (korrektion)",
+      "midlertidig basal procent", "midlertidig basal varighed", "måltid kulhydrater", "måltidsbeskrivelser",
+      "aktivitetsvarighed", "aktivitetsintensitet", "aktivitetsbeskrivelse", "skridt", "note", "sted",
+      "blodtryk", "kropsvægt", "hba1c", "ketoner", "madtype", "medicin",
+    ],
   ]
+  /// The columns of rapid insulin. In every language only those of basal insulin have a word with `basal`.
+  private static let rapid = [
+    MySugrFormat.Column.pen, MySugrFormat.Column.pump, MySugrFormat.Column.meal,
+    MySugrFormat.Column.correction,
+  ]
+  private static let ketoneStems = ["keton", "ceton", "céton", "cetón", "cheton"]
 
   /// Parses folded cells; nil if they are not a header of mySugr.
   init?(_ cells: [String]) {
     guard cells.count >= Self.columnCount, let unit = Self.unit(in: cells[MySugrFormat.Column.glucose]),
       let carbs = Self.carbs(in: cells[MySugrFormat.Column.carbs])
     else { return nil }
+    guard !Self.isMoved(cells) else { return nil }
     width = cells.count
     self.unit = unit
     self.carbs = carbs
     isEnglish = cells[MySugrFormat.Column.date] == "date" && cells[MySugrFormat.Column.time] == "time"
+  }
+
+  /// Whether folded cells have the name of one column in the place of another.
+  private static func isMoved(_ cells: [String]) -> Bool {
+    if rapid.contains(where: { cells[$0].contains("basal") }) { return true }
+    let ketones = cells.indices.filter { place in ketoneStems.contains { cells[place].contains($0) } }
+    if !ketones.isEmpty, !ketones.contains(MySugrFormat.Column.ketones) { return true }
+    return HeaderNames(cells, among: known)?.isMoved(cells) == true
   }
 
   /// Whether folded cells are a header of mySugr with moved columns: the same number of names, including a unit of
@@ -253,7 +283,7 @@ struct MySugrHeader {
   /// Warnings about unusual names in the header line.
   func warnings(_ names: [String]) -> [String] {
     let cells = names.map(foldedHeader)
-    let unusual = HeaderNames(cells, among: [Self.english])?.warnings(names) ?? []
+    let unusual = HeaderNames(cells, among: [Self.known[0]])?.warnings(names) ?? []
     let unread = zip(names, cells).dropFirst(Self.columnCount).filter {
       !$1.isEmpty && !Self.newColumns.contains($1)
     }

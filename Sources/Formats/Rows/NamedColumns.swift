@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Logbook
+
 /// The positions of the columns in a table that a format knows by name.
 struct KnownColumns<Column: CaseIterable & RawRepresentable<Int>> {
   private var places: [Int]
@@ -158,6 +160,35 @@ struct HeaderNames {
       if Self.fits(foldedHeader(cell), name) { return nil }
       return Self.warning(cell, readAs: String(name.prefix { $0 != "|" }))
     }
+  }
+
+  /// Whether a column has the name of another one, so that its values would be read as those of something else.
+  ///
+  /// - Parameter cells: the folded cells from the first column on.
+  func isMoved(_ cells: [String]) -> Bool {
+    zip(known, cells).contains { name, cell in
+      !Self.fits(cell, name) && known.contains { Self.fits(cell, $0) }
+    }
+  }
+
+  /// Whether a header has most names of a language, and one of them in another place than it has from its first column on.
+  static func isReordered(_ cells: [String], from first: Int, among languages: [[String]]) -> Bool {
+    languages.contains { names in
+      let places = names.map { name in cells.indices.filter { fits(cells[$0], name) } }
+      guard places.count(where: { !$0.isEmpty }) * 3 >= names.count * 2 else { return false }
+      return places.enumerated().contains { !$1.isEmpty && !$1.contains(first + $0) }
+    }
+  }
+
+  /// Why rows below a further header with moved columns are rejected.
+  static let movedHeader = "a header whose columns were moved"
+
+  /// What is wrong with an input of this format in which a person moved columns.
+  static func moved(_ title: String) -> Failure {
+    Failure(
+      .badInput,
+      "the columns of this \(title) were moved, and it always has them in the same order; export it again, or name each column "
+        + "with --format generic --map")
   }
 
   /// The warning about a column with an unknown name.

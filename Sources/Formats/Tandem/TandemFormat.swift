@@ -30,8 +30,9 @@ struct TandemFormat: ExportFormat {
 
   static func recognise(_ head: InputHead, options: ExportOptions) -> Recognition<HeaderRow<TandemTable>>? {
     // The header of insulin on board is three common words, which do not identify the format.
-    head.firstRow { cells in TandemTable(cells).flatMap { $0.kind == .insulinOnBoard ? nil : $0 } }?
-      .recognition
+    head.firstRow { cells in
+      (TandemTable(cells) ?? TandemTable(moved: cells)).flatMap { $0.kind == .insulinOnBoard ? nil : $0 }
+    }?.recognition
   }
 
   static func statedPersons(in head: InputHead) -> [StatedPerson] {
@@ -60,7 +61,14 @@ struct TandemFormat: ExportFormat {
   private static let nameTitle = "Patient Name"
   private static let birthTitle = "Patient DOB"
 
-  init(_ found: Recognition<HeaderRow<TandemTable>>, head: InputHead, options: ExportOptions) {
+  /// - Throws: `Failure` of category `badInput` for a table without the column that shows what a row is.
+  init(_ found: Recognition<HeaderRow<TandemTable>>, head: InputHead, options: ExportOptions) throws {
+    guard found.header.meaning.hasType else {
+      throw Failure(
+        .badInput,
+        "this is a table of Tandem whose first column, 'Type' or 'DeviceType', was moved or removed, which shows what a row is; "
+          + "export it again")
+    }
     joinMark = Self.statedPersons(in: head).isEmpty ? nil : Self.nameTitle
     firstTable = found.header.meaning
     table = firstTable
@@ -112,9 +120,11 @@ struct TandemFormat: ExportFormat {
   }
 
   private static func mayBeHeader(_ row: Row) -> Bool {
-    let first = row[0]
-    return first.count <= 12
-      && (first.equalsFolded("type") || first.equalsFolded("devicetype") || first.equalsFolded("device type"))
+    // A serial number or the number of a row may come first.
+    [row[0], row[1]].contains { cell in
+      cell.count <= 12
+        && (cell.equalsFolded("type") || cell.equalsFolded("devicetype") || cell.equalsFolded("device type"))
+    }
   }
 
   private mutating func readHeader(_ row: Row) -> RowVerdict? {
@@ -277,19 +287,22 @@ struct TandemTable {
   let unit: GlucoseUnit?
   /// Whether the table holds only a meter's values.
   let isOfMeter: Bool
+  /// Whether its first column shows what a row is.
+  let hasType: Bool
   let columns: KnownColumns<Column>
 
   @inline(__always) subscript(column: Column) -> Int { columns[column] }
 
   init?(_ cells: [String]) {
-    guard let first = cells.first.map(Self.folded), ["type", "device type", "devicetype"].contains(first)
-    else { return nil }
+    let first = cells.prefix(2).map(Self.folded)
+    guard first.contains(where: ["type", "device type", "devicetype"].contains) else { return nil }
     let columns = KnownColumns(cells, unread: Self.unread) { Self.names[Self.folded($0)] ?? Self.value($0) }
     self.columns = columns
+    hasType = true
     let value = columns[.value] >= 0 ? foldedHeader(cells[columns[.value]]) : ""
     unit = Self.unit(of: value)
     isOfMeter = value.hasPrefix("bg ")
-    if first != "type", columns.has(.serial, .description, .eventTime, .value) {
+    if columns[.type] < 0, columns.has(.serial, .description, .eventTime, .value) {
       kind = .readings
     } else if columns.has(.type, .completionTime, .delivered) {
       kind = .bolus
@@ -298,6 +311,19 @@ struct TandemTable {
     } else {
       return nil
     }
+  }
+
+  /// A table in which a person moved or removed the first column; nil for any other. Without it, the glucose of the bolus
+  /// calculator, or what the pump filled in from the sensor, would be finger sticks for other formats.
+  init?(moved cells: [String]) {
+    let columns = KnownColumns(cells, unread: Self.unread) { Self.names[Self.folded($0)] ?? Self.value($0) }
+    guard
+      columns.has(.completionTime, .delivered) || columns.has(.deviceType, .serial, .eventTime, .value)
+        || (columns[.serial] == 0 && columns.has(.description, .eventTime, .value))
+    else { return nil }
+    self.columns = columns
+    kind = columns[.delivered] >= 0 ? .bolus : .readings
+    (unit, isOfMeter, hasType) = (nil, false, false)
   }
 
   /// t:connect writes `EventDateTime`, Tandem Source `Event Date Time`.
