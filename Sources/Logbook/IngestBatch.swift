@@ -70,6 +70,9 @@ public struct Decision: Hashable, Sendable {
   /// The reason for the decision.
   public let basis: Basis
 
+  /// The value of a decision on `kind` for an input with several devices, each of which is a sensor or a meter.
+  package static let kindOfEachDevice = "cbg of sensors, smbg of meters"
+
   /// A decision on a subject, with its basis.
   public init(_ subject: String, _ value: String, _ basis: Basis) {
     self.subject = subject

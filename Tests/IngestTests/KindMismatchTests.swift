@@ -74,4 +74,31 @@ import Testing
     let report = try bench.run(bench.file("long.csv", table(long).utf8))
     #expect(report.counts.rejected == 1 && report.counts.newReadings == long.count - 1)
   }
+
+  /// Of an app that writes into Apple Health, only many values show that it has a sensor.
+  @Test func moreValuesOfAnAppDoNotStoreItsReadingsAgain() throws {
+    func export(_ minutes: some Sequence<Int>) -> String {
+      let start = DeviceTime(text: "2026-05-01T00:00:00")?.seconds ?? 0
+      let records = minutes.map { minute in
+        let time = DeviceTime(seconds: start + Int64(minute) * 60).text.replacing("T", with: " ")
+        return #"<Record type="HKQuantityTypeIdentifierBloodGlucose" sourceName="New app" unit="mg/dL" "#
+          + #"startDate="\#(time) +0000" value="\#(90 + minute % 60)"/>"#
+      }
+      return "<HealthData>\(records.joined(separator: "\n"))</HealthData>"
+    }
+    let bench = try ImportBench()
+    #expect(try bench.run(bench.file("short.xml", export(short).utf8)).counts.newByKind == ["smbg": 3])
+    let report = try bench.run(bench.file("long.xml", export(long).utf8))
+    #expect(report.counts.newByKind == ["cbg": long.count - 3] && report.counts.rejected == 3)
+    let reason = try #require(report.rejections.first?.reason)
+    #expect(
+      reason.contains("stored this value as smbg")
+        && reason.hasSuffix("undo that import, and import this input again"))
+    let other = try ImportBench()
+    try other.run(other.file("long.xml", export(long).utf8))
+    let part = try other.run(other.file("short.xml", export(short).utf8))
+    #expect(part.counts.newReadings == 0 && part.counts.rejected == 3)
+    #expect(part.rejections.first?.reason.contains("stored this value as cbg") == true)
+    #expect(part.rejections.first?.reason.contains("it stays as it is") == true)
+  }
 }

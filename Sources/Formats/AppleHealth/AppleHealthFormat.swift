@@ -6,7 +6,8 @@ import Logbook
 /// `export.xml` of Apple Health. A record's instant is certain, unlike its stated offset, so the instant is the
 /// reading's position.
 ///
-/// Each source is a separate device. Elements inside a `Correlation` also occur at the top level, and are read only
+/// Each source is a separate device. A source that is not known as a sensor's is one if its times show it: an app that is
+/// not in any list writes as many values. Elements inside a `Correlation` also occur at the top level, and are read only
 /// there.
 struct AppleHealthFormat: ExportFormat {
   static let id = "apple-health"
@@ -28,9 +29,7 @@ struct AppleHealthFormat: ExportFormat {
   private let milligrams = GlucoseReader(unit: .milligramsPerDecilitre)
   private let millimoles = GlucoseReader(unit: .millimolesPerLitre)
   private var units: Set<String> = []
-  private var isSensorBySource: [String: Bool] = [:]
-  /// The source and device of the last reading, since readings of one app are consecutive.
-  private var lastSource: (name: [UInt8], device: [UInt8], isSensor: Bool)?
+  private var sources = HealthSources()
   /// Types of other health data, with their counts since the last one: people have millions of these.
   private var other: (type: [UInt8], count: Int)?
   private let givenKind: ReadingKind?
@@ -44,12 +43,22 @@ struct AppleHealthFormat: ExportFormat {
   }
 
   var decisions: [Decision] {
-    var decisions = [Decision("unit", "as each record says", .read)]
-    decisions.append(
-      givenKind.map { Decision("kind", $0.name, .given) }
-        ?? Decision("kind", "cbg of sensors by the source's name, else smbg", .inferred))
-    return decisions
+    [Decision("unit", "as each record says", .read), HealthSources.decision(given: givenKind)]
   }
+
+  var warnings: [String] { sources.warnings }
+
+  /// The records of a source are all over the input.
+  var isOpen: Bool { givenKind == nil }
+
+  mutating func survey(_ row: Row) {
+    guard row[Name.type].equals("HKQuantityTypeIdentifierBloodGlucose"), !row[Name.isEntered].equals("1"),
+      let (_, utc) = Self.time(row)
+    else { return }
+    sources.note(utc, name: row[Name.source], device: row[Name.device], isMarked: Self.isMarked(row))
+  }
+
+  mutating func decide() { sources.decide() }
 
   mutating func read(_ row: Row, into out: inout BatchBuilder) -> RowVerdict {
     let type = row[Name.type]
@@ -103,23 +112,9 @@ extension AppleHealthFormat {
     return isMolar ? millimoles : nil
   }
 
-  private mutating func isSensor(_ row: Row) -> Bool {
-    if let last = lastSource, row[Name.source].hasSameBytes(as: last.name),
-      row[Name.device].hasSameBytes(as: last.device)
-    {
-      return last.isSensor
-    }
-    let isSensor = findSensor(row)
-    lastSource = (Array(row[Name.source].bytes), Array(row[Name.device].bytes), isSensor)
-    return isSensor
-  }
-
-  private mutating func findSensor(_ row: Row) -> Bool {
-    let name = row[Name.source].text + "\n" + row[Name.device].text
-    if let known = isSensorBySource[name] { return known }
-    let isSensor = HealthSource.isSensor(name)
-    if isSensorBySource.count < 1000 { isSensorBySource[name] = isSensor }
-    return isSensor
+  /// Whether a person stated that it was before or after a meal.
+  private static func isMarked(_ row: Row) -> Bool {
+    row[Name.meal].equals("1") || row[Name.meal].equals("2")
   }
 
   private mutating func readGlucose(_ row: Row, into out: inout BatchBuilder) {
@@ -137,7 +132,11 @@ extension AppleHealthFormat {
       var marks: ReadingMarks = isEntered ? .manual : []
       if row[Name.meal].equals("1") { marks.insert(.beforeMeal) }
       if row[Name.meal].equals("2") { marks.insert(.afterMeal) }
-      let kind = isEntered ? .smbg : givenKind ?? (isSensor(row) ? .cbg : .smbg)
+      let kind =
+        isEntered
+        ? .smbg
+        : givenKind
+          ?? sources.kind(name: row[Name.source], device: row[Name.device], isMarked: Self.isMarked(row))
       out.add(
         Reading(
           device: out.device(vendor: "Apple Health", model: row[Name.source], serial: .absent), kind: kind,
@@ -176,21 +175,6 @@ extension AppleHealthFormat {
     out.add(
       kind, at: shown, owner: source, source: source, sourceID: "\(utc) \(row[Name.value].text) \(source)",
       line: row.line, fields)
-  }
-}
-
-/// The apps and devices that write glucose into Apple Health.
-enum HealthSource {
-  /// Parts of the names of apps and devices that use a sensor. Values of other sources are finger sticks.
-  private static let sensorWords = [
-    "dexcom", "stelo", "libre", "lingo", "eversense", "guardian", "medtronic", "minimed", "xdrip", "juggluco",
-    "sibionics", "ottai", "sugarmate", "spike", "shuggah", "nightguard", "trio", "iaps", "loop",
-  ]
-
-  /// Whether a source with this name uses a sensor.
-  static func isSensor(_ name: String) -> Bool {
-    let folded = name.lowercased()
-    return sensorWords.contains { folded.contains($0) }
   }
 }
 

@@ -31,6 +31,8 @@ struct GenericColumns: Equatable {
   var days = -1
   /// Columns that are not read, and may hold glucose in rows without a value.
   var further: [Int] = []
+  /// The columns whose words may say what took the values, such as `Source` or `Method`.
+  var origins: [Int] = []
 
   @inline(__always) subscript(role: GenericRole) -> Int {
     get { places[role.rawValue] }
@@ -54,6 +56,7 @@ struct GenericColumns: Equatable {
     moved.marks = marks.map(place)
     moved.series = series.map(place)
     moved.further = further.map(place)
+    moved.origins = origins.map(place)
     if zones >= 0 { moved.zones = place(zones) }
     if days >= 0 { moved.days = place(days) }
     return moved

@@ -14,6 +14,8 @@ struct GenericFinding {
   var needsUnitWord = false
   /// Whether a person named the column of values.
   var valueIsMapped = false
+  /// Whether the column of kinds was found by its words. A word that is not known may then name a device.
+  var kindMayBeSource = false
   /// The uses of the columns of `columns.watched`, in their order.
   var watches: [WatchedColumn] = []
   /// Whether a person stated that the times are in UTC.
@@ -196,6 +198,7 @@ extension GenericFinding {
       finding.columns[.unit] = place
     }
     guard finding.watchRows(wish) else { return nil }
+    finding.columns.origins = finding.placesOfOrigins
     // A person who names the columns knows that the offsets are not among them.
     if wish.map[GenericRole.offset.name] == nil, finding.decideOffsets() != nil {
       finding.columns[.offset] = -1
@@ -300,6 +303,7 @@ extension GenericFinding {
     }
     finding.columns.zones = finding.placeOfZones ?? -1
     finding.columns.further = finding.placesOfFurtherValues
+    finding.columns.origins = finding.placesOfOrigins
     finding.columns.days = GenericDays.place(in: finding.header, finding.columns) ?? -1
     return finding
   }
@@ -347,7 +351,22 @@ extension GenericFinding {
       columns[.offset] = place
     }
     guard columns[.kind] < 0, !mapped.contains(GenericRole.kind.name) else { return }
-    if let place = placeOfKindWords { columns[.kind] = place }
+    if let place = placeOfKindWords {
+      columns[.kind] = place
+      kindMayBeSource = !header.words[place].isRowType
+    }
+  }
+
+  /// The columns that say what took the values, by their names or by some of their words.
+  private var placesOfOrigins: [Int] {
+    header.names.indices.filter { place in
+      let words = header.words[place]
+      guard !columns.hasRole(place), !words.name.isEmpty, !words.isTime, !words.isRemark, !words.isPerson
+      else { return false }
+      let cells = header.cells(place)
+      guard !cells.isEmpty, cells.allSatisfy({ CellContent($0) == .text }) else { return false }
+      return words.isOrigin || cells.contains(where: SourceName.isTelling)
+    }
   }
 
   /// Whether a column has offsets of times: texts such as `+02:00`, or numbers if the name states it.
@@ -495,6 +514,7 @@ extension GenericFinding {
   /// The named columns that are not used.
   var unused: [Int] {
     header.names.indices.filter { place in
+      if columns.origins.contains(place) { return false }
       let name = header.words[place].name
       // An object is read through its members.
       let isParent = delimiter == nil && header.names.contains { $0.hasPrefix(header.names[place] + ".") }

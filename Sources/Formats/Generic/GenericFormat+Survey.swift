@@ -64,7 +64,7 @@ extension GenericFormat {
   /// rows.
   var hasSeenEnough: Bool {
     plausibility.count >= Self.enoughRows && !isOpen && !kind.isOpen && !rows.needsAllRows
-      && columns[.ketone] < 0 && !headHasZeros && sections.first == nil
+      && columns[.ketone] < 0 && !headHasZeros && sections.first == nil && !kind.takesTimes
   }
 
   private static let enoughRows = 20_000
@@ -124,13 +124,34 @@ extension GenericFormat {
   }
 
   private mutating func noteCadence(_ row: Row, _ columns: GenericColumns, at time: TrialTime) {
-    guard kind.isOpen, kind.column.leavesOpen(row[columns[.kind]]), !row[columns[.value]].trimmed.isEmpty
+    guard kind.takesTimes, !row[columns[.value]].trimmed.isEmpty else { return }
+    let cell = row[columns[.kind]]
+    guard kind.column.leavesOpen(cell) || (finding.kindMayBeSource && kind.word(in: cell) == nil)
     else { return }
-    var series: UInt64 = 14_695_981_039_346_656_037
-    for column in [columns[.device], columns[.serial]] {
-      for byte in row[column].bytes { series = (series ^ UInt64(byte)) &* 1_099_511_628_211 }
-    }
-    kind.note(time.seconds, series: series)
+    let key = sourceKey(of: row, columns)
+    if kind.knows(key) { return kind.note(time.seconds, of: key) }
+    kind.note(time.seconds, of: key, label: sourceLabel(of: row, columns))
+  }
+
+  /// The columns that name the source of a row, with the best one for messages first.
+  private func sourceColumns(_ columns: GenericColumns) -> [Int] {
+    let kind = finding.kindMayBeSource ? [columns[.kind]] : []
+    return (kind + columns.origins + [columns[.device], columns[.serial]]).filter { $0 >= 0 }
+  }
+
+  /// What distinguishes the source of a row from others.
+  func sourceKey(of row: Row, _ columns: GenericColumns) -> SourceKinds.Key {
+    var key = SourceKinds.Key()
+    for column in sourceColumns(columns) { key.add(row[column].trimmed.bytes) }
+    return key
+  }
+
+  func sourceLabel(of row: Row, _ columns: GenericColumns) -> SourceKinds.Label {
+    let named = sourceColumns(columns).filter { !row[$0].trimmed.isEmpty }
+    var label = SourceKinds.Label(texts: named.map { row[$0].trimmed.text })
+    // Rows of objects hold only the members that are read.
+    if let first = named.first { label.place = sourceColumns(self.columns).firstIndex(of: first) ?? 0 }
+    return label
   }
 
   /// A time before the order of day and month is known.
@@ -185,6 +206,8 @@ extension GenericFormat {
       throw Failure(.badInput, "\(fault). If they are right, import them with:" + forced(hint))
     }
     kind.decide()
+    try refuseDoubtfulTimes(hint)
+    try refuseUnknownSources(hint)
     zeros.decide()
     let choices = hint.lines(units.choices.map { unit in { $0.unit = unit } })
     try Self.adding(choices) { try units.decide() }
@@ -274,6 +297,39 @@ extension GenericFormat {
       "\(name) names no unit, and the median of its values is below 3.0, too low to take them for mmol/L. If they are in g/L, "
         + "multiply them by 100, and name the column in mg/dL; if they are in mmol/L, import them with:"
         + hint.lines([{ $0.unit = .millimolesPerLitre }]))
+  }
+
+  /// - Throws: `Failure` of category `badInput` for times of which only a person knows what they are of.
+  private func refuseDoubtfulTimes(_ hint: ImportHint) throws {
+    guard kind.isDoubtful, !options.force else { return }
+    let kinds = [ReadingKind.cbg, .smbg].map { kind in
+      { (options: inout ExportOptions) in options.kind = kind }
+    }
+    throw Failure(
+      .badInput,
+      "the values are equally far apart, by 16 to 59 minutes, for half a day or more. If they are readings of a sensor (cbg), or "
+        + "finger sticks (smbg), and not averages, import them with one of these:" + hint.lines(kinds))
+  }
+
+  /// - Throws: `Failure` of category `badInput` for sources next to a sensor, of which only a person knows what they are.
+  private func refuseUnknownSources(_ hint: ImportHint) throws {
+    guard !options.force, let label = kind.unknownSources.first else { return }
+    let places = sourceColumns(finding.columns)
+    guard places.indices.contains(label.place) else { return }
+    let (name, place) = (label.name, places[label.place])
+    let column = finding.header.names[place]
+    let kinds = [ReadingKind.smbg, .cbg].map { kind in
+      { (options: inout ExportOptions) in
+        options.rows.append(RowFilter(column: column, value: name))
+        options.kind = kind
+      }
+    }
+    throw Failure(
+      .badInput,
+      "too few values show whether \(shownName(name)) in the column \(shownName(column)) is a meter (smbg) or a sensor (cbg). Import "
+        + "its rows with one of these, and those of others with --where as well; or all of them, as those of one sensor, with "
+        + "--kind cbg:"
+        + (name.isPlainInCommands && finding.nameInCommands(place) != nil ? hint.lines(kinds) : ""))
   }
 
   /// - Throws: `Failure` of category `badInput` for times that are all more than a year in the future, or before 1970. A Thai

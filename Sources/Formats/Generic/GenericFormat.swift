@@ -75,6 +75,7 @@ struct GenericFormat: ExportFormat {
     let places =
       finding.columns.roles.map { finding.columns[$0] } + finding.columns.watched + finding.columns.series
       + finding.columns.further
+      + finding.columns.origins
       + [finding.columns.zones, finding.columns.days].filter { $0 >= 0 }
     return places.enumerated().filter { places.firstIndex(of: $1) == $0 }.map(\.element)
   }
@@ -191,8 +192,9 @@ struct GenericFormat: ExportFormat {
   ) {
     guard columns[.value] >= 0 else { return }
     let value = row[columns[.value]].trimmed
-    guard let word = kind.word(in: row[columns[.kind]]) else {
-      return out.skip(kind.name(of: row[columns[.kind]]))
+    guard let word = word(of: row) else {
+      guard finding.kindMayBeSource else { return out.skip(kind.name(of: row[columns[.kind]])) }
+      return out.reject(row, "a word that says neither sensor nor meter, where other rows do; use --kind")
     }
     if value.isEmpty {
       if !hasOthers { out.skip("row without a value") }
@@ -207,6 +209,16 @@ struct GenericFormat: ExportFormat {
       word.kind == .ketone
       ? units.ketone(value, unit: row[columns[.unit]]) : units.read(value, unit: row[columns[.unit]])
     add(word, cell, row, at: outcome, into: &out)
+  }
+
+  /// The word for the kind of a row; nil for a row of something else.
+  @inline(__always) private mutating func word(of row: Row) -> KindWord? {
+    let cell = row[columns[.kind]]
+    let word = kind.word(in: cell)
+    guard kind.dependsOnDevice, cell.isEmpty || (word == nil && finding.kindMayBeSource) else { return word }
+    let key = sourceKey(of: row, columns)
+    if let known = kind.knownWord(of: key) { return known ?? word }
+    return kind.findWord(of: key, sourceLabel(of: row, columns).texts) ?? word
   }
 
   /// Whether a row with more cells than the header may have a number that its own decimal comma splits.

@@ -5,7 +5,7 @@ import Logbook
 /// Determines the kind of the readings of a generic input whose rows name none.
 ///
 /// The priority is: the kind that a person gave, the words of the header, the intervals of the times, else
-/// finger sticks. A row's own word has priority over all of them.
+/// finger sticks. A row's own word has priority over all of them. If a column names sources, each has its own kind.
 struct GenericKind {
   /// The kinds that rows name, and the kind of rows that name none.
   var column: KindColumn
@@ -13,6 +13,15 @@ struct GenericKind {
   /// Whether all times may show more than those of the head.
   private(set) var isOpen = false
   private var cadence = Cadence()
+  /// Whether the times are those of neither a person nor a sensor.
+  private(set) var isDoubtful = false
+  /// The sources that columns name, unless a person or the name of the values states one kind for all of them.
+  private var sources: SourceKinds?
+  /// Whether only the header shows a sensor. Then its name must show that a source is a meter.
+  private var isReadFromHeader = false
+  /// The kinds of the sources that were met; nil for the common one.
+  private var words: [SourceKinds.Key: KindWord?] = [:]
+  private static let maxWords = 1000
   private let hasValues: Bool
   private let hasColumn: Bool
   /// Whether rows without a word for their kind may be of any kind.
@@ -26,6 +35,15 @@ struct GenericKind {
     column = KindColumn(kind ?? .smbg, readsMealMarks: finding.readsMealMarks)
     self.basis = basis
     isOpen = kind == nil && hasValues && !needsWord && !Self.rowsStateKinds(finding)
+    let isOfValues = finding.columns[.value] >= 0 && finding.kindOfColumn(finding.columns[.value]) != nil
+    let roles = [GenericRole.device, .serial].filter { finding.columns[$0] >= 0 }
+    let hasSources = !roles.isEmpty || !finding.columns.origins.isEmpty || finding.kindMayBeSource
+    isReadFromHeader = !isOpen && kind == .cbg
+    if hasSources, given == nil, !isOfValues, !needsWord,
+      isOpen || isReadFromHeader || finding.kindMayBeSource
+    {
+      sources = SourceKinds(readsWords: true)
+    }
   }
 
   private static func stated(_ finding: GenericFinding, given: ReadingKind?) -> (
@@ -47,22 +65,76 @@ struct GenericKind {
     }
   }
 
-  /// Notes the time of a reading without a word for its kind. `series` distinguishes its device from others.
-  mutating func note(_ seconds: Int64, series: UInt64) {
-    if isOpen { cadence.note(seconds, series: series) }
+  /// Whether the times of further rows may show something.
+  var takesTimes: Bool { isOpen || (sources != nil && !isReadFromHeader) }
+
+  /// Notes the time of a reading without a word for its kind.
+  mutating func note(
+    _ seconds: Int64, of key: SourceKinds.Key, label: SourceKinds.Label = SourceKinds.Label(texts: [])
+  ) {
+    if isOpen { cadence.note(seconds, series: key.hash) }
+    sources?.note(seconds, of: key, label: label)
   }
 
-  /// Determines the kind if the first rows show the intervals of a sensor. Other intervals prove nothing.
+  /// Whether the label of a source is known, which takes time to read.
+  func knows(_ key: SourceKinds.Key) -> Bool { sources?.knows(key) != false }
+
+  /// Determines the kind if the first rows show the intervals of a sensor. Other intervals prove nothing, nor do several
+  /// sources.
   mutating func decideFromHead() {
-    guard isOpen, cadence.isSensor else { return }
-    decide()
+    guard isOpen, cadence.isSensor, sources.map({ $0.count == 1 }) != false else { return }
+    decideCommon()
   }
 
+  /// Determines the kind, or that of each source.
   mutating func decide() {
-    guard isOpen else { return }
+    guard takesTimes else { return }
+    sources?.decide()
+    if isOpen { decideCommon() }
+    sources?.joinSensors()
+  }
+
+  private mutating func decideCommon() {
     isOpen = false
-    if cadence.isSensor { column = KindColumn(.cbg, readsMealMarks: column.readsMealMarks) }
+    let hasSensor = sources?.labels(of: .sensor).isEmpty == false
+    if cadence.isSensor || hasSensor { column = KindColumn(.cbg, readsMealMarks: column.readsMealMarks) }
+    isDoubtful = !isHistory && cadence.isSteady
     cadence = Cadence()
+  }
+
+  /// The sources with too few values to show what took them, next to that of a sensor. A column of many texts names none.
+  var unknownSources: [SourceKinds.Label] {
+    guard let sources, isHistory, !sources.isFull, !sources.labels(of: .sensor).isEmpty else { return [] }
+    return sources.labels(of: .unknown).filter { !$0.name.isEmpty }
+  }
+
+  /// Whether some of the readings next to those of a sensor are finger sticks.
+  private var hasMeters: Bool { isHistory && sources?.labels(of: .meter).isEmpty == false }
+
+  /// Whether the sources of rows may have different kinds.
+  var dependsOnDevice: Bool { sources != nil }
+
+  /// The word for the kind of a source that was met; nil for one that was not, and a nil word if nothing shows it.
+  @inline(__always) func knownWord(of key: SourceKinds.Key) -> KindWord?? { words[key] }
+
+  /// The word for the kind of a source; nil if nothing shows it.
+  mutating func findWord(of key: SourceKinds.Key, _ texts: [String]) -> KindWord? {
+    let found = findWord(key, texts)
+    if words.count < Self.maxWords { words[key] = .some(found) }
+    return found
+  }
+
+  private func findWord(_ key: SourceKinds.Key, _ texts: [String]) -> KindWord? {
+    let stated = SourceName.taker(of: texts)
+    let taker = stated ?? (isReadFromHeader ? nil : sources?.taker(of: key))
+    switch taker {
+    case .sensor: return KindWord(.cbg)
+    case .meter:
+      // A typed value is marked.
+      let word = stated == nil ? nil : texts.lazy.compactMap { KindWord($0) }.first { $0.kind == .smbg }
+      return word ?? KindWord(.smbg)
+    case .unknown, nil: return texts.contains(where: SourceName.isMeter) ? KindWord(.smbg) : nil
+    }
   }
 
   /// The word for a row's kind; nil for a row of another kind.
@@ -84,6 +156,7 @@ struct GenericKind {
     guard hasValues else { return nil }
     if needsWord { return Decision("kind", "stated by each row", .read) }
     let common = column.common.kind.name
+    if hasMeters, !hasColumn { return Decision("kind", Decision.kindOfEachDevice, .inferred) }
     return Decision("kind", hasColumn ? "stated by the rows, else \(common)" : common, basis)
   }
 }
@@ -142,7 +215,9 @@ struct KindWord {
 
   private static let words: [String: KindWord] = {
     var words: [String: KindWord] = [
-      "manual": KindWord(.smbg, .manual), "calibration": KindWord(.smbg, .calibration),
+      "manual": KindWord(.smbg, .manual), "manuell": KindWord(.smbg, .manual),
+      "manuel": KindWord(.smbg, .manual), "manuale": KindWord(.smbg, .manual),
+      "calibration": KindWord(.smbg, .calibration),
       "control": KindWord(.smbg, .controlSolution), "control solution": KindWord(.smbg, .controlSolution),
       "scan": KindWord(.scan), "scanned": KindWord(.scan), "flash": KindWord(.scan),
       "scan glucose": KindWord(.scan),
@@ -155,6 +230,9 @@ struct KindWord {
       "glukose", "glukos", "bloedglucose", "bloedsuiker", "blodsukker", "blodsocker", "blodglukose",
       "blodglukos",
       "glucose reading", "blood glucose reading", "bg reading", "finger prick", "fingerprick", "capillary",
+      "capillary blood", "capilar", "capillaire", "kapillar", "fingerstich", "fingerpiks", "messgerät",
+      "blutig",
+      "glucometer", "glucómetro", "glucometro", "glucomètre", "glukometer", "medidor",
     ] { words[word] = KindWord(.smbg) }
     for word in [
       "cbg", "cgm", "egv", "sgv", "sensor", "sensor glucose", "historic", "historic glucose", "history",

@@ -27,6 +27,7 @@ struct HealthAutoExportFormat: ExportFormat {
   private var points = 0
   private var pointsOnTheHour = 0
   private var hasMeans = false
+  private var sources = HealthSources()
 
   static func recognise(_ head: InputHead, options: ExportOptions) -> Recognition<Void>? {
     guard head.isJSON, ["metrics", "name", "units", "data"].allSatisfy(head.names) else { return nil }
@@ -49,7 +50,10 @@ struct HealthAutoExportFormat: ExportFormat {
           Self.means.contains { point[$0].shape != .absent } || (date.count > 0 && date.count <= 10)
           || point[Point.source].bytes.contains(UInt8(ascii: "|"))
         if isMean { hasMeans = true }
-        if let shown = date.yearFirstTime, shown.deviceTime.seconds % 3600 == 0 { pointsOnTheHour += 1 }
+        guard let shown = date.yearFirstTime else { return }
+        if shown.deviceTime.seconds % 3600 == 0 { pointsOnTheHour += 1 }
+        let utc = shown.deviceTime.seconds - Int64(shown.utcOffset ?? 0)
+        sources.note(utc, name: point[Point.source], device: .absent, isMarked: Self.isMarked(point))
       }
     } catch {
       // Reading the same rows will reject the metric.
@@ -59,6 +63,7 @@ struct HealthAutoExportFormat: ExportFormat {
 
   /// - Throws: `Failure` of category `badInput` for averages, which were not measured.
   mutating func decide() throws {
+    sources.decide()
     let areOnTheHour = points >= Self.fewestOnTheHour && points == pointsOnTheHour
     guard hasMeans || areOnTheHour else { return }
     throw Failure(
@@ -70,10 +75,15 @@ struct HealthAutoExportFormat: ExportFormat {
   var decisions: [Decision] {
     let unit =
       units.isEmpty ? Decision("unit", "as each metric says", .read) : Decision.units(units)
-    let kind =
-      givenKind.map { Decision("kind", $0.name, .given) }
-      ?? Decision("kind", "cbg of sensors by the source's name, else smbg", .inferred)
-    return [unit, Decision("date-order", "year first", .fixed), kind]
+    return [
+      unit, Decision("date-order", "year first", .fixed), HealthSources.decision(given: givenKind),
+    ]
+  }
+
+  var warnings: [String] { givenKind == nil ? sources.warnings : [] }
+
+  private static func isMarked(_ point: Row) -> Bool {
+    point[Point.meal].equals("Before Meal") || point[Point.meal].equals("After Meal")
   }
 
   mutating func read(_ row: Row, into out: inout BatchBuilder) -> RowVerdict {
@@ -118,7 +128,7 @@ struct HealthAutoExportFormat: ExportFormat {
     try NestedObjects.forEach(in: row[Name.points], columns: pointMembers, line: row.line, body)
   }
 
-  private func readPoint(_ point: Row, _ unit: GlucoseUnit, into out: inout BatchBuilder) {
+  private mutating func readPoint(_ point: Row, _ unit: GlucoseUnit, into out: inout BatchBuilder) {
     guard let shown = point[Point.date].yearFirstTime, let offset = shown.utcOffset else {
       return out.reject(point, "invalid date; expected YYYY-MM-DD hh:mm:ss +hhmm")
     }
@@ -134,7 +144,10 @@ struct HealthAutoExportFormat: ExportFormat {
         Device(vendor: "Apple Health", model: source, format: AppleHealthFormat.id))
       out.add(
         Reading(
-          device: device, kind: givenKind ?? (HealthSource.isSensor(source) ? .cbg : .smbg),
+          device: device,
+          kind: givenKind
+            ?? sources.kind(
+              name: point[Point.source], device: .absent, isMarked: Self.isMarked(point)),
           tick: shown.deviceTime.seconds - Int64(offset), at: shown.deviceTime,
           placement: out.place(shown), measurement, marks: marks, line: point.line))
     }

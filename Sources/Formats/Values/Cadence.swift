@@ -16,6 +16,8 @@ struct Cadence {
   /// From this number of regular steps on, other steps may be among them.
   private static let minStepsAmongOthers = 10
 
+  private static let minSteadySteps = 24
+
   private struct Time: Comparable {
     let series: UInt64
     let seconds: Int64
@@ -69,6 +71,22 @@ struct Cadence {
     if isSensor { return true }
     let steps = steps(of: distinctTimes, lag: 1)
     return steps.count >= Self.minSteps && steps.count { $0 > Self.longestStep } * 2 >= steps.count
+  }
+
+  /// Whether most times are equally far apart, by 16 to 59 minutes, for half a day or more: too often for a person, and
+  /// too seldom for a sensor. They may be every few values of a sensor, or averages.
+  var isSteady: Bool {
+    let steps = steps(of: distinctTimes, lag: 1).sorted()
+    guard steps.count >= Self.minSteadySteps else { return false }
+    let median = steps[steps.count / 2]
+    guard (Self.longestStep - 120...59 * 60).contains(median) else { return false }
+    return steps.count { abs($0 - median) * 5 <= median } * 5 >= steps.count * 3
+  }
+
+  /// Whether there are several times, all of them close together.
+  var isDense: Bool {
+    let steps = steps(of: distinctTimes, lag: 1)
+    return !steps.isEmpty && steps.allSatisfy { $0 <= Self.longestStep }
   }
 
   private var distinctTimes: [Time] {

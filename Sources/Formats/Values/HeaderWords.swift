@@ -157,6 +157,9 @@ struct HeaderWords {
   /// Whether it is a name for a column with the kind of each row.
   var isRowType: Bool { Self.kindNames.contains(name) }
 
+  /// Whether it is a name for a column that says what took the values.
+  var isOrigin: Bool { Self.originNames.contains(name) }
+
   /// Whether it is a name for a column with the name of each value.
   var isName: Bool { Self.nameNames.contains(name) }
 
@@ -305,6 +308,13 @@ struct HeaderWords {
     "event", "ereignis", "événement", "evento", "gebeurtenis", "hændelse", "händelse", "hendelse",
     "zdarzenie",
     "analyte", "parameter", "parameter name", "test name", "result name", "measurement name", "rodzaj",
+  ]
+  private static let originNames: Set<String> = [
+    "source", "data source", "source name", "source app", "data origin", "origin", "specimen source",
+    "method",
+    "measurement method", "input method", "entry method", "quelle", "datenquelle", "herkunft", "messart",
+    "messmethode", "fuente", "origen", "método", "origine", "méthode", "fonte", "origem", "bron", "kilde",
+    "källa", "źródło", "zdroj",
   ]
   /// Names of columns that may describe a row's value, or the person.
   private static let nameNames: Set<String> = [

@@ -12,9 +12,8 @@ import SQLiteRows
 struct KindMismatch {
   private let database: Database
   private let ingest: Int64
-  /// The inferred kind, and the kind that another part of the same export may have been stored as.
-  private let kind: ReadingKind
-  private let other: ReadingKind
+  /// The inferred kinds, each with the kind that another part of the same export may have been stored as.
+  private let others: [(kind: ReadingKind, other: ReadingKind)]
   private let stored: RawStatement
 
   /// - Returns: nil for an import whose kinds are stated, given, or fixed by the format.
@@ -22,9 +21,10 @@ struct KindMismatch {
     guard let decision = decisions.first(where: { $0.subject == "kind" }), decision.basis == .inferred else {
       return nil
     }
-    switch ReadingKind(name: decision.value) {
-    case .smbg?: (kind, other) = (.smbg, .cbg)
-    case .cbg?: (kind, other) = (.cbg, .smbg)
+    switch (ReadingKind(name: decision.value), decision.value) {
+    case (.smbg?, _): others = [(.smbg, .cbg)]
+    case (.cbg?, _): others = [(.cbg, .smbg)]
+    case (_, Decision.kindOfEachDevice): others = [(.smbg, .cbg), (.cbg, .smbg)]
     default: return nil
     }
     (self.database, self.ingest) = (database, ingest)
@@ -42,6 +42,14 @@ struct KindMismatch {
   ///
   /// - Parameter deviceIDs: the stored ids of the batch's device indexes.
   func stored(in batch: [Reading], deviceIDs: [Int64]) throws -> Set<Int> {
+    try others.reduce(into: []) { found, pair in
+      try found.formUnion(stored(in: batch, as: pair.other, not: pair.kind, deviceIDs))
+    }
+  }
+
+  private func stored(
+    in batch: [Reading], as other: ReadingKind, not kind: ReadingKind, _ deviceIDs: [Int64]
+  ) throws -> Set<Int> {
     let theirs = try series(of: other, deviceIDs)
     // Most devices have only one of the two kinds.
     guard !theirs.isEmpty else { return [] }
@@ -61,11 +69,20 @@ struct KindMismatch {
 
   /// The reason why such a reading is not stored.
   func rejection(of reading: Reading) -> Rejection {
-    Rejection(
+    let kind = reading.kind
+    let other = others.first { $0.kind == kind }?.other ?? kind
+    // One kind for all devices would be wrong for some of them. Only many values show a sensor.
+    let advice =
+      switch (others.count > 1, kind) {
+      case (true, .cbg): "undo that import, and import this input again"
+      case (true, _): "it stays as it is"
+      default: "use --kind \(other.name), or undo that import and use --kind \(kind.name)"
+      }
+    return Rejection(
       line: reading.line,
       reason:
         "an earlier import stored this value as \(other.name), and nothing in this input says that it is \(kind.name); "
-        + "use --kind \(other.name), or undo that import and use --kind \(kind.name)")
+        + advice)
   }
 }
 

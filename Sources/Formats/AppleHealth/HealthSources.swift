@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+
+/// The apps and devices that write glucose into Apple Health, and whether they are those of a sensor.
+///
+/// The name shows it for the well-known ones, otherwise the times of all values. No sensor states that a value was
+/// before or after a meal, so values that say so are judged separately from others of their source.
+struct HealthSources {
+  private static let maxKept = 1000
+  private static let maxShown = 4
+
+  private struct Source {
+    let key: SourceKinds.Key
+    let isNamedForSensor: Bool
+  }
+
+  private struct Last {
+    let name: [UInt8]
+    let device: [UInt8]
+    let source: Source
+  }
+
+  private var kinds = SourceKinds()
+  /// The sources of values with a person's mark.
+  private var markedKinds = SourceKinds()
+  private var isNamedForSensor: [SourceKinds.Key: Bool] = [:]
+  /// Values of one source are consecutive.
+  private var last: Last?
+
+  /// What is said about the kind of the readings.
+  static func decision(given kind: ReadingKind?) -> Decision {
+    kind.map { Decision("kind", $0.name, .given) } ?? Decision("kind", Decision.kindOfEachDevice, .inferred)
+  }
+
+  /// Notes the time of a value.
+  mutating func note(_ seconds: Int64, name: Field, device: Field, isMarked: Bool) {
+    let source = find(name, device)
+    if isMarked {
+      markedKinds.note(seconds, of: source.key, label: SourceKinds.Label(texts: [name.text]))
+    } else if !source.isNamedForSensor {
+      kinds.note(seconds, of: source.key, label: SourceKinds.Label(texts: [name.text]))
+    }
+  }
+
+  mutating func decide() {
+    kinds.decide()
+    markedKinds.decide()
+  }
+
+  /// The kind of a value.
+  mutating func kind(name: Field, device: Field, isMarked: Bool) -> ReadingKind {
+    let source = find(name, device)
+    if source.isNamedForSensor, !isMarked { return .cbg }
+    return (isMarked ? markedKinds : kinds).taker(of: source.key) == .sensor ? .cbg : .smbg
+  }
+
+  /// Sources of which nothing shows what took their values.
+  var warnings: [String] {
+    let names = kinds.labels(of: .unknown).map(\.name).filter { !$0.isEmpty }
+    if names.isEmpty { return [] }
+    let shown = names.prefix(Self.maxShown).map(shownName).joined(separator: ", ")
+    return [
+      "too few values to show whether a sensor took them: those of \(shown)\(names.count > Self.maxShown ? ", …" : ""); they are "
+        + "finger sticks here. If a sensor took them, undo this import, and import again when there are more"
+    ]
+  }
+
+  private mutating func find(_ name: Field, _ device: Field) -> Source {
+    if let last, name.hasSameBytes(as: last.name), device.hasSameBytes(as: last.device) { return last.source }
+    var key = SourceKinds.Key()
+    key.add(name.trimmed.bytes)
+    key.add(Self.lastingPart(of: device).utf8)
+    let isNamed = isNamedForSensor[key] ?? SourceName.isSensor(name.text + "\n" + device.text)
+    if isNamedForSensor.count < Self.maxKept { isNamedForSensor[key] = isNamed }
+    let source = Source(key: key, isNamedForSensor: isNamed)
+    last = Last(name: Array(name.bytes), device: Array(device.bytes), source: source)
+    return source
+  }
+
+  /// The name, maker and model of a device: its text begins with an address in memory, and ends with versions that change.
+  private static func lastingPart(of device: Field) -> String {
+    let text = device.text
+    guard text.contains("HKDevice"), let start = text.firstIndex(of: ",") else { return text }
+    let parts = text[start...].split(separator: ",").map { $0.drop { $0 == " " } }
+    let kept = ["name:", "manufacturer:", "model:"]
+    return parts.filter { part in kept.contains { part.hasPrefix($0) } }.joined(separator: ",")
+  }
+}

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+
+/// Finds out which sources of an input are sensors, by the times of the values of each.
+///
+/// A source is a device or an app. No list of names is ever complete, but a sensor measures every 1 to 15 minutes for
+/// hours, and a person never does.
+struct SourceKinds {
+  /// What took the values of a source.
+  enum Taker { case sensor, meter, unknown }
+
+  /// What distinguishes a source from others.
+  struct Key: Hashable {
+    private(set) var hash: UInt64 = 14_695_981_039_346_656_037
+
+    mutating func add(_ bytes: some Sequence<UInt8>) {
+      for byte in bytes { hash = (hash ^ UInt64(byte)) &* 1_099_511_628_211 }
+      // No text holds this byte, so that the parts of a key do not run into one another.
+      hash = (hash ^ 0xFF) &* 1_099_511_628_211
+    }
+  }
+
+  /// The texts that name a source. The first one is for messages.
+  struct Label: Hashable {
+    var texts: [String]
+    /// The column of the first text.
+    var place = -1
+
+    var name: String { texts.first ?? "" }
+  }
+
+  private struct Source {
+    let label: Label
+    var cadence = Cadence()
+    var taker = Taker.unknown
+    /// Whether the values are close together, as far as there are any.
+    var isDense = false
+  }
+
+  /// An input with more sources gives no further ones a cadence.
+  private static let maxSources = 64
+
+  private var sources: [Key: Source] = [:]
+  /// Whether words of the label decide before the times, as in a column that says what took the values.
+  private let readsWords: Bool
+
+  init(readsWords: Bool = false) { self.readsWords = readsWords }
+
+  var count: Int { sources.count }
+
+  /// Whether there are too many sources to be devices.
+  var isFull: Bool { sources.count >= Self.maxSources }
+
+  /// Whether the label of a source is not needed.
+  func knows(_ key: Key) -> Bool { isFull || sources[key] != nil }
+
+  /// Notes the time of a value.
+  mutating func note(_ seconds: Int64, of key: Key, label: @autoclosure () -> Label) {
+    if sources[key] == nil {
+      guard !isFull else { return }
+      sources[key] = Source(label: label())
+    }
+    sources[key]?.cadence.note(seconds, series: 0)
+  }
+
+  /// Decides for each source, once all times are noted.
+  mutating func decide() {
+    for (key, source) in sources {
+      var decided = Source(label: source.label)
+      (decided.taker, decided.isDense) = (taker(source), source.cadence.isDense)
+      sources[key] = decided
+    }
+  }
+
+  private func taker(_ source: Source) -> Taker {
+    if readsWords, let stated = SourceName.taker(of: source.label.texts) { return stated }
+    if source.cadence.isSensor { return .sensor }
+    if source.cadence.isConclusive, !source.cadence.isSteady { return .meter }
+    return source.label.texts.contains(where: SourceName.isMeter) ? .meter : .unknown
+  }
+
+  /// What took the values of a source; nil for one without a noted time.
+  func taker(of key: Key) -> Taker? { sources[key]?.taker }
+
+  /// The sources with this answer, in the order of their names, each once.
+  func labels(of taker: Taker) -> [Label] {
+    let labels = Set(sources.values.filter { $0.taker == taker }.map(\.label))
+    return labels.sorted { ($0.name, $0.place) < ($1.name, $1.place) }
+  }
+
+  /// Decides for sources with few values that are close together, or with the name of a sensor: they are sensors, too.
+  mutating func joinSensors() {
+    let sensors = Set(labels(of: .sensor).map(\.name))
+    guard !sensors.isEmpty else { return }
+    for (key, source) in sources where source.taker == .unknown {
+      if source.isDense || sensors.contains(source.label.name) { sources[key]?.taker = .sensor }
+    }
+  }
+}
+
+/// What the name of a device or app, or a word for the way of measuring, says about what took a value.
+enum SourceName {
+  /// Parts of the names of apps and devices that use a sensor.
+  private static let sensorNames = [
+    "dexcom", "stelo", "libre", "lingo", "eversense", "guardian", "medtronic", "minimed", "xdrip", "juggluco",
+    "sibionics", "ottai", "sugarmate", "spike", "shuggah", "nightguard", "trio", "iaps", "loop",
+  ]
+  private static let meterNames = [
+    "contour", "accuchek", "onetouch", "freestylelite", "freestylefreedom", "freestyleinsulinx",
+    "freestyleoptium", "freestyleprecision", "optiumneo", "precisionneo", "precisionxtra", "caresens",
+    "glucomen", "glucocard", "glucofix", "truemetrix", "trueresult", "mylifeunio", "mylifepura", "beurergl",
+    "wavesense", "relion", "ketomojo", "fingerstick", "fingerprick", "glucometer", "bloodglucosemeter",
+  ]
+  /// Makers of meters also make sensors.
+  private static let otherNames = ["cgm", "sensor", "smartguide", "caresensair"]
+  /// The first letters of words for a sensor, and for a drop of blood or a person's own entry.
+  private static let sensorStems = ["sensor", "cgm", "interstit", "continu", "kontinu", "gewebe"]
+  private static let meterStems = [
+    "finger", "capil", "kapil", "glucomet", "glucómet", "glucomèt", "glukomet", "messgerät", "teststreifen",
+    "blutig", "smbg",
+  ]
+  private static let manualStems = ["manu", "typed", "keyed", "händisch"]
+  /// A longer text is a remark.
+  private static let maxWords = 3
+
+  /// Whether it is the name of a well-known sensor or its app.
+  static func isSensor(_ name: String) -> Bool {
+    let folded = name.lowercased()
+    return sensorNames.contains { folded.contains($0) }
+  }
+
+  /// Whether it is the name of a blood glucose meter.
+  static func isMeter(_ name: String) -> Bool {
+    let folded = String(name.lowercased().filter { $0.isLetter || $0.isNumber })
+    return meterNames.contains { folded.contains($0) } && !otherNames.contains { folded.contains($0) }
+  }
+
+  /// What the texts of a source state: a word for the way of measuring, or the name of a sensor.
+  static func taker(of texts: [String]) -> SourceKinds.Taker? {
+    if let stated = texts.lazy.compactMap({ word($0) }).first { return stated }
+    return texts.contains(where: isSensor) ? .sensor : nil
+  }
+
+  /// Whether a cell shows that its column says what took the values. One that only says `manual` may be about a pump.
+  static func isTelling(_ text: String) -> Bool {
+    if isRemark(text) { return false }
+    return isSensor(text) || isMeter(text) || has(text, sensorStems) || has(text, meterStems)
+  }
+
+  private static func word(_ text: String) -> SourceKinds.Taker? {
+    if isRemark(text) { return nil }
+    let (isOfSensor, isOfMeter) = (has(text, sensorStems), has(text, meterStems + manualStems))
+    return isOfSensor == isOfMeter ? nil : isOfSensor ? .sensor : .meter
+  }
+
+  private static func isRemark(_ text: String) -> Bool {
+    text.split { $0.isWhitespace }.count > maxWords
+  }
+
+  private static func has(_ text: String, _ stems: [String]) -> Bool {
+    text.lowercased().split { !$0.isLetter }.contains { word in stems.contains { word.hasPrefix($0) } }
+  }
+}
