@@ -96,6 +96,30 @@ import Testing
     #expect(try ScratchFile(table(almost, header: "time,glucose (mg/dL)")).readings().readings.count == 41)
   }
 
+  @Test(arguments: [
+    ("999", "mg/dL", 1), ("999", "mg/dL", 8), ("12", "mg/dL", 3), ("700", "mg/dL", 3), ("55", "mmol/L", 3),
+  ])
+  func aNumberThatMeansNoValueIsRefused(_ number: String, _ unit: String, _ count: Int) throws {
+    let values = unit == "mg/dL" ? varied(60) : varied(60).map { "\($0.dropLast()).\($0.suffix(1))" }
+    let text = table(values + Array(repeating: number, count: count), header: "time,glucose (\(unit))")
+    let message = try #require(try refusal(text))
+    #expect(message.contains("holds \(number) \(count == 1 ? "once" : "\(count) times")"), "\(message)")
+    #expect(message.contains("--force"))
+    #expect(try ScratchFile(text).readings { $0.force = true }.readings.count == 60 + count)
+  }
+
+  @Test func numbersAtTheLimitsOfDevicesAreValues() throws {
+    // Sensors repeat 40, 400 and 500, and meters 20 and 600. A single value beyond them may be measured.
+    for limits in [["40", "400", "500", "20", "600"], ["604", "702", "811", "604"], ["12", "12"]] {
+      let repeated = limits.count == 5 ? limits.flatMap { Array(repeating: $0, count: 9) } : limits
+      let text = table(varied(60) + repeated, header: "time,glucose (mg/dL)")
+      #expect(try ScratchFile(text).readings().readings.count == 60 + repeated.count)
+    }
+    let millimoles = Array(repeating: "5.5", count: 30) + Array(repeating: "33.3", count: 9) + ["7.1"]
+    #expect(
+      try ScratchFile(table(millimoles, header: "time,glucose (mmol/L)")).readings().readings.count == 40)
+  }
+
   // MARK: Times
 
   @Test(arguments: [(60, 12, "hour"), (1440, 7, "day"), (7 * 1440, 7, "week")])

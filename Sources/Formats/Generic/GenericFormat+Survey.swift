@@ -114,6 +114,14 @@ extension GenericFormat {
     else { return }
     let unit = stated.isEmpty ? own?.unit : GlucoseUnit(name: stated.trimmed.text)
     plausibility.note(number, unit, at: seconds)
+    noValues.note(number, unit)
+    if halfDays.note(seconds) { halfDays.note(words: words(of: row)) }
+  }
+
+  /// The texts of a row without its times and values.
+  private func words(of row: Row) -> [String] {
+    let used = [GenericRole.time, .date, .clock, .value, .unit, .device, .serial].map { columns[$0] }
+    return row.fields.indices.filter { !used.contains($0) }.map { row[$0].text }
   }
 
   /// A row without a time is a header, or has no data.
@@ -209,6 +217,7 @@ extension GenericFormat {
     try refuseDoubtfulTimes(hint)
     try refuseUnknownSources(hint)
     zeros.decide()
+    halfDays.decide()
     let choices = hint.lines(units.choices.map { unit in { $0.unit = unit } })
     try Self.adding(choices) { try units.decide() }
     if mayBeginWithYear { try datesOfSticks.refuseYearFirst() }
@@ -252,8 +261,14 @@ extension GenericFormat {
           + forced(hint))
     }
     let isOfOneDevice = [GenericRole.device, .serial, .kind].allSatisfy { finding.columns[$0] < 0 }
+    if let fault = noValues.fault(in: units.common) {
+      throw Failure(
+        .badInput,
+        "\(name) \(fault). Empty these cells, or write HI or LO into them if a meter showed that. If they are readings, import them with:"
+          + forced(hint))
+    }
     guard
-      let fault = plausibility.fault(in: units.common, mayBeDaily: mayBeDiaryOfOneHour)
+      let fault = plausibility.fault(in: units.common, mayBeDaily: mayBeDiaryOfOneHour) ?? halfDays.fault
         ?? (isOfOneDevice ? plausibility.timeFault : nil)
     else { return try refuseOtherCalendar(name, hint) }
     throw Failure(

@@ -33,6 +33,8 @@ struct GenericFormat: ExportFormat {
   var rows: GenericRows
   var zeros = GenericZeros()
   var plausibility = GenericPlausibility()
+  var noValues = GenericNoValues()
+  var halfDays = GenericHalfDays()
   var forms = GenericTimeForms()
   var days = GenericDays()
   /// The times of finger sticks next to the values of a sensor.
@@ -139,7 +141,13 @@ struct GenericFormat: ExportFormat {
 
   var warnings: [String] {
     let unused = finding.unused
-    return unused.isEmpty ? [] : ["not read: \(finding.quoted(unused))"]
+    var warnings = unused.isEmpty ? [] : ["not read: \(finding.quoted(unused))"]
+    if halfDays.isDoubtful {
+      warnings.append(
+        "all times are from 1:00 to 12:59; if they are those of a clock of twelve hours without AM and PM, undo this import"
+      )
+    }
+    return warnings
   }
 
   var failureAtEnd: Failure? { rows.missing }

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+
+/// Finds out whether times are those of a clock of twelve hours without AM and PM.
+///
+/// Such times are from 1:00 to 12:59. In rows in order of time they run backwards within a day, since dinner at 7:00 is
+/// below lunch at 12:30. A word for the evening next to a time of the morning shows it in any order.
+struct GenericHalfDays {
+  private static let secondsPerHour: Int64 = 3600
+  private static let secondsPerDay: Int64 = 86_400
+  private static let fewestDays = 7
+  private static let fewestSigns = 3
+  /// No evening begins before five, and after midnight a word for the night is right.
+  private static let eveningHours: ClosedRange<Int64> = 5...11
+
+  /// The rows of one day that follow one another.
+  private struct Day {
+    let number: Int64
+    var last: Int64
+    var isUp = false
+    var isDown = false
+  }
+
+  /// Whether a time was outside of 1:00 to 12:59. Then nothing else is noted.
+  private var isWhole = false
+  private var day: Day?
+  private var dayCount = 0
+  private var goesUp = false
+  private var goesDown = false
+  /// Days with several times, by the order of these.
+  private var (up, down, mixed) = (0, 0, 0)
+  private var evenings = 0
+
+  /// Adds a time in civil seconds.
+  ///
+  /// - Returns: whether words of its row may show that it is of the evening.
+  mutating func note(_ seconds: Int64) -> Bool {
+    if isWhole { return false }
+    let number = DeviceTime.day(of: seconds)
+    let hour = (seconds - number * Self.secondsPerDay) / Self.secondsPerHour
+    isWhole = !(1...12 ~= hour)
+    if !isWhole { noteOrder(seconds, of: number) }
+    return !isWhole && Self.eveningHours.contains(hour)
+  }
+
+  /// Adds the texts of the row whose time was added last.
+  mutating func note(words: [String]) {
+    if words.contains(where: Self.isOfEvening) { evenings += 1 }
+  }
+
+  private mutating func noteOrder(_ seconds: Int64, of number: Int64) {
+    guard var day, day.number == number else {
+      if let day { if number > day.number { goesUp = true } else { goesDown = true } }
+      closeDay()
+      day = Day(number: number, last: seconds)
+      dayCount += 1
+      return
+    }
+    if seconds > day.last { day.isUp = true }
+    if seconds < day.last { day.isDown = true }
+    day.last = seconds
+    self.day = day
+  }
+
+  private mutating func closeDay() {
+    guard let day else { return }
+    switch (day.isUp, day.isDown) {
+    case (true, true): mixed += 1
+    case (true, false): up += 1
+    case (false, true): down += 1
+    case (false, false): break
+    }
+  }
+
+  /// Decides, once all rows are noted.
+  mutating func decide() {
+    closeDay()
+    day = nil
+  }
+
+  private var mayBe: Bool { !isWhole && dayCount >= Self.fewestDays }
+
+  /// Why the times are those of such a clock, as text after the name of the column of values; nil if nothing shows it.
+  var fault: String? {
+    guard mayBe else { return nil }
+    let start = "has times from 1:00 to 12:59 only, "
+    if evenings >= Self.fewestSigns {
+      return start
+        + "\(evenings) of the morning beside words for the evening, as a clock of twelve hours without AM and PM"
+    }
+    guard runsBackwards else { return nil }
+    return start + "which run backwards within a day, as those of a clock of twelve hours without AM and PM"
+  }
+
+  private var runsBackwards: Bool {
+    guard goesUp != goesDown else { return false }
+    // Diaries have the newest day first, and its times in their order.
+    let isDiary = goesDown && mixed == 0 && down == 0
+    let signs = mixed + (goesUp ? down : up)
+    return !isDiary && signs >= Self.fewestSigns && signs * 3 >= up + down + mixed
+  }
+
+  /// Whether the times may be those of such a clock, although nothing shows it: on most days there are several.
+  var isDoubtful: Bool { mayBe && fault == nil && (up + down + mixed) * 2 > dayCount }
+
+  private static let eveningWords: Set<String> = [
+    "dinner", "supper", "evening", "bedtime", "pm", "abend", "abends", "abendessen", "cena", "dîner", "diner",
+    "soir", "soirée",
+    "sera", "noche", "jantar", "noite", "avond", "avondeten", "aften", "aftensmad", "kväll", "kveld",
+    "kolacja", "wieczór", "večeře", "večer", "ужин", "вечер",
+  ]
+
+  private static func isOfEvening(_ text: String) -> Bool {
+    text.lowercased().split { !$0.isLetter }.contains { eveningWords.contains(String($0)) }
+  }
+}

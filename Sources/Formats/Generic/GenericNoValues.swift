@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+
+/// Finds a number that a program writes where there is no value, such as 999.
+///
+/// It is outside of what meters and sensors show, and always the same. Measured values at the limits differ.
+struct GenericNoValues {
+  /// From this count on, equal numbers are not by chance.
+  private static let fewest = 3
+  private static let maxNumbers = 1024
+  private static let milligrams = 20.0...600
+  /// 33.3 mmol/L is 600 mg/dL.
+  private static let millimoles = 1.1...33.4
+
+  /// The counts of numbers outside of the range, by the unit of the row; nil for a row without one.
+  private var counts: [GlucoseUnit?: [Double: Int]] = [:]
+
+  /// Adds the number of a row.
+  mutating func note(_ number: Double, _ unit: GlucoseUnit?) {
+    // Zero is treated elsewhere.
+    guard number != 0 else { return }
+    let isOutside =
+      unit.map { !Self.range($0).contains(number) }
+      ?? !(Self.milligrams.contains(number) && Self.millimoles.contains(number))
+    guard isOutside,
+      let known = counts[unit, default: [:]][number].map({ $0 + 1 })
+        ?? (counts[unit, default: [:]].count < Self.maxNumbers ? 1 : nil)
+    else { return }
+    counts[unit, default: [:]][number] = known
+  }
+
+  private static func range(_ unit: GlucoseUnit) -> ClosedRange<Double> {
+    unit == .milligramsPerDecilitre ? milligrams : millimoles
+  }
+
+  /// What such a number is like, as text after the name of the column; nil without one.
+  ///
+  /// - Parameter common: the unit of values whose rows state none.
+  func fault(in common: GlucoseUnit?) -> String? {
+    for (stated, numbers) in counts {
+      guard let unit = stated ?? common else { continue }
+      // Others are rejected, each with its line.
+      let outside = numbers.filter { number, _ in
+        !Self.range(unit).contains(number) && PlausibleAmounts.glucose(unit).contains(number)
+      }
+      let total = outside.values.reduce(0, +)
+      guard let (number, count) = outside.max(by: { ($0.value, $0.key) < ($1.value, $1.key) }) else {
+        continue
+      }
+      guard number == 999 || (count >= Self.fewest && count * 2 > total) else { continue }
+      let times = count == 1 ? "once" : "\(count) times"
+      return "holds \(plainNumber(number)) \(times), as programs write it where there is no value"
+    }
+    return nil
+  }
+}
