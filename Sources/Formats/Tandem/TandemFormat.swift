@@ -318,8 +318,9 @@ struct TandemTable {
   init?(moved cells: [String]) {
     let columns = KnownColumns(cells, unread: Self.unread) { Self.names[Self.folded($0)] ?? Self.value($0) }
     guard
-      columns.has(.completionTime, .delivered) || columns.has(.deviceType, .serial, .eventTime, .value)
-        || (columns[.serial] == 0 && columns.has(.description, .eventTime, .value))
+      columns.has(.completionTime, .delivered)
+        || (columns[.serial] == 0 && columns[.deviceType] < 0
+          && columns.has(.description, .eventTime, .value))
     else { return nil }
     self.columns = columns
     kind = columns[.delivered] >= 0 ? .bolus : .readings

@@ -118,7 +118,7 @@ enum SourceName {
   private static let sensorStems = ["sensor", "cgm", "interstit", "continu", "kontinu", "gewebe"]
   private static let meterStems = [
     "finger", "capil", "kapil", "glucomet", "glucómet", "glucomèt", "glukomet", "messgerät", "teststreifen",
-    "blutig", "smbg",
+    "blutig", "smbg", "meter",
   ]
   private static let manualStems = ["manu", "typed", "keyed", "händisch"]
   /// A longer text is a remark.
