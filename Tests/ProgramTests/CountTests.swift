@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Foundation
 import TestProgram
 import Testing
 
@@ -213,9 +214,9 @@ struct CountTests {
     rows.addSamples(288, every: 5, from: "2026-05-04")
     try program.write(rows.csv, to: "sensor.csv")
     let records = (0..<count + 1).map { index -> String in
-      // The 96th sample is that of 8 o'clock.
-      let (minute, value) = index < count ? (index * 5, 90 + (96 + index) * 7 % 90) : (3, 99)
-      let time = "2026-05-04 08:\(minute < 10 ? "0" : "")\(minute):00 +0000"
+      // The 96th sample is that of 8 o'clock. Values in steps of 5 minutes would be a sensor's.
+      let (minutes, value) = index < count ? (index * 25, 90 + (96 + index * 5) * 7 % 90) : (3, 99)
+      let time = "2026-05-04 " + String(format: "%02d:%02d:00 +0000", 8 + minutes / 60, minutes % 60)
       return
         " <Record type=\"HKQuantityTypeIdentifierBloodGlucose\" sourceName=\"Health Sync\" unit=\"mg/dL\" startDate=\"\(time)\" value=\"\(value)\"></Record>\n"
     }

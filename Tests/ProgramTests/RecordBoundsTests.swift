@@ -31,7 +31,7 @@ struct RecordBoundsTests {
   }
 
   @Test(arguments: [
-    ["insulin", "500"], ["insulin", "100", "U/h"], ["food", "2000"], ["food", "200", "servings"],
+    ["insulin", "500"], ["insulin", "35", "U/h"], ["food", "2000"], ["food", "200", "servings"],
     ["exercise", "100000", "min"], ["exercise", "1000000", "steps"],
     ["note", "x", "--at", "1990-01-01T00:00:00Z"],
     ["food", "0", "g"],

@@ -19,6 +19,7 @@ struct D1NAMOFormat: ExportFormat {
 
   private var header: SingleHeader
   private var units: UnitSurvey
+  private var kinds = OtherKinds()
   private let model: String
 
   static func recognise(_ head: InputHead, options: ExportOptions) -> Recognition<HeaderRow<Void>>? {
@@ -55,9 +56,7 @@ struct D1NAMOFormat: ExportFormat {
       out.add(
         kind, GlucoseReader(unit: units.unit).read(cell), device: device, at: time, marks: marks, row: row)
     } else {
-      out.reject(
-        row,
-        "the type is not one of \(Self.types.keys.filter { !$0.isEmpty }.sorted().joined(separator: ", "))")
+      out.skip(kinds.name(type))
     }
     let comment = row[Column.comment].trimmed
     if !comment.isEmpty {
@@ -83,6 +82,7 @@ extension D1NAMOFormat {
       "comments as notes",
     ],
     leaves: [
-      "the files of insulin, food and other sensors"
+      "the files of insulin, food and other sensors",
+      "values of other types, which are counted",
     ])
 }

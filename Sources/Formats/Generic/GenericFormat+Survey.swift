@@ -64,7 +64,7 @@ extension GenericFormat {
   /// rows.
   var hasSeenEnough: Bool {
     plausibility.count >= Self.enoughRows && !isOpen && !kind.isOpen && !rows.needsAllRows
-      && columns[.ketone] < 0 && !headHasZeros && sections.first == nil && !kind.takesTimes
+      && columns[.ketone] < 0 && !headHasZeros && sections.first == nil
   }
 
   private static let enoughRows = 20_000
