@@ -85,4 +85,44 @@ import Testing
     let export = try TextExport(Self.table("time,glucose (mg/dL),\(header)", words))
     #expect(Self.counts(export) == ["cbg": 303])
   }
+
+  // MARK: Columns with other names
+
+  /// A person measures because of a sensor, and a `Guardian` may be a parent.
+  @Test(arguments: [
+    ("Entered by", ["Guardian", "School nurse", "Self"]), ("Measured by", ["Guardian", "Self"]),
+    ("Reason", ["CGM alarm", "Routine"]), ("Context", ["CGM low", "Before meal"]),
+    ("Checked against", ["Libre", "Dexcom", ""]), ("Why", ["continuous nausea", "routine"]),
+    ("Activity", ["loop run", "rest"]), ("Anlass", ["Sensorwechsel", ""]),
+    ("Tag", ["Spike", "Normal"]),
+    ("Pump mode", ["Closed loop", "Open loop"]), ("Pump", ["MiniMed", "Medtronic"]),
+    ("Label", ["CGM check", "Breakfast"]),
+  ])
+  func aWordForASensorInOtherColumnsDecidesNothing(_ header: String, _ words: [String]) throws {
+    let sticks = (0..<12).flatMap { day in [431, 733, 1103, 1304].map { day * 1440 + $0 + day * 7 % 45 } }
+    let rows = words.indices.map { word in
+      // Names of persons alternate.
+      (
+        sticks.indices.filter { ($0 % 7 < 2 ? 0 : 1 + $0 % (words.count - 1)) == word }.map { sticks[$0] },
+        words[word]
+      )
+    }
+    let export = try TextExport(Self.table("time,glucose (mg/dL),\(header)", rows))
+    #expect(Self.counts(export) == ["smbg": 48] && export.rejections.isEmpty)
+    // In a column of sources the same words are those of a sensor.
+    guard words == ["Closed loop", "Open loop"] || words.contains("Dexcom") else { return }
+    let source = try TextExport(Self.table("time,glucose (mg/dL),source", rows))
+    #expect(Self.counts(source)["cbg"] ?? 0 > 0)
+  }
+
+  @Test func aRemarkLeavesTheKindOfASensorsRow() throws {
+    let times = (1..<6000).map { $0 * 5 }
+    // The first rows show no other word.
+    let meals = [20_001, 20_333, 21_404, 21_777, 23_008, 24_440].map { $0 / 5 * 5 }
+    let rows = [(times.filter { !meals.contains($0) }, ""), (meals, "Lunch")]
+    for start in ["Sensor start", "Sensor"] {
+      let export = try TextExport(Self.table("time,glucose (mg/dL),Context", rows + [([0], start)]))
+      #expect(Self.counts(export)["smbg"] == nil && Self.counts(export)["cbg"] ?? 0 >= 5994, "\(start)")
+    }
+  }
 }

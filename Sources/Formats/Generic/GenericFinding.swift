@@ -14,7 +14,7 @@ struct GenericFinding {
   var needsUnitWord = false
   /// Whether a person named the column of values.
   var valueIsMapped = false
-  /// Whether the column of kinds was found by its words. A word that is not known may then name a device.
+  /// Whether the column of kinds is named for what took the values. A word that is not known may then name a device.
   var kindMayBeSource = false
   /// The uses of the columns of `columns.watched`, in their order.
   var watches: [WatchedColumn] = []
@@ -183,7 +183,7 @@ struct GenericFinding {
 extension GenericFinding {
   private static func mapped(_ header: GenericHeader, _ wish: ColumnRequest) -> GenericFinding? {
     var finding = GenericFinding(header: header)
-    for (roleName, column) in wish.map {
+    for (roleName, column) in wish.map.sorted(by: { $0.key < $1.key }) {
       guard let role = GenericRole(name: roleName), let place = header.place(of: column) else { return nil }
       finding.columns[role == .utc ? .time : role] = place
     }
@@ -353,19 +353,18 @@ extension GenericFinding {
     guard columns[.kind] < 0, !mapped.contains(GenericRole.kind.name) else { return }
     if let place = placeOfKindWords {
       columns[.kind] = place
-      kindMayBeSource = !header.words[place].isRowType
+      kindMayBeSource = header.words[place].isOrigin
     }
   }
 
-  /// The columns that say what took the values, by their names or by some of their words.
+  /// The columns that are named for what took the values. Words of other columns show nothing: `CGM alarm` is why a person
+  /// measured, a `Guardian` may be a parent, and `MiniMed` a pump.
   private var placesOfOrigins: [Int] {
     header.names.indices.filter { place in
       let words = header.words[place]
-      guard !columns.hasRole(place), !words.name.isEmpty, !words.isTime, !words.isRemark, !words.isPerson
-      else { return false }
+      guard words.isOrigin, !columns.hasRole(place) else { return false }
       let cells = header.cells(place)
-      guard !cells.isEmpty, cells.allSatisfy({ CellContent($0) == .text }) else { return false }
-      return words.isOrigin || cells.contains(where: SourceName.isTelling)
+      return !cells.isEmpty && cells.allSatisfy { CellContent($0) == .text }
     }
   }
 

@@ -314,7 +314,8 @@ struct HeaderWords {
     "method",
     "measurement method", "input method", "entry method", "quelle", "datenquelle", "herkunft", "messart",
     "messmethode", "fuente", "origen", "método", "origine", "méthode", "fonte", "origem", "bron", "kilde",
-    "källa", "źródło", "zdroj",
+    "källa", "źródło", "zdroj", "via", "glucose source", "bg source", "reading source", "measurement source",
+    "measured with", "taken with", "gemessen mit", "medido con", "mesuré avec", "misurato con", "gemeten met",
   ]
   /// Names of columns that may describe a row's value, or the person.
   private static let nameNames: Set<String> = [

@@ -142,12 +142,6 @@ enum SourceName {
     return texts.contains(where: isSensor) ? .sensor : nil
   }
 
-  /// Whether a cell shows that its column says what took the values. One that only says `manual` may be about a pump.
-  static func isTelling(_ text: String) -> Bool {
-    if isRemark(text) { return false }
-    return isSensor(text) || isMeter(text) || has(text, sensorStems) || has(text, meterStems)
-  }
-
   private static func word(_ text: String) -> SourceKinds.Taker? {
     if isRemark(text) { return nil }
     let (isOfSensor, isOfMeter) = (has(text, sensorStems), has(text, meterStems + manualStems))
