@@ -108,6 +108,17 @@ import Testing
     #expect(try ScratchFile(text).readings { $0.force = true }.readings.count == 60 + count)
   }
 
+  @Test func theFirstNumberThatMeansNoValueIsTheSameInEachRun() throws {
+    let rows =
+      varied(60).enumerated().map { ($1, "mg/dL", $0) }
+      + (60..<64).map { ("999", "mg/dL", $0) } + (64..<68).map { ("55", "mmol/L", $0) }
+    let lines = rows.map { value, unit, place in
+      "2026-05-\(10 + place / 4)T\(["07:10", "12:03", "17:41", "22:19"][place % 4]):00,\(value),\(unit)\n"
+    }
+    let text = "time,glucose,unit\n" + lines.joined()
+    for _ in 0..<20 { #expect(try refusal(text)?.contains("holds 999 4 times") == true) }
+  }
+
   @Test func numbersAtTheLimitsOfDevicesAreValues() throws {
     // Sensors repeat 40, 400 and 500, and meters 20 and 600. A single value beyond them may be measured.
     for limits in [["40", "400", "500", "20", "600"], ["604", "702", "811", "604"], ["12", "12"]] {

@@ -493,4 +493,17 @@ import Testing
   func textThatLooksLikeAZoneIsIgnored(_ text: String) throws {
     #expect(try ScratchFile(text).refusal() == nil, "\(text)")
   }
+
+  /// A dictionary has another order in each run.
+  @Test func aColumnWithTheSameNumberOfTimesAndNumbersIsReadByItsName() throws {
+    let rows = "2026-03-04,08:10:00,112,a\n2026-03-04,12:10:00,182,b\n2026-03-05,12:10:00,62,c\n"
+    let summary = "\nSummary\nAverage,118.67\nMinimum,62\nMaximum,182\n"
+    for _ in 0..<40 {
+      let export = try TextExport("Date,Time,Glucose (mg/dL),Category\n" + rows + summary)
+      #expect(export.readings.count == 3)
+      let values = "time,glucose\n2026-03-04T08:10:00,5.6\n2026-03-04T12:10:00,2026-03-04\n"
+      let read = try TextExport(values) { $0.unit = .millimolesPerLitre }
+      #expect(read.readings.count == 1 && read.rejections.count == 1)
+    }
+  }
 }

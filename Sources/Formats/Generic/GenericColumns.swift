@@ -159,12 +159,21 @@ struct GenericHeader {
     // A suitable name needs little evidence, so that a column of mostly damaged cells is still read cell by
     // cell.
     let fits = words[column].isTime || words[column].isGlucose || words[column].isValue
-    guard let most = counts.max(by: { $0.value < $1.value }) else { return .text }
+    guard
+      let most = counts.max(by: {
+        ($0.value, rank($0.key, in: column)) < ($1.value, rank($1.key, in: column))
+      })
+    else { return .text }
     return most.value * (fits ? 10 : 2) > cells.count ? most.key : .text
   }
 }
 
 extension GenericHeader {
+  /// Decides between forms of which a column has the same number of cells.
+  private func rank(_ content: CellContent, in column: Int) -> Int {
+    content == .number && !words[column].isTime ? 1 : -content.rawValue
+  }
+
   /// Whether the cells are times of day in four digits. Without a leading zero they may be minutes, or years.
   private func holdsDigitsOfDay(_ cells: [String]) -> Bool {
     cells.contains { $0.hasPrefix("0") }
@@ -172,8 +181,8 @@ extension GenericHeader {
   }
 }
 
-/// The form in which one cell can be read.
-enum CellContent: Hashable {
+/// The form in which one cell can be read, with times before values.
+enum CellContent: Int {
   case empty, time, midnight, date, clock, epoch, serial, number, valueWord, text
 
   init(_ text: String) {

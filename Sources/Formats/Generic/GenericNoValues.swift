@@ -38,8 +38,9 @@ struct GenericNoValues {
   ///
   /// - Parameter common: the unit of values whose rows state none.
   func fault(in common: GlucoseUnit?) -> String? {
-    for (stated, numbers) in counts {
-      guard let unit = stated ?? common else { continue }
+    // A dictionary has another order in each run.
+    for stated in [nil] + GlucoseUnit.allCases.map(Optional.some) {
+      guard let unit = stated ?? common, let numbers = counts[stated] else { continue }
       // Others are rejected, each with its line.
       let outside = numbers.filter { number, _ in
         !Self.range(unit).contains(number) && PlausibleAmounts.glucose(unit).contains(number)
