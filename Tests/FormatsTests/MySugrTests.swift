@@ -133,6 +133,29 @@ import Testing
     #expect(try Self.read([Self.header(), row]).warnings.isEmpty)
   }
 
+  @Test func theNamesOfTheDanishAppAreKnown() throws {
+    let names = [
+      "Dato", "Tid", "Tags", "Blodsukkermåling (mmol/L)", "Bolusinjektion enheder (pen)",
+      "Basalinjektion enheder", "Bolusinjektion enheder (pumpe)", "Bolus (måltid)", "Insulin (korrektion)",
+      "Midlertidig basal (%)", "Midlertidig basal (minutter)", "Kulhydrater mad (Gram, faktor 1)",
+      "Måltidsbeskrivelser", "Aktivitetsvarighed (minutter)", "Aktivitets intensitet (1: Bekvem)",
+      "Aktivitetsbeskrivelse", "Skridt", "Notat", "Sted", "Blodtryk", "Kropsvægt (kg)", "HbA1c (mmol/mol)",
+      "Ketoner", "Type mad", "Medicin",
+    ]
+    let row = Self.row("30-01-2021", "23:54:00", [3: "9,3", 7: "1,5"])
+    for duration in [names[10], "Midlertidig basalvarighed (minutter)"] {
+      var header = names
+      header[10] = duration
+      let export = try Self.read([header, row])
+      #expect(export.warnings.isEmpty && export.readings.count == 1)
+      #expect(export.records.first?.fields["units"] == .number(1.5))
+    }
+    // Moved columns are refused in this language as well.
+    var moved = names
+    moved.swapAt(7, 8)
+    #expect(throws: Failure.self) { try Self.read([moved, row]) }
+  }
+
   // MARK: Notes
 
   @Test func tagsAreSortedAndEmptyOnesLeftOut() throws {

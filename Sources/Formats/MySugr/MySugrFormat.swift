@@ -238,10 +238,12 @@ struct MySugrHeader {
     ],
     [
       "dato", "tid", "tags", "blodsukkermåling", "bolusinjektion enheder (pen)", "basalinjektion enheder",
-      "bolusinjektion enheder (pumpe)", "insulin (måltid)", "insulin (korrektion)",
-      "midlertidig basal procent", "midlertidig basal varighed", "måltid kulhydrater", "måltidsbeskrivelser",
-      "aktivitetsvarighed", "aktivitetsintensitet", "aktivitetsbeskrivelse", "skridt", "note", "sted",
-      "blodtryk", "kropsvægt", "hba1c", "ketoner", "madtype", "medicin",
+      "bolusinjektion enheder (pumpe)", "bolus (måltid)|insulin (måltid)", "insulin (korrektion)",
+      "midlertidig basal (%)|midlertidig basal procent",
+      "midlertidig basal (minutter)|midlertidig basalvarighed|midlertidig basal varighed",
+      "kulhydrater mad|måltid kulhydrater", "måltidsbeskrivelser", "aktivitetsvarighed",
+      "aktivitets intensitet|aktivitetsintensitet", "aktivitetsbeskrivelse", "skridt", "notat|note", "sted",
+      "blodtryk", "kropsvægt", "hba1c", "ketoner", "type mad|madtype", "medicin",
     ],
   ]
   /// The columns of rapid insulin. In every language only those of basal insulin have a word with `basal`.
