@@ -81,10 +81,46 @@ import Testing
       ])
     #expect(result.rejections.map(\.line) == [4, 5])
     // An empty row ends the day, and the first row has nothing above it.
-    let gap = "2026-05-01,07:05,112\n,12:10,98\n,,\n,18:00,134\n"
-    #expect(try ScratchFile("Date,Time,Glucose (mg/dL)\n\(gap)").readings().readings.count == 2)
-    let first = ",07:05,112\n2026-05-01,12:10,98\n,18:00,134\n"
-    #expect(try ScratchFile("Date,Time,Glucose (mg/dL)\n\(first)").readings().readings.count == 1)
+    let gap = "2026-05-01,07:05,112\n,12:10,98\n,,\n,18:00,134\n2026-05-02,07:05,112\n"
+    #expect(try ScratchFile("Date,Time,Glucose (mg/dL)\n\(gap)").readings().readings.count == 3)
+    let blank = gap.replacing(",,\n", with: "\n")
+    #expect(try ScratchFile("Date,Time,Glucose (mg/dL)\n\(blank)").readings().readings.count == 3)
+    let first = ",07:05,112\n2026-05-01,12:10,98\n,18:00,134\n2026-05-02,07:05,112\n"
+    #expect(try ScratchFile("Date,Time,Glucose (mg/dL)\n\(first)").readings().readings.count == 3)
+  }
+
+  @Test(arguments: [
+    ("2026-05-01,22:24,137", "2026-05-02,22:22,95", "2026-05-03,22:40,101"),
+    ("01.05.2026,22:24,137", "02.05.2026,22:22,95", "03.05.2026,22:40,101"),
+    ("5/1/2026,10:24 PM,137", "5/2/2026,10:22 PM,95", "5/13/2026,10:40 PM,101"),
+  ])
+  func aTimeAfterMidnightHasNotTheDateOfTheEvening(_ first: String, _ second: String, _ third: String) throws
+  {
+    let night = first.contains("PM") ? "3:34 AM" : "03:34"
+    let text = "Date,Time,Glucose (mg/dL)\n\(first)\n,\(night),86\n\(second)\n,\(night),87\n\(third)\n"
+    let result = try ScratchFile(text).readings()
+    #expect(result.readings.compactMap { $0.measurement.quantity?.number } == [137, 95, 101])
+    #expect(result.rejections.map(\.line) == [3, 5])
+    // Of the newest first, the same times are those of one day.
+    let newestFirst = "Date,Time,Glucose (mg/dL)\n\(third)\n,\(night),87\n\(second)\n,\(night),86\n"
+    #expect(try readings(newestFirst).count == 4)
+    let late = newestFirst.replacing(",\(night),86", with: night == "03:34" ? ",23:34,86" : ",11:34 PM,86")
+    #expect(try ScratchFile(late).readings().rejections.map(\.line) == [5])
+  }
+
+  @Test func withoutADirectionOfTheDatesARowNeedsItsOwn() throws {
+    let header = "Date,Time,Glucose (mg/dL)\n"
+    let single = try ScratchFile("\(header)2026-05-01,07:05,112\n,12:10,98\n").readings()
+    #expect(single.readings.count == 1 && single.rejections.map(\.line) == [3])
+    let mixed = "2026-05-02,07:05,112\n,12:10,98\n2026-05-01,07:10,105\n2026-05-03,07:20,91\n"
+    let result = try ScratchFile(header + mixed).readings()
+    #expect(result.readings.count == 3 && result.rejections.map(\.line) == [3])
+    // Objects have no merged cells.
+    let rows = [(#""2026-05-01""#, "07:05"), ("null", "12:10"), (#""2026-05-02""#, "07:10")].map {
+      #"{"date":\#($0),"time":"\#($1)","glucose_mgdl":112}"#
+    }
+    let objects = try ScratchFile("[\(rows.joined(separator: ","))]").readings()
+    #expect(objects.readings.count == 2 && objects.rejections.count == 1)
   }
 
   // MARK: Words for meals
@@ -181,7 +217,7 @@ import Testing
   @Test func aUnitAfterEachNumberIsRead() throws {
     let text = table("Date,Time,Glucose") { "\($0),\($1),\($3) mg/dL" }
     #expect(try readings(text).first?.measurement.quantity?.number == 112)
-    let small = table("Date,Time,Result") { "\($0),\($1),\"\($3 / 18),\($3 % 10)mmol/l\"" }
+    let small = table("Date,Time,Glucose result") { "\($0),\($1),\"\($3 / 18),\($3 % 10)mmol/l\"" }
     #expect(try readings(small).first?.measurement.quantity?.unit == .millimolesPerLitre)
     // The header's unit is for rows without one.
     let both = table("Date,Time,Glucose (mmol/L)") { "\($0),\($1),\($3) mg/dL" }
@@ -194,8 +230,23 @@ import Testing
     #expect(try ScratchFile(text).refusal() != nil)
   }
 
+  /// Cholesterol and potassium have the same units.
+  @Test(arguments: [
+    ("Date,Time,Result", "mg/dL"), ("Date,Time,Value", "mmol/L"), ("Datum,Uhrzeit,Wert", "mg/dl"),
+    ("Sample date,Sample time,Value", "mg/dL"),
+  ])
+  func aUnitAfterEachNumberIsNoWordForGlucose(_ header: String, _ unit: String) throws {
+    let text = table(header) { "\($0),\($1),\($3 / (unit == "mmol/L" ? 18 : 1)) \(unit)" }
+    let message = try #require(try ScratchFile(text).refusal())
+    let names = header.split(separator: ",").map(String.init)
+    #expect(message.contains("'\(names[2])' does not say that it holds glucose"), "\(message)")
+    let map = ["date": names[0], "clock": names[1], "value": names[2]]
+    #expect(try ScratchFile(text).readings { $0.columns = map }.readings.count == 42)
+    #expect(try readings("Blood glucose\n\n\(text)").count == 42)
+  }
+
   @Test func aValueWithoutAUnitAmongOthersIsRejected() throws {
-    let text = table("Date,Time,Result") { "\($0),\($1),\($3) mg/dL" } + "2026-05-30,07:05,112\n"
+    let text = table("Date,Time,Glucose") { "\($0),\($1),\($3) mg/dL" } + "2026-05-30,07:05,112\n"
     let result = try ScratchFile(text).readings()
     #expect(result.readings.count == 42 && result.rejections.count == 1)
     let implausible = table("Date,Time,Glucose") { "\($0),\($1),\($3 * 9) mg/dL" }

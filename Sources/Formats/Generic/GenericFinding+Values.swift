@@ -52,17 +52,6 @@ extension GenericFinding {
     }
   }
 
-  /// Whether each cell of a column has a unit of glucose after its number: `162 mg/dL`.
-  private func cellsStateUnits(_ place: Int) -> Bool {
-    let cells = header.cells(place)
-    return !cells.isEmpty
-      && cells.allSatisfy { cell in
-        cell.withField {
-          $0.trimmed.glucoseWithUnit(.point) != nil || $0.trimmed.glucoseWithUnit(.comma) != nil
-        }
-      }
-  }
-
   /// The problem of a column that is named for glucose, but whose cells are not numbers, or are in another unit.
   private var unreadableProblem: GenericProblem? {
     let all = header.names.indices.filter { !columns.isUsed($0) }
@@ -224,7 +213,7 @@ extension GenericFinding {
         "the column \(quoted([names])) names things other than glucose",
         choices: named.isEmpty ? [] : choices,
         rows: named.sorted().map { RowFilter(column: header.names[names], value: $0) })
-    } else if columns[.unit] >= 0 || cellsStateUnits(place) {
+    } else if columns[.unit] >= 0 {
       needsUnitWord = !header.titleNamesGlucose
     } else if !header.titleNamesGlucose {
       return GenericProblem(

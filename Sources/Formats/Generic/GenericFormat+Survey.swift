@@ -64,7 +64,7 @@ extension GenericFormat {
   /// rows.
   var hasSeenEnough: Bool {
     plausibility.count >= Self.enoughRows && !isOpen && !kind.isOpen && !rows.needsAllRows
-      && columns[.ketone] < 0 && !headHasZeros && sections.first == nil
+      && columns[.ketone] < 0 && !headHasZeros && sections.first == nil && mergedDates == nil
   }
 
   private static let enoughRows = 20_000
@@ -82,6 +82,7 @@ extension GenericFormat {
     }
     guard let time = trialTime(of: row, columns) else { return surveyWithoutTime(row) }
     sections.noteData()
+    mergedDates?.survey(row[columns[.date]], row[columns[.clock]], by: times)
     if place == .belowOtherHeader || (row.isUnterminated && units.hasValues) { return }
     guard rows.choice(row, columns.watched, isItem: true) == .read else { return }
     rows.survey(row, columns, at: time.seconds, units.mark)
@@ -178,7 +179,7 @@ extension GenericFormat {
       times.order = trial
       if merged != nil { mergedDates = merged }
       let outcome = times.named(
-        columns[.time] >= 0 ? times.read(row[columns[.time]]) : readParts(row, columns))
+        columns[.time] >= 0 ? times.read(row[columns[.time]]) : readParts(row, columns, isTrial: true))
       switch outcome {
       case .shown(let time), .instant(let time, _):
         return TrialTime(seconds: time.deviceTime.seconds, statesOffset: outcome.statesOffset)
@@ -234,7 +235,7 @@ extension GenericFormat {
     try decidePlausibility(hint)
     try refuseFurtherValues(hint)
     try refuseSticksOfSensor(hint)
-    mergedDates = GenericMergedDates(finding)
+    mergedDates?.decide(times.order)
     sections = GenericSections()
     if finding.delimiter != nil { place = .aboveHeader }
     columns = finding.delimiter == nil ? columns : finding.columns

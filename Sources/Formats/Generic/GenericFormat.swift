@@ -174,16 +174,19 @@ struct GenericFormat: ExportFormat {
   }
 
   @inline(__always) mutating func readTime(_ row: Row) -> GenericTimeReader.Outcome {
-    let outcome = columns[.time] >= 0 ? times.read(row[columns[.time]]) : readParts(row, columns)
+    let outcome =
+      columns[.time] >= 0 ? times.read(row[columns[.time]]) : readParts(row, columns, isTrial: false)
     let named = times.named(outcome)
     return columns[.offset] >= 0 ? times.placed(named, by: row[columns[.offset]]) : named
   }
 
-  mutating func readParts(_ row: Row, _ columns: GenericColumns) -> GenericTimeReader.Outcome {
+  mutating func readParts(_ row: Row, _ columns: GenericColumns, isTrial: Bool) -> GenericTimeReader.Outcome {
     let (date, clock) = (row[columns[.date]], row[columns[.clock]])
     guard mergedDates != nil else { return times.read(date: date, clock: clock) }
-    return mergedDates?.read(date, clock) { [times] in times.read(date: $0, clock: $1) }
-      ?? .rejected("no date")
+    let outcome = mergedDates?.read(date, clock, line: row.line, isTrial: isTrial) { [times] in
+      times.read(date: $0, clock: $1)
+    }
+    return outcome ?? .rejected("no date")
   }
 
   /// Whether a time states an offset and the first one does not, or the reverse.

@@ -4,8 +4,8 @@ import Logbook
 
 /// Fills in the date of rows without one in a table with a date only in the first row of each day.
 ///
-/// A spreadsheet saves merged cells in this way. The times of day within a date run in one direction, so that a forgotten
-/// date is noticed.
+/// A spreadsheet saves merged cells in this way. The times of day within a date run in the direction of the dates, so that a
+/// forgotten date is noticed, and so is a row after midnight below the date of the evening.
 struct GenericMergedDates {
   private enum Date {
     case own
@@ -13,35 +13,80 @@ struct GenericMergedDates {
     case refused(String)
   }
 
+  /// The dates of a survey, in an order of day and month.
+  private struct Days {
+    private var last: Int64?
+    private var rises = false
+    private var falls = false
+
+    mutating func note(_ day: Int64) {
+      if let last, last != day { if day < last { falls = true } else { rises = true } }
+      last = day
+    }
+
+    /// Nil without two different dates, or if they run in both directions.
+    var descend: Bool? { rises == falls ? nil : falls }
+  }
+
   private var date: [UInt8] = []
   private var lastClock: Int?
+  private var lastLine: Int64 = 0
+  private var days: [DateOrder: Days] = [:]
+  /// Whether the dates of the whole table fall; nil if that is not known.
   private var descends: Bool?
 
   /// Nil if each row of the head with a time of day has its own date, or none has one.
   init?(_ finding: GenericFinding) {
     let (date, clock) = (finding.columns[.date], finding.columns[.clock])
-    guard date >= 0, clock >= 0 else { return nil }
+    guard finding.delimiter != nil, date >= 0, clock >= 0 else { return nil }
     let dates = finding.header.rows.filter { row in
       row.indices.contains(date) && row.indices.contains(clock) && !row[clock].isEmpty
     }.map { !$0[date].isEmpty }
     guard dates.first == true, dates.contains(false) else { return nil }
   }
 
+  /// Adds the date of a row to the survey, in each order of day and month that it may have.
+  mutating func survey(_ dateCell: Field, _ clock: Field, by times: GenericTimeReader) {
+    guard !dateCell.trimmed.isEmpty else { return }
+    for order in DateOrder.allCases {
+      var times = times
+      times.order = order
+      switch times.read(date: dateCell, clock: clock) {
+      case .shown(let time), .instant(let time, _):
+        days[order, default: Days()].note(time.deviceTime.seconds / 86_400)
+      case .rejected: break
+      }
+    }
+  }
+
+  /// Ends the survey. Dates that are read without an order have the same days in all orders.
+  mutating func decide(_ order: DateOrder?) {
+    descends = (order ?? DateOrder.allCases.first).flatMap { days[$0]?.descend }
+    forget()
+  }
+
   /// Forgets the date, for the rows below a header or an empty row.
   mutating func forget() { (date, lastClock) = ([], nil) }
 
   /// Reads the time of a row with its own date or that of a row above.
+  ///
+  /// - Parameters:
+  ///   - line: the row's line. A row between may have been damaged, and its date lost.
+  ///   - isTrial: whether the direction of the dates is still to be found.
   mutating func read(
-    _ dateCell: Field, _ clock: Field, by read: (Field, Field) -> GenericTimeReader.Outcome
+    _ dateCell: Field, _ clock: Field, line: Int64, isTrial: Bool,
+    by read: (Field, Field) -> GenericTimeReader.Outcome
   ) -> GenericTimeReader.Outcome {
-    switch resolve(dateCell.trimmed, clock.trimmed) {
+    if line > lastLine + 1 { forget() }
+    lastLine = line
+    return switch resolve(dateCell.trimmed, clock.trimmed, isTrial: isTrial) {
     case .own: read(dateCell, clock)
     case .refused(let reason): .rejected(reason)
     case .ofRowAbove(let bytes): String(decoding: bytes, as: UTF8.self).withField { read($0, clock) }
     }
   }
 
-  private mutating func resolve(_ cell: Field, _ clock: Field) -> Date {
+  private mutating func resolve(_ cell: Field, _ clock: Field, isTrial: Bool) -> Date {
     if !cell.isEmpty {
       date = Array(cell.bytes)
       lastClock = Self.seconds(clock)
@@ -52,13 +97,14 @@ struct GenericMergedDates {
       return .own
     }
     guard !date.isEmpty else { return .refused("no date") }
-    if let lastClock, seconds != lastClock {
-      let falls = seconds < lastClock
-      if let descends, descends != falls {
+    if !isTrial {
+      guard let descends else {
+        return .refused("no date, and the other dates do not show it: they do not run in one direction")
+      }
+      if let lastClock, seconds != lastClock, descends != (seconds < lastClock) {
         forget()
         return .refused("no date, and the time of day does not continue those of the rows above")
       }
-      descends = falls
     }
     lastClock = seconds
     return .ofRowAbove(date)
