@@ -45,6 +45,37 @@ import Testing
     #expect(try file.readings { $0.columns = map }.readings.count == 28)
   }
 
+  @Test(arguments: [
+    ("Datum", "Čas"), ("Dátum", "Čas"), ("Datum", "Vrijeme"), ("Datum", "Vreme"), ("Datum", "Ura"),
+    ("Data", "Horário"), ("Data", "Hora"), ("Dátum", "Időpont"), ("Päivämäärä", "Kellonaika"),
+    ("Kuupäev", "Kellaaeg"), ("Datums", "Laiks"), ("Data", "Laikas"), ("Tarih", "Saat"), ("Tanggal", "Jam"),
+    ("Dagsetning", "Tími"), ("Дата", "Время"), ("Ημερομηνία", "Ώρα"), ("日付", "時刻"), ("日期", "时间"),
+    ("날짜", "시간"), ("Dyddiad", "Amser"), ("Fecha de control", "Hora"), ("Meetdatum", "Meettijd"),
+    ("Mätdatum", "Tid"), ("Måledato", "Klokkeslæt"),
+  ])
+  func namesInOtherLanguagesAreRead(_ date: String, _ clock: String) throws {
+    let rows = "2026-05-01,07:05,112\n2026-05-01,12:10,98\n"
+    let result = try ScratchFile("\(date),\(clock),Glucose (mg/dL)\n\(rows)").readings()
+    #expect(result.readings.map(\.deviceTime.text) == ["2026-05-01T07:05:00", "2026-05-01T12:10:00"])
+  }
+
+  @Test(arguments: [
+    "Datum a čas", "Datum i vrijeme", "Datum in ura", "Data e horário", "Дата и время", "Aika", "日時",
+    "날짜 및 시간",
+    "Dyddiad ac amser",
+  ])
+  func aNameForBothInAnotherLanguageIsRead(_ name: String) throws {
+    #expect(try ScratchFile(table(name)).readings().readings.count == 28)
+  }
+
+  @Test(arguments: [
+    "Datum narození", "Data ważności", "Datum upotrebe", "Lifetime", "Horário da refeição", "Naissance",
+    "Scadenza",
+  ])
+  func anotherLanguageDoesNotHideATimeOfSomethingElse(_ name: String) throws {
+    #expect(try ScratchFile(table(name)).refusal()?.contains("something else") == true)
+  }
+
   @Test func theSameHoldsForASeparateDateOrTimeOfDay() throws {
     let rows = "2026-05-01,07:05,112\n2026-05-01,12:10,98\n"
     for names in ["Birth date,Time", "Date,Dose time", "Expires,Time"] {
@@ -63,6 +94,14 @@ import Testing
     let parts = "2026-05-01,1950-03-04,07:05,112\n2026-05-02,1950-03-04,12:10,98\n"
     let dates = try ScratchFile("Date,Date of birth,Time,Glucose (mg/dL)\n\(parts)").readings().readings
     #expect(dates.map(\.deviceTime.text) == ["2026-05-01T07:05:00", "2026-05-02T12:10:00"])
+  }
+
+  /// The order of a dictionary is another one in each process.
+  @Test func ofAsManyTimesAsNumbersTheNameDecides() throws {
+    let rows = "2026-05-01,07:05,112\n2026-05-01,12:10,98\n2026-05-02,12:20,104\n"
+    let summary = "\nSummary\nAverage,118.67\nMinimum,62\nMaximum,182\n"
+    let file = try ScratchFile("Date,Time,Blood sugar (mg/dL),Category\n\(rows)\(summary)")
+    #expect(try file.readings().readings.count == 3)
   }
 
   /// Dexcom Studio has times of the sensor, of the meter and of events in one row, shown and internal.

@@ -8,12 +8,15 @@ struct TimeName {
   /// The words of the name that are in no list, in lower case.
   private(set) var unknown: [String] = []
   private var words: Set<Substring> = []
+  /// Whether the name has no known word at all, so that it is in another language.
+  private var isForeign = false
 
   /// - Parameter header: a column's name; dots separate the members of nested objects.
   init(_ header: String) {
     for piece in Self.withoutZones(header).split(whereSeparator: { !$0.isLetter && !$0.isNumber }) {
       add(piece)
     }
+    isForeign = words.isEmpty && !HeaderWords(header).isTime
     // A sensor starts and ends days from its readings.
     if !words.isDisjoint(with: Self.limits), !words.isDisjoint(with: Self.wearables) {
       unknown += words.intersection(Self.limits).sorted().map(String.init)
@@ -21,7 +24,9 @@ struct TimeName {
   }
 
   /// Whether nothing in the name says that its times are those of something else.
-  var isOfMeasurement: Bool { unknown.isEmpty }
+  ///
+  /// Only the cells show what a name in another language is.
+  var isOfMeasurement: Bool { unknown.isEmpty || (isForeign && !isOfOther) }
 
   /// Whether it surely names times of something else, so that another column of times is the right one.
   var isOfOther: Bool { unknown.contains { Self.others.contains(Substring($0)) } }
@@ -61,7 +66,30 @@ extension TimeName {
     "hora", "horario", "sello", "tiempo", "marca", "dia", "día", "heure", "horodatage", "jour", "data", "ora",
     "orario", "giorno", "carimbo", "tijd", "tijdstip", "tijdstempel", "dag", "dato", "tid", "tidspunkt",
     "tidpunkt", "tidsstempel", "tidsstämpel", "klok", "klokke", "klokken", "klokkeslett", "klokkeslæt",
-    "klockslag", "klockan", "kl", "czas", "godzina", "dzień",
+    "klockslag", "klockan", "kl", "czas", "godzina", "dzień", "horário", "horas", "heures",
+  ]
+  /// Words for a time and its measurement in languages that only the forms of the cells show, and words between them.
+  private static let foreign: Set<Substring> = [
+    // Czech, Slovak, Slovene, Croatian, Bosnian, Serbian.
+    "čas", "cas", "den", "deň", "hodina", "měření", "mereni", "merania", "meranie", "záznamu", "dátum",
+    "datumu", "ura", "dan", "meritve", "merjenja", "vrijeme", "vreme", "sat", "mjerenja", "merenja",
+    "mjerenje", "merenje", "i", "in", "aj", "ili",
+    // Hungarian, Finnish, Estonian, Latvian, Lithuanian, Icelandic, Romanian, Turkish, Albanian.
+    "idő", "időpont", "időpontja", "dátuma", "ideje", "óra", "mérés", "és", "aika", "aikaleima",
+    "kellonaika", "kello", "päivä", "päivämäärä", "pvm", "klo", "mittausaika", "mittauspäivä", "mittauksen",
+    "ja", "kuupäev", "kell", "kellaaeg", "aeg", "mõõtmise", "datums", "laiks", "diena", "mērījuma", "un",
+    "laikas", "matavimo", "ir", "dagsetning", "tími", "mælingar", "timp", "ziua", "măsurării", "măsurare",
+    "și", "şi", "tarih", "tarihi", "saat", "saati", "zaman", "ölçüm", "ve", "dita", "koha", "ordua",
+    // Catalan, Basque, Indonesian, Malay, Filipino, Vietnamese, Swahili.
+    "mesurament", "medició", "eguna", "tanggal", "jam", "waktu", "pukul", "pengukuran", "tarikh",
+    "masa", "petsa", "oras", "ngày", "giờ", "đo", "thời", "gian", "tarehe", "saa", "muda",
+    // Russian, Ukrainian, Bulgarian, Serbian, Greek.
+    "дата", "время", "час", "день", "измерения", "замера", "вимірювання", "виміру", "време", "датум",
+    "измерване", "на", "и", "й", "та", "ημερομηνία", "ώρα", "μέτρησης", "και", "χρόνος",
+    // Japanese, Chinese, Korean, Arabic, Hebrew, Hindi, Thai.
+    "日時", "日付", "時刻", "時間", "測定日時", "測定日", "測定時刻", "时间", "日期", "测量时间", "測量時間", "日期时间", "날짜", "시간", "측정", "및",
+    "일시", "التاريخ", "الوقت", "تاريخ", "وقت", "القياس", "תאריך", "שעה", "זמן", "दिनांक", "समय", "तारीख", "วันที่",
+    "เวลา",
   ]
   /// Words for a measurement and its record.
   private static let measurements: Set<Substring> = [
@@ -74,6 +102,12 @@ extension TimeName {
     "registrazione", "coleta",
     "colheita", "exame", "gebeurtenis", "registratie", "invoer", "hændelse", "händelse", "hendelse",
     "registrering", "prøve", "prov", "pomiaru", "odczytu", "badania", "zdarzenia", "gerätes", "geräts",
+    "wpisu", "wykonania", "messung", "blutentnahme", "entnahme", "kontrolle", "ablesung", "control",
+    "controle",
+    "contrôle", "contrôles", "controllo", "controles", "análisis", "analyse", "analisi", "análise", "lectura",
+    "lettura", "leitura", "lecture", "registo", "aflæsning", "aflesning", "avläsning", "mätning", "måling",
+    "meting", "metingen", "medida", "misura", "mesures", "mediciones", "rilevazione", "examen",
+    "esame", "meet", "mät", "måle", "målings", "abnahme", "ablese", "kontroll", "provtagning", "prøvetaking",
   ]
   /// Words for where a time is shown and how it is written.
   private static let forms: Set<Substring> = [
@@ -120,7 +154,7 @@ extension TimeName {
     "scadenza", "nascimento", "validade", "geboorte",
   ]
   private static let known = [
-    times, measurements, forms, limits, wearables, links, members, stamps,
+    times, foreign, measurements, forms, limits, wearables, links, members, stamps,
     GlucoseName.glucose, GlucoseName.sugar, GlucoseName.blood, GlucoseName.values, GlucoseName.kinds,
     GlucoseName.harmless, GlucoseName.brands, GlucoseName.connectors, GlucoseName.containers,
   ].reduce(into: Set<Substring>()) { $0.formUnion($1) }.subtracting(["calibration"])
