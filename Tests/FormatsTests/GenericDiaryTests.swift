@@ -254,9 +254,9 @@ import Testing
   }
 
   @Test func theUnitNextToANestedValueIsRead() throws {
-    func objects(_ unit: String) -> String {
+    func objects(_ unit: String, in name: String = "glucose") -> String {
       let rows = (10..<16).map { hour in
-        #"{"time":"2026-05-01T\#(hour):05:00","glucose":{"value":\#(hour - 5),"unit":"\#(unit)"}}"#
+        #"{"time":"2026-05-01T\#(hour):05:00","\#(name)":{"value":\#(hour - 5),"unit":"\#(unit)"}}"#
       }
       return "[\(rows.joined(separator: ","))]"
     }
@@ -265,6 +265,7 @@ import Testing
         $0.quantity?.unit == .millimolesPerLitre
       })
     #expect(try ScratchFile(objects("mmol/mol")).refusal()?.contains("'mmol/mol'") == true)
+    #expect(try ScratchFile(objects("mmol/L", in: "result")).refusal() != nil)
   }
 
   // MARK: A sensor and finger sticks

@@ -202,7 +202,6 @@ extension GenericFinding {
     if columns[.unit] >= 0, !header.cells(columns[.unit]).contains(where: GenericUnits.isOfGlucose) {
       columns[.unit] = -1
     }
-    useNestedUnit(of: place)
     let kinds = columns[.kind] >= 0 ? header.cells(columns[.kind]) : []
     if kinds.contains(where: { KindWord($0) != nil && HeaderWords($0).mentionsGlucose }) {
       needsKindWord = true
