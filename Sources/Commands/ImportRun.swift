@@ -85,12 +85,13 @@ final class ImportRun {
 
   /// Imports the inputs of a file, and those of the spreadsheets among the members of an archive.
   ///
+  /// - Parameter others: the comparison with other members of the archive.
   /// - Returns: whether any of them is an export.
-  private func importEach(of inputs: ExportInputs, _ place: ImportPaths.FoundInput) throws -> Bool {
+  private func importEach(
+    of inputs: ExportInputs, _ place: ImportPaths.FoundInput, comparedWith others: PartComparison? = nil
+  ) throws -> Bool {
     var hasExport = false
-    let comparison =
-      inputs.count > 1
-      ? PartComparison(target.options, areSheets: inputs.container == .spreadsheet) : nil
+    let comparison = others ?? (inputs.count > 1 ? PartComparison(target.options) : nil)
     for index in 0..<inputs.count {
       if index > 0, SignalFlag.isRaised {
         wasInterrupted = true
@@ -109,7 +110,7 @@ final class ImportRun {
           }
           return try importOne(reader, place)
         case .spreadsheet(let sheets):
-          if try importEach(of: sheets, place) { hasExport = true }
+          if try importEach(of: sheets, place, comparedWith: comparison) { hasExport = true }
         case .unread(let name, let reason): pass(over: name, reason, place)
         }
         return nil

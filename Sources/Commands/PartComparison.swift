@@ -7,7 +7,7 @@ import Logbook
 import LogbookStore
 import USBTransport
 
-/// Compares the sheets of a workbook, or the members of an archive, that are tables without a device: a sheet for each
+/// Compares the sheets of a workbook, or the members of an archive, that are tables without a device: a table for each
 /// person or each sensor has other values at the same times, and all of them would become one series.
 ///
 /// Each part is first imported into a store that is not kept, together with the ones before it.
@@ -15,12 +15,21 @@ final class PartComparison {
   private struct Part {
     let name: String
     let times: ClosedRange<Int64>
+    /// The days of its readings that no earlier part has.
+    var days: Set<Int64> = []
 
-    /// The name of a sheet that may be a person's. The name of a sheet has no colon.
-    var person: Substring? {
-      guard let sheet = name.split(separator: ":").last else { return nil }
-      return SheetName.mayNamePerson(String(sheet)) ? sheet : nil
+    /// Their names without the folders and containers of both.
+    static func ownNames(_ one: Part, _ other: Part) -> (String, String) {
+      let common = zip(one.name, other.name).prefix { $0 == $1 }.map(\.0)
+      let kept = (common.lastIndex { $0 == ":" || $0 == "/" } ?? -1) + 1
+      return (String(one.name.dropFirst(kept)), String(other.name.dropFirst(kept)))
     }
+  }
+
+  /// A reading as an app shows it that cuts times to the minute.
+  private struct Sign: Hashable {
+    let minute: Int64
+    let value: Int64
   }
 
   /// The least common time, in seconds. Exports of consecutive months may share their last hour.
@@ -29,15 +38,16 @@ final class PartComparison {
   /// The least common time of sheets that are named for persons.
   private static let leastCommonOfPersons: Int64 = 86_400
 
+  /// The least number of days that two tables of different persons have in common.
+  private static let leastDays = 2
+
   private let options: ExportOptions
-  private let areSheets: Bool
   private var scratch: Store?
   private var deviceCount = 0
   private var parts: [Part] = []
+  private var signs: Set<Sign> = []
 
-  init(_ options: ExportOptions, areSheets: Bool) {
-    (self.options, self.areSheets) = (options, areSheets)
-  }
+  init(_ options: ExportOptions) { self.options = options }
 
   /// Tries the next part that is a table of no known format.
   ///
@@ -53,12 +63,16 @@ final class PartComparison {
     guard let first = report.counts.firstTime, let last = report.counts.lastTime, first <= last else {
       return
     }
-    let part = Part(name: report.source, times: first...last)
+    var part = Part(name: report.source, times: first...last)
+    let agreeing = try isOfSensor(report.counts) ? 0 : survey(&part, report.ingest, in: store)
     // What has other devices is a separate series.
-    let other = devices > deviceCount ? nil : parts.first { Self.share($0.times, part.times) }
+    let earlier = parts
     if devices == deviceCount || parts.isEmpty { parts.append(part) }
-    guard let other, report.counts.knownReadings * 2 < report.counts.readings else { return }
-    guard isOfSensor(report.counts) else { return try requireNoPersons(part) }
+    guard devices == deviceCount, (report.counts.knownReadings + agreeing) * 2 < report.counts.readings else {
+      return
+    }
+    guard isOfSensor(report.counts) else { return try requireNoPersons(part, earlier) }
+    guard let other = earlier.first(where: { Self.share($0.times, part.times) }) else { return }
     throw Failure(
       .badInput,
       "\(displayed(part.name)): other sensor values at the same times as in \(displayed(other.name)), as those of another "
@@ -67,20 +81,53 @@ final class PartComparison {
     )
   }
 
-  /// - Throws: `Failure` of category `badInput` for finger sticks in sheets that are named for two persons.
-  private func requireNoPersons(_ part: Part) throws {
-    guard areSheets, let name = part.person else { return }
-    let other = parts.first { other in
-      other.person.map { $0 != name } ?? false
-        && Self.common(other.times, part.times) >= Self.leastCommonOfPersons
+  /// Adds the days of what only this part has.
+  ///
+  /// - Returns: the number of its readings whose minute and value an earlier part has.
+  private func survey(_ part: inout Part, _ ingest: Int64, in store: Store) throws -> Int {
+    var filter = ItemFilter()
+    filter.recordKinds = []
+    var own: Set<Sign> = []
+    var agreeing = 0
+    var days: Set<Int64> = []
+    try store.forEachItem(filter) { item in
+      guard case .reading(let reading) = item, reading.ingest == ingest else { return }
+      let seconds = reading.deviceTime.seconds
+      let sign = Sign(minute: seconds - (seconds % 60 + 60) % 60, value: reading.valueBucket)
+      if signs.contains(sign) {
+        agreeing += 1
+      } else {
+        days.insert(DeviceTime.day(of: seconds))
+        own.insert(sign)
+      }
     }
-    guard let other else { return }
+    part.days = days
+    signs.formUnion(own)
+    return agreeing
+  }
+
+  /// - Throws: `Failure` of category `badInput` for finger sticks of the same days as in an earlier part, unless the names
+  ///   say that the parts differ in something else than the person.
+  private func requireNoPersons(_ part: Part, _ earlier: [Part]) throws {
+    guard let other = earlier.first(where: { Self.mayBePersons($0, part) }) else { return }
     throw Failure(
       .badInput,
-      "\(displayed(part.name)): the sheet has readings of the same days as \(displayed(other.name)), and both may be named for "
+      "\(displayed(part.name)): it has other readings of the same days as \(displayed(other.name)), and both may be named for "
         + "persons; a store is for one person, and nothing of it was imported. If they are yours, import "
         + "\(part.name.shellWord) alone; if they are another person's, with --person NAME \(part.name.shellWord)"
     )
+  }
+
+  private static func mayBePersons(_ one: Part, _ other: Part) -> Bool {
+    let names = Part.ownNames(one, other)
+    if SheetName.describe(names.0, names.1) { return false }
+    // Two persons may measure on different days.
+    if SheetName.mayNamePerson(names.0), SheetName.mayNamePerson(names.1) {
+      return common(one.times, other.times) >= leastCommonOfPersons
+    }
+    // A day or two with another month's date are typing errors.
+    let days = one.days.intersection(other.days).count
+    return days >= leastDays && days * 4 >= min(one.days.count, other.days.count)
   }
 
   private func isOfSensor(_ counts: IngestCounts) -> Bool {

@@ -115,11 +115,11 @@ struct ArchiveImportTests {
   }
 
   /// Finger sticks of ten days from a day in March on, two a day.
-  private static func sticks(from day: Int = 1, _ value: (Int) -> Int) -> String {
+  private static func sticks(from day: Int = 1, seconds: String = "", _ value: (Int) -> Int) -> String {
     (0..<20).reduce(into: "Date,Time,Glucose (mg/dL)\n") { text, index in
       let date = day + index / 2
       text +=
-        "2026-03-\(date < 10 ? "0" : "")\(date),\(index % 2 == 0 ? "07" : "19"):\(10 + index),\(value(index))\n"
+        "2026-03-\(date < 10 ? "0" : "")\(date),\(index % 2 == 0 ? "07" : "19"):\(10 + index)\(seconds),\(value(index))\n"
     }
   }
 
@@ -136,8 +136,56 @@ struct ArchiveImportTests {
   }
 
   @Test(arguments: [
+    ("P01", "P02"), ("1", "2"), ("A.B.", "C.D."), ("June", "April"), ("Me", "Sheet2"),
+    ("Control", "Diabetic"),
+    ("Week 1", "Week 2"), ("S1 morning", "S2 evening"), ("Anna", "Table 2"), ("März", "Apr 26"),
+  ])
+  func partsOfTheSameDaysAreNotMixed(_ first: String, _ second: String) async throws {
+    let program = try Program()
+    let (anna, bob) = (Self.sticks { 100 + $0 * 37 % 71 }, Self.sticks(from: 2) { 140 + $0 * 29 % 71 })
+    let outcome = try await program.run(
+      "import", try spreadsheet(program, [(first, anna), (second, bob)]))
+    #expect(outcome.status == 65 && outcome.errors.contains("named for persons"), "\(outcome)")
+    #expect(try StoreFile(program.store).count("reading") == 20)
+    let path = try archive(program, [("\(first)/glucose.csv", anna), ("\(second)/glucose.csv", bob)])
+    let members = try await program.run("import", "--dry-run", path)
+    #expect(members.status == 65 && members.errors.contains("named for persons"), "\(members)")
+  }
+
+  /// An app may cut times to the minute in one export and not in the other.
+  @Test(arguments: [
+    ("anna.csv", "again.csv", 1), ("2026-03-a.csv", "2026-03-b.csv", 11), ("before.csv", "after.csv", 2),
+  ])
+  func membersOfOnePersonAreImported(_ first: String, _ second: String, from day: Int) async throws {
+    let program = try Program()
+    let again = Self.sticks(from: day) { (day == 1 ? 100 : 140) + $0 * 37 % 71 }
+    let path = try archive(
+      program, [(first, Self.sticks(seconds: ":33") { 100 + $0 * 37 % 71 }), (second, again)])
+    let outcome = try await program.run("import", path)
+    #expect(outcome.status == 0, "\(outcome)")
+  }
+
+  @Test func workbooksOfPersonsInAnArchiveAreNotMixed() async throws {
+    let program = try Program()
+    let books = try [("anna", 100), ("bob", 140)].map { name, least in
+      var writer = SpreadsheetWriter([])
+      writer.sheets = SpreadsheetWriter(csv: Self.sticks { least + $0 * 37 % 71 }, sheet: "Log").sheets
+      return ZipWriter.Entry(name: "\(name).xlsx", bytes: try writer.xlsx())
+    }
+    var archive = ZipWriter()
+    archive.entries = books
+    let path = program.path("export.zip")
+    try Data(archive.bytes()).write(to: URL(filePath: path))
+    let outcome = try await program.run("import", path)
+    #expect(
+      outcome.status == 65 && outcome.errors.contains("bob.xlsx:Log: it has other readings"), "\(outcome)")
+  }
+
+  @Test(arguments: [
     ("Before meals", "After meals", 2), ("Messgerät", "Tagebuch", 2), ("Contour Next", "Accu-Chek Guide", 2),
-    ("Week 1", "Week 2", 2), ("März", "Apr 26", 2), ("Anna", "Table 2", 2), ("Lisbon", "Oslo", 12),
+    ("Meter 1", "Meter 2", 2), ("Morning 1", "Evening 2", 2), ("Week 1", "Week 2", 11),
+    ("Page 1", "Page 2", 10),
+    ("März", "Apr 26", 11), ("Anna", "Table 2", 11), ("Lisbon", "Oslo", 12),
   ])
   func sheetsOfOnePersonAreImported(_ first: String, _ second: String, from day: Int) async throws {
     let program = try Program()

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What the name of a sheet in a workbook says about its table.
+/// What the names of sheets in a workbook, and of members of an archive, say about their tables.
 package enum SheetName {
   /// Whether it may be the name of a person: it has a word that does not belong to tables, times or devices.
   package static func mayNamePerson(_ name: String) -> Bool {
@@ -8,8 +8,44 @@ package enum SheetName {
     return !words.contains(where: GlucoseName.brands.contains) && !words.allSatisfy(isOfTable)
   }
 
+  /// Whether what differs between the names of two tables of the same days describes the tables, such as `Before meals` and
+  /// `After meals`. Numbers, months and letters may be those of persons.
+  package static func describe(_ one: String, _ other: String) -> Bool {
+    let (first, second) = (Set(parts(of: one)), Set(parts(of: other)))
+    let differences = [first.subtracting(second), second.subtracting(first)]
+    let words = differences.map { $0.filter(isWord) }
+    guard words.joined().allSatisfy(describes) else { return false }
+    if differences.joined().allSatisfy(isWord) { return words != [[], []] }
+    let isOfDevice = first.intersection(second).contains {
+      devices.contains($0) || GlucoseName.brands.contains($0)
+    }
+    let hasWords = words.allSatisfy { !$0.isEmpty }
+    return (isOfDevice || hasWords)
+      && first.union(second).filter(isWord).allSatisfy { describes($0) || isOfTable($0) }
+  }
+
+  /// Its words and numbers: `P01` is a word and a number.
+  private static func parts(of name: String) -> [Substring] {
+    let text = foldedHeader(name)
+    return text.split { !$0.isLetter } + text.split { !$0.isNumber }
+  }
+
+  private static func isWord(_ part: Substring) -> Bool { part.first?.isLetter ?? false }
+
+  private static func describes(_ word: Substring) -> Bool {
+    if [descriptions, devices, GlucoseName.brands, GlucoseName.meals].contains(where: { $0.contains(word) }) {
+      return true
+    }
+    let header = HeaderWords(String(word))
+    return header.isMeal || header.kind != nil || header.mentionsGlucose
+  }
+
   private static func isOfTable(_ word: Substring) -> Bool {
-    if words.contains(word) || months.contains(word) || GlucoseName.known.contains(word) { return true }
+    if words.contains(word) || descriptions.contains(word) || devices.contains(word) || months.contains(word)
+      || GlucoseName.known.contains(word)
+    {
+      return true
+    }
     let header = HeaderWords(String(word))
     return header.isMeal || header.isTime || header.isRemark || header.isRowType || header.namesOther
       || header.mentionsGlucose || header.kind != nil || header.role != nil
@@ -27,23 +63,36 @@ package enum SheetName {
     jan feb mar mär mrz apr jun jul aug sep sept okt oct nov dez dec ene abr ago dic gen mag giu lug set ott
     """.split { $0.isWhitespace })
 
-  /// Words for parts of a workbook, of the day, the week or the year, and of a life.
+  /// Words for parts of a workbook, of the week or the year, and of a life, which two persons may share.
   private static let words = Set<Substring>(
     """
-    sheet tabelle blatt feuil feuille hoja folha foglio blad ark arkusz planilha table tab worksheet
-    data daten données datos dati dane log logs diary tagebuch journal diario dagboek dagbog dagbok
-    export import report bericht rapport summary overview übersicht all alle tout todo tutto raw original
-    copy kopie copie copia backup old new neu alt archive archiv part teil page seite list liste lista
-    entries entry records record main total final draft clean upload download app phone device devices
+    part teil page seite copy kopie copie copia backup archive archiv csv tsv txt json xlsx ods zip
     week weeks woche wochen semaine semana settimana weekly kw month monat mois mes mese year jahr année año
     quarter first second third erste zweite dritte one two three period phase visit test
     monday tuesday wednesday thursday friday saturday sunday montag dienstag mittwoch donnerstag freitag
     samstag sonntag lundi mardi mercredi jeudi vendredi samedi dimanche lunes martes miércoles jueves
     viernes sábado domingo weekend weekday
-    today days day tage night nights nacht nachts nuit noche notte morning mornings morgen morgens früh
+    today later earlier again spring summer autumn fall winter frühling sommer herbst
+    """.split { $0.isWhitespace })
+
+  /// Words that describe one of several tables of a person.
+  private static let descriptions = Set<Substring>(
+    """
+    sheet tabelle blatt feuil feuille hoja folha foglio blad ark arkusz planilha table tab worksheet
+    data daten données datos dati dane log logs diary tagebuch journal diario dagboek dagbog dagbok
+    export import report bericht rapport summary overview übersicht all alle tout todo tutto raw original
+    old new neu alt list liste lista entries entry records record main total final draft clean upload download
+    days day tage night nights nacht nachts nuit noche notte morning mornings morgen morgens früh
     matin mañana mattina noon mittag midi evening evenings abend abends soir tarde sera afternoon nachmittag
     before after vor nach avant après antes después prima dopo pre post and und et con med
     left right links rechts home work school schule holiday holidays vacation travel trip urlaub ferien
-    sport training later earlier again spring summer autumn fall winter frühling sommer herbst
+    sport training
+    """.split { $0.isWhitespace })
+
+  /// Words for devices, and their models.
+  private static let devices = Set<Substring>(
+    """
+    app phone device devices meter meters gerät messgerät glucometer sensor sensors
+    next plus guide mobile performa aviva instant active nano select flex neo elite optium
     """.split { $0.isWhitespace })
 }
