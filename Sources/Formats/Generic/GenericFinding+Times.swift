@@ -152,8 +152,7 @@ extension GenericFinding {
         "the column \(quoted([place])) seems to hold offsets of the times, which are not read; "
           + "give the zone of the times with --timezone, or name the column with --map offset=COLUMN")
     }
-    for place in header.names.indices where !columns.isUsed(place) && header.words[place].role == .offset {
-      guard let name = header.cells(place).first(where: Self.isZoneName) else { continue }
+    if let place = placeOfZones, let name = header.cells(place).first {
       return GenericProblem(
         "the column \(quoted([place])) names time zones, such as \(name.prefix(40)), which are not read; "
           + "give the zone of the times with --timezone")
@@ -166,10 +165,7 @@ extension GenericFinding {
     guard columns[.offset] < 0, !hasTimesOfUTC else { return nil }
     let times = columns[.time] >= 0 ? header.cells(columns[.time]) : []
     guard times.isEmpty || !times.allSatisfy(Self.statesOffset) else { return nil }
-    return header.names.indices.first { place in
-      let cells = header.cells(place)
-      return !columns.isUsed(place) && !cells.isEmpty && cells.allSatisfy(Self.isZoneName)
-    }
+    return header.names.indices.first { !columns.isUsed($0) && mayHoldZones($0) }
   }
 
   /// `America/New_York`, or an abbreviation such as `EST`.

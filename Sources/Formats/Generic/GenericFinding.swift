@@ -371,7 +371,10 @@ extension GenericFinding {
   /// Whether a column has offsets of times: texts such as `+02:00`, or numbers if the name states it.
   private func holdsOffsets(_ place: Int) -> Bool {
     let cells = header.cells(place)
-    if cells.contains(where: { $0.withField { $0.trimmed.utcOffset != nil } }) { return true }
+    if cells.contains(where: { $0.withField { $0.trimmed.utcOffset != nil } }) {
+      // `BST` beside `GMT` has no offset of its own.
+      return !cells.contains { Self.isZoneName($0) && $0.withField { $0.trimmed.offsetInAnyForm } == nil }
+    }
     let numbers = cells.compactMap { $0.withField { $0.trimmed.numericOffset } }
     // The offset of a calibration is another kind of number, and mostly 0.
     guard header.words[place].name == "offset" else { return !numbers.isEmpty }

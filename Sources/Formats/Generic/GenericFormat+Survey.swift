@@ -64,7 +64,8 @@ extension GenericFormat {
   /// rows.
   var hasSeenEnough: Bool {
     plausibility.count >= Self.enoughRows && !isOpen && !kind.isOpen && !rows.needsAllRows
-      && columns[.ketone] < 0 && !headHasZeros && sections.first == nil && mergedDates == nil
+      && columns[.ketone] < 0 && columns.zones < 0 && !headHasZeros && sections.first == nil
+      && mergedDates == nil
   }
 
   private static let enoughRows = 20_000

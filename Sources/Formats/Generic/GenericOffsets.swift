@@ -50,6 +50,36 @@ extension GenericFinding {
     }
   }
 
+  /// Whether a column has zones or offsets of the times, by its name or by each of its cells.
+  func mayHoldZones(_ place: Int) -> Bool {
+    let (cells, words) = (header.cells(place), header.words[place])
+    guard !cells.isEmpty, !words.mentionsGlucose else { return false }
+    if Self.isNameOfZones(words) { return true }
+    let isNamed = !words.words.isDisjoint(with: ["offset", "zone"])
+    return cells.allSatisfy { cell in
+      Self.looksLikeZone(cell) || (isNamed && cell.withField { $0.trimmed.durationAsOffset } != nil)
+    }
+  }
+
+  /// Whether a name can be one of nothing but zones. A zone may be one of training, and an offset one of a calibration.
+  private static func isNameOfZones(_ words: HeaderWords) -> Bool {
+    let isOfTime = !words.words.isDisjoint(with: ["utc", "gmt", "zone", "time"])
+    return words.role == .offset && !["offset", "zone", "gmt"].contains(words.name)
+      || !words.words.isDisjoint(with: namesOfZones) || (isOfTime && words.words.contains("offset"))
+  }
+
+  private static let namesOfZones: Set<String> = [
+    "tz", "timezone", "zeitzone", "zeitverschiebung", "utcoffset", "tzoffset", "zoneoffset", "gmtoffset",
+    "timezoneoffset",
+  ]
+
+  /// Whether a text is the name of a time zone, also as Windows writes it, or `UTC` or `GMT` with an offset.
+  private static func looksLikeZone(_ cell: String) -> Bool {
+    isZoneName(cell) || ["MEZ", "MESZ"].contains(cell) || ["(UTC", "(GMT"].contains(where: cell.hasPrefix)
+      || [" Standard Time", " Daylight Time", " Summer Time"].contains(where: cell.hasSuffix)
+      || cell.withField { $0.trimmed.namedOffset } != nil
+  }
+
   /// Whether the times themselves state their offsets.
   private var timesStateOffsets: Bool {
     let times = columns[.time] >= 0 ? header.cells(columns[.time]) : []
@@ -77,6 +107,27 @@ extension GenericColumns {
 }
 
 extension Field {
+  /// A duration of ISO 8601 as an offset to the east, in seconds: `PT1H`, `PT-5H30M`.
+  var durationAsOffset: Int32? {
+    guard count >= 4, count <= 10, slice(0, 2).equalsFolded("PT") else { return nil }
+    let parts = text.dropFirst(2).uppercased().split(separator: "H", omittingEmptySubsequences: false)
+    guard parts.count == 2, let hours = Int32(parts[0]), abs(hours) <= 14 else { return nil }
+    guard !parts[1].isEmpty else { return hours * 3600 }
+    guard parts[1].last == "M", let minutes = Int32(parts[1].dropLast()), abs(minutes) < 60 else {
+      return nil
+    }
+    return hours * 3600 + minutes * 60
+  }
+
+  /// An offset in any form: as a text, as a number of hours, minutes or seconds, or in milliseconds, as Android has it.
+  var offsetInAnyForm: Int32? {
+    if let offset = utcOffset ?? namedOffset ?? durationAsOffset ?? numericOffset { return offset }
+    guard count <= 9, let milliseconds = number(.point), abs(milliseconds) <= 50_400_000,
+      milliseconds.truncatingRemainder(dividingBy: 900_000) == 0
+    else { return nil }
+    return Int32(milliseconds / 1000)
+  }
+
   /// `UTC+2`, `GMT-0400` or `UTC+05:30` in seconds to the east; nil for any other text.
   var namedOffset: Int32? {
     guard count >= 5, count <= 12, slice(0, 3).equalsFolded("UTC") || slice(0, 3).equalsFolded("GMT") else {

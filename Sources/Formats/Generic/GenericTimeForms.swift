@@ -33,17 +33,25 @@ struct GenericTimeForms {
   private var forms: [Form: Days] = [:]
 
   private var zone: [UInt8]?
+  private var offsets: (least: Int32, greatest: Int32)?
   /// Whether rows name different time zones.
   private(set) var hasSeveralZones = false
 
   /// Whether a time states its offset.
   var statesOffsets: Bool { withOffset != nil }
 
-  /// Adds the time zone that a row names.
+  /// Adds the time zone that a row names. The offsets of one zone differ by an hour, in winter and in summer.
   mutating func note(zone cell: Field) {
     let cell = cell.trimmed
     guard !cell.isEmpty, !hasSeveralZones else { return }
-    if let zone { hasSeveralZones = !cell.hasSameBytes(as: zone) } else { zone = Array(cell.bytes) }
+    if let offset = cell.offsetInAnyForm {
+      let (least, greatest) = offsets ?? (offset, offset)
+      offsets = (min(least, offset), max(greatest, offset))
+      hasSeveralZones = zone != nil || max(greatest, offset) - min(least, offset) > 3600
+      return
+    }
+    hasSeveralZones = offsets != nil || zone.map { !cell.hasSameBytes(as: $0) } ?? false
+    zone = Array(cell.bytes)
   }
 
   /// Adds a time of a row.
