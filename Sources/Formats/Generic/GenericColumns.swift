@@ -185,9 +185,6 @@ extension GenericHeader {
 enum CellContent: Int {
   case empty, time, midnight, date, clock, epoch, serial, number, valueWord, text
 
-  /// Whether it is a form of times only, or of counts that a program writes for times.
-  var isTime: Bool { [.time, .midnight, .date, .clock, .epoch, .serial].contains(self) }
-
   init(_ text: String) {
     self = text.withField(Self.content)
   }

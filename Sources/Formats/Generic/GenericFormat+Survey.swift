@@ -150,9 +150,13 @@ extension GenericFormat {
   }
 
   /// What distinguishes the source of a row from others.
-  func sourceKey(of row: Row, _ columns: GenericColumns) -> SourceKinds.Key {
+  @inline(__always) func sourceKey(of row: Row, _ columns: GenericColumns) -> SourceKinds.Key {
+    // Of the columns of sources, without a list for each row.
     var key = SourceKinds.Key()
-    for column in sourceColumns(columns) { key.add(row[column].trimmed.bytes) }
+    if finding.kindMayBeSource { key.add(row[columns[.kind]].trimmed.bytes) }
+    for column in columns.origins where column >= 0 { key.add(row[column].trimmed.bytes) }
+    if columns[.device] >= 0 { key.add(row[columns[.device]].trimmed.bytes) }
+    if columns[.serial] >= 0 { key.add(row[columns[.serial]].trimmed.bytes) }
     return key
   }
 

@@ -20,8 +20,9 @@ struct GenericKind {
   /// Whether only the header shows a sensor. Then its name must show that a source is a meter.
   private var isReadFromHeader = false
   /// The kinds of the sources that were met; nil for the common one.
-  private var words: [SourceKinds.Key: KindWord?] = [:]
-  private static let maxWords = 1000
+  private var words: [(key: SourceKinds.Key, word: KindWord?)] = []
+  /// Few tables have more sources, and the words of further ones are found again.
+  private static let maxWords = 16
   private let hasValues: Bool
   private let hasColumn: Bool
   /// Whether rows without a word for their kind may be of any kind.
@@ -115,12 +116,16 @@ struct GenericKind {
   var dependsOnDevice: Bool { sources != nil }
 
   /// The word for the kind of a source that was met; nil for one that was not, and a nil word if nothing shows it.
-  @inline(__always) func knownWord(of key: SourceKinds.Key) -> KindWord?? { words[key] }
+  @inline(__always) func knownWord(of key: SourceKinds.Key) -> KindWord?? {
+    for known in words where known.key == key { return .some(known.word) }
+    return nil
+  }
 
   /// The word for the kind of a source; nil if nothing shows it.
   mutating func findWord(of key: SourceKinds.Key, _ texts: [String]) -> KindWord? {
     let found = findWord(key, texts)
-    if words.count < Self.maxWords { words[key] = .some(found) }
+    if words.count == Self.maxWords { words.removeFirst() }
+    words.append((key, found))
     return found
   }
 
