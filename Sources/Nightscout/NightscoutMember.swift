@@ -22,7 +22,7 @@
     "insulin", "carbs", "protein", "fat", "notes", "duration",
     "absolute", "rate", "percent", "relative", "enteredinsulin", "splitExt",
     "glucose", "glucoseType", "units", "isBasalInsulin", "durationInMilliseconds",
-    "app", "subject", "enteredBy", "isSMB", "automatic", "insulinType", "insulinInjections",
+    "app", "subject", "enteredBy", "isSMB", "automatic", "insulinType", "insulinInjections", "key600",
   ]
 }
 
@@ -103,4 +103,6 @@ extension NightscoutMember {
   package static var insulinType: Self { Self(36) }
   /// The doses of several insulins, as JSON text.
   package static var insulinInjections: Self { Self(37) }
+  /// The key that the uploader of Medtronic's 600 series gives an event of the pump, such as `BG8025B458`.
+  package static var pumpKey: Self { Self(38) }
 }

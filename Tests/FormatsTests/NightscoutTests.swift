@@ -301,4 +301,18 @@ import Testing
     let export = try TextExport(Self.plainRow + "\"xDrip\"\r\n" + Self.plainRow)
     #expect(export.readings.count == 1 && export.isTruncated)
   }
+
+  /// Such a value may be the sensor's own, which is decided where it is counted.
+  @Test(arguments: [
+    (#""glucoseType":"Finger","key600":"BG00000001""#, ReadingMarks.calculator),
+    (#""glucoseType":"Manual","key600":"BG00000001""#, ReadingMarks.manual),
+    (#""glucoseType":"Finger","key600":"BOLUS0001""#, ReadingMarks()),
+    (#""glucoseType":"Finger""#, ReadingMarks()),
+  ])
+  func glucoseThatAPumpOfThe600SeriesHadIsMarked(_ members: String, _ marks: ReadingMarks) throws {
+    let export = try TextExport(
+      #"[{"eventType":"BG Check","created_at":"2026-05-06T12:00:00Z","glucose":111,"units":"mg/dl",\#(members)}]"#
+    )
+    #expect(export.readings.map(\.kind) == [.smbg] && export.readings.map(\.marks) == [marks])
+  }
 }
