@@ -46,12 +46,10 @@ import Testing
   }
 
   @Test(arguments: [
-    ("Datum", "Čas"), ("Dátum", "Čas"), ("Datum", "Vrijeme"), ("Datum", "Vreme"), ("Datum", "Ura"),
-    ("Data", "Horário"), ("Data", "Hora"), ("Dátum", "Időpont"), ("Päivämäärä", "Kellonaika"),
-    ("Kuupäev", "Kellaaeg"), ("Datums", "Laiks"), ("Data", "Laikas"), ("Tarih", "Saat"), ("Tanggal", "Jam"),
-    ("Dagsetning", "Tími"), ("Дата", "Время"), ("Ημερομηνία", "Ώρα"), ("日付", "時刻"), ("日期", "时间"),
-    ("날짜", "시간"), ("Dyddiad", "Amser"), ("Fecha de control", "Hora"), ("Meetdatum", "Meettijd"),
-    ("Mätdatum", "Tid"), ("Måledato", "Klokkeslæt"),
+    ("Datum", "Čas"), ("Datum", "Vrijeme"), ("Datum", "Vreme"), ("Datum", "Ura"), ("Data", "Horário"),
+    ("Data", "Hora"), ("Datums", "Laiks"), ("Data", "Laikas"), ("Data", "Amser"),
+    ("Fecha de control", "Hora"),
+    ("Meetdatum", "Meettijd"), ("Mätdatum", "Tid"), ("Måledato", "Klokkeslæt"),
   ])
   func namesInOtherLanguagesAreRead(_ date: String, _ clock: String) throws {
     let rows = "2026-05-01,07:05,112\n2026-05-01,12:10,98\n"

@@ -68,28 +68,13 @@ extension TimeName {
     "tidpunkt", "tidsstempel", "tidsstämpel", "klok", "klokke", "klokken", "klokkeslett", "klokkeslæt",
     "klockslag", "klockan", "kl", "czas", "godzina", "dzień", "horário", "horas", "heures",
   ]
-  /// Words for a time and its measurement in languages that only the forms of the cells show, and words between them.
+  /// Words of languages that share only some words for a time with the others: Czech, Slovak, Slovene, Croatian, Serbian,
+  /// Latvian, Lithuanian, Romanian, Albanian, Catalan.
   private static let foreign: Set<Substring> = [
-    // Czech, Slovak, Slovene, Croatian, Bosnian, Serbian.
-    "čas", "cas", "den", "deň", "hodina", "měření", "mereni", "merania", "meranie", "záznamu", "dátum",
-    "datumu", "ura", "dan", "meritve", "merjenja", "vrijeme", "vreme", "sat", "mjerenja", "merenja",
-    "mjerenje", "merenje", "i", "in", "aj", "ili",
-    // Hungarian, Finnish, Estonian, Latvian, Lithuanian, Icelandic, Romanian, Turkish, Albanian.
-    "idő", "időpont", "időpontja", "dátuma", "ideje", "óra", "mérés", "és", "aika", "aikaleima",
-    "kellonaika", "kello", "päivä", "päivämäärä", "pvm", "klo", "mittausaika", "mittauspäivä", "mittauksen",
-    "ja", "kuupäev", "kell", "kellaaeg", "aeg", "mõõtmise", "datums", "laiks", "diena", "mērījuma", "un",
-    "laikas", "matavimo", "ir", "dagsetning", "tími", "mælingar", "timp", "ziua", "măsurării", "măsurare",
-    "și", "şi", "tarih", "tarihi", "saat", "saati", "zaman", "ölçüm", "ve", "dita", "koha", "ordua",
-    // Catalan, Basque, Indonesian, Malay, Filipino, Vietnamese, Swahili.
-    "mesurament", "medició", "eguna", "tanggal", "jam", "waktu", "pukul", "pengukuran", "tarikh",
-    "masa", "petsa", "oras", "ngày", "giờ", "đo", "thời", "gian", "tarehe", "saa", "muda",
-    // Russian, Ukrainian, Bulgarian, Serbian, Greek.
-    "дата", "время", "час", "день", "измерения", "замера", "вимірювання", "виміру", "време", "датум",
-    "измерване", "на", "и", "й", "та", "ημερομηνία", "ώρα", "μέτρησης", "και", "χρόνος",
-    // Japanese, Chinese, Korean, Arabic, Hebrew, Hindi, Thai.
-    "日時", "日付", "時刻", "時間", "測定日時", "測定日", "測定時刻", "时间", "日期", "测量时间", "測量時間", "日期时间", "날짜", "시간", "측정", "및",
-    "일시", "التاريخ", "الوقت", "تاريخ", "وقت", "القياس", "תאריך", "שעה", "זמן", "दिनांक", "समय", "तारीख", "วันที่",
-    "เวลา",
+    "čas", "cas", "den", "deň", "hodina", "měření", "mereni", "merania", "meranie", "záznamu", "ura", "dan",
+    "meritve", "merjenja", "vrijeme", "vreme", "sat", "mjerenja", "merenja", "mjerenje", "merenje", "i", "in",
+    "aj", "ili", "datums", "laiks", "diena", "mērījuma", "un", "laikas", "matavimo", "ir", "timp",
+    "măsurării", "măsurare", "și", "şi", "koha", "dhe", "mesurament", "medició",
   ]
   /// Words for a measurement and its record.
   private static let measurements: Set<Substring> = [
