@@ -208,7 +208,7 @@ import Testing
     ("zone_offset", "3600000", "-18000000"),
     ("TZ", "W. Europe Standard Time", "Eastern Standard Time"), ("Time zone", "Eastern Time", "Pacific Time"),
     ("TimeZone", "(UTC+01:00) Amsterdam, Berlin", "(UTC-05:00) Eastern Time (US & Canada)"),
-    ("Zone", "Etc/GMT-1", "Etc/GMT+5"), ("place", "GMT", "BST"), ("Offset", "PT1H", "PT-5H30M"),
+    ("Zone", "Etc/GMT-1", "Etc/GMT+5"), ("place", "GMT", "EST"), ("Offset", "PT1H", "PT-5H30M"),
   ])
   func zonesThatDifferAreAskedAbout(_ name: String, _ first: String, _ second: String) throws {
     let file = try trip(name, first, second)
@@ -226,7 +226,9 @@ import Testing
   /// Zones of training, offsets of a calibration, and the two offsets of one zone.
   @Test(arguments: [
     ("zone", "In range", "High"), ("offset", "0", "3"), ("exercise", "PT1H", "PT5H"),
-    ("UTC offset (hours)", "1", "2"), ("utcOffset", "PT1H", "PT2H"), ("mood", "good", "Time"),
+    ("UTC offset (hours)", "1", "2"), ("Zeitzone", "MEZ", "MESZ"), ("tz", "EST", "EDT"),
+    ("place", "GMT", "BST"), ("TZ", "Eastern Standard Time", "Eastern Daylight Time"),
+    ("utcOffset", "PT1H", "PT2H"), ("mood", "good", "Time"),
   ])
   func otherColumnsOfThatKindAreNotAskedAbout(_ name: String, _ first: String, _ second: String) throws {
     #expect(try trip(name, first, second).readings { $0.zoneIsGiven = true }.readings.count == 120)

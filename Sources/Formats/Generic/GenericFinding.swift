@@ -372,7 +372,7 @@ extension GenericFinding {
   private func holdsOffsets(_ place: Int) -> Bool {
     let cells = header.cells(place)
     if cells.contains(where: { $0.withField { $0.trimmed.utcOffset != nil } }) {
-      // `BST` beside `GMT` has no offset of its own.
+      // `BST` names no offset, as `GMT` does.
       return !cells.contains { Self.isZoneName($0) && $0.withField { $0.trimmed.offsetInAnyForm } == nil }
     }
     let numbers = cells.compactMap { $0.withField { $0.trimmed.numericOffset } }

@@ -32,7 +32,8 @@ struct GenericTimeForms {
   private var yearFirst = Days()
   private var forms: [Form: Days] = [:]
 
-  private var zone: [UInt8]?
+  private var zone: String?
+  private var lastZone: [UInt8] = []
   private var offsets: (least: Int32, greatest: Int32)?
   /// Whether rows name different time zones.
   private(set) var hasSeveralZones = false
@@ -43,16 +44,30 @@ struct GenericTimeForms {
   /// Adds the time zone that a row names. The offsets of one zone differ by an hour, in winter and in summer.
   mutating func note(zone cell: Field) {
     let cell = cell.trimmed
-    guard !cell.isEmpty, !hasSeveralZones else { return }
-    if let offset = cell.offsetInAnyForm {
+    guard !cell.isEmpty, !hasSeveralZones, !cell.hasSameBytes(as: lastZone) else { return }
+    lastZone = Array(cell.bytes)
+    let name = Self.nameInWinter(cell.text)
+    if let offset = name.withField(\.offsetInAnyForm) {
       let (least, greatest) = offsets ?? (offset, offset)
       offsets = (min(least, offset), max(greatest, offset))
       hasSeveralZones = zone != nil || max(greatest, offset) - min(least, offset) > 3600
       return
     }
-    hasSeveralZones = offsets != nil || zone.map { !cell.hasSameBytes(as: $0) } ?? false
-    zone = Array(cell.bytes)
+    hasSeveralZones = offsets != nil || zone.map { $0 != name } ?? false
+    zone = name
   }
+
+  /// The name that a zone has in winter: `EST` for `EDT`.
+  private static func nameInWinter(_ name: String) -> String {
+    if let winter = namesInWinter[name] { return winter }
+    return name.replacing(" Daylight Time", with: " Standard Time").replacing(
+      " Summer Time", with: " Standard Time")
+  }
+
+  private static let namesInWinter = [
+    "CEST": "CET", "MESZ": "MEZ", "WEST": "WET", "EEST": "EET", "BST": "GMT", "EDT": "EST", "CDT": "CST",
+    "MDT": "MST", "PDT": "PST", "AEDT": "AEST", "NZDT": "NZST",
+  ]
 
   /// Adds a time of a row.
   @inline(__always) mutating func note(hasOffset: Bool, line: Int64) {
