@@ -37,9 +37,9 @@ package struct Repetition: Hashable, Sendable {
 /// order with their verdicts. Memory grows with the items within 26 hours, not with the store.
 ///
 /// The rule: items of different sources with equal amounts and times within a minute are one fact, of which one is
-/// kept. A source never repeats itself except in a second export (`OwnCopies`), so a fact counts as often as the source with most of its items has it. Earlier
-/// facts find their repetitions first. Thus an item's verdict depends on its own minute, and not on the requested
-/// period.
+/// kept. A source repeats itself only in a second export (`OwnCopies`). So a fact counts as often as the source with
+/// most of its items has it. Earlier facts find their repetitions first. Thus an item's verdict depends on its own
+/// minute, and not on the requested period.
 package struct CountedOnce<Payload> {
   fileprivate struct Entry {
     var payload: Payload

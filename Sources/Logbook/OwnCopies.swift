@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// Items that a source states a second time, from another export of it. A spreadsheet that saves an export cuts times to
-/// the minute, an app exports old values in the other unit after a change of its settings, and a site that moved to
-/// another server gives its documents other ids.
+/// the minute. An app exports old values in the other unit after a change of its settings. A site that moved to another
+/// server gives its documents other ids.
 ///
 /// The rule for minutes: an item at a full minute is a copy of an equal item with seconds in this minute. In addition,
 /// the source must have such pairs in more than five minutes within a week before and after it. An item is a copy of at
@@ -14,9 +14,9 @@
 /// The rule for units: of one second, a value in mmol/L is a copy of one in mg/dL if they differ by at most a tenth.
 /// Apps convert by 18, 18.0182 or 18.01559, and an app does not change its unit within a second.
 ///
-/// The rule for ids: equal doses of one second are one, if the source has such doses in more than five minutes within a
-/// week before and after it, at seconds other than 0. Its equal meals of one second are then one, too. Meals alone prove
-/// nothing: two equal foods of a meal have one time in food diaries.
+/// The rule for ids: equal doses of one second, other than a full minute, are one. In addition, the source must have such
+/// doses in more than five minutes within a week before and after it. Its equal meals of one second are then one, too.
+/// Without such doses, meals prove nothing: two equal foods of a meal have one time in food diaries.
 package struct OwnCopies: Hashable, Sendable {
   fileprivate struct Copy: Hashable, Sendable {
     let item: String

@@ -102,7 +102,7 @@ import Testing
     #expect(try text([[.text("a"), empty, .text("c")]]) == "\"a\",,c\n")
   }
 
-  @Test func aFormulaWithoutItsResultIsNoEmptyCell() throws {
+  @Test func aFormulaWithoutItsResultIsNotAnEmptyCell() throws {
     let rows: [[SpreadsheetWriter.Cell]] = [
       [.xml(#"<c r="A1"><f>1+1</f></c>"#), .xml(#"<c r="B1"/>"#), .text("c")]
     ]

@@ -239,7 +239,7 @@ import Testing
     ("Date,Time,Result", "mg/dL"), ("Date,Time,Value", "mmol/L"), ("Datum,Uhrzeit,Wert", "mg/dl"),
     ("Sample date,Sample time,Value", "mg/dL"),
   ])
-  func aUnitAfterEachNumberIsNoWordForGlucose(_ header: String, _ unit: String) throws {
+  func aUnitAfterEachNumberIsNotAWordForGlucose(_ header: String, _ unit: String) throws {
     let text = table(header) { "\($0),\($1),\($3 / (unit == "mmol/L" ? 18 : 1)) \(unit)" }
     let message = try #require(try ScratchFile(text).refusal())
     let names = header.split(separator: ",").map(String.init)

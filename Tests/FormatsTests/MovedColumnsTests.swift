@@ -75,7 +75,7 @@ import Testing
   }
 
   @Test(arguments: samples.filter { $0.hasPrefix("contour") || $0.hasPrefix("tandem") })
-  func removedColumnsAreNoOthers(_ sample: String) throws {
+  func afterRemovedColumnsTheOthersKeepTheirMeaning(_ sample: String) throws {
     let rows = try Self.rows(sample)
     let expected = try TextExport(Self.text(rows))
     let removed = rows.map { Array($0.dropFirst()) }

@@ -68,7 +68,7 @@ struct OwnCopyTests {
     #expect(kept(40, every: 3 * Self.day) == 80)
   }
 
-  @Test func otherMinutesAmountsUsesAndSourcesAreNoCopies() {
+  @Test func otherMinutesAmountsUsesAndSourcesAreNotCopies() {
     let own = Self.doses(14, "own")
     #expect(Self.verdicts(own + Self.doses(14, at: 60, "next")).kept.count == 28)
     #expect(Self.verdicts(own + Self.doses(14, at: 34, "seconds")).kept.count == 28)
@@ -176,7 +176,7 @@ struct OwnCopyTests {
     #expect(Self.verdicts(Self.doses(14, "a") + long).kept.count == 28)
   }
 
-  @Test func mealsOfOneSecondCountOnceOnlyBesideSuchDoses() {
+  @Test func mealsOfOneSecondCountOnceOnlyWithSuchDoses() {
     let meals = (0..<28 as Range<Int64>).map {
       Sample.meal(15, at: $0 / 2 * Self.day + 3633, Sample.diary, id: "meal \($0)")
     }

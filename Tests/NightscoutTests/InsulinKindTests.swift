@@ -56,7 +56,7 @@ import Testing
   @Test(arguments: [
     "Insulin Change", "Insulin Cartridge Change", "Prime", "Pump Battery Change", "Site Change",
   ])
-  func insulinThatFillsAReservoirOrATubeIsNoDose(_ event: String) throws {
+  func insulinThatFillsAReservoirOrATubeIsNotADose(_ event: String) throws {
     let taken = try Self.contents([
       "eventType": .text(event), "insulin": .number(300), "notes": .text("left side"),
     ])

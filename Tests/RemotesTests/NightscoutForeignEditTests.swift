@@ -146,7 +146,7 @@ struct NightscoutForeignEditTests {
     #expect(left.map { $0["carbs"] } == (isDeleted ? [] : [44]))
   }
 
-  /// The insulin is no record, and must not disappear with the last record of the treatment.
+  /// The insulin is not a record, and must not disappear with the last record of the treatment.
   @Test func insulinThatFillsAPumpStaysOnTheSiteWhenTheMealIsDeleted() async throws {
     let loopback = try Self.site()
     let phone = loopback.site.actAsPhoneApp()

@@ -4,8 +4,8 @@ import Logbook
 
 /// Fills in the date of rows without one in a table with a date only in the first row of each day.
 ///
-/// A spreadsheet saves merged cells in this way. The times of day within a date run in the direction of the dates, so that a
-/// forgotten date is noticed, and so is a row after midnight below the date of the evening.
+/// A spreadsheet saves merged cells in this way. The times of day within a date run in the direction of the dates.
+/// Thus a forgotten date is noticed, and so is a row after midnight below the date of the evening.
 struct GenericMergedDates {
   private enum Date {
     case own

@@ -13,6 +13,8 @@ struct TimeName {
 
   /// - Parameter header: a column's name; dots separate the members of nested objects.
   init(_ header: String) {
+    // A byte order mark that was encoded twice is not a part of the name.
+    let header = header.replacing("ï»¿", with: "")
     for piece in Self.withoutZones(header).split(whereSeparator: { !$0.isLetter && !$0.isNumber }) {
       add(piece)
     }

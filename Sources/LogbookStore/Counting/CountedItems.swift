@@ -5,8 +5,8 @@ package import Logbook
 import SQLiteRows
 
 extension Store {
-  /// The decisions of people, the finger sticks between two instants that are a sensor's own values, and the items that
-  /// one source states a second time.
+  /// The decisions of people, and what counts as a copy between two instants: finger sticks that are a sensor's own
+  /// values, and items that one source states a second time.
   package func countingRules(since: Int64?, until: Int64?) throws -> CountingRules {
     var rules = try countingRules()
     rules.sensorCopies = try sensorCopies(since: since, until: until, rules)
