@@ -106,8 +106,9 @@ final class PartComparison {
     return agreeing
   }
 
-  /// - Throws: `Failure` of category `badInput` for other finger sticks of the same days as in an earlier part, unless
-  ///   the names say that the parts differ in something else than the person.
+  /// The names may say that the parts differ in something other than the person.
+  ///
+  /// - Throws: `Failure` of category `badInput` for other finger sticks of the same days as in an earlier part.
   private func requireNoPersons(_ part: Part, _ earlier: [Part]) throws {
     guard let other = earlier.first(where: { Self.mayBePersons($0, part) }) else { return }
     throw Failure(
