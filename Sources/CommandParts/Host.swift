@@ -181,7 +181,7 @@ extension Host {
   /// Whether a path is that of a symbolic link.
   package static func isLink(_ path: String) -> Bool { type(of: path) == S_IFLNK }
 
-  /// The type of what is at a path, without following a link; nil for nothing.
+  /// The type of what is at a path, without following a link; nil if nothing is there.
   private static func type(of path: String) -> mode_t? {
     var status = stat()
     return lstat(PathText.bytes(path), &status) == 0 ? status.st_mode & S_IFMT : nil

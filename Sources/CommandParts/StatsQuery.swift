@@ -29,7 +29,7 @@ package struct StatsView {
     return grouping == .device ? deviceName(devices[key]) : grouping.name(of: key)
   }
 
-  /// A time of the period on the clock of the logbook.
+  /// An instant as the local time in the zone of the logbook.
   package func shown(_ instant: Int64) -> DeviceTime {
     DeviceTime(seconds: instant + Int64(zone.offset(atUTC: instant)))
   }

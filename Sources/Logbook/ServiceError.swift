@@ -23,7 +23,7 @@ package enum ServiceError: Error, Hashable, Sendable {
   case nodeReused
   /// It serves another logbook than the one with which this store was synced.
   case otherLogbook(id: String)
-  /// It never returned this cursor or position, or was restored from an older backup after it.
+  /// It never returned this cursor or position, or was restored from a backup that was made before it did.
   case positionUnknown
   /// It broke its protocol.
   case protocolViolation(String)

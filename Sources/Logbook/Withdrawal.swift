@@ -83,7 +83,7 @@ package struct DeviceRule: Hashable, Sendable {
   package var device: String
   /// The first shown time; nil for no limit.
   package var since: DeviceTime?
-  /// The end after the last shown time; nil for no limit.
+  /// The end of the range, which is not part of it; nil for no limit.
   package var until: DeviceTime?
 
   package init(device: String, since: DeviceTime? = nil, until: DeviceTime? = nil) {

@@ -35,7 +35,7 @@ package enum PDFFace: Int, CaseIterable, Sendable {
     return missing
   }
 
-  /// What a letter is replaced with that the font lacks; so the box of a missing glyph is never drawn.
+  /// Replaces each letter that the font lacks, so that no box for a missing glyph is drawn.
   static let substitute: Unicode.Scalar = "?"
 
   /// The letters of a text as the font has them: an accent and its letter are one, and what has no shape is left out.

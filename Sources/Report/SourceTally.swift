@@ -484,7 +484,7 @@ extension SourceTally {
     }
   }
 
-  /// The days on which two sources seem to state the same. Their amounts have no sum.
+  /// The days on which two sources seem to state the same items. No sum is shown for these days.
   func doubtfulDays(_ rules: CountingRules) -> Set<Int> {
     undecidedPairs(rules).reduce(into: []) { $0.formUnion($1.doubt.days) }
   }

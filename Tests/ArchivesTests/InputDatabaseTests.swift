@@ -146,7 +146,7 @@ import Testing
     #expect(try lines(old)?.count == 2000)
   }
 
-  @Test func anInterruptionEndsTheReading() throws {
+  @Test func anInterruptionEndsTheImport() throws {
     let rows = (1...20_000).map { "(\($0), \($0), 1)" }.joined(separator: ",")
     let bytes = try DatabaseWriter.database(Self.create + "INSERT INTO BgReadings VALUES \(rows)")
     let failure = #expect(throws: Failure.self) { try lines(bytes, isInterrupted: { true }) }

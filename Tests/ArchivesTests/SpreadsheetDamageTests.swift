@@ -31,7 +31,7 @@ import Testing
 
   // MARK: Limits
 
-  @Test func aDocumentTypeEndsTheReading() throws {
+  @Test func aDocumentTypeIsRefused() throws {
     let type = #"<!DOCTYPE a [<!ENTITY b "ccccccccc">]>"#
     for path in [
       "_rels/.rels", "xl/workbook.xml", "xl/styles.xml", "xl/sharedStrings.xml", "xl/worksheets/sheet0.xml",
@@ -41,17 +41,17 @@ import Testing
     }
   }
 
-  @Test func elementsNestedTooDeepEndTheReading() {
+  @Test func elementsNestedTooDeepAreRefused() {
     let deep = String(repeating: "<a>", count: 5000)
     #expect(refusal(sheet: deep)?.contains("nested deeper than 64") == true)
   }
 
-  @Test func aTagWithoutEndEndsTheReading() {
+  @Test func aTagOfMoreThanEightMebibytesIsRefused() {
     let tag = "<row a=\"\(Self.filler(9 << 20))\"/>"
     #expect(refusal(sheet: tag)?.contains("a tag is longer than 8 MiB") == true)
   }
 
-  @Test func aTextWithoutEndEndsTheReading() {
+  @Test func aTextOverItsLimitIsRefused() {
     let text = Self.filler((256 << 10) + 1)
     #expect(refusal(sheet: #"<row><c t="str"><v>\#(text)</v></c></row>"#)?.contains("256 KiB") == true)
     #expect(
@@ -59,7 +59,7 @@ import Testing
         == true)
   }
 
-  @Test func moreSharedTextsThanTheMemoryForThemEndTheReading() {
+  @Test func moreSharedTextsThanTheMemoryForThemAreRefused() {
     // Digits between the letters, since a file that unpacks to hundreds of times its size is refused before.
     var generator = SeededGenerator(seed: 1)
     let text = (0..<2048).map { _ in Self.filler(60) + "\(Int.random(in: 1000...9999, using: &generator))" }
@@ -69,7 +69,7 @@ import Testing
     #expect(message?.contains("longer than 64 MiB; save the sheet as CSV") == true)
   }
 
-  @Test func aRowOfRepeatedTextsEndsTheReading() {
+  @Test func aRowOfRepeatedTextsIsRefused() {
     let strings = "<sst><si><t>\(Self.filler(200_000))</t></si></sst>"
     let row = "<row>\(String(repeating: #"<c t="s"><v>0</v></c>"#, count: 50))</row>"
     let sheet = "<worksheet><sheetData>\(row)</sheetData></worksheet>"
@@ -77,7 +77,7 @@ import Testing
     #expect(message?.contains("row 1 is longer than 8 MiB") == true)
   }
 
-  @Test func rowsRepeatedToGigabytesEndTheReading() throws {
+  @Test func rowsRepeatedToGigabytesAreRefused() throws {
     let rows =
       #"<table:table-row table:number-rows-repeated="1048576">\#(Self.word)</table:table-cell></table:table-row>"#
     let file = try ods(rows)
@@ -101,7 +101,7 @@ import Testing
     #expect(try SheetFile(xlsx.xlsx()).text().count { $0 == "," } == 1024)
   }
 
-  @Test func rowsAndCellsOutOfOrderOrBeyondTheSheetEndTheReading() {
+  @Test func rowsAndCellsOutOfOrderOrBeyondTheSheetAreRefused() {
     let cell = #"<c r="A1"><v>1</v></c>"#
     for rows in [
       "<row r=\"0\"/>", "<row r=\"1048577\"/>", "<row r=\"-1\"/>", "<row r=\"99999999999999999999\"/>",
@@ -118,7 +118,7 @@ import Testing
     #expect(refusal(sheet: #"<row><c t="s"><v>7</v></c></row>"#)?.contains("not there") == true)
   }
 
-  @Test func moreRowsThanASheetHasEndTheReading() throws {
+  @Test func moreRowsThanASheetHasAreRefused() throws {
     let empty =
       #"<table:table-row table:number-rows-repeated="1048576"><table:table-cell/></table:table-row>"#
     let full = "<table:table-row>\(Self.word)</table:table-cell></table:table-row>"

@@ -54,7 +54,7 @@ import Testing
       })
   }
 
-  @Test func standardInputIsAttachedUnderItsName() async throws {
+  @Test func standardInputIsAttachedUnderTheGivenName() async throws {
     let bytes: [UInt8] = [0, 0xFF, 0x0A, 0x0D]
     let attached = try await program.run(
       arguments: ["record", "attach", id, "-", "--name", "../../x\u{1B}[31m"], input: bytes)

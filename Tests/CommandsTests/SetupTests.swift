@@ -62,7 +62,7 @@ import Testing
   }
 
   @Test(arguments: ["", "x", "aa  /b", "# comment\n", "\(String(repeating: "a", count: 64))  relative"])
-  func anInvalidLineNamesNoFile(_ text: String) {
+  func anInvalidLineOfAManifestIsIgnored(_ text: String) {
     #expect(SetupManifest(text) == SetupManifest())
   }
 

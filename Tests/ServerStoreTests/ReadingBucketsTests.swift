@@ -113,7 +113,7 @@ import Testing
     return buckets
   }
 
-  @Test func alternatingComparisonsKeepTheirBuckets() async throws {
+  @Test func twoVerificationsInTurnKeepTheirOwnBuckets() async throws {
     let (first, second) = (try read(3, in: "first"), try read(5, in: "second"))
     let compared = ComparedLogbook()
     await compared.keep(first, of: "a 1")

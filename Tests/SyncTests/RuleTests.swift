@@ -498,7 +498,7 @@ import Testing
     Rule(
       "A comparison reads each side once, in bounded memory.",
       ("ServerStoreTests/ReadingBucketsTests", "knownReadingsAreNotReadAgain"),
-      ("ServerStoreTests/ReadingBucketsTests", "alternatingComparisonsKeepTheirBuckets"),
+      ("ServerStoreTests/ReadingBucketsTests", "twoVerificationsInTurnKeepTheirOwnBuckets"),
       ("ServerStoreTests/ReadingBucketsTests", "theBucketsOfComparisonsAreBounded"),
       ("SyncTests/VerifyTests", "portionsFindTheSameDifferencesAsOneComparison"),
       (

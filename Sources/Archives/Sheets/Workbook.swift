@@ -49,10 +49,10 @@ final class RelationshipReader: XMLPart {
     relations[id] = Relation(type: type, target: target)
   }
 
-  /// The target of the first relation of a type. Only the end of the type's name is compared, since strict and
+  /// The target of the relation of a type with the first id. Only the end of the type's name is compared, since strict and
   /// transitional files differ before it.
   func target(ofType type: String) -> String? {
-    relations.values.first { $0.type.hasSuffix("/\(type)") }?.target
+    relations.filter { $0.value.type.hasSuffix("/\(type)") }.min { $0.key < $1.key }?.value.target
   }
 
   /// The path in the archive of a target that is relative to a folder; in lower case, since names of parts ignore case.

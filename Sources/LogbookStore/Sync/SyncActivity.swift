@@ -22,13 +22,13 @@ package struct SyncActivity: Hashable, Sendable {
   /// Whether anything is being sent.
   package var isTransferring: Bool { readings + records + attachments > 0 }
 
-  /// No upload runs. The notes of a dead one have no meaning.
+  /// No upload is running. What a killed upload left in the table is ignored.
   private init() {
     (isRunning, readings, records, attachments) = (false, 0, 0, 0)
     (firstReading, lastReading) = (nil, nil)
   }
 
-  /// The notes of the running upload. A lane that sends nothing has no row.
+  /// The rows of the running upload. A lane that sends nothing has no row.
   fileprivate init(_ lanes: [String: StoredRow]) throws {
     isRunning = true
     func items(_ lane: String) throws -> Int { try lanes[lane]?.count("items") ?? 0 }

@@ -22,7 +22,7 @@ struct PooledHTTPTransport: HTTPTransport {
   let proxy: RemoteProxy?
   /// Whether this client presents a certificate; for messages.
   let hasCertificate: Bool
-  /// Whether only authorities from a file are trusted; for messages.
+  /// Whether only certificate authorities from a file are trusted; for messages.
   let hasAuthorities: Bool
   private let pool: LazyPool
   /// For the first request, if it may block; nil if it may not.
