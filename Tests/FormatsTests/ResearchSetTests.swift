@@ -19,7 +19,7 @@ import Testing
       Self.numbers(export, .smbg) == [5.4, 4.8, 6.2, 6.7, 5.9, 6.1] && Self.numbers(export, .cbg) == [6])
     #expect(export.readings.map(\.marks).prefix(4) == [.beforeMeal, .beforeMeal, .beforeMeal, []])
     #expect(
-      export.records.count == 2 && export.skipped.isEmpty && export.rejections.map(\.line) == [9, 10])
+      export.records.count == 2 && export.skipped == ["lab": 1] && export.rejections.map(\.line) == [10])
     #expect(export.decision("unit") == "mmol/L (inferred)")
   }
 
