@@ -80,10 +80,10 @@ struct GenericKind {
   /// Whether the label of a source is known, which takes time to read.
   func knows(_ key: SourceKinds.Key) -> Bool { sources?.knows(key) != false }
 
-  /// Determines the kind if the first rows show the intervals of a sensor. Other intervals prove nothing, nor do several
-  /// sources.
+  /// Determines the kind if the first rows show the intervals of a sensor. Other intervals prove nothing. Each of several
+  /// sources is still judged by its own times.
   mutating func decideFromHead() {
-    guard isOpen, cadence.isSensor, sources.map({ $0.count == 1 }) != false else { return }
+    guard isOpen, cadence.isSensor else { return }
     decideCommon()
   }
 

@@ -47,8 +47,6 @@ struct SourceKinds {
 
   init(readsWords: Bool = false) { self.readsWords = readsWords }
 
-  var count: Int { sources.count }
-
   /// Whether there are too many sources to be devices.
   var isFull: Bool { sources.count >= Self.maxSources }
 
