@@ -93,7 +93,7 @@ final class PartComparison {
     try store.forEachItem(filter) { item in
       guard case .reading(let reading) = item, reading.ingest == ingest else { return }
       let seconds = reading.deviceTime.seconds
-      let sign = Sign(minute: seconds - (seconds % 60 + 60) % 60, value: reading.valueBucket)
+      let sign = Sign(minute: DeviceTime.startOfMinute(seconds), value: reading.valueBucket)
       if signs.contains(sign) {
         agreeing += 1
       } else {

@@ -45,6 +45,11 @@
     seconds >= 0 ? seconds / 86400 : (seconds + 1) / 86400 - 1
   }
 
+  /// The start of the minute of these seconds, in seconds.
+  @inlinable package static func startOfMinute(_ seconds: Int64) -> Int64 {
+    seconds - (seconds % 60 + 60) % 60
+  }
+
   /// Year, month, day, hour, minute and second.
   public var parts: (year: Int, month: Int, day: Int, hour: Int, minute: Int, second: Int) {
     let days = Int(Self.day(of: seconds))

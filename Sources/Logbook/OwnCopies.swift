@@ -198,7 +198,7 @@ package struct OwnCopyFinder {
 }
 
 extension Int64 {
-  fileprivate var minuteStart: Int64 { self - (self % 60 + 60) % 60 }
+  fileprivate var minuteStart: Int64 { DeviceTime.startOfMinute(self) }
   fileprivate var isAtMinute: Bool { self == minuteStart }
 }
 

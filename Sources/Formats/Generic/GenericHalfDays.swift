@@ -106,9 +106,8 @@ struct GenericHalfDays {
 
   private static let eveningWords: Set<String> = [
     "dinner", "supper", "evening", "bedtime", "pm", "abend", "abends", "abendessen", "cena", "dîner", "diner",
-    "soir", "soirée",
-    "sera", "noche", "jantar", "noite", "avond", "avondeten", "aften", "aftensmad", "kväll", "kveld",
-    "kolacja", "wieczór", "večeře", "večer", "ужин", "вечер",
+    "soir", "soirée", "sera", "noche", "jantar", "noite", "avond", "avondeten", "aften", "aftensmad", "kväll",
+    "kveld", "kolacja", "wieczór", "večeře", "večer", "ужин", "вечер",
   ]
 
   private static func isOfEvening(_ text: String) -> Bool {

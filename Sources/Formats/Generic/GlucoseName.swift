@@ -212,17 +212,14 @@ extension GlucoseName {
   static let meals: Set<Substring> = [
     "fasting", "postprandial", "preprandial", "premeal", "postmeal", "nüchtern", "ayunas", "nuchter", "jeun",
     "digiuno", "jejum", "fastende", "fasta", "bedtime", "nuchtere", "nüchterner", "nüchternwert", "fbs",
-    "fbg", "ppbs",
-    "ppbg", "rbs", "grbs", "random", "nalačno", "nalacno",
+    "fbg", "ppbs", "ppbg", "rbs", "grbs", "random", "nalačno", "nalacno",
   ]
   /// Words that name a time of a diary only together: `before breakfast`.
   private static let mealParts: Set<Substring> = [
     "before", "after", "pre", "post", "meal", "meals", "breakfast", "lunch", "dinner", "supper", "snack",
-    "bed",
-    "vor", "nach", "dem", "frühstück", "mittagessen", "abendessen", "essen", "avant", "après", "repas",
+    "bed", "vor", "nach", "dem", "frühstück", "mittagessen", "abendessen", "essen", "avant", "après", "repas",
     "petit", "déjeuner", "dîner", "antes", "después", "desayuno", "almuerzo", "cena", "comida", "prima",
-    "dopo",
-    "colazione", "pranzo", "voor", "ontbijt", "lunchen", "avondeten",
+    "dopo", "colazione", "pranzo", "voor", "ontbijt", "lunchen", "avondeten",
   ]
   private static let mealPlaces: Set<Substring> = [
     "before", "after", "pre", "post", "vor", "nach", "avant", "après", "antes", "después", "prima", "dopo",

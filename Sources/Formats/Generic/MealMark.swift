@@ -7,18 +7,15 @@ enum MealMark {
   /// Words that are such a mark without others.
   private static let marks: Set<String> = [
     "fasting", "fasted", "fbs", "ppbs", "rbs", "postprandial", "preprandial", "prandial", "premeal",
-    "postmeal", "pp",
-    "random", "bedtime", "wakeup", "waking", "breakfast", "lunch", "dinner", "supper", "tea", "snack",
-    "morning", "noon", "midday", "afternoon", "evening", "night", "midnight", "overnight", "am", "pm",
-    "nüchtern", "frühstück", "mittagessen", "abendessen", "morgens", "mittags", "nachmittags", "abends",
-    "nachts", "morgen", "mittag", "abend", "nacht", "schlafengehen",
-    "jeun", "petit déjeuner", "déjeuner", "dîner", "diner", "goûter", "coucher", "matin", "midi", "soir",
-    "nuit",
-    "ayunas", "desayuno", "almuerzo", "comida", "cena", "merienda", "mañana", "tarde", "noche",
-    "digiuno", "colazione", "pranzo", "mattina", "sera", "notte", "jejum", "café da manhã", "almoço",
-    "jantar",
-    "nuchter", "ontbijt", "avondeten", "ochtend", "middag", "avond", "fastende", "morgenmad", "frokost",
-    "aftensmad", "frukost", "kväll", "na czczo", "śniadanie", "obiad", "kolacja",
+    "postmeal", "pp", "random", "bedtime", "wakeup", "waking", "breakfast", "lunch", "dinner", "supper",
+    "tea", "snack", "morning", "noon", "midday", "afternoon", "evening", "night", "midnight", "overnight",
+    "am", "pm", "nüchtern", "frühstück", "mittagessen", "abendessen", "morgens", "mittags", "nachmittags",
+    "abends", "nachts", "morgen", "mittag", "abend", "nacht", "schlafengehen", "jeun", "petit déjeuner",
+    "déjeuner", "dîner", "diner", "goûter", "coucher", "matin", "midi", "soir", "nuit", "ayunas", "desayuno",
+    "almuerzo", "comida", "cena", "merienda", "mañana", "tarde", "noche", "digiuno", "colazione", "pranzo",
+    "mattina", "sera", "notte", "jejum", "café da manhã", "almoço", "jantar", "nuchter", "ontbijt",
+    "avondeten", "ochtend", "middag", "avond", "fastende", "morgenmad", "frokost", "aftensmad", "frukost",
+    "kväll", "na czczo", "śniadanie", "obiad", "kolacja",
   ]
   /// Words that are one only with others: `after meal`, `before bed`.
   private static let anchors: Set<String> = [
@@ -31,10 +28,8 @@ enum MealMark {
   ]
   private static let links: Set<String> = [
     "the", "at", "a", "à", "le", "la", "l", "du", "de", "del", "di", "da", "do", "in", "im", "am", "zum",
-    "dem",
-    "der", "und", "and", "with", "en", "em", "h", "hr", "hrs", "hour", "hours", "std", "stunde", "stunden",
-    "1",
-    "2", "up", "on", "wake", "time", "blood", "sugar", "glucose",
+    "dem", "der", "und", "and", "with", "en", "em", "h", "hr", "hrs", "hour", "hours", "std", "stunde",
+    "stunden", "1", "2", "up", "on", "wake", "time", "blood", "sugar", "glucose",
   ]
   private static let maxWords = 6
 

@@ -63,12 +63,11 @@ extension TimeName {
   /// Words for a time.
   private static let times: Set<Substring> = [
     "time", "times", "timestamp", "stamp", "date", "dates", "datetime", "day", "clock", "hour", "moment",
-    "when",
-    "epoch", "ts", "zeit", "uhrzeit", "uhr", "datum", "zeitpunkt", "zeitstempel", "stempel", "tag", "fecha",
-    "hora", "horario", "sello", "tiempo", "marca", "dia", "día", "heure", "horodatage", "jour", "data", "ora",
-    "orario", "giorno", "carimbo", "tijd", "tijdstip", "tijdstempel", "dag", "dato", "tid", "tidspunkt",
-    "tidpunkt", "tidsstempel", "tidsstämpel", "klok", "klokke", "klokken", "klokkeslett", "klokkeslæt",
-    "klockslag", "klockan", "kl", "czas", "godzina", "dzień", "horário", "horas", "heures",
+    "when", "epoch", "ts", "zeit", "uhrzeit", "uhr", "datum", "zeitpunkt", "zeitstempel", "stempel", "tag",
+    "fecha", "hora", "horario", "sello", "tiempo", "marca", "dia", "día", "heure", "horodatage", "jour",
+    "data", "ora", "orario", "giorno", "carimbo", "tijd", "tijdstip", "tijdstempel", "dag", "dato", "tid",
+    "tidspunkt", "tidpunkt", "tidsstempel", "tidsstämpel", "klok", "klokke", "klokken", "klokkeslett",
+    "klokkeslæt", "klockslag", "klockan", "kl", "czas", "godzina", "dzień", "horário", "horas", "heures",
   ]
   /// Words of languages that share only some words for a time with the others: Czech, Slovak, Slovene, Croatian, Serbian,
   /// Latvian, Lithuanian, Romanian, Albanian, Catalan.
@@ -86,15 +85,14 @@ extension TimeName {
     "acquisition", "mess", "messen", "eintrag", "eintrags", "ereignis", "ereignisses", "aufnahme", "probe",
     "erfasst", "erfassung", "aufgezeichnet", "aufzeichnung", "eingabe", "prueba", "toma", "muestra",
     "registro", "evento", "creation", "prélèvement", "enregistrement", "événement", "prelievo",
-    "registrazione", "coleta",
-    "colheita", "exame", "gebeurtenis", "registratie", "invoer", "hændelse", "händelse", "hendelse",
-    "registrering", "prøve", "prov", "pomiaru", "odczytu", "badania", "zdarzenia", "gerätes", "geräts",
-    "wpisu", "wykonania", "messung", "blutentnahme", "entnahme", "kontrolle", "ablesung", "control",
-    "controle",
-    "contrôle", "contrôles", "controllo", "controles", "análisis", "analyse", "analisi", "análise", "lectura",
-    "lettura", "leitura", "lecture", "registo", "aflæsning", "aflesning", "avläsning", "mätning", "måling",
-    "meting", "metingen", "medida", "misura", "mesures", "mediciones", "rilevazione", "examen",
-    "esame", "meet", "mät", "måle", "målings", "abnahme", "ablese", "kontroll", "provtagning", "prøvetaking",
+    "registrazione", "coleta", "colheita", "exame", "gebeurtenis", "registratie", "invoer", "hændelse",
+    "händelse", "hendelse", "registrering", "prøve", "prov", "pomiaru", "odczytu", "badania", "zdarzenia",
+    "gerätes", "geräts", "wpisu", "wykonania", "messung", "blutentnahme", "entnahme", "kontrolle", "ablesung",
+    "control", "controle", "contrôle", "contrôles", "controllo", "controles", "análisis", "analyse",
+    "analisi", "análise", "lectura", "lettura", "leitura", "lecture", "registo", "aflæsning", "aflesning",
+    "avläsning", "mätning", "måling", "meting", "metingen", "medida", "misura", "mesures", "mediciones",
+    "rilevazione", "examen", "esame", "meet", "mät", "måle", "målings", "abnahme", "ablese", "kontroll",
+    "provtagning", "prøvetaking",
   ]
   /// Words for where a time is shown and how it is written.
   private static let forms: Set<Substring> = [
@@ -119,8 +117,7 @@ extension TimeName {
   ]
   private static let links: Set<Substring> = [
     "and", "or", "at", "on", "for", "by", "with", "und", "der", "des", "am", "um", "y", "e", "et", "og",
-    "och",
-    "o", "för", "av", "af", "della", "dell", "delle", "à", "a", "al", "aan", "op", "na", "not",
+    "och", "o", "för", "av", "af", "della", "dell", "delle", "à", "a", "al", "aan", "op", "na", "not",
   ]
   /// Members of objects, and of the tables of databases, that say nothing about a time.
   private static let members: Set<Substring> = [

@@ -183,14 +183,11 @@ struct HeaderWords {
 
   private static let timeStems: [StaticString] = [
     "time", "zeit", "datum", "dato", "date", "fecha", "hora", "heure", "horod", "tijd", "tidspunkt",
-    "tidpunkt",
-    "tidsst", "klok", "orario",
+    "tidpunkt", "tidsst", "klok", "orario",
   ]
   private static let timeWords: Set<String> = [
     "ts", "data", "ora", "tid", "czas", "godzina", "epoch", "jour", "day", "dag", "tag", "día", "dia",
-    "giorno", "when",
-    "recorded", "occurred",
-    "created",
+    "giorno", "when", "recorded", "occurred", "created",
   ]
   private static let momentNames: Set<String> = [
     "measured at", "measured on", "taken at", "taken on", "tested at", "tested on", "sampled at", "logged at",
@@ -202,8 +199,7 @@ struct HeaderWords {
   ]
   private static let sugarStems: [StaticString] = [
     "sugar", "zucker", "suiker", "sukker", "socker", "azúcar", "azucar", "sucre", "zuccher", "açúcar",
-    "acucar",
-    "cukier", "cukr",
+    "acucar", "cukier", "cukr",
   ]
   private static let bloodStems: [StaticString] = [
     "blood", "blut", "bloed", "blod", "sangre", "sang", "krwi",
@@ -231,8 +227,8 @@ struct HeaderWords {
     "rate", "change", "delta", "trend", "min", "max", "avg", "mean", "std", "sd", "stdev", "limit", "factor",
     "unit", "units", "time", "timestamp", "date", "id", "type", "note", "notes", "device", "serial", "range",
     "diff", "direction", "meter", "low", "high", "lower", "upper", "gmi", "eag", "raw", "media", "mål",
-    "pred", "preds", "yhat", "lag", "slope", "mage", "confidence", "ml", "percent",
-    "streefwaarde", "index", "indice", "índice", "indeks", "load", "variability", "cv",
+    "pred", "preds", "yhat", "lag", "slope", "mage", "confidence", "ml", "percent", "streefwaarde", "index",
+    "indice", "índice", "indeks", "load", "variability", "cv",
   ]
   /// Words that exclude readings in a name with glucose. These are sums, predictions, values of another time,
   /// artificial numbers, device health, raw signals, amounts in food and medicines, and other fluids.
@@ -244,11 +240,11 @@ struct HeaderWords {
     "background", "class", "friendly", "g", "mg", "µg", "pg", "u", "%", "kg", "min", "h", "csf", "liquor",
     "pleural", "synovial", "ascites", "dialysate", "tear", "sweat", "saliva", "tablets", "tablet", "goal",
     "spread", "age", "signal", "noise", "quality", "glucosamine", "glucosidase", "glucocorticoid",
-    "glucocorticoids", "glucosuria", "glucosurie", "glukosurie", "glycogen", "gluten", "imputed", "t",
-    "tir", "lbgi", "hbgi", "ma", "ema", "wear", "intercept", "scale", "umbral", "seuil", "gir", "isf",
-    "correction", "ratio", "dextrose", "rawbg", "filtered", "unfiltered", "residual", "rolling", "height",
-    "metabolic", "strength", "sensitivity", "ogtt", "uric", "acid",
-    "lab", "labor", "gram", "grams", "gramm", "grammes", "gramos", "grammi", "bgdelta",
+    "glucocorticoids", "glucosuria", "glucosurie", "glukosurie", "glycogen", "gluten", "imputed", "t", "tir",
+    "lbgi", "hbgi", "ma", "ema", "wear", "intercept", "scale", "umbral", "seuil", "gir", "isf", "correction",
+    "ratio", "dextrose", "rawbg", "filtered", "unfiltered", "residual", "rolling", "height", "metabolic",
+    "strength", "sensitivity", "ogtt", "uric", "acid", "lab", "labor", "gram", "grams", "gramm", "grammes",
+    "gramos", "grammi", "bgdelta",
   ]
   private static let ketoneStems: [StaticString] = ["keton", "ceton", "céton", "cheton"]
   private static let sensorStems: [StaticString] = [
@@ -260,9 +256,8 @@ struct HeaderWords {
   private static let stripWords: Set<String> = ["smbg", "mbg", "bgm", "streifen", "tiras", "sticka"]
   static let stampWords: Set<String> = [
     "create", "created", "createdat", "update", "updated", "updatedat", "inserted", "insertedat", "synced",
-    "syncedat",
-    "modified", "modifiedat", "imported", "uploaded", "edited", "saved", "sysd", "systime", "srvcreated",
-    "srvmodified", "upload", "deleted", "deletedat", "removed", "ingested", "received",
+    "syncedat", "modified", "modifiedat", "imported", "uploaded", "edited", "saved", "sysd", "systime",
+    "srvcreated", "srvmodified", "upload", "deleted", "deletedat", "removed", "ingested", "received",
   ]
   private static let otherSubjectWords: Set<String> = [
     "horizon", "fg", "foreground", "contrast", "rgb", "humidity", "luftfeuchtigkeit", "humedad", "humidité",
@@ -270,10 +265,9 @@ struct HeaderWords {
     "viability", "vcd", "od600", "titer", "titre", "osmolality", "pco2", "po2",
   ]
   private static let flagWords: Set<String> = [
-    "deleted", "isdeleted", "removed", "void", "voided", "invalid", "valid", "isvalid", "excluded",
-    "ignored", "predicted", "imputed", "interpolated", "simulated", "synthetic", "forecast", "error",
-    "errorcode", "errors",
-    "fehler", "fehlercode", "fault",
+    "deleted", "isdeleted", "removed", "void", "voided", "invalid", "valid", "isvalid", "excluded", "ignored",
+    "predicted", "imputed", "interpolated", "simulated", "synthetic", "forecast", "error", "errorcode",
+    "errors", "fehler", "fehlercode", "fault",
   ]
   private static let noReadingCells: Set<String> = [
     "deleted", "invalid", "voided", "error", "warmup", "predicted", "prediction", "forecast", "simulated",
@@ -291,31 +285,28 @@ struct HeaderWords {
   private static let trendWords: Set<String> = ["trend", "trendpfeil", "trends", "trendarrow"]
   private static let aggregateWords: Set<String> = [
     "avg", "average", "mean", "median", "min", "max", "minimum", "maximum", "std", "sd", "stdev", "cv",
-    "count", "sum",
-    "total", "tir", "gmi", "mittelwert", "durchschnitt", "moyenne", "promedio", "media", "gemiddelde",
-    "gennemsnit", "genomsnitt", "gjennomsnitt", "średnia", "aggregation", "summary",
+    "count", "sum", "total", "tir", "gmi", "mittelwert", "durchschnitt", "moyenne", "promedio", "media",
+    "gemiddelde", "gennemsnit", "genomsnitt", "gjennomsnitt", "średnia", "aggregation", "summary",
   ]
   private static let identityWords: Set<String> = ["id", "serial", "number", "sn", "name", "nummer"]
   private static let mealStems: [StaticString] = [
     "breakfast", "lunch", "dinner", "supper", "bedtime", "meal", "snack", "frühstück", "mittag", "abend",
     "déjeuner", "dîner", "repas", "ontbijt", "avondeten", "desayuno", "almuerzo", "comida", "cena",
-    "colazione",
-    "pranzo", "morgenmad", "frokost", "aftensmad", "frukost", "middag",
+    "colazione", "pranzo", "morgenmad", "frokost", "aftensmad", "frukost", "middag",
   ]
   private static let kindNames: Set<String> = [
     "type", "kind", "record type", "event type", "reading type", "typ", "art", "tipo", "soort", "slag",
-    "item type", "entry type", "data type", "sample type", "test type", "measurement type", "metric",
-    "event", "ereignis", "événement", "evento", "gebeurtenis", "hændelse", "händelse", "hendelse",
-    "zdarzenie",
+    "item type", "entry type", "data type", "sample type", "test type", "measurement type", "metric", "event",
+    "ereignis", "événement", "evento", "gebeurtenis", "hændelse", "händelse", "hendelse", "zdarzenie",
     "analyte", "parameter", "parameter name", "test name", "result name", "measurement name", "rodzaj",
   ]
   private static let originNames: Set<String> = [
     "source", "data source", "source name", "source app", "data origin", "origin", "specimen source",
-    "method",
-    "measurement method", "input method", "entry method", "quelle", "datenquelle", "herkunft", "messart",
-    "messmethode", "fuente", "origen", "método", "origine", "méthode", "fonte", "origem", "bron", "kilde",
-    "källa", "źródło", "zdroj", "via", "glucose source", "bg source", "reading source", "measurement source",
-    "measured with", "taken with", "gemessen mit", "medido con", "mesuré avec", "misurato con", "gemeten met",
+    "method", "measurement method", "input method", "entry method", "quelle", "datenquelle", "herkunft",
+    "messart", "messmethode", "fuente", "origen", "método", "origine", "méthode", "fonte", "origem", "bron",
+    "kilde", "källa", "źródło", "zdroj", "via", "glucose source", "bg source", "reading source",
+    "measurement source", "measured with", "taken with", "gemessen mit", "medido con", "mesuré avec",
+    "misurato con", "gemeten met",
   ]
   /// Names of columns that may describe a row's value, or the person.
   private static let nameNames: Set<String> = [
@@ -323,9 +314,9 @@ struct HeaderWords {
   ]
   private static let perhapsNames: Set<String> = [
     "test", "lab test", "laboratory test", "marker", "biomarker", "item", "measurement", "observation",
-    "component", "label", "description", "category", "code", "loinc", "loinc code", "test code",
-    "messgröße", "messgrösse", "untersuchung", "beschreibung", "kategorie", "examen", "analyse", "catégorie",
-    "prueba", "análisis", "descripción", "categoría",
+    "component", "label", "description", "category", "code", "loinc", "loinc code", "test code", "messgröße",
+    "messgrösse", "untersuchung", "beschreibung", "kategorie", "examen", "analyse", "catégorie", "prueba",
+    "análisis", "descripción", "categoría",
   ]
   private static let roles: [(role: GenericRole, names: Set<String>)] = [
     (.kind, kindNames),
@@ -333,9 +324,8 @@ struct HeaderWords {
       .unit,
       [
         "unit", "units", "glucose unit", "glucose units", "value unit", "unit of measure", "einheit",
-        "einheiten",
-        "unité", "unités", "eenheid", "eenheden", "unidad", "unidades", "unidade", "unità", "enhed", "enhet",
-        "jednostka",
+        "einheiten", "unité", "unités", "eenheid", "eenheden", "unidad", "unidades", "unidade", "unità",
+        "enhed", "enhet", "jednostka",
       ]
     ),
     (
@@ -349,19 +339,18 @@ struct HeaderWords {
     (
       .control,
       [
-        "control", "control test", "control solution", "is control", "is control test",
-        "is control solution", "control sample", "funktionskontrolle", "kontrolllösung", "kontrolle",
-        "kontrolltest", "kontrollmessung", "test de contrôle", "solution de contrôle", "controletest",
-        "controlevloeistof", "prueba de control", "solución de control", "test di controllo",
-        "soluzione di controllo", "kontroltest", "kontrolvæske", "kontrollösning", "kontrolløsning",
+        "control", "control test", "control solution", "is control", "is control test", "is control solution",
+        "control sample", "funktionskontrolle", "kontrolllösung", "kontrolle", "kontrolltest",
+        "kontrollmessung", "test de contrôle", "solution de contrôle", "controletest", "controlevloeistof",
+        "prueba de control", "solución de control", "test di controllo", "soluzione di controllo",
+        "kontroltest", "kontrolvæske", "kontrollösning", "kontrolløsning",
       ]
     ),
     (
       .device,
       [
         "device", "device name", "device model", "meter", "model", "gerät", "messgerät", "appareil",
-        "apparaat",
-        "dispositivo", "apparat",
+        "apparaat", "dispositivo", "apparat",
       ]
     ),
     (

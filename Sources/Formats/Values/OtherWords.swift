@@ -63,23 +63,19 @@ extension HeaderWords {
 
   private static let attributeNames: Set<String> = [
     "sex", "gender", "geschlecht", "sexe", "sexo", "sesso", "geslacht", "køn", "kön", "kjønn", "płeć", "dob",
-    "dateofbirth",
-    "birthdate", "birthday", "yearofbirth", "birthyear", "geburtsdatum", "geburtsjahr", "datedenaissance",
-    "fechadenacimiento", "datadinascita", "geboortedatum", "age", "alter", "âge", "edad", "età", "idade",
-    "leeftijd",
-    "ethnicity", "race", "room", "roomno", "roomnumber", "bed", "bedno", "bednumber", "ward", "zimmer",
-    "zimmernummer", "bett",
-    "bettplatz", "profile", "profilename",
-    "fallnummer",
-    "fallnr", "mouse", "mouseid", "mouseno", "rat", "ratid", "ratno", "cage", "tier", "tiernummer", "maus",
-    "ratte",
+    "dateofbirth", "birthdate", "birthday", "yearofbirth", "birthyear", "geburtsdatum", "geburtsjahr",
+    "datedenaissance", "fechadenacimiento", "datadinascita", "geboortedatum", "age", "alter", "âge", "edad",
+    "età", "idade", "leeftijd", "ethnicity", "race", "room", "roomno", "roomnumber", "bed", "bedno",
+    "bednumber", "ward", "zimmer", "zimmernummer", "bett", "bettplatz", "profile", "profilename",
+    "fallnummer", "fallnr", "mouse", "mouseid", "mouseno", "rat", "ratid", "ratno", "cage", "tier",
+    "tiernummer", "maus", "ratte",
   ]
 
   private static let otherStems: [StaticString] = [
     // Insulin, its doses, and the devices for them.
     "insulin", "insuliin", "bolus", "basal", "bazal", "dose", "dosis", "dosi", "dosag", "dawk", "pump",
-    "pompe",
-    "bomba", "lantus", "tresiba", "levemir", "toujeo", "humalog", "novorapid", "novolog", "fiasp", "apidra",
+    "pompe", "bomba", "lantus", "tresiba", "levemir", "toujeo", "humalog", "novorapid", "novolog", "fiasp",
+    "apidra",
     // Medicines.
     "medic", "médic", "medik", "drug", "läkemedel", "lægemiddel", "legemiddel", "farmac", "fármac",
     "geneesmid", "metformin", "wirkstoff",
@@ -94,28 +90,23 @@ extension HeaderWords {
     "distance", "duration", "sleep", "schlafd", "schlafp",
     // Ketones and what laboratories measure.
     "keton", "ceton", "céton", "cheton", "a1c", "hba1", "hémoglob", "hemoglob", "hämoglob", "cholest",
-    "kolest",
-    "colest", "triglyc", "triglic", "creatin", "kreatin", "créatin", "lactat", "laktat", "potassium",
-    "kalium",
-    "potasio", "sodium", "natrium", "sodio", "calcium", "kalzium", "harnst", "harns", "bilirub", "albumin",
-    "peptid", "ferritin", "hydroxybut", "chlorid", "magnes", "phosph", "fructos", "lipoprot",
+    "kolest", "colest", "triglyc", "triglic", "creatin", "kreatin", "créatin", "lactat", "laktat",
+    "potassium", "kalium", "potasio", "sodium", "natrium", "sodio", "calcium", "kalzium", "harnst", "harns",
+    "bilirub", "albumin", "peptid", "ferritin", "hydroxybut", "chlorid", "magnes", "phosph", "fructos",
+    "lipoprot",
     // The body.
     "weight", "gewicht", "poids", "vikt", "vægt",
   ]
   private static let otherWords: Set<String> = [
     "bolo", "boli", "lek", "leki", "pill", "pills", "tablet", "tablets", "hr", "bpm", "hrv", "bp", "sys",
-    "step",
-    "steps", "pas", "pasos", "passi", "passos", "steg", "skritt", "kroki", "peso", "vekt", "waga", "bmi",
-    "kg",
-    "hdl", "ldl", "vldl", "tg", "lp", "bun", "bhb", "urea", "crp", "iob", "cob", "kwh",
+    "step", "steps", "pas", "pasos", "passi", "passos", "steg", "skritt", "kroki", "peso", "vekt", "waga",
+    "bmi", "kg", "hdl", "ldl", "vldl", "tg", "lp", "bun", "bhb", "urea", "crp", "iob", "cob", "kwh",
   ]
   private static let foodStems: [StaticString] = [
     "carb", "kohlenhydr", "glucid", "koolhydr", "kulhydr", "kolhydr", "karbohydr", "węglowod", "hydrate",
-    "hidrat",
-    "broteinh", "protein", "proteín", "protéin", "eiwei", "eiwit", "białk", "graisse", "lipid", "lípid",
-    "grassi",
-    "gordur", "tłuszcz", "calor", "kalor", "kcal", "fiber", "fibre", "fibra", "ballastst", "food", "nutri",
-    "aliment", "lebensmittel",
+    "hidrat", "broteinh", "protein", "proteín", "protéin", "eiwei", "eiwit", "białk", "graisse", "lipid",
+    "lípid", "grassi", "gordur", "tłuszcz", "calor", "kalor", "kcal", "fiber", "fibre", "fibra", "ballastst",
+    "food", "nutri", "aliment", "lebensmittel",
   ]
   private static let foodWords: Set<String> = [
     "kh", "be", "ke", "fat", "fats", "fett", "grasa", "grasas", "vet", "fedt",
@@ -123,50 +114,40 @@ extension HeaderWords {
 
   private static let personWords: Set<String> = [
     "user", "person", "subject", "patient", "participant", "member", "client", "benutzer", "nutzer",
-    "patientin",
-    "patienten", "proband", "teilnehmer", "utilisateur", "sujet", "personne", "usuario", "paciente", "sujeto",
-    "persona", "participante", "utente", "paziente", "soggetto", "partecipante", "gebruiker", "patiënt",
-    "persoon",
-    "deelnemer", "usuário", "utilizador", "pessoa", "uczestniczka", "użytkownik", "pacjent", "osoba",
-    "uczestnik",
-    "bruger", "deltager", "användare", "deltagare", "bruker", "pasient", "deltaker", "family", "pt",
-    "resident", "bewohner", "bewohnerin", "employee", "staff", "worker", "mitarbeiter", "student", "deident",
-    "child", "kid", "case", "volunteer", "respondent", "pat",
+    "patientin", "patienten", "proband", "teilnehmer", "utilisateur", "sujet", "personne", "usuario",
+    "paciente", "sujeto", "persona", "participante", "utente", "paziente", "soggetto", "partecipante",
+    "gebruiker", "patiënt", "persoon", "deelnemer", "usuário", "utilizador", "pessoa", "uczestniczka",
+    "użytkownik", "pacjent", "osoba", "uczestnik", "bruger", "deltager", "användare", "deltagare", "bruker",
+    "pasient", "deltaker", "family", "pt", "resident", "bewohner", "bewohnerin", "employee", "staff",
+    "worker", "mitarbeiter", "student", "deident", "child", "kid", "case", "volunteer", "respondent", "pat",
   ]
   private static let linkWords: Set<String> = [
     "s", "fk", "pk", "ref", "of", "the", "or", "and", "der", "des", "von", "du", "de", "del", "della", "van",
   ]
   private static let numberWords: Set<String> = [
     "id", "ids", "no", "nr", "number", "nummer", "num", "code", "name", "key", "uuid", "guid", "email",
-    "kennung",
-    "numéro", "número", "numero", "nom", "nombre", "nome", "naam", "navn", "namn", "ident", "identifier",
-    "display", "reference", "initials", "initialen", "first", "last",
+    "kennung", "numéro", "número", "numero", "nom", "nombre", "nome", "naam", "navn", "namn", "ident",
+    "identifier", "display", "reference", "initials", "initialen", "first", "last",
   ]
   private static let personNames: Set<String> = personWords.subtracting([
     "family", "pt", "pat", "staff", "worker",
   ]).union([
     "username", "userid", "patientid", "subjectid", "ptid", "pid", "subj", "subj id", "participantid",
-    "personid",
-    "full name", "first name", "last name", "vorname", "nachname", "prénom", "apellido", "apellidos",
-    "cognome",
-    "mrn", "medical record number", "hospital no", "hospital number", "nhs number", "sid", "uid", "usubjid",
-    "subjid", "subject no", "animal", "animal id", "pet", "pet name", "dog", "dog name", "cat", "cat name",
-    "horse", "rfid", "badge", "badge id", "card id", "ptnum", "p num", "pt no", "case id",
-    "family member", "who", "deidentid", "owner", "account", "email", "e mail", "deidentified id", "study id",
-    "whose", "initials", "initialen", "initiales", "iniciales", "iniziali", "initialer", "nickname",
-    "nick name",
-    "surname", "given name", "firstname", "lastname",
+    "personid", "full name", "first name", "last name", "vorname", "nachname", "prénom", "apellido",
+    "apellidos", "cognome", "mrn", "medical record number", "hospital no", "hospital number", "nhs number",
+    "sid", "uid", "usubjid", "subjid", "subject no", "animal", "animal id", "pet", "pet name", "dog",
+    "dog name", "cat", "cat name", "horse", "rfid", "badge", "badge id", "card id", "ptnum", "p num", "pt no",
+    "case id", "family member", "who", "deidentid", "owner", "account", "email", "e mail", "deidentified id",
+    "study id", "whose", "initials", "initialen", "initiales", "iniciales", "iniziali", "initialer",
+    "nickname", "nick name", "surname", "given name", "firstname", "lastname",
   ]).union(familyNames)
   private static let familyNames: Set<String> = [
     "sibling", "brother", "sister", "twin", "son", "daughter", "mother", "father", "mom", "mum", "dad",
-    "parent",
-    "wife", "husband", "spouse", "partner", "geschwister", "bruder", "schwester", "sohn", "tochter", "mutter",
-    "vater", "enfant", "frère", "sœur", "soeur", "fils", "fille", "hermano", "hermana", "hijo", "hija",
-    "niño",
-    "niña", "figlio", "figlia", "fratello", "sorella", "bambino", "bambina", "broer", "zus", "zoon",
-    "dochter",
-    "dziecko", "brat", "siostra", "syn", "córka", "barn", "søsken", "søskende", "syskon", "irmão", "irmã",
-    "filho", "filha", "criança",
+    "parent", "wife", "husband", "spouse", "partner", "geschwister", "bruder", "schwester", "sohn", "tochter",
+    "mutter", "vater", "enfant", "frère", "sœur", "soeur", "fils", "fille", "hermano", "hermana", "hijo",
+    "hija", "niño", "niña", "figlio", "figlia", "fratello", "sorella", "bambino", "bambina", "broer", "zus",
+    "zoon", "dochter", "dziecko", "brat", "siostra", "syn", "córka", "barn", "søsken", "søskende", "syskon",
+    "irmão", "irmã", "filho", "filha", "criança",
   ]
 }
 

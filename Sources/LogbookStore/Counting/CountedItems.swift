@@ -135,7 +135,7 @@ private struct NearItems {
   private var items: [StoredItem] = []
 
   mutating func add(_ item: StoredItem, _ body: (CountableItem) -> Void) {
-    let start = item.utc - (item.utc % 60 + 60) % 60
+    let start = DeviceTime.startOfMinute(item.utc)
     if start != minute {
       finish(body)
       minute = start

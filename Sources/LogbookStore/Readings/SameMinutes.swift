@@ -60,7 +60,7 @@ struct SameMinutes {
     var cut: Item { Item(minute: Self.minute(time), value: value, unit: unit) }
     var rounded: Item { Item(minute: Self.minute(time + 30), value: value, unit: unit) }
 
-    private static func minute(_ time: Int64) -> Int64 { (time - (time % 60 + 60) % 60) / 60 }
+    private static func minute(_ time: Int64) -> Int64 { DeviceTime.startOfMinute(time) / 60 }
   }
 
   private let database: Database
