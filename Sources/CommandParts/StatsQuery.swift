@@ -217,7 +217,7 @@ package struct StatsQuery {
     try addCopies(to: &rules, since: filter.since, until: end)
     options.rules = rules
     var figures = BackgroundStatistics(Statistics(options), days, rules)
-    var devices = DeviceNumbers()
+    var devices = DeviceNumbers(try store.devices())
     var firstUnit: GlucoseUnit?
     func take(_ item: StoredItem, isContext: Bool = false) {
       switch item {
@@ -225,15 +225,15 @@ package struct StatsQuery {
         if firstUnit == nil, !isContext, reading.kind != .ketone { firstUnit = reading.measurement.unit }
         let counted = CountableItem(reading)
         // A device that only the context has is not a device of the period.
-        let number = isContext ? 0 : devices.number(of: reading)
-        figures.add(.reading(GlucoseReading(reading, device: number), counted, isContext: isContext))
+        let (number, rank) = devices.place(of: reading, isContext: isContext)
+        let glucose = GlucoseReading(reading, device: number, rank: rank)
+        figures.add(.reading(glucose, counted, isContext: isContext))
       case .record(let record):
         if !record.isWithdrawn { figures.add(.record(record, isContext: isContext)) }
       }
     }
-    let reach = CountingMargin.seconds + CountingMargin.doubtSeconds
     if let since = filter.since {
-      try forEachBefore(since, context(of: filter, from: since - reach, to: since)) {
+      try forEachBefore(since, context(of: filter, from: since - Self.reach, to: since)) {
         take($0, isContext: true)
       }
     }
@@ -245,9 +245,9 @@ package struct StatsQuery {
       }
     }
     if let end {
-      var context = context(of: filter, from: end, to: end + reach)
-      if try holdsCalculated(context) { context.readingKinds.insert(.cbg) }
-      try store.forEachItem(context) { take($0, isContext: true) }
+      try forEachAfter(end, context(of: filter, from: end, to: end + Self.reach)) {
+        take($0, isContext: true)
+      }
     }
     let (statistics, days) = figures.finish()
     var zone = zone
@@ -278,14 +278,33 @@ package struct StatsQuery {
     return context
   }
 
-  /// Passes the items before a period. Values of a sensor are included only if they affect finger sticks.
+  /// The seconds before and after a period whose finger sticks and records affect what counts in it.
+  private static let reach = CountingMargin.seconds + CountingMargin.doubtSeconds
+  /// The seconds before and after a period whose sensor values affect what counts in it.
+  private static let sensorReach = max(FilledInSticks.reachSeconds, SensorSelection.contextSeconds)
+
+  /// Passes the items before a period. Values of a sensor are included only if they affect finger sticks, or which sensor
+  /// is used when the period begins.
   private func forEachBefore(
     _ since: Int64, _ context: ItemFilter, _ body: (StoredItem) throws -> Void
   ) throws {
     var (early, late) = (context, context)
     late.readingKinds.insert(.cbg)
     if try holdsCalculated(context) { return try store.forEachItem(late, body) }
-    early.until = since - FilledInSticks.reachSeconds
+    early.until = since - Self.sensorReach
+    late.since = early.until
+    try store.forEachItem(early, body)
+    try store.forEachItem(late, body)
+  }
+
+  /// Passes the items after a period, as `forEachBefore` does.
+  private func forEachAfter(
+    _ end: Int64, _ context: ItemFilter, _ body: (StoredItem) throws -> Void
+  ) throws {
+    var (early, late) = (context, context)
+    early.readingKinds.insert(.cbg)
+    if try holdsCalculated(context) { return try store.forEachItem(early, body) }
+    early.until = end + Self.sensorReach
     late.since = early.until
     try store.forEachItem(early, body)
     try store.forEachItem(late, body)
@@ -355,7 +374,10 @@ private struct BackgroundStatistics {
           if let counted, !reading.isFilledIn {
             let figure = Figure(content: .reading(reading), isContext: isContext)
             counting.add(figure, counted, at: reading.instant)
-          } else if !isContext {
+          } else if isContext {
+            statistics.addContext(reading)
+            days?.addContext(reading)
+          } else {
             statistics.add(reading)
             days?.add(reading)
           }
@@ -440,24 +462,40 @@ extension StoredItem {
   }
 }
 
-/// Numbers for devices, in the order in which they come.
+/// Numbers for devices, in the order in which they come, and their ranks in the fixed order of all devices.
 private struct DeviceNumbers {
-  private(set) var all: [Device] = []
-  private var numbers: [Int64: Int] = [:]
+  private typealias Place = (number: Int?, rank: Int)
 
-  mutating func number(of reading: StoredReading) -> Int {
-    if let number = numbers[reading.deviceID] { return number }
-    numbers[reading.deviceID] = all.count
-    all.append(reading.device)
-    return all.count - 1
+  private(set) var all: [Device] = []
+  private let ranks: [Device: Int]
+  private var places: [Int64: Place] = [:]
+
+  /// - Parameter devices: all devices of the store.
+  init(_ devices: [Device]) {
+    let inOrder = devices.sorted { $0.precedes($1) }
+    ranks = Dictionary(zip(inOrder, 0...)) { first, _ in first }
+  }
+
+  /// The number and the rank of a reading's device. For a reading that is only context the number is 0.
+  mutating func place(of reading: StoredReading, isContext: Bool) -> (number: Int, rank: Int) {
+    var place = places[reading.deviceID] ?? (nil, ranks[reading.device] ?? ranks.count)
+    if place.number == nil {
+      if !isContext {
+        place.number = all.count
+        all.append(reading.device)
+      }
+      places[reading.deviceID] = place
+    }
+    return (place.number ?? 0, place.rank)
   }
 }
 
 extension GlucoseReading {
-  /// A stored reading of the device with this number.
-  init(_ reading: StoredReading, device: Int) {
+  /// A stored reading of the device with this number and rank.
+  init(_ reading: StoredReading, device: Int, rank: Int = 0) {
     self.init(
-      device: device, kind: reading.kind, deviceTime: reading.deviceTime, placement: reading.placement,
+      device: device, deviceRank: rank, kind: reading.kind, deviceTime: reading.deviceTime,
+      placement: reading.placement,
       reading.measurement, marks: reading.marks, isWithdrawn: reading.isWithdrawn)
   }
 }

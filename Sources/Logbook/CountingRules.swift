@@ -226,3 +226,15 @@ package struct CountingSource: Hashable, Sendable {
     return typed.contains(format) ? .typed : .app
   }
 }
+
+extension Device {
+  /// Whether the values of this sensor are used where both devices have a value for one time. As in counting once, a
+  /// device's own memory comes first, then apps, then collectors; programs that pass on the values of others come last.
+  /// Names decide between equal ones, so that every store has the same order.
+  package func precedes(_ other: Device) -> Bool {
+    let (mine, theirs) = (CountingSource(self), CountingSource(other))
+    if mine.role != theirs.role { return mine.role.rawValue < theirs.role.rawValue }
+    if mine.mayRelaySensors != theirs.mayRelaySensors { return theirs.mayRelaySensors }
+    return (format, vendor, model, serial) < (other.format, other.vendor, other.model, other.serial)
+  }
+}

@@ -6,6 +6,10 @@ package import Logbook
 package struct SensorSample: Sendable {
   /// The sensor's number, counted from 0: memory grows with the largest one.
   package let device: Int
+  /// The sensor's position among all devices of the logbook: see `GlucoseReading.deviceRank`.
+  package let rank: Int
+  /// Whether it is outside of the period, and only affects which samples near its ends are used.
+  package let isContext: Bool
   /// UTC seconds.
   package let instant: Int64
   /// The time that the device showed.
@@ -17,27 +21,26 @@ package struct SensorSample: Sendable {
   /// Whether its time is in an hour that the clocks repeat, and its occurrence is unknown.
   package let isInRepeatedHour: Bool
 
-  package init(
-    device: Int, instant: Int64, deviceTime: DeviceTime, level: GlucoseLevel,
-    isAtLimit: Bool = false,
-    isInRepeatedHour: Bool = false
-  ) {
-    self.device = device
-    self.instant = instant
-    self.deviceTime = deviceTime
-    self.level = level
-    self.isAtLimit = isAtLimit
-    self.isInRepeatedHour = isInRepeatedHour
+  /// The sample that a sensor reading is; nil if its value cannot be used.
+  init?(_ reading: GlucoseReading, isContext: Bool = false) {
+    guard let level = GlucoseLevel(reading.measurement, of: .cbg) else { return nil }
+    (device, rank, self.isContext) = (reading.device, reading.deviceRank, isContext)
+    (instant, deviceTime, self.level) = (reading.instant, reading.deviceTime, level)
+    isAtLimit = reading.marks.contains(.atLimit)
+    isInRepeatedHour = reading.placement.source == .zoneOverlap
   }
 }
 
 /// Selects one sensor for each instant, and calculates how long each sample is valid.
 ///
-/// A sample is valid for the interval of its sensor less ten seconds, and samples of other sensors in that
-/// time are left out. So the sensor that measured first is used until it pauses, and no time counts twice.
+/// A sample is valid for the interval of its sensor less ten seconds. Of two samples whose valid times overlap, the one of
+/// the sensor with the lower rank is used. So no time counts twice, and of sensors that measure side by side the same
+/// one is used always, except in its pauses. The choice depends only on the samples of two hours before and after: not on
+/// the period, and not on the order of imports.
+///
 /// The interval of a sensor is the median difference of its samples so far, in whole minutes. At the start,
 /// samples are kept until it is known.
-struct SensorSelection: Sendable {
+package struct SensorSelection: Sendable {
   /// The result for a sample.
   enum Fate: Sendable {
     case used
@@ -47,8 +50,13 @@ struct SensorSelection: Sendable {
     case repeated
   }
 
+  /// The seconds before and after a period whose samples affect which of its samples are used: twice the longest time for
+  /// which a sample is valid, since what overlaps a sample may itself be left out because of a third sensor.
+  package static let contextSeconds: Int64 = 2 * maxValidSeconds
+
+  private static let maxValidSeconds = Int64(SampleInterval.maxMinutes * 60)
   private static let toleranceSeconds: Int64 = 10
-  /// The maximum time and number of kept samples.
+  /// The maximum time and number of samples that are kept until the interval of their sensor is known.
   private static let maxHeldSeconds: Int64 = 86400
   private static let maxHeldSamples = 4096
 
@@ -56,21 +64,36 @@ struct SensorSelection: Sendable {
   private struct Sensor: Sendable {
     var interval = SampleInterval()
     var lastInstant: Int64?
+    /// The number of its samples without a result.
+    var waiting = 0
   }
 
-  /// By number.
+  /// A sample, and its result once it is decided.
+  private struct HeldSample: Sendable {
+    let sample: SensorSample
+    var fate: Fate?
+  }
+
+  /// By rank.
   private var sensors: [Sensor] = []
-  private var held: [SensorSample] = []
+  private var held: [HeldSample] = []
   private var heldStart = 0
+  /// The number of sensors that have samples without a result.
+  private var waitingSensors = 0
   private var newest = Int64.min
   private var isFinished = false
-  private var current: (device: Int, end: Int64)?
+  /// The sensor of the latest used sample, and the end of the time for which that sample is valid.
+  private var latest: (rank: Int, end: Int64)?
 
   /// Adds the next sample in the order of time.
   mutating func add(_ sample: SensorSample) {
-    while sensors.count <= sample.device { sensors.append(Sensor()) }
-    sensors[sample.device].interval.add(sample.instant)
-    held.append(sample)
+    while sensors.count <= sample.rank { sensors.append(Sensor()) }
+    let isRepeated = sensors[sample.rank].lastInstant == sample.instant && !sample.isInRepeatedHour
+    sensors[sample.rank].lastInstant = sample.instant
+    sensors[sample.rank].interval.add(sample.instant)
+    if sensors[sample.rank].waiting == 0 { waitingSensors += 1 }
+    sensors[sample.rank].waiting += 1
+    held.append(HeldSample(sample: sample, fate: isRepeated ? .repeated : nil))
     newest = sample.instant
   }
 
@@ -80,15 +103,18 @@ struct SensorSelection: Sendable {
   /// The next sample with a decided result, and the minutes that it represents; nil until another sample is
   /// added.
   mutating func next() -> (sample: SensorSample, minutes: Int, fate: Fate)? {
-    guard heldStart < held.count, isFinished || isReady(held[heldStart]) else {
+    guard heldStart < held.count, isFinished || isReady(held[heldStart].sample) else {
       if heldStart == held.count { release() }
       return nil
     }
-    let sample = held[heldStart]
+    let sample = held[heldStart].sample
+    let fate = fate(at: heldStart)
+    if fate == .used { latest = (sample.rank, validEnd(of: sample)) }
+    sensors[sample.rank].waiting -= 1
+    if sensors[sample.rank].waiting == 0 { waitingSensors -= 1 }
     heldStart += 1
     if heldStart > Self.maxHeldSamples { release() }
-    let minutes = sensors[sample.device].interval.minutes
-    return (sample, minutes, fate(of: sample, minutes))
+    return (sample, sensors[sample.rank].interval.minutes, fate)
   }
 
   private mutating func release() {
@@ -97,19 +123,40 @@ struct SensorSelection: Sendable {
   }
 
   private func isReady(_ sample: SensorSample) -> Bool {
-    sensors[sample.device].interval.isKnown || newest - sample.instant > Self.maxHeldSeconds
-      || held.count - heldStart > Self.maxHeldSamples
+    if held.count - heldStart > Self.maxHeldSamples { return true }
+    let age = newest - sample.instant
+    return age > Self.contextSeconds && (sensors[sample.rank].interval.isKnown || age > Self.maxHeldSeconds)
   }
 
-  private mutating func fate(of sample: SensorSample, _ minutes: Int) -> Fate {
-    let last = sensors[sample.device].lastInstant
-    sensors[sample.device].lastInstant = sample.instant
-    if last == sample.instant, !sample.isInRepeatedHour { return .repeated }
-    if let current, current.device != sample.device, sample.instant < current.end {
-      return .overlapping
+  private func validEnd(of sample: SensorSample) -> Int64 {
+    sample.instant + Int64(sensors[sample.rank].interval.minutes * 60) - Self.toleranceSeconds
+  }
+
+  /// Decides about a kept sample by the samples of lower rank around it, which are decided before it.
+  private mutating func fate(at index: Int) -> Fate {
+    if let fate = held[index].fate { return fate }
+    let fate: Fate = isOverlapped(at: index) ? .overlapping : .used
+    held[index].fate = fate
+    return fate
+  }
+
+  private mutating func isOverlapped(at index: Int) -> Bool {
+    let sample = held[index].sample
+    if let latest, latest.rank != sample.rank, sample.instant < latest.end { return true }
+    if waitingSensors == 1 { return false }
+    var other = index - 1
+    while other >= heldStart, held[other].sample.instant > sample.instant - Self.maxValidSeconds {
+      let isValid = sample.instant < validEnd(of: held[other].sample)
+      if isValid, held[other].sample.rank < sample.rank, fate(at: other) == .used { return true }
+      other -= 1
     }
-    current = (sample.device, sample.instant + Int64(minutes * 60) - Self.toleranceSeconds)
-    return .used
+    other = index + 1
+    let end = validEnd(of: sample)
+    while other < held.count, held[other].sample.instant < end {
+      if held[other].sample.rank < sample.rank, fate(at: other) == .used { return true }
+      other += 1
+    }
+    return false
   }
 }
 
@@ -117,7 +164,8 @@ struct SensorSelection: Sendable {
 struct SampleInterval: Sendable {
   /// The interval of a sensor with too few samples.
   static let usualMinutes = 5
-  private static let maxMinutes = 60
+  /// The longest interval; after longer pauses, a sample is valid for no more than this.
+  static let maxMinutes = 60
   private static let neededDifferences = 8
 
   private var counts = [Int](repeating: 0, count: SampleInterval.maxMinutes + 1)

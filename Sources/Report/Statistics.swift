@@ -6,6 +6,9 @@ package import Logbook
 package struct GlucoseReading: Sendable {
   /// The device's number, counted from 0: memory grows with the largest one.
   package var device: Int
+  /// The position of its device in a fixed order of all devices of the logbook, counted from 0: of sensors that measure at
+  /// one time, the first is used.
+  package var deviceRank: Int
   /// What was measured.
   package var kind: ReadingKind
   /// The time that the device showed.
@@ -21,12 +24,14 @@ package struct GlucoseReading: Sendable {
   /// Whether a pump's bolus calculator got it from the sensor: see `FilledInSticks`.
   package var isFilledIn = false
 
+  /// - Parameter deviceRank: nil for the number of the device.
   package init(
-    device: Int, kind: ReadingKind, deviceTime: DeviceTime, placement: Placement,
+    device: Int, deviceRank: Int? = nil, kind: ReadingKind, deviceTime: DeviceTime, placement: Placement,
     _ measurement: Measurement,
     marks: ReadingMarks = [], isWithdrawn: Bool = false
   ) {
     self.device = device
+    self.deviceRank = deviceRank ?? device
     self.kind = kind
     self.deviceTime = deviceTime
     self.placement = placement
@@ -120,15 +125,8 @@ package struct Statistics: Sendable {
       let (day, targets) = (Grouping.day(of: reading.deviceTime), options.targets)
       update(group(of: reading)) { $0.fingerSticks.add(level, day: day, targets) }
     case .cbg:
-      guard let level = GlucoseLevel(reading.measurement, of: .cbg) else {
-        return leaveOut(reading, .unusable)
-      }
-      selection.add(
-        SensorSample(
-          device: reading.device, instant: reading.instant, deviceTime: reading.deviceTime,
-          level: level,
-          isAtLimit: reading.marks.contains(.atLimit),
-          isInRepeatedHour: reading.placement.source == .zoneOverlap))
+      guard let sample = SensorSample(reading) else { return leaveOut(reading, .unusable) }
+      selection.add(sample)
       addDecided()
     }
   }
@@ -137,6 +135,16 @@ package struct Statistics: Sendable {
   /// seem to state the same within the period.
   package mutating func addContext(_ verdict: CountVerdict, _ item: CountableItem) {
     addToSource(item, nil, verdict, isContext: true)
+  }
+
+  /// Adds the next sensor reading outside of the period. It is in no figure, but affects which sensor is used at the ends
+  /// of the period.
+  package mutating func addContext(_ reading: GlucoseReading) {
+    guard reading.kind == .cbg, LeftOut(reading) == nil,
+      let sample = SensorSample(reading, isContext: true)
+    else { return }
+    selection.add(sample)
+    addDecided()
   }
 
   /// Adds the next record with insulin or food. Other kinds have no figures.
@@ -301,6 +309,7 @@ extension Statistics {
 extension Statistics {
   private mutating func addDecided() {
     while let (sample, minutes, fate) = selection.next() {
+      if sample.isContext { continue }
       let ownGroup = options.grouping == .device ? index(of: sample.device) : nil
       if let ownGroup { addOfDevice(sample, minutes, fate, ownGroup) }
       guard fate == .used else {

@@ -27,6 +27,58 @@ struct PeriodTests {
     return insulin?["total"] as? Int
   }
 
+  // MARK: - Sensors side by side
+
+  /// Four days of a reader, and of a phone 7 minutes later. The reader pauses for an hour on the second day.
+  private static let readerAndPhone: (reader: String, phone: String) = {
+    var (reader, phone) = (ReadingRows(), ReadingRows())
+    reader.addSamples(137, every: 15, from: "2026-05-02T00:03", serial: "A reader", base: 90)
+    reader.addSamples(243, every: 15, from: "2026-05-03T11:18", serial: "A reader", base: 90)
+    phone.addSamples(384, every: 15, from: "2026-05-02T00:10", serial: "B phone", base: 140)
+    return (reader.csv, phone.csv)
+  }()
+
+  private static func program(importing files: [String]) async throws -> Program {
+    let program = try Program()
+    for (index, csv) in files.enumerated() {
+      try program.write(csv, to: "\(index).csv")
+      let imported = try await program.run(
+        "import", "--quiet", "--timezone", "UTC", program.path("\(index).csv"))
+      #expect(imported.status == 0, "\(imported.errors)")
+    }
+    return program
+  }
+
+  @Test func theOrderOfImportsDoesNotChooseTheSensor() async throws {
+    let (reader, phone) = Self.readerAndPhone
+    let first = try await Self.program(importing: [reader, phone])
+    let second = try await Self.program(importing: [phone, reader])
+    let figures = try await first.run("stats", "--json", "--by", "day")
+    #expect(try await second.run("stats", "--json", "--by", "day").output == figures.output)
+    let curves = try await first.run("day", "2026-05-03", "--json").output
+    #expect(try await second.run("day", "2026-05-03", "--json").output == curves)
+    // The reader, and the phone only in the pause of the reader.
+    let sensor = try #require(try figures.objects().first?["total"] as? [String: any Sendable])["sensor"]
+    #expect((sensor as? [String: any Sendable])?["readings"] as? Int == 380 + 3)
+  }
+
+  @Test(arguments: ["2026-05-02", "2026-05-03", "2026-05-04", "2026-05-05"])
+  func aDayHasTheSameSensorFiguresInEveryPeriod(_ day: String) async throws {
+    let (reader, phone) = Self.readerAndPhone
+    let program = try await Self.program(importing: [phone, reader])
+    let all = try await program.run("stats", "--json", "--by", "day").objects()
+    let groups = try #require(all.first?["groups"] as? [[String: any Sendable]])
+    let group = try #require(groups.first { $0["group"] as? String == day })
+    let next = try #require(DeviceTime(text: "\(day)T00:00")).seconds + 86400
+    let until = String(DeviceTime(seconds: next).text.prefix(10))
+    let alone = try await figures(program, "--since", day, "--until", until)
+    let total = try #require(alone["total"] as? [String: any Sendable])
+    for name in ["readings", "minutes", "mean", "lowest", "highest"] {
+      let values = [group, total].map { ($0["sensor"] as? [String: any Sendable])?[name] as? Double }
+      #expect(values[0] != nil && values[0] == values[1], "\(name)")
+    }
+  }
+
   // MARK: - The end
 
   @Test func thePeriodEndsWithTheDayOfTheNewestReading() async throws {
@@ -220,6 +272,9 @@ struct PeriodTests {
       let outcome = try await program.run(arguments: arguments)
       #expect(outcome.status == 0 && outcome.errors == "", "\(arguments): \(outcome.errors)")
     }
-    #expect(insulin(try await figures(program)) == (fields.contains("\"units\":1,") ? 1 : 0))
+    // A rate without a possible duration has no amount, so that there is no sum.
+    let total =
+      fields.contains("rate") ? nil : fields.contains("\"units\":1,") ? 1 : 0
+    #expect(insulin(try await figures(program)) == total)
   }
 }

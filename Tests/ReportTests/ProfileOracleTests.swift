@@ -61,45 +61,79 @@ struct ProfileOracleTests {
 
   // MARK: - Choice of a sensor
 
-  @Test(arguments: UInt64(1)...6) func oneSensorAtATimeIsUsed(_ seed: UInt64) {
+  private typealias Choice = (sample: SensorSample, minutes: Int, fate: SensorSelection.Fate)
+
+  private static let sensorMinutes = [1: 15, 2: 5, 3: 1]
+
+  /// The samples of three sensors with pauses of some hours, in which another sensor can replace the first.
+  private static func sensorSamples(_ seed: UInt64) -> [SensorSample] {
     var walk = RandomWalk(seed: seed)
-    let minutes: [Int: Int64] = [1: 5, 2: 15, 3: 1]
     var samples: [SensorSample] = []
     for device in 1...3 {
       var instant = Int64(walk.number(0...3000))
       for _ in 0..<200 {
-        instant += (minutes[device] ?? 5) * 60
-        // Pauses of some hours, in which another sensor can replace this one.
+        instant += Int64(sensorMinutes[device] ?? 5) * 60
         if walk.happens(onceIn: 40) { instant += Int64(walk.number(1...200)) * 60 }
-        guard let level = Reading.level(Double(walk.next())) else { continue }
-        samples.append(
-          SensorSample(
-            device: device, instant: instant, deviceTime: DeviceTime(seconds: instant), level: level))
+        if let sample = SensorSample(Reading.sensor(walk.next(), at: instant, device: device)) {
+          samples.append(sample)
+        }
       }
     }
-    samples.sort { ($0.instant, $0.device) < ($1.instant, $1.device) }
+    return samples.sorted { ($0.instant, $0.device) < ($1.instant, $1.device) }
+  }
+
+  private static func choices(_ samples: some Sequence<SensorSample>) -> [Choice] {
     var selection = SensorSelection()
-    var fates: [(sample: SensorSample, minutes: Int, fate: SensorSelection.Fate)] = []
+    var choices: [Choice] = []
     for sample in samples {
       selection.add(sample)
-      while let next = selection.next() { fates.append(next) }
+      while let next = selection.next() { choices.append(next) }
     }
     selection.finish()
-    while let next = selection.next() { fates.append(next) }
+    while let next = selection.next() { choices.append(next) }
+    return choices
+  }
+
+  private static func overlap(_ left: SensorSample, _ right: SensorSample) -> Bool {
+    func end(_ sample: SensorSample) -> Int64 {
+      sample.instant + Int64(sensorMinutes[sample.device] ?? 5) * 60 - 10
+    }
+    return left.instant < end(right) && right.instant < end(left)
+  }
+
+  @Test(arguments: UInt64(1)...6) func oneSensorAtATimeIsUsedInTheOrderOfRanks(_ seed: UInt64) {
+    let samples = Self.sensorSamples(seed)
+    let choices = Self.choices(samples)
     // No sample is lost or moved.
-    #expect(fates.map(\.sample.instant) == samples.map(\.instant))
-    #expect(fates.allSatisfy { $0.minutes == minutes[$0.sample.device].map { Int($0) } })
-    let used = fates.filter { $0.fate == .used }
-    for (before, next) in zip(used, used.dropFirst()) where before.sample.device != next.sample.device {
-      #expect(next.sample.instant >= before.sample.instant + Int64(before.minutes * 60) - 10)
+    #expect(choices.map(\.sample.instant) == samples.map(\.instant))
+    #expect(choices.allSatisfy { $0.minutes == Self.sensorMinutes[$0.sample.device] })
+    var used: [SensorSample] = []
+    for device in 1...3 {
+      used += samples.filter { sample in
+        sample.device == device && !used.contains { $0.device < device && Self.overlap($0, sample) }
+      }
     }
-    for out in fates where out.fate != .used {
-      // At this time another sensor was in use.
-      let holder = used.last { $0.sample.instant <= out.sample.instant }
-      #expect(holder.map { $0.sample.device != out.sample.device } ?? false)
-      #expect(holder.map { out.sample.instant < $0.sample.instant + Int64($0.minutes * 60) - 10 } ?? false)
+    used.sort { $0.instant < $1.instant }
+    let found = choices.filter { $0.fate == .used }.map(\.sample)
+    #expect(found.map(\.instant) == used.map(\.instant) && found.map(\.device) == used.map(\.device))
+    #expect(Set(found.map(\.device)).count > 1 && found.count < samples.count)
+  }
+
+  @Test(arguments: UInt64(1)...6) func theChoiceOfASensorDependsOnlyOnTheHoursAroundIt(_ seed: UInt64) throws
+  {
+    let samples = Self.sensorSamples(seed)
+    let all = Self.choices(samples)
+    let last = try #require(samples.last?.instant)
+    for start in stride(from: Int64(0), to: last - 40_000, by: 20_000) {
+      let period = start..<start + 30_000
+      let reach = SensorSelection.contextSeconds
+      let near = samples.filter {
+        (period.lowerBound - reach..<period.upperBound + reach).contains($0.instant)
+      }
+      let wanted = all.filter { period.contains($0.sample.instant) }
+      let found = Self.choices(near).filter { period.contains($0.sample.instant) }
+      #expect(found.map(\.fate) == wanted.map(\.fate), "from \(start)")
     }
-    #expect(Set(used.map(\.sample.device)).count > 1 && used.count < samples.count)
   }
 
   // MARK: - Basal rates

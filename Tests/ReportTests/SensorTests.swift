@@ -49,6 +49,39 @@ struct SensorTests {
     #expect(total.leftOut[.overlapping] == 288 && total.sensor.minutes == 1440)
   }
 
+  @Test func theSensorOfTheLowerRankIsUsedWhicheverStartsFirst() {
+    for start in [Self.start - 120, Self.start + 120] {
+      var others = Self.samples(288, from: start, value: 200, device: 1)
+      for index in others.indices { others[index].deviceRank = 7 }
+      let total = figures(StatisticsTests.inOrder(others, Self.samples(288, value: 100, device: 2))).total
+      #expect(total.sensor.readings == 288 && total.sensor.mean.number == 100)
+      #expect(total.leftOut[.overlapping] == 288 && total.sensor.minutes == 1440)
+    }
+  }
+
+  @Test func aSensorIsUsedAgainAfterItsPause() {
+    let pausing = Self.samples(40, value: 100, device: 1)
+    let readings = StatisticsTests.inOrder(
+      pausing.filter { !(Self.start + 3600..<Self.start + 7200).contains($0.deviceTime.seconds) },
+      Self.samples(40, from: Self.start + 120, value: 200, device: 2))
+    let sensor = figures(readings).total.sensor
+    // In the hour, eleven samples of the second sensor do not overlap those before and after it.
+    #expect(sensor.readings == 28 + 11 && sensor.highest.number == 200)
+    #expect(sensor.mean.number == Double(28 * 100 + 11 * 200) / 39)
+  }
+
+  @Test func samplesBeforeThePeriodOnlyChooseTheSensor() {
+    // The first sensor's last sample is valid into the period.
+    let before = Self.samples(20, from: Self.start - 20 * 900 + 120, every: 15, value: 50, device: 1)
+    let second = Self.samples(288, value: 200, device: 2)
+    var statistics = Statistics(.init())
+    for reading in before { statistics.addContext(reading) }
+    for reading in second { statistics.add(reading) }
+    let total = statistics.finish { _ in 0 }.total
+    #expect(total.sensor.readings == 287 && total.sensor.mean.number == 200)
+    #expect(total.leftOut[.overlapping] == 1)
+  }
+
   @Test func aSensorWithLongIntervalsIsUsedFromItsStart() {
     let readings = StatisticsTests.inOrder(
       Self.samples(96, every: 15, value: 100, device: 1),

@@ -221,13 +221,10 @@ struct VectorTests {
   @Test func samplesOfTwoSensorsAreWeightedByTheirIntervals() throws {
     var sensor = SensorTally()
     var unweighted = Moments()
-    for (value, minutes) in [(50.0, 15), (60, 15), (100, 15), (190, 5), (260, 5)] {
-      let level = try #require(Reading.level(value))
-      sensor.add(
-        SensorSample(device: 1, instant: 0, deviceTime: DeviceTime(seconds: 0), level: level),
-        minutes: minutes,
-        .standard)
-      unweighted.add(value)
+    for (value, minutes) in [(50, 15), (60, 15), (100, 15), (190, 5), (260, 5)] {
+      let sample = try #require(SensorSample(Reading.sensor(value, at: 0)))
+      sensor.add(sample, minutes: minutes, .standard)
+      unweighted.add(Double(value))
     }
     let figures = sensor.figures(.standard, .init(), of: .init(), nil)
     #expect(figures.ranges.map(\.minutes) == [15, 15, 15, 5, 5])

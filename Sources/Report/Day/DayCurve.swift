@@ -218,15 +218,9 @@ package struct DayTally: Sendable {
     from source: CountingSource = .unknown
   ) {
     if let reason = LeftOut(reading), reason != .scan { return }
+    if reading.kind == .cbg { return addSample(reading) }
     guard reading.kind != .ketone, let level = GlucoseLevel(reading.measurement, of: reading.kind) else {
       return
-    }
-    if reading.kind == .cbg {
-      selection.add(
-        SensorSample(
-          device: reading.device, instant: reading.instant, deviceTime: reading.deviceTime, level: level,
-          isInRepeatedHour: reading.placement.source == .zoneOverlap))
-      return addDecided()
     }
     guard let index = index(of: reading.deviceTime) else { return }
     var dot = DayCurve.Dot(
@@ -245,6 +239,18 @@ package struct DayTally: Sendable {
       days[index].leftOutSticks.append(dot)
     case .sensorValue: days[index].sensorCopies[source, default: 0] += 1
     }
+  }
+
+  /// Adds the next sensor reading outside of the period. It is not shown, but affects which sensor is shown at the ends of
+  /// the period.
+  package mutating func addContext(_ reading: GlucoseReading) {
+    if LeftOut(reading) == nil { addSample(reading, isContext: true) }
+  }
+
+  private mutating func addSample(_ reading: GlucoseReading, isContext: Bool = false) {
+    guard let sample = SensorSample(reading, isContext: isContext) else { return }
+    selection.add(sample)
+    addDecided()
   }
 
   private static let shownMarks: ReadingMarks = [.beforeMeal, .afterMeal, .fasting, .bedtime]
@@ -277,7 +283,8 @@ package struct DayTally: Sendable {
 
   private mutating func addDecided() {
     while let (sample, _, fate) = selection.next() {
-      guard fate == .used, let index = index(of: sample.deviceTime), index >= firstCurve else { continue }
+      guard fate == .used, !sample.isContext, let index = index(of: sample.deviceTime), index >= firstCurve
+      else { continue }
       days[index].sensor.append(
         DayCurve.Dot(instant: sample.instant, deviceTime: sample.deviceTime, level: sample.level))
     }
