@@ -362,9 +362,11 @@ extension StatsText {
 
   private func amount(_ amount: DailyAmount, _ unit: String) -> String {
     let unit = unit.isEmpty ? "" : " " + unit
-    guard let sum = amount.sum else { return "no sum (\(Shortage.severalSources.text); see below)" }
+    if let shortage = amount.shortage {
+      return "no sum (\(shortage.text)\(shortage == .severalSources ? "; see below" : ""))"
+    }
     return
-      "\(decimal(sum))\(unit), \(figure(amount.perDay, decimal))\(unit) a day on \(counted(amount.daysWithAny, "day"))"
+      "\(decimal(amount.total))\(unit), \(figure(amount.perDay, decimal))\(unit) a day on \(counted(amount.daysWithAny, "day"))"
   }
 
   private var leftOutLines: [String] {

@@ -57,6 +57,9 @@ extension NightscoutTreatment {
 
 /// Parses one treatment.
 private struct TreatmentReader<Document: NightscoutFields> {
+  /// Events of a temporary basal rate. All of them end the rate that runs at their time.
+  private static var basalEvents: Set<String> { ["Temp Basal", "Temp Basal End", "Suspend Pump"] }
+
   /// Events that are notes. A text with any other event becomes a note as well.
   private static var noteEvents: Set<String> { ["", "<none>", "Note", "Announcement", "Question"] }
 
@@ -76,7 +79,7 @@ private struct TreatmentReader<Document: NightscoutFields> {
 
   mutating func read(_ unit: GlucoseUnit?) {
     addFood()
-    if event == "Temp Basal" {
+    if Self.basalEvents.contains(event) {
       addBasal()
     } else if isFilling {
       skipFilling()
@@ -215,20 +218,28 @@ private struct TreatmentReader<Document: NightscoutFields> {
   /// A temporary basal rate, in U/h or as a change in percent of the programmed rate. Without a duration it ends a
   /// temporary rate.
   private mutating func addBasal() {
-    guard let minutes = minutes() else { return }
+    let wasRejected = content.rejections.count
+    let minutes = minutes() ?? 0
+    if content.rejections.count > wasRejected || minutes == 0 && !endsRate { return }
     var fields: [String: FieldValue] = ["subtype": .text("basal"), "minutes": .number(minutes)]
     let percent = document[.percent].jsonNumber
     if let rate = number(.absolute, in: PlausibleAmounts.unitsPerHour, "the basal rate")
       ?? number(.rate, in: PlausibleAmounts.unitsPerHour, "the basal rate")
     {
       fields["rate"] = .number(rate)
-    } else if percent == -100 {
+    } else if percent == -100 || minutes == 0 {
       fields["rate"] = .number(0)
     } else if let percent, percent != 0 {
       let change = (percent > 0 ? "+" : "") + plainNumber(percent) + " %"
       notes = [change, notes].filter { !$0.isEmpty }.joined(separator: "\n")
     }
     add(.insulin, fields)
+  }
+
+  /// Whether an event without minutes ends the rate that runs. A table that has only the names of events says neither.
+  private var endsRate: Bool {
+    let members: [NightscoutMember] = [.duration, .milliseconds, .absolute, .rate, .percent]
+    return event != "Temp Basal" || members.contains { !document[$0].isEmpty }
   }
 
   /// Whether a pump of Medtronic's 600 series had the glucose, mostly in its bolus calculator, and says `Finger` of all.

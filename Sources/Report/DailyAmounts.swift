@@ -4,9 +4,10 @@ import Logbook
 
 /// A total amount, with its mean over the days that have any.
 package struct DailyAmount: Sendable {
-  private(set) var total = 0.0
-  /// Whether two sources seem to state the same, so that a sum would count it twice.
-  private(set) var hasNoSum = false
+  /// The total of all added amounts, whether or not it may be shown: see `sum`.
+  package private(set) var total = 0.0
+  /// Why there is no sum; nil if there is one.
+  package private(set) var shortage: Shortage?
   /// The number of records with a part in it.
   package private(set) var records = 0
   private var days = DaySet()
@@ -14,12 +15,12 @@ package struct DailyAmount: Sendable {
   /// The number of calendar days that have any.
   package var daysWithAny: Int { days.count }
 
-  /// The total; nil if two sources seem to state the same, so that a sum would be wrong.
-  package var sum: Double? { hasNoSum ? nil : total }
+  /// The total; nil if it would be wrong, since two sources seem to state the same, or a part of it is unknown.
+  package var sum: Double? { shortage == nil ? total : nil }
 
   /// The mean over the days that have any.
   package var perDay: Metric {
-    if hasNoSum { return .absent(.severalSources) }
+    if let shortage { return .absent(shortage) }
     return days.count > 0 ? .value(total / Double(days.count)) : .absent(.noReadings)
   }
 
@@ -27,8 +28,11 @@ package struct DailyAmount: Sendable {
 
   /// Removes the sum if two sources seem to state the same on one of these days.
   mutating func withholdSum(on doubtful: Set<Int>) {
-    if days.intersects(doubtful) { hasNoSum = true }
+    if days.intersects(doubtful) { shortage = .severalSources }
   }
+
+  /// Removes the sum, since a basal rate without an amount is a part of it.
+  mutating func withholdUnknownRate() { shortage = .unknownRates }
 
   /// Adds an amount. A day with only 0, for example with a stopped pump, does not count as a day that has
   /// any.
@@ -81,6 +85,10 @@ package struct DailyAmounts: Sendable {
   mutating func add(_ dose: InsulinDose) {
     guard let units = dose.units else {
       insulinWithoutAmount += 1
+      if dose.subtype == "basal" {
+        insulin.withholdUnknownRate()
+        basal.withholdUnknownRate()
+      }
       return
     }
     insulin.add(units, day: dose.day)
@@ -120,6 +128,7 @@ struct BasalRate: Sendable {
   private let unitsPerHour: Double?
   private let start: Int64
   private let end: Int64
+  private let hasDuration: Bool
   private let subtype: String
   private let day: Int
   let group: Int?
@@ -131,6 +140,7 @@ struct BasalRate: Sendable {
     else { return nil }
     unitsPerHour = fields.amount("rate")
     start = instant
+    hasDuration = fields.amount("minutes") != nil
     end =
       instant
       + Int64((min(fields.amount("minutes") ?? 0, PlausibleAmounts.minutes.upperBound) * 60).rounded())
@@ -138,11 +148,11 @@ struct BasalRate: Sendable {
     (self.day, self.group) = (day, group)
   }
 
-  /// The total of the rate. Without an amount if the rate is not a number or has no duration; but a rate of 0
-  /// is 0 units.
+  /// The total of the rate. Without an amount if the rate is not a number or states no duration; but a rate of 0, and one
+  /// that only ends the rate before it, is 0 units.
   func dose(until next: Int64?) -> InsulinDose {
     let seconds = max(0, min(end, next ?? end) - start)
-    let isMeasured = unitsPerHour == 0 || end > start
+    let isMeasured = unitsPerHour == 0 || hasDuration
     let units = unitsPerHour.flatMap { isMeasured ? $0 * Double(seconds) / 3600 : nil }
     return InsulinDose(subtype: subtype, units: units, day: day)
   }

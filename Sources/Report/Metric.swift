@@ -66,6 +66,8 @@ package enum Shortage: Hashable, Sendable {
   case notSeparate
   /// Two sources seem to state the same, and no person decided which one counts.
   case severalSources
+  /// A part is unknown: basal rates in percent, or until a time that their source does not state.
+  case unknownRates
 
   /// The reason in words.
   package var text: String {
@@ -81,6 +83,7 @@ package enum Shortage: Hashable, Sendable {
     case .meanOutsideFit: "the mean is outside 80–350 mg/dL"
     case .notSeparate: "not separate with these targets"
     case .severalSources: "two sources differ"
+    case .unknownRates: "basal rates without an amount"
     }
   }
 

@@ -195,6 +195,30 @@ import Testing
     #expect(lines[0].contains(#""fields":{"minutes":30,"subtype":"basal","text":"-35 %\nwalk"}"#))
   }
 
+  /// Loop and oref0 state a duration of 0, careportals none.
+  @Test(arguments: [
+    #""eventType":"Temp Basal","duration":0,"absolute":0"#,
+    #""eventType":"Temp Basal","duration":0,"rate":1.2"#,
+    #""eventType":"Temp Basal","duration":0,"percent":-35"#, #""eventType":"Temp Basal","absolute":0"#,
+    #""eventType":"Temp Basal End""#, #""eventType":"Suspend Pump""#,
+  ])
+  func theEndOfATemporaryRateIsARateOfNoMinutes(_ members: String) throws {
+    let export = try TextExport(#"[{"created_at":"2026-05-06T12:00:00Z",\#(members)}]"#)
+    let fields = try #require(export.records.first?.fields)
+    #expect(fields["minutes"] == .number(0) && fields["subtype"] == .text("basal"))
+    #expect(fields["rate"] == .number(members.contains("1.2") ? 1.2 : 0) && fields["text"] == nil)
+    #expect(export.records.count == 1 && export.skipped.isEmpty)
+  }
+
+  @Test(arguments: [
+    #""eventType":"Temp Basal""#, #""eventType":"Resume Pump""#,
+    #""eventType":"Temporary Target","duration":0"#,
+  ])
+  func otherEventsWithoutADurationAreNoRate(_ members: String) throws {
+    let export = try TextExport(#"[{"created_at":"2026-05-06T12:00:00Z",\#(members)}]"#)
+    #expect(export.records.isEmpty && export.skipped.values.reduce(0, +) == 1)
+  }
+
   @Test func insulinThatFillsAPumpIsCountedAndAMealOfTheEventIsTaken() throws {
     let event = #""eventType":"Insulin Change","insulin":300,"carbs":20"#
     let export = try TextExport(#"[{"created_at":"2026-05-06T12:00:00Z",\#(event)}]"#)

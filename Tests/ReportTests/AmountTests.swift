@@ -47,8 +47,8 @@ struct AmountTests {
       (.food, ["carbs": .number(20), "servings": .number(0)], "2026-03-02T08:00"),
       (.food, ["carbs": .number(0)], "2026-03-05T08:00"),
     ]).total.amounts
-    #expect(total.insulin.daysWithAny == 1 && total.insulin.perDay.number == 4)
-    #expect(total.basal.records == 0 && total.basal.perDay == .absent(.noReadings))
+    #expect(total.insulin.daysWithAny == 1 && total.bolus.perDay.number == 4)
+    #expect(total.basal.records == 0 && total.basal.perDay == .absent(.unknownRates))
     #expect(total.insulinWithoutAmount == 1)
     #expect(total.carbohydrates.perDay.number == 20 && total.servings.records == 0)
   }
@@ -74,6 +74,42 @@ struct AmountTests {
     ]).total.amounts
     #expect(agree(total.basal.total, 0.9) && total.insulin.daysWithAny == 1)
     #expect(total.insulinWithoutAmount == 1)
+  }
+
+  /// A rate until the next one of the pump, and one in percent of the programmed rate.
+  @Test(arguments: [["rate": .number(0.8)], ["minutes": .number(30)]] as [[String: FieldValue]])
+  func insulinHasNoSumIfABasalRateHasNoAmount(_ fields: [String: FieldValue]) {
+    let rate = fields.merging(["subtype": .text("basal")]) { $1 }
+    let result = amounts(
+      [
+        (.insulin, ["units": .number(4), "subtype": .text("rapid")], "2026-03-02T08:00"),
+        (.insulin, ["units": .number(10), "subtype": .text("long")], "2026-03-02T22:00"),
+        (.insulin, rate, "2026-03-03T08:00"),
+        (.insulin, ["units": .number(2), "subtype": .text("rapid")], "2026-03-03T09:00"),
+      ], by: .day)
+    let total = result.total.amounts
+    #expect(total.insulin.sum == nil && total.insulin.perDay == .absent(.unknownRates))
+    #expect(total.basal.sum == nil && total.basal.perDay == .absent(.unknownRates))
+    #expect(total.bolus.sum == 6)
+    #expect(result.groups.map(\.amounts.insulin.sum) == [14, nil])
+  }
+
+  @Test func aBolusWithoutAnAmountLeavesTheSum() {
+    let total = amounts([
+      (.insulin, ["units": .number(4), "subtype": .text("rapid")], "2026-03-02T08:00"),
+      (.insulin, ["subtype": .text("rapid")], "2026-03-02T09:00"),
+    ]).total.amounts
+    #expect(total.insulin.sum == 4 && total.insulinWithoutAmount == 1)
+  }
+
+  @Test func aRateOfNoMinutesEndsTheRateBeforeIt() {
+    func rate(_ minutes: Double) -> [String: FieldValue] {
+      ["rate": .number(2), "minutes": .number(minutes), "subtype": .text("basal")]
+    }
+    let total = amounts([
+      (.insulin, rate(120), "2026-03-02T08:00"), (.insulin, rate(0), "2026-03-02T08:30"),
+    ]).total.amounts
+    #expect(total.basal.sum == 1 && total.insulin.sum == 1 && total.insulinWithoutAmount == 0)
   }
 
   @Test(arguments: [-1e300, -1, 1_000_001, 1e19, 1e300, .infinity, .nan])

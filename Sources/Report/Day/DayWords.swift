@@ -50,7 +50,8 @@ package struct DayWords: Sendable {
       ("Carbohydrates", amounts.carbohydrates, "g"),
     ]
     return parts.filter { $0.1.records > 0 }.map { name, amount, unit in
-      "\(name) \(amount.sum.map { "\(glucose.plain($0)) \(unit)" } ?? "— (\(Shortage.severalSources.text))")"
+      if let shortage = amount.shortage { return "\(name) — (\(shortage.text))" }
+      return "\(name) \(glucose.plain(amount.total)) \(unit)"
     }
   }
 

@@ -144,6 +144,7 @@ extension PageTexts {
     meanOutsideFit: "the mean is outside 80–350 mg/dL",
     notSeparate: "not separate with these targets",
     severalSources: "two sources differ",
+    unknownRates: "basal rates without an amount",
     sheet: .english)
 }
 

@@ -146,6 +146,7 @@ extension PageTexts {
     meanOutsideFit: "la moyenne est hors de 80–350 mg/dL",
     notSeparate: "non séparé avec ces objectifs",
     severalSources: "deux sources diffèrent",
+    unknownRates: "débits de base sans quantité",
     sheet: .french)
 }
 

@@ -145,6 +145,7 @@ extension PageTexts {
     meanOutsideFit: "der Mittelwert liegt außerhalb von 80–350 mg/dL",
     notSeparate: "bei diesen Zielen kein eigener Bereich",
     severalSources: "zwei Quellen unterscheiden sich",
+    unknownRates: "Basalraten ohne Menge",
     sheet: .german)
 }
 

@@ -144,6 +144,7 @@ extension PageTexts {
     meanOutsideFit: "la media está fuera de 80–350 mg/dL",
     notSeparate: "no separado con estos objetivos",
     severalSources: "dos fuentes difieren",
+    unknownRates: "tasas basales sin cantidad",
     sheet: .spanish)
 }
 

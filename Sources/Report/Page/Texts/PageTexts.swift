@@ -167,6 +167,7 @@ package struct PageTexts: Sendable {
   package let meanOutsideFit: String
   package let notSeparate: String
   package let severalSources: String
+  package let unknownRates: String
   /// The words of the sheets.
   package let sheet: SheetTexts
 }
@@ -238,6 +239,7 @@ extension PageTexts {
     case .meanOutsideFit: meanOutsideFit
     case .notSeparate: notSeparate
     case .severalSources: severalSources
+    case .unknownRates: unknownRates
     }
   }
 }
