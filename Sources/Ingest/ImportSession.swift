@@ -58,7 +58,7 @@ package struct ImportSession {
     // Most inputs have all of their devices in the first batch, before which there may be no store.
     if let onDevices { try onDevices(ahead.devices) }
     var rejections: [Rejection] = []
-    var outcome: (ingest: Int64, counts: IngestCounts, duplicates: [LikelyDuplicate], doubledDays: [String])?
+    var outcome: (ingest: Int64, counts: IngestCounts, duplicates: [LikelyDuplicate], warnings: [String])?
     try store().ingest(source, isAtomic: isAtomic) { writer in
       try interruptible(writer, source.name, isAtomic: isAtomic) {
         try write(ahead, writer, source.name, isAtomic: isAtomic, &rejections)
@@ -68,7 +68,7 @@ package struct ImportSession {
     let read = ahead.ingestor
     return ImportReport(
       ingest: outcome?.ingest ?? 0, source: read.name, format: read.format, decisions: read.decisions,
-      warnings: read.warnings + (outcome?.doubledDays ?? []),
+      warnings: read.warnings + (outcome?.warnings ?? []),
       counts: outcome?.counts ?? IngestCounts(), end: read.end, rejections: rejections,
       likelyDuplicates: outcome?.duplicates ?? [], meter: read.meter)
   }
@@ -117,7 +117,7 @@ extension ImportSession {
   private func finish(
     _ ingestor: any Ingestor, _ writer: IngestWriter
   ) throws -> (
-    ingest: Int64, counts: IngestCounts, duplicates: [LikelyDuplicate], doubledDays: [String]
+    ingest: Int64, counts: IngestCounts, duplicates: [LikelyDuplicate], warnings: [String]
   ) {
     if policy.isStrict, let fault = ingestor.end.fault {
       throw Failure(.badInput, "\(ingestor.name)\(fault); nothing was stored")
@@ -130,7 +130,10 @@ extension ImportSession {
     try writer.finish(
       end: ingestor.end, digest: ingestor.inputDigest, generatedAt: ingestor.generatedAt, finishedAt: clock(),
       decisions: ingestor.decisions)
-    return (writer.ingestID, writer.counts, try writer.likelyDuplicates(), writer.doubledDays)
+    let warnings =
+      writer.doubledDays + writer.counts.equalRowsWarning
+      + writer.movedTimes.warning(ingest: writer.ingestID, writer.counts)
+    return (writer.ingestID, writer.counts, try writer.likelyDuplicates(), warnings)
   }
 
   /// After a signal, the signal is the reason for any error.

@@ -25,6 +25,8 @@ package struct IngestCounts: Equatable, Sendable {
   package var knownRecords = 0
   /// Rows that equal an earlier row of this input.
   package var repeatedRecords = 0
+  /// Of these, rows of doses and meals that are new in the store: they may be two equal facts of one minute.
+  package var repeatedAmounts = 0
   /// Records whose row changed at the source, and which were updated.
   package var updatedRecords = 0
   /// Records whose row changed, but which keep their content: they were edited or deleted here, or come from

@@ -24,6 +24,7 @@ package final class IngestWriter {
     /// The input's known items, for which a person gave a zone.
     var given = GivenItems()
     var doubled = DoubledTimes()
+    var moved = MovedTimes()
     /// Where the ingest stored new readings, by the ids of their series.
     var stretches: [Int64: NewStretch] = [:]
     /// What it stated about its person that is stored.
@@ -35,6 +36,8 @@ package final class IngestWriter {
 
   /// A sentence for each day on which a sensor's shown times had two values.
   package var doubledDays: [String] { state.doubled.sentences }
+  /// The times that the zones of this store moved.
+  package var movedTimes: MovedTimes { state.moved }
   /// The counts so far.
   package var counts: IngestCounts { state.counts }
   var state = State()
@@ -114,7 +117,7 @@ package final class IngestWriter {
     guard !batch.isEmpty else { return [] }
     let waits = try keepsScattered && (scattered != nil || shouldSortFirst(batch.readings))
     var refused: [Rejection] = []
-    try inTransaction {
+    try inTransaction(then: { try self.noteMovedTimes(in: batch) }) {
       try requireZone(for: batch)
       try statePerson()
       for device in batch.devices[state.deviceIDs.count...] {
@@ -174,14 +177,16 @@ package final class IngestWriter {
     state.counts.newRecords += outcome.new
     state.counts.knownRecords += outcome.known
     state.counts.repeatedRecords += outcome.repeated
+    state.counts.repeatedAmounts += outcome.repeatedAmounts
     state.counts.updatedRecords += outcome.updated
     state.counts.keptRecords += outcome.kept
   }
 
-  /// Runs `work`, and applies the statements of the records.
-  private func apply(_ work: () throws -> Void) throws {
+  /// Runs `work`, applies the statements of the records, and then runs `last`.
+  private func apply(_ work: () throws -> Void, _ last: () throws -> Void) throws {
     try work()
     try Statements.applyChanges(database, withdrawals)
+    try last()
   }
 
   /// Refuses times that need a zone while no zone is known.
@@ -231,13 +236,14 @@ package final class IngestWriter {
     state.persons.formUnion(new)
   }
 
-  func inTransaction(_ work: () throws -> Void) throws {
+  /// - Parameter last: runs at the end of the transaction, when the statements of the records hold.
+  func inTransaction(then last: () throws -> Void = {}, _ work: () throws -> Void) throws {
     let before = state
     do {
-      if database.isInsideTransaction { return try apply(work) }
+      if database.isInsideTransaction { return try apply(work, last) }
       try database.inTransaction(.immediate) {
         try requireOwnStore()
-        try apply(work)
+        try apply(work, last)
         return .commit
       }
     } catch {

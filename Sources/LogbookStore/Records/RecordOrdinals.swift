@@ -12,8 +12,8 @@ import SQLiteRows
 /// does not grow with the input.
 final class RecordOrdinals {
   enum Finding {
-    /// An equal row came earlier in this input.
-    case repeated
+    /// An equal row came earlier in this input, and its record was new or not.
+    case repeated(isNew: Bool)
     /// The record with this guid.
     case stored(guid: String)
     /// No record exists yet.
@@ -34,7 +34,7 @@ final class RecordOrdinals {
   static let tables = """
     CREATE TEMP TABLE record_ordinal
       (base TEXT, ordinal INTEGER, guid TEXT, content TEXT, imported TEXT, given TEXT,
-       PRIMARY KEY (base, ordinal)) WITHOUT ROWID;
+       is_new INTEGER NOT NULL, PRIMARY KEY (base, ordinal)) WITHOUT ROWID;
     CREATE INDEX temp.record_ordinal_content ON record_ordinal(base, content);
     CREATE INDEX temp.record_ordinal_imported ON record_ordinal(base, imported);
     CREATE INDEX temp.record_ordinal_unclaimed ON record_ordinal(base) WHERE given IS NULL;
@@ -47,7 +47,7 @@ final class RecordOrdinals {
   func find(_ key: RowKey, _ content: RecordContent) throws -> Finding {
     let next = try refresh(key)
     switch try match(key.base, content) {
-    case .repeated: return .repeated
+    case .repeated(let isNew): return .repeated(isNew: isNew)
     case .claimed(let guid): return .stored(guid: guid)
     case .none: break
     }
@@ -58,7 +58,7 @@ final class RecordOrdinals {
 
   /// Assigns a free ordinal to a row whose record is stored under it.
   func take(_ ordinal: Int, of key: RowKey, for content: RecordContent) throws {
-    try add(key, ordinal, content: content.text, imported: content.text, given: content.text)
+    try add(key, ordinal, content: content.text, imported: content.text, given: content.text, isNew: true)
   }
 
   /// Keeps an undecided row until the end of the input. False if an equal one is already kept.
@@ -114,7 +114,7 @@ final class RecordOrdinals {
 
 extension RecordOrdinals {
   private enum Match {
-    case repeated, none
+    case repeated(isNew: Bool), none
     case claimed(guid: String)
   }
 
@@ -134,11 +134,13 @@ extension RecordOrdinals {
     return ordinal
   }
 
-  private func add(_ key: RowKey, _ ordinal: Int, content: String, imported: String?, given: String?) throws {
+  private func add(
+    _ key: RowKey, _ ordinal: Int, content: String, imported: String?, given: String?, isNew: Bool = false
+  ) throws {
     let statement = try database.cachedStatement(
-      sql: "INSERT INTO temp.record_ordinal VALUES (?, ?, ?, ?, ?, ?)")
+      sql: "INSERT INTO temp.record_ordinal VALUES (?, ?, ?, ?, ?, ?, ?)")
     try statement.execute(arguments: [
-      key.base, ordinal, key.guid(ordinal: ordinal), content, imported, given,
+      key.base, ordinal, key.guid(ordinal: ordinal), content, imported, given, isNew,
     ])
   }
 
@@ -147,17 +149,20 @@ extension RecordOrdinals {
   private func match(_ base: String, _ content: RecordContent) throws -> Match {
     let candidates = try database.cachedStatement(
       sql: """
-        SELECT ordinal, guid, given FROM (
-          SELECT 0 AS rank, ordinal, guid, given FROM temp.record_ordinal WHERE base = ?1 AND imported = ?2
+        SELECT ordinal, guid, given, is_new FROM (
+          SELECT 0 AS rank, ordinal, guid, given, is_new FROM temp.record_ordinal WHERE base = ?1 AND imported = ?2
           UNION ALL
-          SELECT 1, ordinal, guid, given FROM temp.record_ordinal WHERE base = ?1 AND content = ?2)
+          SELECT 1, ordinal, guid, given, is_new FROM temp.record_ordinal WHERE base = ?1 AND content = ?2)
         ORDER BY rank, ordinal
         """)
     let rows = try Row.fetchAll(candidates, arguments: [base, content.text]).map { row in
       let row = StoredRow(row, of: "record_ordinal")
-      return (ordinal: try row[0] as Int, guid: try row[1] as String, given: try row[2] as String?)
+      return (
+        ordinal: try row[0] as Int, guid: try row[1] as String, given: try row[2] as String?,
+        isNew: try row[3] as Bool
+      )
     }
-    if rows.contains(where: { $0.given == content.text }) { return .repeated }
+    if let equal = rows.first(where: { $0.given == content.text }) { return .repeated(isNew: equal.isNew) }
     guard let free = rows.first(where: { $0.given == nil }) else { return .none }
     try claim(base, ordinal: free.ordinal, for: content)
     return .claimed(guid: free.guid)

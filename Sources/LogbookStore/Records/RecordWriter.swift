@@ -28,6 +28,8 @@ final class RecordWriter {
     var repeated = 0
     var updated = 0
     var kept = 0
+    /// Of the repeated rows, new doses and meals: two equal ones of one minute look the same.
+    var repeatedAmounts = 0
   }
 
   /// - Parameter zoneIsGiven: whether a person gave the zone of the input.
@@ -110,7 +112,11 @@ final class RecordWriter {
 extension RecordWriter {
   private func write(_ row: RecordRow, _ key: RowKey, _ outcome: inout Outcome) throws {
     switch try ordinals.find(key, row.content) {
-    case .repeated: outcome.repeated += 1
+    case .repeated(let isNew):
+      outcome.repeated += 1
+      if isNew, row.kind == RecordKind.insulin.rawValue || row.kind == RecordKind.food.rawValue {
+        outcome.repeatedAmounts += 1
+      }
     case .stored(let guid): try store(row, guid: guid, &outcome)
     case .free(let ordinal):
       try insert(row, guid: key.guid(ordinal: ordinal))

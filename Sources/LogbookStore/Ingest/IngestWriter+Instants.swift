@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import GRDB
+import Logbook
+
+/// Times of an export of another store that the zones here place at other instants than it states.
+package struct MovedTimes: Equatable, Sendable {
+  /// The number of readings and records.
+  package var count = 0
+  /// The first one, with both offsets and the zone here: `2026-03-01T07:10:33 was at +01:00, and is at …`; empty without one.
+  package var example = ""
+}
+
+extension IngestWriter {
+  /// Counts the times of a batch that move.
+  ///
+  /// An export of another store states the offsets that its store derived. They are never content, so that two stores of one
+  /// logbook agree. But if they do not follow from the zones here, the export was written in another zone, and a person
+  /// has to know. Repeated and skipped hours are not compared: ticks may have decided about them.
+  func noteMovedTimes(in batch: IngestBatch) throws {
+    guard let input = source.zone, !input.placesReadings, !source.isMerge else { return }
+    var readings = batch.readings
+    var zone: LogbookZone
+    if let given = input.given {
+      zone = given
+      for index in readings.indices { readings[index].placement = zone.place(readings[index].deviceTime) }
+    } else {
+      var placer = try ReadingPlacer(database, batch.devices)
+      placer.place(&readings)
+      zone = placer.all.zone()
+    }
+    for (stated, placed) in zip(batch.readings, readings) {
+      note(stated.deviceTime, stated.placement, placed.placement, zone)
+    }
+    for record in batch.records {
+      note(record.deviceTime, record.placement, zone.place(record.deviceTime), zone)
+    }
+  }
+
+  private func note(_ time: DeviceTime, _ stated: Placement, _ placed: Placement, _ zone: LogbookZone) {
+    guard stated.source == .zone, placed.source == .zone, stated.utcOffset != placed.utcOffset else { return }
+    state.moved.count += 1
+    guard state.moved.count == 1 else { return }
+    state.moved.example =
+      "\(time.text) was at \(DeviceTime.offsetText(stated.utcOffset)), and is at "
+      + "\(DeviceTime.offsetText(placed.utcOffset)) in the zone \(zone.base.name)"
+  }
+}
