@@ -56,7 +56,7 @@ package enum Packing: String, CaseIterable {
   }
 }
 
-/// A stage that unpacks another source, in memory that does not grow with it.
+/// A stage that unpacks another source. Its memory does not depend on the size of the input.
 package protocol UnpackingSource: ByteSource {
   /// Whether the packed bytes ended too early. The bytes so far are valid, the rest is missing.
   var isTruncated: Bool { get }

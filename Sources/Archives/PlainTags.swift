@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Parses the plain XML tags that make up nearly all of a large export. Names are ASCII; values are quoted, and have no
-/// control characters and only the five predefined references.
+/// Parses the plain XML tags that make up nearly all of a large export. Names are ASCII; values are quoted,
+/// and have no control characters and only the five predefined references.
 ///
-/// The meaning of such a tag is unambiguous. All other XML, including damaged XML, is left to expat, which takes four
-/// times as long for the same bytes. An export of Apple Health, which is mostly other measures, would take 2.2 times the
-/// processor time.
+/// The meaning of a plain tag is unambiguous. All other XML, including damaged XML, is left to expat, which
+/// takes four times as long for the same bytes. With expat only, an export of Apple Health, which is mostly
+/// other measures than glucose, would take 2.2 times the processor time.
 struct PlainTags {
   struct Attribute {
     let column: Int
@@ -19,7 +19,8 @@ struct PlainTags {
   ].map { (Array($0.0.utf8), UInt8(ascii: $0.1)) }
 
   let bytes: UnsafeBufferPointer<UInt8>
-  /// The index of the first byte not parsed; undefined after something that is not plain.
+  /// The index of the first byte that is not parsed; undefined after a method found that the XML is not
+  /// plain.
   private(set) var place: Int
   /// The number of line breaks before `place`.
   private(set) var lines: Int64 = 0
@@ -60,7 +61,8 @@ struct PlainTags {
 
   private static func isLetter(_ byte: UInt8) -> Bool { (0x61...0x7A).contains(byte | 0x20) }
 
-  /// Digits, `-`, `.` and `_`. A colon is left to expat.
+  /// Whether a byte is one of those that a plain name can have after its first letter besides letters:
+  /// digits, `-`, `.` and `_`. A name with a colon is left to expat.
   private static func isInsideName(_ byte: UInt8) -> Bool {
     (0x30...0x39).contains(byte) || byte == 0x2D || byte == 0x2E || byte == 0x5F
   }
@@ -74,8 +76,9 @@ struct PlainTags {
 
   /// Parses the rest of a start tag into `attributes`.
   ///
-  /// - Parameter names: the attributes' names of such tags.
-  /// - Returns: whether the tag also ends the element; nil if the tag is not plain or not complete.
+  /// - Parameter names: the attribute names of earlier tags of the same kind.
+  /// - Returns: true for an empty element, which ends with `/>`, and false for another one; nil if the tag is
+  ///   not plain or not complete.
   mutating func readAttributes(_ names: inout AttributeNames) -> Bool? {
     attributes.removeAll(keepingCapacity: true)
     while true {
@@ -104,7 +107,8 @@ struct PlainTags {
         hasReferences = true
         guard let reference = reference(at: place) else { return false }
         place += reference.length
-      // Two characters from U+F000 on are invalid in XML.
+      // U+FFFE and U+FFFF are invalid in XML. They begin with 0xEF in UTF-8, as do all characters from U+F000
+      // on, so that all of these are left to expat.
       case 0..<0x20, UInt8(ascii: "<"), 0xEF: return false
       case let byte:
         if byte >= 0x80 { isASCII = false }
@@ -142,15 +146,16 @@ struct PlainTags {
   }
 }
 
-/// The names of attributes in the order of earlier tags. The next tag nearly always has the same order.
+/// Finds the column of an attribute by its name. It keeps the names of the last tag in order, since the next
+/// tag nearly always has the same names in the same order.
 struct AttributeNames {
   private let columns: [[UInt8]]
   private var met: [(name: [UInt8], column: Int)] = []
 
-  /// - Parameter columns: the names of attributes and elements, a column for each.
+  /// - Parameter columns: the attribute names that are columns, in order.
   init(_ columns: [String]) { self.columns = columns.map { Array($0.utf8) } }
 
-  /// The column of a tag's attribute: -1 if the name has none, nil if the tag has the name twice.
+  /// The column of a tag's attribute: -1 if the attribute is not a column, nil if the tag has the name twice.
   ///
   /// - Parameter place: the attribute's position in the tag. Call this for each attribute of a tag in order.
   mutating func column(of name: Slice<UnsafeBufferPointer<UInt8>>, at place: Int) -> Int? {
@@ -164,13 +169,13 @@ struct AttributeNames {
   }
 }
 
-/// The names of an `ElementShape` for `PlainTags`.
+/// The names of an `ElementShape` as bytes, for `PlainTags`.
 struct PlainShape {
   let row: [UInt8]
   let pair: [UInt8]?
   let keys: [[UInt8]]
   var ofRows: AttributeNames
-  /// The columns are key and value.
+  /// The attributes of a pair element: column 0 is the key, column 1 the value.
   var ofPairs: AttributeNames
   var ofOthers = AttributeNames([])
 
@@ -201,6 +206,9 @@ extension XMLScanner {
     return end
   }
 
+  /// Parses the next element if it is plain: a row, which is added to the rows of this piece, or a sibling of
+  /// rows.
+  ///
   /// - Parameter origin: the position of the bytes in the text.
   /// - Parameter firstLine: the line in which `tags` began.
   /// - Returns: false if the next element is not plain or not complete; nothing of it is stored.

@@ -235,8 +235,8 @@ package final class XMLScanner {
     state.pointee.boundary == state.pointee.fed && !state.pointee.hasDocumentType
   }
 
-  /// Called for each tag, with `depth` already updated. For an empty element it is called twice, and the end of the
-  /// element decides.
+  /// Stores in `boundary` whether a row can begin after the current tag; `depth` must already be updated. For
+  /// an empty element, expat reports a start and an end, and the call for the end decides.
   private func noteBoundary() {
     let depth = state.pointee.depth
     let isAmongRows = depth > 0 && depth == path.count - 1 && state.pointee.matched == depth
@@ -290,7 +290,10 @@ package final class XMLScanner {
     }
   }
 
-  /// - Parameter place: the expected index of the name among the known ones; becomes that of the next name.
+  /// The column of an attribute name; -1 if the attribute is not a column.
+  ///
+  /// - Parameter place: the expected index of the name in `columnsOfNames`; becomes the index expected for
+  ///   the next attribute.
   private func column(of name: UnsafePointer<CChar>, at place: inout Int) -> Int {
     if place >= state.pointee.columnsOfNames.count || state.pointee.columnsOfNames[place].name != name {
       guard let found = state.pointee.columnsOfNames.firstIndex(where: { $0.name == name }) else {
@@ -352,7 +355,7 @@ package final class XMLScanner {
   }
 }
 
-/// The scanner of an expat callback. It outlives its parser.
+/// The scanner in the context of an expat callback. It is not retained here, since it outlives its parser.
 private func scanner(of context: UnsafeMutableRawPointer?) -> XMLScanner? {
   context.map { Unmanaged<XMLScanner>.fromOpaque($0).takeUnretainedValue() }
 }
@@ -380,7 +383,8 @@ package struct ElementShape {
   let attributes: [String]
   /// The elements inside a row that are further columns.
   let pairs: Pairs?
-  /// Whether the path has a wildcard. Stored, like the next two, since each row needs it.
+  /// Whether the path has a wildcard. Like the two counts below, it is stored because computing it for each
+  /// row takes time.
   let hasAnyName: Bool
   /// The number of columns that the row's own element fills.
   let ownColumnCount: Int

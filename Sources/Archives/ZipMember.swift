@@ -53,9 +53,9 @@ package struct ZipMember {
     return nil
   }
 
-  /// Parses an entry of the directory, with its length; nil for a damaged one.
+  /// Parses an entry of the directory, and returns it with its length in bytes; nil for a damaged one.
   ///
-  /// - Parameter base: the origin of the offsets.
+  /// - Parameter base: the position in the file from which the entry's offset counts.
   static func read(_ bytes: [UInt8], at place: Int, base: UInt64) -> (ZipMember, length: Int)? {
     guard bytes.number(place, 4) == 0x0201_4B50 else { return nil }
     let nameLength = Int(bytes.number(place + 28, 2))

@@ -73,7 +73,7 @@ enum DescriptorFiles {
   private static var methods: sqlite3_io_methods {
     var methods = sqlite3_io_methods()
     methods.iVersion = 1
-    // The caller owns the descriptor.
+    // Closing does nothing, since the caller owns the descriptor.
     methods.xClose = { _ in SQLITE_OK }
     methods.xRead = { file, bytes, count, offset in
       guard let file, let bytes else { return SQLITE_IOERR_READ }
@@ -100,7 +100,7 @@ enum DescriptorFiles {
     }
     methods.xFileControl = { _, _, _ in SQLITE_NOTFOUND }
     methods.xSectorSize = { _ in 4096 }
-    // No locks and no journal, even for a file in WAL mode.
+    // SQLite then uses no locks and no journal for the file, even for one in WAL mode.
     methods.xDeviceCharacteristics = { _ in SQLITE_IOCAP_IMMUTABLE }
     return methods
   }
@@ -130,7 +130,7 @@ enum DescriptorFiles {
     return SQLITE_OK
   }
 
-  /// `SQLITE_IOERR_SHORT_READ`, and other macros with an operator, which Swift does not import.
+  /// `SQLITE_IOERR_SHORT_READ`. Swift does not import C macros that contain an operator.
   private static let shortRead = SQLITE_IOERR | 2 << 8
 }
 

@@ -22,7 +22,7 @@ package final class InputDatabase {
   static let maxSize: Int64 = 8 << 30
   /// The longest accepted text or blob. Rows of more than 8 MiB are later rejected one by one.
   static let longestCell: Int32 = 16 << 20
-  /// The maximum size of the text made from a file.
+  /// The maximum number of bytes of JSON text that `write` makes from one file.
   static let maxText = 4 << 30
   /// The number of SQLite's virtual machine steps between two checks of the bounds.
   private static let stepsOfALook: Int32 = 10_000
@@ -198,7 +198,7 @@ private final class Bounds {
     self.isInterrupted = isInterrupted
   }
 
-  /// Whether the work may continue.
+  /// Counts one check of the bounds. Returns whether the work may continue.
   func look() -> Bool {
     looksLeft -= 1
     wasInterrupted = isInterrupted()
@@ -239,7 +239,7 @@ package struct DatabaseHeader {
 /// Writes rows of a database as JSON, one object a line: `{"table":"Name","row":1,"column":2.5}`, in pieces. NULL is
 /// left out. A blob becomes a text with its length, so that it is never taken for a number or a name.
 struct DatabaseText {
-  /// Receives a piece.
+  /// Receives a piece of the text. The bytes are valid only during the call.
   typealias Sink = (UnsafeRawBufferPointer) throws -> Void
 
   private static let pieceSize = 256 * 1024

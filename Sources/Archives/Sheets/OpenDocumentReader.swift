@@ -22,12 +22,12 @@ final class OpenDocumentReader: XMLPart {
   private var cellCount = 1
   private var type = CellType.empty
   private var value: [UInt8] = []
-  /// The depth inside a comment, drawing or table in a cell, whose text is not part of the cell.
+  /// The number of open comments, drawings or tables inside the cell; their text is not part of the cell.
   private var aside = 0
   private var paragraphs = 0
   private var isInParagraph = false
 
-  /// Observations about the sheet.
+  /// The errors, formulas without a value and swapped dates in the part of the sheet that was read.
   var findings: SheetFindings { SheetFindings(writer) }
 
   /// Reads the names of all sheets.
@@ -42,7 +42,7 @@ final class OpenDocumentReader: XMLPart {
     super.init(name: name)
   }
 
-  /// Writes the remaining text.
+  /// Passes the buffered text to the sink. Call this after the whole file was read.
   func complete() throws {
     attempt { _ = try writer?.text.flush() }
     try check()

@@ -6,9 +6,10 @@ import Logbook
 final class SharedStrings: XMLPart {
   /// Enough for a sheet of a million rows with sixteen different texts each.
   static let maxCount = 16 << 20
-  /// The maximum number of bytes of all texts with their lengths: three times those of a million rows with a time of day each.
+  /// The maximum number of bytes of all texts with their lengths. A million rows with a different time of day
+  /// each need a third of it.
   static let maxTotalBytes = 64 << 20
-  /// Every 16th text has a stored offset; those between are found from it.
+  /// Every 16th text has a stored offset; a text between them is found by reading the lengths from there.
   private static let spacing = 16
   private static let lengthSize = 4
 
@@ -73,7 +74,7 @@ final class SharedStrings: XMLPart {
   private func length(at place: Int) -> Int { Int(bytes.number(place, Self.lengthSize)) }
 }
 
-/// Characters that are invalid in XML, in the escaped form of XLSX: `_x000D_`.
+/// Replaces the escapes with which XLSX writes characters that are invalid in XML, such as `_x000D_`.
 enum EscapedText {
   static func unescape(_ text: inout [UInt8]) {
     guard text.contains(UInt8(ascii: "_")), text.firstRange(of: Array("_x".utf8)) != nil else { return }

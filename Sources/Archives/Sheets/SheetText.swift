@@ -30,7 +30,7 @@ struct SheetText {
   private var row = 0
   /// The number of cells in the current row.
   private var columns = 0
-  /// The minimum number of cells in a row.
+  /// The width in cells to which a shorter row is padded.
   private var width = 0
 
   init(_ sink: @escaping Sink) {

@@ -127,11 +127,12 @@ struct DateColumns {
     var hasDates = false
     /// Whether a date has a day above 12.
     var hasLateDays = false
-    /// The number of texts that are a date in only one order.
+    /// The number of texts that are a valid date in only one order of day and month.
     var settledTexts = 0
   }
 
-  /// The minimum number of such texts: a single one may be in a title above the table.
+  /// The minimum of `settledTexts` for a swapped column: a single such text may be in a title above the
+  /// table.
   private static let minTexts = 2
   private var columns = [SheetColumn](repeating: SheetColumn(), count: SheetText.maxColumns)
 
@@ -146,7 +147,8 @@ struct DateColumns {
     columns[column].settledTexts += 1
   }
 
-  /// The first such column, from 0; nil if there is none.
+  /// The first column, from 0, in which a program swapped day and month: it has dates, none of them after the
+  /// 12th of a month, and texts that are dates. Nil if there is none.
   var exchanged: Int? {
     columns.firstIndex { $0.hasDates && !$0.hasLateDays && $0.settledTexts >= Self.minTexts }
   }

@@ -135,7 +135,7 @@ package final class Spreadsheet {
     return reader.findings
   }
 
-  /// Reads the parts that all sheets share, once.
+  /// Reads the texts and number formats that all sheets share; later calls return the same result.
   private func loadShared() throws -> (strings: SharedStrings?, forms: [CellForm]) {
     if let loaded { return loaded }
     var strings: SharedStrings?

@@ -24,7 +24,7 @@ final class WorkbookReader: XMLPart {
       guard entries.count < Spreadsheet.maxSheets else {
         return fail("more than \(Spreadsheet.maxSheets) sheets")
       }
-      // A file may use any prefix for `r:id`; the sheet's own number is `sheetId`.
+      // `r:id` is found without its prefix, which differs between files. `sheetId` is a different number.
       guard let title = attributes.text("name"), let relation = attributes.localText("id") else { return }
       let isHidden = ["hidden", "veryHidden"].contains(attributes.text("state") ?? "")
       entries.append(Entry(name: title, relation: relation, isHidden: isHidden))
@@ -32,7 +32,7 @@ final class WorkbookReader: XMLPart {
   }
 }
 
-/// The files that belong to a file of an XLSX document.
+/// The relationships of one file in an XLSX document: the other files that it refers to, by id.
 final class RelationshipReader: XMLPart {
   struct Relation {
     let type: String
@@ -49,8 +49,8 @@ final class RelationshipReader: XMLPart {
     relations[id] = Relation(type: type, target: target)
   }
 
-  /// The target of the relation of a type with the first id. Only the end of the type's name is compared, since strict and
-  /// transitional files differ before it.
+  /// The target of a relationship by the end of its type's name, since strict and transitional files have
+  /// different beginnings. Of several, the one with the first id in text order is returned.
   func target(ofType type: String) -> String? {
     relations.filter { $0.value.type.hasSuffix("/\(type)") }.min { $0.key < $1.key }?.value.target
   }
@@ -117,7 +117,7 @@ final class NumberFormats: XMLPart {
     var letters: Set<UInt8> = []
     var (isElapsed, hasDigits) = (false, false)
     var rest = Array(code.lowercased().utf8)[...]
-    // The parts after a semicolon are for negative numbers and zero.
+    // Only the first part of a code is parsed. The parts after a semicolon are for negative numbers and zero.
     while let sign = rest.popFirst(), sign != UInt8(ascii: ";") {
       switch sign {
       case UInt8(ascii: "\""): skip(&rest, to: UInt8(ascii: "\""))
@@ -129,7 +129,7 @@ final class NumberFormats: XMLPart {
           isElapsed = true
         }
       case UInt8(ascii: "."):
-        // The fraction of a second.
+        // Zeros after seconds are their decimals, not digits of a number.
         if letters.contains(UInt8(ascii: "s")) { rest = rest.drop { $0 == UInt8(ascii: "0") } }
       case UInt8(ascii: "0"), UInt8(ascii: "#"), UInt8(ascii: "?"): hasDigits = true
       case UInt8(ascii: "g") where rest.starts(with: "eneral".utf8): return .number

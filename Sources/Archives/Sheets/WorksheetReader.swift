@@ -24,7 +24,7 @@ final class WorksheetReader: XMLPart {
   private var type = CellType.number
   private var style = 0
 
-  /// Observations about the sheet.
+  /// The errors, formulas without a value and swapped dates in the part of the sheet that was read.
   var findings: SheetFindings { SheetFindings(writer) }
 
   /// - Parameters:
@@ -39,7 +39,7 @@ final class WorksheetReader: XMLPart {
     super.init(name: name)
   }
 
-  /// Writes the remaining text.
+  /// Passes the buffered text to the sink. Call this after the whole file was read.
   func complete() throws {
     attempt { _ = try writer.text.flush() }
     try check()

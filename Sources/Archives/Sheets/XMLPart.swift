@@ -47,7 +47,8 @@ class XMLPart {
 
   deinit { XML_ParserFree(parser) }
 
-  /// An element begins. Names are compared with or without prefix; see `XMLName`.
+  /// Called at the start of an element, for subclasses to override. Names are compared with or without
+  /// prefix; see `XMLName`.
   func start(_ name: XMLName, _ attributes: XMLAttributes) {}
   func end(_ name: XMLName) {}
 
@@ -172,7 +173,7 @@ class XMLPart {
   }
 }
 
-/// The reader of an expat callback. It outlives its parser.
+/// The reader in the context of an expat callback. It is not retained here, since it outlives its parser.
 private func part(of context: UnsafeMutableRawPointer?) -> XMLPart? {
   context.map { Unmanaged<XMLPart>.fromOpaque($0).takeUnretainedValue() }
 }
