@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The state of this computer and its store, as the checks need it. Nothing was changed to find it out.
+/// The state of this computer and its store, on which the checks run. Collecting these facts changes nothing.
 package struct Facts: Sendable {
   /// The program and its libraries.
   package var program: ProgramFacts
@@ -22,7 +22,7 @@ package struct Facts: Sendable {
   package var jobs: JobFacts
   /// The backups of the store; nil without a store.
   package var backups: BackupFacts?
-  /// The places from which the store fetches.
+  /// The sources from which `fetch` reads.
   package var sources: [SourceFacts] = []
 
   package init(

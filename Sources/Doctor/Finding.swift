@@ -22,17 +22,17 @@ package struct Finding: Hashable, Sendable {
     case udev
     /// The server that the store syncs with.
     case remote
-    /// The places from which the store fetches.
+    /// The sources from which `fetch` reads.
     case sources
     /// The jobs that run glucoport regularly.
     case jobs
     /// The copies that `backup` made of the store.
     case backups
-    /// Files that remained.
+    /// Files next to the store that may no longer be needed.
     case leftovers
   }
 
-  /// The result.
+  /// How serious a finding is, from the best to the worst state.
   package enum State: String, CaseIterable, Comparable, Sendable {
     /// As it should be.
     case ok
@@ -43,7 +43,7 @@ package struct Finding: Hashable, Sendable {
     /// It does not work, or data is at risk.
     case fail
 
-    /// Whether one state is better than another.
+    /// Whether the left state is better.
     package static func < (left: State, right: State) -> Bool {
       guard let first = allCases.firstIndex(of: left), let second = allCases.firstIndex(of: right) else {
         return false
@@ -53,7 +53,7 @@ package struct Finding: Hashable, Sendable {
   }
 
   package let area: Area
-  /// The result.
+  /// How serious it is.
   package let state: State
   /// What was found, and why it matters.
   package let detail: String

@@ -5,12 +5,12 @@ package import LogbookStore
 
 /// The backups that were made of a store.
 package struct BackupFacts: Sendable {
-  /// The age of a backup from which newer data is worth a warning, in seconds.
+  /// The age in seconds from which a backup is reported as too old.
   private static let maxAge: Int64 = 30 * 86_400
 
-  /// The last one; nil for none.
+  /// The last backup that the store recorded; nil for none.
   package var last: BackupNote?
-  /// Whether its file is there; nil for one that was streamed.
+  /// Whether the backup's file exists; nil for a backup to standard output.
   package var isThere: Bool?
   /// The host's clock in UTC seconds.
   package var now: Int64
@@ -22,7 +22,7 @@ package struct BackupFacts: Sendable {
     (self.last, self.isThere, self.now, self.problem) = (last, isThere, now, problem)
   }
 
-  /// How old the last backup is, and whether it can be found.
+  /// The age of the last backup, and whether its file exists.
   var findings: [Finding] {
     if let problem { return [Finding(.backups, .warn, problem.message)] }
     guard let last else {

@@ -10,7 +10,8 @@ package struct FolderFacts: Sendable {
   package var store: String
   /// The folder of the store; nil if it does not exist yet.
   package var folder: FileFact?
-  /// The store, its log and its index, if they exist.
+  /// The store, its log (`-wal`), the log's index (`-shm`) and the lock files of `upload` and `fetch`, if
+  /// they exist.
   package var files: [FileFact]
   /// The store's real file if its path is a link.
   package var target: FileFact?
@@ -18,7 +19,7 @@ package struct FolderFacts: Sendable {
   package var fileSystem: FileSystemFact?
   /// The file that marks a folder above the store as one that a program copies to other computers; nil without one.
   package var syncMarker: String?
-  /// The names in the folder.
+  /// The names of all files in the folder, in which `leftovers` searches.
   package var names: [String]
 
   /// A folder with its files.
@@ -51,7 +52,8 @@ package struct FolderFacts: Sendable {
     return slash == path.startIndex ? "/" : String(path[..<slash])
   }
 
-  /// The files of Syncthing, Dropbox, Nextcloud, ownCloud, Seafile and Resilio in a folder that they copy.
+  /// Files by which a folder is recognised as one that Syncthing, Dropbox, Nextcloud, ownCloud, Seafile or
+  /// Resilio copies to other computers.
   private static let markers = [
     ".stfolder", ".dropbox", ".dropbox.cache", ".sync_journal.db", "._sync_journal.db", ".owncloudsync.log",
     ".nextcloudsync.log", ".seafile-data", ".sync",
@@ -107,7 +109,8 @@ extension FolderFacts {
       fix: "chmod \(file.kind == .folder ? "700" : "600") \(quoted(file.path))", category)
   }
 
-  /// The finding for a folder of others. The folder is correct, so the advice is to move the store.
+  /// The finding for a folder that all users share, such as that for temporary files. Its mode is right, so
+  /// the advice is to move the store.
   private func shared(_ folder: FileFact) -> Finding {
     Finding(
       .folders, .warn,
@@ -155,7 +158,8 @@ extension FolderFacts {
     return found
   }
 
-  /// The space for a migration or backup next to the store, and for the log of a long import.
+  /// The findings about free space. A migration, a backup in the same folder and the log of a long import
+  /// need space.
   private var room: [Finding] {
     guard let fileSystem else { return [] }
     if fileSystem.isReadOnly {
@@ -175,7 +179,8 @@ extension FolderFacts {
     return [Finding(.folders, .warn, free + "; \(needed >> 20) MiB are needed for safe imports and backups")]
   }
 
-  /// Files of a person that may not be needed any more, or that an interrupted program left.
+  /// The finding about files next to the store that may no longer be needed: rejected rows, partial files,
+  /// copies from before a migration.
   var leftovers: [Finding] {
     let found = names.filter { name in
       name.hasSuffix(".rejects") || name.hasSuffix(".part") || name.contains(".db.before-")

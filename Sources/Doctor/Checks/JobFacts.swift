@@ -12,7 +12,7 @@ package struct JobFacts: Sendable {
   package var crontabs: [String]
   /// Whether the user's own crontab can be read, or is known not to exist.
   package var seesCrontab: Bool
-  /// Whether the user's units run without a session.
+  /// Whether the user's units also run while the user is logged out.
   package var lingers: Bool
   /// Whether a program for cron's mail exists.
   package var hasMail: Bool
@@ -21,7 +21,7 @@ package struct JobFacts: Sendable {
   /// Whether the store has a source.
   package var hasSources = false
 
-  /// Jobs with their requirements.
+  /// The facts about the jobs of a user.
   package init(
     user: String?, units: [String] = [], crontabs: [String] = [], seesCrontab: Bool = true,
     lingers: Bool = true,
@@ -36,7 +36,7 @@ package struct JobFacts: Sendable {
     self.hasRemote = hasRemote
   }
 
-  /// The jobs of a user, by the system's files.
+  /// Finds the jobs of a user in the files of systemd and cron.
   ///
   /// - Parameters:
   ///   - configuration: the user's configuration folder; nil if the environment has none.
@@ -59,13 +59,13 @@ package struct JobFacts: Sendable {
     let mailers = ["/usr/sbin/sendmail", "/usr/lib/sendmail"]
     return JobFacts(
       user: user, units: units, crontabs: files.filter { SystemText.of($0)?.contains("glucoport") == true },
-      // The folder of the crontabs cannot be read, so not even the name of a file can be searched.
+      // Without permission for the folder of the crontabs, it is unknown whether the user's crontab exists.
       seesCrontab: FileFact.at(spool) == nil || own.map { SystemText.of($0) != nil } ?? true,
       lingers: user.map { FileFact.at(root + "/var/lib/systemd/linger/" + $0) != nil } ?? false,
       hasMail: mailers.contains { FileFact.at(root + $0, followsLink: true) != nil }, hasRemote: hasRemote)
   }
 
-  /// The problems that stop jobs, or their messages.
+  /// The problems that keep jobs from running, or their errors from being seen.
   var findings: [Finding] {
     var found: [Finding] = []
     let hint = seesCrontab ? "" : "; your own crontab cannot be read by this program"

@@ -8,7 +8,7 @@ package struct MeterFacts: Sendable {
   package struct Meter: Sendable {
     /// Its name and port, such as `Contour Next USB at 1-1.4`, without control characters.
     package var place: String
-    /// The file to open.
+    /// The device file through which a session opens the meter.
     package var node: String
     /// Whether that file exists.
     package var hasNode: Bool
@@ -16,9 +16,9 @@ package struct MeterFacts: Sendable {
     package var mayOpen: Bool
     /// Why no driver can read it; nil if one can.
     package var obstacle: String?
-    /// The drivers of the kernel that use its interfaces. `usbfs` is another program.
+    /// The kernel drivers that use its interfaces. `usbfs` means that another program uses the meter.
     package var kernelDrivers: [String]
-    /// Another obstacle to a session; nil if there is none.
+    /// Why a session would fail for any other reason; nil if no reason is known.
     package var obstruction: Failure?
     /// The command that gives permission.
     package var permissionCommand: String

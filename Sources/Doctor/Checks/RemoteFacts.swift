@@ -73,7 +73,8 @@ package struct RemoteFacts: Sendable {
     return secret("token", path, tokenFile)
   }
 
-  /// The finding for the key has a command that repairs it. Other problems of the certificate have none.
+  /// The findings about the client certificate. Problems of its key file come first, since they can be
+  /// repaired by a command.
   private var client: [Finding] {
     guard let client = remote.access.clientCertificate else { return [] }
     let key = secret("key", client.keyFile, clientKeyFile)

@@ -6,7 +6,7 @@ package struct RuleFacts: Sendable {
   package struct File: Hashable, Sendable {
     /// Its path.
     package var path: String
-    /// What is in it.
+    /// Its content.
     package var text: String
 
     /// A file with this text.
@@ -27,7 +27,7 @@ package struct RuleFacts: Sendable {
   /// The command that installs the rules.
   package var command: String
 
-  /// Rules with the files that are installed.
+  /// The expected rules, and the installed files.
   package init(expected: [String], files: [File], unknownGroups: [String] = [], command: String) {
     self.expected = expected
     self.files = files
@@ -110,6 +110,7 @@ package struct RuleFacts: Sendable {
     }
   }
 
-  /// A rule without its group, which everybody may choose.
+  /// A rule without the name of its group. Rules are compared without it, since an administrator may choose
+  /// any group.
   private func rule(_ line: String) -> String { line.replacing(/GROUP="[^"]*"/, with: "GROUP") }
 }

@@ -53,7 +53,8 @@ package struct StoreFacts: Sendable {
     failure.category == .inputOutput ? restore : nil
   }
 
-  /// Moves the log with the damaged file, since SQLite would apply it to the backup.
+  /// The command that restores a backup. It moves the log away with the damaged file; SQLite would otherwise
+  /// apply the log to the backup.
   private var restore: String {
     let (store, folder) = (quoted(path ?? ""), quoted(FolderFacts.parent(path ?? "") + "/damaged"))
     return "mkdir \(folder) && mv \(store)* \(folder) && cp BACKUP \(store)"
@@ -112,7 +113,8 @@ package struct StoreFacts: Sendable {
     return found
   }
 
-  /// SQLite copies its log into the file when no other connection uses it. A reader that never ends prevents this.
+  /// The warning about a large log. SQLite copies the log into the store when no other connection uses it,
+  /// and a reader that never ends prevents this.
   private var log: [Finding] {
     guard logBytes > 64 << 20 else { return [] }
     return [

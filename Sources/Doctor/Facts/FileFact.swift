@@ -52,7 +52,8 @@ package struct FileFact: Hashable, Sendable {
   }
 }
 
-/// Small files and the names in folders with which the system describes itself. Missing ones are empty.
+/// Reads small files and folders of the system, such as crontabs. A file that cannot be read is nil, and a
+/// folder is empty.
 enum SystemText {
   private static let maxBytes = 1 << 20
 
@@ -91,9 +92,9 @@ package struct FileSystemFact: Hashable, Sendable {
   package enum Kind: Hashable, Sendable {
     /// A disk of this computer, or memory.
     case local
-    /// Shared with other computers. SQLite cannot rely on its locks.
+    /// A network file system with this name. Other computers may use it, so SQLite cannot rely on its locks.
     case network(String)
-    /// A program in user space, for anything from a local disk to a cloud.
+    /// A FUSE file system: a program serves it, from anything between a local disk and a cloud.
     case userSpace
   }
 
@@ -115,14 +116,14 @@ package struct FileSystemFact: Hashable, Sendable {
     var status = statfs()
     guard statfs(PathText.bytes(path), &status) == 0 else { return nil }
     let bytes = UInt64(status.f_bavail).multipliedReportingOverflow(by: UInt64(max(0, Int(status.f_bsize))))
-    // ST_RDONLY of statvfs(3), which the kernel also sets here.
+    // The lowest bit is ST_RDONLY of statvfs(3), which the kernel also sets in statfs(2).
     return FileSystemFact(
       kind: kind(ofMagic: UInt32(truncatingIfNeeded: Int(status.f_type))),
       freeBytes: bytes.overflow ? .max : Int64(clamping: bytes.partialValue),
       isReadOnly: Int(status.f_flags) & 1 != 0)
   }
 
-  /// The kind for these numbers of statfs(2), from linux/magic.h and the manual page.
+  /// The kind for a magic number of statfs(2), from linux/magic.h and the manual page.
   static func kind(ofMagic magic: UInt32) -> Kind {
     let networks: [UInt32: String] = [
       0x6969: "NFS", 0x517B: "SMB", 0xFF53_4D42: "CIFS", 0xFE53_4D42: "SMB", 0x0102_1997: "9P",
