@@ -25,8 +25,8 @@ package struct ClockJudgement: Sendable {
   /// Whether the difference is worth a message.
   package var isOff: Bool { abs(difference) > Self.thresholdSeconds }
 
-  /// Whether the meter is off by whole hours, for example after a change to or from daylight-saving time, or
-  /// on a journey.
+  /// Whether the meter differs from local time by whole hours, for example after a change to or from
+  /// daylight-saving time, or on a journey.
   package var isOffByHours: Bool {
     let rest = abs(difference) % 3600
     return isOff && abs(difference) <= 26 * 3600 + Self.thresholdSeconds
@@ -44,8 +44,8 @@ package struct ClockJudgement: Sendable {
       + "; times are kept as the meter showed them"
   }
 
-  /// The message of a meter whose clock cannot be read, if the comparison has the time of its newest reading in place of the
-  /// clock. A reading later than the present shows that the meter is ahead; an earlier one shows nothing.
+  /// The warning for a meter whose clock cannot be read; `comparison.meter` is then the time of its newest
+  /// reading. A newest reading in the future shows that the clock is ahead; an earlier one shows nothing.
   package var warningOfNewestReading: String? {
     guard isOff, difference > 0 else { return nil }
     let shown = comparison.meter.text.replacing("T", with: " ")

@@ -9,19 +9,19 @@ package struct ImportPolicy: Sendable {
   /// The maximum number of rejected items before the import ends; nil for no limit.
   package var maxRejections: Int?
 
-  /// Whether to end a withdrawal of the same input.
+  /// Whether the input's readings and records that an undo hid are shown again (`--again`).
   package var restoresWithdrawn = false
 
   /// Whether an input that states another person than earlier ones is accepted.
   package var acceptsPerson = false
 
-  /// A policy that accepts what is whole and sets no limit.
+  /// The default policy: it sets no limit on rejections.
   package init() {}
 
   /// Whether this number of rejections ends an import.
   func refuses(_ count: Int) -> Bool { count > (isStrict ? 0 : maxRejections ?? .max) }
 
-  /// The failure for that.
+  /// The error of an import with too many rejections.
   ///
   /// - Parameter storesNothing: whether nothing is stored even if the policy is not strict.
   func failure(

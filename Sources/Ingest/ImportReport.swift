@@ -31,11 +31,14 @@ package struct ImportReport: Sendable {
 }
 
 extension ImportReport {
-  /// Fewer changed values prove nothing.
+  /// The minimum number of changed values for a contradiction; fewer can be chance.
   private static let fewestContradictions = 24
 
-  /// The readings of a table without a device that contradict those of the store at the same times, and how many were compared.
-  /// Nil unless nearly all do, as with another person or device: an app that calculates its values again changes some.
+  /// For a table without a device: how many of its readings have another value than the stored reading of the
+  /// same time, and how many were compared.
+  ///
+  /// Nil unless at least 90 % differ, which shows another person or device. An app that calculates its values
+  /// again changes only some.
   package var contradictions: (count: Int, compared: Int)? {
     let (count, compared) = (counts.changedReadings, counts.changedReadings + counts.knownReadings)
     guard format == "generic", count >= Self.fewestContradictions, count * 10 >= compared * 9 else {
@@ -78,9 +81,8 @@ package struct ImportInterruption: Error {
 }
 
 extension StoreMerge {
-  /// Takes everything into a store, in one transaction, as an import reports it.
-  ///
-  /// - Throws: `Failure` as for `run`.
+  /// Merges the other store into `store` in one transaction, and returns the counts in the form of an import
+  /// report.
   package func report(into store: Store) throws -> ImportReport {
     let result = try run(into: store)
     return ImportReport(

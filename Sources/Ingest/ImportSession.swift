@@ -49,13 +49,15 @@ package struct ImportSession {
     let ahead = ReadAhead(ingestor)
     if ingestor.isIndivisible {
       let rejections = try ahead.read().rejections
-      // Then nothing of the input is stored, so no batch reports the rejections.
+      // Too many rejections end the import before anything is written, so they are reported here instead of
+      // with a batch.
       if policy.refuses(rejections.count) { for rejection in rejections { try onRejection(rejection, nil) } }
       try judge(rejections, count: rejections.count, of: source.name, storesNothing: true)
     } else {
       ahead.begin()
     }
-    // Most inputs have all of their devices in the first batch, before which there may be no store.
+    // Checked before `store()`, which may create a store. Most inputs have all of their devices in the first
+    // batch.
     if let onDevices { try onDevices(ahead.devices) }
     var rejections: [Rejection] = []
     var outcome: (ingest: Int64, counts: IngestCounts, duplicates: [LikelyDuplicate], warnings: [String])?
@@ -75,7 +77,7 @@ package struct ImportSession {
 }
 
 extension ImportSession {
-  /// Writes every batch, then the readings that were kept until the end of the input.
+  /// Writes every batch, then the readings that the writer spooled because they were not in order of time.
   private func write(
     _ ahead: ReadAhead, _ writer: IngestWriter, _ name: String, isAtomic: Bool,
     _ rejections: inout [Rejection]
@@ -136,7 +138,7 @@ extension ImportSession {
     return (writer.ingestID, writer.counts, try writer.likelyDuplicates(), warnings)
   }
 
-  /// After a signal, the signal is the reason for any error.
+  /// Performs work. After a signal, any error becomes `ImportInterruption`, since the signal caused it.
   private func interruptible(
     _ writer: IngestWriter, _ name: String, isAtomic: Bool, _ work: () throws -> Void
   ) throws {

@@ -26,8 +26,8 @@ package protocol Ingestor {
   var progress: (done: Int64, total: Int64?) { get }
   /// The header line above the items of the last batch; nil for an input without one.
   var header: String? { get }
-  /// Whether all items are in one batch and stored together or not at all. True for a meter, for which no
-  /// transaction may stay open.
+  /// Whether all items are in one batch that is stored together or not at all. True for a meter: the session
+  /// with it ends before the transaction begins.
   var isIndivisible: Bool { get }
   /// The meter that was read; nil for an export.
   var meter: MeterReport? { get }
@@ -46,7 +46,7 @@ package protocol Ingestor {
 }
 
 extension Ingestor {
-  /// Nothing.
+  /// Empty, for a source that states no person.
   package var statedPersons: [StatedPerson] { [] }
 }
 
@@ -54,7 +54,7 @@ extension Ingestor {
 package struct MeterReport: Sendable {
   /// The identity of the meter.
   package let identity: MeterIdentity
-  /// Its clock; nil if it reports none.
+  /// Its clock in comparison with local time; nil if the meter does not report its clock.
   package let clock: ClockJudgement?
   /// How far its memory was read; nil if the next session must read all of it.
   package let position: MeterPosition?
@@ -65,10 +65,10 @@ extension InputReader: Ingestor {
   package var inputDigest: String? { digest }
   /// False: items before an error are worth storing.
   package var isIndivisible: Bool { false }
-  /// The zone of the options.
+  /// The zone from the options or the logbook.
   package var inputZone: InputZone {
     InputZone(zone.zone, isGiven: zone.isGiven, placesReadings: !passesOffsetsOn)
   }
-  /// Always nil.
+  /// Always nil, since an export is not a meter.
   package var meter: MeterReport? { nil }
 }

@@ -3,7 +3,7 @@
 package import Logbook
 package import LogbookStore
 
-/// The source of a meter's memory.
+/// The name and digest under which an import from a meter is recorded.
 package struct MeterSource: Sendable {
   /// `meter`, or the path of a transcript.
   package let name: String
@@ -47,13 +47,15 @@ package struct MeterIngestor: Ingestor {
   private let contents: MeterContents?
   /// What the driver and the comparison of the clocks found.
   package private(set) var warnings: [String] = []
-  /// Minutes from the base time of the meter's internal clock to the times that it showed.
+  /// Minutes to add to the base time of the meter's internal clock for the times that it showed, one for each
+  /// setting.
   private var clockOffsets: [Int] = []
-  /// How far the base time of a meter may be from the time that it is meant to be.
+  /// A clock that differs from local time by an offset in `clockOffsets`, give or take this many seconds, is
+  /// right.
   private static let maxDriftSeconds: Int64 = 600
   /// The subject of the decision that names the offsets of the meter's clock.
   package static let clockOffsetSubject = "clock-offset"
-  /// The maximum number of offsets that are named.
+  /// The maximum number of clock offsets that the decision lists.
   private static let maxOffsets = 5
   /// When the meter was read.
   package private(set) var generatedAt: Int64?
@@ -92,7 +94,7 @@ package struct MeterIngestor: Ingestor {
   /// Always true.
   package var isIndivisible: Bool { true }
 
-  /// Driver, unit and zone, and the offsets of the meter's clock, once it is read.
+  /// The decisions on driver, unit and zone, and after the session on the offsets of the meter's clock.
   package var decisions: [Decision] {
     [
       Decision("format", format, .read), Decision("unit", "as the meter sends it", .fixed),
@@ -100,7 +102,7 @@ package struct MeterIngestor: Ingestor {
     ] + (clockOffsets.isEmpty ? [] : [Decision(Self.clockOffsetSubject, offsetText, .read)])
   }
 
-  /// `base time +600 min, +599 min`.
+  /// The clock offsets as text, for example `base time +600 min, +599 min`.
   private var offsetText: String {
     let named = clockOffsets.prefix(Self.maxOffsets).map { "\($0 < 0 ? "" : "+")\($0) min" }
     let rest = clockOffsets.count - named.count
@@ -124,7 +126,7 @@ package struct MeterIngestor: Ingestor {
     return false
   }
 
-  /// Every error in a session from a transcript is an error of that file.
+  /// Reads the meter. An error in a session from a transcript becomes an error about that file.
   private func readMemory() throws -> MeterContents {
     do {
       return try driver.read(connection)
@@ -133,14 +135,17 @@ package struct MeterIngestor: Ingestor {
     }
   }
 
-  /// No warning if the host's clock is not trusted, or if a transcript is from the future.
+  /// The warning about the meter's clock. There is none if the host's clock is not trusted, or if a
+  /// transcript is from the future.
   private func warnings(_ judgement: ClockJudgement?) -> [String] {
     guard let judgement, times.now != nil, judgement.comparison.host <= clock() + 60 else { return [] }
     return judgement.warning.map { [$0] } ?? []
   }
 
-  /// What the newest reading says of a clock that cannot be read. A difference that equals the offset of the meter's times from
-  /// their base is not a drift: its base is then the local time.
+  /// The warning about a clock that cannot be read, judged by the newest reading.
+  ///
+  /// If that reading is ahead of local time by one of the meter's clock offsets, there is no warning. The
+  /// meter's base time is then the local time, and the clock is right.
   private func warnings(ofNewestReadingIn contents: MeterContents) -> [String] {
     guard contents.identity.clock == nil, times.now != nil, let host = generatedAt, host <= clock() + 60,
       let newest = contents.readings.map(\.deviceTime.seconds).max()
@@ -190,7 +195,8 @@ extension Reading {
 }
 
 extension ImportedRecord {
-  /// The id of a meter's record is unique only within this meter.
+  /// A record from a meter. Its id gets the meter's serial number or model as a prefix, since ids are unique
+  /// only within one meter.
   fileprivate init(_ source: MeterRecord, of device: Device, _ zone: inout LogbookZone, line: Int64) {
     let owner = device.serial.isEmpty ? device.model : device.serial
     self.init(

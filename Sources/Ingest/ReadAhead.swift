@@ -36,7 +36,7 @@ struct ReadAhead {
   /// The ingestor, after the current read has ended.
   var ingestor: any Ingestor { thread.afterwards { $0.ingestor } }
 
-  /// The devices of the batch that is being read, after it was read, and of those before it.
+  /// The devices of all batches so far. Waits for the batch that is being read.
   var devices: [Device] { thread.afterwards { $0.batch.devices } }
 
   /// Starts to read the next batch.
@@ -63,7 +63,7 @@ struct ReadAhead {
       work.result = nil
       swap(&work.batch, &spent)
       work.batch.removeItems()
-      // Later batches continue the devices of this one.
+      // The next batch keeps these devices, since its readings refer to them by number.
       work.batch.devices = spent.devices
       return read
     }

@@ -4,20 +4,24 @@ package import Formats
 package import Logbook
 package import LogbookStore
 
-/// Leaves out the sensor values of an answer that are others over again, and under another identity.
+/// Leaves out sensor values that the store already has from an earlier answer of the same service, but with
+/// another identity.
 ///
-/// A source is read again and again, so each such value would be stored at each fetch. Three are known from recorded answers:
-/// - Phone and watch both send a value to Dexcom Share, 9 to 10 seconds apart (loopandlearn/LoopFollow issue 661).
-/// - The seconds of a value may move by some between two answers of LibreLinkUp.
+/// A source is fetched again and again, so without this filter each of these values would be stored twice or
+/// more. Three causes are known from recorded answers:
+/// - Phone and watch both send a value to Dexcom Share, 9 to 10 seconds apart (loopandlearn/LoopFollow issue
+///   661).
+/// - The seconds of a value may differ between two answers of LibreLinkUp.
 /// - xDrip+ leaves out the name of the device with `brief_mode=Y`.
 ///
-/// Two different values of Dexcom Share within half a minute are two measurements. The graph of LibreLinkUp is the history of
-/// a sensor, which has one value each minute: the stored one is kept. A list of xDrip+ has values as they are shown, which a
-/// calibration changes. They are known by their instants in milliseconds.
+/// Two different values of Dexcom Share within half a minute are two measurements. LibreLinkUp returns the
+/// history of a sensor, which has one value a minute, so the stored value is kept. xDrip+ returns values as
+/// shown, which a calibration changes, so they are recognised by their time in milliseconds.
 package struct TwinFilter: Ingestor {
-  /// Sensors send a value once a minute at most.
+  /// The maximum distance of two times of one value. Sensors send a value once a minute at most.
   private static let reachSeconds: Int64 = 30
-  /// A longer answer is not a window of a service.
+  /// The maximum period of an answer that is filtered. No service returns a longer one, so a longer input is
+  /// an export.
   private static let maxPeriodSeconds: Int64 = 40 * 86400
 
   private struct Known {
@@ -29,14 +33,14 @@ package struct TwinFilter: Ingestor {
   }
 
   private var reader: InputReader
-  /// The values by their minute.
+  /// The values of the store and of this answer, by their time in minutes since 1970.
   private var known: [Int64: [Known]] = [:]
-  /// The name by which an import counts what was left out.
+  /// The reason under which an import counts a value that equals the stored one.
   package static let reason = "value that is stored from an earlier answer"
-  /// The name for those of which the stored one is different.
+  /// The reason under which an import counts a value that differs from the stored one.
   package static let otherValueReason = "value that differs from the stored one of its time, which is kept"
 
-  /// The formats in which values come over again.
+  /// The formats of services that return the same value under different identities.
   private static let formats: Set<String> = ["dexcom-share", "librelinkup", "nightscout"]
 
   /// - Parameters:
@@ -90,11 +94,12 @@ package struct TwinFilter: Ingestor {
     return hasMore
   }
 
-  /// A known value that is the same one under another identity; nil without one, and if the value itself is known.
+  /// The value that is already known under another identity and means the same measurement. Nil if there is
+  /// none, or if the value is known under its own identity.
   private func twin(of one: Known) -> Measurement? {
     let minute = one.second / 60
     let near = (minute - 1...minute + 1).flatMap { known[$0] ?? [] }
-    // A value that is stored is known by its identity, whatever lies near it.
+    // A value that is known under its own identity is not a twin, whatever other values are close to it.
     if near.contains(where: { $0.position == one.position && $0.device == one.device }) { return nil }
     let twins = near.filter { other in
       if reader.format == "nightscout" { return other.position == one.position && isUnnamed(other, one) }
@@ -104,11 +109,11 @@ package struct TwinFilter: Ingestor {
     return (equal ?? (reader.format == "dexcom-share" ? nil : twins.first))?.measurement
   }
 
-  /// Whether exactly one of two documents of a site names its device.
+  /// Whether exactly one of two values names its device. Other documents without a device belong to the site.
   private func isUnnamed(_ one: Known, _ other: Known) -> Bool {
     (one.device.model == Self.unnamed) != (other.device.model == Self.unnamed)
   }
-  /// The model of documents without a device.
+  /// The device model for Nightscout documents that name no device.
   private static let unnamed = "Nightscout"
 
   // MARK: - The export
