@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension FontData {
-  /// The bytes of the font when they are decompressed.
+  /// The size of the decompressed font in bytes.
   static let regularCount = 32_572
 
   /// DejaVu Sans Condensed 2.37 with the letters that `FontData` lists, in deflate and base64.
@@ -36,7 +36,7 @@ extension FontData {
     o5/z6zBecw4VqPzj98EEZkjkQO/gTYsa1Bq5nefAc1tSS4xeHHPI03zm39N4MngPW1Eqs5q9MUZGYt2VtEWtOckZG88PIzbwrBHKFl3UoPSIjefVUJnireZPzlRM5gyYZj6dUJzdQd88dWEvDyL+oBFDvQt6cTC+0npDwwbnD+tEHdZZCL1/Cw6WwAn2inmeivRJcNyPNrZyWAeVGCfhhxIaNaRywaszO8EruDW3AYtrxCz69tNl8zb1mMA10miPMYA2jrMA/HXI1UN0bFkPL1Iux+c+VXe8GrXIe9dsohLzLOY+QQ0rTxwPn0eOD87UcX+mIlFM+cwTj+FcUBp1hcKqvrerOh7UvXrD9b6T8yHp9efUuWztFGATRVoqxk5qdUQpvVSlPaBs32OYi3rkUr8WiA2gHu0FLlkXKM8KaCnQ6aC5SmuAP57wr/6y9+AEZlxFzfmHmaXYbzCi+IjMkUNytTwis/DcJKfkbu/6yKqN4b53beOvnqWZNXMr7uHIt0t9X8mfgRPxb6015QV/9UAHqZgM3Pc1ak3aTd9mX7lvzPdFb9Gv6d36uDgq2sQ98Snzvp1qZ9p+e6udZwfsfXZfVlqWP6vNv8Ff6q/wVzndzjNn2Blz3jkT8bj6d/cw0NKBNuqb0puBdl1/KEi0ig4xBbT1drptA20HrtoLEmitCbSQE3aeOi+cUQ8t7sZfxgfiubEfsUux0/Kj/CAn5LjskrWyWm6fqXYX3QX3pzvvfndnXdetd1OiseiN6Mbpr9Nj068jLZFzkfpITaQ6ElrJy/89fgNxfLMt
     """
 
-  /// The bytes of the font when they are decompressed.
+  /// The size of the decompressed font in bytes.
   static let boldCount = 33_256
 
   /// DejaVu Sans Condensed Bold 2.37 with the letters that `FontData` lists, in deflate and base64.

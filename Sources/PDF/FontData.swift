@@ -8,7 +8,8 @@ import CZlib
 /// signs. They were made by `pyftsubset` of fonttools from Debian's fonts-dejavu-extra. The licence of the fonts is in
 /// `Samples/packaging/licences/DejaVu`.
 enum FontData {
-  /// The bytes of a TrueType font; none where the text is damaged, which a test excludes.
+  /// Decodes and decompresses a TrueType font. Returns no bytes if the text is damaged; a test shows that it
+  /// is not.
   static func bytes(of text: String, count: Int) -> [UInt8] {
     let packed = decoded(text)
     var length = UInt(count)

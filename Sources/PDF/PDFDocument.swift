@@ -14,7 +14,7 @@ package struct PDFColour: Hashable, Sendable {
   var operands: String { parts.map { PDFObjects.number(Double($0) / 255) }.joined(separator: " ") }
 }
 
-/// A piece of an outline. Places are in points, from the left and from the top.
+/// A step in the outline of a shape. Coordinates are in points, from the left and from the top of the page.
 package enum PDFSegment: Hashable, Sendable {
   case move(Double, Double)
   case line(Double, Double)
@@ -22,7 +22,7 @@ package enum PDFSegment: Hashable, Sendable {
   case close
 }
 
-/// How a line is drawn.
+/// The colour, width and dashes of a line.
 package struct PDFStroke: Hashable, Sendable {
   let colour: PDFColour
   let width: Double
@@ -34,9 +34,9 @@ package struct PDFStroke: Hashable, Sendable {
   }
 }
 
-/// A PDF with tags for screen readers, and with the font that it needs. The same operations give the same bytes.
+/// A PDF with tags for screen readers and with its fonts inside. The same operations give the same bytes.
 ///
-/// Places are in points, from the left and from the top of the page.
+/// Coordinates are in points, from the left and from the top of the page.
 package struct PDFDocument: Sendable {
   private struct Page: Sendable {
     let width: Double
@@ -44,7 +44,7 @@ package struct PDFDocument: Sendable {
     var content = ""
   }
 
-  /// What the content that is written last belongs to.
+  /// The owner of the content that was written last: a structure element, or decoration without a meaning.
   private enum Marked: Hashable, Sendable { case nothing, decoration, element(Int) }
 
   private let title: String
@@ -54,16 +54,17 @@ package struct PDFDocument: Sendable {
   private var structure = PDFStructure()
   private var marked = Marked.nothing
   private var letters: [[UInt16: Unicode.Scalar]] = PDFFace.allCases.map { _ in [:] }
-  /// The letters that the font lacks, each once: they are question marks.
+  /// The letters of drawn texts that the font lacks, each once. Question marks are drawn instead.
   package private(set) var missing: [Character] = []
-  /// The colour, width and dashes that the page has, so that each is written when it changes.
+  /// The last operator of each kind (colour, width, dashes) on the current page, so that only changes are
+  /// written.
   private var state: [String: String] = [:]
 
   /// A document without pages.
   ///
   /// - Parameters:
-  ///   - language: as HTML names it.
-  ///   - isCompressed: whether streams are compressed, for which zlib's version makes a difference.
+  ///   - language: the language as in HTML, such as `de`.
+  ///   - isCompressed: whether streams are compressed; the bytes then depend on the version of zlib.
   package init(title: String, language: String, isCompressed: Bool = true) {
     (self.title, self.language, self.isCompressed) = (title, language, isCompressed)
   }
@@ -76,13 +77,13 @@ package struct PDFDocument: Sendable {
     state = [:]
   }
 
-  /// Begins a part, within the part that is open.
+  /// Begins a structure element inside the innermost open element.
   package mutating func begin(_ role: PDFRole) {
     mark(.nothing)
     structure.begin(role)
   }
 
-  /// Ends the part that was begun last.
+  /// Ends the innermost open element.
   package mutating func end() {
     mark(.nothing)
     structure.end()
@@ -137,7 +138,7 @@ package struct PDFDocument: Sendable {
     write(path.joined(separator: " ") + " \(paint)\n")
   }
 
-  /// The file.
+  /// The bytes of the complete file.
   package consuming func finish() -> [UInt8] {
     mark(.nothing)
     var objects = PDFObjects()
@@ -177,7 +178,7 @@ package struct PDFDocument: Sendable {
 extension PDFDocument {
   private mutating func write(_ text: String) { pages[pages.count - 1].content += text }
 
-  /// Writes an operator of the page's state if it differs from the last one of its kind.
+  /// Writes an operator, unless it equals the last one of its kind on this page.
   private mutating func set(_ kind: String, _ text: String) {
     if state[kind] == text { return }
     state[kind] = text
@@ -186,7 +187,7 @@ extension PDFDocument {
 
   private mutating func markCurrent() { mark(structure.current.map(Marked.element) ?? .decoration) }
 
-  /// Ends what was marked, and begins what follows.
+  /// Ends the current marked content, and begins content of `next`.
   private mutating func mark(_ next: Marked) {
     guard next != marked, let page = pages.last else { return }
     if marked != .nothing { write("EMC\n") }
@@ -200,7 +201,7 @@ extension PDFDocument {
     marked = next
   }
 
-  /// The description as XMP.
+  /// The title, language and type of the document as XMP metadata.
   private var description: String {
     func escaped(_ text: String) -> String {
       text.replacing("&", with: "&amp;").replacing("<", with: "&lt;").replacing(">", with: "&gt;")

@@ -11,13 +11,13 @@ package enum PDFFace: Int, CaseIterable, Sendable {
     TrueTypeFont(FontData.bytes(of: FontData.bold, count: FontData.boldCount)),
   ]
 
-  /// The font; nil where its bytes are damaged, which a test excludes.
+  /// The font; nil if its bytes are damaged. A test shows that they are not.
   var font: TrueTypeFont? { Self.fonts[rawValue] }
 
-  /// The name in a PDF.
+  /// The PostScript name of the font, by which the PDF refers to it.
   var name: String { self == .regular ? "DejaVuSansCondensed" : "DejaVuSansCondensed-Bold" }
 
-  /// How wide a text is, in the unit of the size.
+  /// The width of a text, in the unit of `size`.
   package func width(_ text: String, size: Double) -> Double {
     guard let font else { return 0 }
     return Self.letters(text).reduce(0) { sum, scalar in
@@ -25,7 +25,7 @@ package enum PDFFace: Int, CaseIterable, Sendable {
     } * size / 1000
   }
 
-  /// The letters of a text that a PDF cannot show, each once, in their order.
+  /// The letters of a text that the font lacks, each once, in the order of the text.
   package static func missing(in text: String) -> [Character] {
     guard let font = regular.font else { return [] }
     var missing: [Character] = []
@@ -35,10 +35,11 @@ package enum PDFFace: Int, CaseIterable, Sendable {
     return missing
   }
 
-  /// Replaces each letter that the font lacks, so that no box for a missing glyph is drawn.
+  /// Drawn in place of each letter that the font lacks; a viewer would draw an empty box.
   static let substitute: Unicode.Scalar = "?"
 
-  /// The letters of a text as the font has them: an accent and its letter are one, and what has no shape is left out.
+  /// The code points to draw for a text: accents are combined with their letters, blanks and line breaks are
+  /// spaces, and invisible characters are left out.
   static func letters(_ text: String) -> [Unicode.Scalar] {
     if text.utf8.allSatisfy({ $0 >= 0x20 && $0 < 0x7F }) { return Array(text.unicodeScalars) }
     return text.precomposedStringWithCanonicalMapping.unicodeScalars.compactMap { scalar in

@@ -2,9 +2,10 @@
 
 import Logbook
 
-/// The objects of a face: its outlines, its widths, and which letter each glyph is, so that text can be copied and searched.
+/// The PDF objects of a font: its outlines, its widths, and the letter of each glyph, so that text can be
+/// copied and searched.
 enum PDFFontObjects {
-  /// Writes the face with the glyphs of these letters.
+  /// Writes the font with only the glyphs of these letters.
   ///
   /// - Returns: the number of the font's object.
   static func write(
@@ -39,7 +40,8 @@ enum PDFFontObjects {
     return numbers[0]
   }
 
-  /// Six letters that differ where the glyphs do.
+  /// The six letters before the name of a subset font. They are a digest of its glyphs, so that different
+  /// subsets have different names.
   private static func tag(_ glyphs: [UInt16]) -> String {
     var digest = Digest()
     digest.update(glyphs.map(String.init).joined(separator: " "))
@@ -47,7 +49,7 @@ enum PDFFontObjects {
   }
 
   private static func characters(_ glyphs: [UInt16], _ letters: [UInt16: Unicode.Scalar]) -> String {
-    // A map may have no more than 100 lines in a group.
+    // PDF permits at most 100 lines in a group of a character map.
     let groups = stride(from: 0, to: glyphs.count, by: 100).map { start in
       let group = glyphs[start..<min(start + 100, glyphs.count)]
       let lines = group.map { glyph in

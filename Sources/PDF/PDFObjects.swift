@@ -2,7 +2,7 @@
 
 import Logbook
 
-/// The objects of a PDF file with their places, as its cross-reference table lists them.
+/// Builds a PDF file object by object, and keeps the offset of each object for the cross-reference table.
 struct PDFObjects {
   private var bytes = Array("%PDF-1.7\n%\u{E2}\u{E3}\u{CF}\u{D3}\n".unicodeScalars.map { UInt8($0.value) })
   private var places: [Int] = []
@@ -21,7 +21,7 @@ struct PDFObjects {
 
   /// Writes an object with a stream.
   ///
-  /// - Parameter entries: what its dictionary has besides its length and its compression.
+  /// - Parameter entries: the other entries of its dictionary besides length and compression.
   mutating func write(_ number: Int, stream: [UInt8], entries: String = "", isCompressed: Bool) {
     let packed = isCompressed ? Deflate.pack(stream) : nil
     let (content, filter) = packed.map { ($0, "/Filter/FlateDecode") } ?? (stream, "")
@@ -31,7 +31,8 @@ struct PDFObjects {
     bytes += Array("\nendstream\nendobj\n".utf8)
   }
 
-  /// The file. Its identifier is a digest of its content, so that it has no time in it.
+  /// Writes the cross-reference table, and returns the file. Its identifier is a digest of the content and
+  /// not of the time, so that the same content gives the same bytes.
   consuming func finish(root: Int, information: Int) -> [UInt8] {
     var digest = Digest()
     bytes.withUnsafeBytes { digest.update($0) }
@@ -52,7 +53,7 @@ struct PDFObjects {
     bytes += Array("\(number) 0 obj\n".utf8)
   }
 
-  /// A text as a dictionary holds it: UTF-16 in hexadecimal digits.
+  /// A text in the form of a PDF string: UTF-16 in hexadecimal digits.
   static func text(_ text: String) -> String {
     "<FEFF" + text.utf16.map { Self.hexadecimal(Int($0)) }.joined() + ">"
   }

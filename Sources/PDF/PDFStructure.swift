@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a part of a page is, as a screen reader says it.
+/// The role of a structure element, which screen readers announce.
 package enum PDFRole: Hashable, Sendable {
   case heading(Int)
   case paragraph, table, row, cell
-  /// The head of a column.
+  /// A cell that names its column.
   case columnHead
-  /// The head of a row.
+  /// A cell that names its row.
   case rowHead
-  /// A picture, with the sentence that replaces it and the box that it fills: from the left and from the top.
+  /// A picture, with the sentence that replaces it and its box in points from the left and the top of the
+  /// page.
   case figure(String, x: Double, y: Double, width: Double, height: Double)
 
-  /// The name of the standard type.
+  /// The name of the standard structure type in PDF.
   var name: String {
     switch self {
     case .heading(let level): "H\(level)"
@@ -24,15 +25,15 @@ package enum PDFRole: Hashable, Sendable {
     }
   }
 
-  /// Whether what is drawn within it is its content; else only what is within its parts.
+  /// Whether text and lines can belong directly to the element. A table and a row have only other elements.
   var holdsContent: Bool { self != .table && self != .row }
 }
 
-/// The tree of what the pages hold.
+/// The structure tree of a document: which content of the pages belongs to which element.
 struct PDFStructure {
   enum Kid {
     case element(Int)
-    /// Marked content of a page, by its number on that page.
+    /// Marked content, by the index of its page and its number (MCID) on that page.
     case content(page: Int, number: Int)
   }
 
@@ -40,16 +41,16 @@ struct PDFStructure {
     let role: PDFRole?
     let parent: Int
     var page: Int?
-    /// The height of that page.
+    /// The height of the element's first page in points.
     var pageHeight = 0.0
     var kids: [Kid] = []
   }
 
-  /// The first one is the document.
+  /// The elements in the order in which they began. The first one is the document.
   private(set) var elements = [Element(role: nil, parent: 0)]
-  /// The elements that are open, the innermost last.
+  /// The indexes of the open elements, the innermost last.
   private var open = [0]
-  /// The elements of the marked content of each page.
+  /// For each page, the element of each piece of marked content, by its number.
   private(set) var contents: [[Int]] = []
 
   /// The innermost open element if it holds content; nil for decoration.
@@ -69,7 +70,7 @@ struct PDFStructure {
 
   mutating func end() { if open.count > 1 { open.removeLast() } }
 
-  /// A number for content of this element on the last page.
+  /// Adds a piece of marked content of an element to the last page, and returns its number on that page.
   mutating func addContent(to element: Int, pageHeight: Double) -> Int {
     let page = contents.count - 1
     let number = contents[page].count
@@ -81,7 +82,7 @@ struct PDFStructure {
     return number
   }
 
-  /// Writes the tree and the list that leads from content to its element.
+  /// Writes the structure tree, and the table that leads from marked content to its element.
   ///
   /// - Parameter pages: the numbers of the pages' objects.
   /// - Returns: the number of the tree's object.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A TrueType font: which glyph a letter has, how wide it is, and the outlines of some glyphs as a font of their own.
+/// A TrueType font: finds the glyph of a letter and its width, and makes smaller fonts with some of the
+/// glyphs.
 struct TrueTypeFont: Sendable {
   private let tables: [String: [UInt8]]
   private let glyphs: [UInt32: UInt16]
@@ -8,14 +9,15 @@ struct TrueTypeFont: Sendable {
   private let offsets: [Int]
   private let hasLongOffsets: Bool
 
-  /// Units of the font in one size of text.
+  /// The number of font units that are as long as the font size.
   let unitsPerEm: Double
   /// The box around all glyphs, in units of the font.
   let box: [Int]
-  /// How high letters rise, and how deep they descend (below zero), in units of the font.
+  /// The height of letters above the base line, and their depth below it as a negative number, in units of
+  /// the font.
   let rise: (ascent: Int, descent: Int)
 
-  /// The font of these bytes; nil where they are none, or one without a table that a PDF needs.
+  /// Parses a font; nil if the bytes are not a font, or lack a table that a PDF needs.
   init?(_ bytes: [UInt8]) {
     var tables: [String: [UInt8]] = [:]
     for index in 0..<bytes.short(4) {
@@ -47,10 +49,10 @@ struct TrueTypeFont: Sendable {
   /// The glyph of a letter; nil for a letter that the font lacks.
   func glyph(_ scalar: Unicode.Scalar) -> UInt16? { glyphs[scalar.value] }
 
-  /// How wide a glyph is, in thousandths of the size of the text.
+  /// The width of a glyph, in thousandths of the font size.
   func width(_ glyph: UInt16) -> Double { Double(advances[Int(glyph)]) * 1000 / unitsPerEm }
 
-  /// The letters of a table of format 4, in the order of their numbers.
+  /// The glyph of each letter, from the first character map of format 4 in the table `cmap`.
   private static func glyphs(_ map: [UInt8]) -> [UInt32: UInt16] {
     var glyphs: [UInt32: UInt16] = [:]
     for index in 0..<map.short(2) {
@@ -76,7 +78,8 @@ struct TrueTypeFont: Sendable {
     return glyphs
   }
 
-  /// The font with only the outlines of these glyphs, and of those that they are made of. Glyphs keep their numbers.
+  /// A font with only the outlines of these glyphs and of the glyphs that they are composed of. Glyphs keep
+  /// their numbers.
   func subset(_ used: Set<UInt16>) -> [UInt8] {
     let outlines = tables["glyf"] ?? []
     var (needed, open) = (Set<UInt16>([0]), Array(used))
@@ -96,7 +99,7 @@ struct TrueTypeFont: Sendable {
     return Self.file(own)
   }
 
-  /// The glyphs of which a composite one is made; none of a simple one.
+  /// The glyphs that a composite glyph consists of; empty for a simple one.
   private func parts(of outlines: [UInt8], from start: Int, to end: Int) -> [UInt16] {
     guard end - start > 10, end <= outlines.count, outlines.signed(start) < 0 else { return [] }
     var (parts, place): ([UInt16], Int) = ([], start + 10)
@@ -143,7 +146,7 @@ struct TrueTypeFont: Sendable {
 }
 
 extension [UInt8] {
-  /// Two bytes, the higher one first; 0 beyond the end.
+  /// The big-endian number in two bytes; 0 past the end.
   fileprivate func short(_ place: Int) -> Int {
     place >= 0 && place + 2 <= count ? Int(self[place]) << 8 | Int(self[place + 1]) : 0
   }
