@@ -71,7 +71,8 @@ struct GenericAdvice {
       guard let name = finding.nameInCommands(columns[role]) else { return [] }
       options.columns[role.name] = name
     }
-    // Otherwise values of two series would look like one value that changed.
+    // Each series becomes a separate device. Otherwise the values of two series would look like one value
+    // that changed.
     if problem.areSeries, problem.choices.count > 1, options.device == nil {
       options.device = options.columns["value"]
     }

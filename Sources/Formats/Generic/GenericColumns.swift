@@ -128,13 +128,14 @@ struct GenericHeader {
     rows.compactMap { $0.indices.contains(column) && !$0[column].isEmpty ? $0[column] : nil }
   }
 
-  /// Whether this is a text with commas: its columns are named as sentences are, and hold no value of any form.
+  /// Whether the header is a line of prose with commas: it has a long name, and no column has times or
+  /// values.
   var isProse: Bool {
     let longest = names.map { $0.split(separator: " ").count }.max() ?? 0
     return longest > 7 && names.indices.allSatisfy { [.text, .empty].contains(content($0)) }
   }
 
-  /// The form of the cells of a column, apart from text.
+  /// The form of most cells in a column, without cells of text; `text` if too few cells have a form.
   func content(_ column: Int) -> CellContent {
     let cells = cells(column)
     var counts: [CellContent: Int] = [:]
@@ -169,7 +170,8 @@ struct GenericHeader {
 }
 
 extension GenericHeader {
-  /// Decides between forms of which a column has the same number of cells.
+  /// The rank of a form. Of two forms with the same number of cells in a column, the one with the higher rank
+  /// is used.
   private func rank(_ content: CellContent, in column: Int) -> Int {
     content == .number && !words[column].isTime ? 1 : -content.rawValue
   }

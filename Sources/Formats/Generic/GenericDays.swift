@@ -4,21 +4,22 @@ import Logbook
 
 /// Compares a column of dates with the full times next to it.
 ///
-/// Some programs write each time of day with the first day of their calendar, or with the day of the export.
+/// In files of some programs the times have a wrong day: the first day of a calendar, or the day of the
+/// export.
 struct GenericDays {
   private static let words: Set<String> = [
     "date", "datum", "fecha", "data", "dato", "day", "tag", "jour", "dia", "día", "giorno", "dag",
   ]
-  /// Words next to one for a date that leave it the date of the measurement.
+  /// Words that may occur in the name of a date column if its dates are those of the measurements.
   private static let harmless: Set<String> = [
     "reading", "measurement", "measured", "test", "recorded", "sample", "sensor", "glucose", "bg", "local",
     "device", "meter", "of", "the", "de", "la", "messung",
   ]
 
-  /// Whether a row has another day in the one column than in the other.
+  /// Whether a row has another day in the column of dates than in its time.
   private(set) var differ = false
 
-  /// The column of dates next to the column of times; nil without exactly one.
+  /// The index of the column of dates next to the column of times; nil unless there is exactly one.
   static func place(in header: GenericHeader, _ columns: GenericColumns) -> Int? {
     guard columns[.time] >= 0, columns[.date] < 0 else { return nil }
     let places = header.names.indices.filter { place in
@@ -30,10 +31,10 @@ struct GenericDays {
     return places.count == 1 ? places[0] : nil
   }
 
-  /// Adds a row.
+  /// Compares the date in a cell with the time of its row.
   ///
   /// - Parameters:
-  ///   - seconds: its time, in civil seconds.
+  ///   - seconds: the time of the row, in civil seconds.
   ///   - mayBeOfZone: whether the time may be in another zone than the date.
   mutating func note(_ cell: Field, at seconds: Int64, mayBeOfZone: Bool) {
     let days = Self.days(in: cell)
@@ -42,7 +43,8 @@ struct GenericDays {
     differ = days.allSatisfy { abs($0 - day) > (mayBeOfZone ? 1 : 0) }
   }
 
-  /// The days that a cell with only a date can mean, since 1970; empty for any other cell.
+  /// The days since 1970 that a cell with only a date can mean, for both orders of day and month; empty for
+  /// any other cell.
   private static func days(in cell: Field) -> [Int64] {
     let cell = cell.trimmed
     guard let date = cell.genericDate, date.isAlone(in: cell) else { return [] }
@@ -60,9 +62,9 @@ struct GenericDays {
 
 /// The comparison of dates and times in a generic input.
 extension GenericFormat {
-  /// Compares the rows of the head, also where an input is not surveyed.
+  /// Compares dates and times in the first rows; an input that is not surveyed is compared only here.
   ///
-  /// - Throws: `Failure` of category `badInput` for other days in the one column than in the other.
+  /// - Throws: `Failure` of category `badInput` if a date has another day than the time of its row.
   mutating func compareDaysInHead() throws {
     guard finding.columns.days >= 0, options.columns.isEmpty else { return }
     for cells in finding.header.rows {
@@ -81,6 +83,9 @@ extension GenericFormat {
       mayBeOfZone: time.statesOffset || columns[.offset] >= 0 || finding.hasTimesOfUTC)
   }
 
+  /// Refuses an input in which a date has another day than the time of its row, unless a person named the
+  /// columns.
+  ///
   /// - Throws: `Failure` of category `badInput`.
   func refuseOtherDays() throws {
     guard days.differ, options.columns.isEmpty else { return }

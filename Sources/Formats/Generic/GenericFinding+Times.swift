@@ -59,7 +59,8 @@ extension GenericFinding {
         ? "no column holds times" : "the times in \(quoted(named)) have a form that glucoport does not know")
   }
 
-  /// The columns of times without those that surely are of something else, such as `Birth date`, unless all are.
+  /// The columns without those whose names clearly mean another time, such as `Birth date`; all columns if no
+  /// other remains.
   private func best(of places: [Int]) -> [Int] {
     let own = places.filter { !header.timeName($0).isOfOther }
     return own.isEmpty ? places : own
@@ -111,7 +112,7 @@ extension GenericFinding {
     )
   }
 
-  /// For a header without rows: only the names show that it is an export, which is empty so far.
+  /// Finds the columns of times by name only, for a header without rows: an export that is still empty.
   private mutating func findTimeByName(_ named: [Int]) -> GenericProblem? {
     if named.count == 1 {
       columns[.time] = named[0]
@@ -168,7 +169,7 @@ extension GenericFinding {
     return header.names.indices.first { !columns.isUsed($0) && mayHoldZones($0) }
   }
 
-  /// `America/New_York`, or an abbreviation such as `EST`.
+  /// Whether a cell is the name of a time zone, such as `America/New_York`, or an abbreviation such as `EST`.
   static func isZoneName(_ cell: String) -> Bool {
     zoneAbbreviations.contains(cell) || zoneAreas.contains { cell.hasPrefix($0) }
   }

@@ -83,7 +83,7 @@ extension GenericFinding {
       let cells = header.cells(place)
       guard let cell = cells.first, cells.allSatisfy({ CellContent($0) == .text }) else { continue }
       if cells.contains(where: { HeaderWords($0).statesGramsPerLitre }) { return gramsProblem(of: value) }
-      // A unit in the name of the values leaves the column for something else.
+      // If the unit is in the name of the values, a column of units belongs to something else.
       if header.words[value].unit != nil { continue }
       return GenericProblem(
         "the column \(quoted([place])) has the unit \(shownName(cell)), which is neither mg/dL nor mmol/L",
@@ -115,7 +115,8 @@ extension GenericFinding {
     columns[.unit] = place
   }
 
-  /// The problem of glucose next to what a cell culture, a blood gas, a prediction, a picture or the weather has.
+  /// The problem of a table whose other columns show that its glucose is not a person's reading: columns of a
+  /// cell culture, of blood gases, predictions, pictures or the weather.
   private func otherSubjectProblem(given kind: ReadingKind?) -> GenericProblem? {
     // The decisions of a loop repeat the value of the sensor, next to predictions and their reason.
     let areDecisions =

@@ -14,7 +14,8 @@ struct GenericFinding {
   var needsUnitWord = false
   /// Whether a person named the column of values.
   var valueIsMapped = false
-  /// Whether the column of kinds is named for what took the values. A word that is not known may then name a device.
+  /// Whether the name of the column of kinds is one for what measured, such as `Source`. An unknown word in
+  /// it may then be a device.
   var kindMayBeSource = false
   /// The uses of the columns of `columns.watched`, in their order.
   var watches: [WatchedColumn] = []
@@ -43,6 +44,8 @@ struct GenericFinding {
     }
   }
 
+  /// The finding for the head of an input; nil if no row of it can be a header.
+  ///
   /// - Parameter wish: without a map, the columns are found by their names and content.
   static func find(_ head: InputHead, _ wish: ColumnRequest) -> GenericFinding? {
     if head.isJSON { return findInObjects(head, wish) }
@@ -63,7 +66,8 @@ struct GenericFinding {
       && header.words.contains { $0.isGlucose || $0.role == .unit }
   }
 
-  /// The first row that can be a header, unless a candidate above it has its own rows, which would be lost.
+  /// The finding for the first row that is a header without a problem, otherwise for the widest one. The
+  /// search ends at a candidate that has rows with times, since these would be lost as a preamble.
   private static func find(in rows: [[String]], _ wish: ColumnRequest) -> GenericFinding? {
     let places = rows.indices.filter {
       (rows[$0].count > 1 || !wish.map.isEmpty) && mayBeHeader(rows[$0], map: wish.map)
@@ -199,7 +203,8 @@ extension GenericFinding {
     }
     guard finding.watchRows(wish) else { return nil }
     finding.columns.origins = finding.placesOfOrigins
-    // A person who names the columns knows that the offsets are not among them.
+    // Without a role for offsets in the map, a column of unclear offsets is ignored: a person who names
+    // columns would have named it.
     if wish.map[GenericRole.offset.name] == nil, finding.decideOffsets() != nil {
       finding.columns[.offset] = -1
     }
@@ -372,11 +377,11 @@ extension GenericFinding {
   private func holdsOffsets(_ place: Int) -> Bool {
     let cells = header.cells(place)
     if cells.contains(where: { $0.withField { $0.trimmed.utcOffset != nil } }) {
-      // `BST` names no offset, as `GMT` does.
+      // `GMT` is an offset and the name of a zone; `BST` is only the name of a zone.
       return !cells.contains { Self.isZoneName($0) && $0.withField { $0.trimmed.offsetInAnyForm } == nil }
     }
     let numbers = cells.compactMap { $0.withField { $0.trimmed.numericOffset } }
-    // The offset of a calibration is another kind of number, and mostly 0.
+    // A column named only `offset` may hold the offset of a calibration, which is mostly 0.
     guard header.words[place].name == "offset" else { return !numbers.isEmpty }
     return numbers.count == cells.count && numbers.contains { $0 != 0 }
   }
@@ -416,15 +421,16 @@ extension GenericFinding {
     return !cells.isEmpty && cells.allSatisfy(MealMark.isMark)
   }
 
-  /// Whether a word such as `Fasting` in the column of kinds leaves the kind of its row open. Next to values of any kind it
-  /// may be that of a meal.
+  /// Whether a word such as `Fasting` in the column of kinds says when a finger stick was taken, so that the
+  /// kind is still unknown. If the values are not named for glucose, the row may be a meal.
   var readsMealMarks: Bool {
     columns[.value] >= 0 && (valueIsMapped || header.words[columns[.value]].isGlucose)
   }
 
   func isMealMark(_ cell: String) -> Bool { readsMealMarks && MealMark.isMark(cell) }
 
-  /// A column that distinguishes rows in unknown words may separate readings from limits and alarms.
+  /// The problem of a column with unknown words that distinguish rows. It may separate readings from limits
+  /// and alarms.
   private func rowTypeProblem(_ rows: [RowFilter]) -> GenericProblem? {
     let kinds = columns[.kind]
     if kinds >= 0 { return mealKindProblem(kinds) }
@@ -467,7 +473,7 @@ extension GenericFinding {
       guard header.words[place].isPerhapsName else { continue }
       let cells = Set(header.cells(place).filter { CellContent($0) == .text })
       let named = cells.filter { HeaderWords($0).mentionsGlucose }
-      // A diary names meals.
+      // A column of which all other words are meals is one of a diary, and not a problem.
       guard cells.contains(where: { !named.contains($0) && !HeaderWords($0).isMeal }) else { continue }
       return GenericProblem(
         "the column \(quoted([place])) may name things other than glucose", choices: [columns],

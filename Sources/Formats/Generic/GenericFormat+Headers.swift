@@ -17,8 +17,8 @@ struct GenericNames {
       folded.indices.contains(time) ? folded[time].utf8.first.flatMap { $0 < 0x80 ? $0 : nil } : nil
   }
 
-  /// Whether a row may have the name of the times, since no other row is a header. Folding all of its cells
-  /// costs ten times as much.
+  /// Whether a row may have the name of the column of times, without which it is not a header. Folding all of
+  /// its cells, as the full check does, costs ten times as much.
   func mayBe(in row: Row) -> Bool {
     guard let timeInitial else { return true }
     return row.fields.contains { Self.mayBegin($0, with: timeInitial) }
@@ -61,8 +61,8 @@ extension GenericFormat {
     return .data
   }
 
-  /// Whether only a title above the header says that the values are glucose. The same header under another title is of
-  /// something else.
+  /// Whether only a title above the header states that the values are glucose. The same header under another
+  /// title is then of another measurement.
   private var hasTitledValues: Bool {
     let value = finding.columns[.value]
     return value >= 0 && finding.header.titleNamesGlucose && !finding.header.words[value].mentionsGlucose
@@ -127,7 +127,8 @@ extension GenericFormat {
     if readHeader(row) {
       sections.noteHeader()
       mergedDates?.forget()
-      // A live pipe is not surveyed, and of a long table only the first rows are.
+      // The survey finds several persons only in the rows that it reads: none of a live pipe, and the first
+      // ones of a long table.
       if sections.areOfSeveralPersons { place = .belowOtherHeader }
       return .header
     }
@@ -154,7 +155,7 @@ extension GenericFormat {
       return false
     }
     let time = columns[.time] >= 0 ? columns[.time] : columns[.date]
-    // A remark that begins with a word for a time has more words.
+    // A remark that begins with a word for a time has more words than the name of a column.
     let name = HeaderWords(row[time].text)
     if name.isTime, name.name.split(separator: " ").count <= 3 { return true }
     let own =

@@ -36,7 +36,8 @@ extension GenericFormat {
     mayBeginWithYear = dates.allSatisfy(\.hasShortYear)
   }
 
-  /// The intervals between the first rows may show a sensor, so that nothing must be read twice.
+  /// Determines the kind if the intervals between the first rows are those of a sensor, so that the input
+  /// need not be read twice.
   mutating func decideKindFromHead() {
     guard kind.isOpen else { return }
     // The cells of the head are decoded and those of the rows are not, so their values must not be compared.
@@ -52,16 +53,18 @@ extension GenericFormat {
     kind.decideFromHead()
   }
 
-  /// With a wrong kind, every reading would be stored again when the same rows come as a file.
+  /// True while the unit, the order of dates, the person or the kind is unknown. With a wrong kind, every
+  /// reading would be stored a second time when the same rows come in a larger file.
   var isOpen: Bool { orderIsOpen || units.isOpen || rows.isOpen || (kind.isOpen && !kind.isHistory) }
 
   var statedPersons: [StatedPerson] { rows.statedPersons }
 
-  /// Only all values show that they are not glucose, and a second person may come after many rows.
+  /// True: whether the values can be glucose shows only in all of them together, and a second person may come
+  /// after many rows.
   var gainsBySurvey: Bool { true }
 
-  /// The first rows show the same as all values together. But persons, zeros and open questions need all
-  /// rows.
+  /// Whether the survey may end: the first rows are as informative as all together. If a person, a zero or
+  /// another question is undecided, all rows are needed.
   var hasSeenEnough: Bool {
     plausibility.count >= Self.enoughRows && !isOpen && !kind.isOpen && !rows.needsAllRows
       && columns[.ketone] < 0 && columns.zones < 0 && !headHasZeros && sections.first == nil
@@ -126,7 +129,7 @@ extension GenericFormat {
     return row.fields.indices.filter { !used.contains($0) }.map { row[$0].text }
   }
 
-  /// A row without a time is a header, or has no data.
+  /// Surveys a row without a time, which is a header or has no data.
   private mutating func surveyWithoutTime(_ row: Row) {
     guard finding.delimiter != nil else { return }
     if readHeader(row) { return sections.noteHeader() }
@@ -149,9 +152,9 @@ extension GenericFormat {
     return (kind + columns.origins + [columns[.device], columns[.serial]]).filter { $0 >= 0 }
   }
 
-  /// What distinguishes the source of a row from others.
+  /// A key made of the texts that name the source of a row, equal for rows of the same source.
   @inline(__always) func sourceKey(of row: Row, _ columns: GenericColumns) -> SourceKinds.Key {
-    // Of the columns of sources, without a list for each row.
+    // These are the columns of `sourceColumns`. Creating its list for each row would be slow.
     var key = SourceKinds.Key()
     if finding.kindMayBeSource { key.add(row[columns[.kind]].trimmed.bytes) }
     for column in columns.origins where column >= 0 { key.add(row[column].trimmed.bytes) }
@@ -163,7 +166,7 @@ extension GenericFormat {
   func sourceLabel(of row: Row, _ columns: GenericColumns) -> SourceKinds.Label {
     let named = sourceColumns(columns).filter { !row[$0].trimmed.isEmpty }
     var label = SourceKinds.Label(texts: named.map { row[$0].trimmed.text })
-    // Rows of objects hold only the members that are read.
+    // Rows of objects have only the members that are read, and the order of these.
     if let first = named.first { label.place = sourceColumns(self.columns).firstIndex(of: first) ?? 0 }
     return label
   }
@@ -320,7 +323,8 @@ extension GenericFormat {
         + hint.lines([{ $0.unit = .millimolesPerLitre }]))
   }
 
-  /// - Throws: `Failure` of category `badInput` for times of which only a person knows what they are of.
+  /// - Throws: `Failure` of category `badInput` if the intervals fit neither a sensor nor a person, so that
+  ///   the values may be averages.
   private func refuseDoubtfulTimes(_ hint: ImportHint) throws {
     guard kind.isDoubtful, !options.force else { return }
     let kinds = [ReadingKind.cbg, .smbg].map { kind in
@@ -332,7 +336,8 @@ extension GenericFormat {
         + "finger sticks (smbg), and not averages, import them with one of these:" + hint.lines(kinds))
   }
 
-  /// - Throws: `Failure` of category `badInput` for sources next to a sensor, of which only a person knows what they are.
+  /// - Throws: `Failure` of category `badInput` if a source next to a sensor has too few values to show
+  ///   whether it is a meter or a sensor.
   private func refuseUnknownSources(_ hint: ImportHint) throws {
     guard !options.force, let label = kind.unknownSources.first else { return }
     let places = sourceColumns(finding.columns)

@@ -23,7 +23,7 @@ struct GenericFormat: ExportFormat {
   var times: GenericTimeReader
   var units: GenericUnits
   var dates: DateOrderSurvey
-  /// The same survey, for the case that the readings are not a sensor's own.
+  /// A second survey of the same dates, which does not assume the steady intervals of a sensor.
   var datesOfSticks: DateOrderSurvey
   var orderIsOpen = false
   /// Whether the first rows show the order, but later ones may show that the dates begin with a year of two digits.
@@ -60,7 +60,7 @@ struct GenericFormat: ExportFormat {
   static func recognise(_ head: InputHead, options: ExportOptions) -> Recognition<GenericFinding>? {
     if isEmptyList(head) { return Recognition(layout: .objects(columns: []), header: .nothing) }
     guard let finding = GenericFinding.find(head, GenericFinding.ColumnRequest(options)) else { return nil }
-    // If nothing is read, nothing must be decided.
+    // A header without rows is accepted in spite of a problem, since nothing is read.
     let isExportOfNothing = head.isWhole && finding.isHeaderAlone
     return finding.problem == nil || isExportOfNothing ? recognition(finding) : nil
   }
@@ -306,7 +306,8 @@ struct GenericFormat: ExportFormat {
     return (time, tick)
   }
 
-  /// Whether a cell confirms the name of its column.
+  /// Whether a cell in a column such as that for control solution means yes: it has any text except a word
+  /// for no.
   private func isSet(_ field: Field) -> Bool {
     let noes = ["0", "-", "n", "no", "false", "falsch", "nein", "non", "faux", "nee", "falso", "nej", "nei"]
     return !field.isEmpty && !noes.contains(field.folded)

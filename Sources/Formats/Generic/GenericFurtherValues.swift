@@ -9,13 +9,13 @@ import Logbook
 struct GenericFurtherValues {
   private static let milligrams = 20.0...600
   private static let millimoles = 1.0...33
-  /// With fewer numbers, the form of the numbers proves nothing.
+  /// The minimum number of values whose decimals are compared with those of the column of values.
   private static let fewestForms = 3
-  /// A column with this number of rows next to a value is no longer examined.
+  /// The number of rows with another value after which a column is no longer examined.
   private static let maxTogether = 64
 
   private struct Candidate {
-    /// Whether any number here may be one of glucose, also next to other values.
+    /// Whether the column's name mentions glucose. Its numbers may then be glucose even next to other values.
     let mentionsGlucose: Bool
     var isOther = false
     /// The number of rows with a number here and a value, and of those with a number here only.
@@ -56,7 +56,7 @@ struct GenericFurtherValues {
   /// Whether a row can still show a further column.
   private(set) var isActive: Bool
 
-  /// - Parameter isForced: whether a person reads the column of values only.
+  /// - Parameter isForced: whether `--force` was given; other columns are then not examined.
   init(_ finding: GenericFinding, isForced: Bool) {
     candidates = finding.columns.further.map { place in
       let words = finding.header.words[place]
@@ -65,11 +65,11 @@ struct GenericFurtherValues {
     isActive = !candidates.isEmpty && !isForced
   }
 
-  /// Adds a row.
+  /// Records the further values in a row.
   ///
   /// - Parameters:
-  ///   - places: the indexes of the columns in it, in the order of `GenericColumns.further`.
-  ///   - value: its own value; nil without one.
+  ///   - places: the indexes of the columns in the row, in the order of `GenericColumns.further`.
+  ///   - value: the content of the row's column of values; nil if that is empty.
   mutating func note(_ row: Row, _ places: [Int], value: Value?, _ mark: DecimalMark) {
     if case .number(let number) = value, number != number.rounded() { valuesHaveDecimals = true }
     for (index, place) in zip(candidates.indices, places) where !candidates[index].isOther {
@@ -118,7 +118,8 @@ extension HeaderWords {
     if name.isEmpty || namesOther || isKetone || isPerson || isBareID || ["index", "#"].contains(name) {
       return false
     }
-    // A value of a meter or a laboratory is one, and one two hours after a meal, unlike a mean or a limit.
+    // A value of a meter, of a laboratory or two hours after a meal may be glucose, unlike a mean or a limit.
+    // So the words for the former are left out before the name is judged.
     let rest = HeaderWords(
       name.split(separator: " ").filter {
         !["meter", "lab", "labor"].contains($0) && $0.first?.isNumber == false

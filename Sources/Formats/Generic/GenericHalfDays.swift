@@ -2,19 +2,21 @@
 
 import Logbook
 
-/// Finds out whether times are those of a clock of twelve hours without AM and PM.
+/// Detects times of a clock of twelve hours without AM and PM.
 ///
-/// Such times are from 1:00 to 12:59. In rows in order of time they run backwards within a day, since dinner at 7:00 is
-/// below lunch at 12:30. A word for the evening next to a time of the morning shows it in any order.
+/// Such times are from 1:00 to 12:59. In rows in order of time they run backwards within a day, since dinner
+/// at 7:00 is below lunch at 12:30. A word for the evening next to a time of the morning shows it in rows of
+/// any order.
 struct GenericHalfDays {
   private static let secondsPerHour: Int64 = 3600
   private static let secondsPerDay: Int64 = 86_400
   private static let fewestDays = 7
   private static let fewestSigns = 3
-  /// No evening begins before five, and after midnight a word for the night is right.
+  /// The hours at which a word for the evening shows that PM is missing. No evening begins before 5 o'clock,
+  /// and at 12 a word for the night is right.
   private static let eveningHours: ClosedRange<Int64> = 5...11
 
-  /// The rows of one day that follow one another.
+  /// Consecutive rows of one day.
   private struct Day {
     let number: Int64
     var last: Int64
@@ -22,13 +24,14 @@ struct GenericHalfDays {
     var isDown = false
   }
 
-  /// Whether a time was outside of 1:00 to 12:59. Then nothing else is noted.
+  /// Whether a time was before 1:00 or after 12:59, so that the clock has 24 hours. Later times are then
+  /// ignored.
   private var isWhole = false
   private var day: Day?
   private var dayCount = 0
   private var goesUp = false
   private var goesDown = false
-  /// Days with several times, by the order of these.
+  /// The numbers of days whose times only rise, only fall, or do both.
   private var (up, down, mixed) = (0, 0, 0)
   private var evenings = 0
 
@@ -73,7 +76,7 @@ struct GenericHalfDays {
     }
   }
 
-  /// Decides, once all rows are noted.
+  /// Completes the last day after all rows.
   mutating func decide() {
     closeDay()
     day = nil
@@ -81,7 +84,8 @@ struct GenericHalfDays {
 
   private var mayBe: Bool { !isWhole && dayCount >= Self.fewestDays }
 
-  /// Why the times are those of such a clock, as text after the name of the column of values; nil if nothing shows it.
+  /// Why the times are of a clock of twelve hours, as text after the name of the column of values. Nil if
+  /// nothing shows it.
   var fault: String? {
     guard mayBe else { return nil }
     let start = "has times from 1:00 to 12:59 only, "
@@ -95,13 +99,14 @@ struct GenericHalfDays {
 
   private var runsBackwards: Bool {
     guard goesUp != goesDown else { return false }
-    // Diaries have the newest day first, and its times in their order.
+    // In a diary with the newest day first, the times within each day may still rise.
     let isDiary = goesDown && mixed == 0 && down == 0
     let signs = mixed + (goesUp ? down : up)
     return !isDiary && signs >= Self.fewestSigns && signs * 3 >= up + down + mixed
   }
 
-  /// Whether the times may be those of such a clock, although nothing shows it: on most days there are several.
+  /// Whether the times may be those of a clock of twelve hours although nothing shows it: most days have
+  /// several times.
   var isDoubtful: Bool { mayBe && fault == nil && (up + down + mixed) * 2 > dayCount }
 
   private static let eveningWords: Set<String> = [

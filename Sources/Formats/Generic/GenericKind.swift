@@ -10,22 +10,24 @@ struct GenericKind {
   /// The kinds that rows name, and the kind of rows that name none.
   var column: KindColumn
   private var basis: Decision.Basis
-  /// Whether all times may show more than those of the head.
+  /// Whether the kind is unknown until the times of all rows are surveyed.
   private(set) var isOpen = false
   private var cadence = Cadence()
-  /// Whether the times are those of neither a person nor a sensor.
+  /// Whether the intervals of the readings are steady, but too long for a sensor and too regular for a
+  /// person.
   private(set) var isDoubtful = false
   /// The sources that columns name, unless a person or the name of the values states one kind for all of them.
   private var sources: SourceKinds?
-  /// Whether only the header shows a sensor. Then its name must show that a source is a meter.
+  /// Whether only the header names a sensor. A source is then a meter only if its own name says so.
   private var isReadFromHeader = false
-  /// The kinds of the sources that were met; nil for the common one.
+  /// The kinds of the sources in the last rows, as a cache; a nil word means the common kind.
   private var words: [(key: SourceKinds.Key, word: KindWord?)] = []
-  /// Few tables have more sources, and the words of further ones are found again.
+  /// The size of this cache. Few tables have more sources; the word of a further source is searched again in
+  /// each row.
   private static let maxWords = 16
   private let hasValues: Bool
   private let hasColumn: Bool
-  /// Whether rows without a word for their kind may be of any kind.
+  /// Whether rows without a word for their kind may measure anything, so that they are not read.
   private let needsWord: Bool
 
   init(_ finding: GenericFinding, given: ReadingKind?) {
@@ -66,7 +68,7 @@ struct GenericKind {
     }
   }
 
-  /// Whether the times of further rows may show something.
+  /// Whether the times of further rows may still help to determine a kind.
   var takesTimes: Bool { isOpen || (sources != nil && !isReadFromHeader) }
 
   /// Notes the time of a reading without a word for its kind.
@@ -77,7 +79,7 @@ struct GenericKind {
     sources?.note(seconds, of: key, label: label)
   }
 
-  /// Whether the label of a source is known, which takes time to read.
+  /// Whether the label of a source is already recorded. If not, the caller must create it, which is slow.
   func knows(_ key: SourceKinds.Key) -> Bool { sources?.knows(key) != false }
 
   /// Determines the kind if the first rows show the intervals of a sensor. Other intervals prove nothing. Each of several
@@ -103,7 +105,8 @@ struct GenericKind {
     cadence = Cadence()
   }
 
-  /// The sources with too few values to show what took them, next to that of a sensor. A column of many texts names none.
+  /// The sources with too few values to show whether they are meters or sensors, in an input with a sensor.
+  /// Empty if a column has too many texts to name sources.
   var unknownSources: [SourceKinds.Label] {
     guard let sources, isHistory, !sources.isFull, !sources.labels(of: .sensor).isEmpty else { return [] }
     return sources.labels(of: .unknown).filter { !$0.name.isEmpty }
@@ -115,13 +118,14 @@ struct GenericKind {
   /// Whether the sources of rows may have different kinds.
   var dependsOnDevice: Bool { sources != nil }
 
-  /// The word for the kind of a source that was met; nil for one that was not, and a nil word if nothing shows it.
+  /// The cached word for the kind of a source. The outer optional is nil if the source is not cached; the
+  /// inner one is nil if nothing shows its kind.
   @inline(__always) func knownWord(of key: SourceKinds.Key) -> KindWord?? {
     for known in words where known.key == key { return .some(known.word) }
     return nil
   }
 
-  /// The word for the kind of a source; nil if nothing shows it.
+  /// Finds and caches the word for the kind of a source; nil if nothing shows it.
   mutating func findWord(of key: SourceKinds.Key, _ texts: [String]) -> KindWord? {
     let found = findWord(key, texts)
     if words.count == Self.maxWords { words.removeFirst() }
@@ -135,14 +139,14 @@ struct GenericKind {
     switch taker {
     case .sensor: return KindWord(.cbg)
     case .meter:
-      // A typed value is marked.
+      // A word for a typed value also gives the reading its mark.
       let word = stated == nil ? nil : texts.lazy.compactMap { KindWord($0) }.first { $0.kind == .smbg }
       return word ?? KindWord(.smbg)
     case .unknown, nil: return texts.contains(where: SourceName.isMeter) ? KindWord(.smbg) : nil
     }
   }
 
-  /// The word for a row's kind; nil for a row of another kind.
+  /// The word for a row's kind; nil for a row that is not a glucose reading.
   @inline(__always) mutating func word(in cell: Field) -> KindWord? {
     needsWord && cell.isEmpty ? nil : column.word(in: cell)
   }

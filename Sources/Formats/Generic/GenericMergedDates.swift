@@ -13,7 +13,7 @@ struct GenericMergedDates {
     case refused(String)
   }
 
-  /// The dates of a survey, in an order of day and month.
+  /// Whether the surveyed dates rise or fall, in one order of day and month.
   private struct Days {
     private var last: Int64?
     private var rises = false
@@ -24,7 +24,8 @@ struct GenericMergedDates {
       last = day
     }
 
-    /// Nil without two different dates, or if they run in both directions.
+    /// Whether the dates fall from row to row; nil without two different dates, or if they both rise and
+    /// fall.
     var descend: Bool? { rises == falls ? nil : falls }
   }
 
@@ -35,7 +36,7 @@ struct GenericMergedDates {
   /// Whether the dates of the whole table fall; nil if that is not known.
   private var descends: Bool?
 
-  /// Nil if each row of the head with a time of day has its own date, or none has one.
+  /// Nil unless the first row with a time of day in the head has a date and a later one has none.
   init?(_ finding: GenericFinding) {
     let (date, clock) = (finding.columns[.date], finding.columns[.clock])
     guard finding.delimiter != nil, date >= 0, clock >= 0 else { return nil }
@@ -59,7 +60,7 @@ struct GenericMergedDates {
     }
   }
 
-  /// Ends the survey. Dates that are read without an order have the same days in all orders.
+  /// Ends the survey with the order of day and month; nil if all dates are the same in both orders.
   mutating func decide(_ order: DateOrder?) {
     descends = (order ?? DateOrder.allCases.first).flatMap { days[$0]?.descend }
     forget()

@@ -10,7 +10,7 @@ struct GenericNoValues {
   private static let fewest = 3
   private static let maxNumbers = 1024
   private static let milligrams = 20.0...600
-  /// 33.3 mmol/L is 600 mg/dL.
+  /// The range in mmol/L; 33.3 mmol/L is 600 mg/dL.
   private static let millimoles = 1.1...33.4
 
   /// The counts of numbers outside of the range, by the unit of the row; nil for a row without one.
@@ -18,7 +18,7 @@ struct GenericNoValues {
 
   /// Adds the number of a row.
   mutating func note(_ number: Double, _ unit: GlucoseUnit?) {
-    // Zero is treated elsewhere.
+    // `GenericZeros` determines the meaning of zero.
     guard number != 0 else { return }
     let isOutside =
       unit.map { !Self.range($0).contains(number) }
@@ -34,14 +34,16 @@ struct GenericNoValues {
     unit == .milligramsPerDecilitre ? milligrams : millimoles
   }
 
-  /// What such a number is like, as text after the name of the column; nil without one.
+  /// Why a number means that there is no value, as text after the name of the column; nil if there is no such
+  /// number.
   ///
   /// - Parameter common: the unit of values whose rows state none.
   func fault(in common: GlucoseUnit?) -> String? {
-    // A dictionary has another order in each run.
+    // The units are in a fixed order. The order of a dictionary differs in each run, and the message would
+    // with it.
     for stated in [nil] + GlucoseUnit.allCases.map(Optional.some) {
       guard let unit = stated ?? common, let numbers = counts[stated] else { continue }
-      // Others are rejected, each with its line.
+      // Numbers that no unit allows are rejected with their rows.
       let outside = numbers.filter { number, _ in
         !Self.range(unit).contains(number) && PlausibleAmounts.glucose(unit).contains(number)
       }

@@ -6,7 +6,8 @@ import Logbook
 ///
 /// The times next to it are local in some programs. Samsung Health writes them in UTC.
 extension GenericFinding {
-  /// Uses such a column, or returns the problem that only a person knows what the times are.
+  /// Uses the column of named offsets, or returns the problem that only a person knows whether the times are
+  /// local or UTC.
   mutating func decideNamedOffsets() -> GenericProblem? {
     guard let place = placeOfNamedOffsets else { return nil }
     if timesStateOffsets || hasTimesOfUTC || namesLocalTimes {
@@ -95,7 +96,8 @@ extension GenericFinding {
 }
 
 extension GenericColumns {
-  /// These columns with a column of offsets: as offsets of local times, and as those of times in UTC.
+  /// The two meanings of these columns with a column of offsets: offsets of local times, and offsets of times
+  /// in UTC.
   func meanings(ofOffsets place: Int) -> [GenericColumns] {
     var local = self
     local[.offset] = place

@@ -19,7 +19,8 @@ struct GenericPlausibility {
   private static let secondsPerHour: Int64 = 3600
   private static let secondsPerDay: Int64 = 86_400
 
-  /// A step between consecutive rows, and the minimum number of values for it.
+  /// A fixed interval between consecutive rows, as sums and averages have it, and the minimum number of
+  /// values for this conclusion.
   private struct Grid {
     let name: String
     let step: Int64
@@ -63,7 +64,7 @@ struct GenericPlausibility {
   private var days: Set<Int64> = []
   private static let maxTimes = 1 << 16
   private static let fewestDoubled = 12
-  /// From 1 to 12.
+  /// The bits of the hours from 1 to 12.
   private static let halfDayHours: UInt32 = 0b1_1111_1111_1110
   private(set) var earliest = Int64.max
   private(set) var latest = Int64.min
@@ -72,7 +73,7 @@ struct GenericPlausibility {
 
   /// Adds a value with its shown time. `unit` is the one that its row states.
   mutating func note(_ number: Double, _ unit: GlucoseUnit?, at seconds: Int64) {
-    // Zero means no value, or is rejected elsewhere.
+    // Zero is left out: it means that there is no value, or its row is rejected.
     guard number != 0 else { return }
     if let first, first != number { areEqual = false }
     first = first ?? number
@@ -158,7 +159,8 @@ struct GenericPlausibility {
     return "holds one value for each \(grid.name), as sums and averages do"
   }
 
-  /// Whether the values have no more digits than a meter shows, and the time of day is not the midnight of a mere date.
+  /// Whether a meter may show the values: they have few enough digits, and their time of day is not the
+  /// midnight of a date only.
   private func isOfMeter(_ unit: GlucoseUnit?) -> Bool {
     remainder != 0 && !hasHundredths && !hasStatedDecimals && (!hasDecimals || unit == .millimolesPerLitre)
   }

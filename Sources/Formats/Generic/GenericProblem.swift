@@ -18,7 +18,7 @@ struct GenericProblem {
   var kinds: [ReadingKind]
   /// Whether the choices are series that may all be imported, with one command each.
   var areSeries: Bool
-  /// Whether the times of the choices may be those of storing.
+  /// Whether the times of the choices may be when the rows were stored, and not when they were measured.
   var isOfStamps: Bool
 
   init(

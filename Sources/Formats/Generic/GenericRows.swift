@@ -50,7 +50,8 @@ struct GenericRows {
     let watch: WatchedColumn
     /// The required value of rows; nil while any value is allowed, or until the value with `number` is found.
     var wanted: [UInt8]?
-    /// The number of the wanted value in the order of the rows, if a person gave it instead of the value.
+    /// The number of the wanted value among the different values, in the order of the rows; nil if a person
+    /// gave the value itself.
     var number: Int?
     /// The values before the one with that number.
     private var met: Set<[UInt8]> = []
@@ -108,7 +109,7 @@ struct GenericRows {
       switch watch.use {
       case .pick: return false
       case .person, .attribute: return true
-      // Numbers of rows occur once or twice.
+      // A number that is in one or two rows only is that of a row, not of a person.
       case .perhapsPerson: return values.count < GenericRows.maxValues && count > 2 * values.count
       case .perhapsName:
         return values.allSatisfy(Self.mayBeName)
@@ -149,7 +150,8 @@ struct GenericRows {
 
   init(_ finding: GenericFinding) {
     series = finding.columns.series.map { place in
-      // Numbers in rows of one series, such as trends, change to and fro.
+      // Numbers name series only if the rows of each are consecutive: other numbers, such as trends,
+      // alternate within one series.
       let areNumbers = finding.header.cells(place).contains { CellContent($0) == .number }
       return GenericSeries(place: place, name: finding.header.names[place], isInRuns: areNumbers)
     }
@@ -332,7 +334,7 @@ struct GenericRows {
   var statedPersons: [StatedPerson] {
     columns.compactMap { column in
       let words = HeaderWords(column.watch.name)
-      // A client is a program as well as a person.
+      // A column named `Client` may name a program instead of a person.
       guard let value = column.wanted, words.isPerson, words.name != "client",
         let text = String(validating: value, as: UTF8.self)
       else { return nil }
@@ -357,7 +359,7 @@ private struct ValueNumber {
 
   let number: Int
 
-  /// Nil for any other value.
+  /// Nil for a text in any other form.
   init?(_ text: String) {
     let words = text.split(separator: " ", omittingEmptySubsequences: false)
     guard words.count == 3, words[1] == "of", let number = Int(words[0]), let count = Int(words[2]),

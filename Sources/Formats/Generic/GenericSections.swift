@@ -12,9 +12,9 @@ struct GenericSections {
   /// A line with more words is a sentence.
   private static let maxWords = 8
 
-  /// What the line above the first header says after its label.
+  /// The words after the label in the line above the first header.
   private(set) var first: [String]?
-  /// The same of the line above the next header.
+  /// The words after the label in the line above the next header.
   private var latest: [String]?
   private var hasHeader = false
   /// Whether two headers are below different persons.

@@ -34,12 +34,13 @@ struct GenericSeries {
   private(set) var words: [[UInt8]] = []
   private var counts: [Int] = []
   private var times: [Time] = []
-  /// Times of one day in each run of this many days are kept.
+  /// Only the times of every n-th day are kept, where n is this number, so that memory is limited.
   private var daysPerKept: Int64 = 1
-  /// Whether each word must have its rows in one run.
+  /// Whether the column names series only if all rows of each word are consecutive.
   private let isInRuns: Bool
   private var lastGroup: Int?
-  /// Whether the column does not name series: a row has no word, or there are too many.
+  /// Whether the column was found not to name series: a row has no word, there are too many words, or their
+  /// rows are not consecutive.
   private var isOther = false
 
   init(place: Int, name: String, isInRuns: Bool = false) {

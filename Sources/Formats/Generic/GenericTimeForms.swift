@@ -18,7 +18,8 @@ struct GenericTimeForms {
     var early = 0
     var late = 0
 
-    /// A month has 12 early days and 16 to 19 late ones, so that a tenth is far from either.
+    /// Whether nearly all days are at most 12, or nearly all greater. A month has 12 early days and 16 to 19
+    /// late ones, so a tenth is far from an even share.
     var areEarly: Bool { early > 0 && early >= late * 10 }
     var areLate: Bool { late >= fewestLate && late >= early * 10 }
   }

@@ -68,7 +68,7 @@ struct GenericUnits {
 
   /// - Parameters:
   ///   - given: the unit in `--unit`.
-  ///   - isForced: whether the values may contradict it.
+  ///   - isForced: whether values that contradict this unit are accepted.
   init(_ finding: GenericFinding, given: GlucoseUnit?, isForced: Bool) {
     self.given = given
     let stick = finding.columns[.smbg]
@@ -128,7 +128,7 @@ struct GenericUnits {
     millimoles.mark = mark
   }
 
-  /// The units that a person may give if nothing determines it.
+  /// The units that a person may give if the unit is not determined by anything.
   var choices: [GlucoseUnit] {
     guard isDoubted || basis == .given, let unit else {
       return GlucoseUnit.allCases.filter { !values.exclude($0) }

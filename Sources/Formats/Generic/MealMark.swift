@@ -4,7 +4,7 @@
 ///
 /// They are neither kinds of rows, such as `Target`, nor names of persons.
 enum MealMark {
-  /// Words that are such a mark without others.
+  /// Words that are a mark by themselves.
   private static let marks: Set<String> = [
     "fasting", "fasted", "fbs", "ppbs", "rbs", "postprandial", "preprandial", "prandial", "premeal",
     "postmeal", "pp", "random", "bedtime", "wakeup", "waking", "breakfast", "lunch", "dinner", "supper",
@@ -17,7 +17,7 @@ enum MealMark {
     "avondeten", "ochtend", "middag", "avond", "fastende", "morgenmad", "frokost", "aftensmad", "frukost",
     "kväll", "na czczo", "śniadanie", "obiad", "kolacja",
   ]
-  /// Words that are one only with others: `after meal`, `before bed`.
+  /// Words that are a mark only together with other words, as in `after meal` or `before bed`.
   private static let anchors: Set<String> = [
     "meal", "meals", "food", "eating", "bed", "sleep", "exercise", "essen", "mahlzeit", "repas", "comer",
     "comidas", "pasto", "pasti", "refeição", "maaltijd", "eten", "måltid", "posiłku", "posiłkiem", "sport",
@@ -33,7 +33,7 @@ enum MealMark {
   ]
   private static let maxWords = 6
 
-  /// Whether a cell says nothing else.
+  /// Whether a text consists only of the words of such a mark.
   static func isMark(_ text: String) -> Bool {
     let folded = foldedHeader(text)
     if marks.contains(folded) { return true }

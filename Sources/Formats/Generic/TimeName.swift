@@ -37,7 +37,7 @@ struct TimeName {
     let whole = Substring(piece.lowercased())
     if let parts = Self.parts(of: whole) { return words.formUnion(parts) }
     for part in NameParts.parted(piece) {
-      // The rule of zones refuses `UTC+2`.
+      // The `2` in `UTC+2` is not counted as an unknown word: another rule refuses names with zones.
       let isOffset = part.allSatisfy(\.isNumber) && !words.isDisjoint(with: ["utc", "gmt"])
       if let parts = Self.parts(of: part) {
         words.formUnion(parts)
@@ -124,7 +124,7 @@ extension TimeName {
     "info", "body", "doc", "document", "message", "object", "row", "rows", "point", "points", "list", "egvs",
     "bgs", "index", "column", "field",
   ]
-  /// Words for what a program does to its rows, which is another rule.
+  /// Words for when a database created or changed its rows. Another rule judges names with these words.
   private static let stamps = Set(HeaderWords.stampWords.map { Substring($0) })
   /// Words for other events and persons.
   private static let others: Set<Substring> = [
