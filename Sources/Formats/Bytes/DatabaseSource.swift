@@ -29,7 +29,7 @@ struct DatabaseShape {
 ///
 /// The digest is that of the text, so that equal rows are recognised in another copy of the file.
 final class DatabaseSource: InputSource {
-  /// The origin of the text, for people.
+  /// The encoding of the text, as the import reports it.
   static let encoding = "UTF-8, tables of an SQLite database"
 
   let modifiedAt: Int64?

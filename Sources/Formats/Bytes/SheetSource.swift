@@ -18,7 +18,7 @@ final class SheetSource: InputSource {
   var isInterrupted: @Sendable () -> Bool = { false }
   /// The number of cells with an error of the spreadsheet; known after all of it is read.
   private(set) var errorCount = 0
-  /// The number of cells with a formula without its value; known then.
+  /// The number of cells with a formula without its value; known after all of the sheet is read.
   private(set) var formulaCount = 0
   private let spreadsheet: Spreadsheet
   private let place: Int
@@ -37,7 +37,7 @@ final class SheetSource: InputSource {
   var size: Int64? { whole?.size }
   var bytesRead: Int64 { whole?.bytesRead ?? Int64(headPlace) }
   var digest: Digest { whole?.digest ?? Digest() }
-  /// The origin of the text, for people.
+  /// The encoding of the text, as the import reports it.
   let encoding = "UTF-8, sheet of a spreadsheet"
 
   func read(into buffer: UnsafeMutableRawBufferPointer) throws -> ReadOutcome {

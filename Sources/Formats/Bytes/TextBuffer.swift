@@ -26,7 +26,8 @@ final class TextBuffer {
 
   /// The longest line or JSON object in memory, in bytes.
   static let longestItem = 8 << 20
-  /// The minimum number of consumed bytes that are kept: the rows before a last line without a line break.
+  /// The minimum number of consumed bytes that stay in memory. The rows in them help to judge a last line
+  /// without a line break.
   static let keptBytes = 32 << 10
 
   init(_ source: any ByteSource, name: String, capacity: Int = 256 * 1024) {

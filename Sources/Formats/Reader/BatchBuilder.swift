@@ -2,7 +2,7 @@
 
 import Logbook
 
-/// How much a collector held at a moment.
+/// The size of a batch at a moment, to which `rollback` can return.
 struct Checkpoint {
   let readings: Int
   let records: Int
@@ -12,10 +12,10 @@ struct Checkpoint {
   let newestShown: Int64?
 }
 
-/// Takes what a format reads: places times, distinguishes devices, and fills the batch.
+/// Collects what a format reads in a batch: it places times and numbers the devices.
 struct BatchBuilder {
   var batch = IngestBatch()
-  /// Bytes of rejected rows that the batch holds.
+  /// The number of bytes of rejected rows in the batch.
   var rejectedBytes = 0
   let format: String
   private var zone: LogbookZone
@@ -123,7 +123,7 @@ struct BatchBuilder {
     batch.rejections.append(Rejection(line: line, reason: reason))
   }
 
-  /// What was collected so far.
+  /// The current size of the batch, for `rollback`.
   func mark() -> Checkpoint {
     Checkpoint(
       readings: batch.readings.count, records: batch.records.count, rejections: batch.rejections.count,
@@ -144,7 +144,7 @@ struct BatchBuilder {
 }
 
 extension Row {
-  /// The row as a rejection.
+  /// A rejection of this row, with the row's text unless that is too long.
   func rejection(_ reason: String) -> Rejection {
     let isKept = source.count <= Rejection.maxSourceBytes
     return Rejection(

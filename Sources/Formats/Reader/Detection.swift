@@ -107,14 +107,15 @@ enum Signature {
     (Array("%PDF".utf8), "a PDF report; export CSV instead"),
   ]
 
-  /// What is said of a ZIP archive that is a member of another.
+  /// The reason for which a ZIP archive inside another one is refused.
   static let nestedArchive = "a ZIP archive inside of another; unpack the outer one"
 
-  /// Why a table's values look like readings and are none; nil for any other table. With `--map` a person can still
-  /// choose the columns.
+  /// Why a table is refused although its values look like readings; nil for any other table. With `--map` a
+  /// person can still choose the columns.
   ///
-  /// AAPS (AndroidAPS) exports a log of what its user did. A glucose value in it is a target as often as a measurement.
-  /// Its columns of numbers are named after their units, in all languages in turn (userEntriesToCsv of AAPS).
+  /// AAPS (AndroidAPS) exports a log of what its user did. A glucose value in it is a target as often as a
+  /// measurement. Its columns of numbers are named after their units, in all languages in turn
+  /// (userEntriesToCsv of AAPS).
   static func refusal(of head: InputHead) -> String? {
     let isLog = head.rows(UInt8(ascii: ";")).prefix(1).contains { cells in
       let units = cells.map(foldedHeader)
@@ -141,8 +142,8 @@ enum Signature {
       && !cells.contains { $0.contains("mg/dl") || $0.contains("mmol/l") }
   }
 
-  /// The export of older versions of Diaguard has rows with a time and a note, each followed by its values. The order of
-  /// day and month is that of the phone.
+  /// Whether the rows are an export of an older version of Diaguard. It has rows with a time and a note, each
+  /// followed by its values. The order of day and month is that of the phone.
   private static func isDiaguardExport(_ rows: [[String]]) -> Bool {
     guard let first = rows.first, first.count == 2, first[0].contains(":"),
       first[0].contains(where: \.isNumber)
@@ -150,6 +151,8 @@ enum Signature {
     return rows.dropFirst().contains { $0.count >= 2 && $0[0] == "bloodsugar" }
   }
 
+  /// Refuses bytes that are not text, or text of another kind.
+  ///
   /// - Throws: `UnrecognisedInput`, with advice.
   static func refuseUnreadable(_ bytes: [UInt8], name: String) throws {
     for binary in binaries where bytes.starts(with: binary.bytes) {

@@ -28,13 +28,14 @@ extension Recognition where Header == Void {
   init(_ layout: Layout) { self.init(layout: layout, header: ()) }
 }
 
-/// What a format made of a row.
+/// What a row is to its format.
 enum RowVerdict {
-  /// Data: yielded, skipped or rejected by the format itself.
+  /// A data row, which the format has added, counted or rejected.
   case data
-  /// A header, which gives the columns of the rows below it.
+  /// A header, which names the columns of the rows below it.
   case header
-  /// Neither: part of a preamble if a header follows, otherwise an item to reject with this reason.
+  /// A row that is neither. It is part of a preamble if a header follows, otherwise an item to reject with
+  /// this reason.
   case unknown(String)
   /// The last line of the input, without a line end and shorter or different than its kind: truncated.
   case cut
@@ -47,27 +48,27 @@ protocol ExportFormat: SendableMetatype {
   static var id: String { get }
   /// The name for people.
   static var title: String { get }
-  /// What it reads, in one line.
+  /// The data that the format contains, in one line.
   static var summary: String { get }
-  /// What people want to know about the format. A test fails for a format without a page.
+  /// The page for people, as `glucoport formats NAME` prints it. A test fails for a format without a page.
   static var page: FormatPage { get }
 
   /// Whether the format itself applies `--where` to its rows.
   static var picksRows: Bool { get }
 
-  /// What a row says about the person whose export it is.
+  /// How a row states the person whose export it is. `above` is the result for the row above it.
   static func personRow(_ row: Row, below above: PersonRow) -> PersonRow
 
   /// What the head of an input states about its person.
   static func statedPersons(in head: InputHead) -> [StatedPerson]
 
-  /// What the names in the rows of one person state, as `personRow` gave them.
+  /// The person in the names that `personRow` returned for the rows of one person.
   static func statedPersons(named names: [String]) -> [StatedPerson]
 
-  /// What recognition learns about the columns of an input.
+  /// The columns of an input as recognition found them.
   associatedtype Header = Void
 
-  /// Whether another logbook derived the offsets of its readings.
+  /// Whether the readings have offsets that another logbook derived, so that no zone places them.
   static var passesOffsetsOn: Bool { get }
 
   /// The header for an empty JSON list, which no format can recognise; nil for a format without JSON.
@@ -88,28 +89,29 @@ protocol ExportFormat: SendableMetatype {
   var gainsBySurvey: Bool { get }
   /// Whether further rows would show nothing more in a survey.
   var hasSeenEnough: Bool { get }
-  /// Takes from a row what helps to decide an open question.
+  /// Records the facts in a row that help `decide`.
   mutating func survey(_ row: Row)
-  /// Decides the open questions with the result of the survey.
+  /// Decides what `isOpen` or `gainsBySurvey` left undecided, after the survey.
   ///
-  /// - Throws: `Failure` of category `badInput` that names the option that would decide them.
+  /// - Throws: `Failure` of category `badInput` that names the option that would decide it.
   mutating func decide() throws
 
-  /// What was decided, except the encoding and the zone.
+  /// The decisions about the input, without those about its encoding and zone.
   var decisions: [Decision] { get }
   var warnings: [String] { get }
   /// A text that occurs once in each export that names its person; nil without a name. If it occurs twice, the input
   /// may hold the exports of two people.
   var joinMark: String? { get }
-  /// What the items that are read state about their person, as far as it is known.
+  /// The statements about the person in the items that were read so far.
   var statedPersons: [StatedPerson] { get }
-  /// What is wrong with an input that was read to its end and gave nothing that a person had picked.
+  /// The failure of an input that was read to its end and had no row that a person selected; nil for any
+  /// other input.
   var failureAtEnd: Failure? { get }
-  /// When the export was made, in UTC seconds, where the input says so.
+  /// When the export was made, in UTC seconds; nil if the input does not state it.
   var generatedAt: Int64? { get }
 
   mutating func read(_ row: Row, into out: inout BatchBuilder) -> RowVerdict
-  /// Adds the items that were held back, at the end of the input.
+  /// Adds the items that the format still holds at the end of the input.
   mutating func finish(into out: inout BatchBuilder)
 }
 
@@ -141,9 +143,9 @@ public struct ExportFormatInfo: Sendable {
   public let id: String
   /// The name for people.
   public let title: String
-  /// What it reads, in one line.
+  /// The data that the format contains, in one line.
   public let summary: String
-  /// What people want to know about the format.
+  /// The page for people about the format.
   package let page: FormatPage
 }
 
@@ -216,7 +218,7 @@ package struct FormatPage: Sendable {
   package let languages: String
   /// What is imported.
   package let reads: [String]
-  /// What such an export holds that is not imported.
+  /// What the export has that is not imported.
   package let leaves: [String]
 
   /// The page of a format that has no page yet.

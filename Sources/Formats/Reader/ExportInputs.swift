@@ -9,7 +9,7 @@ import Logbook
 /// Members are in the order of their names, with numbers ordered by size: `cgm_data_2.csv` before `cgm_data_10.csv`.
 /// Therefore the result of an import does not depend on the program that packed the archive.
 package struct ExportInputs {
-  /// An input, opened.
+  /// The result of opening an input.
   package enum Opened {
     case export(InputReader)
     /// A member of an archive that is a spreadsheet, which has several inputs.
@@ -22,7 +22,7 @@ package struct ExportInputs {
     case file
     /// A document from which nothing is read, with advice.
     case document(String)
-    /// The members that are inputs, with the name of a sheet if a person named one of a spreadsheet among them.
+    /// The members that are inputs. `sheet` is set if a person named one sheet of a spreadsheet among them.
     case members([ZipMember], ZipArchive, sheet: String?)
     /// The positions of the sheets that are inputs.
     case sheets([Int], Spreadsheet)
@@ -86,7 +86,7 @@ package struct ExportInputs {
     let archive = try ZipArchive(descriptor: file.descriptor, name: file.name)
     if let document = try Self.document(in: archive, file.name, only: member, isInterrupted) {
       content = document
-      // The sheet that a person named, or the only one, is an input like a file.
+      // The sheet that a person named, or the only one, must be an export like a file.
       self.passesOver = member == nil && (passesOver || document.count > 1)
       return
     }
@@ -107,7 +107,7 @@ package struct ExportInputs {
     self.passesOver = sheet == nil && (passesOver || document.count > 1)
   }
 
-  /// What an archive holds if it is the file of an office program; nil for an archive of separate files.
+  /// The content of an archive that is the file of an office program; nil for an archive of separate files.
   private static func document(
     in archive: ZipArchive, _ name: String, only sheet: String?,
     _ isInterrupted: @escaping @Sendable () -> Bool
@@ -222,7 +222,7 @@ package struct ExportInputs {
     return Array(places)
   }
 
-  /// What is said of a document of an old office program or an encrypted document; nil for any other file.
+  /// Why a document of an old office program or an encrypted document is refused; nil for any other file.
   private static func compoundFile(_ source: FileSource) throws -> String? {
     guard source.isRegularFile else { return nil }
     let head = try source.peek(512)
@@ -253,7 +253,7 @@ enum NaturalOrder {
       }
     }
     if left.isEmpty != right.isEmpty { return left.isEmpty }
-    // `a01` and `a1` differ only in zeros.
+    // Names that differ only in zeros, such as `a01` and `a1`, are compared as text.
     return one < other
   }
 

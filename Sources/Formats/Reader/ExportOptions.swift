@@ -2,7 +2,8 @@
 
 public import Logbook
 
-/// What a person said about an input. What is nil is read from the input, inferred, or requested in an error message.
+/// The options of a person about an input. An option that is nil is read from the input, inferred, or
+/// requested in an error message.
 public struct ExportOptions: Sendable {
   /// The id of the format, instead of detection.
   public var format: String?
@@ -16,7 +17,7 @@ public struct ExportOptions: Sendable {
   public var kind: ReadingKind?
   /// Columns by role, for the generic format: `time=ts,value=mgdl`.
   public var columns: [String: String] = [:]
-  /// Whether to read values that are unlikely to be readings, or that contradict what a person said.
+  /// Whether to read values that are unlikely to be readings, or that contradict an option.
   public var force = false
   /// The values that rows must have in these columns to be read. Other rows are counted and left out.
   public var rows: [RowFilter] = []
@@ -34,12 +35,12 @@ public struct ExportOptions: Sendable {
   public var now: Int64?
   /// The id of the person whose items are read, if the input has those of several, or names none.
   package var patient: String?
-  /// Whether the input is the answer of a source, about which a person is asked when the source is set.
+  /// Whether the input was fetched from a source. Whose data a source has was asked when the source was set.
   package var isFetched = false
   /// Called while the input is read. When it returns true, reading ends with a failure of category `temporary`.
   public var isInterrupted: @Sendable () -> Bool = { false }
 
-  /// Options that give only the zone and the clock.
+  /// Options with only the zone and the clock.
   public init(zone: LogbookZone, now: Int64?) {
     self.zone = zone
     self.now = now

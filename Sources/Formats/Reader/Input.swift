@@ -28,14 +28,14 @@ final class Input {
     }
     packing = Packing(first.bytes)
     if let packing, !source.isRegularFile, packing != .gzip {
-      // One compressed block can be larger than the head.
+      // One block of the other compressions can be larger than the head, so a pipe is first copied to a file.
       let isInterrupted = source.isInterrupted
       source = try Spool.copy(first.bytes, then: first.ended ? nil : source, name: source.name)
       source.isInterrupted = isInterrupted
     }
     var limit = InputHead.size
     var start = try Start(first, packing, of: source, limit: limit)
-    // One record can be longer than the head of other inputs.
+    // One JSON record can be longer than the usual head, so the head grows until it has a whole one.
     while start.head.isInsideFirstObject, !first.isLive, limit < TextBuffer.longestItem {
       if !first.ended, packing == nil || !source.isRegularFile {
         let more = try source.readHead(limit: limit)
@@ -81,7 +81,7 @@ final class Input {
     try rewind()
   }
 
-  /// Whether each line of the text is one numbered row for a person, whatever line ends its cells hold.
+  /// Whether a line in messages is a row, as a spreadsheet numbers them. Its cells may hold line ends.
   var linesAreRows: Bool { source is SheetSource }
 
   var encodingDecision: Decision {
@@ -131,7 +131,7 @@ final class Input {
   /// Whether the input holds a text more than once. This takes some milliseconds for a large file.
   func repeats(_ mark: String) throws -> Bool {
     try makeRereadable()
-    // As for a survey, the reading that follows makes the digest.
+    // The digest is computed when the input is read afterwards.
     source.isHashing = false
     let mark = Array(mark.utf8)
     guard !mark.isEmpty else { return false }
@@ -202,7 +202,7 @@ final class Input {
     try skipMark()
   }
 
-  /// Skips the byte order mark, as it is after decoding.
+  /// Skips the byte order mark, which the decoder has changed to that of UTF-8.
   private func skipMark() throws {
     guard markLength > 0 else { return }
     while text.end - text.start < 3 {
@@ -213,7 +213,7 @@ final class Input {
   }
 }
 
-/// What the first bytes of an input show.
+/// The encoding and the head of an input, from its first bytes.
 private struct Start {
   let encoding: TextEncoding
   let markLength: Int

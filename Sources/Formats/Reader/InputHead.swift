@@ -12,10 +12,10 @@ struct HeaderRow<Meaning> {
   let cells: [String]
   /// The rows of the head below it.
   let rows: ArraySlice<[String]>
-  /// What the format reads in it.
+  /// The result of parsing the header for the format.
   let meaning: Meaning
 
-  /// The recognition of a format whose reader needs all of this.
+  /// The recognition of a format that needs the header and the rows of the head.
   var recognition: Recognition<HeaderRow> { Recognition(layout: .table(delimiter: delimiter), header: self) }
 }
 
@@ -88,7 +88,7 @@ struct InputHead {
       guard case .object(let members) = try JSONValue.read(json) else { return nil }
       return members
     } catch {
-      // There are several objects, or damaged ones. The reader finds what is wrong with them.
+      // There are several objects, or damaged ones. The reader reports damage.
       return nil
     }
   }
@@ -101,7 +101,8 @@ struct InputHead {
     return String(decoding: rest.dropFirst().prefix { $0 != UInt8(ascii: "\"") }, as: UTF8.self)
   }
 
-  /// The text of a member in the first JSON object of which another member has a certain text. The head may end in the object.
+  /// The text of a member in the first JSON object that has a certain text in another member. The head may
+  /// end inside the object.
   func value(of member: String, beside text: String) -> String? {
     var objects: [(isMeant: Bool, value: String?)] = []
     var (key, index) = (String?.none, json.startIndex)
@@ -220,7 +221,7 @@ struct InputHead {
     firstRow { test($0.map(foldedHeader)) ? () : nil }
   }
 
-  /// The rows above the header of a table, with the delimiter of that; empty without a header.
+  /// The rows above the header of a table, split at the delimiter of the header; empty without a header.
   func rowsAbove(_ isHeader: ([String]) -> Bool) -> [[String]] {
     for delimiter in Self.delimiters {
       let rows = rows(delimiter)

@@ -45,16 +45,16 @@ struct InputPeople {
     }
   }
 
-  /// Picks a person by the whole id.
+  /// Picks a person by the whole id, as `fetch` does.
   mutating func pick(_ id: String) { picked = id }
 
-  /// The person whose items are read; nil as long as none is known.
+  /// The id of the person whose items are read; nil while no person is known.
   var chosen: String? {
     guard let picked, !ids.contains(picked) else { return picked ?? ids.first }
     return Int(picked).flatMap { ids.indices.contains($0 - 1) ? ids[$0 - 1] : nil }
   }
 
-  /// The same as what the input states.
+  /// The id of the chosen person, as a statement of the input about its person.
   ///
   /// - Parameter place: the format and the name of the id.
   func stated(of place: String) -> [StatedPerson] {
@@ -86,7 +86,7 @@ struct InputPeople {
         + "input's order or by the whole id:" + hint.lines(choices))
   }
 
-  /// Whether a person picked one of them.
+  /// Whether `--where` or `--patient` picked a person.
   var isPicked: Bool { picked != nil }
 
   /// What to do with an item of this person; an empty id is an item without a person.
@@ -95,7 +95,7 @@ struct InputPeople {
     guard let picked else {
       return id.isEmpty || ids.first == id ? .read : .refuse
     }
-    // An id may be a number, which is then no place in the order.
+    // A number may be the id of a person. It is then compared as an id, and not as a position in the order.
     let isPicked =
       ids.contains(picked) ? picked == id : ids.firstIndex(of: id).map { String($0 + 1) } == picked
     guard isPicked else {
@@ -133,39 +133,39 @@ struct InputPeople {
   }
 }
 
-/// What leaves out the rows of all people but one.
+/// Leaves out the rows of all people except one.
 protocol PeopleFilter {
-  /// Looks at a row of the survey.
+  /// Records the person of a row in the survey.
   mutating func survey(_ row: Row)
   /// - Throws: `Failure` of category `badInput` for several people of whom none was picked.
   mutating func decide(_ hint: ImportHint) throws
   /// Whether to read a row; another one is counted or rejected here.
   mutating func reads(_ row: Row, into out: inout BatchBuilder) -> Bool
-  /// What the rows that are read state about their person; nil where the filter does not know.
+  /// The statements of the rows that are read about their person; nil if the filter does not know.
   var stated: [StatedPerson]? { get }
-  /// What is wrong where rows were left out and none was picked.
+  /// The failure of an import that left out rows because none of them is of the picked person; nil otherwise.
   var missing: Failure? { get }
 }
 
-/// A column that says whose each row is, in an input of a format that has no such column itself: one that a person or a program
-/// added, or the account in bodies of an API.
+/// A column that identifies the person of each row, for a format without such a column. A person or a program
+/// added it, or it is the account in bodies of an API.
 struct PersonColumn: PeopleFilter {
-  /// The name as headers are compared.
+  /// The name of the column, folded like a header.
   private let folded: String
   private let format: String
   private var people: InputPeople
-  /// Where the column is in a row; nil before its header.
+  /// The index of the column in a row; nil before the header.
   private var place: Int?
 
-  /// A column of a table, under the header that the format reads; nil without one.
+  /// Finds a column for persons in a header that the format recognises; nil without one.
   ///
-  /// - Parameter filters: those of `--where`; the ones that pick no person remain.
+  /// - Parameter filters: the filters of `--where`. Filters that do not pick a person remain in it.
   init?<Format: ExportFormat>(
     _ parser: Format, _ delimiter: UInt8, _ head: InputHead, _ options: ExportOptions,
     _ filters: inout [RowFilter]
   ) {
     guard !Format.picksRows else { return nil }
-    // Few rows are headers, and only their names are looked at.
+    // The names are compared only in headers, since other rows have arbitrary text.
     var (probe, out) = (parser, BatchBuilder(format: Format.id, options: options))
     let headers = head.rows(delimiter).lazy.filter { cells in
       if case .header = cells.withRow({ probe.read($0, into: &out) }) { true } else { false }
@@ -176,7 +176,7 @@ struct PersonColumn: PeopleFilter {
     filters = people.pick(filters)
   }
 
-  /// A member of JSON objects, which the layout has at this place.
+  /// A member of JSON objects for persons, which is at an index of the layout.
   init(member: String, at place: Int, of format: String, _ filters: inout [RowFilter]) {
     (folded, self.place, self.format) = (foldedHeader(member), place, format)
     people = InputPeople(column: member)
@@ -200,14 +200,15 @@ struct PersonColumn: PeopleFilter {
     return people.reads(person, row, into: &out)
   }
 
-  /// The subject of Nightscout is the login of a program, and a client is a program, as in Tidepool's data.
+  /// Empty for a column that names programs: the subject in Nightscout is the login of a program, and so is a
+  /// client in Tidepool.
   var stated: [StatedPerson]? {
     format == NightscoutFormat.id || folded == "client" ? [] : people.stated(of: "\(format) \(folded)")
   }
 
   var missing: Failure? { people.missing }
 
-  /// Whose a row is, empty where it does not say; nil for a header and for what is above it.
+  /// The person of a row; empty if the row states none, and nil for a header and the rows above it.
   private mutating func person(of row: Row) -> String? {
     if let place, row[place].folded != folded { return row[place].trimmed.text }
     if let found = row.fields.firstIndex(where: { $0.folded == folded }) { place = found }
@@ -216,18 +217,18 @@ struct PersonColumn: PeopleFilter {
 }
 
 extension InputHead {
-  /// The member by which the first JSON objects say whose each is; nil without one. A member of an object in them, such as the
-  /// maker of a device, is of that object.
+  /// The member that identifies the person of each JSON object; nil without one. Members of nested objects
+  /// are left out: a maker, for example, belongs to the device.
   var personMember: String? {
     let members = Set(objects.flatMap(\.keys)).filter { !$0.contains(".") && PersonColumn.namesPersons($0) }
-    // Of several, the one that most objects have.
+    // Of several members, the one that most objects have is returned.
     return members.max { left, right in
       let counts = [left, right].map { member in objects.count { $0[member]?.isEmpty == false } }
       return counts[0] != counts[1] ? counts[0] < counts[1] : left > right
     }
   }
 
-  /// The members by which JSON says around its objects whose they are.
+  /// The members outside of the JSON objects with readings that identify the person of all of them.
   var envelopePersons: [String] {
     Self.envelopeMembers.filter { member in
       names(member) && !objects.contains { $0.keys.contains { $0 == member || $0.hasSuffix("." + member) } }
@@ -239,13 +240,13 @@ extension InputHead {
     "person_id",
     "person", "participantId", "participant_id", "mrn",
   ]
-  /// The members that are names, each with the one that completes it.
+  /// The members for names, each with the member for the rest of the name.
   private static let nameMembers: [String: String?] = [
     "firstName": "lastName", "first_name": "last_name", "patientName": nil, "patient_name": nil,
   ]
   private static let lastNameMembers: Set = ["lastName", "last_name"]
 
-  /// The statements of JSON around its objects about their person.
+  /// The statements about a person in JSON outside of the objects with readings.
   func personAroundObjects(of format: any ExportFormat.Type) -> [StatedPerson] {
     guard isJSON, !format.picksRows || format == GenericFormat.self else { return [] }
     return envelopePersons.compactMap { member in
@@ -259,7 +260,7 @@ extension InputHead {
   }
 }
 
-/// What a row of an export says about the person whose export it is.
+/// How a row states the person of an export.
 enum PersonRow {
   case other
   /// Another export begins, and its person is not named yet.
@@ -278,7 +279,7 @@ struct JoinedPeople: PeopleFilter {
   private let type: any ExportFormat.Type
   private var people = InputPeople(column: column)
   private var names: [String] = []
-  /// What the row above said.
+  /// The statement of the row above.
   private var above = PersonRow.other
 
   /// - Parameter filters: the filters of `--where`. Filters that do not pick a person remain in it.
@@ -306,7 +307,8 @@ struct JoinedPeople: PeopleFilter {
   /// The failure of an import that left out rows because none of them is of the picked person.
   var missing: Failure? { people.missing }
 
-  /// What the picked person's rows state; nil where none was picked, so that the head of the input says it.
+  /// The statement of the picked person's rows; nil if no person was picked, since the head of the input then
+  /// has it.
   var stated: [StatedPerson]? {
     guard people.isPicked else { return nil }
     let names = people.chosen?.split(separator: Self.separator, omittingEmptySubsequences: false) ?? []
@@ -314,7 +316,7 @@ struct JoinedPeople: PeopleFilter {
   }
   private static let separator = "\u{1F}"
 
-  /// All parts of the name, which are never printed.
+  /// All parts of the current person's name, which are never printed.
   private var person: String { names.joined(separator: Self.separator) }
 
   /// Whether a row names the person or begins an export.

@@ -17,15 +17,17 @@ public struct InputReader {
   private var parser: any ExportFormat
   private var collector: BatchBuilder
   private let options: ExportOptions
-  /// Rows that are not data: a preamble if a header follows, rejections if not.
+  /// Rows that are neither data nor headers. They are a preamble if a header follows, otherwise they are
+  /// rejected.
   private var unknownRows: [(rejection: Rejection, holdsData: Bool)] = []
-  /// Readings with a place that further rows may share. They start the next batch.
+  /// The last readings of a batch if further rows may share their position. The next batch begins with them.
   private var heldBack: [Reading] = []
   private var isDone = false
   /// How the input ended; meaningful after `read` returned false.
   public private(set) var end = InputEnd.whole
   private let clock = ContinuousClock()
-  /// The time since which rows of a pipe have been waiting that came before the first batch was requested.
+  /// When the first bytes of a pipe arrived, if no batch was requested since. The first batch ends a second
+  /// after this time.
   private var waitingSince: ContinuousClock.Instant?
   /// The last header row as it was in the input; nil for inputs without one.
   package private(set) var header: String?
@@ -34,7 +36,7 @@ public struct InputReader {
   private var nextHeader: String?
   private let layout: Layout
   private var picker: RowPicker?
-  /// Set if the input may hold rows of several people.
+  /// The filter for the rows of one person, if the input may hold rows of several people.
   private var people: (any PeopleFilter)?
   private let headPersons: [StatedPerson]
 
@@ -104,14 +106,14 @@ public struct InputReader {
   public var name: String { input.source.name }
   /// The zone of times that state no offset, and whether a person gave it.
   package var zone: (zone: LogbookZone, isGiven: Bool) { (options.zone, options.zoneIsGiven) }
-  /// Whether another logbook derived the offsets of the readings.
+  /// Whether the readings have offsets that another logbook derived, so that no zone places them.
   package var passesOffsetsOn: Bool { type(of: parser).passesOffsetsOn }
 
-  /// What the input states about its person, as far as it is read.
+  /// The statements of the input about its person, in the part that was read.
   package var statedPersons: [StatedPerson] { people?.stated ?? headPersons + parser.statedPersons }
 
-  /// The first name that JSON states around its readings, for the question whether these are the right data; nil without. Of
-  /// several persons it is that of the chosen one.
+  /// The first name that JSON states outside of its readings, by which a person can confirm the right data;
+  /// nil without one. Of several persons it is that of the chosen one.
   package var statedFirstName: String? {
     guard input.head.isJSON else { return nil }
     return ["firstName", "first_name"].lazy.compactMap { member in
@@ -119,14 +121,14 @@ public struct InputReader {
     }.first { !$0.isEmpty }
   }
 
-  /// What was decided about the input. The format is the first decision.
+  /// The decisions about the input. The format is the first one.
   public var decisions: [Decision] {
     [Decision("format", format, options.format == nil ? .inferred : .given), input.encodingDecision]
       + parser.decisions
       + [Decision("zone", options.zone.name, options.zoneIsGiven ? .given : .logbook)]
   }
 
-  /// What a person should know that rejects no row.
+  /// Warnings for the person. They reject no row.
   public var warnings: [String] { input.warnings + parser.warnings }
 
   /// Appends items to the batch until the batch is full, a second has passed, or the source pauses.
@@ -160,7 +162,7 @@ public struct InputReader {
       }
       if nextHeader != nil || collector.rejectedBytes > Self.maxRejectedBytes { break }
       sinceLook += 1
-      // Time passes while the reader waits for a pipe, and over many rows.
+      // The clock is read after 1024 rows, and after a pipe delivered bytes, since reading it is slow.
       if sinceLook == 1024 || (!isFile && input.source.bytesRead != bytesAtLook) {
         (sinceLook, bytesAtLook) = (0, input.source.bytesRead)
         if clock.now - start > .milliseconds(IngestBatch.maxMilliseconds) { break }
@@ -174,7 +176,7 @@ public struct InputReader {
   /// readings are distinguished by their order or value, so they are stored in one transaction: a crash cannot separate
   /// them.
   private mutating func holdBack() {
-    // Only through the collector: a second reference to the array would copy it.
+    // The array is used only through the collector: a second reference to it would make a copy.
     guard let last = collector.batch.readings.last else { return }
     let time = last.deviceTime
     let first =
@@ -196,7 +198,7 @@ public struct InputReader {
     apply(parser.read(row.closed, into: &collector), row, unknownAt: place)
   }
 
-  /// Leaves out the rows that a person did not pick.
+  /// The filter for rows that a person did not pick with `--where`; nil if there is nothing to filter.
   private static func picker(
     _ filters: [RowFilter], _ found: Detection.Found, _ layout: Layout, _ input: Input
   ) throws -> RowPicker? {
@@ -207,9 +209,9 @@ public struct InputReader {
     }
   }
 
-  /// Follows which person the rows belong to; nil if the input is certainly the export of one person.
+  /// The filter for the rows of one person; nil if the input is certainly the export of one person.
   ///
-  /// - Parameter layout: where an added column goes.
+  /// - Parameter layout: gets an additional column if one for persons is needed.
   private static func people(
     _ found: Detection.Found, _ input: Input, _ options: ExportOptions, _ layout: inout Layout,
     _ filters: inout [RowFilter]
@@ -232,7 +234,9 @@ public struct InputReader {
     }
   }
 
-  /// - Throws: `Failure` of category `badInput` for bodies of several people, which say whose they are around their objects.
+  /// Refuses bodies of several people. Such bodies state the person outside of their objects.
+  ///
+  /// - Throws: `Failure` of category `badInput`.
   private static func requireOnePerson(_ type: any ExportFormat.Type, _ input: Input) throws {
     guard !input.isLive, !type.picksRows || type == GenericFormat.self,
       let member = try input.head.envelopePersons.first(where: { try input.hasSeveralValues(of: $0) })
@@ -310,7 +314,7 @@ public struct InputReader {
     if let failure = parser.failureAtEnd ?? picker?.missing ?? people?.missing {
       throw Failure(failure.category, "\(input.source.name): \(failure.message)")
     }
-    // The rows above the headers of the people who were not picked.
+    // The rows above the headers of people who were not picked are not rejected.
     if people != nil, !options.rows.isEmpty { unknownRows.removeAll { !$0.holdsData } }
     rejectUnknownRows(at: collector.batch.rejections.count)
     parser.finish(into: &collector)
@@ -325,7 +329,7 @@ public struct InputReader {
     input.source.isHashing = false
     let rows = try Self.makeRows(layout, input: input)
     var picker = picker
-    // Where only the people are surveyed, the head has shown the rest.
+    // If only the people need a survey, the format has already decided everything from the head.
     let isParserSurveyed = parser.isOpen || parser.gainsBySurvey
     var isComplete = false
     while !isComplete {
@@ -352,7 +356,7 @@ public struct InputReader {
     switch layout {
     case .table(let delimiter):
       TableReader(input.text, delimiter: delimiter, linesAreRows: input.linesAreRows)
-    // No text has the delimiter.
+    // A zero byte occurs in no text, so a line is one cell.
     case .lines: TableReader(input.text, delimiter: 0, hasQuotes: false)
     case .objects(let columns): JSONReader(input.text, columns: columns)
     case .elements(let shape): ElementReader(input.text, shape)

@@ -20,17 +20,17 @@ struct LastLine {
     case unsure(detail: String)
   }
 
-  /// An earlier row, and what the format made of it.
+  /// An earlier row with the items that the format read from it.
   private struct EarlierRow {
     let cells: CellCopies
     let items: RowItems
   }
 
-  /// A broken copy writes whole blocks of this size.
+  /// A program that is interrupted while it copies a file leaves a multiple of this size in bytes.
   private static let blockSize = 4096
   /// The number of values that represent all values of the last column.
   private static let maxVariants = 8
-  /// The number of rows that show which cells a kind always fills.
+  /// The maximum number of earlier rows of one kind that show which cells this kind always fills.
   private static let maxOfKind = 16
   /// Two values of a sensor within this time are close to each other.
   private static let neighbourSeconds: Int64 = 20 * 60
@@ -151,7 +151,7 @@ extension LastLine {
     // A line that ends in a delimiter may have lost the cell after it.
     let endsInDelimiter = cells.cells.last.map { $0.shape == .bare && $0.bytes.isEmpty } ?? false
     guard let template = ofKind.max(by: { $0.cells.cells.count < $1.cells.cells.count }) else {
-      // No other row shows what is in that cell.
+      // Without a row of the same kind, it is unknown what the missing cell holds.
       return count < max(headerCount, earlier.map(\.cells.cells.count).max() ?? 0)
         || (endsInDelimiter && changes(items, in: self.items(of: cells.replacingLast(by: Array("X".utf8)))))
     }
@@ -210,8 +210,8 @@ extension LastLine {
 // MARK: - The last cell
 
 extension LastLine {
-  /// Completes a name that is the start of exactly one known name. Half a name would stay another device for ever, and
-  /// the complete file would then add the reading a second time.
+  /// Completes a name that is the start of exactly one known name. A truncated name would be another device,
+  /// and the complete file would then add the reading a second time.
   private func identity(_ last: [UInt8], _ values: [[UInt8]], isQuotedAbove: Bool) -> Verdict {
     let longerValues = values.filter { $0.count > last.count && $0.starts(with: last) }
     let longer = Set(longerValues)
@@ -263,7 +263,7 @@ extension LastLine {
       return false
     }
     switch number.value {
-    // With a further digit it would be higher than any device shows.
+    // A number of three digits is complete: with a further digit it would be higher than any device shows.
     case 100...999: return true
     case 20..<100: return !isBlockSized && own.allSatisfy { hasCloseNeighbours($0, number.value) }
     default: return false

@@ -2,7 +2,7 @@
 
 import Logbook
 
-/// What a format makes of one row, for a comparison with what it makes of a variant of that row.
+/// The items that a format reads from one row. They are compared with those from a variant of the row.
 struct RowItems: Equatable {
   struct ReadingItem: Equatable {
     let kind: ReadingKind

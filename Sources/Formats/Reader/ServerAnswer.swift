@@ -49,15 +49,16 @@ enum ServerAnswer {
     return answer("the server", text, "check the login or the token, and download the data again")
   }
 
-  /// The refusal of such an answer of a source. A job may mail it, so it quotes nothing, such as the name of a person.
+  /// The refusal of an answer that was fetched from a source. A job may mail it, so it quotes nothing from
+  /// the answer, which may name a person.
   static let fetchedReason =
     "this is an error message of a server, not data; it may name a person, so that it is not shown here: open the address in a "
     + "browser, or run the command, and read it"
 
-  /// Whether the answer says that there is no data.
+  /// Whether the answer is a valid one without any items.
   static func isEmpty(_ head: InputHead) -> Bool {
     guard var members = head.answer, refusal(of: head) == nil else { return false }
-    // Some programs save the answer of LibreLinkUp with its envelope, others without.
+    // The answer of LibreLinkUp may be saved with or without its envelope.
     if case .list? = members["graphData"] { members = ["data": .object(members)] }
     var found: [JSONValue] = []
     for (name, value) in members where name != "ticket" {
@@ -102,7 +103,8 @@ enum ServerAnswer {
     return members["error_description"]?.text ?? error.text ?? error["message"]?.text
   }
 
-  /// What a state says that is not that of success, such as `"code": "unauthorized"` or `"status": 4`.
+  /// The text of a state other than success, such as `"code": "unauthorized"` or `"status": 4`; nil for
+  /// success.
   private static func stateText(_ members: [String: JSONValue]) -> String? {
     for name in ["status", "statusCode", "code"] {
       if let number = members[name]?.number, number != 0, !(200..<300).contains(number) {

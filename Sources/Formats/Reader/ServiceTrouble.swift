@@ -86,7 +86,7 @@ package struct ServiceTrouble: Sendable {
     )
   }
 
-  /// Rejections of LibreLinkUp that an import words separately.
+  /// The trouble in an answer of LibreLinkUp that asks for another region or step, or rejects the login.
   private static func rejection(_ members: [String: JSONValue]) -> ServiceTrouble? {
     let data = members["data"]
     if data?["redirect"] == .flag(true) {
@@ -128,7 +128,7 @@ package struct ServiceTrouble: Sendable {
     }
   }
 
-  /// Errors of Dexcom Share.
+  /// The trouble in an error of Dexcom Share; nil for any other answer.
   private static func share(_ members: [String: JSONValue]) -> ServiceTrouble? {
     switch members["Code"]?.text {
     case "AccountPasswordInvalid", "SSO_AuthenticateAccountNotFound", "SSO_AuthenticatePasswordInvalid":
@@ -146,7 +146,8 @@ package struct ServiceTrouble: Sendable {
     }
   }
 
-  /// A page of a login or a proxy instead of data. XML may be an export.
+  /// The trouble of an HTML page, of a login or a proxy, that came instead of data; nil for other bodies. XML
+  /// may be an export.
   private static func webPage(_ body: [UInt8]) -> ServiceTrouble? {
     let start = String(decoding: body.prefix(1024), as: UTF8.self).lowercased()
     guard start.contains("<html") || start.contains("<!doctype html") else { return nil }

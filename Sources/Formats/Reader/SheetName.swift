@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What the names of sheets in a workbook, and of members of an archive, say about their tables.
+/// Judges the names of sheets in a workbook, and of members of an archive.
 package enum SheetName {
   /// Whether it may be the name of a person: it has a word that does not belong to tables, times or devices.
   package static func mayNamePerson(_ name: String) -> Bool {
@@ -8,8 +8,8 @@ package enum SheetName {
     return !words.contains(where: GlucoseName.brands.contains) && !words.allSatisfy(isOfTable)
   }
 
-  /// Whether what differs between the names of two tables of the same days describes the tables, such as `Before meals` and
-  /// `After meals`. Numbers, months and letters may be those of persons.
+  /// Whether two tables of the same days have names whose difference describes the tables, such as
+  /// `Before meals` and `After meals`. Numbers, months and letters may distinguish persons instead.
   package static func describe(_ one: String, _ other: String) -> Bool {
     let (first, second) = (Set(parts(of: one)), Set(parts(of: other)))
     let differences = [first.subtracting(second), second.subtracting(first)]
@@ -24,7 +24,7 @@ package enum SheetName {
       && first.union(second).filter(isWord).allSatisfy { describes($0) || isOfTable($0) }
   }
 
-  /// Its words and numbers: `P01` is a word and a number.
+  /// The words and numbers of a name: `P01` is a word and a number.
   private static func parts(of name: String) -> [Substring] {
     let text = foldedHeader(name)
     return text.split { !$0.isLetter } + text.split { !$0.isNumber }

@@ -39,7 +39,7 @@ struct Field {
 
   /// The text in lower case with inner blanks as one space: the form in which headers are compared.
   ///
-  /// Only the beginning is taken of a text that is longer than any name, since such a text is not compared with names.
+  /// Of a text that is longer than any name, only the first `maxNameBytes` are folded.
   var folded: String { foldedHeader(slice(0, min(count, Self.maxNameBytes)).text) }
 
   /// The longest name of a column, time or number. Cells of rows that may be headers can have megabytes.
@@ -106,14 +106,15 @@ struct Field {
 func foldedHeader(_ text: String) -> String {
   // Nearly every header is plain, and every format compares every cell of the first rows.
   if let plain = foldedPlainHeader(text) { return plain }
-  // A quote without an end in a line above includes that line's end and the first quote of the header.
+  // An unclosed quote in a line above includes the end of that line and the first quote of the header. That
+  // part is removed.
   let swallowed = text.firstRange(of: "\n\"") ?? text.firstRange(of: "\r\n\"")
   let own = swallowed.map { String(text[$0.upperBound...]) } ?? text
   let plain = own.replacing("ï»¿", with: "").filter { $0 != "\"" && $0 != "\u{FEFF}" }
   return plain.split(whereSeparator: \.isWhitespace).joined(separator: " ").lowercased()
 }
 
-/// The same for ASCII and the letters of Western Europe, which one pass over the bytes can fold. Returns nil for any
+/// A folded header cell of ASCII and letters of Western Europe, made in one pass over the bytes. Nil for any
 /// other text, and for a cell that may include a line end.
 private func foldedPlainHeader(_ text: String) -> String? {
   var text = text

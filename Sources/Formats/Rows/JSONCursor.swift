@@ -2,7 +2,7 @@
 
 /// Why reading JSON stopped at this position.
 enum JSONStop: Error {
-  /// The window ends inside an item.
+  /// The window ends inside an item; more bytes are needed.
   case needsMore
   case malformed(String)
 }

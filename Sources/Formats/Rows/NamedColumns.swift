@@ -70,9 +70,9 @@ struct NamedColumns {
   /// The column with this name.
   @inline(__always) subscript(name: Int) -> Int { columns[name] }
 
-  /// Takes the columns from a row if it is a header. A header may come again in joined files.
+  /// Finds the columns in a row if it is a header. Joined files have several headers.
   ///
-  /// - Parameter isHeader: decides on folded cells.
+  /// - Parameter isHeader: decides by the folded cells whether the row is a header.
   mutating func readHeader(_ row: Row, isHeader: ([String]) -> Bool) -> Bool {
     guard count == 0 || row.fields.contains(where: isMark) else { return false }
     let cells = row.fields.map(\.folded)
@@ -92,7 +92,8 @@ struct NamedColumns {
   }
 }
 
-/// The header of an input that is one table. It may come again in joined files. Rows below another header are not read.
+/// The header of an input that is one table. It occurs again in joined files. Rows below a different header
+/// are not read.
 struct SingleHeader {
   private let cells: [String]
   private let title: String
@@ -171,7 +172,8 @@ struct HeaderNames {
     }
   }
 
-  /// Whether a header has most names of a language, and one of them in another place than it has from its first column on.
+  /// Whether a header has most names of a language, and one of them in another position. Positions count from
+  /// its first column on.
   static func isReordered(_ cells: [String], from first: Int, among languages: [[String]]) -> Bool {
     languages.contains { names in
       let places = names.map { name in cells.indices.filter { fits(cells[$0], name) } }
@@ -183,7 +185,7 @@ struct HeaderNames {
   /// Why rows below a further header with moved columns are rejected.
   static let movedHeader = "a header whose columns were moved"
 
-  /// What is wrong with an input of this format in which a person moved columns.
+  /// The failure of an input of this format in which a person moved columns.
   static func moved(_ title: String) -> Failure {
     Failure(
       .badInput,

@@ -44,6 +44,8 @@ struct NestedText {
     return true
   }
 
+  /// Parses a value, and adds the plain values in it by their dotted names.
+  ///
   /// - Returns: false at a syntax error.
   private mutating func value(named name: String, depth: Int) -> Bool {
     guard depth < Self.deepestNesting, members.count < Self.maxMembers else { return false }
@@ -77,7 +79,8 @@ struct NestedText {
     return true
   }
 
-  /// A quoted string, a number or a word. The value is nil for `null` and `None`; the result is nil for a syntax error.
+  /// Parses a quoted string, a number or a word. The value is nil for `null` and `None`; the result is nil
+  /// for a syntax error.
   private mutating func plain() -> (value: String?, Void)? {
     skipBlanks()
     guard position < field.count else { return nil }

@@ -49,7 +49,8 @@ final class TableReader: RowSource {
       case .needsMore:
         if !isSkipping, text.end - text.start >= TextBuffer.longestItem {
           isSkipping = true
-          // Its quotes do not pair up to a row. Each further line would be searched as far again.
+          // The line may be very long because its quotes do not pair up. Each further line would be searched
+          // as far again.
           unclosedBytes = text.end - text.start
           return .rejected(line: line, reason: "the line is longer than 8 MiB")
         }

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Finds out from the times of an input whether a sensor took its readings, one each 1 to 15 minutes for a long time.
+/// Determines from the times of an input whether a sensor took its readings: one each 1 to 15 minutes for a
+/// long time.
 ///
-/// Order, gaps and several devices make no difference: the times of each device are sorted before the steps between
-/// them are compared. Up to three devices that no column distinguishes are recognised. Of an input with very many
-/// times, only some whole days are kept.
+/// Order, gaps and several devices make no difference: the times of each device are sorted before the steps
+/// between them are compared. Up to three devices that no column distinguishes are recognised. Of an input
+/// with very many times, only some whole days are kept.
 struct Cadence {
   private static let maxTimes = 1 << 16
   private static let maxDaysPerKept: Int64 = 1 << 20
@@ -28,10 +29,12 @@ struct Cadence {
   }
 
   private var times: [Time] = []
-  /// One day in this number of days is kept.
+  /// Only the times of every n-th day are kept, where n is this number, so that memory is limited.
   private var daysPerKept: Int64 = 1
 
-  /// Notes the time of a reading. `series`: what distinguishes its device from others.
+  /// Records the time of a reading.
+  ///
+  /// - Parameter series: a number that is different for each device.
   mutating func note(_ seconds: Int64, series: UInt64) {
     guard Self.isKept(seconds, oneDayIn: daysPerKept) else { return }
     times.append(Time(series: series, seconds: seconds))
@@ -57,7 +60,8 @@ struct Cadence {
       let steps = steps(of: sorted, lag: lag)
       let regular = Self.regularCount(steps)
       if regular < Self.minSteps { return false }
-      // Pairs of readings at each meal leave long steps at every lag.
+      // If there are few regular steps, all steps must be regular. A person who measures twice at each meal
+      // has long steps between the pairs.
       if regular < Self.minStepsAmongOthers { return regular == steps.count && lag == 1 }
       return regular * 5 >= steps.count * 3
     }

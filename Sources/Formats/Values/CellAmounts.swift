@@ -33,7 +33,7 @@ extension BatchBuilder {
   }
 }
 
-/// The names of kinds of rows that a format does not store, as people see them in the counts.
+/// The names under which rows of kinds that a format does not store are counted.
 struct OtherKinds {
   /// More kinds than any format has. Further kinds are counted under one name.
   private static let maxNames = 40
@@ -55,7 +55,7 @@ struct OtherKinds {
   }
 }
 
-/// The unit of a column of carbohydrates. A portion has no known size, so it is never converted to grams.
+/// The unit of a column of carbohydrates. A portion has no known weight, so it is never converted to grams.
 enum CarbohydrateUnit {
   case grams, servings
 
@@ -79,6 +79,6 @@ enum CarbohydrateUnit {
     }
   }
 
-  /// The field of a food record that takes the number.
+  /// The field of a food record for the number.
   var field: String { self == .grams ? "carbs" : "servings" }
 }

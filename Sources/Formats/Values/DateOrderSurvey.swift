@@ -13,7 +13,8 @@ import Logbook
 /// - a half-day clock, if the format says that it goes with months first
 /// - a language that always puts the day first
 struct DateOrderSurvey {
-  /// How much later than the export's own time a row can be: two zones and a doubtful clock.
+  /// The maximum number of seconds between the export's own time and a later row: two zones and a doubtful
+  /// clock.
   private static let slack: Int64 = 26 * 3600
   /// The fewest sensor readings whose continuity is a proof.
   private static let fewestForContinuity = 10
@@ -25,16 +26,18 @@ struct DateOrderSurvey {
   private var hasDots = false
   private var hasHalfDay = false
   private var hasRows = false
-  /// Whether some date would be another date in the other order.
+  /// Whether any date has two different numbers before its year, so that the order matters.
   private var orderMatters = false
-  /// Nil once they cannot begin with the year.
+  /// The numbers of all dates; nil once it is certain that the dates do not begin with a year.
   private var shortYears: ShortYears? = ShortYears()
-  /// Nil once a date cannot begin with its year.
+  /// The dates with the year first; nil once one of them is impossible.
   private var yearFirst: YearFirst? = YearFirst()
   private var readings = [DateOrder.dayFirst: Candidate(), .monthFirst: Candidate()]
 
-  /// The numbers of dates with two-digit years. Where the first is always the same and the last runs through several, as in
-  /// `26/05/14`, `26/05/15`, `26/05/16`, the last is the day: measurements on one day of each year are unlikely.
+  /// The numbers of dates with two-digit years.
+  ///
+  /// In `26/05/14`, `26/05/15`, `26/05/16` the first number is always the same, and the last one has several
+  /// values. The last one is then the day, since measurements on one day of each year are unlikely.
   private struct ShortYears {
     var first: Set<Int> = []
     var second: Set<Int> = []
@@ -45,22 +48,24 @@ struct DateOrderSurvey {
 
   /// Dates such as `26/10/01`, which may be in 2026 or in 2001.
   private struct YearFirst {
-    /// What would be the years: a month of data has one, a winter two.
+    /// The years, if the first number is the year. A month of data has one year, a winter two.
     var years: Set<Int> = []
     var newest = Int64.min
     /// The newest time with the year last.
     var newestOther = Int64.min
     var oldestOther = Int64.max
 
-    /// Whether the years are successive, as at a turn of the year, and the dates with the year last are decades apart.
+    /// Whether the years are two successive ones, as at a turn of the year, while the dates with the year
+    /// last are decades apart.
     var jumpsOtherwise: Bool {
       guard years.count == 2, let first = years.min(), let last = years.max() else { return false }
       return last - first == 1 && newestOther - oldestOther > DateOrderSurvey.longSeconds
     }
   }
-  /// Data that is older than this is rare, and dates that then would be this recent are doubtful.
+  /// The age in seconds from which data is unusually old. Dates that are older only with the year last are
+  /// doubtful.
   private static let oldSeconds: Int64 = 10 * 366 * 86400
-  /// The time that an export rarely comprises.
+  /// A period in seconds that is unusually long for one export.
   private static let longSeconds: Int64 = 15 * 366 * 86400
 
   /// The times of the input in one order.
@@ -107,7 +112,9 @@ struct DateOrderSurvey {
   /// Whether a person gave the order. Then no survey is necessary.
   var isGiven: Bool { given != nil }
 
-  /// Looks at the time of a row. `isHistory` means a regular reading of a sensor.
+  /// Records the time of a row.
+  ///
+  /// - Parameter isHistory: whether the row is a regular reading of a sensor.
   mutating func note(_ time: AmbiguousTime, isHistory: Bool, line: Int64) {
     hasRows = true
     if time.first != time.second { orderMatters = true }
@@ -117,7 +124,8 @@ struct DateOrderSurvey {
     if time.hasHalfDay { hasHalfDay = true }
     if yearFirst != nil { noteYearFirst(time) }
     if shortYears != nil { noteShortYear(time) }
-    // A number over 12 decides the order. After it only a contradiction matters.
+    // A number over 12 determines the order. In later rows only another such number matters, since it may
+    // contradict the first.
     if firstOver12 != nil || secondOver12 != nil { return }
     for order in DateOrder.allCases {
       if let shown = time.time(order) { readings[order]?.note(shown.seconds, isHistory: isHistory) }
@@ -147,8 +155,10 @@ struct DateOrderSurvey {
     shortYears = time.hasShortYear && found.first.count == 1 && found.second.count <= 2 ? found : nil
   }
 
-  /// - Throws: `Failure` of category `badInput` for dates that are recent only if the year comes first, and for those of one
-  ///   day in several years.
+  /// Refuses dates that seem to begin with a two-digit year: they are recent only in this order, or with the
+  /// year last they are on one day of several years.
+  ///
+  /// - Throws: `Failure` of category `badInput`.
   func refuseYearFirst() throws {
     var begins = shortYears?.beginWithYear == true
     if let latest, let yearFirst {
@@ -163,7 +173,7 @@ struct DateOrderSurvey {
         + "--date-order if the year comes last")
   }
 
-  /// The time at which the export says that it was made, written as the rows are.
+  /// Records the time at which the export was made, as the export states it in the form of its rows.
   mutating func noteExportTime(_ time: AmbiguousTime, line: Int64) {
     for order in DateOrder.allCases {
       guard let export = time.time(order)?.seconds else { continue }
@@ -173,7 +183,8 @@ struct DateOrderSurvey {
     if time.second > 12 { secondOver12 = secondOver12 ?? line }
   }
 
-  /// Notes that no row is later than this, in civil seconds, according to a date with only one meaning.
+  /// Records that no row is later than a time in civil seconds. The input states this time in a form with
+  /// only one meaning.
   mutating func noteLatest(_ seconds: Int64) {
     for order in DateOrder.allCases { readings[order]?.noteExport(seconds) }
   }
@@ -181,9 +192,10 @@ struct DateOrderSurvey {
   /// The order, and the reason for it.
   ///
   /// - Parameters:
-  ///   - halfDayMeansMonthFirst: whether a half-day clock of this format goes with months first.
-  ///   - language: whether the input's language always puts the day first.
-  /// - Throws: `Failure` of category `badInput`, if rows contradict each other or nothing decides the order.
+  ///   - halfDayMeansMonthFirst: whether the format always writes the month first with a half-day clock.
+  ///   - languagePutsDayFirst: whether the input's language always puts the day first.
+  /// - Throws: `Failure` of category `badInput`, if rows contradict each other or nothing determines the
+  ///   order.
   func decide(halfDayMeansMonthFirst: Bool, languagePutsDayFirst: Bool) throws -> (DateOrder, Decision.Basis)
   {
     if let given { return (given, .given) }
@@ -254,7 +266,7 @@ struct AmbiguousDates {
   private var basis = Decision.Basis.given
   private let isYearFirst: Bool
 
-  /// - Parameter times: the first times of the input. The order is not open if all of them put the year first.
+  /// - Parameter times: the first times of the input. If all of them put the year first, the order is known.
   init(_ options: ExportOptions, times: [String]) throws {
     survey = try DateOrderSurvey(given: options.dateOrder, now: options.now)
     order = options.dateOrder.flatMap(DateOrder.init(rawValue:))
@@ -265,12 +277,14 @@ struct AmbiguousDates {
   /// Whether a survey of all rows is necessary before the first one can be read.
   var isOpen: Bool { order == nil && !isYearFirst }
 
-  /// Looks at the time of a row. `isHistory` means a regular reading of a sensor.
+  /// Records the time of a row.
+  ///
+  /// - Parameter isHistory: whether the row is a regular reading of a sensor.
   mutating func note(_ time: AmbiguousTime?, isHistory: Bool = false, line: Int64) {
     if let time { survey.note(time, isHistory: isHistory, line: line) }
   }
 
-  /// Looks at the last day or time in the input's own preamble.
+  /// Records the last day or time that the input states in its preamble.
   mutating func noteLast(_ cell: Field, line: Int64) {
     if let time = cell.openTime { return survey.noteExportTime(time, line: line) }
     guard let day = cell.ambiguousDate, day.length == cell.count else { return }
@@ -280,7 +294,7 @@ struct AmbiguousDates {
         hasHalfDay: false, separator: day.separator), line: line)
   }
 
-  /// - Throws: `Failure` of category `badInput` that names the option that decides it.
+  /// - Throws: `Failure` of category `badInput` that names the option for the order.
   mutating func decide(halfDayMeansMonthFirst: Bool = false, languagePutsDayFirst: Bool = false) throws {
     guard isOpen else { return }
     (order, basis) = try survey.decide(
@@ -289,7 +303,7 @@ struct AmbiguousDates {
 
   var decision: Decision { .dateOrder(order, basis, isYearFirst: isYearFirst) }
 
-  /// The time in a cell; nil if no calendar has it.
+  /// The time in a cell; nil for an invalid time.
   func time(_ cell: Field) -> ShownTime? {
     if let time = cell.openTime { return self.time(time) }
     return cell.yearFirstTime

@@ -44,7 +44,7 @@ extension Field {
   private var epochInstant: Instant? {
     guard let number = jsonNumber, number > 0, number <= Double(Self.maxMilliseconds) else { return nil }
     let isSeconds = number < Double(Self.minMilliseconds)
-    // Plus half a microsecond, so that 1778068800.123 times a thousand does not become …122.
+    // Half a microsecond is added, so that 1778068800.123 times a thousand does not become …122.
     let milliseconds = isSeconds ? number * 1000 + 0.0005 : number
     guard milliseconds <= Double(Self.maxMilliseconds) else { return nil }
     return Instant(milliseconds: Int64(milliseconds))
@@ -154,7 +154,7 @@ extension DeviceTime {
 }
 
 extension Field {
-  /// Gives a text to `body` as a field.
+  /// Calls `body` with a text as a field, which is valid only during the call.
   static func with<Value>(_ text: String, _ body: (Field) -> Value) -> Value {
     var text = text
     return text.withUTF8 { bytes in

@@ -8,7 +8,7 @@ enum DateOrder: String, CaseIterable {
   case monthFirst = "mdy"
 }
 
-/// A date with two numbers in an open order and a year, with its time of day.
+/// A time of day on a date with a year and two numbers, of which either may be the day.
 struct AmbiguousTime {
   var first: Int
   var second: Int
@@ -21,7 +21,7 @@ struct AmbiguousTime {
   /// Whether the year has two digits.
   var hasShortYear = false
 
-  /// The time in this order; nil if no calendar has it.
+  /// The time in this order; nil if there is no such date.
   @inline(__always) func time(_ order: DateOrder) -> DeviceTime? {
     DeviceTime(
       year: year, month: order == .dayFirst ? second : first, day: order == .dayFirst ? first : second,
@@ -58,8 +58,8 @@ private struct TimeScanner {
     return true
   }
 
-  /// `h:mm`, `hh:mm:ss`, also with dots instead of colons, a fraction of a second that is dropped, and AM or PM; and the
-  /// forms of `otherTimeOfDay`.
+  /// Reads `h:mm` or `hh:mm:ss`, also with dots instead of colons, with a fraction of a second, which is
+  /// dropped, and with AM or PM. It also reads the forms of `otherTimeOfDay`.
   ///
   /// - Parameter followsDate: whether a date is before it in the cell, so that four digits are a time.
   mutating func timeOfDay(followsDate: Bool) -> TimeOfDay? {
@@ -86,7 +86,7 @@ private struct TimeScanner {
     return withHalfDay(hour, minute, second)
   }
 
-  /// `7h05`, `7 h 05`, `7h`, `7 PM`, and after a date `0705`.
+  /// Reads `7h05`, `7 h 05`, `7h`, `7 PM`, and after a date `0705`.
   private mutating func otherTimeOfDay(_ hour: Int, from first: Int, followsDate: Bool) -> TimeOfDay? {
     let length = position - first
     if byte &- 0x30 <= 9 {
@@ -136,7 +136,9 @@ private struct TimeScanner {
     position = field.count - field.slice(position, field.count).trimmedStart.count
   }
 
-  /// `AM`, `PM`, `a.m.`, `p. m.`, `a`, and the words of Chinese.
+  /// Reads `AM`, `PM`, `a.m.`, `p. m.`, `a` or a Chinese word for a half of the day.
+  ///
+  /// - Returns: whether it is PM; nil for any other text.
   private mutating func halfDay() -> Bool? {
     let rest = field.slice(position, field.count)
     for (word, isAfternoon) in Self.halfDays where rest.count >= word.utf8CodeUnitCount {

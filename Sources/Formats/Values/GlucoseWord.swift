@@ -2,7 +2,7 @@
 
 import Logbook
 
-/// What a value cell can hold instead of a number.
+/// A word or sign that a value cell can have instead of a number.
 enum ValueWord {
   case low(below: Double?)
   case high(above: Double?)

@@ -11,7 +11,7 @@ struct HeaderWords {
   /// Its meaning in terms of glucose.
   let glucose: GlucoseName
 
-  /// A text that is longer than any name has no meaning.
+  /// - Parameter header: a column's name. A text that is longer than any name is read as an empty one.
   init(_ header: String) {
     let header = header.utf8.count > Field.maxNameBytes ? "" : header
     glucose = GlucoseName(header)
@@ -86,7 +86,8 @@ struct HeaderWords {
       || (isSugar && hasStem(Self.bloodStems))
   }
 
-  /// Whether it is a name for a value without its kind. The word sugar without another may mean food.
+  /// Whether it names only a value, without what is measured. The word sugar by itself may mean food, so it
+  /// does not count as glucose.
   var isValue: Bool { glucose.isValue && !namesNoValue }
 
   /// Whether it can be in a header of values: it has a word for a value or for glucose.
@@ -103,8 +104,8 @@ struct HeaderWords {
   /// Whether it is a name for the time at which a database made or changed its row.
   var isDatabaseStamp: Bool { !words.isDisjoint(with: Self.stampWords) }
 
-  /// Whether it is a name for what is next to other things that are called glucose or BG: in cell cultures, blood gases,
-  /// predictions, pictures and the weather.
+  /// Whether it is a name of a column that shows another subject: cell cultures, blood gases, predictions,
+  /// pictures or the weather. In such a table, glucose or BG is not a person's reading.
   var isOfOtherSubject: Bool { !words.isDisjoint(with: Self.otherSubjectWords) }
 
   /// Whether it is a name for glucose in grams per litre, as some laboratories write it.
@@ -126,7 +127,7 @@ struct HeaderWords {
 
   var isMeal: Bool { hasStem(Self.mealStems) }
 
-  /// Whether it is a name for a sum or an average, or for what is calculated with one.
+  /// Whether it is a name for a sum or an average, or for a number calculated from one.
   var isAggregate: Bool { !words.isDisjoint(with: Self.aggregateWords) }
 
   /// Whether it is a name for something that only sensors have.

@@ -4,7 +4,7 @@ import Logbook
 
 /// Writes the complete commands that a refusal suggests, quoted for a shell.
 struct ImportHint {
-  /// The options so far, with the name of the input.
+  /// The options of the import that failed, with the name of the input.
   var options: ExportOptions
 
   /// The command that imports the input with these options.

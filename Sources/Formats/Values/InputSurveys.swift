@@ -29,7 +29,7 @@ struct UnitSurvey {
 
   /// Whether all values must be surveyed.
   var isOpen: Bool { given == nil }
-  /// Whether the values may contradict the given unit.
+  /// Whether the survey checks that the values do not contradict the given unit.
   var comparesGiven: Bool { given != nil && !isForced }
   var hasValues: Bool { count > 0 }
 
@@ -45,7 +45,9 @@ struct UnitSurvey {
     unit == .millimolesPerLitre ? above * 100 >= count * 95 : above == 0 && hasFraction
   }
 
-  /// - Throws: `Failure` of category `badInput` that names the option that decides it.
+  /// Determines the unit, or checks the given one.
+  ///
+  /// - Throws: `Failure` of category `badInput` that names the option for the unit.
   mutating func decide() throws {
     if count > 0, comparesGiven, exclude(unit) {
       let other = GlucoseUnit.allCases.first { $0 != unit } ?? unit
@@ -79,8 +81,8 @@ struct DecimalMarkSurvey {
   /// The decision for the report; empty if no cell has a mark.
   var decisions: [Decision] { isSettled ? [Decision("decimal-mark", mark.name, .inferred)] : [] }
 
-  /// Looks at a value cell: digits, one mark, digits. Any other cell proves nothing, nor does `1,234`, which may be a
-  /// thousand.
+  /// Records a value cell of digits, one mark and digits. Any other cell proves nothing, nor does `1,234`,
+  /// which may be a thousand.
   @inline(__always) mutating func note(_ cell: some Sequence<UInt8>) {
     if !isSettled { decide(by: cell) }
   }
@@ -103,8 +105,8 @@ struct DecimalMarkSurvey {
   }
 }
 
-/// Finds out whether 0 in a column means no value. It does if nearly all of many cells are 0, and the other cells hold
-/// what a meter can show.
+/// Determines whether 0 in a column means that there is no value. It does if nearly all of many cells are 0,
+/// and a meter can show the numbers in the others.
 struct ZeroSurvey {
   private static let minCells = 50
 
@@ -112,7 +114,9 @@ struct ZeroSurvey {
   private var zeros = 0
   private var hasImplausible = false
 
-  /// Notes a filled cell. `isPlausible` says whether a meter can show this number.
+  /// Records a filled cell.
+  ///
+  /// - Parameter isPlausible: whether a meter can show this number.
   mutating func note(_ number: Double, isPlausible: Bool) {
     count += 1
     if number == 0 {

@@ -2,15 +2,15 @@
 
 import Logbook
 
-/// Finds out which sources of an input are sensors, by the times of the values of each.
+/// Determines which sources of an input are sensors, from the times of each source's values.
 ///
-/// A source is a device or an app. No list of names is ever complete, but a sensor measures every 1 to 15 minutes for
-/// hours, and a person never does.
+/// A source is a device or an app. No list of names is ever complete, but a sensor measures every 1 to 15
+/// minutes for hours, and a person never does.
 struct SourceKinds {
   /// What took the values of a source.
   enum Taker { case sensor, meter, unknown }
 
-  /// What distinguishes a source from others.
+  /// A hash of the texts that identify a source.
   struct Key: Hashable {
     private(set) var hash: UInt64 = 14_695_981_039_346_656_037
 
@@ -38,11 +38,11 @@ struct SourceKinds {
     var isDense = false
   }
 
-  /// An input with more sources gives no further ones a cadence.
+  /// The maximum number of sources whose times are kept. Values of further sources are ignored.
   private static let maxSources = 64
 
   private var sources: [Key: Source] = [:]
-  /// Whether words of the label decide before the times, as in a column that says what took the values.
+  /// Whether words of the label are more certain than the times, as in a column for what took the values.
   private let readsWords: Bool
 
   init(readsWords: Bool = false) { self.readsWords = readsWords }
@@ -50,10 +50,10 @@ struct SourceKinds {
   /// Whether there are too many sources to be devices.
   var isFull: Bool { sources.count >= Self.maxSources }
 
-  /// Whether the label of a source is not needed.
+  /// Whether a source needs no label, because it is known, or because there are too many sources.
   func knows(_ key: Key) -> Bool { isFull || sources[key] != nil }
 
-  /// Notes the time of a value.
+  /// Records the time of a value.
   mutating func note(_ seconds: Int64, of key: Key, label: @autoclosure () -> Label) {
     if sources[key] == nil {
       guard !isFull else { return }
@@ -62,7 +62,7 @@ struct SourceKinds {
     sources[key]?.cadence.note(seconds, series: 0)
   }
 
-  /// Decides for each source, once all times are noted.
+  /// Judges each source after all times were recorded.
   mutating func decide() {
     for (key, source) in sources {
       var decided = Source(label: source.label)
@@ -78,16 +78,16 @@ struct SourceKinds {
     return source.label.texts.contains(where: SourceName.isMeter) ? .meter : .unknown
   }
 
-  /// What took the values of a source; nil for one without a noted time.
+  /// What took the values of a source; nil for a source without a recorded time.
   func taker(of key: Key) -> Taker? { sources[key]?.taker }
 
-  /// The sources with this answer, in the order of their names, each once.
+  /// The labels of the sources that were judged in this way, each once, sorted by name.
   func labels(of taker: Taker) -> [Label] {
     let labels = Set(sources.values.filter { $0.taker == taker }.map(\.label))
     return labels.sorted { ($0.name, $0.place) < ($1.name, $1.place) }
   }
 
-  /// Decides for sources with few values that are close together, or with the name of a sensor: they are sensors, too.
+  /// Makes sources sensors if they have few values that are close together, or the name of a sensor.
   mutating func joinSensors() {
     let sensors = Set(labels(of: .sensor).map(\.name))
     guard !sensors.isEmpty else { return }
@@ -97,7 +97,7 @@ struct SourceKinds {
   }
 }
 
-/// What the name of a device or app, or a word for the way of measuring, says about what took a value.
+/// Determines what took a value by the name of a device or app, or by a word for the way of measuring.
 enum SourceName {
   /// Parts of the names of apps and devices that use a sensor.
   private static let sensorNames = [
@@ -110,16 +110,16 @@ enum SourceName {
     "glucomen", "glucocard", "glucofix", "truemetrix", "trueresult", "mylifeunio", "mylifepura", "beurergl",
     "wavesense", "relion", "ketomojo", "fingerstick", "fingerprick", "glucometer", "bloodglucosemeter",
   ]
-  /// Makers of meters also make sensors.
+  /// Parts of the names of sensors from makers of meters. A name with one of them is not that of a meter.
   private static let otherNames = ["cgm", "sensor", "smartguide", "caresensair"]
-  /// The first letters of words for a sensor, and for a drop of blood or a person's own entry.
+  /// Stems of words for a sensor, and below for a drop of blood and for a person's own entry.
   private static let sensorStems = ["sensor", "cgm", "interstit", "continu", "kontinu", "gewebe"]
   private static let meterStems = [
     "finger", "capil", "kapil", "glucomet", "glucómet", "glucomèt", "glukomet", "messgerät", "teststreifen",
     "blutig", "smbg", "meter",
   ]
   private static let manualStems = ["manu", "typed", "keyed", "händisch"]
-  /// A longer text is a remark.
+  /// The maximum number of words in a text that can state what took a value; a longer text is a remark.
   private static let maxWords = 3
 
   /// Whether it is the name of a well-known sensor or its app.
@@ -134,7 +134,8 @@ enum SourceName {
     return meterNames.contains { folded.contains($0) } && !otherNames.contains { folded.contains($0) }
   }
 
-  /// What the texts of a source state: a word for the way of measuring, or the name of a sensor.
+  /// What took the values according to the texts of a source: a word for the way of measuring, or the name of
+  /// a sensor. Nil if they do not state it.
   static func taker(of texts: [String]) -> SourceKinds.Taker? {
     if let stated = texts.lazy.compactMap({ word($0) }).first { return stated }
     return texts.contains(where: isSensor) ? .sensor : nil
