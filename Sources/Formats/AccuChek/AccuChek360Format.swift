@@ -69,7 +69,7 @@ struct AccuChek360Format: ExportFormat {
   }
 
   private static let byName = Dictionary(uniqueKeysWithValues: Column.allCases.map { ($0.name, $0) })
-  /// Columns without a kind in glucoport.
+  /// Columns of values for which glucoport has no kind. Filled cells are counted under these names.
   private static let skipped: [(Column, String)] = [
     (.laboratory, "laboratory value"), (.medication, "medication"), (.hba1c, "HbA1c"),
     (.weight, "body weight"), (.dailyTotal, "daily total"), (.flags, "flag"), (.events, "event of the meter"),

@@ -46,7 +46,8 @@ struct AccuChekMobileFormat: ExportFormat {
     return columns.has(.date, .time, .result, .unit, .control) ? columns : nil
   }
 
-  /// Many tables have such columns; only the meter writes the line with the serial number above them.
+  /// Requires the meter's line with the serial number above the header, since many other tables have the same
+  /// columns.
   static func recognise(_ head: InputHead, options: ExportOptions) -> Recognition<HeaderRow<Columns>>? {
     // The meter writes semicolons; programs that save the table again may write other delimiters.
     for delimiter in InputHead.delimiters {

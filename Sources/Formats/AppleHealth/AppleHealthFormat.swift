@@ -3,12 +3,12 @@
 import Archives
 import Logbook
 
-/// `export.xml` of Apple Health. A record's instant is certain, unlike its stated offset, so the instant is the
-/// reading's position.
+/// `export.xml` of Apple Health. A record's instant is certain, unlike its stated offset, so the instant is
+/// the reading's position.
 ///
-/// Each source is a separate device. A source that is not known as a sensor's is one if its times show it: an app that is
-/// not in any list writes as many values. Elements inside a `Correlation` also occur at the top level, and are read only
-/// there.
+/// Each source is a separate device. A source with an unknown name counts as a sensor if its values are as
+/// frequent as those of a sensor. Elements inside a `Correlation` also occur at the top level, and are read
+/// only there.
 struct AppleHealthFormat: ExportFormat {
   static let id = "apple-health"
   static let title = "Apple Health export.xml"
@@ -30,7 +30,8 @@ struct AppleHealthFormat: ExportFormat {
   private let millimoles = GlucoseReader(unit: .millimolesPerLitre)
   private var units: Set<String> = []
   private var sources = HealthSources()
-  /// Types of other health data, with their counts since the last one: people have millions of these.
+  /// The type of the last skipped records, and how many of them came in a row. An export may have millions,
+  /// so they are counted in groups.
   private var other: (type: [UInt8], count: Int)?
   private let givenKind: ReadingKind?
 
@@ -48,7 +49,8 @@ struct AppleHealthFormat: ExportFormat {
 
   var warnings: [String] { sources.warnings }
 
-  /// The records of a source are all over the input.
+  /// True if the kind is not given: it depends on all values of a source, which are spread over the whole
+  /// input.
   var isOpen: Bool { givenKind == nil }
 
   mutating func survey(_ row: Row) {
@@ -103,7 +105,8 @@ extension AppleHealthFormat {
     return (shown, shown.deviceTime.seconds - Int64(offset))
   }
 
-  /// `mg/dL`, or `mmol<180.15588…>/L` with the molar mass of glucose.
+  /// The reader for a unit: `mg/dL`, or `mmol<180.15588…>/L` with the molar mass of glucose. Nil for any
+  /// other unit.
   private func reader(_ unit: Field) -> GlucoseReader? {
     if unit.equals("mg/dL") { return milligrams }
     let isMolar =
@@ -112,7 +115,7 @@ extension AppleHealthFormat {
     return isMolar ? millimoles : nil
   }
 
-  /// Whether a person stated that it was before or after a meal.
+  /// Whether a person stated that the value was before or after a meal.
   private static func isMarked(_ row: Row) -> Bool {
     row[Name.meal].equals("1") || row[Name.meal].equals("2")
   }
@@ -145,7 +148,7 @@ extension AppleHealthFormat {
     }
   }
 
-  /// The reason is HealthKit's `HKInsulinDeliveryReason`: 1 basal, 2 bolus.
+  /// Adds a dose. The reason is HealthKit's `HKInsulinDeliveryReason`: 1 basal, 2 bolus.
   private func readInsulin(_ row: Row, into out: inout BatchBuilder) {
     guard row[Name.unit].equals("IU"), let units = row[Name.value].jsonNumber,
       PlausibleAmounts.units.contains(units)

@@ -2,10 +2,11 @@
 
 import Logbook
 
-/// The apps and devices that write glucose into Apple Health, and whether they are those of a sensor.
+/// The apps and devices that write glucose into Apple Health, and whether they are sensors.
 ///
-/// The name shows it for the well-known ones, otherwise the times of all values. No sensor states that a value was
-/// before or after a meal, so values that say so are judged separately from others of their source.
+/// Well-known sources are recognised by their names, others by the frequency of their values. No sensor
+/// states that a value was before or after a meal, so values with this statement are judged separately from
+/// others of their source.
 struct HealthSources {
   private static let maxKept = 1000
   private static let maxShown = 4
@@ -22,18 +23,18 @@ struct HealthSources {
   }
 
   private var kinds = SourceKinds()
-  /// The sources of values with a person's mark.
+  /// The same for values that state that they were before or after a meal.
   private var markedKinds = SourceKinds()
   private var isNamedForSensor: [SourceKinds.Key: Bool] = [:]
-  /// Values of one source are consecutive.
+  /// The source of the last value. Values of one source are often consecutive, so it is compared first.
   private var last: Last?
 
-  /// What is said about the kind of the readings.
+  /// The decision about the kind of the readings: given by a person, or found for each source.
   static func decision(given kind: ReadingKind?) -> Decision {
     kind.map { Decision("kind", $0.name, .given) } ?? Decision("kind", Decision.kindOfEachDevice, .inferred)
   }
 
-  /// Notes the time of a value.
+  /// Records the time of a value in UTC seconds, before `decide` finds the kind of its source.
   mutating func note(_ seconds: Int64, name: Field, device: Field, isMarked: Bool) {
     let source = find(name, device)
     if isMarked {
@@ -48,14 +49,14 @@ struct HealthSources {
     markedKinds.decide()
   }
 
-  /// The kind of a value.
+  /// The kind of a value, after `decide`.
   mutating func kind(name: Field, device: Field, isMarked: Bool) -> ReadingKind {
     let source = find(name, device)
     if source.isNamedForSensor, !isMarked { return .cbg }
     return (isMarked ? markedKinds : kinds).taker(of: source.key) == .sensor ? .cbg : .smbg
   }
 
-  /// Sources of which nothing shows what took their values.
+  /// A warning about sources with too few values to show whether they are sensors.
   var warnings: [String] {
     let names = kinds.labels(of: .unknown).map(\.name).filter { !$0.isEmpty }
     if names.isEmpty { return [] }
@@ -78,7 +79,8 @@ struct HealthSources {
     return source
   }
 
-  /// The name, maker and model of a device: its text begins with an address in memory, and ends with versions that change.
+  /// The parts of a device's text that stay the same: name, maker and model. The text begins with an address
+  /// in memory and ends with versions, which change.
   private static func lastingPart(of device: Field) -> String {
     let text = device.text
     guard text.contains("HKDevice"), let start = text.firstIndex(of: ",") else { return text }

@@ -29,7 +29,7 @@ struct CareLinkCloudFormat: ExportFormat {
   private let options: ExportOptions
   private var offset: Int32?
   private var people = InputPeople(column: "person")
-  /// The names and ids of the people, of which a body of an older app has a part.
+  /// The known people, as user name, first name and last name. A body of an older app lacks some of them.
   private var known: [[String]] = []
 
   static func recognise(_ head: InputHead, options: ExportOptions) -> Recognition<Void>? {
@@ -43,7 +43,7 @@ struct CareLinkCloudFormat: ExportFormat {
     try people.pickOnly(options.rows, in: Self.title)
   }
 
-  /// A second person may be in any body.
+  /// True, since any body may be of a second person; only a survey of the whole input finds this.
   var gainsBySurvey: Bool { true }
 
   mutating func survey(_ row: Row) { people.note(person(of: row)) }
@@ -76,7 +76,7 @@ struct CareLinkCloudFormat: ExportFormat {
     return .data
   }
 
-  /// The first statement of the person whose body it is; empty if it names none.
+  /// The person of a body, in the form of the first body of that person; empty if the body names no person.
   private mutating func person(of row: Row) -> String {
     let shift = row[0].isEmpty ? Self.members.count : 0
     let parts = (4...6).map { row[shift + $0].trimmed.text }
@@ -90,7 +90,8 @@ struct CareLinkCloudFormat: ExportFormat {
     return person[0].isEmpty ? "\(person[1]) \(person[2])" : person[0]
   }
 
-  /// Rounded to a quarter of an hour, as every zone is. Nil if one of the times is missing or in 1970.
+  /// The offset in seconds between the two times of the phone's last transfer, rounded to a quarter of an
+  /// hour as every zone is. Nil if one of them is missing or in 1970.
   private static func offset(shown: Field, sent: Field) -> Int32? {
     guard let local = shown.yearFirstTime?.deviceTime.seconds, let instant = sent.instant?.seconds,
       local > 86400 * 366, instant > 86400 * 366, abs(local - instant) < 86400

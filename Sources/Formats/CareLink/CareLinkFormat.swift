@@ -31,7 +31,7 @@ struct CareLinkFormat: ExportFormat {
     head.firstRow(CareLinkHeader.init)?.recognition
   }
 
-  /// Below `Last Name,First Name,Patient ID`, and before 2017 below `PATIENT INFO`.
+  /// The person in the row below `Last Name,First Name,Patient ID`, before 2017 below `PATIENT INFO`.
   static func statedPersons(in head: InputHead) -> [StatedPerson] {
     let rows = head.rowsAbove { CareLinkHeader($0) != nil }
     for (title, row) in zip(rows, rows.dropFirst()) where isPersonTitle(title) {
@@ -40,7 +40,7 @@ struct CareLinkFormat: ExportFormat {
     return []
   }
 
-  /// A name, and an id where the layout has one.
+  /// The person with a name, and an id if the layout has one.
   static func statedPersons(named names: [String]) -> [StatedPerson] {
     let id = names.dropFirst().first.flatMap { StatedPerson(id: $0, of: self.id) }
     return [names.first.flatMap { StatedPerson(name: $0) }, id].compactMap(\.self)
@@ -58,7 +58,8 @@ struct CareLinkFormat: ExportFormat {
       || cells.prefix(3).map(foldedHeader) == ["last name", "first name", "patient id"]
   }
 
-  /// The name and the id in the row below such a title. The layout before 2017 has only `Name,Kim Sample`.
+  /// The name and the id in the row below the title of the person. The layout before 2017 has only
+  /// `Name,Kim Sample`.
   private static func names(_ cells: [String]) -> [String]? {
     guard cells.count > 1 else { return nil }
     return cells[0] == "Name" || cells.count == 2 ? [cells[1]] : ["\(cells[0]) \(cells[1])", cells[2]]
@@ -204,7 +205,8 @@ extension CareLinkFormat {
     return index
   }
 
-  /// Adds the glucose in a cell; a copy of a finger stick is held until its original arrives.
+  /// Adds the glucose in a cell. A copy of a finger stick is held until the end of the input, where its
+  /// original is known.
   private mutating func add(
     _ kind: ReadingKind, _ column: CareLinkColumn, _ row: Row, at time: ShownTime, marks: ReadingMarks = [],
     copy: Copy = .none, limit: Measurement? = nil, into out: inout BatchBuilder
@@ -255,7 +257,7 @@ extension CareLinkFormat {
     if !isTaken { out.skip(name(of: row)) }
   }
 
-  /// The name of a row without anything to store.
+  /// The name under which a row without data for the store is counted.
   private func name(of row: Row) -> String {
     let names: [(CareLinkColumn, String)] = [
       (.newTime, "clock change"), (.alarm, "alarm"), (.suspend, "suspension"), (.rewind, "rewind"),
@@ -358,7 +360,7 @@ extension CareLinkFormat {
     add(.insulin, ["subtype": .text("basal"), "rate": .number(rate)], row, at: time, into: &out)
   }
 
-  /// `Insulin: 8.00`, `Meal: 1.00grams`, `Exercise`, or a person's text.
+  /// Adds a marker: `Insulin: 8.00`, `Meal: 1.00grams`, `Exercise`, or a person's text.
   private mutating func addMarker(_ row: Row, at time: ShownTime, into out: inout BatchBuilder) {
     let cell = row[header[.marker]].trimmed
     if cell.equalsFolded("exercise") { return add(.exercise, [:], row, at: time, into: &out) }

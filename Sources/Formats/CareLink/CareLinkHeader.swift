@@ -99,12 +99,12 @@ struct CareLinkDevices {
     let parts = cells.dropFirst().filter { !$0.isEmpty && !$0.allSatisfy { $0 == "-" } }
     model = parts.first ?? ""
     isAggregated = parts.contains("Aggregated Auto Insulin Data")
-    // It follows the model and the word for its kind.
+    // The serial number is the third part, after the model and the word for the kind of device.
     serial = parts.count > 2 ? Array(parts)[2] : ""
     return true
   }
 
-  /// Reads `Pump:,Paradigm Veo - 554,#000001,…`.
+  /// Reads the device of the layout before 2017: `Pump:,Paradigm Veo - 554,#000001,…`.
   mutating func readInfo(_ row: Row) {
     guard row.count >= 3, row[0].bytes.last == UInt8(ascii: ":"), row[2].bytes.first == UInt8(ascii: "#"),
       serials.count < 64

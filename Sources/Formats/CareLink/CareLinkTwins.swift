@@ -11,7 +11,8 @@ struct CareLinkTwins {
   /// More than ten years of finger sticks.
   private static let maxKept = 100_000
   private static let hour: Int64 = 3600
-  /// A sensor needs a calibration at least every 12 hours, and has gaps of hours between them.
+  /// A sensor counts as worn for this many hours before and after each of its values. It needs a calibration
+  /// at least every 12 hours, and has gaps of hours.
   private static let hoursOfSensor: Int64 = 24
 
   private struct TimeAndValue: Hashable {
@@ -22,7 +23,7 @@ struct CareLinkTwins {
   private var originals: Set<TimeAndValue> = []
   private var minutes: Set<TimeAndValue> = []
   private var copies: [(reading: Reading, isRounded: Bool)] = []
-  /// The hours with values of a sensor.
+  /// The hours since 1970 in which a sensor had values.
   private var sensorHours: Set<Int64> = []
 
   private static func place(_ reading: Reading, unit: Int64) -> TimeAndValue {
@@ -57,7 +58,7 @@ struct CareLinkTwins {
     return true
   }
 
-  /// The copies without an original, each once, and the number of others.
+  /// The copies without an original, each once, and the number of copies that are left out.
   mutating func decide() -> (readings: [Reading], known: Int) {
     var readings: [Reading] = []
     let calibrations = Set(copies.filter(\.isRounded).map { Self.place($0.reading, unit: 60) })

@@ -23,7 +23,8 @@ struct ClarityFormat: ExportFormat {
   private var decimalMark: DecimalMarkSurvey
   private var types = ClarityEventTypes()
   private var levels = ClarityLevels()
-  /// By the number of the device, which is a transmitter with a display.
+  /// The clock of each device, by the device's number. A device is a transmitter with the display that shows
+  /// its times.
   private var clocks: [DeviceClock] = []
   /// Whether the order of day and month is ambiguous: spreadsheets write times in the order of their country.
   private let hasOpenDates: Bool
@@ -56,7 +57,8 @@ struct ClarityFormat: ExportFormat {
     if hasOpenDates, dates.isGiven { try decide() }
   }
 
-  /// A header begins an export. The name follows it in rows without a time, with the other information on the patient.
+  /// Recognises the rows for the person: a header begins an export, and the rows below it without a time hold
+  /// the name and other information on the patient.
   static func personRow(_ row: Row, below above: PersonRow) -> PersonRow {
     guard row.count > 5 else { return .other }
     if !row[1].isEmpty { return row[1].trimmed[0] &- 0x30 <= 9 ? .other : .start }
@@ -75,7 +77,8 @@ struct ClarityFormat: ExportFormat {
     } ?? []
   }
 
-  /// The rows have their names in the language of the export: a date is that of birth, and what has a digit is an id.
+  /// The person in these cells. A cell with a date is the date of birth, another cell with a digit is an id,
+  /// and the rest is the name: the titles of the cells are translated.
   static func statedPersons(named names: [String]) -> [StatedPerson] {
     let marked = names.filter { $0.contains(where: \.isNumber) }
     let name = names.filter { !$0.contains(where: \.isNumber) }.joined(separator: " ")
@@ -236,7 +239,8 @@ extension ClarityFormat {
     }
   }
 
-  /// A word in place of a value. It is a level if the subtype repeats it, or if it is known.
+  /// Reads a row with a word in place of a value. The word means a level if it is known, or if the subtype
+  /// repeats it.
   private mutating func readLevel(
     _ row: Row, _ reason: String, at shown: ShownTime, into out: inout BatchBuilder
   ) {
@@ -282,7 +286,7 @@ extension ClarityFormat {
     out.batch.rejections += levels.removeUndecided()
   }
 
-  /// The reading of a row; nil for a damaged counter, which is rejected.
+  /// The reading of a row; nil if the row is rejected for a damaged tick.
   private mutating func estimate(
     _ row: Row, _ measurement: Measurement, at shown: ShownTime, into out: inout BatchBuilder
   ) -> Reading? {

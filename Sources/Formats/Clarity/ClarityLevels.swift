@@ -19,7 +19,8 @@ struct ClarityLevels {
 
   /// The maximum length of a word in bytes, above that of any translation.
   private static let maxWordBytes = 40
-  /// More unknown words than a translation has, and three days of readings.
+  /// The maximum numbers of unknown words, more than a translation has, and of held readings, three days of
+  /// them.
   private static let maxWords = 16
   private static let maxUndecided = 1000
   /// The maximum distance in seconds between a value and a word that it determines.
@@ -119,9 +120,11 @@ struct ClarityLevels {
   }
 }
 
-/// What the order of an input's readings shows about the clock of the device that showed their times.
+/// Detects when the clock that showed a device's times was set back, from the order of the readings in the
+/// input.
 struct DeviceClock {
-  /// Two zones are never further apart than this. After a longer step back, another export begins.
+  /// The longest step back in seconds that is a change of the clock; no two zones are further apart. After a
+  /// longer one, another export begins.
   private static let longestStepBack: Int64 = 26 * 3600
 
   private enum Direction { case open, rising, falling }

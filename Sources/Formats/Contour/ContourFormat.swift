@@ -83,7 +83,7 @@ struct ContourFormat: ExportFormat {
     "after meal": .afterMeal, "post-meal": .afterMeal, "etter måltid": .afterMeal, "efter måltid": .afterMeal,
     "po posiłku": .afterMeal, "": [], "no mark": [], "ingen markering": [], "ingen": [],
   ]
-  /// Parts of the word for typed values in the app's languages.
+  /// Parts of the words for a value that a person typed, in the app's languages.
   private static let manualWords = ["manu", "ręcz"]
 
   private var header: Found

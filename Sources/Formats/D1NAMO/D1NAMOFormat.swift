@@ -10,7 +10,8 @@ struct D1NAMOFormat: ExportFormat {
 
   private enum Column { static let day = 0, time = 1, glucose = 2, type = 3, comment = 4 }
   private static let names = ["date", "time", "glucose", "type", "comments"]
-  /// Before and after breakfast, lunch and dinner.
+  /// The kinds and marks by type. `b` or `a` means before or after, and a second `b`, `l` or `d` means
+  /// breakfast, lunch or dinner.
   private static let types: [String: (kind: ReadingKind, marks: ReadingMarks)] = [
     "cgm": (.cbg, []), "finger": (.smbg, []), "manual": (.smbg, []), "": (.smbg, []),
     "bb": (.smbg, .beforeMeal), "bl": (.smbg, .beforeMeal), "bd": (.smbg, .beforeMeal),

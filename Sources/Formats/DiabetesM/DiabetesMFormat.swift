@@ -36,7 +36,8 @@ struct DiabetesMFormat: ExportFormat {
   typealias Columns = KnownColumns<Column>
 
   private static let byName = Dictionary(uniqueKeysWithValues: Column.allCases.map { ($0.name, $0) })
-  /// Settings of the calculator, places of injections, and values from a laboratory.
+  /// Columns that are known and not read: settings of the calculator, places of injections, and values from a
+  /// laboratory.
   private static let unread: Set<String> = [
     "extended_bolus_duration", "bolus_insulin_type", "basal_insulin_type", "weight", "category",
     "category_name", "carb_ratio_factor", "insulin_sensitivity_factor", "pressure_dia",
@@ -46,7 +47,7 @@ struct DiabetesMFormat: ExportFormat {
     "creatinine", "calcium", "total_protein", "sodium", "potassium", "bicarbonate", "chloride", "alp", "alt",
     "ast", "bilirubin", "bun",
   ]
-  /// Columns without a kind in glucoport.
+  /// Columns of values for which glucoport has no kind. Filled cells are counted under these names.
   private static let skipped: [(Column, String)] = [
     (.weight, "body weight"), (.pressure, "blood pressure"), (.pulse, "pulse"), (.hba1c, "HbA1c"),
     (.cholesterol, "cholesterol"), (.medications, "medication"),

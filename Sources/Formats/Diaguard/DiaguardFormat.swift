@@ -14,7 +14,7 @@ struct DiaguardFormat: ExportFormat {
   private static let rowWords: [String: Int] = [
     "meta": 2, "tag": 2, "food": 3, "entry": 3, "measurement": 3, "foodEaten": 3, "entryTag": 2,
   ]
-  /// The doses of a measurement of insulin.
+  /// The columns of the doses in a row with insulin.
   private enum Dose { static let bolus = 2, correction = 3, basal = 4 }
 
   private var time: ShownTime?
