@@ -19,7 +19,7 @@ struct DiasendFormat: ExportFormat {
   enum Column: Int, CaseIterable {
     case time, basal, type, bolus, immediate, extended, minutes, carbs, notes
 
-    /// The folded name in the sheet.
+    /// The folded name of the column in the sheet.
     fileprivate var name: String {
       switch self {
       case .time: "time"
@@ -44,12 +44,13 @@ struct DiasendFormat: ExportFormat {
   let joinMark: String?
   private var dates: AmbiguousDates
   private var mark: DecimalMarkSurvey
-  /// The times in either order: the sheet does not state whether a sensor measured.
+  /// The frequency of the readings, for both orders of day and month. It shows whether a sensor measured,
+  /// which the sheet does not state.
   private var cadences = [DateOrder.dayFirst: Cadence(), .monthFirst: Cadence()]
   private var kind: ReadingKind
   private var kindBasis = Decision.Basis.given
   private let model: String
-  /// What a refusal suggests.
+  /// The options of the commands that a refusal suggests.
   private let hint: ImportHint
 
   static func recognise(_ head: InputHead, options: ExportOptions) -> Recognition<HeaderRow<Sheet>>? {
@@ -76,7 +77,7 @@ struct DiasendFormat: ExportFormat {
     }
   }
 
-  /// The id, which may be empty, and the name.
+  /// - Parameter names: the id, which may be empty, and the name.
   static func statedPersons(named names: [String]) -> [StatedPerson] {
     let name = names.dropFirst().first.flatMap { StatedPerson(name: $0) }
     return [names.first.flatMap { StatedPerson(id: $0, of: id) }, name].compactMap(\.self)
@@ -92,12 +93,14 @@ struct DiasendFormat: ExportFormat {
 
   private static let idTitle = "Patient ID"
 
-  /// `Date,05/11/2013 to 03/02/2014`, above the glucose.
+  /// Whether a row states the period of the sheet, which is above the glucose:
+  /// `Date,05/11/2013 to 03/02/2014`.
   private static func isPeriod(_ cells: [String]) -> Bool {
     cells.count >= 2 && cells[0] == "Date" && cells[1].contains(" to ") && cells[1].first?.isNumber == true
   }
 
-  /// Many programs write a table of times and `mg/dl`: only below the period it is Diasend's.
+  /// The sheet that begins with this header. A table of times and `mg/dl` is Diasend's only below the period,
+  /// since many programs write such a table.
   private static func sheet(_ cells: [String], isBelowPeriod: Bool) -> Sheet? {
     guard cells.first == "Time" else { return nil }
     // The values are in the second column, so the unit must be its name.
@@ -155,7 +158,8 @@ struct DiasendFormat: ExportFormat {
     kind = cadence.isSensor ? .cbg : .smbg
   }
 
-  /// The next, longer sheet could show the other kind, and readings of a few rows would then be stored twice.
+  /// The failure for too few rows to show who measured. Guessing is not possible: the next, longer sheet
+  /// could show the other kind, and the readings would be stored twice.
   private var unknownKind: Failure {
     let kinds = [ReadingKind.smbg, .cbg].map { kind in
       { (options: inout ExportOptions) in options.kind = kind }

@@ -12,7 +12,7 @@ struct FHIRDevices {
   private static let maxName = 100
 
   private var devices: [String: Device] = [:]
-  /// The Device of a DeviceMetric.
+  /// The reference to the Device of each DeviceMetric, by the names of the DeviceMetric.
   private var sources: [String: String] = [:]
 
   /// Adds a Device or a DeviceMetric.
@@ -51,7 +51,7 @@ struct FHIRDevices {
 
   private func device(_ reference: String) -> Device? { found(reference, in: devices) }
 
-  /// A reference may be the full URL, or relative to a server.
+  /// The value for a reference, which may be the full URL or relative to a server.
   private func found<Value>(_ reference: String, in table: [String: Value]) -> Value? {
     guard reference.utf8.count <= Self.maxReference else { return nil }
     if let known = table[reference] { return known }

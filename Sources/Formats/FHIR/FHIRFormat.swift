@@ -26,7 +26,8 @@ struct FHIRFormat: ExportFormat {
     static let identifiers = 9...11, entryIdentifiers = 12...14
   }
 
-  /// The first members of an export of patient data. The name by itself also occurs in other services' JSON.
+  /// The resource types by which an export of patient data is recognised. The member `resourceType` by itself
+  /// also occurs in JSON of other services.
   private static let types: Set<String> = [
     "AllergyIntolerance", "Bundle", "CarePlan", "CareTeam", "Claim", "Condition", "Coverage", "Device",
     "DeviceMetric", "DiagnosticReport", "DocumentReference", "Encounter", "ExplanationOfBenefit", "Goal",
@@ -64,7 +65,8 @@ struct FHIRFormat: ExportFormat {
     givenModel = options.device
   }
 
-  /// A Device may follow its Observations, and so may a second patient. Our own Observations state their device.
+  /// True for other programs' exports: a Device, or a second patient, may follow the first Observations. Our
+  /// own Observations state their device.
   var gainsBySurvey: Bool { !isOwn }
 
   var decisions: [Decision] { [Decision("unit", "as each Observation says", .read)] }

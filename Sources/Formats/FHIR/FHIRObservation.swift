@@ -38,7 +38,8 @@ struct FHIRObservation {
     meanings = codings.filter(\.isLOINC).compactMap { FHIRCode.meanings[$0.code] }
   }
 
-  /// The name of an Observation that is not imported; nil for one that is.
+  /// The name under which an Observation that is not imported is counted; nil for an Observation that is
+  /// imported.
   var omission: String? {
     if parts == nil, meanings.isEmpty {
       if let code = codings.first(where: { $0.isLOINC && FHIRCode.laboratory.contains($0.code) })?.code {
@@ -53,7 +54,7 @@ struct FHIRObservation {
     }
   }
 
-  /// The names of further content in an imported Observation.
+  /// The names under which further content of an imported Observation is counted.
   var ignored: [String] {
     let texts = Set(FHIRCode.noted.map(\.text))
     let notes = (resource["note"]?.items ?? []).filter { !texts.contains($0["text"]?.text ?? "") }
@@ -172,7 +173,8 @@ extension FHIRObservation {
     }
   }
 
-  /// LO or HI without a limit: outside the range of the scale.
+  /// The side of the measuring range on which the value is, by the interpretation code `<` or `>`. The limit
+  /// of the range is unknown.
   private var interpretedRange: Range? {
     let codes = (resource["interpretation"]?.items ?? []).prefix(Self.maxCodings)
       .flatMap { ($0["coding"]?.items ?? []).prefix(Self.maxCodings) }.compactMap { $0["code"]?.text }

@@ -25,7 +25,7 @@ package struct FHIRWriter: ReadingDocumentWriter {
 
   /// Why an export leaves out a reading.
   package enum Omission: ReadingOmission {
-    /// Not a person's glucose.
+    /// A test of the meter with control solution, which is not a person's glucose.
     case controlSolution
 
     /// The name of a left-out reading, in the singular.
@@ -177,7 +177,7 @@ extension FHIRWriter {
 // MARK: - Forms
 
 extension FHIRWriter {
-  /// A resource in the form of the export. Within a Bundle its address is sufficient.
+  /// A resource as an entry of the Bundle or as a line. In a Bundle, `fullUrl` identifies the resource.
   private func resource(_ type: String, _ uuid: String, _ members: String) -> String {
     switch form {
     case .bundle: #"{"fullUrl":"urn:uuid:\#(uuid)","resource":{"resourceType":"\#(type)",\#(members)}}"#

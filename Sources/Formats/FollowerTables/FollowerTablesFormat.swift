@@ -42,7 +42,7 @@ struct FollowerTablesFormat: ExportFormat {
   private let model: String
   private(set) var warnings: [String]
 
-  /// `glucose (mg/dl)` or `glucose (mmol/l)`.
+  /// The unit in the name of a column: `glucose (mg/dl)` or `glucose (mmol/l)`.
   private static func unit(of name: String) -> GlucoseUnit? {
     guard name.hasPrefix("glucose ("), name.last == ")" else { return nil }
     return GlucoseUnit(name: name.dropFirst("glucose (".count).dropLast())

@@ -44,7 +44,7 @@ struct GlookoFormat: ExportFormat {
     return nil
   }
 
-  /// `Name:Kim Sample`, or the number of a clinic's record.
+  /// The person in the title line: `Name:Kim Sample`, or the number of a clinic's record.
   static func statedPersons(in head: InputHead) -> [StatedPerson] {
     person(in: head).map { statedPersons(named: [$0.name]) } ?? []
   }
@@ -54,7 +54,7 @@ struct GlookoFormat: ExportFormat {
   }
 
   static func personRow(_ row: Row, below above: PersonRow) -> PersonRow {
-    // Before texts are made: few rows have two cells.
+    // This check comes first, since creating texts is slow and few rows have two filled cells.
     guard row.fields.count(where: { !$0.trimmed.isEmpty }) == 2 else { return .other }
     return person(row.fields.map { $0.trimmed.text }).map { .title([$0.name]) } ?? .other
   }
@@ -106,7 +106,7 @@ struct GlookoFormat: ExportFormat {
     }
   }
 
-  /// The range of the export ends with its last day.
+  /// Records the end of the export's last day, after which it has no readings.
   private mutating func noteLastDay(_ title: GlookoTitle, line: Int64) {
     if let latest = DeviceTime(text: title.lastDay) { return dates.noteLatest(latest.seconds + 86399) }
     var text = title.lastDay + " 23:59"

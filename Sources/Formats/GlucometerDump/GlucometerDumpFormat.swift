@@ -21,7 +21,7 @@ struct GlucometerDumpFormat: ExportFormat {
     let method: Field
     let comment: Field
 
-    /// `"2016-05-14 07:31:00","112.00","Before Meal","blood sample","…"`.
+    /// Parses a row such as `"2016-05-14 07:31:00","112.00","Before Meal","blood sample","…"`.
     init?(_ line: UnsafeBufferPointer<UInt8>) {
       var line = line
       while let last = line.last, last == 0x0D || last == 0x20 { line = .init(rebasing: line.dropLast()) }
@@ -73,7 +73,7 @@ struct GlucometerDumpFormat: ExportFormat {
     model = options.device ?? "glucometerutils"
   }
 
-  /// Only all rows together show whether the meter measures ketones.
+  /// True, since only all rows together show whether the meter measures ketones.
   var isOpen: Bool { true }
 
   mutating func survey(_ row: Row) {
@@ -136,7 +136,7 @@ extension GlucometerDumpFormat {
     out.add(.note, at: time, owner: model, line: row.line, ["text": .text(comment.text)])
   }
 
-  /// Nil if a row may be of glucose or of ketones.
+  /// The kind of a row; nil if the row may be of glucose or of ketones.
   private func kind(of entry: Entry) -> ReadingKind? {
     if entry.method.equals("CGM") { return entry.comment.starts(with: "(Scan)") ? .scan : .cbg }
     guard hasKetones, entry.isOpen, let number = entry.value.number(), number < Self.maxKetone else {

@@ -11,7 +11,7 @@ struct GlucoportFormat: ExportFormat {
   static var passesOffsetsOn: Bool { true }
 
   private static let signature: [GlucoportColumn] = [.item, .deviceTime, .positionKind, .position]
-  /// The columns of an object with a record, which has no position like readings.
+  /// The columns by which an object with a record is recognised. Unlike a reading, a record has no position.
   private static let recordSignature: [GlucoportColumn] = [.item, .deviceTime, .guid, .deleted]
 
   private let isTable: Bool
@@ -56,7 +56,8 @@ struct GlucoportFormat: ExportFormat {
       case .rejected(let reason): out.reject(row, reason)
       }
     } else if item.equals("record"), isTable, identity.field(.deleted, of: row).isEmpty {
-      // The writer always states it; a deleted record with its last cell missing would be restored.
+      // The writer always states `deleted`. Without this check, a truncated row of a deleted record would
+      // restore the record.
       out.reject(row, "'deleted' is neither true nor false")
     } else if item.equals("record") {
       switch identity.record(from: row, guid: identity.field(.guid, of: row)) {

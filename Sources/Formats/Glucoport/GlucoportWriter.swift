@@ -67,8 +67,10 @@ package struct GlucoportWriter: Sendable {
   }
 }
 
-/// What lines of readings have in common if the readings differ only in times and numbers, as most readings of a device
-/// do. It is copied instead of writing every column. A class, since a search would copy the texts of a value.
+/// The text that the lines of many readings share, since most readings of a device differ only in times and
+/// numbers. Copying it is faster than writing every column.
+///
+/// It is a class, so that a search does not copy the texts of each pattern.
 private final class LinePattern: Sendable {
   private let reading: GlucoportReading
   private let device: ExactDevice
@@ -322,7 +324,8 @@ private struct TimeTexts: Sendable {
 /// A device that is compared byte for byte: two that only look alike are two devices.
 private struct ExactDevice: Sendable {
   private let device: Device
-  /// Whether texts of equal value and length have equal bytes; other texts may be composed of different characters.
+  /// Whether all texts of the device are ASCII. Equal ASCII texts of the same length have equal bytes; other
+  /// texts that Swift calls equal may have different ones.
   private let isASCII: Bool
 
   init(_ device: Device) {
@@ -338,20 +341,21 @@ private struct ExactDevice: Sendable {
       && isSame(device.vendor, other.vendor) && isSame(device.format, other.format)
   }
 
-  /// Whether texts that look alike have equal bytes.
+  /// Whether two texts that Swift calls equal have equal bytes.
   private func isSame(_ text: String, _ other: String) -> Bool {
     isASCII ? text.utf8.count == other.utf8.count : text.utf8.elementsEqual(other.utf8)
   }
 }
 
-/// The last few of the parts that were written, since rows of a few devices alternate.
+/// A cache of the last written parts of lines. It has several, since rows of a few devices alternate.
 private struct RecentlyWritten<Part: Sendable>: Sendable {
-  /// Readings of a device have a few offsets and marks.
+  /// Enough for the few offsets and marks of a device's readings.
   private static var maxCount: Int { 32 }
 
   private var parts: [Part] = []
   private var oldest = 0
-  /// The index that was found after each index. Rows of several devices mostly alternate in the same order.
+  /// For each part, the index of the part that was used after it. It is tried first, since rows of several
+  /// devices mostly alternate in the same order.
   private var following: [Int] = []
   private var last = 0
 
@@ -386,10 +390,10 @@ private struct RecentlyWritten<Part: Sendable>: Sendable {
 private struct DeviceTexts: Sendable {
   private struct Known: Sendable {
     let device: ExactDevice
-    /// The position in the line at which it starts, on which its bytes depend.
+    /// The column position in the line at which the device starts. The bytes depend on it.
     let start: Int
     let bytes: [UInt8]
-    /// The position after it.
+    /// The column position after the device.
     let place: Int
   }
 

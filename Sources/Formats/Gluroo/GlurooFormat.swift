@@ -14,7 +14,7 @@ struct GlurooFormat: ExportFormat {
     "date": .time, "bgl": .glucose, "text": .text, "msg_type": .messageType, "dose_units": .units,
     "food_g": .grams, "fp_bgl": .stick, "__typename": .typeName,
   ]
-  /// Row numbers, people, and conclusions of the app.
+  /// Columns that are known and not read: row numbers, people, and conclusions of the app.
   private static let unread: Set<String> = [
     "sender_id", "bgl_date_millis", "template", "affects_fob", "affects_iob", "food_glycemic_index",
     "dose_automatic", "message_basal_change", "trend",

@@ -56,7 +56,7 @@ struct HealthAutoExportFormat: ExportFormat {
         sources.note(utc, name: point[Point.source], device: .absent, isMarked: Self.isMarked(point))
       }
     } catch {
-      // Reading the same rows will reject the metric.
+      // The metric will be rejected when its row is read.
       return
     }
   }
@@ -88,7 +88,8 @@ struct HealthAutoExportFormat: ExportFormat {
 
   mutating func read(_ row: Row, into out: inout BatchBuilder) -> RowVerdict {
     guard !row[Name.name].isEmpty else {
-      // Points of a metric that is too large to be read as a whole, and was rejected.
+      // A metric that is too large to be read as a whole is rejected, and its points then arrive as separate
+      // rows.
       guard row[Name.date].isEmpty else {
         out.skip("point of a metric that was rejected")
         return .data
@@ -114,7 +115,7 @@ struct HealthAutoExportFormat: ExportFormat {
 
   private static func counted(_ name: String) -> String { name == "other row" ? "other metric" : name }
 
-  /// `mg/dL`, `mmol/L`, or `mmol<180.15588…>/L` with the molar mass of glucose.
+  /// The unit in a cell: `mg/dL`, `mmol/L`, or `mmol<180.15588…>/L` with the molar mass of glucose.
   private static func unit(_ cell: Field) -> GlucoseUnit? {
     if cell.starts(with: "mmol<180.155"), cell.count > 3,
       cell.slice(cell.count - 3, cell.count).equals(">/L")

@@ -143,7 +143,7 @@ struct JugglucoFormat: ExportFormat {
     }
   }
 
-  /// A person's label states the kind of an amount: insulin, food or anything else.
+  /// Adds an amount. A person's label states its kind: insulin, food or anything else.
   private func readAmount(_ row: Row, at time: ShownTime, _ instant: Int64, into out: inout BatchBuilder) {
     let words = [row[header.columns[.name]], row[header.value]].map { $0.trimmed.text }
       .filter { !$0.isEmpty }

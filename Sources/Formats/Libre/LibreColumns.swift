@@ -73,10 +73,10 @@ struct LibreColumns {
     return bits
   }
 
-  /// The column that all languages call first.
+  /// The index of the export's first column, before which another program may have inserted columns.
   var first: Int { time - (servings >= 0 ? 2 : 1) }
 
-  /// The names of the columns from the first on, by language.
+  /// The known names of the columns from `first` on, by language.
   var names: [[String]] { servings >= 0 ? LibreNames.libreView : LibreNames.desktop }
 
   /// The unit of the column of carbohydrates if its name does not show it. LibreView has a column of grams and one of
@@ -177,7 +177,8 @@ struct LibreHeader {
     let unread = (columns.count..<max(columns.count, count)).filter { !cells[$0].isEmpty }
     unreadBits = unread.reduce(0) { $0 | 1 << UInt64($1) }
     let names = HeaderNames(Array(cells.dropFirst(columns.first)), among: columns.names)
-    // The name of the one column of carbohydrates fits the other as well, but not its unit.
+    // Each column of carbohydrates may have the name of the other one, so the names do not show that they
+    // were exchanged. The unit does: portions are never in grams.
     let servings = columns.servings >= 0 && columns.servings < count ? cells[columns.servings] : ""
     isMoved =
       names?.isMoved(Array(cells.dropFirst(columns.first))) == true

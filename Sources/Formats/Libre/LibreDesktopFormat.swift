@@ -32,7 +32,7 @@ struct LibreDesktopFormat: ExportFormat {
     head.firstRow(header)?.recognition
   }
 
-  /// The first line is the patient's name, or the label that a study gave.
+  /// The person in the first line: the patient's name, or the label that a study gave.
   static func statedPersons(in head: InputHead) -> [StatedPerson] {
     guard let cells = head.rowsAbove({ header($0) != nil }).first?.filter({ !$0.isEmpty }), cells.count == 1
     else { return [] }
@@ -94,7 +94,6 @@ struct LibreDesktopFormat: ExportFormat {
   }
 }
 
-/// The parts of reading a row.
 extension LibreDesktopFormat {
   private mutating func readOther(_ row: Row) -> RowVerdict {
     guard let header = Self.header(LibreHeader.cells(row)) else {
@@ -151,7 +150,8 @@ extension LibreDesktopFormat {
     return index
   }
 
-  /// In the repeated hour, a step back in memory order marks the second occurrence.
+  /// The placement of a time. In the repeated hour of autumn, a step back in the order of the memory begins
+  /// the second occurrence.
   @inline(__always)
   private mutating func place(_ time: ShownTime, in out: inout BatchBuilder) -> Placement {
     let placement = out.place(time)
@@ -191,7 +191,8 @@ extension LibreDesktopFormat {
     if filled & notesBit != 0 { diary.addNote(to: &out) }
   }
 
-  /// Two readers use the same numbers, and the file does not identify the reader, so the time is combined with the ID.
+  /// The parts of a row with records. Their id is the ID with the time: two readers use the same IDs, and the
+  /// file does not name the reader.
   private func diaryRow(_ row: Row, _ id: Int64, _ time: ShownTime) -> LibreDiaryRow {
     LibreDiaryRow(
       row: row, columns: header.columns, mark: mark.mark, carbs: header.carbs, time: time, owner: "",

@@ -82,7 +82,7 @@ struct LibreDiaryRow {
     add(.food, "food", fields, to: &out)
   }
 
-  /// The record of a note: exercise if it consists of one such word.
+  /// Adds a note, or an exercise if the note consists of one of the words for it.
   func addNote(to out: inout BatchBuilder) {
     let cell = row[columns.notes].trimmed
     if cell.isEmpty { return out.skip("empty note") }
@@ -90,10 +90,10 @@ struct LibreDiaryRow {
     add(.note, "note", ["text": .text(cell.text)], to: &out)
   }
 
-  /// Whether a column without a number states that something was taken.
+  /// Whether a cell without an amount states that insulin or food was taken.
   private func isTaken(_ column: Int) -> Bool { !row[column].isEmpty && !row[column].equals("0") }
 
-  /// Further text in such a column.
+  /// The text in such a cell; nil if the cell only states that something was taken.
   private func words(_ column: Int) -> String? {
     let cell = row[column].trimmed
     return cell.isEmpty || cell.equals("0") || cell.equals("1") ? nil : cell.text

@@ -42,7 +42,7 @@ struct LibreLinkUpFormat: ExportFormat {
       head.objects.contains { object in
         places.contains { object[$0 + members[0]] != nil && object[$0 + members[2]] != nil }
       }
-      // A graph whose newest value is null.
+      // This is a graph whose newest value is null.
       || members.allSatisfy(head.names) && head.names("graphData")
     return isOwn ? Recognition(.objects(columns: names)) : nil
   }
@@ -63,7 +63,8 @@ struct LibreLinkUpFormat: ExportFormat {
     ]
   }
 
-  /// A pipe of successive responses is read without a survey, and later responses of other people are rejected.
+  /// True: a survey finds measurements of several people. Without it, as for a pipe of successive responses,
+  /// those of later people are rejected.
   var gainsBySurvey: Bool { true }
 
   mutating func survey(_ row: Row) { people.note(patient(of: row)) }
@@ -93,7 +94,8 @@ struct LibreLinkUpFormat: ExportFormat {
     }
     guard let place else { return .data }
     if options.isFetched, place > 0 {
-      // Each fetch would add a scan that no person made. The graph has the sensor's history of that time later.
+      // The current value of a fetched graph is not a scan that a person made. The sensor's history has a
+      // value for its time later.
       out.skip("current value")
     } else {
       add(.scan, row, at: place * Name.count, device, into: &out)
@@ -101,13 +103,14 @@ struct LibreLinkUpFormat: ExportFormat {
     return .data
   }
 
-  /// Whose measurements a row has. A logbook names no person, so one may be stated for it.
+  /// The id of the person whose measurements a row has. For a logbook, which names no person, a caller can
+  /// state one.
   private func patient(of row: Row) -> String {
     let named = (row[Self.patient].isEmpty ? row[Self.connected] : row[Self.patient]).text
     return named.isEmpty ? options.patient ?? "" : named
   }
 
-  /// A device for each person, without the person's id.
+  /// The device of a person. Its model has a mark made from the person's id instead of the id.
   private func device(of patient: String, in out: inout BatchBuilder) -> DeviceIndex {
     let name = patient.isEmpty ? model : "\(model) \(InputPeople.mark(patient))"
     return out.device(Device(vendor: "Abbott", model: name, format: Self.id))

@@ -23,14 +23,15 @@ struct LibreViewFormat: ExportFormat {
   private var order: DateOrder?
   private var orderBasis = Decision.Basis.given
   private let isYearFirst: Bool
-  /// The oldest time of a title line, in UTC seconds by date order: rows of joined exports are not newer.
+  /// The oldest time in a title line, in UTC seconds, for each order of day and month. Nil is the key of a
+  /// time with only one meaning. Of joined exports, the oldest is assumed.
   private var generated: [DateOrder?: Int64] = [:]
   private var isDamaged = false
   let joinMark: String?
 
   private static func header(_ cells: [String]) -> LibreHeader? {
     if let header = LibreHeader(cells, columns: .libreView(shift: 0)) { return header }
-    // A data frame saved with its row numbers.
+    // A program that saves a table may add a column with row numbers before the others.
     guard let first = cells.first.map(foldedHeader),
       first.isEmpty || first == "index" || first.hasPrefix("unnamed")
     else { return nil }
@@ -59,7 +60,8 @@ struct LibreViewFormat: ExportFormat {
     isYearFirst = !times.isEmpty && times.allSatisfy { $0.count > 4 && $0.prefix(4).allSatisfy(\.isNumber) }
   }
 
-  /// The title has the time of the export and its creator. A clinician's export has the person in the line below.
+  /// Recognises the rows for the person. The title has the time of the export and its creator, and a
+  /// clinician's export has the person in the line below.
   static func personRow(_ row: Row, below above: PersonRow) -> PersonRow {
     if case .title = above, case let cells = row.fields.map(\.trimmed).filter({ $0.count > 0 }),
       cells.count == 1
@@ -72,12 +74,13 @@ struct LibreViewFormat: ExportFormat {
     return isTitle ? .title([row[4].trimmed.text]) : .other
   }
 
-  /// The person, or who made the export.
+  /// The person, or the creator of the export, in the first of these names.
   static func statedPersons(named names: [String]) -> [StatedPerson] {
     names.first.flatMap { StatedPerson(label: $0, of: id) }.map { [$0] } ?? []
   }
 
-  /// The line below the title of a clinician's export. The title names who made the export.
+  /// The person in the line below the title of a clinician's export, or the creator of the export in the
+  /// title.
   static func statedPersons(in head: InputHead) -> [StatedPerson] {
     let above = head.rowsAbove { header($0) != nil }
     guard above.count == 2, above[0].count > 2, above[0][2].hasSuffix(" UTC"),
@@ -152,7 +155,6 @@ struct LibreViewFormat: ExportFormat {
   }
 }
 
-/// The parts of reading a row.
 extension LibreViewFormat {
   /// The record type of a data row; nil for a header, a title or anything else.
   @inline(__always)

@@ -14,7 +14,7 @@ struct LingoFormat: ExportFormat {
   private var hasHeader = false
   private let model: String
 
-  /// The unit of a header whose first name shows the form of the times.
+  /// The unit in a header, which must begin with a name that shows the form of the times.
   private static func unit(_ cells: [String]) -> GlucoseUnit? {
     let cells = cells.map(foldedHeader)
     guard cells.count == 2, cells[0].hasPrefix("time of glucose reading [t=(local time)"),
