@@ -92,7 +92,7 @@ extension MyLifeFormat {
     case .carbs: readCarbs(row, at: time, into: &out)
     case .bolus: addInsulin(row, "U", "units", at: time, into: &out)
     case .extendedBolus: addInsulin(row, "U", "extended", at: time, into: &out)
-    // The file does not state how much of it was given at once.
+    // The file does not state how much of a combination bolus was given at once.
     case .combinationBolus: addInsulin(row, "U", "units", text: name.text, at: time, into: &out)
     case .basal: addInsulin(row, "U/h", "rate", at: time, into: &out)
     case nil: out.skip(kinds.name(name))

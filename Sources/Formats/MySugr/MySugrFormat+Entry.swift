@@ -9,7 +9,7 @@ extension MySugrFormat {
   private static let maxGrams = PlausibleAmounts.grams.upperBound
   private static let maxMinutes = PlausibleAmounts.minutes.upperBound
 
-  /// Columns without a kind in glucoport.
+  /// Columns without a kind in glucoport. Filled cells are counted under these names.
   private static let skipped = [
     (18, "location"), (19, "blood pressure"), (20, "body weight"), (21, "HbA1c"), (23, "food type"),
     (24, "medication"),
@@ -28,7 +28,7 @@ extension MySugrFormat {
     if !row.isEmpty(from: MySugrHeader.columnCount) { out.skip("value in a column that is not read") }
   }
 
-  /// The file does not distinguish values of a linked meter from typed ones.
+  /// Adds up to two readings. The file does not distinguish values of a linked meter from typed ones.
   private mutating func readReadings(_ row: Row, at shown: ShownTime, into out: inout BatchBuilder) {
     let device = out.device(Self.device)
     let glucose = row[Column.glucose].trimmed
@@ -141,7 +141,7 @@ extension MySugrFormat {
     if !fields.isEmpty { add(.exercise, fields, row, at: shown, into: &out) }
   }
 
-  /// Tags are a set: their order changes between exports.
+  /// Adds a note with its tags. Tags are a set, since their order changes between exports.
   private func readNote(_ row: Row, at shown: ShownTime, into out: inout BatchBuilder) {
     var fields: [String: FieldValue] = [:]
     addText(row[Column.note], to: &fields)
@@ -162,7 +162,7 @@ extension MySugrFormat {
     if !text.isEmpty { fields["text"] = .text(text.text) }
   }
 
-  /// 1 to 3, which the header explains in the app's language.
+  /// The intensity of exercise. The app writes 1 to 3, and the header explains them in the app's language.
   private static func intensity(_ cell: Field) -> String {
     switch cell.integer {
     case 1: "light"

@@ -25,8 +25,8 @@ struct MySugrFormat: ExportFormat {
   private var order: (DateOrder, Decision.Basis)?
   let warnings: [String]
 
-  /// A header line, or nil for one with moved columns. That is recognised as well, so that no other format reads the
-  /// part that it understands.
+  /// A header line, or nil for one with moved columns. A moved header is recognised as well: otherwise
+  /// another format would import only the columns that it knows.
   typealias Header = HeaderRow<MySugrHeader?>
 
   static func recognise(_ head: InputHead, options: ExportOptions) -> Recognition<Header>? {
@@ -52,7 +52,8 @@ struct MySugrFormat: ExportFormat {
       for column in Self.numbers { decimalMark.note(row[column].utf8) }
     }
     let date = rows.lazy.compactMap(\.first).first { !$0.isEmpty } ?? ""
-    // `14-02-2021` or `8/7/17`; but not `Aug 7, 2017`, `7. Aug. 2017` or `2017-08-07`.
+    // Only dates such as `14-02-2021` or `8/7/17` can be ambiguous, unlike `Aug 7, 2017`, `7. Aug. 2017` or
+    // `2017-08-07`.
     hasOpenDates =
       date.first?.isNumber == true && date.allSatisfy { $0.isNumber || "-/.".contains($0) }
       && date.prefix(3).contains { !$0.isNumber }

@@ -16,7 +16,7 @@ struct NightscoutFormat: ExportFormat {
   static var emptyList: Header? { .objects }
   static var passesOffsetsOn: Bool { true }
 
-  /// The member of glucoport: the records of a treatment, and the mark of a moved one.
+  /// The members that glucoport adds to a treatment: its records, and the mark of a treatment that was moved.
   private static let ownNames = ["glucoport.parts", "glucoport.moved"]
   private static let partsPlace = NightscoutMember.names.count
   private static let movedPlace = partsPlace + 1
@@ -42,7 +42,7 @@ struct NightscoutFormat: ExportFormat {
   private var zoneOffsets: ZoneOffsets
   private var identity = GlucoportIdentity(columns: Self.memberNames, prefix: Self.identityPrefix)
 
-  /// A table's header, which locates the values of the head; without one, API v1's.
+  /// The form of an input: JSON objects, a table with a header, or the table of API v1, which has none.
   enum Header {
     case objects
     case named(HeaderRow<Void>)
@@ -112,7 +112,7 @@ struct NightscoutFormat: ExportFormat {
     return .data
   }
 
-  /// Adds the option with which a person can state it.
+  /// Adds the option with which a person can state the missing unit to a reason.
   private static func withHint(_ reason: String) -> String {
     switch reason {
     case NightscoutRefusal.likeMillimoles: reason + "; if it is mmol/L, use --unit mmol/L"
@@ -186,7 +186,8 @@ extension NightscoutFormat {
       }
     }
     if document[.app].equals("glucoport") {
-      // Made from the members for other programs, it would be another record, and a dose would count twice.
+      // A record made from the members for other programs would have another identity, and a dose would count
+      // twice.
       if parts.isEmpty {
         out.reject(row, "a record of glucoport without its own data; import an export in JSON")
       }
@@ -209,7 +210,7 @@ extension NightscoutFormat {
     for reason in content.rejections { out.reject(row, Self.withHint(reason)) }
   }
 
-  /// A record that is complete in the treatment.
+  /// The record of glucoport that is stored in a part of the treatment.
   private func record(_ part: NightscoutPart, _ document: NightscoutRow) -> ImportedRecord {
     let state = NightscoutTreatment.edited(part, in: document, zone)
     var record = ImportedRecord(
@@ -276,7 +277,8 @@ extension NightscoutFormat {
       || cells.contains("eventtype") && cells.contains("created_at")
   }
 
-  /// The table of API v1, which begins with its data. The rows of another table may look like it.
+  /// The delimiter of a table of API v1, which has no header; nil if the first rows are not like it. Rows of
+  /// other tables may be like it.
   private static func plainTable(_ head: InputHead) -> UInt8? {
     InputHead.delimiters.first { delimiter in
       head.rows(delimiter).first.map { isPlainRow($0.map(foldedHeader)) } ?? false
@@ -289,7 +291,8 @@ extension NightscoutFormat {
     "tripledown", "fortyfivedown", "not computable", "rate out of range", "null", "undefined",
   ]
 
-  /// Five cells: the second has thirteen digits and optionally a fraction, the fourth a direction.
+  /// Whether cells are like a row of API v1: five cells, of which the second has thirteen digits and
+  /// optionally a fraction, and the fourth a direction.
   private static func isPlainRow(_ cells: [String]) -> Bool {
     guard cells.count == plainColumns.count, directions.contains(cells[3]) else { return false }
     let date = cells[1].prefix { $0 != "." }

@@ -15,7 +15,7 @@ struct NutrisenseFormat: ExportFormat {
     "class": .type, "value": .value, "time": .meal, "length": .length, "description": .description,
     "occurred_at": .time,
   ]
-  /// Links, and the times of the app's changes of a row.
+  /// Columns that are known and not read: links, and when the app changed a row.
   private static let unread: Set<String> = [
     "photo_url", "body", "updated_at", "started_at", "ended_at", "created_by",
   ]
@@ -99,7 +99,7 @@ struct NutrisenseFormat: ExportFormat {
     out.add(kind, GlucoseReader(unit: units.unit).read(cell), device: device, at: time, row: row)
   }
 
-  /// The meal as text; no column has amounts.
+  /// Adds a meal as text, since no column has amounts.
   private func readMeal(_ row: Row, at time: ShownTime, into out: inout BatchBuilder) {
     let words = [Column.meal, .description].map { row[columns[$0]].trimmed }.filter { !$0.isEmpty }
     if words.isEmpty { return out.skip("meal without content") }

@@ -84,7 +84,7 @@ struct OhioT1DMFormat: ExportFormat {
       row: row)
   }
 
-  /// A rate, which may be 0: then the pump gave nothing. A temporary rate has an end.
+  /// Adds a basal rate. It may be 0 if the pump gave nothing, and a temporary rate has an end.
   private func readBasal(_ row: Row, into out: inout BatchBuilder) {
     guard let time = start(row, &out) else { return }
     guard let rate = row[Name.value].number(), PlausibleAmounts.unitsPerHour.contains(rate) else {

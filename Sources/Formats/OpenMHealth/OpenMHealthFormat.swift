@@ -116,7 +116,7 @@ extension OpenMHealthFormat {
     }
   }
 
-  /// The name of a body that is not a reading; nil for a reading.
+  /// The name under which a body that is not a reading is counted; nil for a reading.
   private static func omission(of row: Row, _ place: Int) -> String? {
     if !row[place + Body.statistic].isEmpty { return "statistic of blood glucose" }
     let specimen = row[place + Body.specimen]
@@ -181,7 +181,8 @@ extension OpenMHealthFormat {
     return marks
   }
 
-  /// One input can have several people, who are distinguished without their ids.
+  /// The device of a data point. Data of several people in one input become several devices, whose names do
+  /// not have the people's ids.
   private mutating func device(_ row: Row, in out: inout BatchBuilder) -> DeviceIndex {
     let source = row[Self.headerPlace + Head.source].trimmed
     let scalars = source.text.unicodeScalars.prefix(100).filter { $0.value >= 0x20 && $0.value != 0x7F }

@@ -15,7 +15,8 @@ struct ShanghaiFormat: ExportFormat {
     "date": .time, "cgm (mg / dl)": .sensor, "cbg (mg / dl)": .stick, "blood ketone (mmol / l)": .ketone,
     "dietary intake": .food,
   ]
-  /// Food again in Chinese, and medicines in words.
+  /// Columns that are known and not read: food in Chinese, which another column has in English, and medicines
+  /// in words.
   private static let unread: Set<String> = [
     "饮食", "insulin dose - s.c.", "insulin dose - i.v.", "non-insulin hypoglycemic agents",
     "csii - bolus insulin (novolin r, iu)", "csii - basal insulin (novolin r, iu / h)",

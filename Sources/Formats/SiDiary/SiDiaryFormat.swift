@@ -175,13 +175,13 @@ extension SiDiaryFormat {
     return true
   }
 
-  /// The rest of the line from the remark on. A delimiter in it is not quoted, and a line end in it is `||`.
+  /// The remark at the end of a line. Delimiters in it are not quoted, and a line end in it is `||`.
   private func remark(_ row: Row) -> String {
     let start = found[.remark]
     guard start >= 0, start < row.count else { return "" }
-    // If columns follow it, it is one cell.
+    // The remark is one cell if other columns follow it.
     if start < found.count - 1 { return row[start].text.replacing("||", with: "\n") }
-    // From the original bytes: the row's cells have no blanks around them.
+    // The remark is read from the original bytes, since the cells of the row have no blanks around them.
     var rest = row.source[...]
     for _ in 0..<start { rest = rest.drop { $0 != UInt8(ascii: ";") }.dropFirst() }
     while rest.last == UInt8(ascii: ";") { rest = rest.dropLast() }

@@ -9,10 +9,11 @@ struct SibioFormat: ExportFormat {
   static let summary = "ketones of a sensor"
 
   private static let value = "Sensor reading(mmol/L)"
-  /// In mmol/L. Ketones are rarely this high for long, and nearly all glucose is higher.
+  /// The value in mmol/L from which values are counted as too high for ketones. Ketones are rarely this high
+  /// for long, and nearly all glucose is higher.
   private static let highForKetones = 3.0
 
-  /// Where the time and the value are.
+  /// The indexes of the columns of time and value.
   struct Columns {
     let time: Int
     let value: Int

@@ -2,8 +2,8 @@
 
 import Logbook
 
-/// The workbook of the Sibionics app, whose times have an offset, so that a reading's place is its instant. It also
-/// reads the table that hospitals get, whose times are local.
+/// The workbook of the Sibionics app, whose times have an offset, so that a reading's position is its
+/// instant. The format also reads the table that hospitals get, whose times are local.
 struct SibionicsFormat: ExportFormat {
   static let id = "sibionics"
   static let title = "Sibionics tables"
@@ -11,7 +11,8 @@ struct SibionicsFormat: ExportFormat {
 
   /// The highest value that the app shows.
   private static let highest: [GlucoseUnit: Double] = [.milligramsPerDecilitre: 450, .millimolesPerLitre: 25]
-  /// In mmol/L. At least half of a person's glucose values are higher, and nearly all ketone values are lower.
+  /// A limit in mmol/L. At least half of a person's glucose values are higher, and nearly all ketone values
+  /// are lower.
   private static let fewestOfGlucose = 3.0
 
   private let table: SibionicsTable
@@ -125,11 +126,11 @@ struct SibionicsFormat: ExportFormat {
 
 /// The header of a table of Sibionics: the app's, in any language, or a hospital's.
 struct SibionicsTable {
-  /// Where the time and the value are.
+  /// The indexes of the columns of time and value.
   let time: Int
   let value: Int
   let unit: GlucoseUnit
-  /// The sensor, which only the header of a hospital names.
+  /// The serial number of the sensor, which only the header of a hospital has; otherwise empty.
   let serial: String
   /// Whether each time ends with its offset.
   let hasOffsets: Bool
@@ -180,7 +181,7 @@ struct SibionicsTable {
       !name.hasPrefix("sensor reading") && name.unicodeScalars.allSatisfy { $0.value < Self.firstAfterLatin }
   }
 
-  /// `…(mg/dL)` or `…(mmol/L)`.
+  /// The unit in a name such as `…(mg/dL)` or `…(mmol/L)`; nil for other names.
   private static func unit(_ cell: String) -> GlucoseUnit? {
     guard cell.last == ")", let open = cell.lastIndex(of: "(") else { return nil }
     return GlucoseUnit(name: cell[cell.index(after: open)...].dropLast())
@@ -210,7 +211,7 @@ private struct OffsetTime {
     self.offset = offset
   }
 
-  /// Nothing, `±H`, `±HH` or `±H:MM` in seconds.
+  /// The seconds east of Greenwich in an empty text, `±H`, `±HH` or `±H:MM`; nil for any other text.
   private static func offset(_ text: Field) -> Int32? {
     if text.isEmpty { return 0 }
     let isWest = text[0] == UInt8(ascii: "-")

@@ -15,7 +15,7 @@ struct TandemFormat: ExportFormat {
   private var table: TandemTable
   private var hasHeader = false
   private var units: UnitSurvey
-  /// Whether the unit is open because a section of readings names none.
+  /// Whether the unit must be found from the values, because a section of readings names none.
   private var isUnitOpen: Bool
   /// Whether the survey looked at all values for the unit.
   private var isSettled = false
@@ -80,7 +80,7 @@ struct TandemFormat: ExportFormat {
 
   var isOpen: Bool { isUnitOpen && units.isOpen }
 
-  /// The values of the sensor may come after the blood glucose that was taken from them.
+  /// True: the sensor's values may come after the blood glucose that the calculator took from them.
   var gainsBySurvey: Bool { true }
 
   mutating func survey(_ row: Row) {
@@ -227,10 +227,10 @@ struct TandemFormat: ExportFormat {
 /// It finds 1,299 of 1,313 rows of blood glucose in 11 exports. Of true finger sticks, 1.4 to 2.9 % equal the sensor by
 /// chance.
 private struct FilledInValues {
-  /// The time before, in seconds. It covers two values of a sensor, since a new one may come while a person uses the
-  /// calculator.
+  /// How many seconds before a blood glucose a sensor value can be its origin. This covers two values of a
+  /// sensor, since a new one may come while a person uses the calculator.
   private static let reach: Int64 = 11 * 60
-  /// Nine years of sensor values, in 32 MiB.
+  /// The maximum number of sensor values: those of nine years, in 32 MiB.
   private static let maxValues = 1 << 20
 
   /// A value as it is in a file, with the unit of its section.
@@ -355,7 +355,8 @@ struct TandemTable {
     return GlucoseUnit(name: name[open...].dropFirst().dropLast())
   }
 
-  /// Columns of boluses about their calculation and delivery. Tandem Source writes them with blanks.
+  /// Known columns of boluses that are not read: details of their calculation and delivery. Tandem Source
+  /// writes the names with blanks.
   private static let unread: Set<String> = {
     let names = [
       "BG", "Bolus Request ID", "Bolus Completion ID", "Food Delivered", "Correction Delivered",

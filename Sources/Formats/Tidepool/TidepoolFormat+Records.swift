@@ -72,7 +72,7 @@ extension TidepoolFormat {
     !row[columns[name]].isEmpty && number(row, name, in: range) == nil
   }
 
-  /// Durations of pumps are in milliseconds; minutes keep two decimals.
+  /// The duration in minutes with two decimals; pumps write milliseconds.
   private func pumpMinutes(_ row: Row) -> Double? {
     number(row, Name.duration, in: PlausibleAmounts.milliseconds).map { ($0 / 600).rounded() / 100 }
   }
@@ -93,7 +93,8 @@ extension TidepoolFormat {
       if let minutes = pumpMinutes(row) { fields["minutes"] = .number(minutes) }
     }
     guard fields.count > 1 else { return .skipped("bolus without insulin") }
-    // The second is the newer form (device-data/types/bolus of the data model).
+    // The second condition is for the newer form of an automatic bolus (device-data/types/bolus of the data
+    // model).
     if row[columns[Name.subType]].equals("automated")
       || row[columns[Name.deliveryContext]].equals("algorithm")
     {
@@ -120,7 +121,8 @@ extension TidepoolFormat {
     return .record(.insulin, fields)
   }
 
-  /// The carbohydrates of a bolus calculator. Its glucose is a copy, and its insulin is in the bolus that it refers to.
+  /// The carbohydrates of a bolus calculator. Its glucose is a copy of a reading, and its insulin is in the
+  /// bolus that it refers to.
   private func wizard(_ row: Row) -> Content {
     if isWrong(row, Name.carbInput, in: PlausibleAmounts.grams) {
       return .rejected("the carbohydrates are not a number from 0 to 2000")

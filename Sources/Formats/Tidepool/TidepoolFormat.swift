@@ -2,10 +2,11 @@
 
 import Logbook
 
-/// Tidepool's data model, from its export, its API or tools that keep its names: JSON, CSV and the sheets of XLSX.
+/// Tidepool's data model, from its export, its API or tools that keep its names: JSON, CSV and the sheets of
+/// XLSX.
 ///
-/// One measurement has another `id` in each upload, so a reading's place is its instant in UTC. Values are in mmol/L
-/// unless a row says otherwise.
+/// One measurement has another `id` in each upload, so a reading's position is its instant in UTC. Values are
+/// in mmol/L unless a row states another unit.
 struct TidepoolFormat: ExportFormat {
   static let id = "tidepool"
   static let title = "Tidepool JSON, CSV or XLSX"
@@ -13,7 +14,7 @@ struct TidepoolFormat: ExportFormat {
     "sensor and meter readings, ketones, insulin, basal rates, carbohydrates, exercise, notes"
   static var emptyList: Void? { () }
 
-  /// Positions in `names`.
+  /// The indexes of the members in `names`.
   enum Name {
     static let type = 0, subType = 1, time = 2, deviceTime = 3, timezoneOffset = 4, deviceId = 5, id = 6
     static let units = 7, value = 8, annotations = 9, transmitter = 10, payload = 11, notes = 12
@@ -206,8 +207,8 @@ extension TidepoolFormat {
     return cell.isEmpty ? [:] : NestedText.members(of: cell)
   }
 
-  /// LO or HI if an annotation says that the value is one. The threshold is that of the annotation, otherwise the
-  /// value: Tidepool stores the end of the range there, or one step beyond it.
+  /// LO or HI if an annotation states it. The threshold is that of the annotation, otherwise the value:
+  /// Tidepool stores the end of the range there, or one step beyond it.
   @inline(__always)
   private func outOfRange(
     _ row: Row, _ cell: CellValue, threshold: (Double) -> Quantity?

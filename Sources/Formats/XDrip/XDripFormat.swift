@@ -33,7 +33,7 @@ struct XDripFormat: ExportFormat {
 
   /// The bit in a blood test's state for a test that calibrated a sensor.
   private static let calibrates: Int64 = 2
-  /// The app takes only higher numbers for values of a sensor.
+  /// The highest number that means no value; the app uses only higher numbers as values of a sensor.
   private static let noValue = 13.0
 
   private let model: String
@@ -76,7 +76,7 @@ struct XDripFormat: ExportFormat {
     return .data
   }
 
-  /// The second of a time in milliseconds, from 2000 to 9999.
+  /// The UTC seconds of a time in milliseconds; nil outside the years 2000 to 9999.
   private static func instant(_ milliseconds: Int64) -> Int64? {
     guard (946_684_800_000...253_402_300_799_999).contains(milliseconds) else { return nil }
     return Instant(milliseconds: milliseconds).seconds
