@@ -4,7 +4,8 @@ import Logbook
 
 /// Finds readings whose shown time may occur twice, in a memory that is read from the oldest reading on.
 ///
-/// Whether a time is plausible at all is judged elsewhere, where it is known whether the host's clock is trusted.
+/// It does not judge whether a time is plausible: that depends on the host's clock, which this room does not
+/// know.
 struct ClockSetBack {
   private var newest: DeviceTime?
 

@@ -69,7 +69,7 @@ struct APDU: Hashable {
   static let maxBytes = 4096
 
   var kind: Kind
-  /// What follows the length.
+  /// The bytes after the type and the length.
   var body: [UInt8]
 
   init(_ kind: Kind, _ body: [UInt8]) {
@@ -98,7 +98,7 @@ struct APDU: Hashable {
   }
 }
 
-/// What a data message carries: a request, its answer, or an event.
+/// The content of an APDU for data: a request, its answer, or an event.
 struct DataAPDU: Hashable {
   enum Choice: UInt16 {
     case event = 0x0100
@@ -116,7 +116,7 @@ struct DataAPDU: Hashable {
   /// The number that links an answer to its request.
   var invokeID: UInt16
   var choice: Choice
-  /// What follows the choice and its length.
+  /// The bytes after the choice and their length.
   var content: [UInt8]
 
   init(_ invokeID: UInt16, _ choice: Choice, _ content: [UInt8]) {

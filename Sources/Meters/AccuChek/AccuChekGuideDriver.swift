@@ -124,7 +124,7 @@ extension AccuChekGuideDriver {
 /// The entries read from an Accu-Chek's memory: glucose, control solution, and the meal marks of glucose entries of the
 /// same instant.
 private struct AccuChekMemory {
-  /// Problems to report to a person that reject nothing.
+  /// Warnings for the person. They reject nothing.
   private var warnings: [String] = []
   private var readings: [(time: [UInt8], reading: MeterReading)] = []
   private var controls: [MeterReading] = []

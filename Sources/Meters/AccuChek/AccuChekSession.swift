@@ -119,7 +119,8 @@ struct AccuChekSession {
 }
 
 extension AccuChekSession {
-  /// Accepted, configuration unknown: the meter then describes itself. The system id may be any eight bytes.
+  /// The answer to a request for an association: accepted, configuration unknown. The meter then describes
+  /// itself. The system id may be any eight bytes.
   fileprivate static let acceptance: [UInt8] =
     [0x00, 0x03, 0x50, 0x79, 0x00, 0x26, 0x80, 0x00, 0x00, 0x02, 0x80, 0x00, 0x80, 0x00, 0x00, 0x00]
     + [0x00, 0x00, 0x00, 0x00, 0x80, 0x00, 0x00, 0x00, 0x00, 0x08]

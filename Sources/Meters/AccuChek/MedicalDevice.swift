@@ -8,9 +8,9 @@ struct MedicalDevice: Hashable {
   var manufacturer = ""
   /// The model number: three digits.
   var model = ""
-  /// Without the label before it.
+  /// The serial number, without the label before it.
   var serial = ""
-  /// Without the label before it: `v1.9.6`.
+  /// The firmware version, such as `v1.9.6`, without the label before it.
   var firmware = ""
   /// The time on the meter's clock; nil if the meter does not report it.
   var clock: DeviceTime?

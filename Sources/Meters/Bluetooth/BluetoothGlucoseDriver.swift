@@ -39,9 +39,10 @@ struct BluetoothGlucoseDriver: AnonymisingDriver {
   }
 }
 
-/// Whether the numbers of a transfer tell later records from earlier ones.
+/// Checks whether the sequence numbers of a transfer rise with time, so that a later session can continue
+/// after the last number.
 private struct GlucoseOrder {
-  /// Whether each record came with all that belongs to it.
+  /// Whether the numbers and times of all records rise, and each announced context arrived.
   var isWhole = true
   private var last: (sequence: UInt16, base: Int64, mark: String)?
 
@@ -51,7 +52,8 @@ private struct GlucoseOrder {
     last = (measurement.sequence, base, measurement.mark(offsetMinutes: offsetMinutes))
   }
 
-  /// The position of the last record, if it is the one of this reading; nil if the next session must read all.
+  /// The position after this reading if it is from the last record; nil if the next session must read
+  /// everything.
   func position(_ sequence: UInt16, _ reading: MeterReading) -> MeterPosition? {
     guard isWhole, let last, last.sequence == sequence else { return nil }
     return MeterPosition(
@@ -77,7 +79,8 @@ struct GlucoseMemory {
   private var readings: [(sequence: UInt16, reading: MeterReading)] = []
   private var order = GlucoseOrder()
 
-  /// - Parameter features: the bits of Glucose Feature; nil if unknown, and then every status is believed.
+  /// - Parameter features: the bits of Glucose Feature. If they are unknown, the status bits in each record
+  ///   are assumed to be valid.
   init(_ identity: MeterIdentity, _ maker: GlucoseMaker, features: UInt16?) {
     contents = MeterContents(identity)
     self.maker = maker
@@ -86,7 +89,7 @@ struct GlucoseMemory {
     hasTemperatureStatus = features.map { $0 & 1 << 6 != 0 } ?? true
   }
 
-  /// Takes a context. All of them come before the first measurement.
+  /// Adds a context. All contexts come before the first measurement.
   mutating func addContext(_ bytes: [UInt8], number: Int) {
     do {
       let context = try GlucoseContext(bytes)
@@ -98,7 +101,7 @@ struct GlucoseMemory {
     }
   }
 
-  /// Takes a measurement, in the order of the transfer.
+  /// Adds a measurement, in the order of the transfer.
   mutating func addMeasurement(_ bytes: [UInt8], number: Int) {
     let measurement: GlucoseMeasurement
     do {
@@ -137,7 +140,8 @@ struct GlucoseMemory {
       .sorted { ($0.element.sequence, $0.offset) < ($1.element.sequence, $1.offset) }.map(\.element.reading)
     contents.readings.markClockSetBackInEitherOrder()
     if let clock = contents.identity.clock { contents.identity.clock = shown(clock) }
-    // What was rejected must be named again, and a later version may understand it.
+    // After a rejection, the next session reads everything again: it must report the rejection again, and a
+    // later version may read the record.
     if maker.numbersCountUp, contents.rejections.isEmpty, let last = readings.max(by: { $0.0 < $1.0 }) {
       contents.position = order.position(last.sequence, last.reading)
     }
@@ -152,14 +156,16 @@ extension GlucoseMemory {
     contents.rejections.append(Rejection(line: Int64(number), reason: reason))
   }
 
-  /// The time that the meter showed: only the offset changes when a person sets the clock.
+  /// The time that the meter showed. If a person sets the meter's clock, only the offset changes, and not the
+  /// base time.
   private func shownTime(_ measurement: GlucoseMeasurement) -> DeviceTime? {
     guard let base = measurement.baseTime, let offsetMinutes else { return nil }
     let seconds = base.seconds + Int64(offsetMinutes) * 60
     return DeviceTime(seconds: maker.hasSeconds ? seconds : seconds - seconds.modulo(60))
   }
 
-  /// The clock as a person sees it. A clock that agrees with UTC while the offset is hours is the internal one.
+  /// The clock as a person sees it. A clock that agrees with UTC although the meter's offset is more than 10
+  /// minutes is the internal one, so the offset is added.
   private func shown(_ clock: ClockComparison) -> ClockComparison {
     let internalClockDrift: Int64 = 600
     guard let offsetMinutes, abs(clock.meter.seconds - clock.host) <= internalClockDrift,
@@ -245,7 +251,7 @@ extension GlucoseMemory {
 }
 
 extension Int64 {
-  /// The remainder that is never negative.
+  /// The remainder of a division by a positive number, which is never negative.
   fileprivate func modulo(_ divisor: Int64) -> Int64 {
     let rest = self % divisor
     return rest < 0 ? rest + divisor : rest

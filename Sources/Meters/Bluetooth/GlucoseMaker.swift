@@ -2,20 +2,22 @@
 
 import Logbook
 
-/// What is known of the meters of one maker, so that a meter stores each reading once whether USB or Bluetooth reads it.
+/// The known facts about the meters of one maker. They ensure that a reading is stored once, whether it is
+/// read over USB or Bluetooth.
 struct GlucoseMaker: Hashable {
   /// The vendor, as the USB driver of the same meters spells it.
   let vendor: String
-  /// Whether times have seconds. The USB drivers of some makers only get minutes, and the time is the identity.
+  /// Whether times keep their seconds. The USB drivers of some makers get only minutes, and the time
+  /// identifies a reading.
   var hasSeconds = true
-  /// Whether numbers are known to count upwards, and a request from a number on to work. Captures show it of some makers;
-  /// others count backwards, or ignore the number.
+  /// Whether sequence numbers rise with time, and a request from a number on works. Captures show both for
+  /// some makers; other meters count backwards or ignore the number.
   var numbersCountUp = false
-  /// Whether the meal 6 means that the measurement is a ketone.
+  /// Whether the code 6 in place of a meal means that the measurement is a ketone.
   var hasKetones = false
-  /// The texts with which the maker's name begins in the device information, in lower case.
+  /// The beginnings of the maker's name in the device information, in lower case.
   fileprivate var makers: [String] = []
-  /// The texts with which the advertised name begins.
+  /// The beginnings of the advertised name.
   fileprivate var names: [String] = []
 
   /// The maker of a meter, by its device information or else by its advertised name.

@@ -45,20 +45,20 @@ struct GlucoseMeasurement: Hashable {
   let offsetMinutes: Int?
   /// The result; nil if the record has none.
   let concentration: ShortFloat?
-  /// Where the two bytes of the result are; nil if there is none.
+  /// The offset in the notification of the two bytes of the result; nil if there is no result.
   let concentrationOffset: Int?
   /// Whether the result is in mol/L, not kg/L.
   let isMolar: Bool
   /// The kind of sample: 10 is control solution.
   let type: UInt8
-  /// Where the sample was taken: 4 is control solution.
+  /// The code of the place where the sample was taken: 4 is control solution.
   let location: UInt8
   /// The state of the sensor.
   let status: Status
   /// Whether the meter announced a context.
   let hasContext: Bool
 
-  /// Where the minutes of the time offset are, if they are present.
+  /// The offset in the notification of the two bytes of the time offset, if they are present.
   static let timeOffset = 10
 
   /// Parses a notification. More bytes may follow.
@@ -84,9 +84,10 @@ struct GlucoseMeasurement: Hashable {
     status = Status(rawValue: flags & 0x08 != 0 ? try reader.next(UInt16.self) : 0)
   }
 
-  /// The time of the internal clock; nil if it is none.
+  /// The time of the internal clock; nil if it is not a valid time.
   ///
-  /// The firmware of i-SENS meters sends month 13 for January. A single source corrects it, without changing the year.
+  /// The firmware of i-SENS meters sends month 13 for January. A single source corrects it, without changing
+  /// the year.
   var baseTime: DeviceTime? {
     guard (1582...9999).contains(baseParts[0]) else { return nil }
     return DeviceTime(
@@ -94,9 +95,9 @@ struct GlucoseMeasurement: Hashable {
       minute: baseParts[4], second: baseParts[5])
   }
 
-  /// The content as a text, which is the same for the same record of any transfer.
+  /// The content as text. It is the same for the same record in each transfer.
   ///
-  /// - Parameter offsetMinutes: the offset of the record, also if it was left out.
+  /// - Parameter offsetMinutes: the offset of the record, even if the meter left it out.
   func mark(offsetMinutes: Int) -> String {
     let result =
       switch concentration {
@@ -130,7 +131,7 @@ struct GlucoseContext: Hashable {
   let hasMedication: Bool
   /// Whether it states HbA1c.
   let hasHbA1c: Bool
-  /// Where amounts are, which are personal.
+  /// The offsets of amounts in the notification. Amounts are personal, so they are replaced in a transcript.
   let amountOffsets: [Int]
 
   /// Parses a notification. More bytes may follow.
@@ -197,7 +198,7 @@ enum ControlPointAnswer: Hashable {
 }
 
 extension DeviceTime {
-  /// The time in the characteristic Current Time, 2A2B; nil if it is none.
+  /// The time in the characteristic Current Time, 2A2B; nil if it is not a valid time.
   init?(currentTime bytes: [UInt8]) {
     guard bytes.count >= 7, let year = bytes.littleEndian(UInt16.self, at: 0), (1582...9999).contains(year)
     else { return nil }

@@ -2,7 +2,7 @@
 
 import Logbook
 
-/// What a meter sent of its memory, each notification once.
+/// The notifications of one transfer, without repetitions.
 struct GlucoseTransfer: Hashable {
   /// Notifications of 2A18, in the order of their arrival.
   private(set) var measurements: [[UInt8]] = []
@@ -11,7 +11,7 @@ struct GlucoseTransfer: Hashable {
 
   private var known: Set<[UInt8]> = []
 
-  /// The sequence numbers allow no more measurements.
+  /// The maximum number of measurements, since sequence numbers have 16 bits.
   private static let maxCount = 65536
 
   mutating func addMeasurement(_ bytes: [UInt8]) throws(Failure) {
@@ -44,16 +44,18 @@ struct GlucoseSession {
   /// A transfer without a notification for this time has failed (profile, section 5.5).
   private static let silenceMilliseconds = 30_000
   private static let requestMilliseconds = 10_000
-  /// The TRUE METRIX AIR sends its records as soon as notifications are on. Other meters wait for a request.
+  /// The timeout for records that come without a request. The TRUE METRIX AIR sends its records as soon as
+  /// notifications are on.
   private static let unaskedMilliseconds = 1000
-  /// A stream without a request has no end. Between its records are milliseconds.
+  /// The silence that ends records without a request, since they have no end mark. Their records are
+  /// milliseconds apart.
   private static let endOfStreamMilliseconds = 10_000
 
   private let meter: MeterConnection
 
   init(_ meter: MeterConnection) { self.meter = meter }
 
-  /// The device and its clock.
+  /// The identity of the meter with its clock, and the maker.
   func identity() throws -> (MeterIdentity, GlucoseMaker) {
     let doing = "asking the meter for its identity"
     let name = try text(.name, doing) ?? ""
@@ -73,8 +75,10 @@ struct GlucoseSession {
     return (identity, maker)
   }
 
-  /// The clock. Meters by Roche have it as a date and time within the glucose service, which begins like a current time.
-  /// Which of its times it is, is not known for certain; see `GlucoseMemory.shown`.
+  /// The time on the clock; nil without one. Meters by Roche have it as a date and time in the glucose
+  /// service, which begins like a current time.
+  ///
+  /// It is not certain whether this is the shown or the internal time; see `GlucoseMemory.shown`.
   private func clock() throws -> DeviceTime? {
     let doing = "asking the meter for its clock"
     let bytes = try value(.currentTime, doing) ?? value(.dateTime, doing)
@@ -86,9 +90,10 @@ struct GlucoseSession {
     try value(.feature, "asking the meter what it supports")?.littleEndian(UInt16.self, at: 0)
   }
 
-  /// The records from a position on, or all of them, with a warning if the meter announced another number.
+  /// The records from a position on, or all of them, with a warning if the meter announced a wrong number.
   ///
-  /// If fewer arrive than announced, they are read again: a lost notification is not repeated, a wrong count is.
+  /// If fewer records arrive than announced, they are read again. If the same records arrive twice, the
+  /// announced number is wrong; otherwise some were lost.
   func records(
     from position: MeterPosition?
   ) throws -> (transfer: GlucoseTransfer, isAll: Bool, warning: String?) {
@@ -120,8 +125,9 @@ struct GlucoseSession {
       .protocolViolation, "reading the records: some of them were lost; bring the meter near and retry")
   }
 
-  /// The records from a position on, whose first one is the known one; nil if all must be read: the meter does not have that
-  /// record or has another one in its place, cannot send them, or sends others.
+  /// The records from a position on, beginning with the known one. Nil if all records must be read: the meter
+  /// does not have the known record, has another one with its number, or cannot send records from a number
+  /// on.
   private func newRecords(from position: MeterPosition) throws -> GlucoseTransfer? {
     guard let number = UInt16(exactly: position.number),
       let count = try count(.countFrom(number), mayBeSilent: false)?.number, count > 0,
@@ -199,7 +205,8 @@ extension GlucoseSession {
     return transfer
   }
 
-  /// The number of records, without a number if the meter cannot count; nil if it does not answer at all.
+  /// Requests the number of records. The inner number is nil if the meter cannot count; the result is nil if
+  /// the meter does not answer at all.
   private func count(_ which: RecordAccess, mayBeSilent: Bool) throws -> (number: Int?, Void)? {
     let doing = "asking the meter for the number of its records"
     do {
@@ -252,7 +259,7 @@ extension GlucoseSession {
     }
   }
 
-  /// The next notification or indication; nil after this time if the meter may be silent.
+  /// The next notification or indication. If the meter may be silent, nil after the time limit.
   private func event(
     within milliseconds: Int, mayBeSilent: Bool, _ doing: String = "reading the records"
   ) throws -> Event? {
@@ -274,7 +281,8 @@ extension GlucoseSession {
     }
   }
 
-  /// Asks the meter to stop if it is this side that ends the session. After silence the standard forbids any request.
+  /// Asks the meter to stop sending if this program ends the session. If the meter is silent, the standard
+  /// permits no request.
   private func stopSending(after error: TransportError) {
     switch error {
     case .interrupted, .overrun: break
@@ -283,7 +291,7 @@ extension GlucoseSession {
     do throws(TransportError) {
       _ = try meter.perform(.recordAccess(.abort), within: 1000)
     } catch {
-      // The session ends with the first error.
+      // The session ends with its first error, so this second one is not reported.
     }
   }
 

@@ -6,7 +6,7 @@ import Logbook
 final class ContourSession {
   /// A meter answers within milliseconds. Other programs allow five seconds.
   private static let answerMilliseconds = 5000
-  /// The first header and the closing handshake.
+  /// The timeout for the first header and for the closing handshake.
   private static let handshakeMilliseconds = 2000
   /// Reports of one message arrive 12 to 20 ms apart, so that a longer silence ends the message.
   private static let silenceMilliseconds = 60

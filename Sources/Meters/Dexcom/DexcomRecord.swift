@@ -14,7 +14,7 @@ enum DexcomRecord: Hashable {
   /// A record that could not be parsed.
   case rejected(String)
 
-  /// 2009-01-01.
+  /// 2009-01-01 in seconds since 1970: the origin of the receiver's times.
   static let epoch: Int64 = 1_230_768_000
   private static let range = 40.0...400.0
   private static let maxUnits = 500.0

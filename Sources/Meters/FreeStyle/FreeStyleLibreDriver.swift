@@ -97,7 +97,7 @@ private struct LibreResultRow {
     case 2 where [insulin, insulin + Self.insulinCount].contains(row.count):
       Set(0...Self.errorField).subtracting([12, 23, 26, 27])
         .union(insulin..<insulin + Self.insulinCount - 1)
-    // Identical in every known form.
+    // The order of these fields is the same in every known form of the row.
     case 2: Set(0...18).subtracting([12])
     case 5: Set(0...19)
     default: Set(0...7)
@@ -140,7 +140,8 @@ extension LibreResultRow {
     }
   }
 
-  /// A flag without an error means LO, by a single source.
+  /// Adds a reading. In a row without an error, field 11 marks a value at the limit; a single source states
+  /// that it means LO.
   private func add(
     _ kind: ReadingKind, _ measurement: Measurement?, _ marks: ReadingMarks,
     into memory: inout FreeStyleMemory

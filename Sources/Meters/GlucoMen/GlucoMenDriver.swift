@@ -11,7 +11,7 @@ struct GlucoMenDriver: MeterDriver {
   static let id = "glucomen-areo"
   static let name = "Menarini GlucoMen areo, areo GK"
   static let canSetClock = true
-  // The first ids belong to the chip in the cable.
+  // The ids of the areo belong to the chip in its cable.
   static let models = [
     MeterModel(
       "GlucoMen areo", vendorID: 0x10C4, productID: 0xEA60, link: .terminal(line), isShared: true),
@@ -162,7 +162,7 @@ enum GlucoMenBlock: Hashable {
 extension GlucoMenBlock {
   private static var lineEnd: [UInt8] { [0x0D, 0x0A] }
   private static var opening: [UInt8] { [0x5B, 0x0D, 0x0A] }
-  /// Includes the end of the line before it.
+  /// The end of a block, together with the line end before it.
   private static var closing: [UInt8] { [0x0D, 0x0A, 0x5D, 0x0D, 0x0A] }
   private static var nothing: [UInt8] { [0x90, 0x3D, 0x0D, 0x0A, 0x5D, 0x0D, 0x0A] }
 

@@ -82,7 +82,8 @@ private struct OneTouchDisk {
   private static let sectorSize = 512
   private static let milliseconds = 5000
   private static let attempts = 3
-  /// The number of reads of a sector that still holds the request.
+  /// The maximum number of times that a sector is read while it still holds the request instead of the
+  /// answer.
   private static let reads = 5
 
   private let meter: MeterConnection

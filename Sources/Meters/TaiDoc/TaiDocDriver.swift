@@ -11,7 +11,7 @@ struct TaiDocDriver: MeterDriver {
   static let id = "taidoc"
   static let name = "TaiDoc TD-42xx (GlucoRx Nexus, GlucoMen Nexus, Fora)"
   static let canSetClock = true
-  // The ids belong to the manufacturer of the chip.
+  // The ids belong to the chip in the cable.
   static let models = [
     MeterModel(
       "TaiDoc TD-42xx", vendorID: 0x10C4, productID: 0xEA80, link: .cp2110(LineSettings(baud: 19200)),

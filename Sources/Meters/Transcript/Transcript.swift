@@ -125,7 +125,7 @@ extension Transcript {
     case .unsupported: "unsupported"
     case .notPaired: "not-paired"
     case .interrupted: "interrupted"
-    // An error of the session, not of a transport.
+    // These are errors of the session, not of the transport.
     case .overrun: "failed " + escaped("the session was too long")
     case .failed(let words): "failed " + escaped(words)
     }
