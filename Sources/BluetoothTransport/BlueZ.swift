@@ -6,7 +6,7 @@ import Logbook
 /// The objects of bluetoothd, with their interfaces and properties: `org.freedesktop.DBus.ObjectManager`.
 typealias BlueZObjects = [String: [String: [String: DBusValue]]]
 
-/// A conversation with bluetoothd over the system bus.
+/// A session with bluetoothd over the system bus.
 ///
 /// One thread waits for everything: answers, signals, calls of the agent, and packets of sockets.
 final class BlueZ {
@@ -24,14 +24,15 @@ final class BlueZ {
 
   private let bus: DBusConnection
   private let isInterrupted: () -> Bool
-  /// A signal ends a wait within this time.
+  /// The maximum time, in milliseconds, until a signal to the program ends a wait.
   static let sliceMilliseconds: Int32 = 100
 
   /// - Throws: `Failure` of category `.unavailable` without a bus or without bluetoothd.
   init(address: String, isInterrupted: @escaping () -> Bool) throws(Failure) {
     bus = try DBusConnection(address: address)
     self.isInterrupted = isInterrupted
-    // The first call of each connection. libdbus's own function for it waits without a limit, and for no signal.
+    // Each connection must begin with this call. libdbus has a function for it, but that waits without a
+    // limit and ignores signals.
     let greetingMilliseconds = 10_000
     do {
       _ = try call(
@@ -83,7 +84,7 @@ final class BlueZ {
     return answer.arguments
   }
 
-  /// Takes messages until the condition is met; false when the time is over.
+  /// Receives messages until the condition is met; false at the end of the time.
   ///
   /// - Parameters:
   ///   - slice: the maximum time, in milliseconds, until a signal to the program ends the wait.
@@ -99,7 +100,7 @@ final class BlueZ {
       let left = (end - ContinuousClock.now) / .milliseconds(1)
       guard left > 0 else { return false }
       guard let (message, received) = try bus.next(within: 0) else {
-        // libdbus itself would wait on after a signal to the program.
+        // `poll` returns after a signal to the program; the wait of libdbus would continue.
         var entry = pollfd(fd: bus.descriptor, events: Int16(POLLIN), revents: 0)
         _ = Glibc.poll(&entry, 1, min(longest, Int32(left) + 1))
         continue
@@ -118,7 +119,7 @@ final class BlueZ {
     return list.dropLast().filter { $0.revents != 0 }.map(\.fd)
   }
 
-  /// Takes the messages that have arrived, without waiting.
+  /// Receives the messages that have arrived, without waiting.
   func takeMessages() throws(DBusError) {
     if isInterrupted() { throw DBusError.interrupted }
     while let (message, received) = try bus.next(within: 0) {
@@ -157,7 +158,7 @@ extension DBusError {
   /// The last part of the name: `AuthenticationFailed`.
   var code: String { String(name.split(separator: ".").last ?? "") }
 
-  /// The error as one of an exchange with a meter.
+  /// The error of an exchange with a meter for this error.
   var transportError: TransportError {
     switch code {
     case "interrupted": .interrupted
@@ -173,8 +174,8 @@ extension DBusError {
     }
   }
 
-  /// Whether a connection ended while it was set up. A meter that has lost the pairing ends it, too: bluetoothd 5.66 has no
-  /// other words for that.
+  /// Whether a connection ended while it was set up. A meter that has lost the pairing also ends it, and
+  /// bluetoothd 5.66 reports both with the same text.
   var isAbort: Bool {
     code == "Failed"
       && ["connection-abort-by-local", "caused connection abort"].contains { words.contains($0) }

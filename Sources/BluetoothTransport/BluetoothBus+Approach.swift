@@ -7,25 +7,27 @@ extension BluetoothBus {
   package enum Approach: Hashable, Sendable {
     /// bluetoothd has connected this meter.
     case connected(BluetoothDevice)
-    /// None came, or bluetoothd or an adapter changed, so that a further wait must begin again.
+    /// No meter came, or the state of bluetoothd or an adapter changed. The caller must begin a new wait.
     case noMeter
-    /// bluetoothd cannot do this, or has no pairing with any of the meters.
+    /// bluetoothd does not support waiting, or has no pairing with any of the meters.
     case unsupported
   }
 
   private static let applicationPath = "/org/glucoport"
   private static let profilePath = applicationPath + "/profile"
-  /// A signal to the program ends a wait at once, or within this time if it comes in the moment before one begins.
+  /// A signal to the program ends a wait at once. If the signal comes just before the wait begins, the wait
+  /// ends after this time.
   private static let approachSliceMilliseconds: Int32 = 5000
 
-  /// Waits until bluetoothd has connected one of these meters by itself. It does that for each paired one, while a program has
-  /// registered the client profile of the Glucose Service.
+  /// Waits until bluetoothd has connected one of these meters by itself. bluetoothd does so for every paired
+  /// meter while a program has registered the client profile of the Glucose Service.
   ///
-  /// No search runs: the radio knows the meters, and neither bluetoothd nor this program does anything until one advertises.
+  /// No search runs. The radio knows the meters, so that bluetoothd and this program do nothing until a meter
+  /// advertises.
   ///
   /// - Parameters:
   ///   - seconds: the maximum time.
-  ///   - addresses: the meters, in upper case.
+  ///   - addresses: the addresses of the meters, in upper case.
   /// - Throws: `Failure`: `.unavailable` without an adapter, `.permission` if the bus refuses.
   package func awaitConnection(seconds: Int, of addresses: Set<String>) throws(Failure) -> Approach {
     let action = "waiting for a meter"
@@ -60,7 +62,7 @@ extension BluetoothBus {
     }
   }
 
-  /// The objects of this program, for bluetoothd: one profile.
+  /// Answers a call of bluetoothd to this program's objects, which are one profile; nil refuses it.
   private static func profile(_ message: DBusMessage) -> [DBusValue]? {
     switch (message.path, message.member) {
     case (applicationPath, "GetManagedObjects"):
@@ -90,7 +92,8 @@ extension BluetoothBus {
       && message.arguments[1].entries?["Connected"]?.flag == true
   }
 
-  /// Whether bluetoothd or an adapter came or went, and the profile is not registered there.
+  /// Whether bluetoothd or an adapter was started, stopped or changed, so that the profile may not be
+  /// registered there.
   private static func isChange(_ message: DBusMessage) -> Bool {
     guard message.kind == .signal, message.arguments.count > 1 else { return false }
     switch message.member {

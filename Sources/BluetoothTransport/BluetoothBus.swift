@@ -44,7 +44,7 @@ package final class BluetoothBus {
     seconds: Int, until isEnough: ([BluetoothDevice]) -> Bool
   ) throws(Failure) -> [BluetoothDevice] {
     let adapters = try poweredAdapters()
-    // One that is connected does not advertise.
+    // A connected meter does not advertise, so it is returned without a search.
     let connected = Self.once(try devices().filter(\.isConnected))
     if isEnough(connected) { return connected }
     defer { stopDiscovery(adapters) }

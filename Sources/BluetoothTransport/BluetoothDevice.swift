@@ -2,17 +2,17 @@
 
 /// A meter that bluetoothd knows.
 package struct BluetoothDevice: Hashable, Sendable {
-  /// The Bluetooth address: `D4:3E:00:12:34:56`.
+  /// The Bluetooth address, such as `D4:3E:00:12:34:56`.
   package let address: String
-  /// The name that it advertises; its address without one.
+  /// The name that the meter advertises; the address if it advertises none.
   package let name: String
-  /// Whether it and this computer are paired.
+  /// Whether the meter and this computer are paired.
   package let isPaired: Bool
-  /// Whether it may connect by itself.
+  /// Whether the meter may connect by itself.
   package let isTrusted: Bool
   /// Whether it is connected.
   package let isConnected: Bool
-  /// The object of bluetoothd.
+  /// The path of the object in bluetoothd.
   let path: String
   /// Whether its advertisement was received recently.
   let isInReach: Bool
@@ -44,7 +44,7 @@ enum GattNumber {
   static let glucoseText = "00001808" + rest
   private static let rest = "-0000-1000-8000-00805f9b34fb"
 
-  /// The number of a long form; nil for one that a vendor made up.
+  /// The number in a long form; nil for a number that a vendor defined.
   static func short(_ text: String) -> UInt16? {
     let text = text.lowercased()
     guard text.utf8.count == 36, text.hasPrefix("0000"), text.hasSuffix(rest) else { return nil }

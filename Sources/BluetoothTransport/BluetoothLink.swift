@@ -8,10 +8,11 @@ final class BluetoothLink: Transport {
   private let bluez: BlueZ
   private let device: BluetoothDevice
   private let characteristics: [GlucoseCharacteristic: (path: String, properties: [String: DBusValue])]
-  /// Sockets of notifications, which bluetoothd fills in order and without gaps.
+  /// The sockets for notifications. bluetoothd writes notifications to them in order and without gaps.
   private var sockets: [Int32: GlucoseCharacteristic] = [:]
   private var pending: [[UInt8]] = []
-  /// Values from the bus, which are delivered after those of the sockets: the final indication comes last.
+  /// Values that came over the bus. They are delivered after those of the sockets, since the last indication
+  /// follows all notifications.
   private var pendingFromBus: [[UInt8]] = []
   private var isConnected = true
 
@@ -28,7 +29,7 @@ final class BluetoothLink: Transport {
 
   /// Performs one step with the meter.
   func perform(_ exchange: LinkOperation, within milliseconds: Int) throws(TransportError) -> [UInt8] {
-    // What arrived before the end of the connection is delivered.
+    // Values that arrived before the end of the connection are still delivered.
     guard isConnected || exchange == .notification else { throw .unplugged }
     do throws(DBusError) {
       switch exchange {
@@ -59,7 +60,8 @@ final class BluetoothLink: Transport {
 }
 
 extension BluetoothLink {
-  /// The characteristics by their numbers, each only inside its own service.
+  /// The characteristics of a device that glucoport knows. A number counts only inside the service that it
+  /// belongs to.
   private static func resolve(
     _ bluez: BlueZ, _ device: BluetoothDevice
   ) throws(DBusError) -> [GlucoseCharacteristic: (path: String, properties: [String: DBusValue])] {
@@ -91,7 +93,8 @@ extension BluetoothLink {
     return found
   }
 
-  /// Takes notifications from a socket if bluetoothd offers it: of equal values in a row, the bus may drop one.
+  /// Turns on notifications, over a socket if bluetoothd offers one: the bus may drop one of two equal values
+  /// in a row.
   private func subscribe(_ characteristic: GlucoseCharacteristic, within milliseconds: Int) throws(DBusError)
   {
     guard let (path, properties) = characteristics[characteristic] else { throw DBusError.absent }
@@ -111,7 +114,8 @@ extension BluetoothLink {
     try bluez.call(path, BlueZ.characteristic, "StartNotify", within: milliseconds)
   }
 
-  /// The only write to a meter: a request of a type that has no deletion.
+  /// Writes a request to the record access control point. It is the only write to a meter, and `RecordAccess`
+  /// has no deletion.
   private func write(_ request: RecordAccess, within milliseconds: Int) throws(DBusError) {
     guard let path = characteristics[.recordAccess]?.path else { throw DBusError.absent }
     try bluez.call(
@@ -134,7 +138,7 @@ extension BluetoothLink {
     }
   }
 
-  /// Takes all packets of a socket that have arrived.
+  /// Receives all packets of a socket that have arrived.
   private func takePackets(_ socket: Int32) {
     guard let characteristic = sockets[socket] else { return }
     var buffer = [UInt8](repeating: 0, count: Self.maxValueBytes)
@@ -145,7 +149,7 @@ extension BluetoothLink {
       } else if count < 0, errno == EINTR {
         continue
       } else {
-        // The socket ends with the connection.
+        // The socket is closed when the connection ends.
         if count == 0 || errno != EAGAIN {
           Glibc.close(socket)
           sockets[socket] = nil

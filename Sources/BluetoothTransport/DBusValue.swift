@@ -12,10 +12,10 @@ indirect enum DBusValue: Hashable, Sendable {
   case integer(Int64)
   case bytes([UInt8])
   case array([DBusValue])
-  /// Entries by text; other keys do not occur.
+  /// Entries whose keys are texts; BlueZ uses no other keys.
   case dictionary([String: DBusValue])
   case variant(DBusValue)
-  /// Objects by their paths, with their interfaces and properties, which is only sent.
+  /// Objects by path, with their interfaces and properties. This type is only sent.
   case objects([String: [String: [String: DBusValue]]])
   /// A file descriptor that the receiver must close.
   case descriptor(Int32)
@@ -70,10 +70,10 @@ struct DBusMessage: Sendable {
   let arguments: [DBusValue]
 }
 
-/// A call of a method failed.
+/// The error of a failed method call.
 struct DBusError: Error, Hashable {
   /// The name of the error.
   let name: String
-  /// The service's words.
+  /// The text of the service about the error.
   let words: String
 }

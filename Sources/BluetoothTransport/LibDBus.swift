@@ -116,7 +116,8 @@ final class DBusConnection {
 
   private let functions: Functions
   private let connection: UnsafeMutableRawPointer
-  /// What ends a wait in `poll`.
+  /// The file descriptor of the connection. It becomes readable when a message arrives, which ends a wait in
+  /// `poll`.
   let descriptor: Int32
 
   /// - Parameter address: the bus: `unix:path=/run/dbus/system_bus_socket`.
@@ -134,7 +135,7 @@ final class DBusConnection {
     (self.functions, self.connection, self.descriptor) = (functions, connection, descriptor)
   }
 
-  /// The failure with the words in libdbus's error, which are its second member.
+  /// The failure for an error of libdbus. Its text is the second member of the C structure.
   private static func noBus(_ error: UnsafeMutableRawPointer) -> Failure {
     let words = error.load(fromByteOffset: 8, as: UnsafePointer<CChar>?.self).map { String(cString: $0) }
     return Failure(
@@ -207,7 +208,7 @@ extension DBusConnection {
     }
     var serial: UInt32 = 0
     guard isComplete, functions.send(connection, message, &serial) != 0 else { throw Self.noMemory }
-    // Without a wait: the message leaves with the next one at the latest.
+    // This sends without waiting. If it cannot, the message is sent with the next one.
     _ = functions.readWrite(connection, 0)
     return serial
   }

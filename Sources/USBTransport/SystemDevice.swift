@@ -9,7 +9,7 @@ struct SystemDevice {
 
   init(_ device: PluggedDevice) { self.device = device }
 
-  /// The device with all information of the system.
+  /// The device with all information that the kernel has about it.
   var described: PluggedDevice {
     var described = device
     described.manufacturer = SystemFiles.line(folder + "/manufacturer")

@@ -60,7 +60,7 @@ final class Watch {
 /// which a handler may write at any moment.
 package enum SignalFlag {
   private static let unwatched: Int32 = -1
-  /// 0 while nothing arrived.
+  /// The first signal that arrived; 0 if none did, and -1 before `watch`.
   private static let raised = Atomic<Int32>(unwatched)
 
   /// Makes SIGINT and SIGTERM raise the flag instead of ending the process.
@@ -68,7 +68,7 @@ package enum SignalFlag {
   /// - Parameter endsOnSecond: whether a second signal of the same number ends the process immediately. Use false while
   ///   a session with a meter must be ended properly.
   package static func watch(endsOnSecond: Bool = false) {
-    // This also makes the number, which a handler must not do.
+    // This first use creates the number. The handler must not do that.
     _ = raised.compareExchange(expected: unwatched, desired: 0, ordering: .relaxed)
     var unblocked = sigset_t()
     sigemptyset(&unblocked)
@@ -93,11 +93,11 @@ package enum SignalFlag {
     return number > 0 ? number : nil
   }
 
-  /// Makes the handler of another signal able to call `raise`.
+  /// Creates the number, so that the handler of another signal can call `raise`.
   package static func prepare() { _ = raised.load(ordering: .relaxed) }
 
-  /// Raises the flag from the handler of another signal. Returns false if the program does not look at it, and if it is
-  /// raised already.
+  /// Raises the flag from the handler of another signal. Returns false if `watch` was not called, or if the
+  /// flag is already raised.
   package static func raise(_ number: Int32) -> Bool {
     raised.compareExchange(expected: 0, desired: number, ordering: .relaxed).exchanged
   }
