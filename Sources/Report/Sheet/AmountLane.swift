@@ -2,10 +2,10 @@
 
 import Logbook
 
-/// The insulin or the carbohydrates of a day below its curve. Each minute that has any has a mark, and above it its number
-/// where there is room.
+/// Draws the insulin or the carbohydrates of a day below its curve. Each minute with an amount has a mark,
+/// and above the mark the amount as a number if there is space.
 struct AmountLane {
-  /// What one minute has of rapid, basal or premixed insulin, or of carbohydrates.
+  /// The amounts of one minute and one kind: rapid, basal or premixed insulin, or carbohydrates.
   private struct Mark {
     let ink: Ink
     let isBasal: Bool
@@ -17,17 +17,17 @@ struct AmountLane {
     func isSameKind(as other: Mark) -> Bool { isBasal == other.isBasal && isMixed == other.isMixed }
   }
 
-  /// Marks whose numbers are side by side, in the order of the marks.
+  /// Marks whose numbers are next to each other, in the order of the marks.
   private struct Cluster {
     var marks: [(x: Double, mark: Mark)]
 
-    /// Adds the marks of a minute. One of another kind has a distance from the one before.
+    /// Adds the marks of a minute. A mark of another kind than the one before keeps a distance from it.
     mutating func add(_ others: [Mark], at x: Double, before edge: Double) {
       for mark in others {
         let least = marks.last.map { $0.x + ($0.mark.isSameKind(as: mark) ? 0 : AmountLane.step) } ?? x
         marks.append((max(x, least), mark))
       }
-      // The marks of the last minutes of a day have room before the edge.
+      // Marks in the last minutes of a day are moved to the left, so that all are before the edge.
       let excess = (marks.last?.x ?? edge) - edge
       if excess > 0 { for index in marks.indices { marks[index].x -= excess } }
     }
@@ -35,11 +35,12 @@ struct AmountLane {
     var largest: Double { marks.map(\.mark.sum).max() ?? 0 }
   }
 
-  /// The distance of marks of two kinds, so that none covers another.
+  /// The distance in points between marks of two kinds, so that none covers another.
   private static let step = 4.2
-  /// The distance of two numbers.
+  /// The distance in points between two numbers.
   private static let gap = 3.0
-  /// The maximum number of marks of one cluster. A pump that doses each five minutes has a mark for each.
+  /// The maximum number of marks in a cluster. A pump that doses every five minutes would otherwise have one
+  /// cluster for the whole day.
   private static let clusterMarks = 3
 
   let line: DayLine
@@ -49,12 +50,12 @@ struct AmountLane {
   /// The height of the marks together with the numbers above them.
   let room: Double
   let font: Drawing.Font
-  /// Said after an amount of premixed insulin.
+  /// The sign after an amount of premixed insulin.
   var mixedSign = ""
-  /// The height of the mark of an amount, as a part of the highest mark.
+  /// Returns the height for an amount, as a part of the highest mark.
   let height: (Double) -> Double
 
-  /// The highest mark. Digits are 0.73 of the size high.
+  /// The height of the highest mark in points. Digits are 0.73 times the font size high.
   private var highest: Double { room - 0.73 * font.size - 1 }
 
   func draw(on drawing: inout Drawing) {
@@ -75,7 +76,8 @@ struct AmountLane {
     }
   }
 
-  /// The clusters whose numbers have room, and where these begin. Those of the largest amounts come first.
+  /// The clusters whose numbers have space, and the positions where the numbers begin. Clusters with the
+  /// largest amounts get space first.
   private func numbered(_ clusters: [Cluster], _ edge: Double) -> [(Cluster, start: Double)] {
     var kept: [(index: Int, start: Double, end: Double)] = []
     let order = clusters.indices.sorted { (clusters[$1].largest, $0) < (clusters[$0].largest, $1) }
@@ -89,15 +91,18 @@ struct AmountLane {
     return kept.sorted { $0.index < $1.index }.map { (clusters[$0.index], $0.start) }
   }
 
-  /// Where the numbers of a cluster begin: above its first mark.
+  /// The position where the numbers of a cluster begin: above its first mark.
   private func start(of cluster: Cluster) -> Double { (cluster.marks.first?.x ?? 0) - 1.1 }
 
   private func width(of cluster: Cluster) -> Double {
     cluster.marks.reduce(-Self.gap) { $0 + font.width(text($1.mark)) + Self.gap }
   }
 
-  /// The marks of each minute. Those of some minutes are together where the number of the first would not leave room for the
-  /// others. Otherwise one of them would have none, or the number of a bolus would look like that of the basal insulin after it.
+  /// The marks in clusters. A minute joins the cluster before it if the numbers of that cluster leave no
+  /// space for its own number.
+  ///
+  /// Otherwise one number would be missing, or the number of a bolus would look like that of the basal
+  /// insulin after it.
   private var clusters: [Cluster] {
     var clusters: [Cluster] = []
     for (instant, marks) in minutes {
@@ -133,7 +138,8 @@ struct AmountLane {
     return minutes
   }
 
-  /// The sum; of equal amounts, how many and one of them, so that a dose that is stated twice is seen.
+  /// The number above a mark: the sum of its amounts. Equal amounts are shown as their count and one of them,
+  /// so that a dose that is stated twice is noticed.
   private func text(_ mark: Mark) -> String {
     let count = mark.amounts.count
     let isRepeated = count > 1 && Set(mark.amounts).count == 1

@@ -2,13 +2,14 @@
 
 import Logbook
 
-/// The basal rates of a pump as an area at the foot of a day's curve: each until it ends, or until the next one begins.
+/// The basal rates of a pump as an area at the foot of a day's curve. Each rate lasts until it ends, or until
+/// the next one begins.
 struct BasalArea {
-  /// The area ends where hardly any glucose is, in mg/dL.
+  /// The height of the highest rate on the scale of glucose, in mg/dL. Hardly any values are so low.
   private static let top = 36.0
   private static let maxMinutes = 1440.0
 
-  /// In the order of time. The last one of the day before may go beyond midnight.
+  /// The rates in the order of time. The first one may have begun on the day before.
   var rates: [DayEvent] = []
   /// The highest rate of all days, so that they can be compared.
   var highest = 0.0
@@ -31,7 +32,7 @@ struct BasalArea {
 /// The basal rates of all days.
 struct BasalRates {
   private let days: [Int: [DayEvent]]
-  /// In units per hour; 0 without any.
+  /// The highest rate in units per hour; 0 if there is none.
   let highest: Double
 
   init(_ days: [DayCurve]) {
@@ -46,7 +47,7 @@ struct BasalRates {
 }
 
 extension ReportPage {
-  /// What the area of basal rates is, after a blank; empty without one.
+  /// The explanation of the area of basal rates, after a blank; empty without rates.
   func note(on rates: BasalRates) -> String {
     guard rates.highest > 0 else { return "" }
     let highest = PageTexts.fill(texts.unitsPerHour, glucose.plain(rates.highest))

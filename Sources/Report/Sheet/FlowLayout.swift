@@ -2,7 +2,8 @@
 
 import PDF
 
-/// Sections of a page on sheets: one below the other, with breaks between lines of text and rows of tables.
+/// Lays out the sections of a page on sheets, one below the other, with page breaks between lines of text or
+/// rows of tables.
 struct FlowLayout {
   private static let lineHeight = 10.5
 
@@ -93,7 +94,7 @@ struct FlowLayout {
     let lines = zip(cells, widths).map { font.wrapped($0, $1 - 8) }
     let most = Int((room - 1.5) / Self.lineHeight)
     let count = max(1, lines.map(\.count).max() ?? 1)
-    // A row that is taller than a sheet has parts.
+    // A row that is taller than a sheet is divided.
     for start in stride(from: 0, to: count, by: most) {
       add(lines.map { Array($0.dropFirst(start).prefix(most)) }, widths, font, isHead: isHead, kind)
     }
@@ -123,7 +124,8 @@ struct FlowLayout {
     page.line(0, y, widths.reduce(0, +), y, Drawing.Stroke(ink: .grid, width: 0.4))
   }
 
-  /// As wide as the longest cell of each column; where that is too much, the widest ones are narrowed first.
+  /// The widths of the columns of a table. Each is as wide as its longest cell; if they do not fit, the
+  /// widest ones become narrower first.
   private static func widths(_ rows: [[String]]) -> [Double] {
     let count = rows.map(\.count).max() ?? 0
     var widths = (0..<count).map { column in
@@ -138,7 +140,7 @@ struct FlowLayout {
 }
 
 extension ReportPage {
-  /// Sections in the form that a PDF has.
+  /// The sections on sheets, as the PDF shows them.
   func flow(_ sections: [PageModel.Section], _ paper: Paper, anchor: String) -> [Sheet] {
     if sections.isEmpty { return [] }
     var layout = FlowLayout(paper, anchor: anchor)

@@ -2,7 +2,7 @@
 
 import Logbook
 
-/// The rectangle of a picture in which values of glucose lie over a day.
+/// The rectangle of a picture in which glucose values are drawn over a day.
 struct PlotArea: Sendable {
   let left: Double
   let top: Double
@@ -11,10 +11,13 @@ struct PlotArea: Sendable {
   /// The highest value, in mg/dL; the lowest one is 0.
   let highest: Double
 
-  /// The end of the scale for values up to this one: 250 mg/dL or more in steps of 50, 14 mmol/L or more in steps of 2, and at
-  /// most 650 mg/dL or 36 mmol/L. Meters show up to 600 mg/dL (33.3 mmol/L); a value beyond the end lies at the edge.
+  /// The upper end of the scale for values up to this one. It is at least 250 mg/dL in steps of 50, or 14
+  /// mmol/L in steps of 2.
+  ///
+  /// It is at most 650 mg/dL or 36 mmol/L, since meters show up to 600 mg/dL (33.3 mmol/L). A higher value is
+  /// drawn at the edge.
   static func end(_ highest: Double, _ unit: GlucoseUnit, least: Double = 250) -> Double {
-    // The highest value is not at the edge.
+    // The highest value must not be at the edge.
     let highest = highest * 1.03
     if unit == .milligramsPerDecilitre { return min(650, max(least, (highest / 50).rounded(.up) * 50)) }
     let factor = Quantity.milligramsPerDecilitreInMillimole
@@ -28,13 +31,14 @@ struct PlotArea: Sendable {
     bottom - min(1, max(0, milligrams / highest)) * (bottom - top)
   }
 
-  /// The target range.
+  /// Draws the target range as an area.
   func band(_ targets: Targets, _ glucose: GlucoseText, on drawing: inout Drawing) {
     let (high, low) = (y(glucose.milligrams(targets.high)), y(glucose.milligrams(targets.low)))
     drawing.rectangle(left, high, right - left, low - high, fill: .band)
   }
 
-  /// The limits of the ranges: solid for the target, dashed for the others. Those that the scale does not reach are left out.
+  /// Draws the limits of the ranges: solid for the target, dashed for the others. Limits above the scale are
+  /// left out.
   func limits(
     _ targets: Targets, _ glucose: GlucoseText, width: Double = 0.9, labels font: Drawing.Font? = nil,
     on drawing: inout Drawing
@@ -62,7 +66,7 @@ struct PlotArea: Sendable {
     }
   }
 
-  /// The limits of the target range as thin lines, with their values at the left, for small pictures.
+  /// Draws the limits of the target range as thin lines with their values at the left, for small pictures.
   func targetLimits(
     _ targets: Targets, _ glucose: GlucoseText, width: Double, labels font: Drawing.Font?,
     on drawing: inout Drawing
@@ -78,7 +82,7 @@ struct PlotArea: Sendable {
     }
   }
 
-  /// The hours below, and a thin line at each.
+  /// Draws a thin line at each hour, and the hour below.
   func hours(_ hours: [(part: Double, text: String)], _ font: Drawing.Font, on drawing: inout Drawing) {
     for hour in hours {
       let place = x(hour.part)
@@ -87,7 +91,7 @@ struct PlotArea: Sendable {
     }
   }
 
-  /// Every third hour of a day of 24, or every sixth in a narrow picture.
+  /// Every third hour of a day of 24 hours, or every sixth in a narrow picture.
   static func usualHours(_ width: Double) -> [(part: Double, text: String)] {
     stride(from: 0, through: 24, by: width < Sheet.width ? 6 : 3).map { hour in
       (part: Double(hour) / 24, text: hour < 10 ? "0\(hour)" : "\(hour)")
@@ -99,21 +103,21 @@ struct PlotArea: Sendable {
   }
 }
 
-/// The curve of a day in a plot: with the parts beyond the target filled.
+/// Draws the curve of a day, with the areas between the curve and the target range filled.
 struct DayLine {
   let day: DayCurve
   let area: PlotArea
   let targets: Targets
   let glucose: GlucoseText
   var width = 1.0
-  /// How near two points may be, in points; nearer ones are one.
+  /// The minimum distance of two points in points; closer ones are joined.
   var detail = 0.4
 
   func x(_ instant: Int64) -> Double { area.x(day.part(instant)) }
 
   func point(_ dot: DayCurve.Dot) -> (x: Double, y: Double) { (x(dot.instant), area.y(dot.level.milligrams)) }
 
-  /// Where the clock changed on a journey.
+  /// Draws a line where the clock changed on a journey.
   func clockChanges(on drawing: inout Drawing) {
     for change in day.clockChanges {
       let x = x(change.instant)
@@ -130,7 +134,7 @@ struct DayLine {
     for run in day.runs {
       let points = thinned(run.map(point))
       drawing.path(points, stroke: Drawing.Stroke(ink: .curve, width: width))
-      // A line of this length cannot be seen.
+      // So short a line cannot be seen, so dots are drawn as well.
       guard let first = points.first, let last = points.last, last.x - first.x < 1.5 else { continue }
       for point in points { drawing.circle(point.x, point.y, 1.1, fill: .curve) }
     }
@@ -145,7 +149,7 @@ struct DayLine {
     }
   }
 
-  /// The areas between the curve and a limit, where it is beyond it.
+  /// Fills the areas between the curve and a limit, where the curve is outside the target range.
   private func fill(
     _ run: ArraySlice<DayCurve.Dot>, _ ink: Ink, limit: Targets.Limit, on drawing: inout Drawing,
     _ isBeyond: (GlucoseBand) -> Bool
@@ -164,7 +168,7 @@ struct DayLine {
     close()
   }
 
-  /// Of points nearer to each other than can be seen, the first, the lowest, the highest and the last.
+  /// Keeps only the first, lowest, highest and last of several points that are too close to be distinguished.
   private func thinned(_ points: [(x: Double, y: Double)]) -> [(x: Double, y: Double)] {
     var (kept, start): ([(x: Double, y: Double)], Int) = ([], 0)
     while start < points.count {

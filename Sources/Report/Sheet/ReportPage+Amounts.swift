@@ -11,7 +11,7 @@ extension ReportPage {
   /// The days with insulin and carbohydrates: a table, then each day as a strip.
   func amountSheets(_ paper: Paper) -> [Sheet] {
     let rows = amountRows
-    // A table of a year has several sheets.
+    // The table of a year needs several sheets.
     let perSheet = Int((paper.room - Drawing.titleHeight - Self.headHeight - 3) / Self.rowHeight)
     let tables = stride(from: 0, to: rows.count, by: perSheet).map { start in
       amountTable(Array(rows[start..<min(start + perSheet, rows.count)]))
@@ -49,7 +49,8 @@ extension ReportPage {
     return drawing
   }
 
-  /// The days with readings or amounts, and what they have on average.
+  /// The rows of the table: each day with readings or amounts, then the means of the days and the number of
+  /// days of each mean.
   private var amountRows: [[String]] {
     let first = contents.days.first?.day ?? Int.min
     let groups = contents.result.groups.filter { group in
@@ -108,7 +109,7 @@ extension ReportPage {
     return "\(ranked(sensor.lowest.number, at: 0, edges))–\(ranked(sensor.highest.number, at: 1, edges))"
   }
 
-  /// How many days have any, of which the mean is.
+  /// The number of days from which the mean of an amount is calculated; empty without records.
   private func dayCount(_ amount: DailyAmount) -> String {
     amount.records > 0 ? count(amount.daysWithAny) : ""
   }
@@ -160,7 +161,8 @@ extension ReportPage {
     drawing.text(font.fitted(text, step - 3), first + step * Double(column) - 6, y, font, ink, .end)
   }
 
-  /// One day: its curve, and insulin and carbohydrates at their times. Its figures are at the left, or above on a phone.
+  /// The strip of one day: its curve, and below it insulin and carbohydrates at their times. The figures are
+  /// at the left, or on a phone above.
   private func strip(
     _ day: DayCurve, _ highest: Double, _ rates: BasalArea, isPhone: Bool = false
   ) -> Drawing {
@@ -188,7 +190,7 @@ extension ReportPage {
     return drawing
   }
 
-  /// What a day has in all.
+  /// The totals of a day as texts.
   private func stripFigures(_ day: DayCurve) -> [String] {
     let amounts = groups[day.day]?.amounts
     func amount(_ name: String, _ amount: DailyAmount?, _ unit: String) -> String? {
@@ -228,7 +230,7 @@ extension ReportPage {
     lanes(line, on: &drawing)
   }
 
-  /// Insulin and carbohydrates at their times.
+  /// Draws insulin and carbohydrates at their times.
   private func lanes(_ line: DayLine, on drawing: inout Drawing) {
     let (font, bottom) = (Sheet.smallest(drawing.width), line.area.bottom)
     drawing.text(texts.insulinUnit, line.area.left - 3, bottom + 10.5, font, .rapid, .end)

@@ -4,7 +4,8 @@ import Logbook
 import PDF
 
 extension ReportPage {
-  /// The main figures of as many days before the period, so that a change is seen; nil without readings there.
+  /// The main figures of the period of the same length before this one, for comparison; nil without readings
+  /// there.
   var earlierBox: Drawing? {
     guard let earlier = contents.earlier else { return nil }
     let hasSensor = total.sensor.readings > 0
@@ -13,7 +14,7 @@ extension ReportPage {
     let days = PageTexts.fill(texts.sheet.earlierDays, "\(earlier.figures.days)")
     let dates = contents.isAnonymised ? "" : " (\(earlier.dates.first) – \(earlier.dates.last))"
     let parts = hasSensor ? sensorParts(earlier.figures.sensor) : stickParts(earlier.figures.fingerSticks)
-    // A line ends between two figures.
+    // Blanks that do not break keep each figure on one line.
     let figures = parts.map { $0.replacing(" ", with: "\u{A0}") }.joined(separator: " · ")
     let text = "\(days)\(dates)\(texts.colon)\(figures)"
     let lines = Drawing.Font.plain.wrapped(text, Sheet.width)

@@ -4,14 +4,14 @@ import Logbook
 import PDF
 
 extension ReportPage {
-  /// Who it is about; the name of the report is over it.
+  /// The title of the report, and below it the person.
   var personBox: Drawing {
     var drawing = Drawing(width: 250, height: 52)
     drawing.part(.heading(1)) { $0.text(texts.title, 0, 14, Drawing.Font(size: 15, isBold: true)) }
     let font = Drawing.Font(size: 10.5, isBold: true)
     drawing.part(.paragraph) { drawing in
       guard let person = contents.person, !contents.isAnonymised, !person.name.isEmpty else {
-        // A line to write on.
+        // Without a name, there is a line to write on.
         drawing.text(texts.sheet.name, 0, 34, .plain, .soft)
         let start = Drawing.Font.plain.width(texts.sheet.name) + 6
         return drawing.line(start, 35, 220, 35, Drawing.Stroke(ink: .line))
@@ -32,7 +32,7 @@ extension ReportPage {
     return drawing
   }
 
-  /// What the figures are of, and whether there are enough data.
+  /// The period, the target range and the zone, and how complete the data are.
   var periodBox: Drawing {
     var drawing = Drawing(width: Sheet.width - 250 - Sheet.gap, height: 52)
     let days = total.days == 1 ? texts.oneDay : PageTexts.fill(texts.manyDays, "\(total.days)")
@@ -62,7 +62,7 @@ extension ReportPage {
     return drawing
   }
 
-  /// The target range, and of whom its goals are where they are not the usual ones.
+  /// The target range, and the people for whom its goals are, unless these are the standard ones.
   private var targets: String {
     let range = "\(texts.targetRange) \(glucose.range(contents.targets)) \(contents.unit.name)"
     return switch contents.targets {
@@ -72,20 +72,21 @@ extension ReportPage {
     }
   }
 
-  /// The first and the last date.
+  /// The first and the last date of the period.
   var periodText: String {
     contents.dates.first == contents.dates.last
       ? contents.dates.first : "\(contents.dates.first) – \(contents.dates.last)"
   }
 
-  /// What a report calls a day: its date, or its number where it is anonymised.
+  /// The name of a day: its date, or its number in an anonymised report.
   func name(ofDay day: Int) -> String {
     guard contents.isAnonymised else { return Grouping.day.name(of: day) }
     let first = contents.result.groups.compactMap(\.key).min() ?? contents.days.first?.day ?? day
     return PageTexts.fill(texts.sheet.dayNumber, "\(day - first + 1)")
   }
 
-  /// The same in less room: without the year, and with a month that is not a number, which some read as a day.
+  /// The short name of a day: without the year, and with the name of the month, since some readers take its
+  /// number for the day.
   func shortName(ofDay day: Int) -> String {
     let date = name(ofDay: day)
     guard !contents.isAnonymised, let month = Int(date.dropFirst(5).prefix(2)),
@@ -95,7 +96,7 @@ extension ReportPage {
     return "\(number) \(texts.sheet.months[month - 1])"
   }
 
-  /// What a day's name has after it where the clock changed: the length of the day.
+  /// The length of a day on which the clock changed, to follow its name; empty for a day of 24 hours.
   func length(of day: DayCurve) -> String { day.hourCount == 24 ? "" : " · \(day.hourCount) h" }
 
   /// The zone, and the first days on which the clock changed.
@@ -107,7 +108,7 @@ extension ReportPage {
     return "\(zone) · \(PageTexts.fill(texts.sheet.clockChanged, names))"
   }
 
-  /// Why a box has no figures.
+  /// The reason why a box has no figures.
   func reason(_ shortage: Shortage) -> String {
     let text = texts.text(of: shortage)
     return switch shortage {
@@ -116,6 +117,6 @@ extension ReportPage {
     }
   }
 
-  /// From 0 for Monday.
+  /// The weekday of a day since 1970-01-01: 0 for Monday to 6 for Sunday.
   func weekday(_ day: Int) -> Int { ((day + 3) % 7 + 7) % 7 }
 }

@@ -3,7 +3,7 @@
 import Logbook
 import PDF
 
-/// A row of the logbook as it is drawn: its cells in lines.
+/// A row of the logbook, with its cells broken into lines.
 private struct LogRow {
   let head: String
   /// The values of each column, line by line.
@@ -13,7 +13,7 @@ private struct LogRow {
   var isShaded = false
   var lines: Int { max(1, (cells.map(\.count) + amounts.map(\.count)).max() ?? 1) }
 
-  /// The row, or as many as it needs where one has at most this many lines.
+  /// The row in parts of at most this many lines.
   func split(_ maxLines: Int) -> [LogRow] {
     guard lines > maxLines, maxLines > 0 else { return [self] }
     return stride(from: 0, to: lines, by: maxLines).map { start in
@@ -32,12 +32,12 @@ extension ReportPage {
   private static let rowHeight = 16.6
   private static let lineHeight = 10.0
   private static let tableHead = 27.0
-  /// Said after an amount of premixed insulin.
+  /// The sign after an amount of premixed insulin.
   static let mixedSign = "*"
-  /// What the sign means.
+  /// The meaning of the sign for premixed insulin.
   var mixedLegend: String { "\(Self.mixedSign) \(texts.mixed)" }
 
-  /// The logbook of finger sticks, as many sheets as it needs.
+  /// The sheets of the logbook of finger sticks.
   func logSheets(_ paper: Paper) -> [Sheet] {
     let days = contents.days
     let log = StickLog(days) { day in
@@ -64,7 +64,7 @@ extension ReportPage {
     return pages.map { Sheet(anchor: "log", boxes: [Sheet.Box(drawing: logPage($0, notes), isTable: true)]) }
   }
 
-  /// That finger sticks and amounts are only those of the last days; nil where the period has no more.
+  /// States that finger sticks and amounts are only those of the last days; nil for a shorter period.
   var logLimit: String? {
     total.days > ReportContents.maxLogDays
       ? PageTexts.fill(texts.sheet.logLimit, "\(ReportContents.maxLogDays)") : nil
@@ -94,7 +94,7 @@ extension ReportPage {
     }
   }
 
-  /// Values side by side where they have room, else one line below the other; none is left out.
+  /// The values of a cell in lines: next to each other if there is space. None is left out.
   private func lines(_ entries: [StickLog.Entry]) -> [[StickLog.Entry]] {
     var (lines, left): ([[StickLog.Entry]], Double) = ([], 0)
     for entry in entries {
@@ -150,17 +150,17 @@ extension ReportPage {
     return drawing
   }
 
-  /// The first and the last date that the logbook has.
+  /// The first and the last date of the logbook.
   private var logPeriod: String {
     guard logLimit != nil, let first = contents.days.first else { return periodText }
     return "\(first.date) – \(contents.dates.last)"
   }
 
-  /// The lines between the columns.
+  /// Draws the lines between the columns.
   private func edges(from top: Double, to bottom: Double, on drawing: inout Drawing) {
     for column in 1...11 {
       let place = place(ofColumn: column).left
-      // Those around a meal are darker than the one between its two columns.
+      // The lines around a meal are darker than the line between its two columns.
       let ink: Ink = [3, 5, 7].contains(column) ? .grid : .line
       drawing.line(place, top, place, bottom, Drawing.Stroke(ink: ink, width: 0.4))
     }
@@ -206,7 +206,7 @@ extension ReportPage {
     drawing.part(.row) { drawing in
       if row.cells.isEmpty {
         drawing.part(.rowHead) { $0.text(row.head, Self.headWidth + 6, y + 11, .plain, .soft) }
-        // Each row has as many cells as there are columns.
+        // A row of a table needs all of its cells, so the empty ones are added.
         for _ in 1...11 { drawing.part(.cell) { _ in } }
         return
       }
@@ -241,7 +241,8 @@ extension ReportPage {
   }
 }
 
-/// Finger sticks as a logbook has them: one row a day, in columns by the mark of each or by the time of day.
+/// Finger sticks in the form of a logbook: one row a day, with columns by the mark of each reading or by the
+/// time of day.
 struct StickLog {
   /// A column of the table.
   enum Column: Int, CaseIterable {
@@ -251,25 +252,25 @@ struct StickLog {
   /// One value in a cell.
   struct Entry {
     let level: GlucoseLevel
-    /// Whether a mark and not the time of day decided about its column.
+    /// Whether the column follows from a mark, and not only from the time of day.
     let isMarked: Bool
   }
 
-  /// A day, or a run of days without anything.
+  /// A day, or several consecutive days without readings or amounts.
   enum Row {
     case day(DayCurve, [[Entry]])
     case empty(first: Int, last: Int)
   }
 
-  /// The hours in which the columns begin: breakfast, lunch, dinner, bedtime.
+  /// The hours at which the columns for breakfast, lunch, dinner and bedtime begin.
   static let hours = [5, 11, 16, 22]
-  /// A run of more empty days than this is one row.
+  /// More consecutive empty days than this become one row.
   private static let maxEmptyDays = 3
 
   let rows: [Row]
   let readings: Int
 
-  /// - Parameter isEmpty: whether nothing of a day is shown.
+  /// - Parameter isEmpty: whether a day has nothing to show.
   init(_ days: [DayCurve], isEmpty: (DayCurve) -> Bool) {
     var (rows, run): ([Row], [DayCurve]) = ([], [])
     func end() {
@@ -302,7 +303,7 @@ struct StickLog {
     return cells
   }
 
-  /// The column of a reading: by its mark, and which meal by the time of day.
+  /// The column of a reading: before or after by its mark, and the meal by the time of day.
   static func column(_ marks: ReadingMarks, hour: Int) -> (Column, isMarked: Bool) {
     if marks.contains(.bedtime) { return (.bedtime, true) }
     if marks.contains(.fasting) { return (.beforeBreakfast, true) }
@@ -313,7 +314,7 @@ struct StickLog {
     case ..<hours[1]: return (isAfter ? .afterBreakfast : .beforeBreakfast, isMarked)
     case ..<hours[2]: return (isAfter ? .afterLunch : .beforeLunch, isMarked)
     case ..<hours[3]: return (isAfter ? .afterDinner : .beforeDinner, isMarked)
-    // What is marked with a meal in the late evening belongs to dinner.
+    // A reading late in the evening that is marked with a meal belongs to dinner.
     default: return (isAfter ? .afterDinner : isMarked ? .beforeDinner : .bedtime, isMarked)
     }
   }

@@ -3,12 +3,12 @@
 import PDF
 
 extension ReportPage {
-  /// The letters of a text that a PDF cannot show, for which it has question marks.
+  /// The letters of a text that the font of the PDF lacks; it shows question marks instead.
   package static func lettersMissing(in text: String) -> [Character] { PDFFace.missing(in: text) }
 
   /// The PDF of some parts: the same bytes for the same contents.
   ///
-  /// - Returns: with it the letters that its font lacks, for which it has question marks.
+  /// - Returns: the bytes, and the letters that the font lacks, for which the PDF has question marks.
   package func pdf(_ parts: [ReportPart], _ paper: Paper) -> (bytes: [UInt8], missing: [Character]) {
     let sheets = parts.flatMap { self.sheets($0, paper) }
     var document = PDFDocument(title: documentTitle, language: texts.code)
@@ -25,7 +25,7 @@ extension ReportPage {
     return (document.finish(), missing)
   }
 
-  /// The title with the name and the period, as a window shows it.
+  /// The title of the document for a window: title, name and period.
   package var documentTitle: String {
     [shownName, periodTitle].filter { !$0.isEmpty }.joined(separator: " · ")
   }
@@ -40,13 +40,13 @@ extension ReportPage {
     contents.isAnonymised ? texts.title : "\(texts.title) · \(periodText)"
   }
 
-  /// What is at the bottom of each sheet: whose it is, and which of how many.
+  /// The line at the bottom of each sheet: the person, the period, and the number of the page.
   func foot(_ number: Int, of count: Int) -> Drawing {
     var drawing = Drawing(width: Sheet.width, height: Sheet.footHeight)
     let page = PageTexts.fill(texts.sheet.pageOf, "\(number)", "\(count)")
     let room = Sheet.width - Drawing.Font.small.width(page) - 12
     drawing.line(0, 5, Sheet.width, 5, Drawing.Stroke(ink: .grid))
-    // A long name is cut, and not the period.
+    // A long name is shortened, and the period is not.
     let rest = "\(periodTitle) · glucoport \(contents.version)"
     let name = Drawing.Font.small.fitted(shownName, room - Drawing.Font.small.width(" · " + rest) - 0.5)
     let text = [name, rest].filter { !$0.isEmpty }.joined(separator: " · ")
@@ -57,7 +57,7 @@ extension ReportPage {
 }
 
 extension Drawing {
-  /// Draws everything on the last page of a document, at a place.
+  /// Draws the operations on the last page of a document, moved to a position.
   func draw(on document: inout PDFDocument, x: Double, y: Double) {
     var moved = Drawing(width: width, height: height)
     moved.add(self, x: x, y: y)
@@ -79,7 +79,7 @@ extension Drawing {
     }
   }
 
-  /// A circle of four curves; the number is that with which they differ least from one.
+  /// A circle of four curves. With the factor 0.5523 they differ least from a true circle.
   private static func round(_ x: Double, _ y: Double, _ r: Double) -> [PDFSegment] {
     let k = 0.5523 * r
     return [

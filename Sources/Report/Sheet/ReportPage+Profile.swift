@@ -60,7 +60,7 @@ extension ReportPage {
   private static func curves(
     _ run: [(minute: Int, values: [Double])], _ area: PlotArea, on drawing: inout Drawing
   ) {
-    // Each edge has a line, so that a grey print shows where an area ends.
+    // Each edge has a line, so that a print in grey shows where an area ends.
     for index in [0, 4] {
       drawing.path(
         curve(run, index, area), stroke: Drawing.Stroke(ink: .curve, width: 0.5, dashes: [1.5, 1.5]))
@@ -71,7 +71,7 @@ extension ReportPage {
     drawing.path(curve(run, 2, area), stroke: Drawing.Stroke(ink: .text, width: 1.8))
   }
 
-  /// The names of the percentiles at the right, moved apart where they are crowded.
+  /// Draws the names of the percentiles at the right, moved apart if they are too close.
   private static func names(_ values: [Double], _ area: PlotArea, on drawing: inout Drawing) {
     let names = ["95 %", "75 %", "50 %", "25 %", "5 %"]
     let wanted = values.reversed().map(area.y)
@@ -82,7 +82,8 @@ extension ReportPage {
     }
   }
 
-  /// The points between gaps; the first one is at the end of the day, too, so that the curve closes over midnight.
+  /// The points in runs without a gap. The first point is repeated at the end of the day, so that the curve
+  /// closes over midnight.
   private static func runs(_ profile: Profile) -> [[(minute: Int, values: [Double])]] {
     var runs: [[(minute: Int, values: [Double])]] = [[]]
     let closing = profile.points.first.map { [(1440, $0.percentiles)] } ?? []

@@ -7,14 +7,14 @@ import PDF
 private struct RangeLine {
   let name: String
   let percent: String
-  /// The time of a day, or the number of readings.
+  /// The time per day, or the number of readings.
   let amount: String
   var goal = ""
-  /// The range; nil for what two ranges have together.
+  /// The range; nil for a line about two ranges together.
   var band: GlucoseBand?
 }
 
-/// Where the columns of the list of ranges are: the name, the percent, the amount and the goal.
+/// The positions of the columns in the list of ranges: name, percentage, amount and goal.
 private struct RangeColumns {
   let shown: [Int]
   let starts: [Double]
@@ -25,7 +25,7 @@ private struct RangeColumns {
       return RangeColumns(
         shown: hasGoals ? [0, 1, 2, 3] : [0, 1, 2], starts: [69, 158, 204, 258], ends: [0, 198, 256, 294])
     }
-    // Where there is little room the goal is more important than the time of a day.
+    // If there is little space, the goal is more important than the time per day.
     return RangeColumns(
       shown: hasGoals ? [0, 1, 3] : [0, 1, 2], starts: [69, 158, 198, 206],
       ends: [0, hasGoals ? 202 : 196, width - 4, width - 4])
@@ -33,7 +33,7 @@ private struct RangeColumns {
 }
 
 extension ReportPage {
-  /// The part of the time in each range, with the goals.
+  /// The share of the time in each range, with the goals.
   func rangesBox(_ width: Double = Sheet.rangesWidth, height: Double) -> Drawing {
     let sensor = total.sensor
     var drawing = Drawing.box(texts.ranges, width: width, height: height)
@@ -78,7 +78,7 @@ extension ReportPage {
     return drawing
   }
 
-  /// The part of the finger sticks in each range: of readings, so that there is no goal for it.
+  /// The share of the finger sticks in each range. There is no goal, since goals are for shares of the time.
   func stickRangesBox(_ width: Double = Sheet.rangesWidth, height: Double) -> Drawing {
     let ranges = total.fingerSticks.ranges
     var drawing = Drawing.box(texts.percentOfReadings, width: width, height: height)
@@ -156,14 +156,14 @@ extension ReportPage {
     }
   }
 
-  /// The ranges one above the other, each as high as its part, and a line from each to its row.
+  /// Draws the ranges as a bar, each as high as its share, and a line from each to its row.
   private func bar(
     _ lines: [RangeLine], _ middles: [Double], _ shares: [Int], from top: Double, to bottom: Double,
     on drawing: inout Drawing
   ) {
     let (left, right, height) = (26.0, 48.0, bottom - top)
     let sum = Double(max(1, shares.reduce(0, +)))
-    // What is there is seen, however small it is.
+    // A share that is not 0 gets about 3 points or more, so that it can be seen.
     let parts = shares.map { $0 > 0 ? max(3, Double($0) / sum * height) : 0 }
     let scale = height / max(1, parts.reduce(0, +))
     var y = top
@@ -206,7 +206,7 @@ extension ReportPage {
     }
   }
 
-  /// Places from top to bottom, moved so far that none covers another.
+  /// The positions from top to bottom, moved apart so that none covers another.
   static func apart(_ wanted: [Double], by distance: Double, from top: Double, to bottom: Double) -> [Double]
   {
     var places = wanted

@@ -4,7 +4,7 @@ import Logbook
 import PDF
 
 extension ReportPage {
-  /// All finger sticks over the hours of the day.
+  /// The picture of all finger sticks over the hours of the day.
   func stickDotsBox(_ width: Double = Sheet.width, height: Double) -> Drawing {
     let isNarrow = width < Sheet.width
     var drawing = Drawing.box(
@@ -52,7 +52,7 @@ extension ReportPage {
     return drawing
   }
 
-  /// Finger sticks before and after meals, and what a meal changed; nil where no stick is marked.
+  /// The finger sticks before and after meals, and the change by a meal; nil if no finger stick is marked.
   var mealsBox: Drawing? {
     let sticks = contents.days.flatMap(\.sticks)
     let groups: [(name: String, mark: ReadingMarks)] = [
@@ -93,7 +93,7 @@ extension ReportPage {
     return drawing
   }
 
-  /// The unit, and that only the last days are shown where the period has more.
+  /// The unit, and for a longer period that only the last days are shown.
   private var unitAndDays: String {
     guard total.days > ReportContents.maxLogDays else { return contents.unit.name }
     return "\(contents.unit.name) · \(PageTexts.fill(texts.sheet.lastDays, "\(ReportContents.maxLogDays)"))"
@@ -117,15 +117,15 @@ extension ReportPage {
   }
 }
 
-/// Two finger sticks around one meal.
+/// Two finger sticks before and after one meal.
 enum MealPair {
-  /// How many pairs a median needs.
+  /// The minimum number of pairs for a median.
   static let needed = 5
-  /// How long after the first one the second may be taken.
+  /// The maximum time in seconds from the first to the second finger stick.
   private static let maxSeconds: Int64 = 4 * 3600
 
-  /// The differences of each stick marked after a meal from the last one before it that is marked before a meal, or fasting, in
-  /// mg/dL.
+  /// The differences in mg/dL between each finger stick after a meal and the last one before it with the mark
+  /// before a meal or fasting.
   static func all(_ sticks: [DayCurve.Dot]) -> [Double] {
     var pairs: [Double] = []
     var before: DayCurve.Dot?

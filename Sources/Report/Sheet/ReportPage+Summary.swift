@@ -3,7 +3,7 @@
 import Logbook
 import PDF
 
-/// A figure with its goal.
+/// A figure with a note, such as its goal.
 struct SummaryLine {
   let name: String
   let value: String
@@ -11,7 +11,7 @@ struct SummaryLine {
 }
 
 extension ReportPage {
-  /// Mean, management indicator and variation, with their goals, and how much there is.
+  /// The box with the main figures of the sensor, their goals, and the amount of data.
   func summaryBox(height: Double) -> Drawing {
     let sensor = total.sensor
     let isStandard = contents.targets == .standard
@@ -21,7 +21,7 @@ extension ReportPage {
     func line(
       _ name: String, _ figure: (value: String, reason: String), _ goal: String, detail: String? = nil
     ) -> SummaryLine {
-      // With too few data there is no goal, except for the data themselves.
+      // With too little data only the time with readings is compared with a goal.
       let isJudged = sensor.goalShortage == nil || name == texts.activeTime
       let goal = goal.isEmpty || !isJudged ? "" : "\(texts.goal) \(goal)"
       let note = [goal, detail ?? ""].filter { !$0.isEmpty }.joined(separator: " · ")
@@ -56,7 +56,7 @@ extension ReportPage {
     return list(texts.sheet.summary, lines, note, height: height)
   }
 
-  /// How often glucose was low, how long, and how often it began at night.
+  /// The number of low episodes, their mean duration, and the number that began at night.
   private var lowEpisodes: SummaryLine {
     let episodes = total.sensor.episodes[.low]
     let note = episodes.meanMinutes.map {
@@ -66,7 +66,7 @@ extension ReportPage {
     return SummaryLine(name: texts.sheet.lowEpisodes, value: shown, note: note ?? "")
   }
 
-  /// What finger sticks say.
+  /// The box with the main figures of finger sticks.
   func stickSummaryBox(height: Double) -> Drawing {
     let sticks = total.fingerSticks
     func value(_ metric: Metric) -> String {
@@ -95,7 +95,7 @@ extension ReportPage {
       line(texts.deviation, sticks.standardDeviation, value(sticks.standardDeviation)),
       line(texts.sheet.variation, sticks.variation, short(sticks.variation, percent)),
     ]
-    // If all its values are missing, no other box says that there was a sensor.
+    // If all values of the sensor are missing, no other box mentions the sensor.
     let note = total.sensor.readings == 0 ? missingText(1) : ""
     return list(texts.sheet.stickFigures, lines, note, height: height)
   }

@@ -6,8 +6,8 @@ import PDF
 extension ReportPage {
   private static let thumbnails = 14
 
-  /// The last fourteen days, each small: a week in each row, or in each column of a phone. So the same weekdays are one below
-  /// the other, or side by side.
+  /// The last fourteen days as small pictures: a week in each row, or on a phone in each column. So the same
+  /// weekdays are below or next to each other.
   func thumbnailsBox(_ width: Double = Sheet.width, height: Double) -> Drawing {
     let days = Array(contents.days.suffix(Self.thumbnails))
     let isPhone = width < Sheet.width
@@ -38,7 +38,8 @@ extension ReportPage {
           let name = texts.weekdays[self.weekday(last.day - Self.thumbnails + 1 + column)]
           drawing.text(name, (area.left + area.right) / 2, Drawing.titleHeight + 9, .small, .soft, .middle)
         }
-        // Fewer days than two weeks are at the end, so that the last one is always at the same place.
+        // If there are fewer than fourteen days, the first places are empty, so that the last day is always
+        // in the same place.
         let place = index - (Self.thumbnails - days.count)
         let day = days.indices.contains(place) ? days[place] : nil
         thumbnail(day, area, hasLabels: column == 0, namesWeekday: isPhone, on: &drawing)
@@ -47,7 +48,7 @@ extension ReportPage {
     return drawing
   }
 
-  /// What the small pictures show, for the head of their box.
+  /// The explanation of the small pictures, for the title of their box.
   private func thumbnailNote(_ days: [DayCurve]) -> String {
     let isPart = total.days > Self.thumbnails
     let hasSensor = total.sensor.readings > 0
@@ -91,10 +92,11 @@ extension ReportPage {
     }
   }
 
-  /// Insulin, carbohydrates and finger sticks a day; nil without any.
+  /// Insulin, carbohydrates and finger sticks per day; nil without any.
   var amountsBox: Drawing? {
     let amounts = total.amounts
-    // Each mean is of the days that have any, as in all figures. Where these are fewer, the line says how many.
+    // Each mean is over the days with any amount, as in all figures. If only some days have any, the line
+    // states their number.
     func mean(_ amount: DailyAmount, of days: Int, _ text: (String) -> String) -> String? {
       guard amount.records > 0 else { return nil }
       let text = text(short(amount.perDay) { glucose.decimal($0) })
@@ -130,8 +132,8 @@ extension ReportPage {
     return drawing
   }
 
-  /// How basal insulin and boluses divide the insulin of the period. Nil where some days have only one of them, since a dose
-  /// that was not written down would look like a change of the treatment.
+  /// The shares of basal insulin and boluses in the insulin of the period. Nil if a day has only one of them:
+  /// a dose that was not recorded would look like a change of the treatment.
   private var basalShare: String? {
     let amounts = total.amounts
     let (basal, bolus) = (amounts.basal, amounts.bolus)
@@ -143,7 +145,8 @@ extension ReportPage {
     return "\(texts.basal) : \(texts.bolus) \(percent) : \(100 - percent)"
   }
 
-  /// Devices by model, what was left out, and what the report is not.
+  /// The devices by model, the readings that were left out, and the statement that the report is not a
+  /// medical device.
   var footBox: Drawing {
     let names = deviceNames.filter { !$0.isEmpty }.map(ForeignText.shown)
     let reasons = LeftOut.allCases.filter { total.leftOut[$0] > 0 }.map {
@@ -157,7 +160,7 @@ extension ReportPage {
         texts.sheet.notice,
       ]).filter { !$0.isEmpty }.map { text in
         let lines = Drawing.Font.small.wrapped(text, Sheet.width)
-        // The rest is on the page about the report.
+        // Only three lines are shown; the complete text is on the page about the report.
         return lines.count > 3 ? Array(lines.prefix(2)) + [lines[2] + " …"] : lines
       }
     var drawing = Drawing(width: Sheet.width, height: Double(paragraphs.joined().count) * 8.8 + 2)

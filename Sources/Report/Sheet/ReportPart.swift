@@ -2,13 +2,13 @@
 
 /// The parts of a report, in their order.
 package enum ReportPart: String, CaseIterable, Sendable {
-  /// One sheet with the figures that are read first.
+  /// One sheet with the main figures.
   case summary
   /// The days with insulin and carbohydrates.
   case days
   /// Finger sticks as a logbook: one row a day.
   case log
-  /// Each day by itself, with its records.
+  /// Each day separately, with its records.
   case single
   /// All figures, the devices, what was left out, and the rules.
   case about
@@ -26,12 +26,12 @@ package struct ReportPerson: Hashable, Sendable {
 }
 
 extension ReportPage {
-  /// The parts that are shown where none are asked for: the summary, and what there are data for.
+  /// The parts that are shown if none are requested: the summary, and those for which there is data.
   package var usualParts: [ReportPart] {
     ReportPart.allCases.filter { part in
       switch part {
       case .summary: true
-      // The logbook has the amounts of a person without a sensor.
+      // Without a sensor, the logbook shows the amounts.
       case .days: hasAmounts && total.sensor.readings > 0
       case .log: total.fingerSticks.readings > 0
       case .single, .about: false
@@ -39,7 +39,7 @@ extension ReportPage {
     }
   }
 
-  /// The usual parts, and each day by itself and all figures.
+  /// The usual parts, each day separately, and all figures.
   package var allParts: [ReportPart] { usualParts + [.single, .about] }
 
   private var hasAmounts: Bool { total.amounts.insulin.records + total.amounts.carbohydrates.records > 0 }
@@ -55,7 +55,7 @@ extension ReportPage {
     }
   }
 
-  /// One sheet: of a sensor's time where there is one, else of finger sticks.
+  /// The summary: of the sensor's time if there is a sensor, otherwise of finger sticks.
   private func summarySheet(_ paper: Paper) -> Sheet {
     let head = [personBox, periodBox]
     let foot = [amountsBox, earlierBox, footBox].compactMap(\.self)

@@ -7,26 +7,26 @@ package enum Paper: String, CaseIterable, Sendable {
   case a4 = "A4"
   case letter = "Letter"
 
-  /// In points.
+  /// The width in points.
   var width: Double { self == .a4 ? 595.28 : 612 }
-  /// In points.
+  /// The height in points.
   var height: Double { self == .a4 ? 841.89 : 792 }
-  /// What a sheet has for its boxes, without the margins of 12 mm and the foot.
+  /// The height in points for the boxes of a sheet, without the margins of 12 mm and the foot.
   var room: Double { height - 2 * Sheet.margin - Sheet.footHeight }
 }
 
-/// One printed page: boxes that lie side by side where there is room, and else one below the other.
+/// One printed page. Its boxes are next to each other if there is space, otherwise one below the other.
 struct Sheet: Sendable {
-  /// A part of a sheet, drawn by itself: on a phone one lies below the other.
+  /// A part of a sheet with its own drawing. A phone shows the boxes one below the other.
   struct Box: Sendable {
     let drawing: Drawing
-    /// The same for a phone, where the drawing would be too small to read; nil if it is not.
+    /// The drawing for a phone; nil if the usual drawing is large enough to read.
     var narrow: Drawing?
     /// Whether it is a table, which a phone shows as text.
     var isTable = false
-    /// Whether it takes the whole width, so that it scrolls on a phone.
+    /// Whether it has the whole width, so that a phone must scroll it.
     var isWide: Bool { drawing.width > Sheet.width * 0.7 }
-    /// Whether it is nothing but lines of text, which a page in HTML breaks as its width needs.
+    /// Whether it has only lines of text, which a page in HTML can break to its own width.
     var isText: Bool {
       isWide
         && drawing.operations.allSatisfy { operation in
@@ -36,17 +36,18 @@ struct Sheet: Sendable {
           }
         }
     }
-    /// The part of the width that it has on a screen with room.
+    /// The percentage of the sheet's width, on a wide screen.
     var percent: Int { Int(drawing.width / Sheet.width * 100) }
   }
 
-  /// 186 mm, which A4 and Letter both have.
+  /// The width in points: 186 mm, which fits on A4 and Letter.
   static let width = 527.24
   /// The width of the list of ranges.
   static let rangesWidth = 300.0
-  /// The width of a picture that a phone shows as wide as its screen. Letters of 7 points are then as high as 9 pixels.
+  /// The width of a picture that fills the screen of a phone, in points. Letters of 7 points are then 9
+  /// pixels high.
   static let phoneWidth = 244.0
-  /// The smallest letters of a picture of this width.
+  /// The smallest font in a picture of this width.
   static func smallest(_ width: Double) -> Drawing.Font {
     Drawing.Font(size: width > phoneWidth ? 6.5 : 7)
   }
@@ -54,11 +55,11 @@ struct Sheet: Sendable {
   static let gap = 8.0
   static let footHeight = 16.0
 
-  /// The name of its part of the page in HTML.
+  /// The name of the sheet's section in HTML.
   let anchor: String
   let boxes: [Box]
 
-  /// Where each box lies.
+  /// The position of each box.
   var places: [(x: Double, y: Double, drawing: Drawing)] {
     var (x, y, rowHeight): (Double, Double, Double) = (0, 0, 0)
     return boxes.map { box in
@@ -92,7 +93,7 @@ extension Drawing {
     return drawing
   }
 
-  /// Adds lines of text below the title, and returns the height of what they need.
+  /// Adds lines of text below the title, and returns their height in points.
   mutating func note(_ text: String) -> Double {
     let lines = Font.small.wrapped(text, width - 12)
     part(.paragraph) { drawing in
@@ -103,7 +104,7 @@ extension Drawing {
     return 9 * Double(lines.count) + 4
   }
 
-  /// The reason for which a box has no figure, in its middle.
+  /// Adds the reason why a box has no figure, in its middle.
   mutating func reason(_ text: String) {
     let lines = Font.plain.wrapped(text, width - 40)
     let (width, height) = (width, height)
