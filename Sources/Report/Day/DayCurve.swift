@@ -6,8 +6,8 @@ package import Logbook
 package struct DayCurve: Sendable {
   /// One value of glucose.
   package struct Dot: Sendable {
-    /// Where it is on the clock of the day, in UTC seconds: its own instant, or the one at which that clock shows the
-    /// same time. See `DayTally`.
+    /// The instant at which the picture shows the value, in UTC seconds. It is the value's own instant, or
+    /// the one at which the clock of the day shows the same time. See `DayTally`.
     package fileprivate(set) var instant: Int64
     /// The time that the device showed.
     package let deviceTime: DeviceTime
@@ -15,7 +15,7 @@ package struct DayCurve: Sendable {
     package let level: GlucoseLevel
     /// Whether it was taken before or after a meal, according to its own source or another one.
     package var marks: ReadingMarks = []
-    /// The same item from other sources.
+    /// Other sources that state the same reading.
     package var others: [Repetition] = []
     /// Why it does not count; nil if it counts.
     package var omission: DayOmission?
@@ -23,7 +23,7 @@ package struct DayCurve: Sendable {
 
   /// An hour on the clock of the day.
   package struct Hour: Hashable, Sendable {
-    /// From 0 to 24.
+    /// The hour, from 0 to 24.
     package let hour: Int
     /// When it begins, in UTC seconds; for an hour that the logbook's clock repeats, the first time.
     package let instant: Int64
@@ -31,7 +31,7 @@ package struct DayCurve: Sendable {
 
   /// A change of the clock on a journey.
   package struct ClockChange: Hashable, Sendable {
-    /// In UTC seconds.
+    /// The instant of the change, in UTC seconds.
     package let instant: Int64
     /// What the clock showed until then.
     package let before: DeviceTime
@@ -39,7 +39,7 @@ package struct DayCurve: Sendable {
     package let after: DeviceTime
   }
 
-  /// Days since 1970-01-01.
+  /// The day, in days since 1970-01-01.
   package let day: Int
   /// The first instant of the day, and the one after its last.
   package fileprivate(set) var period: Period
@@ -64,16 +64,17 @@ package struct DayCurve: Sendable {
   /// The name of a source for people.
   package internal(set) var sourceName: @Sendable (CountingSource) -> String = { $0.text }
 
-  /// For example `2026-05-06`.
+  /// The date, for example `2026-05-06`.
   package var date: String { Grouping.day.name(of: day) }
-  /// 24, or another number where the clock changed.
+  /// The number of hours of the day: 24, or another number if the clock changed.
   package var hourCount: Int { Int((period.end - period.start + 1800) / 3600) }
-  /// Where an instant is in the day, from 0 to 1.
+  /// The position of an instant in the day, from 0 at its start to 1 at its end.
   func part(_ instant: Int64) -> Double {
     Double(instant - period.start) / Double(max(1, period.end - period.start))
   }
 
-  /// Every hour that is a multiple of a step, without those that follow another one within a part of the day.
+  /// The hours that are multiples of `step`. An hour is left out if it follows the last one by less than
+  /// `apart`, a part of the day.
   func hours(every step: Int, apart: Double) -> [Hour] {
     hours.filter { $0.hour.isMultiple(of: step) }.reduce(into: []) { kept, hour in
       guard let last = kept.last, part(hour.instant) - part(last.instant) < apart else {
@@ -90,7 +91,8 @@ package struct DayCurve: Sendable {
   /// The maximum time between two samples of one curve, in seconds.
   static let maxGapSeconds: Int64 = 45 * 60
 
-  /// The samples without gaps, each run a curve. A clock that was set back begins a further one.
+  /// The samples in runs without a gap; each run is drawn as one curve. A step back of the clock begins
+  /// another run.
   package var runs: [ArraySlice<Dot>] {
     var (runs, start): ([ArraySlice<Dot>], Int) = ([], 0)
     for index in sensor.indices.dropFirst()
@@ -104,7 +106,7 @@ package struct DayCurve: Sendable {
 
 /// Why a day shows an item that does not count.
 package enum DayOmission: Hashable, Sendable {
-  /// This source states the item, too, and counts.
+  /// This source states the same item, and its item counts.
   case repeats(CountingSource)
   /// A person chose another source.
   case notChosen
@@ -114,11 +116,11 @@ package enum DayOmission: Hashable, Sendable {
 package struct DayEvent: Sendable {
   /// The kind of the record.
   package let kind: RecordKind
-  /// Where it is on the clock of the day, as for a dot.
+  /// The instant at which the picture shows the item, as for `Dot`.
   package fileprivate(set) var instant: Int64
   /// The shown time.
   package let deviceTime: DeviceTime
-  /// The same item from other sources.
+  /// Other sources that state the same item.
   package let others: [Repetition]
   /// Why it does not count; nil if it counts.
   package let omission: DayOmission?
@@ -159,36 +161,40 @@ package struct DayEvent: Sendable {
   package var minutes: Double? { fields.amount("minutes") }
 }
 
-/// Gathers what the days of a period hold. Readings and records pass through in the order of time.
+/// Collects the items of each day of a period. Readings and records are added in the order of time.
 ///
-/// An item is of the day that its own clock showed, as in all figures of days. On a journey the offsets of a sensor
-/// can differ from that of the logbook's clock. The day then has the clock of the sensor, with its changes, so that its hours
-/// are in the order in which they were. The picture has an item of yet another clock at the time that it shows.
+/// An item belongs to the day that its own clock showed, as in all figures of days. On a journey the offsets
+/// of a sensor can differ from that of the logbook's clock. The day then has the sensor's clock with its
+/// changes, so that its hours are in their real order. An item with another offset is drawn at the time that
+/// it shows.
 package struct DayTally: Sendable {
   private static let kinds: Set<RecordKind> = [.insulin, .food, .exercise, .note]
 
   private var days: [DayCurve] = []
   private var selection = SensorSelection()
-  /// The first day that has the values of a sensor.
+  /// The index of the first day that gets the values of a sensor.
   private let firstCurve: Int
 
   /// The kinds of records that a day shows.
   package static var recordKinds: Set<RecordKind> { kinds }
 
-  /// The calendar days that are at least partly in a period.
+  /// Creates the calendar days that are at least partly in a period.
   ///
   /// - Parameters:
-  ///   - last: a day since 1970-01-01 after the end of the period that an item shows; nil for none.
-  ///   - curves: the maximum number of days with the values of a sensor: the last ones. A year of them needs much memory.
-  ///   - sourceName: how people name a source.
-  ///   - offset: the seconds east of Greenwich at a shown time of the logbook's clock, as `PossibleTime` needs it.
+  ///   - last: the day of the last shown item, in days since 1970-01-01, if it may be after the end of the
+  ///     period.
+  ///   - curves: the maximum number of days with the values of a sensor, at the end. A year of them needs
+  ///     much memory.
+  ///   - sourceName: the name of a source for people.
+  ///   - offset: the seconds east of Greenwich at a shown time of the logbook's clock, as `PossibleTime`
+  ///     needs it.
   package init(
     _ period: Period, through last: Int? = nil, curves: Int = .max,
     sourceName: @escaping @Sendable (CountingSource) -> String = { $0.text },
     offset: (DeviceTime) -> Int32
   ) {
     func instant(_ shown: Int64) -> Int64 { shown - Int64(offset(DeviceTime(seconds: shown))) }
-    // Longer than the offset of any zone, with a margin.
+    // 26 hours are more than the offset of any zone.
     var day = Grouping.day(of: DeviceTime(seconds: period.start - 26 * 3600))
     while instant(Int64(day) * 86400) < period.end || day <= last ?? day - 1 {
       let midnight = Int64(day) * 86400
@@ -290,7 +296,7 @@ package struct DayTally: Sendable {
     }
   }
 
-  /// The day that a shown time is of.
+  /// The index of the day to which a shown time belongs; nil if the days do not have it.
   private func index(of time: DeviceTime) -> Int? {
     guard let first = days.first?.day else { return nil }
     let index = Grouping.day(of: time) - first
@@ -298,7 +304,7 @@ package struct DayTally: Sendable {
   }
 }
 
-/// What a day shows at a time.
+/// An item that is shown at a time of the day.
 private protocol ShownItem {
   var deviceTime: DeviceTime { get }
   var instant: Int64 { get set }
@@ -307,23 +313,24 @@ private protocol ShownItem {
 extension DayCurve.Dot: ShownItem {}
 extension DayEvent: ShownItem {}
 
-/// A time in which the clock of a sensor had one offset.
+/// A part of the day in which the clock of a sensor had one offset.
 private struct ClockPiece {
-  /// In UTC seconds.
+  /// The first instant in UTC seconds.
   let start: Int64
-  /// Seconds east of Greenwich.
+  /// The offset in seconds east of Greenwich.
   let offset: Int64
 }
 
 extension DayCurve {
-  /// More changes than this on one day are not a journey, but sources that state offsets of their own.
+  /// With more changes on one day, the offsets do not come from a journey: the source states unusual ones.
   private static let maxPieces = 3
-  /// All zones differ from UTC by a multiple of this.
+  /// The offset of every zone is a multiple of this many seconds.
   private static let zoneStep: Int64 = 15 * 60
 
   private var midnight: Int64 { Int64(day) * 86400 }
 
-  /// Places everything on the clock of the day: that of the sensor if it was another one than the logbook's.
+  /// Gives every item its place on the clock of the day. If the sensor's clock differed from the logbook's,
+  /// the day first gets the sensor's clock.
   fileprivate mutating func arrange() {
     let pieces = clockPieces
     if !pieces.isEmpty { follow(pieces) }
@@ -357,7 +364,8 @@ extension DayCurve {
   /// The offsets of the logbook's clock at the beginning and at the end of the day.
   private var clockOffsets: [Int64] { [midnight - period.start, midnight + 86400 - period.end] }
 
-  /// Gives the day the clock of a sensor. It begins with the midnight of the first offset, and ends with that of the last.
+  /// Replaces the clock of the day with that of a sensor. The day begins at the midnight of the first offset,
+  /// and ends at that of the last.
   private mutating func follow(_ pieces: [ClockPiece]) {
     guard let first = pieces.first, let last = pieces.last else { return }
     period = Period(start: midnight - first.offset, end: midnight + 86400 - last.offset)
@@ -376,8 +384,11 @@ extension DayCurve {
     }
   }
 
-  /// The instant itself if its offset is one of the day's clock, which may change on the day. Else when that clock shows the
-  /// same time; if it shows it twice, the nearer time.
+  /// The instant at which the picture shows an item. It is the item's own instant if its offset is that of
+  /// the day's clock.
+  ///
+  /// Otherwise it is the instant at which the day's clock shows the same time. If the clock shows it twice,
+  /// the nearer instant is used.
   private func place(of time: DeviceTime, at instant: Int64, _ pieces: [ClockPiece]) -> Int64 {
     let offset = time.seconds - instant
     let piece = pieces.last { $0.start <= instant } ?? pieces.first

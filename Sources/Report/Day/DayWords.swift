@@ -55,7 +55,7 @@ package struct DayWords: Sendable {
     }
   }
 
-  /// The texts of a person, and items without a place in the picture.
+  /// The texts that a person wrote, and items that the picture does not show.
   package var notes: [String] {
     day.events.filter {
       $0.kind == .note || $0.kind == .exercise || !$0.text.isEmpty || !$0.others.isEmpty

@@ -3,9 +3,9 @@
 import PDF
 
 extension Drawing {
-  /// The picture for a page in HTML. What a screen reader says of it is `reading`.
+  /// The picture as SVG for a page in HTML. Screen readers get `reading` instead.
   ///
-  /// Each text has the width that it has in the PDF, whatever font the browser takes.
+  /// Each text has the width that it has in the PDF, whatever font the browser uses.
   var svg: String {
     var svg =
       "<svg aria-hidden=\"true\" viewBox=\"0 0 \(Self.number(width)) \(Self.number(height))\" preserveAspectRatio=\"xMidYMin meet\">"
@@ -54,7 +54,7 @@ extension Drawing {
     return tenths < 0 ? "-\(text)" : text
   }
 
-  /// The same as text with its structure, which a screen reader says.
+  /// The texts of the drawing as HTML with their structure, for screen readers.
   var reading: String {
     var reading = DrawingReading()
     for operation in operations { reading.add(operation) }
@@ -62,10 +62,10 @@ extension Drawing {
   }
 }
 
-/// The text of a drawing as HTML. A table is named like the heading before it.
+/// Builds the texts of a drawing as HTML. A table gets the name of the heading before it.
 private struct DrawingReading {
   private(set) var html = ""
-  /// What is open, with whether it takes texts.
+  /// The open elements: the end tag of each, and whether texts can be directly in it.
   private var open: [(end: String, takesText: Bool)] = []
   private var isFirst = true
   private var heading = ""

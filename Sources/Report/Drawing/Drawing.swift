@@ -2,14 +2,14 @@
 
 import PDF
 
-/// What a picture or a page shows, as a list of operations. From it both the SVG of a page in HTML and the PDF are made, so
-/// that both show the same.
+/// A picture or a page as a list of operations. The SVG of a page in HTML and the PDF are both made from it,
+/// so that both show the same.
 ///
-/// Places and sizes are in points, from the left and from the top.
+/// Positions and sizes are in points, from the left and from the top.
 struct Drawing: Sendable {
   enum Alignment: Sendable { case start, middle, end }
 
-  /// How letters look.
+  /// The size and the style of letters.
   struct Font: Hashable, Sendable {
     var size = 8.0
     var isBold = false
@@ -25,19 +25,19 @@ struct Drawing: Sendable {
     func width(_ text: String) -> Double { face.width(text, size: size) }
   }
 
-  /// A text at its place.
+  /// A text with its position.
   struct Text: Sendable {
     let text: String
     /// The left end, whatever the alignment.
     let x: Double
-    /// The base line.
+    /// The position of the base line.
     let y: Double
     let width: Double
     let font: Font
     let ink: Ink
   }
 
-  /// How a line looks.
+  /// The colour, width and dashes of a line.
   struct Stroke: Sendable {
     let ink: Ink
     var width = 0.6
@@ -58,20 +58,20 @@ struct Drawing: Sendable {
 
   init(width: Double, height: Double) { (self.width, self.height) = (width, height) }
 
-  /// A part of the page for screen readers.
+  /// Adds content as a structure element, which screen readers announce.
   mutating func part(_ role: PDFRole, _ content: (inout Drawing) -> Void) {
     operations.append(.begin(role))
     content(&self)
     operations.append(.end)
   }
 
-  /// Begins a part that may end on another sheet.
+  /// Begins a structure element that may end on another sheet.
   mutating func begin(_ role: PDFRole) { operations.append(.begin(role)) }
 
-  /// Ends the part that was begun last.
+  /// Ends the innermost open structure element.
   mutating func end() { operations.append(.end) }
 
-  /// A text; nothing is drawn of an empty one.
+  /// Adds a text, unless it is empty. The alignment determines which part of the text is at `x`.
   mutating func text(
     _ text: String, _ x: Double, _ y: Double, _ font: Font = .plain, _ ink: Ink = .text,
     _ alignment: Alignment = .start
@@ -100,7 +100,7 @@ struct Drawing: Sendable {
     operations.append(.circle(x: x, y: y, radius: radius, fill: fill, stroke: stroke))
   }
 
-  /// The outline through points; a closed one is filled.
+  /// Adds the line through points. With a fill, the line is closed and its area is filled.
   mutating func path(_ points: [(x: Double, y: Double)], fill: Ink? = nil, stroke: Stroke? = nil) {
     guard let first = points.first, points.count > 1 else { return }
     let lines = points.dropFirst().map { PDFSegment.line($0.x, $0.y) }
@@ -108,7 +108,7 @@ struct Drawing: Sendable {
       .shape([.move(first.x, first.y)] + lines + (fill == nil ? [] : [.close]), fill: fill, stroke: stroke))
   }
 
-  /// Everything of another drawing, at a place.
+  /// Adds all operations of another drawing, moved to a position.
   mutating func add(_ other: Drawing, x: Double = 0, y: Double = 0) {
     operations += other.operations.map { $0.moved(x, y) }
   }
@@ -147,7 +147,7 @@ extension PDFSegment {
 // MARK: - Text that fits
 
 extension Drawing.Font {
-  /// The text, or as much of it as fits with an ellipsis.
+  /// The text if it fits into the width; otherwise its beginning with an ellipsis.
   func fitted(_ text: String, _ width: Double) -> String {
     let head = head(of: text[...], width)
     if head.endIndex == text.endIndex { return text }
@@ -155,7 +155,7 @@ extension Drawing.Font {
     return shown.isEmpty ? "" : String(shown).trimmedAtEnd + "…"
   }
 
-  /// The text in lines of this width. A word that is longer is broken.
+  /// The text in lines of at most this width. A longer word is broken.
   func wrapped(_ text: String, _ width: Double) -> [String] {
     var lines: [String] = []
     var (line, lineWidth) = ("", 0.0)
@@ -180,8 +180,8 @@ extension Drawing.Font {
     return line.isEmpty ? lines : lines + [line]
   }
 
-  /// The letters at the beginning of a text that have this width; at least one. Each letter is measured once, since a name
-  /// or a note may have thousands.
+  /// The longest beginning of a text that fits into a width, at least one letter. Each letter is measured
+  /// only once, since a name or a note may have thousands.
   private func head(of text: Substring, _ width: Double) -> Substring {
     var (place, left) = (text.startIndex, width)
     while place < text.endIndex {
@@ -207,7 +207,8 @@ extension Drawing {
   /// A pattern by which a range is known without its colour.
   enum Hatch { case strokes, cross, dots }
 
-  /// A pattern over a rectangle. Its lines are cut to the rectangle here, so that no clipping is needed.
+  /// Draws a pattern over a rectangle. Its lines end at the edges of the rectangle, so that no clipping is
+  /// needed.
   mutating func hatch(_ x: Double, _ y: Double, _ width: Double, _ height: Double, _ hatch: Hatch, _ ink: Ink)
   {
     let step = 4.0

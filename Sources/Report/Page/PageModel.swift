@@ -29,7 +29,7 @@ package struct PageModel: Sendable {
     }
   }
 
-  /// A picture as SVG, and what a screen reader says instead.
+  /// A picture as SVG, and the text for screen readers.
   package struct Picture: Sendable {
     let drawing: Drawing
     let svg: Markup
@@ -38,7 +38,7 @@ package struct PageModel: Sendable {
     let title: Markup
     /// Its classes in the style: text, the whole width or a part of it, and whether a phone shows `narrow` instead.
     let kind: String
-    /// What a phone shows instead.
+    /// The picture that a phone shows instead; nil if it shows the same one.
     let narrow: Narrow?
     /// Whether it scrolls on a phone.
     let scrolls: Bool
@@ -95,7 +95,7 @@ package struct PageModel: Sendable {
     var startsPage = false
   }
 
-  /// One printed page of boxes, which on a phone lie one below the other.
+  /// One printed page with boxes. A phone shows the boxes one below the other.
   package struct SheetView: Sendable {
     let anchor: String
     let boxes: [Picture]
@@ -120,9 +120,9 @@ package struct PageModel: Sendable {
   package let language: String
   /// The title of the window.
   package let title: Markup
-  /// The title over the sections; nil where a sheet has one.
+  /// The title above the sections; nil if a sheet has the title.
   package let heading: Markup?
-  /// What the page is not; nil where a sheet says it.
+  /// The statement that the report is not a medical device; nil if a sheet has it.
   package let notice: Markup?
   /// The sheets in their order.
   package let sheets: [SheetView]

@@ -5,7 +5,7 @@ import Mustache
 
 /// The HTML of a page: one file without a script, which loads nothing.
 package enum PageTemplate {
-  /// The page.
+  /// The HTML of a page.
   ///
   /// `Markup` escapes all text, and the template inserts it unchanged. Mustache's own escaping compares
   /// characters, so it would not escape a special character with a combining mark.

@@ -20,11 +20,11 @@ package struct ReportLink: Sendable {
   /// The content of the other page.
   package enum Subject: Hashable, Sendable {
     case earlier, later
-    /// The same as a PDF.
+    /// The same report as a PDF.
     case pdf
-    /// A number of days.
+    /// A report of this many days.
     case days(Int)
-    /// The day of this date.
+    /// The report of the day with this date.
     case day(String)
   }
 
@@ -48,7 +48,7 @@ package struct ReportContents: Sendable {
 
   /// The figures, grouped by day, with the profile.
   package let result: StatisticsResult
-  /// The days of the period, or its last ones. Only the last of them have the values of a sensor.
+  /// The days of the period, or its last ones. Only the last `maxDays` of them have the values of a sensor.
   package let days: [DayCurve]
   /// The days whose curves are drawn.
   var curveDays: [DayCurve] { days.suffix(Self.maxDays) }
@@ -74,9 +74,10 @@ package struct ReportContents: Sendable {
   package var person: ReportPerson?
   /// Times of the period whose sensor values no source has any more.
   package var missing: [MissingTime] = []
-  /// The figures of as many days before the period, and their dates; nil if they are not compared.
+  /// The figures and the dates of the period of the same length before this one; nil if they are not
+  /// compared.
   package var earlier: (figures: GroupFigures, dates: (first: String, last: String))?
-  /// How people name a source.
+  /// The name of a source for people.
   package var sourceName: @Sendable (CountingSource) -> String = { $0.text }
 
   package init(
@@ -89,7 +90,8 @@ package struct ReportContents: Sendable {
   }
 }
 
-/// A time whose sensor values a source did not have any more when it was asked, by the clock of the logbook.
+/// A period without sensor values, because the source no longer had them when it was asked. Times are those
+/// of the logbook's clock.
 package struct MissingTime: Hashable, Sendable {
   let from: DeviceTime
   let until: DeviceTime

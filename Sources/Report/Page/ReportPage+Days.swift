@@ -28,7 +28,7 @@ extension ReportPage {
     let columns = [
       texts.date, texts.readings, texts.activeTime, "\(texts.mean), \(contents.unit.name)",
       "\(texts.sheet.extremes), \(contents.unit.name)",
-      // Without the names of ranges, since each column has two of them together.
+      // The heads of the columns have no names of ranges, since each column is the sum of two ranges.
       "% <\u{A0}\(glucose.limit(contents.targets.low))", "\(texts.target), %",
       "% >\u{A0}\(glucose.limit(contents.targets.high))", "\(texts.insulin), \(texts.insulinUnit)",
       "\(texts.carbohydrates), g",
@@ -77,8 +77,8 @@ extension ReportPage {
     ]
   }
 
-  /// The records of a day. Those of one minute are in one row: a meal and its insulin belong together, and
-  /// paper is limited.
+  /// The records of a day as rows. Records of one minute share a row: a meal and its insulin belong together,
+  /// and this saves paper.
   private func records(of day: DayCurve) -> [PageModel.Row] {
     let events = day.events.filter { !$0.isBasalRate || !contents.isAnonymised && !$0.text.isEmpty }
     var minutes: [(time: Int64, events: [DayEvent])] = []
@@ -139,13 +139,13 @@ struct DayChart {
   let day: DayCurve
   let targets: Targets
   let glucose: GlucoseText
-  /// The end of the scale: the same for all days, so that they can be compared.
+  /// The upper end of the scale in mg/dL. It is the same for all days, so that they can be compared.
   let highest: Double
   var insulinUnit = "U"
   var rates = BasalArea()
   var width = Sheet.width
 
-  /// - Parameter description: what a screen reader says instead.
+  /// - Parameter description: the text for screen readers.
   func drawing(_ description: String) -> Drawing {
     let area = PlotArea(
       left: 30, top: 5, right: width - 8, bottom: 5 + Self.curveHeight, highest: highest)
@@ -170,7 +170,7 @@ struct DayChart {
     return drawing
   }
 
-  /// Amounts, each at its time.
+  /// Draws the amounts of one kind below the curve, each at its time.
   private func lane(
     _ kind: RecordKind, _ unit: String, _ y: Double, _ line: DayLine, on drawing: inout Drawing
   ) {

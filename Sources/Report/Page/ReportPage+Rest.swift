@@ -37,7 +37,7 @@ extension ReportPage {
       anchor: "amounts", heading: Markup(texts.amounts), blocks: parts.map { PageModel.Block(parts: [$0]) })
   }
 
-  /// Why there is no sum of what two sources state.
+  /// The reason why the amounts of two sources have no sum.
   func text(of doubt: SourceDoubt) -> String {
     let names = [doubt.first, doubt.second].map { contents.sourceName($0.source) }
     let text = PageTexts.fill(texts.sourceDoubt, names[0], names[1], "\(doubt.days)")
@@ -74,7 +74,8 @@ extension ReportPage {
       anchor: "devices", heading: Markup(texts.devices), blocks: [PageModel.Block(parts: [part])])
   }
 
-  /// The models of the devices. Two of one model are one line. A serial number says who somebody is, and no clinic needs it.
+  /// The models of the devices. Several devices of one model are one line: a serial number identifies a
+  /// person, and no clinic needs it.
   var deviceNames: [String] {
     Set(contents.devices.map { $0.name == Device.typed.model ? texts.sheet.typed : $0.name }).sorted()
   }
@@ -93,7 +94,7 @@ extension ReportPage {
       blocks: [PageModel.Block(parts: [part] + doubledParts)])
   }
 
-  /// Which source was left out because of which other source, for each kind.
+  /// The paragraphs that state, for each kind, which source was left out in favour of which other source.
   private var doubledParts: [PageModel.Part] {
     let names: [CountableItem.Kind: String] = [
       .insulin: texts.insulin, .food: texts.carbohydrates, .smbg: texts.sticks, .ketone: texts.ketones,
@@ -122,9 +123,9 @@ extension ReportPage {
 }
 
 extension ReportPage {
-  /// Which sensor values are missing, in a sentence; empty if none are.
+  /// The sentence about missing sensor values; empty if none are missing.
   ///
-  /// - Parameter limit: how many times are named.
+  /// - Parameter limit: the maximum number of times that are named.
   func missingText(_ limit: Int) -> String {
     guard !contents.missing.isEmpty else { return "" }
     let names = contents.missing.prefix(limit).map(name(of:)).joined(separator: ", ")
@@ -132,7 +133,7 @@ extension ReportPage {
     return PageTexts.fill(texts.missing, rest > 0 ? "\(names) (+\(rest))" : names)
   }
 
-  /// `2026-05-06 02:10–06:40`.
+  /// The name of a period without values, such as `2026-05-06 02:10–06:40`.
   private func name(of time: MissingTime) -> String {
     let (from, until) = (name(of: time.from), name(of: time.until))
     return from.day == until.day

@@ -22,7 +22,8 @@ extension ReportPage {
     return [.table(texts.ranges, columns, rangeRows(sensor, percents))] + goalNotes(sensor)
   }
 
-  /// From very high to very low. Two ranges together have another row, since the goals are for that.
+  /// The rows from very high to very low. Two ranges together have a separate row, since some goals are for
+  /// both.
   private func rangeRows(_ sensor: SensorFigures, _ percents: PercentTexts) -> [PageModel.Row] {
     let (targets, limits) = (contents.targets, glucose.ranges(contents.targets))
     let goals = StatsGoal.all(of: sensor, targets)
@@ -107,7 +108,7 @@ extension ReportPage {
     return always + edges.filter { $0.1 > 0 }.map { ($0, count($1)) }
   }
 
-  /// With many LO or HI the mean is only a bound.
+  /// The text of a mean. With many LO or HI readings it states that the mean is only a bound.
   func bounded(_ mean: String, _ bound: SensorFigures.Bound?) -> String {
     switch bound {
     case .orLower: PageTexts.fill(texts.orLower, mean)

@@ -84,20 +84,20 @@ extension ReportPage {
   }
 }
 
-/// The finger sticks of three hours of the day, of all days.
+/// The finger sticks of a block of three hours, for all days together.
 struct StickBlock {
-  /// The first hour.
+  /// The first hour of the block.
   let hour: Int
   let count: Int
-  /// How many are LO.
+  /// The number of LO readings.
   let lows: Int
-  /// How many are HI.
+  /// The number of HI readings.
   let highs: Int
   let lowest: Double
   let highest: Double
-  /// With 3 readings or more.
+  /// The median in mg/dL; nil for fewer than 3 readings.
   let median: Double?
-  /// The 25th and the 75th percentile, with 5 readings or more.
+  /// The 25th and the 75th percentile in mg/dL; nil for fewer than 5 readings.
   let quartiles: (low: Double, high: Double)?
 
   /// The eight blocks of a day; nil for one without readings.
@@ -121,5 +121,5 @@ struct StickBlock {
   }
 }
 
-/// Seconds since midnight.
+/// The seconds since midnight of a shown time.
 func secondsOfDay(_ time: DeviceTime) -> Int { Int((time.seconds % 86400 + 86400) % 86400) }

@@ -27,7 +27,7 @@ package struct ReportPage: Sendable {
   /// - Throws: what the template throws.
   package func html(_ parts: [ReportPart]) throws -> String { try PageTemplate.render(model(parts)) }
 
-  /// What the page shows: the sheets, and below them what flows.
+  /// The content of the page: the sheets of some parts, and below them the sections of the others.
   package func model(_ parts: [ReportPart]) -> PageModel {
     let drawn = parts.filter { $0 != .single && $0 != .about }.flatMap { self.sheets($0, .a4) }
     let views = drawn.enumerated().map { index, sheet in
@@ -93,8 +93,9 @@ package struct ReportPage: Sendable {
   /// The figure, or a dash.
   func short(_ metric: Metric, _ text: (Double) -> String) -> String { metric.number.map(text) ?? "—" }
 
-  /// A figure at a part of the order of finger sticks, from 0 for the lowest to 1 for the highest. A figure that is LO
-  /// or HI is that word, since these have no number. One between them and a number is a bound.
+  /// A figure of finger sticks, given by its rank from 0 for the lowest to 1 for the highest reading. If this
+  /// reading is LO or HI, the text is that word, since it has no number. If the figure lies between LO or HI
+  /// and a number, the text is a bound.
   func ranked(
     _ milligrams: Double?, at part: Double, _ edges: (lows: Int, highs: Int, count: Int)
   ) -> String {

@@ -157,7 +157,7 @@ package struct PlotSigns: Sendable {
   var limit: Character { isASCII ? "-" : "┈" }
   var quartiles: Character { isASCII ? ":" : "▒" }
   var tails: Character { isASCII ? "." : "░" }
-  /// Between the parts of a line.
+  /// The sign between the parts of a line.
   var dot: String { isASCII ? " - " : " · " }
 
   /// The filling of a range. Each has a different one, so that a bar is readable without colours.

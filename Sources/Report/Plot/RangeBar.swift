@@ -38,7 +38,7 @@ package struct RangeBar: Sendable {
     var cells = exact.map { $0 > 0 ? max(1, Int($0)) : 0 }
     while cells.reduce(0, +) != count {
       let isShort = cells.reduce(0, +) < count
-      // The part that is furthest from its size; the first of equal ones.
+      // Changes the part that is furthest from its exact size, and of equal parts the first.
       let candidates = cells.indices.filter { isShort ? exact[$0] > 0 : cells[$0] > 1 }
       guard
         let index = candidates.max(by: { left, right in

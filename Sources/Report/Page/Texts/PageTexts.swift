@@ -17,7 +17,7 @@ package struct PageTexts: Sendable {
   package let later: String
   package let oneDay: String
   package let manyDays: String
-  /// The name of the list of links.
+  /// The heading of the links to other days.
   package let otherDays: String
   /// Labels of figures and tables.
   package let period: String
@@ -63,7 +63,7 @@ package struct PageTexts: Sendable {
   package let glycemiaRisk: String
   package let riskZone: String
   package let atLimit: String
-  /// For a mean that is a bound.
+  /// The texts for a mean that is only a bound because of LO or HI readings. `{1}` is the mean.
   package let orLower: String
   package let orHigher: String
   package let bounded: String
@@ -77,11 +77,11 @@ package struct PageTexts: Sendable {
   package let median: String
   package let daily: String
   package let dailyFigures: String
-  /// Shown if there are more days.
+  /// Shown if the period has more days than pictures. `{1}` is the number of pictures.
   package let dailyLimit: String
   /// Explains the daily curves.
   package let dailyMeaning: String
-  /// The description of a daily curve: sensor readings, lowest, highest.
+  /// The description of a daily curve: the number of sensor readings, the lowest and the highest.
   package let dayDescription: String
   /// The description of a day without a curve.
   package let noDayReadings: String
@@ -97,11 +97,11 @@ package struct PageTexts: Sendable {
   package let mixed: String
   package let servings: String
   package let minutes: String
-  /// The sign of a unit of insulin.
+  /// The abbreviation for a unit of insulin.
   package let insulinUnit: String
   package let unitsPerHour: String
   package let sticks: String
-  /// Explains the limits of finger sticks.
+  /// Explains why the percentages of finger sticks are of readings and not of time.
   package let sticksMeaning: String
   package let percentOfReadings: String
   package let readingsPerDay: String
@@ -109,7 +109,7 @@ package struct PageTexts: Sendable {
   package let lowest: String
   package let highest: String
   package let standardDay: String
-  /// Explains the picture.
+  /// Explains the picture of all finger sticks by the time of day.
   package let standardDayMeaning: String
   package let middleHalf: String
   package let amounts: String
@@ -120,7 +120,7 @@ package struct PageTexts: Sendable {
   package let ketones: String
   package let devices: String
   package let device: String
-  /// The title of a section.
+  /// The title of the section about readings that do not count.
   package let leftOut: String
   /// Shown if everything counts.
   package let nothingLeftOut: String
@@ -138,11 +138,11 @@ package struct PageTexts: Sendable {
   package let sensorCopies: String
   package let otherSource: String
   package let readingsAndRecords: String
-  /// Shown if two sources seem to state the same: both, and the days.
+  /// Shown if two sources seem to state the same items: the names of both, and the number of days.
   package let sourceDoubt: String
-  /// The constant time difference between two sources.
+  /// The constant time difference between two sources, in hours and minutes.
   package let sourceShift: String
-  /// For a record that other sources state, too: their names.
+  /// Follows a record that other sources state as well: the names of these sources.
   package let alsoIn: String
   package let about: String
   package let program: String
@@ -150,11 +150,11 @@ package struct PageTexts: Sendable {
   package let sensorsRule: String
   package let shortageRule: String
   package let clockRule: String
-  /// Times whose sensor values no source has any more.
+  /// The sentence about missing sensor values: the times.
   package let missing: String
-  /// For an anonymised report.
+  /// States what is left out of an anonymised report.
   package let anonymised: String
-  /// For a report of one selected device.
+  /// Shown in a report of one selected device: its name.
   package let onlyDevice: String
   /// Replaces `onlyDevice` in an anonymised report.
   package let oneDevice: String
@@ -181,7 +181,7 @@ extension PageTexts {
     things.enumerated().reduce(text) { $0.replacing("{\($1.offset + 1)}", with: $1.element) }
   }
 
-  /// The sign between a label and what it names. French has a blank before it.
+  /// The colon after a label. French has a blank before it.
   var colon: String { code == "fr" ? "\u{A0}: " : ": " }
 
   /// The name of a range.
@@ -226,7 +226,8 @@ extension PageTexts {
 
   /// The reason why there is no figure.
   func text(of shortage: Shortage) -> String {
-    // Rounded down, so that a share below the limit of the rule never looks like one that reaches it.
+    // Percentages are rounded down, so that a share below the limit of the rule never looks like one that
+    // reaches it.
     switch shortage {
     case .noReadings: noReadings
     case .fewReadings(let readings, let needed): Self.fill(fewReadings, "\(readings)", "\(needed)")
