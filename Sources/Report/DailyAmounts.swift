@@ -26,7 +26,7 @@ package struct DailyAmount: Sendable {
 
   init() {}
 
-  /// Removes the sum if two sources seem to state the same on one of these days.
+  /// Removes the sum if two sources seem to state the same doses or meals on one of these days.
   mutating func withholdSum(on doubtful: Set<Int>) {
     if days.intersects(doubtful) { shortage = .severalSources }
   }
@@ -99,7 +99,7 @@ package struct DailyAmounts: Sendable {
     }
   }
 
-  /// Removes the sums for days on which two sources seem to state the same.
+  /// Removes the sums that include days on which two sources seem to state the same doses or meals.
   mutating func withholdSums(on doubtful: DoubtfulDays) {
     insulin.withholdSum(on: doubtful.bolus.union(doubtful.basal))
     bolus.withholdSum(on: doubtful.bolus)

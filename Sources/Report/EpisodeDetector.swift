@@ -57,9 +57,10 @@ struct Episode: Sendable {
   /// Whether its first sample was between midnight and six o'clock.
   let isAtNight: Bool
   let minutes: Int
-  /// mg/dL times minutes.
+  /// The sum of the samples in mg/dL, each times its minutes.
   let sum: Double
-  /// Whether it contains a deeper one: a very low one in a low one, or a very high one in a high one.
+  /// Whether it contains a more severe one: a very low episode in a low one, or a very high one in a high
+  /// one.
   let hasDeeper: Bool
 }
 
@@ -120,7 +121,7 @@ struct EpisodeDetector: Sendable {
     return isBack ? end() : nil
   }
 
-  /// Notes that a deeper episode began within this one.
+  /// Records that a more severe episode began within this one.
   mutating func deepen() { hasDeeper = true }
 
   /// Ends the series: at a gap, and after the last sample.
@@ -205,7 +206,7 @@ package struct EpisodeCounts: Sendable {
   package struct Line: Sendable {
     /// The number of episodes.
     package var count = 0
-    /// The number of episodes without a deeper one; equal to `count` for all kinds except low and high.
+    /// The number of episodes without a more severe one; equal to `count` for all kinds except low and high.
     package var withoutDeeper = 0
     /// The number of episodes that began between midnight and six o'clock.
     package var atNight = 0

@@ -9,9 +9,10 @@ import Logbook
 /// In 11 exports of Tandem pumps, 1,299 of 1,313 such values are equal. Of true finger sticks, 1.4 to 2.9 %
 /// are equal by chance.
 package struct FilledInSticks: Sendable {
-  /// Two values of a sensor: a new one may come while a person uses the calculator.
+  /// How many seconds before a finger stick a sensor value can be its origin. This covers two values of a
+  /// sensor, since a new one may come while a person uses the calculator.
   package static let reachSeconds: Int64 = 11 * 60
-  /// Enough for several sensors with a value each minute.
+  /// The maximum number of sensor values in memory: enough for several sensors with a value each minute.
   private static let maxValues = 64
 
   private var values: [(instant: Int64, measurement: Measurement)] = []
@@ -43,7 +44,8 @@ package struct FilledInSticks: Sendable {
 }
 
 extension Measurement {
-  /// Whether a pump with a copy of one shows the other: the same number in one unit, else the same in mmol/L.
+  /// Whether a pump that copied this value shows the other one: the same number in the same unit, otherwise
+  /// the same tenths of mmol/L.
   fileprivate func isCopied(by other: Measurement) -> Bool {
     guard let quantity, let copy = other.quantity else { return false }
     return quantity.unit == copy.unit

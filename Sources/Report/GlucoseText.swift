@@ -56,7 +56,7 @@ package struct GlucoseText: Sendable {
     return "\(sign)\(steps / scale)\(mark)\(String(repeating: "0", count: decimals - rest.count))\(rest)"
   }
 
-  /// A number with its own decimals, at most two.
+  /// A number with as many decimals as it needs, at most two.
   package func plain(_ number: Double) -> String {
     var text = decimal(number, 2)
     while text.hasSuffix("0") { text.removeLast() }
@@ -77,17 +77,18 @@ package struct GlucoseText: Sendable {
   }
 }
 
-/// Percentages of the parts of one whole as people read them: with one decimal each, and 100.0 together.
+/// The percentages of the parts of a whole, for people: each with one decimal, and together 100.0.
 package struct PercentTexts: Sendable {
   private let weights: [Int]
   private let tenths: [Int]
   private let sum: Int
   private let mark: String
 
-  /// The percentages of these parts, lowest range first, such as the minutes in each range.
+  /// The percentages of these parts, lowest range first, for example of the minutes in each range.
   ///
-  /// Each part has its whole tenths. Those that are left go to the parts with the largest remainders, of equal ones to the
-  /// lower range. So no percentage is a tenth or more from the exact one.
+  /// Each percentage is first rounded down to a tenth. The remaining tenths go to the parts with the largest
+  /// remainders, and of equal ones to the lower range. So no percentage is a tenth or more from the exact
+  /// one.
   ///
   /// - Parameter mark: the sign between a number and its decimal.
   package init(_ weights: [Int], mark: String = ".") {
@@ -123,7 +124,7 @@ package struct PercentTexts: Sendable {
     return Self.text(100 * Double(part) / Double(max(1, sum)), mark: mark)
   }
 
-  /// A percentage with one decimal, and never 0.0 for a part that is there.
+  /// A percentage with one decimal; a part that is not 0 is never shown as 0.0.
   package static func text(_ percent: Double, mark: String = ".") -> String {
     text(tenths: Int((percent * 10).rounded()), isThere: percent > 0, mark)
   }

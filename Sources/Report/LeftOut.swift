@@ -19,9 +19,9 @@ package enum LeftOut: Int, CaseIterable, Sendable {
   case repeated
   /// Not a number that a device can show.
   case unusable
-  /// A pump's bolus calculator got it from the sensor, whose value counts.
+  /// A pump's bolus calculator copied it from the sensor, whose value counts.
   case filledIn
-  /// Another source states it, too, and counts.
+  /// Another source states the same item, and that one counts.
   case doubled
   /// A finger stick that is a sensor's own value, from a program that collects the data of others.
   case sensorCopy

@@ -51,7 +51,7 @@ package enum Shortage: Hashable, Sendable {
   case noReadings
   /// The number of readings, and the required number.
   case fewReadings(Int, of: Int)
-  /// Less than a whole day, in minutes.
+  /// The sensor measured for less than a whole day: this many minutes.
   case shortTime(minutes: Int)
   /// The number of days with readings, the required number, and the percentage of the time that the sensor
   /// measured.
@@ -62,9 +62,9 @@ package enum Shortage: Hashable, Sendable {
   case longPeriod(days: Int)
   /// The mean is outside the values for which the figure was made.
   case meanOutsideFit
-  /// The range is part of another one with these targets.
+  /// With these targets, the range is not separate from its neighbour.
   case notSeparate
-  /// Two sources seem to state the same, and no person decided which one counts.
+  /// Two sources seem to state the same items, and no person decided which one counts.
   case severalSources
   /// A part is unknown: basal rates in percent, or until a time that their source does not state.
   case unknownRates
@@ -94,15 +94,15 @@ package enum Shortage: Hashable, Sendable {
 /// The data that a figure needs (Danne et al. 2017, Battelino et al. 2019; the numbers of readings as in
 /// Tidepool).
 package enum DataRules {
-  /// The required percentage of the time that a sensor measured.
+  /// The percentage of the time in which a sensor must have measured.
   package static let activePercent = 70.0
-  /// The days for goals and for the management indicator.
+  /// The number of days that goals and the management indicator need.
   package static let days = 14
   /// The maximum number of days for percentages.
   package static let maxDays = 90
-  /// The readings for a standard deviation, and for the risk indices of finger sticks.
+  /// The number of readings that a standard deviation needs, and that the risk indices of finger sticks need.
   package static let readings = 30
-  /// The shortest day has an hour less, because of a change of the clocks.
+  /// The minutes of the shortest day, which has an hour less because of a change of the clocks.
   static let dayMinutes = 23 * 60
   /// The maximum number of empty days at the beginning of a requested period. A sensor that is worn in the
   /// last week of a year was not worn for most of it. But a person who requests everything from the year 1 on
@@ -110,8 +110,8 @@ package enum DataRules {
   static let maxEmptyDays: Int64 = 366
   /// The number of days that an hour of the day needs.
   static let daysOfAnHour = 5
-  /// 70 % of the time of 14 days.
+  /// The minutes with samples that 14 days need: 70 % of them.
   static let minutes = days * 1440 * 7 / 10
-  /// The recorded time that the number of episodes per day needs.
+  /// The minutes with samples that the number of episodes per day needs: 70 % of a day.
   static let episodeMinutes = 1440 * 7 / 10
 }

@@ -133,7 +133,7 @@ package enum GlucoseIndices {
     3.31 + 0.02392 * milligrams
   }
 
-  /// The same in mmol/mol.
+  /// The glucose management indicator in mmol/mol, for a mean in mg/dL.
   package static func managementIndicatorInMillimoles(mean milligrams: Double) -> Double {
     12.71 + 4.70587 * milligrams / Quantity.milligramsPerDecilitreInMillimole
   }
@@ -168,7 +168,8 @@ package enum GlucoseIndices {
     }
   }
 
-  /// Precalculated, since the logarithm and the power take longer than all other work for a value.
+  /// The roots for whole mg/dL are calculated once, since logarithm and power take longer than all other work
+  /// for a value.
   private static let wholeRisks = (0...1000).map { signedRoot(Double($0)) }
 
   private static func signedRoot(_ milligrams: Double) -> Double {

@@ -23,7 +23,7 @@ package struct Period: Hashable, Sendable {
 /// An hour that the clocks repeat counts twice, and a skipped hour does not count. So a day has 23, 24 or 25
 /// hours.
 package struct PossibleTime: Sendable {
-  /// One group's time.
+  /// The time of one group.
   package struct Share: Sendable {
     /// Seconds within the period.
     package var seconds: Int64 = 0
@@ -48,7 +48,8 @@ package struct PossibleTime: Sendable {
   ///   before the change, in a repeated hour that of the first occurrence.
   package init(_ period: Period, by grouping: Grouping?, offset: (DeviceTime) -> Int32) {
     guard period.end > period.start else { return }
-    // All other groups consist of whole days, of which a long period has fewer.
+    // Only groups by hour need every hour. Other groups consist of whole days, of which even a long period
+    // has few.
     let isByHour = grouping == .hour
     Self.forEach(86400, of: period, offset) { time, seconds in
       let day = Grouping.day(of: time)
@@ -69,7 +70,7 @@ package struct PossibleTime: Sendable {
     _ step: Int64, of period: Period, _ offset: (DeviceTime) -> Int32, _ body: (DeviceTime, Int64) -> Void
   ) {
     func instant(_ shown: Int64) -> Int64 { shown - Int64(offset(DeviceTime(seconds: shown))) }
-    // Longer than the offset of any zone, with a margin.
+    // 26 hours are more than the offset of any zone.
     let last = period.end + 26 * 3600
     var shown = (last >= 0 ? last : last - step + 1) / step * step
     // From the end, since a skipped time begins no later than the first shown time after it.

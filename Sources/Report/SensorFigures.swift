@@ -37,7 +37,7 @@ package struct SensorFigures: Sendable {
   package let atLimits: Int
   /// The time that the samples represent.
   package let minutes: Int
-  /// The time of the period.
+  /// The minutes of the period, in which the sensor could have measured.
   package let possibleMinutes: Int
   /// Calendar days from the first to the last sample, including both.
   package let days: Int
@@ -80,7 +80,7 @@ package struct SensorFigures: Sendable {
   /// Why there is no number of episodes per day; nil if there is one.
   package let episodeShortage: Shortage?
 
-  /// The number of episodes of a kind per recorded day.
+  /// The number of episodes of a kind per 24 hours of recorded time.
   package func episodesPerDay(_ kind: EpisodeKind) -> Metric {
     Metric(Double(episodes[kind].count) * 1440 / Double(max(1, minutes)), unless: episodeShortage)
   }
@@ -213,7 +213,7 @@ struct SensorTally: Sendable {
       return .shortTime(minutes: possible.minutes)
     }
     if active < DataRules.activePercent { return .littleTime(percent: active) }
-    // One more hour, since the clocks may have changed.
+    // One more hour is allowed, since the clocks may have changed.
     let isLong = period.minutes > DataRules.maxDays * 1440 + 60
     return isLong ? .longPeriod(days: (period.minutes + 1439) / 1440) : nil
   }

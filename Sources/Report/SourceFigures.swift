@@ -2,7 +2,7 @@
 
 package import Logbook
 
-/// The number of items of one kind that were left out because another source states them, too, for one pair
+/// The number of items of one kind that were left out in favour of another source's equal items, for one pair
 /// of sources.
 package struct DoubledItems: Hashable, Sendable {
   /// The kind of the items.
@@ -11,7 +11,7 @@ package struct DoubledItems: Hashable, Sendable {
   package let source: CountingSource
   /// The source that counts instead.
   package let counted: CountingSource
-  /// Whether they are finger sticks that are the own values of that source, a sensor.
+  /// Whether they are finger sticks that repeat the values of the counted source, which is a sensor.
   package var isSensorValue = false
   /// The number of items.
   package internal(set) var items: Int
@@ -34,9 +34,9 @@ package struct SourceAmount: Hashable, Sendable {
 /// They may be minutes apart, have rounded amounts, or a clock that is an hour wrong. Nothing is left out; a
 /// person decides.
 package struct SourceDoubt: Hashable, Sendable {
-  /// Insulin, food or finger sticks.
+  /// The kind of the items: insulin, food or finger sticks.
   package let kind: CountableItem.Kind
-  /// In what way doses at one time differ that seem to be one.
+  /// The difference between two doses at one time that seem to be the same dose.
   package enum Unlike: Hashable, Sendable {
     /// One source has basal insulin, the other a bolus.
     case use
@@ -44,11 +44,11 @@ package struct SourceDoubt: Hashable, Sendable {
     case part
   }
 
-  /// Whether it is basal insulin, of doses or of rates.
+  /// Whether the items are basal insulin, as doses or as rates.
   package var isBasal = false
-  /// Set for doses at one time; nil where totals or amounts are compared.
+  /// The difference of doses at one time; nil if totals or amounts were compared.
   package var unlike: Unlike?
-  /// What the one states on the days on which both have any.
+  /// The amounts of the first source on the days on which both have any.
   package let first: SourceAmount
   /// The amounts of the second source on these days.
   package let second: SourceAmount
@@ -59,14 +59,14 @@ package struct SourceDoubt: Hashable, Sendable {
   package var days: Int { first.days }
 }
 
-/// The days on which two sources seem to state the same, so that their amounts must not be added up.
+/// The days on which two sources seem to state the same items, so that their amounts must not be added up.
 struct DoubtfulDays: Sendable {
-  /// For bolus insulin.
+  /// The days for bolus insulin.
   var bolus: Set<Int> = []
-  /// For basal insulin.
+  /// The days for basal insulin.
   var basal: Set<Int> = []
-  /// For carbohydrates.
+  /// The days for carbohydrates.
   var food: Set<Int> = []
-  /// For finger sticks.
+  /// The days for finger sticks.
   var sticks: Set<Int> = []
 }

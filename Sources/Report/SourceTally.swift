@@ -11,7 +11,7 @@ struct SourceEntry: Sendable {
   var key: Int64?
   /// The shown time in civil seconds.
   let shown: Int64
-  /// The other sources that state it, too.
+  /// The other sources that state the same item.
   var twins: Set<CountingSource> = []
   /// Whether it is part of sums.
   var counts = true
@@ -27,26 +27,27 @@ struct SourceEntry: Sendable {
   var day: Int { Grouping.day(of: DeviceTime(seconds: shown)) }
 }
 
-/// Collects the amounts of each source of insulin, food or finger sticks, whether they count or not. Finds
-/// the days on which two sources seem to state the same. The four weeks around a day decide about it, not the
-/// period of a figure, so that a day and its month agree. Entries are added in the order of time; memory
-/// grows with the number of days.
+/// Collects the amounts of each source of insulin, food or finger sticks, whether they count or not. Finds the
+/// days on which two sources seem to state the same items.
+///
+/// The four weeks around a day decide about it, and not the period of a figure, so that a day and its month
+/// agree. Entries are added in the order of time. Memory grows with the number of days.
 struct SourceTally: Sendable {
-  /// A day of one source, compared with others.
+  /// A day of one source in comparison with other sources.
   private struct Day: Sendable {
     /// The total.
     var total = 0.0
-    /// The part for which the others do not have the same.
+    /// The amount of the items that the other sources do not have.
     var unmatched = 0.0
-    /// The number of items of this part.
+    /// The number of items that the other sources do not have.
     var items = 0
-    /// The number of items of this part that are in sums. Others are left out, as a third source has them.
+    /// The number of these items that are in sums. The others are left out, because a third source has them.
     var counted = 0
-    /// The number of basal rates among the items.
+    /// The number of these items that are basal rates.
     var rates = 0
     /// Whether any of it is in the period.
     var isShown = false
-    /// Whether a person chose another source for any of it.
+    /// Whether a person chose another source for any item of the day.
     var isDecided = false
 
     mutating func add(_ other: Day) {
@@ -61,8 +62,8 @@ struct SourceTally: Sendable {
   /// A set of sources, one bit for each.
   private typealias Mask = UInt32
 
-  /// A day of one source. Its items are apart by the other sources that state them, too: what a first one repeats, a
-  /// third one may state a minute later.
+  /// A day of one source. Its amounts are separated by the other sources that have the same items: an item
+  /// that a second source repeats may be in a third one a minute later.
   private struct SourceDay: Sendable {
     struct Key: Hashable {
       let twins: Mask
@@ -73,9 +74,9 @@ struct SourceTally: Sendable {
     var isDecided = false
     var parts: [Key: Day] = [:]
 
-    /// The day compared with these sources.
+    /// The day in comparison with these sources.
     ///
-    /// - Parameter countedOnly: whether items that are left out of sums are not looked at.
+    /// - Parameter countedOnly: whether items that are left out of sums are ignored.
     func without(_ others: Mask, countedOnly: Bool = false) -> Day {
       var day = Day()
       (day.isShown, day.isDecided) = (isShown, isDecided)
@@ -97,12 +98,12 @@ struct SourceTally: Sendable {
     let key: Int64
   }
 
-  /// The number of times that equal amounts differ by nearly one time, and the sum of the differences in
-  /// seconds.
+  /// The number of equal amounts of two sources with nearly the same time difference, and the sum of the
+  /// differences in seconds.
   private struct Shift: Sendable {
     var count = 0
     var seconds: Int64 = 0
-    /// Different amounts among them; not more than a decision needs.
+    /// The different amounts among them, at most the number that a decision needs.
     var amounts: [Int64] = []
 
     mutating func add(_ key: Int64, _ distance: Int64) {
@@ -132,7 +133,7 @@ struct SourceTally: Sendable {
     var days: Set<Int> = []
     var first = 0.0
     var second = 0.0
-    /// The number of days on which the sources differ by a constant time, by this time.
+    /// For each constant time difference in seconds, the number of days with it.
     var shifts: [Int64: Int] = [:]
   }
 
@@ -142,17 +143,18 @@ struct SourceTally: Sendable {
     let entry: SourceEntry
   }
 
-  /// More sources than a real logbook has. Further ones have no separate figures.
+  /// The maximum number of sources, more than a real logbook has. Further sources have no separate figures.
   private static let maxSources = 24
-  /// The doses of more than a day, with a margin.
+  /// The number of recent doses to compare, more than those of a day.
   private static let maxRecent = 400
-  /// With fewer common days, a person may only have tried an app.
+  /// The minimum number of days on which both sources have items. With fewer, a person may only have tried an
+  /// app.
   private static let minDays = 3
-  /// Fewer items of a source may have equal amounts in another one by chance.
+  /// The minimum number of items, and of different amounts; fewer may be equal by chance.
   private static let minPart = 5
   private static let minAmounts = 3
   private static let quarterSeconds: Int64 = 900
-  /// The clock of a meter can be wrong by any time.
+  /// The clock of a meter can be wrong by any time, so its differences are counted in whole minutes.
   private static let minuteSeconds: Int64 = 60
   private static let windowSeconds: Int64 = 60
   /// The maximum difference between two zones.
@@ -164,7 +166,7 @@ struct SourceTally: Sendable {
   let isBasal: Bool
   private(set) var sources: [CountingSource] = []
   private var totals: [(total: Double, days: DaySet)] = []
-  /// By source and day; only the days that a decision still needs.
+  /// The days of each source by number, only those that a decision still needs.
   private var days: [[Int: SourceDay]] = []
   private var recent: [Amount] = []
   private var shifts: [Pair: [Int: [Int64: Shift]]] = [:]
@@ -234,13 +236,13 @@ extension SourceTally {
   private static func mask(_ source: Int) -> Mask { 1 << Mask(source) }
 
   private mutating func mask(of sources: Set<CountingSource>) -> Mask {
-    // In a fixed order, since the first sources are those with figures of their own.
+    // The order is fixed, since the first `maxSources` sources have separate figures.
     sources.sorted { $0.text < $1.text }.reduce(0) { mask, source in
       index(of: source).map { mask | Self.mask($0) } ?? mask
     }
   }
 
-  /// A day of a source, compared with another one.
+  /// A day of a source in comparison with another source.
   private func day(_ source: Int, _ day: Int, without other: Int) -> Day? {
     days[source][day]?.without(Self.mask(other))
   }
@@ -249,7 +251,7 @@ extension SourceTally {
 // MARK: - Constant delays between sources
 
 extension SourceTally {
-  /// Notes the time differences between equal amounts of two sources.
+  /// Records the time differences between equal amounts of two sources.
   private mutating func compare(_ amount: Amount, on day: Int) {
     if sources.count > 1 {
       for other in recent where other.source != amount.source && other.key == amount.key {
@@ -268,9 +270,11 @@ extension SourceTally {
     if recent.count > 2 * Self.maxRecent { recent.removeFirst(Self.maxRecent) }
   }
 
-  /// The constant time difference that a distance indicates; nil for none. A zone shifts typed times by whole
-  /// quarters of an hour. A clock shifts the times of a meter by any number of minutes, which other programs
-  /// truncate. For doses or meals, a quarter of an hour or less indicates nothing: a person typed them twice.
+  /// The constant time difference that explains a distance of two equal amounts, in seconds; nil for none.
+  ///
+  /// A zone shifts typed times by whole quarters of an hour. A clock shifts the times of a meter by any
+  /// number of minutes, which other programs truncate. For doses or meals, a few minutes give 0: a person
+  /// typed them twice.
   private func shift(_ distance: Int64) -> Int64? {
     if kind == .smbg {
       guard abs(distance) >= Self.windowSeconds else { return nil }
@@ -282,7 +286,7 @@ extension SourceTally {
     return abs(distance - shift) < Self.windowSeconds ? shift : nil
   }
 
-  /// The time by which most items of a pair are apart on these days.
+  /// The time difference that most equal amounts of a pair have on these days.
   private func bestShift(_ pair: Pair, on days: ClosedRange<Int>) -> (seconds: Int64, found: Shift)? {
     var counts: [Int64: Shift] = [:]
     for (day, shifts) in shifts[pair] ?? [:] where days.contains(day) {
@@ -300,7 +304,7 @@ extension SourceTally {
     return best.map { ($0, near($0)) }
   }
 
-  /// The time by which at least half of the items of a pair are apart; nil without one.
+  /// The time difference of at least half of the items of a pair, in seconds; nil without one.
   private func constantShift(_ best: (seconds: Int64, found: Shift)?, of items: Int) -> Int64? {
     guard let best, best.found.count * 2 >= items else { return nil }
     if kind != .smbg { return best.seconds == 0 ? nil : best.seconds }
@@ -339,8 +343,8 @@ extension SourceTally {
     day - CountingMargin.doubtDays...day + CountingMargin.doubtDays
   }
 
-  /// Decides whether two sources seem to state the same on a day on which each has something that the other
-  /// lacks. Only this part is compared: days before a clock went wrong do not count for those after.
+  /// Decides whether two sources seem to state the same items on a day on which each has items that the other
+  /// lacks. Only these items are compared: the days before a clock went wrong do not affect those after.
   private mutating func decide(_ day: Int, _ pair: Pair) {
     guard let own = self.day(pair.first, day, without: pair.second),
       let other = self.day(pair.second, day, without: pair.first), Self.areOpen(own, other)
@@ -355,13 +359,14 @@ extension SourceTally {
     guard common.count >= Self.minDays else { return }
     let (mine, theirs) = (Self.sum(common.map(\.own)), Self.sum(common.map(\.other)))
     let best = bestShift(pair, on: around)
-    // Days alike one by one, or all of them together, where a dose after midnight is on another day.
+    // The days are compared one by one, and all together, since a dose after midnight may be on another day.
     let isDoubtful =
       isAlike(own, other) && common.count(where: { isAlike($0.own, $0.other) }) >= Self.minDays
       || isAlike(mine, theirs) || isPart(mine, theirs, best)
     guard isDoubtful, mine.rates < mine.items || theirs.rates < theirs.items else { return }
     let shift = constantShift(best, of: min(mine.items, theirs.items))
-    // Two meters of one person have as many readings each, but not the same values at a constant distance.
+    // Two meters of one person have the same number of readings each, but not the same values at a constant
+    // time difference.
     if kind == .smbg, shift == nil { return }
     note(day, pair, shift)
   }
@@ -388,7 +393,8 @@ extension SourceTally {
     days.reduce(into: Day()) { $0.add($1) }
   }
 
-  /// Whether the separate parts of both are nearly equal, and more than a person would overlook in a sum.
+  /// Whether the items that only one of the sources has come to nearly equal amounts, which are too large to
+  /// be overlooked in a sum.
   private func isAlike(_ own: Day, _ other: Day) -> Bool {
     abs(own.unmatched - other.unmatched) < 0.25 * max(own.unmatched, other.unmatched)
       && isMuch(own, other)
@@ -398,8 +404,9 @@ extension SourceTally {
     min(own.unmatched, other.unmatched) >= 0.05 * max(own.total, other.total)
   }
 
-  /// Whether one source has a part of what the other has: nearly all of its items at one distance from equal amounts there.
-  /// A person who takes the same dose at fixed hours has one amount at such a distance, or two.
+  /// Whether one source repeats items of the other: nearly all of its items have an equal amount there at the
+  /// same time difference. A person who takes the same dose at fixed hours has only one or two different
+  /// amounts with this difference.
   private func isPart(_ own: Day, _ other: Day, _ best: (seconds: Int64, found: Shift)?) -> Bool {
     let items = min(own.items, other.items)
     guard let best, items >= Self.minPart, isMuch(own, other) else { return false }
@@ -411,8 +418,8 @@ extension SourceTally {
 // MARK: - Sources that have together what another one has
 
 extension SourceTally {
-  /// Decides for each source whether others state between them what it states, such as a pen and a diary whose doses an app
-  /// collects. Two that seem to state the same need no third.
+  /// Finds sources whose items are those of several others together, such as an app that collects the doses
+  /// of a pen and a diary. A pair that seems to state the same items needs no third source.
   private mutating func decideSums(_ day: Int) {
     guard kind != .smbg else { return }
     let around = Self.around(day)
@@ -427,7 +434,8 @@ extension SourceTally {
     }
   }
 
-  /// The fewest other sources whose items come to the same as those of a source, on nearly all days that have both.
+  /// The smallest set of other sources whose items together have the amounts of a source, on nearly all days
+  /// that have both; nil without one.
   private func parts(of whole: Int, on around: ClosedRange<Int>) -> [Int]? {
     let open = around.filter { days[whole][$0]?.isDecided == false }
     let rest = { (source: Int, day: Int) in
@@ -471,8 +479,8 @@ extension SourceTally {
     }.sorted { ($1.total, $0.source.text) < ($0.total, $1.source.text) }
   }
 
-  /// The pairs of sources that seem to state the same on days of the period, unless a person decided that
-  /// both count.
+  /// The pairs of sources that seem to state the same items on days of the period, unless a person decided
+  /// that both count.
   func doubts(_ rules: CountingRules) -> [SourceDoubt] {
     undecidedPairs(rules).map { pair, doubt in
       let shift = doubt.shifts.max { ($0.value, abs($1.key), $1.key) < ($1.value, abs($0.key), $0.key) }

@@ -17,11 +17,11 @@ package struct GlucoseReading: Sendable {
   package var placement: Placement
   /// The measured value.
   package var measurement: Measurement
-  /// Further facts about it.
+  /// The marks, such as before a meal or control solution.
   package var marks: ReadingMarks
   /// Whether a withdrawal of the store hides it.
   package var isWithdrawn: Bool
-  /// Whether a pump's bolus calculator got it from the sensor: see `FilledInSticks`.
+  /// Whether a pump's bolus calculator copied it from the sensor: see `FilledInSticks`.
   package var isFilledIn = false
 
   /// - Parameter deviceRank: nil for the number of the device.
@@ -86,9 +86,9 @@ package struct Statistics: Sendable {
   private(set) var foodSources = SourceTally(.food)
   private(set) var stickSources = SourceTally(.smbg)
   private(set) var unlikeDoses = UnlikeDoses()
-  /// From the first sample of a sensor that is used to the end of the last.
+  /// The period from the first used sample of a sensor to the end of the last.
   private(set) var sensorSpan: Period?
-  /// From the first item that counts to the last.
+  /// The period from the first item that counts to the last.
   private(set) var span: Period?
 
   package init(_ options: Options) {
@@ -100,7 +100,7 @@ package struct Statistics: Sendable {
 
   /// Adds the next reading.
   ///
-  /// - Parameter item: the item about which counting once decided.
+  /// - Parameter item: the reading as it was compared with other sources.
   package mutating func add(
     _ reading: GlucoseReading, _ verdict: CountVerdict = .counts(alsoIn: []), _ item: CountableItem? = nil
   ) {
@@ -204,10 +204,10 @@ package struct Statistics: Sendable {
 // MARK: - Counting once
 
 extension Statistics {
-  /// More pairs of sources than a real logbook has.
+  /// The maximum number of pairs of sources, more than a real logbook has.
   private static let maxDoubled = 200
 
-  /// Notes the decision about an item. Returns the reason if it is left out.
+  /// Counts the verdict about an item. Returns the reason if the item is left out.
   private mutating func note(_ verdict: CountVerdict, of item: CountableItem) -> LeftOut? {
     switch verdict {
     case .counts: return nil
@@ -244,9 +244,9 @@ extension Statistics {
     switch verdict {
     case .counts(let others):
       twins.formUnion(others.filter { !$0.isOwnCopy }.map(\.source))
-      // What an algorithm gave is never compared.
+      // Automatic doses are not compared.
       if fields?["automatic"] != .flag(true) { unlikeDoses.add(item, isContext: isContext) }
-    // What a source states a second time is not part of its total.
+    // An item that a source repeats itself is not part of its total.
     case .repeats(_, item.source): return
     case .repeats(_, let source): twins.insert(source)
     // Items that a person excluded on some days are evidence for other days.
@@ -287,7 +287,7 @@ extension Statistics {
     }
   }
 
-  /// Decides the last days of the sources.
+  /// Completes the last days of the sources.
   mutating func finishSources() {
     bolusSources.finish()
     basalSources.finish()
@@ -376,7 +376,7 @@ extension Statistics {
 
   private mutating func leaveOut(_ reading: GlucoseReading, _ reason: LeftOut) {
     total.leftOut[reason] += 1
-    // The day that a wrong clock shows is not a day of the logbook.
+    // A wrong clock may show a day that is not one of the logbook.
     let hasGroup =
       reason != .doubtfulTime || options.grouping == .device || options.grouping == .kind
     if hasGroup, let group = group(of: reading) { groups[group].leftOut[reason] += 1 }

@@ -44,7 +44,7 @@ extension Statistics {
   func result(offset: (DeviceTime) -> Int32, profile: ProfileTally?) -> StatisticsResult {
     let grouping = options.grouping
     let period = period(offset)
-    // Without a requested start, the time of a sensor begins with its first sample.
+    // Without a requested start, the period of the sensor begins with its first sample.
     let sensorPeriod = period.flatMap { period in
       let start = options.since == nil ? sensorSpan?.start : period.start
       let end = options.until == nil ? sensorSpan?.end : period.end
@@ -54,7 +54,7 @@ extension Statistics {
     // If nothing counts, nothing bounds a long period, and all of its groups are empty.
     let isVoid = span == nil && period.map(Self.isLong) ?? false
     let possible = PossibleTime(sensorPeriod ?? none, by: isVoid ? nil : grouping, offset: offset)
-    // The same for a requested period, since a long one takes much time to process.
+    // Without items, a long requested period gets no groups either, since processing them takes much time.
     let days =
       sensorPeriod == period
       ? possible : PossibleTime(period ?? none, by: isVoid ? nil : grouping, offset: offset)
@@ -89,9 +89,9 @@ extension Statistics {
       doubts: sourceDoubts)
   }
 
-  /// The sources that seem to state the same in a way that no rule can match.
+  /// The pairs of sources that seem to state the same items although no rule can match them.
   private var sourceDoubts: [SourceDoubt] {
-    // If everything counts, the person has requested the sum.
+    // A person who requested that everything counts gets the sums, so there are no doubts.
     options.rules.isOn
       ? [bolusSources, basalSources, foodSources, stickSources].flatMap { $0.doubts(options.rules) }
         + unlikeDoses.doubts(options.rules) : []
@@ -107,7 +107,7 @@ extension Statistics {
       food: foodSources.doubtfulDays(options.rules), sticks: stickSources.doubtfulDays(options.rules))
   }
 
-  /// The sources that seem to state the same, if no figures are needed.
+  /// The pairs of sources that seem to state the same items, for a caller that needs no figures.
   package consuming func finishDoubts() -> [SourceDoubt] {
     finishSources()
     return sourceDoubts
@@ -133,7 +133,7 @@ extension Statistics {
     func midnight(_ day: Int) -> Int64 {
       Int64(day) * 86400 - Int64(offset(DeviceTime(seconds: Int64(day) * 86400)))
     }
-    // An offset is less than a day.
+    // An offset is less than a day, so the search starts a day later and goes back.
     var day = Grouping.day(of: DeviceTime(seconds: instant)) + 1
     while midnight(day) > instant { day -= 1 }
     return midnight(day)

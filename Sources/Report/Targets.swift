@@ -32,15 +32,15 @@ package struct Targets: Hashable, Sendable {
   /// The share of the time that each range should have, in percent. The low and high ones include the ranges
   /// beyond them.
   package struct Goals: Hashable, Sendable {
-    /// More than this in the target range.
+    /// The share in the target range must be above this.
     package let target: Double
-    /// Less than this in the low and very low range.
+    /// The share in the low and very low range must be below this.
     package let low: Double
-    /// Less than this in the very low range.
+    /// The share in the very low range must be below this; nil without a goal.
     package let veryLow: Double?
-    /// Less than this in the high and very high range.
+    /// The share in the high and very high range must be below this.
     package let high: Double
-    /// Less than this in the very high range.
+    /// The share in the very high range must be below this; nil without a goal.
     package let veryHigh: Double?
   }
 
@@ -141,7 +141,8 @@ package struct Targets: Hashable, Sendable {
 
 /// A goal for the share of the time in a range, and the share that the sensor measured.
 package struct StatsGoal: Sendable {
-  /// What part of the time a goal is for. None is for the low or the high range without the one that lies beyond it.
+  /// The part of the time that a goal is for. No goal is for the low or the high range without the range
+  /// beyond it.
   package enum Range: String, Sendable {
     case target
     /// Low and very low.
@@ -173,8 +174,8 @@ package struct StatsGoal: Sendable {
     func percent(_ bands: GlucoseBand...) -> Double? {
       let parts = bands.map { sensor.ranges[$0.rawValue] }.filter { $0.percent.shortage != .notSeparate }
       guard parts.allSatisfy({ $0.percent.number != nil }) else { return nil }
-      // Calculated from the minutes: a sum of percentages, each rounded in binary, can be below the limit
-      // that it should equal.
+      // The share is calculated from minutes. A sum of rounded percentages could be below the limit that it
+      // should equal.
       return 100 * (Double(parts.reduce(0) { $0 + $1.minutes }) / Double(max(1, sensor.minutes)))
     }
     func goal(_ range: Range, _ limit: Double?, isAbove: Bool = false, _ percent: Double?) -> StatsGoal? {

@@ -2,9 +2,11 @@
 
 import Logbook
 
-/// Finds doses of two sources at one time that seem to be one dose, though no rule can match them: equal amounts of which one
-/// source has basal insulin and the other a bolus, or an amount without the part that is given over time. Doses pass through
-/// in the order of time; memory grows with the number of days that have such doses.
+/// Finds doses of two sources at one time that seem to be one dose although no rule can match them.
+///
+/// They have equal amounts, but one is basal insulin and the other a bolus; or one lacks the part that is
+/// given over time. Doses are added in the order of time. Memory grows with the number of days with such
+/// doses.
 struct UnlikeDoses: Sendable {
   private struct Pair: Hashable {
     let first: CountingSource
@@ -16,7 +18,7 @@ struct UnlikeDoses: Sendable {
     }
   }
 
-  /// What a pair has on a day.
+  /// The units of both sources on a day.
   private struct Day: Sendable {
     var first = 0.0
     var second = 0.0
@@ -29,17 +31,17 @@ struct UnlikeDoses: Sendable {
     var isTaken = false
   }
 
-  /// The doses of more than a day, with room.
+  /// The number of recent doses to compare, more than those of a day.
   private static let maxRecent = 400
-  /// More pairs than an honest logbook has.
+  /// The maximum number of pairs, more than a real logbook has.
   private static let maxPairs = 200
-  /// On fewer days it may be chance.
+  /// The minimum number of days; on fewer, equal doses may be chance.
   private static let minDays = 3
 
   private var recent: [Dose] = []
   private var days: [Pair: [Int: Day]] = [:]
 
-  /// Takes the next dose that counts. Where other sources have it, too, it is still one dose.
+  /// Adds the next dose that counts. A dose that other sources have as well is added once.
   mutating func add(_ item: CountableItem, isContext: Bool) {
     guard item.kind == .insulin, item.source.role != .unknown else { return }
     var dose = Dose(item: item, isContext: isContext)
@@ -71,8 +73,8 @@ struct UnlikeDoses: Sendable {
 // MARK: - Results
 
 extension UnlikeDoses {
-  /// The pairs of sources with such doses on at least three days of the four weeks around a day of the period. Pairs of
-  /// which a person decided that both count are left out.
+  /// The pairs of sources with such doses on at least three days of the four weeks around a day of the
+  /// period. Pairs are left out if a person decided that both count.
   func doubts(_ rules: CountingRules) -> [SourceDoubt] {
     undecided(rules).map { pair, days in
       SourceDoubt(
@@ -85,7 +87,7 @@ extension UnlikeDoses {
     }
   }
 
-  /// The days with such doses, on which there are no sums.
+  /// The days with such doses, which have no sums.
   func doubtfulDays(_ rules: CountingRules, _ unlike: SourceDoubt.Unlike) -> Set<Int> {
     undecided(rules).filter { $0.pair.unlike == unlike }.reduce(into: []) { $0.formUnion($1.days.keys) }
   }
@@ -97,8 +99,8 @@ extension UnlikeDoses {
       .sorted { Self.name($0.0) < Self.name($1.0) }
   }
 
-  /// Whether such doses are frequent around a day. Where two sources have one of the doses, either may be the one that counts,
-  /// so pairs with a common source are looked at together.
+  /// Whether such doses are frequent around a day. Of sources that have the same dose, any can be the one
+  /// that counts, so pairs with a common source are counted together.
   private func isFrequent(_ day: Int, _ pair: Pair) -> Bool {
     let around = day - CountingMargin.doubtDays...day + CountingMargin.doubtDays
     let akin = days.filter { $0.key.unlike == pair.unlike && $0.key.sharesSource(with: pair) }
@@ -111,7 +113,7 @@ extension UnlikeDoses {
 }
 
 extension CountableItem {
-  /// In what way two doses differ that seem to be one; nil for others.
+  /// The difference between two doses that seem to be the same dose; nil for other doses.
   fileprivate func unlike(_ other: CountableItem) -> SourceDoubt.Unlike? {
     if differsInUse(other) { return .use }
     return lacksPart(other) ? .part : nil
