@@ -167,7 +167,8 @@ extension AccuChek360Format {
     return isTaken
   }
 
-  /// The file does not state which insulins are the first, second and third: each person chooses them.
+  /// Adds the insulin, food, exercise and event of a row. Doses get the column's number as text, since the
+  /// file does not state which insulins are the first, second and third.
   private func readRecords(_ row: Row, at time: ShownTime, into out: inout BatchBuilder) -> Bool {
     let columns = header.columns
     let wanted = [

@@ -90,7 +90,8 @@ struct SmartPixFormat: ExportFormat {
     return true
   }
 
-  /// The file does not state which insulins are the first, second and third: each person chooses them.
+  /// Adds the carbohydrates and insulin doses of a row. The doses get no subtype, since the file does not
+  /// state which insulins are the first, second and third.
   private func readRecords(_ row: Row, at time: ShownTime, into out: inout BatchBuilder) -> Bool {
     let wanted =
       [AmountColumn(Name.carbs, "carbs", PlausibleAmounts.grams)]

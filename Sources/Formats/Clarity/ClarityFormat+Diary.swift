@@ -80,7 +80,7 @@ extension ClarityFormat {
     "軽い": "light", "ミディアム": "medium",
   ]
 
-  /// `hh:mm:ss` as minutes, of up to 99 hours.
+  /// The minutes in a duration `hh:mm:ss` of up to 99 hours; nil for other text.
   private static func minutes(_ field: Field) -> Double? {
     let parts = field.trimmed.text.split(separator: ":", omittingEmptySubsequences: false)
     let numbers = parts.compactMap { $0.utf8.count <= 2 ? UInt8($0) : nil }
@@ -123,7 +123,8 @@ enum ClarityEvent {
     ],
   ]
 
-  /// Parts of the words for "estimated": translated event types use this word for a sensor reading.
+  /// Parts of the words for "estimated" in Clarity's languages. A translated event type that contains one is
+  /// a sensor reading.
   private static let estimated = ["estimad", "estimé", "stimat", "geschätzt", "geschat", "estimated"]
 
   /// The event with this name, in lower case.
@@ -138,7 +139,8 @@ enum ClarityEvent {
 
 /// The event types in an input so far, so that each is parsed once.
 struct ClarityEventTypes {
-  /// More types than Clarity has: further ones are counted by one name.
+  /// The maximum number of types to remember, more than Clarity has. Further unknown types are all counted as
+  /// "other event".
   private static let maxKnown = 32
 
   private var known: [(name: [UInt8], event: ClarityEvent)] = []

@@ -176,7 +176,8 @@ extension ClarityFormat {
     for index in clocks.indices { clocks[index].startExport() }
   }
 
-  /// Rows without a time state the person, the devices and the limits of alerts, at the start of an export.
+  /// Reads a row without a time. Such rows at the start of an export state the person, the devices and the
+  /// limits of alerts.
   private mutating func readTimeless(_ row: Row, into out: inout BatchBuilder) -> RowVerdict {
     if row.isEmpty(from: 0) {
       out.skip("empty row")

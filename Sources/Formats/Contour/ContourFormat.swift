@@ -9,7 +9,7 @@ struct ContourFormat: ExportFormat {
   static let title = "Contour app CSV"
   static let summary = "finger sticks with meal marks, carbohydrates, activity, notes"
 
-  /// Positions of the columns relative to glucose.
+  /// The columns as distances from the column of glucose, whose index depends on the layout.
   private enum Offset {
     static let time = -1, meal = 1, source = 2, notes = 3, activity = 4, carbs = 5, medication = 6,
       location = 7
@@ -56,7 +56,8 @@ struct ContourFormat: ExportFormat {
     }
   }
 
-  /// The names from the time on: en, pl, da, nb. Those of glucose and carbohydrates are known by their units.
+  /// The column names from the time on, in English, Polish, Danish and Norwegian. The columns of glucose and
+  /// carbohydrates are recognised by their units.
   private static let known: [[String]] = [
     [
       "date and time", "bgvalue", "meal marker", "data source", "notes", "activity", "meal[g]", "medication",
@@ -201,7 +202,8 @@ extension ContourFormat {
     readMedication(row, at: time, into: &out)
   }
 
-  /// `Fast-acting Insulin (Bolus): 3 U,Long-acting Insulin (Basal): 12 U`: doses as text. Other medication is counted.
+  /// Adds the doses in the text of a cell such as `Fast-acting Insulin (Bolus): 3 U,Long-acting Insulin
+  /// (Basal): 12 U`. Other medication is only counted.
   private func readMedication(_ row: Row, at time: ShownTime, into out: inout BatchBuilder) {
     let cell = row[header.glucose + Offset.medication].trimmed
     guard !cell.isEmpty else { return }

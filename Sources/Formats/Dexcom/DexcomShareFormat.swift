@@ -80,8 +80,8 @@ struct DexcomShareFormat: ExportFormat {
     return false
   }
 
-  /// `Date(1750022969925)`, `/Date(1750022969925)/` or `Date(1750022969925-0400)`: the offset does not change the
-  /// instant.
+  /// Parses `Date(1750022969925)`, `/Date(1750022969925)/` or `Date(1750022969925-0400)` as UTC milliseconds,
+  /// with the offset in seconds if there is one. The offset does not change the instant.
   private static func date(_ field: Field) -> (milliseconds: Int64, offset: Int32?)? {
     guard let open = field.bytes.firstIndex(of: UInt8(ascii: "(")),
       let close = field.bytes.lastIndex(of: UInt8(ascii: ")")), open < close

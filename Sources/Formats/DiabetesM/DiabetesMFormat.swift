@@ -140,7 +140,10 @@ extension DiabetesMFormat {
     return cell.equalsFolded("false") ? millimoles : nil
   }
 
-  /// Doses for the meal and the correction, given at once; the extended dose; and the basal insulin.
+  /// Adds up to two insulin records: the bolus and the basal insulin. The bolus sums the doses for the meal
+  /// and the correction, and states the extended dose separately.
+  ///
+  /// - Returns: whether the row was added or rejected.
   private func readInsulin(_ row: Row, at time: ShownTime, into out: inout BatchBuilder) -> Bool {
     let isRate = row[columns[.basalIsRate]].equalsFolded("true")
     let wanted = [
@@ -197,7 +200,8 @@ extension DiabetesMFormat {
 
 /// The zones in an input's rows, each looked up once.
 struct RowZones {
-  /// More zones than any diary has. A damaged input may state a new one in each row.
+  /// The maximum number of zone names to remember, more than any diary has. A damaged input may state a new
+  /// one in each row.
   private static let maxZones = 64
 
   private var zones: [[UInt8]: LogbookZone?] = [:]

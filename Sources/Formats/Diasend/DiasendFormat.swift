@@ -264,7 +264,9 @@ extension DiasendFormat {
     if !isTaken { out.skip("row without a value") }
   }
 
-  /// A basal rate, which may be 0: then the pump gave nothing.
+  /// Adds the basal rate of a row. The rate may be 0: then the pump gave nothing.
+  ///
+  /// - Returns: whether the row was added or rejected; false for an empty cell.
   private func addBasal(
     _ row: Row, _ columns: KnownColumns<Column>, at time: ShownTime, into out: inout BatchBuilder
   ) -> Bool {

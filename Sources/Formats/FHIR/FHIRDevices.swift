@@ -5,7 +5,7 @@ import Nightscout
 
 /// The Device resources of an input, by the names in Observations' references.
 struct FHIRDevices {
-  /// More than any export has; further ones are not resolved.
+  /// The maximum number of devices to keep, more than any export has. Others are not resolved.
   private static let maxDevices = 10_000
   private static let maxReference = 512
   /// The longest name or serial number in scalars.
@@ -67,7 +67,8 @@ struct FHIRDevices {
 
   private static let unnamed = Device(vendor: "", model: "", format: FHIRFormat.id)
 
-  /// R4 has the name in `deviceName`, R5 in `name`.
+  /// The vendor, model and serial number that a Device states. Its name is in `deviceName` in R4 and in
+  /// `name` in R5.
   private static func device(_ resource: JSONValue) -> Device {
     let names = (resource["deviceName"]?.items ?? []) + (resource["name"]?.items ?? [])
     let name = names.first { $0["type"]?.text == "user-friendly-name" } ?? names.first

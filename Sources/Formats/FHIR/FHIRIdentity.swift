@@ -5,7 +5,8 @@ import Nightscout
 
 /// The extension of our own Observations with all parts of a reading's identity.
 enum FHIRIdentity {
-  /// Fixed and not derived from anything: readers of an export recognise the extension by it.
+  /// The address of the extension with the identity. It must never change, since an import recognises the
+  /// extension by it.
   static let url = "urn:uuid:6f1ea1c3-4b0d-8d4f-9f57-5b0f4b2f8a10"
 
   /// The parts that the Observation itself lacks, or that it does not preserve exactly. The value is not included: an

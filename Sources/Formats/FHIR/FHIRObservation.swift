@@ -194,7 +194,7 @@ extension FHIRObservation {
 
 /// The samples of a sensor in one Observation (`SampledData`), at a fixed interval.
 struct FHIRSeries {
-  /// Two weeks of a sensor that measures each minute: more is unusual in one resource.
+  /// The maximum number of samples in one series: two weeks of a sensor that measures each minute.
   private static let maxSamples = 20_160
   /// The interval between samples in milliseconds: from a second to a day.
   private static let periods = 1000.0...86_400_000

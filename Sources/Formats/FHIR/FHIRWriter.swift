@@ -157,7 +157,8 @@ extension FHIRWriter {
     }
   }
 
-  /// HL7's profiles require this text of the unit, with a lower-case l; the code is UCUM's.
+  /// A number as a FHIR Quantity. HL7's profiles require the text of the unit with a lower-case l, while its
+  /// code is UCUM's.
   private static func quantity(_ number: Double, _ unit: GlucoseUnit, comparator: String? = nil) -> String {
     let sign = comparator.map { #","comparator":"\#($0)""# } ?? ""
     return #"{"value":\#(plainNumber(number))\#(sign),"unit":"\#(unit.name.lowercased())","#

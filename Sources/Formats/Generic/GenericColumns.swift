@@ -21,9 +21,9 @@ struct GenericColumns: Equatable {
   private var places = [Int](repeating: -1, count: GenericRole.allCases.count)
   /// The columns that identify the person of a row, and those in `--where`.
   var watched: [Int] = []
-  /// Those of the watched columns that only mark rows, and may have another use as well.
+  /// The columns among `watched` that only mark rows. They may have another role as well.
   var marks: [Int] = []
-  /// Columns of words, or of numbers, that may stand for persons.
+  /// Columns whose words or numbers may identify persons.
   var series: [Int] = []
   /// The column that names the time zones of the rows, which is not read.
   var zones = -1

@@ -41,7 +41,7 @@ struct GenericNames {
   }
 }
 
-/// Headers, the last line, and rows without data.
+/// Reads rows without a reading: headers, titles, the last line, and rows without data.
 extension GenericFormat {
   mutating func readOutside(_ row: Row, into out: inout BatchBuilder) -> RowVerdict {
     if sections.areOfSeveralPersons {
@@ -69,7 +69,8 @@ extension GenericFormat {
       && options.columns.isEmpty
   }
 
-  /// Whether the row is the header of the head, or one with the same names in another order.
+  /// Whether the row is the header that recognition found, or one with the same names in another order. If
+  /// so, the columns for the rows below are set.
   mutating func readHeader(_ row: Row) -> Bool {
     guard finding.delimiter != nil, row.count <= TableReader.maxColumns, names.mayBe(in: row),
       place == .aboveHeader || !hasTitledValues
@@ -77,7 +78,7 @@ extension GenericFormat {
     let cells = row.fields.map(\.folded)
     let names = names.folded
     if cells != names {
-      // Before the first header, only the row that the head found is one.
+      // Above the first header, a row in another order is not a header.
       guard place != .aboveHeader, finding.header.shift == 0 else { return false }
       let wanted = finding.columns
       let places = wanted.roles.map { wanted[$0] } + wanted.watched

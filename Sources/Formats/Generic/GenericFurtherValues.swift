@@ -85,7 +85,7 @@ struct GenericFurtherValues {
     }
   }
 
-  /// What a row has in the column of values.
+  /// The content of a row's cell in the column of values.
   enum Value {
     case number(Double)
     /// LO, HI, or text.

@@ -71,7 +71,7 @@ struct GenericKind {
   /// Whether the times of further rows may still help to determine a kind.
   var takesTimes: Bool { isOpen || (sources != nil && !isReadFromHeader) }
 
-  /// Notes the time of a reading without a word for its kind.
+  /// Records the time of a reading whose row has no word for its kind.
   mutating func note(
     _ seconds: Int64, of key: SourceKinds.Key, label: SourceKinds.Label = SourceKinds.Label(texts: [])
   ) {

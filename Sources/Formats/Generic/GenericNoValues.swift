@@ -6,7 +6,7 @@ import Logbook
 ///
 /// It is outside of what meters and sensors show, and always the same. Measured values at the limits differ.
 struct GenericNoValues {
-  /// From this count on, equal numbers are not by chance.
+  /// The minimum count of one implausible number that shows a program's sign for a missing value.
   private static let fewest = 3
   private static let maxNumbers = 1024
   private static let milligrams = 20.0...600

@@ -130,7 +130,8 @@ extension Field {
     return Int32(milliseconds / 1000)
   }
 
-  /// `UTC+2`, `GMT-0400` or `UTC+05:30` in seconds to the east; nil for any other text.
+  /// The offset in seconds to the east that a text such as `UTC+2`, `GMT-0400` or `UTC+05:30` states; nil for
+  /// any other text.
   var namedOffset: Int32? {
     guard count >= 5, count <= 12, slice(0, 3).equalsFolded("UTC") || slice(0, 3).equalsFolded("GMT") else {
       return nil

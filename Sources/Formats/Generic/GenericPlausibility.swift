@@ -8,11 +8,12 @@ import Logbook
 /// too small or too large, all are equal, or there is one for each hour or day. The latter is typical of sums
 /// and averages.
 struct GenericPlausibility {
-  /// Fewer values prove nothing.
+  /// The minimum number of values for a warning about their sizes.
   static let fewest = 3
   /// The minimum median of a glucose sensor in mmol/L. That of a ketone or lactate sensor is lower.
   static let leastMedian = 3.0
-  /// Finger sticks may be equal by chance, and a sensor's values for an hour or two.
+  /// The minimum number of equal values for a warning. Finger sticks may be equal by chance, and a sensor's
+  /// values for an hour or two.
   private static let fewestEqual = 24
   private static let milligrams = 20.0...600
   private static let millimoles = 1.0...33

@@ -24,7 +24,7 @@ struct GenericTimeForms {
     var areLate: Bool { late >= fewestLate && late >= early * 10 }
   }
 
-  /// A single date may be a typing error.
+  /// The minimum number of late dates that decides. A single one may be a typing error.
   private static let fewestLate = 2
   private static let maxForms = 8
 

@@ -186,7 +186,7 @@ extension Field {
     return GenericDate(year: date.year, form: .decided(month: date.month, day: date.day), length: count)
   }
 
-  /// `2026-05-06` with hyphens, slashes or dots.
+  /// The date if the text is year, month and day, such as `2026-05-06`, with hyphens, slashes or dots.
   private var yearFirstDate: GenericDate? {
     guard count >= 8, let year = slice(0, 4).integer, year >= 0, "-/.".utf8.contains(start[4]) else {
       return nil

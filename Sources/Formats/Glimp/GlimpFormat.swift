@@ -34,7 +34,7 @@ struct GlimpFormat: ExportFormat {
     return Recognition(.table(delimiter: delimiter))
   }
 
-  /// `5;17/03/2024 20.46.30;…`. No other table has dots in the time.
+  /// Whether the row begins like `5;17/03/2024 20.46.30;…`. No other table has dots in the time.
   private static func isRow(_ cells: [String]) -> Bool {
     guard widths.contains(cells.count), (1...2).contains(cells[0].count),
       cells[0].allSatisfy({ $0.isASCII && $0.isNumber })
@@ -77,7 +77,8 @@ struct GlimpFormat: ExportFormat {
     return .data
   }
 
-  /// Ten digits after the local time are the instant; older rows have the name of a place there, or nothing.
+  /// The layout of the row. In newer rows, ten digits after the local time are the instant; older rows have
+  /// the name of a location or nothing there.
   private func columns(_ row: Row) -> Columns {
     row[2].count == 10 && row[2].integer != nil ? .newer : .older
   }
@@ -98,7 +99,8 @@ struct GlimpFormat: ExportFormat {
 }
 
 extension GlimpFormat {
-  /// 0 is a finger stick or typed, 3 the sensor's history, 5 a scan. Older rows omit the kind of a sensor's value.
+  /// The kind of reading for a code: 0 is a finger stick or typed, 3 the sensor's history, 5 a scan. Older
+  /// rows have no code for a sensor's value.
   private func kind(_ cell: Field) -> ReadingKind? {
     if cell.isEmpty || cell.equals("3") { return .cbg }
     if cell.equals("5") { return .scan }

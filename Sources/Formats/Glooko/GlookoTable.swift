@@ -44,7 +44,7 @@ struct GlookoTable {
   let unit: GlucoseUnit?
   /// The number of columns.
   let count: Int
-  /// Unknown names.
+  /// The names of columns in the header that the format does not know.
   let unknown: [String]
   /// The indices of the columns by their numbers; -1 for a missing one. An array, since hashing for each row's columns
   /// would take a third of its time.

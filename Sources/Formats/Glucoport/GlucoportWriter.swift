@@ -130,7 +130,7 @@ private final class LinePattern: Sendable {
 /// A line of CSV that is written into bytes cell by cell, without a string for each.
 private struct GlucoportCSVLine: GlucoportSink, Sendable {
   private(set) var bytes: [UInt8] = []
-  /// Where the times and numbers are in the line.
+  /// The ranges of the times and numbers in the line.
   private(set) var gaps: [Range<Int>] = []
   private let isSpreadsheetSafe: Bool
   /// The position of each column in the line.
@@ -221,7 +221,7 @@ struct GlucoportJSONLine: GlucoportSink, Sendable {
   private static let keys = GlucoportColumn.allCases.map { Array("\"\($0.name)\":".utf8) }
 
   private(set) var bytes: [UInt8] = []
-  /// Where the times and numbers are in the line.
+  /// The ranges of the times and numbers in the line.
   private(set) var gaps: [Range<Int>] = []
   private let keys = Self.keys
   private var times = TimeTexts()
@@ -386,7 +386,7 @@ private struct RecentlyWritten<Part: Sendable>: Sendable {
   }
 }
 
-/// Caches what was written for the last devices.
+/// Caches the bytes of the devices that were written last.
 private struct DeviceTexts: Sendable {
   private struct Known: Sendable {
     let device: ExactDevice

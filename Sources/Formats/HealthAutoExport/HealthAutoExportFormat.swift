@@ -18,7 +18,7 @@ struct HealthAutoExportFormat: ExportFormat {
   private static let pointMembers = [
     "date", "qty", "source", "mealTime", "Min", "Avg", "Max", "min", "avg", "max",
   ]
-  /// From this number of points on, if all are on full hours, they are averages rather than measurements.
+  /// The minimum number of points that are taken as averages, not measurements, if all are on full hours.
   private static let fewestOnTheHour = 5
 
   private var kinds = OtherKinds()

@@ -34,7 +34,7 @@ struct LevelsFormat: ExportFormat {
   private static let names: [String: Column] = [
     "time (utc)": .utc, "time (local)": .local, "type of reading": .type,
   ]
-  /// The maximum offset of any zone.
+  /// The maximum offset of any zone, in seconds.
   private static let maxOffset: Int64 = 18 * 3600
 
   private let found: Found

@@ -239,7 +239,7 @@ enum LibreLimits {
 /// The names of the columns of Abbott's two exports, in the languages of known files or parsers. They only show which
 /// names are unusual: columns are read by position.
 private enum LibreNames {
-  /// LibreView: en, de, es, fr, nl, sv.
+  /// The names of LibreView's columns in English, German, Spanish, French, Dutch and Swedish.
   static let libreView: [[String]] = [
     [
       "device|meter", "serial number", "device timestamp|meter timestamp", "record type", "historic glucose",
@@ -290,7 +290,7 @@ private enum LibreNames {
     ],
   ]
 
-  /// The desktop software: en, de, es.
+  /// The names of the desktop software's columns in English, German and Spanish.
   static let desktop: [[String]] = [
     [
       "id", "time", "record type", "historic glucose", "scan glucose", "non-numeric rapid-acting insulin",

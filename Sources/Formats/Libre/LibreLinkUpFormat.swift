@@ -27,7 +27,7 @@ struct LibreLinkUpFormat: ExportFormat {
     ]
   private static let graph = names.count - 3, patient = names.count - 2, connected = names.count - 1
 
-  /// No zone is further from UTC, in seconds.
+  /// The maximum offset of any zone, in seconds.
   private static let maxOffset: Int64 = 14 * 3600
 
   private let model: String

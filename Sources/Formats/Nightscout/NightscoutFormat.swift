@@ -247,7 +247,7 @@ extension NightscoutFormat {
     return object["eventType"] != nil && object["created_at"] != nil
   }
 
-  /// API v3's answer without a result.
+  /// Whether the whole input is an answer of API v3. Without objects, its result is empty.
   private static func isEmptyAnswer(_ head: InputHead) -> Bool {
     let text = head.lines.joined()
     return head.isWhole && text.contains("\"status\"") && text.contains("\"result\"")

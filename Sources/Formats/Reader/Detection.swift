@@ -135,7 +135,8 @@ enum Signature {
         + "let AAPS upload to Nightscout, and import from there" : nil
   }
 
-  /// Cronometer's `servings.csv` and `dailysummary.csv`: energy and many nutrients in grams, and no column of blood glucose.
+  /// Whether the header is that of Cronometer's `servings.csv` or `dailysummary.csv`: energy and many
+  /// nutrients in grams, without a column of blood glucose.
   private static func isFoodTable(_ cells: [String]) -> Bool {
     cells.contains("energy (kcal)") && cells.contains("glucose (g)")
       && cells.count { $0.hasSuffix("(g)") } >= 4

@@ -15,7 +15,7 @@ enum Layout {
   case elements(ElementShape)
 }
 
-/// What a format found in the head of an input that it recognises.
+/// The layout and the header that a format found in the head of an input that it recognises.
 struct Recognition<Header> {
   /// How the input's rows are found.
   let layout: Layout
@@ -59,7 +59,7 @@ protocol ExportFormat: SendableMetatype {
   /// How a row states the person whose export it is. `above` is the result for the row above it.
   static func personRow(_ row: Row, below above: PersonRow) -> PersonRow
 
-  /// What the head of an input states about its person.
+  /// The statements about the person in the head of an input.
   static func statedPersons(in head: InputHead) -> [StatedPerson]
 
   /// The person in the names that `personRow` returned for the rows of one person.
@@ -77,7 +77,8 @@ protocol ExportFormat: SendableMetatype {
   /// The database whose tables it reads as JSON; nil for a format without one.
   static var database: DatabaseShape? { get }
 
-  /// What the format found in an input that is certainly its own, otherwise nil. This is the only search for a header.
+  /// The layout and the header of an input that is certainly in this format, otherwise nil. This is the only
+  /// search for a header.
   static func recognise(_ head: InputHead, options: ExportOptions) -> Recognition<Header>?
 
   /// - Throws: `Failure` for an input of this format that cannot be read.
@@ -216,9 +217,9 @@ package struct FormatPage: Sendable {
   package let variants: [String]
   /// The languages of the app that are read.
   package let languages: String
-  /// What is imported.
+  /// The kinds of data that are imported.
   package let reads: [String]
-  /// What the export has that is not imported.
+  /// The kinds of data in the export that are not imported.
   package let leaves: [String]
 
   /// The page of a format that has no page yet.

@@ -271,7 +271,7 @@ enum PersonRow {
   case title([String])
 }
 
-/// Follows which person each row belongs to, in an input that was joined from several exports.
+/// Determines the person of each row, in an input that was joined from several exports.
 struct JoinedPeople: PeopleFilter {
   /// The column of `--where` that picks a person.
   static let column = "person"
@@ -288,7 +288,7 @@ struct JoinedPeople: PeopleFilter {
     filters = people.pick(filters)
   }
 
-  /// Follows a row of the survey.
+  /// Determines the person of a row in the survey, and records that person for `decide`.
   mutating func survey(_ row: Row) {
     if !follow(row) { people.note(person) }
   }

@@ -32,11 +32,11 @@ struct LastLine {
   private static let maxVariants = 8
   /// The maximum number of earlier rows of one kind that show which cells this kind always fills.
   private static let maxOfKind = 16
-  /// Two values of a sensor within this time are close to each other.
+  /// The maximum difference in seconds between the times of sensor values that are compared as neighbours.
   private static let neighbourSeconds: Int64 = 20 * 60
   /// A dose, a glucose value and a duration, as examples of what a missing cell may have held.
   private static let amounts = ["1", "100", "00:10:00"]
-  /// Numbers with this many digits are instants or ids.
+  /// The minimum number of digits from which a number is an instant or an id, not an amount.
   private static let instantDigits = 9
 
   private let cells: CellCopies

@@ -75,7 +75,7 @@ struct RowPicker {
     return nil
   }
 
-  /// Notes that the format found a header. Below a header without the columns, no row is picked.
+  /// Checks a header that the format has read. If a column of the filters is missing, no row below is picked.
   mutating func noteHeader(_ row: Row) {
     if isTable, columns(in: row) == nil { places = filters.map { _ in -1 } }
   }

@@ -52,14 +52,16 @@ struct NamedColumns {
   /// Each header has one of these cells. Rows without one are skipped quickly.
   private let marks: [StaticString]
 
-  /// For rows of JSON objects with these members.
+  /// Columns for rows of JSON objects with these members.
   init(members names: [String]) {
     self.names = names
     columns = Array(names.indices)
     marks = []
   }
 
-  /// For rows of a table. `order` has the names of its columns if it has no header.
+  /// Columns for rows of a table.
+  ///
+  /// - Parameter order: the names of the table's columns if it has no header.
   init(cells names: [String], marks: [StaticString], order: [String] = []) {
     self.names = names.map(foldedHeader)
     self.marks = marks

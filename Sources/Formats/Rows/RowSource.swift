@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a tokenizer found next.
+/// The next item that a tokenizer found in an input, or the reason why there is none.
 enum RowOutcome {
   case row(Row)
   /// An item that is not a row, with its line and the reason.

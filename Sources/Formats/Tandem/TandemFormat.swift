@@ -327,7 +327,7 @@ struct TandemTable {
     (unit, isOfMeter, hasType) = (nil, false, false)
   }
 
-  /// t:connect writes `EventDateTime`, Tandem Source `Event Date Time`.
+  /// The name with blanks in lower case: t:connect writes `EventDateTime`, Tandem Source `Event Date Time`.
   private static func folded(_ name: String) -> String {
     joined[foldedHeader(name)] ?? foldedHeader(name)
   }
@@ -345,7 +345,8 @@ struct TandemTable {
     "bolex insulin delivered": .extended, "event id": .eventID, "iob": .insulinOnBoard,
   ]
 
-  /// `Readings (CGM / BGM)`, `BG (mg/dL)` and similar names. The glucose of a bolus is also `BG` and is not read there.
+  /// The column of values for names such as `Readings (CGM / BGM)` or `BG (mg/dL)`. Nil for `BG`, the glucose
+  /// of a bolus, which is not read.
   private static func value(_ name: String) -> Column? {
     name == "readings (cgm / bgm)" || unit(of: name) != nil ? .value : nil
   }

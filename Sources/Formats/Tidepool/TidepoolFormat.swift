@@ -239,8 +239,8 @@ extension TidepoolFormat {
     if case .measurement(let measurement) = cell { measurement.quantity } else { nil }
   }
 
-  /// Thresholds of glucose are in mg/dL whatever the row's unit (docs/device-data/oor-values.md of TidepoolApi). A
-  /// number too low for a threshold in mg/dL is taken as mmol/L.
+  /// The glucose at a threshold, which is in mg/dL whatever the row's unit (docs/device-data/oor-values.md of
+  /// TidepoolApi). A number too low for mg/dL is taken as mmol/L.
   private static func glucoseLimit(_ number: Double) -> Quantity? {
     guard number.isFinite, number > 0, number <= 1000 else { return nil }
     let isMillimoles = number < 10 || (number > 20 && number < 36 && number != number.rounded())

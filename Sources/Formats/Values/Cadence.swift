@@ -14,7 +14,7 @@ struct Cadence {
   private static let minSteps = 3
   /// The longest step between two readings of a sensor, with the inaccuracy of clocks and rounding.
   private static let longestStep: Int64 = 18 * 60
-  /// From this number of regular steps on, other steps may be among them.
+  /// The minimum number of regular steps that shows a sensor although other steps occur among them.
   private static let minStepsAmongOthers = 10
 
   private static let minSteadySteps = 24

@@ -35,7 +35,8 @@ extension BatchBuilder {
 
 /// The names under which rows of kinds that a format does not store are counted.
 struct OtherKinds {
-  /// More kinds than any format has. Further kinds are counted under one name.
+  /// The maximum number of kinds counted by their names, more than any format has. Further kinds are counted
+  /// under one name.
   private static let maxNames = 40
   private static let longestName = 40
 

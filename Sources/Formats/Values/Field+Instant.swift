@@ -141,7 +141,7 @@ extension String {
 }
 
 extension DeviceTime {
-  /// FHIR has no larger offset, and none with seconds.
+  /// The maximum offset in seconds that FHIR permits.
   private static let maxOffset: Int32 = 14 * 3600
 
   /// The shown time with its offset, as FHIR and RFC 3339 write both. A time with an offset that they cannot write is

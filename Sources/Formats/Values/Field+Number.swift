@@ -52,8 +52,9 @@ extension Field {
     return value
   }
 
-  /// Digits and at most one decimal mark. Up to 15 digits are exact in a Double, and so is the power of ten that
-  /// divides them. Therefore the quotient is the nearest Double. Longer numbers use the system's slower conversion.
+  /// Parses digits with at most one decimal mark. Up to 15 digits are exact in a Double, and so is the power
+  /// of ten that divides them. Therefore the quotient is the nearest Double. Longer numbers use the system's
+  /// slower conversion.
   private func plainNumber(_ mark: DecimalMark) -> Double? {
     var index = 0
     var isNegative = false

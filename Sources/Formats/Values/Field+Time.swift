@@ -224,7 +224,8 @@ extension Field {
     return with(date.text + " " + clock.text) { $0.yearFirstTime }
   }
 
-  /// `Z`, `UTC`, `±hh`, `±hhmm` or `±hh:mm` in seconds east of Greenwich.
+  /// The offset in seconds east of Greenwich that `Z`, `UTC`, `GMT`, `±hh`, `±hhmm` or `±hh:mm` states; nil
+  /// for other text.
   var utcOffset: Int32? {
     if equals("Z") || equals("z") || equals("UTC") || equals("GMT") { return 0 }
     var scanner = TimeScanner(self)

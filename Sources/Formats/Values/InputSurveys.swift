@@ -4,7 +4,8 @@ import Logbook
 
 /// Determines the unit of an input without one, from all of its values.
 struct UnitSurvey {
-  /// Values above this are not in mmol/L, and values below `minMilligrams` are not in mg/dL.
+  /// The bounds by which values show their unit: values above this one are not in mmol/L, and values below
+  /// `minMilligrams` are not in mg/dL.
   private static let maxMillimoles = 35.0
   private static let minMilligrams = 36.0
 
