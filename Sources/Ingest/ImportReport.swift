@@ -14,7 +14,7 @@ package struct ImportReport: Sendable {
   package let source: String
   /// The id of the format or driver.
   package let format: String
-  /// The decisions about the input.
+  /// The decisions about the input, such as its format, unit and zone.
   package let decisions: [Decision]
   /// Warnings for the person. They reject nothing.
   package let warnings: [String]

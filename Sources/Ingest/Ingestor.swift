@@ -10,7 +10,8 @@ package protocol Ingestor {
   var name: String { get }
   /// The format's or driver's id.
   var format: String { get }
-  /// The decisions about the input. Complete before the first batch, with more details after the last.
+  /// The decisions about the input, such as its unit and zone. They are complete before the first batch, and
+  /// get more details after the last.
   var decisions: [Decision] { get }
   /// Warnings for the person. They reject nothing.
   var warnings: [String] { get }

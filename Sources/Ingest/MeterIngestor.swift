@@ -45,7 +45,7 @@ package struct MeterIngestor: Ingestor {
   private let times: MeterTimes
   private let clock: () -> Int64
   private let contents: MeterContents?
-  /// What the driver and the comparison of the clocks found.
+  /// Warnings of the driver and about the meter's clock and newest reading; empty before the meter was read.
   package private(set) var warnings: [String] = []
   /// Minutes to add to the base time of the meter's internal clock for the times that it showed, one for each
   /// setting.

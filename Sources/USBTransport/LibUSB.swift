@@ -62,7 +62,7 @@ final class LibUSB {
     return port
   }
 
-  /// libusb's text for an error.
+  /// The message of libusb for an error code.
   fileprivate static func words(_ code: Int32) -> String { String(cString: libusb_strerror(code)) }
 
   private func forEachDevice(_ look: (OpaquePointer, PluggedDevice) -> Bool) throws(Failure) {

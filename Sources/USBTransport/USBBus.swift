@@ -130,7 +130,7 @@ extension USBBus {
 }
 
 extension Failure {
-  /// Permission for a device's file is missing; the message states the command that gives it.
+  /// The failure for a device whose file may not be opened, with the command that gives permission.
   ///
   /// - Parameter isShared: whether other devices share its ids, so that the default rules omit it.
   static func noPermission(_ node: String, isShared: Bool) -> Failure {

@@ -65,7 +65,7 @@ struct APDU: Hashable {
     case data = 0xE700
   }
 
-  /// Above the longest message of a real meter, which has 470 bytes.
+  /// The maximum size of a message in bytes. The longest message of a real meter has 470 bytes.
   static let maxBytes = 4096
 
   var kind: Kind

@@ -103,7 +103,8 @@ extension AccuChekMobileDriver {
 
 /// The meter's disk, accessed by reading SCSI commands only.
 private struct AccuChekDisk: SectorSource {
-  /// After plug-in the meter writes its report and refuses every command. The duration is not documented.
+  /// The number of times that the disk is asked whether it is ready. After plug-in, the meter first writes
+  /// its report, and refuses every command for an undocumented time.
   private static let attempts = 120
   private static let pauseMilliseconds = 250
 

@@ -99,7 +99,8 @@ extension AccuChekReport {
     }
   }
 
-  /// `01.02.2020` and `07:15`.
+  /// The time that a date such as `01.02.2020` (day first) and a time of day such as `07:15` state; nil for
+  /// other text.
   private static func time(_ date: String, _ time: String) -> DeviceTime? {
     let day = date.split(separator: ".", omittingEmptySubsequences: false).map(number)
     let hour = time.split(separator: ":", omittingEmptySubsequences: false).map(number)
@@ -203,7 +204,7 @@ extension AccuChekColumns {
 
 /// Why a table is not a report of an Accu-Chek Mobile, or cannot be read.
 struct MalformedReport: Error, Hashable {
-  /// What is wrong, for people.
+  /// The reason in words, as part of an error message.
   let reason: String
 
   init(_ reason: String) { self.reason = reason }

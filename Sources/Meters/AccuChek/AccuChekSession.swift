@@ -6,7 +6,8 @@ import Logbook
 struct AccuChekSession {
   /// The timeout of a transfer. Every reader of these meters uses five seconds.
   private static let milliseconds = 5000
-  /// Above the longest message of a real meter (470 bytes); the limit of two other readers.
+  /// The maximum size of one transfer in bytes, as in two other readers. The longest message of a real meter
+  /// has 470 bytes.
   private static let maxTransfer = 1024
 
   private let meter: MeterConnection

@@ -96,7 +96,8 @@ private struct EntryMap {
     }
   }
 
-  /// Glucose has the code of the strip's sample: one of the ten codes of IEEE 11073-10417.
+  /// The content for an entry's codes. Glucose has one of ten codes of IEEE 11073-10417, which state the
+  /// sample on the strip.
   private static func content(
     of code: UInt16, partition: UInt16, objectClass: UInt16
   ) -> MemorySegment.Content {

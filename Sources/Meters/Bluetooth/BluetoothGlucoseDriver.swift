@@ -218,7 +218,7 @@ extension GlucoseMemory {
     return .value(Quantity(number, unit))
   }
 
-  /// Ketones are sent as if they were glucose in mg/dL; a tenth of the number is mmol/L.
+  /// The ketone value of a record, which meters send as if it were glucose in mg/dL; a tenth of it is mmol/L.
   private func ketone(_ source: GlucoseMeasurement) -> Measurement? {
     let unit = GlucoseUnit.millimolesPerLitre
     switch source.concentration {

@@ -4,7 +4,7 @@ import Logbook
 
 /// Why a notification could not be parsed.
 struct MalformedNotification: Error, Hashable {
-  /// What is wrong, for people.
+  /// The reason in words, as part of an error message.
   let reason: String
 
   init(_ reason: String) { self.reason = reason }

@@ -48,7 +48,7 @@ struct ASTMRecord: Hashable {
 
 /// The content of a meter's header record.
 struct ContourHeader {
-  /// `Bayer7390`, `Contour7800`.
+  /// The model as the meter names it, such as `Bayer7390` or `Contour7800`.
   let product: String
   /// The versions of the parts, separated by blanks.
   let firmware: String

@@ -189,7 +189,8 @@ extension ContourMemory {
     }
   }
 
-  /// Points and choices are exchanges; a person sets their size in grams elsewhere.
+  /// Adds food: carbohydrates in grams, or servings in points or choices. The record does not state how many
+  /// grams a serving has.
   private mutating func addFood(_ record: ASTMRecord, at time: DeviceTime) {
     guard let number = record.number(3) else { return reject(record, "the carbohydrates are not a number") }
     let fields: [String: FieldValue] =
@@ -202,7 +203,7 @@ extension ContourMemory {
     contents.records.append(MeterRecord(.food, at: time, RecordFields(fields)))
   }
 
-  /// Doses are tenths of a unit. A single source observed it on one meter.
+  /// Adds an insulin dose, which is stated in tenths of a unit. A single source observed this on one meter.
   private mutating func addInsulin(_ record: ASTMRecord, at time: DeviceTime) {
     guard let tenths = record.number(3) else { return reject(record, "the dose is not a number") }
     var fields: [String: FieldValue] = ["units": .number(tenths / 10)]

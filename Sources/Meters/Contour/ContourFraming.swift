@@ -60,7 +60,8 @@ enum ContourToken: Hashable {
 /// Splits the stream that the reports carry. A frame of exactly 60 bytes fills one report, and no further one follows.
 /// So only the stream determines the end of a frame.
 struct ContourStream {
-  /// Above the longest frame: a header of a Contour Next USB has about 300 bytes.
+  /// The maximum size of a frame in bytes. The longest known one, a header of a Contour Next USB, has about
+  /// 300.
   static let longestFrame = 1024
 
   private var bytes: [UInt8] = []

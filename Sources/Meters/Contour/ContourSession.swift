@@ -12,9 +12,9 @@ final class ContourSession {
   private static let silenceMilliseconds = 60
   /// The number of times that a frame is requested again, by the manufacturer's rules.
   private static let maxRefusals = 6
-  /// A message has at most six reports.
+  /// The maximum number of reports to receive for one token. A message has at most six.
   private static let maxReports = 64
-  /// Far above the largest memory: 2000 results.
+  /// The maximum number of frames to receive, far above the 2000 results of the largest memory.
   private static let maxFrames = 20_000
 
   private let meter: MeterConnection

@@ -13,7 +13,7 @@ struct DexcomPacket: Hashable {
 
   private static let start: UInt8 = 0x01
   private static let overhead = 6
-  /// Above the longest recorded answer: four pages, 2118 bytes.
+  /// The maximum size of an answer in bytes. The longest recorded answer, four pages, has 2118.
   private static let maxBytes = 2200
 
   /// The command; in an answer, the result.

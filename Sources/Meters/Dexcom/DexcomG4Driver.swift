@@ -197,7 +197,7 @@ final class DexcomSession {
     case systemTime = 0x22
   }
 
-  /// Tidepool's driver waits one second for an answer.
+  /// The time to wait for an answer, twice as long as in Tidepool's driver.
   private static let milliseconds = 2000
   private static let attempts = 3
   /// A transfer carries 64 bytes, so that the longest answer has 34 transfers. Noise may precede it.

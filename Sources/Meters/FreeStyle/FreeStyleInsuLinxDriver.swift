@@ -19,7 +19,8 @@ struct FreeStyleInsuLinxDriver: MeterDriver, FreeStyleFamily {
 }
 
 extension FreeStyleInsuLinxDriver {
-  /// Fields without personal data. In a test they extend past the time; in a change of the clock they are only times.
+  /// The indexes of the fields without personal data, by the type of the row. A test (type 0) has more of
+  /// them after the time, and a change of the clock (6) has only times.
   private static func plainFields(_ row: FreeStyleRow) -> Set<Int> {
     switch row.number(0) {
     case 0: Set(0...11)

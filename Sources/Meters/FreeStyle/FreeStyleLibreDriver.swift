@@ -150,7 +150,7 @@ extension LibreResultRow {
       kind, measurement, row, timeIsValid: row.number(8) == 1, marks: isSet(11) ? .atLimit : marks)
   }
 
-  /// Doses are in half units. A flag without a dose means an unknown dose.
+  /// Adds the insulin of a row. Doses are in half units; a flag without a dose means an unknown dose.
   private func addInsulin(into memory: inout FreeStyleMemory) {
     if row.count >= insulin + Self.insulinCount, row.number(insulin) == 7 {
       add("rapid", halves: row.number(insulin + Self.insulinCount - 1), timeIn: insulin + 1, into: &memory)
@@ -168,7 +168,8 @@ extension LibreResultRow {
     memory.add(.insulin, row, timeIn: field, fields)
   }
 
-  /// On later readers, the first of the two flags means food without grams. Missing grams or 0 mean an unknown amount.
+  /// Adds the food of a row. On later readers, the first of two flags means food without grams. Missing grams
+  /// or 0 mean an unknown amount.
   private func addFood(into memory: inout FreeStyleMemory) {
     guard isSet(25) else {
       if isSet(24) { memory.add(.food, row, [:]) }

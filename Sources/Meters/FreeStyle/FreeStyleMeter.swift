@@ -130,13 +130,15 @@ extension FreeStyleFamily {
 
 /// One session with a FreeStyle meter. The protocol has no end: the next session first discards pending data.
 final class FreeStyleSession {
-  /// Reports arrive every few milliseconds. Other programs allow three to five seconds.
+  /// The time to wait for a report. A meter sends one every few milliseconds, and other programs allow three
+  /// to five seconds.
   private static let answerMilliseconds = 5000
-  /// This much silence ends pending data of an earlier session.
+  /// The silence after which the pending data of an earlier session is over.
   private static let silenceMilliseconds = 150
-  /// A lost report changes the sum. The command is then repeated and has the same answer.
+  /// The number of times that a command is tried. If a report is lost, the checksum differs, and the same
+  /// command gets the same answer again.
   private static let maxTries = 3
-  /// A Libre with three months of readings sends about 700 kB.
+  /// The maximum size of an answer in bytes. A Libre with three months of readings sends about 700 kB.
   private static let maxBytes = 8 << 20
   private static let maxReports = 400_000
   private static let maxDropped = 2000

@@ -20,8 +20,8 @@ extension FreeStyleNeoDriver {
   /// The kinds of insulin of a meter's choices: morning long, breakfast, lunch, evening long, dinner.
   private static let insulins = ["long", "rapid", "rapid", "long", "rapid"]
 
-  /// Fields without personal data. After the time they include the mark of control solution and the kind of insulin. A
-  /// change of the clock has only times.
+  /// The indexes of the fields without personal data, by the type of the row. After the time, they include
+  /// the mark of control solution and the kind of insulin. A change of the clock has only times.
   private static func plainFields(_ row: FreeStyleRow) -> Set<Int> {
     switch row.number(0) {
     case 6: Set(0...12)

@@ -13,7 +13,7 @@ enum FreeStyleReply: Hashable {
   private static let success = Array("CMD OK\r\n".utf8)
   private static let failure = Array("CMD Fail!\r\n".utf8)
   private static let checksumName = Array("CKSM:".utf8)
-  /// `CKSM:`, eight digits and CRLF.
+  /// The length of the line with the checksum: `CKSM:`, eight digits and CR LF.
   private static let checksumLength = 15
 
   /// Parses an answer; nil until its end has arrived.
@@ -168,7 +168,7 @@ struct FreeStyleReport: Hashable {
   static let text: UInt8 = 0x60
   /// The type of text reports in the manufacturer's software, and the only one known to work with a Libre Pro.
   static let vendorText: UInt8 = 0x21
-  /// May arrive between any two reports, and is ignored.
+  /// A report that keeps the session alive. It may arrive between any two others, and is ignored.
   static let keepAlive: UInt8 = 0x22
   /// The meter does not know messages of that type.
   static let unknownType: UInt8 = 0x30

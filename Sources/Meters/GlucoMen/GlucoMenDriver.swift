@@ -128,7 +128,7 @@ enum GlucoMenBlock: Hashable {
   /// A block with wrong check digits or of another form.
   case broken
 
-  /// Far above the largest block: 700 readings are 21,000 bytes.
+  /// The maximum size of a block in bytes, far above the 21,000 of the largest one with 700 readings.
   static let maxBytes = 1 << 20
 
   /// Parses a block; nil until its end has arrived. Bytes before it are skipped.
@@ -151,7 +151,7 @@ enum GlucoMenBlock: Hashable {
     return text + digits(of: text) + closing
   }
 
-  /// CRC-8/MAXIM: reflected, polynomial 31, start 0.
+  /// The checksum CRC-8/MAXIM of the bytes: bits reflected, polynomial 0x31, initial value 0.
   static func checksum(_ bytes: some Sequence<UInt8>) -> UInt8 {
     bytes.reduce(0) { start, byte in
       (0..<8).reduce(start ^ byte) { crc, _ in crc & 1 == 1 ? crc >> 1 ^ 0x8C : crc >> 1 }

@@ -139,7 +139,7 @@ private final class Ultra2Session {
   private static let lineMilliseconds = 5000
   /// The characters of a line follow each other immediately.
   private static let nextMilliseconds = 1000
-  /// Above the size of the largest memory, 999 records.
+  /// The maximum number of bytes to discard, above the size of the largest memory with 999 records.
   private static let maxDrained = 100_000
 
   private let meter: MeterConnection

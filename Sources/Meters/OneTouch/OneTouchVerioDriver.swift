@@ -170,7 +170,7 @@ extension OneTouchDisk {
     }
   }
 
-  /// READ(10) or WRITE(10) of one sector. The meters refuse any flags.
+  /// The SCSI command READ(10) or WRITE(10) for one sector. All its flags are 0, since the meters refuse any.
   private static func transfer(_ operation: UInt8, sector: UInt8) -> [UInt8] {
     [operation, 0, 0, 0, 0, sector, 0, 0, 1, 0]
   }

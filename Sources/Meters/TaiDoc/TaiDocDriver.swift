@@ -165,7 +165,7 @@ struct TaiDocPacket: Hashable {
 
   /// The command, also in its answer.
   var command: UInt8
-  /// Four bytes.
+  /// The content, always four bytes.
   var data: [UInt8]
 
   init(_ command: UInt8, _ data: [UInt8] = [0, 0, 0, 0]) {
@@ -268,7 +268,8 @@ extension TaiDocRecord {
     }
   }
 
-  /// Glucose is in mg/dL whatever unit the meter shows; its manual states LO below 20 and HI above 600.
+  /// Glucose from a number in mg/dL, whatever unit the meter shows. Its manual states LO below 20 and HI
+  /// above 600.
   private static func glucose(_ number: Int) -> Measurement {
     switch number {
     case ..<20: .low(below: 20, .milligramsPerDecilitre)
@@ -277,7 +278,7 @@ extension TaiDocRecord {
     }
   }
 
-  /// Ketone is in units of 1/300 mmol/L, by a single source; the meter shows tenths of mmol/L.
+  /// A ketone value from a number in 1/300 mmol/L, by a single source. The meter shows tenths of mmol/L.
   private static func ketone(_ number: Int) -> Measurement {
     number > 2400
       ? .high(above: 8, .millimolesPerLitre)

@@ -4,10 +4,12 @@ import Logbook
 
 /// The dock that holds a meter. It forwards messages, split into reports of up to eight characters.
 struct TrueMetrixDock {
-  /// Above the size of any download: 1000 records of 20 characters, at worst one character in each report.
+  /// The maximum number of reports in one answer. A download has at most 1000 records of 20 characters, in
+  /// the worst case with one character per report.
   private static let maxReports = 50_000
   private static let tries = 3
-  /// In the capture, waking a meter took 2.35 seconds until its greeting, twice.
+  /// The time to wait for a greeting. In a capture, a meter was woken twice, and each time its greeting
+  /// arrived after 2.35 seconds.
   private static let greetingMilliseconds = 5000
   private static let answerMilliseconds = 2000
 

@@ -87,7 +87,7 @@ extension TrueMetrixDriver {
     }
   }
 
-  /// Twelve digits: second, minute, hour, day, month, year.
+  /// The time that twelve digits state: second, minute, hour, day, month and year, with two digits each.
   private static func time(_ digits: String) -> DeviceTime? {
     let values = digits.utf8.map { Int($0) - 0x30 }
     guard values.count == 12, values.allSatisfy({ (0...9).contains($0) }) else { return nil }

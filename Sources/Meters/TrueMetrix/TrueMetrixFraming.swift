@@ -10,7 +10,8 @@ enum TrueMetrixMessage: Hashable {
   /// A message with a wrong sum or without an end.
   case broken
 
-  /// Above the longest content: setting the clock has 15 characters between the brackets.
+  /// The maximum number of characters between the brackets. The longest known content, which sets the clock,
+  /// has 15.
   private static let maxContent = 64
 
   /// A message with this content, as sent to the meter.

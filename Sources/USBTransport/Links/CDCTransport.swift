@@ -53,7 +53,7 @@ final class CDCTransport: OpenTransport {
 }
 
 extension CDCTransport {
-  /// SET_LINE_CODING: speed, stop bits (0 is one, 2 is two), parity, data bits.
+  /// Sends SET_LINE_CODING: speed, stop bits (0 is one, 2 is two), parity and data bits.
   private func set(_ settings: LineSettings, within milliseconds: Int) throws(TransportError) {
     let speed = (0..<4).map { UInt8(truncatingIfNeeded: settings.baud >> ($0 * 8)) }
     let stop: UInt8 = settings.stopBits == 2 ? 2 : 0
@@ -61,7 +61,8 @@ extension CDCTransport {
       0x20, value: 0, speed + [stop, settings.parity.rawValue, settings.dataBits], within: milliseconds)
   }
 
-  /// A request to the line. Devices without a physical line refuse them, which is ignored as in the kernel's driver.
+  /// Sends a request about the line. A device without a physical line refuses it, which is ignored as in the
+  /// kernel's driver.
   private func controlOut(
     _ request: UInt8, value: UInt16, _ data: [UInt8], within milliseconds: Int
   ) throws(TransportError) {

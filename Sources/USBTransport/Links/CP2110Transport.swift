@@ -60,7 +60,8 @@ final class CP2110Transport: OpenTransport {
 }
 
 extension CP2110Transport {
-  /// Feature report 0x50: speed (the high byte first), parity, flow control, data bits (3 is eight), stop bits.
+  /// Sends feature report 0x50: speed (the high byte first), parity, flow control, data bits (3 is eight) and
+  /// stop bits.
   private func set(_ settings: LineSettings, within milliseconds: Int) throws(TransportError) {
     guard (5...8).contains(settings.dataBits) else { throw .unsupported }
     let speed = [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: settings.baud >> $0) }
@@ -70,7 +71,7 @@ extension CP2110Transport {
     try reports.setFeature([0x50] + speed + line, within: milliseconds)
   }
 
-  /// Feature report 0x43: empties both buffers of the chip.
+  /// Empties both buffers of the chip with feature report 0x43.
   private func purge(within milliseconds: Int) throws(TransportError) {
     try reports.setFeature([0x43, 3], within: milliseconds)
   }

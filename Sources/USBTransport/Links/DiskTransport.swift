@@ -64,14 +64,16 @@ extension DiskTransport {
     }
   }
 
-  /// REQUEST SENSE; the key is in the low half of byte 2.
+  /// The sense key of the last error: the low half of byte 2 of the answer to REQUEST SENSE; 0 if it is
+  /// short.
   private func senseKey(within milliseconds: Int) throws(TransportError) -> UInt8 {
     let length = UInt8(Self.senseLength)
     let sense = try run([0x03, 0, 0, 0, length, 0], .reads(Self.senseLength), within: milliseconds)
     return sense.count > 2 ? sense[2] & 0x0F : 0
   }
 
-  /// One command: wrapper, data, status. After any error the device is reset, so that the next command starts cleanly.
+  /// Runs one command: sends its wrapper, transfers its data, and receives its status. After any error the
+  /// device is reset, so that the next command starts cleanly.
   private func run(_ command: [UInt8], _ data: Data, within milliseconds: Int) throws(TransportError)
     -> [UInt8]
   {
@@ -157,8 +159,8 @@ extension DiskTransport {
     }
   }
 
-  /// Reset recovery: bulk-only reset, then both halts are cleared. Errors are ignored; they will show at the next
-  /// command.
+  /// Resets the bulk-only interface, and clears the halts of both endpoints. Errors are ignored, since the
+  /// next command will show them.
   private func recover() {
     let reset = ControlRequest(type: 0x21, request: 0xFF, value: 0, index: UInt16(interface))
     let steps: [() throws -> Void] = [
