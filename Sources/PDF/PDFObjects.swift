@@ -58,7 +58,7 @@ struct PDFObjects {
     "<FEFF" + text.utf16.map { Self.hexadecimal(Int($0)) }.joined() + ">"
   }
 
-  /// Four hexadecimal digits.
+  /// A number from 0 to 0xFFFF as four hexadecimal digits.
   static func hexadecimal(_ number: Int) -> String {
     let digits = String(number, radix: 16, uppercase: true)
     return String(repeating: "0", count: max(0, 4 - digits.count)) + digits

@@ -9,11 +9,11 @@ package struct FingerStickFigures: Sendable {
   package let lows: Int
   /// The number of HI readings.
   package let highs: Int
-  /// Calendar days with readings.
+  /// The number of calendar days with readings.
   package let daysWithReadings: Int
-  /// Readings for each day of the period.
+  /// The mean number of readings per day, over all days of the period.
   package let perDay: Metric
-  /// Readings for each day that has any.
+  /// The mean number of readings per day, over the days with readings.
   package let perDayWithReadings: Metric
   /// The lowest reading in mg/dL; for LO, its threshold.
   package let lowest: Metric

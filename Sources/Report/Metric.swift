@@ -87,7 +87,8 @@ package enum Shortage: Hashable, Sendable {
     }
   }
 
-  /// Rounded down, so that a share below the limit of the rule never looks like one that reaches it.
+  /// The percentage as text, rounded down. So a share below the limit of a rule never looks like one that
+  /// reaches it.
   private static func whole(_ percent: Double) -> String { "\(Int(percent)) %" }
 }
 

@@ -14,7 +14,7 @@ package struct Period: Hashable, Sendable {
     self.end = max(start, end)
   }
 
-  /// Whole minutes.
+  /// The duration, rounded to whole minutes.
   package var minutes: Int { Int((end - start + 30) / 60) }
 }
 
@@ -31,7 +31,7 @@ package struct PossibleTime: Sendable {
     package var days = 0
     fileprivate var lastDay = Int.min
 
-    /// Whole minutes.
+    /// The time within the period, rounded to whole minutes.
     package var minutes: Int { Int((seconds + 30) / 60) }
   }
 

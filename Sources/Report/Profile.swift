@@ -81,8 +81,8 @@ struct ProfileTally: Sendable {
       }, shortage: nil)
   }
 
-  /// Requires seven days with at least an hour each. The best seven must have on average 70 % of the possible
-  /// samples.
+  /// The reason why there is too little data for a profile; nil if there is enough. Seven days need at least
+  /// an hour each. The best seven must have on average 70 % of the possible samples.
   private func shortage(_ offset: (DeviceTime) -> Int32) -> Shortage? {
     var minutesByDay = minutesByDay
     minutesByDay[last.day, default: 0] += last.minutes

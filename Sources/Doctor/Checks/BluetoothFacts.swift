@@ -25,7 +25,7 @@ package struct BluetoothFacts: Sendable {
   /// The facts for these meters.
   package init(_ meters: Result<[Meter], Failure>) { self.meters = meters }
 
-  /// What prevents reading a paired meter.
+  /// One finding for each paired meter, or a single one if none is paired or the meters cannot be listed.
   var findings: [Finding] {
     switch meters {
     case .failure(let failure):

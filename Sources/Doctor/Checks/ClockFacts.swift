@@ -26,12 +26,12 @@ package struct ClockFacts: Sendable {
     self.serverLead = serverLead
   }
 
-  /// Two minutes, as for the clocks of meters.
+  /// The tolerated difference between two clocks: two minutes, as for the clocks of meters.
   private static let toleratedSeconds: Int64 = 120
 
   private static let fix = "sudo timedatectl set-ntp true"
 
-  /// What is wrong with the clock.
+  /// The problems of the clock; without one, the time that it shows.
   var findings: [Finding] {
     var found: [Finding] = []
     let shown = DeviceTime(seconds: now).text + "Z"

@@ -71,7 +71,7 @@ package struct FolderFacts: Sendable {
 }
 
 extension FolderFacts {
-  /// What is wrong with the folder and the files.
+  /// The problems of the folder and the files; without one, a finding that they are protected.
   var findings: [Finding] {
     guard let folder else {
       return [Finding(.folders, .ok, "\(shown(FolderFacts.parent(store))) is created with the first store")]

@@ -45,7 +45,7 @@ package struct MeterFacts: Sendable {
   /// The facts for these meters.
   package init(_ meters: Result<[Meter], Failure>) { self.meters = meters }
 
-  /// The problems that prevent reading the meters.
+  /// One finding for each meter that is plugged in, or a single one if there is none or USB is not available.
   var findings: [Finding] {
     switch meters {
     case .failure(let failure): return [Finding(.usb, .note, "no USB meter can be read: \(failure.message)")]

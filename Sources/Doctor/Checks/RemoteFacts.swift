@@ -46,7 +46,7 @@ package struct RemoteFacts: Sendable {
   /// A certificate that expires within two weeks is reported.
   private static let noticeSeconds: Int64 = 14 * 86400
 
-  /// What is wrong with the remote.
+  /// The problems of the remote; without one, the time of the last upload.
   var findings: [Finding] {
     let found = purged + token + client + files + attempts + online
     return found.isEmpty ? [Finding(.remote, .ok, "\(url): \(success)")] : found

@@ -33,9 +33,9 @@ package struct DayCurve: Sendable {
   package struct ClockChange: Hashable, Sendable {
     /// The instant of the change, in UTC seconds.
     package let instant: Int64
-    /// What the clock showed until then.
+    /// The time that the clock showed immediately before the change.
     package let before: DeviceTime
-    /// What it showed from then on.
+    /// The time that the clock showed from the change on.
     package let after: DeviceTime
   }
 

@@ -72,7 +72,7 @@ package struct ReportContents: Sendable {
   package var links: [ReportLink] = []
   /// The person; nil without a name.
   package var person: ReportPerson?
-  /// Times of the period whose sensor values no source has any more.
+  /// The times in the period of which no source still has the sensor values.
   package var missing: [MissingTime] = []
   /// The figures and the dates of the period of the same length before this one; nil if they are not
   /// compared.

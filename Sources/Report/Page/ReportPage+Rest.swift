@@ -45,7 +45,7 @@ extension ReportPage {
     return "\(text) (\(PageTexts.fill(texts.sourceShift, "\(shift / 3600)", "\(shift / 60 % 60)")))"
   }
 
-  /// The amounts of two sources that seem to describe the same things, one part for each source.
+  /// The amounts of two sources that seem to describe the same doses, meals or readings, one part for each.
   func doubtParts(_ doubt: SourceDoubt) -> [PageModel.Part] {
     let (unit, name) =
       switch doubt.kind {

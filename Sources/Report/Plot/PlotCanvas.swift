@@ -143,7 +143,7 @@ package struct PlotSigns: Sendable {
   /// Whether only ASCII is used.
   package let isASCII: Bool
 
-  /// Unicode signs, or only ASCII.
+  /// Signs from ASCII only if `isASCII` is true, otherwise Unicode signs.
   package init(isASCII: Bool) { self.isASCII = isASCII }
 
   var stick: Character { isASCII ? "o" : "●" }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension PageTexts {
-  /// English.
+  /// The texts of a report in English.
   package static let english = PageTexts(
     code: "en", mark: ".",
     weekdays: ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"],
@@ -149,7 +149,7 @@ extension PageTexts {
 }
 
 extension SheetTexts {
-  /// English.
+  /// The texts of the printed sheets in English.
   static let english = SheetTexts(
     name: "Name", born: "Born", daysOf: "{1} of {2} days with readings",
     dayNumber: "Day {1}",

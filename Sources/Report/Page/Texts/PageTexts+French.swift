@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension PageTexts {
-  /// French.
+  /// The texts of a report in French.
   package static let french = PageTexts(
     code: "fr", mark: ",",
     weekdays: ["lundi", "mardi", "mercredi", "jeudi", "vendredi", "samedi", "dimanche"],
@@ -151,7 +151,7 @@ extension PageTexts {
 }
 
 extension SheetTexts {
-  /// French.
+  /// The texts of the printed sheets in French.
   static let french = SheetTexts(
     name: "Nom", born: "Né(e) le", daysOf: "{1} jours sur {2} avec mesures",
     dayNumber: "Jour {1}",

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension PageTexts {
-  /// German.
+  /// The texts of a report in German.
   package static let german = PageTexts(
     code: "de", mark: ",",
     weekdays: ["Montag", "Dienstag", "Mittwoch", "Donnerstag", "Freitag", "Samstag", "Sonntag"],
@@ -150,7 +150,7 @@ extension PageTexts {
 }
 
 extension SheetTexts {
-  /// German.
+  /// The texts of the printed sheets in German.
   static let german = SheetTexts(
     name: "Name", born: "Geboren", daysOf: "{1} von {2} Tagen mit Messwerten",
     dayNumber: "Tag {1}",

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension PageTexts {
-  /// Spanish.
+  /// The texts of a report in Spanish.
   package static let spanish = PageTexts(
     code: "es", mark: ",",
     weekdays: ["lunes", "martes", "miércoles", "jueves", "viernes", "sábado", "domingo"],
@@ -149,7 +149,7 @@ extension PageTexts {
 }
 
 extension SheetTexts {
-  /// Spanish.
+  /// The texts of the printed sheets in Spanish.
   static let spanish = SheetTexts(
     name: "Nombre", born: "Fecha de nacimiento", daysOf: "{1} de {2} días con lecturas",
     dayNumber: "Día {1}",
