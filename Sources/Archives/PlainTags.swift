@@ -31,7 +31,7 @@ struct PlainTags {
     (self.bytes, self.place) = (bytes, place)
   }
 
-  /// 0 past the last byte; a plain tag never contains 0.
+  /// The byte at `place`; 0 past the last byte, which a plain tag never contains.
   private var current: UInt8 { place < bytes.count ? bytes[place] : 0 }
 
   /// Stops at a carriage return, which is not plain: expat counts its lines and turns it into a line feed.
@@ -117,7 +117,7 @@ struct PlainTags {
     }
   }
 
-  /// One of the five references that XML predefines.
+  /// The length and byte of one of the five references that XML predefines, such as `&lt;`; nil for others.
   private func reference(at place: Int) -> (length: Int, byte: UInt8)? {
     for (text, byte) in Self.references where bytes[place...].starts(with: text) { return (text.count, byte) }
     return nil

@@ -17,9 +17,9 @@ package final class XMLScanner {
 
   /// A row found in the last piece.
   package struct FoundRow {
-    /// The line of its first byte, from 1.
+    /// The line on which the row begins, from 1.
     package let line: Int64
-    /// Its bytes, counted from the first byte of the input.
+    /// The range of the row, counted from the first byte of the input.
     package let source: Range<Int64>
     let firstField: Int
   }

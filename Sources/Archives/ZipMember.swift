@@ -22,19 +22,19 @@ package struct ZipMember {
   let checksum: UInt32
   /// The Unix file type and permissions; 0 from systems without them.
   private let mode: UInt32
-  /// The offset of its header in the file.
+  /// The offset of the member's header in the file.
   let offset: UInt64
   /// The offset of the next member or of the directory.
   var end: UInt64 = 0
 
   var isFolder: Bool { name.hasSuffix("/") && size == 0 }
 
-  /// Whether it is a system file: resource forks of macOS, hidden files.
+  /// Whether the member is hidden, or a file of the system such as a resource fork of macOS.
   package var isHidden: Bool {
     name.split(separator: "/").contains { ($0.hasPrefix(".") && $0 != "..") || $0 == "__MACOSX" }
   }
 
-  /// Why it cannot be read; nil if it can.
+  /// Why the member cannot be read; nil if it can.
   package var refusal: String? {
     if flags & 1 != 0 { return "it is encrypted; unpack the archive with its password" }
     if name.split(separator: "/", omittingEmptySubsequences: false).contains("..") || name.hasPrefix("/")

@@ -4,7 +4,7 @@ package import Logbook
 
 /// One line of a checkup: what was checked, its state, and the command that repairs it.
 package struct Finding: Hashable, Sendable {
-  /// What is checked.
+  /// The part of the installation that was checked.
   package enum Area: String, CaseIterable, Sendable {
     /// The program and its libraries.
     case program
@@ -34,7 +34,7 @@ package struct Finding: Hashable, Sendable {
 
   /// How serious a finding is, from the best to the worst state.
   package enum State: String, CaseIterable, Comparable, Sendable {
-    /// As it should be.
+    /// Everything is as it should be.
     case ok
     /// Worth knowing; nothing needs to be done.
     case note
@@ -57,7 +57,7 @@ package struct Finding: Hashable, Sendable {
   package let state: State
   /// What was found, and why it matters.
   package let detail: String
-  /// A command that repairs it; nil if there is none.
+  /// The command that repairs the problem; nil if there is none.
   package let fix: String?
   /// The category of the failure; nil if no category applies.
   package let category: FailureCategory?

@@ -39,7 +39,7 @@ package struct ImportPolicy: Sendable {
 package struct RejectedInput: Error {
   /// The failure, which states what is stored.
   package let failure: Failure
-  /// The path, `-`, or `meter`.
+  /// The path of the input, `-` for standard input, or `meter`.
   package let source: String
   /// The first of the rejections.
   package let rejections: [Rejection]

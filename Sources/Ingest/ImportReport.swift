@@ -10,7 +10,7 @@ package struct ImportReport: Sendable {
 
   /// The number of the ingest.
   package let ingest: Int64
-  /// The path, `-`, or `meter`.
+  /// The path of the input, `-` for standard input, or `meter`.
   package let source: String
   /// The id of the format or driver.
   package let format: String
@@ -18,7 +18,7 @@ package struct ImportReport: Sendable {
   package let decisions: [Decision]
   /// Warnings for the person. They reject nothing.
   package let warnings: [String]
-  /// The results for the items.
+  /// The numbers of items by result, such as new, known and changed.
   package let counts: IngestCounts
   /// How the input ended.
   package let end: InputEnd
@@ -74,7 +74,7 @@ extension MovedTimes {
 
 /// The end of an import by a signal.
 package struct ImportInterruption: Error {
-  /// The path, or `-`.
+  /// The path of the input, or `-` for standard input.
   package let source: String
   /// The results for the stored items; empty for a strict import.
   package let stored: IngestCounts

@@ -6,7 +6,7 @@ package import LogbookStore
 
 /// A source of readings and records for the store: an export of any format, or a meter.
 package protocol Ingestor {
-  /// The path, `-`, or `meter`.
+  /// The path of the input, `-` for standard input, or `meter`.
   var name: String { get }
   /// The format's or driver's id.
   var format: String { get }

@@ -24,7 +24,7 @@ package struct MeterSource: Sendable {
 package struct MeterTimes: Sendable {
   /// The zone of the shown times. The meter's clock is compared with its local time.
   package let zone: LogbookZone
-  /// Whether it is the logbook's zone or was given.
+  /// Whether the zone is the logbook's or was given for this import.
   package let zoneBasis: Decision.Basis
   /// The host's time in UTC seconds; nil if its clock is not trusted.
   package let now: Int64?
@@ -57,9 +57,9 @@ package struct MeterIngestor: Ingestor {
   package static let clockOffsetSubject = "clock-offset"
   /// The maximum number of clock offsets that the decision lists.
   private static let maxOffsets = 5
-  /// When the meter was read.
+  /// When the meter was read, in UTC seconds; nil before.
   package private(set) var generatedAt: Int64?
-  /// The meter that was read.
+  /// The meter that was read; nil before.
   package private(set) var meter: MeterReport?
 
   /// - Parameters:
@@ -81,7 +81,7 @@ package struct MeterIngestor: Ingestor {
   package var name: String { source.name }
   /// The driver's id.
   package var format: String { type(of: driver).id }
-  /// Always nil.
+  /// Always nil, since a meter is not a file.
   package var modifiedAt: Int64? { nil }
   /// Always whole: an interrupted session throws.
   package var end: InputEnd { .whole }
@@ -89,9 +89,9 @@ package struct MeterIngestor: Ingestor {
   package var inputDigest: String? { source.digest }
   /// The connection itself reports the progress.
   package var progress: (done: Int64, total: Int64?) { (0, nil) }
-  /// Always nil.
+  /// Always nil, since the content of a meter has no header.
   package var header: String? { nil }
-  /// Always true.
+  /// Always true: after an error, nothing of a meter is stored.
   package var isIndivisible: Bool { true }
 
   /// The decisions on driver, unit and zone, and after the session on the offsets of the meter's clock.

@@ -10,7 +10,7 @@ import Logbook
 /// a pipe, and would look for a journal. Here it sees only the bytes of one descriptor, and cannot write or open
 /// anything else.
 enum DescriptorFiles {
-  /// The name of the file system for opening a connection.
+  /// The name under which SQLite registers this file system, for opening a connection with it.
   static let name = "glucoport-descriptor"
 
   /// SQLite's representation of a file. The part that SQLite defines must be first.

@@ -150,7 +150,7 @@ package final class InputDatabase {
     try out.flush()
   }
 
-  /// Runs a statement and passes on each row.
+  /// Runs a statement, and passes each row of its result to `row`.
   private func run(_ sql: String, _ row: (OpaquePointer) throws -> Void) throws {
     var prepared: OpaquePointer?
     let code = sqlite3_prepare_v2(connection, sql, -1, &prepared, nil)
@@ -281,7 +281,7 @@ struct DatabaseText {
     if bytes.count >= Self.pieceSize { try flush() }
   }
 
-  /// Adds a separate line.
+  /// Adds a line that is not a row of a table, with its line end.
   mutating func add(line: String) {
     bytes += line.utf8
     bytes.append(0x0A)

@@ -4,7 +4,7 @@ import Logbook
 
 /// The texts to which cells of an XLSX file refer by number. They are in memory, so their size is limited.
 final class SharedStrings: XMLPart {
-  /// Enough for a sheet of a million rows with sixteen different texts each.
+  /// The maximum number of texts, enough for a sheet of a million rows with sixteen different texts each.
   static let maxCount = 16 << 20
   /// The maximum number of bytes of all texts with their lengths. A million rows with a different time of day
   /// each need a third of it.

@@ -35,7 +35,7 @@ struct SheetWriter {
     try addCell(column) { $0.append(contentsOf: (boolean ? "TRUE" : "FALSE").utf8) }
   }
 
-  /// Adds a number in its format's form.
+  /// Adds a numeric cell, in the form of its number format.
   mutating func add(
     number: UnsafeBufferPointer<UInt8>, form: CellForm, is1904: Bool, column: Int
   ) throws {
@@ -177,7 +177,7 @@ struct DateColumns {
   }
 }
 
-/// Observations about a sheet besides its text.
+/// Facts about a sheet that its text does not show, for warnings.
 package struct SheetFindings {
   /// The number of cells with an error such as `#N/A`; they are empty in the text.
   package let errorCount: Int

@@ -16,7 +16,7 @@ package final class Spreadsheet {
     package let name: String
     /// Whether the sheet is hidden in office programs, and may be outdated.
     package let isHidden: Bool
-    /// Why it cannot be read; nil if it can.
+    /// Why the sheet cannot be read; nil if it can.
     package let refusal: String?
     /// The sheet's file in the archive; nil if one file holds all sheets.
     let part: String?

@@ -6,14 +6,14 @@ package import Logbook
 package struct BluetoothFacts: Sendable {
   /// A meter of the list of paired meters.
   package struct Meter: Sendable {
-    /// Its name and address, without control characters.
+    /// The meter's name and address, without control characters.
     package var name: String
     /// Whether bluetoothd still has the pairing.
     package var isPaired: Bool
     /// When it was last imported, in UTC seconds; nil for never.
     package var readAt: Int64?
 
-    /// A meter of the list.
+    /// A paired meter with this name.
     package init(name: String, isPaired: Bool, readAt: Int64?) {
       (self.name, self.isPaired, self.readAt) = (name, isPaired, readAt)
     }

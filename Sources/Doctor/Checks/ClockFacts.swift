@@ -4,13 +4,13 @@ import Logbook
 
 /// The clock of this computer, by which imports judge the clocks of meters.
 package struct ClockFacts: Sendable {
-  /// The time on it, in UTC seconds.
+  /// The time on this clock, in UTC seconds.
   package var now: Int64
   /// When the program was released, in UTC seconds.
   package var release: Int64
   /// The latest import or upload in the store, in UTC seconds; nil without one.
   package var lastSuccess: Int64?
-  /// Whether a time service adjusts it; nil if the kernel does not report it.
+  /// Whether a time service adjusts the clock; nil if the kernel does not report it.
   package var isKept: Bool?
   /// How far the server's clock is ahead, in seconds; nil if it was not requested.
   package var serverLead: Int64?

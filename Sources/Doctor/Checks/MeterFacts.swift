@@ -6,7 +6,7 @@ package import Logbook
 package struct MeterFacts: Sendable {
   /// A connected meter.
   package struct Meter: Sendable {
-    /// Its name and port, such as `Contour Next USB at 1-1.4`, without control characters.
+    /// The meter's name and port, such as `Contour Next USB at 1-1.4`, without control characters.
     package var place: String
     /// The device file through which a session opens the meter.
     package var node: String
@@ -14,13 +14,13 @@ package struct MeterFacts: Sendable {
     package var hasNode: Bool
     /// Whether this process may open it.
     package var mayOpen: Bool
-    /// Why no driver can read it; nil if one can.
+    /// Why no driver can read the meter; nil if one can.
     package var obstacle: String?
     /// The kernel drivers that use its interfaces. `usbfs` means that another program uses the meter.
     package var kernelDrivers: [String]
     /// Why a session would fail for any other reason; nil if no reason is known.
     package var obstruction: Failure?
-    /// The command that gives permission.
+    /// The command that gives this user permission to open the meter.
     package var permissionCommand: String
 
     /// A connected meter.

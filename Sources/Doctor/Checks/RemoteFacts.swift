@@ -43,7 +43,7 @@ package struct RemoteFacts: Sendable {
     return facts
   }
 
-  /// A certificate that expires within two weeks is reported.
+  /// The maximum time to the expiry of a certificate that is reported, in seconds.
   private static let noticeSeconds: Int64 = 14 * 86400
 
   /// The problems of the remote; without one, the time of the last upload.

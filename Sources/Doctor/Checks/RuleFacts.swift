@@ -4,7 +4,7 @@
 package struct RuleFacts: Sendable {
   /// A file with rules.
   package struct File: Hashable, Sendable {
-    /// Its path.
+    /// The path of the file.
     package var path: String
     /// Its content.
     package var text: String
@@ -22,7 +22,7 @@ package struct RuleFacts: Sendable {
   package var expected: [String]
   /// The files with rules of glucoport that udev reads.
   package var files: [File]
-  /// Groups in those rules that the system does not know.
+  /// Groups in the rules that the system does not know.
   package var unknownGroups: [String]
   /// The command that installs the rules.
   package var command: String

@@ -5,19 +5,19 @@ package import LogbookStore
 
 /// The content of the store.
 package struct StoreFacts: Sendable {
-  /// The result of reading it.
+  /// The result of reading the store.
   package enum Content: Sendable {
     /// No store exists yet.
     case none
-    /// It cannot be read.
+    /// The store cannot be read.
     case refused(Failure)
-    /// It was read.
+    /// The store was read.
     case examined(StoreExamination)
   }
 
   /// The path of the store for commands; nil if none was given.
   package var path: String?
-  /// The result of reading it.
+  /// The result of reading the store.
   package var content: Content
   /// The size of the store's log in bytes.
   package var logBytes: Int64
