@@ -188,7 +188,7 @@ extension DBusError {
 }
 
 extension Failure {
-  /// A connection that ended while it was set up.
+  /// The failure for a connection that ended while it was set up.
   static func aborted(_ device: BluetoothDevice, _ doing: String) -> Failure {
     Failure(
       .unavailable,

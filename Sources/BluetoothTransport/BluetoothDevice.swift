@@ -32,7 +32,7 @@ package struct BluetoothDevice: Hashable, Sendable {
     isInReach = properties["RSSI"] != nil || isConnected
   }
 
-  /// The adapter's object: the path without its last part.
+  /// The path of the adapter's object: the path of this device without its last part.
   var adapter: String { path.split(separator: "/").dropLast().reduce("") { "\($0)/\($1)" } }
 }
 

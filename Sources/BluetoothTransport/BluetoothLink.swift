@@ -17,7 +17,7 @@ final class BluetoothLink: Transport {
   private var isConnected = true
 
   private static let resolveMilliseconds = 30_000
-  /// The longest value of a characteristic.
+  /// The maximum length of a characteristic's value in bytes.
   private static let maxValueBytes = 512
 
   /// Waits until bluetoothd knows the characteristics of a connected meter.

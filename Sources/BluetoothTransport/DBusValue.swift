@@ -22,7 +22,7 @@ indirect enum DBusValue: Hashable, Sendable {
   /// A value of a type that BlueZ does not use.
   case other
 
-  /// The text or the path.
+  /// The text or the path; nil for a value of another type.
   var text: String? {
     switch plain {
     case .string(let text), .objectPath(let text): text
@@ -30,18 +30,18 @@ indirect enum DBusValue: Hashable, Sendable {
     }
   }
 
-  /// The Boolean.
+  /// The Boolean; nil for a value of another type.
   var flag: Bool? { if case .bool(let flag) = plain { flag } else { nil } }
 
-  /// The bytes.
+  /// The bytes; nil for a value of another type.
   var bytes: [UInt8]? { if case .bytes(let bytes) = plain { bytes } else { nil } }
 
-  /// The entries.
+  /// The entries of a dictionary; nil for a value of another type.
   var entries: [String: DBusValue]? {
     if case .dictionary(let entries) = plain { entries } else { nil }
   }
 
-  /// The texts of an array.
+  /// The texts of an array; nil for a value of another type.
   var texts: [String]? {
     if case .array(let values) = plain { values.compactMap(\.text) } else { nil }
   }

@@ -298,7 +298,9 @@ extension LibUSBPort {
     interfaces = LibUSB.interfaces(of: libusb_get_device(handle))
   }
 
-  /// Releases everything; returns what failed.
+  /// Releases the interfaces, gives them back to the kernel's drivers, and closes the device.
+  ///
+  /// - Returns: the messages of the steps that failed; empty if none did.
   private func release() -> String {
     guard isOpen else { return "" }
     isOpen = false

@@ -94,9 +94,9 @@ public struct PluggedDevice: Hashable, Sendable {
   public var node: String
   /// The terminal of the kernel's driver, if there is one: `/dev/ttyUSB0`.
   public var terminal: String?
-  /// Whether this process may open the node.
+  /// Whether this process may open the file `node`.
   public var mayOpenNode = false
-  /// Whether this process may open the terminal.
+  /// Whether this process may open the file `terminal`.
   public var mayOpenTerminal = false
 
   /// A device without descriptions.
@@ -138,17 +138,17 @@ extension Failure {
     return Failure(.permission, "opening the meter: Permission denied: \(node); run: \(command)")
   }
 
-  /// A device that has disappeared.
+  /// The failure for a device that has disappeared.
   static func gone(_ node: String) -> Failure {
     Failure(.unavailable, "opening the meter: \(node) has disappeared; plug the meter in and retry")
   }
 
-  /// A device that another program uses.
+  /// The failure for a device that another program uses.
   static func inUse(_ node: String) -> Failure {
     Failure(.unavailable, "opening the meter: another program uses \(node); close it and retry")
   }
 
-  /// A device without the interface that a link needs.
+  /// The failure for a device without the interface that a link needs.
   static func noInterface(_ what: String) -> Failure {
     Failure(.protocolViolation, "opening the meter: the device has no \(what); is it in the right mode?")
   }

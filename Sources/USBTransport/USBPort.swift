@@ -9,12 +9,12 @@ package protocol USBPort: AnyObject {
 
   /// Claims an interface for this process, and detaches the kernel's driver if one holds it.
   func claim(_ interface: UInt8) throws(Failure)
-  /// A control request that reads at most `maxBytes`.
+  /// Performs a control request that reads at most `maxBytes`.
   func controlIn(_ request: ControlRequest, maxBytes: Int, within milliseconds: Int) throws(TransportError)
     -> [UInt8]
-  /// A control request that writes, or has no data.
+  /// Performs a control request that writes, or has no data.
   func controlOut(_ request: ControlRequest, _ data: [UInt8], within milliseconds: Int) throws(TransportError)
-  /// One complete transfer to a bulk or interrupt endpoint.
+  /// Writes the bytes to a bulk or interrupt endpoint, as one transfer.
   func write(_ bytes: [UInt8], to endpoint: USBEndpoint, within milliseconds: Int) throws(TransportError)
   /// One transfer of at most `maxBytes`; for an endpoint after `keepReading`, the next packet received.
   func read(_ maxBytes: Int, from endpoint: USBEndpoint, within milliseconds: Int) throws(TransportError)
@@ -52,7 +52,7 @@ package struct USBEndpoint: Hashable, Sendable {
 
 /// An interface in its first alternate setting, from its descriptors.
 package struct USBInterface: Hashable, Sendable {
-  /// Its number in requests.
+  /// The number of the interface in requests.
   package let number: UInt8
   /// The class: 3 for HID, 8 for disks.
   package let interfaceClass: UInt8

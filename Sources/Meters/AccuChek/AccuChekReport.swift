@@ -7,7 +7,7 @@ import Logbook
 /// The layout is known from one reader and from reports that people quote. The form of LO and HI is unknown: the
 /// literal words are accepted.
 struct AccuChekReport {
-  /// The first field of the second line.
+  /// The meter's serial number: the first field of the second line.
   let serial: String
   /// When the report was made, as the meter showed it.
   let madeAt: DeviceTime?

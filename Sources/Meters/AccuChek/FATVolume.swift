@@ -182,10 +182,10 @@ private struct FATLayout {
   var sectorsPerCluster: Int
   var tableStart: Int
   var tableSectors: Int
-  /// The root folder of 12 and 16 bits, which has a fixed position.
+  /// The first sector of the root folder on volumes of 12 and 16 bits, where its position is fixed.
   var rootStart: Int
   var rootSectors: Int
-  /// The root folder of 32 bits, which is a chain.
+  /// The first cluster of the root folder on volumes of 32 bits, where it is a chain; nil on others.
   var rootCluster: UInt32?
   var dataStart: Int
   var clusterCount: Int
@@ -242,7 +242,7 @@ extension [UInt8] {
 private struct FATLongName {
   /// The offsets of a piece's characters, two bytes each.
   private static let places = [1, 3, 5, 7, 9, 14, 16, 18, 20, 22, 24, 28, 30]
-  /// A name has at most 255 characters.
+  /// The maximum number of pieces, since a name has at most 255 characters.
   private static let maxPieces: UInt8 = 20
 
   private var units: [UInt16] = []

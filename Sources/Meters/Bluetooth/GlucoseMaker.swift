@@ -46,7 +46,7 @@ struct GlucoseMaker: Hashable {
     all.lazy.flatMap(\.names).first { name.hasPrefix($0) } ?? ""
   }
 
-  /// The product's name for people.
+  /// The name of the product with this model number, for people.
   func product(_ model: String) -> String {
     if vendor == Self.roche { return MedicalDevice.product(model) }
     return model.isEmpty ? "glucose meter" : model

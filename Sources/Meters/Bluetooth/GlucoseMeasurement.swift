@@ -10,7 +10,7 @@ struct MalformedNotification: Error, Hashable {
   init(_ reason: String) { self.reason = reason }
 }
 
-/// The fields of a notification from left to right.
+/// Reads the numbers in a notification from left to right.
 private struct NotificationReader {
   private let bytes: [UInt8]
   private(set) var offset = 0

@@ -173,14 +173,15 @@ extension GlucoseSession {
     }
   }
 
-  /// Turns on everything before the first request, as the standard requires.
+  /// Turns on the indications and notifications of all characteristics before the first request, as the
+  /// standard requires.
   private func subscribe() throws {
     let doing = "turning on the meter's notifications"
     for characteristic in [GlucoseCharacteristic.context, .measurement, .recordAccess] {
       do throws(TransportError) {
         _ = try meter.perform(.subscribe(characteristic), within: Self.requestMilliseconds)
       } catch .unsupported where characteristic == .context {
-        // Some meters have no context.
+        // Some meters do not have the characteristic for contexts.
       } catch .unsupported {
         throw Failure(.unavailable, "\(doing): the device has no glucose service")
       } catch {

@@ -4,7 +4,7 @@ import Logbook
 
 /// One session with a Contour meter: the handshakes of ASTM E1381, with their limits.
 final class ContourSession {
-  /// A meter answers within milliseconds. Other programs allow five seconds.
+  /// The time to wait for an answer. Other programs allow five seconds; a meter needs only milliseconds.
   private static let answerMilliseconds = 5000
   /// The timeout for the first header and for the closing handshake.
   private static let handshakeMilliseconds = 2000

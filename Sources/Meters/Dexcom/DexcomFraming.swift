@@ -52,7 +52,7 @@ enum DexcomPartition: UInt8 {
 
 /// One page of a receiver's memory: a header, and records that each end with a checksum.
 struct DexcomPage: Hashable {
-  /// A header, and data of 500 bytes.
+  /// The size of a page in bytes: a header of 28, and data of 500.
   static let size = 528
   private static let headerSize = 28
 

@@ -9,7 +9,7 @@ import Logbook
 enum DexcomRecord: Hashable {
   case reading(MeterReading)
   case record(MeterRecord)
-  /// Neither a reading nor a diary record; with its name.
+  /// A record that is neither a reading nor a diary record, with the name under which it is counted.
   case skipped(String)
   /// A record that could not be parsed.
   case rejected(String)
@@ -134,7 +134,7 @@ extension DexcomRecord {
     }
   }
 
-  /// The names in the manufacturer's export.
+  /// The names of health events in the manufacturer's export, by their codes.
   private static let healthWords = ["Illness", "Stress", "High Symptoms", "Low Symptoms", "Cycle", "Alcohol"]
   private static let intensities = ["light", "medium", "heavy"]
 

@@ -200,7 +200,7 @@ enum GlucoMenLine: Hashable {
   case reading(MeterReading)
   /// A reading with marks of an unknown form.
   case readingWithoutMarks(MeterReading)
-  /// Neither glucose nor ketone; with its name.
+  /// A record that is neither glucose nor ketone, with the name under which it is counted.
   case skipped(String)
   /// A line that could not be parsed, with the reason.
   case rejected(String)

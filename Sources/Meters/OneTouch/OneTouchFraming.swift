@@ -18,7 +18,7 @@ struct OneTouchFrame: Hashable {
   private static let start: UInt8 = 0x02
   private static let end: UInt8 = 0x03
 
-  /// 0, except on meters with link control.
+  /// The byte for link control; 0 on meters without it.
   var link: UInt8 = 0
   /// A prefix, then a command, or a status and its data; at most 249 bytes.
   var payload: [UInt8]

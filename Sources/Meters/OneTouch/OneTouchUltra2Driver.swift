@@ -132,12 +132,12 @@ extension OneTouchUltra2Driver {
 private final class Ultra2Session {
   /// The first command after the meter wakes is often lost, and a meter that is not ready answers with a zero.
   private static let attempts = 5
-  /// A recorded Ultra took about 3.5 seconds to answer the first command.
+  /// The time to wait for the first answer, which a recorded Ultra sent after about 3.5 seconds.
   private static let beginMilliseconds = 4000
   private static let silenceMilliseconds = 2000
-  /// The meter pauses between the lines of a dump.
+  /// The time to wait for the next line of a dump, since the meter pauses between lines.
   private static let lineMilliseconds = 5000
-  /// The characters of a line follow each other immediately.
+  /// The time to wait for the rest of a line, whose characters follow each other immediately.
   private static let nextMilliseconds = 1000
   /// The maximum number of bytes to discard, above the size of the largest memory with 999 records.
   private static let maxDrained = 100_000

@@ -6,7 +6,7 @@ import Logbook
 enum Ultra2Record: Hashable {
   /// A reading and the person's remark, which may be empty.
   case reading(MeterReading, remark: String)
-  /// Not a reading; with its name.
+  /// A record that is not a reading, with the name under which it is counted.
   case skipped(String)
   /// A line that could not be parsed.
   case rejected(String)
@@ -89,7 +89,7 @@ extension StringProtocol {
 
 /// One line of a OneTouch Ultra2: text, a blank and the sum of its characters.
 enum Ultra2Line {
-  /// The longest line has 67 characters.
+  /// The maximum length of a line in bytes. The longest known line has 67.
   static let maxBytes = 128
 
   /// The text before the sum; nil if the sum is missing or wrong.

@@ -104,7 +104,7 @@ private struct TaiDocLine {
     case setClock = 0x33
   }
 
-  /// The meter sends this unasked when its session begins. An earlier request is lost.
+  /// The command that the meter sends unasked when its session begins. An earlier request is lost.
   private static let entered: UInt8 = 0x54
 
   private let meter: MeterConnection
@@ -205,7 +205,7 @@ struct TaiDocPacket: Hashable {
 /// A record of a TaiDoc meter, which is sent in two packets.
 enum TaiDocRecord: Hashable {
   case reading(MeterReading)
-  /// Neither glucose nor ketone; with its name.
+  /// A record that is neither glucose nor ketone, with the name under which it is counted.
   case skipped(String)
   /// A record that could not be parsed, with the reason.
   case rejected(String)

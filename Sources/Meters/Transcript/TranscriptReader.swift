@@ -3,7 +3,7 @@
 public import Logbook
 
 extension Transcript {
-  /// The longest line: a SCSI command with data in both directions.
+  /// The maximum length of a line in bytes: a SCSI command with data in both directions.
   static let maxLineBytes = 2 * 2 * TranscriptLine.maxBytes + 256
 
   /// Parses the text of a transcript.

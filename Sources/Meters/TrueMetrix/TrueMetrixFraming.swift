@@ -48,7 +48,7 @@ enum TrueMetrixMessage: Hashable {
 /// the vendor's logbook in 86 of 86 rows. Tidepool's reader takes every tag except 0 for a control test, which
 /// contradicts these rows. So the tag of a control test is unknown.
 struct TrueMetrixRecord: Hashable {
-  /// The test.
+  /// The reading of the test.
   let reading: MeterReading
   /// Further meaning of the tag, for people; may be empty.
   let remark: String

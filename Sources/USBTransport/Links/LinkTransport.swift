@@ -35,7 +35,7 @@ package enum LinkTransport {
 }
 
 extension USBPort {
-  /// The requests that all links support.
+  /// Performs the requests that all links support.
   func performRequest(_ exchange: LinkOperation, within milliseconds: Int) throws(TransportError) -> [UInt8] {
     switch exchange {
     case .controlIn(let request, let maxBytes):
@@ -47,7 +47,7 @@ extension USBPort {
     }
   }
 
-  /// A transfer over an endpoint; if it stalls, the halt is cleared.
+  /// Performs a transfer over an endpoint. If the endpoint stalls, its halt is cleared.
   func clearingHalt<Value>(
     of endpoint: USBEndpoint, _ transfer: () throws(TransportError) -> Value
   ) throws(TransportError) -> Value {
