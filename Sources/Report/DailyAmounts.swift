@@ -118,7 +118,7 @@ package struct DailyAmounts: Sendable {
 /// A dose of insulin, or the total of a basal rate.
 struct InsulinDose: Sendable {
   let subtype: String
-  /// Nil for a record without an amount.
+  /// The dose in units; nil for a record without an amount.
   let units: Double?
   let day: Int
 }

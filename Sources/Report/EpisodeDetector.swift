@@ -2,15 +2,15 @@
 
 /// The kinds of episodes: periods beyond a limit (Battelino et al. 2023).
 package enum EpisodeKind: Int, CaseIterable, Sendable {
-  /// Below the target range.
+  /// Periods below the target range.
   case low
-  /// Very low.
+  /// Periods of very low values.
   case veryLow
-  /// Below the target range for more than two hours without a break.
+  /// Periods below the target range for more than two hours without a break.
   case extendedLow
-  /// Above the target range.
+  /// Periods above the target range.
   case high
-  /// Very high.
+  /// Periods of very high values.
   case veryHigh
 
   /// The name in tables and JSON.
@@ -69,7 +69,7 @@ struct Episode: Sendable {
 struct EpisodeDetector: Sendable {
   static let recoveryMinutes = 15
 
-  /// Consecutive samples.
+  /// The sums over consecutive samples.
   private struct SampleRun: Sendable {
     var minutes = 0
     var samples = 0
@@ -139,9 +139,9 @@ struct EpisodeDetector: Sendable {
 
 /// Finds the episodes of every kind in the samples of a sensor.
 struct EpisodeTracker: Sendable {
-  /// A longer gap ends an episode. In a shorter one, values are interpolated.
+  /// The maximum gap within an episode. A longer one ends it, and in a shorter one values are interpolated.
   private static let maxGapSeconds: Int64 = 45 * 60
-  /// The consensus calls the time from midnight to six o'clock the night.
+  /// The end of the night in seconds since midnight: six o'clock, as in the consensus.
   private static let nightSeconds = 6 * 3600
 
   private let targets: Targets

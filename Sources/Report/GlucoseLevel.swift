@@ -7,7 +7,7 @@ package struct GlucoseLevel: Hashable, Sendable {
   /// Whether the device showed a number, LO or HI.
   package enum OutOfRange: Sendable { case neither, low, high }
 
-  /// mg/dL, not rounded; for LO and HI, the threshold.
+  /// The value in mg/dL, not rounded; for LO and HI, the threshold.
   package let milligrams: Double
   /// Whether the device showed a number, LO or HI.
   package let beyond: OutOfRange

@@ -36,7 +36,7 @@ package enum Grouping: String, CaseIterable, Sendable {
     }
   }
 
-  /// Days since 1970-01-01.
+  /// The day of a time, in days since 1970-01-01.
   static func day(of time: DeviceTime) -> Int {
     Int((time.seconds >= 0 ? time.seconds : time.seconds - 86399) / 86400)
   }

@@ -7,7 +7,7 @@ package enum LeftOut: Int, CaseIterable, Sendable {
   /// A withdrawal of the store hides it.
   case withdrawn
   case controlSolution
-  /// Measured to calibrate a sensor.
+  /// The reading was taken to calibrate a sensor.
   case calibration
   /// The clock of the device was wrong.
   case doubtfulTime
@@ -17,7 +17,7 @@ package enum LeftOut: Int, CaseIterable, Sendable {
   case overlapping
   /// The same sensor has another value at that instant.
   case repeated
-  /// Not a number that a device can show.
+  /// The value is not a number that a device can show.
   case unusable
   /// A pump's bolus calculator copied it from the sensor, whose value counts.
   case filledIn

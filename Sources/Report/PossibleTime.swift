@@ -4,9 +4,9 @@ package import Logbook
 
 /// A period from an instant on, and before another one, in UTC seconds.
 package struct Period: Hashable, Sendable {
-  /// The first instant.
+  /// The first instant of the period.
   package let start: Int64
-  /// The instant after the last.
+  /// The instant immediately after the period.
   package let end: Int64
 
   package init(start: Int64, end: Int64) {
@@ -25,9 +25,9 @@ package struct Period: Hashable, Sendable {
 package struct PossibleTime: Sendable {
   /// The time of one group.
   package struct Share: Sendable {
-    /// Seconds within the period.
+    /// The number of seconds of the group within the period.
     package var seconds: Int64 = 0
-    /// Calendar days that are at least partly in it.
+    /// The number of calendar days that are at least partly in the group and the period.
     package var days = 0
     fileprivate var lastDay = Int.min
 
@@ -35,9 +35,9 @@ package struct PossibleTime: Sendable {
     package var minutes: Int { Int((seconds + 30) / 60) }
   }
 
-  /// The whole period.
+  /// The possible time of the whole period.
   package private(set) var total = Share()
-  /// The groups by their keys; empty for groups without times.
+  /// The possible time of each group, by its key; empty for groups without times.
   package private(set) var groups: [Int: Share] = [:]
   /// The keys in the order of time; for hours and weekdays from the first of the day or week.
   package var keys: [Int] { groups.keys.sorted() }
@@ -92,7 +92,7 @@ package struct PossibleTime: Sendable {
   }
 }
 
-/// Days with items, each counted once.
+/// A set of days with items, so that each day is counted once.
 struct DaySet: Sendable {
   private var days: Set<Int> = []
   private var last = Int.min
@@ -104,7 +104,7 @@ struct DaySet: Sendable {
   /// The number of days from the first to the last, including both.
   var span: Int { days.isEmpty ? 0 : end - first + 1 }
 
-  /// Whether it contains any of these.
+  /// Whether the set contains any of these days.
   func intersects(_ others: Set<Int>) -> Bool { !others.isDisjoint(with: days) }
 
   mutating func insert(_ day: Int) {

@@ -2,9 +2,9 @@
 
 /// The share of one range: samples, minutes and the percentage of the time.
 package struct RangeFigures: Encodable, Sendable {
-  /// The number of samples or readings in it.
+  /// The number of samples or readings in the range.
   package let readings: Int
-  /// The time that they represent; 0 for finger sticks, which represent none.
+  /// The time in minutes that the samples represent; 0 for finger sticks, which represent no time.
   package let minutes: Int
   /// The percentage of the recorded time; for finger sticks, the percentage of the readings.
   package let percent: Metric
@@ -35,13 +35,13 @@ package struct SensorFigures: Sendable {
   package let highs: Int
   /// The number of samples that equal the limit to which their source clamps.
   package let atLimits: Int
-  /// The time that the samples represent.
+  /// The time in minutes that the samples represent.
   package let minutes: Int
   /// The minutes of the period, in which the sensor could have measured.
   package let possibleMinutes: Int
-  /// Calendar days from the first to the last sample, including both.
+  /// The number of calendar days from the first to the last sample, including both.
   package let days: Int
-  /// Calendar days with samples.
+  /// The number of calendar days with samples.
   package let daysWithReadings: Int
   /// The percentage of the period in which the sensor measured.
   package let active: Metric
@@ -59,11 +59,11 @@ package struct SensorFigures: Sendable {
   package let managementIndicator: Metric
   /// The glucose management indicator in mmol/mol.
   package let managementIndicatorInMillimoles: Metric
-  /// Set if more than one in a hundred is LO or HI.
+  /// The direction in which LO and HI may have changed the mean; nil if at most one in a hundred is LO or HI.
   package let bound: Bound?
   /// The five ranges of the targets, lowest first.
   package let ranges: [RangeFigures]
-  /// 70 to 140 mg/dL, whatever the targets are.
+  /// The range from 70 to 140 mg/dL, whatever the targets are.
   package let tight: RangeFigures
   /// The low blood glucose index.
   package let lowRisk: Metric
@@ -73,7 +73,7 @@ package struct SensorFigures: Sendable {
   package let glycemiaRisk: Metric
   /// The 5th, 25th, 50th, 75th and 95th percentile in mg/dL.
   package let percentiles: [Metric]
-  /// Episodes, each in the group of its first sample.
+  /// The episodes, each counted in the group of its first sample.
   package let episodes: EpisodeCounts
   /// Why there is too little data to compare with goals; nil if there is enough.
   package let goalShortage: Shortage?

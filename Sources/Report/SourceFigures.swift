@@ -61,12 +61,12 @@ package struct SourceDoubt: Hashable, Sendable {
 
 /// The days on which two sources seem to state the same items, so that their amounts must not be added up.
 struct DoubtfulDays: Sendable {
-  /// The days for bolus insulin.
+  /// The days on which amounts of bolus insulin are doubtful.
   var bolus: Set<Int> = []
-  /// The days for basal insulin.
+  /// The days on which amounts of basal insulin are doubtful.
   var basal: Set<Int> = []
-  /// The days for carbohydrates.
+  /// The days on which amounts of carbohydrates are doubtful.
   var food: Set<Int> = []
-  /// The days for finger sticks.
+  /// The days on which numbers of finger sticks are doubtful.
   var sticks: Set<Int> = []
 }

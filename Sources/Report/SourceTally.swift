@@ -13,14 +13,14 @@ struct SourceEntry: Sendable {
   let shown: Int64
   /// The other sources that state the same item.
   var twins: Set<CountingSource> = []
-  /// Whether it is part of sums.
+  /// Whether the amount is part of sums.
   var counts = true
   /// Whether a person chose another source instead.
   var isDecided = false
   /// Whether it is a basal rate. At each instant only one source has the rate, so rates of two sources never
   /// add up.
   var isRate = false
-  /// Whether it is outside of the period, and only affects the days in it.
+  /// Whether the entry is outside of the period, and only affects the days in it.
   var isContext = false
 
   /// The day of the shown time, in days since 1970-01-01.
@@ -35,7 +35,7 @@ struct SourceEntry: Sendable {
 struct SourceTally: Sendable {
   /// A day of one source in comparison with other sources.
   private struct Day: Sendable {
-    /// The total.
+    /// The total amount of the day, in units, grams or readings.
     var total = 0.0
     /// The amount of the items that the other sources do not have.
     var unmatched = 0.0
@@ -45,7 +45,7 @@ struct SourceTally: Sendable {
     var counted = 0
     /// The number of these items that are basal rates.
     var rates = 0
-    /// Whether any of it is in the period.
+    /// Whether any item of the day is in the period.
     var isShown = false
     /// Whether a person chose another source for any item of the day.
     var isDecided = false
@@ -157,7 +157,7 @@ struct SourceTally: Sendable {
   /// The clock of a meter can be wrong by any time, so its differences are counted in whole minutes.
   private static let minuteSeconds: Int64 = 60
   private static let windowSeconds: Int64 = 60
-  /// The maximum difference between two zones.
+  /// The maximum difference between the offsets of two zones, in seconds.
   private static let maxShiftSeconds: Int64 = 26 * 3600
   /// Shown times and instants are less than two days apart, so a day is complete three days later.
   private static let lateDays = 3

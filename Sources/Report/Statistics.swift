@@ -49,14 +49,14 @@ package struct GlucoseReading: Sendable {
 package struct Statistics: Sendable {
   /// The requested figures.
   package struct Options: Sendable {
-    /// The groups; nil for only the whole period.
+    /// The kind of groups; nil for figures of only the whole period.
     package var grouping: Grouping?
     /// The limits of the ranges.
     package var targets = Targets.standard
     /// The first instant of the requested period; nil for that of the first reading. If the period begins
     /// long before anything counts, the part before the first day is left out: see `DataRules.maxEmptyDays`.
     package var since: Int64?
-    /// The instant after the last; nil for that of the last reading.
+    /// The instant immediately after the period; nil for a period that ends with the last reading.
     package var until: Int64?
     /// Whether to calculate the profile by the time of day.
     package var hasProfile = false

@@ -57,7 +57,7 @@ package struct Targets: Hashable, Sendable {
   /// The goals; nil for limits that a person chose.
   package let goals: Goals?
 
-  /// 70 to 180 mg/dL.
+  /// The standard targets: 70 to 180 mg/dL.
   package static let standard = Targets(
     name: "standard", lowest: Limit(54, 30), low: Limit(70, 39), high: Limit(180, 100),
     highest: Limit(250, 139),
@@ -67,16 +67,16 @@ package struct Targets: Hashable, Sendable {
     name: "older", lowest: Limit(54, 30), low: Limit(70, 39), high: Limit(180, 100),
     highest: Limit(250, 139),
     goals: Goals(target: 50, low: 1, veryLow: nil, high: 50, veryHigh: 10))
-  /// 63 to 140 mg/dL, for pregnancy with type 1 diabetes.
+  /// The targets for pregnancy with type 1 diabetes: 63 to 140 mg/dL.
   package static let pregnancy = Targets(
     name: "pregnancy", lowest: Limit(54, 30), low: Limit(63, 35), high: Limit(140, 78),
     highest: nil,
     goals: Goals(target: 70, low: 4, veryLow: 1, high: 25, veryHigh: nil))
 
-  /// All named sets.
+  /// All sets of targets with a name.
   package static let named = [standard, older, pregnancy]
 
-  /// 70 to 140 mg/dL: the tight range, which has no goal.
+  /// The limits of the tight range, which has no goal: 70 to 140 mg/dL.
   package static let tight = (low: Limit(70, 39), high: Limit(140, 78))
 
   /// A target range that a person chose, including both numbers.
@@ -145,10 +145,10 @@ package struct StatsGoal: Sendable {
   /// beyond it.
   package enum Range: String, Sendable {
     case target
-    /// Low and very low.
+    /// Values below the target range: low and very low.
     case below = "below_target"
     case veryLow = "very_low"
-    /// High and very high.
+    /// Values above the target range: high and very high.
     case above = "above_target"
     case veryHigh = "very_high"
 

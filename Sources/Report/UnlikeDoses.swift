@@ -119,7 +119,7 @@ extension CountableItem {
     return lacksPart(other) ? .part : nil
   }
 
-  /// All units of a dose.
+  /// The number of units of the whole dose.
   fileprivate var units: Double {
     if case .insulin(let units, let extended) = amount { Double(units + extended) / 10_000 } else { 0 }
   }

@@ -17,7 +17,7 @@ package struct DayCurve: Sendable {
     package var marks: ReadingMarks = []
     /// Other sources that state the same reading.
     package var others: [Repetition] = []
-    /// Why it does not count; nil if it counts.
+    /// Why the value does not count; nil if it counts.
     package var omission: DayOmission?
   }
 
@@ -137,7 +137,7 @@ package struct DayEvent: Sendable {
     self.instant = instant
   }
 
-  /// `rapid`, `long`, `basal`, `mix`; empty if unknown.
+  /// The kind of insulin: `rapid`, `long`, `basal` or `mix`; empty if unknown.
   package var subtype: String { ForeignText.shown(fields.subtype) }
   /// The text of a person, without characters that could disturb a page or a terminal.
   package var text: String {
@@ -145,17 +145,17 @@ package struct DayEvent: Sendable {
   }
   /// Units of insulin, including those that were given over a period.
   package var units: Double? { fields.units }
-  /// Units per hour.
+  /// The basal rate in units per hour.
   package var rate: Double? { fields.amount("rate") }
   /// Whether it is a rate of a pump. A day has many of them, so it is included only in the sum of the day.
   package var isBasalRate: Bool {
     kind == .insulin && fields.subtype == "basal" && (rate != nil || minutes != nil)
   }
-  /// Grams of carbohydrates.
+  /// The carbohydrates of food in grams.
   package var carbohydrates: Double? { fields.amount("carbs") }
-  /// Servings of unknown size.
+  /// The amount of food in servings of unknown size.
   package var servings: Double? { fields.amount("servings") }
-  /// Kilocalories of food, or of exercise.
+  /// The energy of food or of exercise in kilocalories.
   package var energy: Double? { fields.amount("energy") }
   /// The duration in minutes.
   package var minutes: Double? { fields.amount("minutes") }

@@ -6,7 +6,7 @@ package struct PageModel: Sendable {
   package enum Cells: String, Sendable, CustomStringConvertible {
     case numbers, text, dates
 
-    /// The name of the class.
+    /// The name of the class in the style sheet.
     package var description: String { rawValue }
   }
 
@@ -36,11 +36,12 @@ package struct PageModel: Sendable {
     let reading: Markup
     /// The name of the picture.
     let title: Markup
-    /// Its classes in the style: text, the whole width or a part of it, and whether a phone shows `narrow` instead.
+    /// The picture's classes in the style sheet: text, the whole width or a part of it, and whether a phone
+    /// shows `narrow` instead.
     let kind: String
     /// The picture that a phone shows instead; nil if it shows the same one.
     let narrow: Narrow?
-    /// Whether it scrolls on a phone.
+    /// Whether the picture scrolls on a phone.
     let scrolls: Bool
     let isText: Bool
 
@@ -91,7 +92,7 @@ package struct PageModel: Sendable {
     let anchor: String
     let heading: Markup
     let blocks: [Block]
-    /// Whether it begins a new printed page.
+    /// Whether the section begins a new printed page.
     var startsPage = false
   }
 
@@ -99,7 +100,7 @@ package struct PageModel: Sendable {
   package struct SheetView: Sendable {
     let anchor: String
     let boxes: [Picture]
-    /// Whether it is the first one of the page.
+    /// Whether the sheet is the first one of the page.
     let isFirst: Bool
   }
 

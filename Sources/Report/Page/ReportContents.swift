@@ -4,7 +4,7 @@ package import Logbook
 
 /// A device in a report.
 package struct ReportDevice: Sendable {
-  /// Vendor and model.
+  /// The vendor and the model.
   package let name: String
   /// The serial number; empty without one.
   package let serialNumber: String
@@ -31,7 +31,7 @@ package struct ReportLink: Sendable {
   package let subject: Subject
   /// The target: a query of the same address, such as `?days=1`.
   package let target: String
-  /// Whether it is this page.
+  /// Whether the link leads to the page that contains it.
   package let isCurrent: Bool
 
   package init(_ subject: Subject, target: String, isCurrent: Bool = false) {

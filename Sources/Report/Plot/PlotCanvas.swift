@@ -106,7 +106,7 @@ package struct PlotLine: Hashable, Sendable {
   package struct Piece: Hashable, Sendable {
     /// The characters.
     package var text: String
-    /// Their meaning; nil for plain text.
+    /// The meaning of the characters; nil for plain text.
     package let role: PlotRole?
   }
 

@@ -87,7 +87,7 @@ extension Profile {
   }
 }
 
-/// `HH:MM` from seconds since midnight, or from civil seconds.
+/// The time of day as `HH:MM`, from seconds since midnight or civil seconds.
 func clock(_ seconds: Int64) -> String {
   let minutes = ((seconds / 60) % 1440 + 1440) % 1440
   let (hour, minute) = (minutes / 60, minutes % 60)

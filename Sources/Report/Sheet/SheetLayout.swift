@@ -22,7 +22,7 @@ struct Sheet: Sendable {
     let drawing: Drawing
     /// The drawing for a phone; nil if the usual drawing is large enough to read.
     var narrow: Drawing?
-    /// Whether it is a table, which a phone shows as text.
+    /// Whether the box is a table, which a phone shows as text.
     var isTable = false
     /// Whether it has the whole width, so that a phone must scroll it.
     var isWide: Bool { drawing.width > Sheet.width * 0.7 }
