@@ -211,9 +211,9 @@ struct Head {
   static let minBytesOfDownload = 4096
 
   var bytes: [UInt8] = []
-  /// Whether these are all bytes.
+  /// Whether the input ends after these bytes.
   var ended = false
-  /// Whether the writer is too slow for a download.
+  /// Whether the input is a pipe whose writer is too slow for a download.
   var isLive = false
 }
 

@@ -10,17 +10,17 @@ import TemporaryFiles
 /// Its tables become one input: a line `{"database":"name"}`, then a line for each row, as written by `InputDatabase`.
 /// So the format is an ordinary reader of JSON, and its rejected rows can be imported again.
 struct DatabaseShape {
-  /// The name in the first line.
+  /// The name of the database in the first line of the input.
   let name: String
-  /// The tables that identify it; each must exist with all of its columns.
+  /// The tables that identify the database. Each must exist with all of its columns.
   let needed: [InputDatabase.Table]
   /// Further tables, which may be missing or lack columns.
   let others: [InputDatabase.Table]
 
-  /// The first line of the input, with the name.
+  /// The first line of the input, which names the database.
   var line: String { "{\"database\":\"\(name)\"}" }
 
-  /// Whether the head of an input begins with that line.
+  /// Whether an input begins with `line`.
   func isFirst(in head: InputHead) -> Bool { head.objects.first?["database"] == name }
 }
 

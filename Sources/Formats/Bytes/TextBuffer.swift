@@ -13,7 +13,7 @@ final class TextBuffer {
   private var capacity: Int
   /// The first byte not consumed yet, as an offset into the buffer.
   var start = 0
-  /// One past the last byte read.
+  /// The offset in the buffer of the end of the bytes that were read.
   private(set) var end = 0
   private(set) var isAtEnd = false
   private(set) var nulBytesDropped = 0

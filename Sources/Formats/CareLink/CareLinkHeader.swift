@@ -52,7 +52,7 @@ enum CareLinkColumn: Int, CaseIterable {
 struct CareLinkHeader {
   let unit: GlucoseUnit
   let carbs: CarbohydrateUnit
-  /// Whether it is the layout before 2017, in which each row states its kind.
+  /// Whether the header is of the layout before 2017, in which each row states its kind.
   let hasRawTypes: Bool
   let count: Int
   private var columns: [Int]

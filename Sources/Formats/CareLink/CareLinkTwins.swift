@@ -8,7 +8,7 @@ import Logbook
 /// A pump writes every finger stick that a person types into it to the column of calibrations, even without a sensor.
 /// So it is a calibration only within a day of a sensor's value, or if the sensor's own clock states it, too.
 struct CareLinkTwins {
-  /// More than ten years of finger sticks.
+  /// The maximum number of items of each kind to keep, enough for more than ten years of finger sticks.
   private static let maxKept = 100_000
   private static let hour: Int64 = 3600
   /// A sensor counts as worn for this many hours before and after each of its values. It needs a calibration
@@ -62,7 +62,7 @@ struct CareLinkTwins {
   mutating func decide() -> (readings: [Reading], known: Int) {
     var readings: [Reading] = []
     let calibrations = Set(copies.filter(\.isRounded).map { Self.place($0.reading, unit: 60) })
-    // Those with seconds come first, so that they replace their rounded copies.
+    // Copies with seconds come first, so that they replace their rounded copies.
     for copy in copies where !copy.isRounded {
       if originals.contains(Self.place(copy.reading, unit: 1)) { continue }
       var reading = copy.reading

@@ -11,7 +11,7 @@ struct DiasendFormat: ExportFormat {
 
   /// The sheets that are read.
   enum Sheet {
-    /// A column of times, and a column named by its unit.
+    /// A sheet with a column of times, and a column named by its unit.
     case glucose(GlucoseUnit)
     case insulin(KnownColumns<Column>)
   }

@@ -9,7 +9,7 @@ struct FHIRObservation {
   enum Content {
     case reading(FHIRCode.Meaning, Measurement, ShownTime)
     case series(FHIRCode.Meaning, FHIRSeries)
-    /// Content that is not imported, with its name.
+    /// An Observation that is not imported, with the name under which it is counted.
     case skipped(String)
     case rejected(String)
   }
@@ -307,7 +307,7 @@ enum FHIRCode {
     "66441-7": Meaning(kind: .ketone, unit: .millimolesPerLitre),
   ]
 
-  /// Glucose in serum or plasma that a laboratory measured.
+  /// The codes of glucose in serum or plasma that a laboratory measured.
   static let laboratory: Set<String> = ["2345-7", "14749-6"]
 
   /// The code of a reading in its source's unit, with the code's name; nil for ketone in mg/dL, which has none.

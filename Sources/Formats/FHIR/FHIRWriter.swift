@@ -17,7 +17,7 @@ package struct FHIRWriter: ReadingDocumentWriter {
 
   /// The guide whose profiles are stated in `meta` of conforming Observations.
   package enum Profile: String, CaseIterable, Sendable {
-    /// HL7's Continuous Glucose Monitoring, for sensor readings.
+    /// The profiles of HL7's Continuous Glucose Monitoring, for sensor readings.
     case cgm
     /// gematik's Health Device Data Transfer, for readings of meters. Its profile for sensors requires series.
     case hddt

@@ -37,9 +37,9 @@ struct GenericFormat: ExportFormat {
   var halfDays = GenericHalfDays()
   var forms = GenericTimeForms()
   var days = GenericDays()
-  /// The times of finger sticks next to the values of a sensor.
+  /// The times of finger sticks in rows that also have a sensor's value.
   var sticks = Cadence()
-  /// Set if only the first row of each day has its date.
+  /// The dates of rows without one; nil unless only the first row of each day has its date.
   var mergedDates: GenericMergedDates?
   var sections = GenericSections()
   var further: GenericFurtherValues
@@ -240,7 +240,7 @@ struct GenericFormat: ExportFormat {
     return fraction.shape == .bare && fraction.count <= 2 && fraction.integer != nil
   }
 
-  /// Reads the finger stick next to a sensor's value.
+  /// Reads a finger stick in a row that also has a sensor's value.
   private mutating func readStick(
     _ row: Row, at outcome: GenericTimeReader.Outcome, into out: inout BatchBuilder
   ) {

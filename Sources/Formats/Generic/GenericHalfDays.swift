@@ -16,7 +16,7 @@ struct GenericHalfDays {
   /// and at 12 a word for the night is right.
   private static let eveningHours: ClosedRange<Int64> = 5...11
 
-  /// Consecutive rows of one day.
+  /// The consecutive rows of one day.
   private struct Day {
     let number: Int64
     var last: Int64

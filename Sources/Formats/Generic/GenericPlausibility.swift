@@ -36,9 +36,9 @@ struct GenericPlausibility {
     var belowMedian = 0
   }
 
-  /// Values without a unit in their row.
+  /// The counts of all values and of implausible ones, in rows without a unit.
   private var bare = Outside()
-  /// Values in the unit of their row.
+  /// The counts of all values and of implausible ones, in rows with a unit.
   private var stated = Outside()
   private var first: Double?
   private var areEqual = true

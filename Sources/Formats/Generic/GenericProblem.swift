@@ -6,11 +6,11 @@ import Logbook
 struct GenericProblem {
   private static let maxChoices = 4
 
-  /// A sentence without its end.
+  /// The problem as a sentence without its end.
   let text: String
-  /// Columns that a person may choose, the likely ones first.
+  /// The columns that a person may choose, the likely ones first.
   var choices: [GenericColumns]
-  /// Whether the values of the choices may be other things than glucose.
+  /// Whether the values of the choices may be something else than glucose.
   var isDoubtful: Bool
   /// Rows that a person may select.
   var rows: [RowFilter]
@@ -18,7 +18,7 @@ struct GenericProblem {
   var kinds: [ReadingKind]
   /// Whether the choices are series that may all be imported, with one command each.
   var areSeries: Bool
-  /// Whether the times of the choices may be when the rows were stored, and not when they were measured.
+  /// Whether the times of the choices may state when rows were stored, not when readings were taken.
   var isOfStamps: Bool
 
   init(

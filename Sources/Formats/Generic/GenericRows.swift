@@ -7,17 +7,17 @@ struct WatchedColumn {
   enum Use {
     /// Only rows with this value are read.
     case pick(String)
-    /// It identifies the person.
+    /// The column identifies the person.
     case person
-    /// It identifies the person, or numbers the rows.
+    /// The column identifies the person, or numbers the rows.
     case perhapsPerson
-    /// It identifies the person, or names the rows.
+    /// The column identifies the person, or names the rows.
     case perhapsName
-    /// It holds something that a person has only one of.
+    /// The column holds something that a person has only one of.
     case attribute
-    /// It marks rows that are not readings.
+    /// The column marks rows that are not readings.
     case flag
-    /// It may have words for rows that are not readings.
+    /// The column may have words for rows that are not readings.
     case words
   }
 
@@ -26,7 +26,7 @@ struct WatchedColumn {
   let name: String
   let use: Use
 
-  /// Whether it says which rows are readings.
+  /// Whether the column shows which rows are readings.
   var isOfMarks: Bool {
     switch use {
     case .flag, .words: true
@@ -42,7 +42,7 @@ struct WatchedColumn {
 struct GenericRows {
   private static let maxValues = 4096
   private static let maxShown = 4
-  /// A column with more words than this has remarks.
+  /// The maximum number of different words of a column that marks rows. With more, they are remarks.
   private static let fewWords = 8
 
   /// The state of a watched column.
@@ -53,7 +53,7 @@ struct GenericRows {
     /// The number of the wanted value among the different values, in the order of the rows; nil if a person
     /// gave the value itself.
     var number: Int?
-    /// The values before the one with that number.
+    /// The different values found before the wanted one.
     private var met: Set<[UInt8]> = []
     var values: Set<[UInt8]> = []
     /// The first value.
@@ -118,12 +118,12 @@ struct GenericRows {
       }
     }
 
-    /// Whether it has too many words to mark rows.
+    /// Whether the column has too many words to mark rows.
     var hasRemarks: Bool {
       if case .words = watch.use { values.count > GenericRows.fewWords } else { false }
     }
 
-    /// Whether it marks some of the rows.
+    /// Whether the column marks some of the rows.
     var marksRows: Bool {
       switch watch.use {
       case .flag: values.count > 1 || (count > 0 && emptyCount > 0)
@@ -133,12 +133,12 @@ struct GenericRows {
     }
   }
 
-  /// What to do with a row.
+  /// The decision whether to read a row.
   enum Choice: Equatable {
     case read
-    /// Leave it out: in the column with this name, it has another value than the selected one.
+    /// Leave out the row: in the column with this name, it has another value than the selected one.
     case leaveOut(String)
-    /// Refuse it: it belongs to another person, although the survey found only one.
+    /// Refuse the row: it belongs to another person, although the survey found only one.
     case refuse
   }
 

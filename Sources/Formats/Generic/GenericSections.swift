@@ -9,7 +9,7 @@ struct GenericSections {
     "patient", "patients", "name", "person", "subject", "participant", "nom", "nombre", "nome", "user",
     "paciente", "paziente", "patientin", "proband", "naam", "navn", "namn",
   ]
-  /// A line with more words is a sentence.
+  /// The maximum number of words of a line that may name a person. A longer line is a sentence.
   private static let maxWords = 8
 
   /// The words after the label in the line above the first header.

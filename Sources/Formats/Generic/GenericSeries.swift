@@ -10,7 +10,7 @@ struct GenericSeries {
   private static let maxDaysPerKept: Int64 = 1 << 20
   private static let secondsPerDay: Int64 = 86_400
   private static let maxGroups = 200
-  /// A word in fewer rows is not a person.
+  /// The minimum number of rows of a word that may be a person.
   private static let fewestOfGroup = 5
   /// The maximum time between two readings of a sensor, in seconds.
   private static let longestStep: Int64 = 18 * 60

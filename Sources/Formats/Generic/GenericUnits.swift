@@ -260,7 +260,7 @@ struct GenericUnits {
     return reader.read(field)
   }
 
-  /// The value of a finger stick next to a sensor's value.
+  /// Reads a finger stick in a row that also has a sensor's value.
   func readStick(_ field: Field, unit stated: Field) -> CellValue {
     if stated.isEmpty, let stickUnit { return read(field, in: stickUnit) }
     return read(field, unit: stated)

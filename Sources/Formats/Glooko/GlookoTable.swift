@@ -38,7 +38,7 @@ struct GlookoTable {
   }
 
   let kind: Kind
-  /// Whether its rows are stored; others are only counted.
+  /// Whether the table's rows are stored; others are only counted.
   var isStored: Bool { kind != .dailyTotal && kind != .alarm && kind != .medication }
   /// The unit of glucose columns; nil for a table without.
   let unit: GlucoseUnit?

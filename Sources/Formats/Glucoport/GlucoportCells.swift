@@ -7,7 +7,7 @@ package struct GlucoportCells: Sendable {
   enum Cell: Sendable {
     /// Items of this kind do not have the column.
     case absent
-    /// This item has no value in it.
+    /// The column has no value in this item.
     case null
     case text(String)
     /// A number, a flag or an object as JSON.

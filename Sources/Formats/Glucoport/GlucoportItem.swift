@@ -22,7 +22,7 @@ package struct GlucoportReading: Sendable {
   package let marks: ReadingMarks
   /// Whether an annotation excludes it from statistics.
   package let isWithdrawn: Bool
-  /// The kind of its position among readings of its device and kind.
+  /// The kind of the position among readings of the same device and kind.
   package let positionKind: PositionKind
   /// The shown time in civil seconds, or the tick.
   package let position: Int64

@@ -76,7 +76,7 @@ private final class LinePattern: Sendable {
   private let device: ExactDevice
   /// The bytes before, between and after the times and numbers.
   private let text: [UInt8]
-  /// Where each piece of the text ends.
+  /// The end of each piece, as an offset in the text.
   private let ends: [Int]
 
   /// - Parameters:

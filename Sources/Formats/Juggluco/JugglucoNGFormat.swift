@@ -30,7 +30,7 @@ struct JugglucoNGFormat: ExportFormat {
   private static let unread: Set<String> = [
     "rawvalue", "calibratedvalue", "journalid", "journaltype", "journaltitle",
   ]
-  /// The end of the year 9999.
+  /// The last instant that is accepted, in UTC milliseconds: the end of the year 9999.
   private static let maxMilliseconds: Int64 = 253_402_300_799_999
 
   private var columns: Columns

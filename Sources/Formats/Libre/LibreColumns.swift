@@ -10,17 +10,17 @@ struct LibreColumns {
   /// The number of columns; further ones are unknown.
   let count: Int
 
-  /// Sets of columns, one bit each.
+  /// Sets of columns, with one bit for each column.
   let historicBit: UInt64
   let scanBit: UInt64
   private let stripBit: UInt64
   private let ketoneBit: UInt64
   private let insulinBits: UInt64
   private let foodBits: UInt64
-  /// The old and the new time of a clock change.
+  /// The columns of the old and the new time of a clock change.
   let clockBits: UInt64
 
-  /// A column that this layout does not have.
+  /// The index of a column that this layout does not have.
   private static let none = -1
 
   private init(time: Int, historic: Int, hasServings: Bool, hasClock: Bool) {
@@ -63,7 +63,7 @@ struct LibreColumns {
     columns.reduce(0) { $1 >= 0 ? $0 | 1 << UInt64($1) : $0 }
   }
 
-  /// The columns with values or text in a row.
+  /// The set of columns that are filled in a row.
   @inline(__always)
   func filled(_ row: Row) -> UInt64 {
     var bits: UInt64 = 0
@@ -83,7 +83,7 @@ struct LibreColumns {
   /// portions, in this order. The desktop software has one, in the person's unit.
   var usualCarbs: CarbohydrateUnit { servings >= 0 ? .grams : .servings }
 
-  /// The bit of one column.
+  /// The bit of a column in a set of columns; 0 for a column that the layout lacks.
   @inline(__always) func bit(_ column: Int) -> UInt64 { column >= 0 ? 1 << UInt64(column) : 0 }
 
   /// Why a row of another type is rejected.

@@ -277,9 +277,9 @@ extension LibreViewFormat {
 /// The rest of a decimal comma without quotes: the number's fraction is in the next column.
 private enum Spill {
   case none
-  /// A zero in this column, which has no effect.
+  /// The next column holds a zero, which has no effect.
   case zero(bit: UInt64)
-  /// The tenths of a ketone value.
+  /// The next column holds the tenths of a ketone value.
   case tenth(UInt8, bit: UInt64)
   case unreadable
 

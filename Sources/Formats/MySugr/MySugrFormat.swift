@@ -204,9 +204,9 @@ struct MySugrHeader {
   /// The meaning of the column of carbohydrates.
   enum Carbs: Equatable {
     case grams
-    /// Exchanges of this many grams.
+    /// The column states exchanges of this many grams.
     case exchanges(grams: Double)
-    /// An unknown unit.
+    /// The column states amounts in an unknown unit.
     case servings
   }
 

@@ -9,9 +9,9 @@ package struct NightscoutEntryWriter: ReadingDocumentWriter {
   package enum Omission: ReadingOmission {
     /// A ketone value or control solution: no program that reads entries expects one.
     case otherSubstance
-    /// An entry cannot state that it does not count.
+    /// The reading does not count, which an entry cannot state.
     case withdrawn
-    /// A time that Nightscout does not accept.
+    /// The reading has a time before the first one that Nightscout accepts.
     case beforeItsFirstYear
 
     /// The name of a left-out reading, in the singular.

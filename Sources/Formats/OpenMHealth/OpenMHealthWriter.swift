@@ -7,9 +7,9 @@ import Logbook
 package struct OpenMHealthWriter: ReadingDocumentWriter {
   /// Why an export leaves out a reading: the schema cannot represent it.
   package enum Omission: ReadingOmission {
-    /// A ketone value or control solution.
+    /// The reading is a ketone value or control solution.
     case otherSubstance
-    /// LO or HI.
+    /// The reading is LO or HI.
     case beyondRange
     case withdrawn
 

@@ -5,13 +5,13 @@ import Logbook
 
 /// How the rows of an input are found.
 enum Layout {
-  /// Delimited text.
+  /// The rows are lines of delimited text.
   case table(delimiter: UInt8)
   /// Lines of one cell each, for formats whose quotes do not pair up as a table's do.
   case lines
-  /// JSON objects. The format's columns are the members with these names, in this order.
+  /// The rows are JSON objects. The columns are the members with these names, in this order.
   case objects(columns: [String])
-  /// XML elements.
+  /// The rows are XML elements.
   case elements(ElementShape)
 }
 
@@ -24,7 +24,7 @@ struct Recognition<Header> {
 }
 
 extension Recognition where Header == Void {
-  /// For a format that reads the header together with the rows.
+  /// A recognition without a header, for a format that reads the header together with the rows.
   init(_ layout: Layout) { self.init(layout: layout, header: ()) }
 }
 
@@ -74,7 +74,7 @@ protocol ExportFormat: SendableMetatype {
   /// The header for an empty JSON list, which no format can recognise; nil for a format without JSON.
   static var emptyList: Header? { get }
 
-  /// The database whose tables it reads as JSON; nil for a format without one.
+  /// The database whose tables the format reads as JSON; nil for a format without one.
   static var database: DatabaseShape? { get }
 
   /// The layout and the header of an input that is certainly in this format, otherwise nil. This is the only

@@ -9,7 +9,7 @@ public struct ExportOptions: Sendable {
   public var format: String?
   /// The unit of values without a unit.
   public var unit: GlucoseUnit?
-  /// `dmy` or `mdy`, for dates that can be read both ways.
+  /// The order of day and month, `dmy` or `mdy`, for dates that can be read both ways.
   public var dateOrder: String?
   /// The device's model, for inputs without one.
   public var device: String?
@@ -35,7 +35,8 @@ public struct ExportOptions: Sendable {
   public var now: Int64?
   /// The id of the person whose items are read, if the input has those of several, or names none.
   package var patient: String?
-  /// Whether the input was fetched from a source. Whose data a source has was asked when the source was set.
+  /// Whether the input was fetched from a source, whose settings state the person. Messages then suggest no
+  /// options of `import`.
   package var isFetched = false
   /// Called while the input is read. When it returns true, reading ends with a failure of category `temporary`.
   public var isInterrupted: @Sendable () -> Bool = { false }

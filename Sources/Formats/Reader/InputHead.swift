@@ -8,9 +8,9 @@ import Nightscout
 /// The header of a table in the head of an input.
 struct HeaderRow<Meaning> {
   let delimiter: UInt8
-  /// Its cells as they are in the input.
+  /// The header's cells as they are in the input.
   let cells: [String]
-  /// The rows of the head below it.
+  /// The rows below the header, as far as the head of the input has them.
   let rows: ArraySlice<[String]>
   /// The result of parsing the header for the format.
   let meaning: Meaning
@@ -21,7 +21,7 @@ struct HeaderRow<Meaning> {
 
 /// The decoded start of an input, by which formats recognise it.
 struct InputHead {
-  /// The size in bytes.
+  /// The maximum size of a head in bytes.
   static let size = 64 * 1024
   static let maxLines = 40
   static let maxObjects = 20

@@ -89,7 +89,7 @@ struct InputPeople {
   /// Whether `--where` or `--patient` picked a person.
   var isPicked: Bool { picked != nil }
 
-  /// What to do with an item of this person; an empty id is an item without a person.
+  /// The decision whether to read an item of this person. An empty id means an item without a person.
   mutating func choice(_ id: String) -> Choice {
     note(id)
     guard let picked else {

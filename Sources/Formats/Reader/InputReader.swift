@@ -102,7 +102,7 @@ public struct InputReader {
   package var modifiedAt: Int64? { input.source.modifiedAt }
   /// The bytes read so far and the total; the total is nil for a pipe.
   public var progress: (done: Int64, total: Int64?) { (input.source.bytesRead, input.source.size) }
-  /// The path, or `-`.
+  /// The path of the input, or `-` for standard input.
   public var name: String { input.source.name }
   /// The zone of times that state no offset, and whether a person gave it.
   package var zone: (zone: LogbookZone, isGiven: Bool) { (options.zone, options.zoneIsGiven) }

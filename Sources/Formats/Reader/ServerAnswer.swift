@@ -16,7 +16,7 @@ enum ServerAnswer {
     "data", "result", "graphData", "activeSensors", "entries", "records", "egvs", "readings", "items",
   ]
   private static let maxText = 160
-  /// A longer word with a digit may be a token.
+  /// The maximum length of a word with a digit that is shown. A longer one may be a token.
   private static let maxWord = 16
 
   /// Why the answer holds no data, and what to do next; nil for any other input.

@@ -9,14 +9,14 @@ import Nightscout
 /// The bodies are those that public clients record: of LibreLinkUp in timoschlueter/nightscout-librelink-up and
 /// robberwick/pylibrelinkup, of Dexcom Share in gagebenne/pydexcom.
 package struct ServiceTrouble: Sendable {
-  /// What a person can do about it.
+  /// The category of the failure, which shows what a person can do.
   package let category: FailureCategory
   /// The sentence for people, with the next step. It quotes no text of the service.
   package let reason: String
   /// How long to wait before the next request, in seconds; nil if the service does not say.
   package let retryAfterSeconds: Int?
 
-  /// The largest body that is looked at.
+  /// The maximum size in bytes of an answer that is examined.
   package static let maxBytes = 64 << 10
   /// The shortest wait after a lock-out: a login within it starts the lock again.
   private static let lockSeconds = 900

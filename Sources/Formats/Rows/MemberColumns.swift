@@ -12,7 +12,7 @@ final class MemberColumns {
   private static let slotCount = 1024
 
   struct Meaning {
-    /// -1 if the member is not read.
+    /// The index of the column; -1 if the member is not read.
     var column = -1
     /// The scope of the object that is its value; -1 if that object is not read.
     var inside = -1

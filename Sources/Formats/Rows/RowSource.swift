@@ -5,7 +5,7 @@ enum RowOutcome {
   case row(Row)
   /// An item that is not a row, with its line and the reason.
   case rejected(line: Int64, reason: String)
-  /// No more for now, but the input is still open.
+  /// There is no item at the moment, but the input is still open.
   case paused
   /// The end. If the input ended inside an item, `cut` has its line and describes it.
   case end(cut: (line: Int64, detail: String)?)

@@ -196,7 +196,7 @@ struct TandemFormat: ExportFormat {
 
   private func owner(_ row: Row) -> String { row[table[.serial]].text }
 
-  /// A bolus, at the time of its end.
+  /// Adds a bolus at the time of its end.
   private mutating func readBolus(_ row: Row, into out: inout BatchBuilder) {
     let cell = row[table[.completionTime]].trimmed
     if cell.isEmpty { return out.skip("bolus not completed") }

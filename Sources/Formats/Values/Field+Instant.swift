@@ -3,9 +3,9 @@
 import Logbook
 
 extension Field {
-  /// 2000-01-01 in milliseconds. Smaller numbers are seconds, as in Nightscout.
+  /// The lowest number that is milliseconds: 2000-01-01. Smaller numbers are seconds, as in Nightscout.
   private static let minMilliseconds: Int64 = 946_684_800_000
-  /// The end of the year 9999.
+  /// The highest number that is milliseconds: the end of the year 9999.
   private static let maxMilliseconds: Int64 = 253_402_300_799_999
 
   /// The instant in this field: seconds or milliseconds since 1970, or a time with the year first, in UTC if it has no

@@ -8,7 +8,7 @@ struct HeaderWords {
   let name: String
   /// Its runs of letters and digits. A run that changes from lower to upper case is also split there.
   let words: Set<String>
-  /// Its meaning in terms of glucose.
+  /// The meaning of the name in terms of glucose.
   let glucose: GlucoseName
 
   /// - Parameter header: a column's name. A text that is longer than any name is read as an empty one.

@@ -7,7 +7,7 @@ import Logbook
 /// A source is a device or an app. No list of names is ever complete, but a sensor measures every 1 to 15
 /// minutes for hours, and a person never does.
 struct SourceKinds {
-  /// What took the values of a source.
+  /// The kind of device that took the values of a source.
   enum Taker { case sensor, meter, unknown }
 
   /// A hash of the texts that identify a source.
@@ -24,7 +24,7 @@ struct SourceKinds {
   /// The texts that name a source. The first one is for messages.
   struct Label: Hashable {
     var texts: [String]
-    /// The column of the first text.
+    /// The index of the column that holds the first text; -1 if it has none.
     var place = -1
 
     var name: String { texts.first ?? "" }
@@ -47,7 +47,7 @@ struct SourceKinds {
 
   init(readsWords: Bool = false) { self.readsWords = readsWords }
 
-  /// Whether there are too many sources to be devices.
+  /// Whether there are too many sources, so that they cannot be devices.
   var isFull: Bool { sources.count >= Self.maxSources }
 
   /// Whether a source needs no label, because it is known, or because there are too many sources.
