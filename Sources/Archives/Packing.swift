@@ -65,7 +65,7 @@ package protocol UnpackingSource: ByteSource {
 /// Fails if a signal ends the program, or if the output is far larger than the input. A kilobyte can unpack to a gigabyte
 /// of zeros, which would take minutes to read.
 private final class BoundedUnpacking: UnpackingSource {
-  /// Below this size any ratio is accepted: a small file of repeated lines is harmless.
+  /// The unpacked size in bytes up to which any ratio is accepted: a small file of equal lines is harmless.
   private static let freeBytes: UInt64 = 64 << 20
 
   private let stage: any UnpackingSource

@@ -141,7 +141,8 @@ extension BluetoothBus {
     }
   }
 
-  /// Each meter once: every adapter that hears it has an object for it. The one with the pairing is used.
+  /// The devices with each meter only once. Every adapter that hears a meter has an object for it; the one
+  /// with the pairing is used.
   private static func once(_ devices: [BluetoothDevice]) -> [BluetoothDevice] {
     var addresses: Set<String> = []
     let pairedFirst = devices.filter(\.isPaired) + devices.filter { !$0.isPaired }

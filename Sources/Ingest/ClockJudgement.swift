@@ -4,7 +4,7 @@ package import Logbook
 
 /// The comparison of a meter's clock with the logbook's local time. It shifts no times.
 package struct ClockJudgement: Sendable {
-  /// A difference up to this is normal: meters show whole minutes, and lose or gain some in a month.
+  /// The maximum normal difference in seconds. Meters show whole minutes, and lose or gain some in a month.
   package static let thresholdSeconds: Int64 = 120
 
   /// Both clocks at one moment.

@@ -9,7 +9,7 @@ import Logbook
 struct ClockSetBack {
   private var newest: DeviceTime?
 
-  /// `.clockSetBack` for a time before one that the meter had already shown; else no mark.
+  /// The mark `.clockSetBack` for a time before one that the meter had already shown; else no mark.
   mutating func mark(_ time: DeviceTime) -> ReadingMarks {
     guard let newest, time < newest else {
       newest = time

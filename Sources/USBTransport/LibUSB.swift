@@ -332,7 +332,9 @@ extension LibUSBPort {
     }
   }
 
-  /// The length field of a control request has 16 bits.
+  /// The count for the length field of a control request, which has 16 bits.
+  ///
+  /// - Throws: `.failed` for a larger count.
   private static func checkedLength(_ count: Int) throws(TransportError) -> UInt16 {
     guard let length = UInt16(exactly: count) else { throw .failed("a control request of \(count) bytes") }
     return length

@@ -14,7 +14,7 @@ final class Watch {
   /// The total time of exchanges after an interruption: enough to end a session of every protocol.
   static let graceMilliseconds = 1000
 
-  /// A signal immediately before a wait does not interrupt it, so each wait is short.
+  /// The maximum time of one wait: short, since a signal immediately before a wait does not interrupt it.
   private static let longestWaitMilliseconds = 50
 
   private let isInterrupted: () -> Bool

@@ -25,7 +25,7 @@ struct SheetTime {
   static let secondsOfDay = 86_400
   /// The first day number after the year 9999.
   private static let endOfDates = 2_958_466.0
-  /// Days between 1899-12-30 and 1970-01-01.
+  /// The number of days between 1899-12-30 and 1970-01-01.
   private static let epoch = 25_569
 
   /// The time of a day number of Excel; nil if it is out of range.
@@ -119,7 +119,8 @@ struct SheetTime {
     return start == place ? total : nil
   }
 
-  /// Days since 1970 of a date in the Gregorian calendar. Years begin in March here, so that the leap day is the last.
+  /// The number of days from 1970-01-01 to a date in the Gregorian calendar. Years begin in March here, so
+  /// that the leap day is the last.
   private static func day(_ year: Int, _ month: Int, _ day: Int) -> Int {
     let shifted = month <= 2 ? year - 1 : year
     let era = shifted / 400

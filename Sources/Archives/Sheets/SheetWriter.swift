@@ -87,7 +87,8 @@ struct SheetWriter {
 
 /// Converts numbers of sheets to text in the form in which people type them.
 private enum SheetNumber {
-  /// A binary number represents this many decimal digits exactly. Further digits in a text come from a conversion.
+  /// The number of decimal digits that a binary number represents exactly. Further digits in a text come from
+  /// a conversion.
   private static let exactDigits = 15
 
   /// The value of a text; nil if it is not a number.

@@ -196,7 +196,8 @@ extension AccuChekSession {
     return came
   }
 
-  /// A warning suffices: two other readers ignore the instance number, and a real meter may always answer with 0.
+  /// Warns of answers with another instance number than the requested one. Two other readers ignore the
+  /// number, and a real meter may always answer with 0.
   fileprivate mutating func warnOfInstance(_ segment: MemorySegment) {
     warn(
       "the meter's answers name another part of its memory than the requested part \(segment.instance)"

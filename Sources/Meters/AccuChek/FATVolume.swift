@@ -23,7 +23,7 @@ struct FATVolume<Sectors: SectorSource> {
     var byteCount: Int
   }
 
-  /// Larger than any folder of a meter's disk. A larger one means a broken file system, or another kind of disk.
+  /// The maximum size of a folder in bytes. A larger one means a broken file system, or another kind of disk.
   static var maxFolderBytes: Int { 1 << 17 }
   /// The largest file that is read, in bytes.
   static var maxFileBytes: Int { 1 << 23 }

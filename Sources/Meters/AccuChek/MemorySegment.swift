@@ -58,7 +58,7 @@ struct MemorySegment: Hashable {
     return segments
   }
 
-  /// A count of four bytes; nil for another size.
+  /// The number in a value of four bytes; nil for another size.
   private static func number(_ value: [UInt8]) -> Int? {
     value.count == 4 ? value.reduce(0) { $0 << 8 | Int($1) } : nil
   }

@@ -41,7 +41,7 @@ struct GlucoseSession {
     case answer([UInt8])
   }
 
-  /// A transfer without a notification for this time has failed (profile, section 5.5).
+  /// The time without a notification after which a transfer has failed (profile, section 5.5).
   private static let silenceMilliseconds = 30_000
   private static let requestMilliseconds = 10_000
   /// The timeout for records that come without a request. The TRUE METRIX AIR sends its records as soon as

@@ -23,7 +23,7 @@ struct ASTMRecord: Hashable {
     self[index].split(separator: "^", omittingEmptySubsequences: false)
   }
 
-  /// A time of twelve digits, to the minute, or of fourteen, to the second.
+  /// The time in a field: twelve digits, to the minute, or fourteen, to the second; nil for anything else.
   func time(_ index: Int) -> DeviceTime? {
     let digits = self[index].utf8.map { Int($0) - 0x30 }
     guard digits.count == 12 || digits.count == 14, digits.allSatisfy({ (0...9).contains($0) }) else {
@@ -35,7 +35,7 @@ struct ASTMRecord: Hashable {
       minute: number(10, 12), second: digits.count == 14 ? number(12, 14) : 0)
   }
 
-  /// A number in plain decimal digits, such as `102` or `10.9`; nil for anything else.
+  /// The number in a field of plain decimal digits, such as `102` or `10.9`; nil for anything else.
   func number(_ index: Int) -> Double? {
     let text = self[index]
     let parts = text.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)

@@ -85,7 +85,8 @@ extension ContourDriver {
     return contents
   }
 
-  /// A Contour Next Link that is paired with a pump uses the pump's clock, and refuses to set its own.
+  /// Sets the time or the date. A Contour Next Link that is paired with a pump uses the pump's clock, and
+  /// refuses this.
   private func set(_ subject: String, _ numbers: [Int], _ session: ContourSession) throws {
     let digits = numbers.map { $0 < 10 ? "0\($0)" : "\($0)" }.joined()
     for text in ["W|", subject, digits + "|\r"] {

@@ -45,7 +45,7 @@ enum ContourByte {
   static let acknowledge: UInt8 = 0x06
   static let refuse: UInt8 = 0x15
   static let endOfBlock: UInt8 = 0x17
-  /// `X`: the meter answers it like EOT.
+  /// The letter `X`, which the meter answers like EOT.
   static let wake: UInt8 = 0x58
 }
 
@@ -60,8 +60,7 @@ enum ContourToken: Hashable {
 /// Splits the stream that the reports carry. A frame of exactly 60 bytes fills one report, and no further one follows.
 /// So only the stream determines the end of a frame.
 struct ContourStream {
-  /// The maximum size of a frame in bytes. The longest known one, a header of a Contour Next USB, has about
-  /// 300.
+  /// The maximum size of a frame in bytes. The longest known, a header of a Contour Next USB, has about 300.
   static let longestFrame = 1024
 
   private var bytes: [UInt8] = []

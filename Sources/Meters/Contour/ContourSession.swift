@@ -8,7 +8,7 @@ final class ContourSession {
   private static let answerMilliseconds = 5000
   /// The timeout for the first header and for the closing handshake.
   private static let handshakeMilliseconds = 2000
-  /// Reports of one message arrive 12 to 20 ms apart, so that a longer silence ends the message.
+  /// The silence that ends a message, whose reports arrive 12 to 20 ms apart.
   private static let silenceMilliseconds = 60
   /// The number of times that a frame is requested again, by the manufacturer's rules.
   private static let maxRefusals = 6

@@ -200,7 +200,8 @@ final class DexcomSession {
   /// The time to wait for an answer, twice as long as in Tidepool's driver.
   private static let milliseconds = 2000
   private static let attempts = 3
-  /// A transfer carries 64 bytes, so that the longest answer has 34 transfers. Noise may precede it.
+  /// The maximum number of transfers of an answer. The longest answer has 34 of 64 bytes, and noise may
+  /// precede it.
   private static let maxTransfers = 256
   private static let nextMilliseconds = 1000
   private static let maxPages: UInt32 = 10_000

@@ -70,7 +70,7 @@ extension DexcomRecord {
     func shown(_ system: Int64) -> DeviceTime { DeviceTime(seconds: system + display - self.system + epoch) }
   }
 
-  /// A sensor value. Values for the display only are not history: the manufacturer's export omits them.
+  /// Parses a sensor value. The manufacturer's export omits values for the display only, so they are skipped.
   private static func sensor(_ bytes: [UInt8], _ times: Times, revision: UInt8) -> Self? {
     guard let word = bytes.littleEndian(UInt16.self, at: 8) else { return nil }
     if word & 0x8000 != 0 { return .skipped("sensor value only for the display") }
@@ -94,7 +94,7 @@ extension DexcomRecord {
     return .reading(MeterReading(.cbg, at: moment.shown, measurement, tick: moment.tick))
   }
 
-  /// A value from a finger stick that a person typed, at the time of typing.
+  /// Parses the value of a finger stick that a person typed, with the time of typing.
   private static func calibration(_ bytes: [UInt8], _ times: Times, revision: UInt8) -> Self? {
     guard let value = bytes.littleEndian(UInt16.self, at: 8),
       let typed = bytes.littleEndian(UInt32.self, at: revision >= 3 ? 11 : 10).map(Int64.init)
@@ -109,7 +109,7 @@ extension DexcomRecord {
         marks: .calibration))
   }
 
-  /// An event that a person entered, at the time that the person stated.
+  /// Parses an event that a person entered, with the time that the person stated.
   private static func event(_ bytes: [UInt8]) -> Self? {
     guard bytes.count >= 18, let seconds = bytes.littleEndian(UInt32.self, at: 10),
       let value = bytes.littleEndian(UInt32.self, at: 14)

@@ -34,7 +34,7 @@ extension FreeStyleMeter {
     String(decoding: report.payload.prefix { $0 != 0x0D }, as: UTF8.self)
   }
 
-  /// A complete answer, with the sum of its new content.
+  /// Replaces the personal data in a complete answer, and recomputes its checksum.
   private func replaced(
     _ reply: [UInt8], to command: String, _ numbers: inout StandInNumbers
   ) throws -> [UInt8] {

@@ -38,7 +38,7 @@ struct FreeStyleLibreDriver: MeterDriver, FreeStyleFamily {
 }
 
 extension FreeStyleLibreDriver {
-  /// A row of `$history?`: an automatic measurement of the sensor.
+  /// Adds a row of `$history?`, which is an automatic measurement of the sensor.
   private static func addHistory(_ row: FreeStyleRow, into memory: inout FreeStyleMemory) {
     guard row.count == 16, row.number(1) == 12 else {
       return memory.reject(row, "the row of sensor history has an unknown form")
@@ -51,7 +51,7 @@ extension FreeStyleLibreDriver {
 }
 
 extension Measurement {
-  /// A value of a Libre, in whole mg/dL whatever unit it shows.
+  /// The glucose for a number of a Libre, which is in whole mg/dL whatever unit the reader shows.
   static func libreGlucose(_ number: Int?) -> Measurement? {
     number.flatMap { $0 > 0 ? .value(Quantity(Double($0), .milligramsPerDecilitre)) : nil }
   }
@@ -161,7 +161,7 @@ extension LibreResultRow {
     if (halves ?? 0) > 0 || isSet(18) { add("long", halves: halves, timeIn: 2, into: &memory) }
   }
 
-  /// A missing dose or a dose of 0 means that the amount is unknown.
+  /// Adds a dose of insulin in half units. A missing dose or a dose of 0 means that the amount is unknown.
   private func add(_ subtype: String, halves: Int?, timeIn field: Int, into memory: inout FreeStyleMemory) {
     var fields: [String: FieldValue] = ["subtype": .text(subtype)]
     if let halves, halves > 0 { fields["units"] = .number(Double(halves) / 2) }

@@ -74,8 +74,8 @@ extension FreeStyleRow {
 }
 
 extension Measurement {
-  /// A strip's value as meters write it: whole mg/dL, `HI` or `LO`; nil for anything else. Their range is 20 to
-  /// 500 mg/dL.
+  /// The glucose for a strip's value: whole mg/dL, `HI` or `LO`; nil for anything else. Meters show values
+  /// from 20 to 500 mg/dL.
   static func stripGlucose(_ text: String, _ number: Int?) -> Measurement? {
     switch text {
     case "HI": .high(above: 500, .milligramsPerDecilitre)
@@ -84,7 +84,8 @@ extension Measurement {
     }
   }
 
-  /// A ketone value in eighteenths of mmol/L, or `HI` above 8.0. Meters and LibreView show it with one decimal.
+  /// The ketone value for a number in eighteenths of mmol/L, or `HI` above 8.0. Meters and LibreView show it
+  /// with one decimal.
   static func stripKetone(_ text: String, _ number: Int?) -> Measurement? {
     if text == "HI" { return .high(above: 8, .millimolesPerLitre) }
     return number.flatMap { number in

@@ -23,7 +23,7 @@ struct FreeStyleMeter {
   /// The tables that make up the memory.
   let tables: [Table]
 
-  /// A meter that sends its strip tests as rows of `$result?`.
+  /// The commands and the table of a meter that sends its strip tests as rows of `$result?`.
   static func strips(
     driver: String, plainFields: @escaping @Sendable (FreeStyleRow) -> Set<Int>,
     add: @escaping @Sendable (FreeStyleRow, inout FreeStyleMemory) -> Void

@@ -162,9 +162,9 @@ extension ArraySlice<UInt8> {
 struct FreeStyleReport: Hashable {
   /// The number of bytes that one report carries.
   static let maxPayload = 62
-  /// Begins a session; the answer is `ready`.
+  /// The type of the report that begins a session; the answer is `ready`.
   static let begin: UInt8 = 0x01
-  /// A part of a text.
+  /// The type of a report that carries a part of a text.
   static let text: UInt8 = 0x60
   /// The type of text reports in the manufacturer's software, and the only one known to work with a Libre Pro.
   static let vendorText: UInt8 = 0x21

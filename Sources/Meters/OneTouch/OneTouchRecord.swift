@@ -4,7 +4,7 @@ import Logbook
 
 /// One test in a binary OneTouch meter. The value is in mg/dL whatever unit the display shows.
 struct OneTouchRecord: Hashable {
-  /// Seconds from 1970-01-01 to 2000-01-01, the epoch of all models except the UltraEasy.
+  /// The seconds from 1970-01-01 to 2000-01-01, the epoch of all models except the UltraEasy.
   static let epoch: Int64 = 946_684_800
   /// The range of every OneTouch meter in mg/dL. The only source is the limits in Tidepool's drivers.
   static let range = 20...600
@@ -101,7 +101,7 @@ enum OneTouchClock {
     return seconds == 0 ? nil : DeviceTime(seconds: Int64(seconds) + epoch)
   }
 
-  /// A time in the clock's seconds.
+  /// The time as the clock counts it, in seconds since the epoch.
   static func seconds(_ time: DeviceTime, since epoch: Int64, doing: String) throws -> UInt32 {
     let (seconds, overflow) = time.seconds.subtractingReportingOverflow(epoch)
     guard !overflow, let seconds = UInt32(exactly: seconds), seconds > 0 else {

@@ -59,7 +59,7 @@ extension Ultra2Record {
     return .reading(MeterReading(.smbg, at: time, measurement, marks: marks), remark: "")
   }
 
-  /// A value above the range; nil if the word follows an unknown code.
+  /// The measurement of a value above the range; nil if the word for it follows an unknown code.
   private static func high(_ code: String) -> Measurement? {
     ["", "C", "K"].contains(code) ? OneTouchRecord.measurement(.max) : nil
   }

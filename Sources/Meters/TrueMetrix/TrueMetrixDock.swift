@@ -53,7 +53,7 @@ struct TrueMetrixDock {
     return nil
   }
 
-  /// All records as text, newest first. Their sum is checked.
+  /// Returns all records as text, newest first, after a check of their sum.
   func download() throws -> [String] {
     let doing = "reading the meter's memory"
     for attempt in 0..<Self.tries {

@@ -64,8 +64,7 @@ extension DiskTransport {
     }
   }
 
-  /// The sense key of the last error: the low half of byte 2 of the answer to REQUEST SENSE; 0 if it is
-  /// short.
+  /// The sense key of the last error: the low half of byte 2 of REQUEST SENSE's answer; 0 if it is short.
   private func senseKey(within milliseconds: Int) throws(TransportError) -> UInt8 {
     let length = UInt8(Self.senseLength)
     let sense = try run([0x03, 0, 0, 0, length, 0], .reads(Self.senseLength), within: milliseconds)
