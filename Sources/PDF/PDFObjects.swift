@@ -7,7 +7,7 @@ struct PDFObjects {
   private var bytes = Array("%PDF-1.7\n%\u{E2}\u{E3}\u{CF}\u{D3}\n".unicodeScalars.map { UInt8($0.value) })
   private var places: [Int] = []
 
-  /// A number for an object that is written later.
+  /// Returns a new number, for an object that is written later.
   mutating func reserve() -> Int {
     places.append(0)
     return places.count
@@ -64,7 +64,7 @@ struct PDFObjects {
     return String(repeating: "0", count: max(0, 4 - digits.count)) + digits
   }
 
-  /// A number with at most two decimals.
+  /// The number as text with at most two decimals.
   static func number(_ number: Double) -> String {
     let hundredths = Int((number * 100).rounded())
     let (whole, rest) = (abs(hundredths) / 100, abs(hundredths) % 100)

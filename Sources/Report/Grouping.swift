@@ -51,7 +51,7 @@ package enum Grouping: String, CaseIterable, Sendable {
     DeviceTime(year: key / 12, month: key % 12 + 1, day: 1) ?? DeviceTime(seconds: 0)
   }
 
-  /// The week of ISO 8601: it belongs to the year of its Thursday.
+  /// The name of an ISO 8601 week, such as `2026-W19`. A week belongs to the year of its Thursday.
   private static func week(from monday: Int) -> String {
     let thursday = DeviceTime(seconds: Int64(monday + 3) * 86400)
     let year = thursday.parts.year

@@ -159,7 +159,8 @@ struct SourceTally: Sendable {
   private static let windowSeconds: Int64 = 60
   /// The maximum difference between the offsets of two zones, in seconds.
   private static let maxShiftSeconds: Int64 = 26 * 3600
-  /// Shown times and instants are less than two days apart, so a day is complete three days later.
+  /// The number of days after which a day is complete. Shown times and instants are less than two days apart,
+  /// so three are enough.
   private static let lateDays = 3
 
   let kind: CountableItem.Kind

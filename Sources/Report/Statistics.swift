@@ -336,7 +336,8 @@ extension Statistics {
     }
   }
 
-  /// If grouped by device, each sensor has all its samples, whichever ones are used in the total.
+  /// Adds a sample to the group of its device, if that is the grouping. Each sensor then has all its samples,
+  /// whichever ones are used in the total.
   private mutating func addOfDevice(
     _ sample: SensorSample, _ minutes: Int, _ fate: SensorSelection.Fate, _ group: Int
   ) {

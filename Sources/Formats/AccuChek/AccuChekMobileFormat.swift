@@ -132,7 +132,7 @@ struct AccuChekMobileFormat: ExportFormat {
     return .unknown("before the header, or not a row of the report")
   }
 
-  /// A value marked both as before and after a meal keeps neither mark, as in the meter's driver.
+  /// The marks of a row. A value marked as before and after a meal keeps neither, as in the meter's driver.
   private mutating func marks(_ row: Row) -> ReadingMarks {
     var marks: ReadingMarks = []
     for (column, mark) in Self.marks where !row[columns[column]].trimmed.isEmpty { marks.formUnion(mark) }

@@ -79,7 +79,7 @@ struct SmartPixFormat: ExportFormat {
     return .data
   }
 
-  /// A glucose of `---` means an entry without glucose.
+  /// Adds the glucose of an entry, unless it is `---`, which means none.
   private func readGlucose(_ row: Row, at time: ShownTime, into out: inout BatchBuilder) -> Bool {
     let cell = glucose.read(row[Name.value].trimmed)
     if case .empty = cell { return false }

@@ -167,7 +167,8 @@ extension AppleHealthFormat {
     add(.food, ["carbs": .number(grams)], row, into: &out)
   }
 
-  /// A record has no id. Its instant, amount and writer identify it, whatever the offset in an export.
+  /// Adds a diary record. It has no id in the export, so its instant, amount and writer identify it, whatever
+  /// its offset.
   private func add(
     _ kind: RecordKind, _ fields: [String: FieldValue], _ row: Row, into out: inout BatchBuilder
   ) {

@@ -62,7 +62,7 @@ final class ArchivedSource: InputSource {
 /// A spreadsheet that is a member of a ZIP archive. Its directory is at its end, so it is unpacked to a file that no
 /// other process can see. It is a document and not a nested archive, so nothing in it is unpacked further.
 enum MemberSpreadsheet {
-  /// A spreadsheet of this many bytes unpacks to far more rows than a sheet can have.
+  /// The maximum size in bytes. A larger spreadsheet unpacks to far more rows than a sheet can have.
   static let maxSize: UInt64 = 512 << 20
   private static let endings = [".xlsx", ".xlsm", ".xltx", ".xls", ".ods"]
 

@@ -207,7 +207,8 @@ final class ReplaySource: ByteSource {
 struct Head {
   /// The maximum wait for more bytes after the first ones.
   static let longestWait = Duration.seconds(1)
-  /// A pipe with fewer bytes in its first second is live: a person or a sensor writes it, and it may never end.
+  /// The minimum number of bytes in the first second of a download. A pipe with fewer is live: a person or a
+  /// sensor writes it, and it may never end.
   static let minBytesOfDownload = 4096
 
   var bytes: [UInt8] = []

@@ -137,7 +137,7 @@ final class TextBuffer {
     return kept
   }
 
-  /// Up to this number, NUL bytes are stray even in a short text.
+  /// The number of NUL bytes up to which they are stray, even in a short text.
   private static let fewNulBytes = 4
 
   /// Distinguishes text with stray NUL bytes from other data.

@@ -179,7 +179,7 @@ extension CareLinkFormat {
       seconds: time.second, hasHalfDay: time.hasHalfDay, separator: day.separator)
   }
 
-  /// A time in the lines before the rows, which may be only a day.
+  /// The time in a cell of the lines before the rows, which may be only a day.
   private func openTime(_ cell: Field) -> AmbiguousTime? {
     if let time = cell.openTime { return time }
     guard let day = cell.ambiguousDate, day.length == cell.count else { return nil }

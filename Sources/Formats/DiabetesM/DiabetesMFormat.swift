@@ -109,7 +109,10 @@ extension DiabetesMFormat {
   /// Whether a cell has a value: 0 means none.
   private func isFilled(_ cell: Field) -> Bool { !cell.trimmed.isEmpty && cell.number() != 0 }
 
-  /// The app does not state which values came from a meter, so all except a sensor's are diary values.
+  /// Adds the glucose and the ketone of a row. All except a sensor's are manual, since the app does not state
+  /// which ones came from a meter.
+  ///
+  /// - Returns: whether the row has one of these values.
   private func readValues(_ row: Row, at time: ShownTime, into out: inout BatchBuilder) -> Bool {
     var isTaken = false
     let device = out.device(Device(vendor: "Diabetes:M", model: "Diabetes:M", format: Self.id))

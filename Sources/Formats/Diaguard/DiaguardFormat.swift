@@ -97,7 +97,7 @@ struct DiaguardFormat: ExportFormat {
     }
   }
 
-  /// A bolus and its correction are one dose; basal insulin is a separate one.
+  /// Adds up to two doses: a bolus together with its correction, and basal insulin.
   private func readInsulin(_ row: Row, at time: ShownTime, into out: inout BatchBuilder) {
     let columns = [Dose.bolus, Dose.correction, Dose.basal].map {
       AmountColumn($0, "\($0)", PlausibleAmounts.units)
@@ -120,12 +120,12 @@ struct DiaguardFormat: ExportFormat {
     }
   }
 
-  /// A sum rounded to a thousandth, since the binary sum of two decimal numbers may differ from the exact one.
+  /// The sum rounded to a thousandth, since the binary sum of two decimals may differ from the exact one.
   private static func sum(_ one: Double, _ other: Double) -> Double {
     ((one + other) * 1000).rounded() / 1000
   }
 
-  /// The weight of a food is not that of its carbohydrates, so both become text.
+  /// Adds a food with its weight as text, since the weight of a food is not that of its carbohydrates.
   private func readFood(_ row: Row, into out: inout BatchBuilder) {
     guard let time else {
       return out.reject(row, hasEntry ? "its entry has no time" : "food before the first entry")

@@ -36,7 +36,7 @@ struct FHIRFormat: ExportFormat {
     "Procedure", "Provenance", "Questionnaire", "QuestionnaireResponse", "ServiceRequest", "Specimen",
   ]
 
-  /// A resource of this size is parsed at once; a day of samples needs 1/100 of it.
+  /// The maximum size of a resource in bytes, since it is parsed at once. A day of samples needs 1/100 of it.
   private static let maxResource = 1 << 20
   /// The maximum number of names by which other resources are counted.
   private static let maxSkipped = 100
@@ -231,8 +231,8 @@ extension FHIRFormat {
     return device
   }
 
-  /// An instant identifies its reading, since servers write it with various offsets; a time without an offset is a
-  /// shown time.
+  /// Adds a reading. An instant identifies it, since servers write an instant with various offsets. A time
+  /// without an offset is a shown time.
   private func add(
     _ meaning: FHIRCode.Meaning, _ measurement: Measurement, at time: ShownTime, _ device: DeviceIndex,
     _ row: Row, into out: inout BatchBuilder

@@ -2,9 +2,10 @@
 
 import Logbook
 
-/// Facts that the first rows determine, and facts that need all rows.
+/// Surveys the input: facts that the first rows determine, and facts that need all rows.
 extension GenericFormat {
-  /// A number over 12 or a dot in the head's dates determines the order. The survey finds contradictions.
+  /// Decides the order of day and month from the dates in the head, by a number over 12 or a dot. The survey
+  /// later finds contradictions.
   ///
   /// - Throws: `Failure` of category `badInput` if the year may come first.
   mutating func decideOrderFromHead() throws {

@@ -187,8 +187,8 @@ struct GenericRows {
   /// Surveys the persons in a row.
   ///
   /// - Parameters:
-  ///   - places: the indexes of the columns in it.
-  ///   - mark: the decimal mark of its value.
+  ///   - places: the indexes of the columns in the row.
+  ///   - mark: the decimal mark of the row's value.
   mutating func survey(_ row: Row, _ places: GenericColumns, at seconds: Int64, _ mark: DecimalMark) {
     for (index, place) in zip(columns.indices, places.watched) where !columns[index].isPick {
       columns[index].note(row[place])

@@ -41,7 +41,7 @@ struct GenericSections {
     if latest != nil { latest = nil }
   }
 
-  /// What follows a label such as `Patient Name:` in a line; nil without a label or a text.
+  /// The text after a label such as `Patient Name:` in a line; nil without a label or a text.
   private static func person(_ row: Row) -> [String]? {
     let cells = row.fields.map { $0.trimmed }.filter { !$0.isEmpty }
     // Most lines are rows with an invalid time, and cost no further work.

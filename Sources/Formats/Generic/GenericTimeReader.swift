@@ -23,7 +23,7 @@ struct GenericTimeReader {
 
   /// The numbers with which spreadsheets store times: days since 1899-12-30, here of the years 1982 to 2119.
   static let serials = 30_000.0..<80_000.0
-  /// Seconds since 2001 of the years 2004 to 2032, as Apple's programs count.
+  /// The seconds since 2001 in the years 2004 to 2032, as Apple's programs count.
   static let secondsSince2001 = 100_000_000.0..<1_000_000_000.0
   private static let unknownForm = "invalid time, or a form of time that glucoport does not know"
 

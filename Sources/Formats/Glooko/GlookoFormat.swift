@@ -237,7 +237,8 @@ extension GlookoFormat {
 
   private func owner(_ row: Row) -> String { row[table[.serial]].text }
 
-  /// A bolus: the delivered amount, in two parts if it was partly extended. The calculator's glucose is not a reading.
+  /// Adds a bolus: the delivered amount, in two parts if it was partly extended. The calculator's glucose is
+  /// not a reading.
   private mutating func readBolus(_ row: Row, at time: ShownTime, into out: inout BatchBuilder) {
     var amounts: [String: FieldValue] = [:]
     guard
@@ -258,7 +259,7 @@ extension GlookoFormat {
     if amounts.isEmpty, carbs == nil { out.skip("bolus without insulin") }
   }
 
-  /// A basal rate with its minutes; the delivered insulin if the table states no rate.
+  /// Adds a basal rate with its minutes, or the delivered insulin if the table states no rate.
   private mutating func readBasal(_ row: Row, at time: ShownTime, into out: inout BatchBuilder) {
     var fields: [String: FieldValue] = [:]
     guard

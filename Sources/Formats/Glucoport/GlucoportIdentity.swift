@@ -257,7 +257,7 @@ extension GlucoportIdentity {
     return field.equals("false") ? false : nil
   }
 
-  /// A key of this or another program: printable, without blanks.
+  /// Whether the text can be a record's key, of this or another program: printable ASCII without blanks.
   private static func isGuid(_ field: Field) -> Bool {
     field.count > 0 && field.count <= 128 && field.bytes.allSatisfy { $0 > 0x20 && $0 < 0x7F }
   }

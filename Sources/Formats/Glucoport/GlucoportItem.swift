@@ -169,7 +169,7 @@ extension GlucoportRecord {
 }
 
 extension Placement {
-  /// A shown time in UTC.
+  /// The instant of a shown time, as a time in UTC.
   func instant(of shown: DeviceTime) -> DeviceTime {
     DeviceTime(seconds: shown.seconds - Int64(utcOffset))
   }

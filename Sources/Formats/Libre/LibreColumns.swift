@@ -51,7 +51,8 @@ struct LibreColumns {
     clockBits = hasClock ? Self.bits([longTaken + 8, longTaken + 9]) : 0
   }
 
-  /// LibreView's 19 columns; `shift` is the number of columns that another program inserted before them.
+  /// The indexes of LibreView's 19 columns; `shift` is the number of columns that another program inserted
+  /// before them.
   static func libreView(shift: Int) -> LibreColumns {
     LibreColumns(time: 2 + shift, historic: 4 + shift, hasServings: true, hasClock: false)
   }

@@ -39,8 +39,8 @@ extension MySugrFormat {
     out.add(.ketone, ketoneCell, device: device, at: shown, marks: .manual, row: row)
   }
 
-  /// The doses for meal and correction are parts of the dose by pen or pump, so they count only if neither of these is
-  /// stated.
+  /// Adds the rapid-acting insulin of a row. The doses for meal and correction are parts of the dose by pen
+  /// or pump. So they count only if neither of these is stated.
   private mutating func readRapid(_ row: Row, at shown: ShownTime, into out: inout BatchBuilder) {
     let cells = [Column.pen, Column.pump, Column.meal, Column.correction].map { row[$0].trimmed }
     guard cells.contains(where: { !$0.isEmpty }) else { return }
@@ -71,8 +71,8 @@ extension MySugrFormat {
     add(.insulin, ["subtype": .text(subtype), "units": .number(units)], row, at: shown, into: &out)
   }
 
-  /// A temporary basal rate is a percentage of a rate that the file does not contain, so it has no units. The app
-  /// writes it with or without the sign.
+  /// Adds a temporary basal rate, without units: it is a percentage of a rate that the file does not contain.
+  /// The app writes it with or without the sign.
   private mutating func readTemporaryBasal(_ row: Row, at shown: ShownTime, into out: inout BatchBuilder) {
     let (percent, duration) = (row[Column.basalPercent].trimmed, row[Column.basalMinutes].trimmed)
     if percent.isEmpty, duration.isEmpty { return }
@@ -96,7 +96,7 @@ extension MySugrFormat {
     add(.insulin, fields, row, at: shown, into: &out)
   }
 
-  /// A number of minutes, or a duration such as `1:30:00` in the app's spreadsheet.
+  /// The minutes in a cell: a number, or a duration such as `1:30:00` in the app's spreadsheet.
   private mutating func minutes(_ cell: Field) -> Double? {
     if let time = cell.timeOfDay, !time.hasHalfDay {
       return Double(time.hour * 60 + time.minute) + Double(time.second) / 60

@@ -121,7 +121,7 @@ struct NightscoutFormat: ExportFormat {
     }
   }
 
-  /// An entry of glucoport: its identity is in the entry, rather than derived from its date.
+  /// Adds an entry of glucoport, which states its identity, so that it is not derived from the date.
   private mutating func readOwn(_ row: Row, into out: inout BatchBuilder) {
     switch identity.reading(from: row, into: &out) {
     case .reading(let reading): out.add(reading)

@@ -104,7 +104,7 @@ struct OpenMHealthFormat: ExportFormat {
 }
 
 extension OpenMHealthFormat {
-  /// A data point of glucoport: its identity is stated, and its value is in the body.
+  /// Adds a data point of glucoport, which states its identity; its value is in the body.
   private mutating func readOwn(_ row: Row, _ place: Int, into out: inout BatchBuilder) {
     guard let unit = FHIRCode.unit(row[place + Body.unit].text),
       let number = row[place + Body.value].jsonNumber,
@@ -149,7 +149,7 @@ extension OpenMHealthFormat {
     }
   }
 
-  /// An instant identifies its reading; a time without an offset is a shown time.
+  /// Adds a reading. Its instant identifies it; a time without an offset is a shown time.
   private mutating func add(
     _ measurement: Measurement, at time: ShownTime, _ row: Row, _ place: Int, into out: inout BatchBuilder
   ) {

@@ -7,7 +7,7 @@ public import Logbook
 /// Detection sees the first 64 KiB. Some questions can only be decided with all rows, such as the order of day and
 /// month or the unit. Then a file is read twice, and a pipe is kept in an unlinked file.
 public struct InputReader {
-  /// Rejected rows are kept whole for `--rejects`. A batch ends when it holds more bytes of them than this.
+  /// The number of bytes of rejected rows in a batch from which it ends. They are kept whole for `--rejects`.
   private static let maxRejectedBytes = 8 << 20
   /// The most rows of a preamble before a header.
   static let longestPreamble = 40

@@ -49,7 +49,7 @@ struct Field {
     count == other.utf8CodeUnitCount && memcmp(start, other.utf8Start, count) == 0
   }
 
-  /// Equality that ignores the case of ASCII letters.
+  /// Whether the field equals the text, ignoring the case of ASCII letters.
   func equalsFolded(_ other: StaticString) -> Bool {
     guard count == other.utf8CodeUnitCount else { return false }
     for index in 0..<count where start[index] | 0x20 != other.utf8Start[index] | 0x20 { return false }

@@ -146,8 +146,8 @@ struct JSONCursor {
     throw .needsMore
   }
 
-  /// How many of eight bytes are before the first quote or backslash. A zero byte borrows from the byte to its left, so
-  /// the first match is always correct.
+  /// The number of the eight bytes that are before the first quote or backslash. A zero byte borrows from the
+  /// byte to its left, so the first match is always correct.
   @inline(__always)
   private static func distanceToSign(_ bytes: UInt64) -> Int {
     let ones: UInt64 = 0x0101_0101_0101_0101

@@ -45,7 +45,7 @@ struct TandemFormat: ExportFormat {
     }
   }
 
-  /// The name, and the date of birth where there is one.
+  /// The statements about the person: the name, and the date of birth if there is one.
   static func statedPersons(named names: [String]) -> [StatedPerson] {
     let birth = names.dropFirst().first.flatMap { StatedPerson(birthDate: $0) }
     return [names.first.flatMap { StatedPerson(name: $0) }, birth].compactMap(\.self)

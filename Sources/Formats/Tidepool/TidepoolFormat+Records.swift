@@ -62,7 +62,7 @@ extension TidepoolFormat {
     }
   }
 
-  /// A number in this range; nil if there is none or it is outside the range.
+  /// The number in a cell; nil if there is none, or if it is outside the range.
   private func number(_ row: Row, _ name: Int, in range: ClosedRange<Double>) -> Double? {
     row[columns[name]].jsonNumber.flatMap { range.contains($0) ? $0 : nil }
   }
@@ -77,7 +77,7 @@ extension TidepoolFormat {
     number(row, Name.duration, in: PlausibleAmounts.milliseconds).map { ($0 / 600).rounded() / 100 }
   }
 
-  /// A bolus: `units` at once, and `extended` units over `minutes`.
+  /// The content of a bolus: `units` at once, and `extended` units over `minutes`.
   private func bolus(_ row: Row) -> Content {
     if isWrong(row, Name.normal, in: PlausibleAmounts.units)
       || isWrong(row, Name.extended, in: PlausibleAmounts.units)
@@ -175,7 +175,7 @@ extension TidepoolFormat {
     "kilocalories": 1, "calories": 0.001, "kilojoules": 1 / 4.184, "joules": 1 / 4184,
   ]
 
-  /// An injection that a person entered.
+  /// The content of an injection that a person entered.
   private func dose(_ row: Row) -> Content {
     let dose = nested(row, Name.dose)
     guard let units = dose["total"].flatMap(Double.init), PlausibleAmounts.units.contains(units) else {
@@ -214,7 +214,7 @@ extension TidepoolFormat {
     return .record(.exercise, fields)
   }
 
-  /// How a person felt: a list of words, with optional notes.
+  /// The content of an item about how a person felt: a list of words, with optional notes.
   private func state(_ row: Row) -> Content {
     let states = nested(row, Name.states)
     let words = (0..<32).compactMap { states["\($0).stateOther"] ?? states["\($0).state"] }

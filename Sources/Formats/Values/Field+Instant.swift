@@ -121,7 +121,7 @@ enum MonthNames {
     return prefixes.first { word.hasPrefix($0.name) }?.month
   }
 
-  /// A date with a month's name: `Aug 7, 2017`, `7 août 2017`, `7. Aug. 2017`.
+  /// The date with a month's name, such as `Aug 7, 2017`, `7 août 2017` or `7. Aug. 2017`; nil for others.
   static func date(_ text: String) -> (year: Int, month: Int, day: Int)? {
     let words = text.split(whereSeparator: { $0 == " " || $0 == "," || $0 == "\u{A0}" || $0 == "\u{202F}" })
       .filter { $0 != "de" && $0 != "del" }

@@ -218,7 +218,7 @@ extension Field {
     return ShownTime(time, utcOffset: offset)
   }
 
-  /// A time from two cells: the date with the year first, and the time of day.
+  /// The time in two cells: a date with the year first, and a time of day.
   static func yearFirstTime(_ date: Field, _ clock: Field) -> ShownTime? {
     guard date.count + clock.count <= maxNameBytes else { return nil }
     return with(date.text + " " + clock.text) { $0.yearFirstTime }

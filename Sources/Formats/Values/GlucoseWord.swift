@@ -66,7 +66,7 @@ struct GlucoseReader {
     }
   }
 
-  /// A ketone value, which is always in mmol/L.
+  /// The ketone value in a cell, which is always in mmol/L.
   static func ketone(_ field: Field, mark: DecimalMark) -> CellValue {
     if field.isEmpty { return .empty }
     if let number = field.number(mark) { return CellValue(ketone: number) }
@@ -87,7 +87,7 @@ struct GlucoseReader {
 }
 
 extension Field {
-  /// A number with a unit of glucose after it: `162 mg/dL`.
+  /// The number and the unit of glucose after it, as in `162 mg/dL`; nil for other text.
   func glucoseWithUnit(_ mark: DecimalMark) -> (number: Double, unit: GlucoseUnit)? {
     guard count > 6, count <= 40, bytes.contains(UInt8(ascii: "/")) else { return nil }
     let text = folded

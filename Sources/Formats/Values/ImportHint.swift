@@ -73,7 +73,7 @@ package enum ColumnPairs {
     return isValue || !pair.name.isEmpty ? nil : pairs
   }
 
-  /// A list of pairs in the notation that `parse` reads.
+  /// The pairs as text in the notation that `parse` reads.
   static func text(_ pairs: [(name: String, value: String)]) -> String {
     pairs.map { "\(escaped($0.name, "\\,="))=\(escaped($0.value, "\\,"))" }.joined(separator: ",")
   }

@@ -119,7 +119,7 @@ extension XDripFormat {
     }
   }
 
-  /// A treatment can hold a dose, carbohydrates and a note. Each becomes a separate record.
+  /// Adds the dose, the carbohydrates and the note of a treatment, each as a separate record.
   private func readTreatment(_ row: Row, at time: ShownTime, into out: inout BatchBuilder) {
     if ["Sensor Start", "Sensor Stop"].contains(row[Name.event].text) {
       return out.skip("sensor start or stop")

@@ -176,7 +176,7 @@ extension PageTexts {
   /// All languages.
   package static let all = [english, german, spanish, french]
 
-  /// A text with its arguments inserted.
+  /// The text with the arguments in place of `{1}`, `{2}` and so on.
   static func fill(_ text: String, _ things: String...) -> String {
     things.enumerated().reduce(text) { $0.replacing("{\($1.offset + 1)}", with: $1.element) }
   }
