@@ -10,7 +10,7 @@ package struct BluetoothDevice: Hashable, Sendable {
   package let isPaired: Bool
   /// Whether the meter may connect by itself.
   package let isTrusted: Bool
-  /// Whether it is connected.
+  /// Whether the meter is connected.
   package let isConnected: Bool
   /// The path of the object in bluetoothd.
   let path: String

@@ -55,9 +55,9 @@ extension Ingestor {
 package struct MeterReport: Sendable {
   /// The identity of the meter.
   package let identity: MeterIdentity
-  /// Its clock in comparison with local time; nil if the meter does not report its clock.
+  /// The meter's clock in comparison with local time; nil if the meter does not report its clock.
   package let clock: ClockJudgement?
-  /// How far its memory was read; nil if the next session must read all of it.
+  /// The position up to which its memory was read; nil if the next session must read all of it.
   package let position: MeterPosition?
 }
 

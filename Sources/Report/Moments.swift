@@ -54,7 +54,7 @@ package struct Distribution: Sendable {
 
   package init() {}
 
-  /// Whether it has no values.
+  /// Whether the distribution has no values.
   package var isEmpty: Bool { values.isEmpty }
   /// The lowest value; nil without one.
   package var lowest: Double? { values.first }

@@ -13,12 +13,12 @@ struct SourceEntry: Sendable {
   let shown: Int64
   /// The other sources that state the same item.
   var twins: Set<CountingSource> = []
-  /// Whether the amount is part of sums.
+  /// Whether the entry is part of sums.
   var counts = true
   /// Whether a person chose another source instead.
   var isDecided = false
-  /// Whether it is a basal rate. At each instant only one source has the rate, so rates of two sources never
-  /// add up.
+  /// Whether the entry is a basal rate. At each instant only one source has the rate, so rates of two sources
+  /// never add up.
   var isRate = false
   /// Whether the entry is outside of the period, and only affects the days in it.
   var isContext = false

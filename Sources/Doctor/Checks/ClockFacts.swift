@@ -12,7 +12,7 @@ package struct ClockFacts: Sendable {
   package var lastSuccess: Int64?
   /// Whether a time service adjusts the clock; nil if the kernel does not report it.
   package var isKept: Bool?
-  /// How far the server's clock is ahead, in seconds; nil if it was not requested.
+  /// The seconds by which the server's clock is ahead; nil if its time was not requested.
   package var serverLead: Int64?
 
   /// A clock with this time.

@@ -6,7 +6,7 @@ package struct RuleFacts: Sendable {
   package struct File: Hashable, Sendable {
     /// The path of the file.
     package var path: String
-    /// Its content.
+    /// The text of the file.
     package var text: String
 
     /// A file with this text.

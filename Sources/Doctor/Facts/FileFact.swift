@@ -10,11 +10,11 @@ package struct FileFact: Hashable, Sendable {
 
   package var path: String
   package var kind: Kind
-  /// The user id of its owner.
+  /// The user id of the file's owner.
   package var owner: UInt32
-  /// Its permission bits.
+  /// The permission bits of the file.
   package var mode: UInt32
-  /// Its size in bytes.
+  /// The size of the file in bytes.
   package var size: Int64
 
   /// A file with its permissions.
@@ -101,7 +101,7 @@ package struct FileSystemFact: Hashable, Sendable {
   package var kind: Kind
   /// The free space in bytes.
   package var freeBytes: Int64
-  /// Whether it is read-only.
+  /// Whether the file system is read-only.
   package var isReadOnly: Bool
 
   /// A file system with this free space.

@@ -37,7 +37,7 @@ struct GenericZeros {
 }
 
 extension Field {
-  /// Whether it is a number without any digit except 0: `0`, `0.0`, `0,00`.
+  /// Whether the field is a number without any digit except 0: `0`, `0.0`, `0,00`.
   fileprivate var isZero: Bool {
     count > 0 && start[0] == UInt8(ascii: "0") && bytes.allSatisfy { "0.,".utf8.contains($0) }
   }

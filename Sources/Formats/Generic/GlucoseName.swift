@@ -27,43 +27,42 @@ struct GlucoseName {
     decideConditions()
   }
 
-  /// Whether it names only glucose values.
+  /// Whether the name states only glucose values.
   var isGlucose: Bool {
     guard unknown.isEmpty else { return false }
     return has(Self.glucose) || (has(Self.sugar) && (has(Self.blood) || has(["gewebe"]) || hasUnit))
       || (hasUnit && namesOnlyAValue)
   }
 
-  /// Whether it names only a value, without stating what it measures.
+  /// Whether the name states only a value, without stating what it measures.
   var isValue: Bool { unknown.isEmpty && (has(Self.values) || has(Self.sugar)) }
 
-  /// Whether it has a number that is more than the index of one of a few devices: a time before or after, as
-  /// in `bg+0:30`.
+  /// Whether the name has a number that states a time before or after, as in `bg+0:30`. The index of one of a
+  /// few devices does not count.
   var namesOtherTime: Bool {
     let numbers = unknown.filter { $0.allSatisfy(\.isNumber) }
     return numbers.count > 1 || numbers.contains { $0.count > 1 }
   }
 
-  /// Whether it has a word for glucose, among any other words.
+  /// Whether the name has a word for glucose, among any other words.
   var hasGlucoseWord: Bool { has(Self.glucose) }
 
-  /// Whether it has a word for a value, among any other words.
+  /// Whether the name has a word for a value, among any other words.
   var mentionsValue: Bool { has(Self.values) || has(Self.sugar) }
 
-  /// Whether it names a value at a meal or before breakfast, which only a diary has.
+  /// Whether the name states a value at a meal or before breakfast, which only a diary has.
   var isOfMeal: Bool { has(Self.meals) || namesMeal }
 
-  /// Whether it has both parts of a time of a diary: `before` and `breakfast`.
+  /// Whether the name has both parts of a time of a diary: `before` and `breakfast`.
   private var namesMeal: Bool {
     has(Self.mealPlaces) && has(Self.mealParts.subtracting(Self.mealPlaces).subtracting(["petit", "dem"]))
   }
 
-  /// Whether it is the abbreviation that hospitals use for capillary and some programs for continuous
-  /// glucose.
+  /// Whether the name has the word CBG: capillary glucose in hospitals, continuous glucose in some programs.
   var isCBG: Bool { has(["cbg"]) }
 
-  /// Whether, apart from its unit, it only states that it is a value, or of which kind. Laboratories measure
-  /// many other things in these units.
+  /// Whether the name, apart from a unit, only states that there is a value, or of which kind. Laboratories
+  /// measure many other things in these units.
   private var namesOnlyAValue: Bool {
     tokens.allSatisfy { token in
       [Self.values, Self.kinds, Self.brands, Self.connectors].contains { $0.contains(token) }

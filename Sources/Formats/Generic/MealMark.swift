@@ -33,7 +33,7 @@ enum MealMark {
   ]
   private static let maxWords = 6
 
-  /// Whether a text consists only of the words of such a mark.
+  /// Whether a text consists only of the words of a meal mark.
   static func isMark(_ text: String) -> Bool {
     let folded = foldedHeader(text)
     if marks.contains(folded) { return true }

@@ -65,7 +65,7 @@ package struct GlucoportRecord: Sendable {
   package let fields: String
   /// The provenance; nil if unknown.
   package let provenance: Provenance?
-  /// Whether it is a tombstone.
+  /// Whether the record is a tombstone.
   package let isDeleted: Bool
 
   package init(

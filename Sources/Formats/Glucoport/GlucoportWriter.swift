@@ -417,7 +417,7 @@ package protocol ReadingDocumentWriter: Sendable {
 
   /// The text before the first reading.
   var header: String { get }
-  /// The text after the last one.
+  /// The text after the last reading.
   var footer: String { get }
 
   /// Why a reading is left out; nil if it is not.

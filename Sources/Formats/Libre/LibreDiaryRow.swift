@@ -93,7 +93,7 @@ struct LibreDiaryRow {
   /// Whether a cell without an amount states that insulin or food was taken.
   private func isTaken(_ column: Int) -> Bool { !row[column].isEmpty && !row[column].equals("0") }
 
-  /// The text in such a cell; nil if the cell only states that something was taken.
+  /// The text in a cell of insulin or food; nil if the cell only states that something was taken.
   private func words(_ column: Int) -> String? {
     let cell = row[column].trimmed
     return cell.isEmpty || cell.equals("0") || cell.equals("1") ? nil : cell.text

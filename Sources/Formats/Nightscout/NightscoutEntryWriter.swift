@@ -30,7 +30,7 @@ package struct NightscoutEntryWriter: ReadingDocumentWriter {
 
   /// The text before the first entry.
   package var header: String { "[" }
-  /// The text after the last one.
+  /// The text after the last entry.
   package var footer: String { "\n]\n" }
 
   /// Why a reading is left out; nil if it is not.

@@ -30,7 +30,7 @@ package struct OpenMHealthWriter: ReadingDocumentWriter {
 
   /// The text before the first data point.
   package var header: String { "[" }
-  /// The text after the last one.
+  /// The text after the last data point.
   package var footer: String { "\n]\n" }
 
   /// Why a reading is left out; nil if it is not.

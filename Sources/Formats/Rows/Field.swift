@@ -149,7 +149,7 @@ private func foldedPlainHeader(_ text: String) -> String? {
 /// One row of a table, or one JSON object as a row of the columns that a format asked for.
 struct Row {
   let fields: UnsafeBufferPointer<Field>
-  /// The line on which it starts, from 1.
+  /// The line on which the row starts, from 1.
   let line: Int64
   /// Whether no line end follows the row at the end of the input. Then it may be truncated.
   let isUnterminated: Bool

@@ -6,7 +6,7 @@ import Logbook
 struct HeaderWords {
   /// The name as headers are compared, with `_` and `-` as blanks.
   let name: String
-  /// Its runs of letters and digits. A run that changes from lower to upper case is also split there.
+  /// The name's runs of letters and digits. A run that changes from lower to upper case is also split there.
   let words: Set<String>
   /// The meaning of the name in terms of glucose.
   let glucose: GlucoseName
@@ -33,7 +33,7 @@ struct HeaderWords {
     hasStem(Self.timeStems) || !words.isDisjoint(with: Self.timeWords) || Self.momentNames.contains(name)
   }
 
-  /// Whether it is a name for times in UTC. `GMT+2`, `UTC offset` and `local, not UTC` are not.
+  /// Whether the header is a name for times in UTC. `GMT+2`, `UTC offset` and `local, not UTC` are not.
   var isTimeOfUTC: Bool {
     !words.isDisjoint(with: Self.utcWords) && words.isDisjoint(with: Self.otherTimeWords)
       && !words.contains { $0.allSatisfy(\.isNumber) }
@@ -72,15 +72,15 @@ struct HeaderWords {
     return (0...255).map { byte in names.filter { Int($0[0]) == byte | 0x20 } }
   }()
 
-  /// Whether it is a name for glucose values only.
+  /// Whether the header is a name for glucose values only.
   var isGlucose: Bool { glucose.isGlucose }
 
-  /// Whether it has a word for glucose and other words that may change its meaning. Then a person may know.
+  /// Whether the header has a word for glucose, and others that may change its meaning. A person may know it.
   var isPerhapsGlucose: Bool {
     mentionsGlucose && !isGlucose && !namesNoValue && !glucose.namesOtherTime
   }
 
-  /// Whether it is related to glucose in any way.
+  /// Whether the header is related to glucose in any way.
   var mentionsGlucose: Bool {
     hasStem(Self.glucoseStems) || !words.isDisjoint(with: Self.glucoseWords) || glucose.hasGlucoseWord
       || (isSugar && hasStem(Self.bloodStems))
@@ -93,28 +93,28 @@ struct HeaderWords {
   /// Whether it can be in a header of values: it has a word for a value or for glucose.
   var mentionsValue: Bool { glucose.mentionsValue || mentionsGlucose }
 
-  /// Whether it has a word for sugar, in blood or in food.
+  /// Whether the header has a word for sugar, in blood or in food.
   var isSugar: Bool { hasStem(Self.sugarStems) }
 
-  /// Whether it is a name for ketone values. A name for both kinds does not say which kind a row is.
+  /// Whether the header is a name for ketone values. A name for both kinds does not say which kind a row is.
   var isKetone: Bool {
     hasStem(Self.ketoneStems) && !mentionsGlucose && words.isDisjoint(with: ["unit", "units"])
   }
 
-  /// Whether it is a name for the time at which a database made or changed its row.
+  /// Whether the header is a name for the time at which a database made or changed its row.
   var isDatabaseStamp: Bool { !words.isDisjoint(with: Self.stampWords) }
 
-  /// Whether it is a name of a column that shows another subject: cell cultures, blood gases, predictions,
-  /// pictures or the weather. In such a table, glucose or BG is not a person's reading.
+  /// Whether the header is a name of a column that shows another subject: cell cultures, blood gases,
+  /// predictions, pictures or the weather. In such a table, glucose or BG is not a person's reading.
   var isOfOtherSubject: Bool { !words.isDisjoint(with: Self.otherSubjectWords) }
 
-  /// Whether it is a name for glucose in grams per litre, as some laboratories write it.
+  /// Whether the header is a name for glucose in grams per litre, as some laboratories write it.
   var isInGramsPerLitre: Bool { mentionsGlucose && statesGramsPerLitre }
 
-  /// Whether it has the unit grams per litre.
+  /// Whether the header has the unit grams per litre.
   var statesGramsPerLitre: Bool { words.contains("g") && words.contains("l") }
 
-  /// Whether it is a name for marks of rows that are not readings: deleted, invalid, predicted.
+  /// Whether the header is a name for marks of rows that are not readings: deleted, invalid, predicted.
   var isFlag: Bool { !mentionsGlucose && !words.isDisjoint(with: Self.flagWords) }
 
   /// Whether a cell of a column of words says that its row is not a reading. A sentence does not.
@@ -122,15 +122,15 @@ struct HeaderWords {
     name.split(separator: " ").count <= 3 && !words.isDisjoint(with: Self.noReadingCells)
   }
 
-  /// Whether it is a name for a column of remarks in a person's own words.
+  /// Whether the header is a name for a column of remarks in a person's own words.
   var isRemark: Bool { !words.isDisjoint(with: Self.remarkWords) }
 
   var isMeal: Bool { hasStem(Self.mealStems) }
 
-  /// Whether it is a name for a sum or an average, or for a number calculated from one.
+  /// Whether the header is a name for a sum or an average, or for a number calculated from one.
   var isAggregate: Bool { !words.isDisjoint(with: Self.aggregateWords) }
 
-  /// Whether it is a name for something that only sensors have.
+  /// Whether the header is a name for something that only sensors have.
   var isOfSensor: Bool {
     !words.isDisjoint(with: Self.trendWords) || hasStem(["transmitter", "sensorid"])
       || (words.contains("sensor") && !words.isDisjoint(with: Self.identityWords))
@@ -155,19 +155,20 @@ struct HeaderWords {
   /// The role that follows from the name.
   var role: GenericRole? { Self.roles.first { $0.names.contains(name) }?.role }
 
-  /// Whether it is a name for a column with the kind of each row.
+  /// Whether the header is a name for a column with the kind of each row.
   var isRowType: Bool { Self.kindNames.contains(name) }
 
-  /// Whether it is a name for a column that says what took the values.
+  /// Whether the header is a name for a column that says what took the values.
   var isOrigin: Bool { Self.originNames.contains(name) }
 
-  /// Whether it is a name for a column with the name of each value.
+  /// Whether the header is a name for a column with the name of each value.
   var isName: Bool { Self.nameNames.contains(name) }
 
-  /// Whether it is a name for a column that may state what each value measures, or that describes the rows of a diary.
+  /// Whether the header is a name for a column that may state what each value measures, or that describes the
+  /// rows of a diary.
   var isPerhapsName: Bool { Self.perhapsNames.contains(name) }
 
-  /// Whether it is a name for a limit, a mean, a date or something else that is not a reading.
+  /// Whether the header is a name for a limit, a mean, a date or something else that is not a reading.
   var namesNoValue: Bool {
     namesOther || hasStem(Self.noValueStems) || !words.isDisjoint(with: Self.noValueWords)
       || glucose.unknown.contains(where: Self.noReadingWords.contains)

@@ -13,7 +13,7 @@ package enum OtherMeasure {
 
 /// Column names for other substances, devices and measures, and for persons, in the languages of `HeaderWords`.
 extension HeaderWords {
-  /// Whether it is a name for something other than glucose that is measured, given or eaten.
+  /// Whether the header is a name for something other than glucose that is measured, given or eaten.
   var namesOther: Bool { namesOther(by: hasStem) }
 
   /// - Parameter has: whether the name has one of the stems.
@@ -21,7 +21,7 @@ extension HeaderWords {
     namesFood(by: has) || has(Self.otherStems) || !words.isDisjoint(with: Self.otherWords)
   }
 
-  /// Whether it is a name for a part of food. Then sugar in the next column is a part of food, too.
+  /// Whether the header is a name for a part of food. Then sugar in the next column is a part of food, too.
   var namesFood: Bool { namesFood(by: hasStem) }
 
   private func namesFood(by has: ([StaticString]) -> Bool) -> Bool {
@@ -35,7 +35,7 @@ extension HeaderWords {
     }
   }
 
-  /// Whether it is a name for the person of the row.
+  /// Whether the header is a name for the person of the row.
   var isPerson: Bool {
     // `patient.firstName` of nested objects.
     let last = name.split(separator: ".").last.map(String.init) ?? name
@@ -52,11 +52,11 @@ extension HeaderWords {
       }
   }
 
-  /// Whether it is only `id`, which can be that of each row or that of the person.
+  /// Whether the header is only `id`, which can be that of each row or that of the person.
   var isBareID: Bool { name == "id" }
 
-  /// Whether it is a name for something that one person has only one of, such as a sex or a bed. Unlike `isPerson`, it names no
-  /// person.
+  /// Whether the header is a name for something that one person has only one of, such as a sex or a bed.
+  /// Unlike `isPerson`, it names no person.
   var isOfPerson: Bool { Self.attributeNames.contains(name) || Self.attributeNames.contains(whole) }
 
   private var whole: String { name.filter { $0 != " " } }

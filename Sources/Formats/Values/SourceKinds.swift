@@ -122,13 +122,13 @@ enum SourceName {
   /// The maximum number of words in a text that can state what took a value; a longer text is a remark.
   private static let maxWords = 3
 
-  /// Whether it is the name of a well-known sensor or its app.
+  /// Whether the text is the name of a well-known sensor or its app.
   static func isSensor(_ name: String) -> Bool {
     let folded = name.lowercased()
     return sensorNames.contains { folded.contains($0) }
   }
 
-  /// Whether it is the name of a blood glucose meter.
+  /// Whether the text is the name of a blood glucose meter.
   static func isMeter(_ name: String) -> Bool {
     let folded = String(name.lowercased().filter { $0.isLetter || $0.isNumber })
     return meterNames.contains { folded.contains($0) } && !otherNames.contains { folded.contains($0) }

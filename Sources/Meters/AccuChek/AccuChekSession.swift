@@ -263,7 +263,7 @@ extension AccuChekSession {
 
 /// A meter's list of its objects.
 private struct Configuration {
-  /// Its number, which the acceptance repeats.
+  /// The number of the list, which the acceptance repeats.
   var id: UInt16
   /// The handle of the object with the memory; nil if it is missing.
   var store: UInt16?

@@ -119,7 +119,7 @@ struct SegmentReport: Hashable {
   var first: Int
   /// The number of entries that the report states.
   var count: Int
-  /// Whether it is the last report of the segment.
+  /// Whether this is the last report of the segment.
   var isLast: Bool
   /// Whether the meter aborted the transfer.
   var isAborted: Bool

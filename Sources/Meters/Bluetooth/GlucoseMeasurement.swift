@@ -110,7 +110,7 @@ struct GlucoseMeasurement: Hashable {
     return (baseParts + facts).map(String.init).joined(separator: " ") + " " + result
   }
 
-  /// Whether it is a test of control solution. Some meters state it as the type, others as the location.
+  /// Whether the measurement is of control solution. Meters state it as the type or as the location.
   var isControl: Bool { type == 10 || location == 4 }
 
   /// Whether the sample is interstitial fluid, which a sensor measures and no test strip does.

@@ -68,7 +68,7 @@ struct FreeStyleDump: Hashable {
 struct FreeStyleRow: Hashable {
   /// The row as received.
   let text: String
-  /// Its fields with their quotation marks.
+  /// The row's fields with their quotation marks.
   let fields: [[UInt8]]
 
   init(_ bytes: ArraySlice<UInt8>) {

@@ -147,7 +147,7 @@ package struct DayEvent: Sendable {
   package var units: Double? { fields.units }
   /// The basal rate in units per hour.
   package var rate: Double? { fields.amount("rate") }
-  /// Whether it is a rate of a pump. A day has many of them, so it is included only in the sum of the day.
+  /// Whether the record is a rate of a pump. A day has many of them, so only the day's sum includes it.
   package var isBasalRate: Bool {
     kind == .insulin && fields.subtype == "basal" && (rate != nil || minutes != nil)
   }

@@ -11,7 +11,7 @@ enum Ink: String, CaseIterable {
   case veryLow, low, target, high, veryHigh
   case above, below, rapid, basal, rate, food
 
-  /// Red, green and blue on paper.
+  /// The colour on paper as `0xRRGGBB`.
   var light: UInt32 {
     switch self {
     case .text: 0x111111
@@ -40,7 +40,7 @@ enum Ink: String, CaseIterable {
     }
   }
 
-  /// Red, green and blue on a dark screen.
+  /// The colour on a dark screen.
   var dark: UInt32 {
     switch self {
     case .text: 0xECECEC

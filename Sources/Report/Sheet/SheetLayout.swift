@@ -24,9 +24,9 @@ struct Sheet: Sendable {
     var narrow: Drawing?
     /// Whether the box is a table, which a phone shows as text.
     var isTable = false
-    /// Whether it has the whole width, so that a phone must scroll it.
+    /// Whether the box has the whole width, so that a phone must scroll it.
     var isWide: Bool { drawing.width > Sheet.width * 0.7 }
-    /// Whether it has only lines of text, which a page in HTML can break to its own width.
+    /// Whether the box has only lines of text, which a page in HTML can break to its own width.
     var isText: Bool {
       isWide
         && drawing.operations.allSatisfy { operation in
