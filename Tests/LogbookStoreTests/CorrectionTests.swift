@@ -87,6 +87,14 @@ import Testing
     #expect(try scratch.ingest(typed(6.5), generatedAt: 10, modifiedAt: 2).correctedReadings == 1)
   }
 
+  /// A scratch store begins each import at 1000.
+  @Test(arguments: [(900, 56), (1100, 65)] as [(Int64, Int)])
+  func aPipeIsAsOldAsItsImport(_ modifiedAt: Int64, _ outdated: Int) throws {
+    try scratch.ingest(typed(5.6), generatedAt: 10, modifiedAt: modifiedAt)
+    try scratch.ingest(typed(6.5), generatedAt: 10)
+    #expect(try hidden() == [outdated])
+  }
+
   @Test func aCopyOfAFileIsNotLaterThanTheFile() throws {
     try scratch.ingest(typed(5.6), generatedAt: 10, modifiedAt: 1, digest: "first")
     try scratch.ingest(typed(6.5), generatedAt: 10, modifiedAt: 2, digest: "second")

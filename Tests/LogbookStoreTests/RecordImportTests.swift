@@ -37,16 +37,50 @@ import Testing
     #expect(counts(try scratch.ingest(food(50), generatedAt: 30)) == [0, 0, 0, 1, 0])
   }
 
-  @Test(arguments: [10, 5]) func anExportThatIsNotLaterChangesNothing(_ generatedAt: Int64) throws {
+  @Test func anOlderExportChangesNothing() throws {
     try scratch.ingest(food(30), generatedAt: 10)
-    #expect(counts(try scratch.ingest(food(40), generatedAt: generatedAt)) == [0, 0, 0, 0, 1])
+    #expect(counts(try scratch.ingest(food(40), generatedAt: 5)) == [0, 0, 0, 0, 1])
     #expect(try scratch.rows("SELECT fields, version FROM record") == [#"{"carbs":30} 1"#])
   }
 
   @Test func theFilesOwnTimeDecidesBetweenEqualExports() throws {
     try scratch.ingest(food(30), generatedAt: 10, modifiedAt: 5)
-    #expect(counts(try scratch.ingest(food(40), generatedAt: 10, modifiedAt: 5)) == [0, 0, 0, 0, 1])
+    #expect(counts(try scratch.ingest(food(40), generatedAt: 10, modifiedAt: 4)) == [0, 0, 0, 0, 1])
     #expect(counts(try scratch.ingest(food(40), generatedAt: 10, modifiedAt: 6)) == [0, 0, 0, 1, 0])
+  }
+
+  @Test(arguments: [nil, 5] as [Int64?])
+  func ofExportsOfEqualAgeTheOneImportedLastStays(_ modifiedAt: Int64?) throws {
+    func importing(_ grams: Double) throws -> [Int] {
+      counts(
+        try scratch.ingest(food(grams), generatedAt: 10, modifiedAt: modifiedAt, digest: "\(grams)"))
+    }
+    #expect(try importing(30) == [1, 0, 0, 0, 0])
+    #expect(try importing(40) == [0, 0, 0, 1, 0])
+    // The first one again is not a later export.
+    #expect(try importing(30) == [0, 0, 0, 0, 1])
+    #expect(try importing(40) == [0, 1, 0, 0, 0])
+    #expect(try scratch.rows("SELECT fields FROM record") == [#"{"carbs":40}"#])
+  }
+
+  @Test func ofTwoRowsWithOneIDInOneInputTheFirstStays() throws {
+    try scratch.ingest(food(30), food(40), generatedAt: 10)
+    #expect(try scratch.rows("SELECT fields FROM record") == [#"{"carbs":30}"#])
+  }
+
+  /// A scratch store begins each import at 1000.
+  @Test(arguments: [(900, 40), (1100, 30)] as [(Int64, Int)])
+  func aPipeIsAsOldAsItsImport(_ modifiedAt: Int64, _ grams: Int) throws {
+    try scratch.ingest(food(30), generatedAt: 10, modifiedAt: modifiedAt)
+    try scratch.ingest(food(40), generatedAt: 10)
+    #expect(try scratch.rows("SELECT fields FROM record") == [#"{"carbs":\#(grams)}"#])
+  }
+
+  @Test(arguments: [(900, 30), (1100, 40)] as [(Int64, Int)])
+  func aFileIsLaterThanAPipeIfItWasWrittenLater(_ modifiedAt: Int64, _ grams: Int) throws {
+    try scratch.ingest(food(30), generatedAt: 10)
+    try scratch.ingest(food(40), generatedAt: 10, modifiedAt: modifiedAt)
+    #expect(try scratch.rows("SELECT fields FROM record") == [#"{"carbs":\#(grams)}"#])
   }
 
   @Test(arguments: ["fields = '{\"carbs\":99}'", "deleted = 1", "device_time = 7"])

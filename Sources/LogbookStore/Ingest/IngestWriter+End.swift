@@ -52,10 +52,10 @@ extension IngestWriter {
           try decisionsJSON(decisions),
           id,
         ])
-      // Equal bytes have equal age: a copy of a file may have a later time.
+      // Equal bytes have equal age: a copy of a file may have a later time. A pipe has the time at which it was read.
       try database.executeCached(
         sql: """
-          UPDATE ingest SET modified_at = (SELECT min(modified_at) FROM ingest WHERE digest = ?1)
+          UPDATE ingest SET modified_at = (SELECT min(coalesce(modified_at, started_at)) FROM ingest WHERE digest = ?1)
           WHERE id = ?2 AND ?1 <> ''
           """, arguments: [digest, id])
       try state.notes.save(database)

@@ -134,7 +134,7 @@ private struct RecordAge {
     let row = try Row.fetchOne(
       database.cachedStatement(
         sql: """
-          SELECT record.edited_at, coalesce(i.generated_at, 0), coalesce(i.modified_at, 0), coalesce(i.started_at, 0), i.id
+          SELECT record.edited_at, coalesce(i.generated_at, 0), coalesce(i.modified_at, i.started_at, 0), coalesce(i.started_at, 0), i.id
           FROM record LEFT JOIN ingest AS i ON i.id = record.ingest WHERE record.guid = ?
           """), arguments: [guid])
     guard let row = row.map({ StoredRow($0, of: "record") }) else {

@@ -95,10 +95,20 @@ final class Corrections {
   }
 }
 
-/// The age of an export, according to its content and its file.
+/// The age of an export, according to its content and its file. Input without a file is as old as its import.
 struct ExportAge: Comparable {
   let generated: Int64
   let modified: Int64
+
+  /// What an import is compared by first: the time of its newest item, as SQL.
+  ///
+  /// - Parameter table: the name of the import's row in the statement.
+  static func generated(_ table: String) -> String { "coalesce(\(table).generated_at, 0)" }
+
+  /// What an import is compared by next, as SQL.
+  ///
+  /// - Parameter table: the name of the import's row in the statement.
+  static func modified(_ table: String) -> String { "coalesce(\(table).modified_at, \(table).started_at)" }
 
   fileprivate init(_ row: StoredRow) throws {
     (generated, modified) = (try row["generated"], try row["modified"])
@@ -111,7 +121,7 @@ struct ExportAge: Comparable {
 
 extension Corrections {
   private static let columns =
-    "coalesce(i.generated_at, 0) AS generated, coalesce(i.modified_at, 0) AS modified"
+    "\(ExportAge.generated("i")) AS generated, \(ExportAge.modified("i")) AS modified"
 
   /// Every hand-typed reading at a place in the input that has more than one value. If a killed import stored
   /// a reading, its age is that of the export that has it again.

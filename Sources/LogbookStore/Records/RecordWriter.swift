@@ -7,7 +7,8 @@ import SQLiteRows
 /// Stores each record of an export once, and applies changes of its rows to records that were not edited
 /// here.
 ///
-/// Changes are in a TEMP table until the end of the input: only then is it known when the export was made.
+/// Changes are in a TEMP table until the end of the input: only then is it known when the export was made. Of exports of
+/// equal age, the one imported last states what the source says, since a person exports and imports in this order.
 final class RecordWriter {
   private let database: Database
   private let ingest: Int64
@@ -224,13 +225,22 @@ extension RecordWriter {
     }
   }
 
+  /// The place of an import among all exports. Of equal age, the one imported first comes first, also if it is imported
+  /// again.
+  private static func place(_ table: String) -> String {
+    """
+    (\(ExportAge.generated(table)), \(ExportAge.modified(table)),
+      coalesce((SELECT min(same.id) FROM ingest AS same WHERE same.digest = \(table).digest AND same.digest <> ''),
+        \(table).id))
+    """
+  }
+
   /// A record to be changed: an import of an older export wrote it. A withdrawn record counts as older than
   /// any export.
   private static let isOutdated = """
     record.guid = c.guid AND this.id = :ingest AND earlier.id = record.ingest
       AND record.deleted = 0 AND record.imported = \(RecordContent.sql)
-      AND ((coalesce(this.generated_at, 0), coalesce(this.modified_at, 0))
-          > (coalesce(earlier.generated_at, 0), coalesce(earlier.modified_at, 0))
+      AND (\(place("this")) > \(place("earlier"))
         OR (:revives AND EXISTS (SELECT 1 FROM listed_record AS l WHERE l.guid = record.guid AND l.is_withdrawn = 1)))
     """
 
