@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The content of attachments, identified by its digest: equal bytes are one content, whatever the name of the file.
+/// The content of attachments, identified by its digest. Files with equal bytes have one content, whatever
+/// their names.
 package struct AttachmentContent: Hashable, Sendable {
   /// SHA-256 of the bytes, in 64 lower-case hexadecimal digits.
   package var digest: String
@@ -13,14 +14,14 @@ package struct AttachmentContent: Hashable, Sendable {
     self.size = size
   }
 
-  /// Whether a text can be the digest of a content.
+  /// Whether a text has the form of `digest`.
   package static func isDigest(_ text: String) -> Bool {
     text.utf8.count == 64
       && text.utf8.allSatisfy { (0x30...0x39).contains($0) || (0x61...0x66).contains($0) }
   }
 }
 
-/// How much of a content one side has.
+/// How much of a content the store or the service has.
 package struct HeldContent: Hashable, Sendable {
   /// The number of bytes held, from the first on.
   package var bytes: Int64
@@ -29,7 +30,7 @@ package struct HeldContent: Hashable, Sendable {
   /// Whether all bytes are held and match the digest.
   package var isWhole: Bool { bytes == size }
 
-  /// A content of which this many bytes of the size are held.
+  /// A content of `size` bytes, of which the first `bytes` are held.
   package init(bytes: Int64 = 0, size: Int64? = nil) {
     self.bytes = bytes
     self.size = size
@@ -38,13 +39,14 @@ package struct HeldContent: Hashable, Sendable {
 
 /// A service's answer to a part of a content.
 package enum ContentAnswer: Hashable, Sendable {
-  /// This much is held after the request. A whole content accepts no part and does not change.
+  /// The service holds this much after the request. If the content was already whole, the part was ignored.
   case holds(HeldContent)
   /// The part does not begin where the held content ends. Nothing was stored.
   case misplaced(HeldContent)
-  /// The content was whole with this part, but did not match its digest, and was deleted.
+  /// The content was complete with this part, but did not match its digest. The service deleted it.
   case wrongDigest
-  /// The logbook has reached its limit of content. Nothing was stored. The text of the service states the limit.
+  /// The logbook has reached its limit for all contents. Nothing was stored. The text is the service's
+  /// message with the limit.
   case full(String)
 }
 

@@ -2,13 +2,13 @@
 
 import Dispatch
 
-/// A state on which one job at a time works, on another thread than the caller's.
+/// A state that only one job at a time uses, on another thread than the caller's.
 ///
-/// A caller that hands over a state keeps no part of it. It uses objects from the state only while no job has been
-/// started.
+/// A caller that hands over a state keeps no reference to any part of it. The caller may use an object from
+/// the state only while no job is pending.
 package final class BackgroundWorker<State>: @unchecked Sendable {
-  // Safe: the state is only used on the queue, which runs one job at a time. Objects in the state are only used by
-  // callers that obey the rule above.
+  // `@unchecked` is safe: the state is only used on the queue, which runs one job at a time. Objects in the
+  // state are only used by callers that obey the rule above.
   private var state: State
   private let queue: DispatchQueue
 
@@ -34,7 +34,7 @@ package final class BackgroundWorker<State>: @unchecked Sendable {
     }
   }
 
-  /// Waits for the started jobs, then uses their result.
+  /// Waits until the started jobs have ended, then passes the state to `use` on the caller's thread.
   package func afterwards<Value>(_ use: (inout State) throws -> Value) rethrows -> Value {
     try queue.sync { try use(&state) }
   }

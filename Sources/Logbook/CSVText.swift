@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Appends `text` as a cell of a CSV line (RFC 4180), in UTF-8. It is in quotes if a reader would otherwise see the end
-/// of the cell in it.
+/// Appends `text` in UTF-8 as a cell of a CSV line (RFC 4180). The cell is quoted if a character in it could
+/// end the cell for a reader.
 package func appendCSVText(_ text: String, to out: inout [UInt8]) {
   guard needsQuotes(text) else { return out.append(contentsOf: text.utf8) }
   out.append(UInt8(ascii: "\""))
@@ -12,7 +12,7 @@ package func appendCSVText(_ text: String, to out: inout [UInt8]) {
   out.append(UInt8(ascii: "\""))
 }
 
-/// `text` as a cell of a CSV line.
+/// `text` as a cell of a CSV line, in quotes if necessary.
 package func csvText(_ text: String) -> String {
   var out: [UInt8] = []
   appendCSVText(text, to: &out)
@@ -27,7 +27,8 @@ package func csvLine(_ cells: [String]) -> String {
 private func needsQuotes(_ text: String) -> Bool {
   // The bytes of most cells show that nothing must be quoted.
   if text.utf8.allSatisfy({ $0 > 0x1F && $0 < 0x7F && $0 != 0x22 && $0 != 0x2C }) { return false }
-  // By scalars and not by characters: a comma with a combining accent is one character, but every reader sees a comma.
+  // Unicode scalars are compared, not characters: Swift sees a comma with a combining accent as one
+  // character, but readers of CSV see a comma.
   return text.unicodeScalars.contains { $0 == "," || $0 == "\"" || isLineBreak($0) }
 }
 

@@ -2,15 +2,16 @@
 
 /// A page of changes that others made on a service.
 package struct ChangePage: Sendable {
-  /// The readings. Each is in it once.
+  /// The readings that others added, each once.
   package var readings: ReadingBatch
-  /// Indices of the readings from documents of other programs. The store may have one of them from its own source.
+  /// Indices in `readings` of those from documents of other programs. The store may have the same reading
+  /// from its own source.
   package var foreign: Set<Int>
-  /// The records in their current state. Each is in it once.
+  /// The records that others changed, in their current state, each once.
   package var records: [RemoteRecord]
-  /// Items of the service that are not accepted, counted by reason.
+  /// Items of the service that this program does not accept, counted by reason.
   package var notTaken: [String: Int] = [:]
-  /// Where the next page begins. It also changes on an empty page.
+  /// The cursor with which the next page is requested. It can change even if the page is empty.
   package var cursor: String
   /// Whether there is another page.
   package var hasMore: Bool
@@ -29,7 +30,7 @@ package struct ChangePage: Sendable {
 
 /// A part of a logbook that can be fetched before all other changes, or without them.
 package enum ChangePart: Hashable, Sendable {
-  /// Readings by their shown times in civil seconds, from the first time up to, but without, the second.
+  /// Readings with a shown time from `from` up to, but not including, `until`, in civil seconds.
   case readings(from: Int64, until: Int64)
   /// Every record.
   case records
@@ -37,7 +38,7 @@ package enum ChangePart: Hashable, Sendable {
   case record(String)
 }
 
-/// Records of a service, ordered by id.
+/// A page of a service's records, ordered by guid.
 package struct RecordPage: Hashable, Sendable {
   /// The records.
   package var records: [RemoteRecord]

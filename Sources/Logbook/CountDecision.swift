@@ -1,27 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A person's decision about counting once: the content of a record of kind `count`. It is never deleted, only reset to
-/// the rule, so that two stores with the same decision write the same record.
+/// A person's decision about which items count in totals: the content of a record of kind `count`. It is
+/// never deleted, only reset to the rule, so that two stores with the same decision write the same record.
 package struct CountDecision: Hashable, Sendable {
-  /// The decision.
+  /// What the person decided.
   package enum Choice: String, CaseIterable, Sendable {
-    /// Two items are one fact, wherever they are.
+    /// The items of both sources, or both items, state one fact. It counts once.
     case once
-    /// Both count.
+    /// The items are separate facts, and all of them count.
     case both
-    /// Only this source counts.
+    /// Only the items of the source in `source` count.
     case only
-    /// No decision: the rule applies.
+    /// No decision: the rule of `CountedOnce` applies.
     case rule
   }
 
   /// The subject of a decision.
   package enum Subject: Hashable, Sendable {
-    /// Two sources by their names.
+    /// All items of two sources, given by the names of the sources.
     case sources(String, String)
-    /// Two items, by their ids.
+    /// Two items, given by their ids.
     case items(String, String)
-    /// A kind of items in a range of shown times, for which one source counts.
+    /// All items of one kind with a shown time from `since` up to, but not including, `until`.
     case range(CountableItem.Kind, since: DeviceTime?, until: DeviceTime?)
   }
 
@@ -30,17 +30,19 @@ package struct CountDecision: Hashable, Sendable {
   /// The name of the only source that counts; empty for another choice.
   package let source: String
 
-  /// The maximum length of a name or id in bytes. It is above the identity of a reading with the longest texts.
+  /// The maximum length of a name or id in bytes. The longest possible identity of a reading is shorter.
   package static let maxNameBytes = 2048
 
-  /// A decision. A pair has one order, whichever was typed first.
+  /// A decision. The two names or ids of a pair are sorted, so that their order in a command makes no
+  /// difference.
   package init(_ subject: Subject, _ choice: Choice, source: String = "") {
     self.subject = subject.inOrder
     self.choice = choice
     self.source = source
   }
 
-  /// The id of the record with this decision. In every store there is one per subject.
+  /// The id of the record with this decision. It depends only on the subject, so every store has one record
+  /// per subject.
   package var guid: String {
     switch subject {
     case .sources(let first, let second): Digest.uuid(of: ["count", "sources", first, second])
@@ -89,7 +91,8 @@ extension CountDecision {
     return fields
   }
 
-  /// The record. Its time is the same for all decisions, so that two stores with the same decision write the same record.
+  /// The record's content. Its time is the same for all decisions, so that two stores with the same decision
+  /// write equal records.
   package func state(editedAt: Int64?) -> RecordState {
     RecordState(
       kind: .count, entryGuid: nil, deviceTime: LogbookZones.baseTime,
@@ -97,7 +100,8 @@ extension CountDecision {
       editedAt: editedAt)
   }
 
-  /// The decision in these fields; nil for fields that this program does not understand, which decide nothing.
+  /// The decision in the fields of a record. Nil for fields that this program does not understand; they
+  /// decide nothing.
   package init?(fields: RecordFields) {
     func text(_ name: String) -> String? {
       guard case .text(let text)? = fields[name], text.utf8.count <= Self.maxNameBytes else { return nil }
@@ -117,7 +121,8 @@ extension CountDecision {
       let (since, until) = (
         limits.since.flatMap { DeviceTime(text: $0) }, limits.until.flatMap { DeviceTime(text: $0) }
       )
-      // If an unreadable limit were ignored, the range would be longer than stated.
+      // A limit that is present but unreadable makes the record invalid. Without the limit, the range would
+      // be longer than the person stated.
       guard let kind = text(Name.kind).flatMap(CountableItem.Kind.init),
         (since == nil) == (fields[Name.since] == nil), (until == nil) == (fields[Name.until] == nil)
       else { return nil }
@@ -128,8 +133,8 @@ extension CountDecision {
     }
   }
 
-  /// Merges two different edits. A decision about totals never becomes a conflict: if two people decided differently,
-  /// the rule applies on every store.
+  /// Merges two different edits. A decision about totals never becomes a conflict: if two people decided
+  /// differently, the rule of `CountedOnce` applies on every store.
   package static func merged(
     _ local: RecordFields, _ remote: RecordFields, base: RecordFields?
   ) -> RecordFields {

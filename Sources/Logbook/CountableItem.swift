@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// An item whose amount is part of a total: a dose, a meal, a finger stick or a ketone reading. It has the properties
-/// that show whether another source states the same fact.
+/// An item whose amount is part of a total: a dose, a meal, a finger stick or a ketone reading. Its
+/// properties show whether an item of another source states the same fact.
 package struct CountableItem: Sendable {
-  /// The kinds of totals.
+  /// The kinds of items that have totals.
   package enum Kind: String, CaseIterable, Sendable {
     case insulin, food, smbg, ketone
   }
 
-  /// The use of an insulin dose. An unknown use matches every other.
+  /// The use of an insulin dose. `unknown` matches every other use.
   package enum Use: Int, Sendable {
     case bolus, basal, mixed, unknown
   }
 
   /// The amount.
   package enum Amount: Sendable {
-    /// Ten-thousandths of a unit: at once, and over time.
+    /// Ten-thousandths of a unit: `units` at once, and `extended` over time.
     case insulin(units: Int64, extended: Int64)
     /// Thousandths of a gram.
     case carbohydrates(Int64)
@@ -24,35 +24,36 @@ package struct CountableItem: Sendable {
 
   /// The guid of a record, or the canonical identity of a reading.
   package let id: String
-  /// The total to which it belongs.
+  /// The kind of total that includes the item.
   package let kind: Kind
   /// The use of a dose; `unknown` for all other items.
   package let use: Use
   package let amount: Amount
-  /// UTC seconds.
+  /// The UTC seconds of the item.
   package let instant: Int64
   /// The shown time in civil seconds.
   package let shown: Int64
-  /// The origin.
+  /// The format or driver, and the program or device, from which the item came.
   package let source: CountingSource
   /// The marks of a reading.
   package let marks: ReadingMarks
   /// The note of a record; empty for a reading.
   package let note: String
-  /// Whether an algorithm gave the dose. Algorithms give equal doses within minutes, so an equal dose does not show the
-  /// same fact.
+  /// Whether an algorithm gave the dose. Algorithms give equal doses within minutes, so two equal doses can
+  /// be two facts.
   let isAutomatic: Bool
-  /// The number of further details. Of one fact in several sources, the item with the most details is kept.
+  /// How many optional details the item states. If several sources state one fact, the item with the most
+  /// details is kept.
   let details: Int
-  /// The other sources that state the same fact, once it is compared with them.
+  /// The other sources that state the same fact. Empty until `CountedOnce` has compared the items.
   package internal(set) var twins: [CountingSource] = []
 }
 
 // MARK: - From records and readings
 
 extension CountableItem {
-  /// The item of a record; nil for a record without an amount that is counted, such as a note or a basal rate. At each
-  /// instant, one source has the rates, as one sensor has the glucose.
+  /// The item of a record; nil for a record without a counted amount, such as a note or a basal rate. Rates
+  /// are not compared, since at each instant only one source has the rates.
   package init?(
     _ kind: RecordKind, _ fields: RecordFields, id: String, deviceTime: DeviceTime, placement: Placement,
     source: CountingSource
@@ -90,7 +91,7 @@ extension CountableItem {
     details = fields.values.count
   }
 
-  /// The item of a reading; nil for a sensor's value, and for a reading that is not part of figures.
+  /// The item of a reading; nil for a sensor's value, and for a reading that statistics leave out.
   package init?(
     _ kind: ReadingKind, _ measurement: Measurement, marks: ReadingMarks, id: String, deviceTime: DeviceTime,
     placement: Placement, source: CountingSource
@@ -110,11 +111,11 @@ extension CountableItem {
 // MARK: - The same fact
 
 extension CountableItem {
-  /// Two times that differ by less can be one: exports cut or round to minutes, which moves a time by up to 59 seconds.
-  /// In 29 real exports, equal amounts of one source are this close 3 times in 2,192 items, and within 5 minutes 28
-  /// times.
+  /// Two times that differ by less can be the same time: exports cut or round to minutes, which moves a time
+  /// by up to 59 seconds. Equal amounts of one source were measured in 29 real exports with 2,192 items. They
+  /// are this close 3 times, and within 5 minutes 28 times.
   static let windowSeconds: Int64 = 60
-  /// The maximum distance of two instants with equal shown times. The offsets of two clocks differ by no more.
+  /// The maximum distance of two instants with equal shown times: no two zones' offsets differ by more.
   static let maxInstantSeconds: Int64 = 26 * 3600
 
   /// Whether both can state one fact: different sources, equal amounts, and times within a minute.
@@ -125,13 +126,13 @@ extension CountableItem {
       && hasOtherOrigin(other)
   }
 
-  /// Whether both have one amount at one time, but are of another use. No rule can say which use is right.
+  /// Whether both have one amount at one time, but different uses. No rule can decide which use is right.
   package func differsInUse(_ other: CountableItem) -> Bool {
     kind == .insulin && kind == other.kind && source != other.source && !isAutomatic && !other.isAutomatic
       && isNear(other) && !fits(other) && amount.agrees(with: other.amount) && hasOtherOrigin(other)
   }
 
-  /// Whether one of two doses at one time lacks the part that the other gives over some time.
+  /// Whether only one of two doses at one time has a part that is given over time.
   package func lacksPart(_ other: CountableItem) -> Bool {
     guard case .insulin(let units, let extended) = amount,
       case .insulin(let otherUnits, let otherExtended) = other.amount,
@@ -147,13 +148,14 @@ extension CountableItem {
       || distance <= Self.maxInstantSeconds && abs(shown - other.shown) < Self.windowSeconds
   }
 
-  /// Whether both may be of one use.
+  /// Whether both doses may have the same use.
   func fits(_ other: CountableItem) -> Bool {
     use == other.use || use == .unknown || other.use == .unknown
   }
 
-  /// Two devices that each store their own measurements made two measurements, unless one of them got its value from a
-  /// meter. For a record of unknown origin, ids show whether it can be from elsewhere: those of imports are version 8.
+  /// Two devices that each store their own measurements made two measurements, unless one of them got its
+  /// value from a meter. For a record of unknown origin, the id shows whether an import created it: then it
+  /// has version 8.
   private func hasOtherOrigin(_ other: CountableItem) -> Bool {
     if source.role == .unknown || other.source.role == .unknown {
       return Guid.isDerived(id) != Guid.isDerived(other.id)
@@ -163,8 +165,8 @@ extension CountableItem {
     return marks.contains(.linked) || other.marks.contains(.linked)
   }
 
-  /// Whether this item is kept if both state one fact. The choice may change the use, the marks and the second, but
-  /// never the amount.
+  /// Whether this item is kept if both state one fact. The choice may change the use, the marks and the
+  /// second in the result, but never the amount.
   package func precedes(_ other: CountableItem) -> Bool {
     if source.role != other.source.role { return source.role.rawValue < other.source.role.rawValue }
     if details != other.details { return details > other.details }
@@ -174,7 +176,7 @@ extension CountableItem {
 }
 
 extension CountableItem.Amount {
-  /// Whether both are the same amount as sources write it.
+  /// Whether both can be the same amount, as different sources round or split it.
   func agrees(with other: Self) -> Bool {
     switch (self, other) {
     case (.insulin(let units, let extended), .insulin(let otherUnits, let otherExtended)):
@@ -193,8 +195,8 @@ extension CountableItem.Amount {
 }
 
 extension Measurement {
-  /// Whether two devices with the same measurement would show these values. They are compared in the coarser unit,
-  /// rounded to its step.
+  /// Whether two devices could show these two values for the same measurement. The values are compared in the
+  /// coarser unit, rounded to its step.
   func isShown(like other: Measurement) -> Bool {
     switch (self, other) {
     case (.value(let mine), .value(let theirs)): mine.isShown(like: theirs)

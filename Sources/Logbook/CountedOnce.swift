@@ -1,45 +1,45 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Whether an item counts.
+/// Whether an item is part of totals, and why not.
 package enum CountVerdict: Hashable, Sendable {
-  /// It counts. The repetitions are from other sources with the same fact.
+  /// The item counts. `alsoIn` lists the repetitions by other sources that state the same fact.
   case counts(alsoIn: [Repetition])
-  /// It is left out: the item with this id, from this source, states the same.
+  /// The item is left out, since the item with this id from this source states the same fact.
   case repeats(String, CountingSource)
-  /// It is left out: a finger stick that is a copy of this sensor's value.
+  /// The item is left out: it is a finger stick that is a copy of this sensor's value.
   case sensorValue(CountingSource)
-  /// It is left out: a person chose another source for its kind and time.
+  /// The item is left out, since a person chose another source for its kind and time.
   case notChosen
 
   /// Whether the item is part of totals.
   package var counts: Bool { if case .counts = self { true } else { false } }
 }
 
-/// The statement of another source about a fact that counts once.
+/// What another source states about a fact that counts once.
 package struct Repetition: Hashable, Sendable {
   /// The other source.
   package let source: CountingSource
-  /// The further marks of a reading there.
+  /// The marks that the other source states for a reading.
   package let marks: ReadingMarks
-  /// The note of a person there; empty without a note.
+  /// The note that the other source has; empty without a note.
   package let note: String
-  /// Whether it is a copy in the same source.
+  /// Whether the repetition is a second copy in the same source; see `OwnCopies`.
   package let isOwnCopy: Bool
 
-  /// The repetition by an item that is left out.
+  /// The repetition for an item that is left out of totals.
   package init(_ item: CountableItem, isOwnCopy: Bool = false) {
     (source, marks, note) = (item.source, item.marks, item.note)
     self.isOwnCopy = isOwnCopy
   }
 }
 
-/// Finds items that repeat a fact of another source. Items are added in the order of time, and returned in the same
-/// order with their verdicts. Memory grows with the items within 26 hours, not with the store.
+/// Finds items that repeat a fact of another source. Callers add the items in the order of time, and get them
+/// in the same order with their verdicts. Memory grows with the items within 26 hours, not with the store.
 ///
-/// The rule: items of different sources with equal amounts and times within a minute are one fact, of which one is
-/// kept. A source repeats itself only in a second export (`OwnCopies`). So a fact counts as often as the source with
-/// most of its items has it. Earlier facts find their repetitions first. Thus an item's verdict depends on its own
-/// minute, and not on the requested period.
+/// The rule: items of different sources with equal amounts and times within a minute are one fact, of which
+/// one item is kept. A source repeats itself only in a second export (`OwnCopies`). So if one source states a
+/// fact twice and another once, it counts twice. Earlier facts get their repetitions first. Thus an item's
+/// verdict depends only on the items near its time, and not on the requested period.
 package struct CountedOnce<Payload> {
   fileprivate struct Entry {
     var payload: Payload
@@ -49,30 +49,32 @@ package struct CountedOnce<Payload> {
     var verdict: CountVerdict?
   }
 
-  /// Items that state one fact, each from another source.
+  /// Items of different sources that state the same fact.
   private struct Fact {
     var items: [CountableItem]
-    /// How many of them are not yet returned.
+    /// The number of items that are not yet returned.
     var held: Int
   }
 
-  /// Where facts are found: by kind, and a minute of the instant or of the shown time.
+  /// The key by which facts are found: the kind, and a minute of the instant or of the shown time.
   private struct MinuteKey: Hashable {
     let kind: CountableItem.Kind
     let isShown: Bool
     let minute: Int64
   }
 
-  /// A person or a pump has a handful in a minute. Above this limit, millions of items in one minute are not compared.
+  /// A person or a pump has a handful of facts in a minute. More than this are not compared, so that a
+  /// hostile input with millions of items in one minute costs little time.
   private static var maxFactsOfAMinute: Int { 128 }
-  /// The maximum number of waiting items. A day of a person's life has hundreds.
+  /// The maximum number of items that wait for their verdict. A day of a person's life has hundreds.
   private static var maxHeld: Int { 100_000 }
 
   private let rules: CountingRules
   private var entries: [Entry] = []
-  /// The first entry that is not yet returned.
+  /// The index of the first entry that is not yet returned.
   private var first = 0
-  /// The first entry that is not yet compared. Items at one instant are compared together, in a fixed order.
+  /// The index of the first entry that is not yet compared. Items at one instant are compared together, in a
+  /// fixed order.
   private var compared = 0
   private var newest = Int64.min
   private var isFinished = false
@@ -80,7 +82,7 @@ package struct CountedOnce<Payload> {
   private var nextFact = 0
   private var places: [MinuteKey: [Int]] = [:]
 
-  /// An empty comparison with people's decisions.
+  /// An empty comparison that obeys people's decisions.
   package init(_ rules: CountingRules = CountingRules()) { self.rules = rules }
 
   /// Adds the next item in the order of time.
@@ -94,13 +96,13 @@ package struct CountedOnce<Payload> {
     entries.append(Entry(payload: payload, instant: instant, item: item))
   }
 
-  /// Ends the input.
+  /// Marks the end of the input, so that `next()` returns the remaining items.
   package mutating func finish() {
     compareLast()
     isFinished = true
   }
 
-  /// The next item with a verdict; nil until another item is added.
+  /// The next item with its verdict; nil if more items must be added first.
   package mutating func next() -> (payload: Payload, item: CountableItem?, verdict: CountVerdict)? {
     guard first < entries.count, isFinished || isReady(entries[first]) else {
       release(atLeast: 1024)
@@ -132,8 +134,8 @@ package struct CountedOnce<Payload> {
 // MARK: - Facts
 
 extension CountedOnce {
-  /// Compares the items at the newest instant. Their order is that of their sources and ids, which is the same in every
-  /// store.
+  /// Compares the items at the newest instant. They are sorted by use, source and id, so that every store
+  /// gets the same result.
   private mutating func compareLast() {
     var places: [(index: Int, item: CountableItem)] = []
     for index in compared..<entries.count {
@@ -146,7 +148,7 @@ extension CountedOnce {
     for (index, item) in places { entries[index].fact = join(item) }
   }
 
-  /// Items with a known use come first, since an unknown use matches every fact.
+  /// Orders items with a known use first, since an unknown use matches every fact.
   private static func isBefore(_ left: CountableItem, _ right: CountableItem) -> Bool {
     if left.use != right.use { return left.use.rawValue < right.use.rawValue }
     if left.source != right.source { return left.source.text < right.source.text }
@@ -203,7 +205,7 @@ extension CountedOnce {
     return .repeats(kept.id, kept.source)
   }
 
-  /// Notes that one item of a fact was returned. After it, no item can join the fact.
+  /// Records that one item of a fact was returned. From then on, no further item can join the fact.
   private mutating func leave(_ number: Int) {
     guard let fact = facts[number] else { return }
     for item in fact.items.prefix(fact.held == fact.items.count ? fact.items.count : 0) {
@@ -220,13 +222,16 @@ extension CountedOnce {
 extension CountedOnce: Sendable where Payload: Sendable {}
 extension CountedOnce.Entry: Sendable where Payload: Sendable {}
 
-/// How far outside a period items are read, so that the verdicts in the period are certain. The repetition of an item
-/// is within 26 hours, and the items that decide about that one within 26 hours more.
+/// How far outside a period items must be read, so that the verdicts in the period are certain. An item and
+/// its repetition are at most 26 hours apart. The items that decide about the repetition are at most 26 hours
+/// from it.
 package enum CountingMargin {
   /// On each side, in seconds.
   package static let seconds: Int64 = 3 * 86400
-  /// How many days before and after a day decide whether two sources seem to state the same on it.
+  /// The number of days before and after a day that decide whether two sources seem to state the same facts
+  /// on it.
   package static let doubtDays = 14
-  /// Those days on each side of a period, in seconds. Shown times and instants are less than two days apart.
+  /// The days of `doubtDays` on each side of a period, in seconds. Two days are added, since shown times and
+  /// instants differ by less.
   package static let doubtSeconds = Int64(doubtDays + 2) * 86400
 }

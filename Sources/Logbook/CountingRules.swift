@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// People's decisions about counting once, in the form that the rule needs.
+/// People's decisions about counting once, in the form that `CountedOnce` needs.
 package struct CountingRules: Hashable, Sendable {
-  /// Two items that a person declared to be one.
+  /// Two items that a person declared to be one fact.
   package struct Joined: Hashable, Sendable {
     /// The id of the item that is left out.
     let leftOut: String
-    /// What the result states about it.
+    /// What the verdict on the kept item states about the item that is left out.
     let repetition: Repetition
     /// The id of the item that is kept.
     let kept: String
     let keptSource: CountingSource
 
-    /// Keeps the item that states the fact best, of two visible items.
+    /// Pairs two visible items. The item that states the fact better is kept.
     package init(_ first: CountableItem, _ second: CountableItem) {
       let (kept, other) = first.precedes(second) ? (first, second) : (second, first)
       (leftOut, repetition) = (other.id, Repetition(other))
@@ -40,7 +40,7 @@ package struct CountingRules: Hashable, Sendable {
   /// remote can cause.
   package static let maxDecisions = 500
 
-  /// The decisions, without those for the rule.
+  /// The decisions that are used, without those that reset to the rule.
   package let decisions: [CountDecision]
   private var separateSources: [Pair] = []
   private var separateItems: Set<Pair> = []
@@ -50,12 +50,12 @@ package struct CountingRules: Hashable, Sendable {
   private let isOff: Bool
   /// The finger sticks that are copies of a sensor's values.
   package var sensorCopies = SensorCopies()
-  /// The items that a source states a second time.
+  /// The items that a source states a second time in another export.
   package var ownCopies = OwnCopies()
 
-  /// The rule with people's decisions.
+  /// The rule of `CountedOnce`, changed by people's decisions.
   ///
-  /// - Parameter joined: the pairs of items that are one fact, with both visible.
+  /// - Parameter joined: the pairs of items that a person declared to be one fact, if both items are visible.
   package init(_ decisions: [CountDecision] = [], joined: [Joined] = []) {
     let all = decisions.filter { $0.choice != .rule }.sorted { $0.guid < $1.guid }
     self.decisions = Array(all.prefix(Self.maxDecisions))
@@ -74,7 +74,7 @@ package struct CountingRules: Hashable, Sendable {
       default: break
       }
     }
-    // Where ranges overlap, the shorter one applies.
+    // Where ranges overlap, the shorter range applies.
     ranges.sort { left, right in
       left.length != right.length ? left.length < right.length : left.source < right.source
     }
@@ -89,13 +89,14 @@ package struct CountingRules: Hashable, Sendable {
     self.isOff = isOff
   }
 
-  /// Counts everything, as totals did before repetitions were left out.
+  /// Counts every item, even if it repeats a fact of another source.
   package static let all = CountingRules(isOff: true)
 
   /// Whether repetitions are left out.
   package var isOn: Bool { !isOff }
 
-  /// The verdict on one item by a person's decision or a sensor; nil if it depends on the other items of its minute.
+  /// The verdict that a person's decision or a sensor determines; nil if it depends on the other items near
+  /// the item's time.
   func verdict(of item: CountableItem) -> CountVerdict? {
     if isOff { return .counts(alsoIn: []) }
     if !isChosen(item.kind, item.source, shown: item.shown) { return .notChosen }
@@ -104,7 +105,8 @@ package struct CountingRules: Hashable, Sendable {
     return ownCopies.original(of: item).map { .repeats($0, item.source) }
   }
 
-  /// Whether a source counts for a kind at a shown time. If a person chose a source, no other one counts.
+  /// Whether a source counts for a kind at a shown time. If a person chose a source for it, no other source
+  /// counts.
   package func isChosen(_ kind: CountableItem.Kind, _ source: CountingSource, shown: Int64) -> Bool {
     ranges.first { $0.holds(kind, shown) }.map { source.isNamed($0.source) } ?? true
   }
@@ -118,8 +120,8 @@ package struct CountingRules: Hashable, Sendable {
     return isSeparate(left.source, right.source)
   }
 
-  /// Whether a person declared the statements of two sources to be separate facts always. Only then can totals be added
-  /// that no rule matches. `once` says nothing about what the rule cannot match.
+  /// Whether a person decided `both` for two sources, so that their items are always separate facts. This
+  /// also covers items with different amounts, about which the decision `once` states nothing.
   package func isSeparate(_ left: CountingSource, _ right: CountingSource) -> Bool {
     separateSources.contains { pair in
       left.isNamed(pair.first) && right.isNamed(pair.second)
@@ -127,7 +129,8 @@ package struct CountingRules: Hashable, Sendable {
     }
   }
 
-  /// The repetitions by items that a person joined with this one, and by copies in the same source.
+  /// What the verdict on this item lists: items that a person joined with it, and its copies in the same
+  /// source.
   func repetitionsJoined(to id: String) -> [Repetition] {
     (keepers[id] ?? []) + ownCopies.statements(about: id)
   }
@@ -139,14 +142,15 @@ extension CountingRules.Range {
   }
 }
 
-/// The origin of an item for counting once: a format or driver, and the program or device within it. Two items of one
-/// source are always two facts.
+/// The source of an item for counting once: a format or driver, and the program or device within it. Two
+/// items of one source are two facts, except for the copies in `OwnCopies`.
 package struct CountingSource: Hashable, Sendable {
-  /// The kind of source. Of one fact in several sources, the first of these states it best.
+  /// How a source got its data. If several sources state one fact, the source with the earliest of these
+  /// cases states it best.
   package enum Role: Int, Sendable {
     /// The memory of the device that measured or gave the dose, such as a meter, a pump or a pen.
     case memory
-    /// The app in which a person typed it.
+    /// The app in which a person typed the data.
     case app
     /// A program that collects the data of others.
     case collector
@@ -156,11 +160,11 @@ package struct CountingSource: Hashable, Sendable {
     case unknown
   }
 
-  /// The id of the format, the driver or the kind of remote; empty where it is unknown.
+  /// The id of the format, the driver or the kind of remote; empty if it is unknown.
   package let format: String
-  /// The program or device within it; empty without one.
+  /// The program or device whose data the format holds; empty if the source names none.
   package let part: String
-  /// The role of the source.
+  /// How the source got its data, which follows from `format` and the device.
   package let role: Role
 
   /// A source of records.
@@ -169,8 +173,8 @@ package struct CountingSource: Hashable, Sendable {
     role = Self.role(of: format)
   }
 
-  /// The source of readings from a device. A device with a serial number has its own memory, unless a collector reports
-  /// it.
+  /// The source of a device's readings. If the device has a serial number, its role is `memory`, unless the
+  /// format is that of a collector.
   package init(_ device: Device) {
     format = device.format
     // Without a serial number, the model is the name of the app or phone, as in records of the same source.
@@ -182,14 +186,15 @@ package struct CountingSource: Hashable, Sendable {
     self.role = role == .app && !device.serial.isEmpty ? .memory : role
   }
 
-  /// The source of records without provenance. The version of the id distinguishes such records.
+  /// The source of records without provenance. `CountableItem` distinguishes such records by the versions of
+  /// their ids.
   package static let unknown = CountingSource(format: "")
 
   /// The name in messages and settings: `mysugr`, or `apple-health/Anna's iPhone`.
   package var text: String { part.isEmpty ? format : "\(format)/\(part)" }
 
-  /// Whether a decision's name means it: its format, or the format with its part. The part is not enough, since phones
-  /// have an app with the name of a format.
+  /// Whether a name in a decision means this source. It is the format, or the format with the part. The part
+  /// is not enough, since a phone can have an app with the name of a format.
   package func isNamed(_ word: String) -> Bool {
     guard !format.isEmpty else { return false }
     let word = word.lowercased()
@@ -201,7 +206,8 @@ package struct CountingSource: Hashable, Sendable {
     "apple-health", "clarity", "diasend", "fhir", "generic", "glooko", "health-auto-export",
     "health-connect", "librelinkup", "libreview", "nightscout", "openmhealth", "sidiary", "tidepool",
   ]
-  /// Formats that give glucose of other programs without its original kind.
+  /// Collectors that return glucose values of other programs without the original kind, so that a sensor's
+  /// value can look like a finger stick.
   private static let sensorRelays: Set<String> = [
     "apple-health", "health-auto-export", "health-connect", "tidepool",
   ]
@@ -216,7 +222,7 @@ package struct CountingSource: Hashable, Sendable {
   /// Formats of items typed into glucoport.
   private static let typed: Set<String> = ["glucoport", "typed"]
 
-  /// Whether its finger sticks may be the values of a sensor; see `SensorCopies`.
+  /// Whether finger sticks of this source may be copies of a sensor's values; see `SensorCopies`.
   package var mayRelaySensors: Bool { Self.sensorRelays.contains(format) }
 
   private static func role(of format: String) -> Role {

@@ -19,15 +19,15 @@ public struct Device: Hashable, Sendable {
     self.format = format
   }
 
-  /// What takes readings that a person types into glucoport. Each has a random number as its tick, so that readings typed
-  /// in two copies of a store are never taken for one.
+  /// The device of readings that a person types into glucoport. Each reading has a random number as its tick.
+  /// So readings typed in two copies of a store never have the same identity.
   package static let typed = Device(vendor: "", model: "typed", format: "typed")
 
   /// The ticks of typed readings: numbers of 59 bits, larger than every instant in milliseconds.
   package static let typedTicks: Range<Int64> = 1 << 58..<1 << 59
 }
 
-/// The name of a device in lists.
+/// The vendor, model and serial number of a device as one text for lists, without the empty ones.
 package func deviceName(_ device: Device) -> String {
   [device.vendor, device.model, device.serial].filter { !$0.isEmpty }.joined(separator: " ")
 }

@@ -32,20 +32,20 @@
     }
   }
 
-  /// The days from 1970-01-01 to a date of the proleptic Gregorian calendar. With years from March on, the leap day is
-  /// at the end of the year, and one division gives the month.
+  /// The days from 1970-01-01 to a date of the proleptic Gregorian calendar. The calculation counts years
+  /// from 1 March. Then the leap day is the last day of a year, and one division gives the month.
   @inlinable static func daysSince1970(year: Int, month: Int, day: Int) -> Int {
     let marchYear = month > 2 ? year : year - 1
     let dayOfYear = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1
     return marchYear * 365 + marchYear / 4 - marchYear / 100 + marchYear / 400 + dayOfYear - 719_468
   }
 
-  /// The number of days from 1970-01-01 to the day of these seconds; negative before it.
+  /// The number of days from 1970-01-01 to the day that contains `seconds`; negative before 1970.
   @inlinable package static func day(of seconds: Int64) -> Int64 {
     seconds >= 0 ? seconds / 86400 : (seconds + 1) / 86400 - 1
   }
 
-  /// The start of the minute of these seconds, in seconds.
+  /// The start of the minute that contains `seconds`, in seconds.
   @inlinable package static func startOfMinute(_ seconds: Int64) -> Int64 {
     seconds - (seconds % 60 + 60) % 60
   }
@@ -68,7 +68,7 @@
     )
   }
 
-  /// `YYYY-MM-DDThh:mm:ss`.
+  /// The time as `YYYY-MM-DDThh:mm:ss`.
   public var text: String {
     let p = parts
     var out: [UInt8] = []
@@ -84,7 +84,7 @@
     return String(decoding: out, as: UTF8.self)
   }
 
-  /// The time in `YYYY-MM-DD`, with or without `Thh:mm` and `:ss`; nil for any other text.
+  /// The time in a text `YYYY-MM-DD`, optionally with `Thh:mm` or `Thh:mm:ss`; nil for any other text.
   public init?(text: some StringProtocol) {
     let numbers = text.split(omittingEmptySubsequences: false) { "-T :".contains($0) }
     guard numbers.count == 3 || numbers.count == 5 || numbers.count == 6,

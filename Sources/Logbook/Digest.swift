@@ -12,17 +12,17 @@ package struct Digest: Sendable {
   /// Adds bytes.
   package mutating func update(_ bytes: UnsafeRawBufferPointer) { hash.update(bufferPointer: bytes) }
 
-  /// Adds the UTF-8 of a text.
+  /// Adds the bytes of a text in UTF-8.
   package mutating func update(_ text: String) { hash.update(data: Array(text.utf8)) }
 
   /// The 32 bytes of the digest.
   package func bytes() -> [UInt8] { Array(hash.finalize()) }
 
-  /// 64 lower-case hexadecimal digits.
+  /// The digest as 64 lower-case hexadecimal digits.
   package func hexadecimal() -> String { hexadecimalText(bytes()) }
 
-  /// A UUID of version 8 (RFC 9562 §5.8) from SHA-256 over these parts. Each part is its UTF-8 length in decimal, a
-  /// colon and its text, so that no two lists of parts have the same bytes.
+  /// A UUID of version 8 (RFC 9562 §5.8) from SHA-256 over these parts. Before each part, its length in bytes
+  /// and a colon are hashed. So two different lists of parts never have the same bytes.
   package static func uuid(of parts: [String]) -> String {
     let bytes = uuidBytes(of: parts)
     let groups = [0..<4, 4..<6, 6..<8, 8..<10, 10..<16].map { hexadecimalText(bytes[$0]) }
@@ -34,7 +34,7 @@ package struct Digest: Sendable {
     uuidBytes(ofCountedParts: parts.flatMap { Array("\($0.utf8.count):\($0)".utf8) })
   }
 
-  /// The 16 bytes of `uuid(of:)` for parts that are written as it hashes them: each with its length before it.
+  /// The 16 bytes of `uuid(of:)` for bytes that already contain the length before each part.
   static func uuidBytes(ofCountedParts parts: [UInt8]) -> [UInt8] {
     var digest = Digest()
     parts.withUnsafeBytes { digest.update($0) }
@@ -56,14 +56,16 @@ private func hexadecimalText(_ bytes: some Collection<UInt8>) -> String {
   return String(decoding: out, as: UTF8.self)
 }
 
-/// Digests over items in buckets. With them two sides find where they differ without listing all items. Readings are
-/// included by their identities, records by their contents.
+/// Digests over the items of a logbook, which are distributed over buckets. By comparing them, a store and a
+/// remote find where they differ without listing all items. A reading is hashed by its identity, a record by
+/// its content.
 package struct IdentityDigests: Hashable, Sendable {
-  /// The number of values of three hexadecimal digits.
+  /// The number of buckets: one for each value of three hexadecimal digits.
   package static let bucketCount = 4096
   /// The number of items in each bucket.
   package private(set) var counts = [Int](repeating: 0, count: bucketCount)
-  /// For each bucket the exclusive or of the first eight bytes of the items' keys, which does not depend on the order.
+  /// For each bucket, the exclusive or of the first eight bytes of its items' keys. It does not depend on the
+  /// order of the items.
   package private(set) var sums = [UInt64](repeating: 0, count: bucketCount)
 
   /// Digests of no items.
@@ -77,7 +79,7 @@ package struct IdentityDigests: Hashable, Sendable {
     insert(Digest.uuidBytes(of: ["state", guid, state.contentJSON]), in: Self.bucket(ofRecord: guid))
   }
 
-  /// Sets one bucket as a remote reports it.
+  /// Sets one bucket to the values that a remote reports.
   package mutating func set(_ bucket: Int, count: Int, sum: UInt64) {
     counts[bucket] = count
     sums[bucket] = sum
@@ -90,9 +92,9 @@ package struct IdentityDigests: Hashable, Sendable {
   /// readings, so a sixteenth of the buckets is enough.
   package static func bucket(ofRecord guid: String) -> Int { Int(UInt8(guid.prefix(2), radix: 16) ?? 0) << 4 }
 
-  /// The buckets in which the two sides differ.
+  /// The numbers of the buckets in which the two sides differ.
   package func differing(from other: IdentityDigests) -> Set<Int> {
-    // Most sides agree, which is found without a comparison of each bucket.
+    // The two sides are usually equal. This comparison finds it fastest.
     if self == other { return [] }
     return Set((0..<Self.bucketCount).filter { counts[$0] != other.counts[$0] || sums[$0] != other.sums[$0] })
   }

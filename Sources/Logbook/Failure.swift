@@ -2,7 +2,8 @@
 
 import Glibc
 
-/// The kind of a failure, by what a caller can do about it. `Commands` maps each to one exit status.
+/// The category of a failure by what a caller can do about it. `Commands` maps each category to one exit
+/// status.
 public enum FailureCategory: String, Sendable {
   /// The input is not what it claims to be.
   case badInput
@@ -27,7 +28,7 @@ public enum FailureCategory: String, Sendable {
 }
 
 extension FailureCategory {
-  /// The category of the system's error when it does not open or read a file.
+  /// The category for an error of the system when a file cannot be opened or read.
   ///
   /// - Parameter code: the value of `errno`.
   package init(unreadableFile code: Int32) {
@@ -39,9 +40,9 @@ extension FailureCategory {
   }
 }
 
-/// Repeats a call of the system while signals interrupt it.
+/// Repeats a system call for as long as signals interrupt it (`EINTR`).
 ///
-/// - Returns: what the call returned; if that is negative, `errno` has the reason.
+/// - Returns: the result of the call; if it is negative, `errno` has the reason.
 package func uninterrupted<Count: SignedInteger>(_ call: () -> Count) -> Count {
   while true {
     let count = call()
@@ -49,7 +50,8 @@ package func uninterrupted<Count: SignedInteger>(_ call: () -> Count) -> Count {
   }
 }
 
-/// Writes the names in a folder to disk, so that a file that was created or renamed keeps its name.
+/// Writes the entries of a folder to disk (`fsync`). Without this, a created or renamed file could lose its
+/// name in a power failure.
 ///
 /// - Throws: `Failure` of category `permission` or `inputOutput`.
 package func synchroniseFolder(_ path: String) throws(Failure) {
@@ -62,19 +64,20 @@ package func synchroniseFolder(_ path: String) throws(Failure) {
   let descriptor = open(PathText.bytes(path), O_RDONLY | O_DIRECTORY | O_CLOEXEC)
   guard descriptor >= 0 else { throw failure("the folder cannot be opened") }
   defer { close(descriptor) }
-  // Some network file systems do not have this call, and keep names themselves.
+  // Some network file systems do not support this call (`EINVAL`), and store names reliably without it.
   guard fsync(descriptor) == 0 || errno == EINVAL else {
     throw failure("the folder cannot be written to disk")
   }
 }
 
-/// A failure with a message for people: what was attempted, with what, why it failed, and what to do.
+/// A failure with a message for people: what was attempted, on what, why it failed, and what to do.
 public struct Failure: Error, CustomStringConvertible, Sendable {
-  /// What a caller can do about it.
+  /// The category, from which `Commands` gets the exit status.
   public let category: FailureCategory
   /// The sentence for people.
   public let message: String
-  /// The path of the store that failed, empty for a temporary copy; nil if a store is not the reason.
+  /// The path of the store that caused the failure, or an empty text for a temporary copy. Nil if a store is
+  /// not the cause.
   package private(set) var store: String?
 
   /// A failure of this category with its sentence.
@@ -83,7 +86,7 @@ public struct Failure: Error, CustomStringConvertible, Sendable {
     self.message = message
   }
 
-  /// The same failure, with a store as its reason.
+  /// The same failure, with the store at `path` as its cause.
   package func of(store path: String) -> Failure {
     var failure = self
     failure.store = path

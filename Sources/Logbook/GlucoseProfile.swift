@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A characteristic of a Bluetooth meter that is read or listened to.
+/// A characteristic of a Bluetooth meter that a driver can read or subscribe to.
 ///
-/// The raw value is the number that the Bluetooth SIG assigned. The drivers use no others, so a vendor's own service is
-/// out of reach.
+/// The raw value is the number that the Bluetooth SIG assigned to the characteristic. Drivers can use no
+/// other characteristics, so they cannot reach services that a vendor defined.
 public enum GlucoseCharacteristic: UInt16, CaseIterable, Sendable {
   case name = 0x2A00
   case dateTime = 0x2A08
@@ -17,7 +17,8 @@ public enum GlucoseCharacteristic: UInt16, CaseIterable, Sendable {
   case feature = 0x2A51
   case recordAccess = 0x2A52
 
-  /// The service of the characteristic. A meter may have the same number in another service, with another meaning.
+  /// The service that contains the characteristic. Another service of a meter may use the same number with
+  /// another meaning.
   public var service: UInt16 {
     switch self {
     case .name: 0x1800
@@ -28,20 +29,21 @@ public enum GlucoseCharacteristic: UInt16, CaseIterable, Sendable {
   }
 }
 
-/// A request to the record access control point of a Bluetooth meter, the only value that is ever written to one.
+/// A request to the record access control point of a Bluetooth meter. Nothing else is ever written to such a
+/// meter.
 ///
-/// The control point can also delete records. This type has no such request, so no driver, transport or transcript can
-/// send one.
+/// The control point can also delete records. This type has no case for deletion, so no driver, transport or
+/// transcript can request it.
 public enum RecordAccess: Hashable, Sendable {
-  /// How many records are stored? Op code 04, operator 01.
+  /// Asks for the number of stored records. Op code 04, operator 01.
   case countAll
-  /// How many records have this sequence number or a greater one? Op code 04, operator 03.
+  /// Asks for the number of records whose sequence number is at least this one. Op code 04, operator 03.
   case countFrom(UInt16)
-  /// Send all stored records. Op code 01, operator 01.
+  /// Asks the meter to send all stored records. Op code 01, operator 01.
   case reportAll
-  /// Send the records with this sequence number or a greater one. Op code 01, operator 03.
+  /// Asks the meter to send the records whose sequence number is at least this one. Op code 01, operator 03.
   case reportFrom(UInt16)
-  /// Stop sending. Op code 03.
+  /// Asks the meter to stop sending. Op code 03.
   case abort
 
   /// The bytes of the request.
@@ -55,7 +57,7 @@ public enum RecordAccess: Hashable, Sendable {
     }
   }
 
-  /// The request with these bytes; nil for any other, such as a deletion.
+  /// The request with these bytes; nil for all other bytes, such as a request to delete records.
   public init?(bytes: [UInt8]) {
     let number = bytes.count == 5 ? UInt16(bytes[3]) | UInt16(bytes[4]) << 8 : 0
     let all: [RecordAccess] = [.countAll, .countFrom(number), .reportAll, .reportFrom(number), .abort]

@@ -13,7 +13,8 @@ package enum Guid {
       }
   }
 
-  /// Whether an id is computed from its content, as for imports and readings, and not random.
+  /// Whether an id is computed from content, as for imported records and readings. Such ids have version 8;
+  /// ids of records made here are random.
   package static func isDerived(_ text: String) -> Bool {
     !isValid(text) || text.utf8.dropFirst(14).first == UInt8(ascii: "8")
   }
@@ -29,7 +30,8 @@ extension JSONScanner {
     return text
   }
 
-  /// Reads a token of a server, which only that server understands: 1 to 128 visible ASCII characters.
+  /// Reads a token of a server, such as a cursor, which only that server understands: 1 to 128 visible ASCII
+  /// characters.
   package mutating func token() throws(JSONError) -> String {
     let text = try string()
     guard !text.isEmpty, text.utf8.count <= Self.maxTokenBytes,

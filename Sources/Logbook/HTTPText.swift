@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Texts in the headers and paths of HTTP, which clients and servers write alike.
+/// Texts in the headers and paths of HTTP, which clients and servers write in the same way.
 package enum HTTPText {
   private static let days = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"]
   private static let months = [
     "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
   ]
 
-  /// The date of UTC seconds in a header, such as `Sun, 06 Nov 1994 08:49:37 GMT` (RFC 9110 §5.6.7). It is in English
-  /// and GMT whatever the host's locale.
+  /// The UTC seconds as a date for a header, such as `Sun, 06 Nov 1994 08:49:37 GMT` (RFC 9110 §5.6.7). The
+  /// language is English in every locale.
   package static func date(_ seconds: Int64) -> String {
     let words = DeviceTime(seconds: seconds).text.split(whereSeparator: { $0 == "-" || $0 == "T" })
     guard words.count == 4, let month = Int(words[1]), months.indices.contains(month - 1) else { return "" }
@@ -16,7 +16,8 @@ package enum HTTPText {
     return "\(days[Int(weekday)]), \(words[2]) \(months[month - 1]) \(words[0]) \(words[3]) GMT"
   }
 
-  /// The UTC seconds of such a date, which is the only form that servers may write; nil for any other text.
+  /// The UTC seconds of a date in the form of `date(_:)`, the only form that servers may send. Nil for any
+  /// other text.
   package static func seconds(ofDate text: String) -> Int64? {
     let words = text.split(separator: " ")
     guard words.count == 6, words[5] == "GMT", let day = Int(words[1]), let year = Int(words[3]),
@@ -28,7 +29,8 @@ package enum HTTPText {
       year: year, month: month + 1, day: day, hour: clock[0], minute: clock[1], second: clock[2])?.seconds
   }
 
-  /// The text in a path or a query (RFC 3986 §2.1). Every byte is escaped except ASCII letters and digits.
+  /// The text escaped for a path or a query (RFC 3986 §2.1). Every byte is escaped except ASCII letters,
+  /// digits and `plain`.
   ///
   /// - Parameter plain: further ASCII characters that are not escaped.
   package static func escaped(_ text: String, plain: String = "-._~") -> String {
@@ -44,20 +46,20 @@ package enum HTTPText {
   }
 }
 
-/// The time to wait in an answer: the header `Retry-After` of RFC 9110 §10.2.3.
+/// Reads the header `Retry-After` of an HTTP answer (RFC 9110 §10.2.3): how long a client must wait.
 package enum RetryAfter {
-  /// The maximum wait that a remote can request, in seconds: six hours. A longer one is reduced to it.
+  /// The maximum wait that a remote can request, in seconds: six hours. A longer wait is reduced to it.
   package static let maxSeconds = 6 * 3600
 
   /// The seconds to wait; nil for an invalid value.
   ///
-  /// - Parameter date: the answer's header `Date`. A date in `Retry-After` is relative to it, since it has the server's
-  ///   clock.
+  /// - Parameter date: the answer's header `Date`. If `Retry-After` contains a date, the wait is the time
+  ///   between the two dates, since both come from the server's clock.
   package static func seconds(_ value: String?, date: String?) -> Int? {
     guard var value = value?[...] else { return nil }
     while value.first == " " { value.removeFirst() }
     while value.last == " " { value.removeLast() }
-    // A number that is too large for an integer is still a wait.
+    // A number of seconds that is too large for an integer is a valid wait, too.
     if !value.isEmpty, value.utf8.allSatisfy({ $0 >= 0x30 && $0 <= 0x39 }) { return Int(value) ?? .max }
     guard let end = HTTPText.seconds(ofDate: String(value)), let now = date.flatMap(HTTPText.seconds) else {
       return nil
@@ -66,24 +68,24 @@ package enum RetryAfter {
   }
 }
 
-/// A link that shows the pages of a logbook for a limited time to everyone who has it.
+/// A link to the pages of a logbook. Until it expires, everyone who has the link can see them.
 package struct PageLink: Hashable, Sendable {
-  /// The path below the address of the service. It contains the secret.
+  /// The path that follows the address of the service. It contains the secret of the link.
   package var path: String
   /// When it expires, in UTC seconds by the clock of the service.
   package var expiresAt: Int64
 
-  /// A link with this path and end.
+  /// A link with this path and time of expiry.
   package init(path: String, expiresAt: Int64) {
     self.path = path
     self.expiresAt = expiresAt
   }
 }
 
-/// Pages of a logbook for a browser, which has no login.
+/// Creates links to the pages of a logbook, since a browser has no login of the logbook.
 package protocol PageService: Sendable {
-  /// Makes a link to the pages; nil if the service has none.
+  /// Creates a link to the pages; nil if the service has no pages.
   ///
-  /// - Parameter seconds: how long the link is valid; nil for the choice of the service.
+  /// - Parameter seconds: how long the link is valid; nil for the default of the service.
   func makePageLink(seconds: Int?) async throws(ServiceError) -> PageLink?
 }

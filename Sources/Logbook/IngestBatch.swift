@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// An item that a source cannot give or the store does not accept, with the reason.
+/// An item that a source cannot provide or that the store does not accept, with the reason.
 public struct Rejection: Hashable, Sendable {
-  /// The line of the input, from 1; 0 when no line applies.
+  /// The line of the input, from 1; 0 if the item has no line.
   public let line: Int64
   /// What is wrong. It does not contain the item's values, which are health data.
   public let reason: String
-  /// The maximum size of a row that is kept for `--rejects`.
+  /// The maximum size in bytes of `source`.
   package static let maxSourceBytes = 64 * 1024
 
-  /// The item as it was in the input, for `--rejects`. It is empty if the item is larger than `maxSourceBytes`, since
-  /// half a row would damage the rows after it. It is never stored or printed.
+  /// The item as it was in the input, for `--rejects`. It is empty if the item is larger than
+  /// `maxSourceBytes`, since a truncated row would damage the rows after it. It is never stored or printed.
   public let source: String
 
   /// A rejection with its reason and, for `--rejects`, the item as it was in the input.
@@ -21,15 +21,17 @@ public struct Rejection: Hashable, Sendable {
   }
 }
 
-/// A part of the items of an ingestor. It is reused: the consumer empties it, and the devices stay for the whole ingest.
+/// A part of the items of an ingestor. One value is reused: the consumer removes the items, and `devices`
+/// keeps its elements for the whole ingest.
 public struct IngestBatch: Sendable {
-  /// The approximate number of items in a batch. Sorting and writing are fastest with many items. Two batches, one
-  /// being read and one being stored, take about 4 MiB.
+  /// The approximate number of items in a batch. Sorting and writing are fastest with many items. Two
+  /// batches, one being read and one being stored, take about 4 MiB of memory.
   package static let size = 20_000
-  /// A batch ends after this time. Each is one transaction, so that a live pipe's readings are stored within a second.
+  /// The maximum duration of a batch in milliseconds. Each batch is one transaction, so readings from a live
+  /// pipe are stored within a second.
   package static let maxMilliseconds = 750
-  /// The maximum number of readings at one place that are kept together beyond this size: more than two hours of any
-  /// sensor.
+  /// The maximum number of readings with one shown time that stay in one batch, even if it then exceeds
+  /// `size`. It is more than two hours of any sensor.
   package static let maxTogether = 5000
 
   /// The devices so far. Readings refer to them by `DeviceIndex`.
@@ -40,16 +42,17 @@ public struct IngestBatch: Sendable {
   public var records: [ImportedRecord] = []
   /// Rejected items, in the order of the source.
   public var rejections: [Rejection] = []
-  /// Items without a kind in glucoport or without information, counted by name.
+  /// Items that glucoport does not store, since they have no kind here or contain no data. They are counted
+  /// by name.
   public var skipped: [String: Int] = [:]
 
   /// A batch without devices and items.
   public init() {}
 
-  /// Whether it has no items. Devices do not count.
+  /// Whether the batch has no items. It may have devices.
   public var isEmpty: Bool { readings.isEmpty && records.isEmpty && rejections.isEmpty && skipped.isEmpty }
 
-  /// Removes the items and keeps the devices and the memory.
+  /// Removes the items, but keeps the devices and the allocated memory.
   public mutating func removeItems() {
     readings.removeAll(keepingCapacity: true)
     records.removeAll(keepingCapacity: true)
@@ -58,16 +61,17 @@ public struct IngestBatch: Sendable {
   }
 }
 
-/// A decision of an ingestor about its input, with its basis.
+/// A decision of an ingestor on how to read its input, and the basis of the decision.
 public struct Decision: Hashable, Sendable {
-  /// The reason for the decision: read in the input, inferred from it, given by a person, fixed by the format, or set
-  /// in the logbook.
+  /// The basis of a decision: read in the input, inferred from it, given by a person, fixed by the format, or
+  /// set in the logbook.
   public enum Basis: String, Sendable { case read, inferred, given, fixed, logbook }
-  /// `format`, `encoding`, `delimiter`, `unit`, `kind`, `date-order`, `decimal-mark`, `carbohydrates`, `zone`.
+  /// The subject: `format`, `encoding`, `delimiter`, `unit`, `kind`, `date-order`, `decimal-mark`,
+  /// `carbohydrates` or `zone`.
   public let subject: String
-  /// The result of the decision, for people.
+  /// What was decided, as a text for people.
   public let value: String
-  /// The reason for the decision.
+  /// The basis of the decision.
   public let basis: Basis
 
   /// The value of a decision on `kind` for an input with several devices, each of which is a sensor or a meter.
@@ -84,12 +88,12 @@ public struct Decision: Hashable, Sendable {
 /// How the input of an ingest ended.
 public enum InputEnd: Hashable, Sendable {
   case whole
-  /// Inside an item. The complete items before it have been yielded.
+  /// The input ended inside an item. The complete items before it were yielded.
   case truncated(line: Int64, detail: String)
-  /// With a last line without a line end, which may be truncated. A person can declare it complete.
+  /// The last line has no line end, so it may be truncated. A person can declare it complete.
   case unterminated(line: Int64, detail: String)
 
-  /// What is wrong with the end, with its position in the input; nil for a complete one.
+  /// A description of what is wrong at the end of the input, with the position; nil for a complete input.
   package var fault: String? {
     switch self {
     case .whole: nil
@@ -105,23 +109,24 @@ public struct ImportedRecord: Sendable {
   public var kind: RecordKind
   /// The shown time of the entry.
   public var deviceTime: DeviceTime
-  /// What places the shown time on the UTC line.
+  /// The UTC offset of the shown time, and how it was found.
   public var placement: Placement
   /// The content.
   public var fields: RecordFields
   /// The export's own id of this record; empty when it has none.
   public var sourceID: String
-  /// The device or account of the row, which is part of the identity if there is no source id.
+  /// The device or account of the row. It is part of the record's identity if the export has no id for the
+  /// record.
   public var owner: String
   /// The program or device that wrote it, if the export names one. It is part of the provenance; see `Provenance.source`.
   public var source: String
   /// The `sourceID` of the record to which this one belongs; empty for an entry.
   public var entrySourceID: String
-  /// The identity that a glucoport export states.
+  /// The guid that an export of glucoport states for the record.
   public var guid: String?
-  /// The identity of the entry to which it belongs, if the export states it.
+  /// The guid of the entry to which the record belongs, if the export states it.
   public var entryGuid: String?
-  /// The origin that an export with identities states; nil if the export does not know it.
+  /// The provenance that an export of glucoport states; nil if the export does not know it.
   public var provenance: Provenance?
   /// Whether it is a tombstone.
   public var deleted: Bool
@@ -149,7 +154,7 @@ public struct ImportedRecord: Sendable {
   }
 }
 
-/// Readings with their devices, to or from a service. Every occurrence is stated.
+/// Readings with their devices, sent to a service or received from it. Each reading states its `occurrence`.
 package struct ReadingBatch: Sendable {
   /// The devices. Readings refer to them by `DeviceIndex`.
   package var devices: [Device]
@@ -163,21 +168,22 @@ package struct ReadingBatch: Sendable {
   }
 }
 
-/// A service's answer to a batch of readings. All readings are stored there, except those listed as refused.
+/// A service's answer to a batch of readings. The service has stored all of them, except those in `refused`.
 package struct ReadingAnswer: Hashable, Sendable {
-  /// The number of readings that the service did not have.
+  /// The number of readings that the service stored and did not have before.
   package var stored: Int
-  /// The number of readings that it had, with any value.
+  /// The number of readings that the service had before, with the same or another value.
   package var known: Int
-  /// Indices of the readings that it has with another value.
+  /// Indices of the readings that the service has with another value.
   package var differing: [Int]
   /// Readings that it refuses permanently, with its reasons.
   package var refused: [RefusedItem]
-  /// Known readings that the service only holds in documents of other programs.
+  /// Known readings that the service has only in documents of other programs; see `SameReading`.
   package var sameAs: [SameReading]
-  /// Indices of the readings for whose time a document of another program has another value. Both are kept.
+  /// Indices of the readings for which a document of another program has another value at the same time. Both
+  /// values are kept.
   package var disputed: [Int]
-  /// The service's position after this request.
+  /// The service's position after this request; nil if the service has no positions.
   package var position: String?
 
   /// An answer with these counts.
@@ -195,7 +201,7 @@ package struct ReadingAnswer: Hashable, Sendable {
   }
 }
 
-/// An item of a batch that a service refuses permanently.
+/// An item of a batch that a service refuses permanently, with the reason.
 package struct RefusedItem: Hashable, Sendable {
   /// The index in the batch.
   package var item: Int

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A point on the UTC line in milliseconds since 1970, with the offset in its text.
+/// A point on the UTC line in milliseconds since 1970, with the UTC offset of the text from which it was
+/// read.
 @frozen package struct Instant: Hashable, Sendable {
   /// Milliseconds since 1970-01-01T00:00:00Z.
   package var milliseconds: Int64
   /// Seconds east of Greenwich; nil if the text has no offset.
   package var utcOffset: Int32?
-  /// Whether the text was a time of day without an offset. The milliseconds are only correct if the format defines such
-  /// a time as UTC. Otherwise it is the time on a local clock.
+  /// Whether the text was a date and time without an offset. Then the milliseconds are UTC only if the format
+  /// defines such times as UTC. Otherwise they are the time on a local clock.
   package var isWallClock: Bool
 
-  /// An instant and the form of its text.
+  /// An instant, and the offset and form of the text from which it was read.
   @inlinable package init(milliseconds: Int64, utcOffset: Int32? = nil, isWallClock: Bool = false) {
     self.milliseconds = milliseconds
     self.utcOffset = utcOffset
@@ -23,7 +24,7 @@
   }
 }
 
-/// A time as a source shows it, with the offset if it states one.
+/// A time as a source shows it, with its UTC offset if the source states one.
 @frozen package struct ShownTime: Hashable, Sendable {
   /// The date and the time of day.
   package var deviceTime: DeviceTime
@@ -43,24 +44,26 @@
   }
 }
 
-/// The plausible instants of readings, as far as a trusted clock can show.
+/// The range of plausible instants of readings. Its end depends on a trusted clock.
 @frozen package struct PlausibleTimes: Sendable {
   @usableFromInline let earliest: Int64
-  /// The last one, in UTC seconds.
+  /// The last plausible instant, in UTC seconds.
   package let latest: Int64
 
-  /// - Parameter now: the host's clock in UTC seconds; nil if it is not trusted, which leaves the future open.
+  /// - Parameter now: the host's clock in UTC seconds; nil if the clock is not trusted. Then every instant in
+  ///   the future is plausible.
   package init(now: Int64?) {
-    // 1990-01-01: no meter with a correct clock is older.
+    // 1990-01-01: no reading of a meter with a correct clock is older.
     earliest = 631_152_000
-    // A day and two hours, since a device in any zone can show tomorrow's date.
+    // 26 hours: a device in any zone can show tomorrow's date.
     latest = now.map { $0 + 26 * 3600 } ?? .max
   }
 
   /// Whether this instant, in UTC seconds, is plausible.
   @inlinable package func contains(_ utc: Int64) -> Bool { utc >= earliest && utc <= latest }
 
-  /// The instant of a reading; nil for an implausible one, which is marked.
+  /// The instant of a reading in UTC seconds. If it is implausible, the result is nil and the reading gets
+  /// the mark `doubtfulTime`.
   @inlinable package func judge(_ reading: inout Reading) -> Int64? {
     let utc = reading.deviceTime.seconds - Int64(reading.placement.utcOffset)
     if contains(utc) { return utc }

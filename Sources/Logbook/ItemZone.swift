@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A zone that a person stated for one import, or a part of that statement: one record holds at most 256 KiB. It lists
-/// the readings and records, so that it does not move those of another import.
+/// A time zone that a person stated for one import, or a part of that statement, since one record holds at
+/// most 256 KiB. It lists the readings and records of the import. So the statement never changes the times of
+/// other imports.
 package struct ItemZone: Hashable, Sendable {
-  /// The maximum number of records for such statements that a store's imports write. It is more than one for each day
-  /// of a life.
+  /// The maximum number of records with such statements that the imports of one store write. It is enough for
+  /// one statement on each day of a life.
   package static let maxRecords = 30_000
 
   private enum Name { static let (zone, group, points, records) = ("zone", "group", "points", "records") }
 
-  /// The identity of its record.
+  /// The guid of the record that contains it.
   package let guid: String
   /// The id that the parts of one statement share.
   package let group: String
@@ -22,7 +23,7 @@ package struct ItemZone: Hashable, Sendable {
   /// The ids of the records.
   package let records: Set<String>
 
-  /// A statement of these parts.
+  /// A statement, or one part of it.
   package init(
     guid: String, group: String, zoneName: String, madeAt: Int64, points: [SeriesName: PointRuns] = [:],
     records: Set<String> = []
@@ -31,7 +32,8 @@ package struct ItemZone: Hashable, Sendable {
     (self.points, self.records) = (points, records)
   }
 
-  /// The statement in a record; nil for a tombstone, another record, and content that this program does not understand.
+  /// The statement in a record; nil for a tombstone, for a record of another kind, and for content that this
+  /// program does not understand.
   package init?(guid: String, _ state: RecordState) {
     guard !state.isDeleted, let zoneName = state.zoneName, case .text(let group)? = state.fields[Name.group],
       Guid.isValid(group)
@@ -54,7 +56,8 @@ package struct ItemZone: Hashable, Sendable {
       records: Set(records))
   }
 
-  /// The fields of its record. The time of the record is that of the statement.
+  /// The fields of the statement's record. The time of the record is the time at which the statement was
+  /// made.
   package var fields: RecordFields {
     var fields = RecordFields([Name.zone: .text(zoneName), Name.group: .text(group)])
     let lines = WithdrawnInput.lines(points)
@@ -63,17 +66,19 @@ package struct ItemZone: Hashable, Sendable {
     return fields
   }
 
-  /// Whether a record states the zone of an import.
+  /// Whether a record of kind `zone` states the zone of an import, and not a base zone or a period.
   package static func isStated(by fields: RecordFields) -> Bool { fields[Name.group] != nil }
 
-  /// Of two statements about one item, the later one wins. The parts of a statement are adjacent in this
-  /// order. Therefore two stores with statements about one input at the same second end with one zone.
+  /// Whether `left` has precedence over `right` if both list the same item: the later statement does. Parts
+  /// of one statement are adjacent in this order. Therefore two stores with two statements of the same second
+  /// choose the same one.
   package static func precedes(_ left: Self, _ right: Self) -> Bool {
     (left.madeAt, left.group, left.guid) > (right.madeAt, right.group, right.guid)
   }
 }
 
-/// The statements about imports that place the readings of one series. It is used in the order of the readings.
+/// The statements that may give the readings of one series their zone. Callers ask in the order of the
+/// readings.
 package struct ItemZones: Sendable {
   private struct Listed {
     let zone: NamedZone
@@ -84,7 +89,7 @@ package struct ItemZones: Sendable {
   }
 
   private var listed: [Listed]
-  /// The periods that can place readings of the series, in the order of precedence.
+  /// The zone periods that can apply to the series, in the order of precedence.
   private let periods: [ZonePeriod]
 
   /// - Parameters:
@@ -100,14 +105,14 @@ package struct ItemZones: Sendable {
     }
   }
 
-  /// The zone of a reading; nil if the periods and the base zone place it.
+  /// The zone that a statement gives a reading; nil if the periods or the base zone determine it.
   package mutating func zone(of point: SeriesPoint, shownAt time: DeviceTime) -> NamedZone? {
     for index in listed.indices where listed[index].ends.contains(point) {
       if listed[index].cursor == nil {
         listed[index].cursor = PointRuns.Cursor(listed[index].points, from: point)
       }
       guard listed[index].cursor?.contains(point) == true else { continue }
-      // The later made of both counts: the statement, or the period that would place the reading without it.
+      // Of the statement and the period that contains the time, the one that was made later applies.
       let period = periods.first { time.seconds >= $0.first && time.seconds < $0.end }
       return period.map { $0.madeAt > listed[index].madeAt } == true ? nil : listed[index].zone
     }

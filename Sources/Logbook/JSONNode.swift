@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// One value of a JSON text under construction. It is a class, since an encoder fills a container after it is returned.
+/// One value of a JSON text under construction. It is a class, since an encoder fills a container after
+/// returning it.
 final class JSONNode {
   private enum Form { case text, object, list }
 
@@ -71,7 +72,7 @@ final class JSONNode {
   }
 }
 
-/// A dictionary with text keys. The keys are data, and are written in their order.
+/// A dictionary with text keys, which are data and are written unchanged, in sorted order.
 private protocol NamedValues {
   func fill(_ node: JSONNode) throws
 }
@@ -119,7 +120,8 @@ private struct JSONObjectContainer<Key: CodingKey>: KeyedEncodingContainerProtoc
     if let value { try node.fill(value) }
   }
 
-  // Each of these has a default implementation that omits the member.
+  // All the following functions have a default implementation that omits a nil value. Here it is written as
+  // null.
   func encodeIfPresent(_ value: Bool?, forKey key: Key) throws { try encode(optional: value, key) }
   func encodeIfPresent(_ value: String?, forKey key: Key) throws { try encode(optional: value, key) }
   func encodeIfPresent(_ value: Double?, forKey key: Key) throws { try encode(optional: value, key) }
@@ -182,7 +184,8 @@ private struct JSONValueContainer: SingleValueEncodingContainer {
 }
 
 extension String {
-  /// `lastSuccess` as `last_success`, and `logID` as `log_id`.
+  /// The name in lower case with underscores: `lastSuccess` becomes `last_success`, and `logID` becomes
+  /// `log_id`.
   fileprivate var wordsWithUnderscores: String {
     var (text, isInCapitals) = ("", true)
     for letter in self {

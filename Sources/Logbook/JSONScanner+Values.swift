@@ -11,7 +11,8 @@ extension JSONScanner {
     isEscaped ? try unescaped(range) : try text(range)
   }
 
-  /// The text of bytes without escapes. Nearly all are ASCII, which needs no further check.
+  /// The text of bytes that contain no escapes. Nearly all texts are ASCII, which needs no check for valid
+  /// UTF-8.
   private func text(_ range: Range<Int>) throws(JSONError) -> String {
     if isASCII(range) { return String(decoding: bytes[range], as: UTF8.self) }
     guard let text = String(validating: bytes[range], as: UTF8.self) else {
@@ -21,7 +22,7 @@ extension JSONScanner {
   }
 
   func isASCII(_ range: Range<Int>) -> Bool {
-    // A loop without an iterator, which would take most of the time in an unoptimised build, as for tests.
+    // An index loop: an iterator would take most of the time in an unoptimised build, which the tests use.
     var index = range.lowerBound
     while index < range.upperBound {
       if bytes[index] >= 0x80 { return false }
@@ -35,7 +36,7 @@ extension JSONScanner {
     passes(word: "null") ? nil : try string()
   }
 
-  /// Reads a string of ASCII letters without escapes, for comparison with a fixed list of words.
+  /// Reads a string of ASCII letters without escapes, and returns the value that `words` lists for it.
   @inlinable @inline(__always)
   package mutating func word<Value>(_ words: [(word: StaticString, value: Value)]) throws(JSONError) -> Value
   {
@@ -71,8 +72,8 @@ extension JSONScanner {
     throw error("a string without its end")
   }
 
-  /// The text of bytes with escapes. They are collected as bytes, since joining texts takes time with the square of
-  /// their number.
+  /// The text of bytes that contain escapes. The result is collected as bytes, since joining texts takes time
+  /// with the square of their number.
   private func unescaped(_ range: Range<Int>) throws(JSONError) -> String {
     var out: [UInt8] = []
     out.reserveCapacity(range.count)
@@ -94,7 +95,8 @@ extension JSONScanner {
       plain = next
     }
     out.append(contentsOf: bytes[plain..<next])
-    // An escape is a whole character and does not complete adjacent bytes.
+    // Each escape must be a whole character. It cannot complete a character whose first bytes are outside the
+    // escape.
     guard let text = String(validating: out, as: UTF8.self) else { throw error("the string is not UTF-8") }
     return text
   }
@@ -149,7 +151,7 @@ extension JSONScanner {
     return false
   }
 
-  /// Reads a whole number without fraction and exponent.
+  /// Reads a whole number without a fraction and an exponent.
   @inlinable @inline(__always) package mutating func integer() throws(JSONError) -> Int64 {
     _ = peek()
     let start = place
@@ -196,8 +198,9 @@ extension JSONScanner {
     }
   }
 
-  /// Up to 15 digits with one point. They are exact in a Double, and so is the power of ten that divides them.
-  /// Therefore the quotient is the nearest Double.
+  /// The number in a text of up to 15 digits with at most one point; nil for other texts. Such digits are
+  /// exact in a Double, and so is the power of ten that divides them. Therefore the quotient is the nearest
+  /// Double.
   private static func plainNumber(_ text: Slice<UnsafeBufferPointer<UInt8>>) -> Double? {
     var digits: UInt64 = 0
     var (count, fraction, isNegative) = (0, -1, false)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Reads JSON of another program strictly, in one pass, without a tree.
+/// Reads JSON from other programs strictly, in one pass and without building a tree.
 ///
 /// The text may be hostile: nesting is bounded, every number is checked, and nothing outside the bytes is read.
 package struct JSONScanner {
@@ -13,10 +13,10 @@ package struct JSONScanner {
   /// The offset of the next byte.
   package var offset: Int { place }
 
-  /// A scanner of bytes, which must outlive it.
+  /// A scanner of bytes. The bytes must outlive the scanner.
   @inlinable package init(_ bytes: UnsafeBufferPointer<UInt8>) { self.bytes = bytes }
 
-  /// Reads a whole text with `read`. Further text is an error.
+  /// Reads a whole text with `read`. Any further text after the value is an error.
   @inlinable package static func read<Value>(
     _ text: [UInt8], _ read: (inout JSONScanner) throws(JSONError) -> Value
   ) throws(JSONError) -> Value {
@@ -38,10 +38,10 @@ package struct JSONScanner {
     return (value, String(decoding: bytes[start..<place], as: UTF8.self))
   }
 
-  /// An error at this offset.
+  /// An error at the current offset.
   package func error(_ reason: String) -> JSONError { JSONError(offset: place, reason: reason) }
 
-  /// The next byte that is not a blank; nil at the end.
+  /// The next byte after blanks, without moving past it; nil at the end.
   @inlinable @inline(__always) package mutating func peek() -> UInt8? {
     while place < bytes.count {
       switch bytes[place] {
@@ -52,19 +52,19 @@ package struct JSONScanner {
     return nil
   }
 
-  /// Moves past the next character if it is this one.
+  /// Moves past the next character if it is `sign`, and returns whether it was.
   @inlinable @inline(__always) package mutating func passes(_ sign: Unicode.Scalar) -> Bool {
     guard peek() == UInt8(ascii: sign) else { return false }
     place += 1
     return true
   }
 
-  /// Moves past this character.
+  /// Moves past the next character, or throws if it is not `sign`.
   @inlinable @inline(__always) package mutating func pass(_ sign: Unicode.Scalar) throws(JSONError) {
     guard passes(sign) else { throw error("'\(sign)' is expected") }
   }
 
-  /// Moves past a word such as `null` if it is here.
+  /// Moves past a word such as `null` if it is next, and returns whether it was.
   package mutating func passes(word: StaticString) -> Bool {
     _ = peek()
     guard place + word.utf8CodeUnitCount <= bytes.count else { return false }
@@ -75,7 +75,8 @@ package struct JSONScanner {
     return true
   }
 
-  /// Reads an object. `member` reads the value of a name, or returns false to skip it.
+  /// Reads an object. For each name, `member` reads the value and returns true, or returns false to have it
+  /// skipped.
   package mutating func object(
     _ member: (String, inout JSONScanner) throws(JSONError) -> Bool
   ) throws(JSONError) {
@@ -90,7 +91,7 @@ package struct JSONScanner {
     leave()
   }
 
-  /// Reads the items of an array in order.
+  /// Reads an array. `item` reads each element, in order.
   package mutating func array(_ item: (inout JSONScanner) throws(JSONError) -> Void) throws(JSONError) {
     try enter("[")
     if passes("]") { return leave() }
@@ -107,7 +108,7 @@ package struct JSONScanner {
 
   private mutating func leave() { depth -= 1 }
 
-  /// Skips any value.
+  /// Skips a value of any type.
   package mutating func skip() throws(JSONError) {
     switch peek() {
     case UInt8(ascii: "{"): try object { _, _ in false }

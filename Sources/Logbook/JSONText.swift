@@ -13,7 +13,7 @@ package func appendJSONText(_ text: String, to out: inout [UInt8]) {
   out.append(UInt8(ascii: "\""))
   var text = text
   text.withUTF8 { bytes in
-    // A loop without an iterator, which would take most of the time in an unoptimised build, as for tests.
+    // An index loop: an iterator would take most of the time in an unoptimised build, which the tests use.
     var (plain, index) = (0, 0)
     while index < bytes.count {
       if let escape = escape(bytes[index]) {
@@ -23,7 +23,7 @@ package func appendJSONText(_ text: String, to out: inout [UInt8]) {
       }
       index += 1
     }
-    // Most texts have nothing to escape. Copying bytes without a range is faster.
+    // Most texts contain no character to escape. Copying all bytes is faster than copying a range.
     if plain == 0 { out.append(contentsOf: bytes) } else { out.append(contentsOf: bytes[plain...]) }
   }
   out.append(UInt8(ascii: "\""))
@@ -46,16 +46,16 @@ package func appendJSONText(_ text: String, to out: inout [UInt8]) {
   return Array("\\u00".utf8) + [digits[Int(byte >> 4)], digits[Int(byte & 15)]]
 }
 
-/// An error in a JSON text, for its author. It contains none of the text's values.
+/// An error in a JSON text, as a message for the author of the text. It contains no value from the text.
 package struct JSONError: Error, Hashable, Sendable {
   /// The byte at which it was found, from 0.
   package let offset: Int
-  /// What is wrong there.
+  /// What is wrong at the offset.
   package let reason: String
 }
 
-/// Writes values as JSON text with the members in the order of the type's declaration, which Foundation's encoder does
-/// not keep.
+/// Writes values as JSON text. The members of an object are in the order of the type's declaration, unlike
+/// with Foundation's encoder.
 ///
 /// Names of properties become words with underscores. A nil property is written as null, so that all objects of a type
 /// have the same members.
@@ -72,26 +72,28 @@ package enum OrderedJSON {
   }
 }
 
-/// JSON text that is a value, such as a record's fields. Its numbers stay exactly as they are written.
+/// A value that already is JSON text, such as a record's fields. Its numbers are written exactly as they are
+/// in the text.
 package struct JSONFragment: Encodable, Sendable {
   /// The text.
   package let text: String
 
-  /// A value that is JSON text.
+  /// A value with this JSON text, which is not checked.
   package init(_ text: String) { self.text = text }
 
-  /// With another encoder than that of `OrderedJSON`, the text is encoded as a string.
+  /// Encodes the text as a string. Only the encoder of `OrderedJSON` does not call this, and inserts the text
+  /// as JSON.
   package func encode(to encoder: any Encoder) throws {
     var container = encoder.singleValueContainer()
     try container.encode(text)
   }
 }
 
-/// The name of a member that is data, such as a column, and is written unchanged.
+/// The name of a member that is data, such as the name of a column. It is written unchanged.
 package struct JSONMemberName: CodingKey {
   /// The name.
   package let stringValue: String
-  /// Nil: members have names.
+  /// Always nil: members have names, not numbers.
   package var intValue: Int? { nil }
 
   /// The name with this text.
@@ -102,7 +104,7 @@ package struct JSONMemberName: CodingKey {
   package init?(intValue: Int) { nil }
 }
 
-/// An object with members in a given order. A dictionary is written in the order of its names.
+/// An object whose members have a given order.
 package struct JSONMembers<Value: Encodable>: Encodable {
   private let members: [(name: String, value: Value)]
 

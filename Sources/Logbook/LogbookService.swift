@@ -7,59 +7,64 @@ package struct BatchLimits: Hashable, Sendable {
   /// Changes of records in one request.
   package var records: Int
 
-  /// Limits of at least one item each. By default there are none.
+  /// Limits of at least one item each. By default there is no limit.
   package init(readings: Int = .max, records: Int = .max) {
     self.readings = readings
     self.records = records
   }
 }
 
-/// The service of one logbook for a login: a server's storage provides one, and a remote provides one over HTTP.
+/// The operations on one logbook with one login. The storage of a server provides it, and a remote provides
+/// it over HTTP.
 ///
-/// Requests are safe to repeat, and the service itself repeats none. Optional services of a logbook are properties with
-/// a separate protocol, which can be nil. `ServiceConformance` checks these rules for every service.
+/// A caller can safely repeat every request; the service itself repeats none. Optional operations are in
+/// separate protocols, which are properties here, nil if unsupported. `ServiceConformance` tests these rules
+/// for every service.
 package protocol LogbookService: Sendable {
-  /// The maximum number of items in one request. Items that are sent together are acknowledged together.
+  /// The maximum number of items in one request. All items of one request are acknowledged together.
   var batchLimits: BatchLimits { get }
   /// The logbook to which the login gives access.
   func logbook() async throws(ServiceError) -> RemoteLogbook
-  /// Stores the readings that the service lacks.
+  /// Stores the readings of the batch that the service does not have.
   func store(_ batch: ReadingBatch, _ run: RunStamp) async throws(ServiceError) -> ReadingAnswer
-  /// Applies changes of records. Each has a separate answer.
+  /// Applies changes of records. The answer has one verdict for each change.
   func apply(_ changes: [RecordChange], _ run: RunStamp) async throws(ServiceError) -> RecordAnswer
-  /// The changes after the cursor, without the own changes of the run's node; nil if there are none.
+  /// The changes after the cursor, without those that the run's node made itself; nil if there are none.
   ///
   /// - Parameter limit: the maximum number of items on the page.
   func changes(
     after cursor: String?, limit: Int, _ run: RunStamp
   ) async throws(ServiceError) -> ChangePage?
-  /// Digests over the identities of all readings, for a client that does not know what is stored.
+  /// Digests over the identities of all readings. With them a client finds out what a service has stored.
   func readingDigests(_ run: RunStamp) async throws(ServiceError) -> IdentityDigests
 
-  /// The same login with the zones that the store has now, for a logbook that only holds instants.
+  /// The same service with the zones that the store has now, for a logbook that holds instants without shown
+  /// times.
   func placing(in zone: LogbookZone) -> any LogbookService
-  /// Parts of the logbook, by range or by record.
+  /// Requests for parts of the logbook by range or by record; nil if unsupported.
   var parts: (any PartService)? { get }
-  /// Comparison with traffic that grows with the differences.
+  /// A comparison whose traffic grows only with the differences; nil if unsupported.
   var digests: (any DigestService)? { get }
-  /// All items, for a logbook without `digests`.
+  /// A list of all items, for a comparison with a logbook without `digests`; nil if unsupported.
   var snapshots: (any SnapshotService)? { get }
-  /// The content of attachments.
+  /// Transfer of the content of attachments; nil if unsupported.
   var attachments: (any AttachmentService)? { get }
-  /// Removal of the logbook.
+  /// Removal of the whole logbook; nil if unsupported.
   var purging: (any PurgeService)? { get }
-  /// Removal of withdrawn items where others would show them. Such a logbook only holds visible items.
+  /// Removal of withdrawn items, for a logbook that other programs show; nil for a logbook that keeps
+  /// withdrawals. A logbook with it holds only visible items.
   var removal: (any RemovalService)? { get }
-  /// Moving of sent items, for a logbook that only has instants.
+  /// Correction of the instants of sent items, for a logbook that holds instants without shown times; nil for
+  /// others.
   var moving: (any MovingService)? { get }
-  /// Links to pages for a browser.
+  /// Creation of links to pages for a browser; nil if unsupported.
   var pages: (any PageService)? { get }
 }
 
 extension LogbookService {
   /// No limit.
   package var batchLimits: BatchLimits { BatchLimits() }
-  /// The same service: it holds shown times.
+  /// By default the same service, since it holds shown times and needs no zones.
   package func placing(in zone: LogbookZone) -> any LogbookService { self }
   package var parts: (any PartService)? { nil }
   package var digests: (any DigestService)? { nil }
@@ -71,26 +76,27 @@ extension LogbookService {
   package var pages: (any PageService)? { nil }
 }
 
-/// Removal of items from a logbook for other programs, which know no withdrawals.
+/// Removal of items from a logbook that other programs read. These programs do not know withdrawals, and
+/// would show the items.
 package protocol RemovalService: Sendable {
-  /// Removes these readings. A missing reading counts as removed.
+  /// Removes these readings. A reading that the logbook does not have counts as removed.
   ///
   /// - Returns: whether the login may do this. If not, nothing is removed.
   func remove(_ batch: ReadingBatch, _ run: RunStamp) async throws(ServiceError) -> Bool
-  /// Removes a record without deleting it: other stores keep it, and sending it again restores it. Content of another
-  /// program stays.
+  /// Removes a record from the logbook without a tombstone: other stores keep it, and sending it again
+  /// restores it. Content that another program wrote stays.
   ///
   /// - Parameter change: the record in the state that the remote should have.
   func remove(_ change: RecordChange, _ run: RunStamp) async throws(ServiceError)
 }
 
-/// Moving of items in a logbook that other programs read by their instants. When derived offsets change, sent items are
-/// at the wrong time.
+/// Correction of instants in a logbook that other programs read by instant. After a change of derived
+/// offsets, the items sent earlier have wrong instants.
 package protocol MovingService: Sendable {
-  /// For each of these readings the instants in UTC seconds at which it is stored with its own identity. There is none
-  /// if it is missing, and more than one if it is duplicated.
+  /// For each reading, the instants in UTC seconds at which the logbook holds it under its own identity. The
+  /// list is empty if the reading is missing, and has several instants if it is duplicated.
   func instants(of batch: ReadingBatch, _ run: RunStamp) async throws(ServiceError) -> [[Int64]]
-  /// Moves a record to the instant of its state, unless it is already there.
+  /// Moves a record to the instant of its state, unless the record is already at this instant.
   ///
   /// - Parameter change: the record as it is on the remote.
   /// - Returns: `accepted` with the new revision; `conflict` if others changed or deleted it; `refused` if it cannot be
@@ -98,7 +104,7 @@ package protocol MovingService: Sendable {
   func move(_ change: RecordChange, _ run: RunStamp) async throws(ServiceError) -> RecordVerdict
 }
 
-/// Parts of a logbook, such as its latest readings or one record, before all other changes.
+/// Requests for a part of a logbook, such as its latest readings or one record, without the other changes.
 package protocol PartService: Sendable {
   /// The changes of others in this part: readings in the order of their changes, or a record's current state.
   ///
@@ -110,23 +116,23 @@ package protocol PartService: Sendable {
   ) async throws(ServiceError) -> ChangePage
 }
 
-/// Comparison of a logbook with a store beyond `LogbookService.readingDigests`: by digests over buckets, and by the
-/// items of differing buckets.
+/// Comparison of a logbook with a store in two steps: digests over buckets show which buckets differ, then
+/// the items of these buckets are listed.
 package protocol DigestService: Sendable {
-  /// Digests over the contents of all records, with tombstones.
+  /// Digests over the contents of all records, including tombstones.
   func recordDigests(_ run: RunStamp) async throws(ServiceError) -> IdentityDigests
-  /// The readings in these buckets; `tooLarge` if they are more than one batch.
+  /// The readings in these buckets. Throws `tooLarge` if they do not fit in one batch.
   func readings(in buckets: [Int], _ run: RunStamp) async throws(ServiceError) -> ReadingBatch
-  /// The records in these buckets, ordered by id, after this one.
+  /// A page of the records in these buckets, ordered by id. It begins after the record `guid`.
   func records(
     in buckets: [Int], after guid: String?, _ run: RunStamp
   ) async throws(ServiceError) -> RecordPage
 }
 
-/// All items of a logbook without digests, for a comparison.
+/// A list of all items of a logbook without digests, for a comparison.
 package protocol SnapshotService: Sendable {
-  /// All readings and records that exist, from any writer, in their current state. Deleted records are left out, and an
-  /// item can be on two pages.
+  /// A page of the readings and records that exist, from any writer, in their current state. Deleted records
+  /// are left out, and an item can be on two pages.
   ///
   /// - Parameters:
   ///   - cursor: the cursor of the last page; nil for the first.
@@ -136,13 +142,13 @@ package protocol SnapshotService: Sendable {
   ) async throws(ServiceError) -> ChangePage
 }
 
-/// The content of attachments by its SHA-256, separate from the records that describe it. A content grows at its end
-/// until it is whole, and never changes after that.
+/// Transfer of the content of attachments, identified by its SHA-256. The records that describe attachments
+/// travel separately. A content grows at its end until it is whole, and never changes after that.
 package protocol AttachmentService: Sendable {
-  /// How much of a content is held.
+  /// How much of a content the service holds.
   func held(_ digest: String, _ run: RunStamp) async throws(ServiceError) -> HeldContent
-  /// Appends a part, which must begin where the held content ends. A part from the first byte on, with another size
-  /// than the held content, replaces it.
+  /// Appends a part, which must begin where the held content ends. If a part begins at the first byte and
+  /// states another size than the held content, it replaces that content.
   func append(
     _ bytes: [UInt8], to content: AttachmentContent, at offset: Int64, _ run: RunStamp
   ) async throws(ServiceError) -> ContentAnswer
@@ -163,22 +169,25 @@ package protocol PurgeService: Sendable {
   func purge(_ logbook: RemoteLogbook) async throws(ServiceError)
 }
 
-/// The identity of one run of an upload, which it sends to a service with every request.
+/// The identity of one run of `upload`, which it sends to a service with every request.
 package struct RunStamp: Hashable, Sendable {
   /// The id of this installation, a random UUID.
   package var node: String
   /// A number that each run of the node increases by one.
   package var number: Int64
-  /// A random UUID of this run, by which a service distinguishes two copies of a store.
+  /// A random UUID of this run. With it a service recognises two copies of a store that use the same run
+  /// number.
   package var id: String
   /// The logbook that the store was synced with; nil before the first answer.
   package var logbook: String?
   /// The latest position of the service that this store has seen; nil before the first answer.
   ///
-  /// If the node wrote something after it, a copy of the store did, or an answer was lost. A service does not return a
-  /// node's own changes to it, so the node needs another id to see them.
+  /// If the node wrote something after this position, a copy of the store wrote it, or an answer was lost. A
+  /// service never returns a node's own changes to it. To receive such changes, the store must use another
+  /// node id.
   package var lastSeenPosition: String?
-  /// Whether a request that reads may also repair data on the service. It may not in a run that only fetches or compares.
+  /// Whether requests that read may also repair data on the service. They may not in a run that only fetches
+  /// or compares.
   package var mayRepair: Bool
 
   /// A run of a node.
@@ -195,7 +204,7 @@ package struct RunStamp: Hashable, Sendable {
   }
 }
 
-/// A service's report about the logbook of a login.
+/// What a service reports about the logbook of a login.
 package struct RemoteLogbook: Hashable, Sendable {
   /// The logbook's id, a UUID that no other logbook has.
   package var id: String
@@ -207,12 +216,12 @@ package struct RemoteLogbook: Hashable, Sendable {
   package var maxReadings: Int
   /// The maximum number of records in one request.
   package var maxRecords: Int
-  /// Permissions for an upload that the login lacks, in the service's words; empty if none is missing or they are
-  /// unknown.
+  /// The permissions for an upload that the login lacks, in the service's words. Empty if none is missing or
+  /// the service does not report them.
   package var missingPermissions: [String]
-  /// The service's latest position.
+  /// The service's latest position; nil if the service has no positions.
   package var position: String?
-  /// The service's clock in UTC seconds; nil if it has none.
+  /// The service's clock in UTC seconds; nil if the service does not report it.
   package var time: Int64?
 
   /// The logbook of a login.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The time zones of a logbook for one clock. They place shown times on the UTC line.
+/// The time zones of a logbook for the clock of one device. They determine the UTC offsets of shown times.
 public struct LogbookZone: Sendable {
   /// A period with another zone than the base, in civil seconds of shown time.
   package struct Period: Hashable, Sendable {
@@ -13,10 +13,11 @@ public struct LogbookZone: Sendable {
   package let base: NamedZone
   /// The periods. For each time, the first period that contains it is used.
   package let periods: [Period]
-  /// The zones that were given for the imports of records, by the ids of records that will be sent next.
+  /// The zones stated for imports, by the guids of records. Callers set it for the records that they will
+  /// send next.
   package var recordZones: [String: NamedZone] = [:]
-  /// The stretch of the last time. Rows are usually close together, and a search in the zone's rules takes some
-  /// thousand times longer than two comparisons.
+  /// The stretch that contained the last time. Successive rows usually have close times. A search in the
+  /// rules of a zone takes about a thousand times longer than comparing with both ends.
   private var current = Stretch(from: 0, to: 0, placement: Placement(utcOffset: 0, source: .zone))
   private var stretchesByYear: [Int: [Stretch]] = [:]
 
@@ -33,7 +34,7 @@ public struct LogbookZone: Sendable {
     self.periods = periods
   }
 
-  /// The zones for a record: the zone given for its import, otherwise these.
+  /// The zones that apply to a record: the zone stated for its import, otherwise these.
   package func zone(ofRecord guid: String) -> LogbookZone {
     recordZones[guid].map { LogbookZone(base: $0, periods: []) } ?? self
   }
@@ -41,7 +42,8 @@ public struct LogbookZone: Sendable {
   /// The IANA name of the base zone.
   public var name: String { base.name }
 
-  /// Places a shown time. In a gap the offset before the change is used, in an overlap the first occurrence.
+  /// Determines the offset of a shown time. In a gap it is the offset before the change, and in an overlap
+  /// the first occurrence.
   public mutating func place(_ time: DeviceTime) -> Placement {
     if time.seconds >= current.from, time.seconds < current.to { return current.placement }
     let year = time.parts.year
@@ -51,7 +53,7 @@ public struct LogbookZone: Sendable {
     return current.placement
   }
 
-  /// Places a shown time by the offset that its source states, otherwise by the zone.
+  /// Determines the placement of a shown time by the offset that its source states, or otherwise by the zone.
   @inlinable public mutating func place(_ time: DeviceTime, statedOffset: Int32?) -> Placement {
     if let statedOffset { return Placement(utcOffset: statedOffset, source: .stated) }
     return place(time)
@@ -67,17 +69,19 @@ public struct LogbookZone: Sendable {
     return base.offset(atUTC: seconds)
   }
 
-  /// The offset that the zone at a shown time has at an instant, such as some hours later, after a change.
+  /// The offset at an instant in the zone that applies at a shown time. The instant can be after the next
+  /// change of clocks.
   package func offset(of time: DeviceTime, atUTC seconds: Int64) -> Int32 {
     zone(at: time.seconds).offset(atUTC: seconds)
   }
 
-  /// The placements of a year's shown times in stretches, in order and without gaps.
+  /// The placements of all shown times of a year, as stretches in order and without gaps.
   package func makeStretches(of year: Int) -> [Stretch] {
     let (start, end) = (NamedZone.start(of: year), NamedZone.start(of: year + 1))
     let borders = Set(periods.flatMap { [$0.from, $0.until] }.filter { $0 > start && $0 < end }).sorted()
     var stretches: [Stretch] = []
-    // A search in a zone's rules takes some hundred times longer than reading its result.
+    // A search in the rules of a zone takes about a hundred times longer than reading a result from this
+    // dictionary.
     var known: [NamedZone: [Stretch]] = [:]
     for (from, to) in zip([start] + borders, borders + [end]) {
       let zone = zone(at: from)
@@ -91,35 +95,35 @@ public struct LogbookZone: Sendable {
     return stretches
   }
 
-  /// Whether the base zone places a shown time, and not a period.
+  /// Whether the base zone applies at a shown time, and not the zone of a period.
   package func isBase(at seconds: Int64) -> Bool {
     !periods.contains { seconds >= $0.from && seconds < $0.until }
   }
 
-  /// The zone that held at a shown time.
+  /// The zone that applies at a shown time.
   package func zone(at seconds: Int64) -> NamedZone {
     periods.first { seconds >= $0.from && seconds < $0.until }?.zone ?? base
   }
 }
 
 extension LogbookZone: Hashable {
-  /// Whether both place every time in the same way.
+  /// Whether both values have the same zones for every time and record.
   public static func == (left: Self, right: Self) -> Bool {
     left.base == right.base && left.periods == right.periods && left.recordZones == right.recordZones
   }
 
-  /// Hashes the parts that are compared.
+  /// Hashes the base and the periods; `recordZones` are only compared.
   public func hash(into hasher: inout Hasher) {
     hasher.combine(base)
     hasher.combine(periods)
   }
 }
 
-/// A stretch of shown times with one placement: `from` inclusive, `to` exclusive, in civil seconds.
+/// A range of shown times with one placement: `from` inclusive, `to` exclusive, in civil seconds.
 package struct Stretch: Hashable, Sendable {
   /// The first shown time, in civil seconds.
   package let from: Int64
-  /// The end after the last shown time, in civil seconds.
+  /// The exclusive end of the range, in civil seconds.
   package let to: Int64
   /// The placement of every time in the stretch.
   package let placement: Placement

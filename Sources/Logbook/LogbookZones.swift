@@ -1,45 +1,51 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The zones in a logbook's zone records: the base zone, and periods with other zones. The offset of a shown time
-/// follows from them and from the device's ticks, in the same way in every store.
+/// The time zones that the zone records of a logbook state: the base zone, and periods with other zones. In
+/// every store, the offset of a shown time follows from them and the device's ticks.
 package struct LogbookZones: Hashable, Sendable {
-  /// The origin of the base zone.
+  /// Who stated the base zone.
   package enum Origin: String, Sendable {
-    /// A person.
+    /// A person stated it.
     case given
-    /// The system on which the logbook was created. A person's base zone on another store replaces it.
+    /// It is the zone of the system on which the logbook was created. A base zone that a person stated in
+    /// another store replaces it.
     case system
   }
 
-  /// The id of the record of the base zone, which is the same in every logbook.
+  /// The id of the record of the base zone. It is the same in every logbook, so that the logbook has only
+  /// one.
   package static let baseGuid = Digest.uuid(of: ["zone", "base"])
-  /// The time of that record, so that two records with the same zone are equal.
+  /// The time of the record of the base zone, 2000-01-02T00:00. It is constant, so that two records with the
+  /// same zone are equal.
   package static let baseTime = DeviceTime(seconds: 946_771_200)
 
-  /// The last second that a record can have: 9999-12-31T23:59:59.
+  /// The last second that a record's time can have: 9999-12-31T23:59:59.
   package static let lastSecond: Int64 = 253_402_300_799
 
   package let base: NamedZone
   /// The origin of the base zone.
   package let origin: Origin
-  /// The maximum number of periods that are used: far more than a life of journeys, and few enough that a remote cannot
-  /// make placement slow.
+  /// The maximum number of periods that are used. It is far above the journeys of a life, and so low that a
+  /// remote cannot make `LogbookZone.place` slow.
   package static let maxPeriods = 500
   /// The maximum number of devices in one period.
   package static let maxDevices = 200
-  /// The maximum number of comparisons to find out that a period states nothing new.
+  /// The maximum number of comparisons to find out whether a period states something that other periods do
+  /// not.
   private static let maxComparisons = 10_000_000
-  /// The maximum number of periods that are checked for an extension by a further period.
+  /// The maximum number of existing periods for which `adding` checks whether the further period extends
+  /// them.
   private static let maxCandidates = 8
 
-  /// The periods in the order of precedence: those with devices first, then the later made, then by guid.
+  /// The periods in the order of precedence: first those that name devices, then those made later, then by
+  /// guid.
   package let periods: [ZonePeriod]
-  /// The number of periods above the maximum.
+  /// The number of periods beyond `maxPeriods`, which are not used.
   package let ignoredPeriods: Int
-  /// The stated name of the base zone if this system does not know it, since its time zone data is older. `base` is
-  /// then the last one that it knew.
+  /// The name of the stated base zone if this system does not know it, because its time zone data is older.
+  /// `base` is then the last known one.
   package let unknownBase: String?
-  /// The names of the unknown zones of periods. Such a period is ignored here.
+  /// The names of zones in periods that this system does not know. Such periods are not used.
   package let unknownPeriods: Set<String>
 
   /// The zones of these parts.
@@ -56,12 +62,12 @@ package struct LogbookZones: Hashable, Sendable {
     ignoredPeriods = sorted.count - self.periods.count
   }
 
-  /// The base and the periods in records of kind `zone`; see `ItemZone` for the other records. A record that this
-  /// system cannot understand is ignored.
+  /// The base zone and the periods in records of kind `zone`. Records that state the zone of an import are
+  /// ignored (see `ItemZone`). Content that this system does not understand is ignored, too.
   ///
   /// - Parameters:
-  ///   - fallback: the base zone if no known one is stated.
-  ///   - unknownNames: further unknown zones.
+  /// - fallback: the base zone if no record states a known one.
+  /// - unknownNames: unknown zone names of other statements, which are added to those of periods.
   package init(
     records: [(guid: String, state: RecordState)], fallback: NamedZone = .utc,
     unknownNames: Set<String> = []
@@ -84,7 +90,7 @@ package struct LogbookZones: Hashable, Sendable {
     baseState(named: zone.name, origin, editedAt: editedAt)
   }
 
-  /// The same by the name of the zone, which may be unknown on this system.
+  /// The record that states a base zone by its name, which this system may not know.
   package static func baseState(
     named zone: String, _ origin: Origin, editedAt: Int64? = nil
   ) -> RecordState {
@@ -95,16 +101,16 @@ package struct LogbookZones: Hashable, Sendable {
       editedAt: editedAt)
   }
 
-  /// Whether this system knows the base zone, and it is more than the default of a system that was never set up. A zone
-  /// that a person gave is never a default.
+  /// Whether this system knows the base zone and it is certain. A UTC zone from the system can be the default
+  /// of a system that was never set up. A zone that a person stated is certain.
   package var isKnown: Bool {
     guard unknownBase == nil else { return false }
     let defaults = ["UTC", "Etc/UTC", "Etc/UCT", "Etc/Universal", "Etc/Zulu", "Etc/GMT"]
     return origin == .given || !defaults.contains(base.name)
   }
 
-  /// The devices in periods, by the first three parts of their readings' identities. Devices in the same periods form a
-  /// group, since one zone places all their times.
+  /// The devices that periods name, each as the first three parts of its readings' identities. Devices in the
+  /// same periods form a group, since the same zones apply to them.
   package var deviceGroups: [[String]] { Self.deviceGroups(of: periods) }
 
   private static func deviceGroups(of periods: [ZonePeriod]) -> [[String]] {
@@ -115,7 +121,7 @@ package struct LogbookZones: Hashable, Sendable {
     return Dictionary(grouping: naming.keys.sorted()) { naming[$0] ?? [] }.values.sorted { $0[0] < $1[0] }
   }
 
-  /// The zones for the times of a device. With nil, they are those for records, and for devices that no period names.
+  /// The zones for the times of a device. With nil: for records, and for devices that no period names.
   package func zone(of device: String? = nil) -> LogbookZone {
     let own = periods.filter { period in
       period.devices.isEmpty || device.map { period.devices.contains($0) } == true
@@ -129,21 +135,21 @@ package struct LogbookZones: Hashable, Sendable {
 // MARK: - Changes
 
 extension LogbookZones {
-  /// How a further period changes the periods. Nothing changes if an equal one exists. A period that it continues is
-  /// extended. Otherwise it is added, even if it states what already applies.
+  /// What a further period changes. An equal period changes nothing, and a period that continues an existing
+  /// one extends it. Otherwise the period is added, even if its zone already applies at its times.
   package enum Addition: Hashable, Sendable {
     case nothing
     case extended(ZonePeriod)
     case added(ZonePeriod)
   }
 
-  /// The change to write for a further period.
+  /// Determines what must be written to add a further period.
   ///
-  /// - Parameter latestItemZone: when the latest statement about an import was made. A later period has precedence over
-  ///   it, which it would lose as part of an earlier period.
+  /// - Parameter latestItemZone: when the latest statement about an import was made. Periods made later have
+  ///   precedence over the statement. They would lose it if they only extended an earlier period.
   package func adding(_ period: ZonePeriod, latestItemZone: Int64 = .min) -> Addition {
     let wanted = with(period)
-    // Few periods touch. Of more, joining the latest ones is enough.
+    // Only few periods overlap or touch. If there are more, it is enough to extend the latest of them.
     let alike = periods.lazy.filter { known in
       known.continues(with: period) && known.madeAt > latestItemZone
     }
@@ -162,8 +168,8 @@ extension LogbookZones {
     LogbookZones(base: base, origin: origin, periods: periods.filter { $0.guid != period.guid } + [period])
   }
 
-  /// Whether the periods state the same zone for these devices at every time of a range. No devices means all, and
-  /// records without one. A zone that only the base zone gives is not stated, since the base can change.
+  /// Whether both values state the same zone for these devices at every time of a range. No devices means
+  /// every device and records. The base zone is not compared, since it can change later.
   ///
   /// - Returns: nil if the comparison would take too long.
   private func states(
@@ -175,7 +181,7 @@ extension LogbookZones {
     let touching = (periods + other.periods).filter { $0.first < end && first < $0.end }
     let borders = Set(touching.flatMap { [$0.first, $0.end] }.filter { $0 > first && $0 < end }).union([first]
     )
-    // All devices without a period of their names are alike, except for the period for all devices.
+    // All devices that no period names have the same zones, so nil is compared for them.
     let named = Self.deviceGroups(of: periods + other.periods)
       .filter { group in devices.isEmpty || group.contains(where: devices.contains) }
     let all: [String?] =
@@ -189,18 +195,19 @@ extension LogbookZones {
   }
 }
 
-/// A period in which another zone applied, as a person stated it: a journey, a move, or a device with another zone.
+/// A period in which another zone than the base applied, as a person stated it: a journey, a move, or a
+/// device whose clock has another zone.
 package struct ZonePeriod: Hashable, Sendable {
-  /// The identity of its record.
+  /// The guid of the record that contains it.
   package let guid: String
   /// The first shown time; nil for all times before `until`.
   package var from: DeviceTime?
-  /// The end after the last shown time; nil for all times from `from` on.
+  /// The exclusive end of shown times; nil for all times from `from` on.
   package var until: DeviceTime?
   /// The zone that applied.
   package let zone: NamedZone
-  /// The devices of the period, by the first three parts of their readings' identities; empty for all devices and for
-  /// records.
+  /// The devices to which the period applies, each as the first three parts of its readings' identities.
+  /// Empty for all devices and records.
   package let devices: Set<String>
   /// When it was stated, in UTC seconds.
   package var madeAt: Int64
@@ -214,7 +221,8 @@ package struct ZonePeriod: Hashable, Sendable {
     (self.zone, self.devices, self.madeAt) = (zone, devices, madeAt)
   }
 
-  /// The period in a record; nil for a tombstone, and for content that this system cannot understand.
+  /// The period in a record; nil for a tombstone, the zone of an import, and content that this system does
+  /// not understand.
   package init?(guid: String, _ state: RecordState) {
     guard !state.isDeleted, !ItemZone.isStated(by: state.fields),
       let zone = state.zoneName.flatMap(NamedZone.init(known:))
@@ -241,7 +249,7 @@ package struct ZonePeriod: Hashable, Sendable {
     guard first < end, devices.count <= LogbookZones.maxDevices else { return nil }
   }
 
-  /// The record of the period. Its time is that of the statement.
+  /// The content of the period's record. Its time is the time at which the period was stated.
   package func state(editedAt: Int64?) -> RecordState {
     var fields = RecordFields(["zone": .text(zone.name)])
     fields["from"] = from.map { FieldValue.text($0.text) }
@@ -255,7 +263,7 @@ package struct ZonePeriod: Hashable, Sendable {
 
   /// The first shown time, in civil seconds.
   package var first: Int64 { from?.seconds ?? .min }
-  /// The end after the last shown time, in civil seconds.
+  /// The exclusive end of shown times, in civil seconds.
   package var end: Int64 { until?.seconds ?? .max }
 
   /// Whether another period with the same zone and devices overlaps it or is adjacent to it.
@@ -278,15 +286,18 @@ extension RecordState {
 
 /// The origin of the UTC offset of a shown time. The raw value is the code in the store.
 @frozen public enum OffsetSource: UInt8, CaseIterable, Sendable {
-  /// The source states it, or states UTC together with the shown time. It is never recomputed.
+  /// The source states the offset, or states UTC together with the shown time. Such an offset is never
+  /// recomputed.
   case stated = 0
-  /// From the logbook's time zone.
+  /// The offset follows from the logbook's time zone.
   case zone = 1
-  /// From the zone, for a time that a change of its clocks skips: placed by the offset before the change.
+  /// The offset follows from the zone, but a change of its clocks skips the shown time. The offset before the
+  /// change is used.
   case zoneGap = 2
-  /// From the zone, for a time that a change of its clocks repeats: placed at the first occurrence.
+  /// The offset follows from the zone, but a change of its clocks repeats the shown time. The first
+  /// occurrence is used.
   case zoneOverlap = 3
-  /// In a repeated hour, where the device's ticks determine the occurrence.
+  /// The shown time is in a repeated hour, and the device's ticks determine the occurrence.
   case ticks = 4
 
   /// The name in views and exports.
@@ -306,11 +317,12 @@ extension RecordState {
     self = source
   }
 
-  /// Whether the offset follows from the zones of the logbook and the device's ticks, and is recomputed when they change.
+  /// Whether the offset follows from the zones of the logbook and the device's ticks. Then a change of them
+  /// recomputes it.
   @inlinable public var isDerived: Bool { self != .stated }
 }
 
-/// The offset that places a shown time on the UTC line, and how it was found.
+/// The UTC offset of a shown time, and how it was found.
 @frozen public struct Placement: Hashable, Sendable {
   /// Seconds east of Greenwich.
   public let utcOffset: Int32
@@ -325,7 +337,8 @@ extension RecordState {
 }
 
 extension DeviceTime {
-  /// An offset in seconds as `±hh:mm`, or `Z` for zero. Seconds are added for old zones that have them.
+  /// An offset in seconds as `±hh:mm`, or `Z` for zero. Historic offsets that are not whole minutes get
+  /// `:ss`.
   package static func offsetText(_ seconds: Int32) -> String {
     if seconds == 0 { return "Z" }
     let size = abs(Int(seconds))

@@ -4,34 +4,39 @@
 public final class MeterConnection {
   /// The model of the connected meter.
   public let model: MeterModel
-  /// The host's clock in UTC seconds.
+  /// The host's clock in UTC seconds, which drivers compare with the meter's clock.
   public let now: () -> Int64
-  /// Receives the meter's identity before its memory is read. If it throws, the session ends properly.
+  /// Receives the meter's identity before the driver reads its memory. If it throws, the driver ends the
+  /// session with the meter properly.
   public var onIdentity: (MeterIdentity) throws -> Void = { _ in }
-  /// The position up to which the memory of this meter is stored; nil to read all of it. Drivers ask after `onIdentity`.
+  /// Returns the position up to which this meter's memory is stored; nil to read all of it. Drivers call it
+  /// after `onIdentity`.
   public var storedPosition: (MeterIdentity) throws -> MeterPosition? = { _ in nil }
   /// Receives the number of items read, and the total if the meter reported it. Drivers call `noteProgress`.
   public var onProgress: (_ done: Int, _ total: Int?) -> Void = { _, _ in }
-  /// The time since the session began, which ends a session without new data. In a recorded session it comes from the
-  /// recording, or is zero.
+  /// The time since the session began, by which a session without new data is ended. In a replay of a
+  /// recorded session, it is the recorded time or zero.
   public var elapsed: () -> Duration = { .zero }
-  /// Waits for this many milliseconds between two exchanges. In a recorded session no time passes.
+  /// Waits for this many milliseconds between two exchanges. In a replay of a recorded session, it returns at
+  /// once.
   public var pause: (_ milliseconds: Int) -> Void = { _ in }
 
   /// Whether the meter was unplugged during the session.
   public private(set) var wasUnplugged = false
 
-  /// The slowest known meter sends a record within a second, and prepares its report within a minute.
+  /// The maximum time without a new record. The slowest known meter sends a record within a second, and needs
+  /// a minute to prepare its report.
   private static let maxSilence = Duration.seconds(120)
-  /// The largest known memory takes minutes.
+  /// The maximum duration of a session. Reading the largest known memory takes minutes.
   private static let maxDuration = Duration.seconds(3600)
-  /// The number of steps after an overrun, for a driver to end the session with the meter properly.
+  /// The number of steps that a driver may still perform after an overrun, to end the session with the meter
+  /// properly.
   private static let maxFarewell = 4
 
   private let transport: any Transport
   private var done = 0
   private var newestAt = Duration.zero
-  /// Why the session is over, and the number of steps since then.
+  /// Why the session must end, and the number of steps performed since then; nil before an overrun.
   private var overrun: (reason: TransportError.Overrun, steps: Int)?
 
   /// A session with this model over this transport.
@@ -41,8 +46,8 @@ public final class MeterConnection {
     self.now = now
   }
 
-  /// Reports the number of items read, and the total if the meter reported it. A new number shows that the session
-  /// makes progress.
+  /// Drivers call it with the number of items read, and the total if the meter reported it. If the number
+  /// changes, the session has made progress.
   public func noteProgress(_ done: Int, of total: Int?) {
     if done != self.done { (self.done, newestAt) = (done, elapsed()) }
     onProgress(done, total)
@@ -50,7 +55,8 @@ public final class MeterConnection {
 
   /// Performs one step of the session, and returns the received bytes.
   ///
-  /// - Throws: also `TransportError.overrun`, if the meter sends nothing new or does not end.
+  /// - Throws: errors of the transport, and `TransportError.overrun` if the meter sends nothing new for too
+  ///   long or never ends.
   public func perform(_ exchange: LinkOperation, within milliseconds: Int) throws(TransportError) -> [UInt8] {
     try checkTime()
     do {
@@ -71,7 +77,7 @@ public final class MeterConnection {
     try perform(.receive(maxBytes: maxBytes), within: milliseconds)
   }
 
-  /// Ends a session that would last as long as the meter sends anything.
+  /// Throws if the session has lasted too long. Otherwise a meter that keeps sending would never let it end.
   private func checkTime() throws(TransportError) {
     if let overrun {
       guard overrun.steps < Self.maxFarewell else { throw .overrun(overrun.reason) }
@@ -85,16 +91,16 @@ public final class MeterConnection {
     throw .overrun(reason)
   }
 
-  /// Both clocks at this moment, with the time that the meter showed.
+  /// The time that the meter showed, together with the host's clock at this moment.
   public func compareClock(_ shown: DeviceTime) -> ClockComparison {
     ClockComparison(meter: shown, host: now())
   }
 }
 
 extension Failure {
-  /// A failed exchange as a sentence that names the attempted action.
+  /// A failed exchange as a sentence that names the action of the driver.
   ///
-  /// - Parameter doing: the action of the driver: `reading record 12`.
+  /// - Parameter doing: the action, such as `reading record 12`.
   public init(_ error: TransportError, doing: String) {
     switch error {
     case .timedOut:

@@ -2,19 +2,20 @@
 
 /// The connection to a meter: over its USB plug, or by Bluetooth.
 public enum MeterLink: Hashable, Sendable {
-  /// Reports of the first HID interface. A device without an interrupt OUT endpoint gets them as SET_REPORT.
+  /// Reports of the first HID interface. If it has no interrupt OUT endpoint, reports are sent with the
+  /// request SET_REPORT.
   case hid
   /// The pair of bulk endpoints of the first interface of this class.
   case bulk(interfaceClass: UInt8)
-  /// SCSI commands over bulk-only transport. The disk is never mounted.
+  /// SCSI commands over USB bulk-only transport. The meter looks like a disk, which is never mounted.
   case disk
   /// A serial line of the USB communications class.
   case cdc(LineSettings)
-  /// A serial line of a Silicon Labs CP2110, a HID device.
+  /// A serial line of a Silicon Labs CP2110, a bridge that is a HID device.
   case cp2110(LineSettings)
-  /// A serial line for which the kernel's driver provides a terminal.
+  /// A serial line for which a kernel driver provides a terminal device.
   case terminal(LineSettings)
-  /// Bluetooth Low Energy. Such a meter has no USB ids.
+  /// Bluetooth Low Energy. Meters with this link have no USB ids.
   case bluetooth
 }
 
@@ -37,7 +38,7 @@ extension MeterLink {
     }
   }
 
-  /// The settings of its serial line; nil for another link.
+  /// The settings of the link's serial line; nil for a link without one.
   public var line: LineSettings? {
     switch self {
     case .cdc(let line), .cp2110(let line), .terminal(let line): line
@@ -54,12 +55,12 @@ public struct MeterModel: Hashable, Sendable {
   public let vendorID: UInt16
   /// The USB product id.
   public let productID: UInt16
-  /// The connection to it.
+  /// How the driver connects to it.
   public let link: MeterLink
-  /// Whether other devices have the same ids, as with a cable or a chip. Such a device is only used if a person names
-  /// the driver.
+  /// Whether other kinds of devices have the same ids, such as a cable or a chip. Then the device is only
+  /// used if a person names the driver.
   public let isShared: Bool
-  /// The reason why a known device cannot be read; nil if it can.
+  /// Why this driver cannot read the device, although it knows the device; nil if it can read it.
   public let obstacle: String?
 
   /// A device with these ids.
@@ -75,13 +76,13 @@ public struct MeterModel: Hashable, Sendable {
     self.obstacle = obstacle
   }
 
-  /// A meter with Bluetooth, by the name that it advertises. Its USB ids are zero.
+  /// A Bluetooth meter, by the name that it advertises. Its USB ids are zero.
   public static func bluetooth(_ name: String) -> MeterModel {
     MeterModel(name, vendorID: 0, productID: 0, link: .bluetooth)
   }
 }
 
-/// The clocks of a meter and of the host at one moment.
+/// The clocks of a meter and of the host, read at the same moment.
 public struct ClockComparison: Hashable, Sendable {
   /// The time on the meter.
   public let meter: DeviceTime
@@ -95,13 +96,14 @@ public struct ClockComparison: Hashable, Sendable {
   }
 }
 
-/// The identity of a meter.
+/// What a meter reports about itself.
 public struct MeterIdentity: Hashable, Sendable {
-  /// Vendor, model and serial number. The format is the driver's id, and the vendor's spelling is that of the formats.
+  /// Vendor, model and serial number. The format is the driver's id. The vendor is spelled as the formats
+  /// spell it, so that both sources have one device.
   public var device: Device
   /// The version of the firmware; empty if the meter reports none.
   public var firmware: String
-  /// Both clocks; nil if the meter's clock cannot be read.
+  /// The meter's clock and the host's clock; nil if the meter's clock cannot be read.
   public var clock: ClockComparison?
   /// The number of readings that the meter reports; nil if it reports none.
   public var count: Int?
@@ -125,12 +127,13 @@ public struct MeterReading: Hashable, Sendable {
   public var utcOffset: Int32?
   /// The measured value, in the unit that the meter sends.
   public var measurement: Measurement
-  /// The marks.
+  /// What the meter states further about the reading, such as `beforeMeal`.
   public var marks: ReadingMarks
-  /// The device's own tick or record number if it never changes. It is then the identity.
+  /// The device's own tick or record number; nil if it can change. It is part of the reading's identity
+  /// instead of the time.
   public var tick: Int64?
 
-  /// A reading placed by the meter's clock.
+  /// A reading with the time that the meter showed.
   public init(
     _ kind: ReadingKind, at deviceTime: DeviceTime, _ measurement: Measurement, marks: ReadingMarks = [],
     tick: Int64? = nil, utcOffset: Int32? = nil
@@ -146,16 +149,16 @@ public struct MeterReading: Hashable, Sendable {
 
 /// A diary record in a meter's memory: insulin, food, a note.
 public struct MeterRecord: Hashable, Sendable {
-  /// What it is about.
+  /// The kind of record.
   public var kind: RecordKind
   /// The time as the meter showed it.
   public var deviceTime: DeviceTime
-  /// The content, with the names of glucoport-json(5).
+  /// The content, with the field names of glucoport-json(5).
   public var fields: RecordFields
   /// The meter's own id of the record; empty without one.
   public var sourceID: String
 
-  /// A record placed by the meter's clock.
+  /// A diary record with the time that the meter showed.
   public init(_ kind: RecordKind, at deviceTime: DeviceTime, _ fields: RecordFields, sourceID: String = "") {
     self.kind = kind
     self.deviceTime = deviceTime
@@ -164,25 +167,27 @@ public struct MeterRecord: Hashable, Sendable {
   }
 }
 
-/// How far the memory of a meter was read: its last record, if the meter numbers its records and lets a later session ask
-/// for those from a number on.
+/// How far the memory of a meter was read. Only meters that number their records, and can send those from a
+/// number on, have such a position.
 public struct MeterPosition: Hashable, Sendable {
-  /// The number that the meter gave the record, and never changes.
+  /// The number of the last record that was read. The meter never changes it.
   public let number: Int64
-  /// The content of the record as a text. A memory that began again has another one.
+  /// A text made from the content of this record. If the meter's memory was cleared and started again, the
+  /// record with this number has another text.
   public let mark: String
-  /// The kind of the record's reading.
+  /// The kind of the reading in this record.
   public let kind: ReadingKind
-  /// The time of the record's reading as the meter showed it.
+  /// The time of the reading in this record, as the meter showed it.
   public let deviceTime: DeviceTime
 
-  /// The position of a record.
+  /// The position of the last record that was read.
   public init(number: Int64, mark: String, kind: ReadingKind, deviceTime: DeviceTime) {
     (self.number, self.mark, self.kind, self.deviceTime) = (number, mark, kind, deviceTime)
   }
 }
 
-/// All data of a meter, or all since a position. They are complete, since a driver that cannot finish throws.
+/// All data of a meter, or all data after a position. It is complete, since a driver that cannot read
+/// everything throws.
 public struct MeterContents: Sendable {
   /// The identity of the meter.
   public var identity: MeterIdentity
@@ -190,47 +195,51 @@ public struct MeterContents: Sendable {
   public var readings: [MeterReading] = []
   /// Diary records, in any order.
   public var records: [MeterRecord] = []
-  /// Items without information or without a kind in glucoport, counted by name.
+  /// Items that glucoport does not store, since they have no kind here or contain no data. They are counted
+  /// by name.
   public var skipped: [String: Int] = [:]
-  /// Items that the driver does not understand. The line is the item's number in the memory, from 1.
+  /// Items that the driver does not understand. `line` is the number of the item in the meter's memory, from
+  /// 1.
   public var rejections: [Rejection] = []
-  /// What a person should know that rejects no item.
+  /// Messages for a person that concern no single item.
   public var warnings: [String] = []
-  /// Minutes from the base time of the meter's internal clock to the times that it showed, each once. They are in the order
-  /// of the records. A meter without such an offset has none. A person who sets the clock changes it.
+  /// The differences in minutes between the time that the meter showed and the base time of its internal
+  /// clock. Each is listed once, in the order of the records. A person changes it by setting the clock. Empty
+  /// for a meter without such a difference.
   public var clockOffsets: [Int] = []
-  /// How far the memory was read; nil if the next session must read all of it.
+  /// The position that was reached; nil if the next session must read the whole memory.
   public var position: MeterPosition?
 
-  /// The contents of an empty meter.
+  /// The contents of a meter without readings and records.
   public init(_ identity: MeterIdentity) { self.identity = identity }
 }
 
-/// A driver for one family of meters: its protocol as calls on a transport. A new driver is a file and a line in the
-/// register.
+/// A driver for one family of meters. It implements their protocol as calls on a transport. A new driver
+/// needs only its file and a line in the register of drivers.
 public protocol MeterDriver: Sendable {
-  /// The id for `--driver` and for the format of the ingest.
+  /// The id, which is used for `--driver` and as the format of the ingest.
   static var id: String { get }
   /// The family's name, for people.
   static var name: String { get }
-  /// The devices it knows.
+  /// The USB devices that the driver can read; empty for a driver of Bluetooth meters.
   static var models: [MeterModel] { get }
   /// Whether the meter's clock can be set.
   static var canSetClock: Bool { get }
 
-  /// A driver for one session.
+  /// A driver that is used for one session only.
   init()
 
-  /// Reads the identity of the meter, and nothing else.
+  /// Reads only the identity of the meter.
   ///
-  /// - Throws: `Failure`. The meter can be used and connected again after it.
+  /// - Throws: `Failure`. After an error the meter still works, and it can be connected again.
   func identify(_ meter: MeterConnection) throws -> MeterIdentity
-  /// Reads all data of the meter, and gives its identity to the connection as soon as it is known. It may leave out what is
-  /// before the position that the connection has, if the meter still has the same record there.
+  /// Reads all data of the meter, and passes its identity to `onIdentity` of the connection as soon as it is
+  /// known. If the meter still has the record of `storedPosition`, the driver may leave out all data before
+  /// it.
   ///
-  /// - Throws: `Failure`. The meter can be used and connected again after it.
+  /// - Throws: `Failure`. After an error the meter still works, and it can be connected again.
   func read(_ meter: MeterConnection) throws -> MeterContents
-  /// Sets the meter's clock, and nothing else.
+  /// Sets the meter's clock and changes nothing else.
   ///
   /// - Throws: `Failure`, of category `.usage` if the meter's clock cannot be set.
   func setClock(_ meter: MeterConnection, to time: DeviceTime) throws
@@ -238,7 +247,8 @@ public protocol MeterDriver: Sendable {
   ///
   /// - Parameters:
   ///   - meter: the connected meter.
-  ///   - time: receives the meter's identity, with both clocks before the change. If it throws, nothing is set.
+  /// - time: receives the meter's identity with both clocks, and returns the time to set. If it throws, the
+  ///   clock is not set.
   /// - Throws: `Failure`, of category `.usage` if the meter's clock cannot be set.
   func setClock(_ meter: MeterConnection, by time: (MeterIdentity) throws -> DeviceTime) throws
 }
@@ -247,30 +257,32 @@ extension MeterDriver {
   /// By default false, since the clock of most meters cannot be set.
   public static var canSetClock: Bool { false }
 
-  /// Throws a failure of category `.usage`.
+  /// Throws a failure of category `.usage`. Drivers that can set the clock replace it.
   public func setClock(_ meter: MeterConnection, to time: DeviceTime) throws {
     throw Failure(.usage, "the driver '\(Self.id)' cannot set the clock of this meter")
   }
 
-  /// For most meters, which answer repeatedly on one connection.
+  /// By default, two requests on one connection. Drivers of meters that answer only once must replace it.
   public func setClock(_ meter: MeterConnection, by time: (MeterIdentity) throws -> DeviceTime) throws {
     try setClock(meter, to: time(identify(meter)))
   }
 }
 
 extension MeterDriver {
-  /// Whether the driver reads meters by Bluetooth. They have no USB ids, so it lists no models.
+  /// Whether the driver reads meters by Bluetooth. Such meters have no USB ids, so the driver lists no
+  /// models.
   public static var usesBluetooth: Bool { models.isEmpty }
 
-  /// The model with these ids; nil if the driver does not know them.
+  /// The model with these USB ids; nil if the driver does not list them.
   public static func knownModel(_ vendorID: UInt16, _ productID: UInt16) -> MeterModel? {
     models.first { $0.vendorID == vendorID && $0.productID == productID }
   }
 
-  /// A model for ids that the driver does not know, over a link of this kind; nil if the driver has no such link.
+  /// A model for USB ids that the driver does not list, over a link of this kind. Nil if the driver has no
+  /// such link and, for a serial line, no settings.
   ///
-  /// The bytes for one serial line are correct for another with the same settings. The chip in a cable is not part of
-  /// the protocol.
+  /// It copies the settings of a listed model. The ids only name the chip in the cable, so any chip with the
+  /// same line settings works.
   public static func model(_ vendorID: UInt16, _ productID: UInt16, over kind: MeterLink.Kind) -> MeterModel?
   {
     let alike = models.filter { $0.link.kind == kind }
@@ -289,12 +301,12 @@ extension MeterDriver {
 }
 
 extension MeterModel {
-  /// USB ids in the notation that is usual on Linux: `1a79:7410`.
+  /// USB ids in the usual notation of Linux, `1a79:7410`.
   package static func ids(_ vendorID: UInt16, _ productID: UInt16) -> String {
     digits(vendorID) + ":" + digits(productID)
   }
 
-  /// A USB id in the notation of udev.
+  /// A USB id as udev writes it: four hexadecimal digits in lower case.
   package static func digits(_ id: UInt16) -> String {
     let digits = String(id, radix: 16)
     return String(repeating: "0", count: 4 - digits.count) + digits

@@ -25,17 +25,18 @@ package struct NamedZone: Sendable {
     self.zone = zone
   }
 
-  /// UTC, which every system knows.
+  /// The zone UTC, which needs no time zone data of the system.
   package static let utc = NamedZone(name: "UTC", zone: .gmt)
 
-  /// The names of the zones that the system knows, in order.
+  /// The names of all zones that the system knows, sorted.
   package static var names: [String] {
     (["UTC"] + TimeZone.knownTimeZoneIdentifiers.filter { $0.contains("/") }).sorted()
   }
 
-  /// The zone name that a person probably means: by its city, in other case, or with a typing error.
+  /// The name of the zone that a person probably means. It is found by its city, in upper or lower case, or
+  /// with a typing error.
   private static func nearest(to text: String) -> String? {
-    // The search for the nearest name compares the text with all names.
+    // The search compares the text with all names, so its length is limited.
     guard text.count <= 64 else { return nil }
     let meant = text.lowercased().replacing(" ", with: "_")
     let names = names.filter { $0.contains("/") }
@@ -45,7 +46,7 @@ package struct NamedZone: Sendable {
       let near = NearestWord.of(meant, among: names.map { $0.lowercased() })
       return near.flatMap { near in first { $0 == near } }
     }
-    // Short words are abbreviations such as CET, which are close to some city by chance.
+    // Short texts are abbreviations such as CET, which resemble the name of some city by chance.
     guard meant.count > 4 else { return nil }
     let cities = names.compactMap { $0.split(separator: "/").last?.lowercased() }
     return NearestWord.of(meant, among: cities).flatMap { near in first { $0.hasSuffix("/" + near) } }
@@ -61,12 +62,12 @@ package struct NamedZone: Sendable {
     Int32(zone.secondsFromGMT(for: Date(timeIntervalSince1970: Double(seconds))))
   }
 
-  /// The civil seconds at which a year begins.
+  /// The shown time at which a year begins, in civil seconds.
   static func start(of year: Int) -> Int64 {
     Int64(DeviceTime.daysSince1970(year: year, month: 1, day: 1)) * 86400
   }
 
-  /// The placements of a year's shown times in stretches, in order and without gaps.
+  /// The placements of all shown times of a year, as stretches in order and without gaps.
   func makeStretches(of year: Int) -> [Stretch] {
     let day: Int64 = 86400
     let (start, end) = (Self.start(of: year), Self.start(of: year + 1))
@@ -79,7 +80,8 @@ package struct NamedZone: Sendable {
         from = last
       }
     }
-    // Zones are at most 14 hours from Greenwich, so two days on both sides include every change of the year.
+    // No zone is more than 14 hours from Greenwich. Two more days on both sides include every change that
+    // affects the year.
     var instant = start - 2 * day
     var old = offset(atUTC: instant)
     while instant < end + 2 * day {
@@ -112,7 +114,7 @@ extension NamedZone: Hashable {
   package func hash(into hasher: inout Hasher) { hasher.combine(name) }
 }
 
-/// A change of a zone's clocks, such as to summer time, and what it does to the shown times that it skips or repeats.
+/// A change of a zone's clocks, such as to summer time. It skips or repeats some shown times.
 struct ClockChange: Hashable, Sendable {
   /// The first instant after the change, in UTC seconds.
   let instant: Int64
@@ -127,8 +129,9 @@ struct ClockChange: Hashable, Sendable {
     return min(before, after)..<max(before, after)
   }
 
-  /// The placement of these times: the offset before the change. A clock that showed a skipped time was not changed yet.
-  /// A repeated time is at its first occurrence, unless ticks show the other one; see `TickClock`.
+  /// The placement of these times, with the offset before the change. A clock that shows a skipped time was
+  /// not changed yet. A repeated time gets its first occurrence, unless ticks show that it is the second; see
+  /// `TickClock`.
   var placement: Placement {
     Placement(utcOffset: old, source: new > old ? .zoneGap : .zoneOverlap)
   }

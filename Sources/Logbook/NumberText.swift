@@ -9,7 +9,7 @@
     out.append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10))
     rest /= 10
   } while rest > 0
-  // In place: reversing a slice would copy the bytes before it.
+  // The digits are swapped in place: reversing a slice would copy the bytes before it.
   var (low, high) = (start, out.count - 1)
   while low < high {
     out.swapAt(low, high)
@@ -17,7 +17,8 @@
   }
 }
 
-/// Appends a part of a text. A slice of the text would count a reference each time, and a line of an export has seven.
+/// Appends the bytes of `text` in this range. A slice of the array would change its reference count each
+/// time, seven times for a line of an export.
 @inlinable package func appendBytes(_ part: Range<Int>, of text: [UInt8], to out: inout [UInt8]) {
   text.withUnsafeBufferPointer { out.append(contentsOf: UnsafeBufferPointer(rebasing: $0[part])) }
 }
@@ -31,8 +32,8 @@ package func appendNumber(_ number: Double, to out: inout [UInt8]) {
   }
 }
 
-/// Writes shown times in sequence, in the form of `DeviceTime.text`. It keeps the last date, since rows are mostly of
-/// one day and the date is most of the work.
+/// Writes shown times one after the other, in the form of `DeviceTime.text`. It keeps the last date:
+/// successive rows are mostly of one day, and the date takes most of the work.
 package struct DeviceTimeWriter: Sendable {
   private var day = Int64.min
   private var date: [UInt8] = []
@@ -62,7 +63,7 @@ package struct DeviceTimeWriter: Sendable {
   }
 }
 
-/// A count with commas between thousands.
+/// A count with commas between groups of three digits: `12,345`.
 package func grouped(_ number: Int) -> String {
   var digits = String(abs(number))
   var groups: [Substring] = []
@@ -74,21 +75,23 @@ package func grouped(_ number: Int) -> String {
   return (number < 0 ? "-" : "") + groups.joined(separator: ",")
 }
 
-/// A count with its noun: `1 reading`, `2 readings`, or with the given plural.
+/// A count with its noun: `1 reading` or `2 readings`. Nouns with an irregular plural have it in `many`.
 package func counted(_ number: Int, _ one: String, _ many: String? = nil) -> String {
   "\(grouped(number)) \(number == 1 ? one : many ?? one + "s")"
 }
 
-/// Finds the word that was probably meant.
+/// Finds the word that a person probably meant.
 package enum NearestWord {
-  /// The nearest of these words; nil if none is close. The beginning of a word is close to it.
+  /// The nearest of `words`; nil if none is close. If no word is close, the first one that begins with `word`
+  /// is used.
   package static func of(_ word: String, among words: [String]) -> String? {
     let nearest = words.map { (name: $0, distance: distance(word, $0)) }.min { $0.distance < $1.distance }
     if let nearest, nearest.distance <= (max(word.count, nearest.name.count) + 1) / 3 { return nearest.name }
     return word.count > 1 ? words.first { $0.hasPrefix(word) } : nil
   }
 
-  /// The number of letters to insert, remove, replace, or exchange with their neighbour.
+  /// The distance of two words: how many letters must be inserted, removed, replaced or exchanged with their
+  /// neighbours.
   package static func distance(_ first: String, _ second: String) -> Int {
     let (from, to) = (Array(first), Array(second))
     var rows = [Array(0...to.count)]

@@ -1,22 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Items that a source states a second time, from another export of it. A spreadsheet that saves an export cuts times to
-/// the minute. An app exports old values in the other unit after a change of its settings. A site that moved to another
-/// server gives its documents other ids.
+/// Items that a source states a second time, in another export. Three causes are known: A spreadsheet that
+/// saves an export cuts times to the minute. An app exports old values in the other unit after a change of
+/// its settings. A site that moved to another server gives its documents other ids.
 ///
-/// The rule for minutes: an item at a full minute is a copy of an equal item with seconds in this minute. In addition,
-/// the source must have such pairs in more than five minutes within a week before and after it. An item is a copy of at
-/// most one other, so that two equal doses in a minute stay two.
+/// The rule for minutes: an item at a full minute is a copy of an equal item at another second of this
+/// minute. This only applies if the source has such pairs in more than five minutes within a week before and
+/// after the item. Each item has at most one copy, so that two equal doses in a minute stay two.
 ///
-/// A person can repeat a dose within a minute, and one of the two then is at a full minute once in 30 times. Thus more
-/// than five in two weeks are not chance, even if the dose is always split in two.
+/// Without copies, a person who repeats a dose within a minute does so exactly at a full minute once in 30
+/// times. So more than five such minutes in two weeks are not chance, even for a person who always splits
+/// doses in two.
 ///
-/// The rule for units: of one second, a value in mmol/L is a copy of one in mg/dL if they differ by at most a tenth.
-/// Apps convert by 18, 18.0182 or 18.01559, and an app does not change its unit within a second.
+/// The rule for units: a value in mmol/L is a copy of a value in mg/dL at the same second if they differ by
+/// at most a tenth. Apps convert by 18, 18.0182 or 18.01559, and an app does not change its unit within a
+/// second.
 ///
-/// The rule for ids: equal doses of one second, other than a full minute, are one. In addition, the source must have such
-/// doses in more than five minutes within a week before and after it. Its equal meals of one second are then one, too.
-/// Without such doses, meals prove nothing: two equal foods of a meal have one time in food diaries.
+/// The rule for ids: equal doses at the same second are one, unless it is a full minute. This only applies if
+/// the source has such doses in more than five minutes within a week before and after. Then its equal meals
+/// at the same second are one, too. Meals are not evidence: two equal foods of a meal have the same time in
+/// food diaries.
 package struct OwnCopies: Hashable, Sendable {
   fileprivate struct Copy: Hashable, Sendable {
     let item: String
@@ -28,27 +31,27 @@ package struct OwnCopies: Hashable, Sendable {
   }
 
   fileprivate enum Sign {
-    /// A value in the other unit, which needs no further evidence.
+    /// The copy is a value in the other unit, which needs no further evidence.
     case unit
-    /// An item at a full minute; the kept one has seconds.
+    /// The copy is at a full minute, the kept item at another second of this minute.
     case minute
-    /// An item of the same second with another id.
+    /// The copy has the same second as the kept item and another id.
     case id
   }
 
-  /// Up to this number of minutes in two weeks, such pairs prove nothing.
+  /// The highest number of minutes with such pairs in two weeks that can be chance.
   static let maxByChance = 5
   /// The time before and after an item in which pairs are counted, in seconds.
   static let spanSeconds: Int64 = 7 * 86400
-  /// How far outside a period items are needed, in seconds.
+  /// How far outside a period items must be read to find the copies in it, in seconds.
   package static let marginSeconds = spanSeconds + 60
 
-  /// By the id of the copy.
+  /// The copies, by their ids.
   private var copies: [String: Copy] = [:]
-  /// The statements of copies, by the id of the kept item.
+  /// What the copies of an item state, by the id of the kept item.
   private var statements: [String: [Repetition]] = [:]
 
-  /// No copies.
+  /// An empty value: no item is a copy.
   package init() {}
 
   fileprivate init(_ found: [CountingSource: [Copy]]) {
@@ -60,13 +63,13 @@ package struct OwnCopies: Hashable, Sendable {
     }
   }
 
-  /// The sources with copies.
+  /// The sources that have copies.
   package var sources: Set<CountingSource> { Set(copies.values.map(\.statement.source)) }
 
-  /// The id of the item that a copy repeats; nil for any other item.
+  /// The id of the item that is kept instead of a copy; nil for an item that is not a copy.
   func original(of item: CountableItem) -> String? { copies[item.id]?.kept }
 
-  /// The statements of the copies of an item.
+  /// What the copies of the item with this id state.
   func statements(about id: String) -> [Repetition] { statements[id] ?? [] }
 
   private static func certain(_ copies: [Copy]) -> [Copy] {
@@ -75,9 +78,10 @@ package struct OwnCopies: Hashable, Sendable {
     return copies.filter { $0.sign == .unit } + frequent(cut, cut) + frequent(repeated, doses)
   }
 
-  /// The copies with more than five minutes of evidence around them. Both are in the order of time.
+  /// The copies for which more than five minutes with evidence are within a week. Both lists are in the order
+  /// of time.
   private static func frequent(_ copies: [Copy], _ evidence: [Copy]) -> [Copy] {
-    // A dose and a meal that were typed together have one time, and are no more evidence than one of them.
+    // A dose and a meal that were entered together have one time. They count as one minute of evidence.
     var minutes: [Int64] = []
     for copy in evidence where minutes.last != copy.instant.minuteStart {
       minutes.append(copy.instant.minuteStart)
@@ -92,14 +96,14 @@ package struct OwnCopies: Hashable, Sendable {
   }
 }
 
-/// Finds the copies. Items are added in the order of time. Memory grows with the number of pairs.
+/// Finds the copies. Callers add the items in the order of time. Memory grows with the number of pairs.
 package struct OwnCopyFinder {
   private struct Group: Hashable {
     let source: CountingSource
     let kind: CountableItem.Kind
   }
 
-  /// Above this limit, millions of items in one minute are not compared.
+  /// The maximum number of items of one minute that are compared, since the work grows with its square.
   private static let maxItemsOfAMinute = 256
 
   private let rules: CountingRules
@@ -107,10 +111,11 @@ package struct OwnCopyFinder {
   private var groups: [Group: [CountableItem]] = [:]
   private var found: [CountingSource: [OwnCopies.Copy]] = [:]
 
-  /// - Parameter rules: people's decisions. If a person counts both, neither is a copy.
+  /// - Parameter rules: people's decisions. If a person decided that two items are separate facts, neither is
+  ///   a copy of the other.
   package init(_ rules: CountingRules) { self.rules = rules }
 
-  /// Adds the next item.
+  /// Adds the next item in the order of time.
   package mutating func add(_ item: CountableItem) {
     let start = item.instant.minuteStart
     if start != minute {
@@ -118,7 +123,8 @@ package struct OwnCopyFinder {
       minute = start
     }
     let group = Group(source: item.source, kind: item.kind)
-    // What a person types here twice is two facts, and items of unknown origin have no common source.
+    // What a person types into glucoport twice is two facts. Items of unknown origin may come from different
+    // sources.
     guard groups[group]?.count ?? 0 <= Self.maxItemsOfAMinute, item.source.role != .typed,
       item.source.role != .unknown
     else { return }
@@ -133,7 +139,7 @@ package struct OwnCopyFinder {
 
   private mutating func compare() {
     for items in groups.values where items.count > 1 && items.count <= Self.maxItemsOfAMinute {
-      // In every store, the order of the ids is the same.
+      // The order of the ids is the same in every store, and so is the result.
       let items = items.sorted { ($0.instant, $0.id) < ($1.instant, $1.id) }
       let converted = Self.pairs(items.filter(\.isInMillimoles), items.filter { !$0.isInMillimoles }) {
         $0.isConverted(from: $1) && !rules.separates($0, $1)
@@ -159,8 +165,8 @@ package struct OwnCopyFinder {
     }
   }
 
-  /// The doses and meals of one second that repeat an earlier one in the order of ids. At a full minute, which may be a
-  /// time without seconds, each has at most one copy.
+  /// The doses and meals that repeat another one at the same second, which has an earlier id. At a full
+  /// minute the source may state no seconds, so each item has at most one copy.
   private func repeated(_ items: [CountableItem]) -> [(copy: CountableItem, kept: CountableItem)] {
     var kept: [(item: CountableItem, copies: Int)] = []
     var pairs: [(copy: CountableItem, kept: CountableItem)] = []
@@ -179,7 +185,7 @@ package struct OwnCopyFinder {
     return pairs
   }
 
-  /// Pairs each copy with an original that has no other copy, preferably one with the same use.
+  /// Pairs each copy with an original that has no copy yet, preferably one with the same use.
   private static func pairs(
     _ copies: [CountableItem], _ originals: [CountableItem],
     _ isCopy: (CountableItem, CountableItem) -> Bool
@@ -207,20 +213,22 @@ extension CountableItem {
     if case .measured(.value(let quantity)) = amount { quantity.unit == .millimolesPerLitre } else { false }
   }
 
-  /// Whether this item is an equal one with its time cut to the minute.
+  /// Whether this item is equal to another one whose time is cut to the minute.
   fileprivate func isCut(from other: CountableItem) -> Bool {
     !isAutomatic && !other.isAutomatic && shown == other.shown.minuteStart && fits(other)
       && (hasParts(of: other) || isInOtherUnit(than: other))
   }
 
-  /// Whether this dose or meal is an equal one of the same second, also one that an algorithm gave.
+  /// Whether this dose or meal is equal to another one of the same second. Doses that an algorithm gave are
+  /// included.
   fileprivate func isRepeated(from other: CountableItem) -> Bool {
     guard kind == .insulin || kind == .food else { return false }
     return instant == other.instant && shown == other.shown && use == other.use
       && isAutomatic == other.isAutomatic && hasParts(of: other)
   }
 
-  /// Whether the amounts are equal. Both parts of a combination bolus may be two equal doses of one second.
+  /// Whether the amounts are equal. The immediate and the extended part are compared separately: a source may
+  /// list the two parts of one combination bolus as two doses with equal amounts.
   private func hasParts(of other: CountableItem) -> Bool {
     guard case .insulin(let units, let extended) = amount,
       case .insulin(let otherUnits, let otherExtended) = other.amount
@@ -228,7 +236,7 @@ extension CountableItem {
     return abs(units - otherUnits) < 100 && abs(extended - otherExtended) < 100
   }
 
-  /// Whether this value is that of the same second in the other unit.
+  /// Whether this value is the other value converted to the other unit, at the same second.
   fileprivate func isConverted(from other: CountableItem) -> Bool {
     instant == other.instant && shown == other.shown && isInOtherUnit(than: other)
   }

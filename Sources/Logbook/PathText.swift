@@ -4,13 +4,13 @@ import Glibc
 
 /// Converts names of files to text without losing a byte.
 ///
-/// On Linux a name can have any bytes, while text is Unicode. A byte that is not UTF-8 becomes one character at the end
-/// of the last private area of Unicode, U+10FF00 plus the byte. The bytes of those characters become such characters,
-/// too. Use `bytes` for calls of the system and `shown` for people.
+/// On Linux a file name can have any bytes, while a text is Unicode. A byte that is not UTF-8 becomes the
+/// character U+10FF00 plus the byte, which is in a private area. If a name contains such characters itself,
+/// their bytes are converted in the same way. Use `bytes` for system calls and `shown` for people.
 package enum PathText {
   private static let escapes: ClosedRange<UInt32> = 0x10FF00...0x10FFFF
 
-  /// The text of a name that the system gave.
+  /// The text of a file name from a system call.
   package static func text(_ bytes: [UInt8]) -> String {
     if let text = String(validating: bytes, as: UTF8.self), !isEscaped(text) { return text }
     var text = String.UnicodeScalarView()
@@ -34,7 +34,7 @@ package enum PathText {
     }
   }
 
-  /// The text of a name that the system gave, as a C string.
+  /// The text of a file name from a system call, given as a C string.
   package static func text(_ name: UnsafePointer<CChar>) -> String {
     var bytes: [UInt8] = []
     var next = name
@@ -45,13 +45,13 @@ package enum PathText {
     return text(bytes)
   }
 
-  /// Whether the text is a name that is not UTF-8.
+  /// Whether the text contains bytes of a name that is not UTF-8.
   package static func isEscaped(_ text: String) -> Bool {
-    // Few texts have a character after the first sixteen planes, and those begin with this byte.
+    // In UTF-8, every character of the last private area begins with this byte, which few texts contain.
     text.utf8.contains(0xF4) && text.unicodeScalars.contains { escapes.contains($0.value) }
   }
 
-  /// The name for the system, with a zero byte at its end.
+  /// The file name for system calls, with a zero byte at its end.
   package static func bytes(_ text: String) -> [CChar] {
     guard isEscaped(text) else { return Array(text.utf8CString) }
     var bytes: [UInt8] = []
@@ -61,7 +61,7 @@ package enum PathText {
     return (bytes + [0]).map { CChar(bitPattern: $0) }
   }
 
-  /// The name for people and for files, with each byte that is not UTF-8 as `\xE4`.
+  /// The file name for people and for text files. Each byte that is not UTF-8 is written as `\xE4`.
   package static func shown(_ text: String) -> String {
     guard isEscaped(text) else { return text }
     return text.unicodeScalars.map { scalar in
@@ -70,7 +70,8 @@ package enum PathText {
     }.joined()
   }
 
-  /// The absolute path without links of the file to which a path leads; nil if it leads to none.
+  /// The absolute path of the file to which a path leads, with all links resolved; nil if there is no such
+  /// file.
   package static func real(_ path: String) -> String? {
     guard let file = realpath(bytes(path), nil) else { return nil }
     defer { free(file) }

@@ -1,21 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The plausible amounts of one reading or record, for every format, meter and remote. A larger amount comes from a
-/// wrong column, a wrong unit or a typing error. Imports and pulls reject it, and a person who types it must confirm
-/// it.
+/// The ranges of plausible amounts in one reading or record, for every format, meter and remote. A larger
+/// amount comes from a wrong column, a wrong unit or a typing error. Imports and pulls reject it; a person
+/// who types it must confirm it.
 package enum PlausibleAmounts {
-  /// Glucose in mg/dL. The range is wider than that of any meter or sensor.
+  /// Glucose in mg/dL. The range is wider than that of every meter and sensor.
   @inlinable package static var milligramsPerDecilitre: ClosedRange<Double> { 10...1000 }
-  /// The same in mmol/L.
+  /// Glucose in mmol/L.
   @inlinable package static var millimolesPerLitre: ClosedRange<Double> { 0.6...55 }
   /// Ketones in mmol/L.
   package static let ketone = 0.0...20
-  /// The range for readings that a logbook states, whatever was accepted before. Within it every conversion of a value
-  /// is a number.
+  /// The range for readings from a logbook, which accepted the value earlier. Every value in this range can
+  /// be converted to the other unit.
   package static let stated = 0.0...10_000
   /// Units of insulin at one time.
   package static let units = 0.0...500
-  /// Units of insulin an hour. No pump gives more; higher numbers are percents of a programmed rate.
+  /// Units of insulin per hour. No pump gives more; in exports, higher numbers are percentages of a
+  /// programmed rate.
   package static let unitsPerHour = 0.0...35
   /// Grams of carbohydrates, fat or protein at one time.
   package static let grams = 0.0...2000
@@ -23,31 +24,31 @@ package enum PlausibleAmounts {
   package static let servings = 0.0...200
   /// Kilocalories of a meal.
   package static let kilocalories = 0.0...20_000
-  /// Minutes of an exercise or a basal rate. The limit is ten weeks, since a rate without an end is written with a long
-  /// duration.
+  /// Minutes of an exercise or a basal rate. The limit is ten weeks, since sources write a rate without an
+  /// end with a long duration.
   package static let minutes = 0.0...100_000
-  /// The same in milliseconds, as in pumps and on sites.
+  /// The same range in milliseconds, which pumps and sites use.
   package static let milliseconds = 0.0...(minutes.upperBound * 60_000)
   /// Steps of an exercise.
   package static let steps = 0.0...1_000_000
 
-  /// The range of glucose in a unit.
+  /// The plausible glucose values in a unit.
   @inlinable package static func glucose(_ unit: GlucoseUnit) -> ClosedRange<Double> {
     unit == .milligramsPerDecilitre ? milligramsPerDecilitre : millimolesPerLitre
   }
 
-  /// The range of ketones in a unit.
+  /// The plausible ketone values in a unit.
   @inlinable package static func ketones(_ unit: GlucoseUnit) -> ClosedRange<Double> {
     unit == .milligramsPerDecilitre ? 0...360 : 0...20
   }
 
-  /// The range of a reading's value.
+  /// The plausible values of a reading in a unit.
   @inlinable package static func range(of reading: Reading, _ unit: GlucoseUnit) -> ClosedRange<Double> {
     if reading.occurrenceIsStated { return 0...10_000 }
     return reading.kind == .ketone ? ketones(unit) : glucose(unit)
   }
 
-  /// Whether a reading's value is plausible. LO and HI have no value.
+  /// Whether a reading's value is plausible. LO and HI are always plausible.
   @inlinable package static func allows(_ reading: Reading) -> Bool {
     guard case .value(let quantity) = reading.measurement else { return true }
     return range(of: reading, quantity.unit).contains(quantity.number)
@@ -60,7 +61,7 @@ package enum PlausibleAmounts {
     return refusal(of: reading.kind == .ketone ? "ketones" : "glucose", outside: range, quantity.unit)
   }
 
-  /// Why an amount of a record is implausible; nil if all are plausible.
+  /// Why an amount of a record is implausible; nil if all amounts are plausible.
   package static func fault(of fields: RecordFields, _ kind: RecordKind) -> String? {
     for field in kind.details?.fields ?? [] {
       guard case .number(let range) = field.content, case .number(let number)? = fields[field.name],
@@ -71,7 +72,7 @@ package enum PlausibleAmounts {
     return nil
   }
 
-  /// The reason for the rejection of a number.
+  /// The message for a number outside its range. It does not contain the number, which is health data.
   package static func refusal(
     of what: String, outside range: ClosedRange<Double>, _ unit: GlucoseUnit
   ) -> String {
@@ -83,10 +84,11 @@ package enum PlausibleAmounts {
 package enum CellValue: Sendable {
   case measurement(Measurement)
   case empty
-  /// It is not a value. The reason contains none of the person's values.
+  /// The cell is not a value. The text is the reason, without values of the person.
   case rejected(String)
 
-  /// A glucose value. A number that no meter shows means that the unit or the column is wrong.
+  /// A glucose value in a cell. A number outside the plausible range is rejected: the unit or the column is
+  /// probably wrong.
   @inlinable package init(glucose number: Double, _ unit: GlucoseUnit) {
     let range = PlausibleAmounts.glucose(unit)
     self =
@@ -95,7 +97,7 @@ package enum CellValue: Sendable {
       : .rejected(PlausibleAmounts.refusal(of: "a glucose value", outside: range, unit))
   }
 
-  /// A ketone value, which is always in mmol/L.
+  /// A ketone value in a cell, always in mmol/L.
   package init(ketone number: Double) {
     let range = PlausibleAmounts.ketone
     self =

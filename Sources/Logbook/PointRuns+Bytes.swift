@@ -2,37 +2,41 @@
 
 import Foundation
 
-// Points are pieces. Each begins with a number, of which two bits say whether value buckets and occurrences differ from
-// zero. Numbers have 7 bits per byte, the lowest first; numbers that may be negative are in zigzag.
+// The packed form of points is a list of pieces. Each piece begins with a number. Two of its bits state
+// whether the value buckets and the occurrences differ from zero. Numbers have 7 bits per byte, the lowest
+// first. Numbers that may be negative are in zigzag encoding.
 //
-// - A run: its number of points, the distance of its first position from the last position of the piece before, its
-// step, its value bucket, its occurrence. A sensor without gaps takes a few bytes in total.
-// - A stretch of points at changing distances, marked by 0. It has the number of its points, the first point, the least
-// distance between two, and the widths of the Rice codes of the others. These follow bit by bit: by how much each
-// distance exceeds the least one, and the differences of value bucket and occurrence from the point before. Seconds
-// with a jitter of 2 take less than half a byte per reading. Finger sticks at any second of the day with any value take
-// less than 3, and in base64 less than 4.
+// - A run: its number of points, the distance of its first position from the last position of the previous
+//   piece, its step, its value bucket, its occurrence. All readings of a sensor without gaps take a few
+//   bytes.
+// - A stretch of points at changing distances, marked by a 0. It has the number of its points, the first
+//   point, the least distance between two points, and the widths of the Rice codes. Then the codes follow bit
+//   by bit. For each further point, they state by how much its distance exceeds the least one. They also
+//   state how its value bucket and occurrence differ from the previous point. Times with a jitter of 2
+//   seconds take less than half a byte per reading. Finger sticks at any second of the day and with any value
+//   take less than 3 bytes, or less than 4 in base64.
 
 extension PointRuns {
-  /// The maximum number of points in a stretch, since its widths fit points that are close together.
+  /// The maximum number of points in a stretch. One set of code widths only suits points that are close
+  /// together.
   static let maxStretch = 256
-  /// The number of points at equal distances that ends a stretch.
+  /// The minimum number of points at equal distances that are written as a run after a stretch.
   static let minRun = 8
 
-  /// The points in base64, as in a withdrawal.
+  /// The points in base64, as the record of a withdrawal contains them.
   package var text: String { Data(bytes).base64EncodedString() }
 
-  /// The size of the text in bytes.
+  /// The length of `text` in bytes.
   package var textBytes: Int { (bytes.count + 2) / 3 * 4 }
 
-  /// The points in base64; nil for any other text, and for more points than one value may have.
+  /// The points in a base64 text; nil for any other text, and for more than `maxPoints` points.
   package init?(text: some StringProtocol) {
     guard let data = Data(base64Encoded: String(text)) else { return nil }
     self.init(bytes: Array(data))
   }
 
-  /// The same points in parts with at most this many bytes of text, and at most as many points as one value may have.
-  /// No part is empty. Only a part of one stretch may be longer.
+  /// The same points, divided into parts. Each has at most `maxBytes` bytes of text and `maxPoints` points,
+  /// and none is empty. Only a part that consists of one stretch may be longer.
   package func parts(ofBytes maxBytes: Int) -> [PointRuns] {
     var parts: [PointRuns] = []
     var (part, count) = ([UInt8](), Int64(0))
@@ -57,23 +61,23 @@ extension PointRuns {
 // MARK: - Writing
 
 extension PointRuns {
-  /// Makes runs of ordered points.
+  /// Packs points that are added in order.
   package struct Builder {
     private var bytes: [UInt8] = []
     private var lastPosition: Int64 = 0
-    /// Points that can still become a run.
+    /// The run at the end of the points. Further points can still extend it.
     private var open: Run?
-    /// Points before these, for which a run was too short.
+    /// The points before `open` that did not form a long enough run.
     private var stretch: [SeriesPoint] = []
 
     package init() {}
 
-    /// Adds a point after the last.
+    /// Adds a point, which must be after the last one.
     @inline(__always)
     package mutating func append(_ point: SeriesPoint) { append(Run(first: point, step: 0, count: 1)) }
 
-    /// Adds a run after the last point. The bytes equal those of its single points, so that two stores write the same
-    /// text for the same points.
+    /// Adds a run, which must be after the last point. The bytes are the same as if its points were added one
+    /// by one. So two stores write the same text for the same points.
     package mutating func append(_ run: Run) {
       guard let last = open else {
         open = run
@@ -90,7 +94,7 @@ extension PointRuns {
       }
     }
 
-    /// All added points.
+    /// All added points in the packed form.
     package mutating func finish() -> PointRuns {
       if let open { close(open) }
       open = nil
@@ -161,14 +165,14 @@ extension PointRuns {
 }
 
 extension PointRuns.Run {
-  /// This run and the next as one run; nil if they do not continue each other.
+  /// This run and the next one as a single run; nil if the next one does not continue this one.
   @inline(__always)
   fileprivate func joined(_ next: Self) -> Self? {
     guard next.first.valueBucket == first.valueBucket, next.first.occurrence == first.occurrence else {
       return nil
     }
     let (distance, isTooFar) = next.first.position.subtractingReportingOverflow(lastPosition)
-    // From the first to the last point must be a number that fits, too.
+    // The distance from the first to the last point must also fit into the integer type.
     guard !isTooFar, distance > 0, count == 1 || distance == step, next.count == 1 || distance == next.step,
       !next.lastPosition.subtractingReportingOverflow(first.position).overflow
     else { return nil }
@@ -176,7 +180,7 @@ extension PointRuns.Run {
   }
 }
 
-/// What differs from zero in the points of a piece.
+/// Which parts of a piece's points differ from zero; see the format at the top of this file.
 struct PieceFlags: OptionSet {
   let rawValue: UInt64
 
@@ -193,7 +197,8 @@ struct PieceFlags: OptionSet {
 }
 
 extension [UInt8] {
-  /// Appends a number with 7 bits per byte.
+  /// Appends a number with 7 bits per byte, the lowest first. All bytes except the last have the highest bit
+  /// set.
   mutating func append(number: UInt64) {
     var rest = number
     while rest > 0x7F {

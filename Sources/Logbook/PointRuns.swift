@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The points of one series in order, as runs with equal steps. The readings of a sensor are a few runs.
+/// The points of one series in order, as runs with equal steps. The readings of a sensor are only a few runs.
 ///
-/// They stay in the packed form of `PointRuns+Bytes.swift`. Thus a list takes as many bytes in memory as in its record,
-/// even if another program wrote it.
+/// The points stay in the packed form of `PointRuns+Bytes.swift`. Thus a list takes the same number of bytes
+/// in memory as in its record, even if another program wrote it.
 package struct PointRuns: Sendable {
-  /// Points at equal distances that only differ in their position.
+  /// Points at equal distances that differ only in their position.
   package struct Run: Hashable, Sendable {
     /// The first of the points.
     package let first: SeriesPoint
     /// The distance from one position to the next; 0 for a single point.
     package let step: Int64
-    /// The number of points, 1 or more.
+    /// The number of points, at least 1.
     package let count: Int64
 
     package init(first: SeriesPoint, step: Int64, count: Int64) {
@@ -38,17 +38,17 @@ package struct PointRuns: Sendable {
     }
   }
 
-  /// A position in the bytes at which reading can begin.
+  /// A place in the bytes at which a reader can begin. A search starts at a mark instead of the first byte.
   struct Mark: Sendable {
     let first: SeriesPoint
     let index: Int
-    /// The position to which the first distance there is added.
+    /// The last position before the mark. The first distance after the mark is added to it.
     let lastPosition: Int64
   }
 
-  /// The maximum number of points in one value. A short text can state many points.
+  /// The maximum number of points in one value. A short text could otherwise state any number of points.
   package static let maxPoints: Int64 = 1 << 20
-  /// The number of bytes that a search reads at most, apart from one stretch.
+  /// The number of bytes between two marks, so that a search reads at most this many bytes plus one stretch.
   private static let bytesPerMark = 256
 
   let bytes: [UInt8]
@@ -63,21 +63,21 @@ package struct PointRuns: Sendable {
   /// The first and the last position; nil without points.
   package var positions: ClosedRange<Int64>? { ends.map { $0.lowerBound.position...$0.upperBound.position } }
 
-  /// Ordered points without repetitions.
+  /// Packs points, which must be in order and without repetitions.
   package init(_ points: some Sequence<SeriesPoint>) {
     var builder = Builder()
     for point in points { builder.append(point) }
     self = builder.finish()
   }
 
-  /// Ordered runs. Each begins after the last point of the run before it.
+  /// Packs runs, which must be in order. Each run must begin after the last point of the previous one.
   package init(runs: some Sequence<Run>) {
     var builder = Builder()
     for run in runs { builder.append(run) }
     self = builder.finish()
   }
 
-  /// The points in bytes of `Builder`; nil for other bytes, and for more points than one value may have.
+  /// The points in bytes that a `Builder` wrote; nil for other bytes, and for more than `maxPoints` points.
   init?(bytes: [UInt8], maxPoints: Int64 = maxPoints) {
     var reader = RunReader(bytes)
     var (marks, count) = ([Mark](), Int64(0))
@@ -98,7 +98,7 @@ package struct PointRuns: Sendable {
     ends = first.flatMap { first in last.map { first...$0 } }
   }
 
-  /// Whether a point is in the set. For many ordered points, `Cursor` is faster.
+  /// Whether a point is one of these. For many points in order, `Cursor` is faster.
   package func contains(_ point: SeriesPoint) -> Bool {
     guard let ends, ends.contains(point) else { return false }
     var cursor = Cursor(self, from: point)
@@ -113,7 +113,7 @@ package struct PointRuns: Sendable {
     runs.lazy.flatMap { run in (0..<run.count).lazy.map { run.point($0) } }
   }
 
-  /// A reader at the last mark that is not after a point.
+  /// A reader that begins at the last mark that is not after `point`.
   private func reader(from point: SeriesPoint) -> RunReader {
     var (low, high) = (0, marks.count)
     while low < high {
@@ -123,31 +123,31 @@ package struct PointRuns: Sendable {
     return low == 0 ? RunReader(bytes) : RunReader(bytes, from: marks[low - 1])
   }
 
-  /// Answers questions about points in order.
+  /// Finds points one after the other in one pass. The points asked for must be in order.
   package struct Cursor: Sendable {
     private var reader: RunReader
     private var current: Run?
 
-    /// - Parameter point: the first point of a question.
+    /// - Parameter point: the first point that will be asked for.
     package init(_ runs: PointRuns, from point: SeriesPoint) {
       reader = runs.reader(from: point)
       current = reader.next()
     }
 
-    /// Whether this point is in the set. No later question may be about an earlier point.
+    /// Whether this point is one of the runs' points. Later calls must not ask for an earlier point.
     package mutating func contains(_ point: SeriesPoint) -> Bool {
       while let run = current, run.last < point { current = reader.next() }
       return current?.contains(point) ?? false
     }
 
-    /// The first point in the set that is not before this one; nil if there is none. No later question may be about an
-    /// earlier point.
+    /// The first of the runs' points that is not before `point`; nil if there is none. Later calls must not
+    /// ask for an earlier point.
     package mutating func first(from point: SeriesPoint) -> SeriesPoint? {
       while let run = current, run.last < point { current = reader.next() }
       guard let run = current else { return nil }
       if point <= run.first { return run.first }
-      // The last point of the run is not before this one. Thus the run has a next point even if only the position is
-      // equal.
+      // The last point of the run is not before `point`. So if the point found is before it, the run has a
+      // next one.
       let index = run.count(before: point.position)
       let found = run.point(index)
       return found < point ? run.point(index + 1) : found
@@ -160,11 +160,11 @@ extension PointRuns: Hashable {
   package func hash(into hasher: inout Hasher) { hasher.combine(bytes) }
 }
 
-// Differences and unions are computed by runs: a run of a million points without any in the other set costs as much as
-// one point.
+// Differences and unions are computed on runs. A run of a million points that does not overlap the other set
+// costs as much as one point.
 
 extension PointRuns {
-  /// The points that are not in the other set.
+  /// The points that are not in `other`.
   package func subtracting(_ other: PointRuns) -> PointRuns {
     guard let ends, let otherEnds = other.ends, ends.overlaps(otherEnds) else { return self }
     var builder = Builder()
@@ -178,7 +178,8 @@ extension PointRuns {
           continue
         }
         rest = left.subtract(cut, keepingIn: &builder)
-        // The rest of this run is after the removed run; its end may meet the next one.
+        // The rest of this run is after the removed run. The end of the rest may overlap the next removed
+        // run.
         if rest != nil { next = removed.next() }
       }
       if let rest { builder.append(rest) }
@@ -189,7 +190,7 @@ extension PointRuns {
   /// The points in both sets.
   package func intersection(_ other: PointRuns) -> PointRuns { subtracting(subtracting(other)) }
 
-  /// The points in either set.
+  /// The points that are in at least one of both sets.
   package func union(_ other: PointRuns) -> PointRuns {
     guard let ends, let otherEnds = other.ends else { return isEmpty ? other : self }
     let further = other.subtracting(self)
@@ -206,7 +207,8 @@ extension PointRuns {
 }
 
 extension PointRuns.Run {
-  /// Keeps the points up to the end of `cut` that are not in it. Returns the points after that, or nil if there are none.
+  /// Adds the points up to the end of `cut` that are not in `cut` to `builder`. Returns the points after the
+  /// end of `cut`, or nil if there are none.
   fileprivate func subtract(_ cut: Self, keepingIn builder: inout PointRuns.Builder) -> Self? {
     let before = count(before: cut.first.position)
     let atEnd = SeriesPoint(
@@ -218,11 +220,11 @@ extension PointRuns.Run {
     return part(through..<count)
   }
 
-  /// The number of points before a position.
+  /// The number of points whose position is before `position`.
   func count(before position: Int64) -> Int64 {
     if position <= first.position { return 0 }
     if position > lastPosition { return count }
-    // A run with several points has a step. A single point returned above.
+    // `step` is positive here: a run of one point has returned above.
     return (position - first.position - 1) / step + 1
   }
 
@@ -237,17 +239,17 @@ extension PointRuns.Run {
     return Self(first: point(range.lowerBound), step: count == 1 ? 0 : step, count: count)
   }
 
-  /// Adds the points that are not in `cut`, which begins and ends where these do, or farther out.
+  /// Adds the points that are not in `cut`. The range of `cut` must contain the range of this run.
   private func keep(lacking cut: Self, in builder: inout PointRuns.Builder) {
     guard cut.first.valueBucket == first.valueBucket, cut.first.occurrence == first.occurrence else {
       return builder.append(self)
     }
     if count == 1 || cut.count == 1 || step == cut.step {
-      // Equal steps meet everywhere or nowhere.
+      // With equal steps, the runs share either all points in the range or none.
       if !cut.contains(first) { builder.append(self) }
       return
     }
-    // The work is at most the number of points of the shorter run.
+    // The loop is over the points of the shorter run.
     if cut.count < count {
       var start: Int64 = 0
       for index in 0..<cut.count {

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The origin of a record: the format or driver that imported it, and the program that wrote it there. It is stored
-/// once with the record and never changes. Edits, merges and conflicts keep it.
+/// The origin of a record: the format or driver that imported it, and the program that wrote the record
+/// there. It is stored once with the record and never changes; edits, merges and conflicts keep it.
 ///
-/// Records that state something about others, such as time zones, have none, since each store may create the same one.
+/// Records that state something about other items, such as time zones, have none, since each store may create
+/// the same record.
 public struct Provenance: Hashable, Sendable {
-  /// The id of the format, the driver or the kind of remote, or that of `typed` for an entry typed into glucoport.
+  /// The id of the format, the driver or the kind of remote; for an entry typed into glucoport, the format of
+  /// `typed`.
   public let format: String
-  /// The program or device within it, with the source's name: Apple Health's `sourceName`, Nightscout's `enteredBy`,
-  /// Tidepool's `deviceId`. Empty if the source gives none.
+  /// The program or device whose data the format holds, by the name in the source: Apple Health's
+  /// `sourceName`, Nightscout's `enteredBy`, Tidepool's `deviceId`. Empty if the source states none.
   public let source: String
 
   /// The maximum length of a format's id in bytes.
@@ -26,7 +28,7 @@ public struct Provenance: Hashable, Sendable {
 
   /// The text without control characters and blanks at its ends, shortened between two characters.
   private static func bounded(_ text: String, maxBytes: Int) -> String {
-    // Most texts need no change, and nothing is copied.
+    // Most texts need no change, and are returned without a copy.
     let isPlain = text.utf8.allSatisfy { $0 >= 0x20 && $0 < 0x7F } && text.first != " " && text.last != " "
     if isPlain, text.utf8.count <= maxBytes { return text }
     let scalars = text.unicodeScalars.lazy.filter { $0.properties.generalCategory != .control }
@@ -44,10 +46,10 @@ public struct Provenance: Hashable, Sendable {
 // MARK: - Canonical JSON
 
 extension Provenance {
-  /// The maximum number of bytes of `json`. Each byte of a text takes at most two.
+  /// The maximum number of bytes of `json`. Each byte of the texts takes at most two bytes in JSON.
   static let maxJSONBytes = 2 * (maxFormatBytes + maxSourceBytes) + 32
 
-  /// Canonical JSON: equal values are equal text.
+  /// The value as canonical JSON: equal values have equal texts.
   package var json: String { "{\"format\":\(jsonText(format)),\"source\":\(jsonText(source))}" }
 
   /// The value in a JSON text.
@@ -55,8 +57,8 @@ extension Provenance {
     self = try JSONScanner.read(Array(text.utf8)) { (scanner) throws(JSONError) in try Provenance(&scanner) }
   }
 
-  /// Reads the object of a provenance. A text that the initialiser would change is refused, so that a value is the same
-  /// everywhere.
+  /// Reads a provenance from a JSON object. A text that `init(format:source:)` would shorten or change is
+  /// refused, so that every store has the same value.
   package init(_ scanner: inout JSONScanner) throws(JSONError) {
     var (format, source): (String?, String) = (nil, "")
     try scanner.object { (name, scanner) throws(JSONError) in

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Rejects implausible amounts from a remote, as the gate of imports does. A server only checks the form of a client's
-/// data, and other programs can write anything to a site.
+/// Rejects implausible amounts from a remote, as imports reject them. The check is necessary: a server only
+/// checks the form of a client's data, and other programs can write anything to a site.
 package enum PullGate {
-  /// Moves implausible readings and records of a page to the items that are not taken.
+  /// Moves implausible readings and records of a page to `notTaken`.
   ///
-  /// - Parameter known: the record in the store. An amount that it already has is accepted: a person typed it with
-  ///   `--force`.
+  /// - Parameter known: the record in the store. An amount that it already has is accepted, since a person
+  ///   confirmed it with `--force`.
   package static func filter(_ page: inout ChangePage, known: (String) throws -> RecordState?) rethrows {
     filterReadings(&page)
     var records: [RemoteRecord] = []
@@ -22,7 +22,7 @@ package enum PullGate {
     page.records = records
   }
 
-  /// Why a reading of a remote is implausible; nil if it is not.
+  /// Why a reading from a remote is implausible; nil if it is plausible.
   package static func fault(of reading: Reading) -> String? {
     if let fault = PlausibleAmounts.fault(of: reading) { return fault }
     guard reading.kind != .ketone, let quantity = reading.measurement.quantity, quantity.number <= 0 else {
@@ -31,9 +31,9 @@ package enum PullGate {
     return "a glucose value of 0 \(quantity.unit.name)"
   }
 
-  /// Why an amount in a record of a remote is implausible; nil if all are plausible.
+  /// Why an amount in a record from a remote is implausible; nil if all amounts are plausible.
   ///
-  /// - Parameter known: the record in the store; nil for a new record.
+  /// - Parameter known: the same record in the store; nil if the store does not have it.
   package static func fault(of state: RecordState, known: RecordState?) -> String? {
     var fields = state.fields
     for (name, value) in known?.fields.values ?? [:] where fields[name] == value { fields[name] = nil }

@@ -5,10 +5,11 @@
   case milligramsPerDecilitre = 0
   case millimolesPerLitre = 1
 
-  /// `mg/dL` or `mmol/L`.
+  /// The name as exports write it: `mg/dL` or `mmol/L`.
   public var name: String { self == .milligramsPerDecilitre ? "mg/dL" : "mmol/L" }
 
-  /// The unit with this name, in any case and spelling of exports (`mg/dl`, `MMOL/L`, `mmol`), or nil.
+  /// The unit with this name, or nil. Upper and lower case and the spellings of exports are accepted
+  /// (`mg/dl`, `MMOL/L`, `mmol`).
   public init?(name: some StringProtocol) {
     switch name.lowercased() {
     case "mg/dl", "mgdl", "mg": self = .milligramsPerDecilitre
@@ -31,15 +32,15 @@
     self.unit = unit
   }
 
-  /// mg/dL in 100,000 mmol/L of glucose, the only constant of the conversion. The molar mass of glucose is 180.1559
-  /// g/mol; Tidepool uses the same number.
+  /// The mg/dL in 100,000 mmol/L of glucose, from which every conversion is computed. The molar mass of
+  /// glucose is 180.1559 g/mol. Tidepool uses the same number.
   package static let milligramsPerDecilitreIn100000Millimoles: Int64 = 1_801_559
 
   /// mg/dL in one mmol/L of glucose.
   package static let milligramsPerDecilitreInMillimole =
     Double(milligramsPerDecilitreIn100000Millimoles) / 100_000
 
-  /// The same value in `unit`, not rounded.
+  /// The same amount in `unit`, not rounded.
   public func converted(to unit: GlucoseUnit) -> Quantity {
     switch (self.unit, unit) {
     case (.milligramsPerDecilitre, .millimolesPerLitre):
@@ -50,22 +51,22 @@
     }
   }
 
-  /// The value in tenths of mmol/L, rounded half up, as it is part of an identity.
+  /// The amount in tenths of mmol/L, rounded half up. Identities of readings contain it.
   ///
-  /// mg/dL are converted with integers, so that every machine gets the same result for the same reading.
+  /// Amounts in mg/dL are converted with integers, so that every machine gets the same result.
   package var tenthsOfMillimole: Int64 {
     switch unit {
     case .millimolesPerLitre:
       Int64((number * 10).rounded(.toNearestOrAwayFromZero))
     case .milligramsPerDecilitre:
-      // number × 10 / 18.01559, in steps of a thousandth of a mg/dL.
+      // The amount is in thousandths of a mg/dL here. The result is amount × 10 / 18.01559, rounded.
       (Int64((number * 1000).rounded()) * 2000 + Self.milligramsPerDecilitreIn100000Millimoles)
         / (2 * Self.milligramsPerDecilitreIn100000Millimoles)
     }
   }
 
-  /// The number for people. In its own unit it is as given, in mmol/L with at least one decimal, as on meters. A
-  /// converted number has one decimal in mmol/L and none in mg/dL.
+  /// The number for people. In the quantity's own unit it is unchanged, but in mmol/L with at least one
+  /// decimal, as meters show it. A converted number has one decimal in mmol/L and none in mg/dL.
   public func displayed(in unit: GlucoseUnit) -> String {
     if unit == self.unit {
       let text = plainNumber(number)
@@ -81,7 +82,8 @@
   }
 }
 
-/// The shortest decimal text that is read back as this number, without an exponent or a final `.0`.
+/// The shortest decimal text that reads back as this number, without a final `.0`. Whole numbers below 10^15
+/// have no exponent.
 package func plainNumber(_ number: Double) -> String {
   if number == number.rounded(), abs(number) < 1e15 { return String(Int64(number)) }
   return number.description
@@ -90,12 +92,12 @@ package func plainNumber(_ number: Double) -> String {
 /// The measurement of a device: a number, or a value outside its range.
 @frozen public enum Measurement: Hashable, Sendable {
   case value(Quantity)
-  /// Below the range (LO), with the threshold if the source or its format states one.
+  /// Below the range of the device (LO), with the lower limit if the source or its format states it.
   case low(below: Double?, GlucoseUnit)
-  /// Above the range (HI).
+  /// Above the range of the device (HI), with the upper limit if the source or its format states it.
   case high(above: Double?, GlucoseUnit)
 
-  /// The unit of the value or of the range.
+  /// The unit of the value, or of the device's range for LO and HI.
   public var unit: GlucoseUnit {
     switch self {
     case .value(let quantity): quantity.unit
@@ -103,17 +105,17 @@ package func plainNumber(_ number: Double) -> String {
     }
   }
 
-  /// The quantity; nil for LO and HI.
+  /// The value with its unit; nil for LO and HI.
   public var quantity: Quantity? {
     if case .value(let quantity) = self { quantity } else { nil }
   }
 
-  /// The codes of LO and HI as the value in an identity.
+  /// The code for LO in an identity, in place of the value.
   package static let lowLevel: Int64 = -1
-  /// The code of HI as the value in an identity.
+  /// The code for HI in an identity, in place of the value.
   package static let highLevel: Int64 = -2
 
-  /// The value in an identity: tenths of mmol/L, or the code of LO or HI.
+  /// The value as it is part of an identity: tenths of mmol/L, or the code of LO or HI.
   @usableFromInline package var valueBucket: Int64 {
     switch self {
     case .value(let quantity): quantity.tenthsOfMillimole
@@ -122,7 +124,8 @@ package func plainNumber(_ number: Double) -> String {
     }
   }
 
-  /// Whether both mean the same: equal numbers in one unit, or equal tenths of mmol/L in different units.
+  /// Whether both are the same measurement: equal numbers in one unit, or equal tenths of mmol/L in different
+  /// units.
   package func agrees(with other: Measurement) -> Bool {
     switch (self, other) {
     case (.value(let mine), .value(let theirs)):

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What places a reading among the readings of its device and kind. The raw value is the code in the store.
+/// What determines the position of a reading in its series, which are the readings of one device and kind.
+/// The raw value is the code in the store.
 @frozen public enum PositionKind: UInt8, CaseIterable, Sendable {
   /// The device time as shown.
   case time = 0
@@ -17,36 +18,37 @@
   }
 }
 
-/// One measurement as the device reported it. It is a plain value without references, since imports process millions.
+/// One measurement as the device reported it. The type contains no references, since imports process millions
+/// of values.
 @frozen public struct Reading: BitwiseCopyable, Sendable {
-  /// The device.
+  /// The device, as an index in the `devices` of the batch.
   public var device: DeviceIndex
   /// The kind of measurement.
   public var kind: ReadingKind
-  /// What places it among the readings of its device and kind.
+  /// Whether the shown time or the device's tick determines the position.
   public var positionKind: PositionKind
-  /// The marks.
+  /// Further statements of the source, such as `beforeMeal`.
   public var marks: ReadingMarks
-  /// What places the shown time on the UTC line.
+  /// The UTC offset of the shown time, and how it was found.
   public var placement: Placement
   /// The time as the device showed it.
   public var deviceTime: DeviceTime
   /// For `.time` the device time in civil seconds, otherwise the tick or record number.
   public var position: Int64
-  /// The number among readings that share every other part of the identity.
+  /// Distinguishes readings that share every other part of the identity: 0, 1, 2 and so on.
   public var occurrence: Int32
-  /// Whether the source stated `occurrence`, as exports of glucoport do. Then no import changes it.
+  /// Whether the source stated `occurrence`, as exports of glucoport do. Then imports do not change it.
   public var occurrenceIsStated: Bool
   /// The measurement.
   public var measurement: Measurement
-  /// Its line of the input, from 1.
+  /// The line of the input that contains the reading, from 1.
   public var line: Int64
 
-  /// The positions that every format and protocol can carry. They have at most 18 digits, so that their differences do
-  /// not overflow.
+  /// The positions that every format and protocol can carry. They have at most 18 digits, so that the
+  /// difference of two positions does not overflow.
   package static let positions: ClosedRange<Int64> = -999_999_999_999_999_999...999_999_999_999_999_999
 
-  /// A reading placed by its shown time.
+  /// A reading whose position is its shown time.
   @inlinable public init(
     device: DeviceIndex, kind: ReadingKind, at deviceTime: DeviceTime, placement: Placement,
     _ measurement: Measurement, marks: ReadingMarks = [], line: Int64
@@ -64,7 +66,7 @@
     self.line = line
   }
 
-  /// A reading placed by the device's own tick or record number.
+  /// A reading whose position is the device's own tick or record number.
   @inlinable public init(
     device: DeviceIndex, kind: ReadingKind, tick: Int64, at deviceTime: DeviceTime, placement: Placement,
     _ measurement: Measurement, marks: ReadingMarks = [], line: Int64
@@ -75,15 +77,16 @@
     self.position = tick
   }
 
-  /// The value in the identity: tenths of mmol/L, a code of LO or HI, or 0 if the value is not part of it.
+  /// The value as it is part of the identity: tenths of mmol/L, or a code for LO or HI. It is 0 if the
+  /// identity does not contain the value.
   @inlinable package var valueBucket: Int64 {
     positionKind == .time && kind.valueIsPartOfIdentity ? measurement.valueBucket : 0
   }
 
-  /// Whether it is of a control solution and not of the person.
+  /// Whether the measurement is of a control solution and not of the person's blood.
   @inlinable package var isControlTest: Bool { marks.contains(.controlSolution) }
 
-  /// Whether the shown time can occur twice. Then another value at the same time is another reading.
+  /// Whether the shown time can occur twice. Then a different value at the same time is a different reading.
   @inlinable package var timeCanRepeat: Bool {
     positionKind == .time && (placement.source == .zoneOverlap || marks.contains(.clockSetBack))
   }
@@ -93,7 +96,7 @@
 @frozen public enum ReadingKind: UInt8, CaseIterable, Sendable {
   /// Self-monitored blood glucose: a drop of blood on a strip.
   case smbg = 1
-  /// Continuous blood glucose: a sensor's own history.
+  /// Continuous glucose monitoring: the history that a sensor stores.
   case cbg = 2
   /// A sensor value that a person read on demand.
   case scan = 3
@@ -116,44 +119,45 @@
     self = kind
   }
 
-  /// Whether the value is part of a reading's identity when only a shown time places it.
+  /// Whether the identity of a reading contains the value, if its position is a shown time.
   ///
-  /// Sensor history has one value per instant. Of every other kind there can be two in one minute.
+  /// Sensor history has one value per instant. Readings of other kinds can be two in the same minute.
   @inlinable package var valueIsPartOfIdentity: Bool { self != .cbg }
 }
 
-/// Further statements of the source about a reading, or unusual properties. They are stored as one integer.
+/// What the source states about a reading besides its value, and unusual properties that glucoport found.
+/// They are stored as one integer.
 @frozen public struct ReadingMarks: OptionSet, Hashable, Sendable {
   /// The bits in the store.
   public let rawValue: UInt16
   /// The marks with these bits.
   @inlinable public init(rawValue: UInt16) { self.rawValue = rawValue }
 
-  /// Typed by hand.
+  /// A person typed the value.
   public static let manual = Self(rawValue: 1 << 0)
-  /// Sent by a linked meter to the device that reports it.
+  /// A linked meter sent the value to the device that reports it.
   public static let linked = Self(rawValue: 1 << 1)
-  /// Taken to calibrate a sensor.
+  /// The measurement was taken to calibrate a sensor.
   public static let calibration = Self(rawValue: 1 << 2)
-  /// A test of control solution. It is kept, but is not the person's glucose.
+  /// The measurement is a test of control solution. It is kept, but it is not the person's glucose.
   public static let controlSolution = Self(rawValue: 1 << 3)
   /// The number equals the limit of this source, so the true value may be beyond it.
   public static let atLimit = Self(rawValue: 1 << 4)
-  /// The shown time is before 1990 or in the future: the device's clock was wrong.
+  /// The shown time is before 1990 or in the future, so the device's clock was probably wrong.
   public static let doubtfulTime = Self(rawValue: 1 << 5)
   /// The device's clock was set back within this input, so that the shown time occurs twice.
   public static let clockSetBack = Self(rawValue: 1 << 6)
-  /// Taken before a meal.
+  /// The measurement was taken before a meal.
   public static let beforeMeal = Self(rawValue: 1 << 7)
-  /// Taken after a meal.
+  /// The measurement was taken after a meal.
   public static let afterMeal = Self(rawValue: 1 << 8)
-  /// Taken while fasting.
+  /// The measurement was taken while fasting.
   public static let fasting = Self(rawValue: 1 << 9)
-  /// Taken at bedtime.
+  /// The measurement was taken at bedtime.
   public static let bedtime = Self(rawValue: 1 << 10)
   /// The meter gave a temperature warning for the measurement.
   public static let temperatureWarning = Self(rawValue: 1 << 11)
-  /// Entered in a pump's bolus calculator, which may have copied it from the sensor.
+  /// The value was entered in a pump's bolus calculator, which may have copied it from the sensor.
   public static let calculator = Self(rawValue: 1 << 12)
 
   /// Every mark with its name, in the order of lists.
@@ -179,14 +183,14 @@
   }
 }
 
-/// A reading of a batch that a remote already holds in a document of another program.
+/// A reading that was sent, and that the remote already has in a document of another program.
 package struct SameReading: Hashable, Sendable {
-  /// The index in the batch.
+  /// The index of the reading that was sent, in its batch.
   package var item: Int
-  /// The key of the document's reading: the 16 bytes of its identity.
+  /// The key of the reading that the document contains: the 16 bytes of its identity's UUID.
   package var document: [UInt8]
 
-  /// States that the reading at this index is the one in a document.
+  /// The reading at this index is the same as the one in the document.
   package init(item: Int, document: [UInt8]) {
     self.item = item
     self.document = document
@@ -194,11 +198,11 @@ package struct SameReading: Hashable, Sendable {
 }
 
 extension Measurement {
-  /// Whether programs with different rounding may have written both for one measurement. They are less than 1 mg/dL
-  /// apart, or equal in tenths of mmol/L if one of them is in mmol/L.
+  /// Whether both values can be of one measurement that programs rounded differently. They are then less than
+  /// 1 mg/dL apart, or equal in tenths of mmol/L if one of them is in mmol/L.
   ///
-  /// LO is any value below 40 mg/dL, HI any above 400: programs of Nightscout write 39 and 401, others the limits of
-  /// the device.
+  /// LO matches every value below 40 mg/dL, HI every value above 400. Programs of Nightscout write 39 and 401
+  /// for them, other programs the limits of the device.
   package func isSame(as other: Measurement) -> Bool {
     switch (self, other) {
     case (.value(let mine), .value(let theirs)):
@@ -218,8 +222,8 @@ extension Quantity {
 }
 
 extension ReadingKind {
-  /// Whether a document of another program may hold a reading of this kind as one of the other kind. Such documents
-  /// only distinguish finger sticks and sensor values.
+  /// Whether a document of another program may contain a reading of this kind as the other kind. Such
+  /// documents only distinguish finger sticks and sensor values, so `cbg` matches `scan`.
   package func isSame(as other: ReadingKind) -> Bool {
     self == other || (self == .cbg && other == .scan) || (self == .scan && other == .cbg)
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The permanent identity of a reading everywhere: its device, its kind and its place.
+/// The permanent identity of a reading, which is the same in every store, export and remote: its device, its
+/// kind and its position.
 package struct ReadingIdentity: Hashable, Sendable {
   /// The device's vendor; empty where format and model identify the device.
   package let vendor: String
@@ -12,16 +13,16 @@ package struct ReadingIdentity: Hashable, Sendable {
   package let format: String
   /// The kind of measurement.
   package let kind: ReadingKind
-  /// What places it among the readings of its device and kind.
+  /// Whether the shown time or the device's tick determines the position.
   package let positionKind: PositionKind
-  /// The shown time in civil seconds, or the tick.
+  /// The shown time in civil seconds, or the device's tick.
   package let position: Int64
-  /// The value in the identity.
+  /// The value in tenths of mmol/L, a code for LO or HI, or 0; see `Reading.valueBucket`.
   package let valueBucket: Int64
-  /// The number among readings that share every other part.
+  /// Distinguishes readings that share every other part: 0, 1, 2 and so on.
   package let occurrence: Int64
 
-  /// The identity of a device's reading. It only takes the identifying parts of the device.
+  /// The identity of a device's reading. Parts of the device that do not identify it become empty.
   package init(
     device: Device, kind: ReadingKind, positionKind: PositionKind, position: Int64, valueBucket: Int64,
     occurrence: Int64
@@ -38,14 +39,14 @@ package struct ReadingIdentity: Hashable, Sendable {
     self.occurrence = occurrence
   }
 
-  /// The identity of a device's reading.
+  /// The identity of a reading with its device.
   package init(_ reading: Reading, _ device: Device) {
     self.init(
       device: device, kind: reading.kind, positionKind: reading.positionKind, position: reading.position,
       valueBucket: reading.valueBucket, occurrence: Int64(reading.occurrence))
   }
 
-  /// The identity in a canonical text; nil for any other text.
+  /// The identity that a canonical text states; nil for any other text.
   package init?(text: String) {
     let parts = Self.parts(of: text)
     guard parts.count == 8, let first = Self.unescaped(parts[1]), let second = Self.unescaped(parts[2]),
@@ -82,34 +83,34 @@ package struct ReadingIdentity: Hashable, Sendable {
     return parts.joined(separator: "|")
   }
 
-  /// A key for remotes that need one: a UUID of version 8 from SHA-256 of the canonical text.
+  /// A key for remotes that need one: a UUID of version 8, computed by SHA-256 from the canonical text.
   package var uuid: String { Digest.uuid(of: [Self.keyDomain, text]) }
 
   /// The 16 bytes of `uuid`.
   package var key: [UInt8] { Digest.uuidBytes(of: [Self.keyDomain, text]) }
 }
 
-/// Computes the keys of many readings, each as `ReadingIdentity.key`. The text of a series is the same for all of its
-/// readings and is made once, so that hashing takes most of the time.
+/// Computes `ReadingIdentity.key` for many readings. The text up to the position is the same for all readings
+/// of a series, so it is made only once.
 package struct ReadingKeys: Sendable {
-  /// The canonical texts up to the position, by the caller's numbers of series.
+  /// The canonical texts up to the position, by the number that the caller gave the series.
   private var known: [Int64: [UInt8]] = [:]
   private var last: (series: Int64, text: [UInt8])?
-  // Kept, so that no reading allocates memory.
+  // These buffers are reused, so that no memory is allocated for each reading.
   private var place: [UInt8] = []
   private var counted: [UInt8] = []
 
   private static let domain = Array(
     "\(ReadingIdentity.keyDomain.utf8.count):\(ReadingIdentity.keyDomain)".utf8)
 
-  /// No series yet.
+  /// An empty cache of series.
   package init() {}
 
   /// The key of a reading.
   ///
   /// - Parameters:
-  ///   - series: the caller's number of the series.
-  ///   - parts: what the number means; called once for each number.
+  /// - series: the number that the caller gave the series.
+  /// - parts: returns the device and the kinds of this series. It is called once for each series.
   package mutating func key(
     of series: Int64, position: Int64, valueBucket: Int64, occurrence: Int64,
     _ parts: () throws -> (device: Device, kind: ReadingKind, positionKind: PositionKind)
@@ -148,10 +149,11 @@ package struct ReadingKeys: Sendable {
 }
 
 extension ReadingIdentity {
-  /// The first part of what is hashed, which separates readings from everything else with a UUID.
+  /// The first part of the hashed text. It ensures that a reading never has the same UUID as another item.
   fileprivate static let keyDomain = "reading"
 
-  /// The parts between the bars. By scalars and not by characters, since a bar with a combining accent is one character.
+  /// The parts of a canonical text, separated by bars. It splits Unicode scalars: a bar with a combining
+  /// accent would be one character.
   static func parts(of text: String) -> [Substring] {
     text.unicodeScalars.split(separator: "|", omittingEmptySubsequences: false).map(Substring.init)
   }
@@ -159,7 +161,8 @@ extension ReadingIdentity {
   private static let bySerial = "serial"
   private static let byModel = "model"
 
-  /// `%`, `|` and control characters become `%` and two hexadecimal digits, so that each text is one part of one line.
+  /// The text as one part of an identity: `%`, `|` and control characters become `%` and two hexadecimal
+  /// digits.
   private static func escaped(_ text: String) -> String {
     let digits = Array("0123456789ABCDEF".utf8)
     var out: [UInt8] = []
@@ -173,7 +176,7 @@ extension ReadingIdentity {
     return String(decoding: out, as: UTF8.self)
   }
 
-  /// The original text; nil if a `%` is not followed by two hexadecimal digits.
+  /// The text before `escaped(_:)`; nil if a `%` is not followed by two hexadecimal digits.
   private static func unescaped(_ text: Substring) -> String? {
     let bytes = Array(text.utf8)
     var out: [UInt8] = []

@@ -1,24 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// One change of a record for a server. It is encoded once: the store keeps `json` until the change is answered, and a
-/// repeated request sends the same bytes.
+/// One change of a record that is sent to a server. It is encoded once: the store keeps `json` until the
+/// server answers, and a repeated request sends the same bytes.
 package struct RecordChange: Hashable, Sendable {
-  /// The identity.
+  /// The guid of the record.
   package let guid: String
-  /// The node that first sent this change. With `version` and `digest` a remote recognises a repeated request.
+  /// The node that first sent this change. A remote recognises a repeated request by it, `version` and
+  /// `digest`.
   package let node: String
   /// The version of the record in this change.
   package let version: Int
-  /// The remote's revision on which this change is based; nil without one.
+  /// The remote's revision that the edited content was based on; nil if the remote did not have the record.
   package let base: String?
-  /// The content.
+  /// The content of the record after the change.
   package let state: RecordState
-  /// SHA-256 of the state's JSON.
+  /// SHA-256 of the state's JSON, in hexadecimal.
   package let digest: String
-  /// The object for `POST /v1/records`, as it was or will be sent.
+  /// The JSON object for `POST /v1/records`, exactly as it was or will be sent.
   package let json: String
 
-  /// A change to this state, based on that revision.
+  /// A change to this state. `base` is the remote's revision on which it is based.
   package init(guid: String, node: String, version: Int, base: String?, state: RecordState) {
     let text = state.json
     self.guid = guid
@@ -32,14 +33,14 @@ package struct RecordChange: Hashable, Sendable {
       + ",\"base\":\(base.map(jsonText) ?? "null"),\"state\":\(text)}"
   }
 
-  /// The change in a JSON text, which is kept unchanged.
+  /// The change in a JSON text. `json` keeps this text unchanged.
   package init(json text: String) throws(JSONError) {
     self = try JSONScanner.read(Array(text.utf8)) { (scanner) throws(JSONError) in
       try RecordChange(&scanner)
     }
   }
 
-  /// Reads the object of a change. Its text is kept unchanged.
+  /// Reads a change from a JSON object. `json` keeps its text unchanged.
   package init(_ scanner: inout JSONScanner) throws(JSONError) {
     let (parts, text) = try scanner.withText { (scanner) throws(JSONError) in try Parts(&scanner) }
     guard let guid = parts.guid, let node = parts.node, let version = parts.version, version > 0,
@@ -62,7 +63,7 @@ package struct RecordChange: Hashable, Sendable {
   }
 }
 
-/// The members of a change while they are read.
+/// The members of a change during reading; nil until one is read.
 private struct Parts {
   var guid: String?
   var node: String?
@@ -93,20 +94,21 @@ private struct Parts {
 
 /// A service's answer to one change of a record.
 package enum RecordVerdict: Hashable, Sendable {
-  /// The service has this state now, with this revision.
+  /// The service has stored this state, and returns its revision.
   case accepted(revision: String)
-  /// The service has another state, on which this change was not based. It may not even know the base, as after a
-  /// restore from a backup. Then there is none for a merge.
+  /// The service has a different state, and the change was not based on it. If `isBaseKnown` is false, the
+  /// service does not know the base either, as after a restore from a backup. Then both states cannot be
+  /// merged by the base.
   case conflict(revision: String, state: RecordState, isBaseKnown: Bool)
-  /// The service refuses it permanently, with this reason.
+  /// The service refuses the change permanently, with this reason.
   case refused(reason: String)
 }
 
 /// The answers to a batch of changes, in the order of the batch.
 package struct RecordAnswer: Hashable, Sendable {
-  /// One for each change sent.
+  /// The verdicts, one for each change that was sent.
   package var verdicts: [RecordVerdict]
-  /// The service's position after this request.
+  /// The service's position after this request; nil if the service has no positions.
   package var position: String?
 
   /// The answers in the order of the batch.
@@ -116,13 +118,13 @@ package struct RecordAnswer: Hashable, Sendable {
   }
 }
 
-/// A record on a service.
+/// A record as a service has it.
 package struct RemoteRecord: Hashable, Sendable {
-  /// The identity.
+  /// The guid of the record.
   package var guid: String
-  /// The service's id of this state.
+  /// The service's own id of this state, which only the service understands.
   package var revision: String
-  /// The content.
+  /// The content of the record.
   package var state: RecordState
 
   /// A record with the service's revision.

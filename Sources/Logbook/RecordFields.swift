@@ -50,15 +50,15 @@ extension RecordFields {
     return text + "}"
   }
 
-  /// The fields of a JSON object.
+  /// The fields in a JSON object, within the limits of a record.
   package init(json text: String) throws(JSONError) {
     self = try JSONScanner.read(Array(text.utf8)) { (scanner) throws(JSONError) in
       try RecordFields(&scanner)
     }
   }
 
-  /// The fields of a JSON object, even above the limits of a record. Stored content must be shown, and an input is
-  /// rejected by `fault`.
+  /// The fields in a JSON object, even above the limits of a record: content that is already stored must
+  /// still be shown. Inputs are checked with `fault` instead.
   package init(uncheckedJSON text: String) throws(JSONError) {
     self = try JSONScanner.read(Array(text.utf8)) { (scanner) throws(JSONError) in
       try RecordFields(unbounded: &scanner)
@@ -95,22 +95,22 @@ extension RecordFields {
 }
 
 extension RecordFields {
-  /// The amounts that figures include. An export or another store may have any number, and a table must be able to show
-  /// a sum of some. The limit is above every realistic amount.
+  /// The amounts that totals include. An export or another store may contain any number, and tables must be
+  /// able to show a sum. The limit is above every realistic amount.
   private static let amounts = 0.0...1_000_000
 
-  /// The amount in a field; nil without one, and for a number outside the limit.
+  /// The amount in the field `name`; nil without such a number, and for a number outside `amounts`.
   package func amount(_ name: String) -> Double? {
     guard case .number(let number)? = self[name], Self.amounts.contains(number) else { return nil }
     return number
   }
 }
 
-/// One field of a kind of record: its content, and how people read and type it.
+/// The description of one field in records of a kind: its content, and how people read and type it.
 public struct RecordField: Hashable, Sendable {
-  /// The content of a field.
+  /// The type of the field's values.
   public enum Content: Hashable, Sendable {
-    /// An amount, with the plausible range for one record.
+    /// An amount. The range is plausible for one record.
     case number(ClosedRange<Double>)
     case text
     /// One of these words.
@@ -124,23 +124,23 @@ public struct RecordField: Hashable, Sendable {
     case digest
   }
 
-  /// How the value is shown on one line for people.
+  /// How a list shows the value.
   public enum Label: Hashable, Sendable {
     /// Only the value.
     case plain
-    /// After the field's name.
+    /// The name of the field, then the value.
     case name
-    /// Before its unit.
+    /// The value, then this unit.
     case unit(String)
-    /// Before the noun of the count.
+    /// The value as a count, then this noun.
     case count(one: String, many: String)
   }
 
-  /// A unit in which a person types an amount.
+  /// A unit in which a person can type an amount, such as `g`.
   public struct TypedUnit: Hashable, Sendable {
-    /// The word after the number.
+    /// The word that a person types after the number.
     public let word: String
-    /// The factor that converts it to the field's own unit.
+    /// The factor that converts a number in this unit to the unit of the field.
     public let factor: Double
 
     init(_ word: String, times factor: Double = 1) {
@@ -149,19 +149,19 @@ public struct RecordField: Hashable, Sendable {
     }
   }
 
-  /// The name in glucoport-json(5).
+  /// The name of the field in glucoport-json(5).
   public let name: String
-  /// The content.
+  /// The type of the field's values.
   public let content: Content
-  /// How the value is shown.
+  /// How a list shows the value.
   public let label: Label
-  /// The units in which a person types it; empty if it is only set by its name.
+  /// The units in which a person can type the amount; empty for a field that is only typed with its name.
   public let units: [TypedUnit]
-  /// The member of a Nightscout treatment for it; nil if no other program reads it.
+  /// The member of a Nightscout treatment that holds the value; nil if no other program reads such a member.
   package let treatmentMember: String?
-  /// Whether a person can set it by its name. The other fields are set by separate options and commands.
+  /// Whether a person can type the field with its name. Other options and commands set the other fields.
   public let isSettable: Bool
-  /// Whether a record of its kind must have it.
+  /// Whether every record of the kind must have the field.
   public let isRequired: Bool
 
   init(
@@ -177,12 +177,12 @@ public struct RecordField: Hashable, Sendable {
     self.isRequired = isRequired
   }
 
-  /// The plausible range for one record; nil for a field without amounts.
+  /// The plausible range for one record; nil for a field that is not an amount.
   public var plausibleRange: ClosedRange<Double>? {
     if case .number(let range) = content { range } else { nil }
   }
 
-  /// Whether the value has the type of this field. It may be an implausible amount.
+  /// Whether a value has the type of this field. An implausible amount is accepted, too.
   public func holds(_ value: FieldValue) -> Bool {
     switch (content, value) {
     case (.number, .number), (.text, .text), (.words, .words), (.flag, .flag): true

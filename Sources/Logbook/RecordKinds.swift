@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The kind of a record: a word of 1 to 32 lower-case letters and hyphens. Stores and servers accept every such word. A
-/// kind that this program does not know comes from a newer version. It is stored and synced, but not listed or edited.
+/// The kind of a record, as a word of 1 to 32 lower-case letters and hyphens. Stores and servers accept every
+/// such word. A kind that this program does not know comes from a newer version. Its records are stored and
+/// synced, but not listed or edited.
 public struct RecordKind: RawRepresentable, Hashable, Sendable {
   /// The word in exports, in stores and in the protocol.
   public let rawValue: String
@@ -12,19 +13,19 @@ public struct RecordKind: RawRepresentable, Hashable, Sendable {
     self.rawValue = rawValue
   }
 
-  /// A kind that this program describes.
+  /// One of the kinds that this program describes. The word is not checked.
   init(known word: String) { rawValue = word }
 
-  /// The kinds that this program knows, in the order in which people see them.
+  /// The kinds that this program knows, in the order of lists.
   public static let known = RecordKindDescription.all.map(\.kind)
 
-  /// The known kinds that are in lists and views.
+  /// The known kinds that lists and views show.
   public static let listed = RecordKindDescription.all.filter(\.isListed).map(\.kind)
 
-  /// The description of the kind; nil for a kind of a newer version.
+  /// The description of the kind; nil for a kind that this program does not know.
   public var details: RecordKindDescription? { RecordKindDescription.byKind[self] }
 
-  /// Its known fields; empty for a kind of a newer version.
+  /// The fields of the kind; empty for a kind that this program does not know.
   public var fields: [RecordField] { details?.fields ?? [] }
 
   private static func isPart(_ byte: UInt8) -> Bool {
@@ -37,8 +38,8 @@ extension RecordKind: CustomStringConvertible {
   public var description: String { rawValue }
 }
 
-// Every kind of record that this program knows. A new one is only added in this file; glucoport-json(5) documents it
-// for people.
+// All kinds of records that this program knows. To add a kind, change only this file, and document the kind
+// for people in glucoport-json(5).
 
 extension RecordKind {
   /// A dose or a rate of insulin.
@@ -47,22 +48,23 @@ extension RecordKind {
   public static let food = RecordKind(known: "food")
   /// What a person did, and for how long.
   public static let exercise = RecordKind(known: "exercise")
-  /// A text, separate or in an entry.
+  /// A text that a person wrote, as an entry or as part of another entry.
   public static let note = RecordKind(known: "note")
-  /// A person's annotation of one reading.
+  /// A person's remarks on one reading.
   public static let annotation = RecordKind(known: "annotation")
-  /// A file that belongs to an entry.
+  /// A file that belongs to an entry. The record only describes its content.
   public static let attachment = RecordKind(known: "attachment")
-  /// The time zone of the logbook, or of a period.
+  /// The time zone of the logbook, of a period or of an import; see `LogbookZones`.
   public static let zone = RecordKind(known: "zone")
-  /// Whether an import, a device's readings, a reading or a record was a mistake.
+  /// The statement that an import, a device's readings, a reading or a record is a mistake, or is not; see
+  /// `Withdrawal`.
   public static let withdrawal = RecordKind(known: "withdrawal")
-  /// Which items count if two sources state them.
+  /// A decision about which items count if two sources state them; see `CountDecision`.
   public static let count = RecordKind(known: "count")
 }
 
 extension RecordKindDescription {
-  /// The descriptions, in the order of lists.
+  /// The descriptions of all known kinds, in the order of lists.
   public static let all = [insulin, food, exercise, note, annotation, attachment, zone, withdrawal, count]
 
   private static let text = RecordField("text", .text, treatment: "notes")
@@ -146,7 +148,7 @@ extension RecordKindDescription {
       RecordField("records", .text, .name, isSettable: false),
     ])
 
-  /// `Withdrawal` reads and writes its fields.
+  /// The type `Withdrawal` reads and writes these fields.
   private static let withdrawal = RecordKindDescription(
     .withdrawal, .statement, treatment: "Withdrawal",
     fields: [
@@ -155,7 +157,7 @@ extension RecordKindDescription {
       RecordField("subtype", .text, isSettable: false),
     ])
 
-  /// `CountDecision` reads and writes its fields.
+  /// The type `CountDecision` reads and writes these fields.
   private static let count = RecordKindDescription(
     .count, .statement, treatment: "Counting",
     fields: [
@@ -166,30 +168,31 @@ extension RecordKindDescription {
       })
 }
 
-/// The description of one kind of record. It determines what people can type, the limits of amounts, the order and
-/// units in lists, and the members of a Nightscout treatment.
+/// The description of one kind of record. It determines what people can type, the ranges of amounts, the
+/// order and units in lists, and the members of a Nightscout treatment.
 public struct RecordKindDescription: Sendable {
-  /// What a person types after the kind to add or change a record.
+  /// What a person types after the kind in `record add` and `record edit`.
   public enum Typing: Sendable {
-    /// Amounts in the units of its fields.
+    /// Amounts with the units of the kind's fields.
     case amounts
-    /// The text of this field.
+    /// A text, which becomes the value of this field.
     case text(field: String)
-    /// The id of a reading, for a new record.
+    /// The id of a reading, if the record is new.
     case reading
-    /// Nothing, since a separate command makes such records.
+    /// Nothing, since a separate command creates such records.
     case command
-    /// Nothing: a separate command makes it, it states something about other items, and it is not listed.
+    /// Nothing: a separate command creates such records. They state something about other items, and lists
+    /// leave them out.
     case statement
   }
 
   /// The kind.
   public let kind: RecordKind
-  /// What a person types for it.
+  /// What a person types to create or change such a record.
   public let typing: Typing
   /// The event type of a Nightscout treatment of this kind.
   package let treatmentEvent: String
-  /// Its fields in the order of lists.
+  /// The fields in the order in which lists show them.
   public let fields: [RecordField]
 
   init(_ kind: RecordKind, _ typing: Typing, treatment event: String, fields: [RecordField]) {
@@ -199,15 +202,15 @@ public struct RecordKindDescription: Sendable {
     self.fields = fields
   }
 
-  /// The field with this name; nil if there is none.
+  /// The field with this name; nil if the kind has no such field.
   public func field(_ name: String) -> RecordField? { fields.first { $0.name == name } }
 
-  /// The words that the field `subtype` may have; empty without such a field.
+  /// The words allowed in the field `subtype`; empty if the kind has no such field.
   public var subtypes: [String] {
     if case .choice(let words)? = field("subtype")?.content { words } else { [] }
   }
 
-  /// Whether `record add` accepts it.
+  /// Whether `record add` accepts the kind.
   package var isTyped: Bool {
     switch typing {
     case .amounts, .text, .reading: true
@@ -215,11 +218,12 @@ public struct RecordKindDescription: Sendable {
     }
   }
 
-  /// Whether lists and views show it. Statements about other items are only synced and exported.
+  /// Whether lists and views show such records. Statements about other items are only synced and exported.
   public var isListed: Bool { if case .statement = typing { false } else { true } }
 
-  /// Why these fields are invalid for such a record: a required field is missing or has another type. Nil if they are
-  /// valid. Other fields can have any content of another program.
+  /// Why these fields are invalid for such a record, because a required field is missing or has another type.
+  /// Nil if they are valid. Fields that are not required may have any content, since other programs write
+  /// them.
   package func fault(in fields: RecordFields) -> String? {
     for field in self.fields where field.isRequired {
       if let value = fields[field.name], field.holds(value) { continue }
@@ -232,7 +236,7 @@ public struct RecordKindDescription: Sendable {
 }
 
 extension RecordField.Content {
-  /// The text for a value that does not have this type.
+  /// The end of the message for a field whose value does not have this type.
   fileprivate var absence: String {
     switch self {
     case .number: "no number"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The limits of a record's size. They apply in the protocol and to every import, so that what is stored can also be
-/// sent.
+/// The limits of a record's size. They apply in the protocol and to every import, so that every stored record
+/// can be sent.
 package enum RecordLimits {
   /// The maximum number of fields of one record.
   package static let maxFields = 256
@@ -11,25 +11,26 @@ package enum RecordLimits {
   package static let maxWords = 1024
   /// The maximum number of bytes of one text.
   package static let maxTextBytes = 1 << 20
-  /// The maximum number of bytes of a state in canonical JSON.
+  /// The maximum number of bytes of a `RecordState` in canonical JSON.
   package static let maxStateBytes = RecordState.maxBytes
-  /// The maximum number of bytes of one byte of a text in JSON, as in `\u0001`.
+  /// The maximum number of JSON bytes for one byte of a text, as in `\u0001`.
   fileprivate static let maxEscapedBytes = 6
-  /// The maximum size of a state without its fields, in bytes.
+  /// The maximum size of a state's JSON without the fields, in bytes.
   fileprivate static let maxFrameBytes = 512 + Provenance.maxJSONBytes
 }
 
 extension RecordFields {
-  /// Why these fields are invalid in a record, without their values; nil if they are valid.
+  /// Why a record cannot have these fields; nil if it can. The reason contains no values of the fields.
   package var fault: String? {
     if let fault = partFault { return fault }
-    // Few records are close to the limit, so the text is only made for those.
+    // Few records are close to the limit. The JSON text is only made for those.
     let most = RecordLimits.maxStateBytes - RecordLimits.maxFrameBytes
     guard estimatedBytes > most, json.utf8.count > most else { return nil }
     return "the record is larger than \(RecordLimits.maxStateBytes >> 20) MiB"
   }
 
-  /// The same for each part. The total size of a state is checked when it is sent.
+  /// Why a single field or the number of fields is invalid. The size of the whole record is not checked here,
+  /// but when it is sent.
   var partFault: String? {
     typealias Limits = RecordLimits
     guard values.count <= Limits.maxFields else {

@@ -1,27 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The whole content of a record at one time, as in a base, a conflict or a sync.
+/// The complete content of a record at one time: in a store, in a base, in a conflict or on a remote.
 package struct RecordState: Sendable {
   /// The kind.
   package var kind: RecordKind
-  /// The entry to which it belongs; nil for an entry.
+  /// The guid of the entry to which it belongs; nil for an entry.
   package var entryGuid: String?
   /// The shown time.
   package var deviceTime: DeviceTime
-  /// What places the shown time on the UTC line. Only a stated offset is content. A derived one comes from the zones of
-  /// one store, and is zero in a state that no store has placed yet.
+  /// The UTC offset of the shown time. It is part of the content only if the source stated it. A derived
+  /// offset comes from the zones of one store, and is 0 in a state from elsewhere until a store computes it.
   package var placement: Placement
-  /// The content; empty in a tombstone.
+  /// The fields; empty in a tombstone.
   package var fields: RecordFields
   /// Whether it is a tombstone.
   package var isDeleted: Bool
-  /// When it was last edited, in UTC seconds by the clock of the editing host; nil if unknown. Only `conflict resolve
-  /// --keep newer` compares it, since a clock may be wrong.
+  /// When the record was last edited, in UTC seconds by the clock of the editing host; nil if unknown. Only
+  /// `conflict resolve --keep newer` compares these times, since a clock may be wrong.
   package var editedAt: Int64?
   /// The origin of the record; nil if unknown. Edits do not change it.
   package var provenance: Provenance?
 
-  /// A state of these parts.
+  /// The state of a record.
   package init(
     kind: RecordKind, entryGuid: String?, deviceTime: DeviceTime, placement: Placement,
     fields: RecordFields, isDeleted: Bool, editedAt: Int64? = nil,
@@ -37,12 +37,12 @@ package struct RecordState: Sendable {
     self.provenance = provenance
   }
 
-  /// Whether it knows the origin of the record, and the other state does not.
+  /// Whether this state has a provenance that the other state lacks.
   package func teachesProvenance(to other: RecordState) -> Bool {
     provenance != nil && other.provenance == nil
   }
 
-  /// The state with a provenance if it has none.
+  /// The same state. If it has no provenance, it gets this one.
   package func learning(_ provenance: Provenance?) -> RecordState {
     var state = self
     state.provenance = self.provenance ?? provenance
@@ -58,11 +58,12 @@ package struct RecordState: Sendable {
     return digest.hexadecimal()
   }
 
-  /// The offset in the content, in seconds east of Greenwich; nil if the zones of the logbook determine it.
+  /// The stated UTC offset in seconds east of Greenwich; nil if the zones of the logbook determine the
+  /// offset.
   package var statedOffset: Int32? { placement.source.isDerived ? nil : placement.utcOffset }
 
-  /// Whether both have the same content that people edit. A derived offset belongs to each node. The time of the edit
-  /// and the origin of the record are not part of the content.
+  /// Whether both have the same content, as far as people edit it. Derived offsets are not compared, since
+  /// they belong to each store. The time of the edit and the provenance are not content.
   package func agrees(with other: RecordState) -> Bool {
     kind == other.kind && entryGuid == other.entryGuid && deviceTime == other.deviceTime
       && statedOffset == other.statedOffset && fields.json == other.fields.json
@@ -71,7 +72,7 @@ package struct RecordState: Sendable {
 }
 
 extension RecordState: Hashable {
-  /// Whether both have the same content, time of editing and origin.
+  /// Whether both have the same content, time of editing and provenance.
   package static func == (left: Self, right: Self) -> Bool {
     left.agrees(with: right) && left.editedAt == right.editedAt && left.provenance == right.provenance
   }
@@ -85,11 +86,12 @@ extension RecordState: Hashable {
 }
 
 extension RecordState {
-  /// The maximum size of a state in canonical JSON. Every page of a server can hold one.
+  /// The maximum size of a state in canonical JSON, in bytes. A page of a server has room for a state of this
+  /// size.
   package static let maxBytes = 2 << 20
 
-  /// Canonical JSON with the member names of glucoport-protocol(7): equal states are equal text. An unknown provenance
-  /// has no member.
+  /// The state as canonical JSON, with the member names of glucoport-protocol(7). Equal states have equal
+  /// texts. An unknown provenance is left out.
   package var json: String {
     "{\"kind\":\"\(kind.rawValue)\",\"entry_guid\":\(entryGuid.map(jsonText) ?? "null")"
       + ",\"device_time\":\"\(deviceTime.text)\",\"utc_offset\":\(offsetJSON)"
@@ -98,7 +100,8 @@ extension RecordState {
       + (provenance.map { ",\"provenance\":\($0.json)}" } ?? "}")
   }
 
-  /// `json` without the parts that `agrees(with:)` ignores: states that agree are equal text.
+  /// The state as JSON, with only the parts that `agrees(with:)` compares. States that agree have equal
+  /// texts.
   package var contentJSON: String {
     "{\"kind\":\"\(kind.rawValue)\",\"entry_guid\":\(entryGuid.map(jsonText) ?? "null")"
       + ",\"device_time\":\"\(deviceTime.text)\",\"utc_offset\":\(offsetJSON)"
@@ -115,7 +118,7 @@ extension RecordState {
     }
   }
 
-  /// Reads the object of a state.
+  /// Reads a state from a JSON object.
   package init(_ scanner: inout JSONScanner) throws(JSONError) {
     var kind: RecordKind?
     var entry: String?
@@ -145,7 +148,7 @@ extension RecordState {
       throw scanner.error(
         "kind, device_time, utc_offset or an offset source, fields and deleted are expected")
     }
-    // The placement by another node is not used here.
+    // The offset that another node derived is not used here. The store computes it from its own zones.
     let placement = Placement(
       utcOffset: source.isDerived ? 0 : offset ?? 0, source: source.isDerived ? .zone : .stated)
     guard !isDeleted || fields.values.isEmpty else { throw scanner.error("a tombstone with fields") }

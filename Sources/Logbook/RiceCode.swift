@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A code of a number: ones for its upper part, a zero, and its lower bits. It is short if the numbers are close to a
-/// power of two.
+/// A Rice code: a number is written as ones for its upper part, a zero, and its lowest `width` bits. It is
+/// short if the numbers are not much larger than 2 to the power of `width`.
 struct RiceCode {
-  /// After this number of ones there is no zero, and the number follows uncoded.
+  /// The maximum number of ones. If a number needs more, this number of ones is followed by the number in 64
+  /// bits.
   static let escape = 24
   static let maxWidth = 40
 
-  /// The number of lower bits.
+  /// The number of lowest bits that are written unchanged.
   let width: Int
 
   init(width: Int) { self.width = width }
 
-  /// The code with the fewest bits for these numbers, or nearly.
+  /// The code that takes the fewest bits, or nearly the fewest, for these numbers.
   init(fitting numbers: [UInt64]) {
     let mean = numbers.reduce(0.0) { $0 + Double($1) } / Double(max(numbers.count, 1))
     let guess = mean < 1 ? 0 : min(Self.maxWidth, Int(mean.exponent))
@@ -37,7 +38,7 @@ struct RiceCode {
     bits.append(number & ((1 << UInt64(width)) - 1), width: width)
   }
 
-  /// The next number; nil if it is truncated.
+  /// Reads the next number; nil if the bytes end before it does.
   func read(_ bits: inout BitReader, in bytes: [UInt8]) -> UInt64? {
     let ones = bits.ones(atMost: Self.escape, in: bytes)
     guard ones < Self.escape else {
@@ -51,13 +52,13 @@ struct RiceCode {
   }
 }
 
-/// Writes bits into bytes, the lowest first.
+/// Writes bits into bytes. The lowest bit of a byte is written first.
 struct BitWriter {
   private var bytes: [UInt8] = []
   private var bits: UInt64 = 0
   private var filled = 0
 
-  /// Appends at most 40 bits.
+  /// Appends the lowest `width` bits of a number, at most 40.
   mutating func append(_ number: UInt64, width: Int) {
     bits |= number << UInt64(filled)
     filled += width
@@ -74,7 +75,7 @@ struct BitWriter {
   }
 }
 
-/// Reads the bits of bytes from an index on.
+/// Reads the bits of bytes, beginning at the byte with this index.
 struct BitReader: Sendable {
   private var index: Int
   private var bits: UInt64 = 0
@@ -82,10 +83,10 @@ struct BitReader: Sendable {
 
   init(from index: Int) { self.index = index }
 
-  /// The first byte of which no bit has been read.
+  /// The index of the first byte of which no bit has been read.
   var nextByte: Int { index - available / 8 }
 
-  /// Reads ones up to a limit and returns their number. The zero after them is not read.
+  /// Reads at most `limit` ones and returns their number. It does not read the zero after them.
   mutating func ones(atMost limit: Int, in bytes: [UInt8]) -> Int {
     fill(bytes)
     let ones = min((~bits).trailingZeroBitCount, limit, available)
@@ -93,7 +94,7 @@ struct BitReader: Sendable {
     return ones
   }
 
-  /// The next bits, at most 40; nil if there are fewer.
+  /// Reads the next bits, at most 40; nil if fewer are left.
   mutating func next(_ width: Int, in bytes: [UInt8]) -> UInt64? {
     fill(bytes)
     guard available >= width else { return nil }

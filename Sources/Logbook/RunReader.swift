@@ -1,29 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Reads the runs of packed points in order; see `PointRuns+Bytes.swift`. It accepts any bytes, and its work is limited
-/// by their number: a run of many points is one step.
+/// Reads the runs of packed points in order; see `PointRuns+Bytes.swift`. The bytes may be invalid. The work
+/// grows with their number, not with the number of points: a run of many points is one step.
 struct RunReader: IteratorProtocol, Sendable {
-  /// A run or a stretch in the bytes.
+  /// The bytes of a run or of a stretch, which can be copied if its distance is written again.
   struct Piece {
-    /// The bytes before the distance.
+    /// The bytes before the first distance.
     let head: Range<Int>
-    /// The bytes after the distance.
+    /// The bytes after the first distance.
     let rest: Range<Int>
-    /// The first position.
+    /// The position of its first point.
     let position: Int64
-    /// The last position of the previous piece.
+    /// The last position of the previous piece. The distance is relative to it.
     let lastPosition: Int64
     let count: Int64
   }
 
   private let bytes: [UInt8]
   private var index: Int
-  /// The position to which the next distance is added.
+  /// The last position that was read. The next distance is relative to it.
   private(set) var lastPosition: Int64
-  /// Whether the bytes are invalid from here on.
+  /// Whether the bytes are invalid from the current index on.
   private(set) var isDamaged = false
   private var stretch: PackedStretch?
-  /// The position of the last piece's distance.
+  /// The indices of the bytes with the last piece's first distance.
   private var distance = 0..<0
 
   init(_ bytes: [UInt8]) { (self.bytes, index, lastPosition) = (bytes, 0, 0) }
@@ -32,10 +32,10 @@ struct RunReader: IteratorProtocol, Sendable {
     (self.bytes, index, lastPosition) = (bytes, mark.index, mark.lastPosition)
   }
 
-  /// Where the next piece begins; nil inside a stretch.
+  /// The index of the byte at which the next piece begins; nil inside a stretch.
   var pieceStart: Int? { stretch == nil ? index : nil }
 
-  /// The next run; nil at the end and at invalid bytes.
+  /// Reads the next run; nil at the end, and at invalid bytes.
   mutating func next() -> PointRuns.Run? {
     guard !isDamaged else { return nil }
     if stretch != nil { return nextOfStretch() }
@@ -47,7 +47,7 @@ struct RunReader: IteratorProtocol, Sendable {
     return run
   }
 
-  /// The next whole piece; nil at the end.
+  /// Reads the next whole piece; nil at the end.
   mutating func nextPiece() -> Piece? {
     let (start, lastPosition) = (index, lastPosition)
     guard let first = next() else { return nil }
@@ -60,7 +60,7 @@ struct RunReader: IteratorProtocol, Sendable {
 }
 
 extension RunReader {
-  /// Points at changing distances, after the first ones were read.
+  /// The rest of a stretch, after its first points were read.
   fileprivate struct PackedStretch: Sendable {
     var last: SeriesPoint
     var rest: UInt64
@@ -132,7 +132,7 @@ extension RunReader {
     return RiceCode(width: Int(bytes[index]))
   }
 
-  /// The next number; nil if it is truncated or larger than 64 bits.
+  /// Reads the next number; nil if it is truncated or larger than 64 bits.
   private mutating func number() -> UInt64? {
     var number: UInt64 = 0
     for shift in stride(from: UInt64(0), through: 63, by: 7) {
@@ -151,7 +151,7 @@ extension RunReader.PackedStretch {
   fileprivate mutating func next(in bytes: [UInt8]) -> SeriesPoint? {
     guard let further = distances.read(&bits, in: bytes) else { return nil }
     let (distance, isTooFar) = leastDistance.addingReportingOverflow(further)
-    // The distance of two positions can be larger than a signed number. The last position shows whether it is valid.
+    // The distance between two positions can be larger than `Int64.max`. The sum shows whether it is valid.
     let position = Int64(bitPattern: UInt64(bitPattern: last.position) &+ distance)
     guard !isTooFar, position >= last.position else { return nil }
     var (bucket, occurrence) = (last.valueBucket, last.occurrence)
@@ -171,7 +171,8 @@ extension RunReader.PackedStretch {
 }
 
 extension PointRuns.Run {
-  /// A run from another program; nil if its last position is invalid, or all its points are equal.
+  /// A run from bytes of another program; nil if its last position is out of range, or if several points have
+  /// the same position.
   fileprivate init?(_ first: SeriesPoint, step: UInt64, count: Int64) {
     guard let step = Int64(exactly: step), count == 1 || step > 0 else { return nil }
     let (length, isTooLong) = step.multipliedReportingOverflow(by: count - 1)

@@ -1,28 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A version of SQLite's library as the library reports it: a million times the major number, plus a thousand times the
-/// minor.
+/// A version of SQLite in the form that its library reports: a million times the major number, plus a
+/// thousand times the minor number, plus the patch.
 package struct SQLiteVersion: Comparable, Sendable {
-  /// The oldest version for the files of this program: STRICT tables are from 3.37, `unixepoch` and `->>` from 3.38.
+  /// The oldest version that this program can use: STRICT tables are from 3.37, `unixepoch` and `->>` from
+  /// 3.38.
   package static let oldest = SQLiteVersion(3_038_000)
 
   /// The number that the library reports.
   package let number: Int32
 
-  /// The version for a number of the library.
+  /// The version with this number, as the library reports it.
   package init(_ number: Int32) { self.number = number }
 
   /// Whether one version is older than another.
   package static func < (left: SQLiteVersion, right: SQLiteVersion) -> Bool { left.number < right.number }
 
-  /// The features that stores need and a library was built without, as names of its options.
+  /// The options by which a library was built without a feature that stores need.
   ///
-  /// - Parameter isSet: whether the library was built with an option.
+  /// - Parameter isSet: whether the library was built with the option of this name.
   package static func missing(isThreadSafe: Bool, _ isSet: (String) -> Bool) -> [String] {
     ["OMIT_JSON", "OMIT_TRIGGER", "OMIT_WAL"].filter(isSet) + (isThreadSafe ? [] : ["THREADSAFE=0"])
   }
 
-  /// Refuses an old library before it is used.
+  /// Throws if the library is too old for this program.
   ///
   /// - Throws: `Failure`: `configuration`.
   package func check() throws {

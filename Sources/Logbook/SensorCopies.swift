@@ -1,37 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Finger sticks that are copies of a sensor's values, from a program that collects the data of others and gives these
-/// values as finger sticks.
+/// Finger sticks that are copies of a sensor's values. Some programs collect the data of others and return
+/// all glucose values as finger sticks.
 ///
-/// The rule: a finger stick of such a program is a sensor's value if a sensor has the same value within a second. In
-/// addition, more than ten finger sticks of the program must be such copies within a week before and after it.
+/// The rule: a finger stick from such a program is a copy if a sensor has the same value within a second.
+/// This only applies if more than ten finger sticks of the program match in this way within a week before and
+/// after.
 ///
-/// A person who measures at the second of a sensor and gets its value does so by chance: by 2 % of values and 1 to 20 %
-/// of times, less than once in two weeks. Thus the verdict on a finger stick depends on the two weeks around it, and
-/// not on the requested period. Tidepool's viewer leaves out finger sticks that repeat a sensor in the same way
-/// (`filterDuplicateSMBGs` in `DataUtil.js`).
+/// A person may measure at the same second as a sensor and get the same value by chance. About 2 % of values
+/// and 1 to 20 % of times match, which is less than one match in two weeks. Only the two weeks around a
+/// finger stick decide about it, and not the requested period. Tidepool's viewer leaves out such finger
+/// sticks by a similar rule (`filterDuplicateSMBGs` in `DataUtil.js`).
 package struct SensorCopies: Hashable, Sendable {
   fileprivate struct Stick: Hashable, Sendable {
     let instant: Int64
     let measurement: Measurement
-    /// The index of the sensor's source.
+    /// The index in `sensors` of the source of the sensor's value.
     let sensor: Int
   }
 
   /// The maximum difference between the times of two programs for one value, in seconds.
   static let windowSeconds: Int64 = 1
-  /// Up to this number, equal values prove nothing.
+  /// The highest number of matching finger sticks in two weeks that can be chance.
   static let maxByChance = 10
-  /// The time before and after a finger stick in which equal values are counted, in seconds.
+  /// The time before and after a finger stick in which matches are counted, in seconds.
   static let spanSeconds: Int64 = 7 * 86400
-  /// How far outside a period readings are needed, in seconds.
+  /// How far outside a period readings must be read to find the copies in it, in seconds.
   package static let marginSeconds = spanSeconds + windowSeconds
 
-  /// By the source of the finger sticks, in order of time.
+  /// The matching finger sticks by their source, in the order of time.
   private var sticks: [CountingSource: [Stick]] = [:]
   fileprivate var sensors: [CountingSource] = []
 
-  /// No finger sticks.
+  /// An empty value: no finger stick is a copy.
   package init() {}
 
   fileprivate init(_ found: [CountingSource: [Stick]], _ sensors: [CountingSource]) {
@@ -42,7 +43,7 @@ package struct SensorCopies: Hashable, Sendable {
     }
   }
 
-  /// The source of the sensor if an item is a copy of its value; nil for any other item.
+  /// The source of the sensor whose value an item copies; nil for an item that is not a copy.
   func sensor(of item: CountableItem) -> CountingSource? {
     guard item.kind == .smbg, let sticks = sticks[item.source], case .measured(let measurement) = item.amount
     else { return nil }
@@ -58,7 +59,8 @@ package struct SensorCopies: Hashable, Sendable {
     return nil
   }
 
-  /// The finger sticks with more than ten others within a week before and after.
+  /// The finger sticks for which more than ten matching ones are within a week before and after. They count
+  /// themselves, too.
   private static func frequent(_ sticks: [Stick]) -> [Stick] {
     var (first, end) = (0, 0)
     return sticks.filter { stick in
@@ -69,8 +71,8 @@ package struct SensorCopies: Hashable, Sendable {
   }
 }
 
-/// Finds the copies. Readings are added in the order of time. Memory grows with the number of finger sticks that equal
-/// a sensor's value.
+/// Finds the copies. Callers add readings in the order of time. Memory grows with the number of finger sticks
+/// that match a sensor's value.
 package struct SensorCopyFinder {
   private struct Glucose {
     let source: CountingSource
@@ -78,7 +80,8 @@ package struct SensorCopyFinder {
     let measurement: Measurement
   }
 
-  /// A device has one value per second. Above this limit, millions of values in one second are not compared.
+  /// The maximum number of values within a second that are compared. A device has one value per second, so
+  /// more come from a hostile input.
   private static let maxNear = 64
 
   private let rules: CountingRules
@@ -88,10 +91,11 @@ package struct SensorCopyFinder {
   private var places: [CountingSource: Int] = [:]
   private var sensorSources: [CountingSource] = []
 
-  /// - Parameter rules: people's decisions. If two sources both count, neither repeats the other.
+  /// - Parameter rules: people's decisions. If a person decided that two sources state separate facts,
+  ///   neither copies the other.
   package init(_ rules: CountingRules) { self.rules = rules }
 
-  /// Adds the next value of a sensor.
+  /// Adds the next value of a sensor, in the order of time.
   package mutating func addSensor(_ measurement: Measurement, _ source: CountingSource, at instant: Int64) {
     forget(before: instant)
     let value = Glucose(source: source, instant: instant, measurement: measurement)
@@ -103,7 +107,7 @@ package struct SensorCopyFinder {
     if sensors.count < Self.maxNear { sensors.append(value) }
   }
 
-  /// Adds the next finger stick.
+  /// Adds the next finger stick, in the order of time.
   package mutating func addStick(_ measurement: Measurement, _ source: CountingSource, at instant: Int64) {
     guard source.mayRelaySensors else { return }
     forget(before: instant)
@@ -115,7 +119,7 @@ package struct SensorCopyFinder {
     }
   }
 
-  /// The finger sticks that are copies of a sensor's values.
+  /// All finger sticks found to be copies of a sensor's values.
   package consuming func finish() -> SensorCopies { SensorCopies(found, sensorSources) }
 
   private func isCopy(_ stick: Glucose, of value: Glucose) -> Bool {

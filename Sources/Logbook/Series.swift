@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The name of one device's readings of one kind and position kind, which is the same in every store.
+/// The name of a series: the readings of one device that have one kind and one position kind. It is the same
+/// in every store.
 package struct SeriesName: Hashable, Sendable {
   /// The identity of the device, in the form of `ReadingIdentity.text(of:)`.
   package let device: String
   /// The kind of measurement.
   package let kind: ReadingKind
-  /// What places the readings of the device and kind.
+  /// Whether the shown time or the device's tick determines the positions.
   package let positionKind: PositionKind
 
   package init(device: String, kind: ReadingKind, positionKind: PositionKind) {
@@ -21,7 +22,7 @@ package struct SeriesName: Hashable, Sendable {
       device: ReadingIdentity.text(of: device), kind: identity.kind, positionKind: identity.positionKind)
   }
 
-  /// The series with this name; nil for any other text.
+  /// The series that `text` names; nil for any other text.
   package init?(text: some StringProtocol) {
     let parts = ReadingIdentity.parts(of: String(text))
     guard parts.count == 5, let kind = ReadingKind(name: parts[3]),
@@ -34,13 +35,13 @@ package struct SeriesName: Hashable, Sendable {
   package var text: String { "\(device)|\(kind.name)|\(positionKind.name)" }
 }
 
-/// The part of an identity that distinguishes a reading in its series.
+/// The part of an identity that distinguishes a reading from others of its series.
 package struct SeriesPoint: Hashable, Comparable, BitwiseCopyable, Sendable {
-  /// The shown time in civil seconds, or the tick.
+  /// The shown time in civil seconds, or the device's tick.
   package let position: Int64
-  /// The value in the identity.
+  /// The value as it is part of the identity; see `Reading.valueBucket`.
   package let valueBucket: Int64
-  /// The number among readings that share every other part.
+  /// Distinguishes readings that share every other part: 0, 1, 2 and so on.
   package let occurrence: Int64
 
   @inlinable package init(position: Int64, valueBucket: Int64, occurrence: Int64) {

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The visibility of the readings of one series, by withdrawals.
+/// Which readings of one series are visible, as the withdrawals of the logbook determine it.
 package struct SeriesVisibility: Sendable {
-  /// The maximum number of points of withdrawn imports in one series, which limits the work for any withdrawals. It is
-  /// a hundred years of a sensor that measures every minute.
+  /// The maximum number of points in all lists of withdrawn imports for one series. It limits the work that
+  /// hostile withdrawals can cause. A sensor that measures every minute needs a hundred years to reach it.
   package static let maxListedPoints: Int64 = 1 << 26
 
-  /// Each list once. Copies of one withdrawal cost nothing.
+  /// The points that withdrawn imports list. Equal lists of several withdrawals are kept once.
   let listed: [PointRuns]
-  /// The number of points in the lists.
+  /// The number of points in all lists together.
   package let listedPoints: Int64
   private let ruled: HiddenRanges
   private let own: [SeriesPoint: Bool]
-  /// Whether equal values at one place count as one reading.
+  /// Whether only one of several equal values at one position is shown.
   package let showsEqualOnce: Bool
 
   init(listed: [PointRuns], rules: [DeviceRule], own: [SeriesPoint: Bool], showsEqualOnce: Bool) {
@@ -22,8 +22,8 @@ package struct SeriesVisibility: Sendable {
     self.showsEqualOnce = showsEqualOnce
   }
 
-  /// The lists that are used: short ones first, so that a list that hides everything does not exclude the others. Every
-  /// store leaves out the same ones.
+  /// The lists that are used. Short lists come first, so that one list of everything does not exclude all
+  /// others. Every store chooses the same lists.
   private static func counting(_ listed: [PointRuns]) -> (lists: [PointRuns], points: Int64) {
     let lists = Array(Set(listed.filter { !$0.isEmpty }))
     let all = lists.reduce(Int64(0)) { $0.addingReportingOverflow($1.count).partialValue }
@@ -39,15 +39,15 @@ package struct SeriesVisibility: Sendable {
     return (Array(counted), counted.reduce(0) { $0 + $1.count })
   }
 
-  /// Whether a withdrawn import lists a point.
+  /// Whether a withdrawn import lists this point.
   package func lists(_ point: SeriesPoint) -> Bool { listed.contains { $0.contains(point) } }
 
-  /// The points that withdrawn imports list.
+  /// Those of `points` that withdrawn imports list.
   package func listed(in points: PointRuns) -> PointRuns {
     listed.reduce(PointRuns([SeriesPoint]())) { $0.union($1.intersection(points)) }
   }
 
-  /// Whether a reading is withdrawn.
+  /// Whether withdrawals hide a reading.
   package func hides(_ point: SeriesPoint, shownAt time: DeviceTime) -> Bool {
     hides(point, shownAt: time, isListed: lists(point))
   }
@@ -59,7 +59,7 @@ package struct SeriesVisibility: Sendable {
     return ruled.contains(time) || isListed()
   }
 
-  /// A reading and the others at its position.
+  /// One of the readings at the same position.
   package struct Item: Sendable {
     package let point: SeriesPoint
     package let deviceTime: DeviceTime
@@ -70,20 +70,22 @@ package struct SeriesVisibility: Sendable {
     }
   }
 
-  /// Why a reading is not shown.
+  /// Whether a reading is shown, and why not.
   package enum Verdict: Int64, Sendable {
     case shown = 0
     case withdrawn = 1
-    /// An equal reading at its place is shown: two stores gave it different numbers.
+    /// An equal reading at the same position is shown. Two stores gave the same reading different
+    /// occurrences.
     case equalIsShown = 2
   }
 
-  /// The verdicts on the readings at one position, in order.
+  /// The verdicts on all readings at one position, in the same order.
   package func judge(_ place: [Item]) -> [Verdict] {
     judge(place, isHidden: place.map { hides($0.point, shownAt: $0.deviceTime) })
   }
 
-  /// The verdicts on the readings at one position, in order, if it is known which are withdrawn.
+  /// The verdicts on all readings at one position, in the same order. `isHidden` states which ones are
+  /// withdrawn.
   package func judge(_ place: [Item], isHidden: [Bool]) -> [Verdict] {
     var verdicts: [Verdict] = []
     for (index, item) in place.enumerated() {
@@ -103,9 +105,10 @@ package struct SeriesVisibility: Sendable {
   }
 }
 
-/// The shown times that the rules of a device cover, as separate ranges: any number of rules costs one search.
+/// The shown times that the device rules of withdrawals hide, merged into separate ranges. So a search takes
+/// the same time for any number of rules.
 private struct HiddenRanges: Sendable {
-  /// Each begins after the end of the one before it. The ends are exclusive; nil means no limit.
+  /// Each range begins after the end of the previous one. The ends are exclusive; nil means no limit.
   private var ranges: [(since: DeviceTime?, until: DeviceTime?)] = []
 
   init(_ rules: [DeviceRule]) {
@@ -138,18 +141,19 @@ private struct HiddenRanges: Sendable {
 }
 
 extension SeriesVisibility {
-  /// Answers questions about points in order. A list without the requested point waits at its next one after that. Thus
-  /// each list is read once for each of its points, however many lists are open.
+  /// Determines visibility for points in order, in one pass over all lists. A list that does not contain the
+  /// requested point waits until a point at or after its next one is requested. So each list is read once,
+  /// even if many overlap.
   package struct Ordered: Sendable {
-    /// The number of steps in lists so far, which is at most one for each of their points.
+    /// The number of steps in all lists so far. It is at most the number of their points.
     package private(set) var steps = 0
 
     private let said: SeriesVisibility
-    /// Lists that begin after the last point, the first one last.
+    /// The lists that begin after the last requested point, in reverse order.
     private var unopened: [PointRuns]
-    /// Lists that continue at a point after the last one, or that the last one has passed.
+    /// The cursors of lists that were begun, except `front`.
     private var waiting = WaitingCursors()
-    /// The list with the last point, which is most likely to have the next one.
+    /// The list that contained the last point. It is most likely to contain the next one.
     private var front: PointRuns.Cursor?
 
     fileprivate init(_ said: SeriesVisibility) {
@@ -160,7 +164,7 @@ extension SeriesVisibility {
       }
     }
 
-    /// Whether a withdrawn import lists a point. No later question may be about an earlier point.
+    /// Whether a withdrawn import lists a point. Later calls must not ask for an earlier point.
     package mutating func lists(_ point: SeriesPoint) -> Bool {
       if front?.contains(point) == true { return true }
       if let passed = front { wait(passed, from: point) }
@@ -180,7 +184,7 @@ extension SeriesVisibility {
       return false
     }
 
-    /// Whether a reading is withdrawn. No later question may be about an earlier point.
+    /// Whether withdrawals hide a reading. Later calls must not ask for an earlier point.
     package mutating func hides(_ point: SeriesPoint, shownAt time: DeviceTime) -> Bool {
       let isListed = lists(point)
       return said.hides(point, shownAt: time, isListed: isListed)
@@ -194,15 +198,15 @@ extension SeriesVisibility {
     }
   }
 
-  /// Visibility for questions in the order of the points.
+  /// Visibility for points that are asked for in order.
   package var ordered: Ordered { Ordered(self) }
 }
 
-/// A heap of cursors by their next points.
+/// The cursors of several lists in a heap, ordered by their next points.
 private struct WaitingCursors: Sendable {
   private var items: [(next: SeriesPoint, cursor: PointRuns.Cursor)] = []
 
-  /// The first of the points.
+  /// The earliest of the next points; nil if there are no cursors.
   var first: SeriesPoint? { items.first?.next }
 
   mutating func insert(_ cursor: PointRuns.Cursor, at next: SeriesPoint) {

@@ -1,46 +1,52 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Why a service did not do what was requested, by what can be done about it. The message for people contains no secret
-/// and no value.
+/// Why a service did not do what was requested. Each case needs a different reaction of the caller. The
+/// messages for people contain no secrets and no health data.
 ///
-/// Unless the connection was lost, no part of the request was applied.
+/// Except for `unavailable`, no part of the request was applied.
 package enum ServiceError: Error, Hashable, Sendable {
-  /// It cannot be reached, or the connection was lost. It is unknown whether the request was applied.
+  /// The service cannot be reached, or the connection was lost. It is unknown whether the request was
+  /// applied.
   case unavailable(String)
-  /// It asks to wait, optionally for a number of seconds.
+  /// The service asks the client to wait, and may state for how many seconds.
   case busy(String, retryAfterSeconds: Int?)
-  /// It failed at this request, while another may succeed. The details are for the log of the service.
+  /// The service failed at this request, but another request may succeed. `log` is for the log of the
+  /// service.
   case serverFailure(String, log: String = "")
-  /// The request or its answer is larger than it accepts. Half of the request may succeed.
+  /// The request or its answer is larger than the service accepts. A request with half of the items may
+  /// succeed.
   case tooLarge
-  /// It refuses the request permanently.
+  /// The service refuses the request permanently, with this message.
   case refused(String)
-  /// The login is not valid, or not any more.
+  /// The login is not valid, or no longer valid.
   case loginRefused(String)
   /// The login may only read.
   case readOnly
-  /// It has seen a later run of this node, or another run with this number: the store is a copy, or was restored.
+  /// The service has seen a later run of this node, or a different run with the same number. So the store is
+  /// a copy, or was restored from a backup.
   case nodeReused
-  /// It serves another logbook than the one with which this store was synced.
+  /// The service now serves another logbook than the one with which this store was synced.
   case otherLogbook(id: String)
-  /// It never returned this cursor or position, or was restored from a backup that was made before it did.
+  /// The service does not know this cursor or position. It never returned it, or was restored from an older
+  /// backup.
   case positionUnknown
-  /// It broke its protocol.
+  /// The service's answer violates the protocol.
   case protocolViolation(String)
-  /// The logbook was removed permanently.
+  /// The logbook was removed permanently; see `PurgeService`.
   case purged
 }
 
 extension Failure {
-  /// The failure of a command because of a service's error. Only here each error gets its category.
+  /// The failure of a command that a service's error caused. Only this initialiser maps the errors to
+  /// categories.
   ///
-  /// - Parameter host: the remote's name for people.
+  /// - Parameter host: the name of the remote in messages.
   package init(_ error: ServiceError, host: String) {
     switch error {
     case .unavailable(let sentence): self.init(.unavailable, sentence)
     case .busy(let sentence, let seconds):
       let advice = "; try again"
-      // A server says it in its own sentence as well.
+      // The server's own sentence may already contain the advice. It must not appear twice.
       let reason = sentence.hasSuffix(advice) ? String(sentence.dropLast(advice.count)) : sentence
       let wait = seconds.flatMap { $0 > 0 ? " in \(min($0, RetryAfter.maxSeconds)) s" : nil } ?? " later"
       self.init(.temporary, reason + advice + wait)

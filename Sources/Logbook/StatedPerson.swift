@@ -1,31 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What an input states about the person whose data it holds. It is compared with what earlier inputs stated; it is never
-/// printed or sent, and a store keeps only salted digests of it.
+/// What an input states about the person whose data it contains. It is compared with statements of earlier
+/// inputs. It is never printed or sent, and a store keeps only salted digests of it.
 package struct StatedPerson: Hashable, Sendable {
-  /// What is stated.
+  /// The kind of statement.
   package enum Kind: Int, Sendable { case name = 0, id, birthDate }
 
-  /// What is stated.
+  /// Whether it is a name, an id or a date of birth.
   package let kind: Kind
-  /// The words of a name without an order, or one word for an id or a date. Never empty.
+  /// The words of a name in any order, or one word for an id or a date. It is never empty.
   package let words: Set<String>
-  /// The format and the name of an id, within which ids are compared; empty for a name and a date.
+  /// The format and the name of the id in that format. Ids are compared only if these are equal. Empty for a
+  /// name and a date.
   package let place: String
 
-  /// The longest text that is looked at, in characters.
+  /// The maximum number of characters of a text that are read.
   private static let maxCharacters = 200
 
-  /// A name; nil for a text that names no person, such as a placeholder.
+  /// The name of a person; nil for a text that is not a name, such as a placeholder.
   package init?(name: String) {
     let all = Self.words(of: name)
     guard !all.isEmpty, !all.allSatisfy(Self.isPlaceholder) else { return nil }
     (kind, words, place) = (.name, all, "")
   }
 
-  /// An id, which is compared with ids of the same place only; nil for an empty one and for a placeholder.
+  /// The id of a person, which is only compared with ids of the same place. Nil for an empty id and a
+  /// placeholder.
   ///
-  /// - Parameter place: the format and the name of the id in it.
+  /// - Parameter place: the format, and the name of the id in that format.
   package init?(id: String, of place: String) {
     let plain = id.prefix(Self.maxCharacters).filter { !$0.isWhitespace }.lowercased()
     guard plain.contains(where: { $0 != "0" && $0 != "-" }), !Self.placeholders.contains(plain) else {
@@ -34,12 +36,12 @@ package struct StatedPerson: Hashable, Sendable {
     (kind, words, self.place) = (.id, [plain], place)
   }
 
-  /// A label that may be a name or an id: one with a digit is an id.
+  /// A label that is a name or an id. If it contains a digit, it is an id.
   package init?(label: String, of place: String) {
     if label.contains(where: \.isNumber) { self.init(id: label, of: place) } else { self.init(name: label) }
   }
 
-  /// A date of birth, in any order of its parts; nil for a text that is none.
+  /// A date of birth whose day, month and year can be in any order; nil for a text that is not a date.
   package init?(birthDate text: String) {
     let numbers = text.prefix(Self.maxCharacters).split { !$0.isASCII || !$0.isNumber }.prefix(3).compactMap {
       Int($0)
@@ -50,8 +52,8 @@ package struct StatedPerson: Hashable, Sendable {
     (kind, words, place) = (.birthDate, [numbers.sorted().map(String.init).joined(separator: "-")], "")
   }
 
-  /// Whether two names are of one person: one may lack words of the other. Brothers and sisters share all but one word,
-  /// so that each has a word that the other lacks.
+  /// Whether two names can be of the same person. One name may lack words of the other. Names of brothers and
+  /// sisters differ in one word, so each has a word that the other lacks.
   package static func agree<Word: Hashable>(_ one: Set<Word>, _ other: Set<Word>) -> Bool {
     one.intersection(other).count == min(one.count, other.count)
   }
@@ -60,13 +62,13 @@ package struct StatedPerson: Hashable, Sendable {
 // MARK: - Words
 
 extension StatedPerson {
-  /// The words of a name in lower-case letters without marks, without titles and initials. A sign of Chinese, Japanese or
-  /// Korean is a word, since some programs write a blank between the parts of such a name.
+  /// The words of a name in lower case, without accents, titles and initials. Each character of Chinese,
+  /// Japanese or Korean is one word, since some programs write a blank between the parts of such a name.
   private static func words(of name: String) -> Set<String> {
     var words: Set<String> = []
     var (word, letters) = ("", 0)
     func endWord() {
-      // An initial says little.
+      // A single letter is an initial, which is left out.
       if letters > 1 { words.insert(withoutUmlauts(word)) }
       (word, letters) = ("", 0)
     }
@@ -93,8 +95,8 @@ extension StatedPerson {
     scalar.properties.isAlphabetic && !scalar.properties.generalCategory.isMark
   }
 
-  /// A letter without its marks, by its name in Unicode: `LATIN SMALL LETTER E WITH ACUTE` is an e. A letter of another
-  /// script stays such a name, which is the same in each of its forms.
+  /// The letter without its accent, by its name in Unicode: `LATIN SMALL LETTER E WITH ACUTE` becomes `e`. A
+  /// letter of another script becomes its Unicode name, which is equal for its variants.
   private static func plainLetters(of scalar: Unicode.Scalar) -> String {
     guard !scalar.isASCII, var name = scalar.properties.name else { return String(scalar) }
     if name.hasPrefix("FULLWIDTH ") { name.removeFirst("FULLWIDTH ".count) }
@@ -106,7 +108,7 @@ extension StatedPerson {
     return "<" + (sameLetters[name] ?? name) + ">"
   }
 
-  /// What programs write for the letters that English lacks.
+  /// The replacements that programs write for letters that are not in English.
   private static let latin = [
     "SHARP S": "ss", "DOTLESS I": "i", "ETH": "d", "THORN": "th", "SCHWA": "a",
   ]
@@ -116,7 +118,7 @@ extension StatedPerson {
     "CYRILLIC SMALL LETTER IO": "CYRILLIC SMALL LETTER IE",
   ]
 
-  /// Some programs write ae, oe and ue for ä, ö and ü.
+  /// Replaces ae, oe and ue by a, o and u, since some programs write them for ä, ö and ü.
   private static func withoutUmlauts(_ word: String) -> String {
     var plain = word
     for (pair, letter) in [("ae", "a"), ("oe", "o"), ("ue", "u")] {
@@ -132,7 +134,7 @@ extension StatedPerson {
   private static let titles: Set<String> = [
     "dr", "prof", "mr", "mrs", "ms", "miss", "herr", "frau", "mme", "mlle", "sr", "sra", "dipl", "ing",
   ]
-  /// Days that programs write for an unknown date of birth.
+  /// Dates that programs write if the date of birth is unknown.
   private static let placeholderDates: Set<[Int]> = [[1, 1, 1900], [1, 1, 1970], [1, 1, 2000]]
   private static let placeholders: Set<String> = [
     "anonym", "anonymous", "anonymised", "anonymized", "anonymisiert", "anonyme", "anonimo", "patient",

@@ -1,29 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Determines by ticks to which occurrence of a repeated hour each reading of one device belongs. Readings are placed
-/// in the order of their ticks. Two observations show it: a shown time that goes back while the ticks increase, and
-/// ticks that count the seconds since the last reading outside the hour.
+/// Determines for each reading of one device in a repeated hour whether it is in the first or the second
+/// occurrence. Readings are added in the order of their ticks. Two observations decide: a shown time that
+/// goes back while the ticks increase, and ticks that count the seconds since the last reading outside the
+/// hour.
 package struct TickClock: Sendable {
-  /// The step by which the shown time goes back when the clock does. A smaller step can mean that a scan was stored
-  /// before the quarter of an hour that contains it.
+  /// The minimum step back of the shown time that shows that the clock was set back, in seconds. A smaller
+  /// step can have another cause: a scan that was stored before the quarter of an hour to which it belongs.
   package static let setBackSeconds: Int64 = 1800
-  /// The longest period of shown times that a zone has repeated since 1990: Casey station, from +11 to +08.
+  /// The longest period that a zone has repeated since 1990, in seconds: Casey station changed from +11 to
+  /// +08.
   private static let longestOverlap: Int64 = 3 * 3600
 
-  /// The last reading outside a repeated hour: its instant and its tick.
+  /// The instant and the tick of the last reading outside a repeated hour.
   private var anchor: (utc: Int64, tick: Int64)?
-  /// The newest shown time of the current readings in the repeated hour, and whether the clock has gone back since.
+  /// The latest shown time of the readings in the current repeated hour; nil outside such an hour.
   private var newest: Int64?
   private var isSecondPass = false
 
   /// A clock without readings.
   package init() {}
 
-  /// Places a reading.
+  /// Determines the placement of the next reading.
   ///
   /// - Parameters:
-  ///   - placement: the zone's placement, with the first occurrence of a repeated time.
-  ///   - zone: the zone.
+  /// - placement: the placement by the zone. A repeated time has its first occurrence.
+  /// - zone: the zone that determined `placement`.
   package mutating func place(
     _ time: DeviceTime, tick: Int64, as placement: Placement, in zone: LogbookZone
   ) -> Placement {
@@ -39,15 +41,17 @@ package struct TickClock: Sendable {
     return anchor.map { Self.occurrence(time, tick, placement, zone, $0) } ?? placement
   }
 
-  /// Places a time in a repeated hour by the ticks since, or until, a reading outside it. Ticks that match neither
-  /// occurrence prove nothing, as after a clock set by hand or if they only count readings.
+  /// Determines the occurrence of a time in a repeated hour by the difference of its tick to that of a
+  /// reading outside the hour. If the ticks match neither occurrence, the first one is returned. This happens
+  /// after a person set the clock, or if ticks only count readings.
   package static func occurrence(
     _ time: DeviceTime, _ tick: Int64, _ first: Placement, _ zone: LogbookZone,
     _ anchor: (utc: Int64, tick: Int64)
   ) -> Placement {
     let utc = time.seconds - Int64(first.utcOffset)
     let later = Self.later(time, first, zone)
-    // A source may state any two ticks. A difference larger than that of all times does not count seconds.
+    // Ticks may be any numbers. A difference that is larger than that of all possible times does not count
+    // seconds.
     let (counted, overflows) = tick.subtractingReportingOverflow(anchor.tick)
     guard !overflows, counted.magnitude < 1 << 40 else { return first }
     let shown = utc - anchor.utc
@@ -59,8 +63,8 @@ package struct TickClock: Sendable {
     return abs(lag - overlap) * 2 <= overlap ? Placement(utcOffset: later, source: .ticks) : first
   }
 
-  /// The offset after the change. The first occurrence is before the change by less than the overlap, so this instant
-  /// is after it.
+  /// The offset after the change of clocks. The first occurrence plus the longest repeated period is an
+  /// instant after the change.
   private static func later(_ time: DeviceTime, _ first: Placement, _ zone: LogbookZone) -> Int32 {
     zone.offset(of: time, atUTC: time.seconds - Int64(first.utcOffset) + longestOverlap)
   }

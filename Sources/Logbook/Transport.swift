@@ -2,20 +2,20 @@
 
 /// The settings of a serial line.
 public struct LineSettings: Hashable, Sendable {
-  /// A check bit after each byte.
+  /// The parity bit after each byte, for error detection.
   public enum Parity: UInt8, Sendable {
     case none, odd, even
   }
 
   /// Bits per second.
   public var baud: UInt32
-  /// The check bit after each byte.
+  /// The parity bit after each byte.
   public var parity: Parity
-  /// 7 or 8.
+  /// The number of data bits in a byte: 7 or 8.
   public var dataBits: UInt8
-  /// 1 or 2.
+  /// The number of stop bits after a byte: 1 or 2.
   public var stopBits: UInt8
-  /// Whether each side controls the flow by RTS and CTS.
+  /// Whether both sides control the flow by the lines RTS and CTS.
   public var hasHardwareFlowControl: Bool
 
   /// A line with this speed. By default it has eight bits, one stop bit and no parity.
@@ -31,15 +31,15 @@ public struct LineSettings: Hashable, Sendable {
   }
 }
 
-/// The five fields of a USB control request, without its length.
+/// The fields of a USB control request, except its length.
 public struct ControlRequest: Hashable, Sendable {
-  /// Direction, type and recipient: `bmRequestType`.
+  /// The field `bmRequestType`: direction, type and recipient.
   public var type: UInt8
-  /// The request: `bRequest`.
+  /// The field `bRequest`.
   public var request: UInt8
-  /// `wValue`.
+  /// The field `wValue`.
   public var value: UInt16
-  /// `wIndex`.
+  /// The field `wIndex`.
   public var index: UInt16
 
   /// A request with these fields.
@@ -58,54 +58,54 @@ public enum LinkOperation: Hashable, Sendable {
   /// Receives one packet of at most this many bytes: a HID input report, one bulk transfer, or at least one byte of a
   /// serial line.
   case receive(maxBytes: Int)
-  /// Reads a HID feature report; the answer begins with its id.
+  /// Reads a HID feature report. The answer begins with the id of the report.
   case feature(id: UInt8, maxBytes: Int)
-  /// Writes a HID feature report; the bytes begin with its id.
+  /// Writes a HID feature report. The bytes begin with the id of the report.
   case setFeature([UInt8])
-  /// A control request that reads.
+  /// Performs a USB control request that reads at most this many bytes.
   case controlIn(ControlRequest, maxBytes: Int)
-  /// A control request that writes.
+  /// Performs a USB control request that writes these bytes.
   case controlOut(ControlRequest, [UInt8])
-  /// A SCSI command that reads exactly this many bytes, or fewer if the device sends fewer.
+  /// Performs a SCSI command that reads this number of bytes, or fewer if the device sends fewer.
   case command([UInt8], reads: Int)
-  /// A SCSI command that writes.
+  /// Performs a SCSI command that writes: first the bytes of the command, then the data.
   case commandWriting([UInt8], [UInt8])
-  /// Sets the serial line.
+  /// Changes the settings of the serial line.
   case setLine(LineSettings)
-  /// Deletes the received bytes of a serial line that were not read.
+  /// Discards the bytes that a serial line has received and that were not read.
   case discard
   /// Reads the value of a characteristic of a Bluetooth meter.
   case readValue(GlucoseCharacteristic)
-  /// Turns on the notifications or indications of a characteristic.
+  /// Turns on the notifications or indications of a characteristic of a Bluetooth meter.
   case subscribe(GlucoseCharacteristic)
-  /// Waits for a notification or an indication. The answer begins with the number of its characteristic, the least
-  /// significant byte first.
+  /// Waits for a notification or an indication of a Bluetooth meter. The answer begins with the number of its
+  /// characteristic, the least significant byte first.
   case notification
-  /// Writes to the record access control point.
+  /// Writes this request to the record access control point of a Bluetooth meter.
   case recordAccess(RecordAccess)
 }
 
 /// Why an exchange failed.
 public enum TransportError: Error, Hashable, Sendable {
-  /// Nothing was received or accepted within the time.
+  /// Within the time, no bytes were received, or the device did not accept the sent ones.
   case timedOut
-  /// The device is not connected any more.
+  /// The device is no longer connected.
   case unplugged
-  /// The device refused: a stalled endpoint, a SCSI command with another status than good, or an error of a Bluetooth
-  /// meter.
+  /// The device refused the exchange: a stalled endpoint, a SCSI command whose status is not "good", or an
+  /// error of a Bluetooth meter.
   case stalled
-  /// More bytes came than a packet may hold.
+  /// The device sent more bytes than fit in a packet.
   case overflow
-  /// This link has no such exchange, as a serial line has no feature report. Of a Bluetooth meter: it does not have the
-  /// characteristic.
+  /// This link does not support the exchange: for example, a serial line has no feature reports. With a
+  /// Bluetooth meter, the meter does not have the characteristic.
   case unsupported
   /// The Bluetooth meter and this computer are not paired, or one of them lost the pairing.
   case notPaired
   /// A person or the system ended the program.
   case interrupted
-  /// The session takes too long. From then on every step fails with this error.
+  /// The session has taken too long. From then on, every step fails with this error.
   case overrun(Overrun)
-  /// Any other error, in the words of the system's library.
+  /// Any other error, with the message of the system's library.
   case failed(String)
 
   /// Why a session ended before the meter has sent everything.
@@ -117,9 +117,9 @@ public enum TransportError: Error, Hashable, Sendable {
   }
 }
 
-/// The connection to one meter, with everything that a driver uses and may do.
+/// The connection to one meter. Drivers access the meter only through this protocol.
 public protocol Transport: AnyObject {
-  /// Performs one step, and returns the received bytes; empty for a step that only writes.
+  /// Performs one step and returns the received bytes. They are empty for a step that only writes.
   ///
   /// - Parameters:
   ///   - exchange: the step.
@@ -127,19 +127,19 @@ public protocol Transport: AnyObject {
   func perform(_ exchange: LinkOperation, within milliseconds: Int) throws(TransportError) -> [UInt8]
 }
 
-/// The origin of the secret of a login. The secret is never stored, but read for each run.
+/// Where the secret of a login is read from. The secret is read for each run and never stored.
 package enum TokenSource: Hashable, Sendable {
-  /// The first line of a file that only its owner may read, by its absolute path.
+  /// The first line of the file at this absolute path. Only its owner may be able to read it.
   case file(String)
   /// The first line of the output of a shell command.
   case command(String)
 }
 
-/// The files by which this computer proves its identity to a remote. The store only keeps their paths.
+/// The files by which this computer proves its identity to a remote. The store keeps only their paths.
 package struct ClientCertificate: Hashable, Sendable {
-  /// The certificate and those of its signers, in PEM.
+  /// The path of a PEM file with the certificate and those of its signers.
   package let certificateFile: String
-  /// Its private key in PEM, which only its owner may read.
+  /// The path of a PEM file with the private key. Only its owner may be able to read it.
   package let keyFile: String
 
   /// A certificate and its key, by their absolute paths.

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The visible items of a logbook by its withdrawals. They are the same everywhere, and independent of the withdrawals'
-/// order.
+/// Which items of a logbook are visible, as its withdrawals determine it. The result is the same on every
+/// store, whatever the order of the withdrawals.
 package struct Visibility: Sendable {
-  /// The records of withdrawn imports, each with the digests in the lists.
+  /// The records that withdrawn imports list, by guid, each with the digests of the listed contents.
   package private(set) var listedRecords: [String: Set<String>] = [:]
-  /// The states that withdrawn imports gave to other records.
+  /// The digests of the contents that withdrawn imports gave to records which existed before, by guid.
   package private(set) var undoneChanges: [String: Set<String>] = [:]
-  /// Whether records with a withdrawal for themselves are hidden.
+  /// For records with a separate withdrawal: whether it hides them.
   package private(set) var ownRecords: [String: Bool] = [:]
-  /// The ids of imports with valid withdrawals.
+  /// The ids of the imports that are withdrawn.
   package private(set) var undoneImports: Set<String> = []
   private var listed: [SeriesName: [PointRuns]] = [:]
   private var rules: [String: [DeviceRule]] = [:]
@@ -19,7 +19,7 @@ package struct Visibility: Sendable {
   package struct Item: Hashable, Sendable {
     package let guid: String
     package let withdrawal: Withdrawal
-    /// The digest of the record's content.
+    /// The digest of the record's content; see `RecordState.withdrawalDigest`.
     package let digest: String
 
     package init(guid: String, _ withdrawal: Withdrawal, digest: String) {
@@ -43,8 +43,8 @@ package struct Visibility: Sendable {
       case .input, .brought: break
       case .device(let rule): if withdrawal.isHidden { rules[rule.device, default: []].append(rule) }
       case .reading(let identity):
-        // An import may contain the correction of a reading by its source. A withdrawal of the import also withdraws
-        // the correction.
+        // This withdrawal may have come with an import, as the correction of a reading by its source. If the
+        // import is withdrawn, the correction is, too.
         if listedRecords[item.guid]?.contains(item.digest) == true { continue }
         own[SeriesName(identity), default: [:]][SeriesPoint(identity)] = withdrawal.isHidden
       case .record(let guid): ownRecords[guid] = withdrawal.isHidden
@@ -52,7 +52,7 @@ package struct Visibility: Sendable {
     }
   }
 
-  /// Removes items from the lists that another import, which is not undone, also contains.
+  /// Removes the items that another import also contains from the lists, if that import is not undone.
   private mutating func removeBrought(_ items: some Collection<Item>) {
     var brought: [SeriesName: [PointRuns]] = [:]
     for item in items where !item.withdrawal.isHidden {
@@ -70,17 +70,17 @@ package struct Visibility: Sendable {
     listedRecords = listedRecords.filter { !$0.value.isEmpty }
   }
 
-  /// The series with readings in withdrawals of imports.
+  /// The series whose readings withdrawn imports list.
   package var listedSeries: [SeriesName] { listed.filter { !$0.value.isEmpty }.map(\.key) }
 
-  /// The visibility of the readings of one series.
+  /// Determines which readings of one series are visible.
   package func series(_ name: SeriesName) -> SeriesVisibility {
     SeriesVisibility(
       listed: listed[name] ?? [], rules: rules[name.device] ?? [], own: own[name] ?? [:],
       showsEqualOnce: name.kind == .cbg || name.positionKind == .tick)
   }
 
-  /// Whether a record with this content is hidden, apart from its entry.
+  /// Whether withdrawals hide a record with this content. The record's entry is not considered.
   package func hides(record guid: String, digest: String) -> Bool {
     ownRecords[guid] ?? listedRecords[guid]?.contains(digest) ?? false
   }

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The content of a withdrawal as the fields of its record, as in glucoport-json(5).
+// Converts a withdrawal to the fields of its record and back. glucoport-json(5) documents the fields.
 
 extension Withdrawal {
-  /// The maximum size of a field with a list of readings or records. With it a record stays far below a server's limit.
+  /// The maximum size in bytes of a field that lists readings or records. So a record stays far below a
+  /// server's limit.
   package static let maxListBytes = 200 * 1024
-  /// The maximum size of all fields in bytes. No program of ours writes a larger record.
+  /// The maximum size of all fields together, in bytes. Every version of glucoport writes smaller records.
   package static let maxBytes = 256 * 1024
-  /// The maximum number of points in one record, which limits the search for each reading in a store.
+  /// The maximum number of points in one record. It limits the time to search for them in a store.
   package static let maxPoints = 4 * PointRuns.maxPoints
 
-  /// The field that says whether the subject is hidden.
+  /// The name of the field that states whether the subject is hidden.
   package static let hiddenName = "hidden"
 
   private enum Name {
@@ -23,7 +24,7 @@ extension Withdrawal {
 
   private enum Subtype: String { case `import`, brought, device, reading, record }
 
-  /// The fields of the record.
+  /// The fields of the withdrawal's record.
   package var fields: RecordFields {
     var fields = RecordFields([Name.hidden: .flag(isHidden)])
     if !reason.isEmpty { fields[Name.text] = .text(reason) }
@@ -52,7 +53,8 @@ extension Withdrawal {
     return fields
   }
 
-  /// The withdrawal in these fields; nil for fields that this program does not understand, which hide nothing.
+  /// The withdrawal that the fields state. Nil for fields that this program does not understand; they hide
+  /// nothing.
   package init?(fields: RecordFields) {
     guard fields.textBytes <= Self.maxBytes, case .flag(let isHidden)? = fields[Name.hidden],
       let subtype = fields.text(Name.subtype).flatMap(Subtype.init)
@@ -69,7 +71,8 @@ extension Withdrawal {
     self.init(subject, isHidden: isHidden, reason: fields.text(Name.text) ?? "")
   }
 
-  /// The withdrawal in the JSON of such fields; nil as for the fields, and for invalid JSON.
+  /// The withdrawal that the fields in a JSON text state. Nil for invalid JSON, and for fields that this
+  /// program does not understand.
   package init?(json: String) {
     guard json.utf8.count <= Self.maxBytes else { return nil }
     do throws(JSONError) {
@@ -79,8 +82,8 @@ extension Withdrawal {
     }
   }
 
-  /// Merges two different edits. Withdrawals never become conflicts: what one side shows again is shown. Both sides get
-  /// equal results.
+  /// Merges two different edits. Withdrawals never become conflicts: an item that one side shows again is
+  /// shown. Both sides get the same result.
   package static func merged(
     _ local: RecordFields, _ remote: RecordFields, base: RecordFields?
   ) -> RecordFields {
@@ -101,7 +104,7 @@ extension Withdrawal {
   private static func both(_ name: String, _ mine: FieldValue?, _ theirs: FieldValue?) -> FieldValue? {
     switch (name, mine, theirs) {
     case (Name.hidden, _, _): return .flag(false)
-    // A missing list is empty: that side showed all of it again.
+    // A missing list is an empty one: that side showed all of its items again.
     case (Name.points, nil, _), (Name.points, _, nil), (Name.records, nil, _), (Name.records, _, nil),
       (Name.changes, nil, _), (Name.changes, _, nil):
       return nil
@@ -112,7 +115,8 @@ extension Withdrawal {
           theirs[series].map { other in (series, runs.intersection(other)) }
         })
       let text = WithdrawnInput.lines(common).joined(separator: "\n")
-      // The merged list may have more pieces than a record holds. Then all of it is shown.
+      // The merged list may be larger than a record can hold. Then it is left out, and all its items are
+      // shown.
       return text.isEmpty || text.utf8.count > maxListBytes ? nil : .text(text)
     case (Name.records, .text(let mine)?, .text(let theirs)?),
       (Name.changes, .text(let mine)?, .text(let theirs)?):
@@ -120,7 +124,7 @@ extension Withdrawal {
       return lines.isEmpty ? nil : .text(lines.sorted().joined(separator: "\n"))
     default: break
     }
-    // Of texts that only people read, every store keeps the same one.
+    // The field is a text for people. Every store keeps the same one of both texts.
     return [mine, theirs].compactMap(\.self).max { RecordFields(["": $0]).json < RecordFields(["": $1]).json }
   }
 }
@@ -151,13 +155,14 @@ extension Withdrawal {
     let rule = DeviceRule(
       device: device, since: since.flatMap { DeviceTime(text: $0) },
       until: until.flatMap { DeviceTime(text: $0) })
-    // If an unreadable limit were ignored, the rule would hide more than stated.
+    // If a limit is present but unreadable, the rule is ignored. Without the limit, it would hide more than
+    // was stated.
     return (rule.since == nil) == (since == nil) && (rule.until == nil) == (until == nil) ? rule : nil
   }
 }
 
 extension WithdrawnInput {
-  /// One line for each series, with its name and its runs.
+  /// One line for each series: the name of the series, a blank, and its points in base64.
   static func lines(_ points: [SeriesName: PointRuns]) -> [String] {
     points.filter { !$0.value.isEmpty }.map { "\($0.key.text) \($0.value.text)" }.sorted()
   }
@@ -180,10 +185,10 @@ extension WithdrawnInput {
 }
 
 extension RecordRevision {
-  /// The size in the JSON of a record, in which most of its characters have an escape character before them.
+  /// The size of `line` in the JSON of a record, in bytes. Most of its characters are escaped there.
   package var listBytes: Int { RecordFields(["": .text(line)]).json.utf8.count }
 
-  /// The id and both states, separated by tabs, which no state contains.
+  /// The guid and both states in JSON, separated by tabs. JSON of a state contains no tab.
   fileprivate var line: String { "\(guid)\t\(before.json)\t\(after.json)" }
 
   fileprivate init?(line: Substring) {
@@ -199,15 +204,15 @@ extension RecordRevision {
 }
 
 extension String {
-  /// The lines of a list, found by bytes: a million readings are megabytes of text, and a search by characters takes
-  /// most of the time.
+  /// The lines of a list. The text is split by bytes: a million readings are megabytes of text, and a search
+  /// by characters would take most of the time.
   var listedLines: [Substring] {
     utf8.split(separator: UInt8(ascii: "\n")).map { Substring($0) }
   }
 }
 
 extension RecordFields {
-  /// The approximate size of the record, which mostly consists of its texts.
+  /// The approximate size of the record in bytes: the length of its texts, which are most of it.
   fileprivate var textBytes: Int {
     values.values.reduce(0) { sum, value in
       if case .text(let text) = value { sum + text.utf8.count } else { sum }

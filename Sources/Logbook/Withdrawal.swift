@@ -1,24 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The content of a record of kind `withdrawal`: that something was a mistake, or was not.
+/// The content of a record of kind `withdrawal`. It states that some items are a mistake, or that they are
+/// not.
 package struct Withdrawal: Hashable, Sendable {
-  /// The subject.
+  /// The items that the withdrawal is about.
   package enum Subject: Hashable, Sendable {
-    /// The content of an import, or a part of it.
+    /// The items of an import, or a part of them.
     case input(WithdrawnInput)
-    /// The content of an import that withdrawals of other imports also list. It is shown until that import is undone,
-    /// too.
+    /// The items of an import that withdrawals of other imports also list. They are shown until this import
+    /// is undone, too.
     case brought(WithdrawnInput)
-    /// The readings of a device, including later ones.
+    /// The readings of a device in a range of times, including readings that are imported later.
     case device(DeviceRule)
-    /// One reading. It has precedence over all others.
+    /// One reading. Such a withdrawal has precedence over all others that list the reading.
     case reading(ReadingIdentity)
-    /// The record with this id, whatever its content. It has precedence over all others.
+    /// The record with this guid, whatever its content. Such a withdrawal has precedence over all others that
+    /// list the record.
     case record(String)
   }
 
   package var subject: Subject
-  /// Whether the subject is hidden. A reading or record that is not hidden is shown whatever other withdrawals state.
+  /// Whether the items are hidden. If false, a reading or record is shown whatever other withdrawals state.
   package var isHidden: Bool
   /// The reason for people; empty if there is none.
   package var reason: String
@@ -27,7 +29,8 @@ package struct Withdrawal: Hashable, Sendable {
     (self.subject, self.isHidden, self.reason) = (subject, isHidden, reason)
   }
 
-  /// The id of its record if the subject has only one; nil for imports and devices.
+  /// The guid of the withdrawal's record if its subject has at most one such record; nil for imports and
+  /// devices.
   package var guid: String? {
     switch subject {
     case .reading(let identity): Digest.uuid(of: ["withdrawal", "reading", identity.text])
@@ -37,17 +40,17 @@ package struct Withdrawal: Hashable, Sendable {
   }
 }
 
-/// What an import added and changed, or a part of it: one record holds at most 256 KiB.
+/// What an import added and changed, or a part of it, since one record holds at most 256 KiB.
 package struct WithdrawnInput: Hashable, Sendable {
-  /// The id that the parts of one import share.
+  /// The id that all parts of one import's withdrawal share.
   package var group: String
-  /// The identity of the input and how it was read; empty if unknown. See `identity`.
+  /// The identity of the input and of the decisions by which it was read; empty if unknown. See `identity`.
   package var input: String
-  /// The id of the import, the same in every copy of the store that made it; empty if unknown.
+  /// The id of the import; empty if unknown. It is the same in every copy of the store that made the import.
   package var importID: String
-  /// The readings, by their series.
+  /// The points of the readings, by their series.
   package var points: [SeriesName: PointRuns]
-  /// The records, each with the digest of its content.
+  /// The digests of the records' contents, by guid.
   package var records: [String: String]
   /// The records that the import changed.
   package var changes: [RecordRevision]
@@ -60,7 +63,8 @@ package struct WithdrawnInput: Hashable, Sendable {
     (self.points, self.records, self.changes) = (points, records, changes)
   }
 
-  /// The identity of an input that is read in the same way: its digest and the decisions about it.
+  /// The identity of an input together with how it was read: its format, its digest and the decisions about
+  /// it.
   package static func identity(format: String, digest: String, _ decisions: [Decision]) -> String {
     Digest.uuid(of: ["input", format, digest] + Set(decisions.map { "\($0.subject)=\($0.value)" }).sorted())
   }
@@ -83,7 +87,7 @@ package struct DeviceRule: Hashable, Sendable {
   package var device: String
   /// The first shown time; nil for no limit.
   package var since: DeviceTime?
-  /// The end of the range, which is not part of it; nil for no limit.
+  /// The exclusive end of the range; nil for no limit.
   package var until: DeviceTime?
 
   package init(device: String, since: DeviceTime? = nil, until: DeviceTime? = nil) {
@@ -96,14 +100,14 @@ package struct DeviceRule: Hashable, Sendable {
 }
 
 extension RecordState {
-  /// The digest by which a withdrawal recognises an edit of a record.
+  /// The digest by which a withdrawal recognises whether a record was edited after the import.
   package var withdrawalDigest: String {
     Self.withdrawalDigest(deviceTime: deviceTime, statedOffset: statedOffset, fields: fields.json)
   }
 
-  /// The same for its parts.
+  /// The same digest, computed from the parts of a state.
   ///
-  /// - Parameter statedOffset: nil for a derived offset, which is not content.
+  /// - Parameter statedOffset: nil for a derived offset, which is not part of the content.
   package static func withdrawalDigest(
     deviceTime: DeviceTime, statedOffset: Int32?, fields: String
   ) -> String {
