@@ -5,7 +5,8 @@ import GRDB
 package import Logbook
 import SQLiteRows
 
-/// How far the memory of a meter is stored, as a setting of the store. Its name has the number of the device.
+/// How far the memory of a meter was stored, as the JSON of a setting. The name of the setting contains the
+/// number of the device.
 struct StoredPosition: Codable {
   private let number: Int64
   private let mark: String
@@ -17,7 +18,7 @@ struct StoredPosition: Codable {
     (kind, time) = (position.kind.name, position.deviceTime.seconds)
   }
 
-  /// Nil for a kind that only a newer program knows.
+  /// The position; nil if only a newer program knows the kind.
   fileprivate var position: MeterPosition? {
     ReadingKind(name: kind).map {
       MeterPosition(number: number, mark: mark, kind: $0, deviceTime: DeviceTime(seconds: time))
@@ -37,8 +38,9 @@ struct StoredPosition: Codable {
 }
 
 extension Store {
-  /// The position up to which the memory of a meter is stored; nil to read all of it. It only counts while the store shows the
-  /// reading at the position: what was undone or hidden is read again.
+  /// The position up to which the memory of a meter is stored; nil to read all of it. If the reading at the
+  /// position is no longer visible, the result is nil: readings that were undone or hidden must be read
+  /// again.
   package func meterPosition(of meter: Device) throws -> MeterPosition? {
     try read { database in
       guard let device = try meter.storedID(database),
@@ -61,7 +63,8 @@ extension Store {
     do {
       return try JSONDecoder().decode(StoredPosition.self, from: Data(text.utf8)).position
     } catch is DecodingError {
-      // Of another version of the program: the whole memory is read, and nothing is stored twice.
+      // The setting is from another version of the program. The whole memory is read, and known readings are
+      // not stored again.
       return nil
     }
   }

@@ -5,19 +5,20 @@ import GRDB
 package import Logbook
 import SQLiteRows
 
-/// The access to a remote, as a person configures it. The secret of the login is not part of it.
+/// How a store accesses its remote, as a person configured it. The secret of the login is not part of it.
 package struct RemoteAccess: Hashable, Sendable {
-  /// The name of the kind of remote.
+  /// The id of the kind of remote, such as `nightscout`.
   package var kind: String
-  /// The address, without a secret.
+  /// The address of the remote, without a secret.
   package var url: String
-  /// The source of the secret.
+  /// Where the secret of the login is read from.
   package var token: TokenSource
   /// Whether connections to another machine may be unencrypted.
   package var allowsPlainHTTP: Bool
-  /// The file of the only certificates that are trusted for it; nil for those that the system trusts.
+  /// The file with the only certificate authorities that are trusted for the remote; nil for those that the
+  /// system trusts.
   package var authorities: String?
-  /// The certificate that identifies this computer; nil if the remote asks for none.
+  /// The certificate that identifies this computer to the remote; nil if it asks for none.
   package var clientCertificate: ClientCertificate?
 
   /// A remote of this kind at this address.
@@ -36,50 +37,50 @@ package struct RemoteAccess: Hashable, Sendable {
 
 /// The remote of a store, and the state of the sync with it.
 package struct RemoteSetting: Hashable, Sendable {
-  /// The access to it.
+  /// How the store accesses the remote.
   package var access: RemoteAccess
   /// The id of the remote's logbook.
   package var logbook: String
   /// The name of the remote's logbook, for people.
   package var logbookName: String
-  /// The id of this installation.
+  /// The id of this node, a random UUID.
   package var node: String
   /// The number of the last run; 0 before the first.
   package var run: Int64
   /// The id of the last run; nil before the first.
   package var runID: String?
-  /// The cursor up to which the remote's changes are pulled.
+  /// The cursor up to which the remote's changes were pulled; nil before the first pull.
   package var cursor: String?
   /// The latest position of the remote that this store has seen.
   package var lastSeenPosition: String?
   /// The number of consecutive runs that failed temporarily.
   package var failures: Int
-  /// When the next attempt is due, in UTC seconds; nil if it is due immediately.
+  /// When the next attempt is due, in UTC seconds; nil for immediately.
   package var nextAttempt: Int64?
-  /// When a run last succeeded, in UTC seconds.
+  /// When a run last succeeded, in UTC seconds; nil if none has.
   package var lastSuccess: Int64?
-  /// Since when the store has this remote, in UTC seconds; nil if that was not stored.
+  /// When the store got this remote, in UTC seconds; nil if that was not stored.
   package var since: Int64?
   /// When all pending items were last sent, in UTC seconds.
   package var lastPush: Int64?
   /// When all changes of others were last fetched, in UTC seconds.
   package var lastPull: Int64?
-  /// Why the last run failed; nil if it did not.
+  /// Why the last run failed; nil if it succeeded.
   package var lastError: String?
-  /// The reported failure of the uploads since the last successful one, which only a person can correct; nil
-  /// without one.
+  /// The failure, already reported, that uploads have had since the last successful one, and that only a
+  /// person can correct. Nil without such a failure.
   package var persistentFailure: PersistentFailure?
   /// When the remote reported that the logbook was removed permanently, in UTC seconds; nil while it exists.
   package var purgedAt: Int64?
 }
 
-/// The effect of setting a remote on the store.
+/// How setting a remote changes the store.
 package enum RemoteChange: Hashable, Sendable {
-  /// The store has a remote for the first time.
+  /// The store had no remote before.
   case added
-  /// The logbook is the one with which the store was synced: nothing is sent again.
+  /// The remote has the logbook with which the store was synced before, so nothing is sent again.
   case kept
-  /// It is another logbook: everything is pending again.
+  /// The remote has another logbook, so all items are pending again.
   case requeued
 }
 
@@ -101,12 +102,12 @@ extension Store {
     }
   }
 
-  /// The id of the logbook with which the store syncs, or did; nil if it never did.
+  /// The id of the logbook with which the store is or was synced; nil if it never was.
   package func syncedLogbook() throws -> String? {
     try read { try String.fetchOne($0, sql: "SELECT logbook FROM remote") }
   }
 
-  /// Whether the store has, or had, a remote.
+  /// Whether the store has a remote, or had one earlier.
   package func hasHadRemote() throws -> Bool {
     try read { try Bool.fetchOne($0, sql: "SELECT EXISTS (SELECT 1 FROM remote)") } ?? false
   }
@@ -115,11 +116,11 @@ extension Store {
   /// again in the same transaction.
   ///
   /// - Parameters:
-  ///   - logbook: the logbook of this access.
-  ///   - isNewRemote: whether a person wants another logbook than the current one.
-  ///   - first: the run in which a store without a remote already sent a request to this one; its number
-  ///     stays used.
-  ///   - seconds: the host's clock, in UTC.
+  /// - logbook: the logbook that the access leads to.
+  /// - isNewRemote: whether a person wants another logbook than the current one.
+  /// - first: the run in which a request was already sent to this remote, for a store without a remote. Its
+  ///   number is not used again.
+  /// - seconds: the host's clock in UTC seconds.
   /// - Throws: `Failure` of category `configuration` for another logbook without `isNewRemote`; nothing
   ///   changes then.
   @discardableResult
@@ -142,7 +143,8 @@ extension Store {
       try database.execute(
         sql: "INSERT INTO remote (id, node, run, run_id) VALUES (1, ?, ?, ?) ON CONFLICT DO NOTHING",
         arguments: [
-          // No upload has run, so its id is empty: the next upload never reuses the id of an earlier request.
+          // No upload has run yet. An empty id ensures that the next upload does not reuse the id of the
+          // earlier request.
           first?.node ?? UUID().uuidString.lowercased(), first?.number ?? 0, first == nil ? nil : "",
         ])
       if try change == .requeued || Self.setting(.remoteSince, database) == nil {
@@ -154,7 +156,7 @@ extension Store {
           sql:
             "UPDATE remote SET cursor = NULL, last_position = NULL, last_success = NULL, last_push = NULL, last_pull = NULL"
         )
-        // Queued and omitted downloads belonged to the other logbook.
+        // Queued downloads and omitted parts belonged to the other logbook.
         try database.execute(sql: "DELETE FROM download WHERE kind <> 'attachment'")
         try Self.clear(.historyEnd, database)
       }
@@ -162,8 +164,8 @@ extension Store {
     }
   }
 
-  /// Removes the access to the remote, for the role `sync`. The id of the logbook stays known, so that it can
-  /// be set again without sending everything.
+  /// Removes the access to the remote, for the role `sync`. The id of the logbook is kept, so that the same
+  /// remote can be set again without sending all items.
   ///
   /// - Returns: whether there was a remote.
   package func removeRemote() throws -> Bool {
@@ -248,7 +250,7 @@ extension RemoteSetting {
     lastSuccess = try row.optionalSeconds("last_success")
     since = try row.optionalSeconds("since")
     lastError = try row["last_error"]
-    // It only prevents a repeated report, so unknown content counts as none.
+    // Unreadable content counts as no failure, since it only prevents a repeated report.
     persistentFailure = (try row["lasting_failure"] as String?).flatMap(PersistentFailure.init(stored:))
     lastPush = try row.optionalSeconds("last_push")
     lastPull = try row.optionalSeconds("last_pull")
@@ -257,7 +259,7 @@ extension RemoteSetting {
 }
 
 extension ClientCertificate {
-  /// The certificate from two settings; nil unless both are set.
+  /// The certificate in two settings; nil if one of them is missing.
   init?(storedCertificate certificate: String?, key: String?) {
     guard let certificate, let key else { return nil }
     self.init(certificateFile: certificate, keyFile: key)

@@ -4,22 +4,22 @@ import GRDB
 package import Logbook
 import SQLiteRows
 
-/// The settings of a store, by their stored names.
+/// The settings of a store. The raw value is the name in the table.
 enum StoreSetting: String {
-  /// The base zone and its origin, as long as no record states it. Otherwise the last one that this system
+  /// The base zone and its origin while no record states them. Otherwise the last base zone that this system
   /// knew.
   case timezone
   case timezoneOrigin = "timezone-origin"
-  /// `import --timezone` set the base zone, and no input of that import has ended. While it is set, an import
-  /// with this zone counts as the one that set the base.
+  /// Set while `import --timezone` has set the base zone and no input of that import has ended. Then an
+  /// import with this zone counts as the one that set it.
   case baseOfImport = "base-of-import"
-  /// The zones that this system did not know when the offsets were derived, one a line.
+  /// The names of zones, one on each line, that this system did not know when it derived the offsets.
   case unknownZones = "unknown-zones"
   case unit, history
-  /// What a report shows of the person.
+  /// The name and the date of birth that reports show.
   case personName = "person-name"
   case personBorn = "person-born"
-  /// What makes digests of a person's name those of this store.
+  /// The salt of the digests of people's names in this store.
   case personSalt = "person-salt"
   case pullInterval = "pull-interval"
   case remoteAuthorities = "remote_authorities"
@@ -27,25 +27,25 @@ enum StoreSetting: String {
   case remoteClientKey = "remote-client-key"
   /// When the store got this remote, in UTC seconds.
   case remoteSince = "remote-since"
-  /// A failure that no later upload corrects by itself, in the form of `PersistentFailure`.
+  /// A failure that uploads cannot correct without a person, in the form of `PersistentFailure`.
   case persistentFailure = "lasting-failure"
   case attachmentLimit = "attachment-limit"
-  /// Readings shown before this time were left out, in civil seconds.
+  /// The shown time before which readings were not downloaded, in civil seconds.
   case historyEnd = "history-end"
 
-  /// The records were left out, since a person cancelled their download.
+  /// Set if records were not downloaded, since a person cancelled their download.
   case recordsLeftOut = "records-left-out"
 
   static let historyOnDemand = "on-demand"
 }
 
 extension Store {
-  /// The unit of values in listings; nil for the original unit of each value.
+  /// The unit of values in lists; nil for the unit in which each value was measured.
   package func displayUnit() throws -> GlucoseUnit? {
     try read { try Self.value(of: .unit, $0) { GlucoseUnit(name: $0) } }
   }
 
-  /// Sets or clears the unit of listings.
+  /// Sets the unit of values in lists; nil for the unit in which each value was measured.
   package func setDisplayUnit(_ unit: GlucoseUnit?) throws {
     try write { database in
       if let unit {
@@ -56,16 +56,16 @@ extension Store {
     }
   }
 
-  /// The name that a report shows; nil for none. It is never sent.
+  /// The name of the person that a report shows; nil if none is set. It is never sent.
   package func personName() throws -> String? { try read { try Self.setting(.personName, $0) } }
 
-  /// Sets or clears the name.
+  /// Sets the name that a report shows; nil to remove it.
   package func setPersonName(_ name: String?) throws { try set(.personName, name) }
 
-  /// The date of birth that a report shows, such as `1980-05-06`; nil for none. It is never sent.
+  /// The date of birth that a report shows, such as `1980-05-06`; nil if none is set. It is never sent.
   package func personBorn() throws -> String? { try read { try Self.setting(.personBorn, $0) } }
 
-  /// Sets or clears the date of birth.
+  /// Sets the date of birth that a report shows; nil to remove it.
   package func setPersonBorn(_ date: String?) throws { try set(.personBorn, date) }
 
   private func set(_ setting: StoreSetting, _ value: String?) throws {
@@ -75,7 +75,7 @@ extension Store {
     }
   }
 
-  /// How many seconds lie at least between two fetches that no person asks for.
+  /// The minimum time in seconds between two pulls for which no person asked.
   package func pullIntervalSeconds() throws -> Int {
     try read { database in
       try Self.value(of: .pullInterval, database) {
@@ -84,17 +84,17 @@ extension Store {
     } ?? Self.defaultPullIntervalSeconds
   }
 
-  /// Sets the minimum time between two downloads that no person asked for.
+  /// Sets the minimum time in seconds between two pulls for which no person asked.
   package func setPullIntervalSeconds(_ seconds: Int) throws {
     try write { try Self.set(.pullInterval, String(seconds), $0) }
   }
 
-  /// Whether readings older than the recent ones are fetched only on demand.
+  /// Whether only recent readings are downloaded, and older ones only if a person asks for them.
   package func fetchesHistoryOnDemand() throws -> Bool {
     try read { try Self.setting(.history, $0) } == StoreSetting.historyOnDemand
   }
 
-  /// Sets whether older readings are fetched only on demand.
+  /// Sets whether readings older than the recent ones are downloaded only if a person asks for them.
   package func setFetchesHistoryOnDemand(_ isOnDemand: Bool) throws {
     try write { database in
       guard isOnDemand else { return try Self.clear(.history, database) }
@@ -102,8 +102,8 @@ extension Store {
     }
   }
 
-  /// The shown time before which readings were left out and are not queued, in civil seconds; nil if none
-  /// were.
+  /// The shown time before which readings were not downloaded and are not queued, in civil seconds. Nil if
+  /// there are none.
   package func missingHistoryEnd() throws -> Int64? {
     try read { database in
       guard let end = try DownloadQueue.historyEnd(database) else { return nil }
@@ -114,7 +114,7 @@ extension Store {
     }
   }
 
-  /// Twice a day.
+  /// The default: twice a day.
   private static let defaultPullIntervalSeconds = 12 * 3600
 
   /// The value of a setting; nil if it is not set.

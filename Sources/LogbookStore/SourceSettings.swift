@@ -5,134 +5,134 @@ import GRDB
 package import Logbook
 import SQLiteRows
 
-/// The access to a source, as a person configures it. No secret is part of it.
+/// How `fetch` accesses a source, as a person configured it. Secrets are not part of it.
 package struct SourceAccess: Codable, Hashable, Sendable {
-  /// The name of the type of source.
+  /// The id of the type of source.
   package var type: String
-  /// The address, without a secret; nil for a command.
+  /// The address, without a secret; nil if the source is a command.
   package var url: String?
-  /// The program with its arguments; empty for an address.
+  /// The program and its arguments; empty if the source is an address.
   package var command: [String] = []
-  /// The file of the secret, by its absolute path; nil without one.
+  /// The absolute path of the file with the secret; nil without such a file.
   package var tokenFile: String?
-  /// The shell command that prints the secret; nil without one.
+  /// The shell command that prints the secret; nil without such a command.
   package var tokenCommand: String?
-  /// The user whose password the secret is; nil if it is not a password.
+  /// The user name, if the secret is a password; nil if it is not.
   package var user: String?
-  /// The header that has the secret as its value; nil for `Authorization`.
+  /// The name of the HTTP header with the secret; nil for `Authorization`.
   package var header: String?
   /// Whether connections to another machine may be unencrypted.
   package var allowsPlainHTTP = false
-  /// The file of the only certificates that are trusted; nil for those that the system trusts.
+  /// The file with the only certificate authorities that are trusted; nil for those that the system trusts.
   package var authorities: String?
-  /// The file of the certificate that identifies this computer; nil if the source asks for none.
+  /// The path of the certificate that identifies this computer to the source; nil if it asks for none.
   package var clientCertificate: String?
-  /// The file of its private key.
+  /// The path of the private key of `clientCertificate`.
   package var clientKey: String?
-  /// The id of the person whose items are read, if the answers have those of several, or name none.
+  /// The id of the person whose items are read, if answers contain several persons or name none.
   package var patient: String?
   /// The id of the format; nil to detect it.
   package var format: String?
-  /// The name of the unit of values that state none.
+  /// The name of the unit for values without a stated unit.
   package var unit: String?
-  /// The name of the zone of times that state no offset; nil for that of the logbook.
+  /// The name of the zone for times without a stated offset; nil for the zone of the logbook.
   package var timezone: String?
-  /// `dmy` or `mdy`, or nil.
+  /// The order of day and month in dates, `dmy` or `mdy`; nil if it is not given.
   package var dateOrder: String?
-  /// The model of a device that no answer names.
+  /// The model name for readings, if answers name no device.
   package var device: String?
-  /// The minimum time between two fetches that no person asks for, in seconds.
+  /// The minimum time between two fetches for which no person asked, in seconds.
   package var intervalSeconds: Int
   /// The time limit of one fetch, in seconds; nil for the default.
   package var maxSeconds: Int?
 
-  /// A source of a type with its interval.
+  /// A source of this type with this minimum interval.
   package init(type: String, intervalSeconds: Int) {
     self.type = type
     self.intervalSeconds = intervalSeconds
   }
 
-  /// The source of the secret; nil without one.
+  /// Where the secret is read from; nil without a secret.
   package var token: TokenSource? {
     tokenFile.map(TokenSource.file) ?? tokenCommand.map(TokenSource.command)
   }
 
-  /// The certificate that identifies this computer; nil if none is set.
+  /// The certificate and its key; nil if none is set.
   package var certificate: ClientCertificate? {
     ClientCertificate(storedCertificate: clientCertificate, key: clientKey)
   }
 }
 
-/// A time for which a source has no readings any more, and the store has none either, in UTC seconds.
+/// A period in UTC seconds without readings in the store, for which the source no longer has readings either.
 package struct SourceHole: Codable, Hashable, Sendable {
-  /// The last reading before it.
+  /// The instant of the last reading before the period.
   package var from: Int64
-  /// The first reading after it.
+  /// The instant of the first reading after the period.
   package var until: Int64
 
-  /// A hole between two readings.
+  /// A period between two readings.
   package init(from: Int64, until: Int64) { (self.from, self.until) = (from, until) }
 }
 
-/// What is known about the fetches from a source. All times are of the host's clock in UTC seconds.
+/// The state of the fetches from a source. All times are in UTC seconds of the host's clock.
 package struct SourceState: Codable, Hashable, Sendable {
   /// When the last fetch began; nil before the first.
   package var lastAttempt: Int64?
-  /// When the source was set.
+  /// When a person set the source.
   package var setAt: Int64?
   /// When a fetch last succeeded.
   package var lastSuccess: Int64?
   /// When the next attempt is due; nil for at once.
   package var nextAttempt: Int64?
-  /// Before this time the source itself asked for no request. No option overrides it.
+  /// Until this time, the source asked for no request. No option of a command overrides it.
   package var notBefore: Int64?
   /// The number of consecutive fetches that failed.
   package var failures = 0
-  /// Why the last fetch failed; nil if it did not.
+  /// Why the last fetch failed; nil if it succeeded.
   package var lastError: String?
-  /// The category of a failure that a person must correct; nil without one.
+  /// The category of a failure that only a person can correct; nil without such a failure.
   package var lastingCategory: String?
-  /// The message of that failure, which later failures that pass by themselves do not replace.
+  /// The message of this failure. Later failures that are temporary do not replace it.
   package var lastingError: String?
-  /// Since when it lasts.
+  /// When this failure first occurred.
   package var lastingSince: Int64?
-  /// Whether no request may be sent until a person acts.
+  /// Whether requests are stopped until a person acts.
   package var isBlocked = false
-  /// The entity tag of the stored answer.
+  /// The entity tag (`ETag`) of the last answer.
   package var entityTag: String?
-  /// The time of the last change that the stored answer stated, as it was stated.
+  /// The header `Last-Modified` of the last answer, unchanged.
   package var lastModified: String?
-  /// The SHA-256 of the stored answer.
+  /// The SHA-256 of the last answer.
   package var digest: String?
-  /// The instant of the newest sensor value that the source had.
+  /// The instant of the newest sensor value that the source returned.
   package var newestValue: Int64?
-  /// When the source last answered with data, which the state keeps when the source is set again.
+  /// When the source last answered with data. It is kept if a person sets the source again.
   package var answeredAt: Int64?
-  /// How far back answers with recent values reached at most, in seconds.
+  /// The longest period that an answer with recent values covered, in seconds.
   package var reachSeconds: Int64?
-  /// The maximum number of sensor values of such an answer.
+  /// The maximum number of sensor values in such an answer.
   package var mostValues: Int?
-  /// The position of a walk that continues, in the form of the type of source.
+  /// The position at which the next fetch continues, in a form that depends on the type of source.
   package var cursor: String?
-  /// Times without readings that the source does not have any more, and the store had not at the last fetch.
+  /// The periods for which neither the source nor, at the last fetch, the store had readings.
   package var holes: [SourceHole] = []
-  /// Each such time as it was found, also if an import has filled it since: that import may be undone. Nil in the state of
-  /// a program that kept only what was left.
+  /// All such periods as they were found, even if an import has filled them since, as that import may be
+  /// undone. Nil if an older program wrote the state, which stored only `holes`.
   package var foundHoles: [SourceHole]?
-  /// The exit status of the last command.
+  /// The exit status of the last run of the command.
   package var exitStatus: String?
-  /// The last line of its standard error.
+  /// The last line that the command wrote to standard error.
   package var lastLine: String?
-  /// Whether the next answer may state another person than earlier inputs.
+  /// Whether the next answer is accepted even if it states another person than earlier inputs.
   package var acceptsPerson = false
 
-  /// The maximum number of kept holes, which are the newest.
+  /// The maximum number of stored holes. The newest are kept.
   package static let maxHoles = 50
 
-  /// The state of a source from which nothing was fetched.
+  /// The state of a source before the first fetch.
   package init() {}
 
-  /// The failure that lasts until a person corrects it; nil without one.
+  /// The failure that only a person can correct; nil without such a failure.
   package var lasting: Failure? {
     lastingCategory.flatMap(FailureCategory.init(rawValue:)).map {
       Failure($0, lastingError ?? lastError ?? "")
@@ -140,13 +140,14 @@ package struct SourceState: Codable, Hashable, Sendable {
   }
 }
 
-/// A source of a store: a place from which `fetch` imports, and to which nothing is ever written.
+/// A source of a store, from which `fetch` imports. Nothing is ever written to it.
 package struct SourceSetting: Codable, Hashable, Sendable {
   /// The name that a person gave it.
   package var name: String
-  /// Differs each time that the source is set, so that a fetch does not write its state to another source.
+  /// A random id that changes each time the source is set. So a running fetch never writes its state to a
+  /// source that was set again.
   package var id: String
-  /// The access to it.
+  /// How the source is accessed.
   package var access: SourceAccess
   /// The state of the fetches.
   package var state: SourceState
@@ -159,28 +160,29 @@ package struct SourceSetting: Codable, Hashable, Sendable {
 }
 
 extension Store {
-  /// What the names of the settings of sources begin with.
+  /// The prefix of the names of the settings that hold sources.
   private static let sourcePrefix = "source "
-  /// The statement that reads the settings of all sources, with their names.
+  /// The SQL query for the names and values of these settings.
   static let sourceRows =
     "SELECT name, value FROM setting WHERE name >= '\(sourcePrefix)' AND name < '\(sourcePrefix)\u{7F}' ORDER BY name"
   /// The maximum number of sources of a store.
   package static let maxSources = 20
 
-  /// The sources in the order of their names.
+  /// All sources, ordered by name.
   package func sources() throws -> [SourceSetting] {
     try read { database in
-      // A range instead of LIKE, which does not use the index.
+      // A range of names is used, since LIKE does not use the index.
       try Row.fetchAll(database, sql: Self.sourceRows).map { try Self.source($0) }
     }
   }
 
-  /// The source of a name; nil if there is none.
+  /// The source with this name; nil if there is none.
   package func source(_ name: String) throws -> SourceSetting? {
     try read { try Self.source(name, $0) }
   }
 
-  /// Sets a source, or another access for one. The state starts again, but what says which values are missing is kept.
+  /// Adds a source, or replaces one with the same name. Its state is reset, except for the part that shows
+  /// which values are missing.
   ///
   /// - Throws: `Failure` of category `configuration` for too many sources.
   package func setSource(_ setting: SourceSetting) throws {
@@ -203,7 +205,7 @@ extension Store {
     }
   }
 
-  /// Writes the state of a source, unless it was set again or removed meanwhile.
+  /// Writes the state of a source, unless a person set it again or removed it in the meantime.
   ///
   /// - Returns: whether it was written.
   @discardableResult
@@ -216,7 +218,7 @@ extension Store {
     }
   }
 
-  /// Removes a source. What was fetched from it stays.
+  /// Removes a source. The items that were fetched from it stay.
   ///
   /// - Returns: whether there was one.
   package func removeSource(_ name: String) throws -> Bool {
@@ -253,7 +255,7 @@ extension Store {
 }
 
 extension SourceSetting {
-  /// The source in the value of a setting; nil for a text that no program wrote.
+  /// Reads a source from the value of a setting; nil for a text that glucoport did not write.
   init?(stored text: String) {
     do {
       self = try JSONDecoder().decode(SourceSetting.self, from: Data(text.utf8))

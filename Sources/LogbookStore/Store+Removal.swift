@@ -5,43 +5,45 @@ import Glibc
 package import Logbook
 
 extension Store {
-  /// The files of a store in the order of removal: the log before the store, since a log that is left could be taken for
-  /// that of a new store of the same name.
+  /// The suffixes of a store's files, in the order of removal. The log comes before the store: a log that is
+  /// left over could be applied to a later store with the same name.
   private static let companions = ["-wal", "-shm", "-journal", "", "-upload", "-fetch"]
-  /// The files that `backup`, `restore` and others leave next to it.
+  /// The suffixes of copies of the store that `backup`, `restore` and other commands leave next to it.
   private static let copies = ([".before-restore", ".before-schema", ".restoring", ".part"] + beforeMerges)
     .flatMap { name in
       ["", ".part"].flatMap { part in ["", "-journal", "-wal", "-shm"].map { name + part + $0 } }
     }
 
-  /// The ends of the names under which `import` keeps the store as it was before each merge.
+  /// The suffixes of the copies that `import` makes of a store before each merge.
   package static let beforeMerges = [".before-merge"] + (2...99).map { ".before-merge-\($0)" }
 
-  /// Closes the store and removes its files permanently, for the role `sync`. Waits until the transaction of
-  /// another process ends.
+  /// Closes the store and removes its files permanently, for the role `sync`. If another process has an open
+  /// transaction, it first waits until this ends.
   ///
-  /// - Parameter overwriting: whether the files are overwritten before, and the copies next to the store are removed as well.
+  /// - Parameter overwriting: whether the files are overwritten first. Then copies next to the store are
+  ///   removed as well.
   /// - Throws: `Failure` of category `temporary` while another process keeps the store busy, `inputOutput` when a file
   ///   cannot be removed.
   package func remove(overwriting: Bool = false) throws {
-    // After this, the file itself has everything that others committed, and no transaction of theirs is
-    // interrupted.
+    // The empty write transaction ensures that no transaction of another process is interrupted.
     try write { _ in }
-    // SQLite removes its log when it closes, and with it what the log holds.
+    // Overwriting must come before closing: SQLite removes its log when it closes, and the content would stay
+    // on the disk.
     if overwriting { for suffix in ["-wal", ""] { try ErasedFile(path + suffix).overwrite() } }
     try translatingErrors(path) { try queue.close() }
     try Self.removeFiles(of: path, overwriting: overwriting)
   }
 
-  /// Removes the files of a store that is not open: one that is damaged, or what an interrupted removal left.
+  /// Removes the files of a store that is not open, because it is damaged or because an earlier removal was
+  /// interrupted.
   ///
   /// - Throws: `Failure` of category `inputOutput` or `permission` when a file cannot be removed.
   package static func eraseFiles(of path: String) throws(Failure) {
     try removeFiles(of: path, overwriting: true)
   }
 
-  /// Whether the file of a path can be erased although it cannot be opened: a store by its first bytes, or a file that an
-  /// interrupted removal has overwritten.
+  /// Whether a file can be erased although it cannot be opened as a store. It must begin with the bytes of a
+  /// store, or be a file that an interrupted removal overwrote.
   package static func isErasable(path: String) -> Bool {
     if isStore(path: path) { return true }
     let descriptor = open(PathText.bytes(path), O_RDONLY | O_CLOEXEC | O_NONBLOCK)

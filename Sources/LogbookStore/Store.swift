@@ -7,36 +7,37 @@ import Glibc
 package import Logbook
 import SQLiteRows
 
-/// What a connection may change. TEMP triggers hold every connection to its role.
+/// What a connection may change. TEMP triggers of the connection enforce its role.
 package enum StoreRole: String, Sendable {
-  /// Lists, shows and exports; changes nothing.
+  /// Reads only.
   case reader
-  /// Stores readings, and the records of an export.
+  /// Stores readings and the records of an export.
   case importer
   /// Edits records and settings.
   case editor
-  /// Edits records, and resolves conflicts: the only role that makes a conflict's remote side the base.
+  /// Edits records and resolves conflicts. No other role can make the remote's side of a conflict the base.
   case resolver
-  /// The only role that writes `uploaded`, `version_synced` and the other columns of sync.
+  /// Writes `uploaded`, `version_synced` and the other columns of sync, which no other role can write.
   case sync
 }
 
-/// One person's logbook: an SQLite file with its schema. This type and its extensions are the interface of
-/// the module.
+/// One person's logbook in an SQLite file. This type and its extensions are the whole interface of the
+/// module.
 package final class Store {
   /// The path of the file; empty for a temporary copy.
   package let path: String
-  /// Whether the file is read without a lock, since its folder is not writable.
+  /// Whether the file is read without locks, since its folder is not writable.
   package let isFrozen: Bool
-  /// Visible to the package, so that tests can make statements of a connection fail.
+  /// The connection. It is `package`, so that tests can make its statements fail.
   package let queue: DatabaseQueue
-  /// The table from which statements read many readings at once.
+  /// The table `batch` in memory, from which statements read many readings at once.
   let batch: BatchTable
 
-  /// How long a connection waits for another transaction. Imports commit at least every second.
+  /// How long a connection waits for a transaction of another one, in seconds. Imports commit at least every
+  /// second.
   static let busyTimeoutSeconds = 30.0
 
-  /// The advice for a damaged file.
+  /// What a message advises for a damaged file.
   package static let recovery =
     "move it away, then restore a backup with 'glucoport restore', or import again and download the rest with "
     + "'glucoport remote set' and 'glucoport upload'"
@@ -53,10 +54,10 @@ package final class Store {
     try self.init(opening: path, role: role)
   }
 
-  /// Reads a store that stays as it is, such as a backup. One of an older program is a copy with the present schema, in a file
-  /// without a name.
+  /// Opens a store that must not change, such as a backup, for reading. If a program with an older schema
+  /// wrote it, a copy is upgraded in a file without a name.
   ///
-  /// - Throws: `Failure`, as for opening; as `StoreExaminer.requireOwnSchema` for a copy.
+  /// - Throws: `Failure`, as `init(path:role:)`; for a copy, also as `StoreExaminer.requireOwnSchema`.
   package static func unchanged(path: String) throws -> Store {
     let examiner = StoreExaminer(path: path)
     guard try translatingErrors(path, { try examiner.isOlder }) else {
@@ -65,22 +66,23 @@ package final class Store {
     return try Store(opening: "", role: .reader, source: .older(examiner))
   }
 
-  /// Whether there is a file that may be a store.
+  /// Whether a file exists that may be a store.
   ///
   /// - Throws: `Failure`: `missingInput` for a folder, `permission`, `badInput` if it is not a regular file.
   package static func exists(path: String) throws -> Bool { try StoreFile.exists(path) }
 
-  /// Whether a file is a store by its first bytes.
+  /// Whether the first bytes of a file are those of a store.
   package static func isStore(path: String) -> Bool {
     SchemaHeader(path: path)?.applicationID == Schema.schema.applicationID
   }
 
-  /// Opens a store, or creates it with the zone of its logbook.
+  /// Opens a store. If it does not exist, creates it with this base zone.
   ///
   /// - Parameters:
-  ///   - isGiven: whether a person gave the zone. The zone of the remote's logbook later replaces a zone of
-  ///     the system.
-  ///   - isForImport: whether it was given for the import that creates the store; see `endFirstImport`.
+  /// - isGiven: whether a person gave the zone. A zone of the system is later replaced by that of the
+  ///   remote's logbook.
+  /// - isForImport: whether a person gave the zone for the import that creates the store; see
+  ///   `endFirstImport`.
   /// - Throws: `Failure` as for opening, and `cannotCreate`.
   package static func openOrCreate(
     path: String, role: StoreRole, zone: LogbookZone, isGiven: Bool = true, isForImport: Bool = false
@@ -92,8 +94,7 @@ package final class Store {
     return store
   }
 
-  /// A copy of a store, or a new one, in a file without a name. An import or a page that uses it changes
-  /// nothing permanent.
+  /// A copy of a store, or a new one, in a file without a name. Imports into it change nothing permanently.
   package static func scratch(
     copyOf original: Store?, zone: LogbookZone, isGiven: Bool = true, isForImport: Bool = false,
     role: StoreRole = .importer
@@ -105,15 +106,15 @@ package final class Store {
     return copy
   }
 
-  /// What a new connection reads.
+  /// The database that a new connection opens.
   private enum Source {
-    /// The file, which gets the present schema if it is of an older program.
+    /// The file. If its schema is older, it is upgraded.
     case upgraded
-    /// The file as it is.
+    /// The file, without any change.
     case itself
     /// A copy of another store.
     case copy(Store)
-    /// A copy of a store of an older program, with the present schema.
+    /// An upgraded copy of a store with an older schema.
     case older(StoreExaminer)
   }
 
@@ -132,7 +133,7 @@ package final class Store {
         if try Schema.schema.isMade(in: database, path: path) {
           try SchemaComparison.require(in: database, path: path, isWritten: role != .reader)
         }
-        // A reader does not change the bytes of a backup.
+        // Setting the journal mode would change the bytes of a backup, so a reader does not.
         if !path.isEmpty, role != .reader { try database.execute(sql: "PRAGMA journal_mode = WAL") }
       }
       if let frozen { return try DatabaseQueue(path: frozen.name, configuration: configuration) }
@@ -161,8 +162,8 @@ package final class Store {
     }
   }
 
-  /// Opens the file. Two processes may switch a new file to its write-ahead log at once. SQLite then refuses
-  /// one of them without waiting, since each holds what the other needs. That one tries again.
+  /// Opens the file. If two processes switch a new file to its write-ahead log at the same time, each holds a
+  /// lock that the other needs. SQLite then refuses one of them at once, and that one tries again.
   private static func openQueue(_ path: String, _ configuration: Configuration) throws -> DatabaseQueue {
     let end = ContinuousClock.now + .seconds(busyTimeoutSeconds)
     while true {
@@ -178,11 +179,12 @@ package final class Store {
     _ database: Database, path: String, base: LogbookZones?, isForImport: Bool
   ) throws {
     if try Schema.schema.isMade(in: database, path: path) { return }
-    // Two processes may create one store at once: the second one finds it complete when it gets the lock.
+    // Two processes may create the store at the same time. The second one waits for the lock, and then finds
+    // the store complete.
     try database.inTransaction(.immediate) {
       if try Schema.schema.isMade(in: database, path: path) { return .commit }
-      // A crash, or another process that is creating the store, left a file without tables. The zone must be
-      // known.
+      // The file has no tables: a crash interrupted its creation, or another process is still creating it. To
+      // complete it, the zone must be known.
       guard let base else {
         throw Failure(.missingInput, "\(path): the store is still empty; 'glucoport import' completes it")
       }
@@ -197,7 +199,7 @@ package final class Store {
   }
 }
 
-/// Runs database work and converts SQLite's errors to sentences with a category.
+/// Runs work with the database. Errors of SQLite become failures with a sentence and a category.
 func translatingErrors<Value>(_ path: String, _ work: () throws -> Value) throws -> Value {
   do {
     return try work()
@@ -207,7 +209,7 @@ func translatingErrors<Value>(_ path: String, _ work: () throws -> Value) throws
     throw Failure(.inputOutput, "the store \(fileName(path)) is damaged: \(damage); \(Store.recovery)")
       .of(store: path)
   } catch is RowDecodingError {
-    // The error's own text includes the row, and so values of a person.
+    // The error's own text contains the row, and with it health data.
     throw Failure(
       .inputOutput,
       "the store \(fileName(path)) is damaged: a row holds another type than its column; \(Store.recovery)"
@@ -247,25 +249,27 @@ private func failure(for error: DatabaseError, path: String) -> Failure {
   }
 }
 
-/// A store that can be read where nothing can be written: on read-only media, or in a folder of somebody else.
+/// A store that can be read although nothing can be written next to it: on read-only media, or in a folder of
+/// another user.
 ///
-/// SQLite needs a file for its log next to the store even to read it, unless the URI declares the file
+/// Even to read, SQLite needs a file for its log next to the store. It does not if a URI declares the store
+/// immutable.
 /// immutable.
 struct FrozenFile {
-  /// The URI that SQLite opens instead of the path.
+  /// The URI that SQLite opens in place of the path.
   let name: String
 
-  /// The store at a path; nil if its folder can be written, or if the library does not support URIs.
+  /// The store at a path; nil if its folder is writable, or if SQLite was built without URIs.
   ///
-  /// - Throws: `Failure`: `permission` if the log next to the store holds changes that cannot be read in this
-  ///   way.
+  /// - Throws: `Failure`: `permission` if the log next to the store has changes that cannot be read without
+  ///   writing.
   init?(path: String) throws(Failure) {
-    // The log is next to the file itself, not next to a link to it.
+    // SQLite creates the log next to the file itself, not next to a symbolic link to it.
     guard sqlite3_compileoption_used("USE_URI") != 0 else { return nil }
     let real = StoreFile.resolved(path)
     guard access(PathText.bytes(StoreFile.folder(of: real)), W_OK) != 0 else { return nil }
     if Self.size(real + "-wal") > 0 {
-      // If the log has its index, a user without write permission can read it.
+      // If the index of the log exists, SQLite can read the log without writing.
       if access(PathText.bytes(real + "-shm"), R_OK) == 0 { return nil }
       throw Failure(
         .permission,
@@ -276,7 +280,7 @@ struct FrozenFile {
     name = "file:" + Self.escaped(real) + "?mode=ro&immutable=1"
   }
 
-  /// The length of a file; 0 if it does not exist.
+  /// The length of a file in bytes; 0 if it does not exist.
   private static func size(_ path: String) -> Int64 {
     var status = stat()
     return stat(PathText.bytes(path), &status) == 0 ? Int64(status.st_size) : 0
@@ -297,12 +301,11 @@ struct FrozenFile {
 }
 
 extension Store {
-  /// Distinguishes this store from the stores of other people, for identifiers that are hashes of it. It
-  /// consists of the time at which the first import began and the digest of its input. No import is ever
-  /// removed, so it stays the same. Nil for a store without imports.
+  /// Two texts that distinguish this store from those of other people, for identifiers that are hashes of
+  /// them. They are the time at which the first import began, and the digest of its input. No import is ever
+  /// removed, so they never change. Nil for a store without imports.
   ///
-  /// The name of the file is not part of it, since a name can be guessed and the guess checked against the
-  /// hash.
+  /// The name of the file is not used: an attacker could guess names and compare the hashes.
   package func identityParts() throws -> [String]? {
     try read { database in
       try Row.fetchOne(

@@ -3,12 +3,14 @@
 import Glibc
 import Logbook
 
-/// The file of a store, as the system has it: what SQLite would say of it leaves out the reason.
+/// The file of a store as the operating system sees it. It finds the reasons that errors of SQLite do not
+/// state.
 enum StoreFile {
-  /// `O_PATH` of Linux, which Swift does not import: a descriptor that refers to a file without opening it.
+  /// The flag `O_PATH` of Linux, which Swift does not import. With it, a descriptor refers to a file without
+  /// opening it.
   private static let pathOnly: Int32 = 0x20_0000
 
-  /// Whether there is a readable file.
+  /// Whether the path leads to a readable file.
   ///
   /// - Throws: `Failure`: `missingInput` for a folder, `permission`, `badInput` if it is not a regular file.
   static func exists(_ path: String) throws(Failure) -> Bool {
@@ -27,13 +29,14 @@ enum StoreFile {
     return true
   }
 
-  /// Whether the file is empty, for example because a person created it before the store.
+  /// Whether the file is empty, for example because a person created it before the first import.
   static func isEmpty(_ path: String) -> Bool {
     var status = stat()
     return stat(PathText.bytes(path), &status) == 0 && status.st_size == 0
   }
 
-  /// Whether the disk of a file has space for more than a batch, so that SQLite lacked space elsewhere.
+  /// Whether the file's disk has space for more than a batch. If it has, SQLite lacked space in another
+  /// folder.
   static func hasRoom(_ path: String) -> Bool {
     var status = statvfs()
     guard !path.isEmpty, statvfs(PathText.bytes(folder(of: path)), &status) == 0 else { return false }
@@ -41,11 +44,12 @@ enum StoreFile {
     return status.f_bavail > maxBatchBytes / max(status.f_frsize, 1)
   }
 
-  /// The path of the file to which a path leads; the path itself if it leads to none.
+  /// The path of the file to which a path leads, without symbolic links. If it leads to no file, the path
+  /// itself.
   static func resolved(_ path: String) -> String { PathText.real(path) ?? path }
 
-  /// Creates an empty file, and the folders above it, accessible only to their owner. An existing file with
-  /// content is kept.
+  /// Creates an empty file and missing folders of its path, accessible only to the owner. A file with content
+  /// is not changed.
   static func create(_ path: String) throws(Failure) {
     try makeFolder(folder(of: path))
     let descriptor = open(PathText.bytes(path), O_CREAT | O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0o600)
@@ -53,8 +57,8 @@ enum StoreFile {
       throw failure(errno, "\(path): cannot create the store", else: .cannotCreate)
     }
     defer { close(descriptor) }
-    // An empty file from before may be readable for others. It has nothing to protect yet, and is made
-    // private.
+    // An empty file that already existed may be readable for others. It contains nothing yet, so its mode can
+    // be changed.
     var status = stat()
     guard fstat(descriptor, &status) == 0, status.st_size == 0, status.st_mode & 0o077 != 0 else { return }
     guard fchmod(descriptor, 0o600) == 0 else {
@@ -62,7 +66,7 @@ enum StoreFile {
     }
   }
 
-  /// The reason why SQLite cannot open a file. SQLite itself gives no reason.
+  /// The reason why SQLite cannot open a file, which SQLite's own error does not state.
   static func refusal(_ path: String) -> Failure {
     for (name, mode) in [(path, R_OK | W_OK), (folder(of: path), W_OK | X_OK)] {
       if access(PathText.bytes(name), mode) != 0 { return failure(errno, name, else: .cannotCreate) }
@@ -74,8 +78,8 @@ enum StoreFile {
     )
   }
 
-  /// Why SQLite cannot open as many files as a store has. It does not report that too many are open. Nil if
-  /// it can.
+  /// The error if not enough files can be opened for a store; nil if they can. SQLite does not report that
+  /// too many files are open.
   private static var missingDescriptors: Int32? {
     var reason: Int32?
     let spare = (0..<8).map { _ in
@@ -87,9 +91,9 @@ enum StoreFile {
     return reason
   }
 
-  /// Passes a path to SQLite's binding, which needs text. A path that is not valid text is passed as a
-  /// descriptor. SQLite follows its link to the file's own name, so that the log is next to the file. Closing
-  /// such a descriptor releases no lock.
+  /// Passes a path to SQLite, whose Swift interface accepts only Unicode text. For a path that is not UTF-8,
+  /// the path of a descriptor is passed instead. SQLite resolves it to the file's real name, so the log is
+  /// next to the file. Closing this descriptor releases no lock.
   static func withText<Value>(_ path: String, _ work: (String) throws -> Value) throws -> Value {
     guard PathText.isEscaped(path) else { return try work(path) }
     let descriptor = open(PathText.bytes(path), pathOnly | O_CLOEXEC)

@@ -4,7 +4,7 @@ import GRDB
 package import Logbook
 import SQLiteRows
 
-/// A person's change of records in this store.
+/// A change of records by a person in this store, which `undo` can revert.
 package struct PersonAction: Hashable, Sendable {
   /// What the person did.
   package enum Kind: String, Sendable {
@@ -14,11 +14,11 @@ package struct PersonAction: Hashable, Sendable {
   /// A record that the action concerns.
   package struct Subject: Hashable, Sendable {
     package let guid: String
-    /// The content of the record: after the action if it added, edited or hid something, before it if it
-    /// deleted something.
+    /// The content of the record after the action, if the action added, edited or hid something. For a
+    /// deletion, it is the content before the action.
     package let state: RecordState
-    /// The typed reading that the subject is. `state` is then the withdrawal that an undo of the action
-    /// writes for it.
+    /// The typed reading, if the subject is a reading and not a record. `state` is then the withdrawal with
+    /// which `undo` hides the reading.
     package let reading: TypedReading?
     /// The reading that the subject hides or shows; nil if it is not in the store.
     package let target: TypedReading?
@@ -43,13 +43,13 @@ package struct PersonAction: Hashable, Sendable {
   package let kind: Kind
   /// When the person did it, in UTC seconds.
   package let madeAt: Int64
-  /// The newest import at that time; 0 for none.
+  /// The number of the newest import at that time; 0 if there was none.
   package let latestIngest: Int64
   package let isUndone: Bool
   package let subjects: [Subject]
 }
 
-/// One step that `undo` reverts and `redo` repeats.
+/// One step that `undo` can revert and `redo` can repeat.
 package enum PersonStep: Hashable, Sendable {
   case ingest(Int64)
   case action(PersonAction)
@@ -57,8 +57,8 @@ package enum PersonStep: Hashable, Sendable {
   case merge(String)
 }
 
-/// The actions of this store. The content of a record is removed from here 30 days after the record was
-/// deleted.
+/// The log of the actions in this store. 30 days after a record was deleted, its content is removed from the
+/// log.
 struct ActionLog {
   /// How long the content of a deleted record is kept.
   static let keptSeconds: Int64 = 30 * 86_400
@@ -70,12 +70,12 @@ struct ActionLog {
 
   init(_ database: Database, at now: Int64) { (self.database, self.now) = (database, now) }
 
-  /// Runs `work` and logs what it does to records.
+  /// Runs `work`, and logs the states of the records before and after it.
   ///
   /// - Parameters:
   ///   - guids: the records that the work changes or adds.
-  ///   - added: readings that were typed for it. An undo hides them.
-  ///   - kept: typed readings of an entry of which the work changes other parts.
+  /// - added: readings that a person typed in this action. An undo hides them.
+  /// - kept: the typed readings of an entry of which `work` changes other parts.
   func noting<Value>(
     _ kind: PersonAction.Kind, _ guids: [String], added: [StoredReading] = [], kept: [StoredReading] = [],
     _ work: () throws -> Value
@@ -91,8 +91,8 @@ struct ActionLog {
     for guid in guids { try keepState(of: guid, action, isAfter: true) }
     for reading in added { try keep(reading, action, isAdded: true) }
     for reading in kept { try keep(reading, action, isAdded: false) }
-    // A record cannot be removed. So the state before a new withdrawal is the same one without `hidden`,
-    // which hides nothing.
+    // An undo cannot remove a record. So the logged state before a new withdrawal is the withdrawal without
+    // the field `hidden`, which hides nothing.
     try database.executeCached(
       sql: """
         INSERT INTO action_state
@@ -115,7 +115,7 @@ struct ActionLog {
         """, arguments: [action, isAfter, guid])
   }
 
-  /// Keeps the withdrawal that an undo of the action writes for a typed reading, although no record of it
+  /// Logs the withdrawal with which an undo of the action hides a typed reading, although no record of it
   /// exists yet.
   private func keep(_ reading: StoredReading, _ action: Int64, isAdded: Bool) throws {
     let withdrawal = Withdrawal(.reading(reading.identity), isHidden: true)
@@ -141,7 +141,7 @@ struct ActionLog {
         """, arguments: [maxActions, now - keptSeconds])
   }
 
-  /// The newest actions that meet a condition, newest first.
+  /// Actions that meet an SQL condition, newest first.
   static func actions(
     _ condition: String, _ arguments: StatementArguments, limit: Int, _ database: Database
   ) throws -> [PersonAction] {
@@ -182,8 +182,8 @@ extension ActionLog {
 }
 
 extension RecordState {
-  /// The typed reading of a withdrawal that hides nothing. Such a withdrawal only represents the reading in
-  /// an action.
+  /// The typed reading for which this state is logged. Such a state is a withdrawal without the field
+  /// `hidden`, and only represents the reading.
   var addedReading: ReadingIdentity? {
     guard kind == .withdrawal, fields[Withdrawal.hiddenName] == nil else { return nil }
     var fields = fields
@@ -194,7 +194,7 @@ extension RecordState {
 }
 
 extension RecordState {
-  /// The reading of a withdrawal.
+  /// The reading that this withdrawal hides or shows; nil for other records.
   fileprivate var withdrawnReading: ReadingIdentity? {
     guard kind == .withdrawal, case .reading(let identity)? = Withdrawal(fields: fields)?.subject else {
       return nil

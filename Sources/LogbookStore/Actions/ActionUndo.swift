@@ -8,12 +8,12 @@ import SQLiteRows
 package struct ActionOutcome: Hashable, Sendable {
   /// The records that changed.
   package var changed: [String] = []
-  /// The records that were changed by something else since. They stay as they are.
+  /// The records that something else has changed since the action. They stay as they are.
   package var left: [String] = []
 }
 
 extension Store {
-  /// The next step that `undo` reverts or `redo` repeats; nil for none.
+  /// The next step that `undo` reverts or `redo` repeats; nil if there is none.
   package func nextStep(_ direction: UndoDirection) throws -> PersonStep? {
     try read { database in
       switch direction {
@@ -28,7 +28,7 @@ extension Store {
     try read { try ActionLog.actions("TRUE", [], limit: limit, $0) }
   }
 
-  /// What undoing or redoing an action would do.
+  /// The records that undoing or redoing an action would change or leave.
   package func outcome(of action: PersonAction, _ direction: UndoDirection) throws -> ActionOutcome {
     try read { try ActionUndo(action.id, direction, $0).outcome }
   }
@@ -53,20 +53,22 @@ extension Store {
       return .merge(merge.path)
     }
     if let action, action.latestIngest >= ingest ?? 0 { return .action(action) }
-    // What an import met in the store stays visible because of it as well.
+    // An import is also a step if the store already had its items: they then stay visible because of it.
     return try (ingest ?? lastImport(database, that: isMeeting)).map(PersonStep.ingest)
   }
 
   /// The SQL condition for an ingest that changed what is visible.
   private static let isChange = sum("new", "restored", "corrected", "records.new", "records.updated") + " > 0"
-  /// The SQL condition for an ingest of items that the store had. One whose rows were all rejected brought nothing.
+  /// The SQL condition for an ingest that stored nothing new, but contained items that the store had. An
+  /// ingest whose items were all rejected does not meet it.
   private static let isMeeting = sum("known", "records.known") + " > 0"
 
   private static func sum(_ counts: String...) -> String {
     counts.map { "coalesce(json_extract(counts, '$.\($0)'), 0)" }.joined(separator: " + ")
   }
 
-  /// The last import of this store that a person made and did not undo.
+  /// The last import in this store that meets the condition, and that was not undone. Only imports by a
+  /// person are considered.
   private static func lastImport(_ database: Database, that condition: String) throws -> Int64? {
     try Int64.fetchOne(
       database,
@@ -78,7 +80,8 @@ extension Store {
         """)
   }
 
-  /// The last merge of another store that brought something. Unlike a download, a merge states all counts.
+  /// The last merge of another store that added or changed items. Merges are found by their complete counts,
+  /// which downloads do not store.
   private static func lastMerge(_ database: Database) throws -> (id: Int64, path: String)? {
     let row = try Row.fetchOne(
       database,
@@ -138,7 +141,7 @@ struct ActionUndo {
     for (guid, edit) in edits {
       switch edit {
       case .delete:
-        // Deleting an entry also deletes what belongs to it.
+        // Deleting an entry also deletes the records that belong to it.
         guard try RecordEditor.fetch(guid, database)?.isDeleted == false else { continue }
         _ = try RecordEditor.delete([guid], at: now, database)
       case .write(var state):
@@ -158,7 +161,8 @@ struct ActionUndo {
     if isUndo { try database.executeCached(sql: "INSERT INTO redo (action) VALUES (?)", arguments: [action]) }
   }
 
-  /// Makes the action one that did not change this record: a later change of it stays, in the other direction as well.
+  /// Marks this record as unchanged by the action. So a later change of the record stays, even if the action
+  /// is redone.
   private func leave(_ guid: String) throws {
     try database.executeCached(
       sql: """
@@ -169,7 +173,7 @@ struct ActionUndo {
         """, arguments: [action, guid])
   }
 
-  /// Whether nothing belongs to an entry but what the same action added, unchanged since.
+  /// Whether every record that belongs to an entry was added by the same action and is unchanged since.
   private func isFree(_ entry: String) throws -> Bool {
     try RecordEditor.children(of: entry, database).allSatisfy { child in
       guard let pair = pairs[child], pair.before == nil, let after = pair.after,
@@ -179,7 +183,8 @@ struct ActionUndo {
     }
   }
 
-  /// The edit for a record; nil if the record was changed since.
+  /// The edit that reverts or repeats the action for a record; nil if something else changed the record
+  /// since.
   private func edit(_ guid: String, _ pair: ActionStates.Pair) throws -> Edit? {
     guard let record = try RecordEditor.fetch(guid, database) else {
       // A typed reading has no withdrawal record until the undo writes one.

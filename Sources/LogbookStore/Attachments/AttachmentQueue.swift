@@ -6,7 +6,8 @@ import SQLiteRows
 
 /// The contents of attachments that are pending, in both directions.
 enum AttachmentQueue {
-  /// Queues every content: the remote may lack any of them, and may have any that is missing here.
+  /// Queues every content for upload or download. The remote may lack any of them, and may have any that this
+  /// store lacks.
   static func requeueAll(_ database: Database) throws {
     try database.execute(
       sql: "UPDATE blob SET uploaded = 0, refusal = NULL WHERE uploaded = 1 OR refusal IS NOT NULL")
@@ -14,7 +15,7 @@ enum AttachmentQueue {
       sql: "UPDATE download SET refusal = NULL, not_before = NULL WHERE kind = 'attachment'")
   }
 
-  /// Queues again the contents that were refused permanently. Returns how many there were.
+  /// Queues the contents again that the remote refused permanently. Returns their number.
   static func releaseRefused(_ database: Database) throws -> Int {
     // A content that no record refers to is not sent again.
     let contents =
@@ -31,12 +32,12 @@ enum AttachmentQueue {
 }
 
 extension Store {
-  /// Compares every content with the remote again, since the remote may have lost some. Each is asked for
-  /// once, and sent only if it is missing. Needs the role `sync`.
+  /// Queues every content for a comparison with the remote, which may have lost some. An upload asks for each
+  /// content once, and sends it only if the remote lacks it. Needs the role `sync`.
   package func requeueContents() throws { try write(AttachmentQueue.requeueAll) }
 
-  /// Queues the download of a content that a person asked for. It goes first, whatever happened to it before.
-  /// Needs the role `editor`.
+  /// Queues the download of a content that a person asked for. It becomes the first download, even if it was
+  /// refused or cancelled before. Needs the role `editor`.
   package func wantContent(_ digest: String, at seconds: Int64) throws {
     try queueDownload(.attachment(digest), .waiting, at: seconds)
   }

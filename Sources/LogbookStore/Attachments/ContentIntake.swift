@@ -5,7 +5,7 @@ import GRDB
 package import Logbook
 
 /// Collects the contents of attachments piece by piece outside of the store, so that a slow pipe blocks no
-/// other writer. Contents that no transaction keeps leave nothing. At most one part is in memory.
+/// other writer. If no transaction calls `keep`, the store does not change. Memory holds at most one part.
 package final class ContentIntake {
   /// The size of a part of a content in the store, in bytes.
   static let partBytes = 256 << 10
@@ -21,7 +21,7 @@ package final class ContentIntake {
   package init(_ store: Store) throws {
     self.store = store
     try store.read { database in
-      // Temporary tables of this connection. Once they do not fit into memory, SQLite puts them into a file
+      // Temporary tables of this connection. If they grow too large for memory, SQLite puts them into a file
       // without a name.
       try database.execute(
         sql: """
@@ -56,7 +56,7 @@ package final class ContentIntake {
     return content
   }
 
-  /// Moves every content into the store that the store does not hold completely.
+  /// Moves each collected content into the store, unless the store already holds it completely.
   func keep(_ database: Database) throws {
     try database.execute(
       sql: """

@@ -35,7 +35,7 @@ struct ContentParts {
     }
   }
 
-  /// The SHA-256 of all bytes that are in the store.
+  /// The SHA-256 of the bytes in all parts, in hexadecimal.
   func sum() throws -> String {
     var sum = Digest()
     try forEach { sum.update($0) }

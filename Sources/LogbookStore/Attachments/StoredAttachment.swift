@@ -20,12 +20,13 @@ package struct StoredAttachment: Sendable {
   package let held: Int64
   /// Whether the store has the complete content.
   package let isWhole: Bool
-  /// Whether the remote has it.
+  /// Whether the remote has the complete content.
   package let isUploaded: Bool
   /// Why the content is no longer sent or fetched; nil if nothing was refused.
   package let refusal: String?
 
-  /// Another node may have written anything into the fields. A value of another type counts as missing.
+  /// The SQL columns of an attachment. Another node may have written any values into the fields. A field with
+  /// a value of another type counts as missing.
   static let columns = """
     \(StoredRecord.columns), \(StoredField.text("name")), \(StoredField.text("type")), \(StoredField.bytes("size")),
     \(StoredField.digest), coalesce(blob.held, 0), coalesce(blob.held = blob.size, 0), coalesce(blob.uploaded, 0),
@@ -80,10 +81,10 @@ extension Store {
   }
 }
 
-/// The setting `attachment-limit`: the maximum size of an attachment in bytes, on whichever node it was
-/// attached.
+/// The setting `attachment-limit`: the maximum size of one attachment in bytes. It applies to attachments of
+/// every node.
 extension Store {
-  /// The same limit as a glucoport server has.
+  /// The default, 25 MiB, which is also the limit of a glucoport server.
   static let defaultAttachmentLimit: Int64 = 25 << 20
 
   /// The maximum size of an attachment in bytes.

@@ -6,8 +6,8 @@ import Glibc
 import Logbook
 import TemporaryFiles
 
-/// A copy of a store as it was at one moment. Equal content gives equal bytes, so that programs that keep many backups keep
-/// what did not change once.
+/// A copy of a store at one moment. Stores with equal content give copies with equal bytes. So programs that
+/// keep many backups can store an unchanged one once.
 package struct BackupFile: Hashable, Sendable {
   /// The path of the file.
   package let path: String
@@ -15,30 +15,31 @@ package struct BackupFile: Hashable, Sendable {
   package let size: Int64
   /// The SHA-256 of its bytes, in hexadecimal.
   package let sha256: String
-  /// The readings in it.
+  /// The number of readings in it.
   package let readings: Int
-  /// The readable and deleted records in it.
+  /// The number of records in it, including deleted ones.
   package let records: Int
 
-  /// Copies a store to a path where no file may exist. The copy is complete and checked, or there is none.
+  /// Copies a store to a path where no file exists. Either the copy is complete and checked, or no file is
+  /// created.
   ///
-  /// - Parameter part: the file in which the copy is made, on the same file system. If a killed run left one,
-  ///   it is overwritten.
-  /// - Throws: `Failure`: `cannotCreate`, also if the file exists; `temporary` while another run uses the
-  ///   part; `inputOutput` for a damaged copy; `permission`.
+  /// - Parameter part: the file in which the copy is made, on the same file system. A file that a killed run
+  ///   left there is overwritten.
+  /// - Throws: `Failure`: `cannotCreate`, also if a file exists at the path; `temporary` while another run
+  ///   uses `part`; `inputOutput` for a damaged copy; `permission`.
   package static func make(of store: Store, at path: String, part: String) throws -> BackupFile {
     try make(of: store, part: part) { try $0.place(at: path, replaces: false) }
   }
 
-  /// As `make`, but replaces a file at the path.
+  /// Like `make`, but replaces an existing file at the path.
   package static func replace(_ path: String, by store: Store, part: String) throws -> BackupFile {
     try make(of: store, part: part) { try $0.place(at: path, replaces: true) }
   }
 
   /// Copies a store into a file without a name and passes its bytes to `body`.
   ///
-  /// - Parameter folder: the folder of the copy. SQLite writes it under a name, which is removed before the
-  ///   first byte of it is read.
+  /// - Parameter folder: the folder in which the copy is made. SQLite needs a name for the file; the name is
+  ///   removed before the first byte is read.
   package static func stream(
     _ store: Store, in folder: String, _ body: (UnsafeRawBufferPointer) throws -> Void
   ) throws -> BackupFile {
@@ -52,7 +53,7 @@ package struct BackupFile: Hashable, Sendable {
     }
   }
 
-  /// The size and digest that a copy of the store would have. No copy stays.
+  /// The size and digest that a copy of the store would have. The copy is deleted.
   package static func measure(_ store: Store, part: String) throws -> BackupFile {
     try make(of: store, part: part) { part in
       part.remove()
@@ -86,7 +87,7 @@ package struct BackupFile: Hashable, Sendable {
   }
 }
 
-/// The file in which a copy is made. It is locked, so that two runs never write the same one.
+/// The file in which a copy is made. It is locked, so that two runs never write the same file.
 private struct BackupPart {
   private static let pieceBytes = 1 << 20
 
@@ -99,7 +100,7 @@ private struct BackupPart {
     guard descriptor >= 0 else { throw Self.failure(.cannotCreate, path, "cannot be created") }
     var (held, named) = (stat(), stat())
     guard flock(descriptor, LOCK_EX | LOCK_NB) == 0,
-      // Another run may have renamed the file since it was opened.
+      // Checks that the locked file still has this name. Another run may have renamed it after it was opened.
       fstat(descriptor, &held) == 0, stat(PathText.bytes(path), &named) == 0, held.st_ino == named.st_ino
     else {
       Glibc.close(descriptor)
@@ -109,7 +110,7 @@ private struct BackupPart {
       defer { Glibc.close(descriptor) }
       throw Self.failure(.cannotCreate, path, "cannot be emptied")
     }
-    // SQLite would apply the logs that a killed run left next to it.
+    // If a killed run left such a log next to the file, SQLite would apply it to the copy.
     for suffix in ["-journal", "-wal", "-shm"] { unlink(PathText.bytes(path + suffix)) }
   }
 
@@ -134,8 +135,9 @@ private struct BackupPart {
     }
   }
 
-  /// Sets the schema cookie, which SQLite raises in each copy and each restored store, so that equal content has equal bytes.
-  /// It must only differ between two states of one file; see "Schema cookie" in the SQLite file format.
+  /// Sets the schema cookie to a constant, so that equal content has equal bytes. SQLite increases it in each
+  /// copy and each restored store. It only needs to differ between two states of one file; see "Schema
+  /// cookie" in the SQLite file format.
   func resetSchemaCookie() throws(Failure) {
     let (offset, cookie): (off_t, [UInt8]) = (40, [0, 0, 0, 1])
     guard pwrite(descriptor, cookie, cookie.count, offset) == cookie.count else {
@@ -143,7 +145,8 @@ private struct BackupPart {
     }
   }
 
-  /// Renames the copy to its target. Once this returns, the name survives a crash of the computer.
+  /// Renames the copy to its final name and writes the folder to disk, so that the name survives a crash of
+  /// the computer.
   func place(at target: String, replaces: Bool) throws(Failure) -> String {
     try clearLogs(of: target, replaces: replaces)
     if replaces {
@@ -153,7 +156,7 @@ private struct BackupPart {
     } else if link(PathText.bytes(path), PathText.bytes(target)) == 0 {
       remove()
     } else {
-      // Some file systems have no links, such as those of memory cards.
+      // Some file systems support no hard links, such as those of memory cards.
       let mayRename = errno == EPERM || errno == ENOTSUP
       guard mayRename, access(PathText.bytes(target), F_OK) != 0,
         rename(PathText.bytes(path), PathText.bytes(target)) == 0
@@ -166,8 +169,8 @@ private struct BackupPart {
     return target
   }
 
-  /// SQLite would apply a log of another database that has the name of the copy. One that belongs to nothing may be the last
-  /// trace of a lost store, and is not removed.
+  /// Removes or refuses logs of another database that lie next to `target`, since SQLite would apply them to
+  /// the copy. A log without its database may be the last trace of a lost store, and is never removed.
   private func clearLogs(of target: String, replaces: Bool) throws(Failure) {
     for suffix in ["-wal", "-journal"] {
       let log = target + suffix
@@ -191,12 +194,12 @@ private struct BackupPart {
 }
 
 extension Store {
-  /// Writes the store as it is at one moment into an empty file, without free pages and without a log. Other
-  /// processes can read and write meanwhile.
+  /// Writes the store's state at one moment into an empty file, without free pages and without a log. Other
+  /// processes can read and write the store during the copy.
   fileprivate func copy(into file: String) throws {
     try translatingErrors(file) {
       try queue.inDatabase { database in
-        // The copy is a write to another file, which SQLite refuses to a read-only connection as well.
+        // The copy writes another file. SQLite refuses this, too, while `query_only` is on.
         let isReader = try Bool.fetchOne(database, sql: "PRAGMA query_only") ?? false
         try database.execute(sql: "PRAGMA query_only = OFF")
         let copied = Result {
@@ -208,12 +211,12 @@ extension Store {
     }
   }
 
-  /// Replaces the whole content of the store by the content of another file in one transaction. Other
-  /// processes see either the old or the new content.
-  /// No other process writes from before `keep` until the end.
+  /// Replaces the whole content of the store by the content of another file, in one transaction. Other
+  /// processes see either the old or the new content. From the call of `keep` to the end, no other process
+  /// can write.
   ///
-  /// - Parameter keep: keeps what is replaced, by another connection. If it throws, nothing is replaced.
-  /// - Throws: `Failure`, as for a store that is read; what `keep` throws.
+  /// - Parameter keep: saves the old content, through another connection. If it throws, nothing is replaced.
+  /// - Throws: `Failure`, as for reading a store, and errors of `keep`.
   package func replace(by path: String, keeping keep: () throws -> Void) throws {
     try translatingErrors(self.path) {
       var configuration = GRDB.Configuration()
@@ -238,7 +241,7 @@ extension Store {
         throw DatabaseError(resultCode: ResultCode(rawValue: code), message: to.lastErrorMessage)
       }
     }
-    // A step of no pages takes the lock for writing, which lasts until the end.
+    // A step of zero pages takes the write lock, which is held until the backup ends.
     try require(sqlite3_backup_step(backup, 0), SQLITE_OK)
     try keep()
     try require(sqlite3_backup_step(backup, -1), SQLITE_DONE)
@@ -248,7 +251,7 @@ extension Store {
 }
 
 extension StoreExaminer {
-  /// Checks a copy that nothing else has open, and counts its readings and records.
+  /// Checks a copy that no other connection has open, and counts its readings and records.
   ///
   /// - Throws: `Failure` of category `inputOutput` for a damaged copy.
   package func checkedCounts() throws -> (readings: Int, records: Int) {

@@ -3,7 +3,7 @@
 import Glibc
 package import Logbook
 
-/// A backup that `backup` made of a store.
+/// A note that `backup` made a backup of a store.
 package struct BackupNote: Hashable, Sendable {
   /// When it was made, in UTC seconds.
   package let madeAt: Int64
@@ -14,12 +14,12 @@ package struct BackupNote: Hashable, Sendable {
   /// The SHA-256 of its bytes, in hexadecimal.
   package let sha256: String
 
-  /// A note of these facts.
+  /// A note of a backup with these properties.
   package init(madeAt: Int64, path: String, size: Int64, sha256: String) {
     (self.madeAt, self.path, self.size, self.sha256) = (madeAt, path, size, sha256)
   }
 
-  /// Whether the file still has the bytes of the backup.
+  /// Whether the file still has the bytes of the backup that was made.
   ///
   /// - Throws: `Failure` of category `inputOutput` for a file that cannot be read.
   package func isUnchanged() throws(Failure) -> Bool {
@@ -32,14 +32,14 @@ package struct BackupNote: Hashable, Sendable {
   }
 }
 
-/// The list of backups of a store, in a file next to it. A list inside the store would make every backup
-/// differ from the one before. Each line is one JSON object; the newest is last.
+/// The list of a store's backups, in a file next to the store. If the list were in the store, it would make
+/// every backup differ from the previous one. Each line is a JSON object, and the newest is last.
 package struct BackupNotes {
-  /// The largest number of backups that the notes can tell from older ones.
+  /// The largest number of backups that `backup` can keep while it deletes older ones by these notes.
   package static let maxKept = 500
-  /// The most notes that are kept.
+  /// The maximum number of notes in the file.
   static let maxNotes = 1000
-  /// A file that is longer is written again with the last notes only.
+  /// The maximum size of the file in bytes. A longer file is rewritten with the newest notes only.
   private static let maxBytes = 512 << 10
 
   private let file: String
@@ -47,7 +47,7 @@ package struct BackupNotes {
   /// The notes of the store at a path.
   package init(storePath: String) { file = storePath + "-backups" }
 
-  /// The notes, oldest first; none if there is no file. A truncated line is ignored.
+  /// The notes, oldest first; empty if there is no file. A truncated line is ignored.
   ///
   /// - Throws: `Failure`: `permission` and `inputOutput` for a file that cannot be opened.
   package func notes() throws(Failure) -> [BackupNote] {
@@ -74,12 +74,12 @@ package struct BackupNotes {
       guard fstat(descriptor, &held) == 0, stat(PathText.bytes(file), &named) == 0 else {
         throw failure("cannot note the backup")
       }
-      // Another process may have rewritten the file meanwhile.
+      // Another process may have replaced the file after it was opened. Then it is opened again.
       guard held.st_ino == named.st_ino else { continue }
       if held.st_size > Self.maxBytes {
         try write(Self.newest(Self.notes(descriptor)) + [note])
       } else {
-        // A killed process may have left an incomplete line, which stays a separate line.
+        // A killed process may have left an incomplete last line. The note then begins on a new line.
         let start = held.st_size == 0 || Self.endsLine(descriptor, held.st_size) ? "" : "\n"
         try append(start + Self.line(note), to: descriptor)
       }
@@ -87,7 +87,7 @@ package struct BackupNotes {
     }
   }
 
-  /// Removes the notes.
+  /// Overwrites and removes the file with the notes.
   ///
   /// - Throws: `Failure`: `permission`, `inputOutput`.
   package func remove() throws(Failure) {
@@ -96,7 +96,7 @@ package struct BackupNotes {
     }
   }
 
-  /// The last notes that fill half of the file, so that it is not written again for each further note.
+  /// The newest notes that fill half of `maxBytes`, so that the file is not rewritten for each further note.
   private static func newest(_ notes: [BackupNote]) -> ArraySlice<BackupNote> {
     var (count, bytes) = (0, 0)
     for note in notes.reversed() {

@@ -3,8 +3,8 @@
 import Glibc
 package import Logbook
 
-/// A file that is overwritten before it is removed, so that its content is not left in free blocks of the disk. File systems
-/// that never write in place, and disks that move blocks, may still have it.
+/// A file that is overwritten before it is removed, so that its content does not stay in free blocks of the
+/// disk. This does not help on file systems that never write in place, and on disks that move blocks.
 package struct ErasedFile {
   /// The result for a file.
   package enum Outcome: Hashable, Sendable {
@@ -13,7 +13,7 @@ package struct ErasedFile {
     case other
   }
 
-  /// The end of the name of a file that is being overwritten.
+  /// The suffix of a file's name while the file is overwritten.
   private static let suffix = ".glucoport-erase"
   private static let pieceBytes = 1 << 20
   private let path: String
@@ -21,9 +21,9 @@ package struct ErasedFile {
   /// The file at a path.
   package init(_ path: String) { self.path = path }
 
-  /// Overwrites and removes the file. One with an expected SHA-256 is renamed before. An interrupted run may overwrite it
-  /// only in part, and then its name still shows that it can be removed.
-  ///
+  /// Overwrites and removes the file. If a SHA-256 is expected, the file is first renamed with `suffix`. If
+  /// the run is interrupted, the name shows the next run that the file can be removed, although its content
+  /// is damaged.
   /// - Parameter sha256: the expected SHA-256 of its bytes in hexadecimal; nil for any content.
   /// - Throws: `Failure`: `permission`, `inputOutput`.
   package func remove(ifSHA256 sha256: String?) throws(Failure) -> Outcome {
@@ -37,7 +37,7 @@ package struct ErasedFile {
     let descriptor = open(PathText.bytes(path), O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
     guard descriptor >= 0 else {
       if errno == ENOENT || errno == ENOTDIR { return .absent }
-      // A folder, or a link.
+      // The path leads to a folder or a symbolic link.
       if errno == EISDIR || errno == ELOOP { return .other }
       throw failure("cannot be opened to remove it")
     }
@@ -58,7 +58,7 @@ package struct ErasedFile {
     return .removed
   }
 
-  /// Overwrites the file without removing it.
+  /// Overwrites the bytes of the file without removing it.
   func overwrite() throws(Failure) {
     let descriptor = open(PathText.bytes(path), O_WRONLY | O_CLOEXEC | O_NOFOLLOW)
     guard descriptor >= 0 else {

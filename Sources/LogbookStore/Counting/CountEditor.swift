@@ -4,8 +4,8 @@ import GRDB
 package import Logbook
 import SQLiteRows
 
-/// Writes the decisions of people on what counts once. Each decision is an edit of a record of kind `count`,
-/// so it syncs. No reading and no other record changes.
+/// Writes people's decisions about what counts once. Each decision is an edit of a record of kind `count`, so
+/// it syncs. Readings and other records do not change.
 ///
 /// Needs a store opened as `editor`.
 package struct CountEditor {
@@ -18,7 +18,7 @@ package struct CountEditor {
     self.now = now
   }
 
-  /// Writes a decision. It replaces an earlier one on the same subject.
+  /// Writes a decision. It replaces an earlier decision on the same subject.
   ///
   /// - Returns: whether something changed.
   /// - Throws: `Failure`: `configuration` if the logbook already has the maximum number of decisions.
@@ -57,7 +57,7 @@ package struct CountEditor {
 
 /// The decisions in a store.
 enum CountDecisions {
-  /// Every decision that this program understands, including withdrawn ones.
+  /// Every decision that this program understands, including those that were reset to the rule.
   static func all(_ database: Database) throws -> [CountDecision] {
     let rows = try Row.fetchCursor(
       database.cachedStatement(
@@ -72,7 +72,7 @@ enum CountDecisions {
       do throws(JSONError) {
         if let decision = CountDecision(fields: try RecordFields(json: text)) { decisions.append(decision) }
       } catch {
-        // A decision that no version of glucoport wrote is ignored.
+        // A decision in a form that glucoport never writes is ignored.
         continue
       }
     }
@@ -81,7 +81,7 @@ enum CountDecisions {
 }
 
 extension Store {
-  /// The decisions of people about counting, with the pairs that they declared to be one item.
+  /// People's decisions about counting. For pairs of items that a person joined, both items are read.
   package func countingRules() throws -> CountingRules {
     try read { database in
       let decisions = try CountDecisions.all(database)
@@ -97,7 +97,7 @@ extension Store {
     }
   }
 
-  /// The visible item with this id, if it has an amount; nil without one.
+  /// The visible item with this id; nil if there is none, or if it has no counted amount.
   ///
   /// - Parameter id: the guid of a record, or the canonical identity of a reading.
   private static func countableItem(_ id: String, _ database: Database) throws -> CountableItem? {
@@ -133,7 +133,7 @@ extension Store {
 }
 
 extension Store {
-  /// The sources of the items in the store, by name.
+  /// The sources of all items in the store, ordered by name.
   package func countingSources() throws -> [CountingSource] {
     try read { database in
       let devices = try Row.fetchAll(
@@ -153,7 +153,7 @@ extension Store {
     }
   }
 
-  /// The sources of the visible items of each kind. Reads all of these items.
+  /// The sources of the visible items, by kind. All of these items are read.
   package func countingSourcesByKind() throws -> [CountableItem.Kind: Set<CountingSource>] {
     var filter = ItemFilter()
     filter.readingKinds = CountingContext.readingKinds

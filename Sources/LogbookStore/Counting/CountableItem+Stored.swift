@@ -3,7 +3,7 @@
 package import Logbook
 
 extension CountableItem {
-  /// The facts that counting needs about an item; nil for an item that always counts or never does.
+  /// The properties of an item that counting compares; nil for an item that always counts or never counts.
   package init?(_ item: StoredItem) {
     switch item {
     case .reading(let reading): self.init(reading)
@@ -11,7 +11,8 @@ extension CountableItem {
     }
   }
 
-  /// The facts that counting needs about a reading; nil for one that always counts or never does.
+  /// The properties of a reading that counting compares; nil for a reading that always counts or never
+  /// counts.
   package init?(_ reading: StoredReading) {
     guard reading.kind == .smbg || reading.kind == .ketone, !reading.isWithdrawn else { return nil }
     self.init(
@@ -19,9 +20,9 @@ extension CountableItem {
       deviceTime: reading.deviceTime, placement: reading.placement, source: CountingSource(reading.device))
   }
 
-  /// The facts that counting needs about a record; nil for one that always counts or never does.
+  /// The properties of a record that counting compares; nil for a record that always counts or never counts.
   ///
-  /// - Parameter fields: its fields; nil to read them.
+  /// - Parameter fields: the decoded fields; nil to decode those of the record.
   package init?(_ record: StoredRecord, _ fields: RecordFields? = nil) {
     guard [.insulin, .food].contains(record.kind), !record.isWithdrawn, !record.isDeleted else { return nil }
     self.init(
@@ -31,12 +32,12 @@ extension CountableItem {
 }
 
 extension StoredRecord {
-  /// The source of the record, by its name in counting.
+  /// The source of the record, as counting compares it; `unknown` without provenance.
   package var countingSource: CountingSource {
     provenance.map { CountingSource(format: $0.format, part: $0.source) } ?? .unknown
   }
 
-  /// The fields; none if another program wrote fields that glucoport cannot read.
+  /// The decoded fields; empty if another program wrote fields that glucoport cannot read.
   package func decodedFields() -> RecordFields {
     do {
       return try RecordFields(json: fields)

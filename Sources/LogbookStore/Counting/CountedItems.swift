@@ -5,8 +5,8 @@ package import Logbook
 import SQLiteRows
 
 extension Store {
-  /// The decisions of people, and what counts as a copy between two instants: finger sticks that are a sensor's own
-  /// values, and items that one source states a second time.
+  /// People's decisions, and the copies between two instants: finger sticks that are a sensor's values, and
+  /// items that one source states a second time.
   package func countingRules(since: Int64?, until: Int64?) throws -> CountingRules {
     var rules = try countingRules()
     rules.sensorCopies = try sensorCopies(since: since, until: until, rules)
@@ -14,10 +14,11 @@ extension Store {
     return rules
   }
 
-  /// Calls `body` with each dose, meal, finger stick and ketone reading that passes the filter and is shown, and with the
-  /// decision about it. They come in the order of time. Items around a range take part in the decisions.
+  /// Calls `body` with each dose, meal, finger stick and ketone reading that passes the filter and is
+  /// visible, and with its verdict. They come in the order of time. Items outside the range are read as well,
+  /// since they affect the verdicts.
   ///
-  /// - Parameter omitted: the addresses of finger sticks that take no part.
+  /// - Parameter omitted: the addresses of finger sticks that affect no verdict.
   package func forEachCounted(
     _ filter: ItemFilter, besides omitted: Set<String> = [],
     _ body: (StoredItem, CountableItem, CountVerdict) throws -> Void
@@ -47,7 +48,7 @@ extension Store {
   }
 }
 
-/// The kinds of items that affect the verdicts on others.
+/// The kinds of items that can affect the verdicts on other items.
 package enum CountingContext {
   /// The kinds of readings.
   package static let readingKinds: Set<ReadingKind> = [.smbg, .ketone]
@@ -56,12 +57,11 @@ package enum CountingContext {
 }
 
 extension Store {
-  /// Whether visible finger sticks may be values of a sensor. Readings of two more weeks then affect the
-  /// verdicts.
+  /// Whether the store has visible finger sticks that may be values of a sensor. If so, readings of two more
+  /// weeks affect the verdicts.
   package func mayRelaySensors() throws -> Bool { try relayedTimes() != nil }
 
-  /// The finger sticks that are a sensor's own values, among those that affect the items between two
-  /// instants.
+  /// The finger sticks that are a sensor's values, as far as they affect the verdicts between two instants.
   package func sensorCopies(
     since: Int64?, until: Int64?, _ rules: CountingRules
   ) throws -> SensorCopies {
@@ -87,7 +87,7 @@ extension Store {
     return finder.finish()
   }
 
-  /// The items that one source states a second time, among those that affect the items between two instants.
+  /// The items that one source states a second time, as far as they affect the verdicts between two instants.
   package func ownCopies(since: Int64?, until: Int64?, _ rules: CountingRules) throws -> OwnCopies {
     let margin = CountingMargin.seconds + OwnCopies.marginSeconds
     var filter = ItemFilter()
@@ -99,8 +99,8 @@ extension Store {
     return finder.finish()
   }
 
-  /// The instants between which the finger sticks lie that may be values of a sensor; nil without any, as in
-  /// most stores.
+  /// The instants between which all finger sticks are that may be values of a sensor. Nil if there are none,
+  /// as in most stores.
   private func relayedTimes() throws -> Range<Int64>? {
     try read { database in
       let rows = try Row.fetchAll(
@@ -122,13 +122,15 @@ extension Store {
     }
   }
 
-  /// The maximum offset, plus the second in which a sensor may have the same value.
+  /// The maximum offset of a shown time, plus two seconds: a sensor may have the same value in another
+  /// second.
   private static let maxOffset = PositionSpan.maxOffset + 2
 }
 
-/// Passes on only items that have another one in their minute. Few have, and only their fields are read.
+/// Passes on only items that have another item in the same minute. These are few, so the fields of few
+/// records are read.
 private struct NearItems {
-  /// Of a minute with more items nothing is compared.
+  /// The maximum number of items in a minute. If a minute has more, its items are not compared.
   private static let maxItems = 4096
 
   private var minute = Int64.min

@@ -5,17 +5,17 @@ import GRDBSQLite
 import Glibc
 package import Logbook
 
-/// An SQLite file that is read and never written, however damaged it is. GRDB would prepare the connection for writes, and
-/// a connection that may write leaves or removes the files of the write-ahead log.
+/// An SQLite file that is read and never written, even if it is damaged. GRDB is not used, since it prepares
+/// a connection for writes. Such a connection creates or removes the files of the write-ahead log.
 final class ExaminedFile {
   private let handle: OpaquePointer
 
-  /// Makes a second file available to queries, as a schema of this name.
+  /// Makes a second file available to queries, under this schema name.
   func attach(_ path: String, as name: String, isImmutable: Bool) throws {
     try forEach("ATTACH ? AS \(name)", Self.uri(path, isImmutable: isImmutable)) { _ in }
   }
 
-  /// - Parameter isImmutable: whether to read only the file itself, without locks and without a write-ahead
+  /// - Parameter isImmutable: whether to read only the main file, without locks and without a write-ahead
   ///   log.
   init(_ path: String, isImmutable: Bool) throws {
     var opened: OpaquePointer?
@@ -44,10 +44,10 @@ final class ExaminedFile {
     return rows
   }
 
-  /// The number in the first row of a query; nil for NULL and without a row.
+  /// The number in the first row of a query; nil for NULL or if there is no row.
   func number(_ sql: String) throws -> Int64? { try rows(sql).first?.first?.flatMap { Int64($0) } }
 
-  /// The SHA-256 of the first column of all rows.
+  /// The SHA-256 of the bytes in the first column of all rows, in hexadecimal.
   func sum(_ sql: String, _ argument: String) throws -> String {
     var digest = Digest()
     try forEach(sql, argument) { statement in
@@ -86,7 +86,7 @@ final class ExaminedFile {
     "file:" + escaped(path) + (isImmutable ? "?immutable=1" : "")
   }
 
-  /// The path as part of a URI. Bytes that are not UTF-8 are kept.
+  /// The path escaped for a URI. Bytes that are not UTF-8 are kept.
   private static func escaped(_ path: String) -> String {
     let text = PathText.bytes(path).dropLast().map { character -> String in
       let byte = UInt8(bitPattern: character)
@@ -95,7 +95,7 @@ final class ExaminedFile {
       if isPlain || "/._-~".unicodeScalars.contains(scalar) { return String(scalar) }
       return (byte < 16 ? "%0" : "%") + String(byte, radix: 16, uppercase: true)
     }.joined()
-    // Two slashes at the start would introduce a host.
+    // In a URI, two slashes at the start are followed by the name of a host. Two more make the host empty.
     return text.hasPrefix("/") ? "//" + text : text
   }
 }
@@ -105,8 +105,8 @@ package enum SQLiteLibrary {
   /// The version of the library.
   package static var version: SQLiteVersion { SQLiteVersion(sqlite3_libversion_number()) }
 
-  /// The features that stores need and that the library was built without, as names of its options. Empty if
-  /// it has all of them.
+  /// The options by which the library was built without a feature that stores need. Empty if it has all of
+  /// them.
   package static var missing: [String] {
     SQLiteVersion.missing(isThreadSafe: sqlite3_threadsafe() != 0) { sqlite3_compileoption_used($0) != 0 }
   }

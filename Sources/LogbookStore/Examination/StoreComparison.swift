@@ -3,26 +3,28 @@
 import Logbook
 import SQLiteRows
 
-/// The differences between a store and another copy of it, such as a backup, in data that never changes once
-/// it is stored. The pages of SQLite have no checksums, so only a second copy shows a value that the disk
+/// The differences between a store and a copy, such as a backup, in data that never changes once it is
+/// stored. SQLite's pages have no checksums, so only a comparison with a copy reveals a value that the disk
 /// altered.
 package struct StoreComparison: Hashable, Sendable {
-  /// Readings of the copy that the store has, too.
+  /// The number of readings that both the copy and the store have.
   package private(set) var readings = 0
-  /// Records of the copy that did not change in the store since.
+  /// The number of the copy's records that are unchanged in the store.
   package private(set) var records = 0
-  /// Readings and records of the copy that the store lacks, although nothing is ever deleted.
+  /// The number of readings and records in the copy that the store lacks. They must have been lost, since
+  /// nothing is ever deleted.
   package private(set) var missing = 0
-  /// Readings and records that have another content in the copy.
+  /// The number of readings and records whose content differs in the copy.
   package private(set) var differing = 0
-  /// The first missing or different one, by table and key.
+  /// The first missing or different row, by table and key.
   package private(set) var first: String?
 
   /// The columns of a reading that never change, apart from its key.
   private static let readingColumns = [
     "device_time", "stated_offset", "value", "unit", "range_flag", "threshold", "marks",
   ]
-  /// The compared columns of a record. An offset that is derived from the zones is not compared.
+  /// The columns of a record that are compared. An offset derived from the zones is not compared, since it
+  /// can change.
   private static let recordColumns = ["kind", "entry_guid", "device_time", "fields", "deleted"]
 
   /// Compares a store with a copy.
@@ -52,8 +54,8 @@ package struct StoreComparison: Hashable, Sendable {
       LEFT JOIN main.reading AS r ON r.partition = s.partition AND r.position = c.position AND r.series = s.id
         AND r.value_bucket = c.value_bucket AND r.occurrence = c.occurrence
       """)
-    // A version and a revision of the remote identify one content: an edit increases the version, a download
-    // changes the revision.
+    // A record is compared only if version and revision are equal in both files. An edit increases the
+    // version, and a download changes the revision, so equal ones mean the same content.
     records = try count(
       file, "record",
       """
@@ -68,7 +70,7 @@ package struct StoreComparison: Hashable, Sendable {
     columns.map { "r.\($0) IS c.\($0)" }.joined(separator: " AND ")
   }
 
-  /// Counts the missing and different rows. Returns how many rows both have.
+  /// Counts the missing and different rows. Returns the number of rows that both files have.
   private mutating func count(_ file: ExaminedFile, _ table: String, _ rows: String) throws -> Int {
     let found =
       try file.rows(

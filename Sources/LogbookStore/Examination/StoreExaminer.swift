@@ -5,25 +5,25 @@ import Glibc
 import Logbook
 import SQLiteRows
 
-/// Reads a store that may be damaged, and writes nothing, neither to it nor next to it.
+/// Examines a store that may be damaged. It writes nothing to the store and creates no file next to it.
 package struct StoreExaminer {
   let path: String
 
   /// The store at a path.
   package init(path: String) { self.path = path }
 
-  /// The findings about the store; nil if there is none.
+  /// The findings about the store; nil if no store exists at the path.
   ///
   /// - Parameters:
-  ///   - isDeep: whether to check every page, reference and attachment.
-  ///   - copy: the path of another copy of the store, which a complete check compares; nil for none.
+  /// - isDeep: whether to check every page, reference and attachment.
+  /// - copy: the path of another copy of the store, for a comparison in a deep check; nil for none.
   /// - Throws: `Failure`: `badInput` if the file is not a store, `configuration` for a newer schema,
   ///   `inputOutput` if it cannot be read, `permission`, `missingInput` for a folder.
   package func examine(isDeep: Bool, against copy: String? = nil) throws -> StoreExamination? {
     guard try StoreFile.exists(path), !StoreFile.isEmpty(path) else { return nil }
-    // Without a log, the file is complete, and reading only the file creates no other file next to it. If
-    // another process begins to write meanwhile, the findings may be inconsistent, and the file is read
-    // again.
+    // Without a write-ahead log, the file is complete, and reading it as immutable creates no other file. If
+    // another process begins to write during the check, the findings may be inconsistent. Then the file is
+    // read again with locks.
     guard !hasLog else { return try read(isImmutable: false, isDeep: isDeep, copy) }
     let before = changed
     let first = Result { try read(isImmutable: true, isDeep: isDeep, copy) }
@@ -32,12 +32,12 @@ package struct StoreExaminer {
   }
 
   var hasLog: Bool {
-    // SQLite has the log next to the file itself, not next to a link to it.
+    // SQLite creates the log next to the file itself, not next to a symbolic link to it.
     let log = StoreFile.resolved(path) + "-wal"
     return !StoreFile.isEmpty(log) && access(PathText.bytes(log), F_OK) == 0
   }
 
-  /// The facts about the file that change with every write.
+  /// Properties of the file that change with every write.
   private var changed: [Int] {
     var status = stat()
     guard stat(PathText.bytes(path), &status) == 0 else { return [] }
@@ -50,7 +50,7 @@ package struct StoreExaminer {
       var found = StoreExamination()
       found.schema = try checkedSchema(file)
       found.damage = try damage(file, isDeep: isDeep)
-      // The remaining rows of a damaged file are not worth counting.
+      // The rows of a damaged file are not counted.
       guard found.damage.isEmpty else { return found }
       let comparison = try schemaFindings(file)
       (found.changedSchema, found.foreignSchema) = (comparison.changed, comparison.foreign)
@@ -71,15 +71,16 @@ package struct StoreExaminer {
     return version
   }
 
-  /// The complete check confirms the findings of the quick one. SQLite 3.40, which Debian 12 has, errs in
-  /// tables without rowids whose key has the columns in another order, such as `ingest_record`: its quick
-  /// check then reports NULL in these columns.
+  /// The damage that SQLite's checks find. A finding of the quick check must be confirmed by the complete
+  /// check. The quick check of SQLite 3.40, which Debian 12 has, reports NULL in sound rows. This concerns
+  /// tables without rowids whose key has the columns in another order, such as `ingest_record`.
   private func damage(_ file: ExaminedFile, isDeep: Bool) throws -> [String] {
     if !isDeep, try findings(file, of: "quick_check").isEmpty { return [] }
     return try findings(file, of: "integrity_check")
   }
 
-  /// SQLite ends a check with an error if it cannot continue.
+  /// The findings of one check. SQLite ends a check with an error if it cannot continue; the error is then
+  /// the finding.
   private func findings(_ file: ExaminedFile, of check: String) throws -> [String] {
     do {
       let text = try file.rows("PRAGMA \(check)(3)").compactMap { $0.first ?? nil }
@@ -91,16 +92,16 @@ package struct StoreExaminer {
     }
   }
 
-  /// Refuses the file of somebody else whose tables and rules are not those of glucoport, before anything in it runs. A view
-  /// in the place of a table may never end, and a trigger changes what is stored.
+  /// Refuses a file from elsewhere whose tables, views and triggers are not those of glucoport, before any of
+  /// its SQL runs. A view in place of a table may never end, and a trigger can change what is stored.
   ///
-  /// - Parameter isWritten: whether something will write to it or to a copy of it, which runs triggers and indexes.
-  /// - Throws: `Failure`: as `examine`; `inputOutput` for a schema that was changed, `badInput` for one with additions, and for a
+  /// - Parameter isWritten: whether the caller will write to the file or to a copy of it, which runs triggers
+  ///   and indexes.
   ///   store with a journal.
   package func requireOwnSchema(isWritten: Bool) throws {
     guard try StoreFile.exists(path), !StoreFile.isEmpty(path) else { return }
     try ForeignJournal.refuse(at: path)
-    // It would be applied after this check.
+    // SQLite would apply the journal after this check.
     guard !ForeignJournal.isPresent(at: path) else {
       throw Failure(
         .badInput,
@@ -132,7 +133,7 @@ package struct StoreExaminer {
     Failure(.inputOutput, "\(path): this store is damaged: \(what); use another copy of it")
   }
 
-  /// Whether the file is a store with an older schema, which this program has steps for.
+  /// Whether the file is a store with an older schema that this program can upgrade.
   var isOlder: Bool {
     get throws {
       guard try StoreFile.exists(path), !StoreFile.isEmpty(path) else { return false }
@@ -145,7 +146,7 @@ package struct StoreExaminer {
     }
   }
 
-  /// Copies a store of an older program to an empty database, which then has the present schema.
+  /// Copies a store with an older schema to an empty database, and upgrades the copy to the current schema.
   ///
   /// - Throws: `Failure`: `inputOutput` and `badInput`, as `requireOwnSchema`; `DatabaseError`.
   func copyUpgraded(to copy: DatabaseQueue) throws {
@@ -168,10 +169,12 @@ package struct StoreExaminer {
     }
   }
 
-  /// Parts of the schema that are missing or changed, and additions that run when a program writes to the store.
+  /// The parts of the schema that are missing or changed, and foreign additions that run when a program
+  /// writes to the store.
   private func schemaFindings(_ file: ExaminedFile) throws -> SchemaComparison {
     func texts(_ sql: String) throws -> [String] { try file.rows(sql).compactMap { $0.first ?? nil } }
-    // Of an older version only its own program knows all statements. What is read of it are tables.
+    // Only the program of that version knows all statements of an older schema. Here it is enough that every
+    // table is one, since only tables are read.
     guard try file.number("PRAGMA user_version") == Int64(Schema.schema.version) else {
       return SchemaComparison(
         changed: try Schema.schema.replacedTables(texts(FileSchema.views)).map { "table \($0)" })
@@ -217,7 +220,7 @@ package struct StoreExaminer {
     return remote
   }
 
-  /// A time from a column of text.
+  /// Reads a time in UTC seconds from the text of a column.
   private static func seconds(_ text: String?, _ row: String, _ column: String) throws(DamagedRow) -> Int64? {
     guard let text else { return nil }
     guard let seconds = Int64(text), StoredBounds.seconds.contains(seconds) else {
@@ -261,10 +264,10 @@ package struct StoreExaminer {
     return deep
   }
 
-  /// The tables that have rows with values that their CHECK constraints forbid, with the number of these rows. The checks of
-  /// SQLite leave these constraints out on a connection that only reads, so they are queries here.
+  /// The tables with rows that violate their CHECK constraints, each with the number of such rows. SQLite's
+  /// own checks ignore these constraints on a read-only connection, so queries check them here.
   private func brokenRules(_ file: ExaminedFile) throws -> [String] {
-    // Of an older version only its own program knows all rules.
+    // Only the program of that version knows all constraints of an older schema.
     guard try file.number("PRAGMA user_version") == Int64(Schema.schema.version) else { return [] }
     let sql = "SELECT name || char(10) || sql FROM sqlite_schema WHERE type = 'table'"
     let tables = try SchemaComparison.ofNewStore { try String.fetchAll($0, sql: sql) }.map { text in
@@ -277,7 +280,7 @@ package struct StoreExaminer {
     }
   }
 
-  /// The conditions of the CHECK constraints in a statement that creates a table.
+  /// The conditions of all CHECK constraints in a CREATE TABLE statement.
   static func rules(in statement: String) -> [String] {
     let text = statement.replacing(/--[^\n]*/, with: "")
     return text.ranges(of: "CHECK (").map { start in
@@ -295,22 +298,24 @@ package struct StoreExaminer {
 
 /// The findings about a store that was read without writing anything.
 package struct StoreExamination: Sendable {
-  /// The findings of a complete check.
+  /// The additional findings of a deep check.
   package struct Deep: Sendable {
-    /// Rows with foreign keys that refer to nothing.
+    /// The number of rows with a foreign key that refers to no row.
     package var brokenReferences = 0
-    /// Tables with rows that have values against their rules, each with the number of these rows.
+    /// The tables with rows that violate CHECK constraints, each with the number of these rows.
     package var brokenRules: [String] = []
-    /// Series whose number of readings is not the stored one, and places of readings that belong to no series.
+    /// The number of series whose stored count of readings is wrong, and of partitions of readings that
+    /// belong to no series.
     package var misplacedSeries = 0
-    /// Hidden readings that are not in the store.
+    /// The number of hidden readings that are not in the store.
     package var lostWithdrawals = 0
-    /// Attachments whose content has another SHA-256 than the stored one.
+    /// The number of attachments whose content does not have the stored SHA-256.
     package var wrongContents = 0
-    /// Pending readings that are in no range of pending readings, and would never be sent.
+    /// The number of pending readings outside all stored ranges of pending readings. An upload would never
+    /// find them.
     package var unreachableReadings = 0
 
-    /// No findings.
+    /// The findings of a deep check that found nothing.
     package init() {}
   }
 
@@ -318,33 +323,34 @@ package struct StoreExamination: Sendable {
   package var damage: [String] = []
   /// Tables, indexes, triggers and views that are missing or were changed.
   package var changedSchema: [String] = []
-  /// Triggers and indexes that glucoport did not make, which run when a program writes.
+  /// Triggers and indexes that glucoport did not create. They would run when a program writes to the store.
   package var foreignSchema: [String] = []
-  /// Imports that have not ended: interrupted ones, and running ones.
+  /// The number of imports that have not ended: interrupted ones and running ones.
   package var unfinishedImports = 0
-  /// Records in conflict.
+  /// The number of records in conflict.
   package var conflicts = 0
-  /// Readings and records that are hidden, and that the store still holds.
+  /// The number of readings and records that are hidden but still stored.
   package var hidden = 0
-  /// Readings and records that the remote refused.
+  /// The number of readings and records that the remote refused permanently.
   package var refused = 0
-  /// When the last import ended, in UTC seconds; nil before the first.
+  /// When the last import ended, in UTC seconds; nil if none has ended.
   package var lastImport: Int64?
-  /// The remote; nil without one.
+  /// The remote of the store; nil without one.
   package var remote: ExaminedRemote?
-  /// The sources, as far as this program knows their settings.
+  /// The sources of the store whose settings this program can read.
   package var sources: [SourceSetting] = []
-  /// The findings of the complete check; nil without one.
+  /// The findings of a deep check; nil if it was not requested.
   package var deep: Deep?
-  /// The differences from another copy of the store; nil without one.
+  /// The differences from another copy of the store; nil if no copy was given.
   package var comparison: StoreComparison?
-  /// The number of the schema.
+  /// The version number of the schema.
   package var schema = 0
 
-  /// A store without findings.
+  /// An examination without findings.
   package init() {}
 
-  /// Why no store may take this one in; nil for a sound one. Its rows are known only after a complete check.
+  /// Why the content of this store must not be merged into another one; nil if nothing is wrong. The rows are
+  /// only checked by a deep check.
   package var defect: String? {
     if let first = damage.first { return first }
     guard let deep else { return nil }
@@ -354,7 +360,7 @@ package struct StoreExamination: Sendable {
   }
 }
 
-/// The remote of a store, according to its file.
+/// The remote of a store, as the file states it.
 package struct ExaminedRemote: Hashable, Sendable {
   /// The access to the remote.
   package var access: RemoteAccess
@@ -364,7 +370,7 @@ package struct ExaminedRemote: Hashable, Sendable {
   package var lastSuccess: Int64?
   /// When the next attempt is due, in UTC seconds.
   package var nextAttempt: Int64?
-  /// Why the last run failed; nil if it did not.
+  /// Why the last run failed; nil if it succeeded.
   package var lastError: String?
   /// When the logbook was removed permanently on the remote, in UTC seconds.
   package var purgedAt: Int64?

@@ -8,61 +8,65 @@ package struct IngestCounts: Equatable, Sendable {
   package var newReadings = 0
   /// Readings that were in the store already, from this or another source of the same device.
   package var knownReadings = 0
-  /// Known readings that a withdrawal hides, and that stay hidden.
+  /// Known readings that a withdrawal hides and that stay hidden after this import.
   package var withdrawnReadings = 0
-  /// Hidden readings that are visible again because this import brought them.
+  /// Hidden readings that became visible again because this import contains them.
   package var restoredReadings = 0
-  /// Readings that occur more than once in this input; each was stored once.
+  /// Readings that occur more than once in this input. Each was stored once.
   package var repeatedReadings = 0
-  /// Readings for which the source has another value than before: the first was kept, the other is listed.
+  /// Readings for which the source stated another value earlier. The first value is kept, and the other one
+  /// is listed.
   package var changedReadings = 0
-  /// Hand-typed readings for which this input has a correction or a second copy: their withdrawal was
-  /// written.
+  /// Hand-typed readings that this input corrects or contains a second time. A withdrawal was written for
+  /// each.
   package var correctedReadings = 0
   /// Records stored.
   package var newRecords = 0
   /// Records that were in the store already with the same content.
   package var knownRecords = 0
-  /// Rows that equal an earlier row of this input.
+  /// Rows that are equal to an earlier row of this input.
   package var repeatedRecords = 0
   /// Of these, rows of doses and meals that are new in the store: they may be two equal facts of one minute.
   package var repeatedAmounts = 0
   /// Records whose row changed at the source, and which were updated.
   package var updatedRecords = 0
-  /// Records whose row changed, but which keep their content: they were edited or deleted here, or come from
-  /// a later export.
+  /// Records that keep their content although the source changed the row: a person edited or deleted them, or
+  /// their content comes from a later export.
   package var keptRecords = 0
-  /// Rejected items, readings and records together.
+  /// Rejected readings and records.
   package var rejected = 0
-  /// Rejected items by reason.
+  /// Rejected items, counted by reason.
   package var notTaken: [String: Int] = [:]
-  /// Items of kinds that glucoport does not support, by name.
+  /// Items of kinds that glucoport does not support, counted by name.
   package var skipped: [String: Int] = [:]
   /// Readings whose shown time a clock change skipped or repeated.
   package var ambiguousTimes = 0
-  /// Readings whose shown time cannot be right.
+  /// Readings whose shown time is implausible.
   package var doubtfulTimes = 0
-  /// Items that keep the zone of a period, which was stated after an import gave them the zone of this one.
+  /// Items that have the zone of a period. A person stated this period after an earlier import gave the items
+  /// the same zone as this import.
   package var periodItems = 0
-  /// Items of earlier imports that this input states as well, and that the zone given for it moved.
+  /// Items of earlier imports that this input contains, too, and whose instant the zone given for this input
+  /// changed.
   package var movedItems = 0
-  /// New readings by kind and unit name, such as `cbg`.
+  /// New readings, counted by kind and unit, such as `cbg`.
   package var newByKind: [String: Int] = [:]
   /// The first shown time of all readings in the input, in civil seconds.
   package var firstTime: Int64?
   /// The last shown time of all readings in the input, in civil seconds.
   package var lastTime: Int64?
-  /// The first shown time of doses, meals, finger sticks and ketone readings in batches with new ones.
+  /// The first shown time, in civil seconds, of items with a counted amount (doses, meals, finger sticks,
+  /// ketones) in batches with new ones.
   package var firstCounted: Int64?
-  /// The last shown time of these.
+  /// The last shown time of these items, in civil seconds.
   package var lastCounted: Int64?
 
   /// The counts of an ingest without items.
   package init() {}
 
-  /// All readings in the input.
+  /// The number of all readings in the input.
   package var readings: Int { newReadings + knownReadings + repeatedReadings + changedReadings }
-  /// All records in the input.
+  /// The number of all records in the input.
   package var records: Int { newRecords + knownRecords + repeatedRecords + updatedRecords + keptRecords }
 
   /// Adds the counts of another ingest.
@@ -92,14 +96,14 @@ package struct IngestCounts: Equatable, Sendable {
     [\.notTaken, \.skipped, \.newByKind]
   }
 
-  /// Counts rejected items. Reasons contain no values, so there are few different ones.
+  /// Counts rejected items by reason. Reasons contain no values, so few of them are different.
   mutating func note(_ rejections: [Rejection]) {
     rejected += rejections.count
     for rejection in rejections { notTaken[rejection.reason, default: 0] += 1 }
   }
 }
 
-/// Shown times for which one input had two different values of a sensor, by day.
+/// The days on which one input had two different sensor values at one shown time.
 struct DoubledTimes {
   private struct Day {
     var first: DeviceTime
@@ -108,7 +112,7 @@ struct DoubledTimes {
     var isClockSetBack = false
   }
 
-  /// The maximum number of days that are named; the other days are counted.
+  /// The maximum number of days that messages list; further days are only counted.
   private static let maxNamed = 20
 
   private var days: [Int64: Day] = [:]

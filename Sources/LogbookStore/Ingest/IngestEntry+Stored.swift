@@ -6,12 +6,12 @@ package import Logbook
 extension IngestEntry {
   /// The results of the ingest.
   ///
-  /// - Throws: `Failure` of category `inputOutput` for content that another program wrote.
+  /// - Throws: `Failure` of category `inputOutput` for content that glucoport did not write.
   package func readCounts() throws -> IngestCounts { try IngestCounts(read(StoredCounts.self, from: counts)) }
 
   /// The decisions about its input.
   ///
-  /// - Throws: `Failure` of category `inputOutput` for content that another program wrote.
+  /// - Throws: `Failure` of category `inputOutput` for content that glucoport did not write.
   package func readDecisions() throws -> [Decision] {
     try read([StoredDecision].self, from: decisions).map {
       guard let basis = Decision.Basis(rawValue: $0.basis) else {
@@ -34,7 +34,7 @@ extension IngestEntry {
   }
 }
 
-/// The names of glucoport-json(5). An import that did not end may lack any of them.
+/// The counts with the member names of glucoport-json(5). An import that did not end may lack any member.
 private struct StoredCounts: Codable {
   struct Records: Codable {
     let new, known, repeated, updated, kept: Int?

@@ -3,34 +3,38 @@
 import GRDB
 package import Logbook
 
-/// The facts about an input that are known when its ingest begins.
+/// What is known about an input when its ingest begins.
 package struct IngestSource: Sendable {
-  /// The beginning of the name of what `fetch` imports.
+  /// The prefix of `name` for imports by `fetch`. The name of the source follows.
   package static let fetched = "source "
 
-  /// The path, `-`, a meter's name, or that of a source after `fetched`.
+  /// The path of the file, `-` for standard input, the name of a meter, or `fetched` and the name of a
+  /// source.
   package let name: String
   /// The id of the format.
   package let format: String
   /// When the ingest began, by the host's clock in UTC seconds.
   package let startedAt: Int64
-  /// When a file was last written, in UTC seconds.
+  /// When the file was last written, in UTC seconds; nil for other inputs.
   package let modifiedAt: Int64?
-  /// The decisions before the first batch.
+  /// The decisions that were made before the first batch.
   package let decisions: [Decision]
-  /// Whether readings may be stored only at the end, since nothing watches the progress: true for a file,
-  /// false for a pipe or a meter.
+  /// Whether readings may be stored only at the end of the input, in the order of time. True for a file;
+  /// false for a pipe or a meter, whose readings should appear at once.
   package let mayWait: Bool
-  /// Whether the ingest ends a withdrawal of this same input.
+  /// Whether the ingest shows the items again that a withdrawal of the same input hides, as with `--again`.
   package let restoresWithdrawn: Bool
-  /// The zone of times that state no offset; nil if the input itself contains offsets that others derived.
+  /// The zone for times without a stated offset; nil if the offsets in the input were already derived
+  /// elsewhere.
   package let zone: InputZone?
 
-  /// Whether a person said that the input is of the store's person, whatever it states.
+  /// Whether a person said that the input is of the store's person. Then its statements about the person are
+  /// not checked.
   package let acceptsPerson: Bool
-  /// What it states about its person.
+  /// What the input states about its person.
   package let persons: [StatedPerson]
-  /// Whether it is another store: what that has is not evidence of this one's imports.
+  /// Whether the input is another store. Then the items in the other store do not count as contents of an
+  /// import here.
   package let isMerge: Bool
 
   /// An input at the moment when its ingest begins.
@@ -57,7 +61,7 @@ package struct IngestSource: Sendable {
 extension Store {
   /// Runs one ingest: `body` writes its batches and finishes it.
   ///
-  /// - Parameter isAtomic: whether everything is committed at the end or not at all.
+  /// - Parameter isAtomic: whether everything is committed in one transaction at the end.
   package func ingest(
     _ source: IngestSource, isAtomic: Bool, _ body: (IngestWriter) throws -> Void
   ) throws {

@@ -3,14 +3,14 @@
 import GRDB
 package import Logbook
 
-/// How an ingest ends: the facts that are known only then, and the changes to withdrawals and zones.
+/// The end of an ingest: stores what is only known then, and changes withdrawals and zones.
 extension IngestWriter {
-  /// Stores with the ingest which meter was read and what its clock showed, and stores its firmware with the
+  /// Stores with the ingest which meter was read and what its clock showed. The firmware is stored with the
   /// device.
   ///
   /// - Parameters:
   ///   - clock: both clocks, and the meter's lead over the logbook's local time in seconds.
-  ///   - position: how far the memory was read; nil to keep what is known.
+  /// - position: how far the memory was read; nil to keep the stored position.
   package func note(
     _ meter: Device, firmware: String, clock: (comparison: ClockComparison, difference: Int64)?,
     position: MeterPosition? = nil
@@ -36,7 +36,7 @@ extension IngestWriter {
 
   /// Ends the ingest: applies the changes at the source and stores how the input ended.
   ///
-  /// - Parameter digest: the SHA-256 of the input; nil if it was a session and not bytes.
+  /// - Parameter digest: the SHA-256 of the input; nil for a session with a meter, which has no bytes.
   package func finish(
     end: InputEnd, digest: String?, generatedAt: Int64?, finishedAt: Int64, decisions: [Decision]
   ) throws {
@@ -71,8 +71,8 @@ extension IngestWriter {
     if isAtomic { try database.commit() }
   }
 
-  /// Gives up. Committed batches stay, and pending ones are stored if possible. An atomic ingest leaves
-  /// nothing.
+  /// Ends a failed ingest. Committed batches stay, and buffered readings are stored if possible. An atomic
+  /// ingest stores nothing.
   func abandon() {
     defer {
       readings = nil
@@ -82,7 +82,8 @@ extension IngestWriter {
     }
     do {
       if database.isInsideTransaction { try database.rollback() }
-      // Where not even its row could be written, another wait for the store would end the same way.
+      // If the ingest has no row yet, the store was locked. Waiting for the lock again would probably fail,
+      // too.
       guard !isAtomic, id != 0, try isOwnStore() else { return }
       try database.executeCached(sql: "UPDATE ingest SET outcome = 'failed' WHERE id = ?", arguments: [id])
       try state.notes.save(database)
@@ -90,19 +91,20 @@ extension IngestWriter {
         try storeSpooled { _ in }
         try state.notes.save(database)
       }
-      // The stored items keep the zone that a person gave for them.
+      // The items that were stored keep the zone that a person gave for the input.
       guard state.counts.newReadings + state.counts.knownReadings > 0 || records?.brought.isEmpty == false
       else { return }
       try inTransaction { try stateZone(at: source.startedAt) }
     } catch {
-      // The caller reports the error that led here. If a full disk refuses these writes, too, SQLite rolls
-      // back when the connection closes. The ingest then stays `running`, as after a kill.
+      // This error is ignored, since the caller reports the one that led here. If a full disk refuses these
+      // writes, too, SQLite rolls back when the connection closes. The ingest then stays `running`, as after
+      // a kill.
     }
   }
 }
 
 extension IngestWriter {
-  /// Withdraws hand-typed readings for which this input has corrections. They are not items of the input, and
+  /// Withdraws hand-typed readings that this input corrects. The withdrawals are not items of the input, and
   /// are counted separately.
   private func withdrawCorrected() throws {
     guard let withdrawals = try corrections?.withdrawals(), !withdrawals.isEmpty, let records else { return }
@@ -111,7 +113,7 @@ extension IngestWriter {
     state.counts.correctedReadings += written.new + changed.updated
   }
 
-  /// States the zone that a person gave for the items of this import.
+  /// Stores the zone that a person gave, as a statement about the items of this import.
   private func stateZone(at now: Int64) throws {
     guard let zone = source.zone?.given, let records else { return }
     var given = state.given

@@ -3,13 +3,14 @@
 import GRDB
 import Logbook
 
-/// Importing again what an undo withdrew.
+/// Decides whether an import shows items again that `undo` hid.
 ///
-/// The same input, read in the same way, stays hidden unless `--again` ends its withdrawal: a job imports a folder every
-/// night. Any other file that brings the same items is a reason to show them. A meter returns what it holds each time, and
-/// an export of a store states itself what is hidden, so neither shows anything.
+/// If the same input is read again in the same way, its items stay hidden unless `--again` is given: a job
+/// may import a folder every night. Any other file with the same items shows them again. A meter returns its
+/// whole memory each time, and an export of a store itself states what is hidden. So these two show nothing
+/// again.
 extension IngestWriter {
-  /// Ends the records, and hides or shows what this input brought and an undo withdrew.
+  /// Ends the writing of records. Then hides or shows the items of this input that an undo withdrew.
   func restoreOrHide(at now: Int64) throws {
     let held = try WithdrawalGroup.held(database)
     guard !held.isEmpty else { return try finishRecords() }

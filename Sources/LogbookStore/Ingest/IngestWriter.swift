@@ -6,35 +6,35 @@ import SQLiteRows
 
 /// Writes one ingest into the store, batch by batch.
 package final class IngestWriter {
-  /// The maximum number of rejections that are kept with an ingest; all are counted.
+  /// The maximum number of rejections that are stored for an ingest; all of them are counted.
   static let maxRejections = 1000
 
-  /// The state that is restored when a transaction is rolled back.
+  /// The part of the writer's state that a rollback of a transaction restores.
   struct State {
     var counts = IngestCounts()
     var deviceIDs: [Int64] = []
     var devices: [Device] = []
     var storedRejections = 0
     var notes = ImportNotes(ingest: 0)
-    /// The input's readings that are in the store and withdrawn, by series. They count as known, even if
-    /// there are no notes.
+    /// The input's readings that the store has and that are withdrawn, by series. They count as known
+    /// readings.
     var metWithdrawn = KnownReadings()
-    /// Whether the input states the identities of its readings itself, as an export of a store does.
+    /// Whether the input itself states the identities of its readings, as an export of a store does.
     var statesIdentities = false
-    /// The input's known items, for which a person gave a zone.
+    /// The items to which the zone applies that a person gave for the input.
     var given = GivenItems()
     var doubled = DoubledTimes()
     var moved = MovedTimes()
     /// Where the ingest stored new readings, by the ids of their series.
     var stretches: [Int64: NewStretch] = [:]
-    /// What it stated about its person that is stored.
+    /// The statements about the person that are already stored.
     var persons: Set<StatedPerson> = []
   }
 
-  /// What the input states about its person, as far as it is read.
+  /// What the input states about its person, as far as it has been read.
   package var persons: [StatedPerson] = []
 
-  /// A sentence for each day on which a sensor's shown times had two values.
+  /// A sentence for each day on which a sensor had two values at one shown time.
   package var doubledDays: [String] { state.doubled.sentences }
   /// The times that the zones of this store moved.
   package var movedTimes: MovedTimes { state.moved }
@@ -48,16 +48,16 @@ package final class IngestWriter {
   let isAtomic: Bool
   let source: IngestSource
   private(set) var id: Int64 = 0
-  /// What identifies the import in every copy of the store.
+  /// The id of the import, which is the same in every copy of the store; nil before the first write.
   private var guid: String?
   private(set) var scattered: UnsortedSpool?
-  /// Whether unsorted readings are kept for the end, as long as there is space for them.
+  /// Whether unsorted readings are buffered until the end. It becomes false if there is no space for them.
   private var keepsScattered: Bool
   var readings: ReadingWriter?
   var records: RecordWriter?
   var corrections: Corrections?
   var otherKind: KindMismatch?
-  /// The content of the withdrawals, decoded once for all batches.
+  /// The decoded withdrawals, which all batches use.
   let withdrawals = WithdrawalCache()
 
   init(
@@ -81,8 +81,8 @@ package final class IngestWriter {
     }
   }
 
-  /// Creates the temporary tables that hold data of an input until its end. If each ingest created them,
-  /// SQLite would prepare every statement again.
+  /// Creates the temporary tables that hold data of an input until its end. They are created once per
+  /// connection: a new table makes SQLite prepare every statement again.
   static func makeTables(_ database: Database) throws {
     try database.execute(sql: RecordOrdinals.tables + RecordWriter.tables + Corrections.tables)
   }
@@ -98,7 +98,8 @@ package final class IngestWriter {
         """,
       arguments: [
         source.name, source.format, try decisionsJSON(source.decisions), source.startedAt,
-        // Some file systems store any 64 bits. Such a time shows nothing about the age of an export.
+        // Some file systems store any 64 bits as a time. A time out of range says nothing about the age of an
+        // export.
         source.modifiedAt.flatMap { StoredBounds.seconds.contains($0) ? $0 : nil },
       ])
     id = database.lastInsertedRowID
@@ -107,11 +108,13 @@ package final class IngestWriter {
     state.notes = ImportNotes(ingest: id)
   }
 
-  /// Stores a batch in one transaction. If the source allows it, unsorted readings are kept for
-  /// `storeSpooled`. So are readings with the newest first, if the store has no later ones. All readings
-  /// after these are kept, too, because the first of two readings with one identity must be stored.
+  /// Stores a batch in one transaction. If the source allows it, unsorted readings are buffered for
+  /// `storeSpooled`. Readings with the newest first are buffered, too, if the store has no later ones. Then
+  /// all further readings are buffered as well, since of two readings with one identity the first must be
+  /// stored.
   ///
-  /// - Returns: readings that the store itself rejects. The batch's own rejections are not among them.
+  /// - Returns: the readings that the store rejects. Items that the batch already lists as rejected are not
+  ///   included.
   @discardableResult
   package func write(_ batch: IngestBatch) throws -> [Rejection] {
     guard !batch.isEmpty else { return [] }
@@ -145,12 +148,12 @@ package final class IngestWriter {
     return refused
   }
 
-  /// Whether the kept readings are so numerous that they must be stored before the next batch.
+  /// Whether the buffer of unsorted readings is full, so that they must be stored before the next batch.
   package var hasEnoughScattered: Bool { scattered?.isFull == true }
 
-  /// Stores the kept readings, batch by batch.
+  /// Stores the buffered readings, batch by batch.
   ///
-  /// - Parameter onBatch: receives after each batch the readings that the store itself rejects.
+  /// - Parameter onBatch: receives the readings that the store rejects, after each batch.
   package func storeSpooled(_ onBatch: ([Rejection]) throws -> Void) throws {
     guard let waiting = scattered.take() else { return }
     try waiting.merge(of: state.deviceIDs) { readings in
@@ -163,10 +166,11 @@ package final class IngestWriter {
     }
   }
 
-  /// Discards the kept readings: a person who interrupts an import does not wait for them.
+  /// Discards the buffered readings, since a person who interrupts an import does not want to wait for them.
   package func dropScattered() { scattered = nil }
 
-  /// Notes the times of a batch with new items, since another source may state the same items.
+  /// Extends the range of times of counted items by a batch that has new ones. Another source may state the
+  /// same items.
   private func noteCounted(_ records: [ImportedRecord]) {
     for record in records where record.kind == .insulin || record.kind == .food {
       state.counts.noteCounted(record.deviceTime.seconds)
@@ -189,19 +193,20 @@ package final class IngestWriter {
     try last()
   }
 
-  /// Refuses times that need a zone while no zone is known.
+  /// Throws if the batch has times that need a zone and the logbook has no known zone.
   private func requireZone(for batch: IngestBatch) throws {
     guard source.zone?.isGiven == false,
       batch.readings.contains(where: { $0.placement.source.isDerived })
         || batch.records.contains(where: { $0.placement.source.isDerived }),
-      // An export of a store contains its base zone.
+      // An export of a store may contain the base zone itself.
       !batch.records.contains(where: { $0.guid == LogbookZones.baseGuid && !$0.deleted }),
       case let zones = try LogbookZones(database), !zones.isKnown
     else { return }
     throw StatedZone.missing(source.name, zones.unknownBase)
   }
 
-  /// Refuses to go on in a store that a backup has replaced: the numbers of devices and imports would be those of others.
+  /// Throws if the store was replaced by a backup during the import. The numbers of devices and imports would
+  /// then belong to others.
   private func requireOwnStore() throws {
     guard try isOwnStore() else {
       throw Failure(
@@ -209,7 +214,7 @@ package final class IngestWriter {
     }
   }
 
-  /// Whether the store still has this import.
+  /// Whether the store still has the row of this import.
   func isOwnStore() throws -> Bool {
     guard let guid else { return true }
     return try guid
@@ -217,7 +222,7 @@ package final class IngestWriter {
         database.cachedStatement(sql: "SELECT guid FROM ingest WHERE id = ?"), arguments: [id])
   }
 
-  /// Refuses an input of another person than the store's.
+  /// Throws if the input is of another person than the store.
   private func requirePerson() throws {
     guard !source.acceptsPerson,
       case .other(let ingest, _, _) = try StatedPersons(database).verdict(on: persons)
@@ -252,8 +257,9 @@ package final class IngestWriter {
     }
   }
 
-  /// Whether storing the readings in the order of time is faster. For readings with the newest first, it is
-  /// faster only if they are later than all stored ones. Between stored readings, every order costs the same.
+  /// Whether it is faster to sort the readings before storing them. For readings with the newest first, this
+  /// is true only if they are later than all stored ones. Between stored readings, every order takes the same
+  /// time.
   private func shouldSortFirst(_ readings: [Reading]) throws -> Bool {
     if UnsortedSpool.areScattered(readings) { return true }
     guard UnsortedSpool.areNewestFirst(readings) else { return false }
@@ -261,8 +267,8 @@ package final class IngestWriter {
     return readings.contains { $0.deviceTime.seconds > last ?? .min }
   }
 
-  /// Keeps readings for the end; false if there is no space. They can also be stored as they come, only
-  /// slower.
+  /// Buffers readings until the end. Returns false if there is no space; then they are stored as they come,
+  /// which only takes longer.
   private func keep(_ batch: [Reading]) -> Bool {
     guard !batch.isEmpty else { return true }
     do {
@@ -274,7 +280,7 @@ package final class IngestWriter {
     return keepsScattered
   }
 
-  /// Stores readings, except those that are stored as another kind.
+  /// Stores readings, except those that are stored as another kind; see `KindMismatch`.
   private func write(_ batch: [Reading]) throws -> [Rejection] {
     guard let otherKind, case let places = try otherKind.stored(in: batch, deviceIDs: state.deviceIDs),
       !places.isEmpty
@@ -314,7 +320,7 @@ package final class IngestWriter {
     }
     var (first, last) = (state.counts.firstTime ?? .max, state.counts.lastTime ?? .min)
     var (ambiguous, doubtful) = (0, 0)
-    // Once for all readings: the runtime checks each access to a property of this object.
+    // Read once before the loop, since Swift checks each access to a property of this object at run time.
     let (corrections, deviceIDs) = (corrections, state.deviceIDs)
     for reading in batch {
       first = min(first, reading.deviceTime.seconds)

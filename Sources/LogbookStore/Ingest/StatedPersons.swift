@@ -5,13 +5,14 @@ import GRDB
 package import Logbook
 import SQLiteRows
 
-/// What an input states about its person, compared with what the imports of a store stated.
+/// The result of comparing what an input states about its person with what earlier imports stated.
 package enum PersonVerdict: Hashable, Sendable {
-  /// One of them states nothing that the other does.
+  /// The statements cannot be compared, for example if one side states nothing.
   case unknown
-  /// Both are of one person.
+  /// Both state the same person.
   case same
-  /// They are of two people: the import that stated the other one, its format, and when it began in UTC seconds.
+  /// They state different people. The values describe the import that stated the other person: its number,
+  /// its format, and when it began in UTC seconds.
   case other(ingest: Int64, format: String, startedAt: Int64)
 }
 
@@ -26,15 +27,15 @@ extension Store {
     try other.read { theirs in try read { try StatedPersons($0).verdict(on: StatedPersons(theirs)) } }
   }
 
-  /// Whether the imports of both stores state what could be compared, but only as digests with different salts. Then
-  /// nothing shows whether both are of one person.
+  /// Whether both stores have statements that could be compared, but only as digests with different salts.
+  /// Then it is unknown whether both are of one person.
   package func cannotComparePerson(with other: Store) throws -> Bool {
     try other.read { theirs in try read { try StatedPersons($0).isIncomparable(with: StatedPersons(theirs)) }
     }
   }
 }
 
-/// What the imports of a store that are not undone stated about its person.
+/// The statements about the person by imports of a store that are not undone.
 struct StatedPersons {
   private struct Known {
     let kind: Int
@@ -46,11 +47,11 @@ struct StatedPersons {
     let startedAt: Int64
   }
 
-  /// What is compared with all that is known.
+  /// A statement that is compared with all known ones.
   private struct Candidate {
     let kind: Int
     let place: String
-    /// The digests of the words with a salt; nil where they are only known with another one.
+    /// Returns the digests of the words for a salt; nil if they are only known with another salt.
     let words: (String) -> Set<String>?
   }
 
@@ -58,8 +59,9 @@ struct StatedPersons {
 
   init(_ database: Database) { self.database = database }
 
-  /// A name that agrees, or an id or a date of birth that is the same, shows one person. The date of birth decides before
-  /// the name, which a marriage changes, and the name before an id, which each clinic gives.
+  /// The verdict is `same` if a name agrees, or if an id or a date of birth is equal. A date of birth is
+  /// compared before the name, which can change by marriage. The name is compared before an id, since each
+  /// clinic gives its own ids.
   func verdict(on stated: [StatedPerson]) throws -> PersonVerdict {
     try verdict(
       on: stated.map { one in
@@ -67,7 +69,7 @@ struct StatedPersons {
       })
   }
 
-  /// The same for what the imports of another store stated. Only copies of one store have the same salt.
+  /// The verdict on what the imports of another store stated. Only copies of one store have the same salt.
   func verdict(on other: StatedPersons) throws -> PersonVerdict {
     try verdict(
       on: other.known().map { one in
@@ -101,7 +103,7 @@ struct StatedPersons {
     .other(ingest: known.ingest, format: known.format, startedAt: known.startedAt)
   }
 
-  /// Keeps what an import states.
+  /// Stores salted digests of what an import states.
   func add(_ stated: [StatedPerson], ingest: Int64) throws {
     guard !stated.isEmpty else { return }
     let salt = try Store.setting(.personSalt, database) ?? makeSalt()
@@ -110,7 +112,7 @@ struct StatedPersons {
     }
   }
 
-  /// Keeps what the imports of another store stated, as digests with the salts of that store.
+  /// Stores what the imports of another store stated, as digests with the salts of that store.
   func add(_ other: StatedPersons, ingest: Int64) throws {
     for one in try other.known() { try insert(one.kind, one.place, one.salt, one.words, ingest: ingest) }
   }

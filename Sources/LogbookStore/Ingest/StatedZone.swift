@@ -5,18 +5,18 @@ import GRDB
 package import Logbook
 import SQLiteRows
 
-/// The items of an input with a given zone.
+/// The items of an input for which a person gave a zone.
 struct GivenItems {
-  /// The positions between which it has new readings, by series.
+  /// For each series, the range of positions that contains the input's new readings.
   var new: [Int64: ClosedRange<Int64>] = [:]
-  /// Readings that were already in the store.
+  /// The readings of the input that were already in the store.
   var met = KnownReadings()
-  /// The ids of its records.
+  /// The guids of the input's records.
   var records: Set<String> = []
 }
 
-/// Stores the zone that a person gave for an input as a statement about the items of this import. The
-/// statement lists its readings and records by their identities, and nothing else.
+/// Stores the zone that a person gave for an input, as a statement about the items of this import only. The
+/// statement lists these readings and records by their identities.
 struct StatedZone {
   private let zone: NamedZone
   private let ingest: Int64
@@ -26,7 +26,7 @@ struct StatedZone {
     (self.zone, self.ingest, self.database) = (zone.base, ingest, database)
   }
 
-  /// Refuses the input before anything of it is stored, if the logbook has the maximum number of statements.
+  /// Throws before the first item is stored if the logbook already has the maximum number of statements.
   func requireRoom() throws {
     let count = try Int.fetchOne(database.cachedStatement(sql: "SELECT count(*) FROM item_zone")) ?? 0
     guard count >= ItemZone.maxRecords else { return }
@@ -36,12 +36,13 @@ struct StatedZone {
         + "in the zone of the logbook")
   }
 
-  /// Makes the zone the base where the logbook has none. Otherwise returns the records that state it for what the import
-  /// brought, except for items of which an import of this store stated it before. Such statements hold until all of the
-  /// imports that brought these items are undone.
+  /// Makes the zone the base zone if the logbook has none. Otherwise returns the records that state the zone
+  /// for the items of the import. Items for which an earlier import of this store stated the same zone are
+  /// left out. Such a statement is valid until all imports with these items are undone.
   func state(_ given: GivenItems, at now: Int64) throws -> Result {
     let zones = try LogbookZones(database)
-    // A zone that only this system does not know is not replaced by the zone of an input.
+    // If the logbook has a base zone that only this system does not know, the zone of an input does not
+    // replace it.
     guard zones.isKnown || zones.unknownBase != nil else {
       try ZoneRecords.setBase(zone, at: now, database)
       try Store.set(.baseOfImport, "1", database)
@@ -66,22 +67,23 @@ struct StatedZone {
     return result
   }
 
-  /// What follows for an import.
+  /// What the zone of an import changes.
   struct Result {
-    /// The records that state its zone.
+    /// The records that state the zone for the items of the import.
     var statements: [ImportedRecord] = []
-    /// How many of its items keep a period's zone, stated after an equal statement about them.
+    /// The number of items that have the zone of a period. A person stated this period after an equal
+    /// statement about the items.
     var otherwise = 0
-    /// How many visible items of earlier imports its zone moves to another instant.
+    /// The number of visible items of earlier imports whose instant the zone changes.
     var moved = 0
   }
 
-  /// Items with offsets that are derived from zones.
+  /// The items of an input whose offsets are derived from zones.
   private struct Brought {
     var whole = WithdrawnInput(group: UUID().uuidString.lowercased())
-    /// Those that another zone places.
+    /// The items that currently have another zone.
     var others = WithdrawnInput(group: "")
-    /// Those of earlier imports that are at another instant and not hidden.
+    /// The visible items of earlier imports whose instant the zone changes.
     var moved = WithdrawnInput(group: "")
 
     func otherwise(of items: WithdrawnInput) -> Int {
@@ -91,7 +93,7 @@ struct StatedZone {
     }
   }
 
-  /// Only the positions of the input are read: a device may have a hundred million readings.
+  /// Only readings at positions of the input are read, since a device may have a hundred million readings.
   private func addReadings(_ given: GivenItems, to brought: inout Brought) throws {
     var met = given.met
     let lists = met.lists()
@@ -169,7 +171,7 @@ struct StatedZone {
     return record
   }
 
-  /// The failure for an input whose times need a zone while no zone is known.
+  /// The failure for an input whose times need a zone, if the logbook has no known zone.
   static func missing(_ input: String, _ unknown: String?) -> Failure {
     if let unknown {
       return Failure(
@@ -185,18 +187,19 @@ struct StatedZone {
   }
 }
 
-/// Statements by which imports of this store gave the same zone to the same items. An export that is imported each day
-/// states its zone only for its new items.
+/// Statements by which earlier imports of this store gave the same zone to the same items. With them, an
+/// export that is imported each day states its zone only for its new items.
 ///
-/// A period that was stated since for the time of an item makes no difference: a repeated import decides nothing.
+/// Periods that a person stated later are ignored here, since importing an input again must not override
+/// them.
 struct EqualStatements {
   private let zone: String
   private let database: Database
 
   init(_ zone: NamedZone, _ database: Database) { (self.zone, self.database) = (zone.name, database) }
 
-  /// The items to which these statements give the zone, and the ids of the statements. One of another store is not
-  /// counted: it ends with an undo there.
+  /// The items that already have such a statement, and the guids of these statements. Statements of other
+  /// stores are not counted, since an undo in the other store would end them.
   func covering(_ whole: WithdrawnInput) throws -> (items: WithdrawnInput, statements: Set<String>) {
     var items = WithdrawnInput(group: whole.group)
     var used: Set<String> = []
@@ -235,7 +238,7 @@ struct EqualStatements {
           """), arguments: [zone])
   }
 
-  /// The readings of a series to which the last statement about each gives the zone.
+  /// The readings of a series for which the last statement gives this zone.
   private func held(_ all: [ItemZone], of series: SeriesName) -> PointRuns {
     var held = PointRuns([])
     var rest = all.sorted { ItemZone.precedes($1, $0) }[...]
@@ -248,7 +251,8 @@ struct EqualStatements {
     return held
   }
 
-  /// All points of the lists. Lists of similar size are joined, since each union reads both.
+  /// The points of all lists together. Lists of similar size are merged first, since each union reads both
+  /// lists.
   private static func united(_ lists: [PointRuns]) -> PointRuns {
     var lists = lists
     while lists.count > 1 {
@@ -259,7 +263,7 @@ struct EqualStatements {
     return lists.first ?? PointRuns([])
   }
 
-  /// The statements about a record, the last one first.
+  /// The statements about a record, the latest one first.
   private func statements(ofRecord guid: String) throws -> [(guid: String, zone: String)] {
     try Row.fetchAll(
       database.cachedStatement(
@@ -278,7 +282,7 @@ extension WithdrawnInput {
   /// The number of readings and records.
   var count: Int { points.values.reduce(records.count) { $0 + Int($1.count) } }
 
-  /// The items that are not in the other input.
+  /// The items that `other` does not contain.
   func subtracting(_ other: Self) -> Self {
     var rest = self
     rest.points = points.reduce(into: [:]) { rest, next in
@@ -290,14 +294,15 @@ extension WithdrawnInput {
   }
 }
 
-/// The zone of an input's times that state no offset.
+/// The zone for times of an input that state no offset.
 package struct InputZone: Sendable {
   /// The zone.
   package let zone: LogbookZone
-  /// Whether a person gave it for this input. It is then stored as a fact about its readings and records.
+  /// Whether a person gave the zone for this input. Then it is stored as a statement about the input's
+  /// readings and records.
   package let isGiven: Bool
-  /// Whether the offsets of the readings come from this zone. Readings of another store come with the offsets
-  /// that it derived.
+  /// Whether the offsets of the readings come from this zone. False for readings of another store, which
+  /// already have offsets.
   package let placesReadings: Bool
 
   /// The zone of an input.
@@ -307,8 +312,8 @@ package struct InputZone: Sendable {
     self.placesReadings = placesReadings
   }
 
-  /// The zone that a person gave; nil without one.
+  /// The zone that a person gave; nil if the zone is that of the logbook.
   var given: LogbookZone? { isGiven ? zone : nil }
-  /// The zone from which the readings already have their offsets; nil without one.
+  /// The zone from which the readings got their offsets; nil if they got them in another store.
   var placing: LogbookZone? { placesReadings ? zone : nil }
 }

@@ -4,13 +4,14 @@ import GRDB
 import Logbook
 import SQLiteRows
 
-/// Another store of the same person, of which all is taken into a store: readings by their identity, records by their id.
-/// What is hidden in one of both stays hidden, unless an import of the other brought it, as after an upload of both.
+/// Merges another store of the same person into a store. Readings are matched by identity, records by id. An
+/// item that one of both stores hides stays hidden, unless an import of the other store contains it. The
+/// result is the same as after an upload of both stores to one remote.
 package struct StoreMerge {
-  /// The id under which merges are listed: that of glucoport's own exports.
+  /// The format id with which merges are listed, the same as for glucoport's exports.
   package static let format = "glucoport"
 
-  /// A copy that nothing else sees, so that it stays as it is meanwhile.
+  /// A private copy of the other store, so that it cannot change during the merge.
   private let other: Store
   /// The path of the store that is merged.
   package let name: String
@@ -26,11 +27,12 @@ package struct StoreMerge {
     other = try Store.scratch(copyOf: original, zone: original.timezone())
   }
 
-  /// Takes everything in, in one transaction.
+  /// Merges the whole store, in one transaction.
   ///
   /// - Parameter store: a store with the role `importer`.
-  /// - Returns: the number of the import, and what became of the items.
-  /// - Throws: `Failure`: `configuration` where both have other time zones; nothing has changed then.
+  /// - Returns: the number of the import in the store, and the counts of the items.
+  /// - Throws: `Failure` of category `configuration` if both stores have different base zones. Then nothing
+  ///   has changed.
   package func run(into store: Store) throws -> (ingest: Int64, counts: IngestCounts) {
     let zone = try commonZone(with: store)
     try learnWithdrawals(of: store)
@@ -49,12 +51,12 @@ package struct StoreMerge {
     return result
   }
 
-  /// Checks that the store can take it in.
+  /// Checks whether the zones of both stores allow a merge.
   ///
-  /// - Throws: `Failure` of category `configuration` where both have other time zones.
+  /// - Throws: `Failure` of category `configuration` if both stores have different base zones.
   package func requireCommonZone(with store: Store) throws { _ = try commonZone(with: store) }
 
-  /// What a person gave goes before what a system has.
+  /// The base zone for both stores. A zone that a person gave has precedence over a zone of the system.
   private func commonZone(with store: Store) throws -> LogbookZone {
     let (mine, theirs) = (try store.read { try LogbookZones($0) }, try other.read { try LogbookZones($0) })
     guard mine.base != theirs.base, (mine.origin == .given) == (theirs.origin == .given) else {
@@ -66,7 +68,8 @@ package struct StoreMerge {
     )
   }
 
-  /// Applies what the store hides to the copy, which then states which of it its own imports brought.
+  /// Applies the withdrawals of the store to the copy. The copy then states which of the hidden items its own
+  /// imports contain.
   private func learnWithdrawals(of store: Store) throws {
     let kind = RecordKind.withdrawal.rawValue
     let withdrawals = try store.read { try AgedRecord.page(after: "", kind: kind, limit: .max, $0) }
@@ -98,7 +101,7 @@ package struct StoreMerge {
   }
 }
 
-/// A record of a store that is merged, and the age of its content there.
+/// A record of the other store, with the age of its content.
 private struct AgedRecord {
   let record: SyncRecord
   let age: RecordAge
@@ -121,13 +124,14 @@ private struct AgedRecord {
   }
 }
 
-/// When the content of a record was written: by a person, or in the export from which an import took it.
+/// When the content of a record was written: by a person, or by the export from which it was imported.
 private struct RecordAge {
-  /// When a person wrote it, in UTC seconds; nil for what only imports wrote.
+  /// When a person wrote the content, in UTC seconds; nil if only imports wrote it.
   let editedAt: Int64?
-  /// When the export was made, when its file was changed, and when the import began, in UTC seconds; 0 where unknown.
+  /// When the export was made, when its file was changed and when the import began, in UTC seconds; 0 if
+  /// unknown.
   let export: WritingAge
-  /// The import that wrote it; nil for none.
+  /// The number of the import that wrote the content; nil if none did.
   let ingest: Int64?
 
   init(of guid: String, _ database: Database) throws {
@@ -148,7 +152,7 @@ private struct RecordAge {
   }
 }
 
-/// The age of an export, as corrections compare it.
+/// The age of an export, by which `Corrections` compares exports.
 private struct WritingAge: Hashable, Comparable {
   var generatedAt: Int64 = 0
   var modifiedAt: Int64 = 0
@@ -162,13 +166,15 @@ private struct WritingAge: Hashable, Comparable {
 extension IngestWriter {
   private static let pageRecords = 1000
 
-  /// Takes the records of another store, the contents of its attachments, and what its imports stated about the person.
+  /// Merges the records of another store, the contents of its attachments, and the statements about the
+  /// person.
   fileprivate func take(recordsOf other: Store, _ batch: BatchTable, at now: Int64) throws {
     try inTransaction {
-      // An import that read no input is none of this store's; see `BroughtItems`.
+      // This ingest read no input, so it is not one of the imports that `BroughtItems` considers.
       try database.executeCached(
         sql: "UPDATE ingest SET outcome = 'whole' WHERE id = ?", arguments: [ingestID])
-      // Before the records: the content of an attachment is queued with its record.
+      // Contents come before records, since each record of an attachment queues the download of a missing
+      // content.
       try other.read { try MergedContents($0, database).take() }
       let merge = RecordMerge(database, batch, ingest: ingestID)
       var last = ""
@@ -187,7 +193,7 @@ extension IngestWriter {
     }
   }
 
-  /// A base zone that a person gave to the other store, and of which no record states it yet.
+  /// Adopts a base zone that a person gave to the other store, if no record in it states this zone yet.
   private func takeBaseZone(of other: Store) throws {
     let theirs = try other.read { database in
       try LogbookZones.isUnjoined(database) ? LogbookZones(database) : nil
@@ -197,7 +203,7 @@ extension IngestWriter {
   }
 }
 
-/// The contents of attachments that another store has whole.
+/// Copies the contents of attachments that another store has completely.
 private struct MergedContents {
   private let theirs: Database
   private let database: Database
@@ -213,7 +219,7 @@ private struct MergedContents {
       let held = try Bool.fetchOne(
         database.cachedStatement(sql: "SELECT held = size FROM blob WHERE digest = ?"), arguments: [digest])
       let parts = ContentParts(database: theirs, digest: digest)
-      // A damaged content is worth nothing.
+      // A content that does not match its digest is not copied.
       guard held != true, try parts.sum() == digest else { continue }
       try take(parts, digest, size, isNew: held == nil)
     }
@@ -236,11 +242,12 @@ private struct MergedContents {
   }
 }
 
-/// Adds records of another store of the same person to a store, inside a transaction. The result is the same in either
-/// direction, except for a record that is deleted in the store: only a person brings it back.
+/// Merges records of another store of the same person, in one transaction. The result is the same in both
+/// directions. The exception is a record that is deleted in this store: it stays deleted until a person
+/// restores it.
 private final class RecordMerge {
   private let transaction: SyncTransaction
-  /// The import of the merge; nil for records that state something about others.
+  /// The number of the merge's ingest; nil for records that state something about other items.
   private let ingest: Int64?
   private var origins: [WritingAge: Int64] = [:]
   private var database: Database { transaction.database }
@@ -250,9 +257,11 @@ private final class RecordMerge {
     self.ingest = ingest
   }
 
-  /// Which content stays of two different ones. What a person wrote or deleted goes before what imports wrote, and then
-  /// the later one. Of two exports it is the later one, as if both were imported here. At equal times the digest decides,
-  /// as in the other store. What is here already as the remote's side of a conflict is left to the person who resolves it.
+  /// Whether the other store's content replaces the content here. Content that a person wrote or deleted has
+  /// precedence over imported content, then later content over earlier. Of two exports the later one is used,
+  /// as if both were imported here. At equal times the digest decides, so that both stores choose the same. A
+  /// content that is already stored as the remote's side of a conflict stays there until a person resolves
+  /// the conflict.
   private func takes(_ theirs: AgedRecord, over mine: SyncRecord) throws -> Bool {
     if mine.state.isDeleted { return false }
     if try transaction.remoteSide(of: mine)?.state.agrees(with: theirs.record.state) == true { return false }
@@ -269,7 +278,7 @@ private final class RecordMerge {
     return isDeletion || mine.state.digest < theirs.record.state.digest
   }
 
-  /// Takes a record, and returns what became of it.
+  /// Merges a record. The result states how the store changed.
   func take(_ aged: AgedRecord) throws -> RecordWriter.Outcome {
     let theirs = aged.record
     var outcome = RecordWriter.Outcome()
@@ -294,12 +303,12 @@ private final class RecordMerge {
     return outcome
   }
 
-  /// Whether a base zone replaces one that no record states yet.
+  /// Whether a base zone may replace the one here, which no record states and no person gave.
   private func adoptsBase(_ state: RecordState) throws -> Bool {
     try !state.isDeleted && LogbookZones(database).origin != .given
   }
 
-  /// The content as it is stored. What only imports wrote bears no time of an edit.
+  /// The content to be stored. Content that only imports wrote has no time of an edit.
   private func stored(_ aged: AgedRecord) -> RecordState {
     var state = aged.record.state
     if aged.record.isImportedOnly { state.editedAt = aged.age.editedAt }
@@ -316,7 +325,8 @@ private final class RecordMerge {
     return try origin(aged.age.export)
   }
 
-  /// A row that keeps the age of an export, by which a later one corrects its records. It is not an import of this store.
+  /// A row of `ingest` that keeps the age of an export, so that later exports can correct its records. It is
+  /// not an import of this store.
   private func origin(_ age: WritingAge) throws -> Int64 {
     if let known = origins[age] { return known }
     let arguments: StatementArguments = [

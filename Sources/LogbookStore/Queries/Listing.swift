@@ -6,50 +6,50 @@ import SQLiteRows
 
 /// Selects the items of a listing.
 package struct ItemFilter: Sendable {
-  /// UTC seconds, inclusive.
+  /// The first instant, in UTC seconds; nil for no limit.
   package var since: Int64?
-  /// UTC seconds, exclusive.
+  /// The end after the last instant, in UTC seconds; nil for no limit.
   package var until: Int64?
   /// The first shown time, in civil seconds; nil for no limit. `limitShown` sets it.
   package private(set) var shownSince: Int64?
-  /// The end after the last shown time, in civil seconds; nil for no limit.
+  /// The exclusive end of the shown times, in civil seconds; nil for no limit.
   package private(set) var shownUntil: Int64?
-  /// The kinds of readings; none for no readings.
+  /// The kinds of readings that are listed; empty for no readings.
   package var readingKinds = Set(ReadingKind.allCases)
-  /// The kinds of records; none for no records.
+  /// The kinds of records that are listed; empty for no records.
   package var recordKinds = Set(RecordKind.listed)
-  /// Whether to list records that people do not see: statements about other records, and kinds that only
+  /// Whether to list records that lists usually leave out: statements about other items, and kinds that only
   /// newer programs know.
   package var includesUnlistedKinds = false
   /// Whether to list tombstones.
   package var includesDeleted = false
   /// Whether to list items that a withdrawal hides.
   package var includesWithdrawn = false
-  /// Selects the devices whose readings are listed; nil for all of them.
+  /// Returns whether the readings of a device are listed; nil to list all devices.
   package var includesDevice: (@Sendable (Device) -> Bool)?
-  /// The maximum number of items, which are the newest; nil for all.
+  /// The maximum number of items, of which the newest are listed; nil for all items.
   package var newest: Int?
 
   /// A filter for all visible items of the kinds that people see.
   package init() {}
 
-  /// Limits the items to shown times, in civil seconds. An item is of the day that its own clock showed, wherever the
-  /// logbook's clock was then.
+  /// Limits the shown times, in civil seconds. An item belongs to the day that its own clock showed, even if
+  /// another zone applied in the logbook.
   package mutating func limitShown(since: Int64?, until: Int64?) {
     (shownSince, shownUntil) = (since, until)
-    // No shown time is further from its instant.
+    // The difference between a shown time and its instant is never larger than this.
     if let since { self.since = max(self.since ?? .min, since - PositionSpan.maxOffset) }
     if let until { self.until = min(self.until ?? .max, until + PositionSpan.maxOffset) }
   }
 
-  /// The same without the limits of shown times.
+  /// The same filter without limits of shown times.
   package var withoutShownLimits: Self {
     var filter = self
     (filter.shownSince, filter.shownUntil) = (nil, nil)
     return filter
   }
 
-  /// Whether the limits hold an item.
+  /// Whether an item is within the limits of time.
   package func holds(utc: Int64, shown: DeviceTime) -> Bool {
     (since ?? .min) <= utc && utc < (until ?? .max) && isShown(shown)
   }
@@ -61,11 +61,11 @@ package struct ItemFilter: Sendable {
   /// The last second before `until`.
   var lastInstant: Int64 { until.map { max($0, .min + 1) - 1 } ?? .max }
 
-  /// The SQL condition for a listed reading `r`.
+  /// The SQL condition that a reading `r` is listed.
   var readingCondition: String { includesWithdrawn ? "TRUE" : Withdrawn.readingIsShown }
 
-  /// The SQL condition for the series `s` of a listed reading. If every kind is listed, a series of an
-  /// unknown kind is not filtered out, and is reported as damaged.
+  /// The SQL condition that readings of the series `s` are listed. If every kind is listed, there is no
+  /// condition, so that a series with an unknown kind is reported as damaged.
   var readingKindCondition: String {
     if readingKinds.count == ReadingKind.allCases.count { return "TRUE" }
     return "s.kind IN (\(readingKinds.map { String($0.rawValue) }.sorted().joined(separator: ",")))"
@@ -77,7 +77,8 @@ extension Store {
   package func forEachItem(_ filter: ItemFilter, _ body: (StoredItem) throws -> Void) throws {
     try translatingErrors(path) {
       try queue.inDatabase { database in
-        // Both cursors must see the same state of the store, even if an import adds items meanwhile.
+        // The transaction makes both cursors see the same state of the store, even if an import adds items
+        // meanwhile.
         try database.inTransaction(.deferred) {
           try Self.merge(database, filter, body)
           return .commit
@@ -126,7 +127,7 @@ extension Store {
     }
   }
 
-  /// The reading with this address or short id; nil if there is none.
+  /// The reading with this address or short id; nil if the store does not have it.
   ///
   /// - Throws: `Failure` of category `usage` for a short id that several readings have.
   package func reading(at address: String) throws -> StoredReading? {
@@ -151,7 +152,7 @@ extension Store {
     }
   }
 
-  /// The other values that sources had later for a reading, and the ingest of each.
+  /// The other values that sources stated later for a reading, each with the number of its ingest.
   package func revisions(of reading: StoredReading) throws -> [(measurement: Measurement, ingest: Int64)] {
     try read { database in
       try Row.fetchAll(
@@ -174,7 +175,7 @@ extension Store {
     }
   }
 
-  /// The records whose guid starts with this text, at most 10. A long enough text identifies one record.
+  /// The records whose guid starts with this text, at most 10. With a long enough text there is only one.
   package func records(guidPrefix: String) throws -> [StoredRecord] {
     try read { database in
       try Row.fetchAll(
@@ -194,7 +195,7 @@ private struct ListedRecords {
   private let cursor: RowCursor
   private let isDescending: Bool
   private var upcoming: StoredRecord?
-  /// The base zone, if no row of the table states it. An export for another store needs it all the same.
+  /// The base zone as a record, if no record states it yet. An export needs it for other stores.
   private var base: StoredRecord?
 
   init(_ database: Database, _ filter: ItemFilter, isDescending: Bool) throws {
@@ -236,9 +237,9 @@ private struct ListedRecords {
       arguments: range + (first.map { [$0] } ?? []))
   }
 
-  /// A shown time after which all of the `newest` newest records lie; nil if there are fewer records. The
-  /// index by shown time finds it without sorting the others. The order by instant differs from the order by
-  /// shown time by at most one offset on either side.
+  /// A shown time such that the `newest` newest records are all after it; nil if there are fewer records. The
+  /// index by shown time finds it without sorting. The order by instant differs from the order by shown time
+  /// by at most one offset on each side.
   private static func firstShown(
     _ database: Database, _ filter: ItemFilter, _ range: StatementArguments, newest: Int
   ) throws -> Int64? {
@@ -251,8 +252,8 @@ private struct ListedRecords {
     ).map { max($0, .min + 2 * PositionSpan.maxOffset) - 2 * PositionSpan.maxOffset }
   }
 
-  /// The SQL condition for a listed record. Its parameters are the range and what is included.
-  /// A record with a damaged `deleted` is found, so that reading it fails.
+  /// The SQL condition that a record is listed. The parameters are the range of time and the included kinds.
+  /// A record with a damaged column `deleted` meets the condition, so that reading it reports the damage.
   private static func condition(_ filter: ItemFilter) -> String {
     let kinds = list(filter.recordKinds)
     let kind =
@@ -267,8 +268,8 @@ private struct ListedRecords {
       """
   }
 
-  /// Limits the shown times to those that records of the range can have, so that the index finds them.
-  /// Statements are listed whatever their time.
+  /// An SQL condition on the shown times, so that SQLite can use the index. Statements about other items are
+  /// listed whatever their time.
   private static func stretch(_ filter: ItemFilter) -> String {
     if filter.includesUnlistedKinds { return "" }
     let span = PositionSpan(isInstant: false).positions(since: filter.since, until: filter.until)

@@ -4,20 +4,20 @@ import GRDB
 package import Logbook
 import SQLiteRows
 
-/// The clock of a meter when it was last read.
+/// The comparison of a meter's clock with the host's clock when the meter was last read.
 package struct MeterClock: Hashable, Sendable {
   /// The meter.
   package let meter: Device
-  /// Both clocks at that moment.
+  /// Both clocks at the time of reading.
   package let comparison: ClockComparison
-  /// The difference that the import found: the meter's lead over the local time, in seconds.
+  /// How far the meter's clock was ahead of the logbook's local time, in seconds; negative if it was late.
   package let difference: Int64
 }
 
 extension Store {
-  /// 2026-11-21. No glucoport existed before this time, so a host clock that shows an earlier one is wrong.
+  /// 2026-11-21, before which glucoport did not exist. A host clock that shows an earlier time is wrong.
   private static let firstRelease: Int64 = 1_795_219_200
-  /// Imports that run at the same time can end in any order.
+  /// The tolerance for the order in which imports end, in seconds, since several can run at the same time.
   private static let toleranceSeconds: Int64 = 3600
 
   /// The clock of every meter when it was last read.

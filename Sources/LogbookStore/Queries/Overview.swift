@@ -4,7 +4,7 @@ import GRDB
 package import Logbook
 import SQLiteRows
 
-/// The content of a store by kind and device, and what is pending.
+/// The content of a store, counted by kind and device, and what is pending.
 package struct Overview: Sendable {
   /// The readings of one kind and device.
   package struct Line: Sendable {
@@ -42,54 +42,55 @@ package struct Overview: Sendable {
     package var isListed: Bool { RecordKind(rawValue: kind).map(RecordKind.listed.contains) ?? false }
   }
 
-  /// Readings that a withdrawal hides.
+  /// The number of readings that a withdrawal hides.
   package let withdrawnReadings: Int
-  /// Records that a withdrawal hides.
+  /// The number of records that a withdrawal hides.
   package let withdrawnRecords: Int
-  /// The documents to be moved on the remote Nightscout site, since a change of zone changed their instants.
+  /// The numbers of documents on the remote Nightscout site that must be moved, since a change of zone
+  /// changed their instants.
   package let siteMoves: SiteMoves.Counts
   /// The IANA name of the logbook's zone.
   package let timezone: String
-  /// Zones that the logbook states and that this system does not know.
+  /// The names of zones that the logbook states and that this system does not know.
   package let unknownZones: [String]
-  /// Readings by kind and device.
+  /// The counts of readings by kind and device.
   package let lines: [Line]
-  /// Records by kind.
+  /// The counts of records by kind.
   package let recordLines: [RecordLine]
-  /// Records that need a decision.
+  /// The number of records in conflict, which a person must resolve.
   package let conflicts: Int
   /// The last ingests, newest first.
   package let ingests: [IngestEntry]
 
-  /// All readings.
+  /// The number of all readings.
   package var readings: Int { lines.reduce(0) { $0 + $1.readings } }
-  /// All records that lists show, without tombstones.
+  /// The number of records that lists show, without tombstones.
   package var records: Int { recordLines.filter(\.isListed).reduce(0) { $0 + $1.records } }
-  /// Pending readings.
+  /// The number of pending readings.
   package var pendingReadings: Int { lines.reduce(0) { $0 + $1.pending } }
-  /// Pending records.
+  /// The number of pending records.
   package var pendingRecords: Int { recordLines.reduce(0) { $0 + $1.pending } }
-  /// Pending records that lists show.
+  /// The number of pending records that lists show.
   package var pendingListedRecords: Int { recordLines.filter(\.isListed).reduce(0) { $0 + $1.pending } }
-  /// Pending tombstones of records that lists show.
+  /// The number of pending tombstones of records that lists show.
   package var pendingDeletions: Int {
     recordLines.filter(\.isListed).reduce(0) { $0 + $1.pendingDeletions }
   }
-  /// Pending readings and records.
+  /// The number of pending readings and records.
   package var pending: Int { pendingReadings + pendingRecords }
-  /// Readings and records that the remote refused permanently.
+  /// The number of readings and records that the remote refused permanently.
   package var refused: Int { refusedReadings + refusedRecords }
-  /// Readings that the remote refused permanently.
+  /// The number of readings that the remote refused permanently.
   package var refusedReadings: Int { lines.reduce(0) { $0 + $1.refused } }
-  /// Records that the remote refused permanently.
+  /// The number of records that the remote refused permanently.
   package var refusedRecords: Int { recordLines.reduce(0) { $0 + $1.refused } }
 }
 
-/// One run of an import, as `log` lists it.
+/// One import, as `log` lists it.
 package struct IngestEntry: Sendable {
   /// The number that commands use.
   package let id: Int64
-  /// The path, or `-`.
+  /// The path of the input, `-` for standard input, or another name; see `IngestSource.name`.
   package let source: String
   /// The id of the format.
   package let format: String
@@ -103,7 +104,7 @@ package struct IngestEntry: Sendable {
   package let isUndone: Bool
   /// `running`, `whole`, `truncated` or `failed`.
   package let outcome: String
-  /// Counts and decisions as JSON, with the names of glucoport-json(5).
+  /// The counts as JSON, with the names of glucoport-json(5).
   package let counts: String
   /// The decisions about the input, as a JSON list.
   package let decisions: String
@@ -111,7 +112,7 @@ package struct IngestEntry: Sendable {
   package let new: Int
   /// The number of readings that were already in the store.
   package let known: Int
-  /// The numbers of records that it stored, that were already in the store, and that it changed.
+  /// The numbers of records that the import stored, that the store already had, and that the import changed.
   package let records: (new: Int, known: Int, updated: Int)
   /// The number of rejected items.
   package let rejected: Int
@@ -119,8 +120,8 @@ package struct IngestEntry: Sendable {
   package let meter: Device?
   /// The meter's firmware; nil if it reported none.
   package let firmware: String?
-  /// Both clocks at one moment, and the meter's lead over the logbook's local time in seconds. Nil for an
-  /// export, and for a meter without a clock.
+  /// Both clocks at one moment, and how far the meter's clock was ahead of the logbook's local time, in
+  /// seconds. Nil for an export, and for a meter without a clock.
   package let clock: (comparison: ClockComparison, difference: Int64)?
 
   static let columns = """
@@ -183,7 +184,8 @@ extension Overview.RecordLine {
 }
 
 extension Store {
-  /// The state of the store. Reads stored counters, so it takes the same time for any number of readings.
+  /// The content of the store by kind and device. It is read from stored counters, so the time does not grow
+  /// with the number of readings.
   package func overview(ingests: Int) throws -> Overview {
     try read { database in
       let withdrawn = try Self.withdrawnItems(database)
@@ -224,17 +226,18 @@ extension Store {
     }
   }
 
-  /// Hidden records are never sent to a Nightscout site, and count as withdrawn.
+  /// The SQL condition for a pending record. Hidden records are never sent to a Nightscout site, and do not
+  /// count as pending there.
   private static let isPending = """
     \(RecordCondition.isPending) AND NOT (\(SiteSchema.isConnected) AND \(Withdrawn.recordIsUnsent))
     """
 
-  /// Kinds of which people see only the pending records.
+  /// The kinds that lists do not show, as SQL. Of these, people see only the pending records.
   private static let statements = RecordKind.known.filter { !RecordKind.listed.contains($0) }
     .map { "'\($0.rawValue)'" }.joined(separator: ", ")
 
   /// The newest ingests, newest first. The ingest of typed readings is left out, since each typed entry is a
-  /// separate action. Rows that only keep the age of an export are left out as well.
+  /// separate action. Rows that only keep the age of an export are left out, too.
   package func ingests(limit: Int) throws -> [IngestEntry] {
     try read { try Self.ingests($0, limit: limit) }
   }
@@ -249,7 +252,7 @@ extension Store {
     }
   }
 
-  /// The rejections kept with an ingest.
+  /// The rejections that are stored with an ingest.
   package func rejections(of ingest: Int64) throws -> [Rejection] {
     try read { database in
       try Row.fetchAll(

@@ -9,15 +9,15 @@ package struct ReadingDay: Hashable, Sendable {
   package let start: DeviceTime
   /// The number of readings.
   package let readings: Int
-  /// The number of readings that the remote does not have.
+  /// The number of readings that the remote does not have yet.
   package let queued: Int
-  /// The state of the day: the state of the reading that is furthest from being synced.
+  /// The state of the day's reading that is furthest from being synced.
   package let state: SyncState
 }
 
 extension Store {
-  /// The days with readings that pass the filter, oldest first, of all devices. `newest` limits the days. The
-  /// rows that are read grow with these days and not with the store.
+  /// The days with readings of any device that pass the filter, oldest first. `newest` limits the number of
+  /// days. The rows that are read grow with these days, and not with the store.
   package func readingDays(_ filter: ItemFilter, _ activity: SyncActivity) throws -> [ReadingDay] {
     try translatingErrors(path) {
       try queue.inDatabase { database in
@@ -37,12 +37,12 @@ extension Store {
     let limit = filter.newest ?? .max
     guard limit > 0 else { return [] }
     var tallies: [Int64: DayCounts] = [:]
-    // The first listed day, once there are enough days.
+    // The start of the first day to be listed; nil until there are enough days.
     var first: Int64?
     var readings = try OrderedReadings(database, filter, isDescending: true)
     while let reading = try readings.next() {
-      // The remaining readings were taken no later. The day that such a reading shows is later by at most one
-      // offset.
+      // All further readings have this instant or an earlier one. Their shown day can be later than the
+      // instant by at most one offset.
       if let first, reading.utc < first - PositionSpan.maxOffset { break }
       let day = reading.deviceTime.startOfDay
       let isNew = tallies[day] == nil
@@ -76,6 +76,6 @@ private struct DayCounts {
 }
 
 extension DeviceTime {
-  /// The midnight before it, in civil seconds.
+  /// The midnight at which the day of this time begins, in civil seconds.
   fileprivate var startOfDay: Int64 { seconds &- (seconds % 86400 + 86400) % 86400 }
 }

@@ -10,15 +10,15 @@ package struct StoredReading: Sendable {
   package let deviceID: Int64
   /// The device that took the reading.
   package let device: Device
-  /// What was measured.
+  /// The kind of measurement.
   package let kind: ReadingKind
-  /// The meaning of its position among the readings of its device and kind.
+  /// Whether the shown time or the device's tick determines the position.
   package let positionKind: PositionKind
   /// The shown time in civil seconds, or the tick.
   package let position: Int64
-  /// The part of the identity that the value contributes.
+  /// The value as it is part of the identity; see `Reading.valueBucket`.
   package let valueBucket: Int64
-  /// Its number among readings that agree in all other parts of the identity.
+  /// Distinguishes readings that share every other part of the identity: 0, 1, 2 and so on.
   package let occurrence: Int64
   /// The time that the device showed.
   package let deviceTime: DeviceTime
@@ -26,15 +26,15 @@ package struct StoredReading: Sendable {
   package let placement: Placement
   /// The measured value.
   package let measurement: Measurement
-  /// Further facts about it.
+  /// Further statements of the source, such as `beforeMeal`.
   package let marks: ReadingMarks
   /// The number of the ingest that stored it.
   package let ingest: Int64
-  /// Whether the remote has it.
+  /// Whether the remote has the reading.
   package let isUploaded: Bool
   /// Whether a withdrawal hides it.
   package let isWithdrawn: Bool
-  /// The reason of the remote, if it refused the reading permanently; else nil.
+  /// The remote's reason, if it refused the reading permanently; otherwise nil.
   package let refusal: String?
   let partition: Int64
 
@@ -97,11 +97,11 @@ package struct StoredRecord: Sendable {
   package let versionSynced: Int
   /// The ingest that last wrote it; nil if none did.
   package let ingest: Int64?
-  /// The reason of the remote, if it refused exactly this version permanently; else nil.
+  /// The remote's reason, if it refused exactly this version permanently; otherwise nil.
   package let refusal: String?
   /// Whether a withdrawal hides it or its entry.
   package let isWithdrawn: Bool
-  /// The source of the record; nil if unknown.
+  /// The provenance of the record; nil if unknown.
   package let provenance: Provenance?
   let queueCode: QueueCode
 
@@ -134,7 +134,7 @@ package struct StoredRecord: Sendable {
     provenance = try RecordColumns.provenance(row, from: 15)
   }
 
-  /// The base zone of a store in which no record states it yet.
+  /// The base zone as a record, for a store in which no record states it yet.
   init(unjoinedBase state: RecordState) {
     (guid, kind, entryGuid) = (LogbookZones.baseGuid, state.kind, nil)
     (deviceTime, placement) = (state.deviceTime, state.placement)
@@ -159,7 +159,7 @@ package enum StoredItem: Sendable {
     }
   }
 
-  /// The time that its clock showed.
+  /// The time that the clock of its device or person showed.
   package var deviceTime: DeviceTime {
     switch self {
     case .reading(let reading): reading.deviceTime
@@ -168,24 +168,25 @@ package enum StoredItem: Sendable {
   }
 }
 
-/// SQL for fields of a row of `record`, by their expected type. Another program may have written another
-/// type. Such a field counts as missing, since a value that is not text cannot be read as one.
+/// SQL expressions for fields of a row of `record`. Another program may have written a value of another type.
+/// Such a field counts as missing.
 enum StoredField {
-  /// The SHA-256 of an attachment; empty without a valid one.
+  /// The SHA-256 of an attachment; empty if the field is missing or not a SHA-256.
   static let digest = """
     CASE WHEN json_type(record.fields, '$.sha256') = 'text' AND length(json_extract(record.fields, '$.sha256')) = 64
       AND json_extract(record.fields, '$.sha256') NOT GLOB '*[^0-9a-f]*'
       THEN json_extract(record.fields, '$.sha256') ELSE '' END
     """
 
-  /// A text; empty without one.
+  /// A text; empty if the field is missing or not a text.
   static func text(_ name: String) -> String {
     """
     CASE json_type(record.fields, '$.\(name)') WHEN 'text' THEN json_extract(record.fields, '$.\(name)') ELSE '' END
     """
   }
 
-  /// A number of bytes; 0 without one. SQLite reads a whole number that is too large for it as a real number.
+  /// A number of bytes; 0 if the field is missing or not a whole number. SQLite reads a whole number that is
+  /// too large as a real number.
   static func bytes(_ name: String) -> String {
     """
     CASE typeof(json_extract(record.fields, '$.\(name)'))

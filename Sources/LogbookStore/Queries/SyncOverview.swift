@@ -8,18 +8,19 @@ import SQLiteRows
 package struct SyncOverview: Sendable {
   /// The remote; nil without one.
   package let remote: RemoteSetting?
-  /// What the current upload is sending.
+  /// Which items the current upload is sending.
   package let activity: SyncActivity
   /// When the oldest item of the next upload became pending, in UTC seconds; nil if nothing is pending.
   package let oldestPending: Int64?
   /// The number of queued downloads.
   package let downloads: Int
-  /// The number of downloads that are no longer tried: the remote refused them, or their content could not be
-  /// stored.
+  /// The number of downloads that are no longer tried, since the remote refused them or their content could
+  /// not be stored.
   package let refusedDownloads: Int
-  /// The shown time before which readings were left out, in civil seconds; nil if none were.
+  /// The end of the history that was not downloaded, as a shown time in civil seconds; nil if all was
+  /// downloaded.
   package let missingHistoryEnd: Int64?
-  /// Whether the records were left out, since a person cancelled their download.
+  /// Whether records are missing because a person cancelled their download.
   package let leavesOutRecords: Bool
 }
 
@@ -27,7 +28,7 @@ extension Store {
   /// The current sync state of the store and its remote.
   ///
   /// - Parameters:
-  ///   - overview: the pending items, which are not counted again.
+  /// - overview: the counts of pending items, so that they need not be counted again.
   ///   - pendingContents: the number of queued contents of attachments; 0 for a remote that stores none.
   package func syncOverview(_ overview: Overview, pendingContents: Int) throws -> SyncOverview {
     let times = [
@@ -66,8 +67,8 @@ extension Store {
     }
   }
 
-  /// A reading does not store when it arrived, but its import does. A successful upload leaves no reading
-  /// pending, so only imports that ended after it count.
+  /// When the oldest pending reading was imported. A reading stores no such time, but its import does. A
+  /// successful upload leaves no reading pending, so only imports that ended after it are considered.
   private func oldestPendingReading() throws -> Int64? {
     try read { database in
       try StoredRow.seconds(

@@ -2,10 +2,11 @@
 
 import Logbook
 
-/// Readings of one batch in the order of the table's key, with their identities within the input.
+/// The readings of one batch in the order of the table's key, with the identities that they have within the
+/// input.
 ///
-/// With sorted readings, every insert appends to its part of the B-tree, which is five times faster than
-/// inserting at random places. Readings of one identity are also next to each other.
+/// Sorted readings are inserted five times faster than unsorted ones, since each insert appends to its part
+/// of the B-tree. Sorting also places readings with one identity next to each other.
 struct BatchOrder {
   private struct Key {
     let partition: Int64
@@ -21,7 +22,8 @@ struct BatchOrder {
     }
   }
 
-  /// A reading to store: its index in the batch, and the parts of its identity that the batch decides.
+  /// A reading to store: its index in the batch, and the parts of its identity that are known after ordering
+  /// the batch.
   struct Item {
     let index: Int
     /// The index of its series in the writer's `SeriesTable`.
@@ -32,25 +34,25 @@ struct BatchOrder {
 
   /// The readings to store, in the order of the key.
   private(set) var items: [Item] = []
-  /// The number of readings that equal another one of the batch.
+  /// The number of readings that are equal to another one of the batch, and are stored once.
   private(set) var repeated = 0
-  /// Readings that have the stated identity or the tick of another one of the batch, but another value.
+  /// Readings with another value, but with the same stated identity or tick as another one of the batch.
   private(set) var changed: [Item] = []
-  /// Groups of different readings with one key, in the order of their occurrences. The stored readings with that
-  /// key decide which occurrence each gets.
+  /// Groups of different readings with one key, in the order of their occurrences. The occurrences depend on
+  /// the readings with this key that are already stored.
   private(set) var together: [[Item]] = []
-  /// Indexes of readings in the batch whose tick an earlier reading of the batch has on another day.
+  /// Indexes of readings in the batch whose tick is also that of an earlier reading, on another day.
   private(set) var restarted: [Int] = []
   private var keys: [Key] = []
 
-  /// Orders a batch, and adds its series to the table.
+  /// Orders the readings of a batch, and adds their series to the table.
   mutating func arrange(_ readings: [Reading], in table: inout SeriesTable) throws {
     items.removeAll(keepingCapacity: true)
     changed.removeAll(keepingCapacity: true)
     together.removeAll(keepingCapacity: true)
     restarted.removeAll(keepingCapacity: true)
     repeated = 0
-    // For a few readings, it matters little which numbers their series get.
+    // For a small batch, the numbering of its series has little effect on speed.
     if readings.count > BatchTable.capacity { try table.meet(readings) }
     try makeKeys(readings, in: &table)
     var start = 0
@@ -88,7 +90,7 @@ struct BatchOrder {
     if !isSorted { sortKeys() }
   }
 
-  /// Sorts the keys. Most inputs have few readings that are not in order. So these are taken out, sorted, and
+  /// Sorts the keys. In most inputs, only few readings are out of order. These are taken out, sorted, and
   /// merged with the others, which takes a fifth of the time of sorting all.
   private mutating func sortKeys() {
     var late: [Key] = []
@@ -114,7 +116,8 @@ struct BatchOrder {
     }
   }
 
-  /// Decides the identities of readings of one series at one position, given in the input's order.
+  /// Determines the identities of readings of one series at one position. `group` lists them in the order of
+  /// the input.
   private mutating func identify(_ group: [Int], series: Int, _ readings: [Reading]) {
     var byBucket: [(valueBucket: Int64, distinct: [Int])] = []
     let shown = readings[group[0]].deviceTime.seconds
@@ -139,9 +142,10 @@ struct BatchOrder {
     }
   }
 
-  /// Numbers different readings of one identity. Stated occurrences are kept. If the value is part of the
-  /// identity and only its rounding is equal, they are numbered by size, with control tests last. Two values
-  /// at one shown time are numbered in their order. A tick identifies only one reading.
+  /// Numbers different readings of one identity as occurrences. Stated occurrences are kept. Values that are
+  /// equal only after rounding are numbered by size, with control tests last. Two values at one shown time
+  /// are numbered in the order of the input. A tick identifies only one reading, so the others are listed as
+  /// changed.
   private mutating func number(_ distinct: [Int], series: Int, _ valueBucket: Int64, _ readings: [Reading]) {
     let first = readings[distinct[0]]
     if first.occurrenceIsStated {

@@ -4,24 +4,24 @@ import GRDB
 import GRDBSQLite
 import Logbook
 
-/// Rows in memory that the statements of one connection read as the table `batch`. Each connection has one,
-/// which each user empties first.
+/// Rows in memory that SQL statements of one connection read as the table `batch`. Each connection has one
+/// such table. Every user empties it first.
 ///
-/// An `INSERT … SELECT` from it takes two thirds of the time of statements with parameters for a hundred
-/// rows. No value is bound, and none is copied between the registers of the statement.
+/// `INSERT … SELECT` from this table takes two thirds of the time of inserting a hundred rows with
+/// parameters: no value is bound or copied.
 final class BatchTable {
-  /// The maximum number of rows at a time. A chunk with known rows is searched twice; more rows bring no
-  /// gain.
+  /// The maximum number of rows at a time. A chunk that contains known rows is searched twice, so larger
+  /// chunks bring no gain.
   static let capacity = 500
 
   fileprivate let rows = UnsafeMutablePointer<ReadingRow>.allocate(capacity: capacity)
-  /// SQLite keeps the address, so it must live as long as this object.
+  /// SQLite keeps this pointer, so the memory must exist as long as this object.
   private let module = UnsafeMutablePointer<sqlite3_module>.allocate(capacity: 1)
   private(set) var count = 0
   private var areAlike = true
 
-  /// Registers the table with a connection, which keeps this object until it closes. Call it only once:
-  /// registering a module again makes SQLite prepare every statement of the connection again.
+  /// Registers the table with a connection, which keeps this object until it closes. Call it once per
+  /// connection: registering a module again makes SQLite prepare every statement again.
   init(_ database: Database) throws {
     rows.initialize(repeating: ReadingRow(), count: Self.capacity)
     module.initialize(to: BatchModule.make())
@@ -41,7 +41,7 @@ final class BatchTable {
     areAlike = true
   }
 
-  /// The first row, if all rows are alike; see `ReadingRow.isAlike`.
+  /// The first row, if all rows are alike; see `ReadingRow.isAlike`. Otherwise nil.
   var pattern: ReadingRow? { areAlike && count > 0 ? rows[0] : nil }
 
   func append(_ row: ReadingRow) {
@@ -51,7 +51,7 @@ final class BatchTable {
     areAlike = areAlike && row.isAlike(rows[0])
   }
 
-  /// Appends readings. One call for many takes less time: the runtime checks each access to a property.
+  /// Appends readings. It takes many at once, since Swift checks each access to a property at run time.
   func append(_ items: ArraySlice<BatchOrder.Item>, of readings: [Reading], in series: [Series]) {
     precondition(items.count <= Self.capacity - count)
     var (count, areAlike) = (self.count, self.areAlike)
@@ -65,9 +65,9 @@ final class BatchTable {
   }
 }
 
-// SQLite calls the following functions with the pointers that it got from here: `connect` makes each table
-// and `open` each cursor. Their first member is the part that SQLite knows, and both are freed when SQLite
-// asks for it. While a statement runs, nothing appends to the rows that its cursor reads.
+// SQLite calls the following functions with pointers that it got from here. `connect` creates each table, and
+// `open` creates each cursor. Their first member is the structure that SQLite knows. They are freed when
+// SQLite asks for it. While a statement reads the rows, no rows are appended.
 private enum BatchModule {
   private struct Table {
     var base = sqlite3_vtab()

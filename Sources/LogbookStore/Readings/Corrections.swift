@@ -4,15 +4,15 @@ import GRDB
 import Logbook
 import SQLiteRows
 
-/// Finds hand-typed readings that an export shows corrected, and withdraws their earlier values.
+/// Finds hand-typed readings whose values an export corrected, and withdraws the old values.
 ///
-/// A hand-typed value is part of its reading's identity. So a corrected value arrives as a separate reading,
-/// and both are stored. An export shows a correction if three things are true: it has another value at a
-/// shown time, it lacks the old value, and it is later than the export of the old value. This is valid only
-/// for shown times that occur once. A reading with its own tick or instant keeps its first value, and the
+/// The value of a hand-typed reading is part of its identity. So a corrected value is stored as a separate
+/// reading. An export shows a correction if three conditions are met: it has another value at a shown time,
+/// it lacks the old value, and it is later than the export with the old value. This only works for shown
+/// times that occur once. A reading with a tick or instant as its position keeps its first value, and the
 /// other value is listed as a revision.
 ///
-/// The readings of the input are in a TEMP table, so that memory does not grow with it.
+/// The readings of the input are in a TEMP table, so that the use of memory does not grow with the input.
 final class Corrections {
   private static let corrected = "corrected at the source"
   private static let restored = "corrected at the source, then restored"
@@ -33,14 +33,15 @@ final class Corrections {
        PRIMARY KEY (device, kind, position, value_bucket)) WITHOUT ROWID;
     """
 
-  /// Notes a reading of the input, if it was typed by hand. A reading whose identity the input states comes
-  /// from a store and not from a source.
+  /// Records a reading of the input, if a person typed it by hand. Inputs that state identities must not be
+  /// recorded, since they come from a store and not from a source.
   @inline(__always)
   func note(_ reading: Reading, device: Int64) throws {
     if reading.marks.contains(.manual) { try noteHandTyped(reading, device: device) }
   }
 
-  /// The withdrawals that follow from this input, after it has ended and the ingest's times are set.
+  /// The withdrawals that follow from this input. Call it when the input has ended and the times of the
+  /// ingest are stored.
   func withdrawals() throws -> [ImportedRecord] {
     guard
       try Bool.fetchOne(database.cachedStatement(sql: "SELECT EXISTS (SELECT 1 FROM temp.hand_typed)"))
@@ -56,10 +57,10 @@ final class Corrections {
     var ordered: (series: SeriesName, said: SeriesVisibility.Ordered)?
     while let row = try rows.next() {
       let candidate = try Candidate(row)
-      // The values of a withdrawn import are neither older nor newer values.
+      // The values of a withdrawn import are not compared.
       let identity = candidate.reading.identity
       let series = SeriesName(identity)
-      // The rows come series by series, in the order of their points.
+      // The rows are sorted by series, and within a series by their points.
       if ordered?.series != series { ordered = (series, visibility.series(series).ordered) }
       if ordered?.said.lists(SeriesPoint(identity)) == true { continue }
       if let first = place.first, !first.isAtPlace(of: candidate) {
@@ -71,12 +72,12 @@ final class Corrections {
     return try withdrawals + judge(place)
   }
 
-  /// A hand-typed reading at one place.
+  /// A hand-typed reading, which is compared with others at the same position.
   private struct Candidate {
     let reading: StoredReading
-    /// Whether this input has it.
+    /// Whether this input contains it.
     let isGiven: Bool
-    /// Whether this input stored it, or has it again after an import that did not end.
+    /// Whether this input stored it, or contains it after an interrupted import stored it.
     let isOwn: Bool
     let age: ExportAge
 
@@ -123,8 +124,8 @@ extension Corrections {
   private static let columns =
     "\(ExportAge.generated("i")) AS generated, \(ExportAge.modified("i")) AS modified"
 
-  /// Every hand-typed reading at a place in the input that has more than one value. If a killed import stored
-  /// a reading, its age is that of the export that has it again.
+  /// The SQL query for hand-typed readings at positions of the input that have more than one value. A reading
+  /// that an interrupted import stored has the age of the export that contains it again.
   private static let candidates = """
     SELECT \(StoredReading.columns), given.value_bucket IS NOT NULL AS is_given,
       given.value_bucket IS NOT NULL AND (r.ingest = :ingest OR came.finished_at IS NULL) AS is_own, \(columns)
@@ -143,7 +144,7 @@ extension Corrections {
     ORDER BY s.device, s.kind, r.position, r.value_bucket, r.occurrence
     """
 
-  /// Typed by hand, at a shown time that occurs once.
+  /// The SQL condition that a reading was typed by hand and that its shown time occurs once.
   private static func isHandTyped(_ table: String) -> String {
     """
     \(table).marks & \(ReadingMarks.manual.rawValue) <> 0 AND \(table).marks & \(ReadingMarks.clockSetBack.rawValue) = 0
@@ -167,11 +168,11 @@ extension Corrections {
     let this = try thisAge()
     let (given, missing) = (place.filter(\.isGiven), place.filter { !$0.isGiven })
     let returned = try given.filter { try wasExcluded($0.reading, before: this) }
-    // Values of an older export that this one replaces.
+    // Values of an older export that this export replaces.
     let outdated = missing.filter { old in
       old.age < this && (!returned.isEmpty || given.contains { old.age < $0.age })
     }
-    // Values of this export that a later one already replaced.
+    // Values of this export that a later export has already replaced.
     let late = given.filter { old in old.isOwn && missing.contains { this < $0.age } }
     return (outdated + late).map { withdrawal($0.reading, isHidden: true) }
       + returned.map { withdrawal($0.reading, isHidden: false) }
@@ -185,7 +186,8 @@ extension Corrections {
     return try ExportAge(StoredRow(row, of: "ingest"))
   }
 
-  /// Whether an import of an older export withdrew the reading, and the withdrawal was not edited since.
+  /// Whether the import of an older export withdrew the reading, and the withdrawal was not edited since
+  /// then.
   private func wasExcluded(_ reading: StoredReading, before age: ExportAge) throws -> Bool {
     let withdrawal = withdrawal(reading, isHidden: true)
     let row = try Row.fetchOne(
@@ -197,7 +199,7 @@ extension Corrections {
     return try row.map { try ExportAge(StoredRow($0, of: "ingest")) < age } ?? false
   }
 
-  /// One withdrawal for each reading with the same guid in every store, in whatever order files are imported.
+  /// The withdrawal of a reading. It has the same guid in every store and for every order of imports.
   private func withdrawal(_ reading: StoredReading, isHidden: Bool) -> ImportedRecord {
     let withdrawal = Withdrawal(
       .reading(reading.identity), isHidden: isHidden, reason: isHidden ? Self.corrected : Self.restored)

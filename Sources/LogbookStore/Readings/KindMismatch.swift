@@ -4,15 +4,16 @@ import GRDB
 import Logbook
 import SQLiteRows
 
-/// Prevents an import with an inferred kind from storing a measurement again under another kind.
+/// Prevents an import with an inferred kind from storing a measurement again that the store already has as
+/// another kind.
 ///
-/// A table may not name its kind. Its times then show whether a sensor took the values, but only if there are
-/// many rows. So a short export of a sensor may be stored as finger sticks. A long export later brings the
-/// same values as those of a sensor.
+/// A table may not state its kind. The times of its rows show whether a sensor took the values, but only if
+/// there are many rows. So a short export of a sensor may be imported as finger sticks. A later, longer
+/// export then contains the same values as those of a sensor.
 struct KindMismatch {
   private let database: Database
   private let ingest: Int64
-  /// The inferred kinds, each with the kind that another part of the same export may have been stored as.
+  /// The inferred kinds, each with the kind as which another part of the same export may be stored.
   private let others: [(kind: ReadingKind, other: ReadingKind)]
   private let stored: RawStatement
 
@@ -37,10 +38,10 @@ struct KindMismatch {
     stored.bind(ingest, at: 4)
   }
 
-  /// The indexes of readings in a batch that other imports stored under the other kind, and none under this
-  /// kind.
+  /// The indexes of readings in a batch that an earlier import stored as the other kind, and that are not
+  /// stored as this kind.
   ///
-  /// - Parameter deviceIDs: the stored ids of the batch's device indexes.
+  /// - Parameter deviceIDs: the ids in the store, by the batch's device indexes.
   func stored(in batch: [Reading], deviceIDs: [Int64]) throws -> Set<Int> {
     try others.reduce(into: []) { found, pair in
       try found.formUnion(stored(in: batch, as: pair.other, not: pair.kind, deviceIDs))
@@ -51,7 +52,7 @@ struct KindMismatch {
     in batch: [Reading], as other: ReadingKind, not kind: ReadingKind, _ deviceIDs: [Int64]
   ) throws -> Set<Int> {
     let theirs = try series(of: other, deviceIDs)
-    // Most devices have only one of the two kinds.
+    // Most devices have readings of only one of the two kinds.
     guard !theirs.isEmpty else { return [] }
     let own = try series(of: kind, deviceIDs)
     var found: Set<Int> = []
@@ -60,7 +61,7 @@ struct KindMismatch {
       guard let series = theirs[place], series.positions.contains(reading.position),
         try holds(reading, in: series)
       else { continue }
-      // A value that is stored under both kinds, from another source or an earlier import, is known.
+      // A value that is stored under both kinds, by another source or an earlier import, counts as known.
       if let series = own[place], try holds(reading, in: series) { continue }
       found.insert(index)
     }
@@ -71,7 +72,7 @@ struct KindMismatch {
   func rejection(of reading: Reading) -> Rejection {
     let kind = reading.kind
     let other = others.first { $0.kind == kind }?.other ?? kind
-    // One kind for all devices would be wrong for some of them. Only many values show a sensor.
+    // With several devices, a person cannot give one kind for all of them, since it would be wrong for some.
     let advice =
       switch (others.count > 1, kind) {
       case (true, .cbg): "undo that import, and import this input again"
@@ -87,7 +88,7 @@ struct KindMismatch {
 }
 
 extension KindMismatch {
-  /// Identifies a series within a batch.
+  /// One device of a batch, and one way of placing its readings.
   private struct DeviceSeries: Hashable {
     let device: DeviceIndex
     let positionKind: PositionKind
@@ -99,7 +100,7 @@ extension KindMismatch {
     let positions: ClosedRange<Int64>
   }
 
-  /// The series of a kind that have readings.
+  /// The stored series of a kind that have readings, by device.
   private func series(of kind: ReadingKind, _ deviceIDs: [Int64]) throws -> [DeviceSeries: Known] {
     var found: [DeviceSeries: Known] = [:]
     let statement = try database.cachedStatement(
@@ -118,7 +119,7 @@ extension KindMismatch {
     return found
   }
 
-  /// Whether the store has the value of the reading.
+  /// Whether the series in the store contains the value of the reading.
   private func holds(_ reading: Reading, in series: Known) throws -> Bool {
     stored.bind(series.partition, at: 1)
     stored.bind(reading.position, at: 2)

@@ -13,23 +13,23 @@ package struct LikelyDuplicate: Hashable, Sendable {
   package let device: String
   /// The name of the other device.
   package let other: String
-  /// The number of readings of this ingest whose shown minute and value the other device has, too.
+  /// The number of readings of this ingest that have the same shown minute and value on the other device.
   package let readings: Int
 }
 
-/// Where an ingest stored new readings of one series.
+/// The range of one series in which an ingest stored new readings.
 struct NewStretch {
   let series: Series
   private(set) var count: Int
   private(set) var positions: ClosedRange<Int64>
-  /// The shown times, in seconds.
+  /// The range of shown times, in civil seconds.
   private(set) var times: ClosedRange<Int64>
 
   init(_ series: Series, count: Int, positions: ClosedRange<Int64>, times: ClosedRange<Int64>) {
     (self.series, self.count, self.positions, self.times) = (series, count, positions, times)
   }
 
-  /// Adds what another batch of the ingest stored in the series.
+  /// Adds the readings that a later batch of the ingest stored in the series.
   mutating func add(_ next: NewStretch) {
     count += next.count
     positions =
@@ -41,7 +41,7 @@ struct NewStretch {
 }
 
 extension IngestWriter {
-  /// The maximum number of pairs of devices that are compared.
+  /// The maximum number of pairs of devices that one ingest compares.
   private static let maxPairs = 100
 
   private struct PairOfDevices: Hashable {
@@ -50,10 +50,10 @@ extension IngestWriter {
     let upper: Int64
   }
 
-  /// Devices whose readings agree with those that this ingest stored. They are reported, never merged.
+  /// Devices whose readings match those that this ingest stored. They are reported, but never merged.
   ///
-  /// Only what this ingest stored is compared, with what other devices have at these times. So the cost follows the
-  /// size of the import, not that of the store.
+  /// The new readings are compared with those of other devices at the same times. So the cost grows with the
+  /// import, not with the store.
   package func likelyDuplicates() throws -> [LikelyDuplicate] {
     var found: [LikelyDuplicate] = []
     var (left, known): (Int, Set<PairOfDevices>) = (Self.maxPairs, [])
@@ -77,7 +77,7 @@ extension IngestWriter {
     return found
   }
 
-  /// The series of other devices with readings of this kind at these times.
+  /// The series of other devices with readings of the same kind in the same range of time.
   private func others(than stretch: NewStretch, limit: Int) throws -> [SameMinutes.Other] {
     let rows = try Row.fetchAll(
       database.cachedStatement(

@@ -4,27 +4,28 @@ import GRDB
 import Logbook
 import SQLiteRows
 
-/// Positions of readings that become pending, as ranges in the order of the table.
+/// The positions of readings that become pending, as ranges in the order of the table.
 ///
-/// Positions far apart are in separate ranges. So a search for pending readings skips the uploaded ones
-/// between the first and the last reading of an import.
+/// Positions that are far apart are in separate ranges. So a search for pending readings skips uploaded ones
+/// that are between the first and the last reading of an import.
 struct PendingPositions {
   private(set) var ranges: [(partition: Int64, positions: ClosedRange<Int64>)] = []
 
-  /// The maximum distance of two neighbouring positions in a range. For shown times and instants it is a day,
-  /// in which a sensor has at most 1,440 readings. For numbers that a device counts it is 1,000.
+  /// The maximum distance of two neighbouring positions in one range. For shown times and instants it is a
+  /// day, in which a sensor has at most 1,440 readings. For counts of a device it is 1,000.
   static func maxDistance(in partition: Int64) -> Int64 {
     partition < 0 ? 86_400_000 : partition <= 4 ? 86_400 : 1000
   }
 
-  /// Whether a range that ends at `end` may continue to `position`.
+  /// Whether a range that ends at `end` can be extended to `position`.
   @inline(__always)
   static func isNear(_ end: Int64, _ position: Int64, in partition: Int64) -> Bool {
     let (distance, overflow) = position.subtractingReportingOverflow(end)
     return !overflow && distance <= maxDistance(in: partition)
   }
 
-  /// Adds a position. It extends the last range only if it follows that range in the same partition.
+  /// Adds a position. It extends the last range, or begins a new one if it is far from that range or in
+  /// another partition.
   @inline(__always)
   mutating func append(_ partition: Int64, _ position: Int64) {
     if let last = ranges.last, last.partition == partition, position >= last.positions.lowerBound,
@@ -43,7 +44,7 @@ struct PendingPositions {
     for item in items { append(series[item.series].partition, readings[item.index].position) }
   }
 
-  /// Adds the positions to the stored ranges and removes them from here.
+  /// Adds the positions to the ranges in the store, and empties this value.
   mutating func save(_ database: Database) throws {
     guard !ranges.isEmpty else { return }
     let stored = try PendingRanges(database)
@@ -52,7 +53,7 @@ struct PendingPositions {
   }
 }
 
-/// The table `pending_range`; see `PendingSchema`.
+/// Reads and writes the table `pending_range`; see `PendingSchema`.
 struct PendingRanges {
   private let database: Database
   private let before: RawStatement
@@ -84,8 +85,8 @@ struct PendingRanges {
       keptBy: database, "INSERT INTO pending_range VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING")
   }
 
-  /// Adds all positions of a range that are in no stored range: to the nearest range before them, or to new
-  /// ranges.
+  /// Makes the stored ranges contain all positions of a range. The nearest range before them is extended, or
+  /// new ranges are added.
   func cover(_ positions: ClosedRange<Int64>, in partition: Int64) throws {
     var start = positions.lowerBound
     while true {
@@ -111,7 +112,7 @@ struct PendingRanges {
     }
   }
 
-  /// Adds all stored readings to ranges, before all of them become pending.
+  /// Adds ranges for all readings in the store, before all of them become pending.
   func coverAll() throws {
     let rows = try Row.fetchAll(
       database,
@@ -132,7 +133,8 @@ struct PendingRanges {
     before.bind(position, at: 2)
     guard try before.step() else { return nil }
     defer { before.reset() }
-    // The table refuses a range that ends before it begins. If a damaged file has one, it holds nothing.
+    // The table refuses a range whose end is before its start. In a damaged file, such a range counts as one
+    // position.
     return before.integer(0)...max(before.integer(0), before.integer(1))
   }
 
@@ -156,12 +158,12 @@ struct PendingRanges {
 // MARK: - Uploaded readings
 
 extension PendingRanges {
-  /// Removes readings from the ranges after they were marked as uploaded.
+  /// Shortens or removes ranges after readings were marked as uploaded.
   ///
   /// - Parameters:
-  ///   - marked: their positions, in order.
-  ///   - remaining: the positions between the first and the last of them that are still pending, in order.
-  ///     Pending positions without a marked one between them are one range.
+  /// - marked: the positions of the marked readings, in order.
+  /// - remaining: the positions between the first and the last marked one that are still pending, in order.
+  ///   Pending positions with no marked one between them are one range.
   func cut(_ marked: [Int64], remaining: [ClosedRange<Int64>], in partition: Int64) throws {
     guard let first = marked.first, let last = marked.last else { return }
     var (place, rest) = (0, 0)

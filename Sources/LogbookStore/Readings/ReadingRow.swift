@@ -28,19 +28,19 @@ struct ReadingRow {
     marks = reading.marks
   }
 
-  /// The columns in the order in which `give` counts them.
+  /// The columns that `give` returns, by the index that SQLite passes.
   static let columns = """
     partition, position, series, value_bucket, occurrence, device_time, stated_offset, derived_offset, offset_source,
     value, unit, range_flag, threshold, marks
     """
 
-  /// The values of `columns` for rows that are alike: the table gives half of them, and the parameters from
-  /// `?3` on are those that the rows share.
+  /// The values for `columns` if all rows are alike. Half of them come from the columns of the table `batch`.
+  /// The parameters from `?3` on are the values that all rows share.
   static let valuesIfAlike = """
     ?3, position, series, value_bucket, 0, device_time, stated_offset, derived_offset, ?4, value, ?5, 0, NULL, ?6
     """
 
-  /// Whether the row differs from the first one only in what `valuesIfAlike` takes from the table.
+  /// Whether the row and the first row differ only in the columns that `valuesIfAlike` reads from the table.
   @inline(__always)
   func isAlike(_ first: ReadingRow) -> Bool {
     occurrence == 0 && measurement.rangeFlag == 0 && measurement.threshold == nil
@@ -93,7 +93,8 @@ struct ReadingRow {
 }
 
 extension StoredMeasurement {
-  /// Whether the value, unit and range flag in three columns from `column` on agree with a measurement.
+  /// Whether the value, the unit and the range flag in a stored row agree with a measurement. They are the
+  /// three columns from `column` on.
   static func agrees(_ row: RawStatement, from column: Int32, with measurement: Measurement) -> Bool {
     let parts = StoredMeasurement(measurement)
     guard row.integer(column + 2) == parts.rangeFlag else { return false }

@@ -4,10 +4,10 @@ import GRDB
 import Logbook
 import SQLiteRows
 
-/// Stores each reading once: the hot loop of every import.
+/// Stores each reading once. This is the inner loop of every import.
 ///
-/// Positions outside those that the store has are new; positions inside are looked up first. So a chunk is
-/// never inserted only in part, and a second import of a file reads and does not write.
+/// Readings outside the stored range of positions are new; those inside it are looked up first. So every
+/// insert of a chunk succeeds completely, and a second import of a file only reads.
 final class ReadingWriter {
   private let database: Database
   private let ingest: Int64
@@ -21,22 +21,22 @@ final class ReadingWriter {
   private var order = BatchOrder()
   private var table: SeriesTable
   private var outcome = Outcome()
-  /// Readings of the batch that the store has with another value.
+  /// Readings of the batch that the store has with a different value.
   private var differing: [BatchOrder.Item] = []
-  /// For the current chunk: the indexes of items that the store may have, and whether it has each item.
+  /// The indexes of the current chunk's items that the store may have.
   private var candidates: [Int] = []
   private var isKnown: [Bool] = []
-  /// The positions of the chunk's new readings that the remote lacks.
+  /// The positions of new readings in the chunk that the remote does not have.
   private var pending = PendingPositions()
-  /// Times of the batch whose values may have other numbers in another store.
+  /// Shown times of the batch whose values may have other occurrences in another store; see `ValueSets`.
   private var numbered: Set<PlaceOfValues> = []
   /// Readings of the batch that were stored before this import, by the indexes of their series.
   private var met: [[SeriesPoint]] = []
-  /// The number of new readings in a chunk from which their trigger is dropped for the rest of the batch.
+  /// If a chunk has at least this number of new readings, their trigger is dropped for the rest of the batch.
   /// Dropping and creating the trigger takes 0.5 ms, as long as the trigger takes for 500 readings. A batch
   /// has up to 40 chunks.
   private static let manyReadings = BatchTable.capacity / 2
-  /// Whether the batch stores many readings.
+  /// Whether the trigger is dropped, since the batch stores many readings.
   private var storesMany = false
 
   struct Outcome {
@@ -44,40 +44,42 @@ final class ReadingWriter {
     var known = 0
     var repeated = 0
     var changed = 0
-    /// Known values that another store has under another number.
+    /// The number of known values that have another occurrence in the store than the input states.
     var renumbered = 0
-    /// Shown times with a second, new value of a sensor, although no zone repeats these times. The flag
-    /// states whether the same hour has others.
+    /// Shown times for which a sensor has a second, new value, although no zone repeats these times. The flag
+    /// states whether other times within an hour have two values as well.
     var doubled: [(time: DeviceTime, isClockSetBack: Bool)] = []
     var newByKind: [ReadingKind: Int] = [:]
-    /// Where the new readings are, by series.
+    /// The ranges of new readings, one for each series.
     var stretches: [NewStretch] = []
-    /// Indexes in the batch of readings whose tick belongs to a reading of another day.
+    /// Indexes in the batch of readings whose tick is already that of a reading on another day.
     var restarted: [Int] = []
-    /// Known readings that a withdrawal hides.
+    /// The number of known readings that a withdrawal hides.
     var withdrawn = 0
-    /// The known readings by their series.
+    /// The known readings, by series.
     var met: [(series: Series, points: [SeriesPoint])] = []
     /// The known readings that a withdrawal hides, each with the id of its series.
     var metWithdrawn: [(series: Int64, point: SeriesPoint)] = []
   }
 
-  /// - Parameter isUploaded: whether the remote already has the readings, because they come from it.
+  /// - Parameter isUploaded: whether the remote already has the readings, because they were downloaded from
+  ///   it.
   init(_ database: Database, _ chunk: BatchTable, ingest: Int64, isUploaded: Bool = false) throws {
     self.database = database
     self.ingest = ingest
     self.isUploaded = isUploaded
     table = SeriesTable(database, deviceIDs: [])
     self.chunk = chunk
-    // With OR FAIL, SQLite does not keep a journal for each statement, which it needs to undo only that
-    // statement.
+    // OR FAIL is faster: without it, SQLite keeps a journal for each statement, to undo only this statement
+    // if it fails.
     insert = try RawStatement(
       keptBy: database,
       """
       INSERT OR FAIL INTO reading (\(ReadingRow.columns), ingest, uploaded)
       SELECT \(ReadingRow.columns), ?1, ?2 FROM batch
       """)
-    // The readings of most chunks are alike. SQLite then asks the table for half as many columns.
+    // This statement is used if all readings of a chunk are alike, as in most. SQLite then reads half as many
+    // columns.
     insertAlike = try RawStatement(
       keptBy: database,
       """
@@ -113,10 +115,9 @@ final class ReadingWriter {
   /// Stores a batch inside the caller's transaction.
   ///
   /// - Parameters:
-  ///   - devices: the devices to which the readings refer.
-  ///   - deviceIDs: their stored ids.
-  ///   - zone: the zone from which the source derived the offsets; nil if the source only has offsets that
-  ///     others derived.
+  /// - devices: the devices to which the readings refer.
+  /// - deviceIDs: the ids of these devices in the store.
+  /// - zone: the zone from which the offsets of the readings were derived; nil if another store derived them.
   func write(
     _ readings: [Reading], of devices: [Device], deviceIDs: [Int64], placedBy zone: LogbookZone?
   ) throws -> Outcome {
@@ -147,7 +148,8 @@ final class ReadingWriter {
     for (index, items) in order.together.enumerated() {
       try storeVariant(items, readings, isClockSetBack: isOfTurnedClock(index, readings))
     }
-    // If the batch fails, the rollback also restores the trigger.
+    // The trigger must exist again before the end of the transaction. If the batch fails, the rollback
+    // restores it.
     if storesMany { try Roles.keepReadings(database) }
     outcome.newByKind = try table.save(isUploaded: isUploaded)
     outcome.stretches = table.stretches
@@ -194,7 +196,7 @@ extension ReadingWriter {
     table.count(new, of: readings)
   }
 
-  /// Finds the items whose identity the store has. Returns their number.
+  /// Finds the items of a chunk whose identities are in the store. Returns their number.
   private func findKnown(_ items: ArraySlice<BatchOrder.Item>, _ readings: [Reading]) throws -> Int {
     isKnown.removeAll(keepingCapacity: true)
     isKnown.append(contentsOf: repeatElement(false, count: items.count))
@@ -211,7 +213,7 @@ extension ReadingWriter {
       known += 1
       let isWithdrawn = find.integer(6) == 1
       if CounterReset.isAnother(readings[item.index], thanShownAt: find.integer(5)) {
-        // A withdrawn reading does not show that the device started to count again.
+        // A withdrawn reading with the tick does not prove that the device started to count again.
         if isWithdrawn { differing.append(item) } else { outcome.restarted.append(item.index) }
       } else if !agrees(find, readings[item.index]) {
         differing.append(item)
@@ -224,7 +226,7 @@ extension ReadingWriter {
     return known
   }
 
-  /// Counts a reading that was stored before this import.
+  /// Counts a reading that was in the store before this import.
   private func meet(
     _ item: BatchOrder.Item, _ readings: [Reading], occurrence: Int64, isWithdrawn: Bool
   ) {
@@ -259,7 +261,7 @@ extension ReadingWriter {
     outcome.new += inserted
   }
 
-  /// Whether a stored reading with the same identity is the same reading. A control test never equals a
+  /// Whether a stored reading with the same identity has the same value. A control test never agrees with a
   /// reading of a person.
   @inline(__always)
   private func agrees(_ stored: RawStatement, _ reading: Reading) -> Bool {
@@ -271,8 +273,8 @@ extension ReadingWriter {
     stored.integer(7) & Int64(ReadingMarks.controlSolution.rawValue) != 0
   }
 
-  /// Whether another time within an hour has two values as well. This shows a clock that was set back, and
-  /// not two readings in one minute.
+  /// Whether another time within an hour has two values as well. This shows that the clock was set back, and
+  /// that these are not just two readings in one minute.
   private func isOfTurnedClock(_ index: Int, _ readings: [Reading]) -> Bool {
     let item = order.together[index][0]
     guard readings[item.index].kind == .cbg else { return false }
@@ -292,12 +294,12 @@ extension ReadingWriter {
     chunk.append(ReadingRow(item, reading, table.all[item.series]))
   }
 
-  /// Compares the readings of one place in this input with the stored ones. A reading is known if any
-  /// occurrence has its value. Otherwise it is a change at the source, for each stored value that this input
-  /// no longer has. All others get a further occurrence. Withdrawn readings are known as well, but are never
-  /// replaced.
+  /// Compares the readings at one position of this input with the stored ones. A reading is known if the
+  /// store has its value under any occurrence. Otherwise, it is a change at the source if the store has a
+  /// value that this input lacks. All further readings get new occurrences. Withdrawn readings can be known,
+  /// too, but are never replaced.
   ///
-  /// - Parameter isClockSetBack: whether a clock that was set back explains the readings.
+  /// - Parameter isClockSetBack: whether these readings exist because a clock was set back.
   private func storeVariant(
     _ items: [BatchOrder.Item], _ readings: [Reading], isClockSetBack: Bool = false
   ) throws {
@@ -341,28 +343,30 @@ extension ReadingWriter {
     }
   }
 
-  /// A stored reading that agrees with an item.
+  /// A stored reading whose value is that of an item.
   private struct Known {
     let occurrence: Int64
     let isWithdrawn: Bool
-    /// Whether this import stored it.
+    /// Whether this import stored the reading.
     let isOwn: Bool
   }
 
-  /// The stored readings at one place.
+  /// The stored readings at one position, compared with the items of the input.
   private struct StoredAtPlace {
-    /// The stored reading that agrees with each item; nil if its value is not stored.
+    /// For each item, the stored reading with its value; nil if the value is not stored.
     var known: [Known?]
-    /// The number of visible readings of other imports that no item agrees with, without control tests.
+    /// The number of visible readings of other imports whose value no item has. Control tests are counted
+    /// separately.
     var replaced = 0
     var replacedControlTests = 0
-    /// Whether the place has a visible reading.
+    /// Whether a visible reading is stored at the position.
     var isTaken = false
-    /// Whether a visible reading of another day has the tick.
+    /// Whether a visible reading with the same tick is of another day.
     var holdsAnotherDay = false
     var occurrences = TakenOccurrences()
 
-    /// Uses one of the readings that this input no longer has; false if none is left.
+    /// Counts one of the readings that this input lacks as changed to this one. Returns false if none is
+    /// left.
     mutating func takeReplaced(_ reading: Reading) -> Bool {
       let count = reading.isControlTest ? \StoredAtPlace.replacedControlTests : \StoredAtPlace.replaced
       guard self[keyPath: count] > 0 else { return false }
@@ -414,21 +418,21 @@ extension ReadingWriter {
   }
 }
 
-/// Detects that a device started to count again from the beginning. A tick identifies a reading only within
-/// one count.
+/// Detects that a device started to count again from the beginning. Then the same tick identifies two
+/// different readings.
 enum CounterReset {
-  /// The largest shift of a shown time when a clock is set to another zone. A device that was replaced or
-  /// reset has its first ticks again on another day.
+  /// The largest difference of two shown times that setting the clock to another zone can cause, in seconds.
+  /// After a reset of a device, the same ticks come on other days.
   private static let longestShift: Int64 = 26 * 3600
 
-  /// Whether a reading is another one than the stored reading with the same tick.
+  /// Whether a reading is different from the stored one with the same tick, which was shown at another time.
   @inline(__always)
   static func isAnother(_ reading: Reading, thanShownAt stored: Int64) -> Bool {
     reading.positionKind == .tick && abs(reading.deviceTime.seconds - stored) > longestShift
   }
 
-  /// Rejects a reading that is another one. A device without a serial number can be distinguished by a name
-  /// that a person gives, so nothing more is stored under its old name. A device with a serial number cannot.
+  /// Rejects such a reading. If the device has a serial number, only this reading is rejected. Without a
+  /// serial number, the whole input is refused, since a person can give the device another name.
   ///
   /// - Throws: `Failure` of category `badInput` for a device without a serial number.
   static func refuse(_ reading: Reading, of device: Device, from source: String) throws -> Rejection {

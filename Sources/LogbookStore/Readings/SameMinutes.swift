@@ -4,44 +4,45 @@ import GRDB
 import Logbook
 import SQLiteRows
 
-/// Compares new readings of one device with those of another one by their shown minute and their value.
+/// Compares new readings of one device with those of another one by shown minute and value.
 ///
-/// A table states whole minutes, cut or rounded, where an answer of a service has seconds. Two sensors share some
-/// minutes and values by chance, but not one in four.
+/// Minutes are compared, since a table may cut or round times to minutes, while the answer of a service has
+/// seconds. Two sensors can share some minutes and values by chance, but not a quarter of them.
 struct SameMinutes {
-  /// How positions of a series follow its shown times.
+  /// How the positions of a series are related to its shown times.
   enum Order {
-    /// They are the shown times.
+    /// The positions are the shown times.
     case shown
-    /// They are instants in milliseconds.
+    /// The positions are instants in milliseconds.
     case instants
-    /// A device counts them.
+    /// The positions are counts of the device.
     case counter
   }
 
-  /// The series of another device.
+  /// A series of another device.
   struct Other {
     let id: Int64
     let device: Int64
     let partition: Int64
     let order: Order
-    /// The first and the last shown time.
+    /// The range of shown times, in civil seconds.
     let times: ClosedRange<Int64>
   }
 
-  /// The number of equal readings from which two devices are likely the same.
+  /// The minimum number of equal readings for which two devices are probably the same.
   static let minEqual = 12
-  /// The maximum distance of two times of one minute, in seconds.
+  /// The maximum distance of two times that can be the same minute, in seconds.
   static let reach: Int64 = 60
-  /// The number of stored rows that are looked at together.
+  /// The number of stored rows that are compared together as one chunk.
   private static let chunkRows = 1000
-  /// The maximum number of such chunks until a sample is large enough.
+  /// The maximum number of chunks that are read before the sample is large enough for a verdict.
   private static let maxSampleChunks = 5
-  /// How many rows between the new ones are looked at for each new one.
+  /// The maximum number of rows that may be read for each new reading, since other rows can be between them.
   private static let rowsPerReading = 20
-  /// The newest rows that are looked at of a counter, whose order is not that of shown times.
+  /// The number of newest rows that are read of a series with counts, which are not in the order of shown
+  /// times.
   private static let counterRows = 2000
-  /// Times of a chunk that are nearer to each other are looked up together, in seconds.
+  /// Times of a chunk that are at most this far apart are queried together, in seconds.
   private static let joinSeconds: Int64 = 3600
 
   private struct Item: Hashable {
@@ -55,7 +56,7 @@ struct SameMinutes {
     let value: Double
     let unit: Int64
 
-    /// Whether it may be of a table with whole minutes.
+    /// Whether the time may come from a table with whole minutes.
     var isWhole: Bool { time % 60 == 0 }
     var cut: Item { Item(minute: Self.minute(time), value: value, unit: unit) }
     var rounded: Item { Item(minute: Self.minute(time + 30), value: value, unit: unit) }
@@ -67,10 +68,11 @@ struct SameMinutes {
   private let ingest: Int64
   private let stretch: NewStretch
   private let other: Other
-  /// The newest readings of a counter.
+  /// The newest readings of the other series, if its positions are counts.
   private var counted: [Value]?
   private var looked = 0
-  /// Equal readings if minutes are cut, or if the other device or this one states rounded minutes.
+  /// The numbers of equal readings: if both devices cut minutes, if this device rounds them, and if the other
+  /// one does.
   private var (cut, ownRounded, otherRounded) = (0, 0, 0)
 
   init(_ database: Database, ingest: Int64, _ stretch: NewStretch, with other: Other) {
@@ -79,7 +81,7 @@ struct SameMinutes {
 
   private var agreed: Int { max(cut, ownRounded, otherRounded) }
 
-  /// The number of new readings that the other device has, too; nil if they are too few for one sensor.
+  /// The number of new readings that the other device also has; nil if they are too few for the same sensor.
   mutating func count() throws -> Int? {
     let maxChunks = Self.maxSampleChunks + stretch.count * Self.rowsPerReading / Self.chunkRows
     var (next, chunks, isLikely) = (firstPosition, 0, false)
@@ -97,7 +99,7 @@ struct SameMinutes {
     return agreed >= Self.minEqual ? agreed : nil
   }
 
-  /// The first position of new readings at which the other device may have some; nil if there is none.
+  /// The first position of new readings whose times the other device may have, too; nil if there is none.
   private var firstPosition: Int64? {
     let first = stretch.positions.lowerBound
     let reached = other.times.lowerBound - Self.reach
@@ -110,7 +112,8 @@ struct SameMinutes {
     return position <= stretch.positions.upperBound ? position : nil
   }
 
-  /// The last position of a chunk, which has more rows only if they have one position.
+  /// The last position of a chunk. The chunk has more than `chunkRows` rows only if several rows have one
+  /// position.
   private func end(ofChunkFrom first: Int64) throws -> Int64 {
     let last = stretch.positions.upperBound
     let after = try Int64.fetchOne(
@@ -122,7 +125,7 @@ struct SameMinutes {
     return after.map { max(first, $0 - 1) } ?? last
   }
 
-  /// The new readings at these positions, as far as the other device has readings at their times.
+  /// The new readings at these positions whose times are in the range of the other device.
   private func own(_ positions: ClosedRange<Int64>) throws -> [Value] {
     try values(
       """
@@ -153,7 +156,7 @@ struct SameMinutes {
     }
   }
 
-  /// The readings of the other device at these shown times.
+  /// The readings of the other device near these shown times.
   private mutating func others(_ times: ClosedRange<Int64>) throws -> [Value] {
     let (first, last) = (times.lowerBound, times.upperBound)
     let slack = PositionSpan.maxOffset
@@ -197,7 +200,8 @@ struct SameMinutes {
     }
   }
 
-  /// Few ranges that cover the times and what is within reach of them.
+  /// Ranges that contain the times and everything within `reach` of them. Near ranges are joined, so that few
+  /// queries are needed.
   private static func ranges(of times: [Int64]) -> [ClosedRange<Int64>] {
     var ranges: [ClosedRange<Int64>] = []
     for time in times.sorted() {

@@ -4,24 +4,24 @@ import GRDB
 import Logbook
 import SQLiteRows
 
-/// One device's readings of one kind and position kind, as they are stored.
+/// A series as it is stored: the readings of one device with one kind and one position kind.
 struct Series {
   let id: Int64
   let device: Int64
   let positionKind: PositionKind
-  /// The partition of the table that has its readings; see the schema.
+  /// The partition of the table `reading` that contains the readings; see the schema.
   let partition: Int64
   let kind: ReadingKind
-  /// The first and the last stored position. The store has no reading outside of them.
+  /// The range of stored positions; nil without readings.
   let positions: ClosedRange<Int64>?
 
-  /// Whether its ticks are instants in milliseconds, for which the schema has a partition for each kind.
+  /// Whether its ticks are instants in milliseconds. They have a separate partition for each kind.
   var isInstant: Bool { partition < 0 }
 }
 
-/// The series of one batch's readings, and what the batch adds to their counters.
+/// The series of one batch's readings, and the changes of their counters.
 ///
-/// Created again for each transaction, because another process may store readings in between.
+/// It is created for each transaction, because another process may store readings between two transactions.
 struct SeriesTable {
   private struct Change {
     var new = 0
@@ -32,19 +32,19 @@ struct SeriesTable {
 
   private let database: Database
   private let deviceIDs: [Int64]
-  /// Every series so far. Readings are ordered and counted by their indexes in this list.
+  /// Every series found so far. Readings refer to a series by its index in this list.
   private(set) var all: [Series] = []
   private var changes: [Change] = []
-  /// Indexes in `all` by device index, kind and position kind; -1 for a series that is not in it yet.
+  /// Indexes in `all`, by device index, kind and position kind; -1 for a series that is not yet in it.
   private var places: [Int] = []
 
-  /// - Parameter deviceIDs: the stored ids of the batch's device indexes.
+  /// - Parameter deviceIDs: the ids in the store, by the batch's device indexes.
   init(_ database: Database, deviceIDs: [Int64]) {
     self.database = database
     self.deviceIDs = deviceIDs
   }
 
-  /// The index of a reading's series in `all`.
+  /// The index in `all` of a reading's series, which is added if necessary.
   @inline(__always)
   mutating func place(of reading: Reading) throws -> Int {
     let code = Self.code(reading)
@@ -52,9 +52,9 @@ struct SeriesTable {
     return try meet(reading, code)
   }
 
-  /// Adds the series of a batch, those with the fewest readings first. New series get their ids in this
-  /// order, and ticks that a device counts are stored by these ids (see the schema). So most readings of an
-  /// input are appended, whichever device comes first.
+  /// Adds the series of a batch, beginning with the smallest. New series get their ids in this order.
+  /// Readings with counts as positions are stored in the order of these ids (see the schema). So most
+  /// readings are appended to the table, whichever device comes first.
   mutating func meet(_ readings: [Reading]) throws {
     var groups: [(first: Int, count: Int)] = []
     var groupsByCode: [Int] = []
@@ -72,14 +72,14 @@ struct SeriesTable {
     }
   }
 
-  /// Whether the store may have a reading of the series at this index and position.
+  /// Whether the store may have a reading with this position in the series.
   @inline(__always)
   func mayHold(_ place: Int, position: Int64) -> Bool {
     guard let positions = all[place].positions else { return false }
     return positions.contains(position)
   }
 
-  /// Adds the places of items that the store may have.
+  /// Adds to `places` the indexes of the items that may already be stored.
   func candidates(of items: ArraySlice<BatchOrder.Item>, _ readings: [Reading], _ places: inout [Int]) {
     for (place, item) in zip(items.indices, items)
     where mayHold(item.series, position: readings[item.index].position) {
@@ -87,12 +87,12 @@ struct SeriesTable {
     }
   }
 
-  /// Counts new readings.
+  /// Counts new readings, to be added to the store's counters.
   mutating func count(_ items: ArraySlice<BatchOrder.Item>, of readings: [Reading]) {
     for item in items { count(readings[item.index], at: item.series) }
   }
 
-  /// Counts a new reading of the series at an index.
+  /// Counts one new reading of a series, to be added to the store's counters.
   @inline(__always)
   mutating func count(_ reading: Reading, at place: Int) {
     let time = reading.deviceTime.seconds
@@ -104,12 +104,12 @@ struct SeriesTable {
     if all[place].isInstant, !PositionSpan.isNear(reading.position, time) { changes[place].hasStrays = true }
   }
 
-  /// The stored ids of devices that have new readings with ticks.
+  /// The ids in the store of the devices that have new readings with ticks.
   var devicesWithNewTicks: Set<Int64> {
     Set(zip(all, changes).filter { $0.positionKind == .tick && $1.new > 0 }.map { $0.0.device })
   }
 
-  /// Where the new readings are, by series.
+  /// The ranges of new readings, one for each series.
   var stretches: [NewStretch] {
     zip(all, changes).filter { $1.new > 0 }.map { series, change in
       NewStretch(
@@ -118,7 +118,7 @@ struct SeriesTable {
     }
   }
 
-  /// Adds the counts to the store's counters. Returns the new readings by kind.
+  /// Adds the counts to the counters in the store. Returns the number of new readings by kind.
   func save(isUploaded: Bool) throws -> [ReadingKind: Int] {
     var newByKind: [ReadingKind: Int] = [:]
     let hasItemZones = try ItemZoneTables.haveSeries(database)
@@ -137,7 +137,7 @@ struct SeriesTable {
           series.id, change.new, isUploaded ? 0 : change.new, change.positions.first, change.positions.last,
           change.times.first, change.times.last, change.hasStrays,
         ])
-      // A withdrawal may hide new readings.
+      // A withdrawal may hide the new readings, so they are checked at the end of the transaction.
       try database.executeCached(
         sql: """
           INSERT INTO changed_series (series, first_position, last_position) SELECT ?, ?, ?
@@ -152,7 +152,7 @@ struct SeriesTable {
 }
 
 extension SeriesTable {
-  /// Device index, kind and position kind as one number.
+  /// The device index, kind and position kind, combined into one number.
   @inline(__always)
   private static func code(_ reading: Reading) -> Int {
     Int(reading.device.number) << 4 | Int(reading.kind.rawValue) << 1 | Int(reading.positionKind.rawValue)
@@ -160,7 +160,7 @@ extension SeriesTable {
 
   private mutating func meet(_ reading: Reading, _ code: Int) throws -> Int {
     let series = try stored(reading)
-    // Two devices of an input may be one device of the store.
+    // Two devices of the input may be the same device in the store.
     let place = all.firstIndex { $0.id == series.id } ?? all.count
     if place == all.count {
       all.append(series)
@@ -196,16 +196,16 @@ extension SeriesTable {
 }
 
 extension Reading {
-  /// Whether the position is an instant in milliseconds since 1970. All devices share these positions. No
-  /// device has counted this far, and no shown instant is this near to 1970. Larger numbers are random: they
-  /// belong to typed readings.
+  /// Whether the position is an instant in milliseconds since 1970, a range of positions that all devices
+  /// share. No device has counted this far, and no plausible instant is smaller. The upper limit excludes
+  /// typed readings, whose ticks are random.
   var isPlacedByInstant: Bool {
     positionKind == .tick && position >= 100_000_000_000 && position < Device.typedTicks.lowerBound
   }
 }
 
 extension Device {
-  /// The number of this device in the store. Adds the device if it is missing.
+  /// The id of this device in the store, which is added if it is missing.
   func addedID(_ database: Database) throws -> Int64 {
     if let known = try storedID(database) { return known }
     try database.executeCached(

@@ -11,11 +11,11 @@ extension StoredReading {
       occurrence: occurrence)
   }
 
-  /// An id that a person can type: `r`, the shown time in seven digits of base 32, and two digits from the
-  /// identity. The same in every store. If the time is before 1970 or after 3058, it is the address.
+  /// An id that a person can type, the same in every store. It is `r`, the shown time in seven digits of base
+  /// 32, and two digits from the identity. If the time is before 1970 or after 3058, it is `address`.
   package var shortID: String { ShortReadingID(self)?.text ?? address }
 
-  /// The reading with an identity; nil without one.
+  /// The reading with this identity; nil if the store does not have it.
   static func fetch(_ identity: ReadingIdentity, _ database: Database) throws -> StoredReading? {
     let name = SeriesName(identity)
     return try Row.fetchOne(
@@ -35,17 +35,17 @@ extension StoredReading {
   }
 }
 
-/// The parts of a short id of a reading. The shown time, which never changes, finds it without searching the
-/// whole store.
+/// The parts of a reading's short id. It contains the shown time, which never changes, so the reading is
+/// found without a search of the whole store.
 struct ShortReadingID {
-  /// Digits that people do not confuse: no `i`, `l`, `o` and `u`.
+  /// Digits that people do not confuse with each other: `i`, `l`, `o` and `u` are left out.
   private static let digits = Array("0123456789abcdefghjkmnpqrstvwxyz")
   private static let timeDigits = 7
   private static let maxSeconds: Int64 = 1 << (5 * Int64(timeDigits))
 
-  /// The shown time.
+  /// The shown time, in civil seconds.
   let seconds: Int64
-  /// The digits from the identity. They may be left out if the time identifies one reading.
+  /// The two digits from the identity. A person may omit them if the time identifies only one reading.
   let check: String
 
   init?(_ reading: StoredReading) {
@@ -54,7 +54,7 @@ struct ShortReadingID {
     check = String(reading.identity.key.prefix(2).map { Self.digits[Int($0 & 31)] })
   }
 
-  /// The parts of a text; nil if the text cannot be a short id.
+  /// The parts of a short id in a text; nil if the text is not a short id.
   init?(text: String) {
     guard text.first == "r" || text.first == "R" else { return nil }
     let places = text.dropFirst().lowercased().map { digit in
@@ -83,13 +83,13 @@ struct ShortReadingID {
 }
 
 extension Store {
-  /// The reading with a short id; nil without one.
+  /// The reading with a short id; nil if the store does not have it.
   ///
   /// - Throws: `Failure` of category `usage` if several readings have it.
   func reading(short id: ShortReadingID) throws -> StoredReading? {
     var filter = ItemFilter()
     (filter.recordKinds, filter.includesWithdrawn) = ([], true)
-    // No offset is larger than a day.
+    // No offset is longer than a day, so the instant is within a day of the shown time.
     let day: Int64 = 86_400
     (filter.since, filter.until) = (id.seconds - day, id.seconds + day + 1)
     var found: [StoredReading] = []

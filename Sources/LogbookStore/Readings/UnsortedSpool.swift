@@ -4,24 +4,25 @@ import HeapModule
 import Logbook
 import TemporaryFiles
 
-/// Readings that a file has unsorted or newest first. They are kept outside of the store until they can be
-/// stored in the order of time.
+/// Collects readings from a file that has them unsorted or newest first. They are stored only at the end, in
+/// the order of time.
 ///
 /// If unsorted readings were stored as they come, every batch would change nearly every page of the table.
-/// The time of an import would grow with the square of its readings. Batches that each precede the last one
-/// are inserted before stored readings. Each insert then searches twice for its place, which takes three
-/// quarters more of SQLite's time than appending. The readings are kept in a file as sorted runs, which are
-/// merged at the end.
+/// The time of an import would grow with the square of its readings. If each batch precedes the last one,
+/// inserts must search for their place twice, which takes 75 % more time in SQLite than appending. So the
+/// readings are written to a temporary file as sorted runs, which are merged at the end.
 struct UnsortedSpool {
-  /// The maximum number of runs: two million readings in 128 MB, since the file's folder may be in memory.
+  /// The maximum number of runs. They hold two million readings in 128 MB; more is not allowed, since the
+  /// file's folder may be in memory.
   static let maxRuns = 100
-  /// The number of readings of each run that are in memory during the merge.
+  /// The number of readings that are in memory for each run during the merge.
   static let bufferSize = 256
-  /// For fewer readings, the order costs less than keeping them.
+  /// The minimum number of readings for which sorting is worthwhile.
   static let fewest = 10_000
-  /// The number of steps between neighbours that are examined.
+  /// The number of pairs of neighbouring readings that are examined.
   static let sampleSize = 256
-  /// Half of the steps in a shuffled file are longer than a quarter of its period.
+  /// In a shuffled file, half of the steps between neighbours are longer than a quarter of its period. So the
+  /// limit of a 16th is far below.
   static let minPart: Int64 = 16
 
   private let file: UnlinkedFile
@@ -33,8 +34,8 @@ struct UnsortedSpool {
   /// Whether the maximum number of runs is reached.
   var isFull: Bool { runs.count >= Self.maxRuns }
 
-  /// Whether most steps from one reading to the next are longer than `1 / minPart` of the period of most
-  /// readings.
+  /// Whether the readings are unsorted: most steps from one reading to the next are longer than `1 / minPart`
+  /// of the period of most readings.
   static func areScattered(_ readings: [Reading]) -> Bool {
     guard readings.count >= fewest else { return false }
     let sample = stride(from: 1, to: readings.count, by: readings.count / sampleSize)
@@ -44,7 +45,7 @@ struct UnsortedSpool {
     return steps[steps.count / 2] > (times[times.count * 9 / 10] - times[times.count / 10]) / minPart
   }
 
-  /// Whether most steps from one reading to the next go back in time.
+  /// Whether the newest readings come first: most steps from one reading to the next go back in time.
   static func areNewestFirst(_ readings: [Reading]) -> Bool {
     guard readings.count >= fewest else { return false }
     let sample = stride(from: 1, to: readings.count, by: readings.count / sampleSize)
@@ -52,19 +53,19 @@ struct UnsortedSpool {
     return steps.count { $0 < 0 } > steps.count / 2
   }
 
-  /// Keeps a batch.
+  /// Adds a batch as one sorted run.
   ///
-  /// - Parameter devices: the stored ids of the device indexes.
-  /// - Throws: `Failure` if the folder of the file is full. This batch is then not kept, earlier ones are,
-  ///   and no later one can be.
+  /// - Parameter devices: the ids in the store, by the batch's device indexes.
+  /// - Throws: `Failure` if the file's folder is full. Then this batch is not added and no later one can be;
+  ///   earlier ones stay.
   mutating func add(_ readings: [Reading], of devices: [Int64]) throws {
     let run = readings.sorted { SortKey($0, devices, run: 0) < SortKey($1, devices, run: 0) }
     try run.withUnsafeBytes { try file.append($0) }
     runs.append(readings.count)
   }
 
-  /// Passes all kept readings to `store` batch by batch, in the order of the table's key. Readings at one
-  /// place keep the order in which they came.
+  /// Passes all readings to `store` in batches, in the order of the table's key. Readings at the same
+  /// position stay in the order in which they were added.
   func merge(of devices: [Int64], _ store: ([Reading]) throws -> Void) throws {
     var cursors: [Cursor] = []
     var start = 0
@@ -93,8 +94,8 @@ struct UnsortedSpool {
       cursors[place.run].next += 1
       if let reading = try cursors[place.run].reading(from: file) {
         let following = SortKey(reading, devices, run: place.run)
-        // If runs follow each other, as in a file with the newest first, this costs one comparison for each
-        // reading.
+        // If one run follows the other, as in a file with the newest first, each reading needs only this
+        // comparison.
         let isNext = heap.min.map { following < $0 } ?? true
         next = isNext ? following : heap.replaceMin(with: following)
       } else {
@@ -106,7 +107,7 @@ struct UnsortedSpool {
 }
 
 extension UnsortedSpool {
-  /// The place of a reading in the order of the table, except for the order of devices, followed by its run.
+  /// The position of a reading in the order of the table, then its run. The order of devices is ignored.
   private struct SortKey: Comparable {
     let partition: Int64
     let position: Int64
@@ -124,7 +125,7 @@ extension UnsortedSpool {
       self.run = run
     }
 
-    /// Whether both are the same place, in any run.
+    /// Whether both have the same position, in any run.
     func isSame(as other: SortKey) -> Bool { partition == other.partition && position == other.position }
 
     static func < (left: Self, right: Self) -> Bool {
@@ -134,7 +135,8 @@ extension UnsortedSpool {
     }
   }
 
-  /// An index in a run, with some readings from there on. Indexes count readings from the start of the file.
+  /// The next index in a run, with a buffer of readings from there on. Indexes count readings from the start
+  /// of the file.
   private struct Cursor {
     var next: Int
     let end: Int
@@ -146,7 +148,7 @@ extension UnsortedSpool {
       self.end = end
     }
 
-    /// The reading at the index; nil at the end of the run.
+    /// The reading at the next index; nil at the end of the run.
     mutating func reading(from file: UnlinkedFile) throws -> Reading? {
       guard next < end else { return nil }
       if next >= start + buffer.count {

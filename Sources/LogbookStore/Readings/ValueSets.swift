@@ -4,50 +4,54 @@ import GRDB
 import Logbook
 import SQLiteRows
 
-/// Compares, as sets, the values that this store and another one have for one shown time of a sensor.
+/// Compares the values that this store and another one have for one shown time of a sensor, in any order.
 ///
-/// A clock that goes back shows a time twice. The value of a sensor is not part of a reading's identity, so the values of
-/// such a time are numbered. A store that imported only the second pass gives it the number that another store gave the
-/// first one. Then the identities are equal and the values differ, as after a change at the source. They are not a change
-/// if one side has a value of the other side under another number.
+/// A clock that is set back shows a time twice. The value of a sensor is not part of a reading's identity, so
+/// the values of such a time are numbered by occurrence. A store that imported only the second pass numbers
+/// its values like those of the first pass in another store. Then identities are equal and values differ,
+/// which looks like a change at the source. It is not a change if one side has the other side's value under
+/// another number.
 ///
-/// A value that only the other side has is stored under a further number. A value that only this store has may have a
-/// number that means another value there. Then it is stored again under a further number, and the remote receives it.
-/// Of equal values of one time, only the first is visible.
+/// A value that only the other side has is stored with a further number. A value that only this store has may
+/// have a number that the other side uses for another value. Then it is stored again with a further number,
+/// and uploaded. Of equal values at one time, only the first is visible.
 struct ValueSets {
-  /// What became of one shown time.
+  /// How the values at one shown time changed.
   struct Change {
-    /// The number of values of the other side that are now stored.
+    /// The number of values of the other side that were added here.
     var new = 0
-    /// The number of values of this store that it now states under a further number.
+    /// The number of values of this store that were stored again with a further number.
     var restated = 0
   }
 
   private let ingest: Int64
   private let database: Database
-  /// Whether the running ingest states identities, as a store does.
+  /// Whether the current ingest states identities, as an export of a store does.
   private let statesIdentities: Bool
 
   init(_ database: Database, ingest: Int64, statesIdentities: Bool) {
     (self.database, self.ingest, self.statesIdentities) = (database, ingest, statesIdentities)
   }
 
-  /// Whether the values of a reading's time are numbered.
+  /// Whether a reading's values are numbered: it is placed by its shown time, and its value is not part of
+  /// its identity.
   @inline(__always)
   static func numbers(_ reading: Reading) -> Bool {
     reading.positionKind == .time && !reading.kind.valueIsPartOfIdentity
   }
 
-  /// Completes the values of one shown time. Repeated calls change nothing more.
+  /// Stores the missing values of one shown time. A second call changes nothing.
   func complete(_ place: PlaceOfValues) throws -> Change {
     let stored = try values(at: place)
     let stated = try statedValues(at: place)
-    // What the other side has: the values that it stated, and those under numbers for which it stated no other value.
+    // The values of the other side: those that it stated, and those of this store with a number for which it
+    // stated no other value.
     let theirs = stated + stored.filter { own in !stated.contains { $0.occurrence == own.occurrence } }
     let onlyHere = Self.distinct(
       stored.filter { own in !own.isHidden && !theirs.contains { $0.agrees(own) } })
     let onlyThere = Self.distinct(stated.filter { other in !stored.contains { $0.agrees(other) } })
-    // As many values as both sides lack are changes at the source, and the first ones are kept.
+    // Each side has values that the other lacks. In pairs, they are changes at the source, and the values
+    // here are kept. Only values without such a partner are added.
     let changes = min(onlyHere.count, onlyThere.count)
     var occurrences = TakenOccurrences()
     for value in stored + stated { occurrences.insert(value.occurrence) }
@@ -67,13 +71,14 @@ struct ValueSets {
   }
 }
 
-/// The occurrences at one place.
+/// The occurrences that are in use at one position.
 struct TakenOccurrences {
   private var all: Set<Int64> = []
 
   mutating func insert(_ occurrence: Int64) { all.insert(occurrence) }
 
-  /// The occurrence after the last one. If a reading from elsewhere has the maximum, it is the first free one.
+  /// Returns the occurrence after the last one, and marks it as used. If a reading from elsewhere has the
+  /// maximum, the first free one is used.
   mutating func takeNext() -> Int64 {
     let last = all.max() ?? -1
     let next = last < Int64(Int32.max) ? last + 1 : (0...Int64(all.count)).first { !all.contains($0) } ?? 0
@@ -82,7 +87,7 @@ struct TakenOccurrences {
   }
 }
 
-/// One shown time of a sensor.
+/// A shown time of a sensor, at which values are numbered.
 struct PlaceOfValues: Hashable {
   let partition: Int64
   let series: Int64
@@ -91,7 +96,7 @@ struct PlaceOfValues: Hashable {
 }
 
 extension ValueSets {
-  /// A value under a number.
+  /// A value with its occurrence.
   private struct Value {
     let occurrence: Int64
     let measurement: Measurement
@@ -125,7 +130,7 @@ extension ValueSets {
     return values
   }
 
-  /// The values that other stores stated under numbers for which this store has other values.
+  /// The values that other stores stated with numbers for which this store has other values.
   private func statedValues(at place: PlaceOfValues) throws -> [Value] {
     let rows = try RawStatement(
       keptBy: database,
@@ -154,9 +159,10 @@ extension ValueSets {
       ).name)
   }
 
-  /// Stores a value with all else of a reading at its time. The remote lacks it.
+  /// Stores a value as a reading with the other properties of `reading`. It is pending.
   ///
-  /// - Parameter import: the import that brought the value, which undoes it as well; nil for the running ingest.
+  /// - Parameter import: the import that contains the value, and whose undo hides it; nil for the running
+  ///   ingest.
   private func insert(
     _ value: Value, of import: Int64?, as occurrence: Int64, at place: PlaceOfValues, like reading: Value
   ) throws {
@@ -179,7 +185,7 @@ extension ValueSets {
     _ = try insert.run()
   }
 
-  /// Counts the added values, and lets the end of the transaction decide which values of the time are visible.
+  /// Counts the added values. The end of the transaction decides which values of the time are visible.
   private func note(_ change: Change, at place: PlaceOfValues) throws {
     let added = change.new + change.restated
     if added > 0 {
@@ -187,7 +193,7 @@ extension ValueSets {
         sql: "UPDATE series SET readings = readings + ?2, pending = pending + ?2 WHERE id = ?1",
         arguments: [place.series, added])
     }
-    // Only values with stated numbers can be equal. Of a long import, few times are looked at again.
+    // Only values with stated numbers can be equal. So a long import of others checks few times again.
     guard statesIdentities || added > 0 else { return }
     try database.executeCached(
       sql: "INSERT INTO changed_series (series, first_position, last_position) VALUES (?1, ?2, ?2)",

@@ -3,13 +3,15 @@
 import GRDB
 package import Logbook
 
-/// The readings and records of one moment that a person types in one command.
+/// The readings and records that a person types in one command, for one moment.
 package struct TypedEntry: Sendable {
-  /// The readings and their devices: `Device.typed`, or the device that a line of another store states.
+  /// The readings with their devices: `Device.typed`, or the device that a typed line from another store
+  /// states.
   package var readings: [(reading: Reading, device: Device)]
-  /// The records and their new ids. Those after the first belong to the first.
+  /// The records with their new guids. All records after the first belong to the first.
   package var records: [(draft: RecordDraft, guid: String)]
-  /// Whether the time was stated. Else it is only the moment of the input, and the same entry may come at another one.
+  /// Whether the person stated the time. Otherwise it is the moment of the input, and the same entry may be
+  /// stored with another time.
   package var statesTime = true
 
   /// An entry with these items.
@@ -20,7 +22,7 @@ package struct TypedEntry: Sendable {
   }
 }
 
-/// The correction of an entry. A reading never changes: the old one is hidden, and another one is added.
+/// The correction of an entry. Readings never change: the old reading is hidden, and another one is added.
 package struct EntryRevision: Sendable {
   /// Readings to be hidden.
   package var hidden: [StoredReading] = []
@@ -42,7 +44,7 @@ package struct EntryEditor {
   private let store: Store
   private let now: Int64
 
-  /// - Parameter now: the host's clock in UTC seconds, the time of the edits.
+  /// - Parameter now: the host's clock in UTC seconds, used as the time of the edits.
   package init(_ store: Store, at now: Int64) {
     self.store = store
     self.now = now
@@ -54,15 +56,16 @@ package struct EntryEditor {
     package let items: [StoredItem]
     /// False if the store already had all of them.
     package let isNew: Bool
-    /// Whether the store has a record of the entry with other content. That content is kept.
+    /// Whether the store has a record of the entry with different content, which it keeps.
     package var differs = false
   }
 
-  /// Stores all of the entries or none. Each entry is a separate step of `undo`.
+  /// Stores all of the entries, or none of them. Each entry is a separate step of `undo`.
   ///
-  /// - Parameter reached: receives the place of each entry before it is stored, and so that of one that is refused.
-  /// - Throws: `Failure`: `badInput` for a reading that the store has with another value. Also as for records
-  ///   that are added.
+  /// - Parameter reached: receives the index of each entry before it is stored, so that the caller knows
+  ///   which one was refused.
+  /// - Throws: `Failure`: `badInput` for a reading that the store has with another value, and failures of
+  ///   adding records.
   package func add(_ entries: [TypedEntry], reached: (Int) -> Void = { _ in }) throws -> [Outcome] {
     try store.write { database in
       try entries.enumerated().map { place, entry in
@@ -85,19 +88,20 @@ package struct EntryEditor {
     }
   }
 
-  /// Whether a record is stored with other content than that of the entry. A deleted one has none.
+  /// Whether the stored record with this guid has different content. A deleted record counts as not
+  /// different.
   private static func differs(
     _ record: (draft: RecordDraft, guid: String), _ entry: TypedEntry, _ database: Database
   ) throws -> Bool {
     guard let stored = try RecordEditor.fetch(record.guid, database), !stored.isDeleted else { return false }
     var (draft, known) = (record.draft, try RecordDraft(stored))
     if !entry.statesTime { draft.deviceTime = known.deviceTime }
-    // Without an offset, an entry agrees with any stated one, as a row of an export does.
+    // An entry without a stated time or offset agrees with any offset, as a row of an export does.
     if !entry.statesTime || draft.placement.source.isDerived { known.placement = draft.placement }
     return !draft.agrees(with: known)
   }
 
-  /// Corrects an entry. Returns its items after that, and whether anything changed.
+  /// Corrects an entry. Returns its items after the correction, and whether anything changed.
   ///
   /// - Throws: `Failure` as for records that are edited and added.
   package func revise(_ revision: EntryRevision) throws -> Outcome {
@@ -106,7 +110,7 @@ package struct EntryEditor {
         let records = revision.records.map { ($0.draft, $0.guid) } + revision.added.records
         return try Outcome(items: items(revision.kept + added, records, database), isNew: isNew)
       }
-      // A correction that was made already is not a step of 'undo'.
+      // A correction that the store already has is not a step of `undo`.
       guard try Self.isChange(revision, database) else { return try outcome([], isNew: false) }
       let (added, _) = try write(revision.added.readings, database)
       let hidden = revision.hidden.map { Withdrawal(.reading($0.identity), isHidden: true) }
@@ -133,7 +137,7 @@ package struct EntryEditor {
       }
   }
 
-  /// Stores readings. Returns the new ones, and all of them.
+  /// Stores readings. Returns those that are new, and all of them.
   private func write(
     _ typed: [(reading: Reading, device: Device)], _ database: Database
   ) throws -> (added: [StoredReading], all: [StoredReading]) {
@@ -174,12 +178,12 @@ package struct EntryEditor {
       + records.map { .record(try RecordEditor.require($0.guid, database)) }
   }
 
-  /// The ingest of all typed readings of a store.
+  /// The number of the ingest to which all typed readings of a store belong.
   private static func ingest(at now: Int64, _ database: Database) throws -> Int64 {
     let known = try Int64.fetchOne(
       database.cachedStatement(sql: "SELECT id FROM ingest WHERE \(UndoPlan.isTyped) ORDER BY id LIMIT 1"))
     if let known { return known }
-    // It has no end: readings that are typed later belong to it as well, and its time does not count as the
+    // The ingest never ends, since readings that are typed later belong to it, too. So it never counts as the
     // last import.
     try database.executeCached(
       sql: """
@@ -199,7 +203,7 @@ package struct StoredEntry: Sendable {
 }
 
 extension Store {
-  /// The last entry that a person typed or corrected in this store; nil for none.
+  /// The last entry that a person typed or corrected in this store; nil if there is none.
   package func lastEntry() throws -> StoredEntry? {
     try read { database in
       let actions = try ActionLog.actions(
@@ -212,7 +216,7 @@ extension Store {
     }
   }
 
-  /// The entry to which an item belongs; only the item if nothing else is known to belong to it.
+  /// The entry to which an item belongs; only the item itself if nothing is known to belong to it.
   package func entry(of item: StoredItem) throws -> StoredEntry {
     if let entry = try read({ try Self.entry(of: item, $0) }) { return entry }
     if let entry = try typedEntry(with: item) { return entry }
@@ -222,12 +226,13 @@ extension Store {
     }
   }
 
-  /// The typed items of the moment of an item, for an entry of another store, whose actions are not synced. Nil if the
-  /// moment has several values or several entries, because nothing shows which of them belong together.
+  /// The typed items with the same time as an item. It is used for an entry of another store, since the log
+  /// of actions is not synced. Nil if several values or several entries have this time, since nothing shows
+  /// which of them belong together.
   private func typedEntry(with item: StoredItem) throws -> StoredEntry? {
     let (time, id) = (item.deviceTime, item.id)
     var filter = ItemFilter()
-    // No offset moves a time further.
+    // No offset is longer than a day, so the instant is within a day of the shown time.
     let day: Int64 = 86_400
     (filter.since, filter.until) = (time.seconds - day, time.seconds + day + 1)
     var (entry, hasItem) = (StoredEntry(), false)
@@ -249,7 +254,8 @@ extension Store {
     return entry
   }
 
-  /// How far back the last entry is looked for. Edits of settings, such as hidden readings, are in between.
+  /// The number of newest actions that are searched for the last entry. Other actions, such as hiding
+  /// readings, can be between them.
   private static let searchedActions = 100
 
   private static func entry(of item: StoredItem, _ database: Database) throws -> StoredEntry? {
@@ -261,7 +267,7 @@ extension Store {
     return try actions(with: guid, limit: 1, database).first.map { try entry(of: $0, database) }
   }
 
-  /// The newest actions that added or corrected a record, or the reading of a withdrawal.
+  /// The newest actions that added or corrected the record with this guid.
   private static func actions(
     with guid: String, limit: Int, _ database: Database
   ) throws -> [PersonAction] {
@@ -288,8 +294,8 @@ extension Store {
     return entry
   }
 
-  /// The subjects of an action, and those of all actions that share one with it: an edit of one item of an entry names only
-  /// that item.
+  /// The subjects of an action, and of all actions that share a subject with it. An edit of one item of an
+  /// entry only lists this item.
   private static func subjects(
     of action: PersonAction, _ database: Database
   ) throws -> [PersonAction.Subject] {
@@ -318,7 +324,7 @@ extension StoredItem {
 }
 
 extension StoredEntry {
-  /// The entry comes before what belongs to it.
+  /// Sorts the entry itself before the records that belong to it.
   fileprivate mutating func sortRecords() {
     records.sort { ($0.entryGuid == nil ? 0 : 1, $0.guid) < ($1.entryGuid == nil ? 0 : 1, $1.guid) }
   }

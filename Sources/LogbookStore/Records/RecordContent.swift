@@ -4,12 +4,12 @@ import GRDB
 import Logbook
 import SQLiteRows
 
-/// The parts of a record that an import compares: its fields, its time with the stated offset, and whether it
-/// is deleted.
+/// The content of a record that an import compares: its fields, its time with the stated offset, and whether
+/// it is deleted.
 struct RecordContent {
   let fields: String
   let deviceTime: Int64
-  /// Nil if the offset follows from the zones of the logbook.
+  /// The stated offset in seconds; nil if the offset is derived from the zones of the logbook.
   let statedOffset: Int?
   let isDeleted: Bool
 
@@ -34,59 +34,60 @@ struct RecordContent {
       isDeleted: state.isDeleted)
   }
 
-  /// Whether a stored record agrees with this row. A row without an offset agrees with any stated one.
+  /// Whether a stored record has the content of this row. A row without an offset agrees with any stated
+  /// offset.
   func isSaid(by stored: RecordContent) -> Bool {
     fields == stored.fields && deviceTime == stored.deviceTime && isDeleted == stored.isDeleted
       && (statedOffset == nil || statedOffset == stored.statedOffset)
   }
 
-  /// The digest of the record that a withdrawal compares.
+  /// The digest by which a withdrawal recognises this content of a record.
   var withdrawalDigest: String {
     RecordState.withdrawalDigest(
       deviceTime: DeviceTime(seconds: deviceTime), statedOffset: statedOffset.map { Int32(clamping: $0) },
       fields: fields)
   }
 
-  /// The form in the column `imported`: the time with a stated offset in seconds, then the fields.
+  /// The text in the column `imported`: the time with the stated offset in seconds, a blank, then the fields.
   var text: String {
     let offset = statedOffset.map { $0 < 0 ? String($0) : "+\($0)" } ?? ""
     return "\(deviceTime)\(offset) \(fields)"
   }
-  /// The SQL for the same text from a stored row.
+  /// The SQL expression for the same text of a stored row.
   static let sql = """
     (record.device_time || CASE record.offset_source WHEN 0 THEN printf('%+d', record.utc_offset) ELSE '' END
       || ' ' || record.fields)
     """
 }
 
-/// The columns of `record` with the content of a record, the same for edits, resolutions and sync.
+/// The columns of `record` that hold content, for edits, resolutions and sync.
 enum RecordColumns {
-  /// One list, so that every write of a state includes all of them.
+  /// All writes of a state use this list, so that none forgets a column.
   static let content = [
     "entry_guid", "device_time", "utc_offset", "offset_source", "fields", "deleted", "edited_at",
   ]
 
-  /// The columns for the source of the record, which are set once.
+  /// The columns for the provenance of a record, which is stored once and then never changes.
   static let provenance = ["provenance_format", "provenance_source"]
 
-  /// Sets these columns to the arguments of their names, where they are unknown so far.
+  /// Assignments that set these columns to the arguments of their names, if they are still unknown.
   static let provenanceLearned = provenance.map { "\($0) = coalesce(\($0), :\($0))" }.joined(separator: ", ")
 
-  /// The values for these columns.
+  /// The arguments for the columns `provenance`.
   static func arguments(_ provenance: Provenance?) -> StatementArguments {
     ["provenance_format": provenance?.format, "provenance_source": provenance?.source]
   }
 
-  /// The source from a row, whose first of these columns is `first`.
+  /// The provenance in a row. `first` is the index of the first of its two columns.
   static func provenance(_ row: StoredRow, from first: Int) throws -> Provenance? {
     guard let format: String = try row[first] else { return nil }
     return Provenance(format: format, source: try row[first + 1])
   }
 
-  /// Sets each content column to the argument of its name.
+  /// Assignments that set each content column to the argument of its name.
   static let assignments = content.map { "\($0) = :\($0)" }.joined(separator: ", ")
 
-  /// Inserts a row with all these columns and further ones, each from the argument of its name.
+  /// A statement that inserts a row with all these columns and `others`, each from the argument of its name.
   static func insertion(with others: [String] = []) -> String {
     let columns = ["guid", "kind"] + content + provenance + others
     return """
@@ -95,14 +96,14 @@ enum RecordColumns {
       """
   }
 
-  /// The values of a state for an insertion.
+  /// The arguments that a statement of `insertion` needs for a state.
   static func insertionArguments(_ state: RecordState, _ placer: RecordPlacer) throws -> StatementArguments {
     try arguments(state, placer) + arguments(state.provenance)
   }
 
-  /// The values of a state for the content columns.
+  /// The arguments for the content columns.
   ///
-  /// - Parameter placer: derives the offset if the state leaves it to the zones.
+  /// - Parameter placer: derives the offset if the state has no stated one.
   static func arguments(_ state: RecordState, _ placer: RecordPlacer) throws -> StatementArguments {
     let placement = try placer.place(state)
     return [
@@ -114,9 +115,9 @@ enum RecordColumns {
 }
 
 extension RecordFields {
-  /// The fields in their stored form.
+  /// Reads the fields from their stored form.
   ///
-  /// - Throws: `Failure` of category `badInput` for content that another program wrote.
+  /// - Throws: `Failure` of category `badInput` for content that glucoport did not write.
   init(stored text: String, of guid: String) throws(Failure) {
     do throws(JSONError) {
       self = try RecordFields(uncheckedJSON: text)

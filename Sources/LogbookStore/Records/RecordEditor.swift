@@ -3,11 +3,11 @@
 import GRDB
 package import Logbook
 
-/// The content that a person gives a record.
+/// The content of a record as a person enters it.
 package struct RecordDraft: Hashable, Sendable {
-  /// The kind. Never changes once the record is stored.
+  /// The kind of record, which never changes after the record was stored.
   package let kind: RecordKind
-  /// The entry to which it belongs; nil for an entry.
+  /// The guid of the entry to which it belongs; nil for an entry.
   package var entryGuid: String?
   /// The shown time.
   package var deviceTime: DeviceTime
@@ -16,7 +16,7 @@ package struct RecordDraft: Hashable, Sendable {
   /// The content.
   package var fields: RecordFields
 
-  /// An entry unless `entryGuid` is set.
+  /// The draft of an entry. Set `entryGuid` to make the record belong to another one.
   package init(kind: RecordKind, at deviceTime: DeviceTime, placement: Placement, fields: RecordFields) {
     self.kind = kind
     self.deviceTime = deviceTime
@@ -24,7 +24,7 @@ package struct RecordDraft: Hashable, Sendable {
     self.fields = fields
   }
 
-  /// The content of a stored record.
+  /// A draft with the content of a stored record, to be edited.
   package init(_ record: StoredRecord) throws {
     self.init(
       kind: record.kind, at: record.deviceTime, placement: record.placement,
@@ -37,7 +37,7 @@ package struct RecordDraft: Hashable, Sendable {
     state(editedAt: 0).agrees(with: other.state(editedAt: 0))
   }
 
-  /// The state of the record once the draft is stored.
+  /// The state that the record has after the draft is stored.
   func state(editedAt now: Int64, isDeleted: Bool = false) -> RecordState {
     RecordState(
       kind: kind, entryGuid: entryGuid, deviceTime: deviceTime, placement: placement, fields: fields,
@@ -49,7 +49,8 @@ package struct RecordDraft: Hashable, Sendable {
 package struct RecordEdit: Sendable {
   /// The record after the edit.
   package let record: StoredRecord
-  /// The number of edited records: 0 if nothing had to change, more than 1 if children were deleted as well.
+  /// The number of records that were edited: 0 if nothing changed, more than 1 if records of an entry were
+  /// deleted with it.
   package let edits: Int
 
   /// The record after this number of edits.
@@ -59,8 +60,8 @@ package struct RecordEdit: Sendable {
   }
 }
 
-/// The only code with which people change records: every edit increases `version` by one in its transaction.
-/// Records of unknown kinds are not changed, since only the program that wrote them knows the meaning of
+/// Changes records for a person. No other code does so: every edit increases `version` by one in its
+/// transaction. Records of unknown kinds are not changed, since only a newer program knows the meaning of
 /// their fields.
 ///
 /// Needs a store opened as `editor` or `resolver`.
@@ -70,7 +71,7 @@ package struct RecordEditor {
 
   /// An editor of the records of this store.
   ///
-  /// - Parameter now: the host's clock in UTC seconds, the time of the edits.
+  /// - Parameter now: the host's clock in UTC seconds, used as the time of the edits.
   package init(_ store: Store, at now: Int64) {
     self.store = store
     self.now = now
@@ -78,8 +79,8 @@ package struct RecordEditor {
 
   /// Stores a record under a new id.
   ///
-  /// - Throws: `Failure`: `badInput` if the id exists or the content exceeds the limits of a record. Also as
-  ///   for an entry that cannot have it.
+  /// - Throws: `Failure`: `badInput` if the id exists or the content exceeds the limits of a record. Failures
+  ///   of an entry that cannot have the record are thrown, too.
   package func add(_ draft: RecordDraft, guid: String) throws -> RecordEdit {
     try store.write { database in
       try ActionLog(database, at: now).noting(.add, [guid]) {
@@ -88,7 +89,7 @@ package struct RecordEditor {
     }
   }
 
-  /// Stores records of attachments with their contents, all of them or none.
+  /// Stores records of attachments together with their contents, or none of them.
   ///
   /// - Parameter contents: the contents that were collected for this store.
   /// - Throws: `Failure` as for `add`.
@@ -103,11 +104,11 @@ package struct RecordEditor {
     }
   }
 
-  /// Changes a record with `change`, which gets the current content in the same transaction. So two
-  /// simultaneous edits never undo each other.
+  /// Changes a record with `change`. It receives the current content inside the same transaction, so two
+  /// simultaneous edits never overwrite each other.
   ///
   /// - Throws: `Failure`: `missingInput` if the record is missing or deleted, `configuration` for an unknown
-  ///   kind. Also as for an entry that cannot have it.
+  ///   kind. Failures of an entry that cannot have the record are thrown, too.
   package func edit(_ guid: String, _ change: (inout RecordDraft) throws -> Void) throws -> RecordEdit {
     try store.write { database in
       let record = try Self.require(guid, database)
@@ -133,7 +134,7 @@ package struct RecordEditor {
     }
   }
 
-  /// Replaces a record and everything that belongs to it by tombstones. A deleted record stays as it is.
+  /// Replaces a record and all records that belong to it by tombstones. A deleted record stays as it is.
   ///
   /// - Throws: `Failure`: `missingInput` if the record is missing, `configuration` for an unknown kind.
   package func delete(_ guid: String) throws -> RecordEdit {
@@ -152,7 +153,7 @@ package struct RecordEditor {
 // MARK: - Writes inside a transaction
 
 extension RecordEditor {
-  /// Writes this state of a record as one edit.
+  /// Replaces the state of a record, as one edit.
   static func write(_ state: RecordState, to guid: String, _ database: Database) throws {
     try database.executeCached(
       sql: "UPDATE record SET \(RecordColumns.assignments), version = version + 1 WHERE guid = :guid",
@@ -166,7 +167,7 @@ extension RecordEditor {
       ?? false
   }
 
-  /// Adds a record.
+  /// Adds a record with this state and guid, as its first version.
   static func insert(_ state: RecordState, _ guid: String, _ database: Database) throws {
     try database.executeCached(
       sql: RecordColumns.insertion(),
@@ -175,7 +176,7 @@ extension RecordEditor {
       ])
   }
 
-  /// Replaces records and everything that belongs to them by tombstones, with one edit each. Returns the
+  /// Replaces records and all records that belong to them by tombstones, with one edit each. Returns the
   /// number of edits.
   static func delete(_ guids: [String], at now: Int64, _ database: Database) throws -> Int {
     var (waiting, edits) = (guids, 0)
@@ -186,14 +187,14 @@ extension RecordEditor {
           """,
         arguments: [now, next])
       edits += 1
-      // An export may nest records deeper than one level, or in a circle. Deleted records are not found
-      // again.
+      // An export may nest records more than one level deep, or in a circle. The loop still ends, since
+      // deleted records are not returned again.
       waiting += try children(of: next, database).filter { !waiting.contains($0) }
     }
     return edits
   }
 
-  /// A record, and everything that is deleted with it.
+  /// The guids of a record and of all records that are deleted with it.
   private static func withChildren(_ guid: String, _ database: Database) throws -> [String] {
     var (all, next) = ([guid], 0)
     while next < all.count {
@@ -203,7 +204,7 @@ extension RecordEditor {
     return all
   }
 
-  /// The records that belong to an entry, without tombstones.
+  /// The guids of the records that belong to an entry, without tombstones.
   static func children(of guid: String, _ database: Database) throws -> [String] {
     try String.fetchAll(
       database.cachedStatement(sql: "SELECT guid FROM record WHERE entry_guid = ? AND deleted = 0"),
@@ -212,7 +213,7 @@ extension RecordEditor {
 }
 
 extension RecordEditor {
-  /// Writes this content of a record as one edit. Does nothing if the record already has it.
+  /// Replaces the content of a record, as one edit. Does nothing if the record already has this content.
   func replace(_ guid: String, by draft: RecordDraft, _ database: Database) throws {
     let record = try Self.require(guid, database)
     guard !record.isDeleted else {
@@ -248,8 +249,8 @@ extension RecordEditor {
     return record
   }
 
-  /// Refuses an unknown kind, whose fields have an unknown meaning, and a kind that only separate commands
-  /// write.
+  /// Throws for a record of an unknown kind, whose fields have an unknown meaning. Also throws for a kind
+  /// that only separate commands write.
   private static func requireKnown(_ record: StoredRecord) throws {
     guard let details = record.kind.details else {
       throw Failure(
@@ -266,13 +267,13 @@ extension RecordEditor {
     }
   }
 
-  /// Refuses content that every remote refuses.
+  /// Throws for content that is larger than every remote accepts.
   private static func requireLimits(_ draft: RecordDraft, _ guid: String) throws {
     guard let fault = draft.fields.fault else { return }
     throw Failure(.badInput, "\(guid): cannot store this record: \(fault)")
   }
 
-  /// Refuses an entry that is missing, is deleted, or belongs to another entry.
+  /// Throws if the entry is missing or deleted, or belongs to another entry itself.
   private static func requireEntry(_ entry: String, for guid: String, _ database: Database) throws {
     let record = try require(entry, database)
     guard !record.isDeleted else {
@@ -293,7 +294,7 @@ extension RecordEditor {
 }
 
 extension Failure {
-  /// The failure for a record of a zone, which the commands for records cannot edit.
+  /// The failure for a record of kind `zone`, which the commands for records cannot edit.
   package static func zoneRecord(_ guid: String) -> Failure {
     Failure(
       .usage,

@@ -4,21 +4,24 @@ import GRDB
 import Logbook
 import SQLiteRows
 
-/// Finds the record that matches a row without its own id, in any order of the rows.
+/// Finds the stored record for a row of an export that has no id. The result does not depend on the order of
+/// the rows.
 ///
-/// Rows that agree in all texts of their key differ by an ordinal, which no export states. A row matches the
-/// record that an import wrote from equal content. At the end of the input, changed rows and records without
-/// a row remain; both are paired in the order of their content. All of this is in TEMP tables, so that memory
-/// does not grow with the input.
+/// The identity of such a record is a key of several texts (`RowKey`). Rows with equal keys are distinguished
+/// by an ordinal, which no export states. A row matches the record that an import wrote from equal content.
+/// At the end of the input, rows whose content changed and records without a row remain. Both are paired in
+/// the order of their content. The data is in TEMP tables, so that the use of memory does not grow with the
+/// input.
 final class RecordOrdinals {
   enum Finding {
     /// An equal row came earlier in this input, and its record was new or not.
     case repeated(isNew: Bool)
     /// The record with this guid.
     case stored(guid: String)
-    /// No record exists yet.
+    /// The row has no record yet. Its record gets this ordinal.
     case free(ordinal: Int)
-    /// Either one of the records without a matching row so far, or no record. The end of the input decides.
+    /// The row may belong to a record that has no matching row so far, or it is new. The end of the input
+    /// decides.
     case open
   }
 
@@ -43,7 +46,7 @@ final class RecordOrdinals {
        offset_source INTEGER, fields TEXT, provenance_format TEXT, provenance_source TEXT, PRIMARY KEY (base, content)) WITHOUT ROWID;
     """
 
-  /// Finds the record of a row, and assigns it to this row.
+  /// Finds the record of a row, and marks the record as used by this row.
   func find(_ key: RowKey, _ content: RecordContent) throws -> Finding {
     let next = try refresh(key)
     switch try match(key.base, content) {
@@ -56,12 +59,12 @@ final class RecordOrdinals {
     return try Bool.fetchOne(unclaimed, arguments: [key.base]) == true ? .open : .free(ordinal: next)
   }
 
-  /// Assigns a free ordinal to a row whose record is stored under it.
+  /// Marks an ordinal as used by a row, after the record of the row was stored with it.
   func take(_ ordinal: Int, of key: RowKey, for content: RecordContent) throws {
     try add(key, ordinal, content: content.text, imported: content.text, given: content.text, isNew: true)
   }
 
-  /// Keeps an undecided row until the end of the input. False if an equal one is already kept.
+  /// Stores an undecided row until the end of the input. Returns false if an equal row is already stored.
   func keep(_ row: RecordRow, _ key: RowKey) throws -> Bool {
     let statement = try database.cachedStatement(
       sql: "INSERT INTO temp.open_row VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING")
@@ -73,7 +76,7 @@ final class RecordOrdinals {
     return database.changesCount > 0
   }
 
-  /// Decides the kept rows at the end of the input.
+  /// Decides about the undecided rows, at the end of the input.
   ///
   /// - Parameters:
   ///   - known: receives each row and the guid of the record that it matches.
@@ -118,8 +121,8 @@ extension RecordOrdinals {
     case claimed(guid: String)
   }
 
-  /// Loads stored records of a key that are not loaded yet. Returns the first free ordinal. Another process
-  /// may have stored some since the last call.
+  /// Loads the stored records with a key that are not yet loaded, since another process may have stored some.
+  /// Returns the first free ordinal.
   private func refresh(_ key: RowKey) throws -> Int {
     let last = try database.cachedStatement(
       sql: "SELECT coalesce(max(ordinal) + 1, 0) FROM temp.record_ordinal WHERE base = ?")
@@ -144,8 +147,8 @@ extension RecordOrdinals {
     ])
   }
 
-  /// The record that an import wrote from this content, edited here or not. Otherwise a record that has this
-  /// content.
+  /// The record that an import wrote from this content, even if it was edited later. If there is none, a
+  /// record that has this content now.
   private func match(_ base: String, _ content: RecordContent) throws -> Match {
     let candidates = try database.cachedStatement(
       sql: """

@@ -4,13 +4,13 @@ import GRDB
 package import Logbook
 import SQLiteRows
 
-/// A record that needs a decision.
+/// A record in conflict, about which a person must decide.
 package struct RecordConflict: Hashable, Sendable {
   /// The reason for the conflict.
   package enum Cause: String, Hashable, Sendable {
-    /// It was edited here and on the remote since both sides agreed.
+    /// The record was edited here and on the remote since both sides agreed.
     case edited
-    /// It is deleted, and others added records to it meanwhile.
+    /// An entry was deleted, and others added records to it in the meantime.
     case orphaned
   }
 
@@ -18,15 +18,15 @@ package struct RecordConflict: Hashable, Sendable {
   package let guid: String
   /// The reason for the conflict.
   package let cause: Cause
-  /// The local side, which stays in use.
+  /// The state in this store, which stays in use until the decision.
   package let mine: RecordState
-  /// The remote's side. For an orphaned entry, only its kind and time are left.
+  /// The state on the remote. For an orphaned entry, only its kind and time are known.
   package let theirs: RecordState
-  /// The last state on which both sides agreed; nil for none.
+  /// The last state on which both sides agreed; nil if there is none.
   package let base: RecordState?
 
-  /// The side that was edited last, by the clocks of the two hosts. Nothing else compares these clocks, and
-  /// no sync depends on the answer.
+  /// The side that was edited last, according to the clocks of both hosts. These clocks may be wrong, so
+  /// nothing else compares them, and no sync depends on them.
   ///
   /// - Throws: `Failure` of category `usage` if the clocks do not decide it.
   package func newer() throws -> Resolution {
@@ -47,7 +47,7 @@ package struct RecordConflict: Hashable, Sendable {
     return mine > theirs ? .mine : .theirs
   }
 
-  /// Refuses a resolution that is not possible for this conflict.
+  /// Throws if the resolution is not possible for this conflict.
   ///
   /// - Throws: `Failure`: `usage`, or `configuration` for fields of an unknown kind.
   package func check(_ resolution: Resolution) throws {
@@ -76,18 +76,18 @@ package struct RecordConflict: Hashable, Sendable {
 
 /// A person's decision about a conflict.
 package enum Resolution: Hashable, Sendable {
-  /// Keep the local side as it is.
+  /// Keep the state of this store.
   case mine
-  /// Keep the remote's side.
+  /// Keep the state of the remote.
   case theirs
-  /// Keep the local side, and store the remote's as a separate record with this id.
+  /// Keep the state of this store, and store that of the remote as a separate record with this guid.
   case both(guid: String)
-  /// Keep fields that a person combined from both sides.
+  /// Keep these fields, which a person combined from both sides.
   case fields(RecordFields)
 }
 
-/// Resolves conflicts. A resolution accepts the remote's state as the base, and is an edit on top of it,
-/// which is uploaded like any other edit.
+/// Resolves conflicts. A resolution makes the remote's state the base, and writes the chosen content as an
+/// edit, which is uploaded like any other.
 ///
 /// Needs a store opened as `resolver`.
 package struct RecordResolver {
@@ -96,19 +96,19 @@ package struct RecordResolver {
   /// A resolver of the conflicts of this store.
   package init(_ store: Store) { self.store = store }
 
-  /// Every record that needs a decision, by id.
+  /// All records in conflict, ordered by guid.
   package func conflicts() throws -> [RecordConflict] {
     try store.read { database in try Self.conflicts(database) }
   }
 
   /// The conflict of a record.
   ///
-  /// - Throws: `Failure` of category `missingInput` without one.
+  /// - Throws: `Failure` of category `missingInput` if the record has no conflict.
   package func conflict(of guid: String) throws -> RecordConflict {
     try store.read { database in try Self.require(guid, database) }
   }
 
-  /// Resolves a conflict in one transaction, in the form that the person saw.
+  /// Resolves a conflict in one transaction, if it is still as the person saw it.
   ///
   /// - Parameter now: the host's clock in UTC seconds, the time of the edit.
   /// - Throws: `Failure`: `missingInput` if it is already resolved, `temporary` if a side changed since it
@@ -132,7 +132,7 @@ package struct RecordResolver {
 }
 
 extension RecordResolver {
-  /// Writes the decision. Returns the number of edited records.
+  /// Writes the decision. Returns the number of records that were edited.
   private static func apply(
     _ resolution: Resolution, to conflict: RecordConflict, at now: Int64, _ database: Database
   ) throws -> Int {
@@ -147,7 +147,7 @@ extension RecordResolver {
       state.editedAt = now
       try RecordEditor.write(state, to: guid, database)
       guard state.isDeleted else { return 1 }
-      // Otherwise they would be another conflict: records that belong to a deleted entry.
+      // The records of the deleted entry are deleted, too. Otherwise they would cause another conflict.
       let deleted = try RecordEditor.delete(RecordEditor.children(of: guid, database), at: now, database)
       try takeTombstonesAsBase(database)
       return 1 + deleted
@@ -215,7 +215,7 @@ extension RecordResolver {
     }
   }
 
-  /// Refuses a side in which entries would belong to each other.
+  /// Throws if the chosen side would make the record belong to an entry that cannot have it.
   private static func requirePlace(
     _ state: RecordState, in conflict: RecordConflict, _ database: Database
   ) throws {
@@ -228,13 +228,13 @@ extension RecordResolver {
         + "the other side, or move those first")
   }
 
-  /// A decision about a deleted entry and its records has no base state. So if two nodes decide differently
-  /// at the same time, the later upload finds a conflict.
+  /// Removes the base of a record, after a decision about a deleted entry and its records. So if another node
+  /// decides differently at the same time, the later upload finds a conflict.
   private static func forgetBase(_ guid: String, _ database: Database) throws {
     try database.executeCached(sql: "UPDATE record SET base = NULL WHERE guid = ?", arguments: [guid])
   }
 
-  /// Ends the conflicts whose record is deleted on both sides: the deletion of an entry deleted it here.
+  /// Ends the conflicts of records that are deleted on both sides, here because their entry was deleted.
   private static func takeTombstonesAsBase(_ database: Database) throws {
     let guids = try String.fetchAll(
       database.cachedStatement(
@@ -245,8 +245,8 @@ extension RecordResolver {
     for guid in guids { try takeRemoteSideAsBase(guid, database) }
   }
 
-  /// Also removes the version that was sent before the conflict without an answer. The remote's side is
-  /// newer, so the server can never apply that version any more.
+  /// Makes the remote's state the base of a record. It also removes a version that was sent before the
+  /// conflict and not answered. The remote's state is newer, so the server can no longer apply that version.
   private static func takeRemoteSideAsBase(_ guid: String, _ database: Database) throws {
     try database.executeCached(
       sql: """
@@ -257,17 +257,18 @@ extension RecordResolver {
   }
 }
 
-/// Which record may belong to which: an entry belongs to none, and a record that belongs to an entry has no
-/// records.
+/// The rule for nesting: an entry belongs to no other record, and a record that belongs to an entry has no
+/// records itself.
 struct RecordNesting {
   private let database: Database
 
   init(_ database: Database) { self.database = database }
 
-  /// Whether a local record as part of an entry would close a circle, or be nested deeper than one level.
+  /// Whether the rule forbids that a local record belongs to this entry: it would close a circle, or be
+  /// nested more than one level deep.
   func forbids(_ guid: String, in entry: String) throws -> Bool {
     if guid == entry { return true }
-    // An entry that is not in the store yet is not nested.
+    // An entry that the store does not have yet is treated as not nested.
     let isNested = try Bool.fetchOne(
       database.cachedStatement(
         sql: "SELECT entry_guid IS NOT NULL FROM record WHERE guid = ? AND deleted = 0"), arguments: [entry])
@@ -276,23 +277,23 @@ struct RecordNesting {
 }
 
 extension SyncTransaction {
-  /// Whether a remote state moves a record to a place that is not allowed. A record that stays in its place
-  /// is allowed, since an import may have nested it.
+  /// Whether a state of the remote makes a record belong to an entry that cannot have it. If the record
+  /// already belongs to this entry, it is allowed, since an import may have nested it.
   ///
-  /// - Parameter record: the local record; nil if the store does not have it yet.
+  /// - Parameter record: the local record; nil if the store does not have it.
   package func forbidsPlace(of remote: RemoteRecord, over record: SyncRecord?) throws -> Bool {
     try forbidsPlace(of: remote.state, remote.guid, over: record)
   }
 
-  /// Whether a state moves the record with this id to a place that is not allowed.
+  /// Whether a state makes the record with this guid belong to an entry that cannot have it.
   package func forbidsPlace(of state: RecordState, _ guid: String, over record: SyncRecord?) throws -> Bool {
     guard !state.isDeleted, let entry = state.entryGuid else { return false }
     if let record, entry == record.state.entryGuid, !record.state.isDeleted { return false }
     return try RecordNesting(database).forbids(guid, in: entry)
   }
 
-  /// Stores a record that is new here and cannot be where the remote has it: as a separate entry, in
-  /// conflict. It has no local edit, so nothing of it is pending.
+  /// Stores a new record from the remote that cannot belong to the entry that the remote states. It becomes a
+  /// separate entry in conflict. It has no local edit, so it is not pending.
   package func keepApart(_ remote: RemoteRecord) throws {
     var state = remote.state
     state.entryGuid = nil
@@ -304,9 +305,11 @@ extension SyncTransaction {
       ])
   }
 
-  /// Moves records to the places where the remote has them, as soon as these are allowed. The obstacle
-  /// arrived earlier by chance, or was resolved on another node. Only records without local edits are moved.
+  /// Moves records to the entries that the remote states, when this becomes possible. The order in which
+  /// records arrived was an obstacle only by chance, or another node removed the obstacle. Only records
+  /// without local edits are moved.
   ///
+  /// - Returns: the guids of the moved records.
   /// - Returns: their ids.
   package func resolveNesting() throws -> [String] {
     var resolved: [String] = []
@@ -317,8 +320,8 @@ extension SyncTransaction {
     return resolved
   }
 
-  /// Records in conflict that are not pending: only the place of the remote state prevented its adoption.
-  /// Statements of zones are in conflict for other reasons.
+  /// The records in conflict that are not pending: the remote's state was not adopted only because of its
+  /// entry. Zone records are excluded, since their conflicts have other reasons.
   private func unplacedRecords() throws -> [(SyncRecord, RemoteRecord)] {
     let guids = try String.fetchAll(
       database.cachedStatement(
@@ -332,7 +335,7 @@ extension SyncTransaction {
     }
   }
 
-  /// The remote's side of a record in conflict; nil for any other record. The upload handles a side that cannot be read;
+  /// The remote's state of a record in conflict; nil for any other record. If the stored text cannot be read,
   /// see `SyncTexts`.
   func remoteSide(of record: SyncRecord) throws -> RemoteRecord? {
     guard let revision = record.conflictRevision,

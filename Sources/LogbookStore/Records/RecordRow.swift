@@ -3,17 +3,17 @@
 import Logbook
 import SQLiteRows
 
-/// A row of an export as the columns of a record hold it.
+/// A row of an export, in the form of the columns of a record.
 struct RecordRow {
   let kind: String
   let entryGuid: String?
   let content: RecordContent
   let utcOffset: Int
   let offsetSource: Int
-  /// Nil if unknown, and for a statement about other records.
+  /// The provenance; nil if unknown, and for a record that states something about other items.
   let provenance: Provenance?
 
-  /// - Parameter placement: the offset of the record's time in this store.
+  /// - Parameter placement: the offset that the record's time has in this store.
   init(_ record: ImportedRecord, format: String, _ placement: Placement) {
     kind = record.kind.rawValue
     entryGuid =
@@ -41,11 +41,11 @@ struct RecordRow {
   }
 }
 
-/// The identity of a row without an id, as glucoport-json(5) documents it: these texts, and an ordinal if
-/// several different rows of one file agree in them.
+/// The key of a row without an id, as glucoport-json(5) documents it. It consists of these texts, and of an
+/// ordinal if several different rows have equal texts.
 struct RowKey {
   let texts: [String]
-  /// The guid of the first row with these texts.
+  /// The guid for ordinal 0, which depends only on the texts.
   let base: String
 
   init(_ record: ImportedRecord, format: String) {

@@ -4,8 +4,8 @@ import GRDB
 import Logbook
 import SQLiteRows
 
-/// Stores each record of an export once, and applies changes of its rows to records that were not edited
-/// here.
+/// Stores each record of an export once. If the source changed a row, its record is changed, too, unless it
+/// was edited here.
 ///
 /// Changes are in a TEMP table until the end of the input: only then is it known when the export was made. Of exports of
 /// equal age, the one imported last states what the source says, since a person exports and imports in this order.
@@ -14,13 +14,13 @@ final class RecordWriter {
   private let ingest: Int64
   private let format: String
   private let zoneIsGiven: Bool
-  /// For an input with a zone that a person gave: the records whose shown times equal those of its rows. Only
-  /// equal times show which zone they are in.
+  /// If a person gave a zone for the input: the records whose shown times are equal to those of its rows. The
+  /// zone applies only to such records.
   private(set) var brought: Set<String> = []
   private let ordinals: RecordOrdinals
-  /// The zone from which the offsets were derived so far.
+  /// The zone with which this writer derived offsets so far.
   private var placing: LogbookZone?
-  /// Whether another process changed the zones meanwhile.
+  /// Whether another process changed the zones during this import.
   private var isPlacedByAnother = false
 
   struct Outcome {
@@ -68,7 +68,7 @@ final class RecordWriter {
         rows.append((RowKey(record, format: format), row))
       }
     }
-    // Sorted by content, so that the order of equal keys in an export does not decide their ordinals.
+    // The rows are sorted by content, so that their order in an export does not determine their ordinals.
     rows.sort { ($0.key.base, $0.row.content.text) < ($1.key.base, $1.row.content.text) }
     for (key, row) in rows { try write(row, key, &outcome) }
     note(placer.zone)
@@ -81,17 +81,18 @@ final class RecordWriter {
     placing = zone
   }
 
-  /// Ends the input: decides the rows that were kept, then applies the changes at the source. A change
-  /// applies if this export is later than the one that wrote the record, which must be unchanged since.
-  /// Called inside the last transaction, when the ingest's times are set.
+  /// Ends the input: decides about undecided rows, then applies the changes of rows. A change is applied if
+  /// this export is later than the one that wrote the record, and if the record was not edited since. Must be
+  /// called in the last transaction, when the times of the ingest are stored.
   ///
-  /// - Parameter undone: states that withdrawn imports of this same input wrote, by their digests. They are
-  ///   not written again.
-  /// - Parameter revives: whether a withdrawn record is also changed by an export that is not later.
+  /// - Parameter undone: the digests of states that withdrawn imports of the same input wrote, by guid. These
+  ///   states are not written again.
+  /// - Parameter revives: whether an export that is not later may also change a withdrawn record.
   func finish(undone: [String: Set<String>] = [:], revives: Bool = false) throws -> Outcome {
     var outcome = Outcome()
     if placing != nil { note(try LogbookZones(database).zone()) }
-    // At the end of this transaction, the offsets of earlier transactions are derived again.
+    // At the end of this transaction, the offsets from earlier transactions are derived again with the
+    // changed zones.
     if isPlacedByAnother { try ZoneRecords.note(LogbookZones.baseGuid, database) }
     try ordinals.assign(
       known: { try store($0, guid: $1, &outcome) },
@@ -144,7 +145,7 @@ extension RecordWriter {
           outcome.known += 1
           return
         }
-        // A zone that a person gave for the logbook is kept.
+        // A base zone that a person stated is not replaced.
         if try LogbookZones(database).origin == .given {
           outcome.kept += 1
           return
@@ -188,14 +189,15 @@ extension RecordWriter {
     ])
   }
 
-  /// Stores the source of a record that has none so far. This is an edit, so that other nodes get it, too.
+  /// Stores the provenance of a record that has none. This is an edit, so that other nodes receive it.
   private func learn(_ provenance: Provenance?, of guid: String) throws {
     try database.executeCached(
       sql: "UPDATE record SET \(RecordColumns.provenanceLearned), version = version + 1 WHERE guid = :guid",
       arguments: RecordColumns.arguments(provenance) + ["guid": guid])
   }
 
-  /// Keeps a change until the end of the input. Of several different rows with one id, the first one is used.
+  /// Collects a change until the end of the input. If several different rows have the same id, the first one
+  /// is used.
   private func keepChange(_ row: RecordRow, guid: String, _ outcome: inout Outcome) throws {
     let statement = try database.cachedStatement(
       sql: "INSERT INTO temp.record_change VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING")

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The ranges of readings that the remote lacks, so that a search for them is independent of the uploaded
-/// readings.
+/// The ranges of readings that the remote lacks. With them, the cost of a search for pending readings does
+/// not depend on the uploaded ones.
 ///
-/// The column `uploaded` of each reading decides what is pending; a range only limits the search. A partial
-/// index on `uploaded` would have the same effect. But it inserts a second row for each reading, which takes
-/// a quarter of the time of an import.
+/// The column `uploaded` of each reading decides whether it is pending; a range only limits the search. A
+/// partial index on `uploaded` would have the same effect. But it inserts a second row for each reading,
+/// which takes a quarter of the time of an import.
 enum PendingSchema {
   static let statements = """
     -- Positions of a partition between which readings are pending, in ranges that do not overlap. Each pending reading
@@ -41,29 +41,29 @@ enum PendingSchema {
 
     """
 
-  /// Adds a new reading to a range. An import of many readings does so itself, and drops the trigger while it
-  /// inserts them; see `Roles.leaveReadings`.
+  /// A trigger that adds a new reading to a range. An import of many readings drops it and adds their ranges
+  /// itself; see `Roles.leaveReadings`.
   static let readingIsInRange = """
     CREATE TRIGGER reading_is_in_range AFTER INSERT ON reading
     WHEN NEW.uploaded = 0 AND NOT \(isInRange("NEW"))
     BEGIN INSERT INTO pending_range VALUES (NEW.partition, NEW.position, NEW.position); END
     """
 
-  /// Adds a reading that is pending again to a range. Code that marks many readings as uploaded drops the
-  /// trigger; see `Roles.withoutUploadTriggers`.
+  /// A trigger that adds a reading to a range if it becomes pending again. Code that marks many readings as
+  /// uploaded drops it; see `Roles.withoutUploadTriggers`.
   static let readingIsInRangeAgain = """
     CREATE TRIGGER reading_is_in_range_again AFTER UPDATE OF uploaded ON reading
     WHEN NEW.uploaded = 0 AND NOT \(isInRange("NEW"))
     BEGIN INSERT INTO pending_range VALUES (NEW.partition, NEW.position, NEW.position); END
     """
 
-  /// The condition that a pending reading `r` is in no range, and would never be sent.
+  /// The SQL condition that a pending reading `r` is in no range, so that an upload would never find it.
   static let isInNoRange = isInNoRange()
 
   private static let refusal = "a pending reading stays in its range"
 
-  /// Whether the nearest range that begins at or before a reading includes it: one look-up, as ranges do not
-  /// overlap.
+  /// The SQL condition that a reading is in the nearest range that begins at or before it. As ranges do not
+  /// overlap, one look-up is enough.
   private static func isInRange(_ reading: String, _ condition: String = "TRUE") -> String {
     """
     coalesce((SELECT p.last_position FROM pending_range AS p
@@ -72,8 +72,8 @@ enum PendingSchema {
     """
   }
 
-  /// Another program may write overlapping ranges. So all ranges are searched if the nearest one does not
-  /// include the reading.
+  /// The SQL condition that a reading is in no range. Another program may have written overlapping ranges, so
+  /// all ranges are searched if the nearest one does not contain the reading.
   private static func isInNoRange(_ condition: String = "TRUE") -> String {
     """
     NOT \(isInRange("r", condition)) AND NOT EXISTS (SELECT 1 FROM pending_range AS p
@@ -82,8 +82,9 @@ enum PendingSchema {
     """
   }
 
-  /// Whether a range loses a pending reading that is in no other range. The search starts after a range with
-  /// the same first position, which `PendingRanges` inserts before it splits a range.
+  /// The SQL condition that a change of a range loses a pending reading that no other range contains. The
+  /// search starts after a range with the same first position, which `PendingRanges` inserts before it splits
+  /// a range.
   private static func losesReading(from first: String? = nil, upTo last: String) -> String {
     let others = "NOT (p.first_position = OLD.first_position AND p.last_position = OLD.last_position)"
     let start =

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The items to be sent or fetched. Triggers derive them from records and contents.
+/// The tables of items to be sent or fetched. Triggers fill them from records and contents.
 enum QueueSchema {
   static let statements = queued + transfers + downloads + contents + contentDownloads
 
-  /// One row for each pending aspect of each record, with the entry whose state it affects. So one search of
-  /// an index finds the state of an entry with all its records. Triggers derive the rows from `version`,
-  /// `version_synced` and `blob`, and nothing else.
+  /// One row for each pending aspect of a record (its content or its file), with the entry whose state it
+  /// affects. So one search of an index finds the state of an entry and all its records. Only triggers write
+  /// the rows; they depend on `version`, `version_synced` and `blob`.
   private static let queued = """
     CREATE TABLE queued (
       record TEXT NOT NULL,
@@ -47,9 +47,9 @@ enum QueueSchema {
 
   private static let nextNumber = "(SELECT coalesce(max(number), 0) + 1 FROM queued WHERE aspect = 'record')"
 
-  /// The items that the current upload is sending, one row for each lane. A row exists from the transaction
-  /// that selects the items to the one that stores the answer. It has no meaning while no process holds the
-  /// lock of uploads.
+  /// The items that the current upload is sending, in one row for each lane. A row is written in the
+  /// transaction that selects the items, and removed in the one that stores the answer. While no process
+  /// holds the lock of uploads, a row has no meaning.
   private static let transfers = """
     CREATE TABLE transfer (
       lane TEXT PRIMARY KEY CHECK (lane IN ('readings', 'records', 'attachments')),
@@ -67,7 +67,7 @@ enum QueueSchema {
 
     """
 
-  /// The queue of downloads: by priority, then the oldest first.
+  /// The queue of downloads, ordered by priority, then by age with the oldest first.
   private static let downloads = """
     CREATE TABLE download (
       id INTEGER PRIMARY KEY,
@@ -92,7 +92,7 @@ enum QueueSchema {
 
     """
 
-  /// The file of an attachment is queued while its content is here and not on the server.
+  /// The file of an attachment is queued while the store has its content and the server does not.
   private static let contents = """
     CREATE INDEX record_by_content ON record(json_extract(fields, '$.sha256')) WHERE kind = 'attachment';
 
@@ -126,8 +126,8 @@ enum QueueSchema {
 
     """
 
-  /// The content of an attachment is fetched because its record is here, from whatever source. A content that
-  /// is complete, or that no record refers to, is not fetched.
+  /// The content of an attachment is fetched if its record is in the store, from any source. A content that
+  /// is already complete, or that no record refers to, is not fetched.
   private static let contentDownloads = """
     CREATE TRIGGER attachment_file_is_wanted AFTER INSERT ON record
     WHEN NEW.kind = 'attachment' AND NEW.deleted = 0
@@ -151,7 +151,7 @@ enum QueueSchema {
     BEGIN DELETE FROM download WHERE kind = 'attachment' AND subject = NEW.digest; END;
     """
 
-  /// An invalid digest is never requested.
+  /// The row of a download for the content of a record; none for an invalid digest, which is never requested.
   private static let wanted = """
     SELECT 'attachment', json_extract(NEW.fields, '$.sha256'), 2, unixepoch()
     WHERE json_type(NEW.fields, '$.sha256') IS 'text' AND length(json_extract(NEW.fields, '$.sha256')) = 64

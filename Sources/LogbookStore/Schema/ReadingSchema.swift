@@ -2,7 +2,7 @@
 
 import SQLiteRows
 
-/// The readings with their facts, and the rules that forbid changes to them.
+/// The tables of readings, and the rules that forbid changes of them.
 enum ReadingSchema {
   static let statements = tables + rules
 
@@ -82,9 +82,9 @@ enum ReadingSchema {
 
     """
 
-  /// The stated offset, and the offset that is derived from the zones: one of them is NULL. So a stated
-  /// offset is immutable like the value, and a derived one can be rewritten. This needs no trigger, which
-  /// would look up a million rows again.
+  /// The column of the stated offset and that of the offset derived from the zones; one of them is NULL. So a
+  /// stated offset is immutable like the value, and a derived one can be rewritten. A trigger for this would
+  /// look up a million rows again.
   private static let offset = "stated_offset INTEGER,\n      derived_offset INTEGER"
   private static let offsetCheck = """
     (stated_offset IS NULL OR (derived_offset IS NULL AND offset_source = 0
@@ -93,7 +93,7 @@ enum ReadingSchema {
           AND derived_offset > -86400 AND derived_offset < 86400))
     """
 
-  /// Changes of readings that are refused for every program.
+  /// The rules that refuse changes of readings by any program.
   private static let rules = """
     \(SharedSchema.readingStays)
     CREATE TRIGGER reading_is_immutable

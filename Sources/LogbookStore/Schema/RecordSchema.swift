@@ -3,7 +3,7 @@
 import Logbook
 import SQLiteRows
 
-/// Records, and the changes that an edit and a write by sync may make.
+/// The table of records, and the rules for changes by an edit and by sync.
 enum RecordSchema {
   static let statements = table + rules
 

@@ -2,7 +2,8 @@
 
 import GRDB
 
-/// Limits a connection to its role with TEMP triggers, which belong to the connection and not to the file.
+/// Limits a connection to its role. The limits are TEMP triggers, which belong to the connection and not to
+/// the file.
 enum Roles {
   static func install(_ role: StoreRole, in database: Database) throws {
     if role != .reader { try database.execute(sql: queuesWhatIsPending) }
@@ -20,8 +21,8 @@ enum Roles {
     }
   }
 
-  /// Runs work of the role `sync` inside a transaction, which marks readings as uploaded and counts them
-  /// itself. The work makes no reading pending. If it fails, the rollback also restores the triggers.
+  /// Runs work of the role `sync` in a transaction. The work marks readings as uploaded, counts them itself,
+  /// and makes no reading pending. If it fails, the rollback restores the triggers.
   static func withoutUploadTriggers(_ database: Database, _ work: () throws -> Void) throws {
     try database.execute(
       sql: """
@@ -32,11 +33,11 @@ enum Roles {
     try database.execute(sql: followsUploads + PendingSchema.readingIsInRangeAgain)
   }
 
-  /// Drops the triggers that look up each new reading, until `keepReadings`, inside a transaction that stores
-  /// many. The caller adds pending readings to their ranges itself.
+  /// Drops the triggers that look up each new reading, in a transaction that stores many readings.
+  /// `keepReadings` must create them again. The caller adds pending readings to their ranges itself.
   ///
-  /// Other connections always have the triggers: a change of the schema becomes visible with the commit, and
-  /// a rollback restores them. Inside the transaction, a reading with a known identity fails a constraint.
+  /// Other connections always see the triggers: a change of the schema becomes visible with the commit. A
+  /// reading whose identity is already stored still fails, by the primary key.
   static func leaveReadings(_ database: Database) throws {
     try database.execute(
       sql: """
@@ -44,7 +45,7 @@ enum Roles {
         """)
   }
 
-  /// Creates the triggers again, before the transaction ends.
+  /// Creates the triggers again that `leaveReadings` dropped, before the transaction ends.
   static func keepReadings(_ database: Database) throws {
     try database.execute(sql: StoreFileRules.readingIsNotReplaced + ";\n" + PendingSchema.readingIsInRange)
   }
@@ -59,7 +60,8 @@ enum Roles {
 
     """
 
-  /// Only an import or a remote can know the source of a record that has none in the store.
+  /// Refuses to set the provenance of a record. Only an import or a remote can know the provenance of a
+  /// record that has none.
   private static let leavesProvenanceAlone = """
     CREATE TEMP TRIGGER role_leaves_provenance_alone
     BEFORE UPDATE OF \(RecordColumns.provenance.joined(separator: ", ")) ON main.record
@@ -91,7 +93,7 @@ enum Roles {
       "version", "version_synced", "quarantine", "quarantined_version",
     ]
 
-  /// Whether an update changes one of these columns.
+  /// The SQL condition that an update changes one of these columns.
   private static func changes(_ columns: [String]) -> String {
     columns.map { "NEW.\($0) IS NOT OLD.\($0)" }.joined(separator: " OR ")
   }
@@ -104,9 +106,8 @@ enum Roles {
 
     """
 
-  /// A resolution accepts the remote's state as the base, and the chosen content is an edit on top of it. A
-  /// decision about a deleted entry has no base, so that a different decision on another node becomes a
-  /// conflict.
+  /// A resolution makes the remote's state the base, and writes the chosen content as an edit. A decision
+  /// about a deleted entry has no base, so that a different decision on another node becomes a conflict.
   private static let takesRemoteSideAsBase = """
     CREATE TEMP TRIGGER role_takes_remote_side_as_base
     BEFORE UPDATE OF \(syncColumns.joined(separator: ", ")) ON main.record
@@ -137,8 +138,8 @@ enum Roles {
 
     """
 
-  /// A deleted record stays deleted after every edit and import. An undo restores a record that was deleted
-  /// here.
+  /// A deleted record stays deleted, whatever an edit or an import does. Only an undo restores a record that
+  /// was deleted in this store.
   private static let keepsTombstones = """
     CREATE TEMP TRIGGER role_keeps_tombstones BEFORE UPDATE ON main.record
     WHEN OLD.deleted = 1 AND NEW.version <> OLD.version AND NOT (NEW.deleted = 0 AND EXISTS (
@@ -159,8 +160,8 @@ enum Roles {
 
   private static let queuedFollows = "what is queued follows versions and contents, which alone decide"
 
-  /// The triggers of the schema derive the rows of `queued`. Other writes cannot queue an item that is not
-  /// pending, queue it for another entry, or remove a pending one.
+  /// Only the triggers of the schema fill `queued`. This rule refuses other writes: queueing an item that is
+  /// not pending, queueing it for another entry, or removing a pending item.
   private static let queuesWhatIsPending = """
     CREATE TEMP TRIGGER role_queues_what_is_pending BEFORE INSERT ON main.queued
     WHEN NOT EXISTS (
@@ -194,8 +195,8 @@ enum Roles {
 
   private static let followsUploads = givesReasonForRequeue + countsUploads
 
-  /// A reading becomes pending again only while a requeue is open. The requeue states the reason, and is
-  /// closed before the commit.
+  /// A reading may become pending again only while a row of `requeue` is open, which states the reason. The
+  /// row is closed before the commit.
   private static let givesReasonForRequeue = """
     CREATE TEMP TRIGGER role_gives_reason_for_requeue BEFORE UPDATE OF uploaded ON main.reading
     WHEN OLD.uploaded = 1 AND NEW.uploaded = 0
@@ -204,7 +205,7 @@ enum Roles {
 
     """
 
-  /// Each series has the number of its pending readings.
+  /// Keeps the number of pending readings in each series correct.
   private static let countsUploads = """
     CREATE TEMP TRIGGER role_counts_uploads AFTER UPDATE OF uploaded ON main.reading
     WHEN NEW.uploaded <> OLD.uploaded

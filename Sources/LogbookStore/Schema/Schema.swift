@@ -3,8 +3,9 @@
 import Logbook
 import SQLiteRows
 
-/// The schema of a store. Its number rises with every released change, for which there is a step; a released schema and a
-/// released step are never edited. `Tests/Fixtures/stores` has a store of each released version.
+/// The schema of a store. Every released change has a higher version number and a step that upgrades a store.
+/// A released schema and a released step are never edited. `Tests/Fixtures/stores` has a store of each
+/// released version.
 enum Schema {
   static let schema = FileSchema(
     applicationID: 0x474C_5543, version: 14, name: "store",
@@ -24,7 +25,7 @@ enum Schema {
         ])
     ])
 
-  /// What `SchemaComparison.checksum` gives for a new store of this version.
+  /// The result of `SchemaComparison.checksum` for a new store of this version.
   static let checksum: UInt64 = 0xBD81_AD24_BC32_0D4C
 
   private static let tables = """
@@ -108,7 +109,7 @@ enum Schema {
     """
 }
 
-/// What people did to records in this store, for `undo`. It is never sent.
+/// The table of people's actions in this store, for `undo`. It is never sent.
 enum ActionSchema {
   static let statements = """
     -- In order; an import is a row of `ingest` and comes before the actions that name it as the latest.
@@ -147,8 +148,8 @@ enum ActionSchema {
     """
 }
 
-/// The content of attachments, stored once for each SHA-256. It is in parts, so that the program never holds
-/// a complete content in memory.
+/// The tables for the contents of attachments, stored once for each SHA-256. A content is divided into parts,
+/// so that the program never holds a complete content in memory.
 enum ContentSchema {
   static let statements = SharedSchema.contents(columns) + rules
 
@@ -171,7 +172,7 @@ enum ContentSchema {
     """
 }
 
-/// What inputs stated about the person of the store. Nothing of it is ever sent.
+/// The table of what inputs stated about the store's person. It is never sent.
 enum PersonSchema {
   static let statements = """
     -- Digests with the salt of this store, or of one that was merged into it. What an undone import stated does not count.

@@ -5,22 +5,25 @@ import GRDBSQLite
 import Logbook
 import SQLiteRows
 
-/// How the schema of a store differs from that of a new one.
+/// The differences between the schema of a store and that of a new one.
 ///
-/// A view in the place of a table may never end, and a trigger changes what is stored.
+/// They are dangerous in a file from elsewhere: a view in place of a table may never end, and a trigger can
+/// change what is stored.
 struct SchemaComparison {
-  /// The parts of a schema, each with its type, its name and its statement.
+  /// The query for the parts of a schema, each as one text: its type and name, a line feed, and its
+  /// statement.
   static let parts = "SELECT type || ' ' || name || char(10) || sql FROM sqlite_schema WHERE sql IS NOT NULL"
 
   /// Tables, indexes, triggers and views that are missing or changed.
   let changed: [String]
-  /// Additions that run when a program writes to the store. Tables, views and plain indexes of a person do not.
+  /// Additions that run when a program writes to the store: triggers and most indexes. Tables, views and
+  /// plain indexes that a person added do not run.
   let foreign: [String]
 
-  /// What is known to differ.
+  /// A comparison that found these parts missing or changed.
   init(changed: [String]) { (self.changed, foreign) = (changed, []) }
 
-  /// Compares the rows of `parts`.
+  /// Compares the result of `parts` in a store with that of a new store.
   init(_ found: Set<String>) throws {
     let expected = try Set(Self.ofNewStore { try String.fetchAll($0, sql: Self.parts) })
     let names = { (parts: Set<String>) in parts.map { Self.name(ofPart: $0) }.sorted() }
@@ -30,17 +33,17 @@ struct SchemaComparison {
       .filter { !changed.contains($0) }
   }
 
-  /// Such as `trigger blob_stays`.
+  /// The type and the name of a part, such as `trigger blob_stays`.
   private static func name(ofPart text: String) -> String { String(text.prefix { $0 != "\n" }.prefix(100)) }
 
   private static func runsOnWrites(_ part: String) -> Bool {
     if part.hasPrefix("trigger ") { return true }
     guard part.hasPrefix("index ") else { return false }
-    // Of columns only: no expression, no condition, and no uniqueness that refuses rows.
+    // A plain index only has columns: no expression, no condition, and no UNIQUE, which could refuse rows.
     return !part.contains(/\nCREATE INDEX [^()]+\([^()]+\)$/)
   }
 
-  /// What a query finds in a store without content.
+  /// Runs a query in a new, empty store in memory.
   static func ofNewStore<Value>(_ query: (Database) throws -> Value) throws -> Value {
     try DatabaseQueue().write { database in
       try Schema.schema.make(in: database)
@@ -50,9 +53,10 @@ struct SchemaComparison {
 }
 
 extension StoreExamination {
-  /// The command that removes a part that glucoport did not make, such as `trigger extra`.
+  /// The shell command that removes a part that glucoport did not create, such as `trigger extra`.
   ///
-  /// A name that is not plain stays out of it, since the maker of the store chose it.
+  /// The author of the file chose the name. So an unusual name, which could contain other commands, is
+  /// replaced by `NAME`.
   package static func removal(of part: String, from path: String) -> String {
     let part = part.wholeMatch(of: /(trigger|index) ([A-Za-z_][A-Za-z0-9_]{0,80})/)
     let (type, name) = part.map { ($0.1.uppercased(), "\"\($0.2)\"") } ?? ("TRIGGER", "NAME")
@@ -63,14 +67,15 @@ extension StoreExamination {
 // MARK: - Opening a store
 
 extension SchemaComparison {
-  /// Refuses a store whose tables and rules are not those of its version, before anything in it runs.
+  /// Throws if the store's tables and rules are not those of this version, before any of its SQL runs.
   ///
-  /// - Parameter isWritten: whether something writes to it or to a copy of it, which runs triggers and indexes.
+  /// - Parameter isWritten: whether the caller writes to it or to a copy of it, which runs triggers and
+  ///   indexes.
   /// - Throws: `Failure`: `inputOutput` for a schema that was changed, `configuration` for one with additions.
   static func require(in database: Database, path: String, isWritten: Bool) throws {
     guard try checksum(in: database) != Schema.checksum else { return }
     let found = try SchemaComparison(Set(String.fetchAll(database, sql: parts)))
-    // A newer program may have changed the schema since the version was read.
+    // A newer program may have upgraded the schema after this program read the version.
     guard try Schema.schema.isMade(in: database, path: path) else { return }
     if let first = found.changed.first {
       throw Failure(
@@ -85,10 +90,10 @@ extension SchemaComparison {
     }
   }
 
-  /// A number that depends on each part of the schema and not on their order.
+  /// A number that depends on each part of the schema, but not on their order.
   ///
-  /// It only makes each opening cheap: a comparison of all texts makes a new store in memory. It is not made against
-  /// somebody who looks for another schema with the same number.
+  /// It only makes opening a store fast, since a complete comparison creates a new store in memory. It gives
+  /// no protection against an attacker who constructs another schema with the same number.
   static func checksum(in database: Database) throws -> UInt64 {
     let statement = try RawStatement(
       of: database, "SELECT sql, name FROM sqlite_schema WHERE sql IS NOT NULL")

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The known documents on a site that stores only instants and no withdrawals (Nightscout).
+/// The documents known to be on a remote site (Nightscout), which stores only instants and no withdrawals.
 enum SiteSchema {
   static let statements = """
     -- Readings whose documents are to be moved on the site, since a change of zone gave them another instant. Only such
@@ -31,17 +31,17 @@ enum SiteSchema {
 
     """
 
-  /// The parts of a reading's key, in the order of the table.
+  /// The columns of a reading's key, in the order of the table.
   static let keyColumns = "partition, position, series, value_bucket, occurrence"
 
   private static let key = keyColumns.split(separator: ", ").map { "\($0) INTEGER NOT NULL" }
     .joined(separator: ",\n      ")
 
-  /// The SQL condition that two rows have the same key.
+  /// The SQL condition that the rows with these two aliases have the same key.
   static func isSame(_ one: String, _ other: String) -> String {
     keyColumns.split(separator: ", ").map { "\(one).\($0) = \(other).\($0)" }.joined(separator: " AND ")
   }
 
-  /// The SQL condition that the store's remote is such a site.
+  /// The SQL condition that the remote of the store is such a site.
   static let isConnected = "coalesce((SELECT kind FROM remote), '') = 'nightscout'"
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The zone records that a transaction changed, and the items that statements about imports list. Withdrawals
-/// have separate tables: see `WithdrawalSchema`.
+/// Two kinds of tables: the zone records that a transaction changed, and the items for which a zone was
+/// stated with their import. Withdrawals have separate tables; see `WithdrawalSchema`.
 enum StatementSchema {
   static let statements = changes + itemZones + itemChanges
 
@@ -23,7 +23,8 @@ enum StatementSchema {
 
     """
 
-  /// Data that is derived from the records, stored so that an import without a zone need not decode them.
+  /// These tables are derived from the records. They are stored, so that an import without a zone need not
+  /// decode the records.
   private static let itemZones = """
     -- Statements of a zone for what an import brought, by the ids of their records. What is withdrawn states nothing.
     CREATE TABLE item_zone (

@@ -2,17 +2,17 @@
 
 import SQLiteRows
 
-/// Data that no program may change; see `PermanentDataRules`.
+/// The rules for data that no program may change; see also `PermanentDataRules`.
 enum StoreFileRules {
   static let statements =
     PermanentDataRules.notReplaced + notReplaced + readingIsNotReplaced + ";\n"
     + PermanentDataRules.devicesStay(identifiedBy: ["identity"]) + referredTo
 
-  /// Refuses a second reading with the same identity. The inserts of glucoport never try it: see
+  /// Refuses a second reading with the same identity. glucoport itself never tries to insert one; see
   /// `ReadingWriter`.
   ///
-  /// This doubles the time of an insert, even if it finds nothing: 0.7 s for a million. So
-  /// `Roles.leaveReadings` drops it in the transaction of a batch that stores many readings.
+  /// The trigger doubles the time of an insert: 0.7 s for a million readings. So `Roles.leaveReadings` drops
+  /// it in transactions that store many readings.
   static let readingIsNotReplaced = """
     CREATE TRIGGER reading_is_not_replaced BEFORE INSERT ON reading
     WHEN EXISTS (SELECT 1 FROM reading WHERE partition = NEW.partition AND position = NEW.position
@@ -35,8 +35,8 @@ enum StoreFileRules {
 
     """
 
-  /// The rows to which readings and records refer. Not `UPDATE OF id`, which does not fire if the column is
-  /// written as `rowid`.
+  /// The rows to which readings and records refer must keep their ids. `UPDATE OF id` is not used, since it
+  /// does not fire if a statement writes the column as `rowid`.
   private static let referredTo = """
     CREATE TRIGGER series_number BEFORE UPDATE ON series WHEN NEW.id <> OLD.id
     BEGIN SELECT RAISE(ABORT, 'device, kind and position_kind of a series never change'); END;

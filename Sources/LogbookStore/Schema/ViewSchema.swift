@@ -2,7 +2,8 @@
 
 import Logbook
 
-/// The documented views: see glucoport-store(5). They need no SQL function of the program.
+/// The views that glucoport-store(5) documents. They use no SQL function of the program, so that any program
+/// can read them.
 enum ViewSchema {
   static let statements = """
     CREATE VIEW readings AS
@@ -52,8 +53,8 @@ enum ViewSchema {
     """
   }
 
-  /// Rounded as in `Quantity.displayed`: the original number in its own unit, whole mg/dL, tenths of mmol/L.
-  /// A ketone value is not converted, since the factor is for glucose.
+  /// The value in mg/dL, rounded as in `Quantity.displayed`. A value in its own unit is unchanged. A ketone
+  /// value is not converted, since the factor is that of glucose.
   private static let milligrams = """
     CASE WHEN s.kind = \(ReadingKind.ketone.rawValue) THEN NULL WHEN r.unit = 0 THEN r.value
         ELSE round(r.value * \(Quantity.milligramsPerDecilitreInMillimole)) END
@@ -70,8 +71,8 @@ enum ViewSchema {
   }
 }
 
-/// The marks with their bits in the first version of the schema. They do not refer to the program's own type,
-/// since a released schema never changes, even if the program adds marks.
+/// The names and bits of marks in the first version of the schema. The type `ReadingMarks` is not used here:
+/// a released schema never changes, even if the program adds marks.
 private enum StoredMarks {
   static let names: [(bit: Int, name: String)] = [
     (1, "manual"), (2, "linked"), (4, "calibration"), (8, "control-solution"), (16, "at-limit"),

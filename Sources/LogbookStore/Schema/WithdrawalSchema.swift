@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The items of imports, and the items that records of kind `withdrawal` hide. Only the records decide.
-/// `withdrawn` and `listed_record` are derived from them in the transaction that changes one.
+/// The tables of the items that imports contain, and of those that records of kind `withdrawal` hide. Only
+/// the records decide what is hidden. `withdrawn` and `listed_record` are derived from them, in the same
+/// transaction.
 enum WithdrawalSchema {
   static let statements = provenance + results + changes
 
-  /// The items of an import that were already stored. Items that it stored have its number.
+  /// The items of an import that the store already had. Items that the import stored have its number
+  /// themselves.
   private static let provenance = """
     -- Readings that follow each other in the store, of which those count that no later import than `latest` stored.
     CREATE TABLE ingest_run (
@@ -72,7 +74,7 @@ enum WithdrawalSchema {
 
     """
 
-  /// The changes since both tables were last written: empty at the end of each transaction of glucoport.
+  /// The changes since the derived tables were last updated. They are empty at the end of each transaction.
   private static let changes = """
     CREATE TABLE changed_withdrawal (id INTEGER PRIMARY KEY, fields TEXT NOT NULL) STRICT;
     CREATE TABLE changed_record (guid TEXT PRIMARY KEY) STRICT, WITHOUT ROWID;

@@ -4,30 +4,31 @@ import GRDB
 import Logbook
 import SQLiteRows
 
-/// Records that state something about other items. Whenever an edit, an import, a pull or a merge changes one
-/// of them, its statement is applied in the same transaction.
+/// Applies records that state something about other items. Whenever an edit, an import, a pull or a merge
+/// changes such a record, its statement is applied in the same transaction.
 enum Statements {
-  /// Applies the statements of one kind. `guids` are those that changed.
+  /// A function that applies statements of one kind. `guids` are the records that changed.
   typealias Application = @Sendable (_ database: Database, _ guids: [String]) throws -> Void
 
-  /// The function that applies each kind, in this order.
+  /// The functions for the kinds, in the order in which they run.
   static let applications: [(kind: RecordKind, apply: Application)] = [
     (.zone, { database, guids in _ = try ZoneStatements.apply(guids, database) })
   ]
 
-  /// Applies the changes. Called at the end of every transaction that may write records or readings.
+  /// Applies all changes. It must be called at the end of every transaction that may write records or
+  /// readings.
   ///
-  /// - Parameter known: the content of the withdrawals before.
+  /// - Parameter known: a cache of decoded withdrawals.
   static func applyChanges(_ database: Database, _ known: WithdrawalCache = WithdrawalCache()) throws {
     while try applyNextChanges(database) {}
     try WithdrawalChanges.apply(database, known)
-    // A withdrawal also removes the zone that was stated for its import.
+    // A withdrawal of an import may also remove the zone that was stated for it.
     while try applyNextChanges(database) {}
   }
 
-  /// Applies the changes so far. This may write further statements.
+  /// Applies the changes that are noted so far. This may write further statements.
   ///
-  /// - Returns: whether there were any.
+  /// - Returns: whether there were any changes.
   private static func applyNextChanges(_ database: Database) throws -> Bool {
     let changed = try Row.fetchAll(
       database.cachedStatement(sql: "SELECT kind, guid FROM changed_statement ORDER BY guid")
@@ -47,8 +48,8 @@ enum Statements {
 }
 
 extension Database {
-  /// Runs a statement that the connection prepares only once. A run repeats the same few statements.
-  /// Preparing them with the triggers of the schema takes longer than running them.
+  /// Runs an SQL statement that the connection prepares only once. An import repeats the same few statements,
+  /// and preparing them with all triggers takes longer than running them.
   func executeCached(sql: String, arguments: StatementArguments = StatementArguments()) throws {
     try cachedStatement(sql: sql).execute(arguments: arguments)
   }

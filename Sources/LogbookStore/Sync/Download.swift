@@ -3,13 +3,13 @@
 import GRDB
 import SQLiteRows
 
-/// Parts that can be fetched separately from a remote.
+/// The parts of a remote that can be downloaded separately.
 package enum DownloadSubject: Hashable, Sendable {
   /// The name and the limits of the logbook.
   case logbook
-  /// All changes of others since the last time.
+  /// All changes of other nodes since the last pull.
   case changes
-  /// Every record.
+  /// All records.
   case records
   /// Readings with shown times from `from` until before `until`, in civil seconds.
   case readings(from: Int64, until: Int64)
@@ -18,7 +18,7 @@ package enum DownloadSubject: Hashable, Sendable {
   /// The content of attachments, by its SHA-256.
   case attachment(String)
 
-  /// The name of its kind.
+  /// The name of the kind, which commands and the store use.
   package var kind: String {
     switch self {
     case .logbook: "logbook"
@@ -30,7 +30,7 @@ package enum DownloadSubject: Hashable, Sendable {
     }
   }
 
-  /// The stored form of the part; empty if the kind has only one.
+  /// The text of the part in the store; empty for a kind that has only one part.
   var text: String {
     switch self {
     case .logbook, .changes, .records: ""
@@ -56,14 +56,14 @@ package enum DownloadSubject: Hashable, Sendable {
   }
 }
 
-/// The priority of a download. Higher priorities always go first; equal ones go in the order in which they
-/// were queued.
+/// The priority of a download. Downloads with a higher priority come first. Equal ones are processed in the
+/// order in which they were queued.
 package enum DownloadPriority: Int, CaseIterable, Sendable {
-  /// A person asked for it.
+  /// A person asked for the download.
   case waiting
-  /// Something changed or is new.
+  /// The remote's data changed or is new.
   case changed
-  /// Fetch it when there is time.
+  /// The download has time, such as older history.
   case idle
 
   /// The name in commands and in JSON.
@@ -88,7 +88,7 @@ package struct Download: Hashable, Sendable {
   package let queuedAt: Int64
   /// The cursor of the next page, if it has begun.
   package let position: String?
-  /// The reason of the remote, if it refused the download permanently; else nil.
+  /// The remote's reason, if it refused the download permanently; otherwise nil.
   package let refusal: String?
 
   static let columns = "id, kind, subject, priority, queued_at, position, refusal"

@@ -6,9 +6,9 @@ import SQLiteRows
 
 /// The only code that writes the queue of downloads.
 enum DownloadQueue {
-  /// Queues a download. A queued one keeps its place, and gets the higher of both priorities.
+  /// Queues a download. If it is already queued, it keeps its place and gets the higher of both priorities.
   ///
-  /// - Returns: whether there is anything to fetch; false for a content that is complete here.
+  /// - Returns: false if there is nothing to fetch, since the store has the complete content.
   @discardableResult
   static func add(
     _ subject: DownloadSubject, _ priority: DownloadPriority, at now: Int64, _ database: Database
@@ -27,14 +27,15 @@ enum DownloadQueue {
     return true
   }
 
-  /// The shown time before which readings may be missing here: from the first fetch until they were fetched.
+  /// The shown time, in civil seconds, before which readings may be missing. It is set from the first pull
+  /// until they were fetched; nil otherwise.
   static func historyEnd(_ database: Database) throws -> Int64? {
     try Store.value(of: .historyEnd, database) {
       Int64($0).flatMap { StoredBounds.seconds.contains($0) ? $0 : nil }
     }
   }
 
-  /// Whether records from before this store are missing here.
+  /// Whether records are missing, since a person cancelled their download.
   static func leavesOutRecords(_ database: Database) throws -> Bool {
     try Store.setting(.recordsLeftOut, database) != nil
   }
@@ -48,7 +49,7 @@ enum DownloadQueue {
       }
   }
 
-  /// Ranges that are fetched before all others, in the order of their times.
+  /// The ranges of readings that a person wants before all others, in the order of their times.
   static func pinnedRanges(_ database: Database) throws -> [DownloadSubject] {
     try Row.fetchAll(database, sql: "SELECT first, last FROM pinned ORDER BY first, last")
       .map { row in
@@ -61,7 +62,7 @@ enum DownloadQueue {
 // MARK: - Changes by people
 
 extension Store {
-  /// The queue in the order in which it is processed, then the refused downloads.
+  /// The queue in the order of processing, followed by the refused downloads.
   package func downloads() throws -> [Download] {
     try read { database in
       try Row.fetchAll(
@@ -73,9 +74,9 @@ extension Store {
 
   /// Queues a download for a later upload.
   ///
-  /// - Parameter isPinned: for readings: whether this range goes before all others whenever everything is
+  /// - Parameter isPinned: for readings, whether this range comes before all others whenever everything is
   ///   fetched again.
-  /// - Returns: whether there is anything to fetch; false for a content that is complete here.
+  /// - Returns: false if there is nothing to fetch, since the store has the complete content.
   @discardableResult
   package func queueDownload(
     _ subject: DownloadSubject, _ priority: DownloadPriority, isPinned: Bool = false, at now: Int64
@@ -89,16 +90,16 @@ extension Store {
     }
   }
 
-  /// The ranges of readings that go before all others whenever everything is fetched again, in the order of
+  /// The ranges of readings that come before all others whenever everything is fetched again, in the order of
   /// their times.
   package func pinnedRanges() throws -> [DownloadSubject] { try read(DownloadQueue.pinnedRanges) }
 
-  /// Removes downloads from the queue, and unpins their ranges. If a person cancels the history before it was
-  /// fetched, it counts as left out. The same is true for records. Changes of others are still fetched.
+  /// Removes downloads from the queue, and pins of ranges. If a person cancels the history or the records
+  /// before they were fetched, they count as left out. Later changes of other nodes are still fetched.
   ///
-  /// - Parameter pins: indexes in `pinnedRanges`, from 1 on, of ranges to be unpinned.
-  /// - Throws: `Failure` of category `missingInput` for a number that is not in the queue; nothing changes
-  ///   then.
+  /// - Parameter pins: the numbers of pinned ranges to remove, which are indexes in `pinnedRanges` from 1 on.
+  /// - Throws: `Failure` of category `missingInput` for a number that is not in the queue. Then nothing
+  ///   changes.
   package func cancelDownloads(_ ids: [Int64], pins: [Int] = []) throws {
     try write { database in
       let pinned = try DownloadQueue.pinnedRanges(database)
@@ -123,11 +124,11 @@ extension Store {
     }
   }
 
-  /// Allows another attempt for downloads that the remote refused.
+  /// Queues downloads again that the remote refused.
   ///
-  /// - Returns: the numbers of those that were refused.
-  /// - Throws: `Failure` of category `missingInput` for a number that is not in the queue; nothing changes
-  ///   then.
+  /// - Returns: the numbers of the downloads that were refused.
+  /// - Throws: `Failure` of category `missingInput` for a number that is not in the queue. Then nothing
+  ///   changes.
   @discardableResult
   package func retryDownloads(_ ids: [Int64]) throws -> Set<Int64> {
     try write { database in
@@ -144,7 +145,8 @@ extension Store {
     }
   }
 
-  /// The SHA-256 of an attachment's content; nil for any other record, and for an attachment without one.
+  /// The SHA-256 of an attachment's content; nil for other records, and for an attachment without a valid
+  /// digest.
   package func contentDigest(of record: StoredRecord) throws -> String? {
     try read { database in
       try String.fetchOne(
@@ -166,8 +168,8 @@ extension Store {
 // MARK: - Changes by an upload
 
 extension SyncTransaction {
-  /// The first download of the queue that this run has not finished. The content of attachments has a
-  /// separate lane, unless a person asked for it.
+  /// The first queued download that is not in `done`. Contents of attachments are left out, since they have a
+  /// separate lane, unless a person asked for one.
   package func nextDownload(except done: Set<Int64>) throws -> Download? {
     let rows = try Row.fetchCursor(
       database.cachedStatement(
@@ -190,12 +192,12 @@ extension SyncTransaction {
     try DownloadQueue.add(subject, priority, at: now, database)
   }
 
-  /// Queues all parts of a remote: records, the pinned ranges, the recent readings, and the other readings
-  /// last. Later changes arrive with the changes after the cursor.
+  /// Queues all parts of a remote: first records, then the pinned ranges, the recent readings, and last the
+  /// other readings. Later changes are pulled with the cursor.
   ///
   /// - Parameters:
-  ///   - cursor: the remote's position before any part is fetched.
-  ///   - recent: the shown time from which readings are recent.
+  /// - cursor: the remote's position before any part is downloaded.
+  /// - recent: the shown time, in civil seconds, from which readings count as recent.
   package func queueWhole(behind cursor: String, recent: Int64, at now: Int64) throws {
     try setCursor(cursor)
     try DownloadQueue.add(.records, .changed, at: now, database)
@@ -207,7 +209,7 @@ extension SyncTransaction {
     if try Store.setting(.history, database) != StoreSetting.historyOnDemand { try queueHistory(at: now) }
   }
 
-  /// Queues the readings and records that were left out so far.
+  /// Queues the readings and records that were left out earlier.
   package func queueHistory(at now: Int64) throws {
     if try DownloadQueue.leavesOutRecords(database) {
       try DownloadQueue.add(.records, .changed, at: now, database)
@@ -216,19 +218,19 @@ extension SyncTransaction {
     try DownloadQueue.add(.readings(from: .min, until: end), .idle, at: now, database)
   }
 
-  /// Restarts every download, since the remote lost its positions.
+  /// Makes every download start again from its beginning, since the remote lost its positions.
   package func forgetPositions() throws {
     try database.executeCached(sql: "UPDATE download SET position = NULL")
   }
 
-  /// Whether a download is still queued: a person may have cancelled it during the request for its page.
+  /// Whether a download is still queued. A person may have cancelled it while its page was requested.
   package func isQueued(_ download: Download) throws -> Bool {
     try Bool.fetchOne(
       database.cachedStatement(sql: "SELECT EXISTS (SELECT 1 FROM download WHERE id = ?)"),
       arguments: [download.id]) ?? false
   }
 
-  /// Stores where the next page of a download begins.
+  /// Stores the position at which the next page of a download begins.
   package func setPosition(_ position: String?, of download: Download) throws {
     try database.executeCached(
       sql: "UPDATE download SET position = ? WHERE id = ?", arguments: [position, download.id])
@@ -246,7 +248,7 @@ extension SyncTransaction {
     try finishDownloads([download.id])
   }
 
-  /// The items of the remote that are not here yet, because they are queued or were left out.
+  /// The remote's items that this store does not have yet, because their download is queued or was left out.
   package func unfetched() throws -> UnfetchedItems {
     var items = UnfetchedItems(ranges: try DownloadQueue.ranges(database))
     if let end = try DownloadQueue.historyEnd(database) { items.ranges.append(.min..<end) }
@@ -262,7 +264,7 @@ extension SyncTransaction {
     for id in ids { try database.executeCached(sql: "DELETE FROM download WHERE id = ?", arguments: [id]) }
   }
 
-  /// Stores the reason of a refusal. The download is not tried again until a command retries it.
+  /// Stores why the remote refused a download. It is not tried again until a person retries it.
   package func refuse(_ download: Download, reason: String) throws {
     try database.executeCached(
       sql: "UPDATE download SET refusal = ? WHERE id = ?",
@@ -270,13 +272,13 @@ extension SyncTransaction {
   }
 }
 
-/// The known items of the remote that a store does not have yet.
+/// The parts of a remote that a store does not have yet.
 package struct UnfetchedItems: Hashable, Sendable {
-  /// Ranges of readings, by their shown times in civil seconds.
+  /// The ranges of missing readings, by shown times in civil seconds.
   package internal(set) var ranges: [Range<Int64>]
-  /// Whether the first download of the records is incomplete.
+  /// Whether records are missing, since their first download is not complete.
   package internal(set) var includesRecords = false
 
-  /// Whether a reading with this shown time may be missing for that reason.
+  /// Whether a reading with this shown time may be missing because it is in one of these ranges.
   package func includesReading(at seconds: Int64) -> Bool { ranges.contains { $0.contains(seconds) } }
 }

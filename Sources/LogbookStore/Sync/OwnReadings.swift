@@ -4,37 +4,38 @@ import GRDB
 package import Logbook
 import SQLiteRows
 
-/// The store's readings in the same seconds as readings that other programs wrote on a remote.
+/// The store's readings at the same seconds as readings that other programs wrote on a remote.
 struct OwnReadings {
   struct Own {
     let key: ReadingKey
     let reading: Reading
     let device: Device
     let isUploaded: Bool
-    /// Whether it is hidden.
+    /// Whether a withdrawal hides it.
     let isWithdrawn: Bool
-    /// Whether a pull stored it, so that nothing else needs to state it.
+    /// Whether a pull stored it. Then it is not from an own source, and no record must state where it came
+    /// from.
     let isPulled: Bool
   }
 
-  /// The store's counterpart of a reading of another program.
+  /// What the store has for a reading that another program wrote.
   enum Match {
-    /// The store has none.
+    /// The store has no reading for it.
     case none
-    /// The same reading.
+    /// The store has the same reading, with the same identity.
     case itself([Own])
-    /// The same measurement, from the store's own sources.
+    /// The store has the same measurement from its own sources.
     case same([Own])
-    /// Another value of the kind.
+    /// The store has another value of the same kind from its own sources.
     case other([Own])
   }
 
-  /// The maximum distance of a time zone from UTC, and of a displayed time from its instant.
+  /// The maximum difference between a shown time and its instant, in seconds.
   private static let maxOffsetSeconds: Int64 = 86_400
 
   private var all: [Int64: [Own]] = [:]
 
-  /// Reads the store's readings at these moments.
+  /// Reads the store's readings at the seconds of these readings.
   init(_ database: Database, at readings: [Reading]) throws {
     let seconds = Set(readings.map(Self.second))
     guard let first = seconds.min(), let last = seconds.max() else { return }
@@ -71,13 +72,14 @@ struct OwnReadings {
     }
   }
 
-  /// The store's counterpart of a reading that another program wrote.
+  /// What the store has for a reading that another program wrote.
   func match(_ reading: Reading, _ device: Device) -> Match {
     let there = all[Self.second(reading)] ?? []
     let identity = ReadingIdentity(reading, device)
     let itself = there.filter { ReadingIdentity($0.reading, $0.device) == identity }
     if !itself.isEmpty { return .itself(itself) }
-    // Two documents of other programs stay two readings, in either order.
+    // Readings of documents of other programs are not compared with each other. So two documents stay two
+    // readings, in any order.
     let own = there.filter { $0.reading.kind.isSame(as: reading.kind) && $0.device.format != device.format }
     let same = own.filter { $0.reading.measurement.isSame(as: reading.measurement) }
     return same.isEmpty ? (own.isEmpty ? .none : .other(own)) : .same(same)
@@ -93,8 +95,8 @@ struct OwnReadings {
     let last: Int64
   }
 
-  /// The partitions of the table that may have such readings, with their positions. The numbers of a device's
-  /// own count have no relation to times, so all of these series are read.
+  /// The partitions and positions at which the store may have such readings. Counts of a device do not follow
+  /// from times, so all readings of such series are read.
   private static func partitions(
     _ database: Database, _ kinds: Set<ReadingKind>, _ times: (first: Int64, last: Int64)
   ) throws -> [Partition] {
@@ -125,14 +127,14 @@ package struct ReadingKey: Hashable, Sendable {
   let valueBucket: Int64
   let occurrence: Int64
 
-  /// The key without the partition of the table.
+  /// The key without the partition.
   var place: StoredPlace {
     StoredPlace(series: series, position: position, valueBucket: valueBucket, occurrence: occurrence)
   }
 }
 
 extension ReadingKey: Comparable {
-  /// The order of the store.
+  /// The order of the table `reading`.
   package static func < (left: Self, right: Self) -> Bool {
     (left.partition, left.position, left.series, left.valueBucket, left.occurrence) < (
       right.partition, right.position, right.series, right.valueBucket, right.occurrence
@@ -140,37 +142,37 @@ extension ReadingKey: Comparable {
   }
 }
 
-/// Pending readings, each with its key.
+/// A batch of pending readings, with their keys.
 package struct PendingReadings: Sendable {
-  /// The readings with their devices. Readings of one series are next to each other.
+  /// The readings with their devices. Readings of one series are adjacent.
   package let batch: ReadingBatch
   /// The keys, in the order of the batch.
   package let keys: [ReadingKey]
-  /// The last reading in the order of the store; the next batch begins after it. Nil if there is none.
+  /// The last reading in the order of the store, after which the next batch begins. Nil if there is none.
   package let last: ReadingKey?
 }
 
-/// The results for readings that a remote returned.
+/// What storing readings from a remote changed.
 package struct PulledReadings: Hashable, Sendable {
-  /// The ingest of the readings; nil if none has begun.
+  /// The ingest of the pulled readings; nil if no reading was new.
   package var ingest: Int64?
-  /// Readings that were not here yet. A known one with another value is listed as changed at the source.
+  /// The number of new readings. A known reading with another value is listed as changed at the source.
   package var new = 0
-  /// Readings that the store has from its own source.
+  /// The number of readings that the store already had from its own sources.
   package var same = 0
-  /// Hidden readings of the store that are visible again because the remote states them.
+  /// The number of hidden readings that are visible again because the remote states them.
   package var shown = 0
-  /// The store's readings from its own sources for whose moment the remote has another value; both are kept.
+  /// Own readings for whose moment the remote has another value. Both are kept.
   package var disputed: Set<ReadingKey> = []
 
-  /// Hidden readings of the store that documents of other programs state, by series.
+  /// Hidden readings that documents of other programs state, by the ids of their series.
   var restated: [Int64: [SeriesPoint]] = [:]
 
   init(ingest: Int64?) { self.ingest = ingest }
 }
 
 extension PulledReadings {
-  /// Adds a hidden reading that a document of another program states.
+  /// Adds a hidden reading that a document of another program states to `restated`.
   mutating func restate(_ key: ReadingKey) {
     restated[key.series, default: []].append(
       SeriesPoint(position: key.position, valueBucket: key.valueBucket, occurrence: key.occurrence))

@@ -2,14 +2,14 @@
 
 package import Logbook
 
-/// A failure of uploads that no later attempt corrects by itself, such as a refused login, as it was
-/// reported. It is stored so that an unattended job reports it only once.
+/// A reported failure of uploads that only a person can correct, such as a refused login. It is stored, so
+/// that an unattended job reports it only once.
 package struct PersistentFailure: Hashable, Sendable {
   /// The category, which determines what a person can do about it.
   package let category: FailureCategory
   /// When it was first reported, in UTC seconds.
   package let since: Int64
-  /// A mark of the token that failed; empty if none could be read.
+  /// A mark that identifies the token that failed; empty if no token could be read.
   package let tokenMark: String
   /// The sentence that was reported.
   package let message: String
@@ -20,17 +20,17 @@ package struct PersistentFailure: Hashable, Sendable {
     (self.since, self.tokenMark) = (since, tokenMark)
   }
 
-  /// Whether a failure with this token is the reported one.
+  /// Whether a failure with this token is the one that was reported.
   package func isSame(as failure: Failure, tokenMark: String) -> Bool {
     failure.category == category && tokenMark == self.tokenMark
   }
 }
 
 extension PersistentFailure {
-  /// The form in the setting: category, time and mark, separated by blanks, then the sentence.
+  /// The text in the setting: category, time and token mark, separated by blanks, then the message.
   var stored: String { "\(category.rawValue) \(since) \(tokenMark) \(message)" }
 
-  /// The failure in a setting; nil for text that this version of the program did not write.
+  /// The failure in a setting; nil for a text that this version did not write.
   init?(stored: String) {
     let parts = stored.split(separator: " ", maxSplits: 3, omittingEmptySubsequences: false)
     guard parts.count == 4, let category = FailureCategory(rawValue: String(parts[0])),

@@ -4,8 +4,8 @@ import GRDB
 import SQLiteRows
 
 extension Store {
-  /// Calls `body` with each reading and record that the remote refused permanently, or whose content it
-  /// refused, and with the reason.
+  /// Calls `body` with each item that the remote refused permanently, and with the reason. A record is
+  /// included if the remote refused its content or the content of its attachment.
   package func forEachRefused(_ body: (StoredItem, String) throws -> Void) throws {
     try read { database in
       let readings = try Row.fetchCursor(
@@ -45,9 +45,9 @@ extension Store {
     }
   }
 
-  /// Queues everything again that the remote refused permanently, for the role `sync`.
+  /// Queues all items again that the remote refused permanently. Needs the role `sync`.
   ///
-  /// - Returns: the number of readings, records and contents.
+  /// - Returns: the number of readings, records and contents that were queued.
   @discardableResult
   package func releaseRefused() throws -> Int {
     try write { database in

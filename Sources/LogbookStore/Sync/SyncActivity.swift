@@ -3,9 +3,9 @@
 import GRDB
 import SQLiteRows
 
-/// The items that the current upload of a store is sending.
+/// The items that the running upload of a store is sending at the moment.
 package struct SyncActivity: Hashable, Sendable {
-  /// Whether an upload runs.
+  /// Whether an upload is running.
   package let isRunning: Bool
   /// The number of readings that it is sending.
   package let readings: Int
@@ -16,19 +16,19 @@ package struct SyncActivity: Hashable, Sendable {
   private let firstReading: TransferKey?
   private let lastReading: TransferKey?
 
-  /// No upload runs.
+  /// The activity while no upload is running.
   package static let none = SyncActivity()
 
-  /// Whether anything is being sent.
+  /// Whether items are being sent at the moment.
   package var isTransferring: Bool { readings + records + attachments > 0 }
 
-  /// No upload is running. What a killed upload left in the table is ignored.
+  /// No upload is running. Rows that a killed upload left in the table `transfer` are ignored.
   private init() {
     (isRunning, readings, records, attachments) = (false, 0, 0, 0)
     (firstReading, lastReading) = (nil, nil)
   }
 
-  /// The rows of the running upload. A lane that sends nothing has no row.
+  /// Reads the rows of the running upload. A lane that sends nothing has no row.
   fileprivate init(_ lanes: [String: StoredRow]) throws {
     isRunning = true
     func items(_ lane: String) throws -> Int { try lanes[lane]?.count("items") ?? 0 }
@@ -44,7 +44,7 @@ package struct SyncActivity: Hashable, Sendable {
   }
 }
 
-/// The first parts of a reading's key, which bound the readings that are being sent.
+/// The partition and position of a reading. Two of them limit the readings that are being sent.
 private struct TransferKey: Hashable, Comparable {
   let partition: Int64
   let position: Int64
@@ -60,8 +60,8 @@ private struct TransferKey: Hashable, Comparable {
 }
 
 extension Store {
-  /// The current activity of uploads. An upload holds its lock while it runs, so that after a crash nothing
-  /// seems to be sent.
+  /// What the running upload is sending. An upload holds a lock while it runs, so that nothing seems to be
+  /// sent after a crash.
   package func activity() throws -> SyncActivity {
     guard try UploadLock.isHeld(storePath: path) else { return .none }
     return try read { database in
@@ -74,7 +74,7 @@ extension Store {
 }
 
 extension StoredReading {
-  /// Its sync state.
+  /// The sync state of the reading.
   package func syncState(_ activity: SyncActivity) -> SyncState {
     if isUploaded { return .synced }
     if refusal != nil { return .queued(.refused) }
@@ -84,7 +84,7 @@ extension StoredReading {
 }
 
 extension StoredRecord {
-  /// The sync state of the record and everything that belongs to it.
+  /// The sync state of the record together with all records that belong to it.
   package func syncState(_ activity: SyncActivity) -> SyncState {
     queueCode.state(isRunning: activity.isRunning)
   }

@@ -4,7 +4,7 @@ import GRDB
 package import Logbook
 import SQLiteRows
 
-/// A record with its sync data.
+/// A record with the data that sync needs.
 package struct SyncRecord: Hashable, Sendable {
   /// The id of the record.
   package let guid: String
@@ -14,24 +14,24 @@ package struct SyncRecord: Hashable, Sendable {
   package let version: Int
   /// The version that the remote has; 0 for none.
   package let versionSynced: Int
-  /// The version that was sent without an answer so far; nil for none.
+  /// The version that was sent and not answered yet; nil if there is none.
   package let sentVersion: Int?
-  /// The change that was sent; nil for none, and for a text that cannot be read.
+  /// The change that was sent and not answered yet; nil if there is none or its text is damaged.
   package let sent: RecordChange?
-  /// The remote's revision on which this record is based; nil for none.
+  /// The remote's revision on which this record is based; nil if the remote does not have it.
   package let revision: String?
-  /// The last state on which both sides agreed; nil for none, and for a text that cannot be read.
+  /// The last state on which both sides agreed; nil if there is none or its text is damaged.
   package let base: RecordState?
-  /// Whether the content is still what an import wrote.
+  /// Whether no person has edited the content since an import wrote it.
   package let isImportedOnly: Bool
-  /// The remote's revision of its side of a conflict; nil without a conflict.
+  /// The revision of the remote's side of a conflict; nil without a conflict.
   package let conflictRevision: String?
   /// Whether the remote refused this version permanently.
   package let isQuarantined: Bool
 
-  /// Whether it has content that the remote does not have yet.
+  /// Whether the record has a version that the remote does not have.
   package var isPending: Bool { version > versionSynced }
-  /// Whether a person must decide between both sides.
+  /// Whether the record is in conflict, so that a person must decide.
   package var isConflicted: Bool { conflictRevision != nil }
 
   static let columns = """
@@ -66,21 +66,22 @@ package struct SyncRecord: Hashable, Sendable {
   }
 }
 
-/// SQL conditions for the state of a row of `record`. At most one of them is true for a row.
+/// SQL conditions on a row of `record`. At most one of them is true for a row.
 enum RecordCondition {
-  /// It is pending, in the words of the index `record_pending`.
+  /// The record is pending. The text is the same as in the index `record_pending`, so that SQLite uses the
+  /// index.
   static let isPending = """
     record.version > record.version_synced AND record.conflict IS NULL
     AND (record.quarantined_version IS NULL OR record.quarantined_version < record.version)
     """
 
-  /// The remote refused exactly this version permanently.
+  /// The remote permanently refused exactly this version.
   static let isRefused = """
     record.version > record.version_synced AND record.conflict IS NULL
     AND record.quarantined_version = record.version
     """
 
-  /// It is a deleted entry with records that are not deleted: others added them meanwhile.
+  /// The record is a deleted entry, and others have added records to it.
   static let isOrphaned = """
     record.deleted = 1 AND record.conflict IS NULL AND EXISTS (
       SELECT 1 FROM record AS child WHERE child.entry_guid = record.guid AND child.deleted = 0)

@@ -2,13 +2,13 @@
 
 import Logbook
 
-/// The sync state of an item. It is known only on this computer, and never sent.
+/// The sync state of an item. Only this computer knows it; it is never sent.
 package enum SyncState: Hashable, Sendable {
-  /// The remote has it in this state; lists show nothing.
+  /// The remote has the item in this state. Lists then print no state.
   case synced
-  /// It is being sent.
+  /// The running upload is sending the item.
   case syncing
-  /// The remote lacks it.
+  /// The remote does not have the item, for this reason.
   case queued(QueueReason)
 
   /// The name in tables and in JSON.
@@ -20,7 +20,7 @@ package enum SyncState: Hashable, Sendable {
     }
   }
 
-  /// Why it is queued; nil if it is not.
+  /// Why the item is queued; nil if it is not queued.
   package var reason: QueueReason? {
     if case .queued(let reason) = self { reason } else { nil }
   }
@@ -28,14 +28,14 @@ package enum SyncState: Hashable, Sendable {
 
 /// Why an item is not on the remote yet.
 package enum QueueReason: Hashable, Sendable {
-  /// The next upload sends it.
+  /// It is pending; the next upload sends it.
   case waiting
-  /// It needs a decision.
+  /// It is in conflict, so a person must decide.
   case conflict
   /// The remote refused it permanently.
   case refused
 
-  /// The name that follows the state.
+  /// The name that lists print after the state.
   package var name: String {
     switch self {
     case .waiting: "waiting"
@@ -45,14 +45,15 @@ package enum QueueReason: Hashable, Sendable {
   }
 }
 
-/// The sync state of a record and everything that belongs to it, in one number: 8 if something is being sent,
-/// plus the worst reason of the queued items.
+/// The sync state of a record and all records that belong to it, as one number. It is the code of the worst
+/// reason of the queued items, plus 8 if an item is being sent.
 struct QueueCode: Hashable {
   private let rawValue: Int
 
   init(_ rawValue: Int) { self.rawValue = rawValue }
 
-  /// - Parameter isRunning: whether an upload runs. If not, items that a dead upload was sending are queued.
+  /// - Parameter isRunning: whether an upload is running. If not, items that an interrupted upload was
+  ///   sending count as queued.
   func state(isRunning: Bool) -> SyncState {
     if rawValue & 8 != 0, isRunning { return .syncing }
     switch rawValue & 3 {
@@ -63,8 +64,8 @@ struct QueueCode: Hashable {
     }
   }
 
-  /// The SQL for a row of `record`: one search of the primary key and one of the index over entries. Neither
-  /// its cost nor its text depends on the number of records that belong to the same entry.
+  /// The SQL expression for a row of `record`. It searches the primary key and the index over entries once
+  /// each, for any number of records that belong to the entry.
   static let sql = """
     max(CASE WHEN record.conflict IS NOT NULL OR \(RecordCondition.isOrphaned) THEN 3 ELSE 0 END, coalesce((
       SELECT max(CASE WHEN (q.aspect = 'record' AND c.sent IS NOT NULL
@@ -80,11 +81,10 @@ struct QueueCode: Hashable {
     """
 }
 
-/// The JSON that the store keeps of a record for sync. A text that cannot be read counts as missing. Without
-/// the sent change, the record is sent as it is. Without a base, nothing is merged and nothing is
-/// overwritten.
+/// The JSON texts of a record that sync stores. If a text is damaged, it counts as missing. Then nothing is
+/// overwritten: without `sent`, the current content is sent, and without `base`, nothing is merged.
 struct SyncTexts {
-  /// A column whose text cannot be read.
+  /// A column with a text that cannot be read.
   struct Damage {
     let column: String
     let error: JSONError

@@ -4,41 +4,41 @@ import GRDB
 package import Logbook
 import SQLiteRows
 
-/// A content that a record refers to and that is not here.
+/// The content of an attachment that a record refers to, and that the store does not have completely.
 package struct WantedContent: Hashable, Sendable {
-  /// Its SHA-256.
+  /// The SHA-256 of the content.
   package let digest: String
-  /// The number of its bytes that are here.
+  /// The number of its bytes that the store already has.
   package let held: Int64
-  /// The maximum size in bytes.
+  /// The maximum size of a content that the store accepts, in bytes.
   package let limit: Int64
 }
 
-/// The result of a fetched part.
+/// The result of storing a downloaded part of a content.
 package enum FetchedPart: Hashable, Sendable {
-  /// Further parts follow.
+  /// The part is stored, and more parts follow.
   case goesOn
-  /// The content has another size than stated before: it is fetched again from the first byte on.
+  /// The remote states another size than before. The download starts again from the first byte.
   case beginsAnew
-  /// The content is here, and has its digest.
+  /// The content is complete and matches its digest.
   case isWhole
-  /// The content was already here: a person attached it meanwhile.
+  /// The store already had the content: a person attached it during the download.
   case wasHere
-  /// All bytes arrived, but do not have the digest: they are discarded.
+  /// All bytes were downloaded, but do not match the digest. They are discarded.
   case wrongDigest
 }
 
 // MARK: - Sending
 
 extension SyncTransaction {
-  /// Contents that records need, in the order in which they were attached.
+  /// The SQL query for the digests of queued contents, in the order in which they were attached.
   static let queuedDigests = """
     SELECT json_extract(record.fields, '$.sha256') FROM queued INDEXED BY queued_file
     JOIN record ON record.guid = queued.record WHERE queued.aspect = 'file'
     ORDER BY queued.queued_at, queued.record
     """
 
-  /// The next content that the remote lacks.
+  /// The next content that must be sent to the remote; nil if there is none.
   ///
   /// - Parameter setAside: digests of contents that are not sent in this run.
   package func nextContentToSend(besides setAside: Set<String>) throws -> AttachmentContent? {
@@ -63,19 +63,19 @@ extension SyncTransaction {
           """)) ?? 0
   }
 
-  /// Bytes of a content from an offset on.
+  /// At most `limit` bytes of a content, beginning at an offset.
   package func bytes(of digest: String, from offset: Int64, limit: Int) throws -> [UInt8] {
     try ContentParts(database: database, digest: digest).bytes(from: offset, limit: limit)
   }
 
-  /// Marks a content as completely on the remote.
+  /// Marks a content as uploaded: the remote has all of it.
   package func markUploaded(_ digest: String) throws {
     try database.executeCached(
       sql: "UPDATE blob SET uploaded = 1, refusal = NULL WHERE digest = ? AND uploaded = 0",
       arguments: [digest])
   }
 
-  /// Stores the reason of a refusal. The content is not sent again until a command retries it.
+  /// Stores why the remote refused a content. It is not sent again until a person retries it.
   package func refuseContent(_ digest: String, reason: String) throws {
     try database.executeCached(
       sql: "UPDATE blob SET refusal = ? WHERE digest = ?", arguments: [String(reason.prefix(1000)), digest])
@@ -92,14 +92,15 @@ extension SyncTransaction {
 // MARK: - Fetching
 
 extension SyncTransaction {
-  /// The maximum time before another request for a content that the remote did not have, in seconds.
+  /// The maximum time in seconds until a content is requested again that the remote did not have.
   package static let maxPostponementSeconds: Int64 = 3600
 
-  /// The content to fetch next: the highest priority first, then the oldest.
+  /// The next content to download: the one with the highest priority, then the one queued first. Nil if there
+  /// is none.
   ///
   /// - Parameters:
   ///   - setAside: digests of contents that are not fetched in this run.
-  ///   - includesPostponed: whether to include contents that are postponed until later.
+  /// - includesPostponed: whether to include contents that the remote lacked and that are postponed.
   package func nextContentToFetch(
     besides setAside: Set<String>, at now: Int64, includesPostponed: Bool = false
   ) throws -> WantedContent? {
@@ -123,8 +124,8 @@ extension SyncTransaction {
     return nil
   }
 
-  /// Stores a part of a content. After the last part, the digest is checked: a content with another digest
-  /// never counts as complete.
+  /// Stores a part of a content. After the last part, the digest is checked. A content that does not match
+  /// its digest never counts as complete.
   package func append(_ part: ContentPart, to digest: String, at offset: Int64) throws -> FetchedPart {
     let parts = ContentParts(database: database, digest: digest)
     let known = try known(digest)
@@ -160,7 +161,7 @@ extension SyncTransaction {
     return .isWhole
   }
 
-  /// The size of a content and the number of its bytes that are here; nil for an unknown content.
+  /// The size of a content and the number of its stored bytes; nil if no part of it is stored.
   private func known(_ digest: String) throws -> (size: Int64, held: Int64)? {
     let row = try Row.fetchOne(
       database.cachedStatement(sql: "SELECT digest, size, held FROM blob WHERE digest = ?"),
@@ -171,7 +172,7 @@ extension SyncTransaction {
     }
   }
 
-  /// An empty content is complete immediately, if its digest is that of no bytes.
+  /// Stores an empty content, which is complete at once if its digest is that of no bytes.
   private func storeEmpty(_ parts: ContentParts) throws -> FetchedPart {
     guard parts.digest == Digest().hexadecimal() else { return .wrongDigest }
     try database.executeCached(
@@ -182,14 +183,14 @@ extension SyncTransaction {
     return .isWhole
   }
 
-  /// The remote did not have the content: ask again later.
+  /// Postpones a content that the remote did not have until this time, in UTC seconds.
   package func postponeContent(_ digest: String, until seconds: Int64) throws {
     try database.executeCached(
       sql: "UPDATE download SET not_before = ? WHERE kind = 'attachment' AND subject = ?",
       arguments: [seconds, digest])
   }
 
-  /// The number of contents that the remote did not have when it was asked.
+  /// The number of queued contents that the remote did not have when they were requested.
   package func absentContents() throws -> Int {
     try Int.fetchOne(
       database.cachedStatement(
@@ -198,7 +199,7 @@ extension SyncTransaction {
           """)) ?? 0
   }
 
-  /// Stores why the content is not fetched. A command requests it again.
+  /// Stores why a content is no longer downloaded. A person can request it again.
   package func refuseFetch(of digest: String, reason: String) throws {
     try database.executeCached(
       sql: "UPDATE download SET refusal = ? WHERE kind = 'attachment' AND subject = ?",

@@ -5,13 +5,13 @@ package import Logbook
 import SQLiteRows
 
 extension Store {
-  /// Reads data for a comparison with a remote, and changes nothing.
+  /// Runs `work` in a transaction that only reads, for a comparison with a remote.
   package func compare<Value>(_ work: (SyncTransaction) throws -> Value) throws -> Value {
     try read { try work(SyncTransaction($0, batch)) }
   }
 }
 
-/// A reading of the store, as a comparison with a remote reports it.
+/// A reading of the store, as `verify` compares it with a remote.
 package struct HeldReading: Hashable, Sendable {
   /// Its key in the store.
   package let key: ReadingKey
@@ -21,21 +21,21 @@ package struct HeldReading: Hashable, Sendable {
   package let kind: ReadingKind
   /// The time that the device showed.
   package let deviceTime: DeviceTime
-  /// Whether the store has it as uploaded.
+  /// Whether the store has marked it as uploaded.
   package let isUploaded: Bool
 }
 
 extension SyncTransaction {
-  /// The digests of the identities of uploaded readings, and the buckets of all readings, in one pass over one
-  /// state of the store.
+  /// The digests of uploaded readings and the buckets of all readings. Both come from one pass over one state
+  /// of the store.
   ///
-  /// - Parameter whenFixed: called as soon as later changes no longer affect the result.
+  /// - Parameter whenFixed: called when later changes of the store no longer affect the result.
   package func heldBuckets(
     whenFixed: () -> Void = {}
   ) throws -> (uploaded: IdentityDigests, held: HeldBuckets) {
     var (digests, held) = (IdentityDigests(), HeldBuckets(version: try version()))
     try database.inTransaction(.deferred) {
-      // The first read of the transaction fixes what it sees.
+      // From the first read on, the transaction sees a fixed state of the store.
       held = HeldBuckets(version: try version())
       whenFixed()
       let same = try sameReadings()
@@ -52,8 +52,8 @@ extension SyncTransaction {
     return (digests, held)
   }
 
-  /// The readings in these buckets, including pending ones, by their identities and by those that documents
-  /// of other programs have for them.
+  /// The readings in these buckets, including pending ones, by identity. If a document of another program
+  /// contains a reading, it is also listed by the identity in the document.
   ///
   /// - Parameter known: the buckets of all readings, from an earlier call.
   package func heldReadings(in buckets: Set<Int>, by known: HeldBuckets? = nil) throws -> [[UInt8]:
@@ -81,14 +81,14 @@ extension SyncTransaction {
         isUploaded: statement.integer(5) == 1)
       for name in same.identities(of: key, identity)
       where buckets.contains(IdentityDigests.bucket(of: name)) {
-        // A reading that has the identity itself has priority over one that a document links to it.
+        // If two readings have the same name, the one whose own identity it is has precedence.
         if name == identity || held[name] == nil { held[name] = reading }
       }
     }
     return held
   }
 
-  /// The digests of the record states that the remote is known to have.
+  /// The digests of the states of records that the remote has, as far as the store knows them.
   package func knownRecordDigests() throws -> IdentityDigests {
     var digests = IdentityDigests()
     try forEachRecord(in: nil) { record in
@@ -104,8 +104,8 @@ extension SyncTransaction {
     return held
   }
 
-  /// The records whose content differs from the last agreed state, although no version shows it: another
-  /// program changed them.
+  /// The records whose content differs from the last agreed state without a new version. Another program must
+  /// have changed them.
   package func alteredRecords() throws -> [SyncRecord] {
     var altered: [SyncRecord] = []
     try forEachRecord(in: nil) { record in
@@ -128,24 +128,25 @@ extension SyncTransaction {
 }
 
 extension SyncRecord {
-  /// Whether it states the base zone and never came from or went to a remote.
+  /// Whether the record states the base zone and was never synced with a remote.
   package var isUnjoinedBase: Bool { guid == LogbookZones.baseGuid && revision == nil }
 
   /// Whether it is neither pending nor in conflict.
   package var isSettled: Bool { !isPending && !isConflicted }
 
-  /// The state that the remote is known to have: the last one on which both agreed. The record itself may
-  /// differ by an edit, or by another time zone of the logbook.
+  /// The state that the remote has, as far as the store knows: the last one on which both sides agreed. The
+  /// record may have been edited since. Its offset may also differ, if the zone of the logbook changed.
   package var lastSyncedState: RecordState? { base ?? (isSettled ? state : nil) }
 }
 
-/// The state of a store as its connection knows it: it differs after changes by other connections only.
+/// A mark for the state of a store, as a connection sees it. It changes only if another connection writes to
+/// the store.
 package struct StoreVersion: Hashable, Sendable {
   fileprivate let number: Int64
 }
 
 extension SyncTransaction {
-  /// The version of the store that is read next.
+  /// The mark of the state that the next read will see.
   package func version() throws -> StoreVersion {
     StoreVersion(number: try Int64.fetchOne(database.cachedStatement(sql: "PRAGMA data_version")) ?? 0)
   }
@@ -154,17 +155,18 @@ extension SyncTransaction {
   package func isUnchanged(since version: StoreVersion) throws -> Bool { try self.version() == version }
 }
 
-/// The bucket of each reading of a store in a comparison, in the order of the table: two bytes for each
-/// reading. So a comparison processes the buckets in portions with limited memory, and hashes no reading
-/// outside of a portion again.
+/// The bucket of each reading in the order of the table, with two bytes for each reading. With it, a
+/// comparison can process buckets in portions with little memory. It computes the hashes of readings in other
+/// portions only once.
 package struct HeldBuckets: Sendable {
   /// The number of readings in each bucket, including pending ones.
   package private(set) var counts = [Int](repeating: 0, count: IdentityDigests.bucketCount)
   private var numbers: [UInt16] = []
-  /// The version of the store that was read.
+  /// The mark of the store's state that was read.
   private let version: StoreVersion
 
-  /// The bucket of a reading that the remote has under other identities: it must be read.
+  /// Marks a reading that the remote has under several identities. Its buckets are unknown, so it is always
+  /// read.
   private static let several = UInt16.max
 
   init(version: StoreVersion) { self.version = version }
@@ -174,8 +176,8 @@ package struct HeldBuckets: Sendable {
     numbers.append(isAlone ? UInt16(bucket) : Self.several)
   }
 
-  /// Whether the reading at each index of the table may be in these buckets; nil if the present version is
-  /// another one.
+  /// A function that returns whether the reading at an index of the table may be in these buckets. Nil if the
+  /// store has changed since.
   func mayBe(in buckets: Set<Int>, _ present: StoreVersion) -> ((_ place: Int) -> Bool)? {
     guard present == version else { return nil }
     var isWanted = [Bool](repeating: false, count: Int(Self.several) + 1)

@@ -5,10 +5,10 @@ import Logbook
 import SQLiteRows
 
 extension SyncTransaction {
-  /// Quarantines the records with an unreadable sent, base or conflict state, as after damage to the file.
-  /// The unreadable text is removed, so that an edit or a retry sends the record as it is.
+  /// Quarantines the records whose text of a sent change, a base or a conflict is damaged. The damaged text
+  /// is removed. Then an edit or a retry sends the current content of the record.
   ///
-  /// - Returns: the number of records.
+  /// - Returns: the number of quarantined records.
   package func quarantineUnreadableRecords() throws -> Int {
     let rows = try Row.fetchCursor(
       database.cachedStatement(
@@ -27,8 +27,7 @@ extension SyncTransaction {
     return damaged.count + (try quarantineUnsendableRecords())
   }
 
-  /// Quarantines pending records that every remote refuses, whichever program stored them, so that they do
-  /// not block others.
+  /// Quarantines pending records that every remote would refuse, so that they do not block other records.
   private func quarantineUnsendableRecords() throws -> Int {
     let unsendable = try UnsendableRecords.find(database)
     for (guid, reason) in unsendable {
@@ -48,16 +47,16 @@ extension SyncTransaction {
       ])
   }
 
-  /// The columns that are valid only together.
+  /// The columns that are emptied together with a damaged one, since they are only valid together.
   private static let columns = [
     "sent": ["sent", "sent_version"], "base": ["base"], "conflict": ["conflict", "conflict_revision"],
   ]
 }
 
-/// Pending records that every remote refuses, since their content is not valid for a record. Another program
-/// stored them, or a version of glucoport that checked less.
+/// Pending records that every remote would refuse, since their content is invalid. Another program or an
+/// older version of glucoport stored them.
 enum UnsendableRecords {
-  /// Their ids, each with the reason.
+  /// The guids of these records, each with the reason.
   static func find(_ database: Database) throws -> [(guid: String, reason: String)] {
     let rows = try Row.fetchCursor(
       database.cachedStatement(

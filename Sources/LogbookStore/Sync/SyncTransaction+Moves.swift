@@ -4,19 +4,20 @@ import GRDB
 package import Logbook
 import SQLiteRows
 
-/// Readings whose documents must be moved.
+/// A batch of readings whose documents on the site must be moved to another instant.
 package struct PendingMoves: Sendable {
-  /// The readings with their current offsets.
+  /// The readings, with the offsets to which their documents must be moved.
   package let readings: PendingReadings
-  /// The readings that are sent even if the remote has no document of them: an upload may have deleted it, or
-  /// may not have sent it yet.
+  /// The readings that must be sent even if the remote has no document of them: an earlier run may have
+  /// deleted the document, or may not have sent it yet.
   package let owed: Set<ReadingKey>
 }
 
 // MARK: - Readings
 
 extension SyncTransaction {
-  /// Whether the moves lead to later instants. Then the last ones go first, so that each new place is free.
+  /// Whether the first queued moves lead to later instants. Then the last readings are moved first, so that
+  /// every new place is free.
   package func moveLater() throws -> Bool {
     try Bool.fetchOne(
       database.cachedStatement(
@@ -27,7 +28,7 @@ extension SyncTransaction {
   }
 
   /// The first readings after `key` whose documents must be moved. Withdrawn readings are left out, since
-  /// their documents are removed.
+  /// their documents are removed instead.
   package func pendingMoves(after key: ReadingKey?, limit: Int, isDescending: Bool) throws -> PendingMoves {
     let found = try readings(
       "resend AS m CROSS JOIN reading AS r ON \(SiteSchema.isSame("r", "m"))", Withdrawn.readingIsForSites,
@@ -46,29 +47,29 @@ extension SyncTransaction {
     return PendingMoves(readings: found, owed: keys)
   }
 
-  /// From this transaction on, the documents of these readings may be deleted. If the remote then lacks one,
-  /// it is sent.
+  /// Records that the documents of these readings may be deleted from now on. If a document is then missing
+  /// on the remote, the reading is sent.
   ///
-  /// - Returns: the indexes of readings that may be moved to these offsets. Another process may have changed
-  ///   the zone since they were read. A reading that it removed from the queue is not moved, and one with
-  ///   another offset now is left for later.
+  /// - Returns: the indexes of the readings that may be moved to these offsets. Another process may have
+  ///   changed the zone since they were read. A reading that it removed from the queue is left out, and so is
+  ///   one whose offset differs.
   package func beginMoves(of keys: [ReadingKey], placedBy offsets: [Int32]) throws -> [Int] {
     try keys.isEmpty ? [] : places("UPDATE resend SET is_begun = 1 WHERE", keys, placedBy: offsets)
   }
 
-  /// The remote has no document of these readings to be moved.
+  /// Removes these readings from the queue of moves: the remote has no document of them that must be moved.
   package func endMoves(of keys: [ReadingKey]) throws {
     try forEach(keys, "DELETE FROM resend WHERE \(Self.isBoundKey)")
   }
 
-  /// The documents of these readings have these offsets. Another process may have changed the zone meanwhile:
-  /// readings with another offset now stay queued.
+  /// Removes the readings whose documents now have these offsets from the queue. If another process has
+  /// changed the zone, readings with another offset stay queued.
   package func endMoves(of keys: [ReadingKey], placedBy offsets: [Int32]) throws {
     if !keys.isEmpty { _ = try places("DELETE FROM resend WHERE", keys, placedBy: offsets) }
   }
 
-  /// The indexes of the keys for which the statement changed a row, among the readings that still have these
-  /// offsets.
+  /// The indexes of the keys for which `sql` changed a row. Only readings that still have these offsets are
+  /// changed.
   private func places(_ sql: String, _ keys: [ReadingKey], placedBy offsets: [Int32]) throws -> [Int] {
     let statement = try RawStatement(
       keptBy: database,
@@ -83,14 +84,15 @@ extension SyncTransaction {
     }.map(\.offset)
   }
 
-  /// The remote has these readings at the right time.
+  /// Marks these readings as uploaded: the remote has them at the right instants.
   package func markPresentOnRemote(_ keys: [ReadingKey]) throws {
     guard !keys.isEmpty else { return }
     try UploadMarks(database: database).set(keys)
     try forgetUnanswered(keys)
   }
 
-  /// The remote refuses these readings at their new time, and no longer has a document of them.
+  /// Stores that the remote refused these readings at their new instants, and no longer has documents of
+  /// them.
   package func refuseMoves(of keys: [ReadingKey], reason: String, at now: Int64) throws {
     guard !keys.isEmpty else { return }
     try endMoves(of: keys)
@@ -99,7 +101,7 @@ extension SyncTransaction {
     try quarantine(keys, reason: reason, at: now)
   }
 
-  /// The site may have documents of these readings, although they are not marked as uploaded.
+  /// Records that the site may have documents of these readings, although they are not marked as uploaded.
   func markUnanswered(_ keys: [ReadingKey]) throws {
     guard try Bool.fetchOne(database.cachedStatement(sql: "SELECT \(SiteSchema.isConnected)")) == true else {
       return
@@ -107,7 +109,7 @@ extension SyncTransaction {
     try forEach(keys, "INSERT INTO unanswered VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT DO NOTHING")
   }
 
-  /// The site has no documents of these readings except those that the store knows.
+  /// Removes these records: the site has no documents of these readings that the store does not know.
   package func forgetUnanswered(_ keys: [ReadingKey]) throws {
     guard try Bool.fetchOne(database.cachedStatement(sql: "SELECT EXISTS (SELECT 1 FROM unanswered)")) == true
     else { return }
@@ -130,10 +132,10 @@ extension SyncTransaction {
 // MARK: - Records
 
 extension SyncTransaction {
-  /// The zones at this moment of the transaction.
+  /// The zones of the logbook at this moment of the transaction.
   package func timezone() throws -> LogbookZone { try LogbookZones(database).zone() }
 
-  /// The zones, including those that were given for the imports of these records.
+  /// The zones of the logbook, with those that were stated for imports of these records.
   package func timezone(of records: [String]) throws -> LogbookZone {
     var zone = try timezone()
     let names = try Dictionary(
@@ -148,9 +150,9 @@ extension SyncTransaction {
     return zone
   }
 
-  /// The first records after this id whose documents must be moved, or of which an interrupted move may have
-  /// left one. This includes pending, conflicted and deleted records. Hidden ones are left out, since their
-  /// documents are removed.
+  /// The first records after this guid whose documents must be moved, or for which an interrupted move may
+  /// have left an old document. Pending, conflicted and deleted records are included. Hidden ones are left
+  /// out, since their documents are removed instead.
   package func pendingMoves(after guid: String, limit: Int) throws -> [SyncRecord] {
     try Row.fetchAll(
       database.cachedStatement(
@@ -162,7 +164,7 @@ extension SyncTransaction {
     ).map(SyncRecord.init)
   }
 
-  /// The document of this record is at the right time, or cannot be moved.
+  /// Removes this record from the queue of moves: its document is at the right instant, or cannot be moved.
   ///
   /// - Parameter revision: the new revision of the remote's state; nil if it did not change.
   package func endMove(of record: SyncRecord, revision: String?) throws {
@@ -173,7 +175,7 @@ extension SyncTransaction {
           SELECT 1 FROM record WHERE guid = ?1 AND utc_offset <> ?2)
         """, arguments: [record.guid, record.state.placement.utcOffset])
     guard let revision, revision != record.revision else { return }
-    // A meanwhile edited record gets the new revision when it is sent.
+    // If the record was edited in the meantime, it gets the new revision when it is sent.
     try database.executeCached(
       sql: "UPDATE record SET revision = ? WHERE guid = ? AND version = version_synced AND revision IS ?",
       arguments: [revision, record.guid, record.revision])

@@ -5,14 +5,12 @@ package import Logbook
 import SQLiteRows
 
 extension SyncTransaction {
-  /// The first readings after `key` that the remote neither has nor refused.
+  /// The first readings after `key` that the remote has neither stored nor refused.
   ///
-  /// Their cost grows with the pending readings, not with the store: only the ranges of pending readings are
-  /// searched.
+  /// Only the ranges of pending readings are searched. So the cost grows with the pending readings, not with
+  /// the store. Readings whose document must be moved are left out, since the move sends them.
   ///
   /// - Parameter leavesOutWithdrawn: whether to leave out withdrawn readings.
-  ///
-  /// Readings whose document must be moved are left to the move, since the document may have its old time.
   package func pendingReadings(
     after key: ReadingKey?, limit: Int, leavesOutWithdrawn: Bool = false
   ) throws -> PendingReadings {
@@ -27,7 +25,8 @@ extension SyncTransaction {
       """, inOrderOf: Self.pendingOrder, after: key, limit: limit)
   }
 
-  /// The ranges `p` of pending readings, from a key on, and the readings `r` in them.
+  /// The SQL source of rows: the ranges `p` of pending readings that end at or after a key, and the readings
+  /// `r` in them.
   static let pendingTables = """
     pending_range AS p CROSS JOIN reading AS r ON r.partition = p.partition AND r.position <= p.last_position
         AND r.position >= CASE WHEN p.partition = ?1 THEN max(p.first_position, ?2) ELSE p.first_position END
@@ -36,18 +35,19 @@ extension SyncTransaction {
   static let pendingCondition =
     "p.partition >= ?1 AND (p.partition > ?1 OR p.last_position >= ?2) AND r.uploaded = 0"
 
-  /// The order of the readings, which SQLite finds without sorting.
+  /// The columns of the order in which SQLite finds these readings without sorting.
   static let pendingOrder = [
     "p.partition", "p.first_position", "p.last_position", "r.position", "r.series", "r.value_bucket",
     "r.occurrence",
   ]
 
-  /// The first uploaded readings that are withdrawn.
+  /// At most `limit` uploaded readings that are withdrawn.
   package func withdrawnReadings(limit: Int) throws -> PendingReadings {
     try readings(Self.withdrawnTables, "r.uploaded = 1", after: nil, limit: limit)
   }
 
-  /// The withdrawn readings `r`, without those of which only an equal one is visible.
+  /// The SQL source of rows: the withdrawn readings `r`. Readings that are hidden because an equal one is
+  /// visible are left out.
   static let withdrawnTables = """
     withdrawn AS w CROSS JOIN series AS s ON s.id = w.series
     CROSS JOIN reading AS r ON r.partition = s.partition AND r.position = w.position AND r.series = w.series
@@ -55,9 +55,9 @@ extension SyncTransaction {
     """
 
   /// - Parameters:
-  ///   - row: the table whose key has the order without sorting.
-  ///   - order: the columns of this order; nil for those of its key.
-  ///   - isDescending: whether to start from the last one.
+  /// - row: the alias of the table whose key has the order in which no sorting is needed.
+  /// - order: the columns of this order; nil for the columns of the key.
+  /// - isDescending: whether to begin with the last reading.
   func readings(
     _ tables: String, _ condition: String, orderedBy row: String = "r", inOrderOf order: [String]? = nil,
     after key: ReadingKey?, limit: Int, isDescending: Bool = false
@@ -87,13 +87,13 @@ extension SyncTransaction {
     var rows: [(key: ReadingKey, reading: Reading)] = []
     repeat {
       let key = statement.key(from: 0)
-      // Ranges that another program wrote may overlap.
+      // Ranges that another program wrote may overlap, so that a reading is found twice.
       if let last = rows.last?.key, isDescending ? key >= last : key <= last { continue }
       rows.append((key, try statement.reading(at: key.place, of: devices.series(key.series), from: 5)))
     } while try statement.step()
     let (first, last) = (rows.first?.key, rows.last?.key)
-    // One series after the other, so that their common parts are sent once. A fixed order makes batches
-    // repeatable.
+    // The readings are sorted by series, so that the parts which they share are sent once. A fixed order also
+    // makes a repeated batch equal.
     if rows.contains(where: { $0.key.series != first?.series }) {
       rows.sort {
         ($0.key.series, $0.key.position, $0.key.valueBucket, $0.key.occurrence) < (
@@ -108,9 +108,9 @@ extension SyncTransaction {
 
   static let readingColumns = StoredOffset.columns("r")
 
-  /// The remote has these readings, except the refused ones, which are stored with its reason.
+  /// Marks these readings as uploaded, except the refused ones. For those, the remote's reason is stored.
   ///
-  /// - Parameter same: the readings that it has only in documents of other programs.
+  /// - Parameter same: the readings that the remote has only in documents of other programs.
   package func markUploaded(
     _ keys: [ReadingKey], except refused: [RefusedItem], sameAs same: [SameReading] = [], at now: Int64
   ) throws {
@@ -126,7 +126,7 @@ extension SyncTransaction {
     }
   }
 
-  /// Stores the reason of a refusal. These readings are not sent again until a command retries them.
+  /// Stores why the remote refused these readings. They are not sent again until a person retries them.
   package func quarantine(_ keys: [ReadingKey], reason: String, at now: Int64) throws {
     for key in keys {
       try database.executeCached(
@@ -144,7 +144,7 @@ extension SyncTransaction {
 // MARK: - Pulled readings
 
 extension SyncTransaction {
-  /// Begins the ingest for readings from a remote.
+  /// Creates the ingest to which readings from a remote belong.
   private func beginPulledIngest(from remote: String, at now: Int64) throws -> Int64 {
     try database.executeCached(
       sql: """
@@ -154,14 +154,14 @@ extension SyncTransaction {
     return database.lastInsertedRowID
   }
 
-  /// Stores readings of other nodes. They are on the remote, so they are marked as uploaded. The ingest
-  /// begins only with the first new reading, so that a pull of known readings adds none.
+  /// Stores readings that were pulled from the remote, and marks them as uploaded. An ingest is only created
+  /// for the first new reading, so that a pull without new readings adds none.
   ///
   /// - Parameters:
-  ///   - notTaken: further readings of the remote that are not stored, counted by reason.
-  ///   - foreign: indexes of readings in documents of other programs. If the store has such a reading from
-  ///     its own source, the store records the pair and does not add the reading.
-  ///   - ingest: the ingest that the run has begun; nil for none.
+  /// - notTaken: further readings of the remote that are not stored, counted by reason.
+  /// - foreign: the indexes of readings from documents of other programs. If the store has such a reading
+  ///   from its own source, only the pair is stored.
+  /// - ingest: the ingest that this run has created; nil if it has created none.
   package func storePulled(
     _ batch: ReadingBatch, foreign: Set<Int> = [], notTaken: [String: Int] = [:], ingest: Int64?,
     from remote: String, at now: Int64
@@ -225,7 +225,7 @@ extension SyncTransaction {
     try forEachReading("WHERE uploaded = 1") { key, _, identity in try body(key, identity) }
   }
 
-  /// Calls `body` for every reading, with the key of its identity, in the order of the table.
+  /// Calls `body` for every reading, in the order of the table, with the 16 bytes of its identity.
   func forEachReading(
     _ condition: String = "", _ body: (ReadingKey, _ isUploaded: Bool, _ identity: [UInt8]) throws -> Void
   ) throws {
@@ -243,7 +243,7 @@ extension SyncTransaction {
 
 // MARK: - Rows
 
-/// The series of a store with their devices, each read once.
+/// The series of a store with their devices. Each is read from the database once.
 struct SeriesDevices {
   private(set) var all: [Device] = []
   private var known: [Int64: StoredSeries] = [:]
@@ -277,7 +277,7 @@ struct SeriesDevices {
 }
 
 extension SeriesDevices {
-  /// What the number of a series means in an identity.
+  /// The device and the kinds that identities contain for the series with this id.
   mutating func parts(
     of id: Int64
   ) throws -> (device: Device, kind: ReadingKind, positionKind: PositionKind) {
@@ -287,7 +287,7 @@ extension SeriesDevices {
 }
 
 extension ReadingKeys {
-  /// The key of the identity of a reading of the store.
+  /// The 16 bytes of the identity of a stored reading.
   mutating func key(
     of key: ReadingKey, _ parts: () throws -> (device: Device, kind: ReadingKind, positionKind: PositionKind)
   ) rethrows -> [UInt8] {
@@ -297,7 +297,7 @@ extension ReadingKeys {
 }
 
 extension RawStatement {
-  /// Binds the five parts of a key.
+  /// Binds the five columns of a key as parameters, from `index` on.
   @inline(__always) func bind(_ key: ReadingKey, at index: Int32) {
     bind(key.partition, at: index)
     bind(key.position, at: index + 1)

@@ -4,7 +4,7 @@ import GRDB
 package import Logbook
 import SQLiteRows
 
-/// The order in which records are sent: an entry before the records that belong to it.
+/// The two phases in which records are sent: all entries come before the records that belong to them.
 package enum PushPhase: Hashable, Sendable {
   /// Entries.
   case entries
@@ -13,7 +13,7 @@ package enum PushPhase: Hashable, Sendable {
 }
 
 extension SyncTransaction {
-  /// A record that belongs to an entry is not sent while the remote refuses the entry.
+  /// The SQL condition that the remote refused the entry of a record. Then the record is not sent either.
   private static let waitsForEntry = """
     EXISTS (SELECT 1 FROM record AS entry WHERE entry.guid = record.entry_guid AND entry.version_synced = 0
       AND entry.quarantined_version = entry.version)
@@ -34,19 +34,19 @@ extension SyncTransaction {
         SyncRecord.init)
   }
 
-  /// Creates the record of the base zone, if there is none yet. It is not pending: only a store that joins a
-  /// remote sends it. A failed run leaves nothing that people would see.
+  /// Creates the record of the base zone if it does not exist. It is not pending, since only a store that
+  /// joins a remote sends it. So a failed run leaves nothing that people would notice.
   package func stateBaseZone() throws {
     guard try record(LogbookZones.baseGuid) == nil else { return }
     try RecordEditor.insert(LogbookZones.unjoinedBase(database), LogbookZones.baseGuid, database)
     try holdBackBaseZone()
-    // It states what was true already, so nothing must be applied.
+    // The record states the zone that already applies, so no offset must be derived again.
     try database.executeCached(
       sql: "DELETE FROM changed_statement WHERE guid = ?", arguments: [LogbookZones.baseGuid])
   }
 
-  /// Keeps the base zone of this store unsent, since the login may not write. It is not pending, and the
-  /// remote's base zone replaces it later.
+  /// Marks the record of the base zone as not pending, since the login may only read. The remote's base zone
+  /// replaces it later.
   package func holdBackBaseZone() throws {
     try database.executeCached(
       sql: """
@@ -55,11 +55,11 @@ extension SyncTransaction {
         """, arguments: [LogbookZones.baseGuid])
   }
 
-  /// At most `limit` pending records, in the order in which they were first edited.
+  /// At most `limit` pending records, ordered by when they were first edited.
   ///
   /// - Parameters:
-  ///   - heldBack: records that cannot be sent in this run.
-  ///   - leavesOutWithdrawn: whether to leave out hidden records.
+  /// - heldBack: the guids of records that cannot be sent in this run.
+  /// - leavesOutWithdrawn: whether to leave out hidden records.
   package func pendingRecords(
     _ phase: PushPhase, limit: Int, heldBack: Set<String>, leavesOutWithdrawn: Bool = false
   ) throws -> [SyncRecord] {
@@ -80,7 +80,7 @@ extension SyncTransaction {
     return records
   }
 
-  /// Whether there is a pending record that this run can send.
+  /// Whether there is a pending record that can be sent in this run.
   package func hasPendingRecords(
     heldBack: Set<String>, leavesOutWithdrawn: Bool = false
   ) throws -> Bool {
@@ -89,15 +89,15 @@ extension SyncTransaction {
     }
   }
 
-  /// Whether a record belongs to an entry that the remote refused.
+  /// Whether the record waits because the remote refused its entry.
   package func waitsForEntry(_ guid: String) throws -> Bool {
     try Bool.fetchOne(
       database.cachedStatement(sql: "SELECT \(Self.waitsForEntry) FROM record WHERE guid = ?"),
       arguments: [guid]) ?? false
   }
 
-  /// The change to send: the earlier one if it was sent without an answer, otherwise the current content. The
-  /// change is stored with the record before it is sent.
+  /// The change to send for a record. If a change was sent and not answered, it is sent again; otherwise it
+  /// has the current content. The change is stored before it is sent.
   package func prepare(_ record: SyncRecord, node: String) throws -> RecordChange {
     if let sent = record.sent { return sent }
     let change = RecordChange(
@@ -108,8 +108,8 @@ extension SyncTransaction {
     return change
   }
 
-  /// The remote has the version that was sent. That version becomes synced, not the current one: an edit
-  /// during the request stays pending.
+  /// Stores that the remote has accepted the sent version. This version becomes the synced one, not the
+  /// current one, so an edit during the request stays pending.
   package func acknowledge(_ record: SyncRecord, revision: String) throws {
     guard let sent = record.sent else { return }
     try database.executeCached(
@@ -120,13 +120,13 @@ extension SyncTransaction {
       arguments: [sent.state.json, revision, record.guid])
   }
 
-  /// The sent change is answered, and the record stays pending.
+  /// Removes the sent change, which was answered. The record stays pending.
   package func forgetSent(_ guid: String) throws {
     try database.executeCached(
       sql: "UPDATE record SET sent_version = NULL, sent = NULL WHERE guid = ?", arguments: [guid])
   }
 
-  /// The remote's state replaces that of the record, which is then neither pending nor in conflict.
+  /// Replaces the state of a record by the remote's. The record is then neither pending nor in conflict.
   package func adopt(_ remote: RemoteRecord, over record: SyncRecord?) throws {
     guard let record else { return try insert(remote) }
     try database.executeCached(
@@ -138,7 +138,7 @@ extension SyncTransaction {
         """, arguments: try arguments(remote.state, of: remote, over: record))
   }
 
-  /// The merged state stays pending, based on the remote's.
+  /// Stores a merged state. It is based on the remote's state, and stays pending.
   package func merge(_ state: RecordState, onto remote: RemoteRecord, over record: SyncRecord) throws {
     try database.executeCached(
       sql: """
@@ -148,8 +148,8 @@ extension SyncTransaction {
         """, arguments: try arguments(state, of: remote, over: record))
   }
 
-  /// Stores the remote's side of a conflict; the local one stays in use. A change that was sent without an
-  /// answer is kept, since its answer may still arrive.
+  /// Stores the remote's side of a conflict; the local state stays in use. If `isAnswered` is false, a sent
+  /// change is kept, since its answer may still arrive.
   package func markConflicted(_ remote: RemoteRecord, isAnswered: Bool) throws {
     try database.executeCached(
       sql: """
@@ -162,8 +162,8 @@ extension SyncTransaction {
       ])
   }
 
-  /// Stores the reason of a refusal. This version is not sent again until it is edited, or until a command
-  /// retries it.
+  /// Stores why the remote refused a record. This version is not sent again until a person edits the record
+  /// or retries it.
   package func quarantine(_ guid: String, reason: String) throws {
     try database.executeCached(
       sql: """
@@ -172,7 +172,8 @@ extension SyncTransaction {
         """, arguments: [String(reason.prefix(1000)), guid])
   }
 
-  /// If both sides agree, only the time of the edit and the source of the record are copied.
+  /// The assignments for a state. If both states have the same content, only the time of the edit and the
+  /// provenance are written.
   private static func assignments(of state: RecordState, over record: SyncRecord) -> String {
     RecordColumns.provenanceLearned + ", "
       + (record.state.agrees(with: state) ? "edited_at = :edited_at" : RecordColumns.assignments)
@@ -202,7 +203,7 @@ extension SyncTransaction {
 // MARK: - Conflicts of entries
 
 extension SyncTransaction {
-  /// Deleted entries with records that are not deleted: others added them meanwhile, and a person decides.
+  /// Deleted entries to which others have added records, so that a person must decide.
   package func orphanedEntries() throws -> Set<String> {
     try Set(
       String.fetchAll(

@@ -16,9 +16,10 @@ extension Store {
   }
 }
 
-/// Hidden records, whose documents must not be visible on a site that does not support withdrawals.
+/// Handles hidden records on a site that does not know withdrawals: their documents must not be visible
+/// there.
 extension SyncTransaction {
-  /// The SQL condition that a row of `record` is hidden and may have a document on the site.
+  /// The SQL condition that a row of `record` is hidden and may still have a document on the site.
   fileprivate static let isHiddenOnSite = """
     record.guid IN (
         SELECT guid FROM listed_record WHERE is_withdrawn = 1
@@ -29,7 +30,7 @@ extension SyncTransaction {
       AND (record.revision IS NOT NULL OR record.sent IS NOT NULL)
     """
 
-  /// At most `limit` hidden records that may have a document on the site.
+  /// At most `limit` hidden records that may still have a document on the site.
   package func hiddenRecords(limit: Int) throws -> [SyncRecord] {
     try Row.fetchAll(
       database.cachedStatement(
@@ -40,18 +41,18 @@ extension SyncTransaction {
     ).map(SyncRecord.init)
   }
 
-  /// The site shows no document of this record. Documents of other programs stay, and belong to those
-  /// programs.
+  /// Stores that the site no longer shows a document of this record. Documents that other programs wrote are
+  /// not removed.
   package func storeRemoval(_ guid: String) throws {
     try database.executeCached(
       sql: "INSERT INTO removed_record VALUES (?) ON CONFLICT DO NOTHING", arguments: [guid])
     try database.executeCached(sql: "DELETE FROM resend_record WHERE guid = ?", arguments: [guid])
   }
 
-  /// Queues removed records that are visible again, after an undone withdrawal or an edit.
+  /// Queues removed records that are visible again, after an edit or because a withdrawal ended.
   ///
-  /// The record that states this is sent first. Otherwise another store that pulls the record without it
-  /// would remove the document again.
+  /// The changed withdrawal is sent first. Otherwise another store could pull the record without the
+  /// withdrawal's change, and would remove the document again.
   package func requeueShownRecords() throws {
     let isSaying = try Bool.fetchOne(
       database.cachedStatement(
@@ -72,7 +73,7 @@ extension SyncTransaction {
     }
   }
 
-  /// All hidden records.
+  /// The guids of all records that are not sent to a site because they are hidden.
   package func hiddenRecords() throws -> Set<String> {
     try Set(
       String.fetchAll(

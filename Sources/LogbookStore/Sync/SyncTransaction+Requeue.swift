@@ -5,8 +5,8 @@ package import Logbook
 import SQLiteRows
 
 extension SyncTransaction {
-  /// The digests of the identities of uploaded readings. If the remote has a reading in a document of another
-  /// program, the identity in that document counts instead.
+  /// The digests of the identities of uploaded readings. For a reading in a document of another program, the
+  /// identity in that document is used.
   package func uploadedDigests() throws -> IdentityDigests {
     let same = try sameReadings()
     var (digests, documents) = (IdentityDigests(), same.documents)
@@ -19,11 +19,11 @@ extension SyncTransaction {
     return digests
   }
 
-  /// Queues again what a remote may lack: the uploaded readings in these buckets, and every record. A record
-  /// keeps its base and revision: if the remote knows them, nothing is duplicated and nothing becomes a
-  /// conflict.
+  /// Makes items pending again that the remote may lack: the uploaded readings in these buckets, and every
+  /// record. Records keep their base and revision. If the remote knows these, no record is duplicated and
+  /// none becomes a conflict.
   ///
-  /// - Returns: the number of readings that are queued again.
+  /// - Returns: the number of readings that are pending again.
   package func requeue(_ buckets: Set<Int>, reason: String, at now: Int64) throws -> Int {
     var keys: [ReadingKey] = []
     let same = try sameReadings()
@@ -42,14 +42,15 @@ extension SyncTransaction {
     return count
   }
 
-  /// Queues again these readings, which the remote lacks.
+  /// Makes these readings pending again, since the remote lacks them.
   ///
-  /// - Parameter reason: stored permanently with the time.
-  /// - Returns: the number of them that were marked as uploaded.
+  /// - Parameter reason: the reason, which is stored permanently with the time.
+  /// - Returns: the number of readings that were marked as uploaded.
   package func requeue(_ keys: [ReadingKey], reason: String, at now: Int64) throws -> Int {
     try database.executeCached(
       sql: "INSERT INTO requeue (at, reason) VALUES (?, ?)", arguments: [now, reason])
-    // The schema adds each reading to a range. Neighbours share one.
+    // A trigger would add a range for each reading. Saving the ranges first gives neighbours one common
+    // range.
     var positions = PendingPositions()
     for key in keys.sorted() { positions.append(key.partition, key.position) }
     try positions.save(database)
@@ -70,10 +71,10 @@ extension SyncTransaction {
     return count
   }
 
-  /// Queues again a record that the remote lacks; false if it is already pending.
+  /// Makes a record pending again, since the remote lacks it. Returns false if it is already pending.
   ///
-  /// - Parameter isNew: whether to send it as a record that the remote never had, so that its absence is not
-  ///   a deletion. Otherwise it is sent with its base and revision.
+  /// - Parameter isNew: whether to send it as a record that the remote never had, so that its absence does
+  ///   not count as a deletion. Otherwise it is sent with its base and revision.
   package func requeue(record guid: String, asNew isNew: Bool = false) throws -> Bool {
     try database.executeCached(
       sql: """
@@ -84,18 +85,18 @@ extension SyncTransaction {
   }
 }
 
-/// Queues again what was on a remote. Of a reading, only `uploaded` changes, and nothing that people wrote.
+/// Makes items pending again that were on a remote. Only columns of sync change, never content.
 enum Requeue {
-  /// Makes everything pending, as if no remote had ever answered.
+  /// Makes all items pending, as if no remote had ever received them.
   ///
-  /// - Parameter reason: stored permanently with the time.
+  /// - Parameter reason: the reason, which is stored permanently with the time.
   static func all(reason: String, at seconds: Int64, _ database: Database) throws {
     try open(reason, at: seconds, database) {
       try PendingRanges(database).coverAll()
       try database.execute(sql: "UPDATE reading SET uploaded = 0 WHERE uploaded = 1")
       try database.execute(sql: "DELETE FROM refusal")
       try database.execute(sql: "DELETE FROM same_as")
-      // The known documents are those of the other remote.
+      // These tables describe documents on the previous remote.
       for table in ["resend", "resend_record", "unanswered", "removed_record"] {
         try database.execute(sql: "DELETE FROM \(table)")
       }
@@ -108,7 +109,8 @@ enum Requeue {
     }
   }
 
-  /// Runs the work while a requeue is open, without which the store refuses it.
+  /// Runs `work` while a row of `requeue` is open. Without such a row, triggers refuse to make readings
+  /// pending again.
   private static func open(
     _ reason: String, at seconds: Int64, _ database: Database, _ work: () throws -> Void
   ) throws {

@@ -5,7 +5,7 @@ import GRDB
 package import Logbook
 import SQLiteRows
 
-/// Readings of the store that the remote has in documents of other programs: the table `same_as`.
+/// Readings of the store that the remote has in documents of other programs, from the table `same_as`.
 struct SameReadings {
   private struct Document {
     let key: [UInt8]
@@ -17,20 +17,20 @@ struct SameReadings {
   /// The keys of the readings in the documents.
   var documents: Set<[UInt8]> { Set(all.values.joined().map(\.key)) }
 
-  /// Whether the remote has no document of the reading itself.
+  /// Whether the remote has the reading only in documents of other programs.
   func isHeldOnlyByOthers(_ key: ReadingKey) -> Bool {
     !all.isEmpty && all[key]?.contains { $0.isOnlyThere } == true
   }
 
-  /// The identities under which the remote has a reading.
+  /// All identities under which the remote has a reading.
   func identities(of key: ReadingKey, _ identity: [UInt8]) -> [[UInt8]] {
     guard let documents = all[key] else { return [identity] }
     return (documents.contains { $0.isOnlyThere } ? [] : [identity]) + documents.map(\.key)
   }
 
-  /// Whether the remote has a reading only under its own identity.
+  /// Whether the remote has the reading under its own identity and no other one.
   func isAlone(_ key: ReadingKey, _ identity: [UInt8]) -> Bool {
-    // Most stores have no such documents, and no reading is looked up then.
+    // Most stores have no readings in such documents. Then no reading is looked up.
     all.isEmpty || identities(of: key, identity) == [identity]
   }
 
@@ -60,9 +60,9 @@ extension SyncTransaction {
     return same
   }
 
-  /// Stores that a document of another program has a reading.
+  /// Stores that a document of another program contains this reading.
   ///
-  /// - Parameter isOnlyThere: whether the remote has no document of the reading itself.
+  /// - Parameter isOnlyThere: whether the remote has no document that glucoport wrote for the reading.
   func storeMatch(_ key: ReadingKey, as document: [UInt8], isOnlyThere: Bool) throws {
     try database.executeCached(
       sql: """
@@ -74,7 +74,7 @@ extension SyncTransaction {
       ])
   }
 
-  /// The other readings that the remote has in documents of these ones.
+  /// The store's readings which the remote has in the documents of this batch.
   package func readingsInDocuments(of batch: ReadingBatch) throws -> [ReadingKey] {
     guard try Bool.fetchOne(database.cachedStatement(sql: "SELECT EXISTS (SELECT 1 FROM same_as)")) == true
     else { return [] }
@@ -95,8 +95,8 @@ extension SyncTransaction {
     }
   }
 
-  /// Removes the notes on which documents have these readings. They are sent again, and the remote is asked
-  /// again.
+  /// Removes the stored pairs of these readings and documents. The readings are sent again, and the remote's
+  /// answer shows the pairs again.
   func forgetSame(_ keys: [ReadingKey]) throws {
     guard try Bool.fetchOne(database.cachedStatement(sql: "SELECT EXISTS (SELECT 1 FROM same_as)")) == true
     else { return }
@@ -111,8 +111,8 @@ extension SyncTransaction {
 // MARK: - Pulled readings
 
 extension SyncTransaction {
-  /// A batch without the readings of other programs that the store has from its own source. The store
-  /// records these pairs instead.
+  /// The batch without those readings of other programs that the store has from its own source. For these,
+  /// the pair of reading and document is stored.
   func withoutSame(
     _ batch: ReadingBatch, _ foreign: Set<Int>, _ pulled: inout PulledReadings
   ) throws -> ReadingBatch {
@@ -134,7 +134,8 @@ extension SyncTransaction {
       let reading = batch.readings[place]
       switch moments.match(reading, batch.devices[Int(reading.device.number)]) {
       case .none: break
-      // An import stored the same reading: if it is undone, the reading that the site states stays.
+      // An import stored the same reading. The pair is stored, so that the reading stays visible if the
+      // import is undone.
       case .itself(let own):
         for reading in own where !reading.isPulled {
           try storeMatch(reading.key, as: document, isOnlyThere: true)
@@ -160,7 +161,8 @@ extension SyncTransaction {
     return rest
   }
 
-  /// Stores that the remote itself has documents of these readings, except those of other programs.
+  /// Stores that the remote has its own documents of these readings. Readings in documents of other programs
+  /// (`foreign`) are left out.
   private func storeOwnDocuments(_ batch: ReadingBatch, _ foreign: Set<Int>) throws {
     let isAny = "SELECT EXISTS (SELECT 1 FROM same_as WHERE is_only_there = 1)"
     guard try Bool.fetchOne(database.cachedStatement(sql: isAny)) == true else { return }
@@ -179,7 +181,7 @@ extension SyncTransaction {
     }
   }
 
-  /// Adds the hidden readings that a document is known to have.
+  /// Adds to `pulled` the hidden readings that this document is known to contain.
   private func restateNoted(_ document: [UInt8], _ pulled: inout PulledReadings) throws {
     let rows = try Row.fetchAll(
       database.cachedStatement(

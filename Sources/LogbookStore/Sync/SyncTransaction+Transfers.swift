@@ -7,7 +7,7 @@ import Logbook
 package enum TransferLane: String, Sendable { case readings, records, attachments }
 
 extension SyncTransaction {
-  /// Stores that these readings are being sent from this transaction on.
+  /// Marks these readings as being sent from this transaction on.
   package func beginTransfer(of keys: [ReadingKey], at now: Int64) throws {
     guard let any = keys.first else { return }
     var (first, last) = (any, any)
@@ -25,8 +25,7 @@ extension SyncTransaction {
     try markUnanswered(keys)
   }
 
-  /// Stores that the records with these ids, or the contents with these digests, are being sent from this
-  /// transaction on.
+  /// Marks records with these guids, or contents with these digests, as being sent from this transaction on.
   package func beginTransfer(_ lane: TransferLane, of ids: [String], at now: Int64) throws {
     guard let first = ids.min(), let last = ids.max() else { return }
     try database.executeCached(
@@ -36,11 +35,11 @@ extension SyncTransaction {
         """, arguments: [lane.rawValue, now, ids.count, first, last])
   }
 
-  /// Stores that nothing of this lane is being sent.
+  /// Marks this lane as sending nothing.
   package func endTransfer(_ lane: TransferLane) throws {
     try database.executeCached(sql: "DELETE FROM transfer WHERE lane = ?", arguments: [lane.rawValue])
   }
 
-  /// Stores that nothing is being sent.
+  /// Marks all lanes as sending nothing.
   package func endTransfers() throws { try database.executeCached(sql: "DELETE FROM transfer") }
 }

@@ -5,8 +5,8 @@ import Logbook
 import SQLiteRows
 
 extension SyncTransaction {
-  /// States which items of withdrawals from the remote were also imported here. Called after a page was
-  /// applied, in its transaction.
+  /// Writes records which state that items of a withdrawal from the remote were also imported here. Must be
+  /// called after a page was applied, in the same transaction.
   package func stateBrought(at now: Int64) throws {
     let changed = try String.fetchAll(
       database.cachedStatement(sql: "SELECT DISTINCT fields FROM changed_withdrawal")
@@ -15,8 +15,8 @@ extension SyncTransaction {
     let brought = try BroughtItems(WithdrawalChanges.items(database), database)
     var (series, records) = (Set<SeriesName>(), Set<String>())
     for case .input(let input) in changed.map(\.subject) {
-      // A copy of this store undid or restored an import. Other withdrawals may list the items of that
-      // import.
+      // The withdrawal is of an import of this store, made in a copy of it. Any withdrawal may list items of
+      // this import, so all of them are checked.
       if try isOwnImport(input.importID) {
         (series, records) = brought.everything
         break
@@ -27,19 +27,20 @@ extension SyncTransaction {
       }
     }
     try BroughtItems.insert(brought.missing(in: series, records: records), database, at: now)
-    // A withdrawal of another store does not hide readings that the site's other programs state.
+    // Readings that other programs wrote on the site stay visible, even if another store's withdrawal lists
+    // them.
     let pulled = try Int64.fetchOne(
       database.cachedStatement(sql: "SELECT max(id) FROM ingest WHERE \(UndoPlan.isPulled)"))
     if let pulled { _ = try restate(noted(in: series), by: pulled, at: now) }
   }
 
-  /// States that the remote also has readings of undone imports. Readings of other programs on a site count
-  /// as an import of the site, and no undo hides them.
+  /// States that readings of undone imports are also on the remote in documents of other programs. Such
+  /// readings count as an import of the site, which no undo hides.
   ///
   /// - Parameters:
-  ///   - points: readings in documents of other programs, by series.
-  ///   - ingest: the ingest of the readings from the remote.
-  /// - Returns: how many of them were listed by withdrawals of imports.
+  /// - points: the readings in documents of other programs, by the ids of their series.
+  /// - ingest: the ingest of the readings from the remote.
+  /// - Returns: the number of these readings that withdrawals of imports listed.
   func restate(_ points: [Int64: [SeriesPoint]], by ingest: Int64, at now: Int64) throws -> Int {
     guard !points.isEmpty else { return 0 }
     let visibility = try Visibility(WithdrawalChanges.items(database))
@@ -59,7 +60,7 @@ extension SyncTransaction {
     return Int(input.points.values.reduce(0) { $0 + $1.count })
   }
 
-  /// The readings of these series that are in documents of other programs, according to the notes of pulls.
+  /// The readings of these series that earlier pulls found in documents of other programs.
   func noted(in series: some Collection<SeriesName>) throws -> [Int64: [SeriesPoint]] {
     var found: [Int64: [SeriesPoint]] = [:]
     for name in series {

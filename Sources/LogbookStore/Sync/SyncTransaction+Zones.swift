@@ -6,11 +6,11 @@ import Logbook
 import SQLiteRows
 
 extension SyncTransaction {
-  /// States this store's own base zone for all items with offsets derived from it, before the base zone of
-  /// another logbook replaces it.
+  /// States this store's base zone for all items whose offsets are derived from it. This keeps their instants
+  /// when the base zone of another logbook replaces it.
   ///
   /// - Parameters:
-  ///   - name: the base zone, which this system may not know.
+  /// - name: the base zone of this store, which the system may not know.
   ///   - now: the host's clock in UTC seconds.
   package func stateOwnBase(_ name: String, at now: Int64) throws {
     let zones = try LogbookZones(database)

@@ -5,8 +5,8 @@ package import Logbook
 import SQLiteRows
 
 extension Store {
-  /// Runs one transaction of the sync engine, which holds the store's write lock from its first statement.
-  /// Either all of its changes are committed or none. No request to a remote is sent inside it.
+  /// Runs one transaction of the sync engine. It holds the store's write lock from its first statement on.
+  /// All of its changes are committed, or none of them. It must not send a request to a remote.
   ///
   /// Needs a store opened as `sync`.
   package func sync<Value>(_ work: (SyncTransaction) throws -> Value) throws -> Value {
@@ -14,12 +14,13 @@ extension Store {
   }
 }
 
-/// The changes that the sync engine may make to a store, inside one transaction. Valid only there.
+/// The operations of the sync engine on a store, inside one transaction. It must not be used after the
+/// transaction.
 package struct SyncTransaction {
   let database: Database
-  /// The table from which statements read many readings at once.
+  /// The table `batch` in memory, from which statements read many readings at once.
   let rows: BatchTable
-  /// Derives the offsets of records that state none.
+  /// Derives the offsets of records without a stated offset.
   let placer: RecordPlacer
 
   init(_ database: Database, _ rows: BatchTable) {
@@ -32,23 +33,24 @@ package struct SyncTransaction {
 // MARK: - Runs
 
 extension SyncTransaction {
-  /// Begins a run: increases the run's number and sets its id, before the first request contains both.
+  /// Begins a run: increases the number of the run and sets its id. Must be called before the first request,
+  /// which contains both.
   package func beginRun(id: String) throws -> RunStamp {
     try database.executeCached(sql: "UPDATE remote SET run = run + 1, run_id = ?", arguments: [id])
     try endTransfers()
     return try currentRun()
   }
 
-  /// Gives this installation a new id. Either the remote has seen another store with the old id, or its
-  /// answer to a write of this one was lost. The cursor is kept, since this store has pulled the changes up
-  /// to it.
+  /// Gives this node another id and starts its run numbers again. It is used if the remote has seen another
+  /// store with the old id, or if the answer to a write was lost. The cursor is kept, since this store has
+  /// pulled all changes up to it.
   package func renewNode(_ node: String, runID: String) throws -> RunStamp {
     try database.executeCached(
       sql: "UPDATE remote SET node = ?, run = 1, run_id = ?", arguments: [node, runID])
     return try currentRun()
   }
 
-  /// The last run, or the current one; its number is 0 before the first.
+  /// The current run or, outside of a run, the last one. Its number is 0 before the first run.
   package func currentRun() throws -> RunStamp {
     guard
       let row = try Row.fetchOne(
@@ -61,7 +63,7 @@ extension SyncTransaction {
       lastSeenPosition: try stored[4])
   }
 
-  /// Stores the latest position of the remote.
+  /// Stores the latest position of the remote that an answer stated; nil changes nothing.
   package func setLastSeenPosition(_ position: String?) throws {
     guard let position else { return }
     try database.executeCached(
@@ -69,19 +71,19 @@ extension SyncTransaction {
       arguments: [position, position])
   }
 
-  /// The cursor up to which the remote's changes have been pulled; nil for none.
+  /// The cursor up to which the remote's changes were pulled; nil before the first pull.
   package func cursor() throws -> String? {
     try String.fetchOne(database.cachedStatement(sql: "SELECT cursor FROM remote"))
   }
 
-  /// Stores the cursor up to which the remote's changes have been pulled.
+  /// Stores the cursor up to which the remote's changes were pulled.
   package func setCursor(_ cursor: String?) throws {
     try database.executeCached(sql: "UPDATE remote SET cursor = ?", arguments: [cursor])
   }
 }
 
 extension SyncTransaction {
-  /// Stores the name of the logbook, for people.
+  /// Stores the remote's name of the logbook, for people.
   package func setLogbookName(_ name: String) throws {
     try database.executeCached(sql: "UPDATE remote SET logbook_name = ?", arguments: [name])
   }
@@ -101,10 +103,10 @@ extension SyncTransaction {
     return (try stored.count(0), try stored.optionalSeconds(1))
   }
 
-  /// Stores that the run did everything that was requested.
+  /// Stores that the run has done everything that was requested.
   ///
-  /// - Parameter asked: whether the remote answered. A run without requests does not clear an earlier
-  ///   failure.
+  /// - Parameter asked: whether the remote answered a request. A run without requests does not clear an
+  ///   earlier failure.
   package func storeSuccess(at now: Int64, pushed: Bool, pulled: Bool, asked: Bool) throws {
     try database.executeCached(
       sql: """
@@ -119,18 +121,18 @@ extension SyncTransaction {
     try Store.clear(.persistentFailure, database)
   }
 
-  /// Stores a reported failure that only a person can correct.
+  /// Stores a failure that was reported and that only a person can correct.
   package func storePersistentFailure(_ failure: PersistentFailure) throws {
     try Store.set(.persistentFailure, failure.stored, database)
   }
 
-  /// Stores that the logbook was removed on the remote permanently: nothing is sent to it again.
+  /// Stores that the logbook was removed permanently on the remote. Nothing is sent to it again.
   package func storePurge(at now: Int64) throws {
     try database.executeCached(
       sql: "UPDATE remote SET purged_at = ? WHERE purged_at IS NULL", arguments: [now])
   }
 
-  /// Stores that a run failed. The next attempt is another process.
+  /// Stores that a run failed. It is stored in the database, since the next attempt is another process.
   package func storeFailure(failures: Int, next: Int64?, _ sentence: String) throws {
     try database.executeCached(
       sql: "UPDATE remote SET failures = ?, next_attempt = ?, last_error = ?",

@@ -3,22 +3,22 @@
 import Glibc
 import Logbook
 
-/// Holds a store for one upload, or for one fetch. The kernel keeps the lock and lets it go with its process, however that ends.
-/// Imports and edits never ask for it.
+/// A lock for work that only one process may do with a store. The kernel releases it when the process ends in
+/// any way. Imports and edits do not use it.
 package struct UploadLock: Sendable {
-  /// What a process does with a store that no other process may do at the same time.
+  /// The kinds of work that exclude each other. Each kind has a separate lock.
   package enum Work: String, Sendable {
-    /// Syncing with the remote.
+    /// An upload to the remote, with its pull.
     case upload
-    /// Fetching from sources.
+    /// A fetch from sources.
     case fetch
-    /// A session with a Bluetooth meter; the path is that of the list of paired meters.
+    /// A session with a Bluetooth meter. Its path is that of the list of paired meters, not of a store.
     case meter
   }
 
   private let descriptor: Int32
 
-  /// Takes the lock of the store at a path; nil while another process holds it for the same work.
+  /// Takes the lock for a path; nil while another process holds it for the same work.
   ///
   /// - Throws: `Failure`: `permission`, `cannotCreate` if the lock's file cannot be created next to the
   ///   store.
@@ -33,7 +33,7 @@ package struct UploadLock: Sendable {
     }
     for attempt in 1...maxAttempts {
       if flock(descriptor, LOCK_EX | LOCK_NB) == 0 { return UploadLock(descriptor: descriptor) }
-      // `isHeld` holds the lock for some microseconds.
+      // Waits and tries again: `isHeld` of another process holds the lock for some microseconds.
       if errno == EWOULDBLOCK, attempt < maxAttempts { usleep(2000) }
     }
     let reason = errno
@@ -44,7 +44,7 @@ package struct UploadLock: Sendable {
     return nil
   }
 
-  /// Whether an upload of the store at a path runs. This takes the lock for a moment; `take` waits that long.
+  /// Whether an upload of the store is running. It takes the lock for a moment, for which `take` waits.
   ///
   /// - Throws: `Failure`: `permission`, `inputOutput` if the lock's file exists and cannot be read.
   static func isHeld(storePath: String) throws -> Bool {

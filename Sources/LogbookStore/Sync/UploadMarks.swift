@@ -3,39 +3,39 @@
 import GRDB
 import SQLiteRows
 
-/// Marks exactly these readings as uploaded. Readings that an import inserted between them meanwhile stay
-/// pending.
+/// Marks exactly these readings as uploaded. Readings that an import inserts between them stay pending.
 ///
-/// One statement marks all neighbours and changes each row in place: 33 % of the time of statements that look
-/// up every row. SQLite does so only without triggers, since for a statement with triggers it collects the
-/// rows first. So for many readings the triggers of the role are dropped, and this type counts the uploads.
+/// One statement marks all neighbouring readings and changes each row in place. It takes 33 % of the time of
+/// statements that look up every row. With triggers, SQLite would first collect all rows. So for many
+/// readings the triggers of the role are dropped, and this type counts the uploads itself.
 struct UploadMarks {
-  /// The number of readings from which the triggers are dropped. Dropping them makes SQLite prepare every
-  /// statement of the connection again, which takes as long as marking some hundreds.
+  /// The minimum number of readings for which the triggers are dropped. Dropping them makes SQLite prepare
+  /// every statement of the connection again. This takes as long as marking some hundred readings.
   static let many = 1000
 
   let database: Database
 
-  /// Readings without another pending one between them.
+  /// Marked readings without a pending reading between them.
   private struct MarkedRange {
     let first: ReadingKey
     var last: ReadingKey
     var count = 1
   }
 
-  /// The marks that an upload sets in one partition.
+  /// The readings to mark in one partition.
   private struct Marks {
     let partition: Int64
     let keys: ArraySlice<ReadingKey>
     var ranges: [MarkedRange] = []
-    /// The number of marked readings of each series.
+    /// The number of marked readings in each series, by id.
     var counts: [Int64: Int] = [:]
-    /// The positions between the keys that stay pending.
+    /// The positions between the first and the last key that stay pending.
     var remaining: [ClosedRange<Int64>] = []
 
     /// Adds a position that stays pending.
     ///
-    /// - Parameter isNext: whether no marked reading is between it and the last such position.
+    /// - Parameter isNext: whether no marked reading is between this position and the last one that stays
+    ///   pending.
     mutating func keep(_ position: Int64, isNext: Bool) {
       if let last = remaining.last, isNext || last.upperBound == position {
         remaining[remaining.count - 1] = last.lowerBound...position
@@ -45,7 +45,7 @@ struct UploadMarks {
     }
   }
 
-  /// Marks the pending ones of these readings, inside the caller's transaction.
+  /// Marks those of the readings that are pending, inside the caller's transaction.
   func set(_ keys: some Sequence<ReadingKey>) throws {
     let sorted = keys.sorted()
     var marks: [Marks] = []
@@ -78,7 +78,7 @@ struct UploadMarks {
 }
 
 extension UploadMarks {
-  /// The runs of sorted keys of one partition, and the pending positions between them.
+  /// The ranges of sorted keys of one partition, and the pending positions between these keys.
   private func marks(of keys: ArraySlice<ReadingKey>) throws -> Marks {
     guard let first = keys.first, let last = keys.last else { return Marks(partition: 0, keys: keys) }
     var marks = Marks(partition: first.partition, keys: keys)
@@ -91,7 +91,7 @@ extension UploadMarks {
     var place = keys.startIndex
     while try pending.step() {
       let key = pending.key(from: 0)
-      // Ranges that another program wrote may overlap.
+      // Ranges that another program wrote may overlap, so that a reading is found twice.
       if let previous, key <= previous { continue }
       previous = key
       while place < keys.endIndex, keys[place] < key { place += 1 }
@@ -109,7 +109,7 @@ extension UploadMarks {
     return marks
   }
 
-  /// The pending readings of a partition between two positions, in the order of the table.
+  /// The SQL query for the pending readings of a partition between two positions, in the order of the table.
   static let pending = """
     SELECT r.partition, r.position, r.series, r.value_bucket, r.occurrence
     FROM pending_range AS p CROSS JOIN reading AS r ON r.partition = p.partition
@@ -119,8 +119,8 @@ extension UploadMarks {
     """
 
   private func set(_ range: MarkedRange) throws {
-    // With OR FAIL, the statement does not copy the pages that it changes into its own journal. The separate
-    // comparisons of partition and position find the rows; comparing the whole keys would double the time.
+    // With OR FAIL, the statement does not copy changed pages to its own journal. Partition and position are
+    // compared separately to find the rows; comparing whole keys would double the time.
     let update = try RawStatement(
       keptBy: database,
       """

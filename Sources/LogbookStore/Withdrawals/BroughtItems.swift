@@ -4,29 +4,29 @@ import GRDB
 import Logbook
 import SQLiteRows
 
-/// Items of withdrawn imports that other imports of this store brought as well. Separate records state this,
-/// so that the items are visible on every store, in whichever order the imports ran. Such a record never
-/// changes: it is valid until its import is undone.
+/// Items of withdrawn imports that other imports of this store also contain. Separate records state this, so
+/// that the items are visible on every store, in any order of the imports. Such a record never changes. It is
+/// valid until its import is undone.
 struct BroughtItems {
   private let database: Database
   private let visibility: Visibility
   private let held: [WithdrawnInput]
   private let undone: Set<Int64>
-  /// The imports of this store that are not undone, by number.
+  /// The imports of this store that are not undone, by their numbers.
   private let imports: [Int64: OwnImport]
-  /// The newest import at the time when a withdrawal arrived, by its group.
+  /// For each withdrawal group, the newest import when it arrived in this store.
   private let arrivals: [String: Int64]
 
   private struct OwnImport {
     let id: String
-    /// Whether it has priority over withdrawals that arrived before it.
+    /// Whether the import has precedence over withdrawals that arrived before it.
     let showsWithdrawn: Bool
   }
 
   /// - Parameters:
-  ///   - items: the withdrawals, in their current or planned state.
-  ///   - ended: an import that is no longer undone in them.
-  ///   - begun: an import that is undone only in them.
+  /// - items: the withdrawals in their current or planned state.
+  /// - ended: an import that counts as not undone, since the plan restores it.
+  /// - begun: an import that counts as undone, since the plan undoes it.
   init(_ items: [Visibility.Item], ended: Int64? = nil, begun: Int64? = nil, _ database: Database) throws {
     self.database = database
     visibility = Visibility(items)
@@ -55,7 +55,7 @@ struct BroughtItems {
     }
   }
 
-  /// The statements in the records of an import.
+  /// The items that the records of an import state.
   static func stated(by importID: String, _ database: Database) throws -> [WithdrawnInput] {
     guard !importID.isEmpty else { return [] }
     return try String.fetchAll(
@@ -71,14 +71,15 @@ struct BroughtItems {
     }
   }
 
-  /// Adds the records.
+  /// Adds records that state these items.
   static func insert(_ all: [WithdrawnInput], _ database: Database, at now: Int64) throws {
     for input in all {
       try WithdrawalGroup(input.group, database, at: now).insert(input, asBrought: true)
     }
   }
 
-  /// The listed items of these series and records that an import brought and that must stay visible.
+  /// The items of these series and records that withdrawals list and that an import contains, so that records
+  /// must state them.
   func missing(in series: Set<SeriesName>, records guids: Set<String>) throws -> [WithdrawnInput] {
     var found: [Int64: WithdrawnInput] = [:]
     for name in series {
@@ -96,9 +97,10 @@ struct BroughtItems {
     return found.sorted { $0.key < $1.key }.map { named($0.value, ingest: $0.key) }
   }
 
-  /// The items of one import that withdrawals list, in any order of the import and the withdrawal.
+  /// The items of one import that withdrawals list, whether the import or the withdrawal came first.
   ///
-  /// - Parameter met: readings by series that the import also brought, even if it did not note them.
+  /// - Parameter met: readings that the import also contains but did not store in its notes, by the ids of
+  ///   their series.
   func listed(of claims: ImportContribution, with met: [Int64: [PointRuns]] = [:]) throws -> [WithdrawnInput]
   {
     var brought = try claims.readings().mapValues { [$0.points] }
@@ -124,7 +126,7 @@ struct BroughtItems {
 }
 
 extension BroughtItems {
-  /// The same content has the same ids in every copy of the store.
+  /// Derives the group from the content, so that every copy of the store writes the same records.
   private func named(_ input: WithdrawnInput, ingest: Int64) -> WithdrawnInput {
     var input = input
     input.importID = imports[ingest]?.id ?? ""
@@ -174,17 +176,17 @@ extension BroughtItems {
     }
   }
 
-  /// Whether the items of an import stay visible, although a withdrawal lists them that arrived after the
-  /// import.
+  /// Whether the items of an import stay visible although a withdrawal lists them. They do if the withdrawal
+  /// arrived after the import, or if the import shows withdrawn items again.
   ///
-  /// - Parameter latest: the newest import when the withdrawal arrived.
+  /// - Parameter latest: the number of the newest import when the withdrawal arrived.
   private func counts(_ ingest: Int64, _ latest: Int64) -> Bool {
     imports[ingest].map { $0.showsWithdrawn || ingest <= latest } ?? false
   }
 
   private func arrival(of input: WithdrawnInput) -> Int64 { arrivals[input.group] ?? 0 }
 
-  /// The digest with which a withdrawal lists a record; nil if none lists its current content.
+  /// The digest by which a withdrawal lists a record; nil if none lists the current content.
   private func listedDigest(of guid: String) throws -> String? {
     guard let digests = visibility.listedRecords[guid],
       let row = try Row.fetchOne(

@@ -5,22 +5,22 @@ import HeapModule
 import Logbook
 import SQLiteRows
 
-/// A reading of an import, which the import stored or found in the store.
+/// A reading that an import stored, or that it contained and the store already had.
 struct ContributedReading {
   let point: SeriesPoint
-  /// The import that stored it.
+  /// The number of the import that stored it.
   let ingest: Int64
   let isUploaded: Bool
 }
 
-/// Readings of one series that an import brought.
+/// Readings of one series that an import contained.
 struct BroughtReadings {
   var points: PointRuns
-  /// How many of them the remote has.
+  /// The number of these readings that the remote has.
   var uploaded: Int
 }
 
-/// The items of an import, and whether other imports brought them as well.
+/// The items of an import, with the means to find those that no other import contains.
 struct ImportContribution {
   let ingest: Int64
   private let database: Database
@@ -29,23 +29,24 @@ struct ImportContribution {
     (self.ingest, self.database) = (ingest, database)
   }
 
-  /// Imports with valid withdrawals.
+  /// The numbers of imports with valid withdrawals.
   static func undone(_ database: Database) throws -> Set<Int64> {
     try Set(Int64.fetchAll(database.cachedStatement(sql: "SELECT id FROM ingest WHERE \(isUndone)")))
   }
 
-  /// The SQL condition that an import has valid withdrawals, on whichever copy of the store they were made.
+  /// The SQL condition that an import has valid withdrawals. They may have been made in any copy of the
+  /// store.
   static let isUndone = """
     EXISTS (SELECT 1 FROM record AS w INDEXED BY record_withdrawal_import
       WHERE w.kind = 'withdrawal' AND json_extract(w.fields, '$.import') = ingest.guid AND w.deleted = 0
         AND json_extract(w.fields, '$.hidden') = 1)
     """
 
-  /// Whether the import brought nothing: it stored, changed and found nothing. An import whose known readings
-  /// were in too many runs to be stored is not empty.
+  /// Whether the import had no items: none was stored, changed or known. If its known readings had too many
+  /// runs to be stored, it is not empty.
   ///
-  /// Only an import that nothing else shows to have items looks for its readings, which reads the whole table. A CASE, since
-  /// SQLite evaluates both sides of AND.
+  /// Searching its readings reads the whole table. So this is done last, and with CASE, since SQLite
+  /// evaluates both sides of AND.
   func areEmpty() throws -> Bool {
     try Bool.fetchOne(
       database.cachedStatement(
@@ -62,15 +63,15 @@ struct ImportContribution {
 
   // MARK: Readings
 
-  /// Whether to include a reading. Called in the order of the readings of one series.
+  /// Returns whether to include a reading. It is called in the order of the readings of one series.
   typealias Choice = (ContributedReading) -> Bool
 
-  /// The readings of the import by series.
+  /// All readings of the import, by the ids of their series.
   func readings() throws -> [Int64: BroughtReadings] { try readings { _ in { _ in true } } }
 
-  /// The readings that no other import brought, except undone ones. Readings that withdrawals already hide
-  /// are included, since a withdrawal may end. A reading in a document of another program on a site counts as
-  /// an import of the site, which no store undoes.
+  /// The readings that no other import contains, apart from undone ones. Readings that withdrawals hide are
+  /// included, since a withdrawal may end. A reading in a document of another program on a site counts as an
+  /// import of the site, which is never undone.
   func readingsOnlyFromThisImport() throws -> [Int64: BroughtReadings] {
     let undone = try Self.undone(database).union([ingest])
     return try readings { series in
@@ -83,7 +84,7 @@ struct ImportContribution {
     }
   }
 
-  /// The readings of a series in documents of other programs on the site with which the store syncs.
+  /// The readings of a series that the store's remote site has in documents of other programs.
   private func onSite(_ series: Int64) throws -> PointRuns {
     let rows = try RawStatement(
       keptBy: database,
@@ -97,9 +98,9 @@ struct ImportContribution {
     return builder.finish()
   }
 
-  /// Reads the readings one by one and keeps them in packed form: an import may have brought millions.
+  /// Reads the readings one by one and packs them, since an import may have millions.
   ///
-  /// - Parameter choice: returns the choice for one pass over a series.
+  /// - Parameter choice: returns the function that chooses readings in one pass over a series.
   private func readings(_ choice: (Int64) throws -> Choice) throws -> [Int64: BroughtReadings] {
     let (stored, met) = (try stored(choice), try met(choice))
     return stored.merging(met) {
@@ -138,7 +139,7 @@ struct ImportContribution {
     }
   }
 
-  /// Adds the readings between two positions that the runs include.
+  /// Adds the readings between two positions that the runs contain.
   private func add(
     _ positions: ClosedRange<Int64>, in cover: inout RunCover, to collector: ReadingCollector
   ) throws {
@@ -164,7 +165,7 @@ struct ImportContribution {
 
   var connection: Database { database }
 
-  /// The ids of the records that the import brought.
+  /// The guids of the records that the import contained.
   func recordGuids() throws -> [String] {
     try String.fetchAll(
       database.cachedStatement(
@@ -173,7 +174,7 @@ struct ImportContribution {
           """), arguments: [ingest])
   }
 
-  /// The ids of the records that the import brought and that no other import brought, except undone ones.
+  /// The guids of the records that no other import contained, apart from undone ones.
   func soleRecords() throws -> [String] {
     let undone = try Self.undone(database).union([ingest]).map(String.init).joined(separator: ",")
     return try String.fetchAll(
@@ -191,7 +192,7 @@ struct ImportContribution {
   }
 }
 
-/// A run of readings that an import found in the store.
+/// A run of adjacent readings that an import contained and the store already had.
 struct KnownRun {
   let ingest: Int64
   let series: Int64
@@ -199,14 +200,14 @@ struct KnownRun {
   let last: SeriesPoint
   let latest: Int64
 
-  /// The runs of a series, in order, without those of these imports.
+  /// The runs of a series in order, without those of the given imports.
   static func fetch(of series: Int64, besides imports: Set<Int64>, _ database: Database) throws -> [KnownRun]
   {
     let list = imports.map(String.init).joined(separator: ",")
     return try fetch(database, "series = ? AND ingest NOT IN (\(list))", series)
   }
 
-  /// The positions that runs of one series include, as ordered ranges without overlaps.
+  /// The positions in the runs of one series, as ordered ranges that do not overlap.
   static func positions(of runs: [KnownRun]) -> [ClosedRange<Int64>] {
     var all: [ClosedRange<Int64>] = []
     for run in runs {
@@ -220,7 +221,7 @@ struct KnownRun {
     return all
   }
 
-  /// The runs that meet a condition, in order.
+  /// The runs that meet an SQL condition, in order.
   static func fetch(_ database: Database, _ condition: String, _ argument: Int64) throws -> [KnownRun] {
     try Row.fetchAll(
       database,
@@ -242,7 +243,7 @@ struct KnownRun {
   }
 }
 
-/// Packs the chosen readings of one series, which arrive in order.
+/// Packs the chosen readings of one series. They must be added in order.
 private final class ReadingCollector {
   let series: Int64
   private let isChosen: ImportContribution.Choice
@@ -262,7 +263,7 @@ private final class ReadingCollector {
   func finish() -> BroughtReadings { BroughtReadings(points: builder.finish(), uploaded: uploaded) }
 }
 
-/// Runs of one series that imports found. Its functions are called with readings in order.
+/// Finds which imports knew a reading of one series. Its functions must be called with readings in order.
 struct RunCover {
   private struct Open: Comparable {
     let latest: Int64
@@ -274,10 +275,10 @@ struct RunCover {
 
   private let runs: [KnownRun]
   private var next = 0
-  /// Runs that have begun, with the largest `latest` first.
+  /// The runs that have begun. The one with the largest `latest` is first.
   private var open = Heap<Open>()
 
-  /// - Parameter runs: in the order of their first readings.
+  /// - Parameter runs: the runs, ordered by their first readings.
   init(_ runs: [KnownRun]) { self.runs = runs }
 
   mutating func cover(_ reading: ContributedReading) -> Bool {
@@ -285,7 +286,7 @@ struct RunCover {
     return open.max.map { $0.latest >= reading.ingest } ?? false
   }
 
-  /// The first import that found the reading, among those that `counts` accepts.
+  /// The first import whose runs contain the reading, among those that `counts` accepts.
   mutating func firstImport(of reading: ContributedReading, _ counts: (Int64) -> Bool) -> Int64? {
     advance(to: reading.point)
     return open.unordered

@@ -4,10 +4,10 @@ import GRDB
 import Logbook
 import SQLiteRows
 
-/// The known readings of an import, as runs of neighbours in the store. A run ends where the store has a
-/// reading that the input lacks.
+/// The known readings of an import, as runs of readings that are adjacent in the store. A run ends before a
+/// reading of the store that the input does not contain.
 struct ImportNotes {
-  /// The maximum number of runs. If an input has more, they are not stored.
+  /// The maximum number of runs. If an input has more, no runs are stored.
   static let maxRuns = 10_000
 
   private struct NotedRun {
@@ -18,14 +18,15 @@ struct ImportNotes {
 
   private let ingest: Int64
   private var runs: [NotedRun] = []
-  /// The index of the last run of each series.
+  /// The index of the last run of each series, by id.
   private var open: [Int64: Int] = [:]
-  /// Whether there are too many.
+  /// Whether the input has more runs than the maximum.
   private var isFull = false
 
   init(ingest: Int64) { self.ingest = ingest }
 
-  /// Adds the known readings of one series in a batch, inside the transaction that stores the other ones.
+  /// Adds the known readings of one series in a batch. Must be called in the transaction that stores the
+  /// batch.
   mutating func add(_ points: [SeriesPoint], of series: Series, _ database: Database) throws {
     guard !isFull, !points.isEmpty else { return }
     var points = points
@@ -38,7 +39,7 @@ struct ImportNotes {
     try walk(range, points, of: series, database)
   }
 
-  /// The number of stored readings in a range that this import did not store.
+  /// The number of stored readings in a range that other imports stored.
   private func count(_ range: ClosedRange<Int64>, of series: Series, _ database: Database) throws -> Int {
     let statement = try RawStatement(
       keptBy: database,
@@ -52,7 +53,7 @@ struct ImportNotes {
     return count
   }
 
-  /// Reads the stored readings in a range, and adds runs of those among `points`.
+  /// Reads the stored readings in a range, and forms runs from those that are in `points`.
   private mutating func walk(
     _ range: ClosedRange<Int64>, _ points: [SeriesPoint], of series: Series, _ database: Database
   ) throws {
@@ -110,7 +111,7 @@ struct ImportNotes {
     statement.bind(ingest, at: 5)
   }
 
-  /// Stores the notes, inside a transaction.
+  /// Stores the runs, inside the caller's transaction.
   func save(_ database: Database) throws {
     if isFull {
       try database.executeCached(sql: "UPDATE ingest SET is_noted = 0 WHERE id = ?", arguments: [ingest])

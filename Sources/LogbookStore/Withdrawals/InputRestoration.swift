@@ -4,16 +4,16 @@ import GRDB
 import Logbook
 import SQLiteRows
 
-/// Ends withdrawals of imports, and restores the changes of records that these had reverted.
+/// Ends withdrawals of imports, and restores the changes of records that the withdrawals reverted.
 struct InputRestoration {
   private let database: Database
   private let now: Int64
 
   init(_ database: Database, at now: Int64) { (self.database, self.now) = (database, now) }
 
-  /// Ends withdrawals.
+  /// Ends these withdrawals.
   ///
-  /// - Returns: the ids of the records that have the content of the import again.
+  /// - Returns: the guids of the records that have the content from the import again.
   @discardableResult
   func end(_ ended: [(guid: String, input: WithdrawnInput)]) throws -> [String] {
     var written: [String] = []
@@ -28,9 +28,10 @@ struct InputRestoration {
     return written
   }
 
-  /// Stores this state as one edit and as the content that an import wrote, unless the record is deleted.
+  /// Writes this state of a record as one edit, and stores it as content that an import wrote. Nothing is
+  /// done for a deleted record.
   ///
-  /// - Parameter ingest: the import that wrote it; nil for one of another store.
+  /// - Parameter ingest: the import that wrote the content; nil for an import of another store.
   func write(_ state: RecordState, to guid: String, ingest: Int64?) throws {
     var state = state
     state.editedAt = now
@@ -45,7 +46,7 @@ struct InputRestoration {
       ])
   }
 
-  /// Whether a record has the content of this state.
+  /// Whether a record is not deleted and has the content of this state.
   func holds(_ state: RecordState, _ guid: String) throws -> Bool {
     let content = try String.fetchOne(
       database.cachedStatement(sql: "SELECT \(RecordContent.sql) FROM record WHERE guid = ? AND deleted = 0"),
@@ -54,16 +55,16 @@ struct InputRestoration {
   }
 }
 
-/// Identifies an input together with the way in which it is read, to recognise an earlier import of it.
+/// Identifies an input together with how it was read, to recognise that it was imported before.
 enum InputIdentity {
-  /// The identity of an import's input; empty if nothing identifies it.
+  /// The identity of an import's input; empty if the input has no digest.
   static func of(_ ingest: Int64, _ database: Database) throws -> String {
     try Input(ingest, database)?.identity() ?? ""
   }
 
-  /// The identities under which the input may have been imported before. An import without a zone equals one
-  /// with any zone of the logbook, since given zones are stored there. An import with a zone equals only one
-  /// with the same zone.
+  /// The identities under which the input may have been imported before. If no zone was given for this
+  /// import, earlier imports of it with any zone of the logbook match. Otherwise, only earlier imports with
+  /// the same zone match.
   static func known(of ingest: Int64, _ database: Database) throws -> Set<String> {
     guard let input = try Input(ingest, database) else { return [] }
     let own: Set = [input.identity()]
@@ -77,7 +78,8 @@ enum InputIdentity {
   private struct Input {
     private let format: String
     private let digest: String
-    /// Without the zone of the store: each store has its own until they are joined.
+    /// The decisions without the zone of the store, since two stores may have different zones before they are
+    /// joined.
     private let decisions: [Decision]
 
     init?(_ ingest: Int64, _ database: Database) throws {

@@ -8,48 +8,51 @@ package enum UndoDirection: Sendable {
   case undo, redo
 }
 
-/// The changes that people see after undoing or redoing an import.
+/// What people see change by undoing or redoing an import.
 package struct UndoCounts: Hashable, Sendable {
-  /// Readings that an undo hides or a redo shows.
+  /// The number of readings that an undo hides, or that a redo shows.
   package var readings = 0
-  /// Those of them that the remote has.
+  /// The number of these readings that the remote has.
   package var uploaded = 0
-  /// Readings that change in the opposite way: after an undone correction, the reading that it had replaced
-  /// is visible again.
+  /// The number of readings that change in the opposite way. If the import corrected a reading, an undo shows
+  /// the reading that was replaced.
   package var oppositeReadings = 0
-  /// Records that an undo hides or a redo shows.
+  /// The number of records that an undo hides, or that a redo shows.
   package var records = 0
-  /// Records of the import that were edited since: they stay as they are.
+  /// The number of the import's records that stay as they are, since they were edited later.
   package var editedRecords = 0
-  /// Records that the import had changed, and that get their earlier content, or the content of the import
-  /// again.
+  /// The number of records that the import changed. An undo restores their earlier content, and a redo that
+  /// of the import.
   package var changedRecords = 0
-  /// The ids of records that keep the content of the import, since the change is too large for a withdrawal.
+  /// The guids of records that keep the content of the import, since the change is too large for a
+  /// withdrawal.
   package var largeRecords: [String] = []
-  /// Whether the zone that a person gave for the import becomes invalid by an undo, or valid again by a redo.
+  /// Whether the undo ends the validity of the zone that a person gave for the import, or the redo restores
+  /// it.
   package var changesZone = false
-  /// Whether the import brought nothing, so that nothing can be withdrawn.
+  /// Whether the import had no items, so that nothing can be withdrawn.
   package var broughtNothing = false
-  /// Whether there is nothing to do: the import is already undone for an undo, or is not undone for a redo.
+  /// Whether there is nothing to do: an undo of an undone import, or a redo of one that is not undone.
   package var isDoneAlready = false
-  /// Whether it is unknown which readings were known to this import, or to another one that is not undone.
+  /// Whether the known readings of this or another import are unknown, since they had too many runs to be
+  /// stored.
   package var lacksNotes = false
 }
 
 extension Store {
   /// The changes that `undo` or `redo` would make for an import.
   ///
-  /// - Throws: `Failure`: `missingInput` for an unknown number, `usage` for items that a remote sent.
+  /// - Throws: `Failure`: `missingInput` for an unknown number, `usage` for an ingest of items from a remote.
   package func undoCounts(of ingest: Int64, _ direction: UndoDirection = .undo) throws -> UndoCounts {
     try read { try UndoPlan(ingest, direction, group: Self.noGroup, $0).counts }
   }
 
-  /// Withdraws the items of an import. An undone import stays as it is.
+  /// Withdraws the items of an import. If the import is already undone, nothing changes.
   ///
   /// - Parameters:
   ///   - group: the new id of the withdrawal.
   ///   - now: the host's clock in UTC seconds.
-  /// - Returns: the changes; none for an import that brought nothing.
+  /// - Returns: the changes; all 0 for an import without items.
   /// - Throws: `Failure` as for `undoCounts`.
   package func undo(_ ingest: Int64, group: String, at now: Int64) throws -> UndoCounts {
     try write { database in
@@ -59,8 +62,8 @@ extension Store {
     }
   }
 
-  /// Ends every withdrawal of an import, on whichever copy of the store it was made. An import that is not
-  /// undone stays as it is.
+  /// Ends all withdrawals of an import, even if they were made in other copies of the store. If the import is
+  /// not undone, nothing changes.
   ///
   /// - Parameter now: the host's clock in UTC seconds.
   /// - Throws: `Failure` as for `undoCounts`.
@@ -72,7 +75,7 @@ extension Store {
     }
   }
 
-  /// Imports with valid withdrawals.
+  /// The numbers of imports with valid withdrawals.
   package func undoneImports() throws -> Set<Int64> { try read(ImportContribution.undone) }
 
   private static let noGroup = ""
@@ -85,24 +88,25 @@ struct UndoPlan {
   private let direction: UndoDirection
   private let database: Database
   private let claims: ImportContribution
-  /// The withdrawal that an undo adds.
+  /// The withdrawal that an undo writes.
   private var whole: WithdrawnInput
   /// The withdrawals that a redo ends.
   private var ended: [(guid: String, input: WithdrawnInput)] = []
-  /// The items that stay or become visible because other imports of this store brought them as well.
+  /// The items that stay or become visible, because other imports of this store also contain them.
   private var brought: [WithdrawnInput] = []
-  /// The import that wrote a changed record before, by the record's guid.
+  /// For each changed record, by guid: the import that wrote its earlier content.
   private var earlier: [String: Int64] = [:]
 
-  /// The SQL condition for an ingest of readings from a remote: it has no input, and ended successfully.
+  /// The SQL condition for an ingest of readings from a remote: it ended successfully, and has neither a
+  /// digest nor a meter.
   static let isPulled = "outcome = 'whole' AND digest IS NULL AND meter IS NULL AND NOT \(isTyped)"
   /// The SQL condition for the single ingest of all readings that were typed in this store.
   static let isTyped = "format = '\(Device.typed.format)'"
-  /// The SQL condition for an ingest of `fetch`, which a timer may have made. A file may have a name that begins alike, but
-  /// names of sources have only letters, digits and hyphens.
+  /// The SQL condition for an ingest of `fetch`, which may run on a timer. A file could have the same prefix
+  /// in its name, but names of sources have only letters, digits and hyphens.
   static let isFetched =
     "(source GLOB '\(IngestSource.fetched)*' AND source NOT GLOB '\(IngestSource.fetched)*[^A-Za-z0-9-]*')"
-  /// The SQL condition for a row that only keeps the age of an export of a merged store.
+  /// The SQL condition for a row that only stores the age of an export in a merged store.
   static let isOrigin = "source = '' AND digest IS NULL"
 
   init(_ ingest: Int64, _ direction: UndoDirection, group: String, _ database: Database) throws {
@@ -144,7 +148,7 @@ struct UndoPlan {
 }
 
 extension UndoPlan {
-  /// The id of the import, which must be one of this store.
+  /// The id of an import, which must not be an ingest from a remote or of typed readings.
   private static func requiredID(_ ingest: Int64, _ database: Database) throws -> String {
     let row = try Row.fetchOne(
       database.cachedStatement(
@@ -180,7 +184,8 @@ extension UndoPlan {
         """) ?? false
   }
 
-  /// Above this limit, the readings of the largest withdrawals would become visible again.
+  /// The failure for too many withdrawn readings. Beyond this limit, the largest withdrawals would be ignored
+  /// and their readings visible again.
   private static var tooManyWithdrawn: Failure {
     Failure(
       .configuration,
@@ -193,7 +198,7 @@ extension UndoPlan {
     try collectReadings(Visibility(items))
     try collectRecords()
     let begun = [Visibility.Item(guid: "", Withdrawal(.input(whole), isHidden: true), digest: "")]
-    // Items that stayed visible only because of this import may also have been brought by others.
+    // Items that were visible only because of this import may also be contained in other imports.
     let stated = try BroughtItems.stated(by: whole.importID, database)
     let series = Set(stated.flatMap(\.points.keys))
     let records = Set(stated.flatMap(\.records.keys))
@@ -222,7 +227,7 @@ extension UndoPlan {
       }
       if let change = changed[guid] {
         let revision = RecordRevision(guid: guid, before: change.before, after: record.state)
-        // Another import changed it since, and must be undone first.
+        // Another import has changed the record since. That import must be undone first.
         guard record.ingest == ingest else { continue }
         guard revision.listBytes < Withdrawal.maxListBytes else {
           counts.largeRecords.append(guid)
@@ -230,8 +235,8 @@ extension UndoPlan {
         }
         whole.changes.append(revision)
         earlier[guid] = change.earlier
-        // The import that wrote it before is also undone, and left the record to this one. So this undo also
-        // hides the restored content.
+        // The import that wrote the earlier content is undone, too. So this undo must also hide the restored
+        // content.
         if undone.contains(change.earlier) { whole.records[guid] = change.before.withdrawalDigest }
       } else if record.canBeListed {
         whole.records[guid] = record.state.withdrawalDigest
@@ -257,7 +262,7 @@ extension UndoPlan {
     }
   }
 
-  /// Counts the visible items before and after.
+  /// Counts the items whose visibility changes.
   private mutating func tally(_ items: [Visibility.Item], changed: [WithdrawnInput]) throws {
     let shown = brought.map {
       Visibility.Item(guid: "", Withdrawal(.brought($0), isHidden: false), digest: "")
@@ -278,7 +283,7 @@ extension UndoPlan {
     let earlier: Int64
   }
 
-  /// The earlier content of the records that the import changed.
+  /// For each record that the import changed, its earlier content.
   private func changes() throws -> [String: Change] {
     let rows = try Row.fetchAll(
       database.cachedStatement(
@@ -300,10 +305,10 @@ extension UndoPlan {
   }
 }
 
-/// The current state of a record that an import brought.
+/// A record that an import contained, in its current state.
 private struct BroughtRecord {
   let state: RecordState
-  /// Whether its content is that of an import.
+  /// Whether an import wrote its content, and no person has edited it.
   let isUnedited: Bool
   let ingest: Int64?
 
@@ -324,11 +329,11 @@ private struct BroughtRecord {
     ingest = try row[9]
   }
 
-  /// Whether hiding it has an effect. Among statements, this is true only for corrections of readings, and
-  /// for the zone of the import.
+  /// Whether hiding the record has an effect. Of the records that lists do not show, this is only true for
+  /// corrections of readings and for the zone of the import.
   var canBeListed: Bool {
     guard let details = state.kind.details, !details.isListed else { return true }
-    // The zone that a person gave for the import is valid only while the import is.
+    // A zone that a person gave for the import is only valid while the import is not undone.
     if state.kind == .zone { return ItemZone.isStated(by: state.fields) }
     if case .reading? = Withdrawal(fields: state.fields)?.subject { return state.kind == .withdrawal }
     return false

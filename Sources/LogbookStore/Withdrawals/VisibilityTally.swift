@@ -4,11 +4,10 @@ import GRDB
 import Logbook
 import SQLiteRows
 
-/// The numbers of visible readings and records that withdrawals would hide, and of hidden ones that they
-/// would show.
+/// Counts the visible items that planned withdrawals would hide, and the hidden items that they would show.
 struct VisibilityTally {
   private(set) var hiddenReadings = 0
-  /// Those of them that the remote has.
+  /// The number of these readings that the remote has.
   private(set) var hiddenUploaded = 0
   private(set) var shownReadings = 0
   private(set) var shownUploaded = 0
@@ -16,8 +15,8 @@ struct VisibilityTally {
   private(set) var shownRecords = 0
 
   /// - Parameters:
-  ///   - items: the withdrawals in their planned state.
-  ///   - changed: the ones that begin or end.
+  /// - items: the withdrawals in their planned state.
+  /// - changed: the withdrawals that begin or end.
   init(_ items: [Visibility.Item], changed: [WithdrawnInput], _ database: Database) throws {
     let visibility = Visibility(items)
     var ranges: [SeriesName: ClosedRange<Int64>] = [:]
@@ -31,7 +30,7 @@ struct VisibilityTally {
       for (name, runs) in input.points { if let positions = runs.positions { add(name, positions) } }
       for guid in input.records.keys {
         guids.insert(guid)
-        // A correction that an import brought hides another reading.
+        // The record may be a correction from an import, which hides another reading.
         if let identity = try Self.correctedReading(guid, database) {
           add(SeriesName(identity), identity.position...identity.position)
         }
@@ -63,7 +62,7 @@ struct VisibilityTally {
     return identity
   }
 
-  /// Counts records that lists show, and the records that belong to them.
+  /// Counts the records that lists show, with the records that belong to them.
   private mutating func count(_ guids: Set<String>, _ visibility: Visibility, _ database: Database) throws {
     var counted: Set<String> = []
     for guid in guids {

@@ -4,18 +4,18 @@ import GRDB
 import Logbook
 import SQLiteRows
 
-/// Updates the hidden items at the end of each transaction that changed a withdrawal, or that stored readings
-/// while there are withdrawals.
+/// Updates the tables of hidden items. It runs at the end of each transaction that changed a withdrawal, or
+/// that stored readings while withdrawals exist.
 struct WithdrawalChanges {
   private let database: Database
   private let visibility: Visibility
-  /// The positions of each series whose visibility may change.
+  /// For each series, the range of positions in which the visibility may have changed.
   private var ranges: [Int64: ClosedRange<Int64>] = [:]
   private var guids: Set<String> = []
 
-  /// Applies all changes.
+  /// Applies all changes that were noted in this transaction.
   ///
-  /// - Parameter known: the earlier content of the withdrawals.
+  /// - Parameter known: a cache of decoded withdrawals.
   static func apply(_ database: Database, _ known: WithdrawalCache = WithdrawalCache()) throws {
     let hasChanged = """
       SELECT EXISTS (SELECT 1 FROM changed_withdrawal) OR EXISTS (SELECT 1 FROM changed_series)
@@ -85,7 +85,7 @@ extension WithdrawalChanges {
     switch withdrawal.subject {
     case .input(let input):
       try add(input)
-      // Other items are visible because the import brought them, as long as it is not undone.
+      // While the import was not undone, it made items of other imports visible. These are also checked.
       for brought in try BroughtItems.stated(by: input.importID, database) { try add(brought) }
     case .brought(let input): try add(input)
     case .device(let rule):
@@ -115,7 +115,7 @@ extension WithdrawalChanges {
     ranges[series] = min(known.lowerBound, first)...max(known.upperBound, last)
   }
 
-  /// A record may itself be a withdrawal, which becomes valid or invalid.
+  /// The record may itself be a withdrawal, which becomes valid or invalid.
   private mutating func add(record guid: String) throws {
     guids.insert(guid)
     let fields = try String.fetchOne(
@@ -160,7 +160,7 @@ extension WithdrawalChanges {
 }
 
 extension RawStatement {
-  /// A point from three columns, from `column` on.
+  /// The point in three columns, from `column` on.
   @inline(__always) func point(from column: Int32) -> SeriesPoint {
     SeriesPoint(
       position: integer(column), valueBucket: integer(column + 1), occurrence: integer(column + 2))
@@ -168,7 +168,7 @@ extension RawStatement {
 }
 
 extension SeriesName {
-  /// The id of the series in the store; nil if the store has none of its readings.
+  /// The id of the series in the store; nil if the store does not have the series.
   func stored(_ database: Database) throws -> Int64? {
     try Int64.fetchOne(
       database.cachedStatement(

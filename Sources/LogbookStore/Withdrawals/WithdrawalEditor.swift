@@ -4,15 +4,15 @@ import GRDB
 package import Logbook
 import SQLiteRows
 
-/// Hides and shows readings and records for people. Each call edits a record of kind `withdrawal`. No reading
-/// and no other record changes.
+/// Hides and shows readings and records for a person. Each call edits a record of kind `withdrawal`; no
+/// reading and no other record changes.
 ///
 /// Needs a store opened as `editor`.
 package struct WithdrawalEditor {
   private let store: Store
   private let now: Int64
 
-  /// - Parameter now: the host's clock in UTC seconds, the time of the edits.
+  /// - Parameter now: the host's clock in UTC seconds, used as the time of the edits.
   package init(_ store: Store, at now: Int64) {
     self.store = store
     self.now = now
@@ -20,18 +20,18 @@ package struct WithdrawalEditor {
 
   /// A rule that hides readings of a device.
   package struct Rule: Hashable, Sendable {
-    /// The id of its record.
+    /// The guid of the rule's record.
     package let guid: String
     /// The first shown time; nil for no limit.
     package let since: DeviceTime?
-    /// The shown time after the last one; nil for no limit.
+    /// The exclusive end of the shown times; nil for no limit.
     package let until: DeviceTime?
     /// The reason; empty if none was given.
     package let reason: String
   }
 
-  /// Hides a reading, even if another withdrawal hides it, which may end. Or shows it, even if another
-  /// withdrawal hides it.
+  /// Hides or shows a reading, whatever other withdrawals state. A reading that another withdrawal already
+  /// hides gets its own record, since the other one may end.
   ///
   /// - Returns: whether something changed.
   @discardableResult
@@ -42,8 +42,7 @@ package struct WithdrawalEditor {
     }
   }
 
-  /// Hides a record and the records that belong to it, even if another withdrawal hides them. Or shows it,
-  /// even if another withdrawal hides it.
+  /// Hides or shows a record with the records that belong to it, whatever other withdrawals state.
   ///
   /// - Returns: whether something changed.
   @discardableResult
@@ -58,10 +57,10 @@ package struct WithdrawalEditor {
     }
   }
 
-  /// Hides the readings of a device in a range of shown times, including later imported ones.
+  /// Hides the readings of a device in a range of shown times, including readings that are imported later.
   ///
-  /// - Parameter guid: a new id for the rule.
-  /// - Returns: the number of visible readings of the store that it hides.
+  /// - Parameter guid: the guid of the new rule's record.
+  /// - Returns: the number of readings that became hidden.
   package func hide(
     _ device: Device, since: DeviceTime?, until: DeviceTime?, reason: String, guid: String
   ) throws -> Int {
@@ -74,9 +73,9 @@ package struct WithdrawalEditor {
     }
   }
 
-  /// Ends all rules of a device, or only the rule with this range.
+  /// Ends all rules of a device or, with a range, only the rule with exactly this range.
   ///
-  /// - Returns: the number of rules, and the number of readings of the store that are visible again.
+  /// - Returns: the number of rules that ended, and the number of readings that are visible again.
   package func restore(
     _ device: Device, since: DeviceTime?, until: DeviceTime?
   ) throws -> (rules: Int, readings: Int) {
@@ -103,7 +102,7 @@ package struct WithdrawalEditor {
     try RecordEditor.write(draft.state(editedAt: now), to: rule.guid, database)
   }
 
-  /// Runs `work`. Returns the number of readings that it hides; below 0 if it shows some again.
+  /// Runs `work`. Returns how many more readings are hidden than before; negative if fewer are.
   private func counting(_ work: (Database) throws -> Void) throws -> Int {
     try store.write { database in
       let count = "SELECT count(*) FROM withdrawn"
@@ -125,7 +124,7 @@ package struct WithdrawalEditor {
     }
   }
 
-  /// Hides one reading or record inside the caller's transaction and action.
+  /// Hides one reading or record, inside the caller's transaction and as a part of its action.
   func hide(_ withdrawal: Withdrawal, at time: DeviceTime, _ database: Database) throws {
     guard let guid = withdrawal.guid else { return }
     try write(withdrawal, as: guid, at: time, over: RecordEditor.fetch(guid, database), database)
@@ -149,8 +148,8 @@ package struct WithdrawalEditor {
     guard let guid = withdrawal.guid else { return false }
     let record = try RecordEditor.fetch(guid, database)
     let own = try record.map { try Withdrawal(fields: RecordDraft($0).fields) } ?? nil
-    // A visible item needs no record to show it. An item that another record hides still gets its own record
-    // to hide it.
+    // A visible item needs no record that shows it. An item that another withdrawal hides still gets its own
+    // record that hides it.
     if withdrawal.isHidden ? own?.isHidden == true : isShown { return false }
     try ActionLog(database, at: now).noting(withdrawal.isHidden ? .hide : .restore, [guid]) {
       try write(withdrawal, as: guid, at: time, over: record, database)
@@ -167,7 +166,7 @@ package struct WithdrawalEditor {
 }
 
 extension Store {
-  /// The devices with this name in a command: the serial number, the model, or the name in lists.
+  /// The devices that a name in a command matches: their serial number, their model, or their name in lists.
   package func devices(named name: String) throws -> [Device] {
     try read { database in
       try Row.fetchAll(
@@ -196,19 +195,19 @@ extension Store {
   }
 }
 
-/// The content of the withdrawals of a store, kept from one batch of an import to the next. The withdrawal of
-/// a million readings takes megabytes to decode, and few batches find it changed.
+/// The decoded withdrawals of a store, kept between the batches of an import. Decoding the withdrawal of a
+/// million readings takes megabytes, and they rarely change between batches.
 final class WithdrawalCache {
-  /// How often they were decoded.
+  /// The number of times that they were decoded, for tests.
   private(set) var decodings = 0
   private var kept: (stamp: String, visibility: Visibility)?
 
-  /// The setting to which each change of a withdrawal writes a new random value, in the same transaction.
+  /// The name of a setting. Each change of a withdrawal writes a random value to it, in the same transaction.
   static let stampName = "withdrawals-stamp"
 
-  /// The withdrawals in the caller's transaction, whichever process wrote them.
+  /// The withdrawals as the current transaction sees them, whichever process wrote them.
   func visibility(_ database: Database) throws -> Visibility {
-    // A rollback restores the earlier stamp, and no later stamp equals it.
+    // A rollback restores the earlier stamp. Stamps are random, so no later one is equal to it.
     let stamp = try String.fetchOne(
       database.cachedStatement(sql: "SELECT value FROM setting WHERE name = '\(Self.stampName)'"))
     if let kept, kept.stamp == stamp { return kept.visibility }

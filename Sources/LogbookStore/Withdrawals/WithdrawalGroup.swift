@@ -3,7 +3,7 @@
 import GRDB
 import Logbook
 
-/// The records that withdraw one import.
+/// The records that together withdraw one import. They share a `group`.
 struct WithdrawalGroup {
   let group: String
   private let database: Database
@@ -13,7 +13,7 @@ struct WithdrawalGroup {
     (self.group, self.database, self.now) = (group, database, now)
   }
 
-  /// Every valid record of an import's withdrawal.
+  /// The valid records of withdrawals of imports.
   static func held(_ database: Database) throws -> [(guid: String, input: WithdrawnInput)] {
     try WithdrawalChanges.items(database).compactMap { item in
       guard case .input(let input) = item.withdrawal.subject, item.withdrawal.isHidden else { return nil }
@@ -21,13 +21,13 @@ struct WithdrawalGroup {
     }
   }
 
-  /// The time of records that must be equal in all copies of a store: 2000-01-02T00:00Z.
+  /// The time of records that must be equal in all copies of a store, in UTC seconds: 2000-01-02T00:00Z.
   private static let commonTime: Int64 = 946_771_200
 
-  /// Adds the records.
+  /// Adds the records for these items.
   ///
-  /// - Parameter asBrought: whether they state visible items. A copy of the store may already have added
-  ///   equal ones.
+  /// - Parameter asBrought: whether the records state visible items (`Withdrawal.Subject.brought`). If a copy
+  ///   of the store has already added an equal record, it is kept.
   func insert(_ whole: WithdrawnInput, asBrought: Bool = false) throws {
     for (index, part) in whole.parts.enumerated() {
       let guid = Digest.uuid(of: ["withdrawal", group, String(index)])
@@ -42,9 +42,9 @@ struct WithdrawalGroup {
     }
   }
 
-  /// Ends withdrawals, so that they hide nothing.
+  /// Ends these withdrawals, so that they hide nothing.
   ///
-  /// - Returns: the changes of records that the imports had made.
+  /// - Returns: the changes of records which the imports had made.
   static func end(
     _ ended: [(guid: String, input: WithdrawnInput)], _ database: Database, at now: Int64
   ) throws -> [RecordRevision] {
@@ -60,8 +60,8 @@ struct WithdrawalGroup {
 }
 
 extension WithdrawnInput {
-  /// The withdrawal in parts that fit into a record. At least one, since its group states that the import is
-  /// undone.
+  /// The items in parts that each fit into one record. There is at least one part, since its record states
+  /// that the import is undone.
   var parts: [WithdrawnInput] {
     var (parts, part, size, count) = ([WithdrawnInput](), empty, 0, Int64(0))
     func end() {
@@ -75,7 +75,7 @@ extension WithdrawnInput {
     }
     for (series, runs) in points.sorted(by: { $0.key.text < $1.key.text }) {
       for piece in runs.parts(ofBytes: Withdrawal.maxListBytes / 2) {
-        // A part has at most one piece of a series.
+        // A part has at most one list of points for a series.
         if part.points[series] != nil || count + piece.count > Withdrawal.maxPoints { end() }
         add(piece.textBytes + series.text.utf8.count + 2) { $0.points[series] = piece }
         count += piece.count

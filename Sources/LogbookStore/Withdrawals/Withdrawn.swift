@@ -2,15 +2,16 @@
 
 import Logbook
 
-/// SQL for whether an item is hidden. Most stores hide nothing: SQLite evaluates the first condition once for
-/// a query, and then looks up no row.
+/// SQL expressions for whether an item is hidden. Most stores hide nothing. For these, SQLite evaluates the
+/// first EXISTS once in a query, and looks up no rows.
 enum Withdrawn {
-  /// 1 or 0 for whether a reading `r` is hidden.
+  /// The expression for a reading `r`: 1 if it is hidden, otherwise 0.
   static let reading = """
     CASE WHEN EXISTS (SELECT 1 FROM withdrawn) THEN \(hasRow()) ELSE 0 END
     """
 
-  /// 1 or 0 for whether a withdrawal hides a reading `r`. It does not hide one whose equal is visible.
+  /// The expression for a reading `r`: 1 if a withdrawal hides it, otherwise 0. A reading that is hidden
+  /// because an equal one is visible gives 0.
   static let readingByStatement = """
     CASE WHEN EXISTS (SELECT 1 FROM withdrawn) THEN \(hasRow(" AND w.cause = 1")) ELSE 0 END
     """
@@ -18,8 +19,9 @@ enum Withdrawn {
   /// The condition that a reading `r` is visible.
   static let readingIsShown = "(NOT EXISTS (SELECT 1 FROM withdrawn) OR NOT \(hasRow()))"
 
-  /// The condition that no withdrawal hides a reading `r`. A Nightscout site gets it also if its equal is visible: by their
-  /// numbers, other stores may have another value under that of the equal.
+  /// The condition that no withdrawal hides a reading `r`, so that it is sent to a Nightscout site. A reading
+  /// that is hidden because an equal one is visible is sent, too: other stores may have another value under
+  /// the occurrence of the equal one.
   static let readingIsForSites = "(NOT EXISTS (SELECT 1 FROM withdrawn) OR NOT \(hasRow(" AND w.cause = 1")))"
 
   private static func hasRow(_ condition: String = "") -> String {
@@ -29,15 +31,15 @@ enum Withdrawn {
     """
   }
 
-  /// 1 or 0 for a row of `record`: whether it or its entry is hidden.
+  /// The expression for a row of `record`: 1 if the record or its entry is hidden, otherwise 0.
   static let record = """
     CASE WHEN EXISTS (SELECT 1 FROM listed_record WHERE is_withdrawn = 1) THEN EXISTS (
       SELECT 1 FROM listed_record AS l WHERE l.guid IN (record.guid, record.entry_guid) AND +l.is_withdrawn = 1)
     ELSE 0 END
     """
 
-  /// The number of readings of a series `s` that are never sent, since withdrawn readings are not sent to a
-  /// Nightscout site.
+  /// The expression for the number of readings of a series `s` that are never sent: the withdrawn ones, if
+  /// the remote is a Nightscout site.
   static let unsent = """
     CASE WHEN (SELECT kind FROM remote) IS 'nightscout' THEN (
       SELECT count(*) FROM withdrawn AS w CROSS JOIN reading AS r ON r.partition = s.partition
@@ -48,18 +50,18 @@ enum Withdrawn {
     ELSE 0 END
     """
 
-  /// The condition that a row of `record` is not sent to a Nightscout site while it is hidden. Deletions are
-  /// sent everywhere.
+  /// The condition that a row of `record` is hidden, so that it is not sent to a Nightscout site. Deletions
+  /// are always sent.
   static let recordIsUnsent = "(\(record) = 1 AND record.deleted = 0)"
 
-  /// The condition that a row of `record` is a statement about other records, and is in no list.
+  /// The condition that a row of `record` states something about other items, so that lists leave it out.
   static let isStatement: String = {
     let kinds = RecordKindDescription.all.filter { !$0.isListed }.map { "'\($0.kind.rawValue)'" }
     return "record.kind IN (\(kinds.joined(separator: ", ")))"
   }()
 }
 
-/// The names of stored codes in SQL.
+/// SQL expressions for the names of codes in the tables.
 enum StoredName {
   static let kind = "CASE s.kind WHEN 1 THEN 'smbg' WHEN 2 THEN 'cbg' WHEN 3 THEN 'scan' ELSE 'ketone' END"
   static let positionKind = "CASE s.position_kind WHEN 0 THEN 'time' ELSE 'tick' END"

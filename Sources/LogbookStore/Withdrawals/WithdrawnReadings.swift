@@ -4,12 +4,12 @@ import GRDB
 import Logbook
 import SQLiteRows
 
-/// Stores which readings of one series are hidden.
+/// Writes which readings of one series are hidden.
 ///
-/// Neighbouring readings with the same result are written by one statement, whatever their distances: an
-/// import of a million readings is mostly one run.
+/// One statement writes all adjacent readings with the same result. An import of a million readings needs few
+/// statements.
 struct WithdrawnReadings {
-  /// The maximum number of changes that are collected before they are written, so that memory does not grow
+  /// The maximum number of changes in memory before they are written, so that the use of memory does not grow
   /// with the series.
   private static let maxChanges = 4096
 
@@ -21,7 +21,7 @@ struct WithdrawnReadings {
     (self.series, self.said, self.database) = (series, said, database)
   }
 
-  /// Updates all readings in a range of positions.
+  /// Updates the visibility of all readings in a range of positions.
   func update(_ positions: ClosedRange<Int64>) throws {
     var rest: ClosedRange<Int64>? = positions
     var ordered = said.ordered
@@ -33,7 +33,7 @@ struct WithdrawnReadings {
     }
   }
 
-  /// Counts the visible readings in a range of positions that would be hidden, and the reverse.
+  /// Counts the readings in a range that would become hidden or visible, without writing.
   func count(in positions: ClosedRange<Int64>, _ tally: inout VisibilityTally) throws {
     let readings = try readings(in: positions)
     var (ordered, causes) = (said.ordered, try StoredCauses(series, positions, database))
@@ -61,7 +61,8 @@ struct WithdrawnReadings {
     try countPlace()
   }
 
-  /// Collects changes. Returns the position at which it stopped; nil at the end of the range.
+  /// Collects changes until there are `maxChanges`. Returns the position at which to continue; nil at the end
+  /// of the range.
   private func collect(
     _ found: inout FoundChanges, in positions: ClosedRange<Int64>, _ ordered: inout SeriesVisibility.Ordered
   ) throws -> Int64? {
@@ -85,18 +86,18 @@ struct WithdrawnReadings {
     return nil
   }
 
-  /// The name of a reading in an error.
+  /// The description of a reading in an error message.
   private func name(of point: SeriesPoint) -> String {
     StoredPlace(
       series: series, position: point.position, valueBucket: point.valueBucket, occurrence: point.occurrence
     ).name
   }
 
-  /// Adds the changes at one position.
+  /// Collects the changes of the readings at one position.
   @inline(__always)
   private func update(_ place: [PlacedReading], _ found: inout FoundChanges) throws {
     if place.isEmpty { return }
-    // Nearly every position has only one reading.
+    // Nearly every position has only one reading, which needs no comparison with others.
     guard place.count > 1 else {
       let verdict: SeriesVisibility.Verdict = place[0].isHidden ? .withdrawn : .shown
       return found.add(
@@ -174,37 +175,38 @@ struct WithdrawnReadings {
   }
 }
 
-/// A reading and its facts, among all readings of its position.
+/// One of the readings at a position.
 private struct PlacedReading {
   let point: SeriesPoint
   let deviceTime: DeviceTime
   let isHidden: Bool
-  /// The stored cause; 0 for none.
+  /// The stored cause for which it is hidden; 0 if it is visible.
   let stored: Int64
   let measurement: StoredMeasurement
   var isUploaded = false
 }
 
-/// The changes to be written, as ranges of positions in which all readings get the same result.
+/// The changes to be written, as ranges of positions. In a range, all readings get the same verdict.
 private struct FoundChanges {
   struct Change {
-    /// The only reading that changes, if other readings of its position get another result.
+    /// The only reading that changes, if others at its position get another verdict; otherwise nil.
     let point: SeriesPoint?
     let positions: ClosedRange<Int64>
     let verdict: SeriesVisibility.Verdict
   }
 
-  /// The maximum number of unchanged positions in a row that are written again. More of them end a range.
+  /// The maximum number of consecutive unchanged positions that are written again. More of them end the
+  /// range.
   private static let maxIdle = 4
 
   private var changes: [Change] = []
   private var open: Change?
-  /// The number of unchanged positions since the end of the open range that have the same result.
+  /// The number of unchanged positions with the same verdict after the end of the open range.
   private var idle = 0
 
   var count: Int { changes.count }
 
-  /// Adds the next position, whose readings all get the same result.
+  /// Adds the next position, at which all readings get the same verdict.
   @inline(__always)
   mutating func add(
     _ point: SeriesPoint, _ verdict: SeriesVisibility.Verdict, isChanged: Bool, isAlone: Bool
@@ -224,13 +226,13 @@ private struct FoundChanges {
     }
   }
 
-  /// Adds a reading of a position at which another reading gets a different result.
+  /// Adds one reading of a position at which another reading gets a different verdict.
   mutating func add(only point: SeriesPoint, _ verdict: SeriesVisibility.Verdict) {
     endRange()
     changes.append(Change(point: point, positions: point.position...point.position, verdict: verdict))
   }
 
-  /// Ends the open range.
+  /// Adds the open range to the changes.
   mutating func endRange() {
     if let open { changes.append(open) }
     (open, idle) = (nil, 0)
@@ -242,7 +244,7 @@ private struct FoundChanges {
   }
 }
 
-/// The stored causes of one series. They are requested in the order of the readings.
+/// Reads for which causes the readings of one series are hidden. Callers ask in the order of the readings.
 private struct StoredCauses {
   private let rows: RawStatement
   private var next: SeriesPoint?
@@ -260,17 +262,16 @@ private struct StoredCauses {
     next = try rows.step() ? rows.point(from: 0) : nil
   }
 
-  /// The cause of a reading; 0 for none. Later calls must not be for earlier readings.
+  /// The stored cause of a reading; 0 if it is visible. Later calls must not ask for earlier readings.
   mutating func cause(of point: SeriesPoint) throws -> Int64 {
     while let row = next, row < point { next = try rows.step() ? rows.point(from: 0) : nil }
     return next == point ? rows.integer(3) : 0
   }
 }
 
-/// Readings of an input in any order, by series and in packed form: a file may have millions of withdrawn
-/// readings.
+/// Readings of an input in any order, packed by series: a file may have millions of withdrawn readings.
 struct KnownReadings {
-  /// The number of readings of a series that are packed together.
+  /// The maximum number of readings of a series that are collected before they are packed.
   private static let maxOpen = 16_384
 
   private var packed: [Int64: [PointRuns]] = [:]
@@ -281,7 +282,7 @@ struct KnownReadings {
     if open[series]?.count == Self.maxOpen { pack(series) }
   }
 
-  /// All readings, in one or more lists for each series.
+  /// All readings, as one or more lists for each series, by id.
   mutating func lists() -> [Int64: [PointRuns]] {
     for series in open.keys { pack(series) }
     return packed

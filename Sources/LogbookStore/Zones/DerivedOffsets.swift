@@ -4,19 +4,19 @@ import GRDB
 import Logbook
 import SQLiteRows
 
-/// Recalculates the offsets that no source states, from the zone records.
+/// Recalculates the offsets that are derived from the zone records.
 enum DerivedOffsets {
-  /// The numbers of items with a new offset, or with a new source of it.
+  /// The numbers of items whose offset, or the way in which it was found, has changed.
   struct Moved {
     var readings = 0
     var records = 0
   }
 
-  /// A year outside of this range comes from a clock that was never set. All years in it are calculated,
-  /// since they cost little.
+  /// The years for which offsets are always calculated, since they take little time. A year outside comes
+  /// from a clock that was never set, and is added if a row has it.
   private static let usualYears = 1970...2100
 
-  /// Positions of one series.
+  /// A range of positions in one series.
   struct Block {
     let series: Int64
     let partition: Int64
@@ -24,21 +24,21 @@ enum DerivedOffsets {
     let positions: ClosedRange<Int64>
   }
 
-  /// The rows that a change may affect, as SQL conditions. There are few different texts, since a connection
-  /// keeps their statements.
+  /// The rows that a change of zones may affect, as SQL conditions. Only few different texts are used, since
+  /// the connection caches their prepared statements.
   struct Part {
     let readings: String
-    /// The parameters of the condition for readings, for each time that a statement with it runs.
+    /// The parameters of the condition for readings. The statement runs once for each element.
     let places: [StatementArguments]
     let records: String
-    /// The devices of the readings; nil for all.
+    /// The ids of the devices with these readings; nil for all devices.
     let devices: Set<Int64>?
 
-    /// All stored rows.
+    /// All readings and records of the store.
     static let all = Part(readings: "TRUE", places: [[]], records: "TRUE", devices: nil)
 
-    /// The readings of these blocks, and the records in `placed_record`. Other readings are not looked at, since a
-    /// statement about an import may come every day.
+    /// The readings of these blocks, and the records in the table `placed_record`. No other rows are read,
+    /// since a statement about an import may be made every day.
     static func listed(_ blocks: [Block], hasRecords: Bool) -> Part {
       Part(
         readings: """
@@ -57,8 +57,8 @@ enum DerivedOffsets {
     /// The column of the offset.
     fileprivate var offset: String { self == .reading ? "derived_offset" : "utc_offset" }
 
-    /// The number of the rule for a row. Below 0 it is the zone that a statement about the row's import
-    /// gives.
+    /// The SQL expression for the rule of a row. A number below 0 means the zone that was stated for the
+    /// import of the row.
     fileprivate var rule: String {
       switch self {
       case .reading:
@@ -71,7 +71,7 @@ enum DerivedOffsets {
     }
   }
 
-  /// Recalculates derived offsets, inside the transaction that changed a zone record.
+  /// Recalculates derived offsets. Must be called in the transaction that changed a zone record.
   static func derive(_ part: Part, _ database: Database) throws -> Moved {
     let zones = try LogbookZones(database)
     try UnknownZones.note(zones, database)
@@ -91,7 +91,8 @@ enum DerivedOffsets {
     return moved
   }
 
-  /// One statement for all rows of a place. Rows that already have the offset of their period are only looked up.
+  /// A statement that updates the rows of a part. Rows that already have the offset of their stretch are not
+  /// written.
   private static func replacement(_ table: Table, _ part: String) -> String {
     let name = table.rawValue
     return """
@@ -101,7 +102,7 @@ enum DerivedOffsets {
       """
   }
 
-  /// The SQL for values of the period of a row, by the row's rule.
+  /// The SQL expression for columns of the stretch that contains the time of a row, by the rule of the row.
   private static func stretch(_ columns: String, _ table: Table) -> String {
     """
     (SELECT \(columns) FROM temp.stretch AS s
@@ -109,8 +110,9 @@ enum DerivedOffsets {
     """
   }
 
-  /// The periods of each rule. Rule 0 is for records and for devices without their own period. There is one
-  /// rule for devices with the same periods, and one for each zone that was stated for an import.
+  /// Creates a table with the stretches of each rule. Rule 0 is for records and for devices that no period
+  /// names. Each group of devices with the same periods has a rule, and so has each zone that was stated for
+  /// an import.
   private static func makeTables(_ zones: LogbookZones, _ database: Database) throws {
     try database.execute(
       sql: """
@@ -166,8 +168,8 @@ enum DerivedOffsets {
       years.formUnion(first...last)
     }
     if years.allSatisfy(usualYears.contains) { return years.sorted() }
-    // SQLite has no year for a time outside of 0 to 9999. The row that a group of these times shows is one of
-    // them.
+    // SQLite has no year for a time outside the years 0 to 9999. All such times form one group, and an error
+    // names one of its rows.
     let year = "CAST(strftime('%Y', device_time, 'unixepoch') AS INTEGER) AS year"
     let readings = try Row.fetchAll(
       database, sql: "SELECT series, position, \(year) FROM reading GROUP BY year"
@@ -178,12 +180,12 @@ enum DerivedOffsets {
   }
 }
 
-/// The offset of a reading in the table `reading`. One column has the offset that the source states, which
-/// never changes. The other has the offset that is derived from the zones. Exactly one of them is NULL.
+/// The two columns of the table `reading` for the offset. One has the offset that the source states, which
+/// never changes. The other has the offset derived from the zones. Exactly one of them is NULL.
 enum StoredOffset {
-  /// The SQL for the offset of a row of `reading`.
+  /// The SQL expression for the offset of a reading.
   ///
-  /// - Parameter row: the name of the table in the statement.
+  /// - Parameter row: the alias of the table in the statement.
   static func sql(_ row: String = "reading") -> String {
     "coalesce(\(row).stated_offset, \(row).derived_offset)"
   }
@@ -196,8 +198,8 @@ enum StoredOffset {
 }
 
 extension LogbookZones {
-  /// The zones in the zone records of the store. Before the first contact with a remote, a setting has the
-  /// base zone, since the remote's logbook may have another one.
+  /// The zones in the zone records of the store. Before the first contact with a remote, the base zone is in
+  /// a setting, since the remote's logbook may have another one.
   init(_ database: Database) throws {
     let rows = try Row.fetchAll(
       database.cachedStatement(
@@ -226,14 +228,14 @@ extension LogbookZones {
     self.init(records: records, fallback: fallback ?? .utc, unknownNames: unknown)
   }
 
-  /// Whether no record states the base zone yet.
+  /// Whether no record states the base zone, since the store has not joined a remote.
   static func isUnjoined(_ database: Database) throws -> Bool {
     try Bool.fetchOne(
       database.cachedStatement(sql: "SELECT NOT EXISTS (SELECT 1 FROM record WHERE guid = ?)"),
       arguments: [baseGuid]) ?? true
   }
 
-  /// The base zone from the settings, in the form of a record.
+  /// The base zone in the settings, as the state of a record.
   static func unjoinedBase(_ database: Database) throws -> RecordState {
     guard let zone = try Store.setting(.timezone, database) else {
       throw DamagedRow("setting (name timezone)", "missing")
@@ -243,20 +245,20 @@ extension LogbookZones {
   }
 }
 
-/// Derives the offsets of records that state none. It uses the zones at its first use in the transaction:
-/// `zone`, which is nil before. Later statements of the transaction about zones are applied at its end.
+/// Derives the offsets of records that state none. It reads the zones when it is first used, and keeps them
+/// in `zone`. If the transaction changes zones later, the offsets are derived again at its end.
 final class RecordPlacer {
   private let database: Database
   private(set) var zone: LogbookZone?
 
   init(_ database: Database) { self.database = database }
 
-  /// The offset that the store keeps for a state.
+  /// The offset to store for a state: the stated one, otherwise a derived one.
   func place(_ state: RecordState) throws -> Placement {
     state.placement.source.isDerived ? try place(state.deviceTime) : state.placement
   }
 
-  /// The offset of a time that states none.
+  /// The offset that the zones derive for a shown time.
   func place(_ time: DeviceTime) throws -> Placement {
     var zone = try self.zone ?? LogbookZones(database).zone()
     defer { self.zone = zone }

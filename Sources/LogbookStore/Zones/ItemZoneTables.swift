@@ -4,16 +4,16 @@ import GRDB
 import Logbook
 import SQLiteRows
 
-/// The tables of the items that statements about imports list.
+/// The tables that list the items for whose import a zone was stated.
 enum ItemZoneTables {
-  /// A series with readings that a statement lists, and the bounds of the list.
+  /// A series with readings in such a statement, and the range of their positions.
   struct Range {
     let series: SeriesName
     let positions: ClosedRange<Int64>
   }
 
-  /// The id of the zone that the statements give a row of `record`. NULL for none, and if a period of its time was
-  /// stated later.
+  /// The SQL expression for the zone that was stated for the import of a row of `record`, as an id. It is
+  /// NULL if there is none, or if a period that contains the row's time was stated later.
   static let zoneOfRecord = """
     (SELECT iif(i.made_at < (SELECT max(p.made_at) FROM zone_period AS p
           WHERE p.first_time <= record.device_time AND p.end_time > record.device_time), NULL, n.id)
@@ -22,7 +22,8 @@ enum ItemZoneTables {
       ORDER BY i.made_at DESC, i.import_group DESC, i.guid DESC LIMIT 1)
     """
 
-  /// Writes the periods with which `zoneOfRecord` compares statements.
+  /// Writes the table of periods with which `zoneOfRecord` compares statements. Periods of devices do not
+  /// apply to records.
   static func set(_ periods: [ZonePeriod], _ database: Database) throws {
     try database.executeCached(sql: "DELETE FROM zone_period")
     for period in periods where period.devices.isEmpty {
@@ -32,13 +33,13 @@ enum ItemZoneTables {
     }
   }
 
-  /// Whether any statement lists readings.
+  /// Whether a statement lists readings.
   static func haveSeries(_ database: Database) throws -> Bool {
     try Bool.fetchOne(
       database.cachedStatement(sql: "SELECT EXISTS (SELECT 1 FROM item_zone_series)")) ?? false
   }
 
-  /// The zones by their ids.
+  /// The zones that statements use, with their ids.
   static func names(_ database: Database) throws -> [(id: Int64, zone: NamedZone)] {
     try Row.fetchAll(database.cachedStatement(sql: "SELECT id, name FROM item_zone_name ORDER BY id"))
       .compactMap { row in
@@ -48,19 +49,20 @@ enum ItemZoneTables {
       }
   }
 
-  /// The id of a zone; nil if no statement has it.
+  /// The id of a zone; nil if no statement uses it.
   static func id(of name: String, _ database: Database) throws -> Int64? {
     try Int64.fetchOne(
       database.cachedStatement(sql: "SELECT id FROM item_zone_name WHERE name = ?"), arguments: [name])
   }
 
-  /// When the latest statement was made, without withdrawn ones.
+  /// When the latest statement was made, in UTC seconds; nil if there is none. Withdrawn statements are left
+  /// out.
   static func latest(_ database: Database) throws -> Int64? {
     try StoredRow.seconds(
       database.cachedStatement(sql: "SELECT max(made_at) AS made_at FROM item_zone"), of: "item_zone")
   }
 
-  /// Notes new readings of a series if a statement may list them.
+  /// Notes that a series has new readings at these positions, if a statement may list them.
   static func note(_ series: Int64, _ positions: ClosedRange<Int64>, _ database: Database) throws {
     try database.executeCached(
       sql: """
@@ -71,7 +73,7 @@ enum ItemZoneTables {
         """, arguments: [series, positions.lowerBound, positions.upperBound])
   }
 
-  /// Stores the items that a statement lists.
+  /// Stores a statement with the items that it lists.
   static func insert(_ statement: ItemZone, _ database: Database) throws {
     let isKnown = NamedZone(known: statement.zoneName) != nil
     if isKnown {
@@ -97,7 +99,7 @@ enum ItemZoneTables {
     }
   }
 
-  /// Removes the items that a statement listed, and returns them.
+  /// Removes a statement, and returns the items that it listed.
   static func remove(_ guid: String, _ database: Database) throws -> (ranges: [Range], records: [String]) {
     let listed = try ranges("guid = ?", [guid], database)
     let records = try String.fetchAll(
@@ -108,7 +110,7 @@ enum ItemZoneTables {
     return (listed, records)
   }
 
-  /// The ranges that meet a condition.
+  /// The series and positions that meet an SQL condition.
   static func ranges(
     _ condition: String, _ arguments: StatementArguments, _ database: Database
   ) throws -> [Range] {
@@ -145,7 +147,7 @@ enum ItemZoneTables {
     ).compactMap { try statement($0) }
   }
 
-  /// The statement of a record; nil if the record is deleted or withdrawn, or is not such a statement.
+  /// The statement in a record. Nil if the record is deleted or withdrawn, or states something else.
   static func statement(_ guid: String, _ database: Database) throws -> ItemZone? {
     try Row.fetchOne(
       database.cachedStatement(
@@ -170,7 +172,7 @@ enum ItemZoneTables {
 }
 
 extension ItemZone {
-  /// The statements of a zone for these items, split into records that are small enough.
+  /// The statements of a zone for these items, divided so that each fits in a record.
   static func parts(of whole: WithdrawnInput, in zoneName: String, madeAt: Int64) -> [ItemZone] {
     whole.parts.enumerated().map { number, part in
       ItemZone(

@@ -3,14 +3,15 @@
 import GRDB
 import Logbook
 
-/// Gives the readings of one batch the offsets that the zones of the store derive. Mostly the source already
-/// used the same zones, and nothing changes.
+/// Derives the offsets of one batch's readings from the zones of the store. Usually the source used the same
+/// zones, and nothing changes.
 struct ReadingPlacer {
   /// The zones of the store in this transaction.
   let all: LogbookZones
-  /// The zones: first that of most devices, then one for each group of devices with the same periods.
+  /// The zones for records and most devices, followed by those of each group of devices with the same
+  /// periods.
   private var zones: [LogbookZone]
-  /// The index in `zones` for each device.
+  /// For each device of the batch, the index in `zones`.
   private let places: [Int]
 
   /// - Parameter devices: the devices to which the readings refer.
@@ -45,10 +46,10 @@ struct ReadingPlacer {
     self.places = places
   }
 
-  /// Whether readings with offsets from this zone need no change.
+  /// Whether offsets that were derived from `zone` are also correct in this store.
   func agrees(with zone: LogbookZone?) -> Bool { Set(places).allSatisfy { zones[$0] == zone } }
 
-  /// Sets the offsets of readings whose source states none.
+  /// Derives the offsets of all readings without a stated offset.
   mutating func place(_ readings: inout [Reading]) {
     for index in readings.indices where readings[index].placement.source.isDerived {
       let place = places[Int(readings[index].device.number)]

@@ -4,11 +4,11 @@ import GRDB
 import Logbook
 import SQLiteRows
 
-/// Finds the occurrence of a repeated hour for readings with ticks. It replays all stored readings of a
-/// device in the order of ticks. So the result does not depend on the order in which imports and pulls stored
-/// the readings.
+/// Determines for stored readings with ticks in which occurrence of a repeated hour they are. All readings of
+/// a device near the hour are processed in the order of ticks. So the result does not depend on the order in
+/// which they were stored.
 struct RepeatedHours {
-  /// Readings further apart belong to different changes of a clock.
+  /// The maximum distance of two readings that concern the same change of clocks, in seconds.
   private static let longestChange: Int64 = 6 * 3600
 
   private struct Series {
@@ -21,7 +21,7 @@ struct RepeatedHours {
     let key: ReadingKey
     let time: DeviceTime
     let placement: Placement
-    /// The zone that was stated for its import; 0 for none.
+    /// The id of the zone that was stated for the import of the reading; 0 without one.
     let itemZone: Int64
 
     static func < (left: Row, right: Row) -> Bool {
@@ -43,8 +43,8 @@ struct RepeatedHours {
     self.zones = zones
   }
 
-  /// Updates the repeated hours of these devices; of all devices if nil. Typed readings are left out, since
-  /// their ticks are random.
+  /// Updates the repeated hours of these devices, or of all devices if nil. Typed readings are left out,
+  /// since their ticks are random.
   func update(devices: Set<Int64>?) throws {
     let found = try GRDB.Row.fetchAll(
       database.cachedStatement(
@@ -70,7 +70,7 @@ struct RepeatedHours {
     if let change { try update(change.device, change.identity, change.positions) }
   }
 
-  /// Updates one change of the clocks, whose readings have these ticks.
+  /// Updates the readings around one change of clocks. `positions` is the range of their ticks.
   private func update(_ device: Int64, _ identity: String, _ positions: ClosedRange<Int64>) throws {
     let series = try GRDB.Row.fetchAll(
       database.cachedStatement(
@@ -98,7 +98,7 @@ struct RepeatedHours {
     }
   }
 
-  /// The last reading before a tick that is outside of a repeated hour.
+  /// The last reading before a tick whose time is outside of a repeated hour.
   private func lastBefore(_ position: Int64, of series: Series) throws -> Row? {
     let statement = try RawStatement(
       keptBy: database,

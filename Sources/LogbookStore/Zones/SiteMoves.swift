@@ -3,24 +3,24 @@
 import GRDB
 import SQLiteRows
 
-/// Queues the documents that a change of zone moves on a site that stores only instants. Nothing else queues
-/// a move: documents of other programs, or with earlier data of the zone, are never compared.
+/// Queues the documents on a site that must be moved, since a change of zone gave their items other instants.
+/// No other event queues a move: documents are never compared with the zone, so those of other programs stay.
 package struct SiteMoves {
-  /// The numbers of documents to be moved.
+  /// The numbers of documents that must be moved.
   package struct Counts: Hashable, Sendable {
-    /// Readings.
+    /// The documents of readings.
     package let readings: Int
-    /// Records.
+    /// The documents of records.
     package let records: Int
 
     package init(readings: Int, records: Int) { (self.readings, self.records) = (readings, records) }
   }
 
   private let database: Database
-  /// Whether earlier changes queued moves, which this one may make unnecessary.
+  /// Whether moves were already queued by earlier changes. This change may make them unnecessary.
   private let hadMoves: Bool
 
-  /// Nil if the remote is not such a site.
+  /// Nil if the remote is not a site that stores only instants.
   init?(_ database: Database) throws {
     self.database = database
     guard try Bool.fetchOne(database.cachedStatement(sql: "SELECT \(SiteSchema.isConnected)")) == true else {
@@ -30,11 +30,11 @@ package struct SiteMoves {
       try Bool.fetchOne(database.cachedStatement(sql: "SELECT EXISTS (SELECT 1 FROM resend)")) == true
   }
 
-  /// Queues the moves before the new offsets are written. A queued reading keeps the offset that its document
-  /// has. Repeated hours are all queued, since ticks decide them later.
+  /// Queues moves, before the new offsets are written. For each reading, the offset of its document is
+  /// stored. Readings in repeated hours are all queued, since ticks decide about them later.
   ///
   /// - Parameters:
-  ///   - stretch: returns the SQL for values that the zones give a row.
+  /// - stretch: returns the SQL expression for columns of the stretch that applies to a row.
   ///   - part: the rows that may change.
   func queue(
     stretch: (_ columns: String, _ table: DerivedOffsets.Table) -> String, in part: DerivedOffsets.Part
@@ -64,10 +64,11 @@ package struct SiteMoves {
         """)
   }
 
-  /// Removes the readings whose documents have the right offset, after the new offsets were written.
+  /// Removes the readings from the queue whose documents have the right offset. Called after the new offsets
+  /// were written.
   func forgetUnmoved() throws {
     let keys = SiteSchema.keyColumns
-    // Among moves that only this change queued, only readings with ticks can have kept their offset.
+    // Of the moves that this change queued, only those of readings in repeated hours can be unnecessary.
     let candidates =
       hadMoves
       ? "TRUE"
@@ -79,7 +80,7 @@ package struct SiteMoves {
         """)
   }
 
-  /// The numbers of documents to be moved.
+  /// The numbers of documents that must be moved.
   static func counts(_ database: Database) throws -> Counts {
     let row = try Row.fetchOne(
       database.cachedStatement(
@@ -94,6 +95,6 @@ package struct SiteMoves {
 }
 
 extension Store {
-  /// The numbers of documents to be moved on the remote Nightscout site.
+  /// The numbers of documents on the remote Nightscout site that must be moved.
   package func siteMoves() throws -> SiteMoves.Counts { try read { try SiteMoves.counts($0) } }
 }

@@ -4,10 +4,10 @@ import GRDB
 package import Logbook
 import SQLiteRows
 
-/// The numbers of readings and records whose offset comes from the base zone, from each period, and from each
-/// zone that was given for imports.
+/// The numbers of readings and records by the origin of their offset: the base zone, each period, and each
+/// zone stated for imports.
 package struct ZoneCoverage: Hashable, Sendable {
-  /// The counts for one of them.
+  /// The numbers of items with one origin.
   package struct Counts: Hashable, Sendable {
     package var readings = 0
     package var records = 0
@@ -15,23 +15,23 @@ package struct ZoneCoverage: Hashable, Sendable {
     package init() {}
   }
 
-  /// The items of the base zone.
+  /// The items whose offset comes from the base zone.
   package fileprivate(set) var base = Counts()
-  /// The items of each period, by the guid of its record.
+  /// The items whose offset comes from a period, by the guid of its record.
   package fileprivate(set) var periods: [String: Counts] = [:]
-  /// The items of zones that were given for imports, by the names of the zones.
+  /// The items whose offset comes from a zone stated for their import, by the name of the zone.
   package fileprivate(set) var imports: [String: Counts] = [:]
 }
 
 extension LogbookZones {
-  /// The periods in the order in which lists show them: by time.
+  /// The periods in the order in which lists show them, by time.
   package var listed: [ZonePeriod] {
     periods.sorted { ($0.first, $0.end, $0.madeAt, $0.guid) < ($1.first, $1.end, $1.madeAt, $1.guid) }
   }
 }
 
 extension Store {
-  /// Counts the items of each zone and period.
+  /// Counts the items by the origin of their offset.
   package func coverage(of zones: LogbookZones) throws -> ZoneCoverage {
     try read { database in
       var coverage = ZoneCoverage()
@@ -55,7 +55,7 @@ extension Store {
     }
   }
 
-  /// The condition that a reading is of a device of the period.
+  /// The SQL condition that a reading is of one of the period's devices; empty if the period has none.
   private static func seriesCondition(_ period: ZonePeriod, _ database: Database) throws -> String {
     guard !period.devices.isEmpty else { return "" }
     let ids = try period.devices.flatMap { device in
@@ -67,8 +67,8 @@ extension Store {
     return " AND series IN (\(ids.map(String.init).joined(separator: ",")))"
   }
 
-  /// Rows without a stated offset by the first period that holds them. -1 is for none. Lower numbers are for the zone that
-  /// was given for their import.
+  /// Counts the rows without a stated offset by the first period that contains their time. The key is the
+  /// index of the period, or -1 without one. A lower key means a zone that was stated for the import.
   private static func counts(
     of zones: LogbookZones, in table: String, _ database: Database, _ condition: (ZonePeriod) throws -> String
   ) throws -> [Int: Int] {
@@ -90,7 +90,8 @@ extension Store {
     }
   }
 
-  /// How many readings and records of a period's time and devices have the zone that was given for their import.
+  /// The numbers of items that are in a period by time and device, but have a zone that was stated for their
+  /// import.
   package func placedByImports(in period: ZonePeriod) throws -> ZoneCoverage.Counts {
     var counts = ZoneCoverage.Counts()
     try read { database in
@@ -112,9 +113,11 @@ extension Store {
       database, sql: "SELECT count(*) FROM \(rows)", arguments: [period.first, period.end]) ?? 0
   }
 
-  /// The identity of the device with this name: its serial number, its model, or both with the vendor.
+  /// The identity of the device with this name, which is its serial number, its model, or both with the
+  /// vendor.
   ///
-  /// - Throws: `Failure`: `missingInput` without such a device, `usage` if several have the name.
+  /// - Throws: `Failure`: `missingInput` if there is no such device, `usage` if several devices have the
+  ///   name.
   package func identity(ofDevice name: String) throws -> String {
     let wanted = name.lowercased()
     let named = try devices().filter { device in
@@ -132,7 +135,7 @@ extension Store {
     return ReadingIdentity.text(of: first)
   }
 
-  /// All devices, in the order in which the store met them.
+  /// All devices, in the order in which they were first stored.
   package func devices() throws -> [Device] {
     try read { database in
       try Row.fetchAll(database, sql: "SELECT \(Device.storedColumns) FROM device AS d ORDER BY d.id").map {
@@ -141,7 +144,7 @@ extension Store {
     }
   }
 
-  /// The device with this identity; nil if the store has none.
+  /// The device with this identity; nil if the store does not have it.
   package func device(identity: String) throws -> Device? {
     try read { database in
       try Row.fetchOne(
@@ -151,20 +154,20 @@ extension Store {
     }
   }
 
-  /// Whether the zone is known: a person gave it, or it is more than the default of a system that was never
-  /// set up.
+  /// Whether the base zone is certain: a person stated it, or it is not the default of a system that was
+  /// never set up.
   package func hasKnownZone() throws -> Bool { try zones().isKnown }
 
-  /// The failure for an input whose times need a zone, in a logbook whose zone no person has set.
+  /// The failure for an input whose times need a zone, while the zone of the logbook is not certain.
   package static func missingZone(for input: String) -> Failure { StatedZone.missing(input, nil) }
 }
 
-/// Zones that the logbook states and this system does not know, because its time zone data is too old.
-/// Instead of an unknown base zone, the last known one is used. A period with an unknown zone is ignored.
-/// Once the system knows the zones, all offsets are derived again.
+/// Handles zones that the logbook states and this system does not know, because its time zone data is too
+/// old. In place of an unknown base zone, the last known one is used. Periods with an unknown zone are
+/// ignored. When the system knows the zones, all offsets are derived again.
 enum UnknownZones {
-  /// Stores the zones that the current offsets lack, and the base zone for the time when another one is
-  /// stated.
+  /// Stores the names of the unknown zones. Also stores the current base zone, so that it can be used if an
+  /// unknown one replaces it.
   static func note(_ zones: LogbookZones, _ database: Database) throws {
     let names = zones.unknownNames.joined(separator: "\n")
     if try names != Store.setting(.unknownZones, database) ?? "" {
@@ -179,7 +182,7 @@ enum UnknownZones {
     }
   }
 
-  /// Derives every offset again if the system knows one of the zones now.
+  /// Derives all offsets again if the system has learned one of the unknown zones.
   static func deriveWhatIsKnown(_ database: Database) throws {
     guard let names = try Store.setting(.unknownZones, database),
       names.split(separator: "\n").contains(where: { NamedZone(known: String($0)) != nil })
@@ -192,6 +195,6 @@ enum UnknownZones {
 }
 
 extension LogbookZones {
-  /// The names of all zones that this system does not know, the base zone first.
+  /// The names of all unknown zones, beginning with the base zone.
   package var unknownNames: [String] { (unknownBase.map { [$0] } ?? []) + unknownPeriods.sorted() }
 }

@@ -3,10 +3,10 @@
 import GRDB
 package import Logbook
 
-/// Writes the records for the zones of a logbook. Every edit increases the version of a record and makes it
+/// Writes the zone records of a logbook. Every edit increases the version of a record, so that it becomes
 /// pending.
 enum ZoneRecords {
-  /// Stores the base zone of a store that has not joined a remote.
+  /// Stores the base zone of a store that has not joined a remote. It is a setting and not a record.
   static func setUnjoinedBase(
     _ zone: NamedZone, _ origin: LogbookZones.Origin, _ database: Database
   ) throws {
@@ -14,7 +14,7 @@ enum ZoneRecords {
     try Store.set(.timezoneOrigin, origin.rawValue, database)
   }
 
-  /// Makes a person's zone the base.
+  /// Makes a zone that a person stated the base zone.
   static func setBase(_ zone: NamedZone, at now: Int64, _ database: Database) throws {
     try Store.clear(.baseOfImport, database)
     let zones = try LogbookZones(database)
@@ -27,18 +27,19 @@ enum ZoneRecords {
       LogbookZones.baseState(zone, .given, editedAt: now), to: LogbookZones.baseGuid, database)
   }
 
-  /// Applies a zone that is not yet in a record in the same way as one in a record.
+  /// Marks a zone record as changed, so that the end of the transaction derives the offsets again.
   static func note(_ guid: String, _ database: Database) throws {
     try database.execute(
       sql: "INSERT INTO changed_statement VALUES (?, 'zone') ON CONFLICT DO NOTHING", arguments: [guid])
   }
 
-  /// States a period. Returns whether it changes anything.
+  /// Adds a period. Returns whether the zone records changed.
   @discardableResult
   static func add(_ period: ZonePeriod, at now: Int64, _ database: Database) throws -> Bool {
     let zones = try LogbookZones(database)
     var period = period
-    // Two statements of one second, or of a clock that was set back, keep the order in which they were made.
+    // The later of two statements must have a later time, even in the same second or after a clock was set
+    // back.
     period.madeAt = max(period.madeAt, try nextMoment(zones, database))
     let latest = try ItemZoneTables.latest(database) ?? .min
     switch zones.adding(period, latestItemZone: latest) {
@@ -53,14 +54,14 @@ enum ZoneRecords {
 }
 
 extension ZoneRecords {
-  /// The first moment after all other statements.
+  /// The first second after all existing statements about zones.
   static func nextMoment(_ zones: LogbookZones, _ database: Database) throws -> Int64 {
     let latest = max(zones.periods.map(\.madeAt).max() ?? -1, try ItemZoneTables.latest(database) ?? -1)
     return min(latest + 1, LogbookZones.lastSecond)
   }
 
-  /// Refuses a further period if the maximum is reached: the oldest one would become invalid, and its items
-  /// would get other offsets.
+  /// Throws if the logbook has the maximum number of periods. A further one would make the oldest one
+  /// invalid, and change the offsets of its items.
   static func requireRoom(_ zones: LogbookZones) throws {
     guard zones.periods.count >= LogbookZones.maxPeriods else { return }
     throw Failure(
@@ -70,44 +71,45 @@ extension ZoneRecords {
   }
 }
 
-/// The effect of a change of the zones.
+/// What a change of the zones has changed in the store.
 package struct ZoneChange: Hashable, Sendable {
-  /// Whether the logbook's zones changed.
+  /// Whether the zones of the logbook have changed.
   package let isChange: Bool
-  /// The number of recalculated readings.
+  /// The number of readings whose offset was recalculated.
   package let readings: Int
-  /// The number of recalculated records.
+  /// The number of records whose offset was recalculated.
   package let records: Int
-  /// The documents to be moved on the remote Nightscout site, including those of earlier changes.
+  /// The numbers of documents on the remote Nightscout site that must be moved, including those of earlier
+  /// changes.
   package var toMove = SiteMoves.Counts(readings: 0, records: 0)
 }
 
 extension Store {
-  /// The zone for records, and for devices without their own period.
+  /// The zones for records, and for devices that no period names.
   package func timezone() throws -> LogbookZone {
     try read { try LogbookZones($0).zone() }
   }
 
-  /// The zones that the logbook's records state.
+  /// The zones that the records of the logbook state.
   package func zones() throws -> LogbookZones { try read { try LogbookZones($0) } }
 
-  /// Gives the logbook another base zone and recalculates every derived offset in one transaction.
+  /// Changes the base zone of the logbook, and recalculates all derived offsets in one transaction.
   /// Identities, shown times and the uploaded state do not change.
   ///
-  /// - Parameter now: the host's clock in UTC seconds, the time of the edit.
+  /// - Parameter now: the host's clock in UTC seconds, used as the time of the edit.
   package func setTimezone(_ zone: LogbookZone, at now: Int64) throws -> ZoneChange {
     try changeZones { try ZoneRecords.setBase(zone.base, at: now, $0) }
   }
 
-  /// Whether the store was created without a known zone, has not joined a remote since, and this zone is
-  /// known.
+  /// Whether the store has no certain zone and has not joined a remote, while `zone` is certain.
   ///
-  /// - Parameter isGiven: whether a person gave the zone; otherwise it is a system's.
+  /// - Parameter isGiven: whether a person gave `zone`; otherwise it is that of the system.
   package func lacksZone(_ zone: LogbookZone, isGiven: Bool) throws -> Bool {
     try read { try Self.lacksZone(LogbookZones(base: zone.base, origin: isGiven ? .given : .system), $0) }
   }
 
-  /// Gives such a store the zone. Returns whether it lacked one. No import has stored a time that needed it.
+  /// Sets the zone of a store for which `lacksZone` is true. Returns whether it was. Such a store has no
+  /// times that need a zone.
   package func completeZone(_ zone: LogbookZone, isGiven: Bool) throws -> Bool {
     guard try lacksZone(zone, isGiven: isGiven) else { return false }
     let base = LogbookZones(base: zone.base, origin: isGiven ? .given : .system)
@@ -119,9 +121,9 @@ extension Store {
     }.isChange
   }
 
-  /// Ends the import whose `--timezone` set the base zone, once one of its inputs was completely stored. A
-  /// later import with a zone states the zone for its items. An import that is repeated after a failure still
-  /// counts as the first.
+  /// Ends the first import, whose `--timezone` set the base zone, when one of its inputs was completely
+  /// stored. Zones given for later imports are stated for their items only. Until then, a repetition after a
+  /// failure still counts as the first import.
   package func endFirstImport() throws {
     let isFirst = try read { try Self.setting(.baseOfImport, $0) != nil }
     guard isFirst else { return }
@@ -138,12 +140,12 @@ extension Store {
     return !own.isKnown && own.unknownBase == nil
   }
 
-  /// States a period with another zone.
+  /// Adds a period with another zone.
   package func add(_ period: ZonePeriod, at now: Int64) throws -> ZoneChange {
     try changeZones { try ZoneRecords.add(period, at: now, $0) }
   }
 
-  /// Deletes the record of a listed period.
+  /// Deletes the record of a period.
   package func remove(_ period: ZonePeriod, at now: Int64) throws -> ZoneChange {
     try changeZones { _ = try RecordEditor.delete([period.guid], at: now, $0) }
   }
@@ -156,7 +158,8 @@ extension Store {
         return ZoneChange(
           isChange: false, readings: 0, records: 0, toMove: try SiteMoves.counts(database))
       }
-      // Applied and counted here, so that the end of the transaction does not derive it again.
+      // The changes are applied here to count them. Then the end of the transaction does not apply them
+      // again.
       let changed = try String.fetchAll(
         database.cachedStatement(sql: "SELECT guid FROM changed_statement WHERE kind = 'zone'"))
       let moved = try ZoneStatements.apply(changed, database)

@@ -4,25 +4,25 @@ import GRDB
 import Logbook
 import SQLiteRows
 
-/// Applies zone records, in the transaction that changed one of them: first the zone of each listed reading,
-/// then every offset that may change.
+/// Applies zone records, in the transaction that changed one of them. First it determines the zone of each
+/// reading in statements about imports, then all offsets that may change.
 struct ZoneStatements {
   private let database: Database
-  /// The positions whose zone may change, by series.
+  /// The positions at which the zone of readings may change, by series.
   private var ranges: [SeriesName: [ClosedRange<Int64>]] = [:]
   private var records: Set<String> = []
-  /// Whether the base zone or a period changed, which may affect everything.
+  /// Whether the base zone or a period changed, which may affect every item.
   private var changesAll = false
 
   private init(_ database: Database) { self.database = database }
 
-  /// Applies the changed records: those that state zones, and those that a statement lists.
+  /// Applies changes of these records. They are zone records, or records that a statement lists.
   static func apply(_ guids: [String], _ database: Database) throws -> DerivedOffsets.Moved {
     var changes = ZoneStatements(database)
     for guid in guids { try changes.note(guid) }
     try changes.noteNewReadings()
     let moved = try changes.applyChanges()
-    // The calculation changed these records, which needs no second pass.
+    // The calculation itself marked these records as changed. They need no second pass.
     try database.executeCached(sql: "DELETE FROM changed_statement WHERE kind = 'zone'")
     return moved
   }
@@ -33,7 +33,7 @@ struct ZoneStatements {
     _ = try apply(guids + [LogbookZones.baseGuid], database)
   }
 
-  /// Whether there are new readings that a statement may list.
+  /// Whether there are new readings that a statement about an import may list.
   static func hasNewReadings(_ database: Database) throws -> Bool {
     try Bool.fetchOne(
       database.cachedStatement(sql: "SELECT EXISTS (SELECT 1 FROM changed_zone_series)")) ?? false
@@ -80,7 +80,8 @@ extension ZoneStatements {
     let zones = try LogbookZones(database)
     if changesAll {
       try ItemZoneTables.set(zones.periods, database)
-      // A period may win over what was stated of an import before it.
+      // A period may have precedence over earlier statements about imports, so all their readings are
+      // checked.
       for range in try ItemZoneTables.ranges("TRUE", [], database) {
         ranges[range.series, default: []].append(range.positions)
       }
@@ -93,7 +94,7 @@ extension ZoneStatements {
       }
     }
     if changesAll { return try DerivedOffsets.derive(.all, database) }
-    // Mostly no new reading is listed by a statement.
+    // Usually no statement lists the new readings. Then nothing is derived.
     guard changed.isEmpty, records.isEmpty else { return try derive(changed) }
     try UnknownZones.note(zones, database)
     return DerivedOffsets.Moved()
@@ -109,7 +110,7 @@ extension ZoneStatements {
       series: series, partition: try row[0], device: try row[1], positions: positions)
   }
 
-  /// Derives the offsets of the readings of these blocks, and of the records.
+  /// Derives the offsets of the readings in these blocks, and of `records`.
   private func derive(_ blocks: [DerivedOffsets.Block]) throws -> DerivedOffsets.Moved {
     try database.execute(sql: "CREATE TEMP TABLE placed_record (guid TEXT PRIMARY KEY) WITHOUT ROWID")
     for guid in records {
@@ -120,7 +121,7 @@ extension ZoneStatements {
     return moved
   }
 
-  /// Joins overlapping ranges.
+  /// Merges ranges that overlap.
   private static func joined(_ ranges: [ClosedRange<Int64>]) -> [ClosedRange<Int64>] {
     var all: [ClosedRange<Int64>] = []
     for range in ranges.sorted(by: { $0.lowerBound < $1.lowerBound }) {
@@ -133,7 +134,7 @@ extension ZoneStatements {
     return all
   }
 
-  /// Stores the zone of each reading of a range. Returns whether one of them changed.
+  /// Stores the zone of each reading in a range. Returns whether one has changed.
   private func applyChanges(
     _ series: Int64, _ name: SeriesName, _ positions: ClosedRange<Int64>, _ zones: LogbookZones
   ) throws -> Bool {

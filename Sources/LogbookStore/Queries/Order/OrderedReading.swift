@@ -3,36 +3,35 @@
 import Logbook
 import SQLiteRows
 
-/// A reading while readings are put into the order of time. A plain value, since millions of them are
-/// processed.
+/// A reading that is being sorted by time. It contains no references, since millions of values are processed.
 struct OrderedReading: BitwiseCopyable {
-  /// The reading; its `device` is the index of its series in the list.
+  /// The reading. Its `device` is the index of its series in the `SeriesList`.
   let reading: Reading
   /// The instant in UTC seconds.
   let utc: Int64
-  /// The part of the identity that the value contributes, as stored in the row.
+  /// The value as it is part of the identity; see `Reading.valueBucket`.
   let valueBucket: Int64
   /// The number of the ingest that stored it.
   let ingest: Int64
-  /// Whether the remote has it.
+  /// Whether the remote has the reading.
   let isUploaded: Bool
   /// Whether a withdrawal hides it.
   let isWithdrawn: Bool
 
-  /// The columns of a row, for a reading `r`.
+  /// The SQL columns that `init` reads, for a reading `r`.
   static let columns = """
     r.series, r.position, r.value_bucket, r.occurrence, \(StoredOffset.columns("r")), r.ingest, r.uploaded, \(Withdrawn.reading)
     """
 
-  /// The instant of a reading `r` in SQL.
+  /// The SQL expression for the instant of a reading `r`, in UTC seconds.
   static let instant = "r.device_time - \(StoredOffset.sql("r"))"
 
-  /// The SQL condition that the instant of a reading `r` is between the first two parameters. SQLite computes
-  /// the instant once for BETWEEN. A damaged row without an instant is included, since only reading it
-  /// reports the damage.
+  /// The SQL condition that the instant of a reading `r` is between the first two parameters. With BETWEEN,
+  /// SQLite computes the instant only once. A damaged row without an instant meets the condition, so that
+  /// reading it reports the damage.
   static let isWithin = "coalesce(\(instant) BETWEEN ?1 AND ?2, TRUE)"
 
-  /// Reads a row; nil if its series is not listed.
+  /// Reads a row; nil if the series of the reading is not listed.
   @inline(__always)
   init?(_ row: RawStatement, in list: SeriesList) throws(DamagedRow) {
     let place = StoredPlace(row, from: 0)
@@ -45,7 +44,8 @@ struct OrderedReading: BitwiseCopyable {
     isWithdrawn = row.integer(14) != 0
   }
 
-  /// Whether it is listed before another one: by instant, then by series, then by the rest of the identity.
+  /// Whether this reading is listed before another one, with the oldest first. They are compared by instant,
+  /// then by series, then by the rest of the identity.
   @inline(__always)
   func precedes(_ other: OrderedReading) -> Bool {
     if utc != other.utc { return utc < other.utc }
@@ -57,11 +57,11 @@ struct OrderedReading: BitwiseCopyable {
   }
 }
 
-/// Oldest or newest first.
+/// The order of a listing: oldest or newest first.
 struct ListOrder {
   let isDescending: Bool
 
-  /// The word of an ORDER BY.
+  /// The keyword for ORDER BY in SQL.
   var direction: String { isDescending ? "DESC" : "ASC" }
 
   /// Whether one reading is listed before another.
@@ -70,17 +70,17 @@ struct ListOrder {
     isDescending ? other.precedes(one) : one.precedes(other)
   }
 
-  /// Whether an instant is listed before another one; false for equal instants.
+  /// Whether one instant is listed before another one; false if they are equal.
   @inline(__always)
   func isFirst(_ one: Int64, _ other: Int64) -> Bool { isDescending ? one > other : one < other }
 }
 
 /// A source of readings in the order of the listing.
 protocol ReadingSource: AnyObject {
-  /// The next reading; nil after the last one.
+  /// The next reading that is not yet taken; nil at the end.
   var head: OrderedReading? { get }
   /// The instant of `head`, which can be read without copying a large value.
   var instant: Int64? { get }
-  /// Moves `head` to the next reading; false if there is none.
+  /// Moves `head` to the following reading; returns false at the end.
   func advance() throws -> Bool
 }

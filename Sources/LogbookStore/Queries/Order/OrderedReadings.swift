@@ -4,14 +4,16 @@ import GRDB
 import Logbook
 import SQLiteRows
 
-/// The readings of a listing in the order of time, oldest or newest first. The rows that it reads grow with
-/// the readings that are taken from it, not with the store. The few counted readings that are read at once
-/// are an exception. The readings in memory are limited; see `PartitionWalk`, `HeldReadings` and
-/// `CountedSeries`.
+/// The readings of a listing in the order of time, oldest or newest first. Only the rows of requested
+/// readings are read, whatever the size of the store. The exception are counted series (`CountedSeries`),
+/// some of which are read at once. The number of readings in memory is limited; see `PartitionWalk`,
+/// `HeldReadings` and `CountedSeries`.
 struct OrderedReadings {
-  /// Each walk keeps a prepared statement, so that a large number of counted series share one.
+  /// The maximum number of walks over counted series. Each walk keeps a prepared statement, so if there are
+  /// more series, several share a walk.
   private static let maxCountedWalks = 64
-  /// A transmitter has 26,000 readings in the three months of its battery. A reading takes 96 bytes.
+  /// The maximum number of readings in memory, of 96 bytes each. A transmitter has 26,000 readings in the
+  /// three months of its battery.
   private static let maxHeld = 65_536
 
   private let database: Database
@@ -21,9 +23,10 @@ struct OrderedReadings {
   private let refusals: Refusals
   private let maxHeld: Int
   private var active: [any ReadingSource] = []
-  /// The series that the listing has not reached, the nearest one last.
+  /// The series that may have no reading yet at the current time of the listing. The next one to be reached
+  /// is last.
   private var waiting: [CountedSeries]
-  /// The bound of the nearest of them.
+  /// The bound of the next series to be reached; nil if none is left.
   private var nextBound: Int64?
 
   /// - Parameter maxHeld: the maximum number of readings of counted series that are sorted in memory.
@@ -70,14 +73,15 @@ struct OrderedReadings {
     }
   }
 
-  /// Whether unreached series with this bound may have a reading before all others.
+  /// Whether series with this bound, which are not reached yet, may have a reading before the next one of the
+  /// active sources.
   private func isReached(_ bound: Int64) -> Bool {
     guard let instant = firstActive?.instant else { return true }
     return !order.isFirst(instant, bound)
   }
 
-  /// Reads the nearest unreached series into memory, or measures them. If they are measured, starts to read
-  /// them.
+  /// Prepares the next series. It is read into memory, or its instants are measured first. A measured series
+  /// becomes a walk.
   private mutating func reachNearest() throws {
     var nearest = waiting.removeLast()
     defer { nextBound = waiting.last?.bound(order) }
@@ -92,8 +96,8 @@ struct OrderedReadings {
     }
   }
 
-  /// Series that are read at once. Not for listings with the newest first, which mostly need only a few
-  /// readings.
+  /// A series that is read at once; nil if it is too large. Listings with the newest first usually need few
+  /// readings, so they read no series at once.
   private func held(_ series: CountedSeries) throws -> HeldReadings? {
     guard !order.isDescending, !series.isMeasured else { return nil }
     let others = active.reduce(0) { $0 + (($1 as? HeldReadings)?.count ?? 0) }
@@ -106,7 +110,7 @@ struct OrderedReadings {
     return StoredReading(next, of: list.all[place], refusal: refusal)
   }
 
-  /// Combines series that follow each other in time if there are too many for a walk each.
+  /// Groups of series that follow each other in time, so that there are at most `maxCountedWalks` groups.
   private static func groups(_ series: [ListedSeries]) -> [ArraySlice<ListedSeries>] {
     let sorted = series.sorted { $0.instants.lowerBound < $1.instants.lowerBound }
     let size = max(1, (sorted.count + maxCountedWalks - 1) / maxCountedWalks)
@@ -119,8 +123,8 @@ struct OrderedReadings {
   }
 }
 
-/// The reasons of the remote for readings that it refused permanently. Most stores have none, and then none
-/// is looked up.
+/// The remote's reasons for readings that it refused permanently. Most stores have none; then no query is
+/// made.
 private struct Refusals {
   private let lookup: Statement?
 
@@ -158,24 +162,25 @@ extension StoredReading {
   }
 }
 
-/// Series whose positions are not times, such as record numbers, until the listing reaches them.
+/// Series whose positions are counts, such as record numbers, and not times. It represents them until the
+/// listing reaches their time.
 struct CountedSeries {
-  /// With a longer lag, SQLite sorts the readings instead. Setting a clock changes it by hours, seldom by
-  /// days.
+  /// The maximum lag in seconds. If it is longer, SQLite sorts the readings instead. Setting a meter's clock
+  /// changes it by hours, and rarely by days.
   private static let maxLag: Int64 = 172_800
 
-  /// All possible instants.
+  /// The range of all possible instants, in UTC seconds.
   private static let instants =
     StoredBounds.seconds.lowerBound - PositionSpan.maxOffset...StoredBounds.seconds.upperBound
     + PositionSpan.maxOffset
 
   private let series: [ListedSeries]
-  /// The first and the last instant, or bounds of these.
+  /// A range that contains the first and the last instant.
   private var instants: ClosedRange<Int64>
-  /// The maximum number of seconds by which a reading is older than one with a smaller position; nil if
-  /// unknown.
+  /// The maximum number of seconds by which a reading is older than one with a smaller position; nil if not
+  /// measured.
   private var lag: Int64?
-  /// Whether `instants` are exactly the first and the last.
+  /// Whether `instants` begins exactly at the first instant and ends at the last.
   private(set) var isMeasured = false
 
   init(_ series: some Sequence<ListedSeries>) {
@@ -184,11 +189,11 @@ struct CountedSeries {
     instants = first...(self.series.map(\.instants.upperBound).max() ?? .max)
   }
 
-  /// The listing has none of these readings before this instant.
+  /// The first instant in the order of the listing at which these series can have a reading.
   func bound(_ order: ListOrder) -> Int64 { order.isDescending ? instants.upperBound : instants.lowerBound }
 
-  /// Finds the first and the last instant and the lag, in a fraction of the time that sorting takes. False if
-  /// there are no readings.
+  /// Finds the first and the last instant and the lag, which takes much less time than sorting. Returns false
+  /// if there are no readings.
   mutating func measure(_ database: Database, _ filter: ItemFilter) throws -> Bool {
     let rows = try RawStatement(of: database, measuringSQL(filter))
     rows.bind(filter.since ?? .min, at: 1)
@@ -207,14 +212,14 @@ struct CountedSeries {
     return true
   }
 
-  /// Reads everything at once; nil if there are more than `limit` readings.
+  /// Reads all readings into memory; nil if there are more than `limit`.
   func held(
     _ database: Database, limit: Int, _ list: SeriesList, _ filter: ItemFilter, _ order: ListOrder
   ) throws -> HeldReadings? {
     try HeldReadings(database, ids, limit: limit, list, filter, order)
   }
 
-  /// Starts reading.
+  /// Starts reading the readings in the order of the listing.
   func walk(
     _ database: Database, _ list: SeriesList, _ filter: ItemFilter, _ order: ListOrder
   ) throws -> any ReadingSource {
@@ -228,7 +233,7 @@ struct CountedSeries {
 
   private var ids: String { series.map { String($0.id) }.joined(separator: ",") }
 
-  /// The SQL for the instants. With one series, they are in the order of its key.
+  /// The SQL query for all instants. For a single series, they are in the order of positions.
   private func measuringSQL(_ filter: ItemFilter) -> String {
     guard series.count == 1, let only = series.first else {
       return "SELECT \(OrderedReading.instant) FROM \(SortedWalk.source(filter, ids))"
@@ -242,14 +247,14 @@ struct CountedSeries {
   }
 }
 
-/// Readings of counted series that are few enough to be read at once and sorted in memory.
+/// The readings of counted series that are few enough to be sorted in memory.
 final class HeldReadings: ReadingSource {
   private let readings: [OrderedReading]
   private var next = 0
 
-  /// Nil if there are more than `limit` readings.
+  /// Reads and sorts the readings; nil if there are more than `limit`.
   ///
-  /// - Parameter ids: the numbers of the series.
+  /// - Parameter ids: the ids of the series, separated by commas.
   init?(
     _ database: Database, _ ids: String, limit: Int, _ list: SeriesList, _ filter: ItemFilter,
     _ order: ListOrder
@@ -268,7 +273,7 @@ final class HeldReadings: ReadingSource {
     self.readings = readings
   }
 
-  /// The number of readings in memory, including those already returned.
+  /// The number of readings in memory, including those that were already returned.
   var count: Int { readings.count }
 
   var head: OrderedReading? { next < readings.count ? readings[next] : nil }

@@ -4,15 +4,14 @@ import GRDB
 import Logbook
 import SQLiteRows
 
-/// Readings of one partition that the table has nearly in the order of time. They are read along the key, and
-/// only the readings of a limited period are in memory at once to order them.
+/// Reads the readings of one partition, which the table has nearly in the order of time. They are read along
+/// the key. Only the readings of a short period are in memory, where they are sorted.
 final class PartitionWalk: ReadingSource {
-  /// How far the order of positions can differ from the order of time.
+  /// How the order of positions differs from the order of time.
   enum Clock {
-    /// The position is the shown time, or a tick near it.
+    /// The position is the shown time, or a tick close to it.
     case position(PositionSpan)
-    /// The position is a count. No reading is older by more than `lag` seconds than one with a smaller
-    /// position.
+    /// The position is a count. A reading is at most `lag` seconds older than one with a smaller position.
     case count(lag: Int64)
   }
 
@@ -21,12 +20,12 @@ final class PartitionWalk: ReadingSource {
   private let list: SeriesList
   private let order: ListOrder
   private let clock: Clock
-  /// Whether the walk includes a series, by the series' index in the list. The partition may have other
-  /// series.
+  /// For each index in the list of series, whether the walk includes the series. The partition may also
+  /// contain other series.
   private let isWalked: [Bool]
   private let instants: Range<Int64>
   private var queue: OrderingQueue
-  /// For counts: the instant of all readings so far that is last in the order of the listing.
+  /// For counts: the instant, among the readings so far, that is last in the order of the listing.
   private var furthest: Int64
   private var isAtEnd = false
 
@@ -83,19 +82,19 @@ final class PartitionWalk: ReadingSource {
     else { return }
     if case .count(let lag) = clock {
       if !order.isFirst(reading.utc, furthest) { furthest = reading.utc }
-      // One second more, since another reading may have exactly this instant.
+      // One second is added, since another reading may have exactly this instant.
       queue.pass(furthest, slack: lag + 1)
     }
     queue.add(reading)
   }
 }
 
-/// Puts readings that arrive nearly in the order of time into that order.
+/// Sorts readings that arrive nearly in the order of time.
 struct OrderingQueue {
   private let order: ListOrder
   private var held: [OrderedReading] = []
   private var start = 0
-  /// Every further reading is listed after this instant.
+  /// Every reading that is added later comes after this instant in the listing.
   private var reach: Int64
 
   init(_ order: ListOrder) {
@@ -103,7 +102,8 @@ struct OrderingQueue {
     reach = order.isDescending ? .max : .min
   }
 
-  /// Every further reading is listed after this second, or at most `slack` seconds before it.
+  /// States that every further reading comes after this second in the listing, or at most `slack` seconds
+  /// before it.
   @inline(__always)
   mutating func pass(_ second: Int64, slack: Int64) {
     reach = order.isDescending ? second &+ slack : second &- slack
@@ -111,13 +111,13 @@ struct OrderingQueue {
 
   /// Adds the next reading.
   mutating func add(_ reading: OrderedReading) {
-    // Most readings are listed after all that are held.
+    // Most readings come after all readings in the queue.
     var place = held.count
     while place > start, order.isFirst(reading, held[place - 1]) { place -= 1 }
     if place == held.count { held.append(reading) } else { held.insert(reading, at: place) }
   }
 
-  /// The next reading in the order of time; nil until further readings have arrived.
+  /// The next reading in the order of time; nil if readings that are still to be added may come before it.
   @inline(__always)
   mutating func next(isAtEnd: Bool) -> OrderedReading? {
     guard start < held.count, isAtEnd || !order.isFirst(reach, held[start].utc) else { return nil }

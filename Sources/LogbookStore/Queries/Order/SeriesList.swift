@@ -4,7 +4,7 @@ import GRDB
 import Logbook
 import SQLiteRows
 
-/// A series of a listing.
+/// A series whose readings are listed.
 struct ListedSeries {
   let id: Int64
   let deviceID: Int64
@@ -14,18 +14,17 @@ struct ListedSeries {
   let partition: Int64
   private let isInstant: Bool
   private let hasStrays: Bool
-  /// The bounds of its positions and shown times, as counted by the store; nil if no import of glucoport
-  /// stored a reading.
+  /// The ranges of its positions and shown times, according to counters in the store; nil without counters.
   private let positions: ClosedRange<Int64>?
   private let times: ClosedRange<Int64>?
 
-  /// The meaning of the positions.
+  /// The meaning of the positions in a series.
   enum Place: Hashable {
     /// The shown time.
     case time
     /// The instant in milliseconds.
     case instant
-    /// A count without relation to times.
+    /// A count that does not follow from times, such as a record number.
     case count
   }
 
@@ -51,37 +50,37 @@ struct ListedSeries {
     return first...last
   }
 
-  /// A number as large as an instant can also be something that a source counts or composes, such as a date
-  /// in digits. The positions of a series are instants if each is near the time that its reading shows.
+  /// The meaning of the positions. They are instants only if each one is near the shown time of its reading.
+  /// Other numbers of this size can be counts or composed numbers, such as a date in digits.
   var place: Place {
     if positionKind == .time { return .time }
     guard isInstant, !hasStrays, positions != nil else { return .count }
     return .instant
   }
 
-  /// The bounds of its instants; all possible instants if they are unknown.
+  /// A range that contains the instants of all readings; all possible instants if unknown.
   var instants: ClosedRange<Int64> {
     let times = times ?? StoredBounds.seconds
     return times.lowerBound - PositionSpan.maxOffset...times.upperBound + PositionSpan.maxOffset
   }
 
-  /// The bounds of its positions; all possible positions if they are unknown.
+  /// A range that contains the positions of all readings; all possible positions if unknown.
   var bounds: ClosedRange<Int64> { positions ?? .min...(.max) }
 }
 
-/// The series of a listing, in the order in which readings of one instant are listed.
+/// The series of a listing. Readings of one instant are listed in the order of their series here.
 struct SeriesList {
   let all: [ListedSeries]
-  /// The facts for reading rows, by the indexes in `all`.
+  /// What is needed to read rows of each series, with the same indexes as `all`.
   let stored: [StoredSeries]
-  /// The indexes of series with small numbers, which nearly all have; -1 for a series that is not listed.
-  /// Readings of several series alternate, and hashing each number would cost as much as reading some of its
-  /// columns.
+  /// The indexes in `all` of series with small ids, which nearly all have; -1 for a series that is not
+  /// listed. An array is used, since hashing an id for each row would take as much time as reading some of
+  /// its columns.
   private let nearPlaces: [Int]
   private let farPlaces: [Int64: Int]
   private static let nearNumbers: Range<Int64> = 0..<4096
 
-  /// The series that the filter selects.
+  /// The series with readings that the filter selects.
   init(_ database: Database, _ filter: ItemFilter) throws {
     let chosen = try Row.fetchAll(
       database,
@@ -108,7 +107,7 @@ struct SeriesList {
     (nearPlaces, farPlaces) = (near, far)
   }
 
-  /// The index of a series; nil if it is not listed.
+  /// The index in `all` of the series with this id; nil if it is not listed.
   @inline(__always)
   func place(of series: Int64) -> Int? {
     guard UInt64(bitPattern: series) < UInt64(nearPlaces.count) else { return farPlaces[series] }

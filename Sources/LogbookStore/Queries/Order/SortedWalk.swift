@@ -3,23 +3,23 @@
 import GRDB
 import SQLiteRows
 
-/// Readings that no key has in the order of time, so that SQLite sorts them.
+/// Reads readings that no key of the table has in the order of time. SQLite sorts them.
 final class SortedWalk: ReadingSource {
-  /// The period of newest readings that is sorted first, in seconds: a list of the newest few readings needs
-  /// no more.
+  /// The duration in seconds of the first period that is sorted, if the newest come first. A list of the
+  /// newest few readings needs no more.
   private static let firstStretch: Int64 = 86_400
 
   private(set) var head: OrderedReading?
   private let rows: RawStatement
   private let list: SeriesList
   private let order: ListOrder
-  /// The instants that are not sorted yet; nil after the last period.
+  /// The range of instants that are not sorted yet; nil after the last period.
   private var instants: ClosedRange<Int64>?
   private var stretch = SortedWalk.firstStretch
 
   /// - Parameters:
-  ///   - ids: the numbers of the series.
-  ///   - instants: the first and the last instant.
+  /// - ids: the ids of the series, separated by commas.
+  /// - instants: a range that contains all instants of the series.
   init(
     _ database: Database, _ ids: String, _ instants: ClosedRange<Int64>, _ list: SeriesList,
     _ filter: ItemFilter,
@@ -46,8 +46,8 @@ final class SortedWalk: ReadingSource {
     }
   }
 
-  /// Starts the next period; false after the last one. With the oldest first, everything is one period, since
-  /// all readings are needed.
+  /// Starts the query for the next period; returns false after the last one. If the oldest come first, the
+  /// whole range is one period, since all readings are needed.
   private func sortNext() -> Bool {
     guard let (first, last) = instants.map({ ($0.lowerBound, $0.upperBound) }) else { return false }
     let start = order.isDescending && last - first > stretch ? last - stretch : first
@@ -69,7 +69,7 @@ final class SortedWalk: ReadingSource {
       """
   }
 
-  /// The readings of some series that lie within the parameters.
+  /// The SQL source of rows: the readings of these series between the instants in the first two parameters.
   static func source(_ filter: ItemFilter, _ ids: String) -> String {
     """
     series AS s CROSS JOIN reading AS r ON r.partition = s.partition AND r.series = s.id
