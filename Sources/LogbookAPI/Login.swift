@@ -4,17 +4,17 @@ import Logbook
 
 /// The permission of a login token.
 package enum LoginRole: String, CaseIterable, Sendable {
-  /// Read a logbook.
+  /// The login may read its logbook.
   case read
-  /// Read and change it.
+  /// The login may read and change its logbook.
   case write
 }
 
-/// Where a storage with several databases has a logbook.
+/// The database in which a storage with several databases has a logbook.
 package struct LogbookPlace: Hashable, Sendable {
-  /// The address of the database; empty for the one with the logins.
+  /// The address of the database; empty for the database that also has the logins.
   package var address: String
-  /// How often the logbook was moved before.
+  /// How often the logbook was moved to another database.
   package var moves: Int64
 
   package init(address: String = "", moves: Int64 = 0) {
@@ -23,7 +23,7 @@ package struct LogbookPlace: Hashable, Sendable {
   }
 }
 
-/// A token that the server knows.
+/// A login of the server, which a client proves with its token.
 package struct Login: Hashable, Sendable {
   /// The name for people.
   package var name: String
@@ -31,7 +31,7 @@ package struct Login: Hashable, Sendable {
   package var logbook: String
   /// Its permission.
   package var role: LoginRole
-  /// Where the storage has the logbook. Only the storage reads it.
+  /// The database that has the logbook. Only the storage uses it.
   package var place = LogbookPlace()
 
   package init(name: String, logbook: String, role: LoginRole) {
@@ -40,7 +40,7 @@ package struct Login: Hashable, Sendable {
     self.role = role
   }
 
-  /// The id of a login in logs, which does not name people: eight digits of the name's SHA-256.
+  /// A text that identifies a login in logs without naming a person: eight digits of the name's SHA-256.
   package static func logID(_ name: String) -> String {
     var digest = Digest()
     digest.update(name)
@@ -83,7 +83,8 @@ package struct LoginToken: Sendable {
     text = Self.prefix + Self.base64(bytes)
   }
 
-  /// The SHA-256 of the text. It needs neither salt nor stretching, since 256 random bits cannot be guessed.
+  /// The SHA-256 of the text. Salt and key stretching are not needed, since 256 random bits cannot be
+  /// guessed.
   package var hash: [UInt8] {
     var digest = Digest()
     digest.update(text)
@@ -92,7 +93,7 @@ package struct LoginToken: Sendable {
 }
 
 extension LoginToken {
-  /// Identifies tokens for people and for scanners of leaked secrets.
+  /// The prefix of every token, by which people and scanners for leaked secrets recognise it.
   private static let prefix = "gp_"
 
   /// Base64 with the alphabet for URLs and without padding (RFC 4648 §5).

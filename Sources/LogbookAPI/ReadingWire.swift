@@ -2,11 +2,11 @@
 
 package import Logbook
 
-/// The readings in a body, and its invalid rows.
+/// The readings in the body of a request, and its invalid rows.
 package struct ReceivedReadings: Sendable {
   /// The valid readings.
   package var batch = ReadingBatch()
-  /// The invalid rows, by index among all rows.
+  /// The invalid rows, each with its index among all rows and the reason.
   package var refused: [RefusedItem] = []
 
   package init() {}
@@ -14,7 +14,8 @@ package struct ReceivedReadings: Sendable {
   /// The number of rows.
   package var count: Int { batch.readings.count + refused.count }
 
-  /// Converts indices in the batch to indices among all rows; both are ascending.
+  /// Converts indices in `batch` to indices among all rows, which include the invalid ones. Both lists are
+  /// ascending.
   package func items(of places: [Int]) -> [Int] {
     var before = 0
     return places.map { place in
@@ -27,7 +28,7 @@ package struct ReceivedReadings: Sendable {
 /// Readings in the form of glucoport-protocol(7): series of one device, kind and position kind. The fields of their
 /// rows have fixed positions, since millions of rows are transferred.
 package enum ReadingWire {
-  /// The maximum number of series, and the longest text of a device, in one request.
+  /// The maximum number of series in one request, and the maximum length of a device's texts.
   static let maxSeries = 10_000
   static let longestDeviceText = 256
 
@@ -46,7 +47,7 @@ package enum ReadingWire {
   ]
   private static let ranges: [(word: StaticString, value: Bool)] = [("low", true), ("high", false)]
 
-  /// Appends the array of a batch's series.
+  /// Appends the JSON array of a batch's series to `out`.
   package static func write(_ batch: ReadingBatch, to out: inout WireWriter) {
     out.raw("[")
     var open: Reading?
@@ -82,8 +83,8 @@ package enum ReadingWire {
     out.raw(",\"readings\":[")
   }
 
-  /// Position, value bucket, occurrence, device time, offset, its source, value, unit; then range, threshold and marks
-  /// if there is one of these.
+  /// Appends one row: position, value bucket, occurrence, device time, offset, offset source, value, unit.
+  /// Range, threshold and marks follow only if the reading has one of them.
   private static func writeRow(_ reading: Reading, to out: inout WireWriter) {
     out.raw("[")
     out.integer(reading.position)
@@ -139,7 +140,8 @@ package enum ReadingWire {
 // MARK: - Reading
 
 extension ReadingWire {
-  /// Reads an array of series. A row that is valid JSON but not a reading is refused; the others are accepted.
+  /// Reads an array of series. A row that is valid JSON but not a valid reading is added to `refused`; the
+  /// other rows are accepted.
   ///
   /// - Parameter limit: the maximum number of rows.
   package static func read(_ reader: inout JSONScanner, limit: Int) throws(JSONError) -> ReceivedReadings {
@@ -249,7 +251,7 @@ extension ReadingWire {
     return reading
   }
 
-  /// Value and unit; then range, threshold and marks if the row continues.
+  /// Reads value and unit, and also range, threshold and marks if the row has them.
   private static func readMeasurement(
     _ reader: inout JSONScanner
   ) throws(JSONError) -> (Measurement, ReadingMarks) {
@@ -273,7 +275,8 @@ extension ReadingWire {
     }
   }
 
-  /// A number below a limit: above any meter's range, and small enough for every conversion.
+  /// Reads a number of at most 10,000, which is above the range of every meter and small enough for every
+  /// conversion.
   private static func number(_ reader: inout JSONScanner) throws(JSONError) -> Double {
     let number = try reader.number()
     guard number >= 0, number <= 10_000 else { throw reader.error("invalid value") }

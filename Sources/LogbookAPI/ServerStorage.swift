@@ -2,27 +2,29 @@
 
 package import Logbook
 
-/// The logins of a server's logbooks. The server looks one up for each request; `serve token` changes them, even while
-/// a server runs.
+/// The logins of all logbooks on a server. The server looks up a login for each request. `serve token`
+/// changes logins, even while a server runs.
 package protocol LoginDirectory: Sendable {
-  /// The login of the token with this SHA-256; nil if there is none. For a token of a purged logbook it permanently
-  /// throws `purged`.
+  /// The login of the token with this SHA-256; nil if there is none. Throws `purged` for a token of a purged
+  /// logbook.
   ///
-  /// - Parameter now: UTC seconds, which decide whether a replaced token is still valid.
+  /// - Parameter now: UTC seconds, which determine whether a replaced token is still valid.
   func login(tokenHash: [UInt8], at now: Int64) async throws(ServiceError) -> Login?
   /// Adds a login.
   ///
-  /// - Parameter logbook: the name of its logbook, which is created if it is missing; nil for the only logbook.
-  /// - Throws: `Failure`: `usage` for a name that exists or is invalid, or for nil with several logbooks.
+  /// - Parameter logbook: the name of its logbook, which is created if it does not exist; nil if the server
+  ///   has only one.
+  /// - Throws: `Failure`: `usage` for a name that exists or is invalid, or for nil if there are several
+  ///   logbooks.
   func add(
     name: String, role: LoginRole, logbook: String?, token: LoginToken, at now: Int64
   ) async throws
-  /// All logins by name.
+  /// All logins, ordered by name.
   func list() async throws -> [ListedLogin]
   /// Replaces the token of a login.
   ///
-  /// - Parameter graceSeconds: the time for which the replaced token stays valid. It also limits the time of tokens
-  ///   that were replaced earlier.
+  /// - Parameter graceSeconds: how long the replaced token stays valid. Tokens that were replaced earlier
+  ///   become invalid at the latest at the same time.
   /// - Throws: `Failure`: `missingInput` without a login of this name.
   func rotate(name: String, token: LoginToken, graceSeconds: Int, at now: Int64) async throws
   /// Removes a login. Its token is invalid from the next request on.
@@ -32,23 +34,24 @@ package protocol LoginDirectory: Sendable {
 }
 
 extension LoginDirectory {
-  /// The login whose latest token has this SHA-256.
+  /// The login whose current token has this SHA-256. Replaced tokens are not accepted.
   package func login(tokenHash: [UInt8]) async throws(ServiceError) -> Login? {
     try await login(tokenHash: tokenHash, at: .max)
   }
 }
 
-/// A valid link to the pages of a logbook.
+/// A link to the pages of a logbook, as the server stores it.
 package struct PageLinkEntry: Hashable, Sendable {
-  /// The hash of the token that created it. That token must still open the same logbook.
+  /// The hash of the token with which the link was created. The link is only valid while this token opens the
+  /// same logbook.
   package var tokenHash: [UInt8]
   /// The name of the login.
   package var login: String
   /// The id of the logbook.
   package var logbook: String
-  /// UTC seconds.
+  /// When the link was created, in UTC seconds.
   package var madeAt: Int64
-  /// UTC seconds.
+  /// When the link expires, in UTC seconds.
   package var expiresAt: Int64
 
   package init(tokenHash: [UInt8], login: String, logbook: String, madeAt: Int64, expiresAt: Int64) {
@@ -60,48 +63,49 @@ package struct PageLinkEntry: Hashable, Sendable {
   }
 }
 
-/// Links to pages that several servers share, by the SHA-256 of their secrets.
+/// The links to pages that several servers share. Each is identified by the SHA-256 of its secret.
 package protocol PageLinkDirectory: Sendable {
-  /// Adds a link. The oldest ones of the login that exceed the maximum are removed.
+  /// Adds a link. If the login then has more than `maxPerLogin` links, its oldest ones are removed.
   func add(_ link: PageLinkEntry, secretHash: [UInt8], maxPerLogin: Int) async throws(ServiceError)
-  /// The link of a secret; nil if there is none or it has expired.
+  /// The link with this secret; nil if there is none or it has expired.
   func link(secretHash: [UInt8], at now: Int64) async throws(ServiceError) -> PageLinkEntry?
 }
 
-/// The storage of a server: logins, and a logbook for each.
+/// The storage of a server: the logins, and the data of each logbook.
 ///
-/// Each call of a logbook is one atomic transaction, and is durable when it returns. A call with a run first checks the
-/// run, the expected logbook and the position, in the same transaction. The order of changes is strictly increasing: no
-/// change with a smaller number becomes visible after a larger one was returned. `StorageConformance` tests these rules
-/// for every storage.
+/// Each call on a logbook is one atomic transaction, and durable when it returns. In this transaction, a call
+/// with a run first checks the run, the expected logbook and the position. Changes have increasing numbers:
+/// no change with a smaller number becomes visible after a larger one was returned. `StorageConformance`
+/// tests these rules for every storage.
 package protocol ServerStorage: Sendable {
   /// The logins.
   var logins: any LoginDirectory { get }
-  /// The links to pages, if other servers use the same storage; nil if the server keeps them.
+  /// The links to pages, if several servers share the storage; nil if the server itself keeps them in memory.
   var links: (any PageLinkDirectory)? { get }
-  /// The logbook with the permissions of a login.
+  /// The logbook of a login, with the permissions of the login.
   func logbook(for login: Login) -> any LogbookService
-  /// Checks that requests can be answered now.
+  /// Checks whether requests can be answered at the moment.
   ///
-  /// - Throws: `ServiceError`: `busy` if the storage cannot be reached, or is not as the server needs it.
+  /// - Throws: `ServiceError`: `busy` if the storage cannot be reached or is not prepared for the server.
   func check() async throws(ServiceError)
-  /// Figures of the storage in the text format of Prometheus, without personal data.
+  /// Measurements of the storage, in the text format of Prometheus and without personal data.
   func metrics() async -> String
-  /// Work that an interrupted process left, such as the removal of purged logbooks. Requests run meanwhile.
+  /// Finishes work that an interrupted process left, such as the removal of purged logbooks. Requests are
+  /// answered at the same time.
   ///
-  /// - Throws: `ServiceError`. The next start continues.
+  /// - Throws: `ServiceError`. Then the next start of the server continues the work.
   func finishEarlierWork() async throws(ServiceError)
 }
 
 extension ServerStorage {
-  /// None.
+  /// Nil: by default, the server keeps the links in memory.
   package var links: (any PageLinkDirectory)? { nil }
-  /// Looks up a token that cannot exist, for which the storage must answer.
+  /// Looks up a token that cannot exist. To do so, the storage must answer.
   package func check() async throws(ServiceError) {
     _ = try await logins.login(tokenHash: [UInt8](repeating: 0, count: 32))
   }
-  /// No figures.
+  /// Empty: by default, a storage has no measurements.
   package func metrics() async -> String { "" }
-  /// No work.
+  /// Does nothing: by default, no work is left.
   package func finishEarlierWork() async throws(ServiceError) {}
 }

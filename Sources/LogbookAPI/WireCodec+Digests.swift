@@ -4,8 +4,8 @@ package import Logbook
 
 // MARK: GET /v1/digests
 
-// Parsed by hand: names are buckets, and each value is a list of two types. `Codable` would need special types and
-// coders for that, which are longer.
+// The JSON is parsed by hand: the member names are buckets, and each value is a list of two types. For
+// `Codable`, the necessary types and coders would be longer.
 extension WireCodec {
   /// Writes the answer with digests. Empty buckets are left out.
   package static func write(_ digests: IdentityDigests) -> [UInt8] {
@@ -23,7 +23,7 @@ extension WireCodec {
     return out.bytes
   }
 
-  /// Reads the answer with digests.
+  /// Reads the answer with digests. Buckets that it omits are empty.
   package static func readDigests(_ body: [UInt8]) throws(JSONError) -> IdentityDigests {
     try JSONScanner.read(body) { (reader) throws(JSONError) in
       var digests = IdentityDigests()
@@ -47,24 +47,25 @@ extension WireCodec {
         }
         return true
       }
-      // An empty answer is refused: otherwise everything in the store would count as a difference.
+      // An answer without the member is refused. It would otherwise mean that the remote has nothing, and all
+      // items would differ.
       guard isStated else { throw reader.error("buckets are expected") }
       return digests
     }
   }
 
-  /// The query for the readings in these buckets.
+  /// The query of a request for the readings in these buckets.
   package static func queryForReadings(in buckets: [Int]) -> String { "readings=\(text(buckets))" }
 
-  /// The query for the records in these buckets after this id.
+  /// The query of a request for the records in these buckets, beginning after this id.
   package static func queryForRecords(in buckets: [Int], after guid: String?) -> String {
     "records=\(text(buckets))" + (guid.map { "&after=\($0)" } ?? "")
   }
 
-  /// The query for digests over records.
+  /// The query of a request for digests over records.
   package static let queryForRecordDigests = "of=records"
 
-  /// Parses the buckets in a query; nil for an invalid text, or for too many.
+  /// Parses the buckets in a query; nil for an invalid text, and for more buckets than a request may have.
   package static func buckets(_ text: String) -> Set<Int>? {
     let names = text.split(separator: ",", omittingEmptySubsequences: false)
     guard names.count <= WireProtocol.maxBuckets else { return nil }

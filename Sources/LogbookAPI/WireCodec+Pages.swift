@@ -5,7 +5,7 @@ package import Logbook
 // MARK: POST /v1/pages
 
 extension WireCodec {
-  /// The longest path of a link.
+  /// The maximum length of a link's path in bytes.
   private static let maxPathBytes = 200
 
   /// Writes the answer with a link.
@@ -19,8 +19,8 @@ extension WireCodec {
     return out.bytes
   }
 
-  /// Reads the answer with a link. Its path is shown on a terminal and opened in a browser, so only the characters of
-  /// such a path are accepted.
+  /// Reads the answer with a link. The path is shown on a terminal and opened in a browser, so only the usual
+  /// characters of such a path are accepted.
   package static func readPageLink(_ body: [UInt8]) throws(JSONError) -> PageLink {
     try JSONScanner.read(body) { (reader) throws(JSONError) in
       var (path, expiresAt): (String?, Int64?)
@@ -55,10 +55,11 @@ extension WireCodec {
 
 // MARK: DELETE /v1/logbook
 
-// Parsed by hand like all bodies of the protocol. `Codable` would be a second JSON parser next to the scanner, with
-// other errors and limits.
+// The JSON is parsed by hand, like all bodies of the protocol. `Codable` would be a second parser, with other
+// errors and limits.
 extension WireCodec {
-  /// Writes the request that removes a logbook. It identifies the logbook twice, so that none is removed by mistake.
+  /// Writes the request that removes a logbook. It states both the id and the name, so that a wrong logbook
+  /// is not removed.
   package static func writePurge(logbook id: String, name: String) -> [UInt8] {
     var out = WireWriter()
     out.raw("{\"logbook\":")

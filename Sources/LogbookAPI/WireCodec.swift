@@ -2,7 +2,8 @@
 
 package import Logbook
 
-/// Writes and reads the bodies of requests and successful answers: one pair of functions for each.
+/// Writes and reads the bodies of requests and of successful answers. For each body there is a pair of
+/// functions.
 package enum WireCodec {
   // MARK: POST /v1/readings
 
@@ -54,7 +55,7 @@ package enum WireCodec {
     return out.bytes
   }
 
-  /// Reads the answer to `sent` readings.
+  /// Reads the answer to a request with `sent` readings.
   package static func readReadingAnswer(_ body: [UInt8], sent: Int) throws(JSONError) -> ReadingAnswer {
     try JSONScanner.read(body) { (reader) throws(JSONError) in
       var answer = ReadingAnswer(stored: 0, known: 0)
@@ -105,18 +106,19 @@ package enum WireCodec {
 
   // MARK: POST /v1/records
 
-  /// Writes the request with changes; each is the text in the store.
+  /// Writes the request with changes. Each change is the JSON text that the store keeps of it.
   package static func writeChanges(_ changes: [String]) -> [UInt8] {
     Array("{\"records\":[\(changes.joined(separator: ","))]}".utf8)
   }
 
-  /// One change of a request: parsed, or refused with a reason.
+  /// One change in a request: either parsed, or refused with a reason.
   package enum ReceivedChange: Sendable {
     case change(RecordChange)
     case refused(reason: String)
   }
 
-  /// Reads the request with changes. A change that is valid JSON but invalid is refused; the others are accepted.
+  /// Reads the request with changes. A change that is valid JSON but not a valid change is refused; the
+  /// others are accepted.
   package static func readChanges(_ body: [UInt8]) throws(JSONError) -> [ReceivedChange] {
     try JSONScanner.read(body) { (reader) throws(JSONError) in
       var changes: [ReceivedChange]?
@@ -174,7 +176,7 @@ package enum WireCodec {
     out.raw("}")
   }
 
-  /// Reads the answer to `sent` changes.
+  /// Reads the answer to a request with `sent` changes.
   package static func readRecordAnswer(_ body: [UInt8], sent: Int) throws(JSONError) -> RecordAnswer {
     try JSONScanner.read(body) { (reader) throws(JSONError) in
       var answer = RecordAnswer(verdicts: [])

@@ -2,22 +2,23 @@
 
 import CZlib
 
-/// Compresses bodies with gzip (RFC 1952) in memory; their size is bounded.
+/// Compresses and decompresses bodies with gzip (RFC 1952) in memory. The size of bodies is limited.
 package enum WireGzip {
   /// Why a body cannot be decompressed.
   package enum Problem: Error, Hashable, Sendable {
-    /// It is not gzip, damaged, or truncated.
+    /// The body is not gzip, is damaged, or is truncated.
     case damaged
-    /// It exceeds the limit when decompressed.
+    /// The body is larger than the limit after decompression.
     case tooLarge
   }
 
-  /// 15 bits of window, plus 16 for a gzip header.
+  /// The parameter of zlib: a window of 15 bits, plus 16 to use the gzip format.
   private static let windowBits: Int32 = 15 + 16
-  /// Level 1 compresses to 33 bytes a reading, in half the time of level 6, which is 8 % smaller.
+  /// The level of compression. Level 1 takes 33 bytes for a reading. Level 6 takes 8 % less, but twice the
+  /// time.
   private static let level: Int32 = 1
 
-  /// The compressed bytes; nil if zlib has no memory, and the body is sent uncompressed.
+  /// The compressed bytes. Nil if zlib has no memory; the body is then sent uncompressed.
   package static func pack(_ bytes: [UInt8]) -> [UInt8]? {
     var stream = z_stream()
     let size = Int32(MemoryLayout<z_stream>.size)
@@ -33,7 +34,7 @@ package enum WireGzip {
       return [UInt8](unsafeUninitializedCapacity: capacity) { out, count in
         stream.next_out = out.baseAddress
         stream.avail_out = UInt32(capacity)
-        // The buffer is large enough, so one call completes.
+        // The buffer has room for every result, so one call compresses everything.
         deflate(&stream, Z_FINISH)
         count = capacity - Int(stream.avail_out)
       }
@@ -42,7 +43,8 @@ package enum WireGzip {
 
   /// The decompressed bytes.
   ///
-  /// - Parameter limit: the maximum size of the result: a few compressed bytes can hold millions.
+  /// - Parameter limit: the maximum size of the result in bytes, since a few compressed bytes can expand to
+  ///   millions.
   package static func unpack(_ bytes: [UInt8], limit: Int) throws(Problem) -> [UInt8] {
     var stream = z_stream()
     guard inflateInit2_(&stream, windowBits, ZLIB_VERSION, Int32(MemoryLayout<z_stream>.size)) == Z_OK else {
@@ -67,7 +69,7 @@ package enum WireGzip {
       return status
     }
     if out.count > limit { throw .tooLarge }
-    // Exactly one member, and no bytes after it.
+    // The body must be exactly one gzip member, without further bytes.
     guard status == Z_STREAM_END, stream.avail_in == 0 else { throw .damaged }
     return out
   }

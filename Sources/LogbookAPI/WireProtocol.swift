@@ -2,43 +2,43 @@
 
 package import Logbook
 
-/// Names that client and server share: paths, headers, limits.
+/// The names and limits that client and server share.
 package enum WireProtocol {
-  /// `GET`: the logbook of the login. `DELETE`: removes it permanently.
+  /// The path for `GET`, which returns the logbook of the login, and `DELETE`, which removes it permanently.
   package static let logbookPath = "/v1/logbook"
-  /// `POST`: a batch of readings.
+  /// The path for `POST` of a batch of readings.
   package static let readingsPath = "/v1/readings"
-  /// `POST`: a batch of changes of records.
+  /// The path for `POST` of a batch of record changes.
   package static let recordsPath = "/v1/records"
-  /// `GET`: changes after a cursor.
+  /// The path for `GET` of the changes after a cursor.
   package static let changesPath = "/v1/changes"
-  /// `GET`: digests over readings or records, and the content of their buckets.
+  /// The path for `GET` of digests over readings or records, and of the items in their buckets.
   package static let digestsPath = "/v1/digests"
-  /// `POST`: creates a link to the pages of the logbook.
+  /// The path for `POST`, which creates a link to the pages of the logbook.
   package static let pageLinksPath = "/v1/pages"
-  /// `GET`, followed by the secret of a link: a page for a browser, without a login.
+  /// The path for `GET` of a page for a browser, without a login. The secret of a link follows.
   package static let pagesPath = "/pages/"
 
   /// The header with the id of the node.
   package static let nodeHeader = "Glucoport-Node"
   /// The header with the number of the run, a blank and its id.
   package static let runHeader = "Glucoport-Run"
-  /// The header with the logbook that the client expects.
+  /// The header with the id of the logbook that the client expects.
   package static let logbookHeader = "Glucoport-Logbook"
   /// The header with the latest position of the server that the client has seen.
   package static let positionHeader = "Glucoport-Position"
 
-  /// The maximum size of a body, before and after compression.
+  /// The maximum size of a body in bytes, both compressed and uncompressed.
   package static let maxBodyBytes = 8 << 20
   /// The maximum number of readings in a request or page.
   package static let maxReadings = 10_000
   /// The maximum number of records in a request or page.
   package static let maxRecords = 1000
-  /// The maximum number of buckets in a request for items.
+  /// The maximum number of buckets in a request for the items of buckets.
   package static let maxBuckets = 512
 }
 
-/// The code that identifies an error, in the member `error` of its body.
+/// The code that identifies an error. It is in the member `error` of the body.
 package enum ErrorCode: String, CaseIterable, Sendable {
   /// 400: the request violates the protocol.
   case badRequest = "bad-request"
@@ -46,15 +46,15 @@ package enum ErrorCode: String, CaseIterable, Sendable {
   case login
   /// 403: the token only permits reading.
   case readOnly = "read-only"
-  /// 404: not found.
+  /// 404: the path or item does not exist.
   case notFound = "not-found"
   /// 405: the path does not accept this method.
   case badMethod = "bad-method"
-  /// 409: the server saw a later run of this node, or another run with this number.
+  /// 409: the server has seen a later run of this node, or a different run with this number.
   case nodeReused = "node-reused"
   /// 409: the login belongs to another logbook than the client expects.
   case otherLogbook = "other-logbook"
-  /// 409: a part of a content does not begin where the server's part ends.
+  /// 409: the part of a content does not begin where the bytes end that the server holds.
   case misplaced
   /// 410: the cursor or position is unknown.
   case positionUnknown = "position-unknown"
@@ -64,7 +64,7 @@ package enum ErrorCode: String, CaseIterable, Sendable {
   case tooLarge = "too-large"
   /// 415: the content type or encoding is not accepted.
   case badType = "bad-type"
-  /// 422: a content does not match its SHA-256, and was discarded.
+  /// 422: a content does not match its SHA-256 and was discarded.
   case wrongDigest = "wrong-digest"
   /// 429: too many requests or failed logins.
   case tooMany = "too-many"
@@ -78,11 +78,11 @@ package enum ErrorCode: String, CaseIterable, Sendable {
 
 /// The body of an answer with an error.
 package struct ErrorBody: Hashable, Sendable {
-  /// The error.
+  /// The code of the error; nil if this program does not know it.
   package var code: ErrorCode?
-  /// A sentence for people.
+  /// The message for people.
   package var message: String
-  /// With `otherLogbook`: the id of the login's logbook.
+  /// For `otherLogbook`, the id of the logbook that the login opens; otherwise nil.
   package var logbook: String?
 
   package init(_ code: ErrorCode?, _ message: String, logbook: String? = nil) {
@@ -125,7 +125,7 @@ package struct ErrorBody: Hashable, Sendable {
 }
 
 extension RunStamp {
-  /// The value of the header with the run.
+  /// The value of `runHeader`: the number of the run, a blank and its id.
   package var runText: String { "\(number) \(id)" }
 
   /// The run in a request's headers; nil if they are missing or invalid.
@@ -139,18 +139,18 @@ extension RunStamp {
   }
 }
 
-/// The names of client and server for attachments' content.
+/// The names for the content of attachments.
 extension WireProtocol {
-  /// `HEAD`, `PATCH`, `PUT`, `GET`, followed by the SHA-256 of a content.
+  /// The path for `HEAD`, `PATCH`, `PUT` and `GET` of a content. The SHA-256 of the content follows.
   package static let blobsPath = "/v1/blobs/"
-  /// The header with the offset of a part.
+  /// The header with the offset of a part in its content, in bytes.
   package static let offsetHeader = "Glucoport-Offset"
   /// The header with the size of a whole content.
   package static let sizeHeader = "Glucoport-Size"
-  /// The header with the number of bytes that the server holds of a content.
+  /// The header with the number of a content's bytes that the server holds.
   package static let heldHeader = "Glucoport-Held"
   /// The header that repeats the code of an error, for answers without a body.
   package static let errorHeader = "Glucoport-Error"
-  /// The maximum size of a part.
+  /// The maximum size of a part of a content, in bytes.
   package static let maxPartBytes = 1 << 20
 }

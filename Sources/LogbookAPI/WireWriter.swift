@@ -15,7 +15,7 @@ package struct WireWriter: Sendable {
     bytes.append(contentsOf: UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
   }
 
-  /// Appends existing JSON.
+  /// Appends a text that is already JSON, unchanged.
   package mutating func json(_ text: String) { bytes.append(contentsOf: text.utf8) }
 
   /// Appends a text as a JSON string.
@@ -36,7 +36,7 @@ package struct WireWriter: Sendable {
     appendNumber(number, to: &bytes)
   }
 
-  /// Appends `"YYYY-MM-DDThh:mm:ss"`.
+  /// Appends a shown time as a JSON string, `"YYYY-MM-DDThh:mm:ss"`.
   package mutating func deviceTime(_ time: DeviceTime) {
     let parts = time.parts
     raw("\"")

@@ -5,7 +5,8 @@ import HummingbirdCore
 import Logbook
 import LogbookAPI
 
-/// The calls for the content of attachments: `HEAD`, `PATCH`, `PUT` and `GET` of a SHA-256.
+/// Answers the calls for the content of attachments: `HEAD`, `PATCH`, `PUT` and `GET` with its SHA-256 in the
+/// path.
 struct BlobCalls {
   var body: IncomingBody
   private let maxContentBytes: Int64
@@ -43,7 +44,8 @@ struct BlobCalls {
 }
 
 extension BlobCalls {
-  /// - Parameter content: a size of -1 means that the body is the whole content.
+  /// - Parameter content: the content to which the body belongs. A size of -1 means that the body is the
+  ///   whole content.
   private func append(
     _ content: AttachmentContent, at offset: Int64, _ incoming: IncomingRequest,
     _ service: any AttachmentService, _ run: RunStamp
@@ -96,7 +98,8 @@ extension BlobCalls {
     return answer
   }
 
-  /// The range that a request asks for, limited to the maximum size of a part; nil without one.
+  /// The range of bytes in the header `Range`, limited to the maximum size of a part; nil without this
+  /// header.
   private func range(_ incoming: IncomingRequest) throws(Refusal) -> (first: Int64, maxBytes: Int)? {
     guard let text = try incoming.header("Range") else { return nil }
     let parts = text.replacing("bytes=", with: "", maxReplacements: 1)
@@ -118,7 +121,8 @@ extension BlobCalls {
     return number
   }
 
-  /// A number of at most 15 digits, so that the sum of two cannot overflow.
+  /// A number with at most 15 digits, so that the sum of two such numbers cannot overflow. Nil for any other
+  /// text.
   private static func number(_ text: String) -> Int64? {
     guard (1...15).contains(text.utf8.count), text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else {
       return nil

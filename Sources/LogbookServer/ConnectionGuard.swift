@@ -3,9 +3,9 @@
 import NIOCore
 import Synchronization
 
-/// The open connections of a server. Closes those that `ConnectionTable` selects.
+/// The open connections of a server. It closes the connections that `ConnectionTable` selects.
 ///
-/// The lock guards only the table: no other call is made while it is held.
+/// The lock protects only the table. While it is held, no channel is called.
 final class OpenConnections: Sendable {
   private struct Open {
     var table: ConnectionTable<ObjectIdentifier>
@@ -19,7 +19,7 @@ final class OpenConnections: Sendable {
     open = Mutex(Open(table: ConnectionTable(max: max, perAddress: perAddress)))
   }
 
-  /// Adds a connection, and closes one if there are too many.
+  /// Adds a connection. If there are too many, it closes one of them.
   func add(_ channel: any Channel) {
     let address = RequestOrigin.address(of: channel.remoteAddress)
     let id = ObjectIdentifier(channel)
@@ -35,10 +35,11 @@ final class OpenConnections: Sendable {
     surplus?.close(promise: nil)
   }
 
-  /// Whether every connection will be closed after its current request.
+  /// Whether the server is stopping, so that each connection is closed after its current request.
   var isQuiescing: Bool { open.withLock { $0.isQuiescing } }
 
-  /// Closes every connection after its current request, including connections that are added later.
+  /// Begins to stop: closes each connection after its current request, including connections that are added
+  /// later.
   func quiesce() {
     let channels = open.withLock { open in
       open.isQuiescing = true
@@ -54,20 +55,21 @@ final class OpenConnections: Sendable {
     }
   }
 
-  /// Marks the start of a request, or the end of its answer.
+  /// Records that a request begins on a connection, or that its answer has ended.
   func note(_ channel: any Channel, isWorking: Bool) {
     open.withLock { $0.table.note(ObjectIdentifier(channel), isWorking: isWorking) }
   }
 }
 
-/// Registers one connection, and closes it if no request head arrives in time. It passes on parts of requests; the
-/// first part is a head.
+/// Registers one connection, and closes it if no request head arrives in time. All parts of requests are
+/// passed on unchanged; the first part of a request is its head.
 ///
-/// While the server stops, a new connection still gets an answer to the request that its client is sending.
+/// While the server stops, a new connection still gets an answer to the request that its client is already
+/// sending.
 final class ConnectionGuard: ChannelInboundHandler, RemovableChannelHandler {
   typealias InboundIn = Any
 
-  /// The time limit for the first request of a new connection while the server stops.
+  /// The time limit for the first request of a new connection while the server is stopping.
   private static let lastRequestTime = TimeAmount.seconds(2)
 
   private let connections: OpenConnections
@@ -83,7 +85,8 @@ final class ConnectionGuard: ChannelInboundHandler, RemovableChannelHandler {
   func handlerAdded(context: ChannelHandlerContext) {
     connections.add(context.channel)
     wait(headTime, context)
-    // The order matters: either `quiesce` finds this connection, or this check sees that the server is stopping.
+    // The connection was registered before this check. So either `quiesce` finds it, or this check sees that
+    // the server is stopping.
     if connections.isQuiescing { closeAfterRequest(context) }
   }
 
@@ -92,7 +95,8 @@ final class ConnectionGuard: ChannelInboundHandler, RemovableChannelHandler {
     context.fireChannelInactive()
   }
 
-  /// Also covers a client that disconnects before the connection is set up: such a channel never becomes inactive.
+  /// This also handles a client that disconnects before its connection is set up, since such a channel never
+  /// becomes inactive.
   func handlerRemoved(context: ChannelHandlerContext) { end(context) }
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
@@ -131,15 +135,16 @@ final class ConnectionGuard: ChannelInboundHandler, RemovableChannelHandler {
   }
 }
 
-/// Selects the connection to close if there are too many. Above the limit of an address, it is that address's oldest
-/// silent one. Above the total limit, it is the oldest silent one of the address with the most silent ones. So neither
-/// silent nor busy clients can block others.
+/// Selects a connection to close if there are too many. A connection is silent if no request is in progress.
+/// Above the limit of one address, the oldest silent one of this address is selected. Above the total limit,
+/// it is the oldest silent one of the address with the most silent ones. So neither silent nor busy clients
+/// can block others.
 struct ConnectionTable<ID: Hashable & Sendable>: Sendable {
   private struct Entry {
     let address: String
-    /// The order in which connections were opened or last changed their state.
+    /// A number that increases whenever a connection is opened or changes its state.
     var place: Int
-    /// Whether a request is in progress.
+    /// Whether a request is in progress, so that the connection is not silent.
     var isWorking = false
   }
 
@@ -157,7 +162,8 @@ struct ConnectionTable<ID: Hashable & Sendable>: Sendable {
 
   /// Adds a connection.
   ///
-  /// - Returns: the connection to close, which is no longer in the table; it is the new one if all others are busy.
+  /// - Returns: the connection to close, which is removed from the table; nil if none must be closed. If all
+  ///   others are busy, it is the new connection itself.
   mutating func add(_ id: ID, from address: String) -> ID? {
     last += 1
     let own = entries.filter { $0.value.address == address }
@@ -174,7 +180,7 @@ struct ConnectionTable<ID: Hashable & Sendable>: Sendable {
 
   mutating func remove(_ id: ID) { entries[id] = nil }
 
-  /// Marks the start of a request, or the end of its answer.
+  /// Records that a request begins on a connection, or that its answer has ended.
   mutating func note(_ id: ID, isWorking: Bool) {
     last += 1
     entries[id]?.isWorking = isWorking

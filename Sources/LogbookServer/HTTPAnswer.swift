@@ -12,21 +12,21 @@ struct HTTPAnswer {
   var headers: HTTPFields = [:]
   var body: [UInt8] = []
   var type = "application/json"
-  /// Whether gzip is allowed. A range of bytes must not be compressed, since it would then be a range of the compressed
-  /// bytes.
+  /// Whether the body may be compressed with gzip. A range of bytes must not be: the client would take it for
+  /// a range of compressed bytes.
   var mayBePacked = true
-  /// Whether the connection is closed after it, because the rest of the request was not read.
+  /// Whether the connection is closed after this answer, because the rest of the request was not read.
   var endsConnection = false
 
-  /// Compressing smaller bodies gains nothing.
+  /// The minimum size in bytes of a body that is compressed. Smaller bodies gain nothing.
   private static let minPackedBytes = 1024
 
-  /// The response, gzipped for a client that accepts it.
+  /// The answer as a response, which is compressed if the client accepts gzip.
   ///
-  /// - Parameter delivery: counts the response's bytes until the client has received them, and limits the time.
+  /// - Parameter delivery: counts the bytes until the client has received them, and limits the time for it.
   func response(takesGzip: Bool, _ delivery: AnswerDelivery? = nil) async -> Response {
     var headers = headers
-    // Nothing between client and server may store health data.
+    // No cache between client and server may store health data.
     headers[.cacheControl] = "no-store"
     headers[.xContentTypeOptions] = "nosniff"
     var bytes = body
@@ -37,7 +37,8 @@ struct HTTPAnswer {
     }
     if status != .notModified { headers[.vary] = "Accept-Encoding" }
     if bytes.count < AnswerDelivery.minCountedBytes {
-      // A small body fits the system's buffers immediately. A client that does not read it then counts as silent.
+      // A small body is accepted by the system's buffers at once. If the client does not read it, the
+      // connection counts as silent.
       delivery?.end()
     } else if let delivery {
       guard await delivery.begin(bytes.count) else {
@@ -57,14 +58,14 @@ struct HTTPAnswer {
     return Response(status: status, headers: headers, body: Self.last(ByteBuffer(bytes: bytes)))
   }
 
-  /// The replacement of an answer for which there is no memory.
+  /// The answer that is sent in place of another one for which there is no memory.
   private static var full: HTTPAnswer {
     var refusal = Refusal(.busy, "too many answers are on their way; try again")
     refusal.retryAfterSeconds = 1
     return HTTPAnswer(status: refusal.status, headers: refusal.headers, body: refusal.body)
   }
 
-  /// A body after which the connection is closed, without reading further data of the client.
+  /// A body after which the connection is closed without reading further data from the client.
   private static func last(_ buffer: ByteBuffer) -> ResponseBody {
     ResponseBody(contentLength: buffer.readableBytes) { writer in
       try await writer.write(buffer)
@@ -74,13 +75,13 @@ struct HTTPAnswer {
   }
 }
 
-/// Thrown to close a connection after an answer.
+/// An error that closes a connection after its answer.
 struct EndOfConnection: Error {}
 
-/// The transfer of an answer's bytes. Until the client reads them they occupy the server's memory. So they are counted
-/// for its login, and the connection is closed after a time limit.
+/// The transfer of an answer to its client. Until the client reads the bytes, they occupy memory of the
+/// server. So they are counted for the client's login, and the connection is closed after a time limit.
 struct AnswerDelivery: Sendable {
-  /// Smaller answers fit the system's buffers immediately.
+  /// The minimum number of bytes that are counted. The system's buffers accept smaller answers at once.
   static let minCountedBytes = 16 << 10
 
   let limits: WorkLimits
@@ -91,7 +92,7 @@ struct AnswerDelivery: Sendable {
 
   func begin(_ bytes: Int) async -> Bool { await limits.take(bytes, for: login) }
 
-  /// Marks the connection as silent.
+  /// Records that the answer has ended, so that the connection is silent.
   func end() { connections.note(channel, isWorking: false) }
 
   func body(_ bytes: [UInt8], endsConnection: Bool) -> ResponseBody {
@@ -105,7 +106,8 @@ struct AnswerDelivery: Sendable {
             try await channel.close()
           }
           defer { group.cancelAll() }
-          // Each piece waits until the system has accepted the previous one. A single write would be buffered completely.
+          // A piece is only written when the system has accepted the previous one. A single write would copy
+          // the whole answer to a buffer.
           var start = 0
           while start < count {
             let piece = start..<min(start + Self.minCountedBytes, count)
@@ -139,7 +141,7 @@ extension HTTPFields {
     if let size = held.size { self[wire: WireProtocol.sizeHeader] = String(size) }
   }
 
-  /// A header of the protocol by its name.
+  /// The value of a header of the protocol, by the header's name.
   subscript(wire name: String) -> String? {
     get { HTTPField.Name(name).flatMap { self[$0] } }
     set { if let field = HTTPField.Name(name) { self[field] = newValue } }

@@ -5,18 +5,19 @@ import HummingbirdCore
 import LogbookAPI
 import NIOCore
 
-/// Reads the body of a request within limits: bytes before and after decompression, time, and rate.
+/// Reads the body of a request within limits: its size before and after decompression, its time, and its
+/// rate.
 struct IncomingBody: Sendable {
   let bytesAtWork: WorkLimits
   let time: Duration
-  /// The minimum number of bytes in each of these intervals, until the body ends.
+  /// The minimum number of bytes that must arrive in each interval of this duration, until the body ends.
   let pace: (bytes: Int, time: Duration)
-  /// The login of the sender.
+  /// The name of the login that sends the request.
   var login = ""
   var type = "application/json"
   var maxBytes = WireProtocol.maxBodyBytes
 
-  /// Passes the bytes of a body to `use`, and counts them as in use while it runs.
+  /// Passes the bytes of a body to `use`. They count as memory in use until `use` returns.
   func read<Value: Sendable>(
     _ request: Request, _ use: ([UInt8]) async throws -> Value
   ) async throws -> Value {
@@ -25,7 +26,7 @@ struct IncomingBody: Sendable {
     let tally = ByteTally(bytesAtWork, login)
     do {
       let body = try await collect(request, tally)
-      // While the server stops, a body that was read is not processed.
+      // If the server is stopping, a body that was already read is not processed.
       try Task.checkCancellation()
       let value: Value
       if isPacked {
@@ -44,7 +45,8 @@ struct IncomingBody: Sendable {
   }
 }
 
-/// Counts the bytes of one body as they arrive. An announced length does not count, so that it cannot block others.
+/// Counts the bytes of one body as they arrive. The announced length is not counted, so that a client cannot
+/// block others by it.
 private actor ByteTally {
   private let limits: WorkLimits
   private let login: String
@@ -117,7 +119,8 @@ extension IncomingBody {
     }
   }
 
-  /// Receives the bytes of the body. Without a minimum rate, a slow body would hold its connection for hours.
+  /// Receives the bytes of the body. There is a minimum rate, since a slow client would otherwise hold its
+  /// connection for hours.
   private func collect(_ request: Request, _ tally: ByteTally) async throws -> [UInt8] {
     try await withThrowingTaskGroup(of: [UInt8].self) { group in
       group.addTask {

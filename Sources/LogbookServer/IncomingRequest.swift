@@ -7,18 +7,18 @@ import Logbook
 import LogbookAPI
 import NIOCore
 
-/// Where a request came from and where it arrived.
+/// The client from which a request came, and the address of the server at which it arrived.
 struct RequestOrigin {
-  /// The routes that the receiving address serves.
+  /// The routes that the address of the server serves.
   enum Place {
-    /// All calls of the protocol. Metrics are only for this machine.
+    /// All routes of the protocol. Metrics are answered only to clients on this machine.
     case everything
-    /// All calls except metrics.
+    /// All routes except metrics.
     case calls
-    /// Only metrics and health, for every machine.
+    /// Only metrics and health, which are answered to every client.
     case metrics
 
-    /// The path to show in a URL of the address.
+    /// The path that is added to the URL of this address in messages.
     var path: String { self == .metrics ? WireRoute.metrics.path : "" }
   }
 
@@ -32,18 +32,18 @@ struct RequestOrigin {
     peer = channel.remoteAddress
   }
 
-  /// The address for counting failed logins.
+  /// The client's address, for counting failed logins and connections.
   var address: String { Self.address(of: peer) }
 
-  /// The address of a peer for counting. Addresses of IPv6 are reduced to their first half, which all addresses of a
-  /// household share.
+  /// The address under which a client is counted. An IPv6 address is reduced to its first half, which all
+  /// devices of a household share.
   static func address(of peer: SocketAddress?) -> String {
     guard let text = peer?.ipAddress else { return "" }
-    // Compared as bytes, since the text form omits zeros, differently for each address.
+    // The parsed bytes are used, since the text form of an address omits zeros.
     var bytes = [UInt8](repeating: 0, count: 16)
     let number = text.prefix { $0 != "%" }
     guard inet_pton(AF_INET6, String(number), &bytes) == 1 else { return text }
-    // A mapped address of IPv4 is entirely in the second half.
+    // An IPv4-mapped address has the IPv4 address in its second half.
     if bytes.starts(with: [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF]) {
       return bytes.suffix(4).map(String.init).joined(separator: ".")
     }
@@ -65,12 +65,13 @@ struct IncomingRequest: Sendable {
     path = request.uri.path
   }
 
-  /// Whether a body follows the head; it may not have been read.
+  /// Whether the request has a body after its head. The body may not have been read.
   var hasBody: Bool {
     request.headers[.transferEncoding] != nil || (request.headers[.contentLength] ?? "0") != "0"
   }
 
-  /// Whether a proxy forwarded the request, by the headers of RFC 7239 and RFC 9110, and by the usual headers of proxies.
+  /// Whether a proxy forwarded the request, according to the headers of RFC 7239 and RFC 9110 and the common
+  /// headers of proxies.
   var isForwarded: Bool {
     request.headers.contains { field in
       let name = field.name.canonicalName
@@ -87,7 +88,7 @@ struct IncomingRequest: Sendable {
       }
   }
 
-  /// The token in `Authorization: Bearer`.
+  /// The token in the header `Authorization: Bearer`; nil without exactly one.
   var token: LoginToken? {
     let values = request.headers[values: .authorization]
     let parts = (values.first ?? "").split(separator: " ", maxSplits: 1)
@@ -95,7 +96,7 @@ struct IncomingRequest: Sendable {
     return LoginToken(String(parts[1]))
   }
 
-  /// The run in the headers.
+  /// The run that the headers state.
   func run() throws(Refusal) -> RunStamp {
     let node = try header(WireProtocol.nodeHeader) ?? ""
     let run = try header(WireProtocol.runHeader) ?? ""
@@ -127,11 +128,13 @@ struct IncomingRequest: Sendable {
   }
 }
 
-/// The routes of the server. Paths are compared literally, so that no alternative spelling reaches a route.
+/// The routes of the server. Paths are compared byte by byte, so that no alternative spelling reaches a
+/// route.
 enum WireRoute: String, CaseIterable {
   case logbook, purge, readings, records, changes, digests, blobs, pageLinks, page, health, ready, metrics
 
-  /// The route of a path and method; for a method that the path does not accept, another route of the path.
+  /// The route of a path and method; nil for an unknown path. If the path does not accept the method, it is
+  /// another route of the path.
   init?(path: String, method: HTTPRequest.Method) {
     let routes = Self.routes(of: path)
     guard let route = routes.first(where: { $0.methods.contains(method) }) ?? routes.first else { return nil }
@@ -166,15 +169,15 @@ enum WireRoute: String, CaseIterable {
     }
   }
 
-  /// Whether it exists only on a server with pages.
+  /// Whether the route exists only on a server that has pages.
   var isOfPages: Bool { self == .page || self == .pageLinks }
 
-  /// Whether read-only logins are refused.
+  /// Whether the method changes data, so that read-only logins must be refused.
   static func writes(_ method: HTTPRequest.Method) -> Bool { method != .get && method != .head }
 
   private static func routes(of path: String) -> [WireRoute] {
     if path.hasPrefix(WireProtocol.blobsPath) { return [.blobs] }
-    // The secret at the end is not logged or counted.
+    // The path ends with the secret of a link, which must not be logged or counted.
     if path.hasPrefix(WireProtocol.pagesPath) { return [.page] }
     return allCases.filter { $0.path == path }
   }

@@ -11,7 +11,7 @@ import NIOPosix
 import NIOSSL
 import ServiceLifecycle
 
-/// The listening sockets of a server, and their connections.
+/// Listens on the addresses of a server and serves their connections.
 struct Listeners: Service {
   private typealias Connections = NIOAsyncChannel<HTTP1Channel.Value, Never>
 
@@ -21,7 +21,7 @@ struct Listeners: Service {
     let url: String
   }
 
-  /// The time in which connections from the kernel's queue are set up after accepting ends.
+  /// The time for setting up connections that are in the kernel's queue when the server stops accepting.
   private static let handoverTime = TimeAmount.milliseconds(100)
 
   private let responder: WireResponder
@@ -46,7 +46,7 @@ struct Listeners: Service {
     self.logger = logger
   }
 
-  /// Listens on every address, or on none.
+  /// Listens on all addresses. If one of them fails, none stays open.
   ///
   /// - Throws: `Failure` of category `unavailable` if one address cannot be used.
   mutating func listen() async throws {
@@ -65,10 +65,10 @@ struct Listeners: Service {
     }
   }
 
-  /// Serves connections until the server is asked to stop, then until the open connections end.
+  /// Serves connections until the server is asked to stop, and then until all open connections have ended.
   func run() async throws {
     await withGracefulShutdownHandler {
-      // The caller may stop the server as soon as it is informed.
+      // This comes first: the caller may stop the server as soon as it receives the URLs.
       await announce(listeners.map(\.url))
       await withDiscardingTaskGroup { group in
         for listener in listeners { group.addTask { await serve(listener) } }
@@ -113,8 +113,8 @@ extension Listeners {
     let certificate = isEncrypted ? certificate : nil
     let setUp: @Sendable (any Channel) -> EventLoopFuture<HTTP1Channel.Value> = { [logger] child in
       guard let certificate else { return channel.setup(channel: child, logger: logger) }
-      // The certificate may have been reloaded, so it is read for each connection. Until then nothing is read from the
-      // connection.
+      // The certificate is read for each connection, since it may have been reloaded. No data is read from
+      // the connection before.
       return child.eventLoop.makeFutureWithTask { await certificate.context }.flatMapThrowing { context in
         try child.pipeline.syncOperations.addHandler(NIOSSLServerHandler(context: context))
       }.flatMap { channel.setup(channel: child, logger: logger) }
@@ -122,7 +122,7 @@ extension Listeners {
     switch (descriptor, address) {
     case (let descriptor?, _):
       let connections = try await bootstrap.bind(descriptor, childChannelInitializer: setUp)
-      // Creating the channel has shortened the queue of the shared socket.
+      // Creating the channel has shortened the queue of the socket, which it shares with the service manager.
       _ = Glibc.listen(descriptor, SOMAXCONN)
       return connections
     case (nil, .network(let host, let port)):
@@ -141,7 +141,7 @@ extension Listeners {
         do {
           try await writer.write(response: response.head, body: response.body)
         } catch is HTTPParserError {
-          // Without this error the request would be answered a second time.
+          // Without this error, the request would be answered a second time.
           throw EndOfConnection()
         }
       },
@@ -161,15 +161,15 @@ extension Listeners {
           }
         }
       } catch is CancellationError {
-        // The server was stopped while connections were open.
+        // The server was stopped while connections were open. This is not an error.
       } catch {
         logger.error("cannot accept connections", metadata: ["reason": "\(type(of: error))"])
       }
     }
   }
 
-  /// Stops accepting. Connections in the kernel's queue of a socket of the service manager are for the next process.
-  /// Open connections still get answers to requests that have been or are being sent.
+  /// Stops accepting connections. Connections in the kernel's queue of a service manager's socket stay there
+  /// for the next process. Open connections still get answers to requests that were sent or are being sent.
   private func stopAccepting() {
     for listener in listeners {
       let channel = listener.connections.channel
@@ -202,7 +202,8 @@ extension ListeningAddress {
     if case .unix = self { true } else { false }
   }
 
-  /// A Unix socket is local to this machine and needs no encryption, and metrics have no personal data.
+  /// Whether TLS is used at an address. A Unix socket is local to this machine, and metrics have no personal
+  /// data.
   fileprivate func takesTLS(at place: RequestOrigin.Place) -> Bool { !isUnix && place != .metrics }
 
   fileprivate func url(port: Int?, isEncrypted: Bool) -> String {
@@ -211,16 +212,17 @@ extension ListeningAddress {
   }
 }
 
-/// A listening socket in the file system, which this process created and removes when it ends.
+/// A listening socket in the file system. This process created it, and removes it when it ends.
 struct UnixSocket: Sendable {
   let descriptor: Int32
   private let path: String
   private let device: dev_t
   private let inode: ino_t
 
-  /// Listens. A leftover socket without a listening process is replaced.
+  /// Creates the socket and listens. A socket of a process that no longer listens is replaced.
   ///
-  /// - Throws: `Failure`: `unavailable` if another process listens, or if another file is at the path.
+  /// - Throws: `Failure`: `unavailable` if another process listens there, or if the path has a file that is
+  ///   not a socket.
   init(path: String, mode: mode_t) throws(Failure) {
     let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
     guard descriptor >= 0 else { throw Self.failure(path, errno) }
@@ -241,7 +243,7 @@ struct UnixSocket: Sendable {
     }
   }
 
-  /// Removes the socket, unless it was replaced by another.
+  /// Removes the socket from the file system, unless another process has replaced it.
   func remove() {
     var status = stat()
     if lstat(path, &status) == 0, status.st_dev == device, status.st_ino == inode { unlink(path) }
@@ -254,8 +256,8 @@ struct UnixSocket: Sendable {
     guard unlink(path) == 0, call(Glibc.bind, descriptor, path) == 0 else { throw failure(path, errno) }
   }
 
-  /// Whether the path is a socket without a listening process. Only a refused connection proves that; a full queue does
-  /// not.
+  /// Whether the path is a socket on which no process listens. Only a refused connection proves this; a full
+  /// queue does not.
   private static func isStale(_ path: String) -> Bool {
     var status = stat()
     guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFSOCK else { return false }

@@ -4,17 +4,18 @@ import Glibc
 package import Logbook
 
 package enum ListeningAddress: Hashable, Sendable {
-  /// A name or a numeric address, without the brackets of IPv6, and a port. With port 0 the system chooses one.
+  /// A host name or numeric address (IPv6 without brackets), and a port. With port 0, the system chooses a
+  /// free port.
   case network(host: String, port: Int)
   /// A socket in the file system.
   case unix(path: String)
 
-  /// The maximum length of a path: the kernel's `sun_path` without its NUL.
+  /// The maximum length of a socket's path in bytes: the kernel's `sun_path` without the final NUL.
   static let maxPathBytes = 107
 
   package init(host: String, port: Int) { self = .network(host: host, port: port) }
 
-  /// Parses `HOST:PORT`, `[IPV6]:PORT` or `unix:PATH`; nil for anything else.
+  /// Parses `HOST:PORT`, `[IPV6]:PORT` or `unix:PATH`; nil for any other text.
   package init?(text: String) {
     if text.hasPrefix("unix:") {
       let path = String(text.dropFirst(5))
@@ -35,11 +36,11 @@ package enum ListeningAddress: Hashable, Sendable {
     self.init(host: String(host), port: Int(port))
   }
 
-  /// Whether only this machine can reach it.
+  /// Whether only programs on this machine can connect to it.
   package var isLoopback: Bool {
     guard case .network(let host, _) = self else { return true }
     if host == "localhost" || host == "::1" { return true }
-    // Every part must be a number, since a name may begin like an address: 127.0.0.1.example.com.
+    // Every part must be a number. Otherwise the name 127.0.0.1.example.com would count as a local address.
     let parts = host.split(separator: ".", omittingEmptySubsequences: false).map { UInt8($0) }
     return parts.count == 4 && parts[0] == 127 && !parts.contains(nil)
   }
@@ -55,27 +56,28 @@ package enum ListeningAddress: Hashable, Sendable {
 
 /// A listening socket that the service manager passed to this process, and keeps open when the process ends.
 package struct SystemSocket: Hashable, Sendable {
-  /// The first descriptor that is passed, by the protocol of sd_listen_fds(3).
+  /// The number of the first passed descriptor, as sd_listen_fds(3) defines it.
   static let firstDescriptor: Int32 = 3
   private static let maxSockets: Int32 = 64
-  /// The name, from `FileDescriptorName=`, of a socket that serves only metrics.
+  /// The name that `FileDescriptorName=` must give a socket that serves only metrics.
   package static let metricsName = "metrics"
 
   let descriptor: Int32
-  /// Whether it serves only metrics.
+  /// Whether the socket serves only metrics.
   package let isForMetrics: Bool
   /// The address on which it listens.
   package let address: ListeningAddress
 
-  /// The sockets passed to this process; empty if there are none or they are for another process.
+  /// The sockets that were passed to this process. Empty if there are none, or if they are meant for another
+  /// process.
   ///
   /// - Parameter environment: returns the value of an environment variable.
-  /// - Throws: `Failure` of category `configuration` for a descriptor that is not a listening stream socket, or for a
-  ///   wrong number of them.
+  /// - Throws: `Failure` of category `configuration` for a descriptor that is not a listening stream socket,
+  ///   and for a wrong number of descriptors.
   package static func all(environment: (_ name: String) -> String?) throws(Failure) -> [SystemSocket] {
     guard environment("LISTEN_PID").flatMap({ Int32($0) }) == getpid(), let text = environment("LISTEN_FDS")
     else { return [] }
-    // Clients of a socket that is passed but not served would wait endlessly.
+    // A socket that is passed but not served must be reported, since its clients would wait endlessly.
     guard let count = Int32(text), (0...maxSockets).contains(count) else {
       throw Failure(
         .configuration,
@@ -98,7 +100,8 @@ package struct SystemSocket: Hashable, Sendable {
     return sockets
   }
 
-  /// The number of a socket, which its duplicates share. Two listeners on one would wait for each other's connections.
+  /// The inode of a socket, which its duplicates share. Two listeners on the same socket would wait for each
+  /// other's connections.
   private static func inode(_ descriptor: Int32) -> ino_t? {
     var status = stat()
     return fstat(descriptor, &status) == 0 ? status.st_ino : nil
@@ -127,7 +130,7 @@ package struct SystemSocket: Hashable, Sendable {
     return getsockopt(descriptor, SOL_SOCKET, name, &value, &length) == 0 ? value : nil
   }
 
-  /// The address of a socket; nil for another address family.
+  /// The address of a socket; nil if it is neither IP nor Unix.
   private static func address(of descriptor: Int32) -> ListeningAddress? {
     var storage = sockaddr_storage()
     var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
@@ -150,7 +153,7 @@ package struct SystemSocket: Hashable, Sendable {
   private static func path(_ address: UnsafePointer<sockaddr>, _ length: socklen_t) -> String {
     let start = MemoryLayout<sockaddr_un>.offset(of: \.sun_path) ?? 2
     let bytes = UnsafeRawBufferPointer(start: address, count: Int(length)).dropFirst(start)
-    // The name of an abstract socket begins with NUL, and is written with `@` like in systemd.
+    // The name of an abstract socket begins with a NUL, for which systemd writes `@`.
     guard bytes.first == 0 else { return String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self) }
     return "@" + String(decoding: bytes.dropFirst(), as: UTF8.self)
   }

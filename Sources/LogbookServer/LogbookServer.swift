@@ -6,7 +6,8 @@ import Logging
 import ServiceLifecycle
 import UnixSignals
 
-/// The glucoport protocol over HTTP, with a storage. This type and `ServerSettings` are the room's interface.
+/// A server for the glucoport protocol over HTTP, with a storage. This type and `ServerSettings` are the
+/// interface of the module.
 package struct LogbookServer: Sendable {
   private let storage: any ServerStorage
   private let settings: ServerSettings
@@ -16,14 +17,15 @@ package struct LogbookServer: Sendable {
     self.settings = settings
   }
 
-  /// Serves until SIGTERM or SIGINT, or until the task is cancelled, then finishes current requests. SIGHUP reloads
-  /// certificate and key.
+  /// Serves until SIGTERM or SIGINT, or until the task is cancelled. It then finishes the current requests.
+  /// SIGHUP reloads certificate and key.
   ///
-  /// - Parameter onListening: receives the URLs in the order of the settings, once all sockets listen.
+  /// - Parameter onListening: receives the URLs, in the order of the settings, as soon as all sockets are
+  ///   listening.
   /// - Throws: `Failure`: `unavailable` if an address cannot be used, `configuration` for an unusable certificate or key.
   package func run(onListening: @escaping @Sendable (_ urls: [String]) async -> Void) async throws {
     let logger = settings.logger()
-    // Libraries log only errors: the rest is of no use to administrators.
+    // Of the libraries, only warnings and errors are logged. Their other messages do not help administrators.
     var quiet = logger
     quiet.logLevel = .warning
     let certificate = try settings.tls.map { files throws(Failure) in try ServerCertificate(files) }
@@ -35,10 +37,10 @@ package struct LogbookServer: Sendable {
       await onListening(urls)
       states.send(.ready)
     }
-    // Set up before the server is announced: without a handler SIGHUP would end the process.
+    // The handler is installed before the server is announced, since SIGHUP would otherwise end the process.
     let hangups = await UnixSignalsSequence(trapping: .sighup)
     try await listeners.listen()
-    // The services are stopped in reverse order.
+    // A service group stops its services in reverse order.
     var configuration = ServiceGroupConfiguration(
       services: [
         listeners, CertificateReload(hangups, certificate, states, logger), Watchdog(storage, states),
@@ -65,7 +67,7 @@ private struct ServiceStates: Sendable {
   }
 }
 
-/// Reloads certificate and key at each SIGHUP. Open connections continue.
+/// Reloads certificate and key whenever SIGHUP arrives. Open connections are not affected.
 private struct CertificateReload: Service {
   private let hangups: UnixSignalsSequence
   private let certificate: ServerCertificate?
@@ -96,7 +98,7 @@ private struct CertificateReload: Service {
   }
 }
 
-/// Finishes what an interrupted process left in the storage.
+/// Finishes the work in the storage that an interrupted process left.
 private struct EarlierWork: Service {
   private let storage: any ServerStorage
   private let logger: Logger
@@ -114,14 +116,15 @@ private struct EarlierWork: Service {
         logger.warning("earlier work is not finished; the next start continues")
       }
     }
-    // A service that returns would end the group.
+    // If a service returned, the whole group would end.
     do { try await gracefulShutdown() } catch {
-      // The group was cancelled.
+      // The group was cancelled, so this service ends, too.
     }
   }
 }
 
-/// Reports to the service manager that the server responds: that its storage answers, even with an error.
+/// Reports to the service manager that the server responds, as long as its storage answers, even with an
+/// error.
 private struct Watchdog: Service {
   private let storage: any ServerStorage
   private let states: ServiceStates
@@ -136,15 +139,15 @@ private struct Watchdog: Service {
     await cancelWhenGracefulShutdown {
       while !Task.isCancelled {
         if interval != nil { await report() }
-        // Without a watchdog, only wait for the end.
+        // Without a watchdog, the service only waits until the server ends.
         do { try await Task.sleep(for: interval ?? .seconds(86_400)) } catch { return }
       }
     }
     states.send(.stopping)
   }
 
-  /// Reports even if the storage fails: requests report such errors, and a restart would not help. A hanging storage
-  /// prevents the report.
+  /// Reports that the server responds, even if the storage returns an error: requests report such errors, and
+  /// a restart would not help. If the storage does not answer at all, nothing is reported.
   private func report() async {
     do throws(ServiceError) {
       try await storage.check()

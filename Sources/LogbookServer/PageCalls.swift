@@ -5,7 +5,7 @@ import HummingbirdCore
 import Logbook
 import LogbookAPI
 
-/// The pages of a logbook for a browser, and the links to them.
+/// Answers requests for the pages of a logbook, and creates the links to them.
 struct PageCalls: Sendable {
   private static let maxParameters = 8
   private static let maxParameterBytes = 64
@@ -16,7 +16,8 @@ struct PageCalls: Sendable {
   private let atWork: WorkLimits
   private let clock: @Sendable () -> Int64
 
-  /// - Parameter shared: the links of all servers of a storage; nil if there is only one server.
+  /// - Parameter shared: the links in the storage that several servers share; nil if this server keeps its
+  ///   links itself.
   init(_ settings: PageSettings, _ shared: (any PageLinkDirectory)?, clock: @escaping @Sendable () -> Int64) {
     self.settings = settings
     self.shared = shared
@@ -25,9 +26,9 @@ struct PageCalls: Sendable {
     atWork = WorkLimits(max: settings.maxPagesAtWork, perLogin: 1)
   }
 
-  /// `POST /v1/pages`: creates a link for the login, whatever its role.
+  /// Answers `POST /v1/pages`: creates a link for the login, whatever its role.
   func makeLink(_ incoming: IncomingRequest, _ login: Login) async throws -> HTTPAnswer {
-    // A body is refused: it is not read here, and would be taken for the next request.
+    // A body is refused, since it is not read here and would be taken for the next request.
     guard !incoming.hasBody, let token = incoming.token else {
       throw Refusal(.badRequest, "this call has no body")
     }
@@ -51,18 +52,18 @@ struct PageCalls: Sendable {
       body: WireCodec.write(PageLink(path: WireProtocol.pagesPath + secret.text, expiresAt: end)))
   }
 
-  /// Adds a link; false if other logins have too many.
+  /// Adds a link. Returns false if the server cannot keep further links; see `PageLinks.add`.
   private func add(_ link: PageLinks.Link, _ secretHash: [UInt8]) async throws -> Bool {
     guard let shared else { return await links.add(link, secretHash: secretHash) }
     try await shared.add(link, secretHash: secretHash, maxPerLogin: settings.maxLinksPerLogin)
     return true
   }
 
-  /// The login of a link, if both the link and its token are valid.
+  /// The login that created a link, if the link and the token of the login are still valid.
   func login(_ incoming: IncomingRequest, _ logins: any LoginDirectory) async throws -> Login? {
     let secret = LoginToken(String(incoming.path.dropFirst(WireProtocol.pagesPath.count)))
     let now = clock()
-    // A replaced token is valid for its links as long as for calls.
+    // A replaced token is valid for its links for the same time as for calls.
     let known =
       if let shared { try await shared.link(secretHash: secret.hash, at: now) } else {
         await links.link(secretHash: secret.hash, at: now)
@@ -73,7 +74,8 @@ struct PageCalls: Sendable {
     return login
   }
 
-  /// `GET /pages/SECRET`: a page. Its creation is cancelled if the client disconnects.
+  /// Answers `GET /pages/SECRET` with a page. If the client disconnects, the creation of the page is
+  /// cancelled.
   func page(_ incoming: IncomingRequest, _ login: Login, _ logbook: any LogbookService) async throws
     -> HTTPAnswer
   {
@@ -98,22 +100,22 @@ struct PageCalls: Sendable {
     }
   }
 
-  /// A refusal in the form for a browser.
+  /// A refusal as text for a browser.
   static func answer(_ refusal: Refusal) -> HTTPAnswer {
     HTTPAnswer(
       status: refusal.status, headers: refusal.headers.merging(Self.headers),
       body: Array((refusal.message + "\n").utf8), type: "text/plain; charset=utf-8")
   }
 
-  /// The refusal of a link that is wrong, expired, or of a revoked token.
+  /// The refusal of a link that is unknown or expired, or whose token was revoked.
   static var unknownLink: Refusal {
     Refusal(.notFound, "This link is unknown or has expired; 'glucoport remote page' makes a new one.")
   }
 }
 
 extension PageCalls {
-  /// Restrictions for browsers: no scripts, no requests, no caching, no framing. The page itself states the digest of
-  /// its style, so that no other style applies.
+  /// Headers that restrict the browser: no scripts, no requests, no caching, no frames. The page itself
+  /// states the digest of its style, so that no other style is applied.
   private static let headers: HTTPFields = {
     var headers: HTTPFields = [:]
     headers[.contentSecurityPolicy] =
@@ -126,7 +128,7 @@ extension PageCalls {
     return headers
   }()
 
-  /// With a name for the file, which a browser else names after the secret of the link.
+  /// For a PDF, a file name is added. Without it, a browser would name the file after the secret of the link.
   private static let pdfHeaders: HTTPFields = {
     var headers = Self.headers
     headers[wire: "Content-Disposition"] = "inline; filename=\"glucose-report.pdf\""
@@ -155,7 +157,8 @@ extension PageCalls {
         Self.answer(Refusal(.tooLarge, "This period has more than a page shows; choose fewer days."))
       case .invalid(let reason): Self.answer(Refusal(.badRequest, reason))
       }
-    // Waiting for the client's disconnection has consumed any further data of the client.
+    // The server read from the connection to notice the client's disconnection. Further data of the client
+    // are lost.
     answer.endsConnection = true
     return answer
   }
@@ -181,7 +184,8 @@ extension HTTPFields {
   }
 }
 
-/// The valid links to pages, by the SHA-256 of their secrets. They are lost when the server ends.
+/// The valid links to pages, by the SHA-256 of their secrets. They are only in memory, and are lost when the
+/// server ends.
 actor PageLinks {
   typealias Link = PageLinkEntry
 
@@ -195,7 +199,8 @@ actor PageLinks {
     maxPerLogin = perLogin
   }
 
-  /// Adds a link; false if other logins have too many.
+  /// Adds a link. If its login has the maximum number of links, the oldest one of the login is removed.
+  /// Returns false if the server has the maximum number of links even then.
   func add(_ link: Link, secretHash: [UInt8]) -> Bool {
     links = links.filter { $0.value.link.isValid(at: link.madeAt) }
     let own = links.filter { $0.value.link.login == link.login }
@@ -208,7 +213,7 @@ actor PageLinks {
     return true
   }
 
-  /// The link of a secret; nil if there is none or it has expired.
+  /// The link with this secret; nil if there is none or it has expired.
   func link(secretHash: [UInt8], at now: Int64) -> Link? {
     guard let link = links[secretHash]?.link else { return nil }
     if !link.isValid(at: now) { links[secretHash] = nil }
@@ -217,6 +222,7 @@ actor PageLinks {
 }
 
 extension PageLinkEntry {
-  /// A clock that was set back does not extend a link.
+  /// Whether the link is valid. It is not before `madeAt`, so that a clock which was set back does not extend
+  /// it.
   func isValid(at now: Int64) -> Bool { now >= madeAt && now < expiresAt }
 }

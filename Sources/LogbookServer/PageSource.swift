@@ -3,18 +3,20 @@
 package import Logbook
 package import LogbookAPI
 
-/// Creates the pages of a logbook for a browser. The server only knows who may see which logbook; it does not know the
-/// content of pages.
+/// Creates the pages of a logbook for a browser. The server only decides who may see a logbook, and does not
+/// know the content of pages.
 package protocol PageSource: Sendable {
-  /// Creates a page with a bounded number of days and readings. Must end early if its task is cancelled.
+  /// Creates a page with a limited number of days and readings. It must return early if its task is
+  /// cancelled.
   ///
-  /// - Parameter logbook: the logbook with the permissions of the login that created the link. A page only reads.
+  /// - Parameter logbook: the logbook, with the permissions of the login that created the link. A page must
+  ///   only read.
   func page(_ request: PageRequest, of logbook: any LogbookService) async throws -> PageAnswer
 }
 
 /// The request for a page of a logbook.
 package struct PageRequest: Sendable {
-  /// The parameters of the URL; each occurs once.
+  /// The parameters of the URL. A parameter that occurs twice was refused before.
   package var parameters: [String: String]
   /// The server's clock in UTC seconds.
   package var now: Int64
@@ -27,35 +29,36 @@ package struct PageRequest: Sendable {
 
 /// The result of a request for a page.
 package enum PageAnswer: Hashable, Sendable {
-  /// An HTML page that has no script and loads nothing. Its links lead to queries of the same path.
+  /// A page in HTML without scripts, which loads nothing. Its links lead to other queries of the same path.
   case html([UInt8])
   /// The page as a PDF.
   case pdf([UInt8])
-  /// There is no such page; the text states the wrong parameter.
+  /// The page does not exist. The text states which parameter is wrong.
   case invalid(String)
-  /// The period has more data than a page shows.
+  /// The requested period has more data than a page can show.
   case tooLarge
 }
 
 /// The settings of pages.
 package struct PageSettings: Sendable {
-  /// Creates the pages.
+  /// The object that creates the pages.
   package var source: any PageSource
-  /// Creates an unguessable secret.
+  /// Creates the secret of a link, which must not be guessable.
   package var makeSecret: @Sendable () -> LoginToken
-  /// The default validity of a link.
+  /// How long a link is valid by default, in seconds.
   package var linkSeconds = 900
-  /// The maximum validity of a link.
+  /// The maximum time for which a link is valid, in seconds.
   package var maxLinkSeconds = 86_400
-  /// The maximum number of links of one login; a further one replaces the oldest.
+  /// The maximum number of links of one login. If it has more, its oldest link is removed.
   package var maxLinksPerLogin = 8
-  /// The maximum number of links in total. Above it, a login can only replace its own.
+  /// The maximum number of links of all logins. When it is reached, only a login with `maxLinksPerLogin`
+  /// links can create another one, which replaces its oldest.
   package var maxLinks = 1000
-  /// The maximum size of a page.
+  /// The maximum size of a page in bytes.
   package var maxBytes = 4 << 20
   /// The time limit for creating a page.
   package var maxTime = Duration.seconds(30)
-  /// The maximum number of pages that are created at the same time. The maximum for one login is one.
+  /// The maximum number of pages that are created at the same time. For one login, it is one.
   package var maxPagesAtWork = 2
 
   package init(source: any PageSource, makeSecret: @escaping @Sendable () -> LoginToken) {

@@ -4,19 +4,20 @@ import HTTPTypes
 import Logbook
 import LogbookAPI
 
-/// An answer with an error. Its message contains no part of the request.
+/// An answer that reports an error. Its message contains no part of the request.
 struct Refusal: Error {
   let code: ErrorCode
   let message: String
-  /// Replaces the status that belongs to the code.
+  /// The HTTP status, if it is not the usual one of the code.
   var statusOverride: HTTPResponse.Status?
   var logbook: String?
   var retryAfterSeconds: Int?
-  /// Whether the connection is closed after it. The log then only counts it.
+  /// Whether the connection is closed after the answer. The log then does not list the refusal, but only
+  /// counts it.
   var endsConnection = false
-  /// The methods that the path accepts.
+  /// The methods that the path accepts, for the header `Allow`.
   var allowed: String?
-  /// How much of a content the server holds, if a part does not fit.
+  /// How much of a content the server holds, if the sent part does not begin where it ends.
   var held: HeldContent?
 
   init(_ code: ErrorCode, _ message: String) {
@@ -44,7 +45,7 @@ struct Refusal: Error {
     }
   }
 
-  /// Its headers.
+  /// The headers of the answer.
   var headers: HTTPFields {
     var headers: HTTPFields = [:]
     if code == .login { headers[.wwwAuthenticate] = "Bearer realm=\"glucoport\"" }
@@ -60,7 +61,7 @@ struct Refusal: Error {
 }
 
 extension Refusal {
-  /// The refusal for an error of a logbook.
+  /// The refusal that reports an error of a logbook.
   init(_ error: ServiceError) {
     switch error {
     case .nodeReused:

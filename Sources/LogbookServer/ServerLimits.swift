@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Limits concurrent work in total and for each login, so that many clients cannot exhaust the memory and no login
-/// blocks the others.
+/// Limits work that is in progress, in total and for each login. Thus a large number of clients cannot
+/// exhaust the memory, and no login blocks the others.
 actor WorkLimits {
   private let max: Int
   private let maxPerLogin: Int
@@ -13,7 +13,8 @@ actor WorkLimits {
     maxPerLogin = perLogin
   }
 
-  /// Reserves an amount for a login; false if it does not fit. The only work of the server always fits.
+  /// Reserves an amount for a login. Returns false if it exceeds a limit. If no other work is in progress,
+  /// any amount is accepted.
   func take(_ amount: Int, for login: String) -> Bool {
     let own = takenByLogin[login] ?? 0
     guard taken == 0 || taken + amount <= max, own == 0 || own + amount <= maxPerLogin else { return false }
@@ -29,11 +30,13 @@ actor WorkLimits {
   }
 }
 
-/// Counts failed logins by address. A valid token is never delayed, since people share addresses. Tokens of 256 random
-/// bits cannot be guessed, so the limit only bounds the work that guessing causes.
+/// Counts failed logins by address, and delays answers to further ones. A valid token is never delayed, since
+/// several people can share an address. Tokens of 256 random bits cannot be guessed, so the limit only
+/// reduces the work that guessing causes.
 actor FailedLogins {
   private static let windowSeconds: Int64 = 60
-  /// The number of addresses above which the counts are reset: more in a minute are not people.
+  /// The maximum number of addresses. If there are more in a minute, they are not people, and all counts are
+  /// reset.
   private static let maxAddresses = 10_000
 
   private struct Count {
@@ -41,11 +44,11 @@ actor FailedLogins {
     let since: Int64
   }
 
-  /// The consequence of a failure.
+  /// What follows from a failed login.
   struct Verdict: Equatable {
-    /// The seconds to wait after too many failures.
+    /// The time to wait in seconds, after too many failures; nil before.
     var waitSeconds: Int?
-    /// The number of failures that the log does not list, if a summary is due.
+    /// The number of failures that the log has not listed, if it is time for a summary; otherwise nil.
     var unlogged: Int?
   }
 
@@ -67,7 +70,7 @@ actor FailedLogins {
     return Verdict(waitSeconds: Int(count.since + Self.windowSeconds - now), unlogged: summary(now))
   }
 
-  /// A first summary immediately, then one for each minute.
+  /// The number for a summary in the log: the first at once, then one each minute. Nil if no summary is due.
   private func summary(_ now: Int64) -> Int? {
     unlogged += 1
     guard unloggedSince.map({ isOver($0, now) }) ?? true else { return nil }

@@ -6,14 +6,14 @@ import Logging
 
 /// The format of the server's log.
 package enum ServerLogFormat: String, CaseIterable, Sendable {
-  /// Time, level and message, then names and values.
+  /// One line of text: time, level and message, followed by names with values.
   case text
   /// One JSON object per line.
   case json
 }
 
 extension ServerSettings {
-  /// The log on standard error, which the system's journal collects.
+  /// A logger that writes to standard error, which the system's journal collects.
   func logger() -> Logger {
     var logger = Logger(label: "glucoport") { [clock, logFormat] label in
       switch logFormat {
@@ -25,14 +25,14 @@ extension ServerSettings {
     return logger
   }
 
-  /// Writes what an administrator must repair in the storage to that log.
+  /// Writes a message about a fault in the storage to this log. Only an administrator can repair such faults.
   package var storageWarnings: @Sendable (_ warning: String) -> Void {
     let logger = logger()
     return { logger.error("storage failed", metadata: ["reason": "\($0)"]) }
   }
 
-  /// Writes a line in one call, so that lines of several threads never mix. Errors are ignored: a failing log stops no
-  /// request.
+  /// Writes a line in one system call, so that lines of several threads never mix. Errors are ignored, since
+  /// no request may fail because of the log.
   private static func writeToStandardError(_ line: [UInt8]) { _ = write(2, line, line.count) }
 }
 

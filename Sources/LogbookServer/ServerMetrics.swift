@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Counts requests, their durations, and stored items. It has no personal data.
+/// Counts requests, their durations and the stored items. It contains no personal data.
 actor ServerMetrics {
   private var stored = 0
   private var accepted = 0
-  /// By route and status, as labels.
+  /// The number of requests, by the labels for route and status.
   private var requests: [String: Int] = [:]
-  /// By route, as labels.
+  /// The durations of requests, by the label for the route.
   private var times: [String: (total: Duration, count: Int)] = [:]
 
   func answered(_ route: WireRoute?, _ status: Int, _ duration: Duration) {

@@ -6,12 +6,13 @@ import NIOSSL
 
 /// The files for TLS.
 package struct ServerTLS: Hashable, Sendable {
-  /// The certificate and the certificates that signed it, PEM.
+  /// The path of a PEM file with the certificate of the server and those that signed it.
   package var certificateFile: String
-  /// Its private key, PEM.
+  /// The path of a PEM file with the private key.
   package var keyFile: String
 
-  /// Certificates, PEM, one of which must have signed each client's certificate; nil if clients need none.
+  /// The path of a PEM file with authorities, one of which must have signed the certificate of each client.
+  /// Nil if clients need no certificate.
   package var clientAuthoritiesFile: String?
 
   package init(certificateFile: String, keyFile: String, clientAuthoritiesFile: String? = nil) {
@@ -22,10 +23,11 @@ package struct ServerTLS: Hashable, Sendable {
 }
 
 extension ServerTLS {
-  /// The ciphers for TLS 1.2: only authenticated encryption with forward secrecy. All ciphers of TLS 1.3 have both.
+  /// The ciphers for TLS 1.2, all with authenticated encryption and forward secrecy. Every cipher of TLS 1.3
+  /// has both.
   private static let ciphers = "ECDHE+AESGCM:ECDHE+CHACHA20"
 
-  /// The TLS context for the current content of the files.
+  /// The TLS context that the current contents of the files give.
   ///
   /// - Throws: `Failure`: `configuration` for an unusable certificate or key, `permission` for a key that others can
   ///   read.
@@ -42,10 +44,10 @@ extension ServerTLS {
       configuration.applicationProtocols = ["http/1.1"]
       if let authorities = try clientAuthorities() {
         configuration.trustRoots = .certificates(authorities)
-        // A client has no host name.
+        // The certificate of a client contains no host name to compare.
         configuration.certificateVerification = .noHostnameVerification
       }
-      // The initialiser also checks that key and certificate match.
+      // This initialiser also checks whether key and certificate match.
       return try NIOSSLContext(configuration: configuration)
     } catch let failure as Failure {
       throw failure
@@ -64,7 +66,7 @@ extension ServerTLS {
       let certificates = try NIOSSLCertificate.fromPEMBytes(bytes)
       if !certificates.isEmpty { return certificates }
     } catch {
-      // The message below covers both a damaged file and one without certificates.
+      // The message below is used for a damaged file and for a file without certificates.
     }
     throw Failure(.configuration, "\(path): cannot read a PEM certificate from this file; check --client-ca")
   }
@@ -77,7 +79,8 @@ extension ServerTLS {
       .permission, "\(keyFile): other users may read or write the private key; run: chmod 600 '\(keyFile)'")
   }
 
-  /// Refuses a certificate without alternative names: clients compare the address only with these (RFC 9110 §4.3.4).
+  /// Refuses a certificate without alternative names: clients compare the server's address only with these
+  /// (RFC 9110 §4.3.4).
   private func checkNames(_ chain: [NIOSSLCertificate]) throws(Failure) {
     guard let leaf = chain.first, leaf._subjectAlternativeNames().isEmpty else { return }
     throw Failure(
@@ -87,7 +90,7 @@ extension ServerTLS {
   }
 }
 
-/// The certificate for new connections.
+/// The certificate that new connections use.
 actor ServerCertificate {
   private let files: ServerTLS
   private(set) var context: NIOSSLContext
@@ -100,16 +103,17 @@ actor ServerCertificate {
     context = try files.context()
   }
 
-  /// Reads the files again. Open connections keep their certificate. If the files are unusable, new connections also
-  /// keep the old one.
+  /// Reads the files again. Open connections keep their certificate. If the new files are unusable, the old
+  /// certificate also stays in use for new connections.
   ///
   /// - Throws: `Failure`, as `ServerTLS` does.
   func reload() throws(Failure) { context = try files.context() }
 }
 
-/// A file with a certificate or a key. Named pipes and devices are refused: reading one could block a running server.
+/// A file with a certificate or a key. Named pipes and devices are refused, since reading them could block a
+/// running server.
 private enum PEMFile {
-  /// The maximum size. The bundle of all authorities of a system has about 230 kB.
+  /// The maximum size in bytes. A bundle with all authorities of a system has about 230 kB.
   private static let maxBytes = 4 << 20
 
   /// The bytes of the file.

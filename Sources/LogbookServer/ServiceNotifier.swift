@@ -2,17 +2,18 @@
 
 import Glibc
 
-/// Reports states to the service manager by the protocol of sd_notify(3), one datagram each, without its library.
+/// Reports the state of the server to the service manager. It implements the protocol of sd_notify(3) without
+/// its library: one datagram for each state.
 package struct ServiceNotifier: Sendable {
-  /// A state of the protocol.
+  /// A state of the server, as the protocol defines them.
   enum State {
-    /// Requests are answered.
+    /// The server answers requests.
     case ready
-    /// The settings are being reloaded, until `ready`. The time is that of the monotonic clock.
+    /// The server reloads its settings, until it reports `ready`. The time is that of the monotonic clock.
     case reloading(microseconds: UInt64)
-    /// No more connections are accepted.
+    /// The server accepts no more connections.
     case stopping
-    /// The process responds.
+    /// The server still responds; for the watchdog.
     case alive
 
     var text: String {
@@ -26,10 +27,11 @@ package struct ServiceNotifier: Sendable {
   }
 
   private let socketPath: String
-  /// The interval at which the service manager expects `alive`; nil without a watchdog.
+  /// The interval in which `alive` must be reported; nil if the service manager has no watchdog for this
+  /// service.
   let aliveInterval: Duration?
 
-  /// The manager in the environment; nil if there is none that can be reached.
+  /// The service manager that the environment names; nil if there is none.
   ///
   /// - Parameter environment: returns the value of an environment variable.
   package init?(environment: (_ name: String) -> String?) {
@@ -40,7 +42,7 @@ package struct ServiceNotifier: Sendable {
     let process = environment("WATCHDOG_PID")
     let isMeant = process == nil || process.flatMap { Int32($0) } == getpid()
     let time = isMeant ? environment("WATCHDOG_USEC").flatMap { Int64($0) } : nil
-    // Half of the time, as sd_watchdog_enabled(3) recommends.
+    // Half of the watchdog's time, as sd_watchdog_enabled(3) recommends.
     aliveInterval = time.flatMap { $0 > 1 ? .microseconds($0 / 2) : nil }
   }
 
@@ -54,7 +56,7 @@ package struct ServiceNotifier: Sendable {
     let descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
     guard descriptor >= 0 else { return false }
     defer { close(descriptor) }
-    // An abstract name is delimited only by the length.
+    // The length marks the end of an abstract name, which has no final NUL.
     let length = 2 + socketPath.utf8.count + (socketPath.hasPrefix("@") ? 0 : 1)
     let bytes = Array(state.text.utf8)
     return withUnsafePointer(to: &address) { pointer in
@@ -64,7 +66,7 @@ package struct ServiceNotifier: Sendable {
     }
   }
 
-  /// The time of the monotonic clock for `reloading`.
+  /// The current time of the monotonic clock, for `State.reloading`.
   static var monotonicMicroseconds: UInt64 {
     var time = timespec()
     clock_gettime(CLOCK_MONOTONIC, &time)

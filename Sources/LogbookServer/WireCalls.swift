@@ -5,20 +5,20 @@ import HummingbirdCore
 import Logbook
 import LogbookAPI
 
-/// The calls of the protocol for the logbook of the request's login.
+/// Answers the calls of the protocol, for the logbook of the request's login.
 struct WireCalls: Sendable {
   var body: IncomingBody
   let clock: @Sendable () -> Int64
   let metrics: ServerMetrics
 
-  /// `GET /v1/logbook`
+  /// Answers `GET /v1/logbook`.
   func logbook(_ incoming: IncomingRequest, _ service: any LogbookService) async throws -> HTTPAnswer {
     var logbook = try await service.logbook()
     logbook.time = clock()
     return HTTPAnswer(body: WireCodec.write(logbook))
   }
 
-  /// `POST /v1/readings`
+  /// Answers `POST /v1/readings`.
   func readings(_ incoming: IncomingRequest, _ service: any LogbookService) async throws -> HTTPAnswer {
     let run = try incoming.run()
     return try await body.read(incoming.request) { bytes in
@@ -32,7 +32,7 @@ struct WireCalls: Sendable {
     }
   }
 
-  /// `POST /v1/records`
+  /// Answers `POST /v1/records`.
   func records(_ incoming: IncomingRequest, _ service: any LogbookService) async throws -> HTTPAnswer {
     let run = try incoming.run()
     return try await body.read(incoming.request) { bytes in
@@ -50,7 +50,7 @@ struct WireCalls: Sendable {
     }
   }
 
-  /// `GET /v1/changes`
+  /// Answers `GET /v1/changes`.
   func changes(_ incoming: IncomingRequest, _ service: any LogbookService) async throws -> HTTPAnswer {
     let run = try incoming.run()
     let after = try incoming.parameter("after").flatMap { $0.isEmpty ? nil : $0 }
@@ -73,7 +73,7 @@ struct WireCalls: Sendable {
 }
 
 extension WireCalls {
-  /// The part of the logbook that a request asks for; nil for all changes.
+  /// The part of the logbook that the request asks for; nil if it asks for all changes.
   private static func part(_ incoming: IncomingRequest) throws(Refusal) -> ChangePart? {
     let guid = try incoming.parameter("guid")
     let only = try incoming.parameter("only")
@@ -103,7 +103,7 @@ extension WireCalls {
 }
 
 extension WireCalls {
-  /// `GET /v1/digests`: digests over readings or records, or the content of some buckets.
+  /// Answers `GET /v1/digests` with digests over readings or records, or with the items of some buckets.
   func digests(_ incoming: IncomingRequest, _ service: any LogbookService) async throws -> HTTPAnswer {
     let run = try incoming.run()
     guard let digests = service.digests else { throw Refusal(.notFound, "this server compares no logbooks") }
@@ -135,7 +135,8 @@ extension WireCalls {
 }
 
 extension WireCalls {
-  /// `DELETE /v1/logbook`: permanently removes the logbook of the login. The request must state its name.
+  /// Answers `DELETE /v1/logbook`: removes the logbook of the login permanently. The request must state its
+  /// name and id.
   func purge(_ incoming: IncomingRequest, _ service: any LogbookService) async throws -> HTTPAnswer {
     try await body.read(incoming.request) { bytes in
       let named = try WireCodec.readPurge(bytes)

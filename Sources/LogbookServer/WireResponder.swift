@@ -6,7 +6,7 @@ import Logbook
 import LogbookAPI
 import Logging
 
-/// Answers each request: finds its route and login, performs it, and logs the outcome.
+/// Answers each request: finds the route and the login, runs the call, and logs the result.
 struct WireResponder: Sendable {
   private let storage: any ServerStorage
   private let calls: WireCalls
@@ -61,14 +61,15 @@ struct WireResponder: Sendable {
         isOfPage
         ? PageCalls.answer(refusal)
         : HTTPAnswer(status: refusal.status, headers: refusal.headers, body: refusal.body)
-      // The body may be unread and unbounded, so the connection is closed. For a page, the wait for the client's
-      // disconnection may have consumed further data.
+      // The body may be unread and of any length, so the connection is closed. For a page, waiting for the
+      // client's disconnection may have read further data.
       answer.endsConnection = incoming.hasBody || refusal.endsConnection || isOfPage
       isLogged = !refusal.endsConnection
     }
     let duration = ContinuousClock.now - start
     await metrics.answered(route, answer.status.code, duration)
-    // Not even the body of a refusal may follow HEAD: the client would take it for the next answer.
+    // An answer to HEAD must never have a body, not even a refusal: the client would take it for the next
+    // answer.
     if request.method == .head { answer.body = [] }
     if isLogged { log(request.method, route, answer.status.code, duration, loginName) }
     return await answer.response(
@@ -105,7 +106,7 @@ extension WireResponder {
     let login =
       route == .page ? try await pageLogin(incoming, origin) : try await login(incoming, origin)
     loginName = login.name
-    // A read-only login may create links, since they show only what it can read.
+    // Logins that may only read can create links, since a link shows only what the login can read.
     guard !WireRoute.writes(method) || route == .pageLinks || login.role == .write else {
       throw Refusal(.readOnly, "this token may only read")
     }
@@ -166,7 +167,7 @@ extension WireResponder {
     return pages
   }
 
-  /// Counts a failed login; returns this refusal, or another one after too many failures.
+  /// Counts a failed login. Returns `refusal`, or a refusal that asks to wait after too many failures.
   private func failure(of origin: RequestOrigin, _ refusal: Refusal) async throws -> Refusal {
     let verdict = await failedLogins.add(origin.address, at: clock())
     if let count = verdict.unlogged {
@@ -184,7 +185,8 @@ extension WireResponder {
     return refusal
   }
 
-  /// Whether the receiving address serves the route. Metrics without a separate address are served only to this machine.
+  /// Whether the address that received the request serves the route. Without a separate address, metrics are
+  /// only served to this machine.
   private func isServed(_ route: WireRoute, _ incoming: IncomingRequest, _ origin: RequestOrigin) -> Bool {
     switch origin.place {
     case .everything: route != .metrics || isLocal(incoming, origin)
@@ -193,7 +195,7 @@ extension WireResponder {
     }
   }
 
-  /// Whether a request comes directly from this machine, not through a proxy.
+  /// Whether the request comes from this machine directly, and not through a proxy.
   private func isLocal(_ incoming: IncomingRequest, _ origin: RequestOrigin) -> Bool {
     origin.isLoopback && !incoming.isForwarded
   }
@@ -208,7 +210,7 @@ extension WireResponder {
       }
       return Refusal(error)
     case is CancellationError: return Refusal(.busy, "the server is stopping")
-    // The connection ended or violated HTTP while its body was read.
+    // The connection ended or violated HTTP while the body was read.
     default: return Refusal(.badRequest, "the body could not be read")
     }
   }

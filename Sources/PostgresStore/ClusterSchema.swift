@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The second and third version of the schema: logbooks in further databases.
+/// The second and the third version of the schema, which allow logbooks in further databases.
 ///
-/// The database with the logins is the directory. It names further databases, the clusters, and has the cluster of each
-/// logbook. Each database has the state of the copies that it holds.
+/// The database with the logins is the directory. It lists further databases, which are called clusters, and
+/// states the cluster of each logbook. A copy of a logbook outside of the directory is called a guest. Each
+/// database also stores the state of its copies.
 extension PostgresSchema {
-  /// The name of the directory's database among the clusters.
+  /// The name of the directory's own database in the list of clusters.
   static let home = "default"
 
   static let clusters: [String] = [
@@ -42,8 +43,8 @@ extension PostgresSchema {
     "EXISTS (SELECT 1 FROM glucoport.residence r WHERE r.logbook = \(table).logbook AND r.state = 'left')"
   }
 
-  /// Records in the directory where the copy of a logbook went. The number of moves keeps an earlier move from being
-  /// recorded after a later one.
+  /// Records in the directory to which cluster a logbook was moved. The number of moves prevents that an
+  /// earlier move is recorded after a later one.
   private static let follow = """
     CREATE FUNCTION glucoport.follow(which text, known_moves bigint, target text) RETURNS boolean
     LANGUAGE sql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $body$
@@ -55,11 +56,12 @@ extension PostgresSchema {
     $body$
     """
 
-  /// A guest has the number of moves with which a request used its copy, or its move ended. By it, a directory from a backup
-  /// is corrected. A copy with a larger number in `residence` is one that its move has not finished.
+  /// A database records the number of moves of a guest when a request uses the copy, or when the move to it
+  /// ends. With this number, a directory that was restored from a backup is corrected. If `residence` has a
+  /// larger number for a copy, its move has not ended.
   static let confirmations = [arrive, adopt, closed]
 
-  /// Records in the database of a guest that the directory states this copy.
+  /// Records, in the database of a guest, that the directory states this copy.
   private static let arrive = """
     CREATE FUNCTION glucoport.arrive(which text, known_moves bigint) RETURNS void
     LANGUAGE sql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $body$
@@ -67,8 +69,8 @@ extension PostgresSchema {
     $body$
     """
 
-  /// Records in a directory from a backup where a later copy is, and closes the directory's own copy. Requests that change
-  /// the logbook have ended before, or see it.
+  /// Corrects a directory that was restored from a backup: records where a later copy is, and closes the
+  /// directory's own copy. Requests that change the logbook have ended before, or see the result.
   private static let adopt = """
     CREATE FUNCTION glucoport.adopt(which text, known_moves bigint, target text) RETURNS boolean
     LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $body$
@@ -89,7 +91,8 @@ extension PostgresSchema {
     END $body$
     """
 
-  /// The tables whose rows are deleted with a copy. The others have one row each, by which stale requests are recognised.
+  /// The tables whose rows are deleted when a copy is removed. The other tables keep one row for each copy,
+  /// with which outdated requests are recognised.
   static let rowsOfCopy = [
     "blob_part", "blob", "accepted", "record", "reading", "series", "device", "node", "epoch",
   ]

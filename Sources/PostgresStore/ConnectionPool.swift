@@ -7,69 +7,70 @@ import Logbook
 package struct PoolLimits: Hashable, Sendable {
   /// The maximum number of connections of this process.
   package var connections = 8
-  /// The time for which a request waits for a connection; then it is answered as busy.
+  /// How long a request waits for a connection. After this time, the server answers that it is busy.
   package var acquireTime = Duration.seconds(5)
-  /// The time limit of a request on a connection, with its retries.
+  /// The time limit of a request on a connection, including its retries.
   package var requestTime = Duration.seconds(30)
-  /// The time for which a statement waits for a lock, in milliseconds.
+  /// How long a statement waits for a lock, in milliseconds.
   package var lockMilliseconds = 5000
 
-  /// The maximum number of further connections, for logins.
+  /// The maximum number of additional connections that are only used for logins.
   static let maxLoginConnections = 2
 
-  /// The maximum number of connections of this process, with those for logins.
+  /// The maximum number of connections of this process, including those for logins.
   ///
-  /// - Parameter clusters: the number of databases besides that with the logins.
+  /// - Parameter clusters: the number of databases in addition to the one with the logins.
   package func allConnections(clusters: Int) -> Int {
     connections * (1 + clusters) + min(connections, Self.maxLoginConnections)
   }
 
-  /// Limits for a server with 32 concurrent requests.
+  /// The default limits, for a server that handles 32 requests at the same time.
   package init() {}
 }
 
-/// Figures of the connections to a database since the start.
+/// Measurements of the connections to a database since the server started.
 struct PoolFigures: Sendable {
-  /// Connections that are in use or idle.
+  /// The number of open connections, both used and idle.
   var connections = 0
-  /// Connections in use.
+  /// The number of connections in use.
   var busy = 0
-  /// Requests that wait for a connection.
+  /// The number of requests that are waiting for a connection.
   var waiting = 0
-  /// Requests that waited in vain.
+  /// The number of requests that waited for a connection until their time limit.
   var timedOut = 0
-  /// Transactions that ended, and their time with all retries.
+  /// The number of transactions that have ended, and the total time of them with all retries.
   var transactions = 0
   var time = Duration.zero
-  /// Transactions that were repeated.
+  /// The number of repeated attempts of transactions.
   var retries = 0
-  /// Transactions that waited too long for a lock.
+  /// The number of transactions that waited too long for a lock.
   var lockTimeouts = 0
-  /// Connections that were lost or could not be made.
+  /// The number of connections that were lost or could not be opened.
   var lostConnections = 0
-  /// The statements of these transactions.
+  /// The times of the statements in these transactions.
   var statements = StatementTimes()
 }
 
-/// The connections of this process to a database, each with a separate thread that may block.
+/// The connections of this process to a database. Each has a separate thread, which may block.
 struct ConnectionPool: Sendable {
-  /// Which connections are free, and which requests wait.
+  /// The free connections, and the requests that wait for one.
   let queue: PoolQueue
   private let limits: PoolLimits
   private let faults: FaultLog
 
   /// - Parameters:
-  ///   - address: where connections are made, at the first requests.
-  ///   - faults: what an administrator must repair.
+  /// - address: the database. Connections are opened by the first requests.
+  /// - faults: receives the errors that an administrator must repair.
   init(_ address: DatabaseAddress, _ limits: PoolLimits, _ faults: FaultLog = FaultLog { _ in }) {
     queue = PoolQueue(address, maxConnections: limits.connections)
     self.limits = limits
     self.faults = faults
   }
 
-  /// Runs a transaction. It is repeated after a serialisation failure, a deadlock or a lost connection.
+  /// Runs a transaction. After a serialisation failure, a deadlock or a lost connection, it is repeated.
   ///
-  /// - Throws: `ServiceError` of the work; `busy` without a connection in time, or if the commit is uncertain.
+  /// - Throws: `ServiceError` of `work`; `busy` if no connection is free in time, or if it is unknown whether
+  ///   the commit succeeded.
   func run<Value: Sendable>(
     _ mode: TransactionMode, _ work: @escaping @Sendable (DatabaseTransaction) throws -> Value
   ) async throws(ServiceError) -> Value {
@@ -89,10 +90,10 @@ struct ConnectionPool: Sendable {
     }
   }
 
-  /// Closes every connection, after the last request.
+  /// Closes all connections. It must be called after the last request.
   func close() async { await queue.close() }
 
-  /// A free connection; nil if there is none in time, or if the request is cancelled.
+  /// A free connection; nil if none becomes free in time, or if the request is cancelled.
   private func connection() async -> PooledConnection? {
     switch await queue.take() {
     case .connection(let connection): return connection
@@ -112,11 +113,11 @@ struct ConnectionPool: Sendable {
   }
 }
 
-/// The free connections of a pool, and the requests that wait for one in the order of their arrival.
+/// The free connections of a pool, and the requests that wait for one, in the order of their arrival.
 actor PoolQueue {
   enum Place {
     case connection(PooledConnection)
-    /// The number of a request that waits.
+    /// The request must wait. The number identifies it.
     case waiter(Int)
   }
 
@@ -125,7 +126,7 @@ actor PoolQueue {
   private var idle: [PooledConnection] = []
   private var waiters: [Int] = []
   private var continuations: [Int: CheckedContinuation<PooledConnection?, Never>] = [:]
-  /// Connections for requests that do not wait yet.
+  /// Connections that were given to requests before they called `wait`, by the numbers of the requests.
   private var granted: [Int: PooledConnection] = [:]
   private var nextNumber = 0
   private var isClosed = false
@@ -152,14 +153,14 @@ actor PoolQueue {
     return .waiter(nextNumber)
   }
 
-  /// Waits for a connection; nil after `giveUp`.
+  /// Waits until the request gets a connection; nil after `giveUp`.
   func wait(_ number: Int) async -> PooledConnection? {
     if let connection = granted.removeValue(forKey: number) { return connection }
     guard waiters.contains(number) else { return nil }
     return await withCheckedContinuation { continuations[number] = $0 }
   }
 
-  /// Ends the wait of a request that has no connection.
+  /// Ends the wait of a request that has not got a connection.
   func giveUp(_ number: Int) {
     guard let place = waiters.firstIndex(of: number) else { return }
     waiters.remove(at: place)
@@ -168,7 +169,7 @@ actor PoolQueue {
     continuations.removeValue(forKey: number)?.resume(returning: nil)
   }
 
-  /// Returns a connection after a transaction.
+  /// Makes a connection free again after a transaction, and adds the measurements of the transaction.
   func release(_ connection: PooledConnection, time: Duration, _ work: TransactionWork) {
     figures.transactions += 1
     figures.time += time
@@ -202,21 +203,23 @@ actor PoolQueue {
   }
 }
 
-/// How a transaction begins.
+/// The kinds of transactions, which begin in different ways.
 enum TransactionMode: Sendable {
-  /// Reads one state of the database.
+  /// Reads. All statements see the same state of the database.
   ///
-  /// - Parameter logbook: the logbook whose rows are visible.
+  /// - Parameter logbook: the number of the logbook whose rows are visible.
   case reading(logbook: Int64)
-  /// Writes, after it locked the logbook's counter: no other transaction assigns numbers until it ends.
+  /// Writes to a logbook. First it locks the logbook's counter, so that no other transaction assigns sequence
+  /// numbers until it ends.
   case changing(logbook: Int64)
-  /// Writes the content of attachments, which has no numbers, after it locked the logbook's total of contents.
+  /// Writes the content of attachments, which has no sequence numbers. First it locks the logbook's total of
+  /// contents.
   case storingContent(logbook: Int64)
-  /// Uses tables without rows of a logbook.
+  /// Uses only tables that belong to no single logbook.
   case directory
 
-  /// The statements that begin it. All settings end with the transaction, so that a pooler may give the next one
-  /// another connection.
+  /// The statements that begin the transaction. All settings apply only to this transaction, since a pooler
+  /// may use another connection for the next one.
   func script(_ limits: PoolLimits) -> String {
     let statement = Int(limits.requestTime / .milliseconds(1))
     let level =
@@ -237,9 +240,10 @@ enum TransactionMode: Sendable {
     return script
   }
 
-  /// Every statement reads its rows by an index in the order of that index. Where the statistics of a table do not know a
-  /// logbook yet, the planner takes it for empty: it would read the whole logbook and sort it. A sort that remains makes a
-  /// statement seem so expensive that it would be compiled.
+  /// Settings of the query planner. Each statement should read its rows by an index, in the order of the
+  /// index. If the statistics of a table do not contain a logbook yet, the planner assumes that it is empty.
+  /// Without these settings it would read and sort the whole logbook. A sort that is unavoidable then seems
+  /// so expensive that PostgreSQL would compile the statement, so JIT is off.
   static let plans =
     "SET LOCAL enable_sort = off; SET LOCAL enable_bitmapscan = off; SET LOCAL jit = off"
 
@@ -252,7 +256,7 @@ enum TransactionMode: Sendable {
 
   var writes: Bool { if case .reading = self { false } else { true } }
 
-  /// The kind of the statements that begin it.
+  /// The kind under which the beginning statements are measured.
   var kind: String {
     switch self {
     case .changing: StatementTimes.lock + "counter"
@@ -262,7 +266,7 @@ enum TransactionMode: Sendable {
   }
 }
 
-/// An open transaction, on the thread of its connection.
+/// An open transaction. It is used on the thread of its connection.
 struct DatabaseTransaction {
   private let connection: DatabaseConnection
   private let deadline: ContinuousClock.Instant
@@ -288,7 +292,7 @@ struct DatabaseTransaction {
     }
   }
 
-  /// Runs statements without parameters.
+  /// Runs statements without parameters, separated by semicolons.
   func run(_ script: String) throws(DatabaseError) {
     try stopwatch.time(stopwatch.kind(of: script)) { () throws(DatabaseError) in
       try connection.run(script, by: deadline)
@@ -296,7 +300,7 @@ struct DatabaseTransaction {
   }
 }
 
-/// What the attempts of one transaction took.
+/// Measurements of one transaction over all its attempts.
 struct TransactionWork: Sendable {
   var retries = 0
   var lostConnections = 0
@@ -304,14 +308,14 @@ struct TransactionWork: Sendable {
   var statements = StatementTimes()
 }
 
-/// Measures the statements of one connection, on its thread.
+/// Measures the statements of one connection. It is used on the connection's thread.
 final class Stopwatch {
   private static let maxKinds = 200
 
   private(set) var times = StatementTimes()
   private var kinds: [String: String] = [:]
 
-  /// The kind of a statement, which is mostly known: a request has up to ten.
+  /// The kind of a statement, from a cache: a request has up to ten statements, which are usually known.
   func kind(of statement: String) -> String {
     if let known = kinds[statement] { return known }
     let kind = StatementTimes.kind(of: statement)
@@ -320,14 +324,14 @@ final class Stopwatch {
     return kind
   }
 
-  /// Runs a statement of this kind, and adds its time also if it fails.
+  /// Runs `body` as a statement of this kind and adds its time, even if it fails.
   func time<Value>(_ kind: String, _ body: () throws(DatabaseError) -> Value) throws(DatabaseError) -> Value {
     let start = ContinuousClock.now
     defer { times.add(ContinuousClock.now - start, kind) }
     return try body()
   }
 
-  /// The times since the last call.
+  /// The times that were measured since the last call.
   func lap() -> StatementTimes {
     defer { times = StatementTimes() }
     return times
@@ -357,7 +361,7 @@ struct PooledConnection: Sendable {
   func close() { thread.begin { $0.close() } }
 }
 
-/// A connection that is made when it is needed, and its transactions. It is used on one thread.
+/// A connection that is opened when it is first needed, and runs transactions. It is used on one thread.
 private struct DatabaseSession {
   private static let maxRetries = 3
   private static let pauseMicroseconds: UInt32 = 20_000
@@ -370,7 +374,7 @@ private struct DatabaseSession {
 
   mutating func close() { connection = nil }
 
-  /// Runs a transaction, and repeats it while that can help.
+  /// Runs a transaction. It is repeated while the error is transient and time is left.
   mutating func run<Value>(
     _ mode: TransactionMode, _ limits: PoolLimits, _ body: (DatabaseTransaction) throws -> Value
   ) -> PooledConnection.Outcome<Value> {
@@ -398,7 +402,7 @@ private struct DatabaseSession {
           throw error
         }
         work.retries += 1
-        // Transactions that met once shall not meet again.
+        // Waits for a random time, so that two transactions that were in conflict do not meet again.
         usleep(UInt32.random(in: 1000...Self.pauseMicroseconds) * UInt32(work.retries))
       }
     }
@@ -423,7 +427,7 @@ private struct DatabaseSession {
     do {
       try stopwatch.time("commit") { () throws(DatabaseError) in try connection.run("COMMIT", by: deadline) }
     } catch {
-      // A database that stops can end the session of a transaction that it committed.
+      // A database that is shutting down can end the session after the transaction was committed.
       if error.endsConnection { throw mode.writes ? DatabaseError.commitUnknown : .lost }
       rollBack(connection)
       throw error

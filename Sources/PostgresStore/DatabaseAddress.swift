@@ -2,23 +2,24 @@
 
 package import Logbook
 
-/// Where a database is: a connection string as libpq accepts it, a URI or keywords with values. Service files,
-/// `PGPASSFILE` and further variables of the environment apply as in every program with libpq.
+/// The address of a database, as a connection string that libpq accepts: a URI, or keywords with values. As
+/// in every program that uses libpq, service files, `PGPASSFILE` and further environment variables apply.
 package struct DatabaseAddress: Sendable {
   let library: LibPQ
-  /// In the order in which the library applies them: a later one overrides an earlier one.
+  /// The options in the order in which libpq applies them: a later option overrides an earlier one.
   private(set) var options: [(key: String, value: String)]
-  /// Whether the text states a role.
+  /// Whether the text states a role (a user name).
   let hasRole: Bool
 
-  /// Seconds for one host of the address.
+  /// The time limit for connecting to one host of the address, in seconds.
   private static let connectSeconds = 5
-  /// Milliseconds after which a connection whose data are not confirmed ends.
+  /// The time in milliseconds after which a connection ends if the other side does not confirm sent data.
   private static let unconfirmedMilliseconds = 15_000
 
-  /// Loads the library and checks the text.
+  /// Loads libpq, and checks the text.
   ///
-  /// - Throws: `Failure`: `usage` for an invalid text or one with a password, `configuration` without the library.
+  /// - Throws: `Failure`: `usage` for an invalid text or one with a password, `configuration` if libpq is not
+  ///   installed.
   package init(_ text: String) throws(Failure) {
     library = try LibPQ.loaded.get()
     let stated = try library.options(of: text)
@@ -34,7 +35,8 @@ package struct DatabaseAddress: Sendable {
       ("tcp_user_timeout", String(Self.unconfirmedMilliseconds)),
       ("keepalives_idle", "30"), ("keepalives_interval", "10"), ("keepalives_count", "3"),
       ("fallback_application_name", "glucoport"),
-      // A standby lags: a client that moves between servers would miss changes that it was told of.
+      // A standby lags the primary server. A client that gets answers from both would miss changes that it
+      // was told of.
       ("target_session_attrs", "read-write"),
       ("dbname", text),
       ("client_encoding", "UTF8"),

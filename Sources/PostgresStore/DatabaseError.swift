@@ -3,34 +3,34 @@
 import Logbook
 import Synchronization
 
-/// Why a statement failed. It holds no value of a row.
+/// Why a statement failed. The error contains no value of a row.
 enum DatabaseError: Error, Hashable {
-  /// No connection: the reason of the library.
+  /// No connection could be opened. The text is libpq's reason.
   case unreachable(String)
-  /// The connection ended, or there was no answer in time. What was sent may have been applied.
+  /// The connection ended, or no answer came in time. The statements that were sent may have been applied.
   case lost
-  /// The connection ended while the commit was pending. The transaction may have been applied.
+  /// The connection ended during the commit. The transaction may have been applied.
   case commitUnknown
   /// The database refused a statement.
   ///
   /// - Parameters:
-  ///   - state: the SQLSTATE.
-  ///   - object: the table and constraint, if the database names them.
+  /// - state: the SQLSTATE code of the error.
+  /// - object: the names of the table and constraint, if the database states them.
   case refused(state: String, object: String)
-  /// The database has something that glucoport never writes.
+  /// The database contains data that glucoport never writes.
   case unexpected(String)
 
-  /// Whether the whole transaction can be repeated at once.
+  /// Whether the transaction may succeed if it is repeated at once.
   var isTransient: Bool {
     switch self {
     case .lost: true
-    // Serialisation failure and deadlock; a shutdown, a crash or the start of the database.
+    // These are serialisation failure and deadlock, and the shutdown, crash or start of the database.
     case .refused(let state, _): ["40001", "40P01", "57P01", "57P02"].contains(state)
     case .unreachable, .commitUnknown, .unexpected: false
     }
   }
 
-  /// Whether the connection cannot be used any more.
+  /// Whether the connection can no longer be used.
   var endsConnection: Bool {
     switch self {
     case .lost, .commitUnknown, .unreachable: true
@@ -39,7 +39,7 @@ enum DatabaseError: Error, Hashable {
     }
   }
 
-  /// Whether a constraint refused a value that exists.
+  /// Whether a unique constraint refused a value that already exists.
   var isDuplicate: Bool {
     if case .refused(state: "23505", _) = self { true } else { false }
   }
@@ -49,13 +49,14 @@ enum DatabaseError: Error, Hashable {
     switch self {
     case .unreachable, .lost, .commitUnknown: .busy(Self.away, retryAfterSeconds: 2)
     case .refused(let state, let object):
-      // A lock or the statement took too long; no connection or no memory is left; retries did not help.
+      // A lock or the statement took too long, no connection or memory is left, or retries did not help.
       if ["55P03", "57014", "40001", "40P01", "25006"].contains(state)
         || ["57P", "08", "53"].contains(where: state.hasPrefix)
       {
         .busy("the storage is busy; try again", retryAfterSeconds: 1)
       } else if let fault = SetupFault(state: state) {
-        // Half of the request would fail too, so that a client must not divide it or put it aside.
+        // Both halves of the request would fail, too. With `busy`, the client neither divides the request nor
+        // sets items aside.
         .busy(fault.sentence, retryAfterSeconds: SetupFault.retrySeconds)
       } else {
         .serverFailure(
@@ -68,7 +69,8 @@ enum DatabaseError: Error, Hashable {
     }
   }
 
-  /// What an administrator of the server must know, as `serviceError` does not say it; nil for what passes by itself.
+  /// What an administrator must know in addition to `serviceError`, for the log. Nil for an error that passes
+  /// by itself.
   var warning: String? {
     switch self {
     case .unreachable(let reason): "the database cannot be reached: \(reason)"
@@ -84,7 +86,7 @@ enum DatabaseError: Error, Hashable {
     }
   }
 
-  /// The failure for a command at a terminal.
+  /// The error as the failure of a command.
   var failure: Failure {
     switch self {
     case .unreachable(let reason): Failure(.unavailable, "the database cannot be reached: \(reason)")
@@ -105,27 +107,27 @@ enum DatabaseError: Error, Hashable {
   static let away = "the database of the server cannot be reached; try again"
 }
 
-/// Something in the database that no request can pass, and that its administrator must repair.
+/// A fault of the database that affects every request, and that its administrator must repair.
 private enum SetupFault {
-  /// A right of the role was revoked, or row security refuses a row.
+  /// The role lacks a right that was revoked, or row security refuses a row.
   case rights
-  /// A dump is being restored, or the database is not prepared any more, or is of another version.
+  /// The tables are missing or of another version, or a dump is being restored.
   case tables
 
-  /// The time after which a client asks again, in seconds.
+  /// The time after which a client should try again, in seconds.
   static let retrySeconds = 30
 
-  /// The fault with this SQLSTATE; nil for another one.
+  /// The fault that this SQLSTATE code shows; nil for any other code.
   init?(state: String) {
     switch state {
     case "42501": self = .rights
-    // No table, no schema, no column, no function.
+    // The codes for a missing table, schema, column or function.
     case "42P01", "3F000", "42703", "42883": self = .tables
     default: return nil
     }
   }
 
-  /// For a client.
+  /// The message for a client.
   var sentence: String {
     switch self {
     case .rights: "the server lacks a right in its database, which its administrator must repair; try again"
@@ -133,7 +135,7 @@ private enum SetupFault {
     }
   }
 
-  /// For the log.
+  /// The message for the log.
   func warning(_ state: String) -> String {
     let fault =
       switch self {
@@ -144,9 +146,9 @@ private enum SetupFault {
   }
 }
 
-/// Passes warnings on to the log of the server, each of them seldom.
+/// Writes warnings to the log of the server. Equal warnings are written only once in a while.
 final class FaultLog: Sendable {
-  /// The time for which a warning is not repeated, since each request of each client could cause it.
+  /// The time in which an equal warning is not repeated, since every request of every client could cause it.
   static let silence = Duration.seconds(600)
   private static let maxWarnings = 100
 

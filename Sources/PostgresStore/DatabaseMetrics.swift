@@ -2,7 +2,8 @@
 
 import Logbook
 
-/// The figures of the databases of a server, in the text format of Prometheus. Each family has the lines of all databases.
+/// Measurements of all databases of a server, in the text format of Prometheus. The lines of all databases
+/// are grouped by family.
 struct DatabaseMetrics {
   private static let prefix = "glucoport_database_"
 
@@ -14,7 +15,7 @@ struct DatabaseMetrics {
 
   /// Adds the lines of one database.
   ///
-  /// - Parameter cluster: its name in the directory.
+  /// - Parameter cluster: the name of the database in the directory.
   mutating func add(_ figures: PoolFigures, _ state: DatabaseState?, of cluster: String) {
     func add(
       _ family: String, _ type: String, _ value: Any, _ label: (String, String)? = nil, suffix: String = ""
@@ -36,7 +37,7 @@ struct DatabaseMetrics {
     add("lost_connections_total", "counter", figures.lostConnections)
     addTotal("transaction_seconds", figures.time, figures.transactions)
     for (kind, total) in figures.statements.totals.sorted(by: { $0.key < $1.key }) {
-      // What waits for a lock is a separate family: it is not work.
+      // Time that statements wait for a lock is a separate family, since it is not work.
       if kind.hasPrefix(StatementTimes.lock) {
         addTotal(
           "lock_seconds", total.time, total.count, ("row", String(kind.dropFirst(StatementTimes.lock.count))))
@@ -61,20 +62,21 @@ struct DatabaseMetrics {
   }
 }
 
-/// What a database that answers knows about its standbys.
+/// What a database reports about its standbys.
 struct DatabaseState: Sendable {
-  /// Nil if the role may not see them (`pg_monitor`).
+  /// The number of standbys; nil if the role may not see them, since it lacks `pg_monitor`.
   var standbys: Int64?
-  /// The lag of the slowest one, in its last answer. It stays small while a standby replays nothing.
+  /// The lag of the slowest standby when it last reported, in seconds. While a standby replays nothing, the
+  /// value does not grow.
   var lagSeconds: Double?
-  /// The log that the slowest one has not replayed.
+  /// The number of bytes in the log that the slowest standby has not replayed.
   var lagBytes: Int64?
 }
 
 extension PostgresClusters {
-  /// The figures of all databases.
+  /// Measurements of all databases.
   ///
-  /// - Parameter others: the statements of other connections to the directory.
+  /// - Parameter others: the times of statements on the connections for logins.
   nonisolated func metrics(with others: StatementTimes) async -> String {
     let databases = await named()
     let states = await withTaskGroup(of: (Int, DatabaseState?).self) { group in

@@ -2,17 +2,19 @@
 
 import Logbook
 
-/// Notices that the database with the logins was restored or replaced, before a request uses what it states.
+/// Detects that the database with the logins was restored or replaced, before a request uses its data.
 ///
-/// It then may state the places of logbooks before their moves. Requests would change old copies of them.
+/// A restored directory may state where logbooks were before later moves. Requests would then change outdated
+/// copies.
 actor DirectoryWatch {
-  /// SQL for a text that differs after a restart, a promotion and a restore. It is part of each look-up, and therefore cheap.
+  /// The SQL expression for a text that changes after a restart, a promotion and a restore. It is part of
+  /// each look-up, so it must be cheap.
   static let instance = """
     concat_ws('/', extract(epoch FROM pg_postmaster_start_time()), \
     (SELECT oid FROM pg_database WHERE datname = current_database()))
     """
 
-  /// The time after which a repair is tried again, if a cluster did not answer.
+  /// The time after which a repair is tried again, if not all clusters answered.
   static let pause = Duration.seconds(30)
 
   private let work: @Sendable () async -> Bool
@@ -21,13 +23,13 @@ actor DirectoryWatch {
   private var waiting: [CheckedContinuation<Void, Never>] = []
   private var repeatedAt: ContinuousClock.Instant?
 
-  /// - Parameter repair: corrects the directory; false if a cluster did not answer.
+  /// - Parameter repair: corrects the directory. It returns false if a cluster did not answer.
   init(repair: @escaping @Sendable () async -> Bool) { work = repair }
 
-  /// Corrects the directory before the first use of a database. All requests wait for that. For clusters that did not answer,
-  /// one request tries it again after a pause, and only that one waits.
+  /// Corrects the directory if the database has changed. All requests wait until this is done. If clusters
+  /// did not answer, one request tries again after a pause, and only this request waits.
   ///
-  /// - Returns: whether a look-up from before must be repeated.
+  /// - Returns: whether a look-up that was made before must be repeated.
   func repair(_ instance: String) async -> Bool {
     if known != instance {
       known = instance
@@ -50,8 +52,8 @@ actor DirectoryWatch {
 }
 
 extension PostgresClusters {
-  /// Corrects the places of logbooks in a directory from a backup. A copy in a cluster that a request used after a later move
-  /// is where the logbook is.
+  /// Corrects a directory that was restored from a backup. If a request used a copy in a cluster after a
+  /// later move, the logbook is there.
   ///
   /// - Returns: false if a cluster did not answer.
   func repairDirectory() async -> Bool {
@@ -86,16 +88,16 @@ extension PostgresClusters {
   }
 }
 
-/// A copy of a logbook that was moved after the state of the directory.
+/// A copy of a logbook that was moved after the backup of the directory was made.
 private struct LaterCopy {
   let cluster: (name: String, address: String)
-  /// The number of the logbook in its database.
+  /// The number of the logbook in the copy's database.
   let number: Int64
   let moves: Int64
 }
 
 extension PostgresCore {
-  /// The number of moves of each logbook of this directory.
+  /// For each logbook of this directory, by id: the number of moves that the directory knows.
   fileprivate func moves() async throws(ServiceError) -> [String: Int64] {
     try await pool.run(.directory) { transaction in
       let rows = try transaction.rows("SELECT guid, moves FROM glucoport.logbook WHERE NOT is_guest")
@@ -104,7 +106,7 @@ extension PostgresCore {
     }
   }
 
-  /// The logbooks of this cluster that requests used after a move.
+  /// The logbooks of this cluster that requests have used after a move.
   fileprivate func confirmedGuests() async throws(ServiceError) -> [(
     guid: String, number: Int64, moves: Int64
   )] {
@@ -117,7 +119,7 @@ extension PostgresCore {
     }
   }
 
-  /// Whether a copy was not left.
+  /// Whether a copy is still in use: the logbook was not moved away from it.
   fileprivate func isOpen(_ copy: LaterCopy) async throws(ServiceError) -> Bool {
     try await pool.run(.reading(logbook: copy.number)) { transaction in
       try transaction.rows(

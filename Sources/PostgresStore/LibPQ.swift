@@ -3,10 +3,11 @@
 import Glibc
 import Logbook
 
-/// The functions of PostgreSQL's library, which is loaded when the first database is used.
+/// The functions of PostgreSQL's client library, libpq. It is loaded when the first database is used.
 ///
-/// The program does not link it, since each start would load it with 20 further libraries, such as Kerberos and LDAP.
-/// That takes 13 ms of processor time, where the whole start takes 21 ms. This file holds every pointer of the library.
+/// The program is not linked with it: each start would load it with 20 further libraries, such as Kerberos
+/// and LDAP. This would take 13 ms of processor time, while the whole start takes 21 ms. Only this file uses
+/// pointers of the library.
 struct LibPQ: Sendable {
   fileprivate typealias Connection = OpaquePointer
   fileprivate typealias Result = OpaquePointer
@@ -43,7 +44,7 @@ struct LibPQ: Sendable {
   fileprivate let parse: @Sendable @convention(c) (Text, UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer?
   fileprivate let freeOptions: @Sendable @convention(c) (UnsafeMutableRawPointer?) -> Void
 
-  /// The library of this machine, which is loaded once and never unloaded.
+  /// The libpq of this machine. It is loaded once and never unloaded.
   static let loaded: Swift.Result<LibPQ, Failure> = Swift.Result { () throws(Failure) in try LibPQ() }
 
   private init() throws(Failure) {
@@ -86,17 +87,19 @@ struct LibPQ: Sendable {
 }
 
 extension LibPQ {
-  /// The options that a connection string states, without those of the environment and of service files.
+  /// The options that a connection string states itself, without those of the environment and of service
+  /// files.
   ///
-  /// - Throws: `Failure` of category `usage` for an invalid text. It does not repeat the text, which can hold a password.
+  /// - Throws: `Failure` of category `usage` for an invalid text. The message does not contain the text,
+  ///   which may include a password.
   func options(of text: String) throws(Failure) -> [String: String] {
     guard let options = parse(text, nil) else {
       throw Failure(
         .usage, "--database: this is not a connection string of PostgreSQL, such as postgresql://host/name")
     }
     defer { freeOptions(options) }
-    // Each option has six texts, of which the first is its name and the fourth its value, and a number
-    // (`PQconninfoOption` of libpq-fe.h). The last one has no name.
+    // Each option is a structure of six texts and a number (`PQconninfoOption` in libpq-fe.h). The first text
+    // is its name, the fourth its value. The last option has no name.
     let (valueOffset, stride) = (24, 56)
     var stated: [String: String] = [:]
     var next = options
@@ -110,11 +113,11 @@ extension LibPQ {
   }
 }
 
-/// A connection to a database. It is used on one thread at a time, and closes with this value.
+/// A connection to a database. It must be used on one thread at a time, and is closed when this object ends.
 final class DatabaseConnection {
   private static let connectionIsOK: Int32 = 0
   private static let (commandIsOK, rowsAreOK, emptyQuery): (Int32, Int32, Int32) = (1, 2, 0)
-  /// The fields of an error that hold no value of a row (`PG_DIAG_…` of postgres_ext.h).
+  /// The fields of an error that contain no value of a row (`PG_DIAG_…` in postgres_ext.h).
   private static let (stateField, tableField, constraintField) = (
     Int32(UInt8(ascii: "C")), Int32(UInt8(ascii: "t")), Int32(UInt8(ascii: "n"))
   )
@@ -122,7 +125,8 @@ final class DatabaseConnection {
   private let library: LibPQ
   private let connection: LibPQ.Connection
 
-  /// Connects, and blocks until it is connected or the time-outs of the address end.
+  /// Connects to the database. It blocks until the connection is open or the time limits of the address have
+  /// passed.
   ///
   /// - Throws: `DatabaseError.unreachable`.
   init(_ address: DatabaseAddress) throws(DatabaseError) {
@@ -150,13 +154,14 @@ final class DatabaseConnection {
 
   /// Runs statements without parameters, separated by semicolons.
   ///
-  /// - Throws: `DatabaseError`; `lost` if there is no answer by the deadline. The connection must not be used after that.
+  /// - Throws: `DatabaseError`; `lost` if no answer comes before the deadline. Then the connection must not
+  ///   be used any more.
   func run(_ script: String, by deadline: ContinuousClock.Instant) throws(DatabaseError) {
     guard library.sendQuery(connection, script) == 1 else { throw .lost }
     _ = try results(by: deadline)
   }
 
-  /// Runs one statement with parameters. Parameters and results are binary.
+  /// Runs one statement with parameters. Parameters and results are in binary form.
   ///
   /// - Throws: as `run`.
   func rows(
@@ -165,7 +170,7 @@ final class DatabaseConnection {
     let types = parameters.map(\.type)
     let lengths = parameters.map { Int32($0.bytes?.count ?? 0) }
     let formats = [Int32](repeating: 1, count: parameters.count)
-    // One buffer for all parameters; a parameter of no bytes needs a pointer that is not NULL.
+    // One buffer has the bytes of all parameters. Even an empty parameter needs a pointer that is not NULL.
     var buffer: [UInt8] = []
     buffer.reserveCapacity(parameters.reduce(1) { $0 + ($1.bytes?.count ?? 0) })
     var starts: [Int?] = []
@@ -185,13 +190,13 @@ final class DatabaseConnection {
 }
 
 extension DatabaseConnection {
-  /// Sends what is pending, and waits for all results; returns the last one.
+  /// Sends the buffered data, and waits for all results. Returns the last one.
   private func results(by deadline: ContinuousClock.Instant) throws(DatabaseError) -> DatabaseRows? {
     while true {
       let pending = library.flush(connection)
       guard pending >= 0 else { throw .lost }
       if pending == 0 { break }
-      // The server can send while it reads, so both directions are served.
+      // The server may send results while it still receives data, so both directions are handled.
       let events = try wait(for: Int16(POLLIN | POLLOUT), by: deadline)
       if events & Int16(POLLIN) != 0, library.consumeInput(connection) != 1 { throw .lost }
     }
@@ -245,13 +250,13 @@ extension DatabaseConnection {
     return pointers.withUnsafeBufferPointer { body($0.baseAddress) }
   }
 
-  /// The first line of the library's message, which names host and reason. It never holds a password.
+  /// The first line of libpq's message, which names host and reason. It never contains a password.
   private static func firstLine(of message: String) -> String {
     String((message.split(separator: "\n").first ?? "no reason given").prefix(300))
   }
 }
 
-/// The rows of a result, with columns in PostgreSQL's binary form. It is used on one thread at a time.
+/// The rows of a result, with values in PostgreSQL's binary form. It must be used on one thread at a time.
 final class DatabaseRows {
   private let library: LibPQ
   private let result: LibPQ.Result
@@ -269,7 +274,7 @@ final class DatabaseRows {
   /// Whether a column is NULL.
   func isNull(_ row: Int, _ column: Int) -> Bool { library.isNull(result, Int32(row), Int32(column)) == 1 }
 
-  /// A whole number of any size, or a boolean as 0 or 1.
+  /// The whole number in a column, of any integer type. A boolean is returned as 0 or 1.
   ///
   /// - Throws: `DatabaseError.unexpected` for NULL and for another type.
   func integer(_ row: Int, _ column: Int) throws(DatabaseError) -> Int64 {
@@ -283,7 +288,7 @@ final class DatabaseRows {
     }
   }
 
-  /// A number in double precision; nil for NULL.
+  /// The number in a column of type `double precision`; nil for NULL.
   func number(_ row: Int, _ column: Int) throws(DatabaseError) -> Double? {
     if isNull(row, column) { return nil }
     let bytes = try self.bytes(row, column)
@@ -291,20 +296,21 @@ final class DatabaseRows {
     return Double(bitPattern: UInt64(bigEndian: bytes.loadUnaligned(as: UInt64.self)))
   }
 
-  /// A text, or bytes as text.
+  /// The text in a column. Bytes are decoded as UTF-8.
   func text(_ row: Int, _ column: Int) throws(DatabaseError) -> String {
     String(decoding: try bytes(row, column), as: UTF8.self)
   }
 
-  /// A text; nil for NULL.
+  /// The text in a column; nil for NULL.
   func optionalText(_ row: Int, _ column: Int) throws(DatabaseError) -> String? {
     isNull(row, column) ? nil : try text(row, column)
   }
 
-  /// The bytes of a value.
+  /// The bytes in a column.
   func data(_ row: Int, _ column: Int) throws(DatabaseError) -> [UInt8] { Array(try bytes(row, column)) }
 
-  /// Valid as long as these rows. A page has more than 100,000 values, so that few calls matter: NULL has no bytes.
+  /// The bytes in a column, which are valid as long as this object exists. A page has more than 100,000
+  /// values, so few calls are made: NULL has no bytes.
   private func bytes(_ row: Int, _ column: Int) throws(DatabaseError) -> UnsafeRawBufferPointer {
     guard row < count else { throw .unexpected("row \(row) is missing") }
     let length = Int(library.length(result, Int32(row), Int32(column)))

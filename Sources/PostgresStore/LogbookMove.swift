@@ -3,34 +3,36 @@
 import Logbook
 package import LogbookAPI
 
-/// Moves a logbook to another database while its clients go on.
+/// Moves a logbook to another database while its clients continue to work.
 ///
-/// At each moment exactly one copy accepts changes. Before the commit that sets the old copy to `left`, this is the old one,
-/// also after an interruption; see `Residence`. After it, this is the other one: the old copy states where it is, and the
-/// first request that meets the old copy records that in the directory. No transaction is needed in two databases.
+/// At each moment, exactly one copy accepts changes. This is the old copy until the commit that sets its
+/// state to `left`, even if the move is interrupted; see `Residence`. From then on it is the new copy. The
+/// old copy states where the new one is, and the first request that meets the old copy records this in the
+/// directory. So no transaction over two databases is needed.
 package struct LogbookMove {
-  /// The points at which an interruption differs.
+  /// The steps of a move, between which an interruption has different consequences.
   enum Step: CaseIterable {
-    /// Other commands cannot move the logbook.
+    /// The logbook is locked, so that other commands cannot move it.
     case locked
-    /// Most rows are copied, while clients still change the logbook. The other database has not committed them.
+    /// Most rows are copied, while clients still change the logbook. The new database has not committed them
+    /// yet.
     case copiedMost
-    /// The old copy refuses changes, while this command has a connection.
+    /// The old copy refuses changes as long as this command keeps its connection.
     case closed
-    /// The other database has committed the whole copy.
+    /// The new database has committed the complete copy.
     case copied
-    /// The old copy was left.
+    /// The state of the old copy is `left`.
     case left
-    /// The directory has recorded it.
+    /// The directory has recorded the move.
     case recorded
   }
 
-  /// What was moved.
+  /// The result of a move.
   package struct Outcome: Sendable {
-    /// The cluster that had the logbook; nil if it was in the requested one already.
+    /// The cluster from which the logbook was moved; nil if it already was in the requested one.
     package let source: String?
     package let counts: TransferCounts
-    /// For how long changes were refused.
+    /// How long changes were refused.
     package let pause: Duration
   }
 
@@ -39,17 +41,19 @@ package struct LogbookMove {
   private let target: PostgresTransfer
   private let cluster: String
 
-  /// Moves a logbook. It can be repeated after an interruption.
+  /// Moves a logbook. After an interruption, it can be called again.
   ///
-  /// - Throws: `Failure`: `missingInput` without such a logbook or cluster, `cannotCreate` if the cluster has another logbook
-  ///   with its name, `temporary` while another command moves it, `permission`, `unavailable`.
+  /// - Throws: `Failure`: `missingInput` if the logbook or the cluster does not exist, `temporary` while
+  ///   another command moves it, `permission`, `unavailable`. It is `cannotCreate` if the cluster has another
+  ///   logbook with this name.
   package static func run(_ name: String, to cluster: String, in directory: PostgresDirectory) throws
     -> Outcome
   {
     try run(name, to: cluster, in: directory) { _ in }
   }
 
-  /// - Parameter reached: is called after each step. An error from it ends the command as a crash would: nothing is taken back.
+  /// - Parameter reached: called after each step. If it throws, the move stops without cleaning up, as after
+  ///   a crash.
   static func run(
     _ name: String, to cluster: String, in directory: PostgresDirectory, reached: (Step) throws -> Void
   ) throws -> Outcome {
@@ -72,7 +76,7 @@ package struct LogbookMove {
   }
 
   private func run(_ reached: (Step) throws -> Void) throws -> Outcome {
-    // An interrupted move can have left it closed.
+    // An interrupted move may have left the state `leaving`.
     try mark("here")
     try reached(.locked)
     let (counts, closed) = try copy(reached)
@@ -89,7 +93,8 @@ package struct LogbookMove {
     return Outcome(source: logbook.entry.cluster, counts: counts, pause: pause)
   }
 
-  /// Copies most rows, refuses changes, and copies the others, in one transaction of the other database.
+  /// Copies most rows, makes the old copy refuse changes, then copies the remaining rows. All this is one
+  /// transaction of the new database.
   private func copy(
     _ reached: (Step) throws -> Void
   ) throws -> (TransferCounts, closed: ContinuousClock.Instant) {
@@ -130,7 +135,7 @@ package struct LogbookMove {
     }
   }
 
-  /// Makes an empty copy that no request uses, and returns its number.
+  /// Creates an empty copy that no request uses yet, and returns its number.
   private func receive(_ transaction: DatabaseTransaction) throws -> Int64 {
     let entry = logbook.entry
     guard try transaction.rows("SELECT 1 FROM glucoport.purged WHERE guid = $1", .text(entry.guid)).count == 0
@@ -151,7 +156,7 @@ package struct LogbookMove {
 }
 
 extension LogbookMove {
-  /// Requests take at most half of it.
+  /// The time limit for locks, in milliseconds. Requests hold a lock for at most half of it.
   private static let lockMilliseconds = 60_000
 
   private func reading<Value>(
@@ -163,10 +168,10 @@ extension LogbookMove {
     }
   }
 
-  /// Sets the state of the old copy, after every transaction that changes it.
+  /// Sets the state of the old copy, when all transactions that change it have ended.
   ///
   /// - Returns: false if the logbook was removed.
-  /// - Throws: `Failure` of category `temporary` if it was moved by another command, or if the lock was lost.
+  /// - Throws: `Failure` of category `temporary` if another command has moved it, or if the lock was lost.
   @discardableResult
   private func mark(_ state: String) throws -> Bool {
     try logbook.database.transaction { transaction in
@@ -200,7 +205,7 @@ extension LogbookMove {
     }
   }
 
-  /// Whether a request recorded the move in the directory, which it does if it meets the old copy.
+  /// Whether a request has recorded the move in the directory. A request does so if it meets the old copy.
   private func isRecorded() throws -> Bool {
     try directory.entries(logbook.entry.name).contains {
       $0.guid == logbook.entry.guid && $0.moves > logbook.entry.moves
@@ -211,7 +216,7 @@ extension LogbookMove {
     Failure(.missingInput, "the logbook '\(logbook.entry.name)' was removed permanently meanwhile")
   }
 
-  /// Erases the copy of a logbook that was purged during the move.
+  /// Removes the new copy of a logbook that was purged during the move, and returns the failure for it.
   private func removed() throws -> Failure {
     try target.transaction { transaction in
       guard let number = try PostgresDirectory.number(of: logbook.entry, transaction) else { return }

@@ -2,17 +2,18 @@
 
 import Logbook
 
-/// Finds logbooks again after a database was restored from a backup or lost its last commits, and the copies do not fit
-/// together.
+/// Finds the valid copies of logbooks when the directory does not match them. This happens after a database
+/// was restored from a backup or lost its last commits.
 ///
-/// The copy of the latest move that the directory ever stated is the logbook, also if it was left: then the copy to which it
-/// went is lost. Changes that only other copies have are sent again by their clients, which do not know its positions.
+/// The valid copy is the one of the latest move that the directory ever stated. This is true even if its
+/// state is `left`, since the copy to which it was moved is then lost. Clients send changes again that only
+/// other copies have, since they do not know their positions.
 package struct LogbookRecovery {
-  /// A logbook whose place was corrected.
+  /// A logbook for which the directory was corrected.
   package struct Found: Hashable, Sendable {
     package let name: String
     package let cluster: String
-    /// Whether a copy is used that was left for another one.
+    /// Whether the state of the copy was `left`, so that it is used again.
     package let isTakenBack: Bool
   }
 
@@ -22,24 +23,25 @@ package struct LogbookRecovery {
     let database: PostgresTransfer
     let number: Int64
     let moves: Int64
-    /// The cluster for which it was left.
+    /// The cluster to which the logbook was moved from here; nil if it was not.
     let left: String?
-    /// Whether `serve logbook clean` removed its rows.
+    /// Whether `serve logbook clean` has removed the rows of the copy.
     let isEmpty: Bool
-    /// Whether the directory ever stated it.
+    /// Whether the directory ever stated this copy.
     let isConfirmed: Bool
-    /// The number of its last change.
+    /// The sequence number of its last change.
     let last: Int64
   }
 
   private let directory: PostgresDirectory
   private let databases: [(cluster: String, database: PostgresTransfer)]
 
-  /// Corrects the places of logbooks.
+  /// Corrects the directory for one or all logbooks.
   ///
-  /// - Parameter name: one logbook; nil for all.
-  /// - Throws: `Failure`: `unavailable` if a cluster cannot be reached, `missingInput` without such a logbook, `permission`.
-  ///   It is `inputOutput` if no database has a copy, and `temporary` while the logbook is moved.
+  /// - Parameter name: the name of the logbook; nil for all logbooks.
+  /// - Throws: `Failure`: `unavailable` if a cluster cannot be reached, `missingInput` if the logbook does
+  ///   not exist, `permission`. It is `inputOutput` if no database has a copy, and `temporary` while the
+  ///   logbook is being moved.
   package static func run(_ name: String?, in directory: PostgresDirectory) throws -> [Found] {
     let databases = try directory.clusters().map { ($0.name, try directory.connect(to: $0.address)) }
     for (_, database) in databases { try database.requireOwner() }
@@ -51,7 +53,7 @@ package struct LogbookRecovery {
   private func find(_ entry: PostgresDirectory.Entry) throws -> Found? {
     let copies = try databases.compactMap { try copy(of: entry, in: $0.database, $0.cluster) }
     for copy in copies { try PostgresDirectory.lock(copy.number, of: entry, in: copy.database) }
-    // A command that moved it may have ended only now.
+    // The entry is read again, since a command that moved the logbook may have ended only now.
     let current = try directory.entry(entry.name)
     let found = try correct(
       current, databases.compactMap { try copy(of: current, in: $0.database, $0.cluster) })
@@ -82,7 +84,7 @@ package struct LogbookRecovery {
         return Found(name: entry.name, cluster: latest.cluster, isTakenBack: false)
       }
     }
-    // No other copy may ever have this number of moves, should one of them come back.
+    // The number of moves must be larger than that of every other copy, in case a lost database comes back.
     let moves = max(entry.moves, copies.reduce(0) { max($0, $1.moves) } + 1) + 1
     try open(latest, entry, moves, last: copies.reduce(0) { max($0, $1.last) })
     return Found(name: entry.name, cluster: latest.cluster, isTakenBack: true)
@@ -104,7 +106,7 @@ extension LogbookRecovery {
         """, .integer(number))
       guard rows.count == 1 else { return nil }
       let (moves, known) = (try rows.integer(0, 0), try rows.integer(0, 2))
-      // The directory's own row states the place of the logbook, which can be another one.
+      // In the directory's database, the row states where the logbook is, which may be another database.
       let isStated = cluster == PostgresSchema.home ? moves <= known : moves == known
       return Copy(
         cluster: cluster, database: database, number: number, moves: moves, left: try rows.optionalText(0, 1),
@@ -121,7 +123,8 @@ extension LogbookRecovery {
     }
   }
 
-  /// Lets a copy accept changes, with numbers that no other copy assigned, and records it in the directory.
+  /// Makes a copy accept changes, with larger sequence numbers than any other copy has, and records it in the
+  /// directory.
   private func open(_ copy: Copy, _ entry: PostgresDirectory.Entry, _ moves: Int64, last: Int64) throws {
     try copy.database.transaction { transaction in
       let number = SQLValue.integer(copy.number)

@@ -3,7 +3,7 @@
 import Logbook
 import LogbookAPI
 
-/// Reads one page of changes: readings and records, merged by their numbers.
+/// Reads one page of changes: readings and records, in the common order of their sequence numbers.
 struct PageScan {
   private let transaction: DatabaseTransaction
   private let entry: PostgresEntry
@@ -15,10 +15,11 @@ struct PageScan {
 
   private var logbook: SQLValue { .integer(entry.logbook) }
 
-  /// The number of windows without a change of others after which a page ends, as gaps in the numbers can be long.
+  /// The maximum number of windows without changes of others that one page reads, since gaps between numbers
+  /// can be long.
   private static let maxWindows = 200
 
-  /// - Parameter limit: the maximum number of items on the page, which has at least one.
+  /// - Parameter limit: the maximum number of items on the page; at least one item is allowed.
   init(_ transaction: DatabaseTransaction, _ entry: PostgresEntry, node: Int64, limit: Int) {
     self.transaction = transaction
     self.entry = entry
@@ -28,14 +29,15 @@ struct PageScan {
     place = entry.cursor
   }
 
-  /// The page; nil if there are no more changes.
+  /// Reads the page of all changes; nil if there are no more changes.
   mutating func page() throws -> ChangePage? {
     guard place < entry.last else { return nil }
     var (scanned, windows) = (0, 0)
     while place < entry.last, readings.count + records.count < limit, scanned < PageLimits.maxScanned,
       windows < Self.maxWindows
     {
-      // Mostly the numbers have no gaps, so that as many as the page has room for fill it.
+      // Usually the numbers have no gaps. Then a window with as many numbers as the page has room for fills
+      // it.
       let width = windows == 0 ? limit : PageLimits.maxScanned
       let until = min(entry.last, place + Int64(width))
       let start = place
@@ -47,7 +49,7 @@ struct PageScan {
     return try finish(cursor: place, hasMore: place < entry.last)
   }
 
-  /// The page of a part.
+  /// Reads the page of a part of the logbook.
   func page(of part: ChangePart) throws -> ChangePage {
     var scan = self
     switch part {
@@ -59,9 +61,9 @@ struct PageScan {
 }
 
 extension PageScan {
-  /// Adds the changes of others up to a number.
+  /// Adds the changes of others up to the number `until`.
   ///
-  /// - Returns: whether all of them fit the page.
+  /// - Returns: whether all of them fit on the page.
   private mutating func scan(until: Int64) throws -> Bool {
     let room = limit - readings.count - records.count
     let rows = try transaction.rows(
@@ -82,7 +84,8 @@ extension PageScan {
       try readings.add(rows, row)
       place = seq
     }
-    // Without all readings of the window, the records after the last one belong to the next page.
+    // If not all readings of the window were read, the records after the last reading belong to the next
+    // page.
     guard rows.count < room else { return false }
     while next < others.count {
       guard try add(others[next]) else { return false }
@@ -102,7 +105,7 @@ extension PageScan {
     return true
   }
 
-  /// The number of changes with numbers after the first one, up to the second one.
+  /// The number of changes with sequence numbers above `after`, up to and including `until`.
   private func count(after: Int64, until: Int64) throws -> Int {
     let rows = try transaction.rows(
       """
@@ -148,7 +151,7 @@ extension PageScan {
   }
 }
 
-/// Records in the order of their numbers, at most those of a page.
+/// Some records in the order of their sequence numbers, at most those that fit on a page.
 struct RecordRows {
   struct Row {
     let seq: Int64
@@ -158,14 +161,14 @@ struct RecordRows {
   }
 
   private var rows: [Row] = []
-  /// Whether there are more within the requested numbers.
+  /// Whether there are more records in the requested range of numbers.
   private(set) var isTruncated = false
 
   var count: Int { rows.count }
   subscript(_ index: Int) -> Row { rows[index] }
 
-  /// Records that others changed, by their numbers. The database stops after the record that exceeds a page, so that no
-  /// more states are transferred.
+  /// Reads the records of others in a range of sequence numbers. The database itself stops at the size of a
+  /// page, so that no further states are transferred.
   init(
     _ transaction: DatabaseTransaction, _ logbook: Int64, after: Int64, until: Int64, notOf node: Int64
   ) throws {
@@ -183,7 +186,7 @@ struct RecordRows {
       count > WireProtocol.maxRecords || rows.reduce(0) { $0 + $1.stateBytes } > PageRecords.maxBytes
   }
 
-  /// The record with this id, if it exists.
+  /// Reads the record with this guid, if it exists.
   init(_ transaction: DatabaseTransaction, _ logbook: Int64, _ guid: String) throws {
     try read(
       try transaction.rows(
@@ -203,7 +206,7 @@ struct RecordRows {
   }
 }
 
-/// Collects readings from rows, and the devices of their series.
+/// Collects readings from rows, and reads the devices of their series.
 struct PageReadings {
   private struct Series {
     let device: Device
@@ -222,15 +225,15 @@ struct PageReadings {
 
   var count: Int { rows.count }
 
-  /// The columns for `add`. Those of few bits are together in one number: each value of a row takes the database and the
-  /// library as long as several sums. The checks of the table bound them.
+  /// The columns that `add` reads. Several small values are combined into one number: receiving a value takes
+  /// as much time as several additions. CHECK constraints of the table limit these values.
   static let columns = """
     seq, (series::int8 << 32) + value_bucket, position, device_time, value, threshold, (occurrence::int8 << 32) + marks, \
     ((utc_offset + \(maxOffset)) << 6) + (offset_source << 3) + (unit << 2) + range_flag
     """
   private static let maxOffset: Int64 = 86_400
 
-  /// Adds the reading of a row. Its device is found by `batch`.
+  /// Adds the reading in a row. Its device is read later, by `batch`.
   mutating func add(_ found: DatabaseRows, _ row: Int) throws(DatabaseError) {
     let (series, bucket) = Self.halves(try found.integer(row, 1))
     let (occurrence, marks) = Self.halves(try found.integer(row, 6))
@@ -252,13 +255,14 @@ struct PageReadings {
     rows.append((series, reading, bucket))
   }
 
-  /// Two numbers of 32 bits: the first one times 2^32, plus the second one, which can be negative.
+  /// Splits a sum into two numbers: the first one times 2^32, plus the second one, which has 32 bits and can
+  /// be negative.
   private static func halves(_ sum: Int64) -> (Int64, Int64) {
     let second = Int64(Int32(truncatingIfNeeded: sum))
     return ((sum - second) >> 32, second)
   }
 
-  /// The readings, with devices in the order of their first use.
+  /// The collected readings with their devices, which are in the order of their first use.
   func batch() throws -> ReadingBatch {
     guard !rows.isEmpty else { return ReadingBatch() }
     let known = try Self.series(Set(rows.map(\.series)), transaction, logbook)
@@ -277,7 +281,7 @@ struct PageReadings {
       }
       reading.kind = series.kind
       reading.positionKind = series.positionKind
-      // With the same identity, other stores would see another reading.
+      // The stored bucket must match the value. Otherwise other stores would compute another identity.
       guard reading.valueBucket == bucket else {
         throw DatabaseError.unexpected("the bucket of a reading does not match its value")
       }
@@ -286,7 +290,7 @@ struct PageReadings {
     return batch
   }
 
-  /// The device, kind and position kind of series.
+  /// The devices, kinds and position kinds of the series with these numbers.
   private static func series(
     _ numbers: Set<Int64>, _ transaction: DatabaseTransaction, _ logbook: Int64
   ) throws(DatabaseError) -> [Int64: Series] {
@@ -310,12 +314,12 @@ struct PageReadings {
   }
 }
 
-/// Reads rows for the comparison of a logbook with a store.
+/// Reads the rows that a comparison of a logbook with a store needs.
 struct DigestReader {
   private let transaction: DatabaseTransaction
   private let logbook: Int64
 
-  /// The number of rows in one statement, which bounds the memory.
+  /// The number of readings that one statement returns, which limits the use of memory.
   private static let chunk = 50_000
   private static let recordChunk = 500
 
@@ -324,7 +328,7 @@ struct DigestReader {
     self.logbook = logbook
   }
 
-  /// Adds the readings that are new, up to a number.
+  /// Adds the readings that are not yet included, up to the sequence number `last`.
   func extend(_ buckets: inout ReadingBuckets, until last: Int64) throws {
     guard buckets.last < last else { return }
     let devices = try transaction.rows(
@@ -366,7 +370,7 @@ struct DigestReader {
     }
   }
 
-  /// The readings with these numbers.
+  /// The readings with these sequence numbers.
   func readings(_ numbers: [Int64]) throws -> ReadingBatch {
     let rows = try transaction.rows(
       """
@@ -391,7 +395,8 @@ struct DigestReader {
     return digests
   }
 
-  /// The records in these buckets after an id: at most a page, and at least one.
+  /// A page of the records in these buckets, beginning after this id. It has at least one record if there is
+  /// any.
   func records(in buckets: Set<Int>, after guid: String?) throws -> RecordPage {
     var page = PageRecords()
     var hasMore = false
@@ -407,14 +412,14 @@ struct DigestReader {
     return RecordPage(records: page.records, hasMore: hasMore)
   }
 
-  /// Reads records by their ids while the body returns true.
+  /// Passes records to `body`, ordered by guid, until it returns false.
   private func forEachRecord(
     after: String,
     _ body: (_ guid: String, _ revision: String, _ state: RecordState, _ bytes: Int) throws -> Bool
   ) throws {
     var after = after
     while true {
-      // At most some megabytes at a time, and at least one record.
+      // Each query returns some megabytes at most, but at least one record.
       let rows = try transaction.rows(
         """
         SELECT guid, revision, state FROM (

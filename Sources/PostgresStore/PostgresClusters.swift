@@ -3,12 +3,12 @@
 import Logbook
 import LogbookAPI
 
-/// The databases that have the logbooks of a server: the one with the logins, and its clusters.
+/// The databases with the logbooks of a server: the one with the logins, and the clusters.
 ///
-/// The address of a cluster comes with each login. Its connections are made when its first logbook is used, with the role
-/// that the directory accepted.
+/// The address of a logbook's cluster comes with each login. Connections to a cluster are opened when its
+/// first logbook is used, with the same role as in the directory.
 actor PostgresClusters {
-  /// The database with the logins, which is the directory of the others.
+  /// The database with the logins, which is also the directory.
   nonisolated let home: PostgresCore
 
   private let limits: PoolLimits
@@ -16,7 +16,7 @@ actor PostgresClusters {
   let faults: FaultLog
   private var cores: [String: PostgresCore] = [:]
   private var checked: Set<String> = []
-  /// The databases of the last figures, by the names of the directory.
+  /// The databases that were measured last, with their names in the directory.
   private var measured: [(cluster: String, core: PostgresCore)]
 
   init(_ address: DatabaseAddress, _ limits: PoolLimits, _ quota: LogbookQuota, _ faults: FaultLog) {
@@ -27,9 +27,11 @@ actor PostgresClusters {
     self.faults = faults
   }
 
-  /// The database with this address, which is checked before its first use; empty for the directory.
+  /// The database with this address, which is checked before it is first used. An empty address means the
+  /// directory.
   ///
-  /// - Throws: `ServiceError`: `busy` without a connection, `serverFailure` if the role may not serve it.
+  /// - Throws: `ServiceError`: `busy` without a connection, `serverFailure` if the role must not serve this
+  ///   database.
   func core(at address: String) async throws(ServiceError) -> PostgresCore {
     if address.isEmpty { return home }
     if let known = cores[address], checked.contains(address) { return known }
@@ -40,9 +42,10 @@ actor PostgresClusters {
     return core
   }
 
-  /// Erases purged logbooks in every database. A database that is away is left for the next start.
+  /// Erases the rows of purged logbooks in all databases. If a database is not available, the next start of
+  /// the server does it.
   ///
-  /// - Parameter purged: the logbooks; nil for all that were purged.
+  /// - Parameter purged: the ids of the logbooks; nil for all that were purged.
   func erase(_ purged: [String]? = nil) async throws(ServiceError) {
     try await home.erase()
     var fault: ServiceError?
@@ -58,7 +61,8 @@ actor PostgresClusters {
     if let fault { throw fault }
   }
 
-  /// The databases of the directory, also those that no request used yet. Without the directory, those of the last call.
+  /// All databases in the directory, even those that no request has used. If the directory is not available,
+  /// those of the last call.
   func named() async -> [(cluster: String, core: PostgresCore)] {
     do throws(ServiceError) {
       let clusters = try await home.namedClusters()
@@ -68,7 +72,7 @@ actor PostgresClusters {
       for cluster in clusters { found.append((cluster.name, try keptCore(at: cluster.address, role))) }
       measured = found
     } catch {
-      // The figures say that it is away.
+      // The error is ignored, since the measurements show that the directory is not available.
     }
     return measured
   }
@@ -93,12 +97,12 @@ actor PostgresClusters {
 }
 
 extension PostgresCore {
-  /// The role of the connections, which must not differ between the databases of a server.
+  /// The role of the connection. It must be the same in all databases of a server.
   func role() async throws(ServiceError) -> String {
     try await pool.run(.directory) { try $0.rows("SELECT session_user::text").text(0, 0) }
   }
 
-  /// The clusters that this directory names, besides itself.
+  /// The clusters in this directory, without the directory itself.
   func namedClusters() async throws(ServiceError) -> [(name: String, address: String)] {
     try await pool.run(.directory) { transaction in
       let rows = try transaction.rows(
@@ -107,7 +111,7 @@ extension PostgresCore {
     }
   }
 
-  /// Records in this directory that the logbook of a login was moved to a cluster. It can be repeated.
+  /// Records in this directory that the logbook of a login was moved to a cluster. It can be called again.
   func follow(_ login: Login, to cluster: String) async throws(ServiceError) {
     try await pool.run(.directory) { transaction in
       _ = try transaction.rows(
@@ -116,7 +120,7 @@ extension PostgresCore {
     }
   }
 
-  /// The logbooks of this cluster that have their logins elsewhere.
+  /// The logbooks of this cluster whose logins are in another database.
   func guests(_ among: [String]?) async throws(ServiceError) -> [String] {
     try await pool.run(.directory) { transaction in
       let rows = try transaction.rows(
@@ -126,7 +130,7 @@ extension PostgresCore {
     }
   }
 
-  /// Which of these logbooks were purged.
+  /// Those of these logbooks that were purged.
   func purged(among logbooks: [String]) async throws(ServiceError) -> [String] {
     try await pool.run(.directory) { transaction in
       let rows = try transaction.rows(
@@ -135,7 +139,7 @@ extension PostgresCore {
     }
   }
 
-  /// Removes the logins of a logbook and its name; false if another request did.
+  /// Removes the logins and the name of a logbook. Returns false if another request has done it.
   func purge(_ logbook: String) async throws(ServiceError) -> Bool {
     let number = try await number(of: logbook)
     return try await pool.run(.changing(logbook: number)) { transaction in
@@ -143,7 +147,7 @@ extension PostgresCore {
     }
   }
 
-  /// Checks a cluster as a server checks its directory when it starts.
+  /// Checks a cluster in the same way as a server checks its directory when it starts.
   func check() async throws(ServiceError) {
     try await pool.run(.directory) { transaction in
       let version = try transaction.rows(

@@ -3,7 +3,8 @@
 import Logbook
 import LogbookAPI
 
-/// The content of attachments. Writing it is not a change for other nodes, and does not delay changes.
+/// The operations on contents of attachments. Writing a content is not a change that other nodes pull, and
+/// does not delay changes.
 extension PostgresLogbook: AttachmentService {
   func held(_ digest: String, _ run: RunStamp) async throws(ServiceError) -> HeldContent {
     try await reading(run, hidesOwn: false) { transaction, entry, _ in
@@ -15,7 +16,7 @@ extension PostgresLogbook: AttachmentService {
     _ bytes: [UInt8], to content: AttachmentContent, at offset: Int64, _ run: RunStamp
   ) async throws(ServiceError) -> ContentAnswer {
     guard login.role == .write else { throw .readOnly }
-    // Records an unknown run, which needs the lock of the counter.
+    // This call records an unknown run, for which the counter must be locked.
     try await reading(run, hidesOwn: false) { _, _, _ in }
     return try await transaction(TransactionMode.storingContent) { [login] transaction, number, core in
       let entry = try PostgresEntry(transaction, number, of: login, run, writes: true, hidesOwn: false)
@@ -34,7 +35,7 @@ extension PostgresLogbook: AttachmentService {
   }
 }
 
-/// The contents of a logbook, in the caller's transaction.
+/// The contents of a logbook, inside the caller's transaction.
 private struct ContentTable {
   private let transaction: DatabaseTransaction
   private let logbook: SQLValue
@@ -52,8 +53,8 @@ private struct ContentTable {
     return HeldContent(bytes: try rows.integer(0, 0), size: try rows.integer(0, 1))
   }
 
-  /// Appends a part, while the total of contents is locked. When the last part is stored, the whole content is read once
-  /// to verify its digest.
+  /// Appends a part, while the total of contents is locked. After the last part, the whole content is read
+  /// once to verify its digest.
   func append(
     _ bytes: [UInt8], to content: AttachmentContent, at offset: Int64, limit: Int64
   ) throws -> ContentAnswer {
@@ -73,7 +74,7 @@ private struct ContentTable {
       try drop(content.digest, held: held.bytes)
       return .wrongDigest
     }
-    // The check of the digest needs the content as incomplete, so its row grows last.
+    // The digest is checked while the content still counts as incomplete. So its row is updated last.
     try transaction.rows(
       """
       INSERT INTO glucoport.blob (logbook, digest, size, held) VALUES ($1, $2, $3, $4)
@@ -102,8 +103,8 @@ private struct ContentTable {
 
   private func begin(_ content: AttachmentContent, _ held: HeldContent) throws -> HeldContent {
     if held.size != nil { try drop(content.digest, held: held.bytes) }
-    // An empty content becomes complete with its first part, which has no bytes. Before that, its row must not count as
-    // complete.
+    // An empty content becomes complete with its first part, which has no bytes. Until then it has no row,
+    // since a row would count as complete.
     guard content.size > 0 else { return HeldContent(bytes: 0, size: 0) }
     try transaction.rows(
       "INSERT INTO glucoport.blob (logbook, digest, size, held) VALUES ($1, $2, $3, 0)", logbook,

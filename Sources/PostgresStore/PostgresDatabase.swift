@@ -8,25 +8,27 @@ package struct PostgresDatabase: Sendable {
   private let partitions: Int
 
   private static let requestSeconds = 600
-  /// Any number that no other program uses for a lock.
+  /// The key of the advisory lock. It can be any number that no other program uses.
   private static let lock: Int64 = 0x676C_7563_6F70_6F72
   private static let minServerVersion: Int64 = 140_000
 
-  /// - Parameter partitions: the number of partitions of each large table in a new database; nil for the usual number.
+  /// - Parameter partitions: the number of partitions of each large table in a new database; nil for the
+  ///   default.
   package init(_ address: DatabaseAddress, partitions: Int? = nil) {
     self.address = address
     self.partitions = partitions ?? PostgresSchema.partitions
   }
 
-  /// Creates or upgrades the schema, and permits a role to serve. It can be repeated, and several can run at once.
+  /// Creates or upgrades the schema, and grants a role the rights to serve. It can be repeated, and several
+  /// processes can call it at once.
   ///
   /// - Parameters:
-  ///   - role: the role of `serve`, which exists; nil changes no permissions.
-  ///   - isPreview: whether everything is rolled back.
+  /// - role: the existing role for `serve`; nil to leave rights unchanged.
+  /// - isPreview: whether all changes are rolled back at the end.
   /// - Returns: the statements that were run.
-  /// - Throws: `Failure`: `configuration` for the schema of a newer or another program, an old database or another
-  ///   encoding; `unavailable`. It is `permission` for a role that does not own the tables, `inputOutput` for a damaged
-  ///   schema.
+  /// - Throws: `Failure`: `configuration` for the schema of a newer or another program, an old PostgreSQL or
+  ///   another encoding; `unavailable`. It is `permission` for a role that does not own the tables, and
+  ///   `inputOutput` for a damaged schema.
   package func prepare(role: String?, isPreview: Bool) throws(Failure) -> [String] {
     do {
       let connection = try DatabaseConnection(address)
@@ -56,10 +58,12 @@ package struct PostgresDatabase: Sendable {
     }
   }
 
-  /// Checks that the database has the schema of this program, and that the role of the address may only serve.
+  /// Checks that the database has the schema of this program. Also checks that the role of the address has
+  /// exactly the rights of a server.
   ///
   /// - Returns: the version of the schema.
-  /// - Throws: `Failure`: `configuration`, `permission` for a role that may change readings, `unavailable`.
+  /// - Throws: `Failure`: `configuration`, `permission` for a role with missing or too many rights,
+  ///   `unavailable`.
   @discardableResult
   package func check() throws(Failure) -> Int {
     try checked { connection, deadline in
@@ -67,7 +71,7 @@ package struct PostgresDatabase: Sendable {
     }
   }
 
-  /// Checks that the database has the schema of this program, for a role that may own it.
+  /// Checks only that the database has the schema of this program. The role may own it.
   ///
   /// - Throws: `Failure`: `configuration`, `unavailable`.
   func checkVersion() throws(Failure) { _ = try checked { _, _ in } }
@@ -152,7 +156,7 @@ extension PostgresDatabase {
   }
 }
 
-/// Statements of an administrator, for tools and tests.
+/// Statements that an administrator would run, for tools and tests.
 extension PostgresDatabase {
   private static let scriptSeconds = 60
 

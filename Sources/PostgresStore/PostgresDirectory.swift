@@ -2,20 +2,20 @@
 
 import Logbook
 
-/// A logbook in a list for people.
+/// A logbook as commands list it.
 package struct ListedLogbook: Hashable, Sendable {
   package let name: String
-  /// The database that has it.
+  /// The name of the cluster that has the logbook.
   package let cluster: String
   package let readings: Int64
   package let records: Int64
-  /// Bytes of attachments.
+  /// The total size of attachments in bytes.
   package let contentBytes: Int64
 }
 
-/// A directory of logbooks and the clusters that have them, for commands of an administrator.
+/// The directory of logbooks and of the clusters that have them, for an administrator's commands.
 package struct PostgresDirectory {
-  /// What the directory knows of a logbook.
+  /// What the directory states about a logbook.
   struct Entry: Hashable {
     let guid: String
     let name: String
@@ -24,11 +24,11 @@ package struct PostgresDirectory {
     let moves: Int64
   }
 
-  /// A logbook in the database that has it.
+  /// A logbook, with a connection to the database that has it.
   struct Located {
     let entry: Entry
     let database: PostgresTransfer
-    /// The number of the logbook there.
+    /// The number of the logbook in this database.
     let number: Int64
   }
 
@@ -45,7 +45,7 @@ package struct PostgresDirectory {
     role = try home.transaction { try $0.rows("SELECT session_user::text").text(0, 0) }
   }
 
-  /// All logbooks by name.
+  /// All logbooks, ordered by name.
   ///
   /// - Throws: `Failure`: `unavailable` if a cluster cannot be reached.
   package func list() throws -> [ListedLogbook] {
@@ -71,10 +71,10 @@ package struct PostgresDirectory {
     }
   }
 
-  /// Names a database to which logbooks can be moved, or gives it another address.
+  /// Adds a database to which logbooks can be moved, or changes its address.
   ///
-  /// - Throws: `Failure`: `usage` for a name or an address that cannot be used, `permission`, `unavailable`, `configuration`
-  ///   for other tables.
+  /// - Throws: `Failure`: `usage` for an unusable name or address, `permission`, `unavailable`,
+  ///   `configuration` for a database without the tables of this program.
   package func addCluster(_ name: String, at text: String) throws {
     guard (1...64).contains(name.unicodeScalars.count), name != PostgresSchema.home else {
       throw Failure(
@@ -99,7 +99,7 @@ package struct PostgresDirectory {
     }
   }
 
-  /// Removes the copies that moves of a logbook left in other databases.
+  /// Removes the outdated copies of a logbook that its moves left in other databases.
   ///
   /// - Returns: the names of the clusters that had a copy.
   /// - Throws: `Failure`: `missingInput` without such a logbook, `temporary` while it is moved.
@@ -118,13 +118,14 @@ package struct PostgresDirectory {
 }
 
 extension PostgresDirectory {
-  /// Connects to a database of the directory, with the role that the directory accepted; an empty address is its own.
+  /// Connects to a database of the directory, with the directory's role. An empty address means the directory
+  /// itself.
   func connect(to address: String) throws(Failure) -> PostgresTransfer {
     if address.isEmpty { return try PostgresTransfer(self.address) }
     return try PostgresTransfer(DatabaseAddress(address).with(role: role))
   }
 
-  /// The clusters by name.
+  /// All clusters, ordered by name.
   func clusters() throws -> [(name: String, address: String)] {
     try home.transaction { transaction in
       let rows = try transaction.rows("SELECT name, address FROM glucoport.cluster ORDER BY name")
@@ -132,7 +133,7 @@ extension PostgresDirectory {
     }
   }
 
-  /// The entries of all logbooks, or of one with this name.
+  /// The entries of all logbooks, or of the logbook with this name.
   func entries(_ name: String? = nil) throws -> [Entry] {
     try home.transaction { transaction in
       let rows = try transaction.rows(
@@ -157,7 +158,7 @@ extension PostgresDirectory {
     return entry
   }
 
-  /// The database that has a logbook. After an interrupted move, the directory first learns where it is.
+  /// Finds the database that has a logbook. If a move was interrupted, the directory is first corrected.
   func located(_ entry: Entry, _ connect: (String) throws -> PostgresTransfer) throws -> Located {
     let database = try connect(entry.address)
     let found: (number: Int64, left: String?) = try database.transaction { transaction in
@@ -176,7 +177,7 @@ extension PostgresDirectory {
     return try located(self.entry(entry.name), connect)
   }
 
-  /// Finds a logbook and keeps others from moving it, until the connection ends.
+  /// Finds a logbook and locks it, so that no other command can move it until the connection ends.
   func locked(_ name: String) throws -> Located {
     let logbook = try located(entry(name), connect(to:))
     for database in [home, logbook.database] { try database.requireOwner() }
@@ -187,7 +188,7 @@ extension PostgresDirectory {
     return logbook
   }
 
-  /// Keeps other commands from moving a copy, until the connection ends or `unlock`.
+  /// Locks a copy, so that no other command can move it. The lock ends with the connection or with `unlock`.
   static func lock(_ number: Int64, of entry: Entry, in database: PostgresTransfer) throws {
     try database.transaction { transaction in
       do {
@@ -210,7 +211,8 @@ extension PostgresDirectory {
     }
   }
 
-  /// Records where the copy of a logbook went; false if the directory has recorded another move, or a removal.
+  /// Records in the directory to which cluster a logbook was moved. Returns false if the directory has
+  /// recorded another move or the removal of the logbook.
   @discardableResult
   func follow(_ entry: Entry, to cluster: String) throws -> Bool {
     try home.transaction { transaction in
@@ -225,9 +227,9 @@ extension PostgresDirectory {
     return rows.count == 1 ? try rows.integer(0, 0) : nil
   }
 
-  /// Deletes the rows of a copy that no request uses, except those by which stale requests are recognised.
+  /// Deletes the rows of a copy that no request uses. Rows with which outdated requests are recognised stay.
   ///
-  /// - Returns: how many there were.
+  /// - Returns: the number of deleted rows.
   static func clear(
     _ number: Int64, of entry: Entry, _ transaction: DatabaseTransaction
   ) throws -> Int64 {
@@ -236,12 +238,13 @@ extension PostgresDirectory {
       SELECT coalesce(r.moves, 0), b.is_guest AND b.moves = r.moves AND b.moves > $2
       FROM glucoport.logbook b LEFT JOIN glucoport.residence r ON r.logbook = b.id WHERE b.id = $1
       """, .integer(number), .integer(entry.moves))
-    // A copy that requests used after a later move is the logbook, or the next to it: the directory is from a backup.
+    // If requests used this copy after a later move, it may be the valid one: the directory was restored from
+    // a backup.
     guard try known.integer(0, 0) <= entry.moves + 1, try known.isNull(0, 1) || known.integer(0, 1) == 0
     else {
       throw misplaced(entry)
     }
-    // Complete contents can be deleted only in a copy that was left.
+    // Row security only allows deleting complete contents in a copy whose state is `left`.
     try transaction.rows(
       """
       INSERT INTO glucoport.residence (logbook, moves, state, cluster) VALUES ($1, 0, 'left', $2)
@@ -271,7 +274,7 @@ extension PostgresTransfer {
     try transaction { try ServingRole.requireOwner($0.rows(PostgresSchema.isOwned)) }
   }
 
-  /// Differs between databases, whatever their addresses are.
+  /// A text that is different for each database, whatever its address is.
   func identity() throws -> String {
     try transaction { transaction in
       try transaction.rows(

@@ -3,33 +3,37 @@
 import Logbook
 import LogbookAPI
 
-/// What each request on a logbook reads first: its last number, the node of the run, and the epochs of positions.
+/// The data that each request on a logbook reads first: its last sequence number, the node of the run, and
+/// the epochs of positions.
 struct PostgresEntry {
   /// The number of the logbook.
   let logbook: Int64
-  /// The number of the last change.
+  /// The sequence number of the last change.
   let last: Int64
-  /// The tag of the last change.
+  /// The tag of the epoch of the last change.
   let lastTag: String
-  /// The number of the cursor; 0 without one.
+  /// The sequence number in the cursor; 0 without a cursor.
   let cursor: Int64
-  /// The node of the run; nil for an unknown run.
+  /// The number of the run's node; nil if the run is not recorded.
   let node: Int64?
-  /// Whether this is the first request that changes a copy after its move.
+  /// Whether this is the first request that uses a copy after the move to it.
   let isUnconfirmed: Bool
 
-  /// The tag of numbers that are assigned now. It differs after each event with which numbers could be assigned twice:
+  /// The SQL expression for the tag of sequence numbers that are assigned now. The tag changes after each
+  /// event because of which a number could be assigned twice. It is computed from these values:
   ///
-  /// - the system identifier after a dump and restore, and the number of the database after a restore next to others;
-  /// - the timeline after a promotion or a recovery to a point in time;
-  /// - the start time after a restored copy of the data folder;
-  /// - the number of a table after a dump is restored into the same database;
-  /// - the number of its file if the table was emptied, and only its rows were restored.
+  /// - The system identifier. A dump and restore changes it.
+  /// - The id of the database. A restore next to other databases changes it.
+  /// - The timeline. A promotion or a recovery to a point in time changes it.
+  /// - The start time. It differs after the data folder was restored from a copy.
+  /// - The id of a table. Restoring a dump into the same database changes it.
+  /// - The number of the table's file. It differs if the table was emptied and only its rows were restored.
   ///
-  /// A rewrite of the table, as by VACUUM FULL, also gives it another file. That only adds an epoch.
+  /// A rewrite of the table, as by VACUUM FULL, also changes the file. This only begins another epoch.
   ///
-  /// It also differs between logbooks, so that none knows a position of another one. It is evaluated in the transaction
-  /// that assigns numbers: a pooler could give each one another server.
+  /// The number of the logbook is also included, so that no logbook knows positions of another one. The tag
+  /// is evaluated in the transaction that assigns numbers, since a pooler could connect each transaction to
+  /// another server.
   static func currentTag(of logbook: Int64) -> String {
     """
     substr(encode(sha256(convert_to(concat_ws('/', \(logbook), (SELECT system_identifier FROM pg_control_system()), \
@@ -41,13 +45,13 @@ struct PostgresEntry {
     """
   }
 
-  /// Reads and checks the entry of a request.
+  /// Reads what a request needs, and checks whether the request is allowed.
   ///
   /// - Parameters:
-  ///   - writes: whether the transaction changes the logbook; see `Residence`.
-  ///   - hidesOwn: whether the node's own changes are hidden from it; see `RecordedNode`.
-  /// - Throws: `ServiceError`: `purged`, `otherLogbook`, `positionUnknown`, `nodeReused`, `busy` while the logbook is
-  ///   moved. `LogbookLeft` after that.
+  /// - writes: whether the transaction changes the logbook; see `Residence`.
+  /// - hidesOwn: whether the answer omits the node's own changes; see `RecordedNode`.
+  /// - Throws: `ServiceError`: `purged`, `otherLogbook`, `positionUnknown`, `nodeReused`, `busy` while the
+  ///   logbook is being moved. After a move, `LogbookLeft`.
   init(
     _ transaction: DatabaseTransaction, _ logbook: Int64, of login: Login, _ run: RunStamp, writes: Bool,
     cursor: String? = nil, hidesOwn: Bool = true
@@ -90,10 +94,10 @@ struct PostgresEntry {
     self.cursor = start ?? 0
   }
 
-  /// The text of the last position.
+  /// The position of the last change, as a text for clients.
   var position: String { PositionText.text(last, tag: lastTag) }
 
-  /// The text of a number that is assigned.
+  /// The position of the change with this sequence number, as a text for clients.
   func text(_ seq: Int64, _ transaction: DatabaseTransaction) throws -> String {
     if seq == last { return position }
     let rows = try transaction.rows(
@@ -102,7 +106,7 @@ struct PostgresEntry {
     return PositionText.text(seq, tag: rows.count == 1 ? try rows.text(0, 0) : "")
   }
 
-  /// Which of these texts the logbook returned as positions, while its counter is locked.
+  /// Those of these texts that the logbook has returned as positions. Its counter must be locked.
   func known(_ texts: [String], _ transaction: DatabaseTransaction) throws -> Set<String> {
     let numbers = texts.map { PositionText.number(in: $0) ?? -1 }
     let rows = try transaction.rows(
@@ -135,14 +139,14 @@ struct PostgresEntry {
   }
 }
 
-/// A transaction that changes a logbook, whose counter it has locked.
+/// A transaction that changes a logbook. It has locked the logbook's counter.
 struct PostgresWriter {
   let transaction: DatabaseTransaction
   let entry: PostgresEntry
-  /// The node of the run, which is recorded.
+  /// The number of the run's node, which is recorded.
   let node: Int64
 
-  /// Reads the entry, and records an unknown run.
+  /// Reads what the request needs, and records the run if it is unknown.
   ///
   /// - Throws: as `PostgresEntry`, and `ServiceError.busy` if the logbook has the maximum number of nodes.
   init(
@@ -174,7 +178,8 @@ struct PostgresWriter {
     node = try rows.integer(0, 0)
   }
 
-  /// The tag for numbers that are assigned now. Begins an epoch at the next number if it differs from the last one.
+  /// The tag for sequence numbers that are assigned now. If it differs from the last epoch's tag, an epoch
+  /// begins at the next number.
   func beginEpoch() throws(DatabaseError) -> String {
     let rows = try transaction.rows(
       """
@@ -189,7 +194,7 @@ struct PostgresWriter {
     return try rows.text(0, 0)
   }
 
-  /// Records the last change of the logbook, and of the node that made it.
+  /// Stores the sequence number of the last change, for the logbook and for the node that made it.
   func note(last: Int64) throws(DatabaseError) {
     try transaction.rows(
       """
@@ -198,10 +203,10 @@ struct PostgresWriter {
       """, .integer(entry.logbook), .integer(last), .integer(node))
   }
 
-  /// Throws if a table exceeds its quota, so that the transaction is rolled back.
+  /// Throws if a table has more rows than its quota, so that the transaction is rolled back.
   ///
-  /// - Parameter last: the number of the last change. Each row has a different number, so rows are only counted if this
-  ///   exceeds the quota.
+  /// - Parameter last: the sequence number of the last change. Each row has a different number, so rows are
+  ///   only counted if `last` is above the quota.
   func check(_ max: Int64, _ table: String, last: Int64) throws {
     guard last > max else { return }
     let rows = try transaction.rows(

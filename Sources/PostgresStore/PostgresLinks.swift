@@ -3,9 +3,9 @@
 import Logbook
 import LogbookAPI
 
-/// Links to pages in the database, which the next request can meet at another server.
+/// The links to pages, stored in the database, since the next request may arrive at another server.
 extension PostgresLogins: PageLinkDirectory {
-  /// The time by which the clocks of two servers may differ, in seconds.
+  /// The maximum difference between the clocks of two servers, in seconds.
   private static let maxClockDifference: Int64 = 60
 
   func add(_ link: PageLinkEntry, secretHash: [UInt8], maxPerLogin: Int) async throws(ServiceError) {
@@ -21,7 +21,7 @@ extension PostgresLogins: PageLinkDirectory {
         SELECT $1, $2, name, $4, $5, $6 FROM glucoport.login WHERE name = $3 RETURNING 1
         """, .data(secretHash), .data(link.tokenHash), .text(link.login), .text(link.logbook),
         .integer(link.madeAt), .integer(link.expiresAt))
-      // The login was removed after it was looked up.
+      // The login was removed after it was looked up for this request.
       guard added.count == 1 else {
         throw ServiceError.busy("the token was revoked meanwhile; try again", retryAfterSeconds: 1)
       }

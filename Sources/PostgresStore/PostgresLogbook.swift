@@ -110,14 +110,15 @@ extension PostgresLogbook: PurgeService {
       throw .refused("this is not the name of the logbook")
     }
     guard try await clusters.home.purge(login.logbook) else { throw .purged }
-    // The logins are removed first. Rows that an interruption leaves are erased at the next start, and no login sees them.
+    // The logins are removed first. If an interruption follows, no login can see the remaining rows, and the
+    // next start erases them.
     try await clusters.erase([login.logbook])
   }
 }
 
 extension PostgresLogbook {
-  /// Runs a transaction in the database that has the logbook. If the logbook was moved to another one, this is recorded in
-  /// the directory, and the client sends the request again.
+  /// Runs a transaction in the database that has the logbook. If the logbook was moved away from there, the
+  /// move is recorded in the directory, and the client must send the request again.
   func transaction<Value: Sendable>(
     _ mode: (Int64) -> TransactionMode,
     _ work: @escaping @Sendable (DatabaseTransaction, _ logbook: Int64, PostgresCore) throws -> Value
@@ -139,7 +140,7 @@ extension PostgresLogbook {
     }
   }
 
-  /// Runs a transaction that changes the logbook.
+  /// Runs a transaction that changes the logbook, for a login that may write.
   private func changing<Value: Sendable>(
     _ run: RunStamp, _ work: @escaping @Sendable (PostgresWriter, PostgresCore) throws -> Value
   ) async throws(ServiceError) -> Value {
@@ -149,7 +150,8 @@ extension PostgresLogbook {
     }
   }
 
-  /// Runs a transaction for a run. Only the first request of a run writes: it records the run.
+  /// Runs a transaction that reads for a run. It writes only if the run is not recorded yet, as in the first
+  /// request of a run.
   func reading<Value: Sendable>(
     _ run: RunStamp, cursor: String? = nil, hidesOwn: Bool = true,
     _ work: @escaping @Sendable (DatabaseTransaction, PostgresEntry, _ node: Int64) throws -> Value
@@ -168,9 +170,11 @@ extension PostgresLogbook {
     }
   }
 
-  /// Runs a request of a comparison of readings, with the buckets known from its earlier requests, and new readings.
+  /// Runs a request of a comparison of readings. It uses the buckets that earlier requests of this comparison
+  /// computed, and adds new readings.
   ///
-  /// - Parameter begins: whether every row is read again. A run can compare more than once.
+  /// - Parameter begins: whether all rows are read again, since a new comparison begins. A run can compare
+  ///   more than once.
   private func comparing<Value: Sendable>(
     _ run: RunStamp, begins: Bool = false,
     _ work: @escaping @Sendable (DatabaseTransaction, PostgresEntry, ReadingBuckets) throws -> Value
@@ -180,7 +184,8 @@ extension PostgresLogbook {
     if begins { await core.compared.forget(comparison) }
     let known = await core.compared.buckets(of: comparison)
     let (value, buckets) = try await reading(run, hidesOwn: false) { transaction, entry, _ in
-      // A database that was restored meanwhile can have fewer readings.
+      // If the database was restored in the meantime, it may have fewer readings. Then the buckets are
+      // computed again.
       var buckets = known.last <= entry.last ? known : ReadingBuckets()
       try DigestReader(transaction, entry.logbook).extend(&buckets, until: entry.last)
       return (try work(transaction, entry, buckets), buckets)

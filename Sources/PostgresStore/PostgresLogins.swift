@@ -4,16 +4,18 @@ import Foundation
 import Logbook
 import LogbookAPI
 
-/// The logins of a database. Each look-up reads the database, so that a revoked token is rejected by every server.
+/// The logins in a database. Each look-up reads the database, so that a revoked token is refused by every
+/// server at once.
 ///
-/// It has separate connections, so that a look-up does not wait for the transactions of logbooks.
+/// They use separate connections, so that a look-up does not wait for the transactions of logbooks.
 final class PostgresLogins: LoginDirectory {
-  /// A service manager waits for a look-up to know that the server responds.
+  /// The time limit of a look-up. It is short, since the watchdog of a service manager uses a look-up to see
+  /// whether the server responds.
   private static let requestTime = Duration.seconds(10)
   private let pool: ConnectionPool
   private let watch: DirectoryWatch?
 
-  /// - Parameter watch: is told from which database each look-up is; nil for commands.
+  /// - Parameter watch: receives for each look-up which database answered; nil for commands.
   init(
     _ address: DatabaseAddress, _ limits: PoolLimits, _ faults: FaultLog = FaultLog { _ in },
     watch: DirectoryWatch? = nil
@@ -25,7 +27,7 @@ final class PostgresLogins: LoginDirectory {
     pool = ConnectionPool(address, limits, faults)
   }
 
-  /// The times of the statements since the start.
+  /// The times of the statements since the server started.
   var statements: StatementTimes { get async { await pool.queue.figures.statements } }
 
   func close() async { await pool.close() }
@@ -37,7 +39,7 @@ final class PostgresLogins: LoginDirectory {
     try await pool.run(.directory, work)
   }
 
-  /// Checks the version of the tables, which can be upgraded or restored while a server runs.
+  /// Checks the version of the tables. They can be upgraded or restored while a server is running.
   func check() async throws(ServiceError) {
     let version = try await pool.run(.directory) { transaction in
       try transaction.rows(
@@ -59,7 +61,7 @@ final class PostgresLogins: LoginDirectory {
     return try await find(tokenHash, at: now)?.login
   }
 
-  /// A login, and the database that has it; see `DirectoryWatch`.
+  /// The login of a token, with a text that identifies the database that answered; see `DirectoryWatch`.
   private func find(
     _ tokenHash: [UInt8], at now: Int64
   ) async throws(ServiceError) -> (login: Login, instance: String)? {
@@ -128,7 +130,7 @@ final class PostgresLogins: LoginDirectory {
       let old = try transaction.rows(
         "SELECT token_hash FROM glucoport.login WHERE name = $1 FOR UPDATE", .text(name))
       guard old.count == 1 else { throw LoginRules.unknown(name) }
-      // If a token leaked, a rotation without grace must also end earlier tokens.
+      // If a token was leaked, a rotation without a grace period must also make earlier tokens invalid.
       try transaction.rows(
         "UPDATE glucoport.replaced_token SET until = least(until, $2) WHERE login = $1", .text(name),
         .integer(until))
@@ -151,9 +153,9 @@ final class PostgresLogins: LoginDirectory {
 }
 
 extension PostgresLogins {
-  /// Runs a transaction of a command.
+  /// Runs a transaction for a command.
   ///
-  /// - Throws: `Failure` of the work, or for an error of the database.
+  /// - Throws: `Failure` of `work`, or a failure for an error of the database.
   private func changing<Value: Sendable>(
     _ work: @escaping @Sendable (DatabaseTransaction) throws -> Value
   ) async throws -> Value {
@@ -161,7 +163,8 @@ extension PostgresLogins {
       do {
         return .success(try work(transaction))
       } catch let failure as Failure {
-        // The transaction would be repeated or reported as a failure of the storage.
+        // The failure is returned as a value. If it were thrown, the pool would repeat the transaction or
+        // report a failure of the storage.
         try transaction.run("ROLLBACK; BEGIN")
         return .failure(failure)
       } catch let error as DatabaseError where !error.isTransient && !error.endsConnection {

@@ -5,13 +5,14 @@ import LogbookAPI
 
 /// Stores new readings: one statement for a whole batch, with an array for each column.
 ///
-/// `COPY` into a temporary table needs a catalog entry in each transaction, and is not faster: in
-/// Tests/Benchmarks/postgres-insert.py it stores 0.85 times as many new readings a second in batches of 1000, and 0.89 times
-/// as many in batches of 10,000.
+/// `COPY` into a temporary table is not faster, since each transaction then creates an entry in the system
+/// catalog. In Tests/Benchmarks/postgres-insert.py it stores 0.85 times as many new readings per second in
+/// batches of 1000, and 0.89 times as many in batches of 10,000.
 struct PostgresReadingWriter {
-  /// The number of readings in a batch up to which all are inserted at once.
+  /// The maximum size of a batch that is inserted by one statement.
   private static let maxAtOnce = 1000
-  /// The number of readings of a larger batch that are inserted first, to find out whether they are known.
+  /// The number of readings of a larger batch that are inserted first, to find out whether the logbook
+  /// already has them.
   private static let maxTried = 500
 
   private let writer: PostgresWriter
@@ -19,10 +20,10 @@ struct PostgresReadingWriter {
 
   init(_ writer: PostgresWriter) { self.writer = writer }
 
-  /// Stores a batch. Each reading's number is the number of the last change plus its place in the batch, from 1, whether
-  /// it is new or known.
+  /// Stores a batch. The sequence number for each reading is the last number plus its place in the batch,
+  /// counted from 1, even if the reading is known.
   ///
-  /// - Returns: the answer, and the number of the last change then.
+  /// - Returns: the answer, and the sequence number of the last change.
   func store(_ batch: ReadingBatch) throws -> (answer: ReadingAnswer, last: Int64) {
     var answer = ReadingAnswer(stored: 0, known: 0, position: writer.entry.position)
     let readings = batch.readings
@@ -34,13 +35,14 @@ struct PostgresReadingWriter {
     var new = try insert(tried, readings, series)
     var refused = tried.filter { !new.contains(number(of: $0)) }
     if new.isEmpty {
-      // Another node sends what the logbook has. All rows must be looked at anyway, which is less than to insert them first.
+      // The sample was known: another node sends readings that the logbook has. Looking up all rows first is
+      // then faster than inserting them.
       let found = try stored(all, readings, series)
       answer.differing = found.differing
       (refused, rest) = ([], rest.filter { !found.known.contains($0) })
     }
     new.formUnion(try insert(rest, readings, series))
-    // The others were known, or are twice in the batch.
+    // The remaining readings were known, or occur twice in the batch.
     refused += rest.filter { !new.contains(number(of: $0)) }
     answer.differing += try stored(refused, readings, series).differing
     answer.differing.sort()
@@ -53,7 +55,7 @@ struct PostgresReadingWriter {
 
   private func number(of index: Int) -> Int64 { writer.entry.last + 1 + Int64(index) }
 
-  /// The numbers of the readings with these indices that were new.
+  /// Inserts the readings with these indices. Returns the sequence numbers of those that were new.
   private func insert(_ indices: [Int], _ readings: [Reading], _ series: [Int64]) throws -> Set<Int64> {
     guard !indices.isEmpty else { return [] }
     let inserted = indices.map { readings[$0] }
@@ -82,10 +84,10 @@ struct PostgresReadingWriter {
     return stored
   }
 
-  /// Which readings with these indices are stored, and which of them with another value.
+  /// Finds which of the readings with these indices are stored, and which of them have another value.
   ///
-  /// Each is looked up by itself. The order and the limit make the planner use the primary key: with only equations it
-  /// would read the whole logbook by its numbers wherever its statistics do not know it yet.
+  /// Each reading is looked up separately. ORDER BY and LIMIT make the planner use the primary key. With only
+  /// equations, it would read the whole logbook if the statistics do not contain it yet.
   private func stored(
     _ indices: [Int], _ readings: [Reading], _ series: [Int64]
   ) throws -> (known: Set<Int>, differing: [Int]) {
@@ -118,7 +120,7 @@ struct PostgresReadingWriter {
 struct StoredColumns {
   let value: Double?
   let unit: Int64
-  /// 0 within the device's range, 1 below, 2 above.
+  /// 0 for a value within the device's range, 1 for LO, 2 for HI.
   let flag: Int64
   let threshold: Double?
 
@@ -158,7 +160,8 @@ struct StoredColumns {
   }
 }
 
-/// The numbers that a logbook assigned to series: the readings of one device, kind and position kind.
+/// The numbers that a logbook assigned to series. A series has the readings of one device with one kind and
+/// one position kind.
 private struct SeriesWriter {
   private struct Key: Hashable {
     let device: Int64
@@ -171,7 +174,8 @@ private struct SeriesWriter {
 
   init(_ writer: PostgresWriter) { self.writer = writer }
 
-  /// The numbers of the series in a batch, in the order of its readings. Unknown series are added.
+  /// The number of the series of each reading in a batch, in the order of the readings. Unknown series are
+  /// added.
   func numbers(of batch: ReadingBatch) throws -> [Int64] {
     let devices = try deviceNumbers(batch.devices)
     let keys = batch.readings.map { reading in
@@ -213,7 +217,7 @@ private struct SeriesWriter {
     return found
   }
 
-  /// The numbers of devices, which are added if they are unknown. Two devices of a batch can be the same one.
+  /// The number of each device. Unknown devices are added. Two devices of a batch can be the same one.
   private func deviceNumbers(_ devices: [Device]) throws -> [Int64] {
     var numbers = try find(devices)
     var (missing, known) = ([Device](), Set<String>())

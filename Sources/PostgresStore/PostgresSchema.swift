@@ -2,15 +2,16 @@
 
 /// The schema of a database with the logbooks of a server.
 ///
-/// All tables are in the schema `glucoport`. Each row of a logbook begins with its number, and row security shows only
-/// the rows of the logbook that the transaction has set. The role that serves can neither update nor delete a reading.
+/// All tables are in the schema `glucoport`. The first column of a logbook's rows is the number of the
+/// logbook. Row security only shows rows of the logbook that the transaction has set. The role of the server
+/// can neither update nor delete a reading.
 enum PostgresSchema {
-  /// The version that this program reads and writes.
+  /// The version of the schema that this program uses.
   static let version = 3
-  /// The number of partitions of the large tables, which cannot change later.
+  /// The default number of partitions for large tables. It cannot change after a database was created.
   static let partitions = 64
 
-  /// The statements of a version, which run once in one transaction.
+  /// The statements that upgrade the schema to a version. They run once, in one transaction.
   static func step(to version: Int, partitions: Int) -> [String] {
     switch version {
     case 1:
@@ -174,7 +175,8 @@ enum PostgresSchema {
     }
   }
 
-  /// Rows of the logbook that the transaction has set; none without one. The subquery runs once for each statement.
+  /// The SQL condition that a row belongs to the logbook that the transaction has set. If none is set, no row
+  /// does. The subquery runs once for each statement.
   static let own =
     "logbook = (SELECT nullif(current_setting('glucoport.logbook', true), '')::bigint)"
 
@@ -183,7 +185,7 @@ enum PostgresSchema {
   ]
   private static let contentTables = ["blob", "blob_part"]
 
-  /// The tables with row security.
+  /// The tables that must have row security.
   static let secured = simplySecured + contentTables + ["residence"]
 
   static func policy(of table: String) -> String {
@@ -194,7 +196,8 @@ enum PostgresSchema {
     """
   }
 
-  /// A whole content can be neither changed nor deleted, except in a purged logbook.
+  /// Policies for contents: a complete content can be neither changed nor deleted, except in a purged
+  /// logbook.
   private static let contentPolicies = contentTables.map { table in
     let isIncomplete =
       table == "blob"
@@ -216,9 +219,11 @@ enum PostgresSchema {
       """
   }
 
-  /// Removes the logins and the name of the transaction's logbook. Requests that wait for its counter find none.
+  /// A function that removes the logins and the name of the transaction's logbook. Requests that wait for its
+  /// counter then find no row.
   ///
-  /// - Parameter residence: the statement that deletes the state of the copy, in a schema that has it.
+  /// - Parameter residence: the statement that deletes the state of the copy; empty for a version of the
+  ///   schema without this table.
   static func purge(residence: String) -> String {
     """
     CREATE OR REPLACE FUNCTION glucoport.purge(which text) RETURNS boolean
@@ -245,7 +250,7 @@ enum PostgresSchema {
     """
   }
 
-  /// Deletes some rows of one purged logbook; true while there are more.
+  /// A function that deletes some rows of one purged logbook. It returns true while there are more rows.
   private static let erase = """
     CREATE FUNCTION glucoport.erase() RETURNS boolean
     LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $body$
@@ -268,7 +273,7 @@ enum PostgresSchema {
     END $body$
     """
 
-  /// Whether the role of the connection owns the tables, or is a superuser.
+  /// A query for whether the role of the connection owns the tables. A superuser counts as the owner.
   static let isOwned =
     "SELECT pg_has_role(relowner, 'USAGE') FROM pg_class WHERE oid = 'glucoport.schema_version'::regclass"
 
@@ -277,7 +282,7 @@ enum PostgresSchema {
     REVOKE ALL ON ALL FUNCTIONS IN SCHEMA glucoport FROM PUBLIC
     """
 
-  /// The rights of a role that serves, and the tables for which it has them. It has no others.
+  /// The rights of the server's role, by table. It has no other rights.
   static let rights: [(rights: [String], tables: [String])] = [
     (["SELECT"], ["schema_version", "purged", "purged_token", "cluster", "residence"]),
     (["SELECT", "INSERT"], ["logbook", "epoch", "device", "series", "reading"]),
@@ -286,13 +291,13 @@ enum PostgresSchema {
     (["SELECT", "INSERT", "DELETE"], ["blob_part", "page_link"]),
   ]
 
-  /// The functions that a role that serves calls.
+  /// The functions that the server's role may call.
   static let functions = [
     "glucoport.purge(text)", "glucoport.erase()", "glucoport.follow(text, bigint, text)",
     "glucoport.arrive(text, bigint)", "glucoport.adopt(text, bigint, text)",
   ]
 
-  /// The statements that permit a role to serve. They can be repeated.
+  /// The statements that grant a role the rights to serve. They can be repeated.
   static func grants(to role: String) -> [String] {
     let role = "\"" + role.replacing("\"", with: "\"\"") + "\""
     let tables = rights.map { entry in

@@ -10,20 +10,20 @@ package final class PostgresStorage: ServerStorage {
   /// The logins of the storage.
   package var logins: any LoginDirectory { directory }
 
-  /// The links to pages, which every server of the database knows.
+  /// The links to pages, which all servers that use the database share.
   package var links: (any PageLinkDirectory)? { directory }
 
-  /// The number of databases that the directory named at the start, besides itself.
+  /// The number of clusters in the directory when the server started, without the directory itself.
   package let clusterCount: Int
 
   private let clusters: PostgresClusters
   private let directory: PostgresLogins
 
-  /// Checks the database. Connections are made by requests.
+  /// Checks the database. The pool's connections are opened later, by requests.
   ///
   /// - Parameters:
   ///   - quota: the limits of one logbook.
-  ///   - warn: gets what an administrator must repair, for the log.
+  /// - warn: receives the errors that an administrator must repair, for the log.
   /// - Throws: `Failure`, as `PostgresDatabase.check` does.
   package init(
     _ address: DatabaseAddress, quota: LogbookQuota = LogbookQuota(), limits: PoolLimits = PoolLimits(),
@@ -54,23 +54,23 @@ package final class PostgresStorage: ServerStorage {
     PostgresLogbook(login: login, clusters: clusters)
   }
 
-  /// Checks that the database answers, and that it has the tables of this program.
+  /// Checks whether the database answers, and has the tables of this program.
   package func check() async throws(ServiceError) { try await directory.check() }
 
-  /// The figures of the connections, in the text format of Prometheus.
+  /// Measurements of the connections, in the text format of Prometheus.
   package func metrics() async -> String { await clusters.metrics(with: directory.statements) }
 
-  /// Deletes rows of purged logbooks that an interrupted process left.
+  /// Deletes the remaining rows of purged logbooks that an interrupted process left.
   package func finishEarlierWork() async throws(ServiceError) { try await clusters.erase() }
 
-  /// Closes every connection, after the last request.
+  /// Closes all connections. It must be called after the last request.
   package func close() async throws {
     await clusters.close()
     await directory.close()
   }
 }
 
-/// What the logbooks of a storage share.
+/// What the logbooks of one database share: the connections, the quota, and the cache of comparisons.
 final class PostgresCore: Sendable {
   let pool: ConnectionPool
   let quota: LogbookQuota
@@ -79,16 +79,16 @@ final class PostgresCore: Sendable {
   private let numbers = LogbookNumbers()
   private let missing: ServiceError
 
-  /// - Parameter missing: the error for a logbook that the database does not have.
+  /// - Parameter missing: the error to throw for a logbook that the database does not have.
   init(pool: ConnectionPool, quota: LogbookQuota, missing: ServiceError) {
     self.pool = pool
     self.quota = quota
     self.missing = missing
   }
 
-  /// The number of a logbook.
+  /// The number of a logbook in this database.
   ///
-  /// - Throws: `ServiceError`, as given, if it does not exist.
+  /// - Throws: `ServiceError`; the error `missing` if the database does not have the logbook.
   func number(of guid: String) async throws(ServiceError) -> Int64 {
     if let known = await numbers.number(of: guid) { return known }
     let found: Int64? = try await pool.run(.directory) { transaction in
@@ -100,7 +100,7 @@ final class PostgresCore: Sendable {
     return found
   }
 
-  /// Deletes the rows of purged logbooks, some in each transaction.
+  /// Deletes the rows of purged logbooks, in several transactions.
   func erase() async throws(ServiceError) {
     while !Task.isCancelled,
       try await pool.run(.directory, { try $0.rows("SELECT glucoport.erase()").integer(0, 0) == 1 })
@@ -108,7 +108,8 @@ final class PostgresCore: Sendable {
   }
 }
 
-/// The numbers of logbooks by their ids. A pair never changes, and the number of a purged logbook is not used again.
+/// Caches the numbers of logbooks, by their ids. This is safe, since a number never changes and is never used
+/// again.
 private actor LogbookNumbers {
   private static let maxCount = 100_000
   private var numbers: [String: Int64] = [:]

@@ -3,8 +3,8 @@
 package import Logbook
 package import LogbookAPI
 
-/// A database as the target or the source of a transfer. Its role is the owner of the tables, or for a source the one
-/// that serves.
+/// A database as the target or the source of a transfer. As a target, its role must own the tables. As a
+/// source, the role of the server is enough.
 package final class PostgresTransfer {
   private static let seconds = 24 * 3600
 
@@ -22,7 +22,7 @@ package final class PostgresTransfer {
     }
   }
 
-  /// Runs a transaction, whose errors are failures of a command.
+  /// Runs a transaction for a command. Errors of the database become failures.
   func transaction<Value>(
     _ begin: String = "BEGIN", _ work: (DatabaseTransaction) throws -> Value
   ) throws -> Value {
@@ -43,17 +43,18 @@ package final class PostgresTransfer {
 
   private func rollBack() {
     do { try connection.run("ROLLBACK", by: .now + .seconds(5)) } catch {
-      // The command ends with the first error, and the transaction with its connection.
+      // This error is ignored: the command ends with the first error, and the transaction ends with the
+      // connection.
     }
   }
 
-  /// Begins a transaction that reads one state of the database.
+  /// The statements that begin a transaction in which all queries see the same state of the database.
   static let snapshot = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; \(TransactionMode.plans)"
 }
 
 extension PostgresTransfer: TransferTarget {
-  /// The database by the system identifier of its cluster and its number there, which another address or name does not
-  /// change. A restored dump has others.
+  /// Identifies the database by the system identifier of its server and its id there. Another address or name
+  /// does not change them, but restoring a dump does.
   package func database() throws -> MovedDatabase {
     try transaction(Self.snapshot) { transaction in
       let row = try transaction.rows(
@@ -67,13 +68,16 @@ extension PostgresTransfer: TransferTarget {
     }
   }
 
-  /// Checks that the role owns the tables, and that the database knows nothing that the data would contradict.
+  /// Checks that the role owns the tables, and that the data do not conflict with data in the database.
   ///
-  /// - Parameter isRepeated: whether an earlier transfer of the same data may have stored some of the logbooks.
-  /// - Throws: `Failure`: `permission`; `cannotCreate` if a logbook is stored or purged, or if a name or token is used.
+  /// - Parameter isRepeated: whether an earlier transfer of the same data may have stored some of the
+  ///   logbooks.
+  /// - Throws: `Failure`: `permission`; `cannotCreate` if a logbook is already stored or purged, or if a name
+  ///   or token is in use.
   package func requireRoom(for directory: TransferredDirectory, isRepeated: Bool) throws {
     try transaction(Self.snapshot) { transaction in
-      // The role that serves may write most rows: as this role, a transfer would fail after it moved some.
+      // The role of the server may write most rows. With it, a transfer would fail only after some rows were
+      // moved.
       try ServingRole.requireOwner(transaction.rows(PostgresSchema.isOwned))
       var moved: Set<String> = []
       for (id, name) in directory.logbooks.sorted(by: { $0.value < $1.value }) {
@@ -99,7 +103,7 @@ extension PostgresTransfer: TransferTarget {
           .cannotCreate,
           "the database has a logbook that was removed permanently from the folder; use an empty database")
       }
-      // The logins of a stored logbook came with it, and may have been changed since.
+      // A stored logbook already has its logins, which may have been changed since.
       for login in directory.logins where !moved.contains(login.logbook) {
         let other = try transaction.rows(
           "SELECT 1 FROM glucoport.login WHERE name = $1 OR token_hash = $2", .text(login.name),
@@ -146,7 +150,8 @@ extension PostgresTransfer: TransferTarget {
     }
   }
 
-  /// Stores the logins of a logbook with it: a transfer that is repeated must not bring back a revoked token.
+  /// Stores the logins of a logbook together with it. Otherwise a repeated transfer could restore a revoked
+  /// token.
   private static func store(
     _ logins: [TransferredDirectory.Login], _ logbook: Int64, _ directory: TransferredDirectory,
     _ transaction: DatabaseTransaction
@@ -172,7 +177,7 @@ extension PostgresTransfer: TransferTarget {
   package func store(_ directory: TransferredDirectory) throws {
     try transaction("BEGIN") { transaction in
       for id in directory.purged {
-        // No rows belong to it, so it needs a number that no logbook has.
+        // A purged logbook has no rows here. Its entry needs a number that no logbook has.
         try transaction.rows(
           """
           INSERT INTO glucoport.purged (guid, logbook, is_erased)
@@ -188,13 +193,13 @@ extension PostgresTransfer: TransferTarget {
   }
 }
 
-/// Writes the rows of one logbook, in the caller's transaction.
+/// Writes the rows of one logbook, inside the caller's transaction.
 final class TransferWriter {
   private let transaction: DatabaseTransaction
   private let number: SQLValue
-  /// The largest number of what was written.
+  /// The largest sequence number of the rows that were written.
   private(set) var last: Int64 = 0
-  /// The bytes of the contents that were written.
+  /// The total size of the contents that were written, in bytes.
   private(set) var contentBytes: Int64 = 0
 
   init(_ transaction: DatabaseTransaction, _ number: Int64) {
@@ -260,7 +265,7 @@ final class TransferWriter {
     }
   }
 
-  /// Writes the totals of the logbook, or replaces those of an earlier copy.
+  /// Writes the totals of the logbook. They replace those of an earlier copy.
   func finish(last: Int64, contentBytes: Int64) throws {
     try run(
       """
@@ -360,7 +365,7 @@ extension PostgresTransfer: TransferSource {
   }
 }
 
-/// Reads the rows of one logbook, in the caller's transaction.
+/// Reads the rows of one logbook, inside the caller's transaction.
 struct TransferReader {
   private static let chunk: Int64 = 10_000
   private static let recordChunk: Int64 = 200
@@ -431,9 +436,9 @@ struct TransferReader {
     }
   }
 
-  /// Reads the readings after a number.
+  /// Reads the readings after a sequence number.
   ///
-  /// - Returns: the number of the last one.
+  /// - Returns: the sequence number of the last reading.
   func readReadings(after number: Int64 = 0, _ use: (TransferredRows) throws -> Void) throws -> Int64 {
     var after = number
     while true {
@@ -476,7 +481,7 @@ struct TransferReader {
     }
   }
 
-  /// Reads the contents, and their parts except of some contents.
+  /// Reads all contents, with the parts of those that are not in `known`.
   func readContents(except known: Set<String> = [], _ use: (TransferredRows) throws -> Void) throws {
     let contents = try transaction.rows(
       "SELECT digest, size, held FROM glucoport.blob WHERE logbook = $1 ORDER BY digest", logbook)
@@ -490,7 +495,7 @@ struct TransferReader {
     for row in rows where !known.contains(row.digest) { try readParts(of: row.digest, use) }
   }
 
-  /// Reads the parts of complete contents, which never change.
+  /// Reads the parts of complete contents. These parts never change.
   ///
   /// - Returns: the digests of these contents.
   func readCompleteParts(_ use: (TransferredRows) throws -> Void) throws -> Set<String> {

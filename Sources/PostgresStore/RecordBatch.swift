@@ -3,7 +3,8 @@
 import Logbook
 import LogbookAPI
 
-/// The records and answers to which a batch of changes refers, which are read before it and written after it.
+/// The records and stored answers that a batch of changes needs. They are read with few statements before the
+/// batch, and written after it.
 struct RecordBatch: RecordTable {
   private struct AnswerKey: Hashable {
     let guid: String
@@ -31,14 +32,14 @@ struct RecordBatch: RecordTable {
   private var last: Int64
   private var tag: String?
 
-  /// Reads what the changes need, while the counter is locked.
+  /// Reads what the changes need. The logbook's counter must be locked.
   init(_ writer: PostgresWriter, _ changes: [RecordChange]) throws {
     self.writer = writer
     last = writer.entry.last
     let guids = Array(Set(changes.map(\.guid)))
     guard !guids.isEmpty else { return }
     let logbook = SQLValue.integer(writer.entry.logbook)
-    // The order and the limit make the planner use the primary key; see `PostgresReadingWriter`.
+    // ORDER BY and LIMIT make the planner use the primary key; see `PostgresReadingWriter`.
     let rows = try writer.transaction.rows(
       """
       SELECT r.guid, r.revision, r.state FROM unnest($2::text[]) AS i(guid)
@@ -96,9 +97,9 @@ struct RecordBatch: RecordTable {
     answered.insert(key)
   }
 
-  /// Writes records and answers.
+  /// Writes the changed records and the answers.
   ///
-  /// - Returns: the number of the last change, and its position.
+  /// - Returns: the sequence number of the last change, and its position.
   func write() throws -> (last: Int64, position: String) {
     let logbook = SQLValue.integer(writer.entry.logbook)
     let changed = written.sorted { $0.value.seq < $1.value.seq }
@@ -134,19 +135,19 @@ struct RecordBatch: RecordTable {
 }
 
 extension PostgresWriter {
-  /// The tag for numbers that are assigned now, without an epoch.
+  /// The tag for sequence numbers that are assigned now. It begins no epoch.
   func beginEpochTag() throws(DatabaseError) -> String {
     try transaction.rows("SELECT \(PostgresEntry.currentTag(of: entry.logbook))").text(0, 0)
   }
 }
 
 extension DatabaseRows {
-  /// The state of a record from its JSON.
+  /// The state of a record, from the JSON in a column.
   func state(_ row: Int, _ column: Int) throws -> RecordState {
     do {
       return try RecordState(json: try text(row, column))
     } catch is JSONError {
-      // The parser's reason would quote a part of the text.
+      // The reason of the parser could quote a part of the text, so the error does not contain it.
       throw DatabaseError.unexpected("a record has an unknown state")
     }
   }

@@ -3,36 +3,39 @@
 import Logbook
 import LogbookAPI
 
-/// A logbook was moved from the database of the request to a cluster of the directory.
+/// Thrown if the logbook was moved from the database of the request to another cluster.
 struct LogbookLeft: Error {
   let cluster: String
 }
 
-/// The state of a database's copy of a logbook, which decides whether a request may use it.
+/// The state of a logbook's copy in a database, which decides whether a request may use it.
 ///
-/// A copy belongs to a number of moves, which a request has from the directory. Only the copy with that number answers it.
-/// Therefore a request that was delayed during a move, or during one there and back, changes nothing.
+/// Each copy has the number of moves by which it was created. A request has the number of moves that the
+/// directory states. Only the copy with this number answers the request. So a request that was delayed during
+/// a move, even one there and back, changes nothing.
 ///
-/// A move sets a copy to `leaving` while it reads the last changes, and holds an advisory lock on one connection. Without that
-/// lock the move was interrupted, and the copy accepts changes as before. One commit sets it to `left`, when the other copy
-/// is complete: from then on requests go there.
+/// While a move reads the last changes, it sets the copy to `leaving` and holds an advisory lock on one
+/// connection. If the lock does not exist, the move was interrupted, and the copy accepts changes as before.
+/// When the other copy is complete, one commit sets this one to `left`. From then on, requests go to the
+/// other copy.
 ///
-/// The database of a guest has a second number of moves with its id: that of a copy which the directory stated. By it, a
-/// directory from a backup is corrected; see `DirectoryWatch`.
+/// The row of a guest has a second number of moves: the largest one with which the directory stated the copy.
+/// With it, a directory that was restored from a backup is corrected; see `DirectoryWatch`.
 enum Residence {
-  /// The answer to clients while their logbook is moved.
+  /// The answer to clients while their logbook is being moved.
   static let busy = ServiceError.busy(
     "the logbook is being moved to another database; try again", retryAfterSeconds: 1)
 
-  /// The first key of the advisory lock of a move; the second one is `lockKey`.
+  /// The first key of a move's advisory lock. The second key is `lockKey`.
   static let lockClass = 0x676C_7563
 
-  /// The second key of the lock for the number of a logbook.
+  /// The second key of the advisory lock, computed from the number of a logbook.
   static func lockKey(_ logbook: String) -> String { "(\(logbook) % 2147483647)::int" }
 
-  /// The columns for `check`, of the table `r`.
+  /// The columns of the table `r` that `check` reads.
   ///
-  /// - Parameter writes: whether the transaction changes the logbook. It has locked the counter, or the total of contents.
+  /// - Parameter writes: whether the transaction changes the logbook. Then it must have locked the counter,
+  ///   or the total of contents.
   static func columns(writes: Bool) -> String {
     let isClosed =
       writes
@@ -43,14 +46,15 @@ enum Residence {
     return "coalesce(r.moves, 0), r.cluster, \(isClosed)"
   }
 
-  /// A column of the table `r`: whether the copy is that of a guest, and no request has used it.
+  /// A column of the table `r`: whether the copy is a guest that no request has used yet.
   static let isUnconfirmed =
     "coalesce((SELECT b.moves < r.moves FROM glucoport.logbook b WHERE b.id = r.logbook AND b.is_guest), false)"
 
-  /// Checks that a copy is the one for a request.
+  /// Throws if a request must not use this copy.
   ///
-  /// - Parameter column: the first of its columns.
-  /// - Throws: `LogbookLeft`; `ServiceError.busy` while the logbook is moved, or for a request from before a move.
+  /// - Parameter column: the index of the first of the columns.
+  /// - Throws: `LogbookLeft` after a move; `ServiceError.busy` during a move, and for a request from before a
+  ///   move.
   static func check(_ rows: DatabaseRows, from column: Int, _ place: LogbookPlace) throws {
     guard try rows.integer(0, column) == place.moves else { throw busy }
     if let cluster = try rows.optionalText(0, column + 1) { throw LogbookLeft(cluster: cluster) }

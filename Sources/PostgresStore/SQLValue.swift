@@ -2,9 +2,9 @@
 
 /// A parameter of a statement in PostgreSQL's binary form.
 struct SQLValue {
-  /// The object id of the type (`pg_type.dat` of PostgreSQL).
+  /// The object id of the value's type; see `pg_type.dat` of PostgreSQL.
   let type: UInt32
-  /// The bytes; nil for NULL.
+  /// The bytes of the value; nil for NULL.
   let bytes: [UInt8]?
 
   private enum Kind {
@@ -24,7 +24,7 @@ struct SQLValue {
     SQLValue(type: Kind.text, bytes: value.map { Array($0.utf8) })
   }
 
-  /// Bytes.
+  /// A value of type `bytea`.
   static func data(_ value: [UInt8]) -> SQLValue { SQLValue(type: Kind.bytes, bytes: value) }
 
   /// An array of whole numbers.
@@ -39,7 +39,7 @@ struct SQLValue {
       })
   }
 
-  /// An array of numbers in double precision, with NULL for nil.
+  /// An array of numbers of type `double precision`; nil becomes NULL.
   static func numbers(_ values: [Double?]) -> SQLValue {
     SQLValue(
       type: Kind.doubleArray,
@@ -67,7 +67,7 @@ struct SQLValue {
       })
   }
 
-  /// An array of values in bytes.
+  /// An array of values of type `bytea`.
   static func data(_ values: [[UInt8]]) -> SQLValue {
     SQLValue(
       type: Kind.bytesArray,
@@ -81,7 +81,7 @@ struct SQLValue {
 }
 
 extension SQLValue {
-  /// An array of one dimension, from 1 (`array_recv` of PostgreSQL).
+  /// An array with one dimension, whose first index is 1; see `array_recv` of PostgreSQL.
   private static func array(
     of element: UInt32, count: Int, elementBytes: Int, hasNull: Bool = false,
     _ elements: (inout [UInt8]) -> Void

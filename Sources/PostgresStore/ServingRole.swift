@@ -2,12 +2,14 @@
 
 import Logbook
 
-/// The role of a server: it has the rights that `PostgresSchema.grants` gives, and none with which readings could change.
+/// Checks the role of a server. It must have the rights that `PostgresSchema.grants` gives, and none with
+/// which it could change readings.
 enum ServingRole {
-  /// Checks the role of a connection, with each role that it could become by SET ROLE.
+  /// Checks the role of a connection, and each role that it could take by SET ROLE.
   ///
   /// - Parameter read: runs a query on the connection.
-  /// - Throws: `Failure`: `permission` for a right too many or one that is missing, `configuration` without row security;
+  /// - Throws: `Failure`: `permission` for a right too many or a missing one, `configuration` if row security
+  ///   is off;
   ///   `DatabaseError`.
   static func check(_ read: (_ query: String) throws(DatabaseError) -> DatabaseRows) throws {
     func first(_ query: String) throws -> String? {
@@ -34,12 +36,13 @@ enum ServingRole {
     }
   }
 
-  /// Checks the answer to `PostgresSchema.isOwned`, before something that only the owner may do.
+  /// Throws unless the query `PostgresSchema.isOwned` returned true. Called before work that only the owner
+  /// may do.
   static func requireOwner(_ answer: DatabaseRows) throws(DatabaseError) {
     guard try answer.integer(0, 0) == 1 else { throw .refused(state: "42501", object: "") }
   }
 
-  /// The rights by table, for `WITH`.
+  /// The granted rights by table, as a subquery for `WITH`.
   private static let granted: String = {
     let rows = PostgresSchema.rights.flatMap { entry in
       entry.tables.map { "('\($0)', ARRAY['\(entry.rights.joined(separator: "', '"))'])" }
@@ -47,8 +50,9 @@ enum ServingRole {
     return "granted (name, rights) AS (VALUES \(rows.joined(separator: ", ")))"
   }()
 
-  /// The first right that no server needs. A superuser, or a role with BYPASSRLS, would see all logbooks where a condition is
-  /// missing. So would a right on a partition, whose own row security is off.
+  /// A query for the first right that a server must not have. A superuser, or a role with BYPASSRLS, could
+  /// see rows of all logbooks if a condition is forgotten. The same is true for a right on a partition, since
+  /// row security of partitions is off.
   private static let excess = """
     WITH \(granted),
     role AS (SELECT oid, rolname, rolsuper OR rolbypassrls AS is_open FROM pg_roles WHERE pg_has_role(oid, 'MEMBER'))
@@ -67,7 +71,7 @@ enum ServingRole {
     LIMIT 1
     """
 
-  /// The first right that a server lacks.
+  /// A query for the first right that a server lacks.
   private static let missing = """
     WITH \(granted)
     SELECT a.name || ' on ' || g.name FROM granted g CROSS JOIN unnest(g.rights) AS a (name)
@@ -77,7 +81,7 @@ enum ServingRole {
     LIMIT 1
     """
 
-  /// The first table whose rows are open to a server.
+  /// A query for the first table that lacks row security.
   private static let unsecured = """
     SELECT 'glucoport.' || relname FROM pg_class
     WHERE relnamespace = 'glucoport'::regnamespace

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How often statements ran and how long, by kind. It has no parameter of a statement.
+/// The number and the duration of statements, by kind. It contains no parameters of statements.
 struct StatementTimes: Sendable {
-  /// The number of statements of one kind, and their time with the way to the database and back.
+  /// The number of statements of one kind, and their total time, which includes the network.
   struct Total: Hashable, Sendable {
     var time = Duration.zero
     var count = 0
   }
 
-  /// By kind, such as `insert reading`.
+  /// The totals by kind, such as `insert reading`.
   private(set) var totals: [String: Total] = [:]
 
-  /// Adds one statement, also one that failed.
+  /// Adds one statement. Failed statements are counted, too.
   mutating func add(_ time: Duration, _ kind: String) {
     totals[kind, default: Total()].time += time
     totals[kind, default: Total()].count += 1
@@ -26,13 +26,13 @@ struct StatementTimes: Sendable {
 }
 
 extension StatementTimes {
-  /// The kind of the statements that begin a transaction and lock a row begins with this.
+  /// The prefix of the kind of statements that begin a transaction and lock a row.
   static let lock = "lock "
 
   private static let schema = "glucoport."
 
-  /// What a statement does, and to which table: of several, the first one that it changes, or the first one of a query
-  /// outside of its subqueries.
+  /// The kind of a statement: its verb and its table. If there are several, it is the first one that changes
+  /// a table, or the first one outside of subqueries.
   static func kind(of statement: String) -> String {
     var (depth, words) = (0, ["", ""])
     var read: (table: String, depth: Int)?
@@ -51,7 +51,7 @@ extension StatementTimes {
     return read.map { "select \($0.table)" } ?? "select"
   }
 
-  /// The words of a statement, and its parentheses.
+  /// Iterates over the words and parentheses of a statement.
   private struct Words: Sequence, IteratorProtocol {
     private var rest: Substring.UTF8View
 

@@ -4,13 +4,14 @@ package import GRDB
 import GRDBSQLite
 import Logbook
 
-/// What makes files of one version of a schema files of the next one. A released step is never edited.
+/// The statements that convert a file from one version of its schema to the next one. A released step is
+/// never edited.
 package struct SchemaStep: Sendable {
-  /// The version before the step.
+  /// The version of a file before the step.
   let version: Int
   let statements: [String]
 
-  /// The step from a version to the next one.
+  /// A step from `version` to the next version.
   package init(from version: Int, statements: [String]) {
     (self.version, self.statements) = (version, statements)
   }
@@ -20,18 +21,18 @@ package struct SchemaStep: Sendable {
 package struct FileSchema: Sendable {
   /// The application id in the file's header.
   package let applicationID: Int
-  /// The number of the schema. A larger one in a file is from a newer program.
+  /// The version number of the schema. A file with a larger number comes from a newer program.
   package let version: Int
-  /// The name of such a file for people.
+  /// The name of this type of file in messages.
   package let name: String
-  /// The oldest version whose files this program opens, after the steps from there.
+  /// The oldest version that this program can open, by applying steps.
   package let firstKept: Int
   let steps: [SchemaStep]
   private let statements: [String]
 
   /// A schema with the statements that create it in an empty file.
   ///
-  /// - Parameter steps: one for each version from `firstKept` to the one before `version`.
+  /// - Parameter steps: one step for each version from `firstKept` up to, but not including, `version`.
   package init(
     applicationID: Int, version: Int, name: String, statements: [String], firstKept: Int,
     steps: [SchemaStep] = []
@@ -45,12 +46,12 @@ package struct FileSchema: Sendable {
     self.steps = steps
   }
 
-  /// Whether the file has the schema; false for a file without tables. A file gets our application id in the
-  /// transaction that creates its tables.
+  /// Whether the file has the tables of the schema; false for a file without any table. A file gets the
+  /// application id in the same transaction as its tables.
   ///
   /// - Throws: `Failure`: `badInput` for another program's database, `configuration` for an unknown schema.
   package func isMade(in database: Database, path: String) throws -> Bool {
-    // In this order, since another process may create the tables in between.
+    // The tables are counted first, since another process may create them between both queries.
     if try Int.fetchOne(database, sql: "SELECT count(*) FROM sqlite_schema") == 0 { return false }
     guard try Int.fetchOne(database, sql: "PRAGMA application_id") == applicationID else {
       throw Failure(.badInput, "\(path): this is an SQLite database, but no glucoport \(name)")
@@ -66,7 +67,7 @@ package struct FileSchema: Sendable {
     return true
   }
 
-  /// Refuses a file of a version of the schema that this program cannot open.
+  /// Throws if this program cannot open a file with this version of the schema.
   ///
   /// - Throws: `Failure` of category `configuration`.
   package func require(_ found: Int, path: String) throws {
@@ -84,21 +85,21 @@ package struct FileSchema: Sendable {
     }
   }
 
-  /// The names of the parts of one type, such as `trigger`.
+  /// The names of the parts of the schema that have this type, such as `trigger`.
   func names(of type: String) throws -> [String] { try parts(type, "name") }
 
-  /// The tables in whose place a file has a view, which may never end.
+  /// The names of tables for which a file has a view instead. Reading such a view may never end.
   ///
-  /// - Parameter views: the result of `views`.
+  /// - Parameter views: the result of the query `views`.
   package func replacedTables(_ views: [String]) throws -> [String] {
     let views = Set(views.map { $0.lowercased() })
     return try names(of: "table").filter(views.contains)
   }
 
-  /// The names of the views of a file.
+  /// The query for the names of all views in a file.
   package static let views = "SELECT name FROM sqlite_schema WHERE type = 'view' AND name IS NOT NULL"
 
-  /// The statements that create the parts of one type.
+  /// The statements that create the parts of the schema with this type.
   func statements(of type: String) throws -> [String] { try parts(type, "sql") }
 
   private func parts(_ type: String, _ column: String) throws -> [String] {
@@ -109,7 +110,7 @@ package struct FileSchema: Sendable {
     }
   }
 
-  /// Creates everything in an empty file, inside the caller's transaction.
+  /// Creates the schema in an empty file, inside the caller's transaction.
   package func make(in database: Database) throws {
     for part in statements { try database.execute(sql: part) }
     try database.execute(
@@ -118,17 +119,19 @@ package struct FileSchema: Sendable {
 }
 
 extension Configuration {
-  /// With fewer, larger pages an import is a fifth faster. 16 KiB are still small for a single edit.
+  /// The size of a page in bytes. Larger pages make an import a fifth faster; 16 KiB are still small for a
+  /// single edit.
   package static let pageSize = 16384
 
-  /// The configuration of every file of the program: constraints apply, and committed data are on the disk.
+  /// The configuration of the connections to every file of the program. Constraints apply, and committed data
+  /// are on the disk.
   ///
   /// - Parameters:
-  ///   - busyTimeoutSeconds: how long a connection waits for a transaction of another.
-  ///   - maxReaders: the number of connections that read next to the writing one.
-  ///   - cacheKiB: the memory of a connection's cache.
-  ///   - check: a check of the file before anything in it changes.
-  /// - Throws: `Failure` of category `configuration` for a library of SQLite that is too old.
+  /// - busyTimeoutSeconds: how long a connection waits for the transaction of another one.
+  /// - maxReaders: the number of connections that can read while one writes.
+  /// - cacheKiB: the size of a connection's cache.
+  /// - check: checks the file before the connection changes it.
+  /// - Throws: `Failure` of category `configuration` if the SQLite library is too old.
   package static func ofFile(
     busyTimeoutSeconds: Double, maxReaders: Int, cacheKiB: Int,
     check: @escaping @Sendable (Database) throws -> Void
@@ -139,8 +142,8 @@ extension Configuration {
     configuration.foreignKeysEnabled = true
     configuration.maximumReaderCount = maxReaders
     configuration.prepareDatabase { database in
-      // Before the journal mode: only an empty file accepts another page size, and the journal mode would rewrite the
-      // header of another program's file.
+      // These come before the journal mode. Only an empty file accepts another page size. Setting the journal
+      // mode would rewrite the header of another program's file.
       try database.execute(sql: "PRAGMA page_size = \(pageSize)")
       try check(database)
       try database.execute(sql: "PRAGMA synchronous = FULL; PRAGMA cache_size = -\(cacheKiB)")

@@ -3,27 +3,28 @@
 import Glibc
 package import Logbook
 
-/// The rollback journal next to a database file.
+/// Protects from a dangerous rollback journal next to a database file.
 ///
-/// The end of such a journal can name a super-journal, which SQLite writes for transactions over several files. When SQLite rolls
-/// the journal back, it deletes the named file, whatever that is. Somebody who sends a database with such a journal could
-/// delete any file of the person who opens it. Glucoport has no such transactions.
+/// The end of such a journal can name a super-journal, which SQLite writes for transactions over several
+/// files. When SQLite rolls the journal back, it deletes the named file, whatever it is. So someone who sends
+/// a database with such a journal could delete any file of the person who opens it. glucoport itself has no
+/// transactions over several files.
 package enum ForeignJournal {
-  /// The bytes at the end of a journal that names a super-journal, and at the start of every journal.
+  /// These bytes are at the start of every journal, and at the end of a journal that names a super-journal.
   private static let mark: [UInt8] = [0xD9, 0xD5, 0x05, 0xF9, 0x20, 0xA1, 0x63, 0xD7]
 
-  /// The path of the journal of a database: next to the file itself, not next to a link to it.
+  /// The path of a database's journal. It is next to the file itself, not next to a symbolic link to it.
   package static func path(of database: String) -> String {
     (PathText.real(database) ?? database) + "-journal"
   }
 
-  /// Whether a database has a journal with content, which the next program that opens it applies.
+  /// Whether a database has a journal with content, which SQLite would apply when it opens the database.
   package static func isPresent(at database: String) -> Bool {
     var status = stat()
     return stat(PathText.bytes(path(of: database)), &status) == 0 && status.st_size > 0
   }
 
-  /// Refuses a database whose journal names another file, before anything opens it.
+  /// Throws if the journal of a database names another file. Must be called before SQLite opens the database.
   ///
   /// - Throws: `Failure` of category `badInput`; `inputOutput` and `permission` for a journal that cannot be read.
   package static func refuse(at database: String) throws(Failure) {

@@ -3,15 +3,17 @@
 package import GRDB
 import GRDBSQLite
 
-/// A prepared statement of the raw connection, for loops in which GRDB's own statement would take most of the time.
+/// A prepared statement of SQLite's C interface. It is used in loops in which GRDB's own statement would take
+/// most of the time.
 ///
-/// Parameters are numbered from 1, columns from 0. Everything runs on the connection's one thread.
+/// Parameters are numbered from 1, columns from 0. It must be used on the thread of its connection.
 package final class RawStatement {
   @usableFromInline let handle: OpaquePointer
   @usableFromInline let connection: OpaquePointer
   private let kept: Statement
 
-  /// Takes the cached statement of the connection for this text. Only one of a text may be in use at a time.
+  /// Uses the cached statement of the connection for this SQL text. Two of them with the same text must not
+  /// be used at the same time.
   package init(keptBy database: Database, _ sql: String) throws {
     guard let connection = database.sqliteConnection else { throw DatabaseError(resultCode: .SQLITE_MISUSE) }
     let statement = try database.cachedStatement(sql: sql)
@@ -20,7 +22,7 @@ package final class RawStatement {
     kept = statement
   }
 
-  /// Prepares a separate statement: several of a text may be in use at a time.
+  /// Prepares a separate statement, so that several with the same SQL text can be used at the same time.
   package init(of database: Database, _ sql: String) throws {
     guard let connection = database.sqliteConnection else { throw DatabaseError(resultCode: .SQLITE_MISUSE) }
     let statement = try database.makeStatement(sql: sql)
@@ -30,21 +32,21 @@ package final class RawStatement {
   }
 
   deinit {
-    // An unfinished statement would keep its snapshot.
+    // Resetting ends the statement. Otherwise it would keep its snapshot of the database.
     sqlite3_reset(handle)
   }
 
-  /// Binds a parameter.
+  /// Binds a value to the parameter at `index`.
   @inlinable @inline(__always) package func bind(_ value: Int64, at index: Int32) {
     sqlite3_bind_int64(handle, index, value)
   }
 
-  /// Binds a parameter; nil is NULL.
+  /// Binds a value to the parameter at `index`; nil becomes NULL.
   @inlinable @inline(__always) package func bind(_ value: Double?, at index: Int32) {
     if let value { sqlite3_bind_double(handle, index, value) } else { sqlite3_bind_null(handle, index) }
   }
 
-  /// Steps to the next row; false at the end, where the statement is reset.
+  /// Moves to the next row. Returns false after the last row; the statement is then reset.
   @inlinable @inline(__always) package func step() throws -> Bool {
     let code = sqlite3_step(handle)
     if code == SQLITE_ROW { return true }
@@ -59,34 +61,34 @@ package final class RawStatement {
     return Int(sqlite3_changes(connection))
   }
 
-  /// Skips the remaining rows, so that parameters can be bound again.
+  /// Ends the statement before its last row, so that parameters can be bound again.
   package func reset() { sqlite3_reset(handle) }
 
-  /// A column of the row as a whole number; 0 for NULL.
+  /// The value of a column in the current row as a whole number; 0 for NULL.
   @inlinable @inline(__always) package func integer(_ column: Int32) -> Int64 {
     sqlite3_column_int64(handle, column)
   }
 
-  /// A column of the row as a number; nil for NULL.
+  /// The value of a column in the current row as a number; nil for NULL.
   @inlinable @inline(__always) package func number(_ column: Int32) -> Double? {
-    // One look-up for both questions, since rows are read by the million.
+    // One call returns both type and value. This matters, since millions of rows are read.
     let value = sqlite3_column_value(handle, column)
     return sqlite3_value_type(value) == SQLITE_NULL ? nil : sqlite3_value_double(value)
   }
 
-  /// A column that must hold a whole number; nil if it does not. One damaged byte can change a number into NULL or
-  /// text, which `integer` reads as 0.
+  /// The whole number in a column; nil if the column contains anything else. A damaged byte can change a
+  /// number into NULL or text, which `integer` reads as 0.
   @inlinable @inline(__always) package func exactInteger(_ column: Int32) -> Int64? {
     let value = sqlite3_column_value(handle, column)
     return sqlite3_value_type(value) == SQLITE_INTEGER ? sqlite3_value_int64(value) : nil
   }
 
-  /// What is wrong with a column that must hold a whole number; nil if it does.
+  /// The reason why a column is not a whole number; nil if it is one.
   @inlinable @inline(__always) package func misfit(asInteger column: Int32) -> String? {
     exactInteger(column) == nil ? misfit(column) : nil
   }
 
-  /// A column that must hold a number or NULL, and whether it does.
+  /// The number in a column, nil for NULL. `fits` is false if the column contains anything else.
   @inlinable @inline(__always) package func exactNumber(_ column: Int32) -> (number: Double?, fits: Bool) {
     let value = sqlite3_column_value(handle, column)
     return switch sqlite3_value_type(value) {
@@ -96,13 +98,13 @@ package final class RawStatement {
     }
   }
 
-  /// What is wrong with a column that holds another type.
+  /// The reason why a column does not have the required type.
   @usableFromInline package func misfit(_ column: Int32) -> String {
     let title = String(cString: sqlite3_column_name(handle, column))
     return sqlite3_column_type(handle, column) == SQLITE_NULL ? "\(title) is NULL" : "\(title) is no number"
   }
 
-  /// The bytes of a column that holds text, until the next step; none for NULL.
+  /// The bytes of a column's text, which are valid until the next step; empty for NULL.
   package func text(_ column: Int32) -> UnsafeRawBufferPointer {
     let bytes = UnsafeRawPointer(sqlite3_column_text(handle, column))
     return UnsafeRawBufferPointer(start: bytes, count: Int(sqlite3_column_bytes(handle, column)))

@@ -4,16 +4,17 @@ package import GRDB
 import Glibc
 import Logbook
 
-/// What the first bytes of an SQLite database state.
+/// The numbers in the header of an SQLite database that identify its type and version.
 package struct SchemaHeader: Hashable, Sendable {
-  /// The application id.
+  /// The application id, which identifies the program that created the file.
   package let applicationID: Int
   /// The user version, which is the number of the schema.
   package let version: Int
 
-  /// The header of a file; nil for any file that is not a database.
+  /// Reads the header of a file; nil for a file that is not a database.
   ///
-  /// Not for a file that this process has open: closing a descriptor ends the locks of all connections to the file.
+  /// It must not be used for a file that this process has open as a database. Closing a descriptor of the
+  /// file would release the locks of all its connections.
   package init?(path: String) {
     let descriptor = open(PathText.bytes(path), O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     guard descriptor >= 0 else { return nil }
@@ -27,9 +28,10 @@ package struct SchemaHeader: Hashable, Sendable {
   }
 }
 
-/// Brings a file of an older program to the present schema: once, in one transaction, after a copy of it was kept next to it.
+/// Upgrades a file with an older schema to the current one. It does so in one transaction, after it has
+/// stored a copy of the file next to it.
 package struct SchemaUpgrade {
-  /// What is added to the path of a file for the copy from before its last step. There is one copy.
+  /// The suffix of the copy's name. There is only one copy, of the file before its last upgrade.
   package static let copySuffix = ".before-schema"
   private static let partSuffix = ".part"
 
@@ -42,13 +44,13 @@ package struct SchemaUpgrade {
     (self.schema, self.path, self.busyTimeoutSeconds) = (schema, path, busyTimeoutSeconds)
   }
 
-  /// Opens a file, after its upgrade if it is of an older program.
+  /// Opens a file. If it has an older schema, it is upgraded first.
   ///
-  /// The file is looked at only by SQLite, since the process may have it open already; see `SchemaHeader`.
+  /// Only SQLite reads the file, since the process may already have it open; see `SchemaHeader`.
   ///
   /// - Parameters:
-  ///   - file: how SQLite opens the path.
-  ///   - open: opens the file, and throws what `FileSchema.isMade` throws.
+  /// - file: the path or URI with which SQLite opens the file.
+  /// - open: opens the file, and throws the errors of `FileSchema.isMade`.
   package func opening<Connection>(_ file: String, _ open: () throws -> Connection) throws -> Connection {
     do {
       return try open()
@@ -58,24 +60,26 @@ package struct SchemaUpgrade {
     }
   }
 
-  /// Applies the steps that the file lacks; nothing for a file of the present schema and of another program.
+  /// Applies the missing steps. Nothing is done for a file with the current schema, and for a file of another
+  /// program.
   ///
-  /// - Parameter file: how SQLite opens the path.
-  /// - Throws: `Failure`: `cannotCreate`, `permission` and `inputOutput` where no copy can be kept, and `inputOutput` for a file
-  ///   with a view in the place of a table; `DatabaseError`. The file is as it was then.
+  /// - Parameter file: the path or URI with which SQLite opens the file.
+  /// - Throws: `Failure`: `cannotCreate`, `permission` and `inputOutput` if the copy cannot be stored;
+  ///   `inputOutput` for a file with a view in place of a table; `DatabaseError`. After an error, the file is
+  ///   unchanged.
   package func run(opening file: String) throws {
     guard !schema.steps.isEmpty else { return }
     var configuration = Configuration()
     configuration.busyMode = .timeout(busyTimeoutSeconds)
     let queue = try DatabaseQueue(path: file, configuration: configuration)
     try queue.inDatabase { database in
-      // A file of another program, or of a newer one, is not locked for writing.
+      // First it only reads. Files of another program or of a newer version are not locked for writing.
       guard try Int.fetchOne(database, sql: "PRAGMA application_id") == schema.applicationID,
         try upgradableVersion(database) != nil
       else { return }
       try database.execute(sql: "PRAGMA synchronous = FULL")
       try database.inTransaction(.immediate) {
-        // Another process may have been faster.
+        // Another process may have upgraded the file while this one waited for the lock.
         guard let found = try upgradableVersion(database) else { return .rollback }
         try keepCopy(file, configuration)
         try apply(from: found, to: database, replacingTriggers: schema.names(of: "trigger"))
@@ -85,7 +89,8 @@ package struct SchemaUpgrade {
     try queue.close()
   }
 
-  /// Applies the steps to a copy of a file that somebody else may have made; nothing for a file of the present schema.
+  /// Applies the missing steps to a copy of a file, which may come from elsewhere. Nothing is done for a copy
+  /// with the current schema.
   ///
   /// - Throws: as `run(opening:)`.
   package func run(onCopy database: Database) throws {
@@ -97,9 +102,10 @@ package struct SchemaUpgrade {
     }
   }
 
-  /// Applies the steps from a version, inside a transaction. No trigger runs, so that steps may change what is immutable.
+  /// Applies the steps from version `found` on, inside a transaction. The triggers are removed and created
+  /// again, so that steps can change immutable data.
   ///
-  /// - Parameter triggers: the names of those that are removed; others of the file stay.
+  /// - Parameter triggers: the names of the triggers that are removed. Other triggers of the file stay.
   private func apply(from found: Int, to database: Database, replacingTriggers triggers: [String]) throws {
     if let table = try schema.replacedTables(String.fetchAll(database, sql: FileSchema.views)).first {
       throw Failure(
@@ -117,16 +123,16 @@ package struct SchemaUpgrade {
     try database.execute(sql: "PRAGMA user_version = \(schema.version)")
   }
 
-  /// The version of the file; nil unless there are steps from it.
+  /// The version of the file; nil if no step upgrades it.
   private func upgradableVersion(_ database: Database) throws -> Int? {
     let found = try Int.fetchOne(database, sql: "PRAGMA user_version") ?? 0
     return (schema.firstKept..<schema.version).contains(found) ? found : nil
   }
 
-  /// Copies the file by another connection, while this process holds the lock for writing.
+  /// Stores a copy of the file, by another connection, while this process holds the lock for writing.
   private func keepCopy(_ file: String, _ configuration: Configuration) throws {
     let (copy, part) = (path + Self.copySuffix, path + Self.copySuffix + Self.partSuffix)
-    // SQLite would apply the journal of a copy that was killed to this one.
+    // A killed run may have left the journal of a partial copy, which SQLite would apply to this copy.
     for name in [part + "-journal", part] {
       guard unlink(PathText.bytes(name)) == 0 || errno == ENOENT else { throw failure(name, .cannotCreate) }
     }
@@ -134,7 +140,7 @@ package struct SchemaUpgrade {
     guard descriptor >= 0 else { throw failure(part, .cannotCreate) }
     defer { close(descriptor) }
     let reader = try DatabaseQueue(path: file, configuration: configuration)
-    // SQLite follows the link to the file's own name, whatever bytes that has.
+    // SQLite resolves this path to the file's real name, even if the name is not UTF-8.
     try reader.inDatabase {
       try $0.execute(sql: "VACUUM INTO ?", arguments: ["/proc/self/fd/\(descriptor)"])
     }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Parts of the schema that the store of a client and the file of a server's logbook share.
+/// The parts of the schema that a client's store and the file of a server's logbook have in common.
 package enum SharedSchema {
-  /// The table of devices.
+  /// The statements that create the table of devices.
   ///
-  /// - Parameter columns: further columns, each with a comma before it.
+  /// - Parameter columns: additional columns, each preceded by a comma.
   package static func devices(_ columns: String = "") -> String {
     """
     CREATE TABLE device (
@@ -20,7 +20,7 @@ package enum SharedSchema {
     """
   }
 
-  /// The identity of a series: one device's readings of one kind and position kind.
+  /// The columns of a series: the readings of one device that have one kind and one position kind.
   package static let seriesColumns = """
     id INTEGER PRIMARY KEY,
       device INTEGER NOT NULL REFERENCES device(id),
@@ -28,9 +28,9 @@ package enum SharedSchema {
       position_kind INTEGER NOT NULL CHECK (position_kind BETWEEN 0 AND 1)
     """
 
-  /// The columns of a reading after its place, with `readingCheck`.
+  /// The columns of a reading that follow its key, with `readingCheck`.
   ///
-  /// - Parameter offset: the columns of its offset.
+  /// - Parameter offset: the columns for the UTC offset.
   package static func readingColumns(offset: String) -> String {
     """
     device_time INTEGER NOT NULL,
@@ -44,13 +44,13 @@ package enum SharedSchema {
     """
   }
 
-  /// The constraint on every reading. One check with plain comparisons takes 2 % of an insert. One check for each
-  /// column, with IN and functions, took more than 33 %.
+  /// The constraint that every reading must meet. A single check with plain comparisons takes 2 % of an
+  /// insert. One check for each column, with IN and functions, took more than 33 %.
   ///
-  /// SQLite only jumps for terms that AND and OR join at the top. For a CASE, or a comparison of two of them, it
-  /// computes all three values of its logic in every row.
+  /// SQLite stops early only at terms that AND and OR join at the top level. For a CASE, or a comparison of
+  /// two conditions, it computes every part in every row.
   ///
-  /// - Parameter offset: the constraint on the columns of its offset and on `offset_source`.
+  /// - Parameter offset: the constraint for the columns of the UTC offset and `offset_source`.
   package static func readingCheck(offset: String) -> String {
     """
     occurrence >= 0 AND \(offset)
@@ -60,14 +60,14 @@ package enum SharedSchema {
     """
   }
 
-  /// A reading never changes.
+  /// Triggers that refuse to delete a reading.
   package static let readingStays = """
     CREATE TRIGGER reading_stays BEFORE DELETE ON reading
     BEGIN SELECT RAISE(ABORT, 'readings are never deleted'); END;
 
     """
 
-  /// A record is permanent, at least as a tombstone.
+  /// Triggers that refuse to delete a record. A deleted record stays as a tombstone.
   package static let recordStays = """
     CREATE TRIGGER record_stays BEFORE DELETE ON record
     BEGIN SELECT RAISE(ABORT, 'records are never removed; a deleted record is a tombstone'); END;
@@ -78,9 +78,9 @@ package enum SharedSchema {
 
     """
 
-  /// The content of attachments, stored once for each SHA-256, in parts.
+  /// The tables for the contents of attachments. A content is stored once for each SHA-256, in parts.
   ///
-  /// - Parameter columns: further columns and checks of a content, each with a comma before it.
+  /// - Parameter columns: additional columns and checks of a content, each preceded by a comma.
   package static func contents(_ columns: String = "") -> String {
     """
     -- Whole where held is size, which is written only with a content that has its digest.
@@ -109,11 +109,11 @@ package enum SharedSchema {
   }
 }
 
-/// Rules for tables in both the store of a client and the file of a server's logbook. They apply to every program.
-/// Without recursive triggers, `INSERT OR REPLACE` removes a row without its trigger for DELETE, and REFERENCES only
-/// apply if foreign keys are on. Both are off in other programs.
+/// Rules for tables of a client's store and of a server's logbook. They must hold for every program that
+/// writes the file. Other programs usually have recursive triggers and foreign keys off. Then
+/// `INSERT OR REPLACE` deletes a row without running its DELETE trigger, and REFERENCES are not checked.
 package enum PermanentDataRules {
-  /// Devices, series and whole contents are never replaced by another row.
+  /// Triggers that refuse to replace devices, series and complete contents by another row.
   package static let notReplaced = """
     CREATE TRIGGER device_is_not_replaced BEFORE INSERT ON device
     WHEN EXISTS (SELECT 1 FROM device WHERE id = NEW.id)
@@ -139,15 +139,15 @@ package enum PermanentDataRules {
 
     """
 
-  /// Series are permanent, since readings refer to them.
+  /// Triggers that refuse to delete series, since readings refer to them.
   package static let seriesStays = """
     CREATE TRIGGER series_stays BEFORE DELETE ON series
     BEGIN SELECT RAISE(ABORT, 'series are never deleted'); END;
 
     """
 
-  /// Devices and their identities are permanent. It is not `UPDATE OF id`, which does not fire for the same column as
-  /// `rowid`.
+  /// Triggers that refuse to delete devices or to change what identifies them. They are not `UPDATE OF id`,
+  /// which does not fire if a statement writes the column as `rowid`.
   ///
   /// - Parameter columns: columns that identify a device in this file, in addition to the shared ones.
   package static func devicesStay(identifiedBy columns: [String] = []) -> String {

@@ -3,8 +3,8 @@
 package import GRDB
 package import Logbook
 
-/// A row whose columns are read with errors. NULL, another type, an invalid number or an unknown code is a `DamagedRow`
-/// and does not end the program.
+/// A row whose columns are checked when they are read. NULL, another type, an invalid number and an unknown
+/// code throw `DamagedRow`, and do not end the program.
 package struct StoredRow {
   /// The row as GRDB read it.
   package let row: Row
@@ -12,8 +12,8 @@ package struct StoredRow {
   private let key: Range<Int>
 
   /// - Parameters:
-  ///   - table: the table of the row, for the error.
-  ///   - key: the columns that identify the row, for the error.
+  /// - table: the name of the row's table, for the error.
+  /// - key: the indexes of the columns that identify the row, for the error.
   package init(_ row: Row, of table: String, key: Range<Int> = 0..<1) {
     self.row = row
     self.table = table
@@ -23,7 +23,7 @@ package struct StoredRow {
   /// The value of a column.
   package subscript<Value: DatabaseValueConvertible & StatementColumnConvertible>(_ column: Int) -> Value {
     get throws {
-      // By the stored type, since SQLite itself reads a text as the number 0.
+      // The stored type is checked, since SQLite would convert a text to the number 0.
       guard let value = Value.fromDatabaseValue(row[column]) else { throw damage(column) }
       return value
     }
@@ -34,7 +34,7 @@ package struct StoredRow {
     get throws { try self[try column(name)] }
   }
 
-  /// The value for the code in a column.
+  /// The enumeration value whose code is in a column.
   package func code<Code: RawRepresentable>(_ column: Int) throws -> Code
   where Code.RawValue: DatabaseValueConvertible & StatementColumnConvertible {
     let stored: Code.RawValue = try self[column]
@@ -42,56 +42,56 @@ package struct StoredRow {
     return code
   }
 
-  /// A whole number within bounds.
+  /// The whole number in a column, which must be within `bounds`.
   package func number(_ column: Int, in bounds: ClosedRange<Int64>) throws -> Int64 {
     let number: Int64 = try self[column]
     guard bounds.contains(number) else { throw damage(column) }
     return number
   }
 
-  /// A whole number within bounds; nil for NULL.
+  /// The whole number in a column, which must be within `bounds`; nil for NULL.
   package func optionalNumber(_ column: Int, in bounds: ClosedRange<Int64>) throws -> Int64? {
     let number: Int64? = try self[column]
     guard number.map(bounds.contains) ?? true else { throw damage(column) }
     return number
   }
 
-  /// Seconds since 1970.
+  /// The seconds since 1970 in a column.
   package func seconds(_ column: Int) throws -> Int64 { try number(column, in: StoredBounds.seconds) }
 
-  /// Seconds since 1970; nil for NULL.
+  /// The seconds since 1970 in a column; nil for NULL.
   package func optionalSeconds(_ column: Int) throws -> Int64? {
     try optionalNumber(column, in: StoredBounds.seconds)
   }
 
-  /// Seconds since 1970 by the name of the column; nil for NULL.
+  /// The seconds since 1970 in the column with this name; nil for NULL.
   package func optionalSeconds(_ name: String) throws -> Int64? { try optionalSeconds(try column(name)) }
 
-  /// A number of items, a version, or the number of a row.
+  /// The number in a column that is a count of items, a version, or the number of a row.
   package func count(_ column: Int) throws -> Int { Int(try number(column, in: StoredBounds.count)) }
 
-  /// The same, by the name of the column.
+  /// The same number in the column with this name.
   package func count(_ name: String) throws -> Int { try count(try column(name)) }
 
-  /// A time that a clock showed.
+  /// The shown time in a column.
   package func deviceTime(_ column: Int) throws -> DeviceTime { DeviceTime(seconds: try seconds(column)) }
 
-  /// Seconds east of Greenwich.
+  /// The UTC offset in a column, in seconds east of Greenwich.
   package func offset(_ column: Int) throws -> Int32 { Int32(try number(column, in: StoredBounds.offset)) }
 
-  /// The placement of a shown time: an offset in this column, and its source in the next one.
+  /// The placement of a shown time. The offset is in this column, and its source in the next one.
   package func placement(_ column: Int) throws -> Placement {
     Placement(utcOffset: try offset(column), source: try code(column + 1))
   }
 
-  /// The numbers from this column's to the next column's.
+  /// The range from the number in this column to the number in the next one.
   package func range(_ column: Int) throws -> ClosedRange<Int64> {
     let (first, last): (Int64, Int64) = (try self[column], try self[column + 1])
     guard first <= last else { throw damage(column + 1) }
     return first...last
   }
 
-  /// The error for a column with invalid content.
+  /// The error for a column whose content is invalid.
   package func damage(_ column: Int) -> DamagedRow {
     let title = Array(row.columnNames)[column]
     switch (row[column] as DatabaseValue).storage {
@@ -101,7 +101,7 @@ package struct StoredRow {
     }
   }
 
-  /// The table and the row in it, for an error.
+  /// The table and the columns that identify the row, for an error.
   package var name: String {
     let names = Array(row.columnNames)
     let parts = key.map { "\(names[$0]) \(Self.text(row[$0]))" }
@@ -110,7 +110,7 @@ package struct StoredRow {
 
   private static let maxKeyLength = 64
 
-  /// A part of a key, which may also be damaged.
+  /// The value of a key's column for an error; the value itself may be damaged, too.
   private static func text(_ value: DatabaseValue) -> String {
     if case .blob = value.storage { return "with another type" }
     let text = "\(value)"
@@ -126,9 +126,9 @@ package struct StoredRow {
 }
 
 extension StoredRow {
-  /// The time in the first column of a statement's only row; nil for NULL and without a row.
+  /// The time in the first column of the statement's only row. Nil for NULL, and if there is no row.
   ///
-  /// - Parameter table: the table of the time, for the error.
+  /// - Parameter table: the name of the table that contains the time, for the error.
   package static func seconds(
     _ statement: Statement, _ arguments: StatementArguments = [], of table: String
   ) throws -> Int64? {
@@ -141,18 +141,18 @@ extension StoredRow {
 }
 
 extension Device {
-  /// The columns of a device, in the order of reading.
+  /// The columns from which `init` reads a device `d`, in order.
   package static let storedColumns = "d.vendor, d.model, d.serial, d.format"
 
-  /// The device in four columns of a row from this one on.
+  /// Reads a device from four columns, beginning with `column`.
   package init(_ row: StoredRow, from column: Int) throws {
     self.init(
       vendor: try row[column], model: try row[column + 1], serial: try row[column + 2],
       format: try row[column + 3])
   }
 
-  /// The number of this device in a file; nil if it is not there. It is found by vendor and serial number or, without a
-  /// serial number, by format and model.
+  /// The id of this device in a file; nil if the file does not have it. The device is found by vendor and
+  /// serial number or, without a serial number, by format and model.
   package func storedID(_ database: Database) throws -> Int64? {
     let bySerial = "SELECT id FROM device WHERE vendor = ? AND serial = ? AND serial <> ''"
     let byModel = "SELECT id FROM device WHERE format = ? AND model = ? AND serial = ''"
@@ -162,11 +162,12 @@ extension Device {
   }
 }
 
-/// A row with content that glucoport never writes. Another program changed the file, or the disk damaged it.
+/// A row with content that glucoport never writes. Either another program changed the file, or the disk
+/// damaged it.
 package struct DamagedRow: Error, Hashable, Sendable, CustomStringConvertible {
-  /// The table and the row, by the columns that identify it.
+  /// The table and the columns that identify the row.
   package let row: String
-  /// What is wrong, without any value of a person.
+  /// What is wrong with the row. It contains no health data.
   package let reason: String
 
   /// A row and what is wrong with it.
@@ -175,7 +176,7 @@ package struct DamagedRow: Error, Hashable, Sendable, CustomStringConvertible {
     self.reason = reason
   }
 
-  /// A row identified by these columns.
+  /// A row that these columns of the table identify.
   package init(_ table: String, _ key: KeyValuePairs<String, Int64>, _ reason: String) {
     self.init("\(table) (\(key.map { "\($0) \($1)" }.joined(separator: ", ")))", reason)
   }
@@ -184,26 +185,27 @@ package struct DamagedRow: Error, Hashable, Sendable, CustomStringConvertible {
   package var description: String { "\(row): \(reason)" }
 }
 
-/// The valid ranges of stored numbers. Every import into a store refuses other numbers, so one outside is from another
-/// program or a damaged disk. Sums and products of valid numbers never overflow.
+/// The valid ranges of stored numbers. Imports refuse other numbers, so a number outside comes from another
+/// program or a damaged disk. Sums and products of valid numbers do not overflow.
 package enum StoredBounds {
-  /// Seconds since 1970 in the years 1 to 9999, shown or in UTC. There is one more day on both sides for an offset.
+  /// Seconds since 1970 in the years 1 to 9999, as shown or in UTC. One more day on both sides leaves room
+  /// for an offset.
   package static let seconds: ClosedRange<Int64> = -62_135_683_200...253_402_387_199
   /// Seconds east of Greenwich.
   package static let offset: ClosedRange<Int64> = -86_399...86_399
-  /// Numbers of rows, versions and items. A JSON number holds them exactly.
+  /// Counts of items, numbers of rows, and versions. JSON can represent all of them exactly.
   package static let count: ClosedRange<Int64> = 0...(1 << 53)
 
-  /// A condition in SQL that is true for NULL and for a number within the bounds.
+  /// An SQL condition that is true for NULL and for a number within the bounds.
   package static func check(_ column: String, _ bounds: ClosedRange<Int64>) -> String {
     "\(column) BETWEEN \(bounds.lowerBound) AND \(bounds.upperBound)"
   }
 }
 
 extension RawStatement {
-  /// A column with seconds since 1970 in a row of readings.
+  /// The seconds since 1970 in a column of a reading.
   ///
-  /// - Parameter name: names the row in the error.
+  /// - Parameter name: the description of the row for the error.
   @inlinable @inline(__always)
   package func seconds(_ column: Int32, in name: @autoclosure () -> String) throws(DamagedRow) -> Int64 {
     guard let seconds = exactInteger(column) else { throw DamagedRow(name(), misfit(column)) }

@@ -2,13 +2,13 @@
 
 package import Logbook
 
-/// The properties that the readings of one series in a batch share.
+/// The properties that all readings of a series have in common, for building a batch.
 package struct StoredSeries: Sendable {
   /// The index of the device in the batch.
   package let device: DeviceIndex
   /// The kind of measurement.
   package let kind: ReadingKind
-  /// What places them among the readings of their device and kind.
+  /// Whether the shown time or the device's tick determines the positions.
   package let positionKind: PositionKind
 
   /// A series of a device of the batch.
@@ -17,18 +17,18 @@ package struct StoredSeries: Sendable {
   }
 }
 
-/// The identity of a reading within a file.
+/// The key of a reading within its series and file.
 package struct StoredPlace: Hashable, Sendable {
-  /// The number of the series.
+  /// The id of the series.
   package let series: Int64
-  /// The shown time in civil seconds, or the tick.
+  /// The shown time in civil seconds, or the device's tick.
   package let position: Int64
-  /// The value in the identity.
+  /// The value as it is part of the identity; see `Reading.valueBucket`.
   package let valueBucket: Int64
-  /// The number among readings that share every other part.
+  /// Distinguishes readings that share every other part: 0, 1, 2 and so on.
   package let occurrence: Int64
 
-  /// The place in four columns from this one on.
+  /// Reads the key from four columns, beginning with `column`.
   @inlinable @inline(__always) package init(_ row: RawStatement, from column: Int32) {
     series = row.integer(column)
     position = row.integer(column + 1)
@@ -36,27 +36,27 @@ package struct StoredPlace: Hashable, Sendable {
     occurrence = row.integer(column + 3)
   }
 
-  /// A place with these parts.
+  /// The key with these parts.
   @inlinable package init(series: Int64, position: Int64, valueBucket: Int64, occurrence: Int64) {
     (self.series, self.position) = (series, position)
     (self.valueBucket, self.occurrence) = (valueBucket, occurrence)
   }
 
-  /// Names the row in an error.
+  /// The description of the row for an error.
   package var name: String {
     "reading (series \(series), position \(position), value_bucket \(valueBucket), occurrence \(occurrence))"
   }
 }
 
 extension RawStatement {
-  /// The columns after a reading's place, in the order in which `reading` uses them.
+  /// The columns of a reading that `reading(at:of:from:named:)` reads, in order.
   package static let readingColumns = [
     "device_time", "utc_offset", "offset_source", "value", "unit", "range_flag", "threshold", "marks",
   ]
 
-  /// The reading at a place of a series, in eight columns from this one on.
+  /// Reads a reading from eight columns, beginning with `column`.
   ///
-  /// - Parameter name: names the row in an error; nil for the name of its place.
+  /// - Parameter name: the description of the row for an error; nil for that of its key.
   package func reading(
     at place: StoredPlace, of series: StoredSeries, from column: Int32, named name: String? = nil
   ) throws(DamagedRow) -> Reading {
@@ -91,7 +91,7 @@ extension RawStatement {
     reading.position = place.position
     reading.occurrence = occurrence
     reading.occurrenceIsStated = true
-    // With the same identity, other stores would see another reading.
+    // The stored bucket must match the value. Otherwise other stores would compute another identity.
     guard reading.valueBucket == place.valueBucket else {
       throw damage("its bucket does not match its value")
     }
@@ -99,15 +99,15 @@ extension RawStatement {
   }
 }
 
-/// A measurement in four columns: value, unit, range flag, threshold.
+/// A measurement as four columns: value, unit, range flag, threshold.
 package struct StoredMeasurement {
-  /// The number; nil outside the device's range.
+  /// The measured number; nil if it is outside the device's range.
   package let value: Double?
-  /// The code of the unit.
+  /// The raw value of the unit.
   package let unit: Int64
-  /// 0 within the device's range, 1 below, 2 above.
+  /// 0 for a value within the device's range, 1 for LO, 2 for HI.
   package let rangeFlag: Int64
-  /// The end of the range, if the device gave it.
+  /// The limit of the range for LO or HI; nil if the device did not state it.
   package let threshold: Double?
 
   /// A measurement of columns that were read one by one.
@@ -125,7 +125,7 @@ package struct StoredMeasurement {
     unit = Int64(measurement.unit.rawValue)
   }
 
-  /// The four columns of a row from this one on.
+  /// Reads four columns, beginning with `column`.
   @inlinable @inline(__always) package init(_ row: RawStatement, from column: Int32) {
     value = row.number(column)
     unit = row.integer(column + 1)
@@ -133,7 +133,7 @@ package struct StoredMeasurement {
     threshold = row.number(column + 3)
   }
 
-  /// The four columns of a row from this one on; a row without a threshold has three.
+  /// Reads four columns, beginning with `column`, or three if the rows have no threshold.
   package init(_ row: StoredRow, from column: Int, hasThreshold: Bool = true) throws {
     value = try row[column]
     unit = try row[column + 1]
@@ -141,7 +141,7 @@ package struct StoredMeasurement {
     threshold = hasThreshold ? try row[column + 3] : nil
   }
 
-  /// Binds four parameters from this one on.
+  /// Binds four parameters, beginning with `index`.
   @inlinable @inline(__always) package func bind(to row: RawStatement, from index: Int32) {
     row.bind(value, at: index)
     row.bind(unit, at: index + 1)
@@ -149,14 +149,14 @@ package struct StoredMeasurement {
     row.bind(threshold, at: index + 3)
   }
 
-  /// The measurement in the columns.
+  /// The measurement that the columns contain.
   ///
-  /// - Parameter row: names the row in the error.
+  /// - Parameter row: the description of the row for an error.
   @inlinable package func measurement(in row: @autoclosure () -> String) throws(DamagedRow) -> Measurement {
     guard let code = UInt8(exactly: unit), let unit = GlucoseUnit(rawValue: code) else {
       throw DamagedRow(row(), "unknown unit \(self.unit)")
     }
-    // One after the other: a list of both would be allocated for each row.
+    // The two checks are separate, since a list of both numbers would allocate memory for each row.
     if let value, !PlausibleAmounts.stated.contains(value) { throw DamagedRow(row(), "unknown value") }
     if let threshold, !PlausibleAmounts.stated.contains(threshold) {
       throw DamagedRow(row(), "unknown threshold")

@@ -6,7 +6,7 @@ import Logbook
 import LogbookAPI
 import SQLiteRows
 
-/// The content of a logbook's attachments, in the caller's transaction.
+/// Reads and writes the contents of a logbook's attachments, inside the caller's transaction.
 struct BlobStorage {
   let database: Database
 
@@ -20,7 +20,7 @@ struct BlobStorage {
     return HeldContent(bytes: Int64(held), size: Int64(size))
   }
 
-  /// Appends a part. When the last part is stored, the whole content is read once to verify its digest.
+  /// Appends a part. After the last part, the whole content is read once to verify its digest.
   func append(
     _ bytes: [UInt8], to content: AttachmentContent, at offset: Int64, limit: Int64
   ) throws -> ContentAnswer {
@@ -68,8 +68,8 @@ struct BlobStorage {
 extension BlobStorage {
   private func begin(_ content: AttachmentContent) throws -> HeldContent {
     try drop(content.digest)
-    // An empty content becomes complete with its first part, which has no bytes. Before that, its row must not count as
-    // complete.
+    // An empty content becomes complete with its first part, which has no bytes. Until then it has no row,
+    // since a row would count as complete.
     guard content.size > 0 else { return HeldContent(bytes: 0, size: 0) }
     let statement = try database.cachedStatement(
       sql: "INSERT INTO blob (digest, size, held) VALUES (?, ?, 0)")
@@ -105,7 +105,7 @@ extension BlobStorage {
   }
 }
 
-/// The content of attachments. Writing it is not a change for other nodes.
+/// The operations on the contents of attachments. Writing a content is not a change that other nodes pull.
 extension LogbookFile {
   func held(_ digest: String, _ run: RunStamp) async throws(ServiceError) -> HeldContent {
     try await reading(run, hidesOwn: false) { database, _ in

@@ -5,7 +5,7 @@ import Logbook
 import LogbookAPI
 import SQLiteRows
 
-/// Reads the changes after a sequence number in order: readings and records, merged by their numbers.
+/// Reads the changes after a sequence number: readings and records, in the common order of their numbers.
 struct ChangeScan {
   private let database: Database
   private let node: Int64
@@ -13,7 +13,7 @@ struct ChangeScan {
   private var builder: PageBuilder
   private var place: Int64
 
-  /// - Parameter limit: the maximum number of items on the page, which has at least one.
+  /// - Parameter limit: the maximum number of items on the page; at least one item is allowed.
   init(_ database: Database, node: Int64, after place: Int64, limit: Int) {
     self.database = database
     self.node = node
@@ -22,7 +22,7 @@ struct ChangeScan {
     self.limit = PageLimits.items(limit)
   }
 
-  /// The page, in the caller's transaction; nil if there are no more changes.
+  /// Reads the page inside the caller's transaction; nil if there are no more changes.
   mutating func page() throws -> ChangePage? {
     let positions = Positions(database: database)
     let last = try positions.last()
@@ -53,7 +53,7 @@ extension ChangeScan {
   }
 }
 
-/// Steps through the rows of readings and records after a sequence number, in their common order.
+/// Reads the rows of readings and records after a sequence number, in the common order of their numbers.
 final class ChangeRows {
   struct ChangedRecord {
     let guid: String
@@ -72,15 +72,15 @@ final class ChangeRows {
   }
 
   enum Change {
-    /// The row is valid in `reading` until the next change.
+    /// The row can be read in `ChangeRows.reading` until the next change is requested.
     case reading(seq: Int64)
     case record(seq: Int64, ChangedRecord)
   }
 
-  /// The columns with which each row of readings begins, including the node that wrote it.
+  /// The columns of each row of readings: those of `CollectedReadings`, then the node that wrote the reading.
   static let readingColumns = "\(CollectedReadings.columns), node"
 
-  /// The row of the latest reading.
+  /// The statement whose current row is the latest reading.
   let reading: RawStatement
   private let records: RowCursor
   private var nextReading: Int64?
@@ -99,10 +99,10 @@ final class ChangeRows {
     nextRecord = try readRecord()
   }
 
-  /// The node that wrote the latest reading.
+  /// The number of the node that wrote the latest reading.
   var readingNode: Int64 { reading.integer(13) }
 
-  /// The next change; nil at the end.
+  /// Moves to the next change; nil at the end.
   func next() throws -> Change? {
     if mustStep { nextReading = try reading.step() ? reading.integer(0) : nil }
     mustStep = false
@@ -131,16 +131,16 @@ struct PageBuilder {
 
   var count: Int { readings.count + records.count }
 
-  /// The page with the items so far.
+  /// A page with the items that were added.
   func page(cursor: String, hasMore: Bool) -> ChangePage {
     ChangePage(
       readings: readings.batch, records: records.records, cursor: cursor, hasMore: hasMore)
   }
 
-  /// Adds a row with `ChangeRows.readingColumns`.
+  /// Adds the reading in a row with the columns `ChangeRows.readingColumns`.
   mutating func add(_ row: RawStatement) throws { try readings.add(row) }
 
-  /// Adds a record; false if it does not fit the page.
+  /// Adds a record. Returns false if it does not fit on the page.
   mutating func add(_ row: ChangeRows.ChangedRecord) throws -> Bool {
     guard records.fits(stateBytes: row.stateBytes) else { return false }
     records.append(RemoteRecord(guid: row.guid, revision: row.revision, state: row.state))
@@ -148,7 +148,7 @@ struct PageBuilder {
   }
 }
 
-/// Collects readings and their devices from rows.
+/// Collects readings from rows, together with the devices of their series.
 struct CollectedReadings {
   /// The columns with which each row must begin, in this order.
   static let columns =
@@ -165,14 +165,14 @@ struct CollectedReadings {
 
   var batch: ReadingBatch { ReadingBatch(devices: devices, readings: readings) }
 
-  /// Adds the reading in a statement's current row.
+  /// Adds the reading in the current row of a statement.
   mutating func add(_ row: RawStatement) throws {
     let place = try StoredPlace(checking: row, from: 1, seq: row.integer(0))
     let series = try series(place.series)
     do {
       readings.append(try row.reading(at: place, of: series, from: 5, named: ""))
     } catch {
-      // The error states only the number: the server's log must not contain times and values of people.
+      // The error names only the sequence number, since the server's log must contain no health data.
       throw DamagedRow("reading", ["seq": row.integer(0)], error.reason)
     }
   }
@@ -189,7 +189,7 @@ struct CollectedReadings {
 }
 
 extension StoredPlace {
-  /// Reads four columns from this one on, of the reading with this number.
+  /// Reads four columns of a reading, beginning with `column`. `seq` is the sequence number for the error.
   init(checking row: RawStatement, from column: Int32, seq: Int64) throws(DamagedRow) {
     for place in column..<column + 4 {
       if let reason = row.misfit(asInteger: place) { throw DamagedRow("reading", ["seq": seq], reason) }

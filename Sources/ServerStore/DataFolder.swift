@@ -5,15 +5,15 @@ import Glibc
 import Logbook
 import LogbookAPI
 
-/// The folder with all files of a server.
+/// The data folder of a server.
 struct DataFolder: Sendable {
   let path: String
 
   /// Opens or creates the folder.
   ///
-  /// - Parameter mayBeMoved: whether a folder whose data were moved to a database is accepted.
-  /// - Throws: `Failure`: `cannotCreate`, `permission` for a folder that others can write to, `configuration` for one
-  ///   whose data were moved.
+  /// - Parameter mayBeMoved: whether to accept a folder whose data were moved to a database.
+  /// - Throws: `Failure`: `cannotCreate`, `permission` for a folder that other users can write to,
+  ///   `configuration` for a folder whose data were moved.
   init(_ path: String, mayBeMoved: Bool = false) throws {
     self.path = path
     guard mayBeMoved || access(moveMark, F_OK) != 0 else {
@@ -25,7 +25,7 @@ struct DataFolder: Sendable {
     }
     try Self.make(path)
     try Self.make(path + "/logbooks")
-    // Files of logbooks are opened by name, so write permission for the folder would allow replacing them.
+    // Files of logbooks are opened by name. Other users who can write to the folder could replace them.
     for folder in [path, path + "/logbooks"] {
       var status = stat()
       guard stat(folder, &status) == 0, status.st_mode & 0o022 == 0 else {
@@ -36,13 +36,13 @@ struct DataFolder: Sendable {
     }
   }
 
-  /// The file with logins and names of logbooks.
+  /// The path of the file with the logins and the names of logbooks.
   var serverFile: String { path + "/server.db" }
 
-  /// The file that marks a folder whose data are moved to a database, and names that one.
+  /// The path of a file that marks the folder as moved to a database, and names the database.
   var moveMark: String { path + "/moved-to-database" }
 
-  /// The database that the mark names; nil without a mark, and for one that names none.
+  /// The database to which the data were moved. Nil if they were not, or if the mark names no database.
   ///
   /// - Throws: `Failure` if there is a mark that cannot be read.
   var movedTo: MovedDatabase? {
@@ -70,7 +70,7 @@ struct DataFolder: Sendable {
 
   func logbookFile(_ id: String) -> String { "\(path)/logbooks/\(id).db" }
 
-  /// Removes all files of a logbook: those in the folder of logbooks whose names begin with its id.
+  /// Removes all files of a logbook. Their names begin with the id of the logbook.
   ///
   /// - Throws: `Failure` of category `inputOutput` if a file remains.
   func removeLogbook(_ id: String) throws {
@@ -85,10 +85,11 @@ struct DataFolder: Sendable {
     try synchroniseFolder(folder)
   }
 
-  /// Locks the folder for one server, until the returned lock is released or its process ends.
+  /// Locks the folder for one server. The lock ends when it is released or the process ends.
   func lock() throws -> FolderLock { try FolderLock(path + "/lock") }
 
-  /// Creates a file that only its owner can read, if it is missing or empty.
+  /// Creates a file that only its owner can read. An existing file is not changed, except that an empty one
+  /// becomes private.
   static func makeFile(_ path: String) throws {
     let descriptor = open(path, O_CREAT | O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0o600)
     guard descriptor >= 0 else {
@@ -97,7 +98,8 @@ struct DataFolder: Sendable {
         "\(path): cannot open the file: \(String(cString: strerror(errno)))")
     }
     defer { close(descriptor) }
-    // An existing empty file has no content to protect yet, so its mode is restricted before use.
+    // An existing empty file may be readable for others. It contains nothing yet, so its mode can be
+    // restricted.
     var status = stat()
     guard fstat(descriptor, &status) == 0, status.st_size == 0, status.st_mode & 0o077 != 0 else { return }
     guard fchmod(descriptor, 0o600) == 0 else {
@@ -118,7 +120,7 @@ struct DataFolder: Sendable {
   }
 }
 
-/// A lock of the kernel, which ends with its process.
+/// A lock on a file, which the kernel releases when the process ends.
 final class FolderLock: Sendable {
   private let descriptor: Int32
 
@@ -135,6 +137,6 @@ final class FolderLock: Sendable {
 
   deinit { close(descriptor) }
 
-  /// Releases the folder for the next server.
+  /// Releases the lock, so that another server can use the folder.
   func release() { flock(descriptor, LOCK_UN) }
 }

@@ -5,19 +5,21 @@ import Logbook
 import LogbookAPI
 import SQLiteRows
 
-/// An open SQLite file of the server, with one writer and with readers that never wait for it.
+/// An open SQLite file of the server. One connection writes; others can read at the same time without waiting
+/// for it.
 struct DatabaseFile: Sendable {
   private let pool: DatabasePool
   private let name: String
 
-  /// The time that a connection waits for another process: `serve token` can write while a server runs.
+  /// How long a connection waits for another process, in seconds. `serve token` can write while a server
+  /// runs.
   private static let busyTimeoutSeconds = 5.0
   private static let maxReaders = 3
-  /// The maximum number of open descriptors for one file. Each connection opens the database and its log; all share one
-  /// memory file.
+  /// The maximum number of file descriptors for one database file. Each connection opens the database and its
+  /// log. All of them share the file of the log's index.
   static let maxFiles = 2 * (maxReaders + 1) + 1
 
-  /// Opens or creates the file.
+  /// Opens the file, or creates it with its schema.
   ///
   /// - Throws: `Failure`: `cannotCreate`, `badInput` for a foreign file, `configuration` for a newer file or an SQLite
   ///   library that is too old.
@@ -32,7 +34,7 @@ struct DatabaseFile: Sendable {
       let upgrade = SchemaUpgrade(schema, path: path, busyTimeoutSeconds: Self.busyTimeoutSeconds)
       pool = try upgrade.opening(path) { try DatabasePool(path: path, configuration: configuration) }
       try pool.writeWithoutTransaction { database in
-        // The pool sets NORMAL, with which a power failure can undo commits.
+        // The connection pool sets NORMAL. With it, a power failure can lose committed transactions.
         try database.execute(sql: "PRAGMA synchronous = FULL")
         try Self.prepare(database, path, schema)
       }
@@ -48,7 +50,7 @@ struct DatabaseFile: Sendable {
     do { return try await pool.write(work) } catch { throw storageError(error) }
   }
 
-  /// Runs a transaction that reads one state of the file.
+  /// Runs a transaction that reads. All its queries see the same state of the file.
   func read<Value: Sendable>(
     _ work: @escaping @Sendable (Database) throws -> Value
   ) async throws(ServiceError) -> Value {
@@ -58,24 +60,24 @@ struct DatabaseFile: Sendable {
   /// Runs a transaction that may write, and blocks until it ends.
   func writeNow<Value>(_ work: (Database) throws -> Value) throws -> Value { try pool.write(work) }
 
-  /// Runs a transaction that reads, and blocks until it ends.
+  /// Runs a transaction that only reads, and blocks until it ends.
   func readNow<Value>(_ work: (Database) throws -> Value) throws -> Value { try pool.read(work) }
 
-  /// Moves all changes into the file and empties its log, unless another process is reading.
+  /// Writes the changes in the log to the file and empties the log, unless another process is reading.
   func flush() async throws(ServiceError) {
     do {
       try await pool.writeWithoutTransaction { database in _ = try database.checkpoint(.truncate) }
     } catch let error as DatabaseError where error.resultCode == .SQLITE_BUSY {
-      // The log will be emptied when the file is closed.
+      // Another process is reading. The log is emptied when the file is closed.
     } catch {
       throw storageError(error)
     }
   }
 
-  /// Moves all changes into the file and closes every connection. SQLite does so when the last connection closes, but
-  /// here the last connections are read-only.
+  /// Writes the changes in the log to the file, and closes all connections. SQLite would do so when the last
+  /// connection closes, but here this is a read-only one.
   ///
-  /// - Throws: `Failure` of category `inputOutput` for a disk that fails. The changes then stay in the log.
+  /// - Throws: `Failure` of category `inputOutput` if the disk fails. The changes then stay in the log.
   func close() throws {
     let moved = Result { try pool.writeWithoutTransaction { _ = try $0.checkpoint(.truncate) } }
     let closed = Result { try pool.close() }
@@ -83,8 +85,8 @@ struct DatabaseFile: Sendable {
       do {
         try moved.get()
       } catch let error as DatabaseError where [.SQLITE_BUSY, .SQLITE_INTERRUPT].contains(error.resultCode) {
-        // `serve token` may be reading or writing, or a request was cancelled in this moment. The changes then stay in the
-        // log, which is equally durable.
+        // `serve token` may be using the file, or a request was cancelled at this moment. The changes then
+        // stay in the log, where they are as durable as in the file.
       }
       try closed.get()
     } catch let error as DatabaseError {
@@ -99,21 +101,22 @@ struct DatabaseFile: Sendable {
 extension DatabaseFile {
   private static func prepare(_ database: Database, _ path: String, _ schema: FileSchema) throws {
     if try schema.isMade(in: database, path: path) { return }
-    // Two processes may create the file at the same time: the second one finds it complete once it has the lock.
+    // Two processes may create the file at the same time. The second one waits for the lock, and then finds
+    // the file complete.
     try database.inTransaction(.immediate) {
       if try !schema.isMade(in: database, path: path) { try schema.make(in: database) }
       return .commit
     }
   }
 
-  /// Another writer holds the file; a retry can succeed.
+  /// The error if another process is writing to the file for too long. The client can retry.
   private static var busy: ServiceError {
     .busy("the storage is busy; try again", retryAfterSeconds: 1)
   }
 
-  /// The storage failed.
+  /// The error for a failure of the storage.
   ///
-  /// - Parameter log: the description for the server's log.
+  /// - Parameter log: the description that is written to the server's log.
   static func failed(_ log: String) -> ServiceError {
     .serverFailure("the server's storage failed; see the server's log", log: log)
   }
@@ -121,11 +124,11 @@ extension DatabaseFile {
   private func storageError(_ error: any Error) -> ServiceError {
     switch error {
     case let known as ServiceError: known
-    // The client disconnected, or the server stops.
+    // The client has disconnected, or the server is stopping.
     case is CancellationError: Self.busy
     case let error as DatabaseError where error.resultCode == .SQLITE_BUSY: Self.busy
     case let damage as DamagedRow: Self.failed("\(name) is damaged: \(damage)")
-    // SQLite's message names tables and columns, but no values.
+    // The message of SQLite contains names of tables and columns, but no values.
     case let error as DatabaseError:
       Self.failed("\(name): \(error.message ?? "") (SQLite \(error.extendedResultCode.rawValue))")
     default: Self.failed("\(name): \(type(of: error))")

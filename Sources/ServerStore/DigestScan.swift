@@ -5,9 +5,9 @@ import Logbook
 import LogbookAPI
 import SQLiteRows
 
-/// Reads the readings for a comparison.
+/// Reads readings from a logbook's file for comparisons.
 extension ReadingBuckets {
-  /// Adds the readings that are new in the file.
+  /// Adds the readings of the file that are not yet included.
   mutating func extend(_ database: Database) throws {
     var keys = ReadingKeys()
     let table = SeriesNumbers(database: database)
@@ -25,7 +25,8 @@ extension ReadingBuckets {
     }
   }
 
-  /// The readings in these buckets; nil if there are more than an answer holds. The work grows only with these readings.
+  /// The readings in these buckets; nil if they are more than one answer can contain. The cost grows only
+  /// with these readings.
   func readings(in wanted: Set<Int>, _ database: Database) throws -> ReadingBatch? {
     guard let numbers = numbers(in: wanted) else { return nil }
     var collected = CollectedReadings(database)
@@ -40,7 +41,8 @@ extension ReadingBuckets {
   }
 }
 
-/// Reads the contents of all records, one row at a time. For the more numerous readings, see `ReadingBuckets`.
+/// Reads the contents of all records, row by row. `ReadingBuckets` does this for readings, of which there are
+/// many more.
 struct DigestScan {
   let database: Database
 
@@ -54,7 +56,8 @@ struct DigestScan {
     return digests
   }
 
-  /// The records in these buckets after an id: at most a page, and at least one.
+  /// A page of the records in these buckets, beginning after this id. It has at least one record if there is
+  /// any.
   func records(in buckets: Set<Int>, after guid: String?) throws -> RecordPage {
     var page = PageRecords()
     let rows = try Row.fetchCursor(

@@ -3,12 +3,12 @@
 import Logbook
 import LogbookAPI
 
-/// One logbook of the folder, for a login. The first request opens its file.
+/// One logbook of the data folder, for a login. The first request opens the logbook's file.
 struct EmbeddedLogbook: LogbookService {
   let login: Login
   let logins: Logins
   let logbooks: OpenLogbooks
-  /// The maximum total size of attachments in the logbook.
+  /// The maximum total size of attachments in the logbook, in bytes.
   let maxContentBytes: Int64
 
   var parts: (any PartService)? { self }
@@ -73,7 +73,7 @@ extension EmbeddedLogbook: DigestService {
   }
 }
 
-/// The content of attachments is in the file of its logbook, so that both are removed together.
+/// The contents of attachments are in the file of their logbook, so that both are removed together.
 extension EmbeddedLogbook: AttachmentService {
   func held(_ digest: String, _ run: RunStamp) async throws(ServiceError) -> HeldContent {
     try await file().held(digest, run)
@@ -99,7 +99,8 @@ extension EmbeddedLogbook: PurgeService {
     guard logbook.name == (try await self.logbook()).name else {
       throw .refused("this is not the name of the logbook")
     }
-    // The login is removed first. If a crash leaves the file, it is removed at the next start, and no login opens it.
+    // The login is removed first. If a crash follows, no login can open the file, and the next start removes
+    // it.
     try await logins.purge(login.logbook)
     try await logbooks.purge(login.logbook)
   }

@@ -3,8 +3,8 @@
 package import Logbook
 package import LogbookAPI
 
-/// The storage of `glucoport serve`: a folder with one SQLite file for logins and one for each logbook. This type and
-/// `Logins` are the room's interface.
+/// The storage of `glucoport serve`: a folder with one SQLite file for logins and one for each logbook. This
+/// type, `Logins`, `ServerBackup`, `FolderSource` and `FolderTarget` are the interface of the module.
 package final class EmbeddedStorage: ServerStorage {
   /// The logins of the storage.
   package var logins: any LoginDirectory { knownLogins }
@@ -15,7 +15,7 @@ package final class EmbeddedStorage: ServerStorage {
   private let logbooks: OpenLogbooks
   private let quota: LogbookQuota
 
-  /// Opens or creates the folder, and locks it against other servers.
+  /// Opens or creates the data folder, and locks it so that no other server can use it.
   ///
   /// - Parameter quota: the limits of one logbook.
   /// - Throws: `Failure`: `temporary` if another server uses the folder, `cannotCreate`, `permission`, `badInput`,
@@ -30,8 +30,8 @@ package final class EmbeddedStorage: ServerStorage {
     self.quota = quota
   }
 
-  /// The maximum number of open descriptors: the lock, the logins, the cached logbooks, and one logbook for each
-  /// concurrent request.
+  /// The maximum number of file descriptors. They are for the lock, the logins, the logbooks that stay open,
+  /// and one logbook for each concurrent request.
   package static func maxFiles(requests: Int) -> Int {
     1 + DatabaseFile.maxFiles * (1 + OpenLogbooks.maxOpen + requests)
   }
@@ -42,7 +42,7 @@ package final class EmbeddedStorage: ServerStorage {
       login: login, logins: knownLogins, logbooks: logbooks, maxContentBytes: quota.contentBytes)
   }
 
-  /// Closes every file after the last request, and releases the folder for the next server.
+  /// Closes all files, and unlocks the folder. It must be called after the last request.
   package func close() async throws {
     try await logbooks.close()
     try knownLogins.close()
@@ -50,18 +50,19 @@ package final class EmbeddedStorage: ServerStorage {
   }
 }
 
-/// The open files of logbooks: each is opened at its first use, and the latest ones stay open.
+/// The open files of logbooks. Each is opened when it is first used, and those used last stay open.
 ///
-/// A logbook may be opened a second time while an older file is still in use; SQLite keeps their writes in order.
+/// A file may be opened a second time while an earlier connection is still in use. SQLite keeps their writes
+/// in order.
 actor OpenLogbooks {
-  /// Each open logbook uses some file descriptors and up to 8 MiB of pages.
+  /// The maximum number of files that stay open. Each uses some file descriptors and up to 8 MiB of memory.
   static let maxOpen = 16
 
   private let folder: DataFolder
   private var files: [String: LogbookFile] = [:]
-  /// The ids in the order of their latest use.
+  /// The ids of the open logbooks. The one used last is at the end.
   private var used: [String] = []
-  /// The ids of purged logbooks: a request that started before the purge must not recreate the file.
+  /// The ids of purged logbooks. A request that began before the purge must not create the file again.
   private var purged: Set<String> = []
 
   private let quota: LogbookQuota
@@ -72,7 +73,7 @@ actor OpenLogbooks {
     self.quota = quota
   }
 
-  /// The file of a logbook, opened or created if necessary.
+  /// The file of a logbook, which is opened or created if necessary.
   func file(_ id: String) throws(ServiceError) -> LogbookFile {
     guard !purged.contains(id) else { throw .purged }
     used.removeAll { $0 == id }
@@ -90,7 +91,7 @@ actor OpenLogbooks {
     }
   }
 
-  /// Removes all files of a logbook, after the last request on it.
+  /// Removes all files of a logbook. It must be called after the last request on the logbook.
   func purge(_ id: String) throws(ServiceError) {
     purged.insert(id)
     used.removeAll { $0 == id }
@@ -104,7 +105,7 @@ actor OpenLogbooks {
     }
   }
 
-  /// Closes all files, also after one that cannot be closed.
+  /// Closes all files, even if one of them cannot be closed.
   func close() throws {
     let closed = files.values.map { file in Result { try file.close() } }
     files = [:]

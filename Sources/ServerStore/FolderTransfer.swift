@@ -7,19 +7,19 @@ import Logbook
 package import LogbookAPI
 import SQLiteRows
 
-/// The data folder of a server that does not run, as the source of a transfer to a database.
+/// The data folder of a server that is not running, as the source of a transfer to a database.
 ///
-/// The folder is marked before the first row is moved. From then on `serve` refuses it, so that it never differs from
-/// what was moved.
+/// The folder is marked before the first row is moved. `serve` then refuses it, so that its data cannot
+/// change after they were moved.
 package final class FolderSource: TransferSource {
-  /// Whether a transfer had marked the folder before it was opened.
+  /// Whether an earlier transfer had marked the folder.
   package let wasMarked: Bool
 
   private let folder: DataFolder
   private let lock: FolderLock
   private let logins: DatabaseFile
 
-  /// Opens and locks the folder. A folder that an interrupted transfer marked is accepted.
+  /// Opens and locks the folder, even if an interrupted transfer marked it.
   ///
   /// - Throws: `Failure`, as `EmbeddedStorage` does; `missingInput` without a server's data.
   package init(folder path: String) throws {
@@ -32,7 +32,7 @@ package final class FolderSource: TransferSource {
     logins = try DatabaseFile(path: folder.serverFile, name: "server", schema: LoginSchema.schema)
   }
 
-  /// Refuses a folder whose data were moved to another database: clients may have used that one since.
+  /// Throws if the data were moved to another database, since clients may have changed the data there.
   ///
   /// - Throws: `Failure` of category `cannotCreate`.
   package func requireUnmoved(exceptTo database: MovedDatabase) throws {
@@ -48,7 +48,7 @@ package final class FolderSource: TransferSource {
   /// - Throws: `Failure` if the file system fails.
   package func mark(_ database: MovedDatabase) throws { try folder.mark(database) }
 
-  /// Closes the files, and releases the lock. The mark stays.
+  /// Closes the files and releases the lock. The folder stays marked.
   package func close() throws {
     try logins.close()
     lock.release()
@@ -87,7 +87,7 @@ package final class FolderSource: TransferSource {
   }
 
   package func read(_ logbook: String, _ use: (TransferredRows) throws -> Void) throws {
-    // Opens the file as the server does, so that one without an epoch gets one.
+    // The file is opened in the same way as by the server. So a file without an epoch gets one.
     let file = try LogbookFile(
       path: folder.logbookFile(logbook), id: logbook, quota: LogbookQuota(), compared: ComparedLogbook())
     do {
@@ -99,7 +99,7 @@ package final class FolderSource: TransferSource {
   }
 }
 
-/// Reads the rows of a logbook's file, some at a time.
+/// Reads the rows of a logbook's file in portions.
 private struct LogbookRows {
   private static let chunk = 10_000
   private static let recordChunk = 200
@@ -153,7 +153,7 @@ private struct LogbookRows {
     }
   }
 
-  /// The table of a statement, for errors.
+  /// The name of the table that a statement reads, for errors.
   private func table(_ sql: String) -> String {
     sql.firstRange(of: "FROM ").map { String(sql[$0.upperBound...].prefix { $0 != " " }) } ?? ""
   }
@@ -177,13 +177,14 @@ private struct LogbookRows {
   }
 }
 
-/// A new data folder as the target of a transfer from a database. It appears under its name whole or not at all.
+/// A new data folder, as the target of a transfer from a database. It gets its final name only when it is
+/// complete.
 package final class FolderTarget: TransferTarget {
   private let path: String
   private let part: String
 
-  /// - Parameter path: a folder that does not exist.
-  /// - Throws: `Failure`: `cannotCreate` if it exists, or its parent does not; `permission`.
+  /// - Parameter path: the path of the folder, which must not exist.
+  /// - Throws: `Failure`: `cannotCreate` if it exists, or if its parent does not; `permission`.
   package init(folder path: String) throws {
     let path = path.count > 1 && path.last == "/" ? String(path.dropLast()) : path
     self.path = path
@@ -199,7 +200,7 @@ package final class FolderTarget: TransferTarget {
     _ = try DataFolder(part)
   }
 
-  /// Gives the folder its name.
+  /// Renames the complete folder to its final name.
   package func finish() throws {
     guard rename(part, path) == 0 else {
       throw Failure(.cannotCreate, "\(path): \(String(cString: strerror(errno)))")
@@ -216,7 +217,7 @@ package final class FolderTarget: TransferTarget {
       try LogbookFileRules.withoutLookUps(database) {
         let writer = LogbookRowWriter(database)
         try read { try writer.write($0) }
-        // Contents are written as incomplete, as parts of a whole one are refused.
+        // Contents are first written as incomplete, since triggers refuse further parts of a complete one.
         try writer.completeContents()
       }
     }

@@ -4,16 +4,16 @@ import GRDB
 import Logbook
 import LogbookAPI
 
-/// One logbook: an SQLite file with its readings, its records and the order of their changes.
+/// One logbook: an SQLite file with its readings and records, and the sequence of their changes.
 struct LogbookFile: Sendable {
   let id: String
   let file: DatabaseFile
-  /// Distinguishes this process's sequence numbers from those of any other history.
+  /// The tag of this process's epoch. It distinguishes sequence numbers of this process from all others.
   private let tag: String
   let quota: LogbookQuota
   private let compared: ComparedLogbook
 
-  /// Opens or creates the file.
+  /// Opens the file, or creates it with its schema.
   init(path: String, id: String, quota: LogbookQuota, compared: ComparedLogbook) throws {
     let tag = Positions.randomTag()
     self.id = id
@@ -112,10 +112,10 @@ struct LogbookFile: Sendable {
 }
 
 extension LogbookFile {
-  /// Throws if a table exceeds its quota, so that the transaction is rolled back.
+  /// Throws if a table has more rows than its quota, so that the transaction is rolled back.
   ///
-  /// - Parameter last: the number of the last change. Each row has a different number, so rows are only counted if this
-  ///   exceeds the quota.
+  /// - Parameter last: the sequence number of the last change. Each row has a different number, so rows are
+  ///   only counted if `last` is above the quota.
   private static func check(_ max: Int64, _ table: String, last: Int64, _ database: Database) throws {
     guard last > max, try Int64.fetchOne(database, sql: "SELECT count(*) FROM \(table)") ?? 0 > max else {
       return
@@ -123,17 +123,18 @@ extension LogbookFile {
     throw LogbookQuota.exceeded(max, table)
   }
 
-  /// Runs a comparison, which includes the node's own changes.
+  /// Runs a request of a comparison. The node's own changes are included.
   private func scanning<Value: Sendable>(
     _ run: RunStamp, _ work: @escaping @Sendable (DigestScan) throws -> Value
   ) async throws(ServiceError) -> Value {
     try await reading(run, hidesOwn: false) { database, _ in try work(DigestScan(database: database)) }
   }
 
-  /// Runs a request of a comparison of readings, with the buckets known from its earlier requests, and new readings.
+  /// Runs a request of a comparison of readings. It uses the buckets that earlier requests of this comparison
+  /// computed, and adds new readings.
   ///
-  /// - Parameter begins: whether every row is read again. A run can compare more than once, and another program may have
-  ///   altered rows of the file meanwhile.
+  /// - Parameter begins: whether all rows are read again, since a new comparison begins. A run can compare
+  ///   more than once, and another program may have changed rows since.
   private func comparing<Value: Sendable>(
     _ run: RunStamp, begins: Bool = false,
     _ work: @escaping @Sendable (ReadingBuckets, Database) throws -> Value
@@ -150,7 +151,8 @@ extension LogbookFile {
     return value
   }
 
-  /// Runs a transaction for a run. Only the first request of a run writes: it records the run.
+  /// Runs a transaction that reads for a run. It writes only if the run is not recorded yet, as in the first
+  /// request of a run.
   func reading<Value: Sendable>(
     _ run: RunStamp, hidesOwn: Bool = true,
     _ work: @escaping @Sendable (Database, _ node: Int64) throws -> Value

@@ -5,8 +5,9 @@ import SQLiteRows
 
 /// The schema of a logbook's file.
 ///
-/// Every change has a number in one sequence for readings and records. A reading keeps its number; a record gets a new
-/// one with each change. The only writer assigns numbers in its transaction.
+/// Readings and records share one sequence of numbers for their changes. A reading keeps its number, and a
+/// record gets a new one with each change. The only writing connection assigns the numbers in its
+/// transaction.
 enum LogbookSchema {
   static let schema = FileSchema(
     applicationID: 0x474C_5542, version: 5, name: "file of a server",
@@ -118,7 +119,7 @@ enum LogbookSchema {
       """
 }
 
-/// The rules of a logbook's file that hold for every program; see `PermanentDataRules`.
+/// The rules for a logbook's file that every program must obey; see `PermanentDataRules`.
 enum LogbookFileRules {
   static let statements =
     PermanentDataRules.notReplaced + PermanentDataRules.seriesStays + PermanentDataRules.devicesStay()
@@ -126,10 +127,11 @@ enum LogbookFileRules {
     + referredTo
     + readingIsNotReplaced + ";\n"
 
-  /// Keeps the existing reading. IGNORE rather than ABORT: a repeated upload inserts known and new readings in one
-  /// statement, and its conflict clause skips the known ones in the same way.
+  /// A trigger that keeps the existing reading if another one with the same identity or number is inserted.
+  /// It uses IGNORE and not ABORT: a repeated upload inserts known and new readings in one statement, and
+  /// skips the known ones in the same way.
   ///
-  /// It doubles the time of an insert, so `withoutLookUps` drops it while many readings are stored.
+  /// The trigger doubles the time of an insert. So `withoutLookUps` drops it while many readings are stored.
   private static let readingIsNotReplaced = """
     CREATE TRIGGER reading_is_not_replaced BEFORE INSERT ON reading
     WHEN EXISTS (SELECT 1 FROM reading WHERE seq = NEW.seq)
@@ -138,10 +140,10 @@ enum LogbookFileRules {
     BEGIN SELECT RAISE(IGNORE); END
     """
 
-  /// Runs work without the trigger that looks up each reading, in a transaction that stores many readings.
+  /// Runs `work` without the trigger that looks up each reading, in a transaction that stores many readings.
   ///
-  /// Other connections always see the trigger: a transaction's change of the schema becomes visible with its commit. If
-  /// the transaction fails, the rollback restores the trigger.
+  /// Other connections always see the trigger, since a change of the schema becomes visible with the commit.
+  /// If the transaction fails, the rollback restores the trigger.
   static func withoutLookUps<Value>(_ database: Database, _ work: () throws -> Value) throws -> Value {
     try database.execute(sql: "DROP TRIGGER IF EXISTS reading_is_not_replaced")
     let value = try work()
@@ -168,7 +170,7 @@ enum LogbookFileRules {
 
     """
 
-  /// Rows to which readings, records and later requests refer.
+  /// Triggers that refuse changes of rows to which readings, records or later requests refer.
   private static let referredTo = """
     CREATE TRIGGER series_is_immutable BEFORE UPDATE ON series
     BEGIN SELECT RAISE(ABORT, 'device, kind and position_kind of a series never change'); END;

@@ -6,7 +6,7 @@ package import Logbook
 package import LogbookAPI
 import SQLiteRows
 
-/// The logins of a server and the names of its logbooks. May be opened while a server runs.
+/// The logins of a server and the names of its logbooks. They can be opened while a server is running.
 package final class Logins: LoginDirectory {
   let file: DatabaseFile
 
@@ -34,7 +34,7 @@ package final class Logins: LoginDirectory {
     }
   }
 
-  /// All logins by name.
+  /// All logins, ordered by name.
   package func list() throws -> [ListedLogin] {
     try file.readNow { database in
       let sql = """
@@ -64,7 +64,7 @@ package final class Logins: LoginDirectory {
           database, sql: "SELECT token_hash FROM login WHERE name = ?", arguments: [name])
       else { throw LoginRules.unknown(name) }
       let until = now + Int64(graceSeconds)
-      // If a token leaked, a rotation without grace must also end earlier tokens.
+      // If a token was leaked, a rotation without a grace period must also make earlier tokens invalid.
       try database.execute(
         sql: "UPDATE replaced_token SET until = min(until, ?) WHERE login = ?", arguments: [until, name])
       try database.execute(
@@ -86,7 +86,8 @@ package final class Logins: LoginDirectory {
 
   package func close() throws { try file.close() }
 
-  /// The login of the token with this SHA-256, or of a replaced token in its grace period; nil if there is none.
+  /// The login of the token with this SHA-256; nil if there is none. A replaced token is accepted until its
+  /// time ends.
   package func login(tokenHash: [UInt8], at now: Int64) async throws(ServiceError) -> Login? {
     try await file.read { database in
       let statement = try database.cachedStatement(
@@ -96,7 +97,7 @@ package final class Logins: LoginDirectory {
           WHERE r.token_hash = ?1 AND r.until > ?2
           """)
       if let row = try Row.fetchOne(statement, arguments: [Data(tokenHash), now]) {
-        // The error names the logbook: the login's name is personal, and errors are logged.
+        // The error names only the logbook: the login's name is personal, and errors are logged.
         let stored = StoredRow(row, of: "login", key: 1..<2)
         return Login(name: try stored[0], logbook: try stored[1], role: try stored.code(2))
       }
@@ -129,12 +130,13 @@ extension Logins {
 }
 
 extension Logins {
-  /// Removes every login of a logbook, and its name. Its id and the hashes of its tokens stay, so that clients with
-  /// these tokens are told of the purge.
+  /// Removes all logins of a logbook, and its name. Its id and the hashes of its tokens stay, so that clients
+  /// with these tokens get the answer that the logbook was purged.
   func purge(_ id: String) async throws(ServiceError) {
     try await file.write { database in
       let id: StatementArguments = [id]
-      // Overwrites the names of people in the file, instead of only freeing their space.
+      // With this setting, SQLite overwrites the names of people in the file. Otherwise it would only mark
+      // their space as free.
       try database.execute(sql: "PRAGMA secure_delete = ON")
       try database.execute(
         sql: "INSERT INTO purged (logbook) SELECT ?1 WHERE ?1 NOT IN (SELECT logbook FROM purged)",
@@ -206,7 +208,7 @@ enum LoginSchema {
 
     """
 
-  /// Rules for every program, even with foreign keys off. Tokens themselves may be added and removed.
+  /// Rules that every program must obey, even if foreign keys are off. Tokens can be added and removed.
   private static let rules = """
     CREATE TRIGGER purged_is_immutable BEFORE UPDATE ON purged
     BEGIN SELECT RAISE(ABORT, 'what was purged stays purged'); END;

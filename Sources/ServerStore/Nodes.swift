@@ -5,16 +5,16 @@ import Logbook
 import LogbookAPI
 import SQLiteRows
 
-/// The nodes that wrote to or read a logbook, with the latest run of each.
+/// The nodes that have read or written a logbook, each with its latest run.
 struct Nodes {
   let database: Database
   let logbook: String
   /// The maximum number of nodes of the logbook.
   let max: Int64
 
-  /// The node of a run that an earlier request has recorded; nil for an unknown run. Writes nothing.
+  /// The number of the node whose latest run is this one; nil if the run is not recorded. It writes nothing.
   ///
-  /// - Parameter hidesOwn: whether the node's own changes are hidden from it; see `RecordedNode`.
+  /// - Parameter hidesOwn: whether the answer omits the node's own changes; see `RecordedNode`.
   /// - Throws: `ServiceError`: `otherLogbook`, `nodeReused`, `positionUnknown`.
   func known(_ run: RunStamp, hidesOwn: Bool = true) throws -> Int64? {
     if let expected = run.logbook, expected != logbook { throw ServiceError.otherLogbook(id: logbook) }
@@ -28,7 +28,7 @@ struct Nodes {
     return try node.isRecorded(run, position: position, hidesOwn: hidesOwn) ? node.id : nil
   }
 
-  /// The node of a run, which is recorded if it is unknown.
+  /// The number of the run's node. If the run is not recorded, it is recorded as the node's latest one.
   ///
   /// - Throws: as `known`, and `ServiceError.busy` if the logbook has the maximum number of nodes.
   func admit(_ run: RunStamp, hidesOwn: Bool = true) throws -> Int64 {
@@ -48,7 +48,7 @@ struct Nodes {
     return id
   }
 
-  /// Records the last change that a node made.
+  /// Records the sequence number of the last change that a node made.
   func note(_ node: Int64, changed seq: Int64) throws {
     let statement = try database.cachedStatement(
       sql: "UPDATE node SET last_seq = ?1 WHERE id = ?2 AND last_seq < ?1")

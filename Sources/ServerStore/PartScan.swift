@@ -5,21 +5,21 @@ import Logbook
 import LogbookAPI
 import SQLiteRows
 
-/// Reads one part of a logbook. Several items exclude those that the node wrote itself. They are in the order of
-/// changes, so that a page continues where the previous one ended, whatever is written in between.
+/// Reads one part of a logbook. For readings and for all records, changes of the node itself are left out.
+/// Items are in the order of their changes, so that a page continues exactly where the previous one ended.
 struct PartScan {
   private let database: Database
   private let node: Int64
   private let limit: Int
 
-  /// - Parameter limit: the maximum number of items on the page, which has at least one.
+  /// - Parameter limit: the maximum number of items on the page; at least one item is allowed.
   init(_ database: Database, node: Int64, limit: Int) {
     self.database = database
     self.node = node
     self.limit = PageLimits.items(limit)
   }
 
-  /// The page after a sequence number, in the caller's transaction.
+  /// Reads the page after a sequence number, inside the caller's transaction.
   func page(of part: ChangePart, after place: Int64) throws -> ChangePage {
     switch part {
     case .readings(let from, let until): try readings(from: from, until: until, after: place)

@@ -5,13 +5,14 @@ import Logbook
 import LogbookAPI
 import SQLiteRows
 
-/// The sequence of a logbook's changes, with the epochs of its numbers; see `PositionText`.
+/// The sequence numbers of a logbook's changes, with the epochs in which they were assigned; see
+/// `PositionText`.
 struct Positions {
   let database: Database
 
-  /// The number of the last change; 0 before the first.
+  /// The sequence number of the last change; 0 before the first change.
   ///
-  /// - Throws: `DamagedRow` for an impossibly large number, after which further numbers would overflow.
+  /// - Throws: `DamagedRow` for an impossibly large number, since further numbers would overflow.
   func last() throws -> Int64 {
     let sql =
       "SELECT max(coalesce((SELECT max(seq) FROM reading), 0), coalesce((SELECT max(seq) FROM record), 0))"
@@ -22,10 +23,10 @@ struct Positions {
     return last
   }
 
-  /// The text of an assigned number.
+  /// The text of a sequence number for clients.
   func text(_ seq: Int64) throws -> String { PositionText.text(seq, tag: try tag(of: seq)) }
 
-  /// The number in a text.
+  /// The sequence number in a client's text.
   ///
   /// - Throws: `ServiceError.positionUnknown` for a text that this logbook never returned.
   func seq(_ text: String) throws -> Int64 {
@@ -35,7 +36,7 @@ struct Positions {
     return seq
   }
 
-  /// Whether a text belongs to this logbook.
+  /// Whether this logbook has returned this text to a client.
   func knows(_ text: String) throws -> Bool {
     do {
       _ = try seq(text)
@@ -45,14 +46,14 @@ struct Positions {
     }
   }
 
-  /// Begins an epoch at the next number, unless this process already began the last epoch.
+  /// Begins an epoch at the next sequence number, unless this process has already begun the last epoch.
   func beginEpoch(at seq: Int64, tag: String) throws {
     let last = try String.fetchOne(cached("SELECT tag FROM epoch ORDER BY first_seq DESC LIMIT 1"))
     guard last != tag else { return }
     try cached("INSERT INTO epoch (first_seq, tag) VALUES (?, ?)").execute(arguments: [seq, tag])
   }
 
-  /// Eight random hexadecimal digits.
+  /// A random tag for an epoch: eight hexadecimal digits.
   static func randomTag() -> String {
     let digits = String(UInt32.random(in: .min ... .max), radix: 16)
     return String(repeating: "0", count: 8 - digits.count) + digits

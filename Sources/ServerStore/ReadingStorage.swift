@@ -4,29 +4,29 @@ import GRDB
 import Logbook
 import SQLiteRows
 
-/// Stores new readings, many in one statement.
+/// Stores new readings, with many rows in each statement.
 struct ReadingStorage {
-  /// The numbers of rows in one statement; more gain nothing.
+  /// The possible numbers of rows in one statement. More rows bring no gain.
   private static let chunkSizes = [100, 10, 1]
   private static let columns: Int32 = 13
-  /// The batch size from which the trigger against replacing is dropped. To drop and create it takes as long as its
-  /// look-ups for some hundred readings.
+  /// The minimum batch size for which the trigger against replacing is dropped. Dropping and creating it
+  /// takes as long as its look-ups for some hundred readings.
   private static let manyReadings = 500
 
   private let database: Database
   private let node: Int64
-  /// The number of the first reading. Each reading's number is this plus its index in the batch, whether it is new or
-  /// known.
+  /// The sequence number for the first reading of a batch. The number for each reading is the sum of this and
+  /// its index, even if the reading is known and gets no row.
   private let firstSeq: Int64
 
-  /// - Parameter last: the number of the last change so far.
+  /// - Parameter last: the sequence number of the last change before the batch.
   init(_ database: Database, node: Int64, after last: Int64) {
     self.database = database
     self.node = node
     firstSeq = last + 1
   }
 
-  /// Stores a batch in the caller's transaction.
+  /// Stores a batch, inside the caller's transaction.
   func store(_ batch: ReadingBatch) throws -> ReadingAnswer {
     let series = try SeriesNumbers(database: database).numbers(of: batch)
     guard batch.readings.count >= Self.manyReadings else { return try store(batch, series) }
@@ -60,7 +60,8 @@ extension ReadingStorage {
       let first = 2 + index * Int(columns)
       return "(" + (first..<first + Int(columns)).map { "?\($0)" }.joined(separator: ",") + ",?1)"
     }
-    // OR FAIL avoids a statement journal, which would be needed only to undo a statement without its transaction.
+    // OR FAIL avoids a journal for the statement. SQLite needs one only to undo a statement without its
+    // transaction.
     return """
       INSERT OR FAIL INTO reading (seq, series, position, value_bucket, occurrence, device_time, utc_offset, offset_source, value,
         unit, range_flag, threshold, marks, node)
@@ -81,7 +82,7 @@ extension ReadingStorage {
       """
   }
 
-  /// Returns the number of stored rows of the chunk.
+  /// Inserts the rows of a chunk. Returns the number of new ones.
   private func insert(
     _ chunk: Range<Int>, _ readings: [Reading], _ series: [Int64], _ row: RawStatement
   ) throws -> Int {
@@ -110,7 +111,8 @@ extension ReadingStorage {
     row.bind(Int64(reading.marks.rawValue), at: first + 12)
   }
 
-  /// The indices of readings in the chunk that exist with another value, possibly from this same batch.
+  /// The indices of readings in the chunk that are stored with another value. The other value may come from
+  /// the same batch.
   private func differing(
     _ chunk: Range<Int>, _ readings: [Reading], _ series: [Int64], _ row: RawStatement
   ) throws -> [Int] {
@@ -137,11 +139,12 @@ extension ReadingStorage {
   }
 }
 
-/// The numbers that a logbook assigned to series: the readings of one device, kind and position kind.
+/// The ids that a logbook assigned to series. A series has the readings of one device with one kind and one
+/// position kind.
 struct SeriesNumbers {
   let database: Database
 
-  /// The numbers of the series in a batch, in the order of its readings. Unknown series are added.
+  /// The id of the series of each reading in a batch, in the order of the readings. Unknown series are added.
   func numbers(of batch: ReadingBatch) throws -> [Int64] {
     var known: [Key: Int64] = [:]
     var last: (key: Key, number: Int64)?
@@ -155,7 +158,7 @@ struct SeriesNumbers {
     }
   }
 
-  /// The device, kind and position kind of a series.
+  /// The device, kind and position kind of the series with this id.
   func series(_ number: Int64) throws -> (device: Device, kind: ReadingKind, positionKind: PositionKind) {
     let statement = try database.cachedStatement(
       sql: """

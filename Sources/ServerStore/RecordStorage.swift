@@ -5,7 +5,8 @@ import Logbook
 import LogbookAPI
 import SQLiteRows
 
-/// The records of a file, in the caller's transaction. `RecordJudge` decides on their changes.
+/// The records in a logbook's file, inside the caller's transaction. `RecordJudge` decides about their
+/// changes.
 struct RecordStorage: RecordTable {
   private let database: Database
   private let positions: Positions
@@ -75,13 +76,13 @@ extension StoredRow {
     return guid
   }
 
-  /// Parses the state of a record from its JSON.
+  /// The state of a record, from the JSON in a column.
   func state(_ column: Int) throws -> RecordState {
     let text: String = try self[column]
     do {
       return try RecordState(json: text)
     } catch {
-      // The parser's reason would quote a part of the text.
+      // The reason of the parser could quote a part of the text, so the error does not contain it.
       throw damage(column)
     }
   }

@@ -6,27 +6,27 @@ import Glibc
 import Logbook
 import SQLiteRows
 
-/// A copy of the data folder of a server, also of one that runs. Each logbook is as it is at one moment. The logins are
-/// copied last, so that none of them is of a logbook with data that the copy lacks.
+/// A copy of a server's data folder, which can be made while the server runs. Each logbook is copied as it is
+/// at one moment. The logins are copied last, so that no login refers to data that the copy lacks.
 package struct ServerBackup: Hashable, Sendable {
   /// The folder of the copy.
   package let path: String
   /// The number of logbooks.
   package let logbooks: Int
-  /// The length of all files in bytes.
+  /// The total size of the files in bytes.
   package let size: Int64
 
   private static let prefix = "server-"
   private static let partName = ".glucoport-server-backup.part"
 
-  /// Makes a copy under a name with the time, whole and checked or not at all.
+  /// Makes a copy whose name contains the time. Either the copy is complete and checked, or none is created.
   ///
   /// - Parameters:
   ///   - source: the data folder of the server.
-  ///   - target: an existing folder on another disk, or at least outside of the data folder.
-  ///   - stamp: the time as the name has it.
-  /// - Throws: `Failure`: `missingInput` without a server's data; `temporary` while another run makes a copy there;
-  ///   `cannotCreate`, `permission`; `inputOutput` for a damaged file.
+  /// - target: an existing folder outside of the data folder, best on another disk.
+  /// - stamp: the time, as it is written in the name.
+  /// - Throws: `Failure`: `missingInput` if `source` is not a server's data folder; `temporary` while another
+  ///   run copies to `target`; `cannotCreate`, `permission`; `inputOutput` for a damaged file.
   package static func make(of source: String, in target: String, stamp: String) throws -> ServerBackup {
     guard access(source + "/server.db", F_OK) == 0 else {
       throw Failure(.missingInput, "\(source): no data of a server; name its folder with --data")
@@ -35,7 +35,7 @@ package struct ServerBackup: Hashable, Sendable {
     let part = base + partName
     let lock = try lock(part + ".lock")
     defer { close(lock) }
-    // Another copy may be of the same second.
+    // There may already be a copy of the same second. Then a number is added to the name.
     let names = [stamp] + (2...99).map { "\(stamp)-\($0)" }
     guard let final = names.map({ base + prefix + $0 }).first(where: { access($0, F_OK) != 0 }) else {
       throw Failure(.cannotCreate, "\(base + prefix + stamp): File exists")
@@ -52,10 +52,11 @@ package struct ServerBackup: Hashable, Sendable {
     }
   }
 
-  /// Removes older copies of a server in the folder of this one; returns their paths. This one stays, even if a clock was
-  /// wrong. Copies without a logbook of the server stay as well, since they are of another one.
+  /// Removes older copies of a server from the folder that contains this copy. Returns their paths. This copy
+  /// stays, even if a wrong clock makes it look older. Copies without any logbook of this server stay, since
+  /// they are of another server.
   ///
-  /// - Parameter count: the number of copies that stay, with this one.
+  /// - Parameter count: the number of copies that stay, including this one.
   /// - Throws: `Failure` of category `inputOutput`.
   package func removeOlder(of source: String, keeping count: Int) throws -> [String] {
     let slash = path.lastIndex(of: "/") ?? path.startIndex
@@ -76,7 +77,7 @@ package struct ServerBackup: Hashable, Sendable {
     }
   }
 
-  /// The files of the logbooks in a data folder. Their names are the ids.
+  /// The names of the logbooks' files in a data folder. Each name contains the id of its logbook.
   private static func logbooks(in folder: String) throws -> Set<String> {
     Set(
       try FileManager.default.contentsOfDirectory(atPath: folder + "/logbooks").filter { $0.hasSuffix(".db") }
@@ -98,7 +99,7 @@ package struct ServerBackup: Hashable, Sendable {
     return ServerBackup(path: final, logbooks: logbooks.count, size: size)
   }
 
-  /// Copies one file, checks the copy and writes it to disk; returns its length.
+  /// Copies one file, checks the copy and writes it to disk. Returns the size of the copy in bytes.
   private static func copy(
     file: String, _ schema: FileSchema, _ source: String, _ part: String
   ) throws -> Int64 {
@@ -112,7 +113,7 @@ package struct ServerBackup: Hashable, Sendable {
         try database.execute(sql: "VACUUM INTO ?", arguments: [part + file])
       }
       try queue.close()
-      // The server made the file and did not get to its tables.
+      // If the source has no tables yet, no file was copied.
       guard access(part + file, F_OK) == 0 else { return 0 }
       guard chmod(part + file, 0o600) == 0 else {
         throw failure(part + file, "cannot be made private", .permission)
@@ -148,7 +149,7 @@ package struct ServerBackup: Hashable, Sendable {
     return descriptor
   }
 
-  /// Removes a copy, or what a killed run left of one.
+  /// Removes a copy, or the incomplete copy that a killed run left.
   private static func remove(_ path: String) throws {
     guard access(path, F_OK) == 0 else { return }
     do {

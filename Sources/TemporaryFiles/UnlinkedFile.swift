@@ -3,10 +3,10 @@
 import Glibc
 package import Logbook
 
-/// A temporary file that no other process can see. Its mode is 0600 and it has no name, so that it is removed with the
-/// process.
+/// A temporary file that no other process can open. It has the mode 0600 and no name, so the system deletes
+/// it when the process ends.
 package final class UnlinkedFile: Sendable {
-  /// The folder in which it takes space: `TMPDIR`, otherwise `/tmp`.
+  /// The folder whose file system stores the file: `TMPDIR`, or `/tmp` if it is not set.
   package let folder: String
   private let descriptor: Int32
 
@@ -23,7 +23,7 @@ package final class UnlinkedFile: Sendable {
 
   deinit { close(descriptor) }
 
-  /// Writes all of the bytes at the end of the file.
+  /// Appends all of the bytes to the file.
   ///
   /// - Throws: `Failure` of category `inputOutput`.
   package func append(_ bytes: UnsafeRawBufferPointer) throws {
@@ -48,7 +48,7 @@ package final class UnlinkedFile: Sendable {
 
   /// Fills the buffer with the bytes from an offset on.
   ///
-  /// - Throws: `Failure` of category `inputOutput`, also if the file has fewer bytes.
+  /// - Throws: `Failure` of category `inputOutput`, also if the file ends before the buffer is full.
   package func read(_ buffer: UnsafeMutableRawBufferPointer, at offset: Int) throws {
     var filled = 0
     while filled < buffer.count {
@@ -62,7 +62,7 @@ package final class UnlinkedFile: Sendable {
     }
   }
 
-  /// A separate descriptor for the file, which shares its position.
+  /// Another descriptor for the file. Both share the position for reading.
   ///
   /// - Throws: `Failure` of category `inputOutput`.
   package func duplicate() throws -> Int32 {
@@ -76,20 +76,19 @@ package final class UnlinkedFile: Sendable {
   }
 }
 
-/// A new file with a name that no other file has, of which only its owner can read anything. The caller closes and removes
-/// it.
+/// A new file with a unique name that only its owner can read. The caller must close and remove it.
 package struct NamedFile {
   /// The path, for `PathText`.
   package let path: String
-  /// Open for reading and writing.
+  /// A descriptor that is open for reading and writing.
   package let descriptor: Int32
 
   /// Creates an empty file with the mode 0600.
   ///
   /// - Parameters:
-  ///   - start: what the path begins with, before six characters that make it unique.
-  ///   - end: what follows them.
-  ///   - message: the beginning of the message of a failure, before the reason.
+  /// - start: the beginning of the path, to which six characters are added that make it unique.
+  /// - end: the end of the path, after these characters.
+  /// - message: the beginning of a failure's message, to which the reason is added.
   /// - Throws: `Failure` of category `permission` or `cannotCreate`.
   package init(_ start: String, end: String = "", orFailWith message: String) throws(Failure) {
     var template = PathText.bytes(start + "XXXXXX" + end)

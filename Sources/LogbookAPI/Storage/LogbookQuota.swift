@@ -2,49 +2,50 @@
 
 package import Logbook
 
-/// The limits of one logbook. Items above a limit are not stored; stored items stay.
+/// The limits of one logbook. A request that would exceed a limit stores nothing; items stored earlier stay.
 package struct LogbookQuota: Hashable, Sendable {
   /// The maximum number of readings. A sensor produces 100,000 in a year.
   package var readings: Int64 = 20_000_000
   /// The maximum number of records, including tombstones.
   package var records: Int64 = 1_000_000
-  /// The maximum number of nodes: each copy of a store is one.
+  /// The maximum number of nodes. Each copy of a store counts as a node.
   package var nodes: Int64 = 1000
-  /// The maximum total size of attachments.
+  /// The maximum total size of attachments in bytes.
   package var contentBytes: Int64 = 4 << 30
 
   /// Limits far above the data of any person.
   package init() {}
 
-  /// The error for a logbook with more items of a kind than this.
+  /// The error for a request that would store more items of a kind than `max`.
   ///
-  /// - Parameter item: the kind, in the singular.
+  /// - Parameter item: the name of the kind, in the singular.
   package static func exceeded(_ max: Int64, _ item: String) -> ServiceError {
     .busy(
       "the logbook holds as many \(item)s as the server allows, which are \(max)", retryAfterSeconds: 3600)
   }
 
-  /// The error for a further node.
+  /// The error for a new node if the logbook already has the maximum number of nodes.
   package static func tooManyNodes(_ max: Int64) -> ServiceError {
     .busy(
       "the logbook has as many nodes as the server allows, which are \(max)", retryAfterSeconds: 3600)
   }
 }
 
-/// Decides which parts of an attachment's content are stored. All storages use it.
+/// Decides which parts of an attachment's content are stored, in the same way for every storage.
 package enum ContentRules {
-  /// Whether a part begins a content anew. Then the storage discards what it holds of the digest.
+  /// Whether a part starts a content from the beginning. Then the storage discards the bytes that it holds of
+  /// this content.
   package static func beginsAnew(_ held: HeldContent, _ content: AttachmentContent, at offset: Int64) -> Bool
   {
     held.size == nil || offset == 0 && held.size != content.size
   }
 
-  /// The answer to a part that is not stored; nil for one that is.
+  /// The answer to a part that must not be stored; nil if it must be stored.
   ///
   /// - Parameters:
-  ///   - held: what is held, after `beginsAnew`.
+  /// - held: the held bytes of the content, after `beginsAnew` was obeyed.
   ///   - count: the number of bytes of the part.
-  ///   - total: the bytes of all contents in the logbook.
+  /// - total: returns the number of bytes of all contents in the logbook.
   ///   - limit: the maximum number of bytes of all contents.
   package static func refusal(
     _ held: HeldContent, _ content: AttachmentContent, at offset: Int64, count: Int,

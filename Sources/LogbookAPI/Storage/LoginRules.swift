@@ -2,7 +2,7 @@
 
 package import Logbook
 
-/// The rules for names of logins and logbooks, in every storage.
+/// The rules for names of logins and logbooks, which are the same in every storage.
 package enum LoginRules {
   /// Checks the names of a login and its logbook.
   ///
@@ -13,7 +13,7 @@ package enum LoginRules {
     }
   }
 
-  /// The failure for a login that exists.
+  /// The failure for adding a login whose name already exists.
   package static func exists(_ name: String) -> Failure {
     Failure(.usage, "a token named '\(name)' exists already; revoke it first, or choose another name")
   }
@@ -23,12 +23,12 @@ package enum LoginRules {
     Failure(.missingInput, "no token is named '\(name)'; 'glucoport serve token list' shows the names")
   }
 
-  /// The id of the logbook for a new login; nil if it must be created with this name.
+  /// The id of the logbook for a new login; nil if a logbook with this name must be created.
   ///
   /// - Parameters:
-  ///   - name: the requested logbook; nil for the only one.
+  /// - name: the name of the logbook; nil for the only logbook.
   ///   - known: all logbooks by name.
-  /// - Throws: `Failure` of category `usage` if none is named, and there is not exactly one.
+  /// - Throws: `Failure` of category `usage` if no name is given and there is not exactly one logbook.
   package static func logbookID(
     _ name: String?, among known: [(name: String, id: String)]
   ) throws(Failure) -> String? {

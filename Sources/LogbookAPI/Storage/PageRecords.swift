@@ -2,10 +2,11 @@
 
 package import Logbook
 
-/// The records of one page, in every storage. Their number and size are bounded, so that clients accept the body.
+/// Collects the records of one page, for every storage. Number and size are limited, so that clients accept
+/// the body.
 package struct PageRecords: Sendable {
-  /// The size of the states, in bytes of JSON, at which a page ends before its body exceeds what clients accept. One
-  /// larger record is a whole page.
+  /// The maximum size of all states on a page, in bytes of JSON. A single larger record fills a page, which
+  /// clients also accept.
   package static let maxBytes = WireProtocol.maxBodyBytes / 2
 
   /// The records so far.
@@ -18,7 +19,8 @@ package struct PageRecords: Sendable {
   /// The number of records so far.
   package var count: Int { records.count }
 
-  /// Whether a record with this size fits the page. If not, the page is complete.
+  /// Whether a record with this size fits on the page. If not, the page is complete. The size is counted even
+  /// if it does not fit.
   ///
   /// - Parameter stateBytes: the size of the state as JSON.
   package mutating func fits(stateBytes: Int) -> Bool {
@@ -30,21 +32,25 @@ package struct PageRecords: Sendable {
   package mutating func append(_ record: RemoteRecord) { records.append(record) }
 }
 
-/// The largest pages of changes, in every storage.
+/// The limits for pages of changes, which are the same in every storage.
 package enum PageLimits {
-  /// The maximum number of changes that one page skips, so that many changes of the node itself do not delay an answer.
+  /// The maximum number of a node's own changes that one page skips. Without a limit, many own changes would
+  /// delay the answer.
   package static let maxScanned = 50_000
 
-  /// The number of items on a page for a requested limit: at least one.
+  /// The number of items on a page: the requested limit, but at least one and at most the maximum of the
+  /// protocol.
   package static func items(_ limit: Int) -> Int { min(max(limit, 1), WireProtocol.maxReadings) }
 }
 
-/// The texts by which clients identify positions in the sequence of a logbook's changes, for every storage.
+/// The texts that clients know as positions in the sequence of a logbook's changes, which are the same in
+/// every storage.
 ///
-/// A text is the number, a dot and the tag of the epoch in which the number was assigned. A number with another tag
-/// belongs to a history that a restore has removed.
+/// A text consists of the number, a dot, and the tag of the epoch in which the number was assigned. After a
+/// restore from a backup, a new epoch begins. A number with the tag of another epoch is therefore unknown.
 package enum PositionText {
-  /// Above all numbers: a million changes a second would reach it in 146,000 years.
+  /// A number above all assigned ones. With a million changes per second, it would be reached in 146,000
+  /// years.
   package static let end: Int64 = 1 << 62
 
   /// The text of an assigned number.
@@ -52,7 +58,7 @@ package enum PositionText {
   /// - Parameter tag: the tag of the number's epoch.
   package static func text(_ seq: Int64, tag: String) -> String { "\(seq).\(tag)" }
 
-  /// The number in a text; nil for a text that no storage returns. The caller compares the whole text.
+  /// The number in a position's text; nil for a text in another form. The caller must still compare the tag.
   package static func number(in text: String) -> Int64? {
     let parts = text.split(separator: ".", omittingEmptySubsequences: false)
     guard parts.count == 2, let seq = Int64(parts[0]), seq >= 0 else { return nil }

@@ -2,25 +2,27 @@
 
 package import Logbook
 
-/// The bucket of each reading of a logbook for comparisons, and the digests over all readings.
+/// For comparisons: the bucket of each reading of a logbook, and the digests over all readings.
 ///
-/// A bucket is a part of a SHA-256, which takes seconds for two million readings, and a comparison asks for hundreds of
-/// groups of buckets. Readings are immutable and permanent, so only new ones are hashed.
+/// A bucket is a part of a SHA-256. Computing them takes seconds for two million readings, and a comparison
+/// requests hundreds of groups of buckets. Readings never change and are never deleted, so only new ones are
+/// hashed.
 package struct ReadingBuckets: Sendable {
-  /// The digests over the readings included.
+  /// The digests over all readings that were added.
   package private(set) var digests = IdentityDigests()
-  /// The number up to which readings are included.
+  /// The sequence number of the last reading that was added.
   package private(set) var last: Int64 = 0
-  /// The number of readings included.
+  /// The number of readings that were added.
   package private(set) var count = 0
-  /// The sequence numbers of the readings in each bucket, ascending: eight bytes each. An array indexed by number would
-  /// be unsafe: the numbers have gaps, which a client or a damaged file can make arbitrarily large.
+  /// For each bucket, the sequence numbers of its readings, ascending, with eight bytes each. An array with
+  /// the sequence number as index would be unsafe. A client or a damaged file can make these numbers
+  /// arbitrarily large.
   private var numbers = [[Int64]](repeating: [], count: IdentityDigests.bucketCount)
 
-  /// The buckets of no readings.
+  /// Buckets without readings.
   package init() {}
 
-  /// Adds the reading with the next larger number.
+  /// Adds a reading. Its sequence number must be larger than all earlier ones.
   ///
   /// - Parameter key: the 16 bytes of its identity's UUID.
   package mutating func insert(_ key: [UInt8], seq: Int64) {
@@ -30,7 +32,8 @@ package struct ReadingBuckets: Sendable {
     numbers[IdentityDigests.bucket(of: key)].append(seq)
   }
 
-  /// The numbers of the readings in these buckets, ascending; nil if there are more than an answer holds.
+  /// The sequence numbers of the readings in these buckets, ascending; nil if they are more than one answer
+  /// can contain.
   package func numbers(in wanted: Set<Int>) -> [Int64]? {
     let wanted = wanted.filter(numbers.indices.contains)
     guard wanted.reduce(0, { $0 + numbers[$1].count }) <= WireProtocol.maxReadings else { return nil }
@@ -38,28 +41,30 @@ package struct ReadingBuckets: Sendable {
   }
 }
 
-/// The buckets of the latest comparisons. A comparison takes many requests, and several can run at the same time.
+/// Caches the buckets of the latest comparisons. A comparison consists of many requests, and several can run
+/// at once.
 package actor ComparedLogbook {
-  /// The maximum number of comparisons kept; the latest one is kept whatever its size.
+  /// The maximum number of comparisons in the cache. The latest one is kept even if it is large.
   private static let maxComparisons = 8
-  /// The maximum number of readings in all comparisons except the latest: 32 MiB.
+  /// The maximum number of readings in all cached comparisons except the latest: 32 MiB of memory.
   private let maxReadings: Int
   private var kept: [(comparison: String, buckets: ReadingBuckets)] = []
 
-  /// No buckets yet.
+  /// An empty cache.
   package init(maxReadings: Int = 4 << 20) { self.maxReadings = maxReadings }
 
-  /// The known buckets of a comparison.
+  /// The cached buckets of a comparison; without readings if it is not in the cache.
   ///
-  /// - Parameter comparison: identifies the run and the opened file or database.
+  /// - Parameter comparison: a text that identifies the run, and the opened file or database.
   package func buckets(of comparison: String) -> ReadingBuckets {
     kept.first { $0.comparison == comparison }?.buckets ?? ReadingBuckets()
   }
 
-  /// Discards the buckets of a comparison.
+  /// Removes a comparison from the cache.
   package func forget(_ comparison: String) { kept.removeAll { $0.comparison == comparison } }
 
-  /// Stores the buckets of a comparison, and discards those used longest ago.
+  /// Puts the buckets of a comparison in the cache. Comparisons that were used longest ago are removed if
+  /// necessary.
   package func keep(_ buckets: ReadingBuckets, of comparison: String) {
     var last = (comparison: comparison, buckets: buckets)
     if let place = kept.firstIndex(where: { $0.comparison == comparison }) {

@@ -2,26 +2,28 @@
 
 package import Logbook
 
-/// The records of a logbook in a storage's transaction, as `RecordJudge` needs them.
+/// The access to a logbook's records that `RecordJudge` needs, inside a storage's transaction.
 package protocol RecordTable {
-  /// The record with this id; nil if there is none.
+  /// The record with this guid; nil if there is none.
   func current(_ guid: String) throws -> CurrentRecord?
-  /// The revision with which this same change was accepted before: the same record, node, version and digest.
+  /// The revision with which exactly this change was accepted earlier: with the same record, node, version
+  /// and digest. Nil if it was not.
   func earlierAnswer(to change: RecordChange) throws -> String?
-  /// Whether this logbook returned a revision or position.
+  /// Whether this logbook has returned this revision or position to a client.
   func knows(_ position: String) throws -> Bool
-  /// Stores a state under the next number of the logbook, and returns its revision.
+  /// Stores a state with the next sequence number of the logbook, and returns its revision.
   ///
   /// - Parameter isKnown: whether the record exists.
   mutating func store(_ change: RecordChange, _ state: RecordState, isKnown: Bool) throws -> String
-  /// Stores with which revision a change was accepted. It replaces the answer for the same or an older version: a merge
-  /// sends other content with the version that was sent before.
+  /// Stores the revision with which a change was accepted. It replaces the stored answer for the same or an
+  /// older version. The same version can have another content, since a merge is sent with the version that
+  /// was sent before.
   mutating func keepAnswer(to change: RecordChange, _ revision: String) throws
 }
 
-/// A record as a storage has it.
+/// A record with the state that a storage has now.
 package struct CurrentRecord: Sendable {
-  /// The id of its state.
+  /// The revision of the state.
   package let revision: String
   /// Its state.
   package let state: RecordState
@@ -32,9 +34,10 @@ package struct CurrentRecord: Sendable {
   }
 }
 
-/// Decides on changes of records. Each states the revision on which it is based. All storages use it.
+/// Decides whether a change of a record is accepted, by the revision on which the change is based. Every
+/// storage uses it.
 package struct RecordJudge<Table: RecordTable> {
-  /// The records, with what was stored.
+  /// The records of the logbook, with all changes so far.
   package private(set) var table: Table
   private var answerBytes = 0
 
@@ -44,7 +47,8 @@ package struct RecordJudge<Table: RecordTable> {
   /// Applies a batch in the caller's transaction.
   ///
   /// - Returns: one verdict for each change.
-  /// - Throws: `ServiceError.tooLarge` if the conflicts do not fit an answer, and the errors of the table.
+  /// - Throws: `ServiceError.tooLarge` if the states in conflict do not fit in one answer, and errors of the
+  ///   table.
   package mutating func apply(_ changes: [RecordChange]) throws -> [RecordVerdict] {
     var verdicts: [RecordVerdict] = []
     for change in changes { verdicts.append(try apply(change)) }
@@ -55,7 +59,8 @@ package struct RecordJudge<Table: RecordTable> {
 extension RecordJudge {
   private mutating func apply(_ change: RecordChange) throws -> RecordVerdict {
     let current = try table.current(change.guid)
-    // The node repeats the request because the answer was lost. Changes by others since then are not a conflict.
+    // The node repeats a request whose answer was lost. If others have changed the record since, this is not
+    // a conflict.
     if let revision = try table.earlierAnswer(to: change), Self.isCurrent(revision, of: change, current) {
       return .accepted(revision: revision)
     }
@@ -63,11 +68,12 @@ extension RecordJudge {
     guard change.state.kind == current.state.kind else {
       return .refused(reason: "the record is of kind \(current.state.kind), and a kind never changes")
     }
-    // A deletion based on the tombstone itself is a decision to keep it. A concurrent restore that arrives later must
-    // conflict with it.
+    // A deletion whose base is the tombstone itself is a decision to keep the record deleted. It gets a new
+    // revision, so that a restore at the same time becomes a conflict.
     let isDecided = change.state.isDeleted && change.base == current.revision
     if change.state.agrees(with: current.state), !isDecided {
-      // A conflict teaches the client the record's provenance. A client that already has this revision knows it.
+      // The answer `conflict` contains the provenance, which the client does not know yet. A client with this
+      // revision already knows it.
       if current.state.teachesProvenance(to: change.state), change.base != current.revision {
         return try conflict(change, current)
       }
@@ -78,7 +84,7 @@ extension RecordJudge {
       return .accepted(revision: current.revision)
     }
     if change.base == current.revision {
-      // The first provenance stays, whatever another program sends.
+      // The first provenance of a record is kept, even if a client sends another one.
       var state = change.state
       state.provenance = current.state.provenance ?? state.provenance
       return try store(change, state, isKnown: true)
@@ -86,8 +92,8 @@ extension RecordJudge {
     return try conflict(change, current)
   }
 
-  /// Whether an earlier answer is still valid. In a damaged or hand-edited storage the record may be missing, or have
-  /// other content at this revision: then the change is applied again.
+  /// Whether an earlier answer is still valid. In a damaged storage, the record may be missing or have
+  /// another content with this revision. Then the change is applied again.
   private static func isCurrent(
     _ revision: String, of change: RecordChange, _ current: CurrentRecord?
   ) -> Bool {
@@ -112,15 +118,15 @@ extension RecordJudge {
   }
 }
 
-/// A node with its latest run, as a storage recorded it.
+/// A node with its latest run, as the storage recorded it.
 package struct RecordedNode: Sendable {
-  /// The number of the node in its logbook.
+  /// The number that the node has in its logbook.
   package let id: Int64
   private let runNumber: Int64
   private let runID: String
   private let lastSeq: Int64
 
-  /// - Parameter lastSeq: the number of the last change that the node made; 0 without one.
+  /// - Parameter lastSeq: the sequence number of the last change that the node made; 0 if it made none.
   package init(id: Int64, runNumber: Int64, runID: String, lastSeq: Int64) {
     self.id = id
     self.runNumber = runNumber
@@ -128,14 +134,15 @@ package struct RecordedNode: Sendable {
     self.lastSeq = lastSeq
   }
 
-  /// Whether a run is the recorded one. False for a later run, which is recorded next.
+  /// Whether this run is already recorded as the latest one of the node. False for a later run, which must be
+  /// recorded.
   ///
   /// - Parameters:
-  ///   - position: the number of the last position that the run has seen; 0 without one.
-  ///   - hidesOwn: whether the node's own changes are hidden from it. Then the first request of a run must know all of
-  ///     them. Otherwise a copy of the node's store made some, or an answer was lost, and the node needs another id to
-  ///     see them.
-  /// - Throws: `ServiceError.nodeReused` for an earlier run, or another one with this number.
+  /// - position: the sequence number of the last position that the run has seen; 0 if it has seen none.
+  /// - hidesOwn: whether the answer omits the node's own changes. Then a new run must know all of them. If it
+  ///   does not, a copy of the node's store made changes, or an answer was lost. The node then needs another
+  ///   id to receive them.
+  /// - Throws: `ServiceError.nodeReused` for an earlier run, or for a different run with the same number.
   package func isRecorded(
     _ run: RunStamp, position: Int64, hidesOwn: Bool
   ) throws(ServiceError) -> Bool {

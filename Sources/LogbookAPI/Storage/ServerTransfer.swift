@@ -2,7 +2,7 @@
 
 package import Logbook
 
-/// The logins of a server and the names of its logbooks, on their way from one storage to another.
+/// The logins of a server and the names of its logbooks, as they are moved from one storage to another.
 package struct TransferredDirectory: Hashable, Sendable {
   /// A login with the hash of its token.
   package struct Login: Hashable, Sendable {
@@ -10,7 +10,7 @@ package struct TransferredDirectory: Hashable, Sendable {
     package var tokenHash: [UInt8]
     package var role: String
     package var logbook: String
-    /// UTC seconds.
+    /// When the login was added, in UTC seconds.
     package var createdAt: Int64
 
     package init(name: String, tokenHash: [UInt8], role: String, logbook: String, createdAt: Int64) {
@@ -19,7 +19,7 @@ package struct TransferredDirectory: Hashable, Sendable {
     }
   }
 
-  /// A token that was replaced, and until when (UTC seconds) it is accepted.
+  /// A token that was replaced. It is accepted until `until`, in UTC seconds.
   package struct ReplacedToken: Hashable, Sendable {
     package var hash: [UInt8]
     package var login: String
@@ -32,37 +32,37 @@ package struct TransferredDirectory: Hashable, Sendable {
 
   /// The names of logbooks by their ids.
   package var logbooks: [String: String] = [:]
-  /// The logins by name.
+  /// All logins, ordered by name.
   package var logins: [Login] = []
-  /// Replaced tokens.
+  /// The tokens that were replaced and may still be valid.
   package var replacedTokens: [ReplacedToken] = []
   /// The ids of purged logbooks.
   package var purged: [String] = []
-  /// The ids of purged logbooks by the hashes of their tokens.
+  /// For each token of a purged logbook, by its hash: the id of the logbook.
   package var purgedTokens: [[UInt8]: String] = [:]
 
   package init() {}
 }
 
-/// Some rows of a logbook on their way from one storage to another. The cases are in the order in which they come:
-/// rows refer to earlier ones.
+/// Some rows of a logbook that are moved from one storage to another. Rows refer to rows of earlier cases, so
+/// they are moved in the order of the cases.
 package enum TransferredRows: Sendable {
-  /// The tags of epochs with the numbers at which they begin.
+  /// The tags of the epochs, each with the first sequence number of the epoch.
   case epochs([(firstSeq: Int64, tag: String)])
   case nodes([(id: Int64, name: String, runNumber: Int64, runID: String, lastSeq: Int64)])
   case devices([(id: Int64, device: Device)])
   case series([(id: Int64, device: Int64, kind: Int64, positionKind: Int64)])
-  /// Records in the order of their numbers.
+  /// Records in the order of their sequence numbers.
   case records([(guid: String, seq: Int64, revision: String, kind: String, state: String, node: Int64)])
-  /// Readings in the order of their numbers.
+  /// Readings in the order of their sequence numbers.
   case readings([TransferredReading])
   case accepted([(guid: String, node: String, version: Int64, digest: String, revision: String)])
-  /// Contents before their parts.
+  /// The contents of attachments. All of them come before the first part.
   case contents([(digest: String, size: Int64, held: Int64)])
   case part(digest: String, start: Int64, bytes: [UInt8])
 }
 
-/// A reading in columns.
+/// A reading as the columns of its row.
 package struct TransferredReading: Hashable, Sendable {
   package var seq: Int64
   package var series: Int64
@@ -80,9 +80,9 @@ package struct TransferredReading: Hashable, Sendable {
   package var node: Int64
 
   /// - Parameters:
-  ///   - whole: the twelve whole numbers in the order of the columns, without value and threshold.
-  ///   - value: the number of the measurement, if it is within the device's range.
-  ///   - threshold: the end of that range, if the device stated it.
+  /// - whole: the twelve whole numbers in the order of the columns, without value and threshold.
+  /// - value: the measured number; nil if it is outside the device's range.
+  /// - threshold: the limit of this range; nil if the device did not state it.
   package init(whole: [Int64], value: Double?, threshold: Double?) {
     (seq, series, position, valueBucket) = (whole[0], whole[1], whole[2], whole[3])
     (occurrence, deviceTime, utcOffset, offsetSource) = (whole[4], whole[5], whole[6], whole[7])
@@ -91,14 +91,14 @@ package struct TransferredReading: Hashable, Sendable {
   }
 }
 
-/// Counts of what a transfer moved.
+/// The numbers of items that a transfer moved.
 package struct TransferCounts: Hashable, Sendable {
   package var logbooks = 0
-  /// How many of the logbooks an earlier transfer moved. Their items are not counted.
+  /// The number of logbooks that an earlier transfer had already moved. Their items are not counted.
   package var knownLogbooks = 0
   package var readings = 0
   package var records = 0
-  /// Bytes of attachments.
+  /// The number of bytes in the contents of attachments.
   package var contentBytes: Int64 = 0
 
   package init() {}
@@ -114,52 +114,54 @@ package struct TransferCounts: Hashable, Sendable {
   }
 }
 
-/// The database to which the data of a server's folder are moved.
+/// The database to which the data of a server's folder were moved.
 package struct MovedDatabase: Hashable, Sendable {
-  /// What stays the same when the database gets another name or address; without a space.
+  /// An identifier without spaces that stays the same if the database gets another name or address.
   package let id: String
-  /// The name for people.
+  /// The name of the database for people.
   package let name: String
 
-  /// - Parameter id: has no space.
+  /// - Parameter id: an identifier without spaces.
   package init(id: String, name: String) { (self.id, self.name) = (id, name) }
 
-  /// The database of a line that `line` made; nil for any other text.
+  /// The database in a text that `line` created; nil for any other text.
   package init?(line: String) {
     let parts = line.split(separator: " ", maxSplits: 1)
     guard parts.count == 2 else { return nil }
     (id, name) = (String(parts[0]), parts[1].filter { !$0.isNewline })
   }
 
-  /// Both as one line of text.
+  /// The id and the name as one line of text.
   package var line: String { "\(id) \(name)\n" }
 }
 
-/// The data of a server that are moved to another storage.
+/// A storage from which the data of a server are moved.
 package protocol TransferSource {
-  /// The logins and names.
+  /// The logins, and the names of the logbooks.
   func directory() throws -> TransferredDirectory
-  /// Passes the rows of a logbook in the order of their cases, some at a time.
+  /// Passes the rows of a logbook to `use`, in the order of the cases and some rows at a time.
   func read(_ logbook: String, _ use: (TransferredRows) throws -> Void) throws
 }
 
 /// A storage to which the data of a server are moved.
 package protocol TransferTarget {
-  /// Stores one logbook, whole or not at all; false if it is stored already.
+  /// Stores one logbook, completely or not at all. Returns false if it is already stored.
   ///
   /// - Parameters:
-  ///   - directory: has its name, and its logins for a target that stores them with it.
-  ///   - read: passes the rows.
+  /// - directory: the names of all logbooks and all logins. A target may store the logins of a logbook with
+  ///   the logbook.
+  /// - read: passes the rows of the logbook.
   func store(
     _ logbook: String, of directory: TransferredDirectory,
     _ read: (_ use: (TransferredRows) throws -> Void) throws -> Void
   ) throws -> Bool
-  /// Stores what is not stored with logbooks, after all of them: no login is of a logbook that is missing.
+  /// Stores the part of the directory that is not stored with logbooks. It is called last, so that no login
+  /// refers to a missing logbook.
   func store(_ directory: TransferredDirectory) throws
 }
 
 extension TransferSource {
-  /// Moves everything to another storage. It can be repeated after an interruption.
+  /// Moves all data to another storage. After an interruption, it can be called again.
   package func move(to target: some TransferTarget) throws -> TransferCounts {
     let directory = try directory()
     var counts = TransferCounts()
