@@ -2,7 +2,7 @@
 
 package import Logbook
 
-/// A JSON value of any form: programs may write anything into a Nightscout document.
+/// A JSON value of any form, since programs may write anything into a Nightscout document.
 package enum JSONValue: Hashable, Sendable {
   case null
   case flag(Bool)
@@ -73,16 +73,16 @@ package enum JSONValue: Hashable, Sendable {
     out.append(UInt8(ascii: close))
   }
 
-  /// The value of a member; nil for null, and if this is not an object.
+  /// The value of the member with this name; nil if it is null or missing, or if this is not an object.
   package subscript(name: String) -> JSONValue? {
     guard case .object(let members) = self, let value = members[name], value != .null else { return nil }
     return value
   }
 
-  /// The text; nil for anything else.
+  /// The text; nil if this is not a text.
   package var text: String? { if case .text(let text) = self { text } else { nil } }
 
-  /// The number, including a number in a text; nil for anything else.
+  /// The number, also if it is in a text; nil for anything else.
   package var number: Double? {
     switch self {
     case .number(let number): number
@@ -91,20 +91,22 @@ package enum JSONValue: Hashable, Sendable {
     }
   }
 
-  /// The items of a list; nil for anything else.
+  /// The items of a list; nil if this is not a list.
   package var items: [JSONValue]? { if case .list(let items) = self { items } else { nil } }
 
-  /// The number rounded down to an integer; nil if it is not a number or too large.
+  /// The number, rounded down to an integer; nil if it is too large or this is not a number.
   package var integer: Int64? { number.flatMap { Int64(exactly: $0.rounded(.down)) } }
 }
 
 extension JSONValue {
-  /// A body with U+FFFD in place of half surrogate pairs. Programs that truncate texts within a character produce such
-  /// halves, and JavaScript preserves them. One such note must not stop every pull.
+  /// The body, with U+FFFD in place of each half of a surrogate pair. Programs that truncate texts inside a
+  /// character produce such halves, and JavaScript keeps them. A single note of this kind must not stop every
+  /// pull.
   package static func mended(_ body: [UInt8]) -> [UInt8] {
     var body = body
     var index = 0
-    // In place and without slices: a slice held during a change would copy the whole body for each half.
+    // The body is changed in place, without slices. A slice that exists during a change would cause a copy of
+    // the whole body.
     while index < body.count {
       guard body[index] == UInt8(ascii: "\\") else {
         index += 1
@@ -125,7 +127,7 @@ extension JSONValue {
     return body
   }
 
-  /// The UTF-16 unit of an escape such as `\u00e4`; nil if there is none.
+  /// The UTF-16 code unit of an escape such as `\u00e4` at this index; nil if there is none.
   private static func unit(in body: [UInt8], at start: Int) -> UInt16? {
     guard start + 6 <= body.count, body[start] == UInt8(ascii: "\\"), body[start + 1] == UInt8(ascii: "u")
     else {

@@ -2,18 +2,18 @@
 
 package import Logbook
 
-/// The contents of a document of a site.
+/// The reading and the records that a document of a site contains.
 package struct NightscoutContents {
-  /// The reading and its device.
+  /// The reading with its device; nil if the document has none.
   package var reading: (Reading, Device)?
   /// The records, including tombstones.
   package var records: [NightscoutRecord] = []
-  /// Why it, or parts of it, are rejected.
+  /// The reasons why the document, or parts of it, were rejected.
   package var rejections: [String] = []
 }
 
 extension NightscoutDocument {
-  /// Its contents as a document of this collection.
+  /// The contents of this document, if it is in the given collection.
   package func contents(of collection: NightscoutCollection, _ zone: NightscoutZone) -> NightscoutContents {
     var contents =
       collection == .entries ? NightscoutEntry.contents(self, zone) : NightscoutTreatment.contents(self, zone)
@@ -25,22 +25,23 @@ extension NightscoutDocument {
     return contents
   }
 
-  /// Why an amount by another program is impossible. Amounts that glucoport wrote are checked by the store.
+  /// Why an amount that another program wrote is implausible; nil for others. Amounts that glucoport wrote
+  /// were checked before they were stored.
   private func amountFault(_ record: NightscoutRecord) -> String? {
     record.isOwn ? nil : PlausibleAmounts.fault(of: record.state.fields, record.state.kind)
   }
 }
 
-/// A record in a treatment.
+/// A record that a treatment contains.
 package struct NightscoutRecord: Hashable, Sendable {
   package let guid: String
-  /// Its content, including edits of other programs.
+  /// The content of the record, including edits by other programs.
   package let state: RecordState
-  /// Whether the treatment is exactly as glucoport wrote it.
+  /// Whether the treatment is exactly as glucoport wrote it, without edits by other programs.
   package let isOwn: Bool
   package let identifier: String
 
-  /// The record as a deleted one.
+  /// The same record as a tombstone.
   var tombstone: NightscoutRecord {
     var state = state
     (state.fields, state.isDeleted) = (RecordFields(), true)
@@ -48,19 +49,21 @@ package struct NightscoutRecord: Hashable, Sendable {
   }
 }
 
-/// Why a document or one of its values is rejected, without any of its values: so the rejections can be counted.
+/// The reasons why a document or one of its values is rejected. They contain no values, so that equal ones
+/// can be counted.
 package enum NightscoutRefusal {
-  /// No member states the time.
+  /// No member of the document states a usable time.
   package static let noDate = "no usable date"
-  /// A glucose value of a treatment without a unit.
+  /// The glucose value of a treatment has no unit.
   package static let unknownUnit = "the glucose value has no unit"
-  /// A glucose value of an entry without a unit that would be impossible in mg/dL.
+  /// The glucose value of an entry has no unit, and is implausible in mg/dL.
   package static let likeMillimoles = "the glucose value looks like mmol/L, but Nightscout uses mg/dL"
-  /// A treatment of glucoport that another program deleted by API v3. It still acts on the site.
+  /// Another program deleted a treatment of glucoport by API v3, but its insulin or carbohydrates still count
+  /// on the site.
   package static let actsAlthoughDeleted =
     "deleted by another program, but its insulin or carbohydrates still count on the site"
-  /// An entry that no search by time finds.
+  /// The `date` of an entry is a text or in seconds, so that no search by time finds the entry.
   package static let dateIsNoNumber = "the date of the entry is a text or in seconds"
-  /// A damaged member of glucoport.
+  /// The member `glucoport` of a document is damaged.
   static let damaged = "the reading of glucoport has damaged parts"
 }

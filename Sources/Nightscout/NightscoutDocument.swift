@@ -2,28 +2,29 @@
 
 package import Logbook
 
-/// The two collections with readings and records.
+/// The two collections of a site that contain readings and records.
 package enum NightscoutCollection: String, Codable, Sendable {
   case entries, treatments
 
-  /// The member with the time of documents. Treatments of API v1 have no `date`.
+  /// The member with the time by which documents are found. Treatments that API v1 wrote have no `date`.
   package var timeName: String { self == .entries ? "date" : "created_at" }
 }
 
 /// A document as API v3 returns it, written by any program.
 package struct NightscoutDocument: Hashable, Sendable {
-  /// The member with all data of glucoport.
+  /// The name of the member that contains all data of glucoport.
   package static let ownName = "glucoport"
-  /// The writing program's name, which every document must have.
+  /// The value of the member `app`, which every document must have.
   package static let app = "glucoport"
-  /// The maximum length in escaped form. A longer one would not fit into a revision, and no known program makes one.
+  /// The maximum length of an identifier in escaped form, in bytes. A longer one would not fit into a
+  /// revision, and no known program creates one.
   static let longestIdentifier = 100
 
   package let members: JSONValue
-  /// The document's key; for a document of API v1, its `_id`.
+  /// The key of the document. For a document that API v1 wrote, it is its `_id`.
   package let identifier: String
 
-  /// Nil without a key that fits a path.
+  /// Nil if the document has no identifier that can be used in a path.
   package init?(_ members: JSONValue) {
     guard let identifier = members["identifier"]?.text, !identifier.isEmpty,
       Self.escaped(identifier).utf8.count <= Self.longestIdentifier
@@ -34,24 +35,25 @@ package struct NightscoutDocument: Hashable, Sendable {
 
   package subscript(name: String) -> JSONValue? { members[name] }
 
-  /// The data of glucoport; nil in documents of other programs.
+  /// The member with the data of glucoport; nil in documents of other programs.
   package var own: JSONValue? { members[Self.ownName] }
 
-  /// Whether its event was moved in time. The time of a document cannot change, so the event is in another document.
+  /// Whether the item was moved to another time. The time of a document cannot change, so the item is in
+  /// another document.
   package var isMoved: Bool { own?["moved"] != nil }
 
-  /// Whether its record is hidden by a withdrawal. That is not a deletion: other stores keep the record.
+  /// Whether a withdrawal hides the item. This is not a deletion, since other stores keep it.
   package var isWithdrawn: Bool { own?["withdrawn"] == .flag(true) }
 
   package var isDeleted: Bool { members["isValid"] == .flag(false) }
 
-  /// Whether its insulin or carbohydrates count on a running site, which ignores deletions.
+  /// Whether its insulin or carbohydrates would count on a running site, even if the document is deleted.
   package var acts: Bool {
     ["insulin", "carbs"].contains { name in members[name]?.number.map { $0 != 0 } ?? false }
   }
 
-  /// The time at which the server stored it; nil if only API v1 wrote it. Such documents have no mark, and a search
-  /// returns the event's time in its place.
+  /// When the server stored the document last; nil if only API v1 wrote it. For such a document, the server
+  /// returns the time of the event in searches.
   package var modified: Int64? {
     guard let modified = members["srvModified"]?.integer, NightscoutTime.isPossible(modified) else {
       return nil
@@ -62,23 +64,23 @@ package struct NightscoutDocument: Hashable, Sendable {
     return times.contains(modified) ? nil : modified
   }
 
-  /// A digest of everything that API v1 may have changed without changing `srvModified`: all members except those that
-  /// the server writes.
+  /// A digest of all members except those that only the server writes. It changes with edits by API v1, which
+  /// do not change `srvModified`.
   package var digest: String {
     guard case .object(var all) = members else { return "" }
     for name in ["srvModified", "srvCreated", "modifiedBy", "subject"] { all[name] = nil }
     return Self.digest(JSONValue.object(all).json)
   }
 
-  /// Twelve hexadecimal digits, enough to distinguish states of one document.
+  /// A short digest: twelve hexadecimal digits, which distinguish the states of one document.
   package static func digest(_ text: String) -> String {
     var digest = Digest()
     digest.update(text)
     return String(digest.hexadecimal().prefix(12))
   }
 
-  /// An identifier in escaped form for a path. Dots are escaped, since the server would take the rest for a file
-  /// extension.
+  /// An identifier in escaped form for a path. Dots are escaped, since the server would treat the text after
+  /// a dot as a file extension.
   package static func escaped(_ text: String) -> String { HTTPText.escaped(text, plain: "-_") }
 }
 
@@ -87,7 +89,8 @@ extension NightscoutDocument: NightscoutFields {
   package subscript(member: NightscoutMember) -> JSONValue { members[member.name] ?? .null }
 }
 
-/// The last writer of our data in a document, so that a run recognises its own writes.
+/// The last node and run that wrote the data of glucoport in a document. By it, a run recognises its own
+/// writes.
 package struct NightscoutWriter: Hashable, Sendable {
   package let node: String
   package let run: String
@@ -99,7 +102,7 @@ package struct NightscoutWriter: Hashable, Sendable {
     self.init(node: run.node, run: run.id)
   }
 
-  /// The last writer in our member; nil for an invalid one.
+  /// The writer that the member `glucoport` states; nil if it is invalid.
   package init?(_ own: JSONValue?) {
     guard let node = own?["node"]?.text, let run = own?["run"]?.text else { return nil }
     self.init(node: node, run: run)

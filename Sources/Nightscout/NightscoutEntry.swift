@@ -2,20 +2,21 @@
 
 package import Logbook
 
-/// Readings as entries. Members of Nightscout have the values that its programs read. The member `glucoport` has all
-/// parts of the reading, with the names of glucoport-json(5).
+/// Converts readings to entries of Nightscout and back. The usual members have the values that Nightscout's
+/// programs read. The member `glucoport` has all parts of the reading, with the names of glucoport-json(5).
 package enum NightscoutEntry {
-  /// The value that Nightscout's programs write below their range.
+  /// The value that Nightscout's programs write for a value below the sensor's range (LO), in mg/dL.
   @usableFromInline static var clampedLow: Double { 39 }
   @usableFromInline static var clampedHigh: Double { 401 }
 
-  /// Why a reading cannot be an entry; nil if it can.
+  /// Why a reading cannot be written as an entry; nil if it can.
   package static func refusal(_ reading: Reading) -> String? {
     milliseconds(reading) > NightscoutTime.minMilliseconds
       ? nil : "Nightscout accepts no time before the year 2000"
   }
 
-  /// The `type`. Readings that are not a person's glucose have separate types, which programs do not treat as glucose.
+  /// The member `type`. Readings that are not a person's glucose have special types, which programs do not
+  /// treat as glucose.
   package static func type(_ reading: Reading) -> String {
     if reading.marks.contains(.controlSolution) { return "control" }
     switch reading.kind {
@@ -29,12 +30,12 @@ package enum NightscoutEntry {
     (reading.deviceTime.seconds - Int64(reading.placement.utcOffset)) * 1000
   }
 
-  /// The members of a document.
+  /// The members of a reading's document.
   ///
   /// - Parameters:
-  /// - shift: milliseconds by which it is moved if another entry of the type has its time: API v1 treats both as the
-  ///   same.
-  ///   - writer: nil for a document of an export, which no run sends.
+  /// - shift: the number of milliseconds by which the time is moved if another entry of the same type has
+  ///   this time. API v1 would treat both entries as the same.
+  /// - writer: the node and run that write it; nil for an export.
   package static func members(
     _ reading: Reading, _ device: Device, identifier: String, shift: Int64, _ writer: NightscoutWriter?
   ) -> [String: JSONValue] {
@@ -51,14 +52,14 @@ package enum NightscoutEntry {
     ]
   }
 
-  /// Constant for a device, since the server does not permit to change it.
+  /// The member `device`. It depends only on the device, since the server does not allow changing it.
   private static func name(_ device: Device) -> String {
     let name = [device.vendor, device.model, device.serial].filter { !$0.isEmpty }.joined(separator: " ")
-    // API v1 would escape the character as HTML, and the changed name would be another device.
+    // API v1 would escape this character as HTML. The changed name would count as another device.
     return name.isEmpty ? NightscoutDocument.app : name.replacing("<", with: "‹")
   }
 
-  /// Whole mg/dL, whatever unit the site shows; for ketone, mmol/L.
+  /// The value for `sgv` or `mbg` in mg/dL, whatever unit the site shows. Ketones are in mmol/L.
   private static func shown(_ reading: Reading) -> Double {
     switch reading.measurement {
     case .value(let quantity) where reading.kind == .ketone: quantity.number
@@ -82,7 +83,7 @@ package enum NightscoutEntry {
       "vendor": NightscoutText.sealed(device.vendor), "model": NightscoutText.sealed(device.model),
       "serial": NightscoutText.sealed(device.serial), "format": .text(device.format),
     ]
-    // A Double represents every integer up to this limit.
+    // A Double can represent every integer up to this limit. Larger positions are written as text.
     if reading.position.magnitude > 1 << 53 { parts["position"] = .text(String(reading.position)) }
     if !reading.marks.isEmpty { parts["marks"] = .text(reading.marks.names.joined(separator: " ")) }
     switch reading.measurement {
@@ -95,14 +96,14 @@ package enum NightscoutEntry {
   }
 }
 
-/// Determines which documents are readings, and their kinds.
+/// Decides whether a document contains a reading, and of which kind.
 extension NightscoutEntry {
-  /// The content of a document that is not a treatment.
+  /// What a document contains.
   package enum Content {
     case reading(ReadingKind, Measurement, ReadingMarks, Instant)
-    /// Data without a kind in glucoport; with its name.
+    /// Data of a kind that glucoport does not store. The text names the kind.
     case skipped(String)
-    /// An invalid reading, with the reason.
+    /// A reading that is invalid, for this reason.
     case rejected(String)
     case treatment
     case unknown
@@ -115,7 +116,8 @@ extension NightscoutEntry {
     let type = document[.type]
     let sgv = document[.sgv]
     if !sgv.isEmpty, type.equals("sgv") || type.isEmpty { return sensor(document, sgv, &units) }
-    // A meter's value is an entry, whatever other members its program wrote; no treatment has this type.
+    // A document of this type is an entry, whatever other members its program wrote. No treatment has this
+    // type.
     let isEntry =
       type.equals("mbg")
       || document[.eventType].isEmpty && (!type.isEmpty || document[.createdAt].isEmpty)
@@ -132,7 +134,7 @@ extension NightscoutEntry {
       .cbg, units.check(sgv, number, unit: document[.units]), isClamped ? .atLimit : [], document)
   }
 
-  /// Entries that are not a sensor reading with a value.
+  /// The content of an entry that is not a sensor's value.
   @usableFromInline static func other<Document: NightscoutFields>(
     _ document: Document, _ type: Document.Value, _ units: inout NightscoutUnits
   ) -> Content {
@@ -159,8 +161,8 @@ extension NightscoutEntry {
     }
   }
 
-  /// The reading of another program's document. Its position is its instant, so that it is equal in every zone; without
-  /// a known instant, the shown time.
+  /// The reading in a document of another program. Its position is its instant, so that it is equal in every
+  /// zone. If the instant is unknown, the position is the shown time.
   @inlinable package static func reading(
     _ kind: ReadingKind, _ measurement: Measurement, _ marks: ReadingMarks, at instant: Instant,
     _ shown: ShownTime, _ placement: Placement, device: DeviceIndex, line: Int64
@@ -177,7 +179,7 @@ extension NightscoutEntry {
 
 /// Converts documents of a site to readings.
 extension NightscoutEntry {
-  /// The reading and its device; nil for calibration lines, error codes and unknown types.
+  /// The reading in an entry, with its device; nil for calibration lines, error codes and unknown types.
   package static func reading(_ document: NightscoutDocument, _ zone: NightscoutZone) -> (Reading, Device)? {
     contents(document, zone).reading
   }
@@ -198,7 +200,7 @@ extension NightscoutEntry {
     }
   }
 
-  /// The reading of another program's document.
+  /// The reading in a document of another program.
   static func reading(
     _ kind: ReadingKind, _ measurement: Measurement, _ marks: ReadingMarks, at instant: Instant,
     _ document: NightscoutDocument, _ zone: NightscoutZone
@@ -210,23 +212,24 @@ extension NightscoutEntry {
     return reading
   }
 
-  /// The device in another program's document, if it is stated.
+  /// The device that a document of another program states; otherwise the default device.
   package static func device(_ document: some NightscoutFields) -> Device {
     var model = NightscoutText.trimmed(document[.device].plainText).replacing("\0", with: " ")
     while model.utf8.count > maxModel { model.removeLast() }
     return Device(vendor: vendor, model: model.isEmpty ? vendor : model, format: "nightscout")
   }
 
-  /// The vendor of devices without a stated one; also the model.
+  /// The vendor of all devices on a site; also the model if a document states no device.
   package static let vendor = "Nightscout"
-  /// The longest model in bytes.
+  /// The maximum length of a model in bytes.
   package static let maxModel = 256
 }
 
 // MARK: - Our own
 
 extension NightscoutEntry {
-  /// The reading in our own member, or in another format's equivalent; nil if it is damaged.
+  /// The reading in the member `glucoport`; nil if the member is damaged. Another format has an equivalent of
+  /// the member.
   package static func rebuilt(_ own: JSONValue) -> (Reading, Device)? {
     guard let kind = ReadingKind(name: own["kind"]?.text ?? ""),
       let positionKind = PositionKind(name: own["position_kind"]?.text ?? ""),
@@ -259,7 +262,7 @@ extension NightscoutEntry {
     let threshold = own["threshold"]?.number
     guard threshold.map(possible.contains) ?? true else { return nil }
     switch (own["value"]?.number, own["range"]?.text) {
-    // Ketone may be missing, but glucose is always present.
+    // A ketone value can be 0, but a glucose value must be above 0.
     case (let value?, nil)
     where possible.contains(value) && (value > 0 || own["kind"] == .text(ReadingKind.ketone.name)):
       return .value(Quantity(value, unit))

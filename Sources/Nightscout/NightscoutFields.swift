@@ -2,66 +2,70 @@
 
 package import Logbook
 
-/// The members of an entry or treatment, in a row of an export or a document of a site.
+/// The members of an entry or a treatment. They come from a row of an export or from a document of a site.
 package protocol NightscoutFields {
   associatedtype Value: NightscoutValue
 
-  /// The value of a member; empty if it is missing.
+  /// The value of a member; an empty value if it is missing.
   subscript(member: NightscoutMember) -> Value { get }
 }
 
-/// One value of a document.
+/// The value of one member.
 package protocol NightscoutValue {
-  /// Whether it is empty: no member, `null`, or an empty text.
+  /// Whether the member is missing, `null` or an empty text.
   var isEmpty: Bool { get }
-  /// The number, including a number in a text; nil for anything else.
+  /// The number, also if it is in a text; nil for anything else.
   var jsonNumber: Double? { get }
   /// The text, or the digits of a number; empty for a list or an object.
   var plainText: String { get }
-  /// The instant: a number of milliseconds, a small number of seconds, or a text that begins with the year.
+  /// The instant that the value states: as a number of milliseconds, a small number of seconds, or a text
+  /// that begins with the year.
   var instant: Instant? { get }
-  /// The offset in seconds in a time as text; nil for anything else.
+  /// The UTC offset in a time as text, in seconds; nil for anything else.
   var statedOffset: Int32? { get }
-  /// Whether it ends like a time in UTC.
+  /// Whether the text ends with `Z`, like a time in UTC.
   var endsInZ: Bool { get }
 
   func equals(_ text: StaticString) -> Bool
-  /// Whether it is this text, ignoring the case of ASCII letters.
+  /// Whether the value is this text, without regard to the case of ASCII letters.
   func equalsFolded(_ text: StaticString) -> Bool
-  /// The meaning of a value as a word, such as `LOW`.
+  /// The meaning of a glucose value that is a word, such as `LOW`.
   func glucoseWord(_ unit: GlucoseUnit) -> CellValue
 }
 
 // MARK: - Times
 
 extension NightscoutFields {
-  /// The instant of an entry: of its text if there is no `date`, or if `date` has no offset.
+  /// The instant of an entry. It is read from the text `dateString` if there is no `date`, or if `date`
+  /// states no offset.
   @inlinable package var entryInstant: Instant? {
     let date = self[.date]
     if date.isEmpty { return self[.dateString].instant }
     guard let instant = date.instant else { return nil }
     guard instant.isWallClock else { return instant }
     if let definite = definite([.dateString, .mills]) { return definite }
-    // A text that cannot be parsed may state the offset; `date` may then be in UTC, as on servers.
+    // The text may state an offset in a form that cannot be parsed. Then `date` may be in UTC, as on servers,
+    // so it is not used.
     let text = self[.dateString]
     return text.isEmpty || text.instant != nil ? instant : nil
   }
 
-  /// The instant of a treatment. A text without an offset is used only if no other member states an instant.
+  /// The instant of a treatment. A time without an offset is used only if no other member has one with an
+  /// offset.
   package var treatmentInstant: Instant? {
     let members: [NightscoutMember] = [.createdAt, .date, .timestamp, .mills]
     return definite(members) ?? members.lazy.compactMap { self[$0].instant }.first
   }
 
-  /// The first of these times with a known offset.
+  /// The first of these members' times that states an offset.
   @usableFromInline func definite(_ members: [NightscoutMember]) -> Instant? {
     members.lazy.compactMap { self[$0].instant }.first { !$0.isWallClock }
   }
 
-  /// The time to show for an instant: with the document's offset, else with that of the logbook's zone. A time that a
-  /// clock showed is unchanged and has no offset.
+  /// The time to show for an instant. It has the document's offset, otherwise that of the logbook's zone. A
+  /// local time without an offset stays as it is.
   ///
-  /// - Parameter zone: the offset of the logbook's zone at an instant in UTC seconds.
+  /// - Parameter zone: returns the offset of the logbook's zone at an instant in UTC seconds.
   @inlinable package func shown(_ instant: Instant, _ zone: (Int64) -> Int32) -> ShownTime {
     if instant.isWallClock { return wallClock(instant) }
     let text = self[.dateString]
@@ -70,14 +74,15 @@ extension NightscoutFields {
     return ShownTime(utc: instant.seconds, offset: offset ?? zone(instant.seconds))
   }
 
-  /// The time that a clock showed. Servers add an offset of 0 to each such time, which is wrong.
+  /// The shown time that a local time without an offset states. Servers add an offset of 0 to each such time,
+  /// which is ignored.
   @usableFromInline func wallClock(_ instant: Instant) -> ShownTime {
     let minutes = self[.utcOffset].jsonNumber.flatMap { $0 != 0 && abs($0) < 1440 ? $0 : nil }
     return ShownTime(DeviceTime(seconds: instant.seconds), utcOffset: minutes.map { Int32($0 * 60) })
   }
 
-  /// The person's offset in seconds. A time in UTC states none: servers convert times to UTC, and then also write 0
-  /// into `utcOffset` of every such document.
+  /// The UTC offset of the person in seconds; nil if it is unknown. Servers convert times to UTC and then
+  /// write 0 into `utcOffset`. So an offset of 0 with a time in UTC states nothing.
   @inlinable func offset(beside text: Value) -> Int32? {
     let isUTC = text.endsInZ
     if let minutes = self[.utcOffset].jsonNumber, abs(minutes) < 1440, minutes != 0 || !isUTC {
@@ -92,10 +97,10 @@ extension JSONValue: NightscoutValue {
   /// Whether it is `null` or an empty text.
   package var isEmpty: Bool { self == .null || self == .text("") }
 
-  /// The number, including a number in a text; nil for anything else.
+  /// The number, also if it is in a text; nil for anything else.
   package var jsonNumber: Double? {
     guard case .text(let text) = self else { return number }
-    // Accepts the same texts as the reader of exports: no words such as `nan`, and no hexadecimal numbers.
+    // The same texts are accepted as in exports: no words such as `nan`, and no hexadecimal numbers.
     return text.utf8.allSatisfy { ($0 >= 0x30 && $0 <= 0x39) || "+-.eE".utf8.contains($0) } ? number : nil
   }
 
@@ -109,26 +114,26 @@ extension JSONValue: NightscoutValue {
     }
   }
 
-  /// The instant; nil for an invalid time.
+  /// The instant that the value states; nil if it is not a valid time.
   package var instant: Instant? {
     if let number = jsonNumber { return NightscoutTime.instant(number) }
     return text.flatMap(NightscoutTime.instant)
   }
 
-  /// The offset in seconds in a time as text.
+  /// The UTC offset in a time as text, in seconds; nil for anything else.
   package var statedOffset: Int32? { text.flatMap(NightscoutTime.instant)?.utcOffset }
 
-  /// Whether it ends like a time in UTC.
+  /// Whether the text ends with `Z`, like a time in UTC.
   package var endsInZ: Bool { text?.last == "Z" || text?.last == "z" }
 
   package func equals(_ text: StaticString) -> Bool { plainText == text.description }
 
-  /// Whether it is this text, ignoring case.
+  /// Whether the value is this text, without regard to case.
   package func equalsFolded(_ text: StaticString) -> Bool {
     plainText.lowercased() == text.description.lowercased()
   }
 
-  /// Always rejected: a site stores glucose values as numbers, while a table may contain words.
+  /// Always a rejection: on a site, glucose values are numbers. Only tables contain words.
   package func glucoseWord(_ unit: GlucoseUnit) -> CellValue {
     .rejected("the glucose value is not a number")
   }

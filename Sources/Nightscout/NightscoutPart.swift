@@ -2,20 +2,22 @@
 
 package import Logbook
 
-/// The data of one record that glucoport wrote into a treatment, in addition to the members that other programs read.
+/// What glucoport stores of one record in a treatment. Other members of the treatment contain the values that
+/// other programs read.
 package struct NightscoutPart: Hashable, Sendable {
-  /// The maximum number of nodes that find the answer to a repeated change.
+  /// The maximum number of nodes whose last change is stored, to recognise a repeated request.
   private static let maxSent = 16
 
-  /// The record's identity.
+  /// The guid of the record.
   package let guid: String
-  /// The record's content when it was written.
+  /// The content of the record when glucoport last wrote it.
   package var state: RecordState
-  /// The members for other programs when the state was written. One that differs from the current value was edited there.
+  /// The values of the members for other programs at that time. If a member has another value, another
+  /// program has edited it.
   package var seen: [String: JSONValue]
-  /// The last accepted change of each node: its id, version and digest.
+  /// For each node, the last change that was accepted, as made by `mark`.
   package private(set) var sent: [String]
-  /// The server's clock at the time of writing, in milliseconds; nil if unknown.
+  /// The server's clock when glucoport last wrote the part, in milliseconds; nil if unknown.
   package private(set) var writtenAt: Int64?
 
   /// A new part.
@@ -23,7 +25,7 @@ package struct NightscoutPart: Hashable, Sendable {
     (self.guid, self.state, self.seen, self.sent) = (guid, state, seen, sent)
   }
 
-  /// Nil for an invalid or damaged value.
+  /// Nil if the value is invalid or damaged.
   init?(_ value: JSONValue) {
     guard let guid = value["guid"]?.text, Guid.isValid(guid), let text = value["state"]?.text,
       let state = Self.state(text, digest: value["digest"]?.text)
@@ -35,12 +37,13 @@ package struct NightscoutPart: Hashable, Sendable {
     writtenAt = value["written_at"]?.integer
   }
 
-  /// The parts in a list; empty if it is not a list.
+  /// The valid parts in a list; empty if it is not a list.
   package static func parts(_ list: JSONValue?) -> [NightscoutPart] {
     list?.items?.compactMap(NightscoutPart.init) ?? []
   }
 
-  /// API v1 escapes characters of HTML in every text; the digest shows whether it did.
+  /// Parses the state. API v1 escapes characters of HTML in every text. If the digest does not match, the
+  /// text is unescaped first.
   private static func state(_ text: String, digest: String?) -> RecordState? {
     let plain = state(text)
     if plain?.digest == digest { return plain }
@@ -56,8 +59,8 @@ package struct NightscoutPart: Hashable, Sendable {
     }
   }
 
-  /// The part's form in a treatment. The state is a text, since a database may change the order and the numbers of an
-  /// object, and refuses some names of fields.
+  /// The part as it is written into a treatment. The state is a text, since a database may reorder an object,
+  /// change its numbers, and refuse some names of fields.
   var json: JSONValue {
     var members: [String: JSONValue] = [
       "guid": .text(guid), "state": .text(sealedState), "digest": .text(state.digest), "seen": .object(seen),
@@ -67,10 +70,10 @@ package struct NightscoutPart: Hashable, Sendable {
     return .object(members)
   }
 
-  /// The state's JSON without `<`, since API v1 rewrites texts that contain it.
+  /// The state's JSON without the character `<`, since API v1 rewrites texts that contain it.
   private var sealedState: String { state.json.replacing("<", with: "\\u003c") }
 
-  /// Records a change as accepted.
+  /// Stores that a change was accepted.
   ///
   /// - Parameter now: the server's clock in milliseconds.
   package mutating func note(_ change: RecordChange, at now: Int64) {
@@ -79,7 +82,7 @@ package struct NightscoutPart: Hashable, Sendable {
     sent.append(Self.mark(change))
   }
 
-  /// The identification of an accepted change.
+  /// A text that identifies an accepted change: node, version and digest.
   package static func mark(_ change: RecordChange) -> String {
     "\(change.node) \(change.version) \(change.digest.prefix(12))"
   }

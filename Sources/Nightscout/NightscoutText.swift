@@ -2,7 +2,7 @@
 
 import Foundation
 
-/// Texts on a site.
+/// Converts texts between this program and a site.
 package enum NightscoutText {
   /// The text without blanks at both ends.
   static func trimmed(_ text: String) -> String {
@@ -17,8 +17,8 @@ package enum NightscoutText {
     scalar.properties.isWhitespace || scalar == "\u{FEFF}"
   }
 
-  /// A text stored by API v1, with its original characters. API v1 parses a text with `<` as HTML and escapes its
-  /// characters; other texts are unchanged.
+  /// The original characters of a text that API v1 has stored. API v1 parses a text that contains `<` as
+  /// HTML, and escapes its characters. Other texts are not changed.
   package static func unescaped(_ text: String) -> String {
     guard text.contains("&lt;") || text.contains("<") else { return text }
     return [
@@ -27,19 +27,20 @@ package enum NightscoutText {
     .reduce(text) { $0.replacing($1.0, with: $1.1) }
   }
 
-  /// A text that must stay unchanged, even if API v1 rewrites the document: that treats `<` as HTML.
+  /// A text in a form that API v1 cannot change. A text with `<` is encoded in base64, since API v1 would
+  /// treat it as HTML.
   static func sealed(_ text: String) -> JSONValue {
     guard text.contains("<") else { return .text(text) }
     return .object([base64: .text(Data(text.utf8).base64EncodedString())])
   }
 
-  /// The text in a sealed value; nil for any other value.
+  /// The text in a value that `sealed` made; nil for any other value.
   package static func opened(_ value: JSONValue?) -> String? {
     if let text = value?.text { return text }
     guard let bytes = value?[base64]?.text.flatMap({ Data(base64Encoded: $0) }) else { return nil }
     return String(validating: bytes, as: UTF8.self)
   }
 
-  /// The member of an object with a sealed text.
+  /// The member that contains the encoded text.
   private static let base64 = "base64"
 }

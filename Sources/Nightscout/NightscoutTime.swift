@@ -2,28 +2,29 @@
 
 package import Logbook
 
-/// Instants in Nightscout's form, in milliseconds since 1970.
+/// Times in the forms that Nightscout uses. Instants are milliseconds since 1970.
 package enum NightscoutTime {
-  /// The earliest instant that a site accepts: it treats smaller numbers as seconds.
+  /// The earliest instant that a site accepts, 2000-01-01. A site treats smaller numbers as seconds.
   package static let minMilliseconds: Int64 = 946_684_800_000
-  /// The end of the year 9999.
+  /// The last instant that a site can store, the end of the year 9999.
   package static let maxMilliseconds: Int64 = 253_402_300_799_999
 
-  /// The site states its clock in whole seconds, and with the delay of an answer.
+  /// The tolerance for comparisons with the site's clock, in milliseconds. The site states it in whole
+  /// seconds, and late by the delay of the answer.
   package static let slack: Int64 = 10_000
 
-  /// Whether a site accepts an event at this time.
+  /// Whether a site accepts this instant as the time of an event.
   package static func isPossible(_ milliseconds: Int64) -> Bool {
     (minMilliseconds...maxMilliseconds).contains(milliseconds)
   }
 
-  /// `2026-05-06T16:30:00.000Z`.
+  /// The instant as text in UTC, `2026-05-06T16:30:00.000Z`.
   package static func utcText(_ milliseconds: Int64) -> String {
     let (seconds, rest) = parts(milliseconds)
     return "\(DeviceTime(seconds: seconds).text).\(padded(rest))Z"
   }
 
-  /// The same instant with an offset in whole minutes.
+  /// The instant as text with an offset of this number of minutes.
   package static func localText(_ milliseconds: Int64, minutes: Int64) -> String {
     let (seconds, rest) = parts(milliseconds)
     let size = abs(minutes)
@@ -31,22 +32,24 @@ package enum NightscoutTime {
     return "\(DeviceTime(seconds: seconds + minutes * 60).text).\(padded(rest))\(offset)"
   }
 
-  /// The date of a header such as `If-Unmodified-Since`, truncated to seconds. The server ignores a date
-  /// that it cannot parse.
+  /// The instant as a date for an HTTP header such as `If-Unmodified-Since`, without milliseconds. It must be
+  /// valid, since the server ignores a date that it cannot parse.
   package static func headerText(_ milliseconds: Int64) -> String {
     HTTPText.date(parts(milliseconds).seconds)
   }
 
-  /// The instant of a number of milliseconds, or of a small number of seconds. Nil for 0, which means a missing time.
+  /// The instant that a number states: in milliseconds, or in seconds if it is small. Nil for 0, which means
+  /// that the time is missing.
   static func instant(_ number: Double) -> Instant? {
     guard number > 0, number <= Double(maxMilliseconds) else { return nil }
     let isSeconds = number < Double(minMilliseconds)
-    // Adds half a microsecond, so that 1778068800.123 times a thousand is not truncated to 122.
+    // Half a microsecond is added, so that 1778068800.123 times a thousand is not truncated to …122.
     let milliseconds = isSeconds ? number * 1000 + 0.0005 : number
     return milliseconds <= Double(maxMilliseconds) ? Instant(milliseconds: Int64(milliseconds)) : nil
   }
 
-  /// The instant of a text that begins with the year; treated as UTC without an offset.
+  /// The instant in a text that begins with the year. If it states no offset, the result is a wall-clock
+  /// time.
   static func instant(_ text: String) -> Instant? {
     let text = NightscoutText.trimmed(text)
     guard text.utf8.count >= 16, let separator = text.dropFirst(10).first, "Tt ".contains(separator)
@@ -69,7 +72,7 @@ package enum NightscoutTime {
       milliseconds: (time.seconds - Int64(offset)) * 1000 + fraction, utcOffset: offset)
   }
 
-  /// The offset in seconds in `Z`, `±hh`, `±hhmm` or `±hh:mm`.
+  /// The UTC offset in a text `Z`, `±hh`, `±hhmm` or `±hh:mm`, in seconds.
   private static func statedOffset(_ text: Substring) -> Int32? {
     if ["Z", "z", "UTC", "GMT"].contains(text) { return 0 }
     var digits = text.dropFirst()
@@ -85,7 +88,7 @@ package enum NightscoutTime {
     return text.first == "-" ? -size : size
   }
 
-  /// The offset in seconds in glucoport's form: `Z`, `±hh:mm` or `±hh:mm:ss`.
+  /// The UTC offset in the form that glucoport writes, `Z`, `±hh:mm` or `±hh:mm:ss`, in seconds.
   static func offset(_ text: String) -> Int32? {
     if text == "Z" { return 0 }
     let parts = text.dropFirst().split(separator: ":", omittingEmptySubsequences: false).map { Int32($0) }
@@ -106,19 +109,19 @@ package enum NightscoutTime {
   private static func padded(_ number: Int64) -> String { String("00\(number)".suffix(3)) }
 }
 
-/// The zone for showing documents without an offset.
+/// The zone for documents that state no offset.
 package struct NightscoutZone: Sendable {
   /// The zone of the logbook; nil for UTC.
   package let zone: LogbookZone?
 
   package init(zone: LogbookZone?) { self.zone = zone }
 
-  /// The offset in force at an instant in UTC seconds.
+  /// The UTC offset of the zone at an instant in UTC seconds.
   func offset(atUTC seconds: Int64) -> Int32 { zone?.offset(atUTC: seconds) ?? 0 }
 
-  /// A state whose derived offset is computed with this zone, since a site knows only instants.
+  /// The state with its derived offset computed from this zone, since a site needs an instant.
   ///
-  /// - Parameter guid: the record; nil if only the logbook's zone applies.
+  /// - Parameter guid: the guid of the record; nil to use only the logbook's zone.
   package func placed(_ state: RecordState, of guid: String? = nil) -> RecordState {
     guard state.placement.source.isDerived else { return state }
     var (state, zone) = (state, guid.flatMap { self.zone?.zone(ofRecord: $0) } ?? zone)
@@ -126,7 +129,7 @@ package struct NightscoutZone: Sendable {
     return state
   }
 
-  /// The placement of a shown time.
+  /// The placement of a shown time, by its stated offset or by this zone.
   func place(_ shown: ShownTime) -> Placement {
     if let offset = shown.utcOffset { return Placement(utcOffset: offset, source: .stated) }
     var zone = zone

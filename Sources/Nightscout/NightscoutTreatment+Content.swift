@@ -2,38 +2,39 @@
 
 package import Logbook
 
-/// The content of a treatment of any program. It may hold insulin, food and a blood glucose value with the same time.
+/// The content of a treatment, written by any program. It may contain insulin, food and a glucose value at
+/// the same time.
 extension NightscoutTreatment {
-  /// The content of the members that every program reads.
+  /// What the usual members contain, which every program reads.
   package struct Content {
-    /// The fields of each record; each kind occurs at most once.
+    /// The fields of each record. There is at most one record of each kind.
     package fileprivate(set) var records: [(kind: RecordKind, fields: [String: FieldValue])] = []
-    /// A blood glucose value that a person entered.
+    /// A glucose value that a person entered; nil without one.
     package fileprivate(set) var glucose: (measurement: Measurement, marks: ReadingMarks)?
-    /// The names of data without a kind in glucoport.
+    /// The names of data that glucoport does not store.
     package fileprivate(set) var skipped: [String] = []
-    /// Why parts of it are rejected.
+    /// The reasons why parts of the treatment were rejected.
     package fileprivate(set) var rejections: [String] = []
   }
 
   /// The content of a document.
   ///
-  /// - Parameter unit: the unit of glucose values without a stated one; nil if unknown.
+  /// - Parameter unit: the unit of glucose values that state none; nil if it is unknown.
   package static func content(of document: some NightscoutFields, unit: GlucoseUnit?) -> Content {
     var reader = TreatmentReader(document)
     reader.read(unit)
     return reader.content
   }
 
-  /// The name with which insulin that fills a reservoir or a tube is counted.
+  /// The name under which insulin is counted that only fills a reservoir or a tube.
   package static let filling = "insulin that fills a reservoir or a tube"
-  /// Events whose insulin fills a reservoir or a tube.
+  /// The event types whose insulin only fills a reservoir or a tube.
   fileprivate static let fillingEvents: Set<String> = [
     "Insulin Change", "Insulin Cartridge Change", "Prime", "Pump Battery Change", "Site Change",
   ]
 
-  /// Whether another program's document states insulin that fills a reservoir or a tube. It gives no record, so the
-  /// document must not be deleted with another record in it.
+  /// Whether another program's document states insulin that only fills a reservoir or a tube. No record is
+  /// made from it. So the document must not be deleted with another record that it contains.
   package static func hasFilling(_ document: NightscoutDocument) -> Bool {
     guard document[.app].text != NightscoutDocument.app,
       !parts(document).contains(where: { $0.state.kind == .insulin })
@@ -41,13 +42,13 @@ extension NightscoutTreatment {
     return content(of: document, unit: nil).skipped.contains(filling)
   }
 
-  /// Whether a record was once made from the insulin of such a document.
+  /// Whether this is the guid that a record made from the insulin of such a document would have.
   package static func isFilling(_ guid: String, of document: NightscoutDocument) -> Bool {
     guid == self.guid(document.identifier, .insulin) && hasFilling(document)
   }
 
-  /// A person's text as it was typed. API v1 escapes characters of HTML; only API v3 stores the creator of a document,
-  /// which identifies the API.
+  /// The text as a person typed it. API v1 escapes characters of HTML. A document with a `subject` was
+  /// written by API v3, which does not.
   static func notes(_ document: some NightscoutFields) -> String {
     let text = document[.notes].plainText
     let plain = document[.subject].isEmpty ? NightscoutText.unescaped(text) : text
@@ -55,7 +56,7 @@ extension NightscoutTreatment {
   }
 }
 
-/// Parses one treatment.
+/// Reads one treatment.
 private struct TreatmentReader<Document: NightscoutFields> {
   /// Events of a temporary basal rate. All of them end the rate that runs at their time.
   private static var basalEvents: Set<String> { ["Temp Basal", "Temp Basal End", "Suspend Pump"] }
@@ -66,9 +67,9 @@ private struct TreatmentReader<Document: NightscoutFields> {
   var content = NightscoutTreatment.Content()
   private let document: Document
   private let event: String
-  /// The text, until a record uses it.
+  /// The text of the treatment; empty when a record has used it.
   private var notes: String
-  /// Whether a part was used or rejected, so that the event is not counted as one without a kind.
+  /// Whether a part was used or rejected. If not, the event is counted as skipped.
   private var isUsed = false
 
   init(_ document: Document) {
@@ -91,7 +92,7 @@ private struct TreatmentReader<Document: NightscoutFields> {
     if !notes.isEmpty {
       let wasUsed = isUsed
       add(.note, event == "Announcement" ? ["subtype": .text("announcement")] : [:])
-      // The event itself is counted if only its text was used.
+      // If only the text of another event was used, the event itself is also counted.
       isUsed = wasUsed || Self.noteEvents.contains(event)
     }
     if !isUsed {
@@ -112,7 +113,7 @@ private struct TreatmentReader<Document: NightscoutFields> {
     content.rejections.append(reason)
   }
 
-  /// A number in this range; nil if it is missing. A number outside is rejected.
+  /// The number in a member; nil if it is missing or outside of the range. A number outside is rejected.
   private mutating func number(
     _ member: NightscoutMember, in range: ClosedRange<Double>, _ what: String
   ) -> Double? {
@@ -125,7 +126,7 @@ private struct TreatmentReader<Document: NightscoutFields> {
     return number
   }
 
-  /// Like `number`, with 0 meaning that it is missing.
+  /// The amount in a member; nil if it is missing, 0 or outside of the range.
   private mutating func amount(
     _ member: NightscoutMember, in range: ClosedRange<Double>, _ what: String
   ) -> Double? {
@@ -150,19 +151,19 @@ private struct TreatmentReader<Document: NightscoutFields> {
     if !fields.isEmpty { add(.food, fields) }
   }
 
-  /// Whether its insulin is not for the body. AAPS names a fill of the tube a bolus, with another type.
+  /// Whether the insulin only fills a reservoir or a tube. AAPS calls this a bolus, with a special type.
   private var isFilling: Bool {
     NightscoutTreatment.fillingEvents.contains(event) || document[.type].equals("PRIMING")
   }
 
-  /// Insulin of such an event must not be in any total.
+  /// Skips the insulin of such an event, which must not be counted in a total.
   private mutating func skipFilling() {
     guard amount(.insulin, in: PlausibleAmounts.units, "the insulin dose") != nil else { return }
     isUsed = true
     content.skipped.append(NightscoutTreatment.filling)
   }
 
-  /// A bolus: `units` immediately; for a combination bolus, `extended` units over the minutes.
+  /// Adds a bolus: `units` at once and, for a combination bolus, `extended` units over the minutes.
   private mutating func addInsulin() {
     var fields: [String: FieldValue] = [:]
     if let units = amount(.insulin, in: PlausibleAmounts.units, "the insulin dose") {
@@ -178,8 +179,8 @@ private struct TreatmentReader<Document: NightscoutFields> {
     add(.insulin, fields)
   }
 
-  /// The kind of insulin of a dose. If injections have several kinds, the rapid one is the dose, and the others become
-  /// text: a record has one kind.
+  /// The subtype of a dose. If it has injections of several insulins, the rapid one is the dose, since a
+  /// record has one subtype. The others are added as text.
   private mutating func insulinKind(_ fields: inout [String: FieldValue]) -> String {
     let injections = NightscoutInjection.all(document[.insulinInjections].plainText)
     let kinds = Set(injections.map(\.subtype))
@@ -198,14 +199,15 @@ private struct TreatmentReader<Document: NightscoutFields> {
     return document[.isBasalInsulin].equals("true") ? "long" : "rapid"
   }
 
-  /// Whether an algorithm gave the dose. iAPS, Trio and AAPS name the event; older versions of AAPS and Loop have a
-  /// member.
+  /// Whether an algorithm gave the dose. In iAPS, Trio and AAPS, the event shows it. Older versions of AAPS,
+  /// and Loop, write a member.
   private var isAutomatic: Bool {
     event == "SMB" || document[.type].equals("SMB") || document[.isMicroBolus].equals("true")
       || document[.isAutomatic].equals("true")
   }
 
-  /// The extended part of a combination bolus: a share of the total, else a rate over the minutes.
+  /// The units of a combination bolus's extended part, from its share of the total or from its rate and
+  /// duration.
   private mutating func extendedUnits(_ minutes: Double) -> Double? {
     let all = amount(.enteredInsulin, in: PlausibleAmounts.units, "the insulin dose")
     let percent = amount(.splitExtended, in: 0...100, "a share")
@@ -215,7 +217,7 @@ private struct TreatmentReader<Document: NightscoutFields> {
     return units.map { ($0 * 1000).rounded() / 1000 }
   }
 
-  /// A temporary basal rate, in U/h or as a change in percent of the programmed rate. Without a duration it ends a
+  /// Adds a temporary basal rate, in U/h or as a change in percent. A rate without a duration ends a
   /// temporary rate.
   private mutating func addBasal() {
     let wasRejected = content.rejections.count
@@ -246,7 +248,7 @@ private struct TreatmentReader<Document: NightscoutFields> {
   /// In a site of such a pump, 39 % equal a sensor value of the 11 minutes before; by chance it would be 0.3 to 3 %.
   private var isOfPump: Bool { document[.pumpKey].plainText.hasPrefix("BG") }
 
-  /// A blood glucose value that a person entered. With other events it may be a copy of the sensor's value.
+  /// Adds a glucose value that a person entered. In other events, it may be a copy of a sensor's value.
   private mutating func addGlucose(_ unit: GlucoseUnit?) {
     let value = document[.glucose]
     let type = document[.glucoseType]
@@ -270,10 +272,11 @@ private struct TreatmentReader<Document: NightscoutFields> {
   }
 }
 
-/// The action of an insulin by its name, as programs write it into `insulinType` and `insulinInjections`. Unknown names
-/// are rapid: Nightscout's own programs treat every dose so.
+/// How long an insulin acts, by its name in `insulinType` or `insulinInjections`. Unknown names count as
+/// rapid, since Nightscout's programs treat all insulin so.
 private enum InsulinName {
-  /// Parts of names of insulins that act for half a day or longer: insulin glargine, detemir, degludec, icodec and NPH.
+  /// Parts of the names of insulins that act for half a day or longer: glargine, detemir, degludec, icodec
+  /// and NPH.
   private static let long = [
     "abasaglar", "awiqli", "basaglar", "degludec", "detemir", "glargine", "icodec", "insulatard", "isophane",
     "lantus", "levemir", "long", "nph", "protaphan", "rezvoglar", "semglee", "toujeo", "tresiba",
@@ -283,7 +286,7 @@ private enum InsulinName {
     "mix", "ryzodeg", "mixtard", "actraphane", "humulin m3", "70/30", "30/70", "75/25", "25/75", "50/50",
   ]
 
-  /// The subtype of a dose of this insulin; nil for an empty name.
+  /// The subtype for a dose of this insulin; nil for an empty name.
   static func subtype(_ name: String) -> String? {
     let name = NightscoutText.trimmed(name).lowercased()
     if name.isEmpty { return nil }
@@ -292,12 +295,13 @@ private enum InsulinName {
   }
 }
 
-/// One injection in a treatment of xDrip, which writes them as JSON text.
+/// One injection of a dose. xDrip writes a list of them as JSON text.
 private struct NightscoutInjection: Hashable {
   let name: String
   let units: Double
 
-  /// The injections in a text; empty for an invalid text. API v1 may have escaped characters of HTML in it.
+  /// The injections in a text; empty if the text is invalid. API v1 may have escaped characters of HTML in
+  /// it.
   static func all(_ text: String) -> [NightscoutInjection] {
     guard text.contains("{") else { return [] }
     do throws(JSONError) {

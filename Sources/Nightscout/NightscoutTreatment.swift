@@ -2,18 +2,19 @@
 
 package import Logbook
 
-/// Records as treatments, with the complete state of each record in addition to the members that other programs read.
+/// Converts records to treatments and back. A treatment has the complete state of each record, and members
+/// that other programs read.
 package enum NightscoutTreatment {
-  /// The members of each kind that other programs read, with the field that receives their edits.
+  /// For a kind of record: the members that other programs read, each with the field whose value it has.
   package static func fields(_ kind: RecordKind) -> [(member: NightscoutMember, field: String)] {
     kind.fields.compactMap { field in
       field.treatmentMember.flatMap(NightscoutMember.init(name:)).map { (member: $0, field: field.name) }
     }
   }
 
-  /// The type of event, which never changes.
+  /// The event type of a treatment for this state. It must not change in later edits.
   package static func eventType(_ state: RecordState) -> String {
-    // A kind that this program does not know is named on the site.
+    // A kind that this program does not know is the event type itself.
     guard let details = state.kind.details else { return state.kind.rawValue }
     guard state.kind == .insulin else { return details.treatmentEvent }
     return switch state.fields.subtype {
@@ -27,16 +28,16 @@ package enum NightscoutTreatment {
     (state.deviceTime.seconds - Int64(state.placement.utcOffset)) * 1000
   }
 
-  /// Why a site refuses a document with the time of a state; nil if it accepts it.
+  /// Why a site would refuse a document with this state's time; nil if it would accept it.
   package static func refusal(_ state: RecordState) -> String? {
     milliseconds(state) > NightscoutTime.minMilliseconds
       ? nil : "Nightscout accepts no time before the year 2000"
   }
 
-  /// The offset in minutes, the server's precision.
+  /// The UTC offset in minutes, since the server stores no seconds.
   package static func minutes(_ state: RecordState) -> Int64 { Int64(state.placement.utcOffset) / 60 }
 
-  /// The members of a state that other programs read.
+  /// The members with the values that other programs read. Empty for a tombstone.
   package static func shown(_ state: RecordState) -> [String: JSONValue] {
     guard !state.isDeleted else { return [:] }
     var shown: [String: JSONValue] = [:]
@@ -55,8 +56,8 @@ package enum NightscoutTreatment {
     return shown
   }
 
-  /// Every program treats `insulin` as a rapid bolus and computes its remaining effect. Other insulin is written as
-  /// text only.
+  /// Removes members that other programs would misunderstand. They treat `insulin` as a rapid bolus, and
+  /// compute its remaining effect. So other insulin is written only as text.
   private static func hideFromCalculators(_ shown: inout [String: JSONValue], _ state: RecordState) {
     let subtype = state.fields.subtype
     if subtype == "basal", shown["absolute"] != nil, shown["duration"] != nil, shown["insulin"] == nil {
@@ -72,7 +73,8 @@ package enum NightscoutTreatment {
 
   /// The members of a new document for one record.
   ///
-  /// - Parameter shift: milliseconds by which it is moved away from another document of the type.
+  /// - Parameter shift: the number of milliseconds by which the time is moved, since another document of the
+  ///   same type has this time.
   package static func members(
     _ part: NightscoutPart, identifier: String, shift: Int64, _ writer: NightscoutWriter
   ) -> [String: JSONValue] {
@@ -85,7 +87,8 @@ package enum NightscoutTreatment {
     members["app"] = .text(NightscoutDocument.app)
     members["eventType"] = .text(eventType(part.state))
     members["date"] = .number(Double(date))
-    // Without it, the running site ignores a dose that arrives 15 minutes late in its computation of active insulin.
+    // If `mills` is missing, a running site ignores a dose that arrives 15 minutes late when it computes
+    // active insulin.
     members["mills"] = .number(Double(date))
     members["created_at"] = part.seen["created_at"]
     members["utcOffset"] = .number(Double(minutes(part.state)))
@@ -94,13 +97,13 @@ package enum NightscoutTreatment {
     return members
   }
 
-  /// The members of a treatment that act or that people read. A deleted treatment must not have them.
+  /// The members that have an effect on a site, or that people read. A deleted treatment must not have them.
   package static let acting = [
     "insulin", "carbs", "protein", "fat", "absolute", "rate", "percent", "relative", "duration", "glucose",
     "notes",
   ]
 
-  /// The members that make a document inactive.
+  /// The members to overwrite, so that a document has no effect any more.
   package static func cleared(_ document: NightscoutDocument) -> [String: JSONValue] {
     var blank: [String: JSONValue] = [:]
     for name in acting {
@@ -109,21 +112,21 @@ package enum NightscoutTreatment {
     return blank
   }
 
-  /// Our member with these parts.
+  /// The member `glucoport` for these parts.
   package static func own(_ parts: [NightscoutPart], _ writer: NightscoutWriter) -> JSONValue {
     .object(writer.members.merging(["parts": .list(parts.map(\.json))]) { $1 })
   }
 
-  /// The parts in a document.
+  /// The parts of glucoport in a document; empty for documents of other programs.
   package static func parts(_ document: NightscoutDocument) -> [NightscoutPart] {
     NightscoutPart.parts(document.own?["parts"])
   }
 }
 
-/// Converts treatments to records. Records of glucoport are complete in our member, with the identity that they have in
-/// every store. Records of other programs are made from the treatment's content.
+/// Converts treatments to records. A record of glucoport is complete in the member `glucoport`, and has the
+/// same guid in every store. For other programs, records are made from the usual members.
 extension NightscoutTreatment {
-  /// The state of a part, with later edits of other programs.
+  /// The state of a part, with edits that other programs made later.
   package static func edited(
     _ part: NightscoutPart, in document: some NightscoutFields, _ zone: NightscoutZone
   ) -> RecordState {
@@ -144,14 +147,16 @@ extension NightscoutTreatment {
     return state
   }
 
-  /// A value without the server's changes: a missing value, 0 and an empty text are equal, and escaped HTML is restored.
+  /// The value as it was written, without changes by the server. A missing value, 0 and an empty text are
+  /// equal, and escaped HTML is restored.
   private static func plain(_ value: some NightscoutValue, _ member: NightscoutMember) -> FieldValue? {
     guard member == .notes else { return value.jsonNumber.flatMap { $0 == 0 ? nil : .number($0) } }
     let text = NightscoutText.unescaped(value.plainText)
     return text.isEmpty ? nil : .text(text)
   }
 
-  /// Whether the site itself changed one into the other: each write of a document rounds its duration to whole minutes.
+  /// Whether the site itself caused the difference: each write of a document rounds its duration to whole
+  /// minutes.
   private static func isRounded(_ seen: FieldValue?, _ found: FieldValue?) -> Bool {
     guard case .number(let seen)? = seen else { return false }
     let rounded = seen.rounded(.toNearestOrAwayFromZero)
@@ -162,8 +167,8 @@ extension NightscoutTreatment {
 // MARK: - Of a site
 
 extension NightscoutTreatment {
-  /// The content of the members that every program reads: records with the ids that an import of the site's export
-  /// gives them, and a blood glucose value that a person entered.
+  /// The records in the usual members, and a glucose value that a person entered. The records have the same
+  /// guids as after an import of the site's export.
   package static func foreign(_ document: NightscoutDocument, _ zone: NightscoutZone) -> NightscoutContents {
     guard let instant = document.treatmentInstant else {
       return NightscoutContents(rejections: [NightscoutRefusal.noDate])
@@ -188,26 +193,26 @@ extension NightscoutTreatment {
     return foreign
   }
 
-  /// The program that another program's treatment states as its writer; empty if it states none. API v1 stores it with
-  /// escaped HTML.
+  /// The program or person that a treatment states as its writer; empty if it states none. Escaped HTML of
+  /// API v1 is restored.
   package static func source(of document: some NightscoutFields) -> String {
     let names = [document[.enteredBy], document[.app]].map { NightscoutText.unescaped($0.plainText) }
     return names.first { !NightscoutText.trimmed($0).isEmpty } ?? ""
   }
 
-  /// The id that an import of the site's export gives to a treatment's record.
+  /// The guid that an import of the site's export would give to the record of this kind in a treatment.
   static func guid(_ identifier: String, _ kind: RecordKind) -> String {
     Digest.uuid(of: ["record", "nightscout", "\(identifier)/\(kind.rawValue)"])
   }
 
-  /// The records of a document, including tombstones.
+  /// The records in a document, including tombstones.
   package static func records(_ document: NightscoutDocument, _ zone: NightscoutZone) -> [NightscoutRecord] {
     contents(document, zone).records
   }
 
-  /// The contents of a treatment.
+  /// What a treatment contains.
   static func contents(_ document: NightscoutDocument, _ zone: NightscoutZone) -> NightscoutContents {
-    // The event is in another document, or will return to this one.
+    // The item is in another document, or is hidden.
     if document.isMoved || document.isWithdrawn { return NightscoutContents() }
     let parts = parts(document)
     var contents = NightscoutContents(records: parts.map { record($0, document, zone) })
@@ -218,7 +223,8 @@ extension NightscoutTreatment {
       contents.reading = isOurs ? nil : foreign.reading
       let guids = Set(parts.map(\.guid))
       for record in foreign.records where !guids.contains(record.guid) {
-        // If a part has replaced it with another id, the record made from the document's key no longer exists.
+        // A part of glucoport has replaced this record under another guid. So the record that was made from
+        // the document's key no longer exists.
         let isTaken = parts.contains { $0.state.kind == record.state.kind }
         contents.records.append(isTaken ? record.tombstone : record)
       }
@@ -236,8 +242,8 @@ extension NightscoutTreatment {
     return NightscoutRecord(guid: part.guid, state: state, isOwn: isOwn, identifier: document.identifier)
   }
 
-  /// The time at which another program changed the document by API v3; nil for API v1, which does not change the
-  /// server's mark.
+  /// When another program edited the document by API v3, in UTC seconds. Nil if none did, and for API v1,
+  /// which does not change `srvModified`.
   private static func editTime(_ part: NightscoutPart, _ document: NightscoutDocument) -> Int64? {
     guard let writtenAt = part.writtenAt, let modified = document.modified,
       modified > writtenAt + NightscoutTime.slack

@@ -2,37 +2,38 @@
 
 package import Logbook
 
-/// Finds the unit of entries without a stated one. Nightscout stores entries in mg/dL, whatever unit a site shows
-/// (`sgv` and `mbg` in lib/api3/swagger.yaml of cgm-remote-monitor). Other tools write mmol/L with the same names.
+/// Determines the unit of entries that state none. Nightscout stores entries in mg/dL, whatever unit a site
+/// shows (`sgv` and `mbg` in lib/api3/swagger.yaml of cgm-remote-monitor). But other tools write mmol/L into
+/// the same members.
 package struct NightscoutUnits: Sendable {
-  /// Smaller integers are error codes of Dexcom receivers, not glucose.
+  /// The lowest glucose value in mg/dL. Smaller integers are error codes of Dexcom receivers.
   @usableFromInline static var minGlucose: Double { 13 }
-  /// 600 mg/dL, the largest value of any sensor or meter.
+  /// The highest value in mmol/L, which is 600 mg/dL, the largest value of any sensor or meter.
   @usableFromInline static var maxMillimoles: Double { 33.3 }
-  /// Impossible in mmol/L, so that such a value shows that an input is in mg/dL.
+  /// A value above this is impossible in mmol/L. It shows that the input is in mg/dL.
   @usableFromInline static var surelyMilligrams: Double { 40 }
 
-  /// The unit that a person stated for entries.
+  /// The unit that a person stated for entries; nil without one.
   package let given: GlucoseUnit?
   @usableFromInline var hasMilligrams: Bool
   @usableFromInline var hasMillimoles = false
 
-  /// The units of a site, whose entries are in mg/dL.
+  /// The units of a site. Entries of a site are always in mg/dL.
   package static let site = NightscoutUnits(given: nil, values: [.infinity])
 
   /// - Parameters:
-  /// - given: the unit that a person stated. It may be meant only for treatments, whose values may have no unit, while
-  ///   entries are in mg/dL.
-  ///   - values: the first values of the input without a unit.
+  /// - given: the unit that a person stated. The person may have meant only treatments, whose values often
+  ///   have no unit, while entries are in mg/dL.
+  /// - values: the first values in the input that state no unit.
   package init(given: GlucoseUnit?, values: [Double]) {
     hasMilligrams = values.contains { $0 > Self.surelyMilligrams }
     self.given = given == .millimolesPerLitre && hasMilligrams ? nil : given
     for value in values where isLikeMillimoles(value) { hasMillimoles = true }
   }
 
-  /// Whether a sensor value means an error.
+  /// Whether a sensor's value is an error code.
   ///
-  /// - Parameter unit: the unit in the document.
+  /// - Parameter unit: the unit that the document states.
   @inlinable func isErrorCode(_ number: Double, unit: some NightscoutValue) -> Bool {
     guard number < Self.minGlucose else { return false }
     switch self.unit(unit) {
@@ -42,9 +43,9 @@ package struct NightscoutUnits: Sendable {
     }
   }
 
-  /// The measurement of a value, which may be the word for a limit.
+  /// The measurement of a value, which may also be a word such as `LOW`.
   ///
-  /// - Parameter number: the number; nil for a word.
+  /// - Parameter number: the value as a number; nil for a word.
   @inlinable mutating func check(
     _ value: some NightscoutValue, _ number: Double?, unit: some NightscoutValue
   ) -> CellValue {
@@ -79,7 +80,8 @@ package struct NightscoutUnits: Sendable {
     stated.isEmpty ? given : GlucoseUnit(name: stated.plainText) ?? given
   }
 
-  /// Whether a value has a fraction that is typical for mmol/L. Smoothed values in mg/dL have fractions, too.
+  /// Whether the value has a fraction that is typical of mmol/L. Smoothed values in mg/dL can have fractions,
+  /// too.
   private func isLikeMillimoles(_ number: Double) -> Bool {
     guard number != number.rounded(), number >= 0.6, number <= Self.maxMillimoles else { return false }
     return number < Self.minGlucose || !hasMilligrams

@@ -2,26 +2,27 @@
 
 package import Logbook
 
-/// The time of the next attempt after temporary failures. It increases with each failure, and is random so that nodes
-/// differ.
+/// When the next attempt may start after temporary failures. The delay grows with each failure. A random part
+/// prevents that many nodes try again at the same time.
 package struct Backoff: Hashable, Sendable {
   /// The first delay in seconds.
   package static let firstSeconds = 30
-  /// The maximum delay in seconds: six hours. It also limits `Retry-After`.
+  /// The maximum delay in seconds: six hours. A longer `Retry-After` is reduced to it.
   package static let longestSeconds = RetryAfter.maxSeconds
 
   /// The number of consecutive failures.
   package private(set) var failures: Int
-  /// The time of the next attempt in UTC seconds of this host; nil for immediately.
+  /// The earliest time of the next attempt, in UTC seconds of this host; nil for immediately.
   package private(set) var nextAttempt: Int64?
 
-  /// Restores the state from the store.
+  /// The state that the store has kept since the last run.
   package init(failures: Int = 0, nextAttempt: Int64? = nil) {
     self.failures = failures
     self.nextAttempt = nextAttempt
   }
 
-  /// The remaining delay. A next attempt further ahead than the maximum delay is due: the clock was set back meanwhile.
+  /// The remaining delay in seconds. It is 0 if the next attempt is more than the maximum delay ahead, since
+  /// the clock was then set back.
   package func secondsToWait(now: Int64) -> Int64 {
     guard let nextAttempt, nextAttempt > now, nextAttempt - now <= Int64(Self.longestSeconds) else {
       return 0
@@ -29,9 +30,11 @@ package struct Backoff: Hashable, Sendable {
     return nextAttempt - now
   }
 
-  /// Records a failure. A temporary one delays the next attempt; any other needs a person anyway.
+  /// Records a failure. Temporary failures delay the next attempt. Others do not, since a person must correct
+  /// them before.
   ///
-  /// - Parameter jitter: a random number from 0 up to, not including, 1, drawn for each failure.
+  /// - Parameter jitter: a random number from 0 up to, but not including, 1. It must be drawn for each
+  ///   failure.
   package mutating func note(_ error: ServiceError, now: Int64, jitter: Double) {
     switch error {
     case .busy(_, let seconds): fail(now: now, retryAfterSeconds: seconds, jitter: jitter)
@@ -52,18 +55,19 @@ package struct Backoff: Hashable, Sendable {
   }
 }
 
-/// The minimum time between two fetches of changes, unless a person asks for them.
+/// The minimum time between two pulls of changes for which no person asks.
 package struct PullInterval: Hashable, Sendable {
   /// The minimum time in seconds.
   package let seconds: Int
 
-  /// - Parameter seconds: with 0 every run fetches.
+  /// - Parameter seconds: the minimum time; with 0, every run pulls.
   package init(seconds: Int) { self.seconds = seconds }
 
-  /// Whether a fetch is due. A last time in the future comes from a clock that was set back since.
+  /// Whether a pull is due. It is also due if the last one seems to be in the future, since the clock was
+  /// then set back.
   ///
   /// - Parameters:
-  ///   - last: the time of the last complete fetch, in UTC seconds of this host; nil for never.
+  /// - last: when all changes were last pulled, in UTC seconds of this host; nil for never.
   ///   - now: this host's clock in UTC seconds.
   package func isOver(since last: Int64?, now: Int64) -> Bool {
     guard let last, last <= now else { return true }

@@ -3,10 +3,11 @@
 package import Logbook
 package import LogbookStore
 
-/// Agrees with a remote on the base zone without sending anything, for `remote set` and for a run that only fetches.
+/// Finds a common base zone with a remote without sending anything, for `remote set` and for a run that only
+/// pulls.
 package enum BaseZone {
-  /// The record with the base zone of the remote's logbook; nil if there is none or the remote has no requests for
-  /// single records. Then the first upload agrees on the zone.
+  /// The record of the base zone in the remote's logbook. Nil if the remote has none, or if it does not
+  /// support requests for single records. In this case, the first upload finds the common zone.
   package static func fetch(
     from remote: any LogbookService, _ run: RunStamp
   ) async throws(ServiceError) -> RemoteRecord? {
@@ -15,9 +16,9 @@ package enum BaseZone {
     return page.records.first { $0.guid == LogbookZones.baseGuid }
   }
 
-  /// The failure of a run that needs a person's decision.
+  /// The failure of a run because a person must choose between two base zones.
   ///
-  /// - Parameter command: the command to which `--zone` must be added.
+  /// - Parameter command: the command to which the message adds `--zone`.
   static func undecided(
     _ mine: RecordState, _ theirs: RecordState, at remoteName: String, command: String
   ) -> Failure {
@@ -30,16 +31,17 @@ package enum BaseZone {
 }
 
 extension Store {
-  /// Adopts the base zone of the remote's logbook if it takes precedence over that of this store.
+  /// Replaces the base zone of this store by that of the remote's logbook, if the remote's has precedence.
   ///
-  /// - Throws: `Failure` of category `configuration` if people set both and there is no choice; nothing changes then.
+  /// - Throws: `Failure` of category `configuration` if people set both zones and `choice` is nil. Then
+  ///   nothing changes.
   package func joinBaseZone(
     _ theirs: RemoteRecord, _ choice: ZoneChoice?, at remoteName: String, command: String, now: Int64
   ) throws {
     _ = try sync { try $0.join(theirs, choice, at: remoteName, command: command, now: now) }
   }
 
-  /// Throws in the same cases as `joinBaseZone`, and changes nothing.
+  /// Throws in the same cases as `joinBaseZone`, but changes nothing.
   package func checkBaseZone(
     _ theirs: RemoteRecord, _ choice: ZoneChoice?, at remoteName: String, command: String
   ) throws {
@@ -51,11 +53,12 @@ extension Store {
 }
 
 extension SyncTransaction {
-  /// Agrees on the base zone, unless this store has already agreed on one with the remote. If this store's zone takes
-  /// precedence, it becomes pending, based on the remote's state.
+  /// Determines the common base zone, unless this store already did so with the remote. If this store's zone
+  /// has precedence, its record becomes pending, based on the remote's state.
   ///
-  /// - Returns: the action; nil for another record, or if both had agreed before.
-  /// - Throws: `Failure` of category `configuration` if people set both and there is no choice.
+  /// - Returns: the action for the record; nil if it is another record, or if the common zone was already
+  ///   determined.
+  /// - Throws: `Failure` of category `configuration` if people set both zones and no choice was given.
   func join(
     _ theirs: RemoteRecord, _ choice: ZoneChoice?, at remoteName: String, command: String, now: Int64
   ) throws -> RecordAction? {
@@ -77,8 +80,8 @@ extension SyncTransaction {
     return action
   }
 
-  /// Adopts the remote's base zone by a person's choice. Existing items keep this store's zone, since a person set it
-  /// for them.
+  /// Adopts the remote's base zone because a person chose it. Existing items keep the zone of this store,
+  /// which a person set for them.
   func yield(_ mine: RecordState, to theirs: RemoteRecord, at now: Int64) throws -> RecordAction {
     if let name = mine.zoneName { try stateOwnBase(name, at: now) }
     return .adopt(theirs)
@@ -86,11 +89,11 @@ extension SyncTransaction {
 }
 
 extension UploadSession {
-  /// The command for a person's decision.
+  /// The command with which a person repeats the run, with a choice.
   static let command = "glucoport upload"
 
-  /// Agrees with the remote on the base zone before anything else is sent. The zone record is sent on condition that
-  /// the remote has none; else the remote returns its own.
+  /// Determines the common base zone with the remote before anything else is sent. The zone record is sent
+  /// without a base. If the remote already has one, it answers with its own.
   func joinZones() async throws -> UploadEvent {
     let node = run.node
     let change = try store.sync { store -> RecordChange? in
@@ -102,7 +105,7 @@ extension UploadSession {
     }
     guard let change else { return .done }
     switch await ask({ () async throws(ServiceError) in try await remote.apply([change], run) }) {
-    // A read-only login gets the zone by the pull. Only the choice to keep this store's zone is impossible with it.
+    // A login that may only read receives the zone by the pull. It only cannot keep the zone of this store.
     case .failure(.readOnly):
       try store.sync { try $0.holdBackBaseZone() }
       return plan.options.zoneChoice == .mine ? .failed(.readOnly, items: 0) : .done
@@ -115,7 +118,7 @@ extension UploadSession {
     }
   }
 
-  /// Applies the remote's answer; returns its base zone if a person must decide.
+  /// Applies the remote's answer. Returns the remote's base zone if a person must decide; otherwise nil.
   private func apply(_ answer: RecordAnswer) throws -> RecordState? {
     let (choice, now) = (plan.options.zoneChoice, environment.now())
     let theirs = try store.sync { store -> RecordState? in
@@ -143,7 +146,8 @@ extension UploadSession {
 
   private func apply(_ action: RecordAction, on record: SyncRecord, _ store: SyncTransaction) throws {
     try store.apply(action, on: record)
-    // A state based on the remote's must be sent, while the base zone of a store counts as sent until it has joined.
+    // The merged state must be sent. Until the store has joined, its base zone is marked as sent, so it is
+    // queued here.
     if case .merge = action { _ = try store.requeue(record: record.guid) }
   }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The number of items in the next request: halved by a failure of the request, doubled by successes.
+/// The number of items in the next request. It is halved after a request that failed, and doubled after a
+/// successful one.
 package struct BatchSize: Hashable, Sendable {
   /// The maximum number of items.
   package private(set) var largest: Int
@@ -14,9 +15,9 @@ package struct BatchSize: Hashable, Sendable {
   /// Records a successful request.
   package mutating func succeed() { current = min(largest, current * 2) }
 
-  /// Records a request with `sent` items that failed because of its content.
+  /// Records that a request with `sent` items failed because of its content.
   ///
-  /// - Returns: false for a single item, which is then the cause.
+  /// - Returns: false if it had a single item, which must be the cause.
   package mutating func halve(sent: Int) -> Bool {
     guard sent > 1 else { return false }
     current = max(1, sent / 2)
@@ -24,25 +25,25 @@ package struct BatchSize: Hashable, Sendable {
   }
 }
 
-/// The size of the next part of a content: smaller on a connection that is interrupted before a part is transferred,
-/// larger on a stable one.
+/// The size of the next part of an attachment's content. It becomes smaller if the connection breaks before a
+/// part is transferred, and larger on a stable connection.
 package struct PartSize: Hashable, Sendable {
-  /// Below this size the headers would be as large as the content.
+  /// The minimum size of a part in bytes. With smaller parts, headers would take as much data as the content.
   package static let minBytes = 16 << 10
-  /// The maximum size of a part.
+  /// The maximum size of a part in bytes.
   package static let maxBytes = 1 << 20
-  /// The number of consecutive transferred parts after which the size grows.
+  /// The number of parts that must be transferred in sequence before the size is doubled.
   package static let steadyParts = 8
 
-  /// The size of the next part.
+  /// The size of the next part in bytes.
   package private(set) var current: Int
   private let maxBytes: Int
-  /// The number of parts transferred since the last interruption or growth.
+  /// The number of parts transferred since the connection last broke or the size last changed.
   private var parts = 0
 
-  /// Starts between the minimum and the maximum.
+  /// Begins with a quarter of the maximum size.
   ///
-  /// - Parameter maxBytes: a smaller limit of the remote.
+  /// - Parameter maxBytes: the maximum size that the remote accepts.
   package init(maxBytes: Int = Self.maxBytes) {
     self.maxBytes = min(max(1, maxBytes), Self.maxBytes)
     current = min(self.maxBytes, Self.maxBytes / 4)
@@ -56,15 +57,16 @@ package struct PartSize: Hashable, Sendable {
     current = min(maxBytes, current * 2)
   }
 
-  /// Records an interruption. If several parts were transferred before, their size was not the cause.
+  /// Records that the connection broke. If several parts were transferred before, their size was not the
+  /// cause.
   package mutating func breakOff() {
     if parts < 2 { halve() }
     parts = 0
   }
 
-  /// Records that a part was too large.
+  /// Halves the size after a part was too large.
   ///
-  /// - Returns: false if it had the minimum size.
+  /// - Returns: false if the part already had the minimum size.
   @discardableResult
   package mutating func halve() -> Bool {
     guard current > Self.minBytes else { return false }

@@ -6,21 +6,21 @@ package import Logbook
 package struct FoundDifference: Hashable, Sendable {
   /// The kind of difference.
   package enum Kind: String, CaseIterable, Hashable, Sendable {
-    /// The remote lacks it, although it was sent before.
+    /// The remote does not have the item, although it was sent earlier.
     case missingOnRemote = "missing-there"
-    /// The store lacks it.
+    /// The store does not have the item.
     case missingLocally = "missing-here"
-    /// The remote's content differs from the content that both agreed on.
+    /// Both have the item, but the remote's content is not the last one on which both sides agreed.
     case different
-    /// Another program changed the content here without raising the version.
+    /// Another program changed the content in the store without raising the version.
     case altered
   }
 
-  /// The item. Its content is not reported.
+  /// The item that differs. Its content is left out, since it is health data.
   package enum Item: Hashable, Sendable {
-    /// A reading by kind, device and shown time.
+    /// A reading, by its kind, device and shown time.
     case reading(ReadingKind, Device, DeviceTime)
-    /// A record by kind, id and shown time.
+    /// A record, by its kind, guid and shown time.
     case record(RecordKind, guid: String, DeviceTime)
   }
 
@@ -30,29 +30,30 @@ package struct FoundDifference: Hashable, Sendable {
   package let item: Item
 }
 
-/// The result of a comparison, and of fixing it.
+/// The result of a comparison with the remote, and of correcting the differences.
 package struct VerifySummary: Hashable, Sendable {
-  /// The maximum number of listed differences.
+  /// The maximum number of differences in `listed`.
   package static let maxListed = 200
 
-  /// The first differences.
+  /// The differences that were found first.
   package internal(set) var listed: [FoundDifference] = []
   /// The number of differing readings by kind of difference.
   package internal(set) var readings: [FoundDifference.Kind: Int] = [:]
   /// The number of differing records by kind of difference.
   package internal(set) var records: [FoundDifference.Kind: Int] = [:]
-  /// The number of items that others changed since the last pull. They are not differences.
+  /// The number of items that others have changed since the last pull. They do not count as differences.
   package internal(set) var notPulled = 0
-  /// The number of readings that will be sent again.
+  /// The number of readings that were queued again.
   package internal(set) var requeuedReadings = 0
-  /// The number of records that will be sent again.
+  /// The number of records that were queued again.
   package internal(set) var requeuedRecords = 0
-  /// The number of fetched readings.
+  /// The number of readings that were downloaded because the store lacked them.
   package internal(set) var fetchedReadings = 0
-  /// The number of fetched records.
+  /// The number of records that were downloaded because the store lacked them or had other content.
   package internal(set) var fetchedRecords = 0
 
-  /// The number of differences that `fix` could not resolve: items edited or conflicted here, or changed meanwhile.
+  /// The number of differences that `fix` did not correct, since the item was edited, is in conflict, or
+  /// changed after the comparison.
   package internal(set) var unfixed = 0
 
   package init() {}

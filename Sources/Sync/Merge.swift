@@ -2,20 +2,21 @@
 
 package import Logbook
 
-/// The result of merging two sides of a record.
+/// The result of merging the local state of a record with that of the remote.
 package enum Merge: Hashable, Sendable {
-  /// The remote's state: both are equal, or only the remote changed.
+  /// Adopt the remote's state, since both are equal or only the remote changed.
   case takesRemote
-  /// A state to send, based on the remote's: only this side changed, or both changed different fields.
+  /// Send this state, based on the remote's. Either only this side changed, or both changed different fields.
   case yields(RecordState)
-  /// Both changed the same field, or one deleted what the other edited.
+  /// Both sides changed the same field, or one deleted the record while the other edited it.
   case conflict
 
-  /// Merges the two sides field by field, relative to the last state that both agreed on.
+  /// Merges both states field by field, relative to the last state on which both sides agreed.
   ///
   /// - Parameters:
-  ///   - base: the last state that both sides agreed on; nil if there is none that the remote knows.
-  ///   - isImportedOnly: whether only imports wrote the local side. A tombstone takes precedence over such content.
+  /// - base: the last state on which both sides agreed; nil if there is none, or if the remote does not know
+  ///   it.
+  /// - isImportedOnly: whether only imports wrote the local state. Then a tombstone has precedence over it.
   package static func of(
     local: RecordState, remote: RecordState, base: RecordState?, isImportedOnly: Bool = false
   ) -> Merge {
@@ -28,7 +29,7 @@ package enum Merge: Hashable, Sendable {
     }
   }
 
-  /// Merges the editable parts. Provenance never conflicts: the side that knows it passes it on.
+  /// Merges the content. The provenance never causes a conflict, since one side gets it from the other.
   private static func ofContents(
     local: RecordState, remote: RecordState, base: RecordState?, isImportedOnly: Bool
   ) -> Merge {
@@ -41,15 +42,17 @@ package enum Merge: Hashable, Sendable {
     }
     if local.agrees(with: base) { return .takesRemote }
     if remote.agrees(with: base) { return .yields(local) }
-    // A deletion is never merged with an edit: only a person can decide.
+    // A deletion is never merged with an edit, since only a person can decide.
     if local.isDeleted || remote.isDeleted { return .conflict }
-    // The base zone is a single statement: confirming the system's zone weighs the same as setting another one.
+    // The record of the base zone is a single statement. A person who confirmed the system's zone decided as
+    // much as one who set another zone.
     if local.kind == .zone, base.fields["origin"] != nil { return .conflict }
     guard let merged = fieldwise(local, remote, base) else { return .conflict }
     return merged.agrees(with: remote) ? .takesRemote : .yields(merged)
   }
 
-  /// Withdrawals always merge, so that every store hides the same items; so do decisions on what counts.
+  /// Withdrawals are always merged without a conflict, so that every store hides the same items. Decisions
+  /// about what counts are, too.
   private static func merged(
     statements local: RecordState, _ remote: RecordState, _ base: RecordState?
   ) -> Merge {
@@ -77,21 +80,22 @@ package enum Merge: Hashable, Sendable {
       let time = choose(Moment(local), Moment(remote), Moment(base))
     else { return nil }
     merged.entryGuid = entry
-    // The side that set the time also determines the source of its offset.
+    // The time and its offset come from the same side.
     let source = time == Moment(local) ? local : remote
     (merged.deviceTime, merged.placement) = (source.deviceTime, source.placement)
     merged.editedAt = [local.editedAt, remote.editedAt].compactMap(\.self).max()
     return merged
   }
 
-  /// The value of the side that changed; nil if both changed it differently. The inner optional is the value itself.
+  /// The value of the side that changed it; nil if both changed it differently. The value itself may be
+  /// optional.
   private static func choose<Value: Equatable>(_ local: Value, _ remote: Value, _ base: Value) -> Value? {
     if local == remote || remote == base { return local }
     return local == base ? remote : nil
   }
 }
 
-/// The parts of a record's time that people edit.
+/// The time of a record, as far as people edit it.
 private struct Moment: Equatable {
   let seconds: Int64
   let offset: Int32?

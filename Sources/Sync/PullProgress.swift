@@ -2,27 +2,29 @@
 
 import Logbook
 
-/// The progress of a run's pages. It detects a remote without an end, by mistake or on purpose, for all kinds of
-/// remotes: the client trusts no cursor.
+/// Counts the pages that a run pulls. It detects a remote whose list of changes never ends, by mistake or on
+/// purpose. It does so for all kinds of remotes, since no cursor is trusted.
 struct PullProgress {
-  /// The maximum number of pages of one run. A page holds up to 10,000 items, and the next run continues.
+  /// The maximum number of pages in one run. A page has up to 10,000 items, and the next run continues.
   static let maxPages = 10_000
-  /// The maximum number of consecutive empty pages. A glucoport server skips 50,000 changes of the node itself with each.
+  /// The maximum number of consecutive empty pages. With each of them, a glucoport server skips 50,000
+  /// changes of this node itself.
   static let maxEmptyPages = 1000
 
   private(set) var pages = 0
   private var emptyPages = 0
-  /// Hashes of the cursors so far, each with its download, since a cursor may be long.
+  /// Hashes of all cursors so far, each combined with the id of its list. Hashes are kept, since a cursor may
+  /// be long.
   private var cursors: Set<Int> = []
 
-  /// Whether the run fetched the maximum number of pages.
+  /// Whether the run has pulled the maximum number of pages.
   var isExhausted: Bool { pages >= Self.maxPages }
 
-  /// The fault of a page that is not applied yet; nil if there is none.
+  /// What is wrong with a page, before it is applied; nil if nothing is.
   ///
   /// - Parameters:
-  ///   - cursor: the cursor with which it was requested.
-  ///   - id: distinguishes the lists whose pages a run reads.
+  /// - cursor: the cursor with which the page was requested.
+  /// - id: identifies the list of changes, since a run may read several.
   func fault(of page: ChangePage, after cursor: String?, in id: Int64) -> String? {
     guard page.hasMore else { return nil }
     if page.cursor == cursor || cursors.contains(Self.hash(page.cursor, id)) {
@@ -34,14 +36,14 @@ struct PullProgress {
     return nil
   }
 
-  /// Counts an applied page.
+  /// Counts a page after it was applied.
   mutating func note(_ page: ChangePage, in id: Int64) {
     pages += 1
     emptyPages = page.isEmpty ? emptyPages + 1 : 0
     if page.hasMore { cursors.insert(Self.hash(page.cursor, id)) }
   }
 
-  /// Restarts for another fetch of everything, in which the same cursors may occur again.
+  /// Forgets all cursors, since everything is pulled again and the same cursors may return.
   mutating func startOver() { (emptyPages, cursors) = (0, []) }
 
   private static func hash(_ cursor: String, _ id: Int64) -> Int {
@@ -53,6 +55,6 @@ struct PullProgress {
 }
 
 extension ChangePage {
-  /// Whether it has no items.
+  /// Whether the page has no items.
   fileprivate var isEmpty: Bool { readings.readings.isEmpty && records.isEmpty && notTaken.isEmpty }
 }

@@ -3,33 +3,34 @@
 package import Logbook
 package import LogbookStore
 
-/// The store's reaction to the answer to a change, or to a record on a page. It is a plain value: the session performs
-/// it in the transaction in which the record was read.
+/// What the store does after the answer to a change, or with a record on a page. It is a plain value. The
+/// session performs it in the same transaction in which it read the record.
 package enum RecordAction: Hashable, Sendable {
   /// Do nothing.
   case leave
-  /// Mark the version that was sent as held by the remote.
+  /// Mark the version that was sent as synced, with this revision.
   case acknowledge(revision: String)
-  /// Discard the sent version, which was answered. The record was edited meanwhile, and its current state will be sent.
+  /// Discard the sent change. The remote has answered it, but the record was edited since, and its current
+  /// state must be sent.
   case forgetSent
-  /// Replace the record by the remote's state, with nothing pending.
+  /// Replace the record by the remote's state. Nothing is then pending.
   case adopt(RemoteRecord)
-  /// Keep the merged state pending, based on the remote's.
+  /// Store a merged state that is based on the remote's, and keep it pending.
   case merge(RecordState, onto: RemoteRecord)
-  /// Keep both sides until a person decides.
+  /// Store the remote's state next to the local one, until a person decides.
   case markConflicted(RemoteRecord)
-  /// Keep the remote's message, and do not send the version again.
+  /// Store the remote's reason, and do not send this version again.
   case quarantine(reason: String)
-  /// Do not apply the page, since the record was edited while the page was in transfer.
+  /// Do not apply the page, since the record was edited while the page was requested.
   case rollBack
 }
 
-/// The rules for records and the remote's answers.
+/// The rules for answers and for records on pages.
 package enum RecordRules {
   /// The action for the answer to a change.
   package static func action(for verdict: RecordVerdict, on record: SyncRecord) -> RecordAction {
     guard let sentVersion = record.sentVersion else { return .leave }
-    // The answer concerns only the sent version; a later version is still unsent.
+    // The answer concerns only the version that was sent. A later version is still pending.
     let isCurrent = record.version == sentVersion
     switch verdict {
     case .accepted(let revision): return .acknowledge(revision: revision)
@@ -58,8 +59,8 @@ package enum RecordRules {
     }
   }
 
-  /// The rule for the base zones of two logbooks. A zone that a person set takes precedence over that of a system; of
-  /// two systems' zones the remote's is used. If people set both, a person must decide.
+  /// The rule for the base zones of two logbooks. A zone that a person set has precedence over that of a
+  /// system. If both are zones of systems, the remote's is used. If people set both, a person must decide.
   static func join(_ mine: RecordState, _ remote: RemoteRecord) -> RecordAction {
     let given = FieldValue.text(LogbookZones.Origin.given.rawValue)
     if mine.fields["zone"] == remote.state.fields["zone"], !remote.state.isDeleted {
@@ -74,12 +75,14 @@ package enum RecordRules {
   /// The action for a record on a page.
   ///
   /// - Parameters:
-  ///   - record: the record in the store in this transaction; nil if it is missing.
-  ///   - isHeldBack: whether it cannot be sent in this run.
+  /// - record: the record in the store, as the current transaction sees it; nil if the store does not have
+  ///   it.
+  /// - isHeldBack: whether the record cannot be sent in this run.
   package static func action(
     for incoming: RemoteRecord, on record: SyncRecord?, isHeldBack: Bool
   ) -> RecordAction {
-    // Every logbook has a base zone: a joining store sends one over a tombstone.
+    // Every logbook needs a base zone. So a store that joins a logbook ignores a tombstone of it, and sends
+    // its own.
     let isBaseZone = incoming.guid == LogbookZones.baseGuid
     if isBaseZone, incoming.state.isDeleted, record?.isUnjoinedBase ?? true { return .leave }
     guard let record else { return .adopt(incoming) }
@@ -94,12 +97,14 @@ package enum RecordRules {
       return .adopt(incoming)
     }
     let merge = Merge.of(local: record.state, remote: incoming.state, base: record.base)
-    // A mergeable record needs no person: when it is sent, the remote returns this state, and both are merged.
+    // A record that can be merged stays as it is. When it is sent, the remote answers with this state, and
+    // both are merged.
     return merge == .conflict ? .markConflicted(incoming) : .leave
   }
 
-  /// Adopts a state. A site has no tombstones, so another store may have made a record again that was deleted here. If it
-  /// lacks the origin that this store knows, the origin is sent.
+  /// Adopts a state from the remote. A site stores no tombstones, so another store may have created a record
+  /// again that was deleted here. If the new state lacks the provenance that this store knows, the provenance
+  /// is sent.
   private static func adoption(of incoming: RemoteRecord, over local: RecordState) -> RecordAction {
     guard local.isDeleted, !incoming.state.isDeleted, local.teachesProvenance(to: incoming.state) else {
       return .adopt(incoming)
@@ -107,22 +112,24 @@ package enum RecordRules {
     return .merge(incoming.state.learning(local.provenance), onto: incoming)
   }
 
-  /// Sends this store's base zone again if another program deleted the remote's. Also if a store that joined after such
-  /// a deletion sent its system's zone. Nil if the remote's zone is treated like any other record.
+  /// Sends the base zone of this store again if another program deleted that of the remote. It is also sent
+  /// if a store that joined after such a deletion sent its system's zone. Nil if the remote's zone is treated
+  /// like any other record.
   private static func restoredBase(
     _ record: SyncRecord, _ incoming: RemoteRecord, isHeldBack: Bool
   ) -> RecordAction? {
     guard case .merge = join(record.state, incoming), !record.state.isDeleted else { return nil }
     if record.isConflicted { return .leave }
     guard record.isPending else {
-      // Nothing was edited here, so the version stays. With the same time of edit, the remote would treat this as a
-      // repetition of the accepted change. One second nearer to 1970 is always a valid time.
+      // No person edited the record, so its version stays. With the same time of edit, the remote would take
+      // this change for a repetition of the accepted one. So the time is moved by a second towards 1970,
+      // which always gives a valid time.
       var restored = record.state
       let edited = restored.editedAt ?? 0
       restored.editedAt = edited > 0 ? edited - 1 : edited + 1
       return .merge(restored, onto: incoming)
     }
-    // The remote's answer will merge both.
+    // The remote's answer to the pending change will merge both states.
     return isHeldBack || record.isQuarantined ? .leave : .rollBack
   }
 
@@ -134,14 +141,15 @@ package enum RecordRules {
 }
 
 extension RecordRules {
-  /// The action for a record that a comparison found only on the remote, or with other content, so that its revision
-  /// proves nothing. Local edits, conflicts and deletions are kept.
+  /// The action for a record that a comparison found only on the remote, or with different content. The
+  /// revision shows nothing in this case. Local edits, conflicts and deletions are kept.
   package static func action(forCompared incoming: RemoteRecord, on record: SyncRecord?) -> RecordAction {
     guard let record else { return .adopt(incoming) }
     return record.isSettled && !isSentAgain(record, against: incoming.state) ? .adopt(incoming) : .leave
   }
 
-  /// Whether a differing record is sent again. A tombstone stays one.
+  /// Whether a record that differs must be sent again. This is so for a record that is deleted here and not
+  /// on the remote.
   package static func isSentAgain(_ record: SyncRecord, against state: RecordState) -> Bool {
     record.state.isDeleted && !state.isDeleted
   }

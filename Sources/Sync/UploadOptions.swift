@@ -1,35 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A choice between two base zones.
+/// A person's choice between two base zones.
 package enum ZoneChoice: String, CaseIterable, Sendable {
-  /// The zone of this store.
+  /// Use the zone of this store.
   case mine
-  /// The zone of the remote's logbook.
+  /// Use the zone of the remote's logbook.
   case theirs
 }
 
 /// The options of an `upload` run.
 package struct UploadOptions: Hashable, Sendable {
-  /// Whether pending items are sent.
+  /// Whether to send pending items.
   package var pushes = true
-  /// Whether anything is fetched.
+  /// Whether to download anything.
   package var pulls = true
-  /// Whether a fetch of others' changes is due, in addition to queued downloads.
+  /// Whether changes of others must be pulled, in addition to queued downloads.
   package var areChangesDue = true
-  /// Whether contents that the remote lacked are requested again before their delay has passed.
+  /// Whether to request contents again that the remote lacked, before their delay has passed.
   package var asksForAbsent = false
-  /// Whether readings that were left out so far are fetched.
+  /// Whether to download readings that were left out earlier.
   package var fetchesHistory = false
-  /// Whether to agree on the base zone before anything is sent, if no remote has taken part in it yet.
+  /// Whether to determine the common base zone before anything is sent, because the store has not joined a
+  /// remote yet.
   package var joinsZones = false
-  /// Whether the remote stores only instants, so that a change of zone moves documents.
+  /// Whether the remote stores only instants, so that a change of zone requires moving documents.
   package var movesDocuments = false
-  /// The maximum number of documents moved in one run. Each takes one request of some 50 to 100 ms at a hosted site, so
-  /// this limit adds some minutes to a run. Pull and push are completed first.
+  /// The maximum number of documents that one run moves. A request takes 50 to 100 ms on a hosted site, so
+  /// this adds some minutes to a run. Push and pull are completed before.
   package var maxMoves = 5000
-  /// The maximum number of documents removed in one run, each by one request.
+  /// The maximum number of documents that one run removes, with one request for each.
   package var maxRemovals = 5000
-  /// The base zone to use if people set different ones for the two logbooks; nil to ask.
+  /// The base zone to use if people set different ones in both logbooks; nil if no choice was given.
   package var zoneChoice: ZoneChoice?
   /// The maximum number of readings in one request.
   package var maxReadings = 10_000
@@ -45,15 +46,15 @@ package struct UploadOptions: Hashable, Sendable {
   var queuesChanges: Bool { pulls && areChangesDue }
 }
 
-/// The services of the host for a run.
+/// The functions of the host that a run uses, so that tests can replace them.
 package struct UploadEnvironment: Sendable {
   /// The host's clock in UTC seconds.
   package var now: @Sendable () -> Int64
-  /// A random UUID, in lower case.
+  /// Creates a random UUID in lower case.
   package var makeID: @Sendable () -> String
-  /// A random number from 0 up to, not including, 1.
+  /// Returns a random number from 0 up to, but not including, 1.
   package var jitter: @Sendable () -> Double
-  /// Whether the run's time limit has passed.
+  /// Whether the time limit of the run has passed.
   package var isOutOfTime: @Sendable () -> Bool
   /// Whether the run has transferred its maximum number of bytes.
   package var isOutOfBytes: @Sendable () -> Bool

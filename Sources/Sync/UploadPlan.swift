@@ -3,12 +3,13 @@
 import Logbook
 import LogbookStore
 
-/// Determines the next step of a run from everything that happened in it, which it gets as events. It is a plain value, so
-/// that every path can be tested without a store or a remote.
+/// Determines the next step of a run from the events that it receives. It is a plain value, so that every
+/// path can be tested without a store and a remote.
 package struct UploadPlan: Sendable {
-  /// The maximum number of rollbacks of a pull by edits in a run, so that frequent edits cannot prolong it endlessly.
+  /// The maximum number of times that edits roll back a pull in one run. Frequent edits cannot prolong a run
+  /// endlessly.
   package static let maxRollbacks = 5
-  /// The number of skipped items after which the remote itself counts as failing.
+  /// The number of skipped items at which the remote itself is considered as failing.
   package static let maxSetAside = 3
   static let maxRenewals = 2
   static let maxVerifications = 2
@@ -23,7 +24,7 @@ package struct UploadPlan: Sendable {
   private var setAside = 0
   private var renewals = 0
   private var verifications = 0
-  /// Why another run is needed, if the run does not fail.
+  /// Why another run is needed, if this run succeeds; nil if none is needed.
   private var leftWork: String?
 
   package init(_ options: UploadOptions) {
@@ -34,7 +35,7 @@ package struct UploadPlan: Sendable {
     changes = BatchSize(largest: options.maxChanges)
   }
 
-  /// The current step.
+  /// The step to perform now.
   package var current: UploadStep {
     switch state {
     case .beginning: .begin
@@ -52,13 +53,13 @@ package struct UploadPlan: Sendable {
     }
   }
 
-  /// Whether records can be sent in this run. Records that cannot be sent never delay a pull.
+  /// Whether this run can send records. Records that cannot be sent never delay a pull.
   package var canPushRecords: Bool { sending == .allowed }
 
-  /// Continues after an event.
+  /// Determines the next state from an event.
   ///
-  /// - Throws: `UploadPlanError` for an event that is impossible in the current step; builds with assertions stop
-  ///   immediately.
+  /// - Throws: `UploadPlanError` for an event that is impossible in the current step. Builds with assertions
+  ///   stop at once instead.
   package mutating func note(_ event: UploadEvent) throws(UploadPlanError) {
     guard let next = state(after: event) else {
       let error = UploadPlanError(step: current, event: event)
@@ -72,8 +73,8 @@ package struct UploadPlan: Sendable {
 // MARK: - Transitions
 
 extension UploadPlan {
-  /// The state after an event; nil for an event that is impossible in the current step. All combinations are listed, so
-  /// that the compiler requires those of a new state or event.
+  /// The state after an event; nil for an event that is impossible in the current state. All combinations are
+  /// listed, so that the compiler finds those missing for a new state or event.
   mutating func state(after event: UploadEvent) -> UploadState? {
     switch (state, event) {
     case (.ended, .workLeft): return nil
@@ -82,8 +83,9 @@ extension UploadPlan {
       return state
     case (_, .limitReached(let limit)): return after(limit)
     case (.beginning, .done), (.renewing, .done): return firstPush
-    // The remote hides a node's own writes from it. Without a position that both know, a copy of this store may have
-    // written with the same id. So a fetch from the start needs a new id without writes.
+    // A remote does not return a node's own changes to it. If both sides know no common position, a copy of
+    // this store may have written with the same node id. So before everything is pulled from the start, the
+    // node gets a new id.
     case (.requeueing, .done): return .renewing
     case (.skipping(let batch, _, let next), .done): return .pushing(batch, then: next)
     case (.pushing(let batch, let next), _): return afterPush(of: batch, then: next, event)
@@ -102,8 +104,8 @@ extension UploadPlan {
     }
   }
 
-  /// The end of a run that reached a limit, unless it has ended. The time limit also interrupts a request, which is then
-  /// not a failure of the remote.
+  /// The state of a run that has reached a limit. If the time limit interrupted a request, this is not a
+  /// failure of the remote.
   private func after(_ limit: UploadLimit) -> UploadState {
     switch (state, limit) {
     case (.ended(.failed(.unavailable)), .time): break
@@ -117,12 +119,13 @@ extension UploadPlan {
 
   private var firstPull: UploadState { options.pulls ? .pulling : firstMove }
 
-  /// Follows the pull, which may change the zone. By then this store is up to date.
+  /// The next state after the pull. Moves come after it, since a pull may change the zone and makes this
+  /// store up to date.
   private var firstMove: UploadState {
     options.movesDocuments && canPushRecords ? .moving : firstAttachment
   }
 
-  /// Attachments are last, so that they delay nothing.
+  /// The next state for attachments. They come last, so that they delay nothing else.
   private var firstAttachment: UploadState { canPushRecords ? .transferring(.upload) : firstFetch }
 
   private var firstFetch: UploadState { options.pulls ? .transferring(.download) : ending }
@@ -171,10 +174,10 @@ extension UploadPlan {
       changes.succeed()
       return .pulling
     case .exhausted: return firstMove
-    // Items were made here while a content that a person asked for was next in the queue.
+    // Items were added while a content that a person asked for was the next download. They are sent first.
     case .overtaken: return .pushing(.readings, then: .pull)
     case .rolledBack: return afterRollback()
-    // A failing page of one item cannot be skipped, since its content is unknown.
+    // If a page with a single item is too large, it cannot be skipped, since its content is unknown.
     case .failed(.tooLarge, _) where changes.halve(sent: changes.current): return .pulling
     case .failed(let error, _): return afterFailure(error)
     case .workLeft, .limitReached: return nil
@@ -186,7 +189,7 @@ extension UploadPlan {
     guard rollbacks < Self.maxRollbacks else {
       return .ended(.workLeft("records are edited faster than they can be synced; the next run continues"))
     }
-    // A page that does not follow the store's position is rolled back even in a run that only fetches.
+    // If the page did not continue at the store's position, it is rolled back even in a run that only pulls.
     return canPushRecords ? .pushing(.records(.entries), then: .pull) : .pulling
   }
 
@@ -208,7 +211,7 @@ extension UploadPlan {
 // MARK: - Failures
 
 extension UploadPlan {
-  /// The state after a failure that was not caused by the items of a batch.
+  /// The state after a failure that the items of a batch did not cause.
   private mutating func afterFailure(_ error: ServiceError) -> UploadState {
     switch error {
     case .nodeReused where renewals < Self.maxRenewals:
@@ -224,7 +227,7 @@ extension UploadPlan {
     }
   }
 
-  /// Halves a batch after a failure caused by its content, down to the failing item.
+  /// Halves a batch after a failure that its content caused, until the failing item is found.
   private mutating func afterRefusal(
     _ error: ServiceError, of batch: UploadBatch, items: Int, then next: AfterPush
   ) -> UploadState {
@@ -246,15 +249,16 @@ extension UploadPlan {
   }
 }
 
-/// The state of a run, with everything that determines the next step except sizes and counts.
+/// The state of a run. It contains everything that determines the next step, except sizes and counts.
 enum UploadState: Hashable, Sendable {
   case beginning
-  /// Sending pending items, and the state after the last one.
+  /// Pending items are being sent. `then` is the state after the last of them.
   case pushing(UploadBatch, then: AfterPush)
-  /// Skipping the single item that failed. Sending the same kind of batch then continues after it.
+  /// The only item of the last request failed and is skipped. After this, sending the same kind of batch
+  /// continues.
   case skipping(UploadBatch, SkippedItem, then: AfterPush)
   case pulling
-  /// Removing hidden items, and moving items after a change of zone.
+  /// Hidden items are being removed from the site, and then items are moved after a change of zone.
   case moving
   case transferring(TransferDirection)
   case requeueing
@@ -262,47 +266,47 @@ enum UploadState: Hashable, Sendable {
   case ended(UploadEnding)
 }
 
-/// The content of a push request.
+/// The kind of items in a push request.
 enum UploadBatch: Hashable, Sendable {
   case readings
   case records(PushPhase)
 }
 
-/// The treatment of an item for which the remote fails.
+/// What happens to an item because of which the remote fails.
 enum SkippedItem: Hashable, Sendable {
   case setAside
   case quarantine(reason: String)
 }
 
-/// The state after all pending items are sent.
+/// What follows after all pending items were sent.
 enum AfterPush: Hashable, Sendable {
   case pull
-  /// The transfer of attachments that the push interrupted.
+  /// The transfer of attachments that was interrupted to send items.
   case transfer(TransferDirection)
 }
 
-/// The direction of attachments' contents.
+/// The direction in which contents of attachments are transferred.
 enum TransferDirection: Hashable, Sendable {
   case upload
   case download
 }
 
-/// Whether a run sends anything.
+/// Whether a run may send items.
 enum UploadSending: Hashable, Sendable {
   case allowed
-  /// The run only fetches.
+  /// The run only pulls.
   case notRequested
   /// The remote reported that the login is read-only.
   case refused
 }
 
-/// An event that is impossible in its step: a bug in glucoport, not a `Failure`.
+/// An event that is impossible in the current step. This is a bug in glucoport, and not a `Failure`.
 package struct UploadPlanError: Error, Hashable, CustomStringConvertible {
-  /// The step.
+  /// The step that was being performed.
   package var step: UploadStep
-  /// The reported event.
+  /// The event that is impossible after it.
   package var event: UploadEvent
 
-  /// For a bug report.
+  /// A sentence for a bug report.
   package var description: String { "the upload step \(step) ended with \(event)" }
 }

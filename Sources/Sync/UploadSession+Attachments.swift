@@ -6,8 +6,8 @@ import LogbookStore
 // MARK: - Sending
 
 extension UploadSession {
-  /// Sends the next part of the next content, or asks how much of it the remote holds. New readings and records are
-  /// sent first.
+  /// Sends the next part of the next content, or asks how much of it the remote has. If there are new
+  /// readings or records, it returns `overtaken`, so that these are sent first.
   func pushAttachments() async throws -> UploadEvent {
     guard let remote = remote.attachments else {
       summary.keptAttachments = try store.sync { try $0.contentsToSend() }
@@ -23,7 +23,8 @@ extension UploadSession {
     switch answer {
     case .failure(let error): return try afterFailure(error, sending: content.digest)
     case .success(.wrongDigest):
-      // Data may have been lost in transfer; a second time is not an accident.
+      // The data may have been damaged during the transfer. If it happens a second time, this is not an
+      // accident.
       if attachments.stall(content.digest, weight: AttachmentLane.maxStalls / 2) { return .done }
       return try refuse(content.digest, "the content that arrived on the remote does not match its SHA-256")
     case .success(.full(let reason)): return try refuse(content.digest, reason)
@@ -44,7 +45,7 @@ extension UploadSession {
     var part: (offset: Int64, bytes: [UInt8])?
   }
 
-  /// The next content to send; nil if something else must be sent first.
+  /// The next content to send; nil if readings or records must be sent first.
   private func nextToSend(_ store: SyncTransaction) throws -> NextContent? {
     if try isOvertaken(store) { return nil }
     guard let content = try store.nextContentToSend(besides: attachments.setAside) else {
@@ -57,14 +58,14 @@ extension UploadSession {
     return NextContent(content: content, part: part)
   }
 
-  /// Whether there are new readings or records that this run can send.
+  /// Whether there are new readings or records which this run can send.
   private func isOvertaken(_ store: SyncTransaction) throws -> Bool {
     guard plan.canPushRecords else { return false }
     if try store.hasPendingRecords(heldBack: heldBack) { return true }
     let pending = try store.unrefusedPendingReadings()
     defer { attachments.readingsLeft = pending }
     guard pending > attachments.readingsLeft ?? (summary.setAside > 0 ? pending : 0) else { return false }
-    // They may precede those that were sent.
+    // The new readings may come before those that were already sent, so the search begins again.
     lastReading = nil
     return true
   }
@@ -74,7 +75,7 @@ extension UploadSession {
     let run = run
     let answer = await ask { () async throws(ServiceError) in try await remote.held(content.digest, run) }
     switch answer {
-    // A question has no size to reduce.
+    // This request has no content whose size could be reduced.
     case .failure(.tooLarge): return .failed(.tooLarge, items: 0)
     case .failure(let error): return try afterFailure(error, sending: content.digest)
     case .success(let held): return try note(held, of: content, isSent: false)
@@ -91,7 +92,7 @@ extension UploadSession {
       }
       if isSent { summary.pushedAttachments += 1 }
     } else {
-      // A part with another size on the remote is replaced by the first part.
+      // If the remote has a part of a content with another size, the first part replaces it.
       attachments.note(content.digest, endsAt: held.size == content.size ? held.bytes : 0)
     }
     return .done
@@ -117,10 +118,11 @@ extension UploadSession {
 // MARK: - Fetching
 
 extension UploadSession {
-  /// The delay before a content that the remote lacks is requested again: another node is still sending it.
+  /// The delay in seconds before a content is requested again that the remote lacks. Another node is probably
+  /// still sending it.
   static let absentSeconds: Int64 = SyncTransaction.maxPostponementSeconds
 
-  /// Fetches the next part of the most urgent content.
+  /// Downloads the next part of the content that is first in the queue.
   func fetchAttachments() async throws -> UploadEvent {
     guard let remote = remote.attachments else { return .exhausted }
     let (now, run) = (environment.now(), run)
@@ -187,8 +189,8 @@ extension UploadSession {
 // MARK: - Failures of both ways
 
 extension UploadSession {
-  /// Leaves a content for which a request fails. After an interruption, the transfer continues from the remote's
-  /// current part.
+  /// Skips a content for which a request failed. If only the connection broke, the transfer continues where
+  /// the remote's part ends.
   private func afterFailure(_ error: ServiceError, at digest: String) throws -> UploadEvent {
     switch error {
     case .unavailable where attachments.breakOff(): return .done
@@ -209,23 +211,25 @@ extension UploadSession {
   }
 }
 
-/// The progress of a run's attachments. A failing content is left for another run, and the next one continues.
+/// The progress of attachments in a run. If a content fails, it is left for another run, and the next content
+/// follows.
 struct AttachmentLane {
-  /// The number of consecutive interruptions without a transferred part after which the remote counts as unreachable.
+  /// The number of times that the connection may break without a transferred part. Then the remote counts as
+  /// unreachable.
   static let maxBreaks = 6
-  /// The number of contents for which the server may fail before the server counts as failing.
+  /// The number of contents with failures of the server after which the server itself counts as failing.
   static let maxFailing = 3
-  /// The maximum number of answers for one content without progress.
+  /// The maximum number of answers for one content that bring no progress.
   static let maxStalls = 8
 
-  /// A smaller part counts as no progress if more was requested and it is not the last: with ranges of one byte, 25 MiB
-  /// would take weeks.
+  /// The minimum number of bytes that count as progress, unless fewer were requested or the content ends.
+  /// With one byte in each answer, 25 MiB would take weeks.
   static let minPartBytes = 4096
 
-  /// The digests of contents left for another run.
+  /// The digests of contents that are left for another run.
   private(set) var setAside: Set<String> = []
   private(set) var partSize: PartSize
-  /// The number of pending readings that this run does not send.
+  /// The number of pending readings that this run does not send; nil if not counted yet.
   var readingsLeft: Int?
   private var sending: (digest: String, offset: Int64)?
   private var breaks = 0
@@ -239,10 +243,10 @@ struct AttachmentLane {
     bytes > 0 && (isLast || bytes >= min(Int64(requested), Int64(minPartBytes)))
   }
 
-  /// The end of the remote's part of a content; nil if it must be requested.
+  /// The number of bytes of a content that the remote has; nil if it must be asked.
   func offset(of digest: String) -> Int64? { sending.flatMap { $0.digest == digest ? $0.offset : nil } }
 
-  /// Records the end of the remote's part of a content.
+  /// Records how many bytes of a content the remote has.
   mutating func note(_ digest: String, endsAt offset: Int64) { sending = (digest, offset) }
 
   /// Records a transferred part.
@@ -251,9 +255,9 @@ struct AttachmentLane {
     partSize.succeed()
   }
 
-  /// Records an interruption, after which the end of the remote's part is unknown.
+  /// Records that the connection broke, so that it is unknown how many bytes the remote has.
   ///
-  /// - Returns: whether to retry immediately.
+  /// - Returns: whether to try again at once.
   mutating func breakOff() -> Bool {
     sending = nil
     breaks += 1
@@ -261,15 +265,15 @@ struct AttachmentLane {
     return breaks < Self.maxBreaks
   }
 
-  /// Records that a part was too large.
+  /// Reduces the size of parts after a part was too large.
   ///
   /// - Returns: whether a smaller part is possible.
   mutating func halve() -> Bool { partSize.halve() }
 
-  /// Records an answer without progress.
+  /// Records an answer that brought no progress.
   ///
-  /// - Parameter weight: the number of answers that it counts as.
-  /// - Returns: whether to continue with the content.
+  /// - Parameter weight: the number of answers for which this one counts.
+  /// - Returns: whether to continue with this content.
   mutating func stall(_ digest: String, weight: Int = 1) -> Bool {
     sending = nil
     stalls[digest, default: 0] += weight
@@ -281,9 +285,9 @@ struct AttachmentLane {
     sending = nil
   }
 
-  /// Leaves a content for which the server failed.
+  /// Leaves a content for another run, since the server failed for it.
   ///
-  /// - Returns: whether to try other contents.
+  /// - Returns: whether to continue with other contents.
   mutating func fail(_ digest: String) -> Bool {
     leave(digest)
     failing += 1

@@ -4,7 +4,8 @@ import Logbook
 import LogbookStore
 
 extension UploadSession {
-  /// Performs one request for the first download in the queue. All fetches go through this function.
+  /// Performs one request for the first download in the queue. Everything that is downloaded passes through
+  /// this function.
   func download(_ limit: Int) async throws -> UploadEvent {
     lastSent = .nothing
     if pullProgress.isExhausted {
@@ -19,7 +20,7 @@ extension UploadSession {
       }
       return .some(try store.nextDownload(except: done))
     }
-    // An edit was made since the last push: local changes are sent first.
+    // A record was edited since the last push, so local changes are sent first.
     guard let choice else { return .rolledBack }
     guard let download = choice else { return .exhausted }
     switch download.subject {
@@ -40,7 +41,8 @@ extension UploadSession {
     return try await fetchChanges(download, after: cursor, limit)
   }
 
-  /// Requests urgent parts first, if the remote supports parts; else everything is fetched in order.
+  /// Queues all parts of the remote in the order of their urgency. If it does not support requests for parts,
+  /// all changes are pulled in order.
   private func fetchFromStart(_ limit: Int, _ download: Download) async throws -> UploadEvent {
     guard remote.parts != nil else { return try await fetchChanges(download, after: nil, limit) }
     switch await ask({ () async throws(ServiceError) in try await remote.logbook() }) {
@@ -64,7 +66,7 @@ extension UploadSession {
     switch answer {
     case .failure(let error): return .failed(error, items: 0)
     case .success(nil):
-      // Removed from the queue at the end of the run, which writes to the store anyway.
+      // The download is removed from the queue at the end of the run, which writes to the store anyway.
       doneDownloads.insert(download.id)
       finishedDownloads.insert(download.id)
       hasFetchedChanges = true
@@ -72,10 +74,10 @@ extension UploadSession {
     case .success(let page?):
       if let fault = pullProgress.fault(of: page, after: cursor, in: download.id) { return violation(fault) }
       let applied = try apply(page) { store in
-        // No other process can have pulled meanwhile, but a restore can have changed the cursor.
+        // No other process can have pulled, but a restore of the store may have changed the cursor.
         guard try store.cursor() == cursor else { return false }
         try store.setCursor(page.cursor)
-        // An intermediate page is older than positions that this store has seen.
+        // Only the last page has a position that is not older than those that this store has seen.
         if !page.hasMore {
           try store.setLastSeenPosition(page.cursor)
           try store.finish(download)
@@ -127,7 +129,7 @@ extension UploadSession {
     .failed(.protocolViolation("\(remoteName): \(reason)"), items: 0)
   }
 
-  /// Fetches a content that a person asked for before other contents.
+  /// Downloads a content that a person asked for, before other contents.
   private func fetchAwaited(_ download: Download) async throws -> UploadEvent {
     let event = try await fetchAttachments()
     guard event == .exhausted else { return event }

@@ -3,21 +3,22 @@
 import Logbook
 import LogbookStore
 
-/// Removes documents of hidden items, and after a change of zone moves documents on a remote that stores only instants.
-/// Both follow the pull. The server forbids changing the time of a document, so a move removes the document and sends
-/// it again. Each move is first recorded in the store, so that the next run completes it if this one dies.
+/// Removes documents of hidden items, and moves documents after a change of zone. Both happen after the pull,
+/// on a remote that stores only instants. A server does not allow changing the time of a document. So a move
+/// removes the document and sends it again. The store records each move first, so that the next run can
+/// complete it after an interruption.
 extension UploadSession {
-  /// The number of readings in one step. Each takes one request.
+  /// The maximum number of readings in one step. Each takes one request.
   private static let maxMoved = 100
-  /// The number of requests for a record: find its documents, mark its document, create the new one, clear and delete
-  /// the old one.
+  /// The number of requests for moving a record: finding its documents, marking its document, creating the
+  /// new one, clearing and deleting the old one.
   static let requestsOfRecord = 8
 
   func alignSite() async throws -> UploadEvent {
     guard let moving = remote.moving, let removal = remote.removal else { return .exhausted }
     lastSent = .nothing
     if let event = try await removeHidden(removal) { return event }
-    // The counts are shown before and during the work.
+    // The numbers are shown while the work is running.
     let counts = try store.siteMoves()
     (summary.readingsToMove, summary.recordsToMove) = (counts.readings, counts.records)
     guard moves.left > 0 else { return try leaveMoves() }
@@ -25,7 +26,7 @@ extension UploadSession {
     return try await moveRecord()
   }
 
-  /// Leaves the remaining moves for the next run.
+  /// Ends moving in this run. Remaining moves are left for the next run.
   private func leaveMoves() throws -> UploadEvent {
     if summary.readingsToMove + summary.recordsToMove > 0 { try plan.note(.workLeft(Self.isLeft)) }
     return .exhausted
@@ -35,7 +36,7 @@ extension UploadSession {
 
   // MARK: Readings
 
-  /// Nil if there are none left.
+  /// Moves the next readings; nil if none are left.
   private func moveReadings(
     _ moving: any MovingService, _ removal: any RemovalService
   ) async throws -> UploadEvent? {
@@ -64,7 +65,8 @@ extension UploadSession {
     }
   }
 
-  /// Removes misplaced documents, then sends these readings and those missing since an earlier run.
+  /// Removes documents with wrong instants. Then sends these readings again, and readings whose document an
+  /// earlier run removed.
   private func move(
     _ batch: MoveBatch, from instants: [[Int64]], _ removal: any RemovalService
   ) async throws -> UploadEvent {
@@ -132,7 +134,8 @@ extension UploadSession {
       return (found, try store.timezone(of: found.map { [$0.guid] } ?? []))
     }
     guard let record = found else { return .exhausted }
-    // The answer is compared with the instant in the request, so the zone must be the same.
+    // The remote compares the document with the instant in this request. So both must be computed from the
+    // same zone.
     place(by: zone)
     guard let moving = remote.moving else { return .exhausted }
     let (change, run) = (record.whole(from: run.node), run)
@@ -147,13 +150,14 @@ extension UploadSession {
       moves.left -= Self.requestsOfRecord
       switch verdict {
       case _ where record.state.isDeleted: try store.sync { try $0.endMove(of: record, revision: nil) }
-      // Until a pending record is sent or a conflict is resolved, only leftovers of interrupted moves are removed.
+      // If the record is pending or in conflict, only leftovers of an interrupted move are removed. It moves
+      // when it is sent or resolved.
       case _ where record.isPending || record.isConflicted: break
       case .accepted(let revision):
         try store.sync { try $0.endMove(of: record, revision: revision) }
         if revision != record.revision { summary.movedRecords += 1 }
       case .refused: try store.sync { try $0.endMove(of: record, revision: nil) }
-      // The pull will fetch the changes of others, and the next run moves the result.
+      // The next pull downloads the change of others, and the next run moves the result.
       case .conflict(_, let state, _):
         if state.isDeleted {
           try store.sync { try $0.endMove(of: record, revision: nil) }
@@ -166,33 +170,33 @@ extension UploadSession {
   }
 }
 
-/// Readings whose documents must be moved, for one step.
+/// The readings of one step whose documents must be moved.
 struct MoveBatch {
-  /// The readings with their current offsets.
+  /// The readings, with the offsets to which their documents must be moved.
   let readings: ReadingBatch
   let keys: [ReadingKey]
-  /// The keys of readings to send even if the remote has no document of them.
+  /// The keys of readings that must be sent even if the remote has no document of them.
   private let owed: Set<ReadingKey>
 
   init(_ found: PendingMoves) {
     (readings, keys, owed) = (found.readings.batch, found.readings.keys, found.owed)
   }
 
-  /// The actions, by indices of readings.
+  /// What to do with the readings of a step, given as their indices.
   struct Step: Hashable {
-    /// The move is complete.
+    /// The readings that are complete, since nothing is left to move.
     var done: [Int] = []
-    /// Of these, the readings that the remote has.
+    /// Those of `done` for which the remote has a document.
     var there: [Int] = []
-    /// The document is at another time, or there are two.
+    /// The readings with a document at a wrong instant, or with several documents.
     var toRemove: [Int] = []
-    /// There is no document after the removal.
+    /// The readings that have no document after the removal.
     var toSend: [Int] = []
 
-    /// The readings whose documents change.
+    /// The readings for which documents are removed or created.
     var toChange: [Int] { Set(toRemove + toSend).sorted() }
 
-    /// The step with only the changes of these readings.
+    /// The same step, in which only these readings are removed or sent.
     func changing(_ places: Set<Int>) -> Step {
       var step = self
       step.toRemove.removeAll { !places.contains($0) }
@@ -201,12 +205,12 @@ struct MoveBatch {
     }
   }
 
-  /// - Parameter instants: the instants of each reading's documents on the remote.
+  /// - Parameter instants: for each reading, the instants of its documents on the remote.
   func step(_ instants: [[Int64]]) -> Step {
     Self.step(readings: readings.readings, isOwed: { owed.contains(keys[$0]) }, instants: instants)
   }
 
-  /// - Parameter isOwed: whether to send the reading even if the remote has no document of it.
+  /// - Parameter isOwed: returns whether a reading must be sent even if the remote has no document of it.
   static func step(readings: [Reading], isOwed: (Int) -> Bool, instants: [[Int64]]) -> Step {
     var step = Step()
     for (place, reading) in readings.enumerated() {
@@ -217,19 +221,19 @@ struct MoveBatch {
         step.done.append(place)
         step.there.append(place)
       case 0 where isOwed(place): step.toSend.append(place)
-      // It was deleted on the remote, or is in another program's document.
+      // The document was deleted on the remote, or another program's document contains the reading.
       case 0: step.done.append(place)
       case 1:
         step.toRemove.append(place)
         step.toSend.append(place)
-      // A removal deletes one of them, and it is unknown which, so the next run checks again.
+      // A removal deletes one of the documents, but it is unknown which one. So the next run checks again.
       default: step.toRemove.append(place)
       }
     }
     return step
   }
 
-  /// Some of the readings, with their keys.
+  /// The readings at these indices, with their keys.
   func part(_ places: [Int]) -> (batch: ReadingBatch, keys: [ReadingKey]) {
     (
       ReadingBatch(devices: readings.devices, readings: places.map { readings.readings[$0] }),
@@ -239,7 +243,8 @@ struct MoveBatch {
 }
 
 extension SyncRecord {
-  /// The unchanged record as a change, for a remote that has it. It is not an edit, and nothing becomes pending.
+  /// The record as a change that the remote already has. It is not an edit, and the record does not become
+  /// pending.
   func whole(from node: String) -> RecordChange {
     RecordChange(guid: guid, node: node, version: version, base: revision, state: state)
   }
@@ -247,15 +252,16 @@ extension SyncRecord {
 
 /// The progress of removing and moving documents in a run.
 struct MoveProgress {
-  /// The remaining number of removals in this run.
+  /// The number of removals that this run may still make.
   var removalsLeft: Int
-  /// The remaining number of moves in this run.
+  /// The number of moves that this run may still make.
   var left: Int
-  /// Whether the moves lead to later instants, so that the last items are moved first; nil before the first move.
+  /// Whether documents move to later instants; nil before the first move. If so, the last items are moved
+  /// first, so that each new place is free.
   var isLater: Bool?
-  /// The last reading examined.
+  /// The last reading that was handled.
   var lastReading: ReadingKey?
-  /// The last record examined.
+  /// The guid of the last record that was handled.
   var lastRecord = ""
 
   init(left: Int, removalsLeft: Int) { (self.left, self.removalsLeft) = (left, removalsLeft) }

@@ -4,7 +4,8 @@ import Logbook
 import LogbookStore
 
 extension UploadSession {
-  /// Whether a record cannot be sent in this run. Such a record does not roll a page back.
+  /// Returns whether a record cannot be sent in this run. If such a record is pending, the page is not rolled
+  /// back.
   private var heldBackRule: (SyncTransaction, String) throws -> Bool {
     let (heldBack, canPush, removes) = (heldBack, plan.canPushRecords, remote.removal != nil)
     return { store, guid in
@@ -13,11 +14,12 @@ extension UploadSession {
     }
   }
 
-  /// Applies a page in one transaction, or not at all.
+  /// Applies a page completely in one transaction, or does not apply it.
   ///
-  /// - Parameter keepPlace: stores the position of the next page in the same transaction; returns false for a page that
-  ///   does not follow the store's position.
-  /// - Returns: false if the page does not follow, or if one of its records was edited here meanwhile.
+  /// - Parameter keepPlace: stores the position of the next page in the same transaction. It returns false if
+  ///   the page does not continue at the store's position.
+  /// - Returns: false if the page does not continue at the store's position, or if one of its records was
+  ///   edited in the meantime.
   func apply(_ whole: ChangePage, _ keepPlace: (SyncTransaction) throws -> Bool) throws -> Bool {
     let (now, name, isHeldBack) = (environment.now(), remoteName, heldBackRule)
     var (summary, ingest, disputed, conflicted) = (summary, pulledIngest, disputed, pulledConflicts)
@@ -29,7 +31,8 @@ extension UploadSession {
         try PullGate.filter(&page) { try store.record($0)?.state }
         let orphaned = page.records.isEmpty ? [] : try store.orphanedEntries()
         for incoming in page.records {
-          // A run that sends has already agreed on the base zone; a run that only fetches does so here.
+          // A run that sends items has already determined the common base zone. A run that only pulls does so
+          // here.
           if options.joinsZones,
             let action = try store.join(
               incoming, options.zoneChoice, at: name, command: Self.command, now: now)
@@ -78,15 +81,16 @@ extension UploadSession {
   }
 }
 
-/// The page does not follow the store's position, or one of its records was edited meanwhile.
+/// Thrown to roll back a page that does not continue at the store's position, or of which a record was edited
+/// in the meantime.
 private struct PageNotApplied: Error {}
 
 extension SyncTransaction {
-  /// Checks an action that assigns a record to an entry. If that is impossible, both sides are kept until a person
-  /// decides.
+  /// Checks an action that makes a record belong to an entry. If the entry cannot have it, both states are
+  /// kept until a person decides.
   ///
-  /// - Parameter record: nil for a record that is new here. Its entry matters as well: a third node may be the first to
-  ///   see both halves of a circle that two others made.
+  /// - Parameter record: the local record; nil for a new one, which is also checked. Two nodes may each make
+  ///   one of two entries belong to the other, and a third node is the first to see both.
   func placed(_ action: RecordAction, on record: SyncRecord?) throws -> RecordAction {
     switch action {
     case .adopt(let remote) where try forbidsPlace(of: remote, over: record):
@@ -97,9 +101,9 @@ extension SyncTransaction {
     }
   }
 
-  /// Performs an action in the transaction in which the record was read.
+  /// Performs an action, in the transaction in which the record was read.
   ///
-  /// - Parameter incoming: the record on the page, if there is one.
+  /// - Parameter incoming: the record on the page; nil for an answer to a change.
   func apply(_ action: RecordAction, on record: SyncRecord?, incoming: RemoteRecord? = nil) throws {
     switch action {
     case .leave, .rollBack: break
@@ -113,7 +117,7 @@ extension SyncTransaction {
     case .merge(let state, let remote):
       guard let record else { return }
       try merge(state, onto: remote, over: record)
-      // A record on a page was not pending.
+      // The record was not pending, since it came with a page.
       if incoming != nil { _ = try requeue(record: record.guid) }
     case .quarantine(let reason):
       if let record { try quarantine(record.guid, reason: reason) }

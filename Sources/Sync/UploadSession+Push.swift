@@ -4,11 +4,11 @@ import Logbook
 import LogbookStore
 
 extension UploadSession {
-  /// No working remote refuses a request of at most this size as too large.
+  /// The size of a request in bytes that no working remote refuses as too large.
   static let fewBytes = 16 * 1024
 
-  /// Sends the next pending readings, and marks exactly the acknowledged ones: an import may meanwhile have added
-  /// others to the same range.
+  /// Sends the next pending readings, and marks exactly the acknowledged ones. An import may have added other
+  /// readings between them.
   func pushReadings(_ limit: Int) async throws -> UploadEvent {
     let pending = try selectReadings(limit)
     lastSent = .readings(pending.keys)
@@ -22,7 +22,8 @@ extension UploadSession {
     switch await request {
     case .failure(let error):
       readingsAhead = nil
-      // A single reading is never too large: in that case the remote or a proxy accepts nothing at all.
+      // A single reading is never too large. In this case, the remote or a proxy accepts no request at all,
+      // so no reading is the cause.
       let isAtFault = error != .tooLarge || pending.keys.count > 1
       return .failed(error, items: isAtFault ? pending.keys.count : 0)
     case .success(let answer):
@@ -44,7 +45,7 @@ extension UploadSession {
     }
   }
 
-  /// The next pending readings, which are being sent from now on.
+  /// Selects the next pending readings, and marks them as being sent.
   private func selectReadings(_ limit: Int) throws -> PendingReadings {
     let (after, began) = (lastReading, environment.now())
     let leavesOutWithdrawn = remote.removal != nil
@@ -63,10 +64,10 @@ extension UploadSession {
     }
   }
 
-  /// Reads the batch that follows a full one, while the answer for that one is awaited. It is only sent if no other
-  /// connection has changed the store since: then it is what the store would select.
+  /// Reads the next batch while the answer to a full batch is awaited. It is used only if no other connection
+  /// has changed the store, so that it is the batch which the store would select.
   private func readAhead(after pending: PendingReadings, _ limit: Int) throws {
-    // A site may want other readings after an answer.
+    // On a site, the answer may change which readings come next.
     guard pending.keys.count == limit, remote.moving == nil, remote.removal == nil else { return }
     readingsAhead = try store.compare { store in
       let version = try store.version()
@@ -76,7 +77,7 @@ extension UploadSession {
     }
   }
 
-  /// Sends the next pending records. Each sent state is first written into the store.
+  /// Sends the next pending records. Each change is stored before it is sent.
   func pushRecords(_ phase: PushPhase, _ limit: Int) async throws -> UploadEvent {
     let (heldBack, node, began) = (heldBack, run.node, environment.now())
     let removal = remote.removal
@@ -107,7 +108,7 @@ extension UploadSession {
     summary = try store.sync { store in
       var summary = before
       for (sent, verdict) in zip(records, answer.verdicts) {
-        // Reads the current record: it may have been edited while the request was in progress.
+        // The record is read again, since it may have been edited during the request.
         guard let record = try store.record(sent.guid) else { continue }
         let action = try store.placed(RecordRules.action(for: verdict, on: record), on: record)
         try store.apply(action, on: record)
@@ -120,7 +121,7 @@ extension UploadSession {
     note(position: answer.position)
     for (sent, verdict) in zip(records, answer.verdicts) {
       if case .accepted = verdict {
-        // An edit made meanwhile is another version with a separate count of attempts.
+        // The record was edited during the request. Attempts are counted for the new version.
         attempts[sent.guid] = nil
         continue
       }
@@ -154,7 +155,7 @@ extension UploadSession {
     return .done
   }
 
-  /// Keeps the remote's message for the only item of the last request.
+  /// Stores the remote's reason for refusing the only item of the last request.
   func quarantine(_ reason: String) throws -> UploadEvent {
     let now = environment.now()
     switch lastSent {
@@ -177,7 +178,7 @@ extension UploadSession {
 }
 
 extension UploadSummary {
-  /// Counts the action for an answer.
+  /// Adds the action after an answer to the counts.
   fileprivate mutating func note(_ action: RecordAction) {
     switch action {
     case .acknowledge: pushedRecords += 1

@@ -3,15 +3,15 @@
 import Logbook
 import LogbookStore
 
-/// Removes what is hidden here from a site that knows no withdrawals.
+/// Removes hidden items from a site that does not know withdrawals.
 extension UploadSession {
   /// The maximum number of readings in one step. Each takes one request.
   private static let maxRemoved = 50
 
-  /// Removes the next hidden items from the remote. This follows the pull, since another store may have restored them.
-  /// Nil if there are none.
+  /// Removes the next hidden items from the remote. This comes after the pull, since another store may have
+  /// shown them again. Returns nil if none are left.
   func removeHidden(_ removal: any RemovalService) async throws -> UploadEvent? {
-    // The counts are shown before and during the work.
+    // The numbers are shown while the work is running.
     if !hasCountedRemovals { try countRemovals() }
     guard moves.removalsLeft > 0 else {
       if summary.readingsToRemove + summary.recordsToRemove > 0 {
@@ -26,17 +26,18 @@ extension UploadSession {
   private static let removalsAreLeft =
     "some hidden items are still to be removed from the site; the next run continues"
 
-  /// The provenance of records in documents of other programs.
+  /// The provenance format of records that come from documents of other programs.
   private static let foreignFormat = "nightscout"
 
-  /// Counts the hidden items that are still on the remote.
+  /// Counts the hidden items that may still have documents on the remote.
   func countRemovals() throws {
     let counts = try store.siteRemovals()
     (summary.readingsToRemove, summary.recordsToRemove) = (counts.readings, counts.records)
     hasCountedRemovals = true
   }
 
-  /// Removes readings and marks them as missing on the remote, so that they are sent again when they are restored.
+  /// Removes hidden readings from the remote, and marks them as missing there. So they are sent again if they
+  /// are shown again.
   private func removeHiddenReadings(_ removal: any RemovalService) async throws -> UploadEvent? {
     guard mayRemove else { return nil }
     let limit = min(moves.removalsLeft, Self.maxRemoved)
@@ -56,7 +57,7 @@ extension UploadSession {
       let now = environment.now()
       try store.sync { store in
         _ = try store.requeue(withdrawn.keys, reason: "withdrawn and removed there", at: now)
-        // A document may also have held an equal value that has another number here.
+        // A removed document may also have contained an equal reading that has another occurrence here.
         let held = try store.readingsInDocuments(of: withdrawn.batch)
         if !held.isEmpty { _ = try store.requeue(held, reason: "their document was removed there", at: now) }
         try store.forgetUnanswered(withdrawn.keys)
@@ -77,7 +78,7 @@ extension UploadSession {
     let (change, run) = (record.whole(from: run.node), run)
     let answer = await ask { () async throws(ServiceError) in try await removal.remove(change, run) }
     switch answer {
-    // A missing right does not delay anything else.
+    // If the login lacks this right, nothing else is delayed.
     case .failure(.refused(let reason)):
       mayRemoveRecords = false
       try plan.note(.workLeft("hidden records are still shown there: \(reason)"))
@@ -86,7 +87,7 @@ extension UploadSession {
     case .success:
       try store.sync { try $0.storeRemoval(record.guid) }
       moves.removalsLeft -= Self.requestsOfRecord
-      // A treatment of another program is not removed.
+      // A treatment of another program was not removed.
       if record.state.provenance?.format != Self.foreignFormat { summary.removedRecords += 1 }
       summary.recordsToRemove = max(0, summary.recordsToRemove - 1)
       return .done

@@ -3,56 +3,58 @@
 package import Logbook
 package import LogbookStore
 
-/// One run of `upload` between a store and a remote. Performs the steps that a plan determines.
+/// One run of `upload` between a store and a remote. It performs the steps that `UploadPlan` determines.
 ///
-/// The process may die between two steps and during any request: the next run continues from the store's state.
+/// The process may end between two steps and during any request. The next run continues from the state of the
+/// store.
 package final class UploadSession {
   /// The results so far.
   package internal(set) var summary = UploadSummary()
 
   let store: Store
   private(set) var remote: any LogbookService
-  /// The zone that the remote uses for items without an offset; nil before the first step.
+  /// The zone with which the remote computes instants; nil before the first step.
   private var zone: LogbookZone?
   let remoteName: String
   let environment: UploadEnvironment
   var plan: UploadPlan
   var run = RunStamp(node: "", number: 0, id: "")
-  /// The readings that probably follow those of the request that is being made.
+  /// The batch of readings that was read ahead, to be sent after the current request.
   var readingsAhead: ReadingsAhead?
-  /// The last reading examined in this run.
+  /// The last reading that was sent or skipped in this run.
   var lastReading: ReadingKey?
-  /// Whether the login may remove withdrawn readings, as far as known from the remote's answers.
+  /// Whether the login may remove withdrawn readings. False after the remote has refused it.
   var mayRemove = true
-  /// Like `mayRemove`, for records.
+  /// Whether the login may remove withdrawn records. False after the remote has refused it.
   var mayRemoveRecords = true
-  /// Whether the documents to remove were counted in this run.
+  /// Whether the documents to be removed were already counted in this run.
   var hasCountedRemovals = false
-  /// The progress of moving documents.
+  /// The progress of removing and moving documents.
   var moves: MoveProgress
-  /// Records that cannot be sent in this run.
+  /// The guids of records that cannot be sent in this run.
   var heldBack: Set<String> = []
-  /// The number of times that each record was sent in this run without becoming synced.
+  /// For each record, by guid: how many times it was sent in this run without becoming synced.
   var attempts: [String: Int] = [:]
-  /// The content of the last request.
+  /// The items in the last request.
   var lastSent = LastSent.nothing
-  /// Downloads that are complete for this run.
+  /// The ids of downloads that are complete in this run.
   var doneDownloads: Set<Int64> = []
-  /// Of these, the downloads to remove from the queue at the end of the run.
+  /// Those of `doneDownloads` that are removed from the queue at the end of the run.
   var finishedDownloads: Set<Int64> = []
-  /// The progress of pages.
+  /// The counts of pages, which detect a list of changes without an end.
   var pullProgress = PullProgress()
-  /// Whether all changes of others were fetched.
+  /// Whether all changes of others were pulled in this run.
   var hasFetchedChanges = false
-  /// Whether any request was made.
+  /// Whether a request was sent in this run.
   var hasAsked = false
   /// The progress of attachments.
   var attachments: AttachmentLane
-  /// Readings for which another program's document has another value at the same time, as far as found in this run.
+  /// Own readings for whose time another program's document has a different value, as far as this run has
+  /// found them.
   var disputed: Set<ReadingKey> = []
-  /// Records that became conflicted by this run's pages.
+  /// The guids of records that pages of this run put in conflict.
   var pulledConflicts: Set<String> = []
-  /// The ingest of pulled readings; nil before the first new one.
+  /// The ingest of the pulled readings; nil until a reading is new.
   var pulledIngest: Int64?
 
   enum LastSent {
@@ -69,24 +71,25 @@ package final class UploadSession {
     }
   }
 
-  /// A batch of readings that was selected before the batch before it was answered.
+  /// A batch of readings that was selected before the previous batch was answered.
   struct ReadingsAhead {
     let after: ReadingKey?
     let limit: Int
-    /// The version of the store that was read.
+    /// The version of the store from which it was read.
     let version: StoreVersion
     let readings: PendingReadings
   }
 
-  /// The maximum number of times that one record is sent in a run, since it may be changed each time.
+  /// The maximum number of times that a record is sent in one run, since others may change it each time.
   static let maxAttempts = 5
 
-  /// When everything is fetched, readings of the last ninety days come first: people look at these.
+  /// The period in seconds before now whose readings come first if everything is downloaded, since people
+  /// look at these.
   static let recentSeconds: Int64 = 90 * 86400
 
-  /// A run with a store that is opened as `sync`.
+  /// A run with a store that was opened as `sync`.
   ///
-  /// - Parameter remoteName: the source name in the ingest of pulled readings.
+  /// - Parameter remoteName: the name of the remote, which is stored with the ingest of pulled readings.
   package init(
     _ store: Store, _ remote: any LogbookService, named remoteName: String, _ options: UploadOptions,
     _ environment: UploadEnvironment
@@ -106,10 +109,10 @@ package final class UploadSession {
 
   package var nextStep: UploadStep { plan.current }
 
-  /// Performs all steps.
+  /// Performs all steps of the run.
   ///
   /// - Parameter progress: called after each step.
-  /// - Throws: `Failure` if the store fails; a failure of the remote is an ending.
+  /// - Throws: `Failure` if the store fails. If the remote fails, this is an ending and not an error.
   package func run(_ progress: (UploadSummary) -> Void = { _ in }) async throws -> UploadEnding {
     while true {
       if let ending = try await step() { return ending }
@@ -117,7 +120,7 @@ package final class UploadSession {
     }
   }
 
-  /// Performs the next step; returns the ending after the last one.
+  /// Performs the next step. Returns the ending after the last step, otherwise nil.
   package func step() async throws -> UploadEnding? {
     if environment.isOutOfTime() { try plan.note(.limitReached(.time)) }
     if environment.isOutOfBytes() { try plan.note(.limitReached(.bytes)) }
@@ -140,20 +143,20 @@ package final class UploadSession {
     return nil
   }
 
-  /// Applies a change of zone by another process or by the last page to everything sent from now on.
+  /// Reads the zones again, since another process or the last page may have changed them.
   private func renewZone() throws {
     guard remote.moving != nil else { return }
     place(by: try store.timezone())
   }
 
-  /// Uses this zone for everything sent from now on. It must be read in the transaction that selects the items: a later
-  /// change of zone queues sent items for a move.
+  /// Uses these zones for everything that is sent from now on. They must be read in the transaction that
+  /// selects the items: a change of zone after it queues sent items for a move.
   func place(by now: LogbookZone) {
     guard remote.moving != nil, now != zone else { return }
     (zone, remote) = (now, remote.placing(in: now))
   }
 
-  /// Makes a request, and returns its error as a value.
+  /// Sends a request, and returns its error as a value.
   func ask<Answer>(
     _ request: () async throws(ServiceError) -> Answer
   ) async -> Result<Answer, ServiceError> {
@@ -197,9 +200,9 @@ extension UploadSession {
     return .done
   }
 
-  /// Finds the readings missing on a remote that lost its newest part, and queues them and all records again. The
-  /// remote's state is then pulled from the start. Nothing is replaced before, since a pull never overwrites a queued
-  /// record.
+  /// Finds the readings that a remote lacks after it lost its newest data. Queues these readings and all
+  /// records again. After this, everything is pulled from the start. Nothing is replaced before, since a pull
+  /// never overwrites a pending record.
   private func requeueMissing() async throws -> UploadEvent {
     run.lastSeenPosition = nil
     let answer = await ask { () async throws(ServiceError) in try await remote.readingDigests(run) }
@@ -226,7 +229,7 @@ extension UploadSession {
 
   /// Stores how the run ended.
   ///
-  /// - Returns: the ending; if the remote asks to wait, with the time until the next attempt.
+  /// - Returns: the ending. If the remote asked to wait, it contains the time until the next attempt.
   private func finish(_ ending: UploadEnding) throws -> UploadEnding {
     let (now, jitter) = (environment.now(), environment.jitter())
     let (host, pushed, pulled) = (remoteName, plan.options.pushes, hasFetchedChanges)

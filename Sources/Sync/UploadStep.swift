@@ -3,58 +3,59 @@
 package import Logbook
 package import LogbookStore
 
-/// One step of a run: at most one request, between transactions of the store.
+/// One step of a run. It makes at most one request, between two transactions of the store.
 package enum UploadStep: Hashable, Sendable {
-  /// Writes a raised run number and an id into the store.
+  /// Increases the run's number and stores a new id of the run.
   case begin
   /// Sends the next pending readings.
   case pushReadings(limit: Int)
   /// Sends the next pending records.
   case pushRecords(PushPhase, limit: Int)
-  /// Leaves the item of the last request for another run.
+  /// Leaves the only item of the last request for another run.
   case setAside
-  /// Stores the remote's message for the item of the last request, and does not send it again.
+  /// Stores the remote's reason for refusing the only item of the last request, which is not sent again.
   case quarantine(reason: String)
-  /// Fetches and applies the next download in the queue.
+  /// Performs one request for the first download in the queue, and applies the result.
   case pull(limit: Int)
-  /// Removes the next documents of items that are hidden here, then moves those whose offset a change of zone changed.
+  /// Removes documents of hidden items from the site, then moves documents whose offset a change of zone has
+  /// changed.
   case alignSite
-  /// Sends the next part of an attachment's content, or asks how much of it the remote holds.
+  /// Sends the next part of an attachment's content, or asks how much of it the remote has.
   case pushAttachments
-  /// Fetches the next part of an attachment's content.
+  /// Downloads the next part of an attachment's content.
   case fetchAttachments
-  /// Finds the items missing on a remote that lost its newest part, and queues them again.
+  /// Finds the items that a remote lacks after it lost its newest data, and queues them again.
   case requeueMissing
-  /// Gets a new node id, since another store uses the current one.
+  /// Gives this node a new id, since another store uses the current one.
   case renewNode
   /// The run is complete, or cannot continue.
   case finish(UploadEnding)
 }
 
-/// What happened in a run: the result of a step, or a fact that is known before or during one.
+/// An event in a run: the result of a step, or a fact that becomes known before or during a step.
 package enum UploadEvent: Hashable, Sendable {
-  /// The step was done; after a push or pull, there may be more.
+  /// The step succeeded. After a push or a pull, there may be more items.
   case done
-  /// There was nothing to send, or no page left.
+  /// Nothing was left to send or to pull.
   case exhausted
-  /// Before a part of an attachment's content, there were items to send first.
+  /// Before a part of an attachment, readings or records must be sent.
   case overtaken
-  /// A record of the page was edited during the transfer: nothing of the page was applied.
+  /// No part of a page was applied, since one of its records was edited in the meantime.
   case rolledBack
-  /// The request failed. `items` is the number of its items that may be the cause.
+  /// The request failed. `items` is the number of its items that may be the cause; 0 if none of them is.
   case failed(ServiceError, items: Int)
-  /// During a step: work remains for another run, for this reason. The step goes on.
+  /// During a step, it became known that work is left for another run, for this reason. The step continues.
   case workLeft(String)
-  /// Before a step: the run reached a limit, and ends.
+  /// Before a step, the run has reached a limit and must end.
   case limitReached(UploadLimit)
 }
 
-/// A limit that a person set for a run.
+/// The limits that a person can set for a run.
 package enum UploadLimit: Hashable, Sendable {
   case time
   case bytes
 
-  /// The option that sets it.
+  /// The option of `upload` that sets the limit.
   var option: String {
     switch self {
     case .time: "--max-time"
@@ -63,12 +64,12 @@ package enum UploadLimit: Hashable, Sendable {
   }
 }
 
-/// The ending of a run.
+/// How a run ended.
 package enum UploadEnding: Hashable, Sendable {
-  /// Everything possible was done.
+  /// All work that was possible was done.
   case complete
-  /// Work remains for another run.
+  /// Work is left for another run, for this reason.
   case workLeft(String)
-  /// The remote failed temporarily, and may have asked to wait.
+  /// The run failed because of this error of the remote.
   case failed(ServiceError)
 }

@@ -1,52 +1,52 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The results of a run.
+/// The results of a run of `upload`.
 package struct UploadSummary: Hashable, Sendable {
   /// Readings that were new on the remote.
   package var pushedReadings = 0
   /// Readings that the remote already had.
   package var knownReadings = 0
-  /// Of these, the readings with another value on the remote.
+  /// Those of `knownReadings` that have a different value on the remote.
   package var differingReadings = 0
-  /// Readings for which another program's document has another value at the same time; both are kept.
+  /// Readings for which a document of another program has a different value at the same time. Both are kept.
   package var disputedReadings = 0
   /// Changes of records that the remote accepted.
   package var pushedRecords = 0
-  /// Readings received from others.
+  /// Readings that were downloaded from others.
   package var pulledReadings = 0
-  /// Records changed by others.
+  /// Records that others had changed.
   package var pulledRecords = 0
-  /// Rejected items of the remote by reason.
+  /// Items of the remote that this store rejected, counted by reason.
   package var notTaken: [String: Int] = [:]
-  /// Attachments that became complete on the remote in this run.
+  /// Attachments whose content became complete on the remote in this run.
   package var pushedAttachments = 0
-  /// The bytes of contents sent in this run, including incomplete contents.
+  /// The number of bytes of contents that were sent, including incomplete contents.
   package var pushedAttachmentBytes: Int64 = 0
-  /// Attachments that became complete here in this run.
+  /// Attachments whose content became complete in this store in this run.
   package var pulledAttachments = 0
-  /// The bytes of contents received in this run.
+  /// The number of bytes of contents that were downloaded.
   package var pulledAttachmentBytes: Int64 = 0
-  /// Attachments that stay here, since the remote stores none.
+  /// Attachments whose content is not sent, since the remote stores no contents.
   package var keptAttachments = 0
-  /// Attachments of records that the remote lacked, in this run or at the last request.
+  /// Attachments of which the remote does not have the content, according to this run or the last request.
   package var absentAttachments = 0
-  /// Attachments that the remote returned damaged, and that were discarded.
+  /// Attachments for which the remote returned damaged content, which was discarded.
   package var damagedAttachments = 0
-  /// Records with merged edits of both sides.
+  /// Records in which edits of both sides were merged.
   package var merged = 0
   /// Conflicts that this run found.
   package var conflicts = 0
-  /// Items and downloads that the remote refused permanently or returned damaged.
+  /// Items and downloads that the remote refused permanently, or returned damaged.
   package var refused = 0
-  /// Downloads that are no longer tried, including attachments: a part of `refused`.
+  /// Downloads that are no longer tried, including attachments. They are also counted in `refused`.
   package var refusedDownloads = 0
-  /// Items left for another run.
+  /// Items that were left for another run.
   package var setAside = 0
-  /// Readings queued again, since the remote lacks them.
+  /// Readings that were queued again, since the remote lacks them.
   package var requeued = 0
   /// Documents of readings that were moved after a change of zone.
   package var movedReadings = 0
-  /// Documents of records that were moved.
+  /// Documents of records that were moved after a change of zone.
   package var movedRecords = 0
   /// Readings whose documents remain to be moved.
   package var readingsToMove = 0
@@ -54,19 +54,19 @@ package struct UploadSummary: Hashable, Sendable {
   package var recordsToMove = 0
   /// Readings whose documents were removed, since they are hidden here.
   package var removedReadings = 0
-  /// Records whose documents were removed.
+  /// Records whose documents were removed, since they are hidden here.
   package var removedRecords = 0
   /// Readings whose documents remain to be removed.
   package var readingsToRemove = 0
   /// Records whose documents remain to be removed.
   package var recordsToRemove = 0
-  /// Pages that were not applied, since one of their records was edited meanwhile.
+  /// Pages that were not applied, since one of their records was edited in the meantime.
   package var rollbacks = 0
 
   package init() {}
 }
 
-/// The form of `upload --json`, whose order is that of the keys.
+/// The JSON of `upload --json`. Its members are in the order of the coding keys.
 extension UploadSummary: Encodable {
   private enum CodingKeys: String, CodingKey {
     case pushedReadings, knownReadings, differingReadings, disputedReadings, pushedRecords

@@ -4,11 +4,11 @@ import Logbook
 import LogbookStore
 
 extension VerifySession {
-  /// Fixes the differences as far as possible here. Queues items that the remote lacks or that were altered here, and
-  /// stores missing or different items by the rules of a pull. Local edits are never replaced.
+  /// Corrects the differences as far as possible. Items that the remote lacks, or that were altered here, are
+  /// queued. Missing or different items are stored by the rules of a pull. Local edits are never replaced.
   ///
-  /// Each transaction holds a batch, so that imports and edits can continue meanwhile. After a crash, the next
-  /// comparison finds the rest.
+  /// Each batch is one transaction, so that imports and edits can continue. After a crash, the next
+  /// comparison finds the remaining differences.
   ///
   /// - Parameter now: the host's clock in UTC seconds.
   /// - Throws: `Failure` if the store fails.
@@ -31,7 +31,8 @@ extension VerifySession {
       note(isRequeued: try store.sync { try $0.requeue(record: record.guid) })
     }
     for incoming in Array(recordsMissingHere.values) + recordsDiffering.values { try take(incoming) }
-    // Contents have no digests on the remote: each is requested once, and sent if it is missing.
+    // The remote has no digests over contents. So each content is requested once, and sent if the remote
+    // lacks it.
     try store.requeueContents()
   }
 
@@ -39,7 +40,8 @@ extension VerifySession {
     if isRequeued { summary.requeuedRecords += 1 } else { summary.unfixed += 1 }
   }
 
-  /// The number of readings missing here that still are, by their identities and those of documents.
+  /// The number of readings that the store still lacks. They are compared by their identities, and by those
+  /// in documents of other programs.
   private func countStillMissing() throws -> Int {
     guard !missingLocally.isEmpty else { return 0 }
     let buckets = Set(missingLocally.keys.map(IdentityDigests.bucket))
@@ -78,7 +80,7 @@ extension VerifySession {
 
   private func take(_ incoming: RemoteRecord) throws {
     let (fetched, requeued) = try store.sync { store in
-      // Reads the current record: it may have been edited since the comparison.
+      // The record is read again, since it may have been edited after the comparison.
       let record = try store.record(incoming.guid)
       if let record, RecordRules.isSentAgain(record, against: incoming.state) {
         return (0, try store.requeue(record: record.guid) ? 1 : 0)

@@ -4,17 +4,18 @@ package import Logbook
 import LogbookAPI
 package import LogbookStore
 
-/// Compares a store with its remote: first digests over buckets, then the items of differing buckets. Without digests,
-/// it compares all items. Pending items, and changes of others since the last pull, are not differences.
+/// Compares a store with its remote. First digests over buckets are compared, then the items of buckets that
+/// differ. If the remote has no digests, all items are compared. Pending items are not differences, and
+/// neither are changes that others made since the last pull.
 ///
-/// Its requests use the store's last run, so that nothing is written on either side before `fix`.
+/// Requests use the store's last run. So nothing is written on either side before `fix`.
 package final class VerifySession {
   /// The results so far.
   package internal(set) var summary = VerifySummary()
 
-  /// Receives the number of fetched readings of differing buckets, and their total.
+  /// Receives how many readings of differing buckets were downloaded, and their total.
   package var onProgress: ((_ done: Int, _ total: Int) -> Void)?
-  /// The maximum number of the store's readings that are compared at a time.
+  /// The maximum number of the store's readings that are compared at the same time.
   var maxHeld = 200_000
 
   let store: Store
@@ -22,41 +23,42 @@ package final class VerifySession {
   private let basis: Basis
   let remoteName: String
   var run = RunStamp(node: "", number: 0, id: "")
-  /// Readings that the remote lacks.
+  /// The readings that the remote lacks.
   var missingOnRemote: [HeldReading] = []
-  /// Readings that the store lacks, by identity, each with its device.
+  /// The readings that the store lacks, by identity, each with its device.
   var missingLocally: [[UInt8]: FoundReading] = [:]
-  /// Records that the remote lacks.
+  /// The records that the remote lacks.
   var recordsMissingThere: [SyncRecord] = []
-  /// Records that the store lacks.
+  /// The records that the store lacks, by guid.
   var recordsMissingHere: [String: RemoteRecord] = [:]
-  /// Records with other content on the remote.
+  /// The remote's states of records whose content differs, by guid.
   var recordsDiffering: [String: RemoteRecord] = [:]
-  /// Records that another program changed here without raising their version.
+  /// The records whose content another program changed here without raising the version.
   var recordsAltered: [SyncRecord] = []
 
   /// The maximum number of items in one request.
   static let maxItems = 10_000
 
-  /// What the store is compared with.
+  /// The service of the remote that is used for the comparison.
   private enum Basis {
     case digests(any DigestService)
     case snapshot(any SnapshotService)
   }
 
-  /// A reading on the remote.
+  /// A reading that the remote has.
   struct FoundReading {
     let reading: Reading
     let device: Device
-    /// Whether it is in a document of another program.
+    /// Whether the reading is in a document of another program.
     var isForeign = false
   }
 
-  /// Nil for a remote with neither digests nor snapshots.
+  /// Nil if the remote provides neither digests nor snapshots.
   ///
   /// - Parameters:
-  ///   - store: opened as `sync` and with the lock of uploads, if differences are fixed.
-  ///   - remoteName: the source name in the ingest of fetched readings.
+  /// - store: the store. To correct differences, it must be opened as `sync`, and the lock of uploads must be
+  ///   held.
+  /// - remoteName: the name of the remote, which is stored with the ingest of downloaded readings.
   package init?(_ store: Store, _ remote: any LogbookService, named remoteName: String) {
     if let digests = remote.digests {
       basis = .digests(digests)
@@ -70,7 +72,7 @@ package final class VerifySession {
     self.remoteName = remoteName
   }
 
-  /// Finds the differences.
+  /// Finds all differences.
   ///
   /// - Throws: `ServiceError`, and `Failure`: `temporary` for a store that was never uploaded.
   package func compare() async throws {
@@ -84,7 +86,8 @@ package final class VerifySession {
     run.mayRepair = false
     switch basis {
     case .digests(let digests):
-      // A remote that was restored from a backup does not know the position, and the comparison finds what it lacks.
+      // If the remote was restored from a backup, it does not know the position. The comparison then finds
+      // the lost items.
       run.lastSeenPosition = nil
       try await compareReadings(digests)
       try await compareRecords(digests)
@@ -92,8 +95,8 @@ package final class VerifySession {
     }
     try await leaveOutUnpulled()
     recordsAltered = try store.compare { try $0.alteredRecords() }
-    // Each record counts as one difference. An altered record is sent, so that other content on the remote becomes a
-    // conflict.
+    // Each record is counted as one difference. An altered record is sent. If the remote has different
+    // content, this leads to a conflict.
     for record in recordsAltered { recordsDiffering[record.guid] = nil }
     reportDifferences()
   }
@@ -103,8 +106,8 @@ package final class VerifySession {
 
 extension VerifySession {
   private func compareReadings(_ digests: any DigestService) async throws {
-    // Both sides hash all of their readings at the same time. The remote is asked when it is certain what is compared
-    // with it: what an upload sends meanwhile is not missing there.
+    // Both sides hash all readings at the same time. The remote is only asked when the store's side is fixed.
+    // Otherwise readings that an upload sends in between would seem to be missing.
     let (isFixed, fixed) = AsyncStream<Never>.makeStream()
     let (remote, run) = (remote, run)
     async let answer = Self.digests(of: remote, run, after: isFixed)
@@ -113,7 +116,8 @@ extension VerifySession {
     let theirs = try await answer
     let buckets = known.differing(from: theirs)
     let total = buckets.reduce(0) { $0 + min(theirs.counts[$1], Int(Int32.max)) }
-    // If all of two million readings differ, one portion takes 60 MB, while all at once would take ten times as much.
+    // If all of two million readings differ, a portion takes 60 MB of memory. All at once would take ten
+    // times that.
     let portions = BucketGroups(
       buckets, counts: zip(mine.counts, theirs.counts).map(max), maxItems: maxHeld,
       maxBuckets: IdentityDigests.bucketCount)
@@ -139,7 +143,8 @@ extension VerifySession {
     return try await remote.readingDigests(run)
   }
 
-  /// Removes the readings that both sides have from those of the store in some buckets.
+  /// Removes from `held` the readings that the remote also has. What remains are readings that the remote
+  /// lacks.
   private func compare(_ batch: ReadingBatch, with held: inout [[UInt8]: HeldReading], _ buckets: Set<Int>) {
     var keys = ReadingKeys()
     for reading in batch.readings {
@@ -151,12 +156,12 @@ extension VerifySession {
     }
   }
 
-  /// Records a reading that the store lacks, unless a pull would reject it.
+  /// Records that the store lacks a reading, unless a pull would reject the reading.
   func note(missing found: FoundReading, _ identity: [UInt8]) {
     if PullGate.fault(of: found.reading) == nil { missingLocally[identity] = found }
   }
 
-  /// The readings in these buckets, in one or more requests.
+  /// The remote's readings in these buckets. If they are too large for one request, the buckets are divided.
   private func readings(
     in buckets: [Int], _ digests: any DigestService
   ) async throws(ServiceError) -> ReadingBatch {
@@ -199,7 +204,7 @@ extension VerifySession {
 
   func compare(_ incoming: RemoteRecord, with record: SyncRecord?, _ buckets: Set<Int>) {
     guard buckets.contains(IdentityDigests.bucket(ofRecord: incoming.guid)) else { return }
-    // An item that a pull would reject is not a difference.
+    // An item that a pull would reject does not count as a difference.
     guard PullGate.fault(of: incoming.state, known: record?.state) == nil else { return }
     guard let record else {
       recordsMissingHere[incoming.guid] = incoming
@@ -209,8 +214,8 @@ extension VerifySession {
     recordsDiffering[incoming.guid] = incoming
   }
 
-  /// Removes differences that the next upload fetches anyway: queued or left-out downloads, and changes of others since
-  /// the last pull. This node's own writes are not among those changes, and stay differences.
+  /// Removes differences that the next upload downloads anyway: queued or omitted downloads, and changes that
+  /// others made since the last pull. Changes by this node itself are not pulled, so they stay differences.
   private func leaveOutUnpulled() async throws {
     let found = unpulledCount
     guard found > 0 else { return }
@@ -236,19 +241,20 @@ extension VerifySession {
     summary.notPulled = found - unpulledCount
   }
 
-  /// Whether records deleted on the remote are still compared.
+  /// Whether deleted records of the remote are included in the comparison.
   var keepsTombstones: Bool {
     if case .digests = basis { true } else { false }
   }
 
-  /// The number of differences that others may have made since the last pull.
+  /// The number of differences that changes of others since the last pull can explain.
   private var unpulledCount: Int {
     (keepsTombstones ? 0 : recordsMissingThere.count) + missingLocally.count + recordsMissingHere.count
       + recordsDiffering.count
   }
 
-  /// A page of changes. Also nil for a remote that was restored from a backup and does not know the cursor: then it is
-  /// unknown what is new, and everything is reported.
+  /// The page of changes after a cursor; nil if there are none. It is also nil if the remote was restored
+  /// from a backup and does not know the cursor. Then it is unknown what changed, and all differences are
+  /// reported.
   private func changes(after cursor: String) async throws(ServiceError) -> ChangePage? {
     do throws(ServiceError) {
       return try await remote.changes(after: cursor, limit: Self.maxItems, run)
@@ -302,7 +308,8 @@ extension VerifySession {
 }
 
 extension ReadingKeys {
-  /// The key of a reading of a batch, whose series have no numbers: they are made of their parts.
+  /// The key of a reading in a batch. Series in a batch have no ids, so a number is composed from their
+  /// parts.
   fileprivate mutating func key(of reading: Reading, _ device: Device) -> [UInt8] {
     let series =
       Int64(reading.device.number) << 16 | Int64(reading.kind.rawValue) << 8
@@ -314,16 +321,16 @@ extension ReadingKeys {
   }
 }
 
-/// The comparison with a remote without digests.
+/// The comparison with a remote that has no digests.
 extension VerifySession {
-  /// Compares the store with all items of a remote. A reading is present with its own identity, or with that of another
-  /// program's document that is known to hold it. A deleted record has no document.
+  /// Compares the store with all items of the remote. A reading counts as present under its own identity, and
+  /// under that of another program's document which is known to contain it. A deleted record has no document.
   func compareAll(_ snapshots: any SnapshotService) async throws {
     let all = Set(0..<IdentityDigests.bucketCount)
     var held = try store.compare {
       (readings: try $0.heldReadings(in: all), records: try $0.heldRecords(in: all))
     }
-    // A site has no documents of hidden records.
+    // Hidden records have no documents on a site.
     let hidden = try store.compare { try $0.hiddenRecords() }
     var found: Set<ReadingKey> = []
     var records: [String: RemoteRecord] = [:]
@@ -354,18 +361,18 @@ extension VerifySession {
   }
 }
 
-/// Divides buckets into groups. One request for each group asks for its items, at most as many as one answer holds.
+/// Divides buckets into groups. One request is made for each group, whose items must fit in one answer.
 struct BucketGroups {
   let groups: [[Int]]
 
   /// - Parameters:
-  ///   - counts: the remote's number of items in each bucket. Empty buckets are left out.
-  ///   - maxItems: the maximum number of items of a group, unless a single bucket has more.
-  ///   - maxBuckets: the maximum number of buckets of a group.
+  /// - counts: the number of items in each bucket. Empty buckets are left out.
+  /// - maxItems: the maximum number of items in a group, unless a single bucket has more.
+  /// - maxBuckets: the maximum number of buckets in a group.
   init(_ buckets: Set<Int>, counts: [Int], maxItems: Int, maxBuckets: Int = WireProtocol.maxBuckets) {
     var (groups, group, items) = ([[Int]](), [Int](), 0)
     for bucket in buckets.sorted() where counts[bucket] > 0 {
-      // Limited, since a remote may report any number.
+      // The count is limited, since a remote may report any number.
       let count = min(counts[bucket], maxItems)
       if !group.isEmpty, items + count > maxItems || group.count == maxBuckets {
         groups.append(group)

@@ -5,19 +5,20 @@ import CommandParts
 import Commands
 import Logbook
 
-/// The arguments of the program. Words that the parser would misunderstand are refused here, before and after
-/// it.
+/// The arguments of the program. Some words would be misunderstood by the argument parser. They are refused
+/// here, before or after parsing.
 struct CommandArguments {
   let words: [String]
 
-  /// Whether the words ask for JSON, even where the command has no such option.
+  /// Whether the words ask for JSON, even if the command has no such option. Errors are then also printed as
+  /// JSON.
   static func askForJSON(_ words: [String]) -> Bool {
     words.prefix { $0 != "--" }.contains { $0 == "--json" || $0.hasPrefix("--json=") }
   }
 
-  /// The command that the words name, with its options.
+  /// The command that the words name, with the values of its options.
   ///
-  /// - Throws: `ValidationError`, or an error of the parser: help, the version, wrong usage.
+  /// - Throws: `ValidationError`, or an error of the parser for help, the version and wrong usage.
   func parse() throws -> any ParsableCommand {
     if let shell = scriptShell {
       throw CleanExit.message(CompletionScript(of: Glucoport.self).text(for: shell))
@@ -34,11 +35,11 @@ struct CommandArguments {
 }
 
 extension CommandArguments {
-  /// The command that the words name, parsed without the others. The parser examines every option of the whole tree of
-  /// commands, which takes most of the time of a short run.
+  /// The command that the words name, parsed separately from all others. If the parser gets the whole tree of
+  /// commands, it examines every option, which takes most of the time of a short run.
   ///
-  /// - Returns: nil for everything else: help, wrong usage, and a name without its subcommand. The errors of
-  ///   the whole tree show the full name of the command.
+  /// - Returns: nil for help, for wrong usage, and for a name without its subcommand. For these, the whole
+  ///   tree is parsed, so that errors show the full name of the command.
   private var namedCommand: (any ParsableCommand)? {
     var (command, rest): (any ParsableCommand.Type, ArraySlice<String>) = (Glucoport.self, words[...])
     while Self.hasNoArguments(command), let word = rest.first,
@@ -47,25 +48,26 @@ extension CommandArguments {
       (command, rest) = (next, rest.dropFirst())
     }
     guard command != Glucoport.self, command.configuration.subcommands.isEmpty,
-      // The shell asks in this way for completions, only as the first word.
+      // The first word begins with `---` if a shell asks for completions.
       rest.first?.hasPrefix("---") != true
     else { return nil }
     do {
       let parsed = try command.parseAsRoot(Array(rest))
-      // Help is a command of the parser, which would show the name without the path to it.
+      // If help is requested, the parser returns its own help command. It would show the command's name
+      // without the path to it.
       return type(of: parsed) == command ? parsed : nil
     } catch {
       return nil
     }
   }
 
-  /// Whether a command itself has no options and arguments. If it has, they are parsed before the
+  /// Whether a command has no options and arguments of itself. If it has any, they are parsed before the
   /// subcommand.
   private static func hasNoArguments<Command: ParsableCommand>(_: Command.Type) -> Bool {
     MemoryLayout<Command>.size == 0
   }
 
-  /// The result of the whole tree of commands.
+  /// The command that the parser finds in the whole tree of commands.
   private func anyCommand() throws -> any ParsableCommand {
     do {
       return try Glucoport.parseAsRoot(words)
@@ -75,7 +77,8 @@ extension CommandArguments {
     }
   }
 
-  /// The shell whose completion script is wanted; nil for another call, and for a shell that has none.
+  /// The shell whose completion script is requested. Nil for any other call, and for a shell without such a
+  /// script.
   private var scriptShell: CompletionShell? {
     let option = "--generate-completion-script"
     if words == [option] { return CompletionShell.autodetected() }
@@ -83,7 +86,8 @@ extension CommandArguments {
     return CompletionShell(rawValue: words.count == 2 ? words[1] : String(first.dropFirst(option.count + 1)))
   }
 
-  /// The words with `--store` and `--person` after the command, where the parser expects them; nil unless they are before it.
+  /// The words with `--store` and `--person` moved after the command, where the parser expects them. Nil
+  /// unless they come before the command.
   private var withStoreOptionsAfterCommand: [String]? {
     get throws {
       var (rest, options) = (words[...], [String]())
@@ -105,17 +109,18 @@ extension CommandArguments {
         path.append(rest.removeFirst())
         commands = next.configuration.subcommands
       }
-      // An unknown command is reported as such.
+      // Without a known command, the options stay at the end, so that the unknown command is reported.
       return path + (path.isEmpty ? rest + options : options + rest)
     }
   }
 
-  /// The name of the option in a word such as `--person` or `--person=anna`; nil for another word.
+  /// The name of the option in a word such as `--person` or `--person=anna`; nil for any other word.
   private static func storeOption(_ word: String) -> String? {
     ["--store", "--person"].first { word == $0 || word.hasPrefix($0 + "=") }
   }
 
-  /// The parser calls it an unexpected argument, and shows the whole help for 'help imprt'.
+  /// Reports an unknown command. The parser would call it an unexpected argument, and show the whole help for
+  /// 'help imprt'.
   private func refuseUnknownCommand() throws {
     var commands = Glucoport.configuration.subcommands
     var path = ""
@@ -133,12 +138,14 @@ extension CommandArguments {
     }
   }
 
-  /// How to type a reading: it is not a record, and 'reading' is only for stored readings.
+  /// A reading is not a record, and the command 'reading' only handles stored readings. So this states how to
+  /// type one.
   private static let typedReading = ValidationError(
     "A reading is typed with 'glucoport add', such as 'glucoport add 6.1mmol' or 'glucoport add 110mg/dL --at 18:30'."
   )
 
-  /// The parser would list the kinds of records, without a hint about readings.
+  /// Reports how to type a reading. The parser would list the kinds of records, without a hint about
+  /// readings.
   private func refuseTypedReading() throws {
     guard words.starts(with: ["record", "add"]), words.count > 2 else { return }
     let readings =
@@ -146,7 +153,8 @@ extension CommandArguments {
     if readings.contains(words[2].lowercased()) { throw Self.typedReading }
   }
 
-  /// The parser would treat a negative number as an unknown option. No option and no amount can be negative.
+  /// Reports a negative number, which the parser would treat as an unknown option. No option and no amount
+  /// can be negative.
   private func refuseNegativeNumber() throws {
     let words = words.prefix { $0 != "--" }
     guard let place = words.indices.first(where: { Self.isNegativeNumber(words[$0]) }) else { return }
@@ -157,7 +165,7 @@ extension CommandArguments {
     )
   }
 
-  /// A number with a minus sign and optionally a unit: '-4', '-4.5', '-3d'.
+  /// Whether a word is a number with a minus sign and optionally a unit: '-4', '-4.5', '-3d'.
   private static func isNegativeNumber(_ word: String) -> Bool {
     guard word.first == "-" else { return false }
     let number = word.dropFirst().prefix { $0.isASCII && ($0.isNumber || $0 == "." || $0 == ",") }
@@ -166,8 +174,8 @@ extension CommandArguments {
       && unit.allSatisfy { $0.isLetter || $0 == "/" }
   }
 
-  /// The parser reports unknown options only after the command has validated the known ones. The values of
-  /// unknown options then count as files.
+  /// Reports an unknown option. The parser reports it only after the command has validated the known ones.
+  /// Until then, the value of an unknown option counts as a file.
   private func refuseUnknownOption() throws {
     var (command, path): (any ParsableCommand.Type, [String]) = (Glucoport.self, [])
     for word in words {
@@ -183,7 +191,7 @@ extension CommandArguments {
       let near =
         NearestWord.of(name, among: known.sorted())
         ?? known.sorted().first { $0.hasSuffix(name.dropFirst(2)) }
-      // A command without JSON has no option that is meant instead.
+      // For `--json`, no similar option is suggested, since none can be meant.
       let advice =
         (name == "--json" ? nil : near).map { "did you mean '\($0)'?" }
         ?? "'\((["glucoport", "help"] + path).joined(separator: " "))' lists the options."
@@ -191,8 +199,8 @@ extension CommandArguments {
     }
   }
 
-  /// The parser reads a name such as '-dash.csv' as one option for each letter, with 'h' as a request for
-  /// help.
+  /// Reports a name such as '-dash.csv'. The parser would read each letter as an option, and 'h' as a request
+  /// for help.
   private func refuseJoinedOptions() throws {
     let joined = words.prefix { $0 != "--" }.first { word in
       word.utf8.count > 2 && word.hasPrefix("-") && !word.hasPrefix("--")
@@ -202,8 +210,8 @@ extension CommandArguments {
     }
   }
 
-  /// Only names of files may have bytes that are not UTF-8. All other arguments are text, which is stored,
-  /// sent and shown.
+  /// Refuses arguments that are not UTF-8. Only names of files may have other bytes, since all other
+  /// arguments are stored, sent and shown as text.
   private func refuseBytes(in value: Any) throws {
     if value is PathArgument { return }
     if let text = value as? String, PathText.isEscaped(text) {

@@ -4,13 +4,14 @@ import CommandParts
 import Glibc
 import USBTransport
 
-/// The signals by which the system ends a program, with the reason that the program then gives.
+/// Handles signals with which the system ends a program, so that the program states the reason.
 ///
-/// The system sends SIGXCPU at the limit of processor time that it gave the program, and again for each further second. It sends
-/// SIGBUS where it cannot read or write a page of a file in memory: SQLite has the index of a store's log there.
+/// The system sends SIGXCPU when the program reaches its limit of processor time, and again for each further
+/// second. It sends SIGBUS when it cannot read or write a page of a file that is mapped to memory. SQLite
+/// maps the index of a store's log in this way.
 enum FatalSignals {
-  /// Prints why the program ends, and ends it. A command that ends in order after SIGTERM does so at the limit of processor time,
-  /// too.
+  /// Installs handlers that print why the program ends, and end it. At the limit of processor time, a command
+  /// that handles SIGTERM stops in order, as after SIGTERM.
   static func watch(printsJSON: Bool) {
     SignalFlag.prepare()
     var (limit, disk) = (sigaction(), sigaction())
@@ -25,7 +26,8 @@ enum FatalSignals {
     sigaction(SIGBUS, &disk, nil)
   }
 
-  // Computed, since a handler may not make what does not exist yet; the texts themselves are in the program's file.
+  // These are computed properties of static texts. A signal handler must not initialise anything, and static
+  // texts are part of the program's file.
   private static var limitSentence: StaticString {
     "glucoport: the limit of processor time is reached; raise it (ulimit -St, LimitCPU= of systemd) and try again\n"
   }

@@ -7,7 +7,7 @@ import Glibc
 import Logbook
 import LookCommands
 
-/// The program: every command, and the one place where errors become exit statuses.
+/// The program with all its commands. Only this type maps errors to exit statuses.
 struct Glucoport: ParsableCommand {
   /// The program's name, its summary, version and commands.
   static let configuration = CommandConfiguration(
@@ -23,14 +23,15 @@ struct Glucoport: ParsableCommand {
       CommandGroup(name: "Manage", subcommands: CommandGroups.managing),
     ])
 
-  /// The program without arguments, which the parser requires.
+  /// The parser requires this initialiser.
   init() {}
 
-  /// Runs the program with its arguments and ends the process.
+  /// Runs the program with its arguments, and ends the process.
   ///
-  /// Only this function runs commands that wait for the network, which are `AsyncParsableCommand`, as tasks.
+  /// Commands that wait for the network are `AsyncParsableCommand`. Only this function runs them, as tasks.
   static func main() async {
-    // Past a file size limit, a write then fails and is reported, instead of a signal that ends the process.
+    // Without this signal, a write beyond the file size limit fails and is reported. Otherwise the signal
+    // would end the process.
     signal(SIGXFSZ, SIG_IGN)
     let words = Host.arguments
     let printsJSON = words.map(CommandArguments.askForJSON) ?? false
@@ -45,7 +46,7 @@ struct Glucoport: ParsableCommand {
     var failureSuffix = ""
     do {
       guard let words else {
-        // Without them a job would print the help, do nothing, and count as done.
+        // Without arguments, the program would print help, do nothing, and return success to a job.
         throw Failure(.inputOutput, "cannot read the arguments of this process; is /proc mounted?")
       }
       var command = try CommandArguments(words: words).parse()
@@ -65,20 +66,20 @@ struct Glucoport: ParsableCommand {
     }
   }
 
-  /// Prints the version and ends the process if that is the only request. Returns in every other case, and if
-  /// the version cannot be written, so that the usual code reports it.
+  /// If the version is the only request, prints it and ends the process. In every other case it returns. If
+  /// the version cannot be written, it also returns, so that `main` reports the error.
   static func showVersionAlone() {
     guard Host.arguments == ["--version"] else { return }
     signal(SIGXFSZ, SIG_IGN)
     let output = Output()
     output.line(Release.version)
     do { try output.finish() } catch { return }
-    // `_exit`: the normal way out builds error descriptions and costs time.
+    // `_exit` is used, since the normal end of the program builds error descriptions and takes time.
     _exit(0)
   }
 
-  /// Ends the process with a message if the system allows it too few threads or files: the runtime would hang
-  /// or trap.
+  /// Ends the process with a message if the system allows it too few threads or files. Without this check,
+  /// the Swift runtime would hang or trap.
   static func requireResources() {
     guard let reason = SpareResources.ofProgram.fault() else { return }
     Output.$printsFailuresAsJSON.withValue(Host.arguments.map(CommandArguments.askForJSON) ?? false) {
@@ -87,12 +88,12 @@ struct Glucoport: ParsableCommand {
     exit(withError: ExitCode(ExitStatus.temporary.rawValue))
   }
 
-  /// Keeps the runtime's worker threads from writing to the system's log, unless the environment says
-  /// otherwise.
+  /// Keeps the runtime's worker threads from writing to the system's log, unless the environment sets the
+  /// variable.
   ///
-  /// They request a priority of -4, which only root gets (`setpriority` fails with `EACCES`). libdispatch
-  /// logs each failure: at least one line in the journal for each upload, above the reason that a person
-  /// looks for.
+  /// These threads request a priority of -4, which only root gets (`setpriority` fails with `EACCES`).
+  /// libdispatch logs each failure. For each upload, this would be at least one line in the journal, above
+  /// the message that a person looks for.
   static func muteRuntime() {
     setenv("LIBDISPATCH_LOG", "NO", 0)
   }
@@ -108,9 +109,9 @@ struct Glucoport: ParsableCommand {
     }
   }
 
-  /// Prints what ended a command, and returns the status that it leads to.
+  /// Prints the error that ended a command, and returns the exit status for it.
   ///
-  /// - Parameter failureSuffix: the end of the message of a failure that changed nothing.
+  /// - Parameter failureSuffix: the text that is added to the message of a failure which changed nothing.
   static func report(_ error: any Error, _ failureSuffix: String, _ output: Output) -> ExitStatus {
     switch error {
     case let known as ExitStatus: return known
@@ -124,7 +125,7 @@ struct Glucoport: ParsableCommand {
     }
   }
 
-  /// Writes help and the version to standard output, and usage errors with their hint to standard error.
+  /// Prints help and the version to standard output. Prints usage errors with their hint to standard error.
   private static func show(_ error: any Error, _ output: Output) -> ExitStatus {
     switch exitCode(for: error) {
     case .success:
@@ -139,7 +140,8 @@ struct Glucoport: ParsableCommand {
     }
   }
 
-  /// The parser's message has the options of the command below its first line, and below those where to read on.
+  /// Prints a usage error. In the parser's message, the options of the command follow after the first line,
+  /// and then where to read more.
   private static func showUsage(_ error: any Error, _ output: Output) {
     let whole = fullMessage(for: error)
     guard Output.printsFailuresAsJSON else { return output.message(whole) }

@@ -5,18 +5,19 @@ import CommandParts
 import Logbook
 import LogbookStore
 
-/// One run of a command for each person. A failure for one person does not stop the others.
+/// Runs a command once for each person. A failure for one person does not prevent the runs for the others.
 struct PersonVisit {
   private let persons: [Person]
 
-  /// The runs of a command; nil if a store is selected, or if there are no persons.
+  /// Nil if the command line selects a store, if the command does not visit all persons, or if there are no
+  /// persons.
   init?(for visitor: any PersonVisitor) throws {
     guard visitor.visitsAll, !visitor.storeOptions.isChosen else { return nil }
     persons = try PersonList.load().all
     if persons.isEmpty { return nil }
   }
 
-  /// - Throws: `ExitStatus`, the worst of all.
+  /// - Throws: the `ExitStatus` with the highest priority of all runs.
   func run(_ visitor: any PersonVisitor, _ output: Output) async throws {
     if persons.count > 1 { try visitor.validateForSeveral() }
     var statuses: [ExitStatus] = []
