@@ -6,7 +6,7 @@ import Logbook
 import LogbookStore
 import Report
 
-/// `glucoport day`: the curve of one day with insulin, food and notes.
+/// The command `day`, which draws the curve of one day with insulin, food and notes.
 struct DayCommand: ClassifiedCommand {
   static let actionClass = ActionClass.local
   static let configuration = CommandConfiguration(

@@ -10,7 +10,7 @@ import Meters
 import Remotes
 import USBTransport
 
-/// `glucoport doctor`: checks what an import, a meter and an upload need, and prints the commands for
+/// The command `doctor`, which checks what an import, a meter and an upload need. It prints the commands for
 /// repairs.
 struct DoctorCommand: AsyncParsableCommand, ClassifiedCommand {
   static let actionClass = ActionClass.local
@@ -56,15 +56,16 @@ struct DoctorCommand: AsyncParsableCommand, ClassifiedCommand {
     if status != .done { throw status }
   }
 
-  /// The persons whose stores are all checked; none if one store is chosen, or if their list cannot be read, which is a finding.
+  /// The persons whose stores are checked. None if a single store is chosen, or if the list cannot be read,
+  /// which is then reported.
   private var persons: [Person] {
     if storeOptions.isChosen { return [] }
     do { return try PersonList.load().all } catch { return [] }
   }
 
-  /// Prints the findings for one store; those of the computer only for the first one.
+  /// Prints the findings about one store. Findings about the computer are only printed with the first store.
   ///
-  /// - Parameter person: the person, if there are several.
+  /// - Parameter person: the name of the person, if several stores are checked.
   private func check(_ person: String?, isFirst: Bool = true, _ output: Output) async throws -> [ExitStatus] {
     var options = storeOptions
     if let person { options.person = person }
@@ -78,11 +79,11 @@ struct DoctorCommand: AsyncParsableCommand, ClassifiedCommand {
 }
 
 extension Finding.Area {
-  /// Whether its findings are the same for every store.
+  /// Whether findings of this check are about the computer, and so equal for every store.
   fileprivate var isOfComputer: Bool { [.program, .usb, .bluetooth, .udev].contains(self) }
 }
 
-/// A finding, as text and as an exit status.
+/// A finding as a line of text, and as an exit status.
 enum DoctorText {
   static func line(_ finding: Finding) -> String {
     let state = finding.state.rawValue
@@ -91,7 +92,7 @@ enum DoctorText {
     return "\(state)\(blanks)\(finding.area.rawValue): \(displayed(finding.detail))\(fix)"
   }
 
-  /// The exit status if this is the worst finding.
+  /// The exit status of the command if this is the worst finding.
   static func status(_ finding: Finding) -> ExitStatus {
     switch finding.state {
     case .ok, .note: .done
@@ -118,7 +119,7 @@ private struct DoctorObject: Encodable {
   }
 }
 
-/// The facts for the checks: from this machine, from the store and, on request, from the server.
+/// Gathers what the checks examine: from this machine, from the store and, if requested, from the remote.
 struct DoctorFacts {
   let store: StoreOptions
   let isDeep: Bool
@@ -215,7 +216,7 @@ struct DoctorFacts {
       }.mapError(Self.failure))
   }
 
-  /// Asks bluetoothd only if a meter was paired.
+  /// The state of Bluetooth. bluetoothd is only asked if a meter was paired.
   private var bluetooth: BluetoothFacts {
     BluetoothFacts(
       Result {

@@ -6,19 +6,19 @@ import Formats
 import Logbook
 import LogbookStore
 
-/// The forms that `export` writes.
+/// The forms in which `export` can write items.
 enum ExportForm: String, ExpressibleByArgument, CaseIterable {
   case csv, ndjson, nightscout, fhir
   case fhirNDJSON = "fhir-ndjson"
   case openmhealth
 
-  /// Whether the items are resources of FHIR.
+  /// Whether items are written as FHIR resources.
   var isFHIR: Bool { self == .fhir || self == .fhirNDJSON }
 }
 
 extension FHIRWriter.Profile: ExpressibleByArgument {}
 
-/// `glucoport export`: writes items so that they can be imported again without loss.
+/// The command `export`, which writes items so that they can be imported again without loss.
 struct ExportCommand: ClassifiedCommand {
   static let actionClass = ActionClass.local
   static let configuration = CommandConfiguration(
@@ -70,7 +70,8 @@ struct ExportCommand: ClassifiedCommand {
     let output = Output()
     let store = try storeOptions.open(.reader)
     var filter = try items.filter(store)
-    // An export leaves out nothing that was not excluded, since a newer program may read it.
+    // Without an option that selects kinds, unlisted kinds are exported, too, since a newer program may read
+    // them.
     filter.includesUnlistedKinds = items.kind == nil
     var writer = try writer(store, output)
     writer.begin()
@@ -98,8 +99,8 @@ struct ExportCommand: ClassifiedCommand {
   }
 }
 
-/// Readings as documents of another format, each with all parts of the identity. Content that the format
-/// cannot represent is counted.
+/// Writes readings as documents of another program's format, each with all parts of its identity. Items that
+/// this format cannot contain are counted.
 struct DocumentItemWriter<Writer: ReadingDocumentWriter>: ItemWriter {
   private let output: Output
   private var writer: Writer

@@ -5,7 +5,7 @@ import CommandParts
 import Formats
 import Logbook
 
-/// `glucoport formats`: the export formats that import reads, or everything about one of them.
+/// The command `formats`, which lists the export formats that `import` reads, or describes one of them.
 struct FormatsCommand: ClassifiedCommand {
   static let actionClass = ActionClass.local
   static let configuration = CommandConfiguration(
@@ -51,17 +51,17 @@ private struct FormatObject: Encodable {
   let summary: String
 }
 
-/// The description of a format as text.
+/// Describes formats as text.
 enum FormatText {
   private static let columns = 78
 
-  /// The line in the list of all formats.
+  /// The line for a format in the list of all formats.
   static func line(_ format: ExportFormatInfo) -> String {
     let blanks = String(repeating: " ", count: max(1, 15 - format.id.count))
     return "\(format.id)\(blanks)\(format.title): \(format.summary)"
   }
 
-  /// All facts about a format.
+  /// The complete description of a format.
   static func lines(_ format: ExportFormatInfo) -> [String] {
     let page = format.page
     let parts = [
@@ -72,7 +72,7 @@ enum FormatText {
       + parts.flatMap { title, items in [title] + items.flatMap(indented) }
   }
 
-  /// A text as lines that fit into a terminal. Lines after the first are indented further.
+  /// The lines of a text for a terminal. All lines after the first are indented further.
   private static func indented(_ text: String) -> [String] {
     var lines: [String] = []
     var line = " "
@@ -87,7 +87,8 @@ enum FormatText {
   }
 }
 
-/// Everything about a format, as `formats NAME --json` prints it; glucoport-json(5) documents its members.
+/// The complete description of a format, as `formats NAME --json` prints it; glucoport-json(5) documents its
+/// members.
 struct FormatPageObject: Encodable {
   let id: String
   let title: String

@@ -5,7 +5,7 @@ import CommandParts
 import Logbook
 import LogbookStore
 
-/// `glucoport latest`: the newest glucose reading, for status bars and other programs.
+/// The command `latest`, which prints the newest glucose reading for status bars and other programs.
 struct LatestCommand: ClassifiedCommand {
   static let actionClass = ActionClass.local
   static let configuration = CommandConfiguration(
@@ -39,9 +39,10 @@ struct LatestCommand: ClassifiedCommand {
   }
 }
 
-/// The newest glucose reading of a store, and how fast the value of its sensor changes.
+/// The newest glucose reading of a store, with the trend of its sensor.
 struct LatestReading {
-  /// The direction of a change, by the limits of Nightscout and Dexcom: 1, 2 and 3 mg/dL a minute.
+  /// The direction in which glucose changes. The limits are those of Nightscout and Dexcom: 1, 2 and 3 mg/dL
+  /// a minute.
   enum Trend: String {
     case risingFast = "rising-fast"
     case rising
@@ -51,7 +52,7 @@ struct LatestReading {
     case falling
     case fallingFast = "falling-fast"
 
-    /// - Parameter speed: the change in mg/dL a minute.
+    /// - Parameter speed: the change in mg/dL per minute.
     init(speed: Double) {
       self =
         switch speed {
@@ -78,27 +79,29 @@ struct LatestReading {
     }
   }
 
-  /// How far a reading may be ahead of the clock of this computer, in seconds.
+  /// The maximum time by which a reading may be ahead of this computer's clock, in seconds.
   private static let maxAheadSeconds: Int64 = 600
-  /// Values of one sensor that are this many seconds apart show a trend. Sensors send a value each 1, 5 or 15 minutes.
+  /// The distance of two values of one sensor that show a trend, in seconds. Sensors send a value each 1, 5
+  /// or 15 minutes.
   private static let trendSeconds: ClosedRange<Int64> = 240...960
-  /// Enough values for a trend, if several sensors send one each minute.
+  /// The number of readings that are read first. It is enough for a trend even if several sensors send a
+  /// value each minute.
   private static let readCount = 64
 
   let reading: StoredReading
-  /// The earlier value of the same sensor; nil without one.
+  /// An earlier value of the same sensor, for the trend; nil without one.
   let earlier: StoredReading?
-  /// The age in seconds, which is negative for a reading whose clock is ahead.
+  /// The age of the reading in seconds. It is negative if the reading's clock is ahead.
   let age: Int64
 
   /// - Parameter now: the host's clock in UTC seconds.
-  /// - Returns: nil without a sensor value or a finger stick.
+  /// - Returns: nil if the store has neither a sensor value nor a finger stick.
   init?(in store: Store, now: Int64) throws {
     var filter = ItemFilter()
     (filter.readingKinds, filter.recordKinds) = ([.cbg, .smbg], [])
     filter.until = max(now, Release.date) + Self.maxAheadSeconds
     var (count, readings): (Int, [StoredReading]) = (Self.readCount, [])
-    // Only a store with many tests of control solution needs a second round.
+    // A store with many tests of control solution may need further rounds, with more readings each time.
     while true {
       filter.newest = count
       var found = 0
@@ -121,7 +124,7 @@ struct LatestReading {
       } : nil
   }
 
-  /// The change since the earlier value, in a unit; nil without two numbers.
+  /// The change since the earlier value, in this unit; nil unless both values are numbers.
   func change(in unit: GlucoseUnit) -> Double? {
     guard let later = reading.measurement.quantity, let earlier = earlier?.measurement.quantity else {
       return nil
@@ -129,13 +132,13 @@ struct LatestReading {
     return later.converted(to: unit).number - earlier.converted(to: unit).number
   }
 
-  /// The trend; nil without an earlier value.
+  /// The trend; nil without an earlier value that is a number.
   var trend: Trend? {
     guard let earlier, let change = change(in: .milligramsPerDecilitre) else { return nil }
     return Trend(speed: change * 60 / Double(reading.utc - earlier.utc))
   }
 
-  /// The value in a unit, as lists show it.
+  /// The value in this unit, as lists show it.
   func value(in unit: GlucoseUnit) -> String {
     switch reading.measurement {
     case .value(let quantity): quantity.displayed(in: unit)
@@ -144,7 +147,7 @@ struct LatestReading {
     }
   }
 
-  /// One line: value, unit, trend, age, kind and time.
+  /// The reading on one line: value, unit, trend, age, kind and time.
   func line(in unit: GlucoseUnit) -> String {
     let arrow = trend.map { " \($0.arrow)" } ?? ""
     let kind = reading.kind == .cbg ? "sensor" : "finger stick"
@@ -188,7 +191,7 @@ private struct LatestObject: Encodable {
       case .low: "low"
       case .high: "high"
       }
-    // A difference of decimal numbers has digits that no source gave.
+    // The difference is rounded, since it would otherwise show digits that no source stated.
     change = latest.change(in: unit).map { ($0 * 10).rounded() / 10 }
     changeSeconds = change == nil ? nil : latest.earlier.map { reading.utc - $0.utc }
     trend = latest.trend?.rawValue

@@ -4,7 +4,7 @@ import ArgumentParser
 import CommandParts
 import LogbookStore
 
-/// `glucoport list`: shows readings and records in the order of time.
+/// The command `list`, which lists readings and records in the order of time.
 struct ListCommand: ClassifiedCommand {
   static let actionClass = ActionClass.local
   static let configuration = CommandConfiguration(

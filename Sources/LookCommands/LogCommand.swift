@@ -5,7 +5,7 @@ import CommandParts
 import Logbook
 import LogbookStore
 
-/// `glucoport log`: the imports and changes, from which everything in the store comes.
+/// The command `log`, which lists the imports and changes from which the store's data come.
 struct LogCommand: ClassifiedCommand {
   static let actionClass = ActionClass.local
   static let configuration = CommandConfiguration(
@@ -42,8 +42,8 @@ struct LogCommand: ClassifiedCommand {
     try output.finish()
   }
 
-  /// Lists the imports and actions, newest first. An action comes after the import that was the latest at its
-  /// time.
+  /// Lists imports and actions, newest first. An action comes before the import that was the newest when it
+  /// was made.
   private func list(_ store: Store, _ output: Output) throws {
     var actions = try store.actions(limit: limit)[...]
     var shown = 0
@@ -80,7 +80,7 @@ struct LogCommand: ClassifiedCommand {
   }
 }
 
-/// An ingest with the number of its items that another source states, too, as `log --json` lists it.
+/// An ingest as `log --json` lists it, with the number of its items that another source states, too.
 struct ListedIngestObject: Encodable {
   private let ingest: IngestObject
   private let counting: DoubledCount
@@ -96,7 +96,7 @@ struct ListedIngestObject: Encodable {
   }
 }
 
-/// An ingest with the stored rejections, as `log NUMBER --json` prints it.
+/// An ingest with its stored rejections, as `log NUMBER --json` prints it.
 struct IngestDetailsObject: Encodable {
   private struct Rejections: Encodable {
     let rejections: [RejectionObject]

@@ -7,7 +7,7 @@ import Logbook
 import LogbookStore
 import Report
 
-/// The options for the device and the values in `stats`, `report` and `day`.
+/// The options of `stats`, `report` and `day` that select a device and the values.
 struct LookOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
@@ -27,10 +27,10 @@ struct LookOptions: ParsableArguments {
     try TargetsArgument.validate(targets)
   }
 
-  /// Prints on standard error what the figures do not show about their period.
+  /// Prints notes on standard error about data that the figures do not contain.
   ///
-  /// - Parameter command: shows the day of a reading, or the last days with readings; these options are added
-  ///   to it.
+  /// - Parameter command: returns the command that shows the day of a reading, or the last days with
+  ///   readings. These options are added to it.
   func note(
     _ query: StatsQuery, _ view: StatsView, _ output: Output, endsWithReadings: Bool = false,
     _ command: (DeviceTime) -> [String]
@@ -41,7 +41,8 @@ struct LookOptions: ParsableArguments {
     if let note { output.message("glucoport: \(note)") }
   }
 
-  /// A query with these options, and the unit that a person chose; nil for the unit of the first reading.
+  /// A query with these options, and the unit that a person chose. If the unit is nil, that of the first
+  /// reading is used.
   func query(_ store: Store) throws -> (query: StatsQuery, unit: GlucoseUnit?) {
     let display = try values.unit ?? store.displayUnit()
     var query = try StatsQuery(store: store, device: device, zone: try store.timezone(), now: Host.now())
@@ -51,13 +52,13 @@ struct LookOptions: ParsableArguments {
   }
 }
 
-/// The option for the unit of values, the same in all commands.
+/// The option for the unit of values, which is the same in all commands.
 struct UnitOptions: ParsableArguments {
   @Option(help: ArgumentHelp("Show values in this unit: mg/dL or mmol/L.", valueName: "unit"))
   var unit: GlucoseUnit?
 }
 
-/// The options for the period of figures.
+/// The options for the period that figures describe.
 struct PeriodOptions: ParsableArguments {
   @OptionGroup var range: RangeOptions
 
@@ -73,7 +74,7 @@ struct PeriodOptions: ParsableArguments {
     }
   }
 
-  /// Whether the period is the last days with readings.
+  /// Whether the period ends with the last reading, since no other period was given.
   var endsWithReadings: Bool { !range.isGiven }
 
   /// Sets the period of a query.
@@ -86,7 +87,7 @@ struct PeriodOptions: ParsableArguments {
   }
 }
 
-/// Typed targets: a name, or the lowest and the highest value.
+/// Glucose targets as a person types them: a name, or the lowest and the highest value.
 struct TargetsArgument {
   private enum Form {
     case named(Targets)
@@ -96,8 +97,8 @@ struct TargetsArgument {
   private let text: String
   private let form: Form
 
-  /// - Throws: `ValidationError` unless it is a name or a range, and for a range whose lower value is not the
-  ///   first.
+  /// - Throws: `ValidationError` for a text that is neither a name nor a range, and for a range whose first
+  ///   value is the higher one.
   static func validate(_ text: String) throws {
     if let targets = TargetsArgument(text) { return try targets.checkOrder() }
     throw ValidationError(
@@ -117,7 +118,7 @@ struct TargetsArgument {
     form = .range(low: low, high: high)
   }
 
-  /// The targets, with numbers in this unit. If it is nil, the size of the numbers decides.
+  /// The targets, with numbers in this unit. If `unit` is nil, the size of the numbers shows the unit.
   ///
   /// - Throws: `Failure` of category `usage` for a range that is empty or too wide.
   func targets(in unit: GlucoseUnit?) throws -> Targets {
@@ -147,7 +148,7 @@ struct TargetsArgument {
   }
 }
 
-/// How a picture is drawn.
+/// The options for drawing a picture in the terminal.
 struct PlotOptions: ParsableArguments {
   @Flag(help: "Draw with ASCII characters only.")
   var ascii = false
@@ -161,27 +162,27 @@ struct PlotOptions: ParsableArguments {
 
   var signs: PlotSigns { PlotSigns(isASCII: ascii) }
 
-  /// The width of the terminal, or 80.
+  /// The width of the terminal in columns; 80 if it is unknown.
   static var columns: Int { Host.terminalColumns(STDOUT_FILENO) }
 }
 
-/// Facts that figures do not show: that the period has no reading although the store has some, or that there
-/// are newer records.
+/// Facts that figures do not show: the period has no readings although the store has some, or there are newer
+/// records.
 struct PeriodNote {
   let query: StatsQuery
   let view: StatsView
 
-  /// The number of readings with a figure.
+  /// The number of readings that the figures include.
   static func readings(_ view: StatsView) -> Int {
     let total = view.result.total
     return total.sensor.readings + total.fingerSticks.readings + total.ketones.readings
   }
 
-  /// The sentence with the command to type; nil if there is nothing to report.
+  /// The note with a command to type; nil if there is nothing to note.
   ///
   /// - Parameters:
-  ///   - command: shows the day of a reading, or the last days with readings.
-  ///   - endsWithReadings: whether the period is the last days with readings, which excludes newer records.
+  /// - command: returns the command that shows the day of a reading, or the last days with readings.
+  /// - endsWithReadings: whether the period ends with the last reading, so that newer records are not in it.
   func text(_ command: (DeviceTime) -> String, endsWithReadings: Bool) throws -> String? {
     guard let newest = try query.newestReading() else { return nil }
     func without(_ days: String) -> String {

@@ -6,16 +6,16 @@ import Logbook
 import LogbookStore
 import Report
 
-/// The parts of a report that `--pages` names.
+/// The parts of a report that the option `--pages` selects.
 struct PagesArgument {
-  /// What the argument may name besides the parts: all that there are data for.
+  /// The word that selects every part for which there are data.
   private static let all = "all"
   static var names: [String] { ReportPart.allCases.map(\.rawValue) + [all] }
 
-  /// Nil for all.
+  /// The selected parts; nil for all.
   private let parts: Set<ReportPart>?
 
-  /// Nil for a text that names something else.
+  /// Nil for a text that contains an unknown name.
   init?(_ text: String) {
     if text == Self.all {
       parts = nil
@@ -28,13 +28,13 @@ struct PagesArgument {
     parts = Set(named.compactMap(\.self))
   }
 
-  /// The parts of a page, in their order.
+  /// The selected parts of a page, in their order.
   func parts(of page: ReportPage) -> [ReportPart] {
     parts.map { parts in ReportPart.allCases.filter(parts.contains) } ?? page.allParts
   }
 }
 
-/// `glucoport report`: a page with figures and pictures of a period, as HTML or PDF.
+/// The command `report`, which writes a page with figures and pictures of a period, as HTML or PDF.
 struct ReportCommand: PersonVisitor {
   static let actionClass = ActionClass.local
   static let configuration = CommandConfiguration(
@@ -97,8 +97,8 @@ struct ReportCommand: PersonVisitor {
   @Flag(help: "Print nothing on success.")
   var quiet = false
 
-  /// The lengths of the periods that are compared with the days before. Of a longer one, reading as many days again would take
-  /// most of the time that the page may need.
+  /// The lengths in days of periods that are compared with the time before. For a longer period, reading the
+  /// earlier one would take most of the time that the page may need.
   private static let comparedDays = 7...31
 
   var visitsAll: Bool { all != nil }
@@ -133,7 +133,7 @@ struct ReportCommand: PersonVisitor {
     let output = Output()
     let store = try storeOptions.open(.reader)
     let path = try all.map { try file(in: $0.path, of: store) } ?? outputPath
-    // Refused before the page is made, too.
+    // This is checked before the page is created, too.
     let protected = ProtectedFiles(store: store.path, remote: try store.remote())
     if path != "-" { try protected.refuse(path) }
     let (page, summary) = try page(store, path, output)
@@ -151,7 +151,7 @@ struct ReportCommand: PersonVisitor {
     }
   }
 
-  /// The file of a person's report in a folder.
+  /// The path of a person's report in a folder.
   private func file(in folder: String, of store: Store) throws -> String {
     guard Host.isFolder(folder) else {
       throw Failure(.missingInput, "\(displayed(folder)): No such folder; create it first")
@@ -165,19 +165,20 @@ struct ReportCommand: PersonVisitor {
 
   private var outputPath: String { output?.path ?? "-" }
 
-  /// The form that was asked for, else that of the file's name.
+  /// The form of the report: that of the option, or that which the file's name shows; otherwise HTML.
   private var form: ReportForm { format ?? ReportForm(nameOf: outputPath) ?? .html }
 
-  /// The person whose name is on the sheets; nil without one.
+  /// The person whose name is printed on the report; nil without a name.
   private func person(of store: Store) throws -> ReportPerson? {
     let named = try name ?? store.personName() ?? (all == nil ? nil : storeOptions.person)
     guard let named, !anonymise else { return nil }
-    // The date of birth is that of the name in the settings.
+    // The date of birth in the settings belongs to the name in the settings. It is not used with another
+    // name.
     let isOther = try name != nil && name != store.personName()
     return ReportPerson(name: named, born: try isOther ? "" : store.personBorn() ?? "")
   }
 
-  /// The bytes of the page, and its period with the number of its readings.
+  /// The bytes of the page, and a text with its period and the number of its readings.
   private func page(
     _ store: Store, _ path: String, _ output: Output
   ) throws -> (page: [UInt8], summary: String) {
@@ -207,7 +208,8 @@ struct ReportCommand: PersonVisitor {
     return (try bytes(ReportPage(contents, texts ?? .english), output), summary)
   }
 
-  /// The figures of as many days before a period. Few days differ by chance, and many are a year or a life.
+  /// The figures of a period of the same length before this one; nil if the period is too short or too long
+  /// to compare.
   private func earlier(
     in store: Store, _ period: Period, days: Int
   ) throws -> (figures: GroupFigures, dates: (first: String, last: String))? {
@@ -219,7 +221,7 @@ struct ReportCommand: PersonVisitor {
     return (figures, (String(dates.first.text.prefix(10)), String(dates.last.text.prefix(10))))
   }
 
-  /// The parts of the sources' holes in a period.
+  /// The periods for which the sources have no readings, limited to the period of the report.
   private func missing(in store: Store, _ view: StatsView, _ period: Period) throws -> [MissingTime] {
     let holes = Set(try store.sourcesWithHoles().flatMap(\.state.holes)).sorted { $0.from < $1.from }
     return holes.filter { $0.from < period.end && $0.until > period.start }.map { hole in
@@ -228,7 +230,7 @@ struct ReportCommand: PersonVisitor {
     }
   }
 
-  /// The options that a command for another period has, too.
+  /// The options that a command for another period must repeat.
   private var repeated: [String] {
     (pages.map { ["--pages", $0] } ?? []) + (name.map { ["--name", $0] } ?? [])
       + (anonymise ? ["--anonymise"] : [])

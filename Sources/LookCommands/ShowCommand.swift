@@ -5,7 +5,7 @@ import CommandParts
 import Logbook
 import LogbookStore
 
-/// `glucoport show`: everything about one reading or record.
+/// The command `show`, which prints everything about one reading or record.
 struct ShowCommand: ClassifiedCommand {
   static let actionClass = ActionClass.local
   static let configuration = CommandConfiguration(
@@ -58,10 +58,10 @@ struct ShowCommand: ClassifiedCommand {
   }
 }
 
-/// Writes the content of an attachment to a file, or queues its download for the person who asked for it.
+/// Writes the content of an attachment to a file. If the store does not have it, queues its download.
 struct AttachmentSaving {
   let options: StoreOptions
-  /// The file, or `-`.
+  /// The path of the file, or `-` for standard output.
   let target: String
   /// Whether an existing file is replaced.
   let replaces: Bool

@@ -11,14 +11,14 @@ enum StatsForm: String, ExpressibleByArgument, CaseIterable {
   case table, csv
 }
 
-/// What `stats` counts if two sources state the same.
+/// What `stats` counts if two sources state the same fact: one of both, or both.
 enum CountForm: String, ExpressibleByArgument, CaseIterable {
   case once, all
 }
 
 extension Grouping: ExpressibleByArgument {}
 
-/// `glucoport stats`: figures of a period, and of its days, hours or devices.
+/// The command `stats`, which prints figures of a period, and of its days, hours or devices.
 struct StatsCommand: ClassifiedCommand {
   static let actionClass = ActionClass.local
   static let configuration = CommandConfiguration(
@@ -84,10 +84,10 @@ struct StatsCommand: ClassifiedCommand {
   }
 }
 
-/// Figures as CSV: one row for each group, and one for the whole period. A figure without enough data is an
-/// empty cell.
+/// Figures as CSV: a row for each group, and one for the whole period. A figure for which there are not
+/// enough data is an empty cell.
 enum StatsTable {
-  /// A column and its cell for a group.
+  /// A column, with a function that returns its cell for a group.
   private struct StatsColumn: Sendable {
     let name: String
     let cell: @Sendable (GroupFigures, StatsView) -> String
@@ -106,7 +106,7 @@ enum StatsTable {
       StatsColumn(name) { group, _ in text(metric(group), 1) }
     }
 
-    /// A glucose value in the displayed unit.
+    /// A column with a glucose value in the displayed unit.
     static func glucose(_ name: String, _ metric: @escaping @Sendable (GroupFigures) -> Metric) -> StatsColumn
     {
       StatsColumn(name) { group, view in text(metric(group), view.unit.perMilligram) }
@@ -184,7 +184,7 @@ enum StatsTable {
   ]
 }
 
-/// Figures as text.
+/// Figures as text for a terminal.
 struct StatsText {
   private let view: StatsView
   private var total: GroupFigures { view.result.total }
@@ -234,7 +234,7 @@ extension StatsText {
     return lines + [episodeLine(sensor)]
   }
 
-  /// With many LO or HI, the mean is only a bound.
+  /// The mean. With many LO or HI, it is only a bound, and says so.
   private func bounded(_ mean: String) -> String {
     switch total.sensor.bound {
     case .orLower: "\(mean) or lower"
@@ -262,7 +262,7 @@ extension StatsText {
         name, limit, percents.sum(first, second), exact[first.rawValue] + exact[second.rawValue])
     }
     let (low, high) = (view.targets.low.number(in: view.unit), view.targets.high.number(in: view.unit))
-    // The rows with goals: no goal is for the low or the high range without the range past it.
+    // These rows combine two ranges, since goals apply to the sum: low with very low, high with very high.
     let above = view.targets.highest == nil ? nil : sum("above", ">\(number(high))", .high, .veryHigh)
     let below = sum("below", "<\(number(low))", .veryLow, .low)
     var lines = [line(.veryHigh), line(.high), above, line(.target), below, line(.low), line(.veryLow)]
@@ -280,7 +280,7 @@ extension StatsText {
       "  \(padded(name, 9)) \(padded(limits, 9)) \(padded(percent, 5, right: true)) %  \(padded(time, 11, right: true)) a day"
   }
 
-  /// The bounds of each range, lowest first.
+  /// The limits of each range as text, beginning with the lowest.
   private var rangeLabels: [String] {
     let (targets, unit) = (view.targets, view.unit)
     let step = unit == .milligramsPerDecilitre ? 1.0 : 0.1
@@ -396,7 +396,7 @@ extension StatsText {
       }
   }
 
-  /// One line of the table: figures, and the reason why some of them are missing.
+  /// One line of the table with the figures of a group, and the reason why some are missing.
   private func row(_ group: GroupFigures) -> [String] {
     let (sensor, fingers, amounts) = (group.sensor, group.fingerSticks, group.amounts)
     func short(_ metric: Metric, _ text: (Double) -> String) -> String { metric.number.map(text) ?? "—" }
@@ -426,7 +426,7 @@ extension StatsText {
     parts.filter { $0.count > 0 }.map { "\($0.name) \(grouped($0.count))" }
   }
 
-  /// The figure, or a dash with the reason.
+  /// The figure as text, or a dash with the reason why it is missing.
   private func figure(_ metric: Metric, _ text: (Double) -> String) -> String {
     switch metric {
     case .value(let number): text(number)
@@ -434,7 +434,7 @@ extension StatsText {
     }
   }
 
-  /// A glucose value, which is in mg/dL, in the displayed unit.
+  /// A glucose value given in mg/dL, in the displayed unit.
   private func glucose(_ milligrams: Double) -> String {
     view.unit == .milligramsPerDecilitre ? whole(milligrams) : decimal(milligrams * view.unit.perMilligram)
   }
@@ -464,7 +464,7 @@ extension String {
   }
 }
 
-/// The picture that `stats --plot` adds to the figures.
+/// The picture that `stats --plot` prints after the figures.
 struct StatsPicture {
   private let view: StatsView
 

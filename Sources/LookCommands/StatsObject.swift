@@ -33,13 +33,13 @@ struct StatsObject: Encodable {
   }
 }
 
-/// The amounts that one source states, whether they count or not.
+/// The amounts that one source states, even those that do not count.
 struct SourceAmountObject: Encodable {
   let source: String
   let total: Double
   let daysWithAny: Int
   let perDay: Double
-  /// The source whose amounts seem to be the same, so that both must not be added up.
+  /// Another source whose amounts seem to be the same, so that both must not be added; nil without one.
   let differsFrom: String?
   let shiftMinutes: Int?
 
@@ -64,7 +64,7 @@ struct SourceAmountObject: Encodable {
   }
 }
 
-/// The limits of the ranges.
+/// The limits between the glucose ranges.
 struct TargetsObject: Encodable {
   let name: String
   let veryLowBelow: Double
@@ -110,7 +110,7 @@ struct FiguresObject: Encodable {
   }
 }
 
-/// The figures of a sensor's own history.
+/// The figures of a sensor's history.
 struct SensorObject: Encodable {
   let readings: Int
   let lo: Int
@@ -166,7 +166,7 @@ struct SensorObject: Encodable {
   }
 }
 
-/// A goal for the share of one range, and whether it is reached.
+/// A goal for the share of one range, and whether it was reached.
 struct GoalObject: Encodable {
   let range: String
   let above: Double?
@@ -183,7 +183,7 @@ struct GoalObject: Encodable {
   }
 }
 
-/// The episodes of one kind.
+/// The number of episodes of one kind, such as low glucose.
 struct EpisodeObject: Encodable {
   let count: Int
   let withoutDeeper: Int
@@ -222,7 +222,7 @@ struct FingerSticksObject: Encodable {
   let ranges: JSONMembers<Range>
   let lbgi: Metric
   let hbgi: Metric
-  /// The amounts of each source; only for the whole period.
+  /// The amounts that each source states; only for the whole period.
   let sources: [SourceAmountObject]?
 
   init(_ fingers: FingerStickFigures, _ unit: GlucoseUnit, _ sources: [SourceAmountObject]?) {
@@ -247,16 +247,16 @@ struct FingerSticksObject: Encodable {
   }
 }
 
-/// The insulin in units.
+/// The amounts of insulin in units.
 struct InsulinObject: Encodable {
   let all: DailyAmount
   let basal: DailyAmount
   let bolus: DailyAmount
   let mixed: DailyAmount
   let withoutAmount: Int
-  /// The bolus insulin of each source; only for the whole period.
+  /// The bolus insulin that each source states; only for the whole period.
   let sources: [SourceAmountObject]?
-  /// The basal insulin of each source; only for the whole period.
+  /// The basal insulin that each source states; only for the whole period.
   let basalSources: [SourceAmountObject]?
 
   init(_ amounts: DailyAmounts, bolus: [SourceAmountObject]?, basal sources: [SourceAmountObject]?) {
@@ -269,11 +269,11 @@ struct InsulinObject: Encodable {
   }
 }
 
-/// The carbohydrates.
+/// The amounts of carbohydrates, in grams and in servings.
 struct CarbohydratesObject: Encodable {
   let grams: DailyAmount
   let servings: DailyAmount
-  /// The amounts of each source; only for the whole period.
+  /// The amounts that each source states; only for the whole period.
   let sources: [SourceAmountObject]?
 
   init(_ amounts: DailyAmounts, _ sources: [SourceAmountObject]?) {
@@ -288,6 +288,6 @@ private func members<Value: Encodable>(_ pairs: [(String, Value)]) -> JSONMember
 }
 
 extension GlucoseUnit {
-  /// The factor from mg/dL to this unit.
+  /// The factor that converts mg/dL to this unit.
   var perMilligram: Double { Quantity(1, .milligramsPerDecilitre).converted(to: self).number }
 }

@@ -6,23 +6,24 @@ package import Logbook
 
 /// The address of a remote: `https://host[:port][/prefix]`. It contains no secret, so it may be shown.
 package struct RemoteAddress: Hashable, Sendable {
-  /// Whether the exchange is encrypted.
+  /// Whether connections are encrypted, since the scheme is `https`.
   package let isEncrypted: Bool
-  /// Host and port, for messages.
+  /// The host and the port, for messages.
   package let host: String
   /// The host without the port and without the brackets of IPv6.
   let hostName: String
   let port: Int
-  /// Whether it is this machine.
+  /// Whether the host is this machine.
   let isLoopback: Bool
-  /// The address in its shortest form, without a slash at its end.
+  /// The address in its shortest form, without a final slash.
   package let text: String
 
   /// Parses an address.
   ///
-  /// - Parameter allowsPlainHTTP: whether `http` is permitted to another machine, although anyone on the network path
-  ///   can read it.
-  /// - Throws: `Failure` of category `configuration`. Its message does not quote a text that may contain a secret.
+  /// - Parameter allowsPlainHTTP: whether `http` is allowed to another machine, although everyone on the way
+  ///   can read the data.
+  /// - Throws: `Failure` of category `configuration`. Its message does not quote texts that may contain a
+  ///   secret.
   package init(_ text: String, allowsPlainHTTP: Bool) throws(Failure) {
     guard let parts = URLComponents(string: text), let scheme = parts.scheme?.lowercased(),
       scheme == "https" || scheme == "http", let host = parts.host?.lowercased(), !host.isEmpty
@@ -56,12 +57,12 @@ package struct RemoteAddress: Hashable, Sendable {
     self.text = "\(scheme)://\(self.host)\(end.map { path[...$0] } ?? "")"
   }
 
-  /// Whether both are of one server, by its name.
+  /// Whether both addresses have the same host name and port.
   package func isSameServer(as other: RemoteAddress) -> Bool {
     hostName == other.hostName && port == other.port
   }
 
-  /// Whether a text certainly is a host name and not a secret: it is in lower case and has a dot.
+  /// Whether a text is certainly a host name and not a secret: it is in lower case and contains a dot.
   private static func isHostName(_ text: String) -> Bool {
     let labels = text.split(separator: ".", omittingEmptySubsequences: false)
     let isPlain = text.utf8.allSatisfy {
@@ -71,7 +72,7 @@ package struct RemoteAddress: Hashable, Sendable {
       && labels.last.map { $0.count > 1 && $0.allSatisfy(\.isLetter) } ?? false
   }
 
-  /// Whether the host is this machine: 127.0.0.0/8, ::1 or localhost.
+  /// Whether the host is this machine: in 127.0.0.0/8, ::1 or localhost.
   private static func isLoopback(_ host: String) -> Bool {
     if host == "localhost" { return true }
     var four = in_addr()

@@ -2,21 +2,21 @@
 
 package import Logbook
 
-/// A kind of remote: how it is recognised, and its port. Each kind is one file and one line in `RemoteRegister`.
+/// A kind of remote, with its client. Each kind is one file, and one line in `RemoteRegister`.
 protocol RemoteKind: LogbookService {
-  /// The identifier of the kind in a store.
+  /// The id of the kind, which stores contain.
   static var id: String { get }
   /// The name for people.
   static var title: String { get }
-  /// Whether it offers `attachments`; a property of the kind, known without a request.
+  /// Whether the kind provides `attachments`. This is known without a request.
   static var takesAttachments: Bool { get }
 
-  /// Whether an address by itself shows that the remote is of this kind.
+  /// Whether an address shows by itself that the remote is of this kind.
   static func recognises(_ address: RemoteAddress) -> Bool
 
   init(_ exchange: RemoteExchange, token: Token)
 
-  /// - Parameter zone: the zone of the logbook, for a remote whose items may lack an offset.
+  /// - Parameter zone: the zone of the logbook, for a remote whose items may lack an offset; nil for UTC.
   init(_ exchange: RemoteExchange, token: Token, zone: LogbookZone?)
 }
 
@@ -24,28 +24,28 @@ extension RemoteKind {
   init(_ exchange: RemoteExchange, token: Token, zone: LogbookZone?) { self.init(exchange, token: token) }
 }
 
-/// A remote, and what is needed to connect to it.
+/// What is needed to connect to a remote.
 package struct RemoteLogin: Sendable {
-  /// The address.
+  /// The address of the remote.
   package let address: RemoteAddress
-  /// The secret.
+  /// The secret of the login.
   package let token: Token
   /// The program's name and version, for the header `User-Agent`.
   package let agent: String
   /// The zone of the logbook, for a remote whose items may lack an offset; nil for UTC.
   package let zone: LogbookZone?
-  /// The file with the only trusted certificates of authorities, in PEM form; nil for those that the system trusts.
+  /// The path of a PEM file with the only trusted authorities; nil for those that the system trusts.
   package let authorities: String?
-  /// The certificate of this client; nil if the remote does not require one.
+  /// The certificate of this client; nil if the remote requires none.
   package var clientCertificate: ClientCertificate?
-  /// The proxy; nil for none.
+  /// The proxy through which the remote is reached; nil for a direct connection.
   package var proxy: RemoteProxy?
-  /// Counts the transferred data.
+  /// Counts the requests and bytes.
   package let traffic: Traffic
-  /// Whether the first request may block its thread: it then needs no other one. Only for a program in which nothing else
-  /// runs meanwhile.
+  /// Whether the first request may block its thread. Then it needs no other thread. Only a program in which
+  /// nothing else runs at that time may set it.
   package var mayBlock = false
-  /// The instant at which every exchange ends, finished or not; nil for no limit.
+  /// When all exchanges end, finished or not; nil without a limit.
   package var end: ContinuousClock.Instant?
 
   package init(
@@ -61,25 +61,25 @@ package struct RemoteLogin: Sendable {
   }
 }
 
-/// A kind of remote for stores and for people.
+/// The description of a kind of remote.
 package struct RemoteKindInfo: Hashable, Sendable {
-  /// The identifier of the kind in a store.
+  /// The id of the kind, which stores contain.
   package let id: String
   /// The name for people.
   package let title: String
 }
 
-/// The supported remotes, in the order of recognition: the most certain address first.
+/// The supported kinds of remotes. Kinds whose addresses are recognised with more certainty come first.
 package enum RemoteRegister {
   static let kinds: [any RemoteKind.Type] = [
     NightscoutRemote.self,
     GlucoportRemote.self,
   ]
 
-  /// Every kind, in the order of recognition.
+  /// The descriptions of all kinds, in the order of recognition.
   package static var all: [RemoteKindInfo] { kinds.map { RemoteKindInfo(id: $0.id, title: $0.title) } }
 
-  /// The kind of the remote at an address.
+  /// The kind of remote that an address shows.
   ///
   /// - Throws: `Failure` of category `configuration` if no kind has such addresses.
   package static func kind(of address: RemoteAddress) throws(Failure) -> RemoteKindInfo {
@@ -89,9 +89,9 @@ package enum RemoteRegister {
     return RemoteKindInfo(id: kind.id, title: kind.title)
   }
 
-  /// The kind with this identifier.
+  /// The kind of remote with this id.
   ///
-  /// - Throws: `Failure` of category `usage` for an unknown identifier.
+  /// - Throws: `Failure` of category `usage` for an unknown id.
   package static func kind(named id: String) throws(Failure) -> RemoteKindInfo {
     guard let kind = all.first(where: { $0.id == id }) else {
       throw Failure(
@@ -100,14 +100,16 @@ package enum RemoteRegister {
     return kind
   }
 
-  /// Whether a kind of remote stores the content of attachments, in addition to the records that describe them.
+  /// Whether a kind of remote stores the contents of attachments, and not only the records that describe
+  /// them.
   package static func takesAttachments(_ id: String) -> Bool {
     kinds.contains { $0.id == id && $0.takesAttachments }
   }
 
-  /// Runs a body with a remote. The connection and its thread end with the body, so open it only for actual requests.
+  /// Runs `body` with a remote. Its connections and their thread end with `body`, so it should only be called
+  /// for actual requests.
   ///
-  /// - Parameter kind: the identifier of the kind in the store.
+  /// - Parameter kind: the id of the kind.
   /// - Throws: `Failure` of category `configuration` for an unknown kind, and errors of the body.
   package static func with<Value>(
     _ kind: String, _ login: RemoteLogin, isolation: isolated (any Actor)? = #isolation,
@@ -119,7 +121,7 @@ package enum RemoteRegister {
     }
   }
 
-  /// A remote whose requests use another transport than the network.
+  /// A remote whose requests use this transport in place of the network, for tests.
   package static func remote(
     _ kind: String, _ login: RemoteLogin, over transport: any HTTPTransport
   ) throws(Failure) -> any LogbookService {

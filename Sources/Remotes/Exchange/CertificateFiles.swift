@@ -3,18 +3,18 @@
 package import Logbook
 import NIOSSL
 
-/// Reads the certificates and the key in the settings of a remote.
+/// Reads the files with certificates and keys that a person set for a remote.
 package enum CertificateFiles {
   /// Checks whether a client certificate can be used, without connecting.
   ///
-  /// - Parameter now: UTC seconds.
-  /// - Returns: the time at which it expires, in UTC seconds.
-  /// - Throws: `Failure`: `missingInput` and `permission` for unreadable files, `permission` for a key that others can
-  ///   read. `configuration` for files that do not match, and for an expired certificate.
+  /// - Parameter now: the current time in UTC seconds.
+  /// - Returns: when the certificate expires, in UTC seconds.
+  /// - Throws: `Failure`: `missingInput` and `permission` for unreadable files, `permission` for a key that
+  ///   other users can read. `configuration` for files that do not match, and for an expired certificate.
   @discardableResult
   package static func check(_ client: ClientCertificate, at now: Int64) throws(Failure) -> Int64 {
     var tls = TLSConfiguration.makeClientConfiguration()
-    // Only the files matter here, not the system's trusted authorities.
+    // This check concerns only the files, so the system's trusted authorities are not loaded.
     tls.trustRoots = .certificates([])
     let end = try join(client, &tls)
     guard now <= end else {
@@ -41,18 +41,18 @@ package enum CertificateFiles {
     )
   }
 
-  /// Makes a connection present the certificate to a server that asks for one.
+  /// Adds the client certificate to the settings of connections, for servers that ask for one.
   ///
-  /// - Returns: the time at which it expires, in UTC seconds.
+  /// - Returns: when the certificate expires, in UTC seconds.
   @discardableResult
   static func join(_ client: ClientCertificate, _ tls: inout TLSConfiguration) throws(Failure) -> Int64 {
-    // The certificate is read first. If the two files are swapped, the error must not ask to restrict the permissions
-    // of a certificate.
+    // The certificate is read first. If a person swapped both files, the error for a readable key would give
+    // wrong advice about the certificate.
     let chain = try chain(client.certificateFile)
     tls.certificateChain = chain.map { .certificate($0) }
     tls.privateKey = .privateKey(try key(client.keyFile))
     do {
-      // The initialiser also checks that key and certificate match.
+      // This initialiser also checks whether key and certificate match.
       _ = try NIOSSLContext(configuration: tls)
     } catch {
       throw Failure(
@@ -79,7 +79,8 @@ package enum CertificateFiles {
   private static func key(_ path: String) throws(Failure) -> NIOSSLPrivateKey {
     let name = "key of the client certificate"
     let bytes = try RemoteFile.secret(path, as: name)
-    // Checked before the key is loaded, since loading would ask for the passphrase on the terminal.
+    // This is checked before the key is loaded, since loading it would ask for the passphrase on the
+    // terminal.
     if label("ENCRYPTED", in: bytes) {
       throw Failure(
         .configuration,
@@ -93,13 +94,14 @@ package enum CertificateFiles {
     }
   }
 
-  /// The certificates of a PEM text; nil if one is damaged or there are none.
+  /// The certificates in a PEM text; nil if one is damaged or there are none.
   private static func certificates(_ bytes: [UInt8]) -> [NIOSSLCertificate]? {
     do {
       let certificates = try NIOSSLCertificate.fromPEMBytes(bytes)
       return certificates.isEmpty ? nil : certificates
     } catch {
-      // The library states neither line nor cause. The callers' message covers both cases.
+      // The library states neither line nor cause. The callers' message fits both a damaged file and one
+      // without certificates.
       return nil
     }
   }

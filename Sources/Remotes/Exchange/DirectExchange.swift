@@ -4,27 +4,29 @@ import Glibc
 import Logbook
 import NIOHTTP1
 
-/// One request on a separate connection, without another thread, a pool or encryption: for a numeric address of this
-/// machine or a plain one. A run that finds nothing new makes no other request, and is over before a pool would be made.
+/// Sends one request on a separate connection, without another thread, a connection pool or encryption. It is
+/// only used for a numeric address without encryption. A run that finds nothing new makes only this request,
+/// so it ends before a pool would have been created.
 ///
 /// It blocks the thread of its caller.
 struct DirectExchange: Sendable {
-  /// The longest head of an answer.
+  /// The maximum length of an answer's head, in bytes.
   private static let maxHeadBytes = 64 << 10
-  /// The longest time in which a cancellation is not noticed.
+  /// The interval at which a wait checks whether the task was cancelled.
   private static let slice = Duration.milliseconds(500)
 
   private let address: RemoteAddress
   private let limits: ExchangeLimits
 
-  /// Nil for an address that needs encryption, or a name server.
+  /// Nil if the address needs encryption or a name server.
   init?(_ address: RemoteAddress, limits: ExchangeLimits) {
     guard !address.isEncrypted, Socket.isNumeric(address.hostName) else { return nil }
     (self.address, self.limits) = (address, limits)
   }
 
-  /// The answer to a request without a body, with its body as it was sent. Nil if there is no connection, or if the answer
-  /// is in a form that only a whole client reads, valid or not. Then that client sends the request, which changes nothing.
+  /// The answer to a request without a body. Its body is not decompressed. Nil if no connection was made, or
+  /// if the answer has a form that only the HTTP client can read. The client then sends the request again,
+  /// which is safe, since it changes nothing.
   func answer(
     to path: String, _ headers: HTTPHeaders, until end: ContinuousClock.Instant, _ traffic: Traffic
   ) throws(ServiceError) -> ExchangeAnswer? {
@@ -38,7 +40,7 @@ struct DirectExchange: Sendable {
     var bytes: [UInt8] = []
     while true {
       if let head = AnswerHead(bytes) {
-        // An interim answer precedes the actual one.
+        // An interim answer, which the actual answer follows.
         if (100..<200).contains(head.status), head.status != 101 {
           bytes.removeFirst(head.byteCount)
           continue
@@ -57,14 +59,14 @@ struct DirectExchange: Sendable {
     }
   }
 
-  /// The request; nil for one with characters that end a line.
+  /// The bytes of the request; nil if a text in it contains characters that would end a line.
   private static func head(of path: String, _ headers: HTTPHeaders, _ address: RemoteAddress) -> [UInt8]? {
     var lines = ["GET \(address.text.dropFirst("http://\(address.host)".count))\(path) HTTP/1.1"]
     lines.append("Host: \(address.host)")
     lines += headers.map { "\($0.name): \($0.value)" }
     lines.append("Connection: close")
     let isClean = lines.allSatisfy { $0.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F } }
-    // A space in the path would end it.
+    // A space in the path would end it early.
     guard isClean, !path.utf8.contains(0x20), !address.text.utf8.contains(0x20) else { return nil }
     return Array(lines.joined(separator: "\r\n").utf8) + Array("\r\n\r\n".utf8)
   }
@@ -110,7 +112,7 @@ extension DirectExchange {
     }
   }
 
-  /// The number of bytes that were moved; 0 if the socket is not ready after all.
+  /// The number of bytes that were sent or received; 0 if the socket was not ready.
   private func moved(_ result: Result<Int, Socket.Problem>) throws(ServiceError) -> Int {
     switch result {
     case .success(let count): return count
@@ -120,7 +122,7 @@ extension DirectExchange {
     }
   }
 
-  /// Whether the socket is ready before an instant.
+  /// Waits until the socket is ready. Returns false if the time limit passes first.
   private func wait(
     for events: Int32, _ socket: Socket, _ end: ContinuousClock.Instant
   ) throws(ServiceError) -> Bool {
@@ -133,17 +135,17 @@ extension DirectExchange {
   }
 }
 
-/// The start of an answer of HTTP/1.1, up to the body.
+/// The beginning of an answer in HTTP/1.1, up to its body.
 struct AnswerHead {
   let status: Int
   let headers: HTTPHeaders
-  /// Its length with the empty line at its end.
+  /// The length of the head in bytes, including the empty line at its end.
   let byteCount: Int
 
-  /// Whether the bytes hold a whole head, in any form.
+  /// Whether the bytes contain a complete head, valid or not.
   static func isComplete(_ bytes: [UInt8]) -> Bool { end(in: bytes) != nil }
 
-  /// Nil if the bytes do not begin with a whole head.
+  /// Nil if the bytes do not begin with a complete and valid head.
   init?(_ bytes: [UInt8]) {
     guard let end = Self.end(in: bytes),
       let text = String(validating: bytes[..<(end - 4)], as: UTF8.self)
@@ -162,9 +164,9 @@ struct AnswerHead {
     (self.status, self.headers, byteCount) = (status, headers, end)
   }
 
-  /// The length of the body; nil if it is not stated exactly once.
+  /// The length of the body in bytes; nil unless it is stated exactly once.
   var bodyBytes: Int? {
-    // These have no body, whatever their headers say.
+    // Answers with these statuses have no body, whatever their headers state.
     if status == 204 || status == 304 { return 0 }
     let lengths = headers["Content-Length"]
     guard headers["Transfer-Encoding"].isEmpty, lengths.count == 1,
@@ -185,7 +187,7 @@ struct AnswerHead {
     value.lastIndex { $0 != " " && $0 != "\t" }.map(value.index(after:)) ?? value.startIndex
   }
 
-  /// The place after the empty line that ends a head.
+  /// The index of the first byte after the empty line that ends the head; nil if there is none.
   private static func end(in bytes: [UInt8]) -> Int? {
     guard bytes.count >= 4 else { return nil }
     for place in 0...(bytes.count - 4)
@@ -198,14 +200,14 @@ struct AnswerHead {
   }
 }
 
-/// A connection to a numeric address that never blocks, except to wait.
+/// A connection to a numeric address. Its functions never block, except those that wait.
 private final class Socket {
   struct Problem: Error {
     let code: Int32
   }
 
   private let descriptor: Int32
-  /// Whether the other side sends nothing more.
+  /// Whether the other side has closed its direction of the connection.
   private(set) var isAtEnd = false
 
   static func isNumeric(_ host: String) -> Bool {
@@ -213,7 +215,7 @@ private final class Socket {
     return inet_pton(AF_INET, host, &four) == 1 || inet_pton(AF_INET6, host, &six) == 1
   }
 
-  /// Begins to connect; nil if that fails at once.
+  /// Begins to connect; nil if this fails at once.
   init?(host: String, port: Int) {
     var hints = addrinfo()
     hints.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV
@@ -232,7 +234,7 @@ private final class Socket {
     }
   }
 
-  /// Whether connecting has succeeded.
+  /// Whether the connection was made successfully.
   var isConnected: Bool {
     var (code, length) = (Int32(0), socklen_t(MemoryLayout<Int32>.size))
     return getsockopt(descriptor, SOL_SOCKET, SO_ERROR, &code, &length) == 0 && code == 0
@@ -250,7 +252,7 @@ private final class Socket {
     return count < 0 ? .failure(Problem(code: errno)) : .success(count)
   }
 
-  /// Appends what has arrived.
+  /// Appends the bytes that have arrived, and returns their number.
   func receive(_ bytes: inout [UInt8]) -> Result<Int, Problem> {
     var buffer = [UInt8](repeating: 0, count: 64 << 10)
     let count = recv(descriptor, &buffer, buffer.count, 0)

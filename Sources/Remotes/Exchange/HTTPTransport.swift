@@ -8,15 +8,15 @@ import Synchronization
 /// A request to a remote.
 package struct ExchangeRequest: Sendable {
   package var method = HTTPMethod.GET
-  /// Path and query, relative to the address.
+  /// The path and the query, which are appended to the address of the remote.
   package var path: String
   package var headers: HTTPHeaders = [:]
   package var body: [UInt8]?
-  /// Whether the remote is known to accept a body compressed by gzip.
+  /// Whether the remote accepts a body that is compressed with gzip.
   var mayBePacked = true
 }
 
-/// A remote's answer of any status, with its body decompressed.
+/// An answer from a remote, with any status. Its body is decompressed.
 package struct ExchangeAnswer: Sendable {
   package var status: Int
   package var headers: HTTPHeaders
@@ -27,21 +27,21 @@ package struct ExchangeAnswer: Sendable {
   }
 }
 
-/// Sends requests to a remote: over the network, or to a replacement of it.
+/// Sends requests to a remote over the network. Tests use a replacement.
 package protocol HTTPTransport: Sendable {
-  /// Sends one request, once.
+  /// Sends one request exactly once.
   func carry(_ request: ExchangeRequest) async throws(ServiceError) -> ExchangeAnswer
 }
 
 /// The limits of one exchange with a remote.
 struct ExchangeLimits: Sendable {
-  /// The time until a connection exists.
+  /// The time limit for making a connection.
   var connect = Duration.seconds(10)
-  /// The time without a byte in either direction.
+  /// The maximum time without any data in either direction.
   var idle = Duration.seconds(30)
-  /// The total time. A full batch takes 20 s at 16 KiB/s.
+  /// The time limit for the whole exchange. A full batch takes 20 s at 16 KiB/s.
   var whole = Duration.seconds(180)
-  /// The maximum size of a body, compressed and decompressed.
+  /// The maximum size of a body in bytes, both compressed and decompressed.
   var bodyBytes = WireProtocol.maxBodyBytes
 }
 
@@ -53,11 +53,11 @@ package final class Traffic: Sendable {
 
   package init() {}
 
-  /// The number of requests.
+  /// The number of requests that were sent.
   package var requests: Int { requestCount.load(ordering: .relaxed) }
-  /// The number of bytes sent in bodies.
+  /// The number of bytes that were sent in bodies.
   package var sent: Int { sentBytes.load(ordering: .relaxed) }
-  /// The number of bytes received in bodies.
+  /// The number of bytes that were received in bodies.
   package var received: Int { receivedBytes.load(ordering: .relaxed) }
 
   func addRequest(bytes: Int) {

@@ -10,31 +10,31 @@ import NIOPosix
 import NIOSSL
 import Synchronization
 
-/// Sends requests by HTTP: limited in time and size, never redirected, never repeated, except one that `DirectExchange`
-/// leaves to the pool. It is independent of any remote's protocol.
+/// Sends requests by HTTP, within limits of time and size. Redirections are not followed. A request is not
+/// repeated, except one for which `DirectExchange` returned nil. It does not depend on a remote's protocol.
 struct PooledHTTPTransport: HTTPTransport {
-  /// Smaller bodies are sent uncompressed.
+  /// The minimum size in bytes of a body that is compressed.
   private static let packedFrom = 1024
 
-  /// The base of every request; also for messages.
+  /// The address of the remote, with which every request and message begins.
   let address: RemoteAddress
-  /// The proxy; also for messages.
+  /// The proxy, which messages name; nil without one.
   let proxy: RemoteProxy?
-  /// Whether this client presents a certificate; for messages.
+  /// Whether this client has a certificate. Messages mention it.
   let hasCertificate: Bool
-  /// Whether only certificate authorities from a file are trusted; for messages.
+  /// Whether only authorities in a file are trusted. Messages mention it.
   let hasAuthorities: Bool
   private let pool: LazyPool
-  /// For the first request, if it may block; nil if it may not.
+  /// Sends the first request if it may block the thread; nil if it may not.
   private let direct: DirectExchange?
   private let limits: ExchangeLimits
   private let agent: String
   private let traffic: Traffic
-  /// The instant at which the time of the whole run ends.
+  /// When the time limit of the whole run ends; nil without a limit.
   private let lastEnd: ContinuousClock.Instant?
 
-  /// Runs a body with a transport to a remote. Its separate thread begins with the first request that needs it, and ends
-  /// with the body.
+  /// Runs `body` with a transport to a remote. A thread for connections is started when a request needs it,
+  /// and ends with `body`.
   static func with<Value>(
     _ login: RemoteLogin, limits: ExchangeLimits,
     isolation: isolated (any Actor)? = #isolation, _ body: (PooledHTTPTransport) async throws -> Value
@@ -55,7 +55,7 @@ struct PooledHTTPTransport: HTTPTransport {
     do {
       try await pool.shutDown()
     } catch {
-      // The error of the body says more.
+      // If `body` failed, its error is more precise than this one.
       _ = try result.get()
       throw error
     }
@@ -63,7 +63,7 @@ struct PooledHTTPTransport: HTTPTransport {
   }
 
   func carry(_ request: ExchangeRequest) async throws(ServiceError) -> ExchangeAnswer {
-    // Servers also limit the decompressed size, so a larger body would be refused.
+    // Servers also limit the size after decompression, so a larger body would be refused.
     guard request.body?.count ?? 0 <= limits.bodyBytes else { throw .tooLarge }
     let start = ContinuousClock.now
     let end = min(start + limits.whole, lastEnd ?? start + limits.whole)
@@ -83,10 +83,11 @@ struct PooledHTTPTransport: HTTPTransport {
 }
 
 extension PooledHTTPTransport {
-  /// Sends one request, once, and passes the body of its answer on piece by piece, as it is sent.
+  /// Sends one request exactly once, and passes the body of the answer to `receive` piece by piece, without
+  /// decompressing it.
   ///
   /// - Parameters:
-  ///   - maxRefusalBytes: how much is read of the body of any status but 200.
+  /// - maxRefusalBytes: the maximum number of bytes that are read of a body if the status is not 200.
   ///   - receive: receives a piece, and whether the status is 200.
   /// - Returns: the answer without its body.
   /// - Throws: `ServiceError`, and errors of `receive`.
@@ -100,7 +101,8 @@ extension PooledHTTPTransport {
     var isReceiving = false
     do {
       var prepared = prepared(request)
-      // A compressed body would need the space of its content before its size is known; imports unpack with limits.
+      // Compression is not requested: the size of the content would be unknown before it is unpacked. Imports
+      // unpack files themselves, with limits.
       prepared.headers.replaceOrAdd(name: "Accept-Encoding", value: "identity")
       let response = try await pool.client().execute(prepared, deadline: .now() + TimeAmount(end - start))
       let isSuccess = response.status == .ok
@@ -109,7 +111,7 @@ extension PooledHTTPTransport {
       guard !isSuccess || length <= limit else { throw tooLong }
       var count = 0
       for try await piece in response.body {
-        // The client's own deadline ends with the head of the answer; a slow body ends here.
+        // The client's own time limit ends with the head of the answer, so a slow body is ended here.
         guard ContinuousClock.now < end else { throw HTTPClientError.deadlineExceeded }
         count += piece.readableBytes
         traffic.addReceived(bytes: piece.readableBytes)
@@ -130,7 +132,7 @@ extension PooledHTTPTransport {
 }
 
 extension PooledHTTPTransport {
-  /// The certificates that a login names; nil without. Their files are read before the first request.
+  /// The TLS settings with the certificates that a login names; nil if it names none.
   private static func certificates(_ login: RemoteLogin) throws(Failure) -> TLSConfiguration? {
     guard login.authorities != nil || login.clientCertificate != nil else { return nil }
     var tls = TLSConfiguration.makeClientConfiguration()
@@ -150,8 +152,8 @@ extension PooledHTTPTransport {
       tlsConfiguration: tls, redirectConfiguration: .disallow,
       timeout: .init(
         connect: TimeAmount(limits.connect), read: TimeAmount(limits.idle), write: TimeAmount(limits.idle)),
-      // Shorter than the limit of servers, which is 5 s in Node.js, so that no request uses a connection that is being
-      // closed.
+      // The idle time is shorter than that of servers, such as 5 s in Node.js. So no request uses a
+      // connection that the server is closing.
       connectionPool: .init(idleTimeout: .seconds(4)))
     // The caller decides when to retry.
     configuration.connectionPool.retryConnectionEstablishment = false
@@ -160,7 +162,8 @@ extension PooledHTTPTransport {
     return configuration
   }
 
-  /// The answer to the first request, if it is one without a body and needs no pool.
+  /// The answer to the run's first request, if it has no body and can be sent without the pool; otherwise
+  /// nil.
   private func directAnswer(
     to request: ExchangeRequest, until end: ContinuousClock.Instant
   ) throws(ServiceError) -> ExchangeAnswer? {
@@ -193,7 +196,7 @@ extension PooledHTTPTransport {
     return prepared
   }
 
-  /// Receives the body within the time limit. The client's own deadline ends with the head of the answer.
+  /// Receives the body within the time limit. The client's own time limit ends with the head of the answer.
   private func collect(
     _ response: HTTPClientResponse, until end: ContinuousClock.Instant
   ) async throws -> [UInt8] {
@@ -240,7 +243,7 @@ extension PooledHTTPTransport {
   }
 }
 
-/// A pool of connections with its thread, both made for the first request that needs them.
+/// A pool of connections with its thread. Both are created by the first request that needs them.
 private final class LazyPool: Sendable {
   private struct Made {
     let threads: MultiThreadedEventLoopGroup
@@ -251,12 +254,12 @@ private final class LazyPool: Sendable {
   private let made = Mutex<Made?>(nil)
   private let isUsed = Atomic(false)
 
-  /// - Parameter configuration: made with the pool.
+  /// - Parameter configuration: returns the settings, when the pool is created.
   init(_ configuration: @escaping @Sendable () -> HTTPClient.Configuration) {
     self.configuration = configuration
   }
 
-  /// Whether no request has been sent yet. True only once.
+  /// Whether no request was sent yet. It returns true only once.
   func isFirstUse() -> Bool { !isUsed.exchange(true, ordering: .relaxed) }
 
   func client() -> HTTPClient {
@@ -299,7 +302,8 @@ extension TimeAmount {
 }
 
 extension PooledHTTPTransport {
-  /// The error for the caller. The client's own message may contain the address of the request, so it is never shown.
+  /// The error for a caller. The client's own message is never shown, since it may contain the address of the
+  /// request.
   func serviceError(for error: any Error) -> ServiceError {
     switch error {
     case let error as HTTPClientError: serviceError(for: error)
@@ -351,7 +355,7 @@ extension PooledHTTPTransport {
 
   private var proxyName: String { proxy.map { "\($0)" } ?? "" }
 
-  /// Names the proxy, which may be the cause instead of the remote.
+  /// The end of a message that names the proxy, since the proxy may be the cause.
   private var way: String { proxy.map { " through the proxy \($0)" } ?? "" }
 
   private func reason(_ error: NIOConnectionError) -> String {

@@ -4,9 +4,10 @@ import Foundation
 import Logbook
 import NIOHTTP1
 
-/// Exchanges with one remote, whose errors never contain the login's secret. It is independent of any remote's protocol.
+/// Exchanges requests and answers with one remote. Its errors never contain the secret of the login. It does
+/// not depend on a remote's protocol.
 struct RemoteExchange: Sendable {
-  /// For messages.
+  /// The address of the remote, with which messages begin.
   let address: RemoteAddress
   private let token: Token
   private let transport: any HTTPTransport
@@ -18,7 +19,7 @@ struct RemoteExchange: Sendable {
     self.transport = transport
   }
 
-  /// Runs a body with exchanges over the network, on a separate thread that ends with the body.
+  /// Runs `body` with an exchange over the network, which ends with `body`.
   static func with<Value>(
     _ login: RemoteLogin, limits: ExchangeLimits = ExchangeLimits(),
     isolation: isolated (any Actor)? = #isolation, _ body: (RemoteExchange) async throws -> Value
@@ -28,14 +29,14 @@ struct RemoteExchange: Sendable {
     }
   }
 
-  /// Sends a request and returns its answer.
+  /// Sends a request exactly once, and returns the answer.
   func send(_ request: ExchangeRequest) async throws(ServiceError) -> ExchangeAnswer {
     try await transport.carry(request)
   }
 
-  /// A remote's text for messages: limited, on one line, without the secret.
+  /// A text from a remote in a form for messages: of limited length, on one line, and without the secret.
   func sanitised(_ words: String) -> String {
-    // Redacted before truncation: a part of the secret would not be found.
+    // The secret is removed before the text is truncated, since a truncated secret would not be found.
     let line = token.redacted(words).unicodeScalars.map {
       $0.properties.generalCategory == .control ? " " : $0
     }
@@ -47,20 +48,21 @@ struct RemoteExchange: Sendable {
 }
 
 extension RemoteAddress {
-  /// An error of this remote, which begins with its host.
+  /// The error for a remote that cannot be reached. The message begins with its host.
   func unavailable(_ reason: String) -> ServiceError { .unavailable("\(host): \(reason)") }
-  /// A violation of the protocol by this remote; the message begins with its host.
+  /// The error for a remote that violates its protocol. The message begins with its host.
   func violation(_ reason: String) -> ServiceError { .protocolViolation("\(host): \(reason)") }
 }
 
 extension RemoteExchange {
-  /// The error for an answer without success, by its status only: its meaning in HTTP, and usual answers of proxies.
+  /// The error for an unsuccessful answer, only by its status: its meaning in HTTP, and what proxies usually
+  /// mean by it.
   ///
-  /// - Parameter words: the remote's message, if its answer has one.
+  /// - Parameter words: the remote's message; empty if the answer contains none.
   func serviceError(for answer: ExchangeAnswer, words: String = "") -> ServiceError {
     let said = words.isEmpty ? "it answers with status \(answer.status)" : sanitised(words)
     switch answer.status {
-    // Other redirections have no target.
+    // Other redirections have no target address.
     case 301, 302, 303, 307, 308: return redirection(answer)
     case 401, 403, 407: return .loginRefused("\(address.host): \(said)")
     case 408, 502, 504: return unavailable(said)
@@ -72,16 +74,17 @@ extension RemoteExchange {
     }
   }
 
-  /// Advice about the most frequent reasons, for an answer that states no reason.
+  /// Advice for an answer without a reason, about the most frequent causes.
   private static let advice =
     "which is unexpected for this type of remote; check the address with its path, and the type ('glucoport remote set --type')"
 
-  /// The seconds to wait that the answer asks for.
+  /// The wait in seconds that the answer asks for; nil if it does not.
   func retryAfter(_ answer: ExchangeAnswer) -> Int? {
     RetryAfter.seconds(answer.headers.first(name: "Retry-After"), date: answer.headers.first(name: "Date"))
   }
 
-  /// Redirections are not followed, so that a token is only sent to the configured host. The message states the target.
+  /// The error for a redirection, which names its target. Redirections are not followed, so that a token is
+  /// only sent to the configured host.
   private func redirection(_ answer: ExchangeAnswer) -> ServiceError {
     let target = answer.headers.first(name: "Location").flatMap { URLComponents(string: $0) }
     guard let host = target?.host, let scheme = target?.scheme else {

@@ -4,24 +4,26 @@ import Foundation
 import Glibc
 package import Logbook
 
-/// The proxy for a remote. Its login appears in no message, log or dump.
+/// The proxy through which a remote is reached. Its user name and password are not part of any message, log
+/// or dump.
 package struct RemoteProxy: Sendable {
   enum Kind {
-    /// An HTTP proxy with the method CONNECT.
+    /// An HTTP proxy that is used with the method CONNECT.
     case http
-    /// SOCKS, version 5, which also resolves the remote's address.
+    /// A SOCKS proxy of version 5, which also resolves the name of the remote.
     case socks
   }
 
   let kind: Kind
   let host: String
   let port: Int
-  /// User and password of an HTTP proxy; nil without.
+  /// The user and password for an HTTP proxy; nil without a login.
   let login: (user: String, password: String)?
 
-  /// The proxy in the environment for a remote; nil for none. This machine is reached directly, and unencrypted
-  /// connections only use SOCKS.
+  /// The proxy that the environment sets for a remote; nil without one. This machine is always reached
+  /// directly. For an unencrypted connection, only a SOCKS proxy is used.
   ///
+  /// - Parameter environment: returns the value of an environment variable.
   /// - Parameter environment: returns the value of an environment variable.
   /// - Throws: `Failure` of category `configuration` for an unusable proxy. Its message names only the variable.
   package init?(
@@ -46,8 +48,8 @@ package struct RemoteProxy: Sendable {
 
   private init(_ text: String, from name: String) throws(Failure) {
     let url = text.contains("://") ? text : "http://" + text
-    // Text after the port may be the rest of a password with a character that ends the host. Then the start of the
-    // password would be shown as host and port.
+    // Further text after the port may be the rest of a password that contains a character which ends the
+    // host. Then host and port would be the start of the password, and would be shown.
     guard let parts = URLComponents(string: url), let host = parts.host, Self.isHost(host),
       (1...65535).contains(parts.port ?? 80), ["", "/"].contains(parts.percentEncodedPath),
       parts.query == nil, parts.fragment == nil
@@ -75,26 +77,27 @@ package struct RemoteProxy: Sendable {
     login = parts.user.map { ($0, parts.password ?? "") }
   }
 
-  /// Whether messages may contain it: it has neither blanks nor control characters.
+  /// Whether the text can be a host, so that messages may contain it: it has no blanks and control
+  /// characters.
   private static func isHost(_ host: String) -> Bool {
     !host.isEmpty && host.utf8.allSatisfy { $0 > 0x20 && $0 != 0x7F }
   }
 }
 
 extension RemoteProxy: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-  /// Excludes the login.
+  /// A text for messages, without the login.
   package var description: String {
     (kind == .socks ? "socks5://" : "http://") + (host.contains(":") ? "[\(host)]" : host) + ":\(port)"
   }
-  /// Excludes the login.
+  /// The same text, without the login.
   package var debugDescription: String { description }
-  /// Excludes the login from dumps, which print members.
+  /// An empty mirror, since dumps would otherwise print the login.
   package var customMirror: Mirror { Mirror(self, children: [:]) }
 }
 
-/// The hosts in the variable `NO_PROXY`, separated by commas or blanks. An entry is a name, which includes its
-/// subdomains, an address, a network such as `10.0.0.0/8` and `fd00::/8`, or `*` for all. Each may have a port. An
-/// address of IPv6 may have brackets, and needs them before a port: `[fd00::1]:443`, `[fd00::]/8:443`.
+/// The hosts in the variable `NO_PROXY`, separated by commas or blanks. An entry is a name, which includes
+/// its subdomains, an address, a network such as `10.0.0.0/8`, or `*` for all hosts. Each entry can have a
+/// port. An IPv6 address needs brackets if a port follows: `[fd00::1]:443`, `[fd00::]/8:443`.
 struct ProxyExceptions {
   private let entries: [Substring]
 
@@ -102,9 +105,9 @@ struct ProxyExceptions {
     entries = text.lowercased().split { $0 == "," || $0.isWhitespace }
   }
 
-  /// Whether a host is reached without a proxy.
+  /// Whether a host must be reached without the proxy.
   func contains(host: String, port: Int) -> Bool {
-    // A dot at the end does not change a name.
+    // A final dot does not change a host name.
     let name = Self.withoutLastDot(host.lowercased()[...])
     let bytes = Self.bytes(String(name))
     return entries.contains { entry in
@@ -123,7 +126,7 @@ struct ProxyExceptions {
     return !domain.isEmpty && (name == domain || name.hasSuffix("." + domain))
   }
 
-  /// Compares addresses and networks of one family bit by bit.
+  /// Whether an address is in a network, or equal to an address. They are compared bit by bit.
   private static func holds(_ pattern: Substring, for bytes: [UInt8]) -> Bool {
     let words = pattern.split(separator: "/", omittingEmptySubsequences: false)
     guard words.count <= 2, let first = words.first, let network = self.bytes(String(first)),
@@ -141,14 +144,15 @@ struct ProxyExceptions {
     name.hasSuffix(".") ? name.dropLast() : name
   }
 
-  /// Splits `name:port`, `[address]:port` and `[address]/bits:port`. An address of IPv6 without brackets has no port.
-  /// An invalid port becomes -1, which matches no host.
+  /// Splits `name:port`, `[address]:port` and `[address]/bits:port`. An IPv6 address without brackets has no
+  /// port. An invalid port becomes -1, which matches no host.
   private static func parts(_ entry: Substring) -> (pattern: Substring, port: Int?) {
     if entry.hasPrefix("["), let end = entry.firstIndex(of: "]") {
       let address = entry[entry.index(after: entry.startIndex)..<end]
       let rest = entry[entry.index(after: end)...]
       let bits = rest.prefix { $0 != ":" }
-      // Other text after the bracket would become part of the address.
+      // Any other text after the bracket makes the entry invalid. Otherwise it would become a part of the
+      // address.
       guard bits.isEmpty || bits.first == "/" else { return ("", nil) }
       let port = rest.dropFirst(bits.count)
       return (address + bits, port.isEmpty ? nil : number(port.dropFirst()) ?? -1)
@@ -159,12 +163,12 @@ struct ProxyExceptions {
     return (entry[..<colon], number(entry[entry.index(after: colon)...]) ?? -1)
   }
 
-  /// Parses a number of decimal digits without a sign.
+  /// The number in decimal digits without a sign; nil for any other text.
   private static func number(_ text: Substring) -> Int? {
     text.utf8.allSatisfy { $0 >= 0x30 && $0 <= 0x39 } ? Int(text) : nil
   }
 
-  /// The bytes of a numeric address; nil for a name. A mapped address of IPv4 becomes one of IPv4.
+  /// The bytes of a numeric address; nil for a name. An IPv4-mapped IPv6 address becomes an IPv4 address.
   private static func bytes(_ text: String) -> [UInt8]? {
     for (family, count) in [(AF_INET, 4), (AF_INET6, 16)] {
       var bytes = [UInt8](repeating: 0, count: count)
@@ -174,6 +178,6 @@ struct ProxyExceptions {
     return nil
   }
 
-  /// The prefix of a mapped address of IPv4 (RFC 4291 §2.5.5.2).
+  /// The prefix of IPv4-mapped IPv6 addresses (RFC 4291 §2.5.5.2).
   private static let mapped: [UInt8] = Array(repeating: 0, count: 10) + [0xFF, 0xFF]
 }

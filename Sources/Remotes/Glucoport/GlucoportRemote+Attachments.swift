@@ -34,7 +34,8 @@ extension GlucoportRemote: AttachmentService {
     case (409, .misplaced): return .misplaced(try held(answer))
     case (422, .wrongDigest): return .wrongDigest
     case (507, .full): return .full("\(exchange.address.host): \(message(in: answer))")
-    // With the server's own code the content is too large; from a proxy the status may mean the part.
+    // With the server's own code, the whole content is too large. From a proxy, the status may only concern
+    // the size of the part.
     case (413, .tooLarge): throw .refused("\(exchange.address.host): the attachment is too large for it")
     default: throw serviceError(for: answer)
     }
@@ -57,9 +58,10 @@ extension GlucoportRemote: AttachmentService {
     case (206, _):
       try checkContent(answer)
       return try part(answer, from: offset, limit: limit)
-    // The server's content ends before that offset.
+    // The server's content ends before the requested offset.
     case (416, _): return ContentPart(size: try held(answer).bytes, bytes: [])
-    // Only with the server's own code: a login page or a proxy knows nothing about a content.
+    // Only the server's own code counts here. A login page or a proxy with this status knows nothing about
+    // the content.
     case (404, .notFound): return nil
     default: throw serviceError(for: answer)
     }
@@ -67,7 +69,7 @@ extension GlucoportRemote: AttachmentService {
 }
 
 extension GlucoportRemote {
-  /// The path of a content. The digest of another node's record may be any text, such as a path.
+  /// The path of a content. It is checked, since the digest in a record of another node may be any text.
   private func path(of digest: String) throws(ServiceError) -> String {
     guard AttachmentContent.isDigest(digest) else {
       throw .refused(
@@ -76,8 +78,8 @@ extension GlucoportRemote {
     return WireProtocol.blobsPath + digest
   }
 
-  /// Refuses an answer that cannot be a content, such as the login page of a network. If stored, it would have a wrong
-  /// digest, and the content would not be requested again.
+  /// Throws for an answer that cannot be a content, such as the login page of a network. If it were stored,
+  /// its digest would be wrong, and the content would not be requested again.
   private func checkContent(_ answer: ExchangeAnswer) throws(ServiceError) {
     if answer.body.isEmpty { return }
     let type = answer.headers.first(name: "Content-Type")?.lowercased() ?? "no type"

@@ -4,7 +4,7 @@ import Logbook
 import LogbookAPI
 import NIOHTTP1
 
-/// A glucoport server, by glucoport-protocol(7).
+/// The client for a glucoport server, as glucoport-protocol(7) describes the protocol.
 struct GlucoportRemote: RemoteKind {
   static let id = "glucoport"
   static let title = "glucoport server"
@@ -19,7 +19,7 @@ struct GlucoportRemote: RemoteKind {
     self.token = token
   }
 
-  /// Any address is possible: people run this server on their own hosts.
+  /// Every address is accepted, since people run this server on their own hosts.
   static func recognises(_ address: RemoteAddress) -> Bool { true }
 
   var parts: (any PartService)? { self }
@@ -74,7 +74,7 @@ struct GlucoportRemote: RemoteKind {
 }
 
 extension GlucoportRemote: PartService {
-  /// The device times that can be written as text: the years 1 to 9999.
+  /// The shown times that can be written as text: the years 1 to 9999, in civil seconds.
   private static let times: ClosedRange<Int64> = -62_135_596_800...253_402_300_799
 
   func changes(
@@ -134,8 +134,8 @@ extension GlucoportRemote {
     }
   }
 
-  /// The error for an answer without success. Its code counts only with the status that belongs to it: a proxy may
-  /// answer, too.
+  /// The error for an unsuccessful answer. The code in its body is only used together with the status that
+  /// belongs to it, since a proxy may also have answered.
   func serviceError(for answer: ExchangeAnswer) -> ServiceError {
     let body: ErrorBody
     do throws(JSONError) {
@@ -146,7 +146,7 @@ extension GlucoportRemote {
     return serviceError(for: answer, body)
   }
 
-  /// The server's message in an answer without success.
+  /// The server's message in an unsuccessful answer; empty if there is none.
   func message(in answer: ExchangeAnswer) -> String {
     do throws(JSONError) {
       return exchange.sanitised(try ErrorBody(answer.body).message)
@@ -155,7 +155,7 @@ extension GlucoportRemote {
     }
   }
 
-  /// The error for an answer with a stated code, in its body or in its headers.
+  /// The error for an unsuccessful answer whose code was read from its body or its headers.
   func serviceError(for answer: ExchangeAnswer, _ body: ErrorBody) -> ServiceError {
     switch (answer.status, body.code) {
     case (400, .badRequest): return .refused("\(exchange.address.host): \(exchange.sanitised(body.message))")
@@ -201,7 +201,7 @@ extension GlucoportRemote: DigestService {
     let page = try await send(get("\(WireProtocol.digestsPath)?\(query)", run)) { (body) throws(JSONError) in
       try WireCodec.readRecordPage(body)
     }
-    // Ids must ascend, or the requests could loop.
+    // The ids must ascend. Otherwise the requests could repeat endlessly.
     let guids = (guid.map { [$0] } ?? []) + page.records.map(\.guid)
     guard zip(guids, guids.dropFirst()).allSatisfy({ $0 < $1 }) else {
       throw exchange.violation("it returned records that are not in order")
@@ -215,7 +215,7 @@ extension GlucoportRemote: PageService {
     let query = seconds.map { "?seconds=\($0)" } ?? ""
     let answer = try await exchange.send(
       ExchangeRequest(method: .POST, path: WireProtocol.pageLinksPath + query, headers: headers(nil)))
-    // The server has no pages, or does not know them.
+    // The server has no pages, or its version does not know them.
     if answer.status == 404 { return nil }
     return try read(answer) { (body) throws(JSONError) in try WireCodec.readPageLink(body) }
   }
@@ -229,7 +229,8 @@ extension GlucoportRemote: PurgeService {
       method: .DELETE, path: WireProtocol.logbookPath, headers: headers,
       body: WireCodec.writePurge(logbook: logbook.id, name: logbook.name))
     try await send(request) { (body) throws(JSONError) in
-      // The answer must be a JSON object, as proof that it is the server's; its content does not matter.
+      // The answer must be a JSON object, which shows that it is from the server. Its content does not
+      // matter.
       try JSONScanner.read(body) { (reader) throws(JSONError) in try reader.object { _, _ in false } }
     }
   }

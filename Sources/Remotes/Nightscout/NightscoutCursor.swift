@@ -4,9 +4,9 @@ import Foundation
 import Logbook
 import Nightscout
 
-/// How far a site has been pulled. All times are of the server's clock, in milliseconds.
+/// How far the changes of a site were pulled. All times are those of the server's clock, in milliseconds.
 struct NightscoutCursor: Codable, Hashable, Sendable {
-  /// A record in the last sweep, so that its removal can be noticed.
+  /// A record that was found in the last sweep. If a later sweep does not find it, it was removed.
   struct Seen: Codable, Hashable, Sendable {
     let revision: String
     let kind: String
@@ -14,43 +14,43 @@ struct NightscoutCursor: Codable, Hashable, Sendable {
     let offset: Int32
   }
 
-  /// The state of the last sweep.
+  /// The result of the last sweep. A sweep reads all events of the last days.
   struct Window: Codable, Hashable, Sendable {
-    /// Sweeps read events after this time.
+    /// A sweep reads events after this time.
     var start: Int64
-    /// The digest of the entries.
+    /// The digest of all entries in the sweep.
     var digest: String
-    /// The records in treatments.
+    /// The records in the treatments of the sweep, by guid.
     var seen: [String: Seen]
-    /// Rejected documents with their times, so that each is counted once.
+    /// The rejected documents, with the times of their events. With this list, each is counted only once.
     var refused: [String: Int64] = [:]
   }
 
-  /// Everything stored in this many milliseconds before the last request is requested again. The server stamps a write
-  /// before it becomes visible, and several instances have different clocks.
+  /// Documents that were stored in this time before the last request are requested again. The server sets the
+  /// time of a write before the write becomes visible, and several server instances have different clocks.
   static let overlap: Int64 = 60_000
-  /// The site states its clock in whole seconds, and with the delay of an answer.
+  /// The tolerance for comparisons with the site's clock; see `NightscoutTime.slack`.
   static let slack = NightscoutTime.slack
-  /// The interval between two reads of the history while no latest time changes: late writes can then only be in the
-  /// overlap. Each run's sweeps still read the events of the last days.
+  /// The time between two reads of the history while the latest times do not change. Such late writes can
+  /// only be in the overlap. The events of the last days are swept in each run.
   static let unfoundWait: Int64 = 6 * 3_600_000
-  /// The length of a sweep's period.
+  /// The length of the period that a sweep reads.
   static let sweptBack: Int64 = 2 * 86_400_000
-  /// The start of a sweep's period moves in steps of this size.
+  /// The start of this period only moves in steps of this size.
   private static let sweptStep: Int64 = 86_400_000 / 2
 
-  /// Everything stored before this time has been pulled.
+  /// All documents stored before this time were pulled.
   var complete: Int64
-  /// The start of the last round that read the history.
+  /// When the last round that read the history began.
   var asked: Int64
-  /// The latest time in each collection at that moment, as stated by the server.
+  /// The latest time in each collection at that moment, as the server stated it.
   var latest: [String: Int64]
   var window: Window
-  /// The time of the last search for entries that no search by time finds.
+  /// When entries that no search by time finds were last counted; nil for never.
   var unfoundAsked: Int64?
-  /// The number of such entries.
+  /// The number of these entries.
   var unfound: Int?
-  /// The rest of the current round; nil between rounds.
+  /// The remaining steps of the current round; nil between rounds.
   var round: NightscoutRound?
 
   init(asked: Int64, latest: [String: Int64]) {
@@ -69,7 +69,7 @@ struct NightscoutCursor: Codable, Hashable, Sendable {
     }
   }
 
-  /// The cursor's text for the store. Encoding it cannot fail.
+  /// The cursor as text for the store.
   var text: String {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
@@ -80,8 +80,8 @@ struct NightscoutCursor: Codable, Hashable, Sendable {
     }
   }
 
-  /// A position for a store that has sent these records and has not read the site since. A record deleted there before
-  /// the next sweep would otherwise leave no trace.
+  /// A position for a store that has sent these records and has not read the site since. With it, the next
+  /// sweep notices if such a record was deleted in the meantime.
   static func mark(_ sent: [String: Seen]) -> String? {
     guard !sent.isEmpty else { return nil }
     do {
@@ -91,7 +91,7 @@ struct NightscoutCursor: Codable, Hashable, Sendable {
     }
   }
 
-  /// The sent records in a mark; empty for any other mark.
+  /// The records in a text made by `mark`; empty for any other text.
   static func sent(_ mark: String?) -> [String: Seen] {
     guard let mark, mark.hasPrefix("sent ") else { return [:] }
     do {
@@ -101,10 +101,10 @@ struct NightscoutCursor: Codable, Hashable, Sendable {
     }
   }
 
-  /// The maximum number of remembered rejected documents. Further ones are counted again in every round.
+  /// The maximum number of rejected documents in the list. Further ones are counted again in each round.
   private static let maxRefused = 1000
 
-  /// Whether to count a rejected document: each is counted once, in whatever number of sweeps.
+  /// Whether to count a rejected document. Each is counted once, even if several sweeps find it.
   mutating func notesRefused(_ document: NightscoutDocument) -> Bool {
     guard window.refused[document.identifier] == nil else { return false }
     let time = document.treatmentInstant?.milliseconds ?? asked
@@ -114,7 +114,8 @@ struct NightscoutCursor: Codable, Hashable, Sendable {
     return true
   }
 
-  /// The start of the next period after a sweep at this time. It moves in steps, so that little changes between runs.
+  /// The start of the next sweep's period, if this sweep was made at `now`. It moves in steps, so that the
+  /// cursor rarely changes.
   func nextStart(at now: Int64) -> Int64 {
     now - Self.sweptBack > window.start + Self.sweptStep ? now - Self.sweptBack : window.start
   }
@@ -132,13 +133,13 @@ extension NightscoutCursor.Seen {
       offset: record.state.placement.utcOffset)
   }
 
-  /// A reading of a treatment, which is never removed.
+  /// A reading in a treatment. Its removal is not detected, since readings are never removed.
   init(_ reading: Reading) {
     self.init(
       revision: "", kind: "", seconds: reading.deviceTime.seconds, offset: reading.placement.utcOffset)
   }
 
-  /// A state that was sent.
+  /// A record that was sent in this state.
   init(_ state: RecordState, revision: String) {
     self.init(
       revision: revision, kind: state.kind.rawValue, seconds: state.deviceTime.seconds,
@@ -150,29 +151,29 @@ extension NightscoutCursor.Seen {
   var milliseconds: Int64 { (seconds - Int64(offset)) * 1000 }
 }
 
-/// One pass through all possible changes, over any number of pages.
+/// One pass over all possible changes. It may need several pages.
 struct NightscoutRound: Codable, Hashable, Sendable {
   enum Task: String, Codable, Sendable {
-    /// Writes and deletions by API v3; in a first pull, everything.
+    /// Writes and deletions by API v3. In the first round, these are all documents.
     case history
-    /// Writes by API v1, which leave no mark of change.
+    /// Writes by API v1, which do not change `srvModified`.
     case sweep
   }
 
   struct Step: Codable, Hashable, Sendable {
     let task: Task
     var walk: NightscoutWalk
-    /// Whether an earlier page belongs to the sweep, so that no single page is the whole sweep.
+    /// Whether the sweep began on an earlier page, so that no page contains the whole sweep.
     var isSplit = false
-    /// The records on earlier pages of a sweep of treatments.
+    /// The records on earlier pages of a sweep over treatments.
     var seen: [String: NightscoutCursor.Seen] = [:]
   }
 
-  /// The start of the round, and the latest times then.
+  /// When the round began, and the latest times in the collections at that moment.
   let asked: Int64
   let latest: [String: Int64]
   var steps: [Step]
 
-  /// Whether the round reads the history.
+  /// Whether the round reads the history. Otherwise it only sweeps.
   var readsHistory: Bool
 }

@@ -3,11 +3,11 @@
 import Logbook
 import Nightscout
 
-/// A page of changes: each item once, without this run's own writes.
+/// Collects a page of changes. Each item is in it once. Items that this run wrote itself are left out.
 struct NightscoutPage {
   let writer: NightscoutWriter
   private(set) var readings = ReadingBatch()
-  /// The number of rejected documents by reason.
+  /// The number of rejected documents, by reason.
   private(set) var notTaken: [String: Int] = [:]
   /// The indices of readings that other programs wrote.
   private(set) var foreign: Set<Int> = []
@@ -37,17 +37,17 @@ struct NightscoutPage {
     add(record.remote)
   }
 
-  /// Counts a rejected or partly rejected document.
+  /// Counts a document that was rejected completely or in part.
   mutating func refuse(_ reasons: [String]) {
     for reason in Set(reasons) { notTaken[reason, default: 0] += 1 }
   }
 
-  /// Counts documents rejected for one reason.
+  /// Counts several documents that were rejected for the same reason.
   mutating func refuse(_ reason: String, _ count: Int) {
     if count > 0 { notTaken[reason, default: 0] += count }
   }
 
-  /// A record that was removed without a trace.
+  /// Adds the tombstone of a record whose document was removed without a trace.
   mutating func add(tombstoneOf guid: String, _ seen: NightscoutCursor.Seen) {
     guard let kind = RecordKind(rawValue: seen.kind) else { return }
     let state = RecordState(
@@ -59,7 +59,7 @@ struct NightscoutPage {
     )
   }
 
-  /// Adds a record, or replaces its earlier state.
+  /// Adds a record, or replaces an earlier state of the same record.
   private mutating func add(_ record: RemoteRecord) {
     if let place = places[record.guid] {
       order[place] = record
@@ -69,7 +69,7 @@ struct NightscoutPage {
     }
   }
 
-  /// Whether this run wrote the document last. Another run of the same node may belong to a copy of the store. If it
-  /// was this store's run, its changes are known and have no effect.
+  /// Whether this run wrote the document last. Only the run is compared, since another run of the same node
+  /// may be of a copy of the store. If it was of this store, its changes are already known.
   private func isOwn(_ document: NightscoutDocument) -> Bool { NightscoutWriter(document.own) == writer }
 }

@@ -4,13 +4,13 @@ import Logbook
 import NIOHTTP1
 import Nightscout
 
-/// Fetches changes of others. The history has those of API v3. A sweep over event times finds changes without marks,
-/// such as those of API v1 and the web page.
+/// Pulls changes of others. The history contains changes by API v3. A sweep over the events of the last days
+/// finds changes by API v1 and the web page, which do not change `srvModified`.
 extension NightscoutRemote {
   private static let latestPath = "/api/v3/lastModified"
-  /// The number of requests without changes after which the caller is asked whether it still has time.
+  /// The maximum number of requests without changes in one call, so that the caller can check its time limit.
   private static let maxSteps = 4
-  /// The maximum number of records missing from sweeps that one run looks up individually.
+  /// The maximum number of records that one run looks up because a sweep did not find them.
   private static let maxSought = 50
 
   func changes(after cursor: String?, limit: Int, _ run: RunStamp) async throws(ServiceError) -> ChangePage? {
@@ -24,7 +24,7 @@ extension NightscoutRemote {
     for _ in 0..<Self.maxSteps where page.isEmpty && now.round != nil {
       try await step(&now, limit, &page, mayRepair: run.mayRepair)
     }
-    // A sweep without changes leaves the cursor as it was.
+    // If a sweep found no changes, the cursor is the same as before.
     if page.isEmpty, now == before { return nil }
     var changes = ChangePage(
       readings: page.readings, foreign: page.foreign, records: page.records, cursor: now.text,
@@ -33,8 +33,8 @@ extension NightscoutRemote {
     return changes
   }
 
-  /// Counts entries whose `date` is not a number of milliseconds, which no search by time finds. The search is repeated
-  /// every few hours, and each entry is counted once.
+  /// Counts entries that no search by time finds, since their `date` is not a number of milliseconds. They
+  /// are counted every few hours, and each is reported once.
   private func countUnfound(
     _ cursor: inout NightscoutCursor, _ page: inout NightscoutPage
   ) async throws(ServiceError) {
@@ -49,8 +49,9 @@ extension NightscoutRemote {
     (cursor.unfoundAsked, cursor.unfound) = (round.asked, max(count, cursor.unfound ?? 0))
   }
 
-  /// The first step of a round. A round without changes needs only two further requests. The history is read every few
-  /// hours, if a latest time changed, or if it is meaningless because an event is in the future.
+  /// The first request of a round. A round without changes needs only two further requests. The history is
+  /// read every few hours, and if a latest time has changed. It is always read if an event is in the future,
+  /// since the latest times then show nothing.
   private func begin(_ before: NightscoutCursor?) async throws(ServiceError) -> NightscoutCursor {
     let latest = try await latestTimes()
     let asked = try await session.now()
@@ -65,10 +66,10 @@ extension NightscoutRemote {
         readsHistory: true)
       return cursor
     }
-    // A server whose clock was set back stamps writes below earlier ones.
+    // A server whose clock was set back stores writes with times before earlier ones.
     let start = min(cursor.complete, asked - NightscoutCursor.overlap)
     let isUnchanged = latest == cursor.latest && latest.count == 2
-    // Everything up to here is pulled, now or in the next round that is late enough to see all writes.
+    // Whether everything up to the latest times was pulled, including writes that became visible late.
     let isComplete = latest.values.allSatisfy { $0 <= cursor.complete }
     let canWait =
       latest.values.allSatisfy { $0 <= cursor.asked + NightscoutCursor.slack }
@@ -82,7 +83,7 @@ extension NightscoutRemote {
         .init(task: .history, walk: .history(of: .treatments, from: start)),
       ]
     }
-    // Deletions on the web page change neither marks nor latest times; only a sweep notices them.
+    // Deletions on the web page change neither `srvModified` nor the latest times. Only a sweep notices them.
     let from = cursor.window.start
     steps += [
       .init(task: .sweep, walk: .events(of: .entries, from: from)),
@@ -92,8 +93,8 @@ extension NightscoutRemote {
     return cursor
   }
 
-  /// The latest time in each collection, of a change or of an event. It proves nothing by itself: an event in the
-  /// future keeps it constant.
+  /// The latest time in each collection, of a change or an event. If an event is in the future, it stays
+  /// constant and proves nothing.
   private func latestTimes() async throws(ServiceError) -> [String: Int64] {
     let answer = try await session.send(.GET, Self.latestPath)
     guard answer.status == 200, let result = NightscoutAnswer.value(answer)?["result"],
@@ -107,12 +108,13 @@ extension NightscoutRemote {
     return latest
   }
 
-  /// Performs one request of a round, and adds its result to the page.
+  /// Performs one request of a round, and adds the result to the page.
   private func step(
     _ cursor: inout NightscoutCursor, _ limit: Int, _ page: inout NightscoutPage, mayRepair: Bool
   ) async throws(ServiceError) {
     guard var round = cursor.round, var step = round.steps.first else { return finish(&cursor) }
-    // Entries of this run are excluded: the walk through the history would return all of them.
+    // Entries that this run wrote are excluded. Otherwise the walk through the history would return all of
+    // them.
     let isWritten = step.task == .history && step.walk.collection == .entries
     let documents = try await next(&step.walk, limit: limit, without: isWritten ? page.writer.run : nil)
     if mayRepair, step.walk.collection == .treatments {
@@ -137,12 +139,13 @@ extension NightscoutRemote {
     if round.steps.isEmpty { finish(&cursor) }
   }
 
-  /// Whether it is a tombstone of another program's document that was created and deleted since the last round.
+  /// Whether a document of another program was created and deleted since the last round, so that only its
+  /// tombstone is left.
   private func cameAndWent(_ document: NightscoutDocument, since asked: Int64) -> Bool {
     document.isDeleted && document.own == nil && (document["srvCreated"]?.integer ?? 0) > asked
   }
 
-  /// Remembers records in the history, since API v1 may delete them before the next sweep.
+  /// Remembers the records found in the history, since API v1 may delete them before the next sweep.
   private func noteSeen(
     _ document: NightscoutDocument, _ step: NightscoutRound.Step, _ cursor: inout NightscoutCursor
   ) {
@@ -180,7 +183,7 @@ extension NightscoutRemote {
     }
   }
 
-  /// Counts a rejected or partly rejected document.
+  /// Counts a document that was rejected completely or in part, unless it was counted before.
   private func refuse(
     _ document: NightscoutDocument, _ contents: NightscoutContents, _ cursor: inout NightscoutCursor,
     _ page: inout NightscoutPage
@@ -235,7 +238,8 @@ extension NightscoutRemote {
     cursor.window.seen = seen
   }
 
-  /// Of the records that a sweep no longer finds, those that were deleted. Autoprune removes others without a deletion.
+  /// Of the records that a sweep did not find, those that were deleted. Autoprune removes old ones, which is
+  /// not a deletion.
   private func gone(
     _ missing: [String: NightscoutCursor.Seen], _ seen: inout [String: NightscoutCursor.Seen]
   ) async throws(ServiceError) -> [(String, NightscoutCursor.Seen)] {
@@ -248,12 +252,12 @@ extension NightscoutRemote {
       let path = NightscoutRevision(item.value.revision, guid: item.key).path
       switch try await find(.treatments, path) {
       case .document(let document):
-        // It moved out of the period, or now belongs to another program.
+        // The record moved out of the period, or the document is now another program's.
         let records = NightscoutTreatment.records(document, zone)
         if !document.isMoved, !document.isWithdrawn, !records.contains(where: { $0.guid == item.key }) {
           gone.append((item.key, item.value))
         }
-      // It may have been moved in time out of the period, or withdrawn.
+      // The record may have been moved to another time, or may be withdrawn.
       case .deleted:
         if try await live(item.key) == nil, try await withdrawnKey(path) == nil {
           gone.append((item.key, item.value))
@@ -266,14 +270,15 @@ extension NightscoutRemote {
   }
 }
 
-/// Compares a store with a site, which has no digests: every valid document is read once, in the order of events.
+/// All documents of a site, for a comparison. A site has no digests, so every valid document is read once, in
+/// the order of events.
 extension NightscoutRemote: SnapshotService {
   func snapshot(
     after cursor: String?, limit: Int, _ run: RunStamp
   ) async throws(ServiceError) -> ChangePage {
     guard var walk = NightscoutWalk(snapshotAfter: cursor) else { throw .positionUnknown }
     let documents = try await next(&walk, limit: limit)
-    // Written by no run, so that this store's own documents are included.
+    // A writer that matches no run, so that this store's own documents are included.
     var page = NightscoutPage(writer: NightscoutWriter(RunStamp(node: "", number: 0, id: "")))
     for document in documents {
       let contents = document.contents(of: walk.collection, zone)
@@ -289,10 +294,10 @@ extension NightscoutRemote: SnapshotService {
 }
 
 extension NightscoutWalk {
-  /// The collection and the position of the next page.
+  /// The collection and the position at which the next page begins.
   fileprivate var snapshotCursor: String { "\(collection.rawValue) \(position)" }
 
-  /// The walk that continues there; nil for an invalid position.
+  /// The walk that continues at this position; nil for an invalid one.
   fileprivate init?(snapshotAfter cursor: String?) {
     guard let cursor else {
       self = .everything(of: .entries)

@@ -4,14 +4,14 @@ import Logbook
 import NIOHTTP1
 import Nightscout
 
-/// Sends records without a document: it may never have existed, be deleted, or have been pruned.
+/// Sends records that have no document. It may never have existed, or may have been deleted or pruned.
 extension NightscoutRemote {
   func afterDeletion(
     _ change: RecordChange, _ base: NightscoutRevision?, _ writer: NightscoutWriter
   ) async throws(ServiceError) -> RecordVerdict? {
     let identifier = base.map(\.path) ?? change.guid
-    // The record may continue in another document, or another node may have restored it. A store that has the record
-    // from an export does not know that document.
+    // The record may be in another document, or another node may have restored it. A store that imported the
+    // record does not know that document.
     if let document = try await moved(change) {
       return try await write(change, into: document, writer)
     }
@@ -20,7 +20,8 @@ extension NightscoutRemote {
       if let withdrawn { try await deleteWithdrawn(change, identifier: withdrawn, writer) }
       return .accepted(revision: tombstone(change).text(guid: change.guid))
     }
-    // Only a change based on the tombstone restores the record. A withdrawn record is shown again.
+    // A change restores a deleted record only if it is based on the tombstone. A withdrawn record is always
+    // restored.
     guard base?.isDeleted == true || withdrawn != nil else { return conflict(with: change) }
     return try await create(
       change, identifier: withdrawn ?? identifier, beside: neighbours(of: change), writer)
@@ -40,8 +41,8 @@ extension NightscoutRemote {
     return try await createBeside(change, base, writer)
   }
 
-  /// Whether the site has treatments before this time. If not, autoprune may have removed the missing one, instead of a
-  /// deletion.
+  /// Whether the site has treatments before this time. If not, autoprune may have removed the missing
+  /// document, which is not a deletion.
   func keeps(_ milliseconds: Int64) async throws(ServiceError) -> Bool {
     try await !search(
       .treatments, [("created_at$lt", NightscoutTime.utcText(milliseconds)), ("limit", "1")]
@@ -55,7 +56,7 @@ extension NightscoutRemote {
     return NightscoutRevision(state, path: identifier)
   }
 
-  /// The verdict for a record that is deleted on the site.
+  /// The verdict on a change of a record that is deleted on the site.
   func conflict(with change: RecordChange) -> RecordVerdict {
     if change.state.isDeleted { return .accepted(revision: tombstone(change).text(guid: change.guid)) }
     var state = change.state
@@ -64,14 +65,14 @@ extension NightscoutRemote {
       revision: tombstone(change).text(guid: change.guid), state: state, isBaseKnown: change.base != nil)
   }
 
-  /// Creates a document, unless a document of another program is the same record: an import of the site's export gives
-  /// both the same id.
+  /// Creates a document, unless a document of another program is the same record: both have the same guid if
+  /// the site's export was imported.
   private func createBeside(
     _ change: RecordChange, _ base: NightscoutRevision?, _ writer: NightscoutWriter
   ) async throws(ServiceError) -> RecordVerdict? {
     let others = try await neighbours(of: change)
     for document in others {
-      // Written as a treatment of glucoport, it would act as a bolus on the site.
+      // Written as a treatment of glucoport, this insulin would count as a bolus on the site.
       if NightscoutTreatment.isFilling(change.guid, of: document) {
         return .refused(reason: NightscoutTreatment.filling + " is no dose")
       }
@@ -84,31 +85,32 @@ extension NightscoutRemote {
         : .conflict(revision: theirs.revision, state: theirs.state, isBaseKnown: change.base != nil)
     }
     var identifier = change.guid
-    // An interrupted move in time leaves the first document.
+    // If a move was interrupted, the first document still exists.
     if let base, base.path != identifier, case .document = try await find(.treatments, identifier) {
       identifier = movedKey(change)
     }
     return try await create(change, identifier: identifier, beside: others, writer)
   }
 
-  /// The valid treatments in the second of the event.
+  /// The valid treatments at the second of the event.
   func neighbours(of change: RecordChange) async throws(ServiceError) -> [NightscoutDocument] {
     let date = NightscoutTreatment.milliseconds(change.state)
-    // One pattern covers both bounds: of two conditions on one field the site applies only the last.
+    // One pattern covers the whole second: of two conditions on one field, the site applies only the last.
     let second = NightscoutTime.utcText(date).prefix(19)
     return try await list(
       Self.path(.treatments), [("created_at$re", "^\(second)")], limit: Self.maxDocuments
     ).items.compactMap(NightscoutDocument.init)
   }
 
-  /// Nil if a document exists meanwhile.
+  /// Creates a document. Nil if one was created in the meantime.
   func create(
     _ change: RecordChange, identifier: String, beside others: [NightscoutDocument],
     _ writer: NightscoutWriter
   ) async throws(ServiceError) -> RecordVerdict? {
     let date = NightscoutTreatment.milliseconds(change.state)
     if let refusal = NightscoutTreatment.refusal(change.state) { return .refused(reason: refusal) }
-    // Without a key on one of them, the server treats two events of one type and time as the same.
+    // The server treats two events of one type and time as the same if one of them has no key. So the time is
+    // moved by some milliseconds.
     let event = NightscoutTreatment.eventType(change.state)
     let taken = Set(
       others.filter { $0["eventType"]?.text == event }.compactMap { $0.treatmentInstant?.milliseconds })
@@ -116,8 +118,8 @@ extension NightscoutRemote {
     var part = NightscoutPart(guid: change.guid, state: change.state, seen: [:], sent: [])
     part.note(change, at: try await session.now())
     var members = NightscoutTreatment.members(part, identifier: identifier, shift: shift, writer)
-    // A POST replaces an existing valid document, unless it states another mark of change; with such a mark it only
-    // creates.
+    // A POST replaces an existing valid document. If `srvModified` differs from that of the document, it only
+    // creates one.
     members["srvModified"] = .number(1)
     let answer = try await session.send(.POST, Self.path(.treatments), body: .object(members))
     if NightscoutAnswer.isStored(answer) {

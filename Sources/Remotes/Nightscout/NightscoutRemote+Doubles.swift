@@ -4,15 +4,15 @@ import Logbook
 import NIOHTTP1
 import Nightscout
 
-/// Removes doubles: two treatments with one key. A site looks up a key and stores the document in two separate steps.
-/// So two stores that upload the same import at the same moment create two documents of one record, and its dose counts
-/// twice.
+/// Removes doubles: two treatments with the same key. A site looks up a key and stores the document in two
+/// separate steps. So if two stores upload the same import at the same moment, two documents are created, and
+/// the dose counts twice.
 extension NightscoutRemote {
-  /// The maximum number of documents of one key that are removed in sequence.
+  /// The maximum number of documents with one key that are removed one after the other.
   private static let maxDoubles = 10
 
-  /// Removes doubles among valid treatments, if it is this run's turn. Of the nodes that wrote them, the one with the
-  /// largest id does it, since two nodes at the same time would remove all.
+  /// Removes doubles among valid treatments, if this node is the one that must do it. Of the nodes that wrote
+  /// them, it is the one with the largest id. Two nodes at the same time would remove both documents.
   func removeDoubles(
     among documents: [NightscoutDocument], _ writer: NightscoutWriter
   ) async throws(ServiceError) {
@@ -30,8 +30,8 @@ extension NightscoutRemote {
     }
   }
 
-  /// Deletes the remaining documents of a key after a deletion. A deletion affects only one of two documents, and the
-  /// other would stay active. A document that another node restored meanwhile is kept.
+  /// Deletes the remaining valid documents of a key after a deletion. A deletion affects only one of two
+  /// documents, and the other would still count. A document that another node has restored is kept.
   ///
   /// - Parameter time: the server's clock before the deletion.
   func removeLiveDoubles(
@@ -46,8 +46,8 @@ extension NightscoutRemote {
     }
   }
 
-  /// Removes the deleted document that hides a live one, then deletes the live one normally, so that one tombstone
-  /// remains. False if the role does not permit it.
+  /// Removes the deleted document that hides a valid one, then deletes the valid one normally. So one
+  /// tombstone remains. Returns false if the login may not delete.
   @discardableResult
   private func removeLiveDouble(_ live: NightscoutDocument) async throws(ServiceError) -> Bool {
     guard try await removeOne(live.identifier) else { return false }
@@ -56,10 +56,10 @@ extension NightscoutRemote {
     return true
   }
 
-  /// Keeps one document of a key, with the newest content. Both edits and deletions affect only one document of a key,
-  /// so the newest content is written into the remaining one.
+  /// Keeps one document of a key, with the newest content. Edits and deletions affect only one of several
+  /// documents, so the newest content is written into the remaining one.
   private func removeDoubles(of identifier: String) async throws(ServiceError) {
-    // A list may contain a document twice, and another run may have removed the doubles already.
+    // A list may contain a document twice, or another run may have removed the doubles already.
     let doubles = try await search(.treatments, [("identifier", identifier), ("limit", "10")])
     guard doubles.count > 1,
       let newest = doubles.max(by: { ($0.modified ?? 0) < ($1.modified ?? 0) })
@@ -85,8 +85,8 @@ extension NightscoutRemote {
     }
   }
 
-  /// Removes the deleted document of two with one key, since it hides the valid one from writes. As with valid doubles,
-  /// only one node does it: the last writer of the valid one.
+  /// If a key has a deleted and a valid document, removes the deleted one, since it hides the valid one from
+  /// writes. Only one node does it: the last writer of the valid document.
   func removeDeletedDouble(_ identifier: String, _ writer: NightscoutWriter) async throws(ServiceError) {
     let valid = try await search(.treatments, [("identifier", identifier), ("limit", "1")]).first
     guard let valid, NightscoutWriter(valid.own)?.node == writer.node else { return }
@@ -99,14 +99,14 @@ extension NightscoutRemote {
         == NightscoutTreatment.records(other, zone).map(\.remote)
   }
 
-  /// Removes one of several documents without a tombstone, which would also delete the remaining ones. False if the
-  /// role does not permit it.
+  /// Removes one of several documents without a tombstone. A normal deletion would also delete the others.
+  /// Returns false if the login may not delete.
   private func removeOne(_ identifier: String) async throws(ServiceError) -> Bool {
     let path = NightscoutDocument.escaped(identifier)
     let answer = try await session.send(.DELETE, Self.path(.treatments, "/\(path)?permanent=true"))
     switch NightscoutAnswer.status(answer) {
     case 200, 404, 410: return true
-    // Without the right to delete, another node must do it.
+    // Without the right to delete, this is left to another node.
     case 403: return false
     default: throw await session.serviceError(for: answer, isWrite: true)
     }
@@ -114,7 +114,7 @@ extension NightscoutRemote {
 }
 
 extension NightscoutDocument {
-  /// Whether the server stored it later than another one.
+  /// Whether the server stored this document later than another one.
   fileprivate func isLater(than other: NightscoutDocument) -> Bool {
     (modified ?? 0) > (other.modified ?? 0)
   }

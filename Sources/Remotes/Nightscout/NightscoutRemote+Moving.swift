@@ -4,12 +4,12 @@ import Logbook
 import NIOHTTP1
 import Nightscout
 
-/// Moves documents whose time changed with a zone. The server forbids changing the time of a document, so it is removed
-/// and sent again as a new one.
+/// Moves documents whose time changed with a zone. The server does not allow changing the time of a document.
+/// So the document is removed, and a new one is sent.
 extension NightscoutRemote: MovingService {
   var moving: (any MovingService)? { self }
 
-  /// The maximum number of keys in one request: the path must stay below the limits of proxies.
+  /// The maximum number of keys in one request. With more, the path would exceed the limits of proxies.
   private static let maxKeys = 50
 
   func instants(of batch: ReadingBatch, _ run: RunStamp) async throws(ServiceError) -> [[Int64]] {
@@ -20,7 +20,7 @@ extension NightscoutRemote: MovingService {
       let page = try await list(
         Self.path(.entries), [("identifier$in", some.joined(separator: "|"))], limit: Self.maxDocuments)
       for document in page.items.compactMap(NightscoutDocument.init) {
-        // Documents with the same time are moved apart by some milliseconds.
+        // Documents with the same time are some milliseconds apart, so the time is rounded down to seconds.
         guard let date = document["date"]?.integer else { continue }
         found[document.identifier, default: []].append(Int64((Double(date) / 1000).rounded(.down)))
       }
@@ -43,22 +43,23 @@ extension NightscoutRemote: MovingService {
 
   private static let maxMoves = 3
 
-  /// The documents of a record.
+  /// The valid documents of one record.
   private struct Standing {
-    /// The current document.
+    /// The document that is kept or moved.
     let document: NightscoutDocument
-    /// Older documents of the record: two stores with different zones moved it at the same time.
+    /// Older documents of the record. They exist if two stores with different zones moved it at the same
+    /// time.
     var doubles: [NightscoutDocument] = []
   }
 
-  /// Finds every valid document of the record. A pull may have returned the new document of a move that was interrupted
-  /// before it removed the old one. Then no revision leads to the old one, and a dose would count twice. Leftovers of
-  /// such moves are removed first, whatever happens to this one. Nil if the record has no document.
+  /// Finds all valid documents of a record; nil if it has none. If a move was interrupted before it removed
+  /// the old document, a dose counts twice. No revision leads to this old document after a pull has returned
+  /// the new one. So leftovers of such moves are removed first.
   private func standing(_ change: RecordChange) async throws(ServiceError) -> Standing? {
     let found = try await documents(of: change.guid).filter { !$0.isWithdrawn }
     let open = found.filter { !$0.isMoved }
     guard let document = open.first ?? found.first else {
-      // The document of another program, with that program's id.
+      // The document of another program has the id that this program gave it.
       let path = change.base.map { NightscoutRevision($0, guid: change.guid).path }
       guard let path, case .document(let document) = try await find(.treatments, path), !document.isMoved,
         !document.isWithdrawn
@@ -71,7 +72,7 @@ extension NightscoutRemote: MovingService {
     if let target = document.own?["moved"]?.text,
       case .deleted = try await find(.treatments, NightscoutDocument.escaped(target))
     {
-      // The record was deleted or withdrawn in the document to which it moved.
+      // The record was deleted or withdrawn in the document to which it had moved.
       if isOurs(document, change) { try await clearAndDelete(document) }
       return nil
     }
@@ -79,12 +80,13 @@ extension NightscoutRemote: MovingService {
       document: document, doubles: open.dropFirst().filter { $0.identifier != document.identifier })
   }
 
-  /// Whether a document is glucoport's and contains only this record.
+  /// Whether glucoport wrote the document and it contains only this record.
   func isOurs(_ document: NightscoutDocument, _ change: RecordChange) -> Bool {
     document["app"]?.text == NightscoutDocument.app && isOnly(change.guid, in: document)
   }
 
-  /// The valid documents that contain a record, newest first, including those of interrupted moves and removals.
+  /// The valid documents that contain a record, newest first. Those of interrupted moves and removals are
+  /// included.
   func documents(of guid: String) async throws(ServiceError) -> [NightscoutDocument] {
     try await search(
       .treatments, [("\(NightscoutDocument.ownName).parts.guid", guid), ("limit", "10")]
@@ -92,12 +94,12 @@ extension NightscoutRemote: MovingService {
       .sorted { ($0.modified ?? 0, $0.identifier) > ($1.modified ?? 0, $1.identifier) }
   }
 
-  /// Nil if the document was changed meanwhile.
+  /// Moves a record. Nil if its document was changed in the meantime.
   private func move(
     _ change: RecordChange, from standing: Standing, _ writer: NightscoutWriter
   ) async throws(ServiceError) -> RecordVerdict? {
     let document = standing.document
-    // For a record deleted in the store, only leftovers of moves are removed.
+    // If the record is deleted in the store, only leftovers of moves are removed.
     if change.state.isDeleted {
       if document.isMoved, isOurs(document, change) { try await clearAndDelete(document) }
       return conflict(with: change)
@@ -116,13 +118,13 @@ extension NightscoutRemote: MovingService {
     if stands == NightscoutTreatment.milliseconds(change.state) / 1000, !document.isMoved {
       return .accepted(revision: mine.revision)
     }
-    // A refused change must not be marked as moved.
+    // A refused change must not be marked as moved, so this is checked first.
     if let refusal = NightscoutTreatment.refusal(change.state) { return .refused(reason: refusal) }
     return try await move(change, document, isOnly: isOnly(change.guid, in: document), writer)
   }
 
-  /// Removes a document whose record is in another one. It first marks the document as moved, so that no store takes it
-  /// for a deletion. False if it was changed meanwhile.
+  /// Removes a document whose record is in another one. It first marks the document as moved, so that no
+  /// store takes the removal for a deletion. Returns false if the document was changed in the meantime.
   private func leave(
     _ document: NightscoutDocument, for other: NightscoutDocument, _ writer: NightscoutWriter
   ) async throws(ServiceError) -> Bool {

@@ -4,14 +4,14 @@ import Logbook
 import NIOHTTP1
 import Nightscout
 
-/// Sends readings. Existing entries are found by time, since API v1 treats two entries of one type and time as the
-/// same. It would overwrite an entry of another program or meter.
+/// Sends readings. Existing entries are searched by time first: API v1 treats two entries of one type and
+/// time as the same, and would overwrite an entry of another program or meter.
 extension NightscoutRemote {
-  /// Above this number of readings, the new ones of a batch are sent at once by API v1.
+  /// If a batch has more readings than this, its new ones are sent with one request of API v1.
   private static let maxSingles = 20
-  /// The maximum number of entries in one request of API v1, which stores them one after the other.
+  /// The maximum number of entries in one request of API v1, which stores them one by one.
   static let maxInBulk = 1000
-  /// The maximum number of pages of entries read for one request.
+  /// The maximum number of pages of entries that are read for one batch.
   private static let maxPages = 10_000
   private static let bulkPath = "/api/v1/entries.json"
 
@@ -36,7 +36,7 @@ extension NightscoutRemote {
         if let item = entries.match(item, &answer) { missing.append(item) }
       }
     }
-    // For a single reading the number of requests is the same either way.
+    // For one new reading, both ways need the same number of requests.
     let isBulk = batch.readings.count > Self.maxSingles && missing.count > 1
     try await push(missing, inBulk: isBulk, NightscoutWriter(run), &answer)
     answer.differing.sort()
@@ -60,8 +60,8 @@ extension NightscoutRemote {
     }
   }
 
-  /// The entries of a type in the seconds of readings, which are sorted by time. Intervals of a page or more without
-  /// these seconds are skipped.
+  /// The entries of a type at the seconds of these readings, which are sorted by time. Gaps of a page or more
+  /// between readings are skipped.
   private func entries(
     of type: String, at items: [NightscoutPushedReading]
   ) async throws(ServiceError) -> NightscoutEntries {
@@ -70,11 +70,11 @@ extension NightscoutRemote {
     for _ in 0..<Self.maxPages {
       let page = try await list(
         Self.path(.entries),
-        // One condition for each field: of several the site applies only the last.
+        // There is one condition for each field: of several on one field, the site applies only the last.
         [("type$eq", type), ("date$gte", String(start)), ("sort", "date")], limit: Self.maxDocuments)
       for document in page.items.compactMap(NightscoutDocument.init) { entries.insert(document, zone) }
-      // The next page begins at the last time again, since several entries may share it. A full page cannot, since our
-      // entries avoid each other's times.
+      // The next page begins at the last time of this page, since several entries may share it. A full page
+      // never has only one time, since glucoport's entries avoid existing times.
       let end = page.items.last?["date"]?.integer ?? start
       guard page.items.count >= page.limit, let next = items.first(where: { $0.time + 999 >= end }) else {
         return entries
@@ -84,8 +84,8 @@ extension NightscoutRemote {
     throw session.violation("it returned an impossible number of entries for one period")
   }
 
-  /// Sends one document by API v3. A PUT with an unknown mark of change only creates a document. A POST would restore a
-  /// deleted one, and without the mark both would replace an existing one.
+  /// Sends one document by API v3. A PUT with a `srvModified` that the document does not have only creates a
+  /// document. A POST would restore a deleted one. Without `srvModified`, both would replace an existing one.
   private func pushAlone(
     _ item: NightscoutPushedReading, _ writer: NightscoutWriter, _ answer: inout ReadingAnswer
   ) async throws(ServiceError) {
@@ -113,7 +113,7 @@ extension NightscoutRemote {
   private func pushInBulk(
     _ items: [NightscoutPushedReading], _ writer: NightscoutWriter, _ answer: inout ReadingAnswer
   ) async throws(ServiceError) {
-    // API v1 adds no marks of change but keeps given ones. With them the history shows these documents.
+    // API v1 sets no `srvModified`, but keeps a given one. With it, the history contains these documents.
     let stored = try await session.now() + 1000
     let documents = items.enumerated().map { index, item in
       let mark = JSONValue.number(Double(stored + Int64(index)))
@@ -124,14 +124,14 @@ extension NightscoutRemote {
     guard let new = NightscoutAnswer.new(reply, of: items.map(\.identifier)) else {
       throw await session.serviceError(for: reply, isWrite: true)
     }
-    // The other documents already existed, possibly as deleted entries.
+    // The other documents already existed, or exist as deleted entries.
     let count = items.filter { new.contains($0.identifier) }.count
     answer.stored += count
     answer.known += items.count - count
   }
 }
 
-/// A reading to send to a site.
+/// A reading that is sent to a site.
 private struct NightscoutPushedReading {
   let place: Int
   let reading: Reading
@@ -139,7 +139,8 @@ private struct NightscoutPushedReading {
   let identity: ReadingIdentity
   let identifier: String
   let time: Int64
-  /// The number of milliseconds by which its entry is moved away from existing ones.
+  /// The number of milliseconds by which the time of its entry is moved, to avoid the times of existing
+  /// entries.
   var shift: Int64 = 0
 
   init(_ reading: Reading, _ device: Device, at place: Int) {
@@ -156,15 +157,16 @@ private struct NightscoutPushedReading {
   }
 }
 
-/// A site's entries of one type in some intervals of time.
+/// The entries of one type that a site has in some intervals of time.
 private struct NightscoutEntries {
   private var known: [ReadingIdentity: Measurement] = [:]
   private var taken: Set<Int64> = []
-  /// Our documents of each shown time whose values are numbered, by the identity of its first number.
+  /// glucoport's documents of each shown time whose values are numbered, by the identity of the first value
+  /// at this time.
   private var values: [ReadingIdentity: [(key: [UInt8], measurement: Measurement)]] = [:]
-  /// Readings of other programs by their second.
+  /// The readings of other programs, by their second.
   private var foreign: [Int64: [(identity: ReadingIdentity, reading: Reading)]] = [:]
-  /// Their identities, which are those of an import of the site's export.
+  /// The identities of these readings, as an import of the site's export would create them.
   private var foreignIdentities: Set<ReadingIdentity> = []
 
   mutating func insert(_ document: NightscoutDocument, _ zone: NightscoutZone) {
@@ -183,14 +185,14 @@ private struct NightscoutEntries {
     values[time, default: []].append((identity.key, reading.measurement))
   }
 
-  /// The document of an equal value of the reading's shown time. Stores may number the values of a repeated hour
-  /// differently, and other programs should see each once.
+  /// The document of an equal value at the reading's shown time; nil if there is none. Stores may number the
+  /// values of a repeated hour differently, and other programs should see each value once.
   private func equalValue(of item: NightscoutPushedReading) -> [UInt8]? {
     guard let time = ReadingIdentity(firstValueAt: item.reading, item.device) else { return nil }
     return values[time]?.first { $0.measurement.agrees(with: item.reading.measurement) }?.key
   }
 
-  /// Counts a known reading; returns a new one with a free time.
+  /// Counts a known reading and returns nil. For a new reading, returns it with a free time.
   mutating func match(
     _ item: NightscoutPushedReading, _ answer: inout ReadingAnswer
   ) -> NightscoutPushedReading? {
@@ -224,7 +226,8 @@ private struct NightscoutEntries {
 }
 
 extension ReadingIdentity {
-  /// The identity of the first value at the shown time of a reading; nil where values are not numbered.
+  /// The identity that the first value at the shown time of a reading would have; nil for readings whose
+  /// values are not numbered.
   fileprivate init?(firstValueAt reading: Reading, _ device: Device) {
     guard reading.positionKind == .time, !reading.kind.valueIsPartOfIdentity else { return nil }
     self.init(
@@ -234,6 +237,6 @@ extension ReadingIdentity {
 }
 
 extension NightscoutDocument {
-  /// Whether glucoport made the entry from a reading.
+  /// Whether glucoport wrote the entry for a reading.
   var holdsOwnReading: Bool { own?["position_kind"] != nil }
 }

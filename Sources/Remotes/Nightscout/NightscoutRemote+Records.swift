@@ -4,10 +4,11 @@ import Logbook
 import NIOHTTP1
 import Nightscout
 
-/// Sends records. Each document is read first, since API v1 leaves no trace of edits, a POST restores deleted
-/// documents, and a DELETE checks nothing. It is then written with its exact mark of change.
+/// Sends records. Each document is read before it is written: API v1 leaves no trace of edits, a POST
+/// restores deleted documents, and a DELETE checks nothing. The write then states the exact `srvModified`
+/// that was read.
 ///
-/// The verbs for ending a document are:
+/// These functions end a document:
 /// - `clear`: empties the members that still act or that people read.
 /// - `softDelete`: marks a document as deleted, with a tombstone in the history.
 /// - `clearAndDelete`: both, for a document already marked as deleted, moved or withdrawn.
@@ -15,7 +16,7 @@ import Nightscout
 /// - `removeDeletedDouble`: removes the deleted one of two documents of a key.
 /// - `deleteWithdrawn`: turns a withdrawn document into a deleted one.
 extension NightscoutRemote {
-  /// The number of attempts for a document that changes between reading and writing it.
+  /// The maximum number of attempts if a document changes between reading and writing it.
   private static let maxAttempts = 3
 
   func apply(_ changes: [RecordChange], _ run: RunStamp) async throws(ServiceError) -> RecordAnswer {
@@ -26,7 +27,7 @@ extension NightscoutRemote {
         guid: change.guid, node: change.node, version: change.version, base: change.base,
         state: zone.placed(change.state, of: change.guid))
     }
-    // Sequentially: two concurrent requests for one document would create two.
+    // Changes are sent one after the other: two simultaneous requests for one document would create two.
     for change in changes {
       verdicts.append(try await verdict(change, NightscoutWriter(run)))
     }
@@ -58,11 +59,11 @@ extension NightscoutRemote {
 
   // MARK: An existing document
 
-  /// Nil if the document was changed meanwhile.
+  /// Writes a change into a document. Nil if the document was changed in the meantime.
   func write(
     _ change: RecordChange, into document: NightscoutDocument, _ writer: NightscoutWriter
   ) async throws(ServiceError) -> RecordVerdict? {
-    // Finishes an interrupted removal. The next attempt then restores the record or deletes it.
+    // A removal was interrupted and is completed first. The next attempt restores or deletes the record.
     if document.isWithdrawn {
       try await clearAndDelete(document)
       return nil
@@ -72,14 +73,15 @@ extension NightscoutRemote {
     let revision = NightscoutRevision(change.state, identifier: identifier).text(guid: change.guid)
     let parts = NightscoutTreatment.parts(document)
     if let there = try await afterMove(change, document) {
-      // If it was another move, its result becomes the remote side of a conflict, so that both never exist together.
+      // If the move was another one, its result becomes the remote's side of a conflict. So both documents
+      // never exist together.
       return try await write(change, into: there, writer)
     }
     let isOnly = isOnly(change.guid, in: document)
-    // The same change, whose answer was lost, was accepted, whatever was written since. An interrupted move continues
-    // below.
+    // If the document contains this change, its answer was lost, and it was accepted, whatever was written
+    // since. An interrupted move is continued below.
     if holds(document, change), document.own?["moved"] == nil {
-      // Another node may have restored the record meanwhile.
+      // Another node may have restored the record in the meantime.
       let isStillDeleted = records.contains { $0.guid == change.guid && $0.state.isDeleted }
       if change.state.isDeleted, isStillDeleted, isOnly { try await clearAndDelete(document) }
       return .accepted(revision: revision)
@@ -115,13 +117,13 @@ extension NightscoutRemote {
       && reading(document, of: .treatments) == nil && !NightscoutTreatment.hasFilling(document)
   }
 
-  /// Whether both states have the same time, which the server does not permit to change.
+  /// Whether both states have the same time, which the server does not allow to change.
   private func isInPlace(_ state: RecordState, _ other: RecordState) -> Bool {
     NightscoutTreatment.milliseconds(state) == NightscoutTreatment.milliseconds(other)
       && NightscoutTreatment.minutes(state) == NightscoutTreatment.minutes(other)
   }
 
-  /// The members to change, including ours.
+  /// The members to be changed, including the member `glucoport`.
   private func changed(
     _ change: RecordChange, _ mine: NightscoutRecord, _ document: NightscoutDocument,
     _ parts: [NightscoutPart],
@@ -149,15 +151,15 @@ extension NightscoutRemote {
     return members
   }
 
-  /// Soft-deletes a document that was cleared before. API v1, and the computation of active insulin, still treat a
-  /// deleted document as valid.
+  /// Soft-deletes a document that was cleared before. Clearing is necessary: API v1 and the computation of
+  /// active insulin treat a deleted document as valid.
   private func softDelete(_ document: NightscoutDocument) async throws(ServiceError) {
     let before = try await session.now()
     try await softDelete(document.identifier)
     try await removeLiveDoubles(of: document, deletedAfter: before)
   }
 
-  /// Soft-deletes the document of a key, so that the history shows it as deleted.
+  /// Soft-deletes the document with this key, so that the history contains a tombstone.
   func softDelete(_ identifier: String) async throws(ServiceError) {
     let path = NightscoutDocument.escaped(identifier)
     let answer = try await session.send(.DELETE, Self.path(.treatments, "/\(path)"))
@@ -169,7 +171,8 @@ extension NightscoutRemote {
 
   // MARK: Moving in time
 
-  /// The record in a document that is being moved, where the mark of the move hides our records.
+  /// The record in a document that is being moved. It ignores the mark of the move, which otherwise hides the
+  /// record.
   func moving(_ change: RecordChange, _ document: NightscoutDocument) -> NightscoutRecord? {
     guard case .object(var members) = document.members, case .object(var own)? = document.own else {
       return nil
@@ -181,7 +184,7 @@ extension NightscoutRemote {
     }
   }
 
-  /// Creates a new document of the record, and deletes the one at the old time.
+  /// Creates a new document for the record, and deletes the one with the old time.
   func move(
     _ change: RecordChange, _ document: NightscoutDocument, isOnly: Bool, _ writer: NightscoutWriter
   ) async throws(ServiceError) -> RecordVerdict? {
@@ -192,7 +195,8 @@ extension NightscoutRemote {
       )
     }
     let key = movedKey(change)
-    // This program had moved it to the same time before, and others moved it away.
+    // The record was moved to this time earlier, and then moved away by others. So its document needs another
+    // key.
     let target = key == document.identifier ? Digest.uuid(of: ["moved", key]) : key
     guard case .object(var own)? = document.own else { return nil }
     own["moved"] = .text(target)
@@ -203,15 +207,15 @@ extension NightscoutRemote {
     }
     let verdict: RecordVerdict? =
       if case .document(let there) = try await find(.treatments, target), holds(there, change) {
-        // An earlier attempt whose answer was lost has created it.
+        // An earlier attempt has created the document, but its answer was lost.
         .accepted(revision: NightscoutRevision(change.state, identifier: target).text(guid: change.guid))
       } else { try await create(change, identifier: target, beside: neighbours(of: change), writer) }
     if case .accepted? = verdict { try await clearAndDelete(document) }
     return verdict
   }
 
-  /// Completes a move that was interrupted after its new document was created, and returns that document; nil if there
-  /// is no such move.
+  /// Completes a move that was interrupted after its new document was created, and returns that document. Nil
+  /// if there was no such move.
   func afterMove(
     _ change: RecordChange, _ document: NightscoutDocument
   ) async throws(ServiceError) -> NightscoutDocument? {
@@ -223,7 +227,8 @@ extension NightscoutRemote {
     return there
   }
 
-  /// Clears and soft-deletes a document whose own member already states that its record is deleted, moved or withdrawn.
+  /// Clears and soft-deletes a document whose member `glucoport` already states that its record is deleted,
+  /// moved or withdrawn.
   func clearAndDelete(_ document: NightscoutDocument) async throws(ServiceError) {
     try await clear(document)
     try await softDelete(document)
@@ -236,7 +241,7 @@ extension NightscoutRemote {
     ])
   }
 
-  /// The document that now contains the record, if this or another change moved it in time.
+  /// The document that contains the record now, if this or another change moved it; nil if none did.
   func moved(_ change: RecordChange) async throws(ServiceError) -> NightscoutDocument? {
     if let document = try await live(change.guid) { return document }
     guard case .document(let document) = try await find(.treatments, movedKey(change)),
@@ -245,14 +250,14 @@ extension NightscoutRemote {
     return document
   }
 
-  /// A document with this record that is not deleted.
+  /// A document that contains this record and is not deleted; nil if there is none.
   func live(_ guid: String) async throws(ServiceError) -> NightscoutDocument? {
     try await search(
       .treatments, [("\(NightscoutDocument.ownName).parts.guid", guid), ("limit", "10")]
     ).first { holds($0, guid) }
   }
 
-  /// Whether a change was written into a document.
+  /// Whether a document contains this change.
   private func holds(_ document: NightscoutDocument, _ change: RecordChange) -> Bool {
     NightscoutTreatment.parts(document).contains {
       $0.guid == change.guid && $0.sent.contains(NightscoutPart.mark(change))

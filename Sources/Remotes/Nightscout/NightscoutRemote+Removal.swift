@@ -4,16 +4,16 @@ import Logbook
 import NIOHTTP1
 import Nightscout
 
-/// Removes withdrawn items from the site: other readers of the site do not know withdrawals.
+/// Removes withdrawn items from the site, since other readers of the site do not know withdrawals.
 extension NightscoutRemote: RemovalService {
   private static let maxRemovals = 3
-  /// The maximum number of documents through which a record is followed.
+  /// The maximum number of documents that are searched for a record that moved several times.
   private static let maxWithdrawnKeys = 10
 
   var removal: (any RemovalService)? { self }
 
-  /// Removes entries without tombstones, which would block the readings when they count again. Entries of other
-  /// programs are kept.
+  /// Removes entries without tombstones. A tombstone would prevent that the reading is sent again when it is
+  /// shown again. Entries of other programs are kept.
   func remove(_ batch: ReadingBatch, _ run: RunStamp) async throws(ServiceError) -> Bool {
     for reading in batch.readings {
       let identity = ReadingIdentity(reading, batch.devices[Int(reading.device.number)])
@@ -28,8 +28,8 @@ extension NightscoutRemote: RemovalService {
     return true
   }
 
-  /// Marks each document as withdrawn, then deletes it normally. Other stores keep the record, and the withdrawal
-  /// itself hides it. Leftovers of interrupted moves are removed as well.
+  /// Marks each document of a record as withdrawn, then deletes it normally. Other stores keep the record,
+  /// which the withdrawal hides. Leftovers of interrupted moves are removed, too.
   func remove(_ change: RecordChange, _ run: RunStamp) async throws(ServiceError) {
     guard try await session.rights()?.maySend ?? true else { throw .readOnly }
     let writer = NightscoutWriter(run)
@@ -43,7 +43,7 @@ extension NightscoutRemote: RemovalService {
     throw .serverFailure("\(hostName): a treatment changes too fast to be removed")
   }
 
-  /// False if the document was changed meanwhile.
+  /// Withdraws a record from its document. Returns false if the document was changed in the meantime.
   private func withdraw(
     _ document: NightscoutDocument, _ writer: NightscoutWriter
   ) async throws(ServiceError) -> Bool {
@@ -61,10 +61,10 @@ extension NightscoutRemote: RemovalService {
     return true
   }
 
-  /// The key of the deleted document in which a record was withdrawn; nil if it was deleted otherwise. The search
-  /// starts at an earlier document of the record.
+  /// The key of the deleted document in which a record was withdrawn; nil if the record was deleted
+  /// otherwise. The search begins at an earlier document of the record.
   ///
-  /// A site answers 410 for a deleted document, unless the request's fields exclude `isValid`.
+  /// A site answers 410 for a deleted document. It does not if the request asks for fields without `isValid`.
   func withdrawnKey(_ path: String) async throws(ServiceError) -> String? {
     var path = path
     for _ in 0..<Self.maxWithdrawnKeys {
@@ -85,7 +85,7 @@ extension NightscoutRemote: RemovalService {
     return nil
   }
 
-  /// Turns a withdrawn document into a deleted one, so that other stores delete the record as well.
+  /// Changes a withdrawn document into a deleted one, so that other stores also delete the record.
   func deleteWithdrawn(
     _ change: RecordChange, identifier: String, _ writer: NightscoutWriter
   ) async throws(ServiceError) {

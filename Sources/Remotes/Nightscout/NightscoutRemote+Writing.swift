@@ -4,22 +4,23 @@ import Logbook
 import NIOHTTP1
 import Nightscout
 
-/// Changes members of a treatment. A running site computes insulin and carbs on board from data in its memory, which
-/// each write also changes. So the form of a write decides whether a dose still acts there.
+/// Changes members of a treatment. A running site computes active insulin and carbohydrates from data in its
+/// memory, which each write also changes. So it depends on the form of a write whether a dose still counts
+/// there.
 extension NightscoutRemote {
   /// The result of writing a document.
   enum Written {
     case done
-    /// It was changed since it was read.
+    /// The document was changed after it was read.
     case changed
     case refused(String)
   }
 
-  /// Changes members of a document, unless it was changed since it was read.
+  /// Changes members of a document, unless it was changed after it was read.
   ///
-  /// In its memory a site keeps exactly the members of a patch by API v3. Without `mills` among them, the dose stops
-  /// acting until the site restarts. A document of API v1 has no identifier, and two patches would leave it twice in
-  /// that memory, so it is replaced as a whole.
+  /// A site keeps in its memory exactly the members of a patch by API v3. If `mills` is missing, the dose
+  /// stops counting until the site restarts. A document of API v1 has no identifier. Two patches would put it
+  /// into that memory twice, so the whole document is replaced.
   func patch(
     _ document: NightscoutDocument, _ members: [String: JSONValue], _ writer: NightscoutWriter
   ) async throws(ServiceError) -> Written {
@@ -30,12 +31,12 @@ extension NightscoutRemote {
     }
     var members = members.merging(Self.instant(of: document)) { own, _ in own }
     var headers: HTTPHeaders = [:]
-    // The header has a precision of a second, and is compared with the event's time if the document has no mark. It
-    // protects later writes from a delayed request.
+    // The header has a precision of seconds. For a document without `srvModified`, the server compares it
+    // with the event's time. It protects later writes from a delayed request.
     if let shown = document["srvModified"]?.integer, NightscoutTime.isPossible(shown) {
       headers.add(name: "If-Unmodified-Since", value: NightscoutTime.headerText(shown))
     }
-    // A mark in the body is compared exactly, since it must not change.
+    // The server compares `srvModified` in the body exactly, since it must not change.
     if let modified = document.modified { members["srvModified"] = .number(Double(modified)) }
     let path = NightscoutDocument.escaped(document.identifier)
     let answer = try await session.send(
@@ -53,14 +54,14 @@ extension NightscoutRemote {
     }
   }
 
-  /// Empties the members of a document that still act or that people read.
+  /// Empties the members of a document that have an effect or that people read.
   func clear(_ document: NightscoutDocument) async throws(ServiceError) {
     let cleared = NightscoutTreatment.cleared(document)
     guard !cleared.isEmpty else { return }
     switch try await stored(document) {
     case .gone: return
     case .unkeyed(let raw):
-      // It must stop acting, whatever was changed meanwhile.
+      // The document must lose its effect, whatever was changed in the meantime.
       if case .refused(let reason) = try await put(raw, cleared) { throw .refused("\(hostName): \(reason)") }
     case .keyed:
       let path = NightscoutDocument.escaped(document.identifier)
@@ -72,7 +73,7 @@ extension NightscoutRemote {
     }
   }
 
-  /// The instant at which a document acts, in the form that a site's memory needs.
+  /// The instant of a document as the member `mills`, which the memory of a site needs.
   static func instant(of document: NightscoutDocument) -> [String: JSONValue] {
     document.treatmentInstant.map { ["mills": .number(Double($0.milliseconds))] } ?? [:]
   }
@@ -83,11 +84,11 @@ extension NightscoutRemote {
 extension NightscoutRemote {
   private static let treatmentsPath = "/api/v1/treatments"
 
-  /// How a document is stored in the database.
+  /// The forms in which a document can be stored in the database.
   private enum Stored {
-    /// With an identifier, which API v3 and the memory of a site use.
+    /// The document has an identifier, which API v3 and the memory of a site use.
     case keyed
-    /// With only the database's key: the document as API v1 returns it.
+    /// The document has only the database's key. The value is the document as API v1 returns it.
     case unkeyed(NightscoutRawTreatment)
     case gone
   }
@@ -100,7 +101,7 @@ extension NightscoutRemote {
     }
   }
 
-  /// The treatment with this database key as API v1 returns it; nil if there is none.
+  /// The treatment with this key of the database, as API v1 returns it; nil if there is none.
   private func raw(_ key: String) async throws(ServiceError) -> NightscoutRawTreatment? {
     let answer = try await session.send(.GET, "\(Self.treatmentsPath).json?find%5B_id%5D=\(key)&count=2")
     guard answer.status == 200, let items = NightscoutAnswer.value(answer)?.items else {
@@ -109,7 +110,8 @@ extension NightscoutRemote {
     return items.lazy.compactMap(NightscoutRawTreatment.init).first { $0.key == key }
   }
 
-  /// Replaces a document of API v1, which was read immediately before, unless it differs from the base of the change.
+  /// Replaces a document of API v1. If the document that was just read differs from the base of the change,
+  /// it is not replaced.
   private func replace(
     _ document: NightscoutDocument, _ raw: NightscoutRawTreatment, _ members: [String: JSONValue]
   ) async throws(ServiceError) -> Written {
@@ -117,8 +119,8 @@ extension NightscoutRemote {
     return try await put(raw, members)
   }
 
-  /// Writes the whole document by its key, and reads it back. The request has no precondition: writes and deletions by
-  /// others since the document was read are overwritten.
+  /// Writes the whole document under its key, and reads it back. The request has no precondition. So writes
+  /// and deletions by others after the document was read are overwritten.
   private func put(
     _ raw: NightscoutRawTreatment, _ members: [String: JSONValue]
   ) async throws(ServiceError) -> Written {
@@ -126,7 +128,8 @@ extension NightscoutRemote {
       return .refused("the role of the access token lacks \(Self.updateRight); add it to the role")
     }
     if let refusal = raw.refusal(of: members) { return .refused(refusal) }
-    // Without a mark of change, the history of other stores would miss documents older than two days.
+    // Without `srvModified`, the history would not show the document to other stores. They would miss it if
+    // it is older than two days.
     let mark = ["srvModified": JSONValue.number(Double(try await session.now()))]
     let sent = raw.replacing(members.merging(mark) { $1 })
     let answer = try await session.send(.PUT, Self.treatmentsPath, body: sent.members)
@@ -136,19 +139,20 @@ extension NightscoutRemote {
     case 404: return .refused("the site takes no edits through API v1: its plugin careportal is not enabled")
     default: throw await session.serviceError(for: answer, isWrite: true)
     }
-    // Changes of another program in the meantime count like any other edit.
+    // If another program changed it in the meantime, this counts as an edit.
     return try await self.raw(raw.key)?.agrees(with: sent) == true ? .done : .changed
   }
 
   private static let updateRight = "api:treatments:update"
 }
 
-/// A treatment in the form of API v1: with the database's key, and without the members that API v3 generates.
+/// A treatment as API v1 returns it: with the key of the database, and without the members that API v3
+/// generates.
 struct NightscoutRawTreatment {
   let key: String
   let members: JSONValue
 
-  /// Whether a text may be a database key.
+  /// Whether a text has the form of a database key: 24 hexadecimal digits.
   static func isKey(_ text: String) -> Bool {
     text.utf8.count == 24
       && text.utf8.allSatisfy { byte in
@@ -156,7 +160,7 @@ struct NightscoutRawTreatment {
       }
   }
 
-  /// Nil without such a key.
+  /// Nil if the treatment has no such key.
   init?(_ members: JSONValue) {
     guard let key = members["_id"]?.text, Self.isKey(key) else { return nil }
     (self.key, self.members) = (key, members)
@@ -164,16 +168,16 @@ struct NightscoutRawTreatment {
 
   var hasIdentifier: Bool { members["identifier"].map { !$0.isEmpty } ?? false }
 
-  /// Whether it is the same state as a document returned by API v3.
+  /// Whether this is the same state as that of a document from API v3.
   func isState(of document: NightscoutDocument) -> Bool {
     if let modified = members["srvModified"], modified != document["srvModified"] { return false }
     return Self.agree(members, document.members)
   }
 
-  /// Whether a write had this result, except for members that the server changes.
+  /// Whether this is the result of writing `other`, apart from members that the server changes.
   func agrees(with other: NightscoutRawTreatment) -> Bool { Self.agree(members, other.members) }
 
-  /// Why API v1 would change the treatment when these members are written; nil if it would not.
+  /// Why API v1 would damage the treatment when these members are written; nil if it would not.
   func refusal(of changes: [String: JSONValue]) -> String? {
     if ["isReadOnly", "readOnly", "readonly"].contains(where: { members[$0] == .flag(true) }) {
       return "the treatment is read-only"
@@ -186,12 +190,13 @@ struct NightscoutRawTreatment {
     return splits && !carbs.isNothing ? "the site would drop the carbohydrates of this treatment" : nil
   }
 
-  /// The treatment with other members. Empty members are left out, since API v1 would read some as 0.
+  /// The treatment with changed members. Empty members are left out, since API v1 would read some of them as
+  /// 0.
   func replacing(_ changes: [String: JSONValue]) -> NightscoutRawTreatment {
     guard case .object(var all) = members else { return self }
     all.merge(changes) { $1 }
     for (name, value) in all where value == .null { all[name] = nil }
-    // API v1 derives the offset from the time, and stores the time in UTC.
+    // API v1 computes the offset from the time in this text, and then stores the time in UTC.
     if let minutes = members["utcOffset"]?.integer, minutes != 0, abs(minutes) < 1440, let instant {
       all["created_at"] = .text(NightscoutTime.localText(instant, minutes: minutes))
     }
@@ -200,7 +205,7 @@ struct NightscoutRawTreatment {
 
   private var instant: Int64? { members["created_at"]?.instant?.milliseconds }
 
-  /// Members that the server writes, or that only one API returns.
+  /// The members that the server writes, or that only one of both APIs returns.
   private static let volatile: Set<String> = [
     "_id", "identifier", "srvModified", "srvCreated", "modifiedBy", "subject", "created_at",
   ]
@@ -212,7 +217,7 @@ struct NightscoutRawTreatment {
       && names.allSatisfy { isSame(left[$0] ?? .null, right[$0] ?? .null) }
   }
 
-  /// Whether API v1 treats both as equal: it drops empty amounts and converts texts to numbers.
+  /// Whether API v1 treats both values as equal: it drops empty amounts, and converts texts to numbers.
   private static func isSame(_ one: JSONValue, _ other: JSONValue) -> Bool {
     if one == other || (one.isNothing && other.isNothing) { return true }
     guard let left = one.jsonNumber, let right = other.jsonNumber else { return false }
@@ -221,6 +226,6 @@ struct NightscoutRawTreatment {
 }
 
 extension JSONValue {
-  /// Whether API v1 may leave it out: nothing, an empty text, or 0.
+  /// Whether API v1 may omit the value: it is missing, an empty text or 0.
   fileprivate var isNothing: Bool { isEmpty || jsonNumber == 0 }
 }

@@ -6,27 +6,27 @@ import LogbookAPI
 import NIOHTTP1
 import Nightscout
 
-/// A Nightscout site (cgm-remote-monitor 15), by its API v3, and by v1 for many readings at once. Its guarantees and
-/// limitations are documented in glucoport-nightscout(7).
+/// The client for a Nightscout site (cgm-remote-monitor 15). It uses API v3, and API v1 for many readings at
+/// once. glucoport-nightscout(7) documents its guarantees and limits.
 struct NightscoutRemote: RemoteKind {
   static let id = "nightscout"
   static let title = "Nightscout site"
   static let takesAttachments = false
 
-  /// The maximum number of documents in one answer, unless the site's limit is lower.
+  /// The maximum number of documents in one answer. A site may have a lower limit.
   static let maxDocuments = 1000
-  /// The number to request from a site with a lower limit.
+  /// The number of documents that is requested from a site with a lower limit.
   private static let fewDocuments = 100
 
-  /// Each record takes several requests and is acknowledged individually: an acknowledged record stays so, whatever
-  /// happens to the next one.
+  /// A record takes several requests, and is acknowledged separately. So an acknowledged record stays
+  /// acknowledged, whatever happens to the next one.
   let batchLimits = BatchLimits(readings: NightscoutRemote.maxInBulk, records: 1)
 
   var snapshots: (any SnapshotService)? { self }
 
   let session: NightscoutSession
   private(set) var zone: NightscoutZone
-  /// For messages.
+  /// The host, for messages.
   var hostName: String { address.host }
   private let address: RemoteAddress
 
@@ -44,10 +44,11 @@ struct NightscoutRemote: RemoteKind {
     return remote
   }
 
-  /// No address shows by itself that it is a site.
+  /// No address shows by itself that it is a Nightscout site.
   static func recognises(_ address: RemoteAddress) -> Bool { false }
 
-  /// A site has no id and holds one person's data, so its address identifies it.
+  /// The logbook of the site. A site has no id and holds the data of one person, so its address identifies
+  /// it.
   func logbook() async throws(ServiceError) -> RemoteLogbook {
     let rights = try await session.rights()
     if let missing = rights?.missing, missing.contains(where: { $0.hasSuffix(":read") }) {
@@ -55,7 +56,7 @@ struct NightscoutRemote: RemoteKind {
         "\(address.host): the role of the access token lacks \(missing.joined(separator: ", ")); add them to the role, separated by blanks"
       )
     }
-    // The first page shows whether it is a site and whether this login can read it.
+    // This request shows whether the address is a site, and whether the login may read it.
     _ = try await search(.treatments, [("limit", "1")])
     let place = address.text.split(separator: "/", maxSplits: 1).last.map(String.init) ?? ""
     return RemoteLogbook(
@@ -81,7 +82,7 @@ struct NightscoutRemote: RemoteKind {
     return digests
   }
 
-  /// The reading in a document of a collection.
+  /// The reading in a document of this collection; nil if it has none.
   func reading(_ document: NightscoutDocument, of collection: NightscoutCollection) -> (Reading, Device)? {
     document.contents(of: collection, zone).reading
   }
@@ -90,7 +91,7 @@ struct NightscoutRemote: RemoteKind {
 // MARK: - Requests
 
 extension NightscoutRemote {
-  /// The result of looking up a document.
+  /// The result of looking up a document by its key.
   enum Found {
     case document(NightscoutDocument)
     case deleted
@@ -101,7 +102,7 @@ extension NightscoutRemote {
     "/api/v3/\(collection.rawValue)\(rest)"
   }
 
-  /// The document with a key in escaped form.
+  /// Looks up the document with this key, which is in escaped form.
   func find(_ collection: NightscoutCollection, _ path: String) async throws(ServiceError) -> Found {
     let answer = try await session.send(.GET, Self.path(collection, "/\(path)"))
     let isOwn = NightscoutAnswer.status(answer) != nil
@@ -113,8 +114,8 @@ extension NightscoutRemote {
       }
       return document.isDeleted ? .deleted : .document(document)
     case 410 where isOwn:
-      // Of two documents with one key, a deleted one can be returned instead of a valid one. Only a search shows the
-      // valid one.
+      // If two documents have one key, the site may return the deleted one. Only a search finds the valid
+      // one.
       let identifier = path.removingPercentEncoding ?? path
       return try await search(collection, [("identifier", identifier), ("limit", "1")])
         .first.map(Found.document) ?? .deleted
@@ -123,21 +124,21 @@ extension NightscoutRemote {
     }
   }
 
-  /// The valid documents of a query.
+  /// The valid documents that match a query.
   func search(
     _ collection: NightscoutCollection, _ query: [(name: String, value: String)]
   ) async throws(ServiceError) -> [NightscoutDocument] {
     try await documents(Self.path(collection), query)
   }
 
-  /// The documents of a list. Those without a usable key are left out, but count for paging.
+  /// The documents in a list. Documents without a usable key are left out.
   func documents(
     _ path: String, _ query: [(name: String, value: String)]
   ) async throws(ServiceError) -> [NightscoutDocument] {
     try await list(path, query).compactMap(NightscoutDocument.init)
   }
 
-  /// A list of at most `limit` documents, or of fewer if the site's limit is lower.
+  /// At most `limit` items of a list. If the limit of the site is lower, it is used and returned.
   func list(
     _ path: String, _ query: [(name: String, value: String)], limit: Int
   ) async throws(ServiceError) -> (items: [JSONValue], limit: Int) {

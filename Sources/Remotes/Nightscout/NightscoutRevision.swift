@@ -3,22 +3,22 @@
 import Logbook
 import Nightscout
 
-/// Identifies one state of a record by a digest of its content, since edits by API v1 change no mark of the server. It
-/// also has the document's key if that differs from the record's id.
+/// The revision of a record's state on a site: a digest of its content, since edits by API v1 do not change
+/// `srvModified`. If the key of the document is not the record's guid, it also contains the key.
 struct NightscoutRevision: Hashable, Sendable {
   private static let tombstone = "deleted"
 
-  /// The digest of the content, or the word for a tombstone.
+  /// The digest of the content; for a tombstone, the word `deleted`.
   let mark: String
-  /// The document's key in escaped form.
+  /// The key of the document, in escaped form.
   let path: String
 
-  /// The revision of a state in the document with this key.
+  /// The revision of a state in a document with this key.
   init(_ state: RecordState, identifier: String) {
     self.init(state, path: NightscoutDocument.escaped(identifier))
   }
 
-  /// The revision of a state in the document with this key in escaped form.
+  /// The revision of a state in a document with this key, which is in escaped form.
   init(_ state: RecordState, path: String) {
     var state = state
     state.editedAt = nil
@@ -26,7 +26,7 @@ struct NightscoutRevision: Hashable, Sendable {
     self.path = path
   }
 
-  /// Parses a revision of this record.
+  /// The revision in a text of the store.
   init(_ text: String, guid: String) {
     let parts = text.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
     mark = String(parts[0])
@@ -35,14 +35,14 @@ struct NightscoutRevision: Hashable, Sendable {
 
   var isDeleted: Bool { mark == Self.tombstone }
 
-  /// The revision's text for the store.
+  /// The revision as text for the store.
   func text(guid: String) -> String { path == guid ? mark : "\(mark).\(path)" }
 }
 
 extension NightscoutRecord {
-  /// The revision of its state.
+  /// The revision of the record's state, as text.
   var revision: String { NightscoutRevision(state, identifier: identifier).text(guid: guid) }
 
-  /// The record for the port.
+  /// The record in the form of `LogbookService`.
   var remote: RemoteRecord { RemoteRecord(guid: guid, revision: revision, state: state) }
 }

@@ -5,13 +5,13 @@ import LogbookAPI
 import NIOHTTP1
 import Nightscout
 
-/// Requests to one site. A single request sends the access token to get a JWT. All others send the JWT, which is
-/// discarded after the run.
+/// Sends requests to one site. One request sends the access token, to get a JWT. All others send the JWT,
+/// which is discarded after the run.
 actor NightscoutSession {
   private struct Login {
     var token: String
     var rights: NightscoutRights?
-    /// The server's clock in milliseconds, truncated to seconds, at `at`.
+    /// The server's clock in milliseconds, in whole seconds, at the moment `at`.
     var issued: Int64
     var at: ContinuousClock.Instant
   }
@@ -27,17 +27,18 @@ actor NightscoutSession {
     self.token = token
   }
 
-  /// The permissions of the login; nil if the site does not state them.
+  /// The rights of the login; nil if the site does not state them.
   func rights() async throws(ServiceError) -> NightscoutRights? { try await current().rights }
 
-  /// The server's clock in milliseconds, never later than the true one: all times of a pull are of this clock.
+  /// The server's clock in milliseconds, never later than the true one. All times of a pull are of this
+  /// clock.
   func now() async throws(ServiceError) -> Int64 {
     let login = try await current()
     return login.issued + Int64((ContinuousClock.now - login.at) / .milliseconds(1))
   }
 
-  /// Sends a request. An expired JWT is renewed once: after further attempts the site would delay its answers to
-  /// everyone at this address.
+  /// Sends a request. An expired JWT is renewed only once: after further attempts, the site would delay its
+  /// answers to all clients at this address.
   func send(
     _ method: HTTPMethod = .GET, _ path: String, body: JSONValue? = nil, headers: HTTPHeaders = [:]
   ) async throws(ServiceError) -> ExchangeAnswer {
@@ -48,7 +49,7 @@ actor NightscoutSession {
     return try await exchange.send(request(method, path, bytes, headers, try await current()))
   }
 
-  /// The error for an answer without success.
+  /// The error for an unsuccessful answer.
   func serviceError(for answer: ExchangeAnswer, isWrite: Bool = false) -> ServiceError {
     switch answer.status {
     case 200..<300: unknownAnswer
@@ -58,7 +59,7 @@ actor NightscoutSession {
     }
   }
 
-  /// If the login may send other items, only this item is refused, and the remaining ones are sent.
+  /// The error for a missing right. If the login may send other items, only this item is refused.
   private func lackOfRight(_ answer: ExchangeAnswer) -> ServiceError {
     let words = message(in: answer)
     let right = words.split(separator: " ").last.map(String.init) ?? ""
@@ -68,8 +69,8 @@ actor NightscoutSession {
     return .refused("\(exchange.address.host): \(words); add it to the role of the access token")
   }
 
-  /// Only the refusal of a write refuses an item. A rejected query, or a page of a proxy, is unrelated to the items to
-  /// send.
+  /// The error for a rejected request. Only the rejection of a write concerns an item. A rejected query, or a
+  /// page of a proxy, says nothing about items.
   private func refusal(_ answer: ExchangeAnswer, isWrite: Bool) -> ServiceError {
     let words = message(in: answer)
     guard NightscoutAnswer.status(answer) != nil else {
@@ -79,17 +80,18 @@ actor NightscoutSession {
     return violation("it refuses the request\(words.isEmpty ? "" : ": \(words)")")
   }
 
-  /// The site's message without a secret; may be empty.
+  /// The site's message in an answer, without secrets; empty if there is none.
   func message(in answer: ExchangeAnswer) -> String {
     guard let message = NightscoutAnswer.value(answer)?["message"]?.text else { return "" }
     let words = login.map { message.replacing($0.token, with: "…") } ?? message
     return exchange.sanitised(words)
   }
 
-  /// A violation of the protocol.
+  /// The error for a site that violates the protocol.
   nonisolated func violation(_ reason: String) -> ServiceError { exchange.violation(reason) }
 
-  /// The answer is not from a site, but possibly from a proxy. The request does not count as done.
+  /// The error for an answer that is not Nightscout's, but possibly from a proxy. The request does not count
+  /// as done.
   nonisolated var unknownAnswer: ServiceError {
     violation(
       "its answer is not Nightscout's; check the address with its path, and any login page or proxy in front of the site"
@@ -129,8 +131,8 @@ extension NightscoutSession {
       at: ContinuousClock.now)
   }
 
-  /// The token in the form of Admin tools, also if it was copied with `token=`. Nothing else is sent: a site's secret
-  /// must not be in a path.
+  /// The access token in the form that Admin tools show, also if it was copied with `token=`. Nil for any
+  /// other text: it may be the secret of the site, which must not be sent in a path.
   private static func accessToken(_ text: String) -> String? {
     let text = text.hasPrefix("token=") ? String(text.dropFirst("token=".count)) : text
     let end = text.utf8.suffix(17)
@@ -157,9 +159,9 @@ extension NightscoutSession {
   }
 }
 
-/// Parses answers of Nightscout, and distinguishes them from those of proxies, for which a status proves nothing.
+/// Parses answers of Nightscout. It distinguishes them from answers of proxies, whose status proves nothing.
 enum NightscoutAnswer {
-  /// The body; nil if it is not JSON.
+  /// The body as a JSON value; nil if it is not JSON.
   static func value(_ answer: ExchangeAnswer) -> JSONValue? {
     do throws(JSONError) {
       return try JSONValue.read(answer.body)
@@ -168,8 +170,8 @@ enum NightscoutAnswer {
     }
   }
 
-  /// The status in an answer of API v3 about a document; nil if its body does not repeat the status. A missing document
-  /// has no message, while an invalid path of API v3 has one.
+  /// The status of an answer by API v3 about a document; nil if the body does not repeat it. If the document
+  /// is missing, the answer has no message. An answer about an invalid path has one.
   static func status(_ answer: ExchangeAnswer) -> Int? {
     guard let value = value(answer), value["status"]?.integer == Int64(answer.status),
       answer.status != 404 || value["message"] == nil
@@ -177,14 +179,14 @@ enum NightscoutAnswer {
     return answer.status
   }
 
-  /// Whether API v3 states that it has stored the posted document, new or existing.
+  /// Whether API v3 states that it stored the document of a POST, or that it already had the document.
   static func isStored(_ answer: ExchangeAnswer) -> Bool {
     guard answer.status == 200 || answer.status == 201 else { return false }
     return value(answer)?["identifier"]?.text?.isEmpty == false
   }
 
-  /// The new documents of a bulk request. API v1 answers with a row for each, and only new ones have an `_id`. Nil if a
-  /// document has no row.
+  /// The identifiers of the new documents in a bulk request. API v1 answers with a row for each document, and
+  /// only new ones have an `_id`. Nil if a row is missing.
   static func new(_ answer: ExchangeAnswer, of identifiers: [String]) -> Set<String>? {
     guard answer.status == 200 else { return nil }
     var (answered, new): (Set<String>, Set<String>) = ([], [])
@@ -223,11 +225,11 @@ enum NightscoutAnswer {
   }
 }
 
-/// The permissions of a login, in the notation of Apache Shiro.
+/// The rights of a login, in the notation of Apache Shiro.
 struct NightscoutRights: Hashable, Sendable {
   private let permissions: [[[Substring]]]
 
-  /// Nil for anything other than a list of lists of rights.
+  /// Nil for any value that is not a list of lists of rights.
   init?(_ groups: JSONValue?) {
     guard let groups = groups?.items else { return nil }
     permissions = groups.flatMap { $0.items?.compactMap(\.text) ?? [] }.map { text in
@@ -235,7 +237,7 @@ struct NightscoutRights: Hashable, Sendable {
     }
   }
 
-  /// Whether the rights include this one, such as `api:entries:create`.
+  /// Whether the rights include this right, such as `api:entries:create`.
   func covers(_ right: String) -> Bool {
     let parts = right.split(separator: ":")
     return permissions.contains { permission in
@@ -245,14 +247,14 @@ struct NightscoutRights: Hashable, Sendable {
     }
   }
 
-  /// The rights that an upload needs, each in the form for a site's page of roles.
+  /// The rights that an upload needs, as a person types them for a role of the site.
   static let needed =
     ["create", "read", "update"].map { "api:entries:\($0)" }
     + ["create", "read", "update", "delete"].map { "api:treatments:\($0)" }
 
-  /// The needed rights that are missing.
+  /// The needed rights that the login lacks.
   var missing: [String] { Self.needed.filter { !covers($0) } }
 
-  /// Whether it permits sending anything at all.
+  /// Whether the login may send any items.
   var maySend: Bool { covers("api:entries:create") && covers("api:treatments:create") }
 }

@@ -3,14 +3,14 @@
 import Logbook
 import Nightscout
 
-/// Walks through documents in ascending order of one member, page by page. To lose none with equal values, documents
-/// with the largest value of a full page are left for the next page.
+/// Reads documents page by page, in ascending order of one member. Documents with the largest value of a full
+/// page are left for the next page, so that none with an equal value is lost.
 struct NightscoutWalk: Codable, Hashable, Sendable {
-  /// The order of the walk.
+  /// The member that determines the order.
   enum Order: String, Codable, Sendable {
-    /// By the server's marks of change, including tombstones.
+    /// The order of `srvModified`, which includes tombstones.
     case history
-    /// By the time of the event; valid documents only.
+    /// The order of events, with valid documents only.
     case event
   }
 
@@ -21,29 +21,29 @@ struct NightscoutWalk: Codable, Hashable, Sendable {
   /// Whether the walk is complete.
   var isAtEnd = false
 
-  /// Every valid document of a collection.
+  /// A walk over all valid documents of a collection.
   static func everything(of collection: NightscoutCollection) -> NightscoutWalk {
     events(of: collection, from: NightscoutTime.minMilliseconds)
   }
 
-  /// The valid documents with a later time.
+  /// A walk over the valid documents with a later event.
   static func events(of collection: NightscoutCollection, from time: Int64) -> NightscoutWalk {
     NightscoutWalk(
       collection: collection, order: .event,
       position: collection == .entries ? String(time) : NightscoutTime.utcText(time))
   }
 
-  /// Documents stored later.
+  /// A walk over the documents that were stored later.
   static func history(of collection: NightscoutCollection, from time: Int64) -> NightscoutWalk {
     NightscoutWalk(
       collection: collection, order: .history, position: String(max(time, NightscoutTime.minMilliseconds)))
   }
 
-  /// The member with ascending values.
+  /// The name of the member with ascending values.
   var member: String { order == .history ? "srvModified" : collection.timeName }
 
-  /// The documents to use from a page, and whether all of them have the same value. In that case there may be more than
-  /// the page shows.
+  /// The documents of a page that are used, and whether all of them have the same value. Then there may be
+  /// more of them than the page shows.
   mutating func take(_ page: [JSONValue], limit: Int) -> (taken: ArraySlice<JSONValue>, isTie: Bool) {
     guard page.count >= limit, let last = page.last.map(value) else {
       isAtEnd = page.count < limit
@@ -71,13 +71,14 @@ struct NightscoutWalk: Codable, Hashable, Sendable {
 extension NightscoutRemote {
   private static let maxTiedPages = 100
 
-  /// The next documents of a walk.
+  /// Reads the next documents of a walk.
   ///
-  /// - Parameter run: in the order of events, documents of this run are left out.
+  /// - Parameter run: the id of a run whose documents are left out, in the order of events; nil to leave out
+  ///   none.
   func next(
     _ walk: inout NightscoutWalk, limit: Int, without run: String? = nil
   ) async throws(ServiceError) -> [NightscoutDocument] {
-    // A page of one document cannot show ties.
+    // With a page of one document, equal values would not be noticed.
     let limit = min(max(limit, 2), Self.maxDocuments)
     let answer =
       switch walk.order {
@@ -97,8 +98,8 @@ extension NightscoutRemote {
     run.map { [("\(NightscoutDocument.ownName).run$ne", $0)] } ?? []
   }
 
-  /// All documents with one value, which may exceed a page. The history has no second page for a value; the search has,
-  /// but without tombstones.
+  /// All documents with one value, which may be more than a page. The history has only one page for a value.
+  /// The search has several, but without tombstones.
   private func tied(_ walk: NightscoutWalk) async throws(ServiceError) -> [JSONValue] {
     var all: [JSONValue] = []
     for _ in 0..<Self.maxTiedPages {

@@ -5,24 +5,24 @@ package import Logbook
 
 /// The address of one document: `https://host[:port]/path[?query]`. It contains no secret, so it may be stored and shown.
 package struct SourceAddress: Hashable, Sendable {
-  /// Host and port, for a connection.
+  /// The host and the port, for the connection.
   package let server: RemoteAddress
-  /// Path and query.
+  /// The path and the query.
   package let target: String
 
   /// The whole address.
   package var text: String { server.text + target }
 
-  /// Names of members of a query whose values are secrets, in lower case and without `-` and `_`.
+  /// Names of query parameters whose values are secrets, in lower case and without `-` and `_`.
   private static let secretNames: Set<String> = [
     "pwd", "auth", "signature", "sig", "session", "sessionid", "key", "jwt", "pass", "pin",
   ]
-  /// What such names contain.
+  /// Parts of such names.
   private static let secretParts = [
     "token", "secret", "passw", "passphrase", "credential", "apikey", "accesskey", "authorization",
   ]
 
-  /// Whether the name of a member says that its value is a secret.
+  /// Whether the name of a query parameter shows that its value is a secret.
   private static func namesSecret(_ name: Substring) -> Bool {
     let name = (name.removingPercentEncoding ?? String(name)).lowercased().filter { $0 != "-" && $0 != "_" }
     return secretNames.contains(name) || secretParts.contains { name.contains($0) }
@@ -30,8 +30,8 @@ package struct SourceAddress: Hashable, Sendable {
 
   /// Parses an address.
   ///
-  /// - Parameter allowsPlainHTTP: whether `http` is permitted to another machine.
-  /// - Throws: `Failure` of category `configuration`. Its message quotes nothing that may be a secret.
+  /// - Parameter allowsPlainHTTP: whether `http` is allowed to another machine.
+  /// - Throws: `Failure` of category `configuration`. Its message does not quote texts that may be a secret.
   package init(_ text: String, allowsPlainHTTP: Bool) throws(Failure) {
     guard var parts = URLComponents(string: text) else {
       throw Failure(
@@ -50,7 +50,7 @@ package struct SourceAddress: Hashable, Sendable {
     target = (path.isEmpty ? "/" : path) + (query.map { "?" + $0 } ?? "")
   }
 
-  /// Whether its path is that of a site or below it.
+  /// Whether the path of this address is the path of a site, or is below it.
   package func isBelow(_ site: RemoteAddress) -> Bool {
     let path = site.text.split(separator: "/", maxSplits: 2, omittingEmptySubsequences: true).dropFirst(2)
       .first
@@ -60,11 +60,12 @@ package struct SourceAddress: Hashable, Sendable {
 
   private init(_ server: RemoteAddress, _ target: String) { (self.server, self.target) = (server, target) }
 
-  /// The target of a redirection on the same server; nil for any other one, to which no secret may go.
+  /// The target of a redirection on the same server; nil for any other target, since it must not receive the
+  /// secret.
   ///
   /// - Parameter location: the header `Location`.
   func redirected(to location: String) -> SourceAddress? {
-    // It may be relative to this address.
+    // The location may be relative to this address.
     guard let stated = URLComponents(string: location), stated.fragment == nil,
       let url = stated.url(relativeTo: URL(string: text)),
       let parts = URLComponents(url: url, resolvingAgainstBaseURL: true), parts.user == nil

@@ -4,20 +4,20 @@ import Foundation
 package import Logbook
 import NIOHTTP1
 
-/// How a source is asked for a document.
+/// What is needed to request a document from a source.
 package struct SourceLogin: Sendable {
-  /// The secret, and what it is to the server.
+  /// The secret, and the form in which it is sent.
   package enum Credential: Sendable {
-    /// The server asks for none.
+    /// The server requires no secret.
     case none
-    /// `Authorization: Bearer`.
+    /// A token in the header `Authorization: Bearer`.
     case bearer(Token)
-    /// A password, for the basic authentication of RFC 7617.
+    /// A password for basic authentication (RFC 7617).
     case password(user: String, Token)
-    /// The value of a header.
+    /// A token as the value of a header with this name.
     case header(name: String, Token)
 
-    /// The secret.
+    /// The secret; `none` if there is none.
     var token: Token {
       switch self {
       case .none: .none
@@ -35,7 +35,8 @@ package struct SourceLogin: Sendable {
       }
     }
 
-    /// Whether a text is the name of a header that may have a secret. Others would change what is asked for, or whom.
+    /// Whether a text is the name of a header that may contain a secret. Other headers would change which
+    /// document is requested, or from which host.
     package static func isHeaderName(_ name: String) -> Bool {
       let isToken = name.utf8.allSatisfy {
         ($0 >= 0x30 && $0 <= 0x39) || ($0 | 0x20 >= 0x61 && $0 | 0x20 <= 0x7A) || $0 == 0x2D || $0 == 0x5F
@@ -48,16 +49,17 @@ package struct SourceLogin: Sendable {
     ]
   }
 
-  /// The document.
+  /// The address of the document.
   package let address: SourceAddress
-  /// The secret.
+  /// The secret, and the form in which it is sent.
   package let credential: Credential
-  /// What is needed for a connection; its token is the secret, so that no message contains it.
+  /// The connection to the server. Its token is the secret, so that messages do not contain it.
   package var server: RemoteLogin
 
   /// - Parameters:
   ///   - agent: the program's name and version.
-  ///   - authorities: the file with the only trusted certificates of authorities; nil for those that the system trusts.
+  /// - authorities: the path of a file with the only trusted authorities; nil for those that the system
+  ///   trusts.
   package init(_ address: SourceAddress, _ credential: Credential, agent: String, authorities: String?) {
     (self.address, self.credential) = (address, credential)
     server = RemoteLogin(
@@ -65,23 +67,24 @@ package struct SourceLogin: Sendable {
   }
 }
 
-/// What a source answered, without its body.
+/// The answer of a source, without its body.
 package struct SourceAnswer: Sendable {
-  /// Whether the document is still the one that the request named.
+  /// Whether the document has not changed since the stored answer.
   package let isUnchanged: Bool
-  /// The entity tag for the next request; nil without one.
+  /// The entity tag (`ETag`), which the next request repeats; nil without one.
   package let entityTag: String?
-  /// The time of the last change for the next request; nil without one.
+  /// The header `Last-Modified`, which the next request repeats; nil without one.
   package let lastModified: String?
-  /// Whether the protocol states where the body ends. Without a length, a lost connection looks like an end.
+  /// Whether the answer states where its body ends. Otherwise a lost connection looks like the end of the
+  /// body.
   package let statesEnd: Bool
 }
 
-/// A failed request to a source.
+/// The failure of a request to a source.
 package struct SourceFailure: Error {
   /// The failure for people.
   package let failure: Failure
-  /// How long the source asks to wait, in seconds; nil if it does not.
+  /// How long the source asks to wait, in seconds; nil if it does not ask.
   package let retryAfterSeconds: Int?
 
   /// A failure, and how long the source asks to wait.
@@ -89,7 +92,7 @@ package struct SourceFailure: Error {
     (self.failure, self.retryAfterSeconds) = (failure, retryAfterSeconds)
   }
 
-  /// The failure for an error of a service.
+  /// The failure for an error of the exchange.
   package init(_ error: ServiceError, host: String) {
     failure = Failure(error, host: host)
     if case .busy(_, let seconds) = error {
@@ -100,21 +103,22 @@ package struct SourceFailure: Error {
   }
 }
 
-/// Asks a source for one document by HTTP.
+/// Requests one document from a source by HTTP.
 package enum SourceExchange {
-  /// The maximum size of a body.
+  /// The maximum size of a body in bytes.
   package static let maxBytes = 64 << 20
-  /// How much of the body of an answer without success is read.
+  /// The maximum number of bytes that are read of an unsuccessful answer's body.
   private static let maxRefusalBytes = 64 << 10
-  /// The maximum number of redirections on one server.
+  /// The maximum number of redirections that are followed on one server.
   private static let maxRedirects = 3
 
-  /// Sends the request.
+  /// Requests the document.
   ///
   /// - Parameters:
-  ///   - known: the entity tag and the time of the last change of the document that is stored.
-  ///   - refusal: returns the failure that the body of an answer without success states; nil if it states none.
-  ///   - write: receives the body of a success piece by piece. It may have received a part of one that fails.
+  /// - known: the entity tag and the time of the last change in the stored answer.
+  /// - refusal: returns the failure that the body of an unsuccessful answer states; nil if it states none.
+  /// - write: receives the body of a successful answer piece by piece. If the request fails, it may have
+  ///   received a part.
   /// - Throws: `SourceFailure`, and errors of `write`.
   package static func fetch(
     _ login: SourceLogin, known: (entityTag: String?, lastModified: String?),
@@ -173,7 +177,7 @@ package enum SourceExchange {
         lastModified: validator(head, "Last-Modified"),
         statesEnd: isChunked || head.headers.contains(name: "Content-Length"))
     case 304 where known.entityTag != nil || known.lastModified != nil:
-      // It may leave out the validators, which are still those of the stored answer.
+      // An answer without these headers means that those of the stored answer are still valid.
       return SourceAnswer(
         isUnchanged: true, entityTag: validator(head, "ETag") ?? known.entityTag,
         lastModified: validator(head, "Last-Modified") ?? known.lastModified, statesEnd: true)
@@ -206,21 +210,22 @@ package enum SourceExchange {
     }
   }
 
-  /// Whether the status says more than the body. Web servers add a page for people to a redirection, to a rejected login and to
-  /// an overload.
+  /// Whether the status is more useful than the body. Web servers send a page for people with a redirection,
+  /// a rejected login and an overload.
   private static func saysMore(_ head: ExchangeAnswer, than body: [UInt8]) -> Bool {
     guard body.first(where: { $0 > 0x20 && ![0xEF, 0xBB, 0xBF].contains($0) }) == UInt8(ascii: "<") else {
       return false
     }
     return switch head.status {
     case 300..<400, 401, 408, 429, 500...: true
-    // Without a challenge it is not a question of the login, as of a service that shuts programs out.
+    // Without this header, the refusal does not concern the login, but may come from a service that excludes
+    // programs.
     case 403: head.headers.contains(name: "WWW-Authenticate")
     default: false
     }
   }
 
-  /// The value of a header that a later request repeats; nil for a value that no request may have.
+  /// The value of a header that the next request repeats; nil for a value that no request can contain.
   private static func validator(_ head: ExchangeAnswer, _ name: String) -> String? {
     head.headers.first(name: name).flatMap { value in
       (1...256).contains(value.utf8.count) && value.utf8.allSatisfy { $0 >= 0x20 && $0 < 0x7F } ? value : nil

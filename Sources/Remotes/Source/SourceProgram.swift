@@ -5,28 +5,29 @@ import Glibc
 import Logbook
 import Subprocess
 
-/// Runs the program of a source, without a shell and without input. What it prints is the answer of the source.
+/// Runs the program of a source, without a shell and without input. Its output is the answer of the source.
 package enum SourceProgram {
-  /// How a program ended.
+  /// How a program has ended.
   package struct Ending: Sendable {
-    /// `status 3` or `signal 9`; nil for success.
+    /// The reason, `status 3` or `signal 9`; nil for success.
     package let failure: String?
     /// The exit status; nil if a signal ended it.
     package let exitStatus: Int32?
-    /// The last line of its standard error, limited and without control characters; empty without one.
+    /// The last line of its standard error, of limited length and without control characters; empty if there
+    /// is none.
     package let lastLine: String
   }
 
   private static let maxErrorBytes = 4096
   private static let maxLineLength = 200
 
-  /// Runs a program to its end. After the time limit, or with too much output, it is ended with all of its process group:
-  /// what it started, unless that began another session.
+  /// Runs a program until it ends. After the time limit, or if it prints too much, its whole process group is
+  /// killed. This includes programs that it started, unless they began another session.
   ///
   /// - Parameters:
   ///   - words: the path of the program and its arguments.
-  ///   - isInterrupted: polled while it runs; true ends it.
-  ///   - write: receives its standard output piece by piece.
+  /// - isInterrupted: polled while the program runs; true ends the program.
+  /// - write: receives the program's standard output piece by piece.
   /// - Throws: `Failure`: `temporary` after the time limit, `protocolViolation` for too much output, `missingInput` or
   ///   `permission` if it cannot be started.
   package static func run(
@@ -36,11 +37,11 @@ package enum SourceProgram {
   ) async throws -> Ending {
     guard let path = words.first else { throw Failure(.configuration, "the source has no command") }
     var options = PlatformOptions()
-    // A separate group, so that what it started can be ended.
+    // The program gets a separate process group, so that programs it started can be killed, too.
     options.processGroupID = 0
     options.teardownSequence = teardown
     do {
-      // By its folder, independent of the variable PATH.
+      // The folder is stated, so that the variable PATH is not used.
       let parts = path.split(separator: "/", omittingEmptySubsequences: false)
       let folder = parts.dropLast().joined(separator: "/")
       let program = try await Executable.name(String(parts.last ?? "")).resolveExecutablePath(
@@ -51,7 +52,8 @@ package enum SourceProgram {
       ) { execution in
         do {
           let line = try await collect(execution, limit, maxBytes, isInterrupted, write)
-          // Before its own end is collected: until then, no other group can get its number.
+          // The group is killed before the exit status of the program is read. Until then, no other group can
+          // get its number.
           end(execution)
           return line
         } catch {
@@ -83,16 +85,17 @@ package enum SourceProgram {
     .send(signal: .kill, toProcessGroup: true, allowedDurationToNextStep: .milliseconds(200)),
   ]
 
-  /// Ends what the program started, also if the program itself has ended.
+  /// Kills all programs that this program started, even if it has ended itself.
   private static func end(_ execution: Execution<NoInput, SequenceOutput, SequenceOutput>) {
     kill(-execution.processIdentifier.value, SIGKILL)
   }
 
-  /// Whether a child has ended, by the kernel's list of processes. Its exit status is left for others.
+  /// Whether a child process has ended, according to `/proc`. Its exit status is not read, since other code
+  /// does this.
   private static func hasEnded(_ process: Int32) -> Bool {
     do {
       let line = try String(contentsOfFile: "/proc/\(process)/stat", encoding: .utf8)
-      // The state is after the name, which is in parentheses and may have any signs.
+      // The state follows after the name, which is in parentheses and may contain any characters.
       let state = line.split(separator: ")").last?.first { $0 != " " }
       return state == "Z" || state == "X"
     } catch {
@@ -100,7 +103,8 @@ package enum SourceProgram {
     }
   }
 
-  /// Reads both outputs until the program closes them, and waits until it has ended. Returns the last line of its standard error.
+  /// Reads both outputs until the program closes them, and waits until it has ended. Returns the last line of
+  /// standard error.
   private static func collect(
     _ execution: Execution<NoInput, SequenceOutput, SequenceOutput>, _ limit: Duration, _ maxBytes: Int,
     _ isInterrupted: @escaping @Sendable () -> Bool,
@@ -126,7 +130,7 @@ package enum SourceProgram {
         }
         return .errors(lastLine(tail))
       }
-      // A program may close its outputs and go on.
+      // A program may close its outputs and continue to run.
       let process = execution.processIdentifier.value
       group.addTask {
         while !hasEnded(process) { try await Task.sleep(for: .milliseconds(20)) }

@@ -4,36 +4,40 @@ import Foundation
 import Logbook
 import Nightscout
 
-/// Reads a Nightscout site, by the walk of the remote and with `GET` only. The documents are passed on as the site returned
-/// them, so that reading them is the import of an export of this site.
+/// Reads a Nightscout site as a source, only with `GET`. Its documents are passed on as the site returned
+/// them, so that they are imported like an export of this site.
 package enum SourceSite {
-  /// How much of the site was read.
+  /// How much of the site a run has read.
   package struct Walk: Sendable {
-    /// The position for the next run.
+    /// The position at which the next run continues.
     package let cursor: String
-    /// Whether the first reading of the whole site is not at its end.
+    /// Whether the first reading of the whole site is not yet complete.
     package let hasMore: Bool
   }
 
-  /// The position of a source on a site.
+  /// The position of a source on a site, between runs.
   private struct Cursor: Codable {
-    /// The walks through all documents that are left; empty after the first reading of the site.
+    /// The walks over all documents that are not yet complete; empty after the first reading of the whole
+    /// site.
     var first: [NightscoutWalk] = []
-    /// Up to which time of the site's clock, in milliseconds, its history is read.
+    /// The time up to which the history was read, in milliseconds of the site's clock.
     var history: Int64
   }
 
-  /// How many milliseconds before the last run are read again: a mark may become visible after a later one.
+  /// The time before the last run that is read again, in milliseconds. A document may become visible after
+  /// others that were stored later.
   private static let overlap: Int64 = 60_000
-  /// Documents of this many last milliseconds are read in each run: those of API v1 have no mark, and arrive late.
+  /// The last period that each run reads, in milliseconds: documents of API v1 have no `srvModified`, and
+  /// arrive late.
   private static let window: Int64 = 2 * 86_400_000
   /// The maximum number of requests for documents in one run.
   private static let maxPages = 60
 
-  /// Reads what is new, and the last two days again. The first runs read everything.
+  /// Reads the documents that are new, and those of the last two days again. The first runs read the whole
+  /// site.
   ///
   /// - Parameters:
-  ///   - cursor: the position of the last run; nil before the first.
+  /// - cursor: the position after the last run; nil before the first run.
   ///   - write: receives the documents as one JSON list, piece by piece.
   /// - Throws: `SourceFailure`, and errors of `write`.
   package static func fetch(
@@ -52,9 +56,9 @@ package enum SourceSite {
     }
   }
 
-  /// The position of a source that has read everything but the last two days.
+  /// The position of a source that has read the whole site, except the last two days.
   ///
-  /// - Parameter now: this host's clock in UTC seconds. The site's own clock is used where it is earlier.
+  /// - Parameter now: this host's clock in UTC seconds. If the site's clock is earlier, it is used instead.
   package static func recent(at now: Int64) -> String {
     #"{"first":[],"history":\#(max(0, now) * 1000)}"#
   }
@@ -63,7 +67,8 @@ package enum SourceSite {
     do {
       return try JSONDecoder().decode(Cursor.self, from: Data(text.utf8))
     } catch {
-      // Of another version of the program: the site is read again, and nothing is stored twice.
+      // The position is from another version of the program. The whole site is read again, and known items
+      // are not stored again.
       return nil
     }
   }

@@ -3,17 +3,18 @@
 package import Logbook
 import Subprocess
 
-/// The secret of a login. It appears in no message, log or dump.
+/// The secret of a login. It is not part of any message, log or dump.
 package struct Token: Sendable {
   static let longestLength = 4096
 
   /// The secret. Only requests may contain it.
   let text: String
 
-  /// Reads the secret from the first line of its source.
+  /// Reads the secret from the first line of a file or output.
   ///
-  /// - Parameter origin: the source, for the message.
-  /// - Throws: `Failure` of category `configuration` for an impossible token; its message contains no part of it.
+  /// - Parameter origin: the name of the file or command, for messages.
+  /// - Throws: `Failure` of category `configuration` for an impossible token. Its message contains no part of
+  ///   the token.
   package init(firstLineOf bytes: [UInt8], origin: String) throws(Failure) {
     let line = bytes.prefix { $0 != 0x0A && $0 != 0x0D }
     let end = line.lastIndex { !Self.isBlank($0) }.map { $0 + 1 } ?? line.startIndex
@@ -30,45 +31,46 @@ package struct Token: Sendable {
     text = String(decoding: trimmed, as: UTF8.self)
   }
 
-  /// No secret, for a server that asks for none.
+  /// An empty secret, for a server that requires none.
   static let none = Token()
 
   private init() { text = "" }
 
   private static func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
 
-  /// Lets a later run recognise the same secret. Its 16 bits are far too few to derive the secret, even a short one
-  /// that a person chose.
+  /// A mark by which a later run recognises the same secret. Its 16 bits are far too few to derive the
+  /// secret, even a short one that a person chose.
   ///
-  /// - Parameter salt: makes the marks of equal secrets in two stores differ.
+  /// - Parameter salt: a text of the store, so that the marks of equal secrets differ between stores.
   package func mark(salt: String) -> String {
     String(Digest.uuid(of: ["token", salt, text]).prefix(4))
   }
 
-  /// The text without this secret.
+  /// The text, with this secret replaced.
   func redacted(_ text: String) -> String {
     self.text.isEmpty ? text : text.replacing(self.text, with: "…")
   }
 }
 
 extension Token: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-  /// Excludes the secret.
+  /// A text without the secret.
   package var description: String { "token" }
-  /// Excludes the secret.
+  /// A text without the secret.
   package var debugDescription: String { description }
-  /// Excludes the secret from dumps, which print members.
+  /// An empty mirror, since dumps would otherwise print the secret.
   package var customMirror: Mirror { Mirror(self, children: [:]) }
 }
 
 extension TokenSource {
-  /// The maximum output of a file or a command in bytes.
+  /// The maximum number of bytes that are read from a file or a command.
   static let maxBytes = 16 << 10
 
   /// Reads the token.
   ///
-  /// - Parameter limit: the time limit of a command.
-  /// - Throws: `Failure`: `missingInput` without the file, `permission` for a file that others can read and for a
-  ///   command that fails. `temporary` after the time limit, `configuration` for an invalid token.
+  /// - Parameter limit: the time limit for a command.
+  /// - Throws: `Failure`: `missingInput` if the file does not exist, `permission` for a file that others can
+  ///   read and for a command that fails. `temporary` after the time limit, `configuration` for an invalid
+  ///   token.
   package func token(within limit: Duration = .seconds(30)) async throws(Failure) -> Token {
     switch self {
     case .file(let path):
@@ -82,15 +84,17 @@ extension TokenSource {
   }
 }
 
-/// A command that prints a token. The shell runs it without input; its standard error is the program's own.
+/// Runs a command that prints a token. A shell runs it without input. Its standard error is that of this
+/// program.
 ///
-/// The child stays in the program's process group, so that a password prompt may use the terminal and Ctrl-C ends both.
+/// The command stays in this program's process group. So a password prompt can use the terminal, and Ctrl-C
+/// ends both.
 private enum TokenCommand {
   static func run(_ command: String, within limit: Duration) async throws(Failure) -> [UInt8] {
     let result = await withTaskGroup(of: Result<[UInt8], Failure>.self) { group in
       group.addTask { await output(of: command) }
       group.addTask { await failure(after: limit) }
-      // The slower task is cancelled. Cancelling kills the command and collects its exit status.
+      // The slower task is cancelled. If this is the command, it is killed.
       defer { group.cancelAll() }
       return await group.next() ?? .failure(late)
     }
@@ -99,7 +103,7 @@ private enum TokenCommand {
 
   private static func output(of command: String) async -> Result<[UInt8], Failure> {
     do {
-      // The system's shell, independent of the variable PATH.
+      // The shell of the system is used, whatever the variable PATH contains.
       let shell = try await Executable.name("sh").resolveExecutablePath(in: .custom(["PATH": "/bin"]))
       let result = try await Subprocess.run(
         .path(shell), arguments: ["-c", command], output: .bytes(limit: TokenSource.maxBytes),
@@ -129,11 +133,12 @@ private enum TokenCommand {
   private static let late = Failure(
     .temporary, "the token command took too long and was stopped; does it wait for input?")
 
-  /// The run was interrupted, or the command ended first and this result is unused.
+  /// The run was interrupted, or the command has ended first and this result is not used.
   private static let interrupted = Failure(.temporary, "the token command was interrupted")
 
-  /// The time limit. It is late while other work blocks the threads that all tasks share. A timer elsewhere would not
-  /// help, since the caller continues on the same threads. In the program nothing blocks them.
+  /// Waits for the time limit, then returns the failure. It may be late if other work blocks the threads that
+  /// all tasks share. A timer would be late, too, since the caller continues on these threads. The program
+  /// itself never blocks them.
   private static func failure(after limit: Duration) async -> Result<[UInt8], Failure> {
     do {
       try await Task.sleep(for: limit)
