@@ -5,38 +5,41 @@ package import Logbook
 
 /// Whether a command needs the remote. Every command has exactly one class.
 package enum ActionClass: String {
-  /// Changes readings or records: immediately in this store, whatever the state of the network. A later
-  /// upload sends the change.
+  /// Changes readings or records in this store immediately, whatever the state of the network. A later upload
+  /// sends the change.
   case deferrable
-  /// Needs the remote immediately, and changes nothing here if that fails.
+  /// Needs the remote immediately. If the remote fails, nothing changes in this store.
   case immediate
-  /// Concerns only this computer.
+  /// Needs no remote, and changes nothing that an upload would send.
   case local
 }
 
 /// A command with its class.
 package protocol ClassifiedCommand: ParsableCommand {
   static var actionClass: ActionClass { get }
-  /// Whether the steps that it finished before a failure are kept.
+  /// Whether a failure leaves the steps stored that the command finished before it.
   static var keepsPartialWork: Bool { get }
 }
 
 extension ClassifiedCommand {
-  /// No step is kept, unless a command states otherwise.
+  /// A failed command keeps none of its steps, unless the command states otherwise.
   package static var keepsPartialWork: Bool { false }
 
-  /// The end of a failure sentence of this command. For an immediate action, it states that nothing changed.
+  /// The words that end each failure message of this command. For an immediate action, they state that
+  /// nothing changed here.
   package static var failureSuffix: String {
     actionClass == .immediate && !keepsPartialWork ? "; nothing was changed here" : ""
   }
 }
 
-/// A failure of an immediate action after the answer of the remote, when something may have changed here.
+/// A failure of an immediate action after the remote has answered. By then, the remote or this store may have
+/// changed, so the message must not state that nothing was changed.
 package struct FailureAfterRemoteChange: Error {
-  /// What failed.
+  /// The failure itself.
   package let failure: Failure
 
-  /// Runs the work that follows that answer.
+  /// Runs the work that follows the answer of the remote. A `Failure` of the work is thrown as a
+  /// `FailureAfterRemoteChange`.
   package static func marking<Value>(_ work: () throws -> Value) throws -> Value {
     do {
       return try work()
@@ -46,9 +49,11 @@ package struct FailureAfterRemoteChange: Error {
   }
 }
 
-/// The help of a command below its abstract: an optional explanation, and two command lines to copy.
+/// The text of `--help` that follows the abstract of a command: an optional explanation, and two command
+/// lines to copy.
 package func helpText(_ explanation: String = "", examples first: String, _ second: String) -> String {
-  // Not joined from a list: that takes a hundredth of a short run, which makes many of these texts.
+  // The lines are concatenated, since every run makes many of these texts: joining a list would take a
+  // hundredth of a short run.
   let examples = "Examples:\n  " + first + "\n  " + second
   return explanation.isEmpty ? examples : explanation + "\n\n" + examples
 }

@@ -5,13 +5,13 @@ package import Logbook
 package import LogbookStore
 package import Sync
 
-/// The exit statuses of glucoport(1). Only this file maps failures to them.
+/// The exit statuses of glucoport(1). Failures are mapped to statuses only in this file.
 package enum ExitStatus: Int32, Error {
   case done = 0
-  /// A check found something that a person should correct, and no status below is more exact. A warning for
-  /// monitoring programs.
+  /// A check found something that a person should correct, and no status below is more exact. Monitoring
+  /// programs read it as a warning.
   case failed = 1
-  /// For monitoring programs: uploads fail.
+  /// Uploads fail. Monitoring programs read it as critical.
   case critical = 2
   /// Some items were rejected; the rest is stored.
   case partial = 3
@@ -35,10 +35,10 @@ package enum ExitStatus: Int32, Error {
   /// Ended by SIGTERM without an error.
   case terminated = 143
 
-  /// The status of a run that a signal ended, in the form of a shell.
+  /// The exit status of a run that a signal ended: 128 plus the signal's number, as in a shell.
   package init(signal: Int32) { self = ExitStatus(rawValue: 128 + signal) ?? .interrupted }
 
-  /// The status for a failure of this category.
+  /// The exit status for a failure of this category.
   package init(_ category: FailureCategory) {
     self =
       switch category {
@@ -55,7 +55,7 @@ package enum ExitStatus: Int32, Error {
       }
   }
 
-  /// The priority of statuses: the first of several is used.
+  /// The statuses by priority. A run with several statuses ends with the first of this list that occurred.
   static let precedence: [ExitStatus] = [
     .interrupted, .terminated, .outOfTime, .bug, .configuration, .permission, .protocolViolation,
     .inputOutput,
@@ -64,7 +64,7 @@ package enum ExitStatus: Int32, Error {
     .done,
   ]
 
-  /// The status for a run of several parts.
+  /// The status of a run whose parts ended with these statuses.
   package static func of(_ parts: [ExitStatus]) -> ExitStatus {
     precedence.first(where: parts.contains) ?? .done
   }
@@ -98,9 +98,9 @@ extension ExitStatus {
     summary.differences > 0 && (!isFixed || summary.unfixed > 0) ? .partial : .done
   }
 
-  /// Ends the command with this status; returns if it is `done`.
+  /// Ends the command with this status. For `done`, it only returns.
   ///
-  /// - Throws: the status.
+  /// - Throws: `self`, unless it is `done`.
   package func end() throws {
     if self != .done { throw self }
   }

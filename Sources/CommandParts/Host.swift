@@ -5,7 +5,8 @@ import Foundation
 import Glibc
 package import Logbook
 
-/// The machine as the commands see it: clock, environment, terminal, system zone. The one edge for all of them.
+/// The machine as the commands see it: clock, environment, terminal, files and system zone. Other code of the
+/// commands gets these only from here.
 package enum Host {
   /// The host's clock in UTC seconds.
   package static func now() -> Int64 { Int64(Glibc.time(nil)) }
@@ -13,21 +14,23 @@ package enum Host {
   /// A random id for a new item: a UUID of version 4.
   package static func randomUUID() -> String { UUID().uuidString.lowercased() }
 
-  /// A random tick for a typed reading.
+  /// A random tick for a reading that a person types. The tick keeps two typed readings of one second apart.
   package static func randomTick() -> Int64 { Int64.random(in: Device.typedTicks) }
 
-  /// Makes all files and folders that this process creates accessible only to their owner.
+  /// Sets the umask, so that only their owner can access the files and folders that this process creates.
   package static func keepFilesPrivate() { umask(0o077) }
 
-  /// Keeps the memory of large buffers apart, so that the system gets it back as soon as one grows or ends. The C library
-  /// raises its limit for this with each such buffer, and an import would keep what its batches grew out of.
+  /// Makes the C library map each buffer of 128 KiB or more separately. Its memory then returns to the system
+  /// as soon as it is freed. Otherwise, the library would raise the limit with each freed buffer, and an
+  /// import would keep memory that it no longer uses.
   package static func returnsLargeBuffers() { _ = mallopt(M_MMAP_THRESHOLD, 128 * 1024) }
 
   /// The arguments of this process after the program's name, in the form of `PathText`; nil if they cannot be
   /// read.
   ///
-  /// The kernel's copy is read first. Swift looks for them in memory before the environment. It finds none if
-  /// a preloaded library has called `setenv` before `main`, which moves the environment.
+  /// The copy in `/proc/self/cmdline` is preferred. Swift looks for the arguments in memory directly before
+  /// the environment. It finds none if a preloaded library has called `setenv` before `main`, which moves the
+  /// environment.
   package static var arguments: [String]? {
     if let words = kernelArguments { return Array(words.dropFirst()) }
     guard CommandLine.argc > 0 else { return nil }
@@ -36,7 +39,7 @@ package enum Host {
     }
   }
 
-  /// All words of `/proc/self/cmdline`; nil if it cannot be read.
+  /// All words of `/proc/self/cmdline`, with the program's name; nil if the file cannot be read.
   private static var kernelArguments: [String]? {
     let descriptor = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { return nil }
@@ -49,7 +52,7 @@ package enum Host {
       if count == 0 { break }
       bytes.append(contentsOf: piece[..<count])
     }
-    // Each word ends with a NUL.
+    // The kernel ends each word with a NUL.
     guard bytes.last == 0 else { return nil }
     return bytes.dropLast().split(separator: 0, omittingEmptySubsequences: false).map {
       PathText.text(Array($0))
@@ -62,56 +65,57 @@ package enum Host {
     return PathText.text(value)
   }
 
-  /// The number of processors of the system.
+  /// The number of processors that the system uses; at least 1.
   package static var processors: Int { max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN))) }
 
-  /// Whether a descriptor is a terminal.
+  /// Whether a file descriptor is that of a terminal.
   package static func isTerminal(_ descriptor: Int32) -> Bool { isatty(descriptor) == 1 }
 
-  /// The columns of a terminal; 80 if it does not report them.
+  /// The width of a terminal in columns; 80 if the terminal does not report it.
   package static func terminalColumns(_ descriptor: Int32) -> Int {
     var size = winsize()
     guard ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return 80 }
     return Int(size.ws_col)
   }
 
-  /// The default folder for stores and servers: the XDG data folder. Nil if the environment names none. A
-  /// folder below the current one would not be found again.
+  /// The default folder for stores and servers: `glucoport` in the XDG data folder. It is nil if the
+  /// environment has no absolute path, since a relative one would name another folder in each working
+  /// directory.
   package static var dataFolder: String? {
     dataHome.map { $0 + "/glucoport" }
   }
 
-  /// The XDG data folder; nil if the environment names none.
+  /// The XDG data folder; nil if the environment has no absolute path of it or of the home folder.
   package static var dataHome: String? {
     absolutePath("XDG_DATA_HOME") ?? absolutePath("HOME").map { $0 + "/.local/share" }
   }
 
-  /// The XDG state folder; nil if the environment names none.
+  /// The XDG state folder; nil if the environment has no absolute path of it or of the home folder.
   package static var stateHome: String? {
     absolutePath("XDG_STATE_HOME") ?? absolutePath("HOME").map { $0 + "/.local/state" }
   }
 
-  /// The folder for a user's settings of programs: the XDG configuration folder. Nil if the environment names
-  /// none.
+  /// The XDG configuration folder, where programs look for a user's settings. It is nil if the environment
+  /// has no absolute path of it or of the home folder.
   package static var configurationFolder: String? {
     absolutePath("XDG_CONFIG_HOME") ?? absolutePath("HOME").map { $0 + "/.config" }
   }
 
-  /// The user id for permissions.
+  /// The effective user id, which decides what this process may access.
   package static var userID: UInt32 { geteuid() }
 
-  /// The name of that user; nil if the system has none.
+  /// The login name of the effective user; nil if the system has none for the id.
   package static var userName: String? { getpwuid(geteuid()).map { PathText.text($0.pointee.pw_name) } }
 
-  /// Whether the system knows a group.
+  /// Whether the system has a group of this name.
   package static func hasGroup(_ name: String) -> Bool { getgrnam(name) != nil }
 
   private static func absolutePath(_ name: String) -> String? {
     environment(name).flatMap { $0.hasPrefix("/") ? $0 : nil }
   }
 
-  /// The IANA name of the system's zone; nil if the system has none. TZ is not read, since a cron job or a
-  /// shell may set it to anything.
+  /// The IANA name of the system's zone; nil if the system has none. The variable TZ is not read, since a
+  /// cron job or a shell may set it to any value.
   static var systemZone: String? {
     var target = [CChar](repeating: 0, count: Int(PATH_MAX))
     let count = readlink("/etc/localtime", &target, target.count)
@@ -128,7 +132,7 @@ package enum Host {
 }
 
 extension Host {
-  /// The path of this program.
+  /// The absolute path of the running program.
   ///
   /// - Throws: `Failure` if the system does not return it.
   package static func program() throws(Failure) -> String {
@@ -157,7 +161,7 @@ extension Host {
     }
   }
 
-  /// An absolute path. A relative path starts in the current folder.
+  /// Makes a path absolute. A relative path starts in the current folder.
   package static func absolute(_ path: String) -> String {
     if path.hasPrefix("/") { return path }
     guard let folder = getcwd(nil, 0) else { return path }
@@ -165,32 +169,34 @@ extension Host {
     return PathText.text(folder) + "/" + path
   }
 
-  /// Whether two paths lead to one file or folder that exists, also by a link.
+  /// Whether two paths lead to the same existing file or folder, even through links.
   package static func isSameFile(_ one: String, _ other: String) -> Bool {
     var (first, second) = (stat(), stat())
     return stat(PathText.bytes(one), &first) == 0 && stat(PathText.bytes(other), &second) == 0
       && first.st_dev == second.st_dev && first.st_ino == second.st_ino
   }
 
-  /// Whether a path is that of a regular file, and of no link.
+  /// Whether there is a regular file at a path. A link to one does not count.
   package static func isRegularFile(_ path: String) -> Bool { type(of: path) == S_IFREG }
 
-  /// Whether this user may run the file of a path.
+  /// Whether this user may execute the file at a path.
   static func isExecutable(_ path: String) -> Bool { access(PathText.bytes(path), X_OK) == 0 }
 
-  /// Whether a path is that of a symbolic link.
+  /// Whether there is a symbolic link at a path.
   package static func isLink(_ path: String) -> Bool { type(of: path) == S_IFLNK }
 
-  /// The type of what is at a path, without following a link; nil if nothing is there.
+  /// The type of the file or folder at a path, where a link is not followed; nil if the path does not exist.
   private static func type(of path: String) -> mode_t? {
     var status = stat()
     return lstat(PathText.bytes(path), &status) == 0 ? status.st_mode & S_IFMT : nil
   }
 
-  /// The path as it is stored: an absolute one, since the next run may start in another folder.
+  /// A path in the form in which a setting stores it. It is absolute, since the next run may start in another
+  /// folder.
   package static func lasting(_ path: String) -> String { URL(filePath: path).standardizedFileURL.path }
 
-  /// An absolute path without links, as far as its folder exists.
+  /// An absolute path with all links followed. If the file does not exist, only those of its folder are
+  /// followed.
   package static func resolved(_ path: String) -> String {
     let path = absolute(path)
     if let real = PathText.real(path) { return real }
@@ -200,22 +206,23 @@ extension Host {
     return folder == "/" ? "/\(name)" : "\(folder)/\(name)"
   }
 
-  /// The folder in which a file is.
+  /// The path of the folder that contains a file: the part before the last slash.
   package static func folder(of path: String) -> String {
     guard let slash = path.lastIndex(of: "/") else { return "." }
     return slash == path.startIndex ? "/" : String(path[..<slash])
   }
 
-  /// Lets the program go on after the reader of its output has ended: a write then fails, instead of a signal.
+  /// Ignores SIGPIPE. If the reader of the output has ended, a write then fails with an error, and no signal
+  /// ends the program.
   package static func outlivesReader() { signal(SIGPIPE, SIG_IGN) }
 
-  /// Whether there is a folder of this path.
+  /// Whether there is a folder at a path, or a link to one.
   package static func isFolder(_ path: String) -> Bool {
     var status = stat()
     return stat(PathText.bytes(path), &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
   }
 
-  /// The names in a folder, sorted; none where it cannot be read.
+  /// The sorted names of the files and folders in a folder; none if the folder cannot be read.
   package static func names(in folder: String) -> [String] {
     guard let directory = opendir(folder) else { return [] }
     defer { closedir(directory) }
@@ -226,16 +233,16 @@ extension Host {
     return names.filter { $0 != "." && $0 != ".." }.sorted()
   }
 
-  /// The bytes of a small file; nil if it cannot be read.
+  /// All bytes of a file, which must be small; nil if it cannot be read.
   package static func bytes(of path: String) -> [UInt8]? {
     FileManager.default.contents(atPath: path).map { Array($0) }
   }
 }
 
-/// The host's clock, if it can be trusted.
+/// The host's clock, with a check against times that it cannot show if it is right.
 package enum TrustedClock {
-  /// The host's time in UTC seconds. If it is before the release of this program or the last import, nil and
-  /// a message.
+  /// The host's time in UTC seconds. If it is before the release of this program or the last import, the
+  /// result is nil, and a message states the fault.
   package static func now(after lastImport: Int64?, _ output: Output) -> Int64? {
     let now = Host.now()
     if now >= max(Release.date, lastImport ?? Release.date) { return now }
@@ -250,14 +257,16 @@ package enum TrustedClock {
 package enum Release {
   /// The number of this version.
   package static let version = "0.1.0"
-  /// When this version was released, in UTC seconds: a host clock before it is wrong. 2026-11-21.
+  /// When this version was released, in UTC seconds: 2026-11-21. A host clock that shows an earlier time is
+  /// wrong.
   package static let date: Int64 = 1_795_219_200
 }
 
 extension Host {
-  /// The absolute path of a program, found as a shell does. A job may have another PATH.
+  /// The absolute path of the program that a shell would start for a name. It is stored for jobs, which may
+  /// have another PATH.
   ///
-  /// - Throws: `Failure` of category `missingInput` without such a program.
+  /// - Throws: `Failure` of category `missingInput` if there is no such program.
   package static func program(named name: String) throws(Failure) -> String {
     let candidates =
       name.contains("/")

@@ -5,7 +5,7 @@ import Formats
 import Logbook
 package import LogbookStore
 
-/// The options that select items, the same for `list` and `export`.
+/// The options that select items. `list` and `export` share them.
 package struct ItemOptions: ParsableArguments {
   @OptionGroup var range: RangeOptions
 
@@ -24,14 +24,14 @@ package struct ItemOptions: ParsableArguments {
   /// The options without values, for the parser.
   package init() {}
 
-  /// Refuses a kind that does not exist.
+  /// Refuses unknown names of kinds.
   package func validate() throws {
     for name in kinds where !Self.names.contains(name) {
       throw ValidationError("Unknown kind '\(name)'; use \(alternatives(Self.names)).")
     }
   }
 
-  /// The filter for the items of a store that these options select.
+  /// The filter that passes the items that these options select.
   package func filter(_ store: Store) throws -> ItemFilter {
     let zone = try store.timezone()
     var filter = ItemFilter()
@@ -45,7 +45,7 @@ package struct ItemOptions: ParsableArguments {
     return filter
   }
 
-  /// Whether a kind of readings is among the requested ones.
+  /// Whether the requested kinds include a kind of readings.
   package var namesReadings: Bool { kinds.contains { ReadingKind(name: $0) != nil } }
 
   private static let names = ReadingKind.allCases.map(\.name) + RecordKind.listed.map(\.rawValue)
@@ -54,7 +54,8 @@ package struct ItemOptions: ParsableArguments {
 }
 
 extension ItemFilter {
-  /// Limits the items to a stretch of time.
+  /// Limits the items to a period. A bound with a shown time limits the shown times, and any other bound
+  /// limits the instants.
   mutating func limit(to bounds: (since: TimeBound?, until: TimeBound?)) {
     if bounds.since?.shown == nil { since = bounds.since?.instant }
     if bounds.until?.shown == nil { until = bounds.until?.instant }
@@ -62,7 +63,7 @@ extension ItemFilter {
   }
 }
 
-/// The options for a period, the same for lists, exports and figures.
+/// The options for a period. Lists, exports and figures share them.
 package struct RangeOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
@@ -77,20 +78,21 @@ package struct RangeOptions: ParsableArguments {
   /// The options without values, for the parser.
   package init() {}
 
-  /// Whether one of them is given.
+  /// Whether at least one end of the period is given.
   package var isGiven: Bool { since != nil || until != nil }
 
-  /// Where the stretch begins and ends; nil for an open end.
+  /// The ends of the period; nil for an end that is not given.
   func bounds(zone: LogbookZone, now: Int64) -> (since: TimeBound?, until: TimeBound?) {
     (since?.bound(zone: zone, now: now), until?.bound(zone: zone, now: now))
   }
 }
 
-/// An end of a stretch of time. A date or a time of day is what the clock of an item showed, in any zone. `14d` and a
-/// time with an offset are instants.
+/// An end of a period. A date or a time of day is compared with the time that each item's clock showed, in
+/// any zone. `14d` and a time with an offset are instants.
 struct TimeBound {
-  /// In UTC seconds; of a shown time on the clock of the logbook.
+  /// The instant in UTC seconds. For a shown time, it is the instant at which a clock in the zone of the
+  /// logbook shows it.
   let instant: Int64
-  /// In civil seconds; nil for an instant.
+  /// The shown time in civil seconds; nil if the end is an instant.
   let shown: Int64?
 }

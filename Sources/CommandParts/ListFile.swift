@@ -4,23 +4,25 @@ import Glibc
 import Logbook
 import LogbookStore
 
-/// A list in a JSON file of the data folder that only its owner can read. It is never sent.
+/// A list, such as that of the persons, in a JSON file of the data folder. Only its owner can read the file,
+/// and no remote gets it.
 struct ListFile {
   private static let maxBytes: off_t = 1 << 20
 
-  /// The name of the file.
+  /// The name of the file in the data folder.
   let name: String
-  /// What it has, for a message: `list of persons`.
+  /// What the file contains, in the words of a message: `list of persons`.
   let title: String
-  /// How a person makes it again, for a message: `add them again`.
+  /// What a person does to restore the list, in the words of a message: `add them again`.
   let remedy: String
 
-  /// The path; nil if the environment names no data folder.
+  /// The path of the file; nil if the environment names no data folder.
   var path: String? { Host.dataFolder.map { $0 + "/" + name } }
 
-  /// The bytes; nil without a file.
+  /// The bytes of the file; nil if it does not exist.
   ///
-  /// - Throws: `Failure`: `badInput` if the file cannot be such a list, `permission`, `inputOutput`.
+  /// - Throws: `Failure`: `badInput` if the file is too large or not a regular one, `permission`,
+  ///   `inputOutput`.
   func bytes() throws -> [UInt8]? {
     guard let path else { return nil }
     let descriptor = open(PathText.bytes(path), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
@@ -40,11 +42,11 @@ struct ListFile {
     return bytes
   }
 
-  /// The elements of the list.
+  /// Reads the elements of the list; none if the file does not exist.
   ///
   /// - Parameters:
-  ///   - member: the name of the array in the file.
-  ///   - element: reads one of them.
+  /// - member: the name of the JSON array in the file.
+  /// - element: reads one element of this array.
   /// - Throws: `Failure` as for `bytes`.
   func elements<Element>(
     of member: String, _ element: (inout JSONScanner) throws(JSONError) -> Element
@@ -65,7 +67,7 @@ struct ListFile {
     return elements
   }
 
-  /// Runs work while no other process changes the list.
+  /// Runs work while a lock keeps other processes from changing the list.
   ///
   /// - Throws: errors of the work; `Failure`: `configuration` without a data folder, `cannotCreate`, `permission`,
   ///   `inputOutput`.
@@ -82,16 +84,17 @@ struct ListFile {
     return try work()
   }
 
-  /// Takes the lock for work with what the list names; nil while another process holds it.
+  /// Takes a lock for work with what the list names, such as the Bluetooth meters; nil while another process
+  /// holds it.
   ///
   /// - Throws: `Failure` as for `locked`.
   func lock(for work: UploadLock.Work) throws -> UploadLock? {
     try locked { try path.flatMap { try UploadLock.take(storePath: $0, for: work) } }
   }
 
-  /// Replaces the content. Another process sees the old or the new one.
+  /// Replaces the file. Another process that reads it gets either the whole old list or the whole new one.
   ///
-  /// - Throws: `Failure` as for a file that is saved.
+  /// - Throws: `Failure` as in `SavedFile.write`.
   func save(_ list: some Encodable) throws {
     guard let path else { return }
     let bytes = Array((try OrderedJSON.text(list) + "\n").utf8)

@@ -10,9 +10,9 @@ package enum ListForm: String, ExpressibleByArgument, CaseIterable {
   case table, csv, ndjson
 }
 
-/// The options for how items are listed, and the listing itself.
+/// The options of `list` for the form of its output, and the code that writes this output.
 package struct ListOptions: ParsableArguments {
-  /// How many items a table has, for the help.
+  /// The sentence for the help about the number of items in a table.
   package static let tableRule =
     "A table has the newest 50 items unless --since, --until or --limit is given."
 
@@ -33,7 +33,7 @@ package struct ListOptions: ParsableArguments {
     if let limit, limit < 1 { throw ValidationError("--limit is a whole number, 1 or more.") }
   }
 
-  /// Lists the days with readings that pass the filter.
+  /// Writes one line for each day on which readings pass the filter.
   package func writeDays(_ filter: ItemFilter, of store: Store, _ output: Output) throws {
     let marksQueued = try store.remote() != nil
     for day in try store.readingDays(limited(filter), store.activity()) {
@@ -42,7 +42,7 @@ package struct ListOptions: ParsableArguments {
     }
   }
 
-  /// Lists the items that figures leave out because another source states them, too.
+  /// Writes the items that figures leave out since another source has them, too.
   package func writeLeftOut(_ filter: ItemFilter, of store: Store, unit: GlucoseUnit?, _ output: Output)
     throws
   {
@@ -64,7 +64,7 @@ package struct ListOptions: ParsableArguments {
     return filter
   }
 
-  /// Lists the items that pass the filter. A table shows values in this unit, or else in that of the
+  /// Writes the items that pass the filter. A table shows values in this unit; for nil, in that of the
   /// settings.
   package func write(
     _ filter: ItemFilter, of store: Store, unit: GlucoseUnit?, inBothUnits: Bool = false,

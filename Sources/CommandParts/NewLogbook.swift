@@ -3,17 +3,18 @@
 package import Logbook
 package import LogbookStore
 
-/// The time zone for a logbook that is new, or that was created without a known zone: from a person, or from
-/// the system.
+/// The time zone for a new logbook, or for one whose zone was unknown when it was created. A person states
+/// it, or the system has it.
 package struct NewLogbook {
-  /// The zone.
+  /// The time zone itself.
   package let zone: LogbookZone
-  /// Whether a person gave it.
+  /// Whether a person stated the zone, on the command line or in the environment.
   package let isGiven: Bool
-  /// Whether the command line gave it. For an existing logbook, it is then only the zone of an input.
+  /// Whether the command line states the zone. For an existing logbook, such a zone applies only to the times
+  /// of one input.
   package let isOfCommand: Bool
 
-  /// Whether it is more than the default of a system that was never set up.
+  /// Whether the zone is certain enough to be stored. The default of a system that was never set up is not.
   package var isKnown: Bool { LogbookZones(base: zone.base, origin: isGiven ? .given : .system).isKnown }
 
   /// - Parameter name: the zone from the command line; nil to use the environment or the system.
@@ -27,16 +28,17 @@ package struct NewLogbook {
     }
   }
 
-  /// The zone for the times of an input: the zone from the command line, else that of the store. If the store
-  /// was created without a known zone and one is known now, it is that one.
+  /// The zone for the times of an input: that of the command line, else that of the store. If the store lacks
+  /// a known zone, it is this one.
   package func zone(of existing: Store?) throws -> LogbookZone {
     guard let existing, try !isOfCommand && !existing.lacksZone(zone, isGiven: isGiven) else { return zone }
     return try existing.timezone()
   }
 
-  /// Opens the store, or creates it.
+  /// Opens the store at a path, or creates it with this zone.
   ///
-  /// - Parameter output: reports a zone that no person gave; nil to report nothing.
+  /// - Parameter output: gets a message if the zone of a new store was not stated by a person; nil for no
+  ///   message.
   package func openOrCreate(_ path: String, _ role: StoreRole, _ output: Output?) throws -> Store {
     let isNew = try !Store.exists(path: path)
     let store = try Store.openOrCreate(
@@ -50,7 +52,7 @@ package struct NewLogbook {
     return store
   }
 
-  /// Gives a store the zone that was unknown when it was created. Returns whether it lacked one.
+  /// Gives this zone to a store that was created without a known one. Returns whether the store got it.
   @discardableResult
   package func complete(_ store: Store) throws -> Bool {
     try !isOfCommand && store.completeZone(zone, isGiven: isGiven)

@@ -5,13 +5,14 @@ package import LogbookStore
 package import Remotes
 
 extension RemoteAccess {
-  /// Runs a body with the remote. The token is read and the connection opened before it; both are discarded
-  /// after it.
+  /// Reads the token, opens a connection to the remote, and runs the body with it. Afterwards, the connection
+  /// is closed and the token is discarded.
   ///
   /// - Parameters:
-  ///   - zone: the zone of the logbook, for times without an offset.
-  ///   - traffic: counts the transferred bytes.
-  /// - Throws: `Failure`: errors of address or token, and those of the remote.
+  /// - zone: the zone of the logbook, which applies to times without an offset.
+  /// - traffic: counts the bytes that are sent and received.
+  /// - Throws: `Failure`: errors in the address or the token, and errors of the remote. Also errors of the
+  ///   body.
   package func ask<Value>(
     in zone: LogbookZone? = nil, counting traffic: Traffic = Traffic(),
     isolation: isolated (any Actor)? = #isolation,
@@ -20,15 +21,16 @@ extension RemoteAccess {
     try await ask(with: try await login(in: zone, counting: traffic), body)
   }
 
-  /// The login, for which the token is read.
+  /// Reads the token, and makes the login for a connection from it and the other settings.
   ///
-  /// - Throws: `Failure`: errors of address, proxy, certificates or token.
+  /// - Throws: `Failure`: errors in the address, the proxy, the certificates or the token.
   package func login(
     in zone: LogbookZone? = nil, counting traffic: Traffic = Traffic()
   ) async throws(Failure) -> RemoteLogin {
     let address = try RemoteAddress(url, allowsPlainHTTP: allowsPlainHTTP)
     let proxy = try RemoteProxy(for: address, environment: Host.environment)
-    // Checked before the token, which may come from a command that asks a person.
+    // Checked before the token is read, since the command that prints the token may ask a person for a
+    // password.
     if let clientCertificate { try CertificateFiles.check(clientCertificate, at: Host.now()) }
     var login = RemoteLogin(
       address: address, token: try await token.token(), agent: "glucoport/\(Release.version)", zone: zone,
@@ -38,9 +40,9 @@ extension RemoteAccess {
     return login
   }
 
-  /// Runs a body with the remote. The connection is opened before it, and closed after it.
+  /// Opens a connection to the remote, runs the body with it, and closes it.
   ///
-  /// - Throws: `Failure`: errors of the remote.
+  /// - Throws: `Failure`: errors of the remote. Also errors of the body.
   package func ask<Value>(
     with login: RemoteLogin, isolation: isolated (any Actor)? = #isolation,
     _ body: (any LogbookService) async throws -> Value
@@ -54,9 +56,9 @@ extension RemoteAccess {
 }
 
 extension Store {
-  /// The remote of the store.
+  /// The remote setting of the store.
   ///
-  /// - Throws: `Failure` of category `configuration` without one.
+  /// - Throws: `Failure` of category `configuration` if the store has no remote.
   package func requireRemote() throws -> RemoteSetting {
     guard let setting = try remote() else {
       throw Failure(.configuration, "\(path): the store has no remote; set one with 'glucoport remote set'")
@@ -66,7 +68,7 @@ extension Store {
 }
 
 extension RemoteSetting {
-  /// Refuses requests to a remote if the store knows that the logbook was removed on it.
+  /// Throws if the store knows that its logbook was purged on the remote, so that no request is sent.
   ///
   /// - Throws: `Failure` of category `configuration`.
   package func refusePurged() throws {
@@ -74,19 +76,19 @@ extension RemoteSetting {
   }
 }
 
-/// A remote as lines of text. A command that prints the token may contain it, so it is never shown.
+/// The texts about a remote. The command that prints the token may contain a secret, so it is never shown.
 package enum RemoteText {
-  /// The logbook and what the login may do in it.
+  /// The logbook's name and id, and whether the login may write in it.
   package static func line(_ logbook: RemoteLogbook) -> String {
     "logbook \(displayed(logbook.name)) (\(logbook.id)) · \(logbook.isWritable ? "read and write" : "read only")"
   }
 
-  /// The missing permissions of the login, one line each; none if it has all.
+  /// One line for each permission that the login needs and lacks. The list is empty if it has all.
   package static func missingPermissions(_ logbook: RemoteLogbook) -> [String] {
     logbook.missingPermissions.map { "missing permission: \(displayed($0))" }
   }
 
-  /// The difference between the server's clock and the host's.
+  /// How far the server's clock is ahead of the host's. The difference is in seconds.
   package static func clock(_ difference: Int64) -> String {
     if abs(difference) <= 1 { return "its clock agrees with this computer's" }
     return

@@ -3,34 +3,38 @@
 package import Logbook
 package import LogbookStore
 
-/// Finds the times whose sensor values a source does not have any more and the store never got.
+/// Finds the holes of a source: times whose sensor values the source does not keep any more, and that the
+/// store never got.
 package enum SourceHoles {
-  /// Sensors send a value each 15 minutes or more often. A longer time without one is a hole, in seconds.
+  /// The shortest hole, in seconds. Sensors send a value at least every 15 minutes, so a longer time without
+  /// values is a gap.
   static let minSeconds: Int64 = 20 * 60
 
-  /// How long after its time a source may show a value, in seconds: the graph of LibreLinkUp is 17 minutes late.
+  /// How much later than its time a value may appear in a source, in seconds. The graph of LibreLinkUp is 17
+  /// minutes late.
   static let lagSeconds: Int64 = 3600
 
-  /// How long a hole that was filled is kept, because what filled it may be undone, in seconds.
+  /// How long a filled hole is kept, in seconds. The import that filled it may be undone in this time.
   static let keptSeconds: Int64 = 90 * 86400
 
-  /// The holes of a source after an answer, also those that the store has filled since. While a source answers, it has what there is: a time without values is then one
-  /// without a sensor, unless the source was late.
+  /// The holes of a source after it has answered, with those that the store has filled since. As long as the
+  /// source answers regularly, a time without values is one without a sensor, unless the source was late.
   ///
   /// - Parameters:
-  ///   - state: that before the answer.
-  ///   - oldest: the instant of the oldest sensor value in the answer.
-  ///   - count: the number of its sensor values.
-  ///   - now: the host's clock in UTC seconds.
+  /// - state: the state before this answer.
+  /// - oldest: the instant of the oldest sensor value in the answer, in UTC seconds; nil if it has none.
+  /// - count: the number of sensor values in the answer.
+  /// - now: the host's clock in UTC seconds.
   package static func after(_ state: SourceState, oldest: Int64?, count: Int, now: Int64) -> [SourceHole] {
     let found = state.foundHoles ?? state.holes
     guard let oldest, var from = state.newestValue else { return found }
-    // The clock may have been ahead. An older value that the last answer lacked shows that the source itself was late.
-    // An example is a service that a phone had not reached for days.
+    // If `answeredAt` is in the future, the clock was ahead then. If the oldest value is before the last
+    // answer, the source itself was late. An example is a service that a phone did not reach for days.
     if let answered = state.answeredAt, answered <= now, oldest > answered - lagSeconds {
-      // Every source keeps its values for more than two hours: this answer has what the last one could not show yet.
+      // Every source keeps values for more than two hours, so this answer contains all that the last one
+      // could not show yet.
       if now - answered <= lagSeconds { return found }
-      // There was no sensor at the last answer, and this one has all values of the next sensor.
+      // No sensor was active at the last answer, and this answer contains all values of the next sensor.
       if from <= answered - lagSeconds, isWhole(state, oldest: oldest, count: count, now: now) {
         return found
       }
@@ -40,15 +44,16 @@ package enum SourceHoles {
     return found + [SourceHole(from: from, until: oldest)]
   }
 
-  /// Whether a source has cut off nothing at the start of an answer: it reaches less far back than an earlier one, and has
-  /// fewer values. The first says that it forgets nothing by time, the second that it forgets nothing by number.
+  /// Whether an answer contains all values from its sensor's start. It reaches less far back than an earlier
+  /// answer, so the source drops nothing by age. It has fewer values, so the source drops nothing by number.
   private static func isWhole(_ state: SourceState, oldest: Int64, count: Int, now: Int64) -> Bool {
     guard let reach = state.reachSeconds, let most = state.mostValues else { return false }
     return now - oldest < reach - minSeconds && count < most
   }
 
-  /// Stores how far back an answer reaches. One without a recent value does not say it: its sensor may be silent, or the
-  /// clock of this computer may be ahead.
+  /// Stores how far back an answer reaches and how many values it has, if these are the most so far. An
+  /// answer without a recent value is ignored: its sensor may be silent, or this computer's clock may be
+  /// wrong.
   package static func updateReach(
     of values: ClosedRange<Int64>?, count: Int, now: Int64, _ state: inout SourceState
   ) {
@@ -57,8 +62,8 @@ package enum SourceHoles {
     state.mostValues = max(state.mostValues ?? 0, count)
   }
 
-  /// The holes as they were found, without those that stay filled, and what is left of them. An export that was imported
-  /// meanwhile may have filled a part.
+  /// Compares holes with the values in the store. The result has the holes as they were found, without old
+  /// ones that are filled, and the parts of them that are still without values.
   ///
   /// - Parameter now: the host's clock in UTC seconds.
   package static func examine(
@@ -66,7 +71,7 @@ package enum SourceHoles {
   ) throws -> (found: [SourceHole], remaining: [SourceHole]) {
     var examined = try found.map { (hole: $0, rest: try remaining($0, in: store)) }
     examined.removeAll { $0.rest.isEmpty && $0.hole.until < now - keptSeconds }
-    // A filled one makes room for one that is not.
+    // If there are too many holes, the filled ones are dropped first, and then the oldest.
     while examined.count > SourceState.maxHoles {
       examined.remove(at: examined.firstIndex { $0.rest.isEmpty } ?? 0)
     }
@@ -87,7 +92,7 @@ package enum SourceHoles {
     return rest
   }
 
-  /// A hole in words: `2026-05-06 02:10–06:40`, in the zone of the logbook.
+  /// A hole in words, on the clock of the logbook: `2026-05-06 02:10–06:40`.
   package static func text(_ hole: SourceHole, in zone: LogbookZone) -> String {
     let (from, until) = (shown(hole.from, zone), shown(hole.until, zone))
     return from.day == until.day
@@ -101,7 +106,7 @@ package enum SourceHoles {
 }
 
 extension Store {
-  /// The sources, with the holes that the store still has.
+  /// The settings of all sources. Their `holes` have only the parts that the store still lacks.
   package func sourcesWithHoles() throws -> [SourceSetting] {
     try sources().map { setting in
       var setting = setting

@@ -4,62 +4,64 @@ package import Logbook
 package import LogbookStore
 package import Report
 
-/// The content of `stats`: figures, and the names for them.
+/// The figures of `stats`, with the names and units that a text or a page shows with them.
 package struct StatsView {
-  /// The figures.
+  /// The calculated figures.
   package let result: StatisticsResult
-  /// The groups of the figures; nil for none.
+  /// By what the figures are grouped; nil if they are not grouped.
   package let grouping: Grouping?
-  /// The target range.
+  /// The target range for which the shares are calculated.
   package let targets: Targets
-  /// The unit in which they are shown.
+  /// The unit in which glucose values are shown.
   package let unit: GlucoseUnit
   /// The zone of the logbook.
   package let zone: LogbookZone
-  /// The devices by number.
+  /// The devices of the readings. The index of a device is its number in the figures.
   package let devices: [Device]
-  /// The curves of the days, if they were requested.
+  /// One curve for each day; empty unless they were requested.
   package var days: [DayCurve] = []
-  /// Whether an item that two sources state counts once.
+  /// Whether an item that two sources have counts only once.
   package var countsOnce = true
 
-  /// The name of a group; nil for the whole period.
+  /// The name of a group for people; nil if the figures are those of the whole period.
   package func name(of group: GroupFigures) -> String? {
     guard let key = group.key, let grouping else { return nil }
     return grouping == .device ? deviceName(devices[key]) : grouping.name(of: key)
   }
 
-  /// An instant as the local time in the zone of the logbook.
+  /// What a clock in the zone of the logbook shows at an instant in UTC seconds.
   package func shown(_ instant: Int64) -> DeviceTime {
     DeviceTime(seconds: instant + Int64(zone.offset(atUTC: instant)))
   }
 }
 
-/// Passes the readings and records of a period to the statistics.
+/// Reads the readings and records of a period from the store, and calculates their statistics.
 package struct StatsQuery {
   let store: Store
-  /// A text that selects devices; nil for all.
+  /// A text that must be the serial number or a part of the name of a device; nil for all devices.
   let device: String?
   var zone: LogbookZone
   let now: Int64
   /// The period, the groups and the targets.
   package var options = Statistics.Options()
-  /// The kinds of shown records: those with figures, or all of a day. A record has no device.
+  /// The kinds of records that are read: those with figures, or all kinds of a day. With a selected device,
+  /// none are read.
   package var recordKinds: Set<RecordKind> = [.insulin, .food]
-  /// The decisions of people about counting once.
+  /// Whether and how items that two sources have count once, by decisions of people.
   package var rules: CountingRules
-  /// The shown times of the period, in civil seconds; nil for an open end, and for an end that is an instant.
+  /// The ends of the period as shown times, in civil seconds; nil for an end that is open or an instant.
   package var shown: (since: Int64?, until: Int64?) = (nil, nil)
-  /// Set where the readings and records of each day are wanted, too.
+  /// Gathers the readings and records of each day; nil if only figures are wanted.
   private var days: DayTally?
 
-  /// A query without a period, for one device or for all.
+  /// A query for all times. Set the period before the figures are calculated.
   package init(store: Store, device: String?, zone: LogbookZone, now: Int64) throws {
     (self.store, self.device, self.zone, self.now) = (store, device, zone, now)
     rules = try store.countingRules()
   }
 
-  /// - Throws: `Failure` of category `missingInput` if the store has no readings of such a device.
+  /// - Throws: `Failure` of category `missingInput` if the store has no readings of a device that matches the
+  ///   text.
   package func requireDevice(_ text: String) throws {
     guard try !store.overview(ingests: 0).lines.contains(where: { Self.matches($0.device, text) }) else {
       return
@@ -69,7 +71,7 @@ package struct StatsQuery {
       "\(displayed(store.path)): no device '\(displayed(text))'; 'glucoport status' lists the devices")
   }
 
-  /// - Throws: `Failure` of category `usage` if the period ends before it begins.
+  /// - Throws: `Failure` of category `usage` if the end of the period is not after its start.
   package mutating func setPeriod(_ range: RangeOptions) throws {
     let (start, end) = range.bounds(zone: zone, now: now)
     if let start, let end, end.instant <= start.instant {
@@ -80,16 +82,16 @@ package struct StatsQuery {
     shown = (start?.shown, end?.shown)
   }
 
-  /// Sets the span that ends with the newest visible reading, and with the records of its day. So a store
-  /// with one import a month has figures, and a record that was typed today does not exclude the readings.
-  /// Without readings, it ends with the newest record.
+  /// Sets the period of this length that ends with the newest visible reading, and includes the records of
+  /// that day. So a store with one import a month has figures, and a record that was typed today does not
+  /// exclude the readings. If there are no readings, the period ends with the newest record.
   package mutating func setPeriod(_ span: SpanArgument) throws {
     guard let last = try newestItem({ $0.recordKinds = [] }) ?? newestItem() else { return }
     let midnight = Self.midnight(last.shown)
     let newest = try newestItem { $0.limitShown(since: nil, until: midnight + 86400) }?.utc ?? last.utc
     options.until = newest + 1
     if let days = span.days {
-      // The clock of the newest item may show another day than that of the logbook.
+      // The newest item's clock may show another day than a clock of the logbook.
       shown = (midnight - (days - 1) * 86400, midnight + 86400)
       options.since = instant(midnight - (days - 1) * 86400)
       options.until = min(newest + 1, instant(midnight + 86400))
@@ -98,9 +100,10 @@ package struct StatsQuery {
     }
   }
 
-  /// Sets the days before a period, as many as it has. Their curves are not gathered.
+  /// Sets the `count` days that end where another period begins, for a comparison. Their curves are not
+  /// gathered.
   ///
-  /// - Returns: the first and the last day, on the clock of the logbook.
+  /// - Returns: the first and the last moment of these days, on the clock of the logbook.
   package mutating func setPeriod(before period: Period, days count: Int) -> (
     first: DeviceTime, last: DeviceTime
   ) {
@@ -111,7 +114,8 @@ package struct StatsQuery {
     return (DeviceTime(seconds: start), DeviceTime(seconds: end - 1))
   }
 
-  /// Sets the calendar day of a time, else that of the newest visible item; false without one.
+  /// Sets the calendar day of a time as the period; for nil, that of the newest visible item. Returns false
+  /// if there is none.
   package mutating func setDay(_ time: TimeArgument?) throws -> Bool {
     recordKinds = DayTally.recordKinds
     let time = time?.placed(zone: zone, now: now).time.seconds
@@ -124,11 +128,12 @@ package struct StatsQuery {
     return true
   }
 
-  /// Asks for the readings and records of the days of a period.
+  /// Requests the readings and records of each day of a period.
   ///
   /// - Parameters:
-  ///   - last: a day since 1970-01-01 that an item shows after the end of the period on the clock of the logbook.
-  ///   - curves: the maximum number of days with the values of a sensor: the last ones.
+  /// - last: the last day, counted from 1970-01-01, if an item of the period shows a later day than the
+  ///   logbook's clock.
+  /// - curves: for how many days sensor values are gathered at most; the last days have priority.
   package mutating func gatherDays(of period: Period, through last: Int? = nil, curves: Int = .max) {
     var zone = zone
     days = DayTally(period, through: last, curves: curves, sourceName: SourceTitle.text) {
@@ -136,13 +141,13 @@ package struct StatsQuery {
     }
   }
 
-  /// Requests the last `count` days of the period with their figures: up to its end, else up to the newest
-  /// item. Only the last `curves` of them have the values of a sensor.
+  /// Requests the figures and the contents of the last `count` days of the period. A period without an end is
+  /// given one after the newest item. Only the last `curves` days have sensor values.
   package mutating func gatherLastDays(_ count: Int, curves: Int) throws {
-    // The clock of a device may have shown the day before or after.
+    // A device may have shown the day before or after these days.
     options.maxGroups = count + 2
-    // A note has no figures, but belongs to the period of a page. If the period begins after all items, it
-    // stays empty.
+    // A note has no figures, but a page with the period shows it. If the period begins after all items, it
+    // keeps no end and stays empty.
     if options.until == nil, let newest = try newestInstant(), newest >= options.since ?? newest {
       options.until = newest + 1
     }
@@ -158,7 +163,7 @@ package struct StatsQuery {
     gatherDays(of: Period(start: start, end: end), through: Int(midnight / 86400), curves: curves)
   }
 
-  /// The shown time at which the day of a shown time begins.
+  /// The start of the day of a shown time. Both are in civil seconds.
   private static func midnight(_ shown: Int64) -> Int64 {
     (shown >= 0 ? shown : shown - 86399) / 86400 * 86400
   }
@@ -168,22 +173,24 @@ package struct StatsQuery {
     return shown - Int64(zone.place(DeviceTime(seconds: shown)).utcOffset)
   }
 
-  /// The possible part of a period up to an end: in the future no sensor can have measured. But an item is
-  /// kept if its device is some minutes ahead of this computer.
+  /// The end of a period, but not after the present, since no sensor has measured in the future. An item
+  /// whose device is some minutes ahead of this computer still belongs to the period.
   package func possibleEnd(_ end: Int64) throws -> Int64 {
     if end <= now { return end }
     return min(end, max(now, try newestInstant().map { $0 + 1 } ?? now))
   }
 
-  /// When the newest reading that is shown was, in UTC seconds and as its clock showed it.
+  /// The instant of the newest visible reading in UTC seconds, and the time that its clock showed.
   package func newestReading() throws -> (utc: Int64, shown: DeviceTime)? {
     try newestItem { $0.recordKinds = [] }.map { ($0.utc, DeviceTime(seconds: $0.shown)) }
   }
 
-  /// The instant of the newest shown item. Items of a clock that is further ahead than any time zone are not shown.
+  /// The instant of the newest visible item in UTC seconds. An item is not visible if its clock was further
+  /// ahead than any time zone.
   package func newestInstant() throws -> Int64? { try newestItem()?.utc }
 
-  /// The instant of the newest reading or record that is shown, and the time that its clock showed, in civil seconds.
+  /// The instant of the newest visible item in UTC seconds, and the time that its clock showed, in civil
+  /// seconds. `narrow` limits the items.
   private func newestItem(_ narrow: (inout ItemFilter) -> Void = { _ in }) throws -> (
     utc: Int64, shown: Int64
   )? {
@@ -195,19 +202,19 @@ package struct StatsQuery {
     return found
   }
 
-  /// What passes the items of the period.
+  /// The filter that the items of the period pass.
   private func periodFilter() throws -> ItemFilter {
     var filter = try shownItems
     if shown.since == nil { filter.since = options.since }
-    // A stated end also asks for items of the far future.
+    // If a person states the end, items of the far future are included.
     filter.until = shown.until == nil ? options.until ?? filter.until : nil
     filter.limitShown(since: shown.since, until: shown.until)
     return filter
   }
 
-  /// The figures.
+  /// Calculates the figures of the period.
   ///
-  /// - Parameter unit: the displayed unit; nil for that of the first reading.
+  /// - Parameter unit: the unit in which values are shown; nil for that of the first reading.
   package mutating func view(unit: GlucoseUnit?) throws -> StatsView {
     let period = try periodFilter()
     var filter = period.withoutShownLimits
@@ -257,7 +264,8 @@ package struct StatsQuery {
       devices: devices.all, days: days?.finish() ?? [], countsOnce: rules.isOn)
   }
 
-  /// Adds the items around a period that are copies of others. If only one device is shown, values of its sensor count.
+  /// Finds copies of items in and around a period, so that each counts once. With a selected device, finger
+  /// sticks count even if they repeat a sensor.
   private func addCopies(to rules: inout CountingRules, since: Int64?, until: Int64?) throws {
     guard rules.isOn else { return }
     let (start, end) = (
@@ -267,8 +275,8 @@ package struct StatsQuery {
     rules.ownCopies = try store.ownCopies(since: start, until: end, rules)
   }
 
-  /// A filter for items that affect those of a period without being part of it. They may be the same facts,
-  /// or show that two sources seem to state the same.
+  /// A filter for items outside a period that affect those in it: they may state the same facts, or show that
+  /// two sources seem to state the same.
   private func context(of filter: ItemFilter, from since: Int64, to until: Int64) -> ItemFilter {
     var context = filter
     (context.since, context.until) = (since, until)
@@ -310,7 +318,7 @@ package struct StatsQuery {
     try store.forEachItem(late, body)
   }
 
-  /// Whether there are finger sticks that were entered into a pump's bolus calculator.
+  /// Whether the filter passes a finger stick that a person entered into a pump's bolus calculator.
   private func holdsCalculated(_ context: ItemFilter) throws -> Bool {
     var (sticks, isFound) = (context, false)
     (sticks.readingKinds, sticks.recordKinds) = ([.smbg], [])
@@ -320,13 +328,14 @@ package struct StatsQuery {
     return isFound
   }
 
-  /// A filter for visible items, except those of the far future.
+  /// The filter for the visible items of the selected device, without items of the far future.
   private var shownItems: ItemFilter {
     get throws {
       var filter = ItemFilter()
       if let device { filter.includesDevice = { Self.matches($0, device) } }
       filter.recordKinds = device == nil ? recordKinds : []
-      // If the clock of a computer was reset, it cannot decide what is in the future.
+      // A clock that was reset shows a time that is too early. The release and the last import are then
+      // later.
       let latest = max(now, Release.date, try store.lastSuccess() ?? Release.date)
       filter.until = PlausibleTimes(now: latest).latest + 1
       return filter
@@ -338,16 +347,16 @@ package struct StatsQuery {
   }
 }
 
-/// Calculates the figures in batches on a separate thread, while this thread reads the next items from the
+/// Calculates figures in batches on another thread, while the calling thread reads the next items from the
 /// store.
 private struct BackgroundStatistics {
   enum Item {
-    /// A reading, with the facts that counting once needs.
+    /// A reading, with the facts by which items of two sources are compared.
     case reading(GlucoseReading, CountableItem?, isContext: Bool)
     case record(StoredRecord, isContext: Bool)
   }
 
-  /// An item for which counting once decides whether it counts.
+  /// An item that affects the figures only if it counts.
   private struct Figure {
     enum Content {
       case reading(GlucoseReading)
@@ -355,7 +364,7 @@ private struct BackgroundStatistics {
     }
 
     let content: Content
-    /// Whether it only affects items of the period.
+    /// Whether the item is outside the period and only affects whether other items count.
     let isContext: Bool
   }
 
@@ -420,9 +429,9 @@ private struct BackgroundStatistics {
     }
   }
 
-  /// More than the 26,000 readings of a transmitter. The store reads all of these before it lists the first,
-  /// and then lists them faster than the figures are calculated. In one batch, they keep the thread busy
-  /// while the next ones are read.
+  /// More than the 26,000 readings of a transmitter. The store reads these at once before it lists the first,
+  /// and then lists them faster than figures are calculated. So one batch of them keeps the thread busy while
+  /// the store reads the next ones.
   private static let batchSize = 32_768
 
   private let thread: BackgroundWorker<Work>
@@ -433,7 +442,7 @@ private struct BackgroundStatistics {
       Work(statistics: statistics, days: days, counting: CountedOnce(rules)), name: "figures")
   }
 
-  /// Adds the next item in the order of time.
+  /// Adds an item. Items must come in the order of time.
   mutating func add(_ item: Item) {
     items.append(item)
     guard items.count >= Self.batchSize else { return }
@@ -441,7 +450,7 @@ private struct BackgroundStatistics {
     thread.begin { $0.take() }
   }
 
-  /// Waits for the figures of all items.
+  /// Waits until all items are calculated, and returns the results.
   consuming func finish() -> (Statistics, DayTally?) {
     thread.afterwards { work in
       work.items = items
@@ -452,7 +461,7 @@ private struct BackgroundStatistics {
 }
 
 extension StoredItem {
-  /// Whether an item that shows a time outside of a period decides about what is in it.
+  /// Whether an item that shows a time outside the period can still affect whether items in it count.
   fileprivate var isContext: Bool {
     switch self {
     case .reading(let reading):
@@ -501,11 +510,11 @@ extension GlucoseReading {
 }
 
 extension ReportContents {
-  /// The contents of a report from a view.
+  /// The contents of a report, from calculated figures.
   ///
   /// - Parameters:
-  ///   - dates: the first and the last date of the period.
-  ///   - device: the selected device; nil for all.
+  /// - dates: the first and the last date of the period, as text.
+  /// - device: the text that selected a device; nil for all devices.
   package init(_ view: StatsView, dates: (first: String, last: String), device: String?, isAnonymised: Bool) {
     self.init(
       result: view.result, days: view.days,
@@ -515,7 +524,7 @@ extension ReportContents {
       },
       targets: view.targets, unit: view.unit, zone: view.zone.name, dates: dates, device: device,
       version: Release.version, isAnonymised: isAnonymised)
-    // The name of a phone often contains the name of its owner.
+    // Phones often have the name of their owner, so an anonymised report shows only the format.
     sourceName = { isAnonymised ? SourceTitle.format($0.format) : SourceTitle.text($0) }
   }
 }

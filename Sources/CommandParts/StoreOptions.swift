@@ -4,7 +4,7 @@ public import ArgumentParser
 public import Logbook
 package import LogbookStore
 
-/// The options of all commands with a store.
+/// The options that select the store. All commands with a store have them.
 package struct StoreOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
@@ -19,18 +19,18 @@ package struct StoreOptions: ParsableArguments {
   /// The options without values, for the parser.
   package init() {}
 
-  /// Refuses two ways to choose the store.
+  /// Refuses `--store` and `--person` together.
   package func validate() throws {
-    // Data of one person would go into the store of another.
+    // If one of them were ignored, data of one person would go into the store of another.
     if store != nil, person != nil {
       throw ValidationError("--store and --person both choose the store; give one of them.")
     }
   }
 
-  /// The path of the store.
+  /// The path of the selected store.
   ///
-  /// - Throws: `Failure`: `configuration` if nothing determines it, `missingInput` for an unknown person, and
-  ///   `usage` if it may be that of several persons.
+  /// - Throws: `Failure`: `configuration` if nothing selects a store, `missingInput` for an unknown person,
+  ///   and `usage` if several persons have a store and none is selected.
   package var path: String {
     get throws {
       if let named = try named { return named }
@@ -41,18 +41,18 @@ package struct StoreOptions: ParsableArguments {
     }
   }
 
-  /// Whether the command line or the environment selects the store.
+  /// Whether an option or an environment variable selects the store.
   package var isChosen: Bool {
     store != nil || person != nil || Host.environment("GLUCOPORT_STORE") != nil
       || Host.environment("GLUCOPORT_PERSON") != nil
   }
 
-  /// The words of a command for a hint, with the options that select this store.
+  /// The words of a command line for a hint. They include the options that selected this store.
   package func words(_ command: String...) -> [String] {
     ["glucoport"] + command + (store.map { ["--store", $0.path] } ?? person.map { ["--person", $0] } ?? [])
   }
 
-  /// The failure of a command that does not choose one of several persons.
+  /// The failure of a command that needs one store, while several persons have one and none is selected.
   package static func failure(without persons: [Person]) -> Failure {
     Failure(
       .usage,
@@ -72,8 +72,8 @@ package struct StoreOptions: ParsableArguments {
     }
   }
 
-  /// Opens the store. If it is read without a lock, this is reported, since changes by other processes may be
-  /// missed.
+  /// Opens the store. If its folder is read-only, it is read without a lock. A message then warns that
+  /// changes by other processes may be missed.
   package func open(_ role: StoreRole) throws -> Store {
     let store = try Store(path: path, role: role)
     if store.isFrozen {
@@ -82,7 +82,7 @@ package struct StoreOptions: ParsableArguments {
     return store
   }
 
-  /// The zone of the logbook; without a store that of the system.
+  /// The zone of the logbook; that of the system if there is no store.
   package func zone() throws -> LogbookZone {
     guard try named != nil, let zone = try existing()?.timezone() else {
       return try NewLogbook().zone
@@ -90,7 +90,7 @@ package struct StoreOptions: ParsableArguments {
     return zone
   }
 
-  /// The store for reading; nil if it does not exist yet.
+  /// Opens the store to read it; nil if the file does not exist yet.
   package func existing() throws -> Store? {
     guard try Store.exists(path: path) else { return nil }
     do {
@@ -100,7 +100,7 @@ package struct StoreOptions: ParsableArguments {
     }
   }
 
-  /// Opens the store, or creates it with the time zone of the system.
+  /// Opens the store, or creates it with the time zone of the environment or the system.
   package func openOrCreate(_ role: StoreRole, _ output: Output) throws -> Store {
     Host.keepFilesPrivate()
     return try NewLogbook().openOrCreate(path, role, output)
@@ -108,20 +108,20 @@ package struct StoreOptions: ParsableArguments {
 }
 
 extension GlucoseUnit: ExpressibleByArgument {
-  /// The unit in an argument; nil if it is not valid.
+  /// Reads the name of a unit from an argument; nil for an unknown name.
   public init?(argument: String) { self.init(name: argument) }
-  /// The names of the units, for help.
+  /// The names of the units, for the help and for shells.
   public static var allValueStrings: [String] { allCases.map(\.name) }
 }
 
-/// A file on the command line. Its name need not be UTF-8; shells complete it.
+/// The path of a file on the command line. Its bytes need not be valid UTF-8.
 package struct PathArgument: ExpressibleByArgument {
-  /// Shells complete it as the name of a file.
+  /// Shells complete the argument with names of files.
   package static var defaultCompletionKind: CompletionKind { .file() }
 
   /// The path in the form of `PathText`.
   package let path: String
 
-  /// The word as the shell gave it.
+  /// Keeps the word as the shell gave it.
   package init(argument: String) { path = argument }
 }

@@ -3,28 +3,28 @@
 import ArgumentParser
 package import Logbook
 
-/// A typed point in time: `2026-05-06`, `2026-05-06T18:30`, `18:30`, `today`, `yesterday 18:30`, `14d`,
+/// A time as a person types it: `2026-05-06`, `2026-05-06T18:30`, `18:30`, `today`, `yesterday 18:30`, `14d`,
 /// `36h`, or RFC 3339 with an offset.
 package struct TimeArgument {
   private enum Form {
-    /// A number of seconds before now.
+    /// The number of seconds from the time until now.
     case back(Int64)
-    /// A day before today, and the seconds of the day.
+    /// The number of days from that day until today, and the seconds since its midnight.
     case day(daysBack: Int64, seconds: Int64)
     case shown(DeviceTime)
     case stated(DeviceTime, utcOffset: Int32)
   }
 
-  /// The present.
+  /// The time at which the command runs.
   package static let now = TimeArgument(form: .back(0))
 
   private let form: Form
 
   private init(form: Form) { self.form = form }
 
-  /// The typed time.
+  /// Reads a typed time.
   ///
-  /// - Throws: `ValidationError` that explains the form of a time.
+  /// - Throws: `ValidationError` that explains the expected form.
   package static func parse(_ text: String) throws -> TimeArgument {
     let form = try span(text) ?? day(text) ?? stated(text) ?? shown(text)
     if let form { return TimeArgument(form: form) }
@@ -34,14 +34,14 @@ package struct TimeArgument {
     )
   }
 
-  /// The typed time of today, such as `18:30`; nil for every other time.
+  /// The time of day if a time of today was typed, such as `18:30`; nil for any other form.
   package var timeOfDay: String? {
     guard case .day(daysBack: 0, let seconds) = form else { return nil }
     let text = DeviceTime(seconds: seconds).text.dropFirst(11)
     return String(text.hasSuffix(":00") ? text.dropLast(3) : text)
   }
 
-  /// Whether it has the same meaning on every day.
+  /// Whether the typed text means the same time on whatever day the command runs.
   package var isComplete: Bool {
     switch form {
     case .back, .day: false
@@ -49,13 +49,13 @@ package struct TimeArgument {
     }
   }
 
-  /// The instant in UTC seconds, in the logbook's zone.
+  /// The instant in UTC seconds. `zone` applies to times without an offset.
   package func instant(zone: LogbookZone, now: Int64) -> Int64 {
     let (time, placement) = placed(zone: zone, now: now)
     return time.seconds - Int64(placement.utcOffset)
   }
 
-  /// The same as an end of a stretch of time.
+  /// The time as an end of a period. `zone` applies to times without an offset.
   func bound(zone: LogbookZone, now: Int64) -> TimeBound {
     let (time, placement) = placed(zone: zone, now: now)
     return TimeBound(
@@ -69,7 +69,8 @@ package struct TimeArgument {
     }
   }
 
-  /// The time on a clock of the logbook's zone, and what places it; with its own offset, on that clock.
+  /// The time on a clock of the logbook, and its placement. A time that was typed with an offset stays on the
+  /// clock of that offset.
   package func placed(zone: LogbookZone, now: Int64) -> (time: DeviceTime, placement: Placement) {
     var zone = zone
     switch form {
@@ -83,7 +84,8 @@ package struct TimeArgument {
     }
   }
 
-  /// An instant is exact, even if the zone is corrected later. So its offset is stated.
+  /// Places an instant with a stated offset, so that it stays exact even if the zone of the logbook is
+  /// corrected later.
   private static func placed(
     _ instant: Int64, _ zone: LogbookZone
   ) -> (time: DeviceTime, placement: Placement) {
@@ -95,14 +97,15 @@ package struct TimeArgument {
 }
 
 extension TimeArgument {
-  /// `now`, or `14d`, `36h`, `90m` before it.
+  /// Reads `now`, or a time before it: `14d`, `36h`, `90m`.
   private static func span(_ text: String) throws -> Form? {
     if text == "now" { return .back(0) }
     guard let unit = text.last.flatMap({ ["d": 86400, "h": 3600, "m": 60][$0] as Int64? }) else { return nil }
     return try SpanLimit.number(text.dropLast(), of: unit).map { .back($0 * unit) }
   }
 
-  /// `today` or `yesterday`, optionally with a time of day after it, or only a time of day.
+  /// Reads a time of day such as `18:30`, `today` or `yesterday`. A time of day may follow one of these
+  /// words.
   private static func day(_ text: String) -> Form? {
     let words = text.split(separator: " ", omittingEmptySubsequences: false)
     let daysBack: Int64? = words[0] == "yesterday" ? 1 : words[0] == "today" ? 0 : nil
@@ -118,7 +121,7 @@ extension TimeArgument {
     return DeviceTime(text: "1970-01-01T" + text)?.seconds
   }
 
-  /// `2026-05-06T18:30:00+02:00`, or `Z` for UTC.
+  /// Reads a time with an offset: `2026-05-06T18:30:00+02:00`, or with `Z` for UTC.
   private static func stated(_ text: String) -> Form? {
     if text.last == "Z" { return shown(text.dropLast(), utcOffset: 0) }
     let offset = text.suffix(6)
@@ -129,7 +132,7 @@ extension TimeArgument {
   }
 
   private static func shown(_ text: Substring, utcOffset: Int32) -> Form? {
-    // A date without a time is not an instant, even with an offset.
+    // A date without a time of day is not an instant, even if it has an offset.
     guard text.count > 10 else { return nil }
     return DeviceTime(text: text).map { .stated($0, utcOffset: utcOffset) }
   }
@@ -137,16 +140,16 @@ extension TimeArgument {
   private static func shown(_ text: String) -> Form? { DeviceTime(text: text).map { .shown($0) } }
 }
 
-/// The error in a text that is nearly a time.
+/// Explains the error in a text that resembles a time.
 enum TimeFault {
-  /// A sentence with the expected form; nil for a text that does not resemble a time.
+  /// A sentence that names the expected form; nil if the text does not resemble a time.
   static func sentence(_ text: String) -> String? {
     let words = text.split { $0 == " " || $0 == "T" }
     guard let first = words.first, let last = words.last, words.count <= 2 else { return nil }
     return dashed(first) ?? otherDate(first) ?? clock(last)
   }
 
-  /// `2026-02-30`, `2026-13-01`.
+  /// Explains a date that does not exist, such as `2026-02-30` or `2026-13-01`.
   private static func dashed(_ day: Substring) -> String? {
     guard let (year, month, number) = numbers(day, "-"), year.count == 4 else { return nil }
     guard let year = Int(year), let month = Int(month), let number = Int(number) else { return nil }
@@ -157,8 +160,8 @@ enum TimeFault {
     return "there is no day \(day): that month has \(days) days."
   }
 
-  /// `06.05.2026`, `2026/05/06`. With points the day is first. With slashes, only a number over 12 shows
-  /// which one is the day.
+  /// Explains a date in another form, such as `06.05.2026` or `2026/05/06`. With points, the day is first.
+  /// With slashes, only a number over 12 shows which part is the day.
   private static func otherDate(_ day: Substring) -> String? {
     for sign: Character in [".", "/"] {
       guard let parts = numbers(day, sign) else { continue }
@@ -176,7 +179,7 @@ enum TimeFault {
     return nil
   }
 
-  /// `8.05`.
+  /// Explains a time of day with a point, such as `8.05`.
   private static func clock(_ time: Substring) -> String? {
     let parts = time.split(separator: ".", omittingEmptySubsequences: false)
     guard parts.count == 2, parts.allSatisfy(isNumber), parts[0].count <= 2, parts[1].count == 2,
@@ -204,7 +207,7 @@ enum TimeFault {
   private static func two(_ number: Substring) -> String { number.count == 1 ? "0\(number)" : "\(number)" }
 }
 
-/// The length of a period before now: whole days (`14d`), weeks (`4w`), or hours (`36h`).
+/// The length of a period, as a person types it: days (`14d`), weeks (`4w`) or hours (`36h`).
 package struct SpanArgument {
   private enum Unit: Character {
     case hours = "h"
@@ -223,17 +226,17 @@ package struct SpanArgument {
   private let number: Int64
   private let unit: Unit
 
-  /// The length; a day counts as 24 hours.
+  /// The length in seconds. A day has 24 hours.
   package var seconds: Int64 { number * unit.seconds }
 
-  /// Two weeks.
+  /// A length of two weeks.
   package static let fortnight = SpanArgument(number: 14, unit: .days)
 
   private init(number: Int64, unit: Unit) { (self.number, self.unit) = (number, unit) }
 
-  /// The typed span.
+  /// Reads a typed length.
   ///
-  /// - Throws: `ValidationError` that explains the form of a span.
+  /// - Throws: `ValidationError` that explains the expected form.
   package static func parse(_ text: String) throws -> SpanArgument {
     guard let unit = text.last.flatMap(Unit.init),
       let number = try SpanLimit.number(text.dropLast(), of: unit.seconds), number > 0
@@ -241,7 +244,7 @@ package struct SpanArgument {
     return SpanArgument(number: number, unit: unit)
   }
 
-  /// The number of whole days, of which the last one is that of the newest item; nil for hours.
+  /// The length in calendar days, the last of which is that of the newest item; nil if hours were typed.
   var days: Int64? {
     switch unit {
     case .hours: nil
@@ -251,18 +254,18 @@ package struct SpanArgument {
   }
 }
 
-/// The maximum length of a span on the command line: longer than the age of any reading, and within the years
-/// of a calendar.
+/// The maximum length of a period on the command line. It exceeds the age of any reading, and keeps dates
+/// within the years of the calendar.
 enum SpanLimit {
-  /// A hundred years.
+  /// The maximum in days: a hundred years.
   static let maxDays: Int64 = 36_525
 
-  /// The number before a unit of `unitSeconds`; nil if it is not a number.
+  /// Reads the number that precedes a unit of `unitSeconds`; nil if the text is not a number.
   ///
-  /// - Throws: `ValidationError` for a longer span.
+  /// - Throws: `ValidationError` for a length over the maximum.
   static func number(_ digits: Substring, of unitSeconds: Int64) throws -> Int64? {
     guard !digits.isEmpty, digits.utf8.allSatisfy({ $0 >= 0x30 && $0 <= 0x39 }) else { return nil }
-    // A number with too many digits for an integer is also too long.
+    // Digits that exceed an integer also exceed the maximum length.
     let number = Int64(digits) ?? .max
     guard number <= maxDays * 86400 / unitSeconds else {
       throw ValidationError("a span is at most 100 years: \(maxDays)d, or 876600h.")
@@ -271,9 +274,9 @@ enum SpanLimit {
   }
 }
 
-/// A time span on the command line: seconds, or a number with `s`, `m` or `h`.
+/// A duration on the command line: a number of seconds, or a number with `s`, `m` or `h`.
 package struct DurationArgument: ExpressibleByArgument {
-  /// Its length.
+  /// The duration in seconds.
   package let seconds: Int
 
   init?(argument: String) {

@@ -13,10 +13,10 @@ package struct ByteCountArgument: ExpressibleByArgument {
     ("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10), ("B", 1),
   ]
 
-  /// The number of bytes.
+  /// The value in bytes.
   package let bytes: Int64
 
-  /// The number in a word; nil if it is not valid.
+  /// Reads a number of bytes, with or without a unit; nil if the text is not valid.
   package init?(argument: String) {
     let unit = Self.units.first { argument.hasSuffix($0.word) }
     let digits = argument.dropLast(unit?.word.count ?? 0)
@@ -26,13 +26,14 @@ package struct ByteCountArgument: ExpressibleByArgument {
     bytes = number * (unit?.bytes ?? 1)
   }
 
-  /// A number of bytes in the form of the command line, in the largest unit of which it is a multiple.
+  /// A number of bytes as it can be typed on the command line, without rounding. It uses the largest unit
+  /// that gives a whole number.
   package static func text(_ bytes: Int64) -> String {
     let unit = units.first { bytes >= $0.bytes && bytes % $0.bytes == 0 } ?? ("B", 1)
     return "\(bytes / unit.bytes)\(unit.word)"
   }
 
-  /// A number of bytes as text, with one decimal of its unit.
+  /// A number of bytes for people, rounded to one decimal of its unit: `1.5 MiB`.
   package static func rounded(_ bytes: Int64) -> String {
     guard let unit = units.first(where: { bytes >= $0.bytes && $0.bytes > 1 }) else { return "\(bytes) B" }
     let tenths = (bytes * 10 + unit.bytes / 2) / unit.bytes
@@ -40,17 +41,17 @@ package struct ByteCountArgument: ExpressibleByArgument {
   }
 }
 
-/// The name of a format as a person types it.
+/// The names of formats as people type them.
 package enum FormatName {
-  /// The error for a name, with the formats that were probably meant.
+  /// The error for an unknown name. It suggests the formats that were probably meant.
   package static func unknown(_ name: String) -> ValidationError {
     let near = near(name)
     let advice = near.isEmpty ? "" : "did you mean \(alternatives(near))? "
     return ValidationError("Unknown format '\(name)'; \(advice)'glucoport formats' lists the formats.")
   }
 
-  /// Formats with this id in other letters, else with this word in their id or title, else with the most
-  /// similar id.
+  /// The formats that were probably meant. They have this id in other letter case, else this word in their id
+  /// or title, else the most similar id.
   private static func near(_ name: String) -> [String] {
     let meant = name.lowercased().replacing(" ", with: "-")
     let all = FormatRegister.all
@@ -68,7 +69,7 @@ package enum FormatName {
 package enum ReportForm: String, ExpressibleByArgument, CaseIterable {
   case html, pdf
 
-  /// The form for the suffix of a file's name; nil for any other suffix.
+  /// The form that the suffix of a file name means; nil for any other suffix.
   package init?(nameOf path: String) {
     switch path.split(separator: "/").last?.split(separator: ".").dropFirst().last?.lowercased() {
     case "html"?, "htm"?, "xhtml"?: self = .html
@@ -77,12 +78,13 @@ package enum ReportForm: String, ExpressibleByArgument, CaseIterable {
     }
   }
 
-  /// The letters that a PDF lacks, as messages name them; nil for none.
+  /// The letters that the font of the PDF lacks, as a message lists them; nil if there are none. At most 20
+  /// are listed.
   package static func list(_ missing: [Character]) -> String? {
     missing.isEmpty ? nil : missing.prefix(20).map { "'\($0)'" }.joined(separator: ", ")
   }
 
-  /// The form with its article, for messages.
+  /// The name of the form with its article, for a message.
   package var title: String {
     switch self {
     case .html: "an HTML"
@@ -91,30 +93,32 @@ package enum ReportForm: String, ExpressibleByArgument, CaseIterable {
   }
 }
 
-/// The values that a shell completes, for options and arguments that accept one of a list.
+/// The values with which a shell completes options and arguments that accept one value of a list.
 extension CompletionKind {
-  /// The ids of the export formats.
+  /// Completes the ids of the formats.
   package static var formats: CompletionKind { .list(FormatRegister.all.map(\.id)) }
 
-  /// The ids of the meter drivers.
+  /// Completes the ids of the meter drivers.
   static var drivers: CompletionKind { .list(DriverRegister.all.map { $0.id }) }
 
-  /// The kinds of servers.
+  /// Completes the kinds of remotes.
   package static var remoteKinds: CompletionKind { .list(RemoteRegister.all.map { $0.id }) }
 
-  /// The languages of the report.
+  /// Completes the codes of the languages of the report.
   package static var languages: CompletionKind { .list(PageTexts.all.map(\.code)) }
 
-  /// The named target ranges.
+  /// Completes the names of target ranges.
   package static var targets: CompletionKind { .list(Targets.named.map(\.name)) }
 
-  /// The subtypes of all kinds of records.
+  /// Completes the subtypes of all kinds of records.
   package static var subtypes: CompletionKind { .list(RecordKindDescription.all.flatMap(\.subtypes)) }
 
-  /// The time zones that the system knows. The program is asked for them, since each script would repeat hundreds of names.
+  /// Completes the time zones that the system knows. The shell asks the program for them, since otherwise
+  /// each completion script would contain hundreds of names.
   package static var zones: CompletionKind { .custom { _, _, _ in NamedZone.names } }
 
-  /// Several of these values with commas between them, each at most once.
+  /// Completes a list of these values with commas between them. A value that is already in the list is not
+  /// offered again.
   package static func commaSeparated(_ names: [String]) -> CompletionKind {
     .custom { words, index, _ in
       guard words.indices.contains(index) else { return names }
@@ -124,10 +128,11 @@ extension CompletionKind {
     }
   }
 
-  /// The persons who have a store here.
+  /// Completes the names of the persons on this computer.
   package static var persons: CompletionKind {
     .custom { _, _, _ in
-      // A shell has no place for a message while it completes; the command itself reports the reason.
+      // While a shell completes, a message would disturb the line. The command itself reports the reason when
+      // it runs.
       do { return try PersonList.load().all.map(\.name) } catch { return [] }
     }
   }

@@ -17,7 +17,7 @@ package struct AttachmentObject: Encodable {
   let uploaded: Bool
   let refused: String?
 
-  /// An attachment of the store.
+  /// Copies the fields of an attachment in the store.
   package init(_ attachment: StoredAttachment) {
     guid = attachment.record.guid
     entryGuid = attachment.record.entryGuid
@@ -32,7 +32,7 @@ package struct AttachmentObject: Encodable {
   }
 }
 
-/// The contents that are not yet on both sides, in `status --json`.
+/// The numbers and bytes of attachment contents that one side still lacks, for `status --json`.
 package struct AttachmentBacklogObject: Encodable {
   let toSend: Int
   let toSendBytes: Int64
@@ -40,7 +40,7 @@ package struct AttachmentBacklogObject: Encodable {
   let refused: Int
   let notFetched: Int
 
-  /// What is pending.
+  /// Copies the numbers of a backlog.
   package init(_ backlog: AttachmentBacklog) {
     toSend = backlog.toSend
     toSendBytes = backlog.toSendBytes
@@ -50,9 +50,9 @@ package struct AttachmentBacklogObject: Encodable {
   }
 }
 
-/// Attachments as lines of text.
+/// Attachments, and the contents that one side lacks, as lines of text.
 package enum AttachmentText {
-  /// Name, type and size from the fields of a record.
+  /// The name, type and size of an attachment, from the fields of its record.
   static func summary(_ fields: [String: FieldValue]) -> String {
     let texts = ["name", "type"].compactMap { name -> String? in
       if case .text(let text)? = fields[name] { text } else { nil }
@@ -63,7 +63,7 @@ package enum AttachmentText {
     return (texts + [ByteCountArgument.rounded(bytes)]).joined(separator: " · ")
   }
 
-  /// An attachment in one line.
+  /// The id, name, type, size and sync state of an attachment in one line.
   package static func line(_ attachment: StoredAttachment) -> String {
     [
       String(attachment.record.guid.prefix(8)), displayed(attachment.name), displayed(attachment.type),
@@ -71,7 +71,8 @@ package enum AttachmentText {
     ].joined(separator: "  ")
   }
 
-  /// The lines of `status` about pending contents; none if nothing is pending.
+  /// The lines of `status` about contents that are still to be sent or fetched. The list is empty if there
+  /// are none.
   package static func lines(_ backlog: AttachmentBacklog, for remote: RemoteSetting?) -> [String] {
     var parts: [String] = []
     if backlog.toSend > 0 {
@@ -87,7 +88,8 @@ package enum AttachmentText {
     return parts.isEmpty ? [] : ["contents of attachments: " + parts.joined(separator: ", ")]
   }
 
-  /// The contents that are missing until another store sends them.
+  /// The sentence about contents that the remote does not have, until the store in which they were attached
+  /// uploads them.
   package static func absent(_ count: Int) -> String {
     counted(count, "content of an attachment was", "contents of attachments were")
       + " not on the remote when asked for; upload from the store in which \(count == 1 ? "it was" : "they were") attached, then run 'glucoport upload --now' here"

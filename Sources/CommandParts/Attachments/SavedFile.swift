@@ -4,27 +4,27 @@ import Glibc
 import Logbook
 import TemporaryFiles
 
-/// A file that appears under its name whole, with the mode 0600, or not at all. Only a regular file is replaced. Of a
-/// symbolic link the file is replaced to which it leads.
+/// An output file with the mode 0600 that gets its name only when it is complete. It replaces only a regular
+/// file. If the path is a symbolic link, the target of the link is replaced.
 package struct SavedFile {
   let path: String
-  /// Whether an existing file is replaced.
+  /// Whether the output may replace an existing file.
   let replaces: Bool
-  /// Files that are never replaced.
+  /// Files that the output never replaces, such as the store.
   let protected: ProtectedFiles
 
   /// A file at this path.
   ///
   /// - Parameters:
-  ///   - replaces: whether an existing file is replaced.
-  ///   - protected: files that are never replaced.
+  /// - replaces: whether the output may replace an existing file.
+  /// - protected: files that the output never replaces.
   package init(path: String, replaces: Bool, protected: ProtectedFiles) {
     (self.path, self.replaces, self.protected) = (path, replaces, protected)
   }
 
-  /// Writes the bytes from the closure.
+  /// Writes the file. The closure gets a function that appends bytes to it.
   ///
-  /// - Throws: `Failure`: `cannotCreate`, also if a file exists that must not be replaced, such as a device;
+  /// - Throws: `Failure`: `cannotCreate`, also if the existing file must not be replaced, such as a device;
   ///   `inputOutput`. Also errors of the closure.
   package func write(_ fill: ((UnsafeRawBufferPointer) throws -> Void) throws -> Void) throws {
     try refuseExisting()
@@ -47,23 +47,25 @@ extension SavedFile {
     Failure(.cannotCreate, "\(displayed(path)): File exists; replace it with --force")
   }
 
-  /// The path that gets the file: the target of a symbolic link that leads to an existing file.
+  /// The path that gets the file. If existing files are replaced, it is the target of a symbolic link that
+  /// leads to one.
   private var target: String { replaces ? PathText.real(path) ?? path : path }
 
   private func refuseExisting() throws {
     try protected.refuse(path)
     var status = stat()
     if !replaces, lstat(PathText.bytes(path), &status) == 0 { throw existing }
-    // A rename would replace even a device of the system by the output.
+    // The rename below would replace even a device file of the system with the output.
     if stat(PathText.bytes(path), &status) == 0, status.st_mode & S_IFMT != S_IFREG {
       throw Failure(
         .cannotCreate, "\(displayed(path)): not a regular file; choose another file for the output")
     }
   }
 
-  /// Gives the complete file its name. A link does not replace a file that was created meanwhile.
+  /// Gives the complete file its name. Unless existing files are replaced, this uses a hard link, which fails
+  /// if a file of this name was created in the meantime.
   private func place(_ temporary: [CChar]) throws {
-    // Writing takes a while, in which a store may have been created there.
+    // Writing takes a while, and a store may have been created at this path in the meantime.
     try refuseExisting()
     if replaces {
       guard rename(temporary, PathText.bytes(target)) == 0 else {
@@ -76,7 +78,7 @@ extension SavedFile {
       return
     }
     guard errno != EEXIST else { throw existing }
-    // Some file systems have no links, such as those of memory cards.
+    // Some file systems have no hard links, such as those of memory cards.
     guard errno == EPERM || errno == ENOTSUP, rename(temporary, PathText.bytes(path)) == 0 else {
       throw failure(.cannotCreate, "cannot be created")
     }

@@ -5,7 +5,7 @@ import Logbook
 import Meters
 package import USBTransport
 
-/// The options that select one of the plugged meters.
+/// The options that select one of the connected meters.
 package struct MeterOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
@@ -27,18 +27,18 @@ package struct MeterOptions: ParsableArguments {
   /// The options without values, for the parser.
   package init() {}
 
-  /// Whether any of them is given.
+  /// Whether at least one of the options is given.
   package var isGiven: Bool { driver != nil || usb != nil || serial != nil || bluetooth != nil }
 
-  /// Whether they only mean plugged meters.
+  /// Whether the options allow only plugged USB meters.
   package var meansUSB: Bool { usb != nil || driver.flatMap(DriverRegister.driver)?.usesBluetooth == false }
 
-  /// Whether they only mean Bluetooth meters.
+  /// Whether the options allow only Bluetooth meters.
   package var meansBluetooth: Bool {
     bluetooth != nil || driver.flatMap(DriverRegister.driver)?.usesBluetooth == true && usb == nil
   }
 
-  /// Refuses options that exclude each other, and an unknown driver.
+  /// Refuses options that exclude each other, and the name of an unknown driver.
   package func validate() throws {
     if usb != nil, driver == nil {
       throw ValidationError("--usb needs --driver to name the driver for the device.")
@@ -52,12 +52,12 @@ package struct MeterOptions: ParsableArguments {
   }
 }
 
-/// A USB device by its ids, as `lsusb` prints them, and by its port if two have the same ids: `0403:6015`,
-/// `0403:6015@1-1.4`.
+/// A USB device by its vendor and product ids, as `lsusb` prints them: `0403:6015`. If two devices have the
+/// same ids, the port distinguishes them: `0403:6015@1-1.4`.
 package struct USBArgument: ExpressibleByArgument, Equatable {
   let vendorID: UInt16
   let productID: UInt16
-  /// The port; nil for any.
+  /// The kernel's name of the port; nil for a device at any port.
   package let port: String?
 
   package init?(argument: String) {
@@ -72,7 +72,7 @@ package struct USBArgument: ExpressibleByArgument, Equatable {
   /// The ids and the port in the form of the command line.
   package var text: String { MeterModel.ids(vendorID, productID) + (port.map { "@" + $0 } ?? "") }
 
-  /// Whether it is this device.
+  /// Whether a plugged device has these ids, and this port if one is given.
   package func matches(_ device: PluggedDevice) -> Bool {
     device.vendorID == vendorID && device.productID == productID && (port == nil || device.port == port)
   }
@@ -82,7 +82,7 @@ package struct USBArgument: ExpressibleByArgument, Equatable {
     return UInt16(text, radix: 16)
   }
 
-  /// Whether this is the kernel's name of a port, such as `1-1.4`.
+  /// Whether a text has the form of the kernel's names for ports, such as `1-1.4`.
   private static func isPort(_ text: Substring) -> Bool {
     let parts = text.split(separator: "-", omittingEmptySubsequences: false)
     return parts.count == 2
@@ -94,7 +94,7 @@ package struct USBArgument: ExpressibleByArgument, Equatable {
 
 /// A Bluetooth meter by its address: `D4:3E:00:12:34:56`.
 package struct BluetoothArgument: ExpressibleByArgument, Equatable {
-  /// In upper case, as bluetoothd writes it.
+  /// The address in upper case, as bluetoothd writes it.
   package let address: String
 
   package init?(argument: String) {

@@ -3,18 +3,18 @@
 package import Ingest
 package import Logbook
 
-/// A meter and its clock, as text.
+/// The texts about a meter and its clock.
 package enum MeterText {
-  /// Both clocks at one moment, and the meter's lead in seconds.
+  /// The meter's clock and the host's at one moment, and how far the meter is ahead in seconds.
   package typealias Clock = (comparison: ClockComparison, difference: Int64)
 
-  /// Vendor, model, serial number and firmware, as far as they are known. Not sanitised: use `displayed`
-  /// before showing it.
+  /// The vendor, model, serial number and firmware of a meter, as far as they are known. They come from the
+  /// device, so pass the result through `displayed` before it is shown.
   package static func name(_ meter: Device, firmware: String?) -> String {
     deviceName(meter) + (firmware.map { $0.isEmpty ? "" : " · firmware \($0)" } ?? "")
   }
 
-  /// `2026-05-06 18:30:00, 2 min 5 s ahead of the local time`.
+  /// The clock in words: `2026-05-06 18:30:00, 2 min 5 s ahead of the local time`.
   package static func line(_ clock: Clock) -> String {
     let shown = clock.comparison.meter.text.replacing("T", with: " ")
     if clock.difference == 0 { return "\(shown), the local time" }
@@ -23,7 +23,7 @@ package enum MeterText {
   }
 }
 
-/// A meter; glucoport-json(5) documents its members.
+/// A meter in the output of `--json`; glucoport-json(5) documents the members.
 package struct MeterObject: Encodable {
   let vendor: String
   let model: String
@@ -37,24 +37,24 @@ package struct MeterObject: Encodable {
     self.firmware = firmware?.isEmpty == true ? nil : firmware
   }
 
-  /// The meter with this identity.
+  /// Copies the identity that a meter reports.
   package init(_ identity: MeterIdentity) { self.init(identity.device, firmware: identity.firmware) }
 }
 
-/// A meter's clock and the host's at one moment.
+/// A meter's clock and the host's at one moment, for `--json`.
 package struct ClockObject: Encodable {
   let meter: String
   let host: String
-  /// The meter's lead in seconds.
+  /// How far the meter is ahead of the host, in seconds; negative if it is slow.
   let difference: Int64
 
-  /// The two clocks at one moment.
+  /// Copies two clocks that were read at one moment.
   package init(_ clock: MeterText.Clock) {
     meter = clock.comparison.meter.text
     host = instant(clock.comparison.host)
     difference = clock.difference
   }
 
-  /// The clocks that were compared.
+  /// Copies the clocks of a judgement.
   package init(_ clock: ClockJudgement) { self.init((clock.comparison, clock.difference)) }
 }

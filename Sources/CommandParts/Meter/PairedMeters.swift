@@ -5,63 +5,67 @@ package import Logbook
 import LogbookStore
 import USBTransport
 
-/// A Bluetooth meter that was paired by this program.
+/// A Bluetooth meter that this program has paired.
 package struct PairedMeter: Hashable {
-  /// The Bluetooth address.
+  /// The Bluetooth address, in the form `D4:3E:00:12:34:56`.
   package var address: String
-  /// The name for people.
+  /// The name that the meter advertises, for messages.
   package var name: String
-  /// The serial number; empty if it was not read.
+  /// The serial number; empty if no session has read it yet.
   package var serial = ""
-  /// When it was last imported, in UTC seconds; nil for never.
+  /// When the meter was last imported, in UTC seconds; nil if it never was.
   package var readAt: Int64?
-  /// The number of sessions since then that failed, and when the last one did.
+  /// How many sessions have failed since the last import, and when the last of them failed, in UTC seconds.
   var failures = 0
   var failedAt: Int64?
 
-  /// The maximum time for which no job connects it, in seconds.
+  /// The longest time in seconds for which failed sessions keep jobs from connecting a meter.
   private static let maxRestSeconds: Int64 = 3600
 
-  /// A meter that was never imported.
+  /// A meter from which nothing has been imported yet.
   package init(address: String, name: String) { (self.address, self.name) = (address, name) }
 
-  /// Until when no job connects it, in UTC seconds; nil if it may at once. Each further session that fails, as with a meter that
-  /// falls silent, would cost its battery the same again. A single one is a lost link.
+  /// Until when jobs do not connect the meter, in UTC seconds; nil if they may connect it immediately. A
+  /// meter that falls silent in each session would lose battery in each. A single failed session does not
+  /// count, since it is usually a lost link.
   package var restsUntil: Int64? {
     guard let failedAt, failures > 1 else { return nil }
     return failedAt + min(Self.maxRestSeconds, 60 << Int64(min(failures - 1, 10)))
   }
 
-  /// Whether jobs pass it over. After the clock was set back, they do not.
+  /// Whether jobs skip this meter at a time. They do not if the clock shows a time before the failure: it was
+  /// then set back.
   package func rests(at now: Int64) -> Bool {
     guard let restsUntil, let failedAt else { return false }
     return failedAt <= now && now < restsUntil
   }
 
-  /// Whether a person means this meter by an address or a serial number.
+  /// Whether a text that a person typed is the address or the serial number of this meter.
   package func isMeant(by text: String) -> Bool {
     address.uppercased() == text.uppercased() || !serial.isEmpty && serial.lowercased() == text.lowercased()
   }
 }
 
-/// The paired Bluetooth meters, in a file of the data folder.
+/// The list of the paired Bluetooth meters, in a file of the data folder.
 ///
-/// The pairing itself is kept by bluetoothd. Without an entry here, no command looks for Bluetooth meters by itself.
+/// bluetoothd keeps the pairings themselves. If this list is empty, no command searches for Bluetooth meters
+/// without being asked.
 package struct PairedMeters {
   private static let file = ListFile(
     name: "bluetooth.json", title: "list of paired meters", remedy: "pair them again")
 
-  /// The meters, in the order in which they were paired.
+  /// The meters in the order of their addresses.
   package private(set) var all: [PairedMeter] = []
 
-  /// Reads the current list.
+  /// Reads the list from its file.
   ///
   /// - Throws: `Failure`: `badInput` if the file is not such a list, `permission`, `inputOutput`.
   package static func load() throws -> PairedMeters {
     PairedMeters(all: try file.elements(of: "meters") { (scanner) throws(JSONError) in try meter(&scanner) })
   }
 
-  /// Changes the list, while no other process does.
+  /// Reads the list, lets the body change it, and writes it. Other processes cannot change the list
+  /// meanwhile.
   ///
   /// - Throws: `Failure` as for `load`, and `cannotCreate`.
   package static func change(_ body: (inout PairedMeters) -> Void) throws {
@@ -73,17 +77,17 @@ package struct PairedMeters {
     }
   }
 
-  /// Adds a meter, or replaces the one with this address.
+  /// Adds a meter, and removes the former entry with the same address.
   package mutating func add(_ meter: PairedMeter) {
     remove(address: meter.address)
     all.append(meter)
     all.sort { $0.address < $1.address }
   }
 
-  /// Removes the meter with this address.
+  /// Removes the meter with this address, if the list has it.
   package mutating func remove(address: String) { all.removeAll { $0.address == address } }
 
-  /// Stores when a meter was imported.
+  /// Stores when a meter was imported, and forgets its failed sessions.
   package mutating func markRead(address: String, at time: Int64) {
     for index in all.indices where all[index].address == address {
       all[index].readAt = time
@@ -91,7 +95,7 @@ package struct PairedMeters {
     }
   }
 
-  /// Stores that a session failed.
+  /// Counts a failed session of a meter, and stores its time in UTC seconds.
   mutating func markFailed(address: String, at time: Int64) {
     for index in all.indices where all[index].address == address {
       all[index].failures = min(all[index].failures + 1, 30)
@@ -99,7 +103,8 @@ package struct PairedMeters {
     }
   }
 
-  /// Connects a meter for a session, if no other one runs: its end would end this one as well.
+  /// Connects a meter and works with it, unless another process has a session: the end of one session would
+  /// also end the other.
   ///
   /// - Throws: `Failure` of category `.temporary` while another session runs.
   package static func session<Result>(
@@ -125,10 +130,10 @@ private struct PairedMetersObject: Encodable {
     let address: String
     let name: String
     let serial: String
-    /// Zero for never.
+    /// UTC seconds; zero if the meter was never imported.
     let readAt: Int64
     let failures: Int
-    /// Zero for never.
+    /// UTC seconds; zero if no session has failed.
     let failedAt: Int64
   }
 

@@ -5,18 +5,18 @@ package import Logbook
 import Meters
 package import USBTransport
 
-/// A plugged device or a paired Bluetooth meter, with the driver that knows it.
+/// A plugged device or a paired Bluetooth meter, with the driver that can read it.
 package struct PluggedMeter {
-  /// The device; of a Bluetooth meter one with its address as the port.
+  /// The USB device. For a Bluetooth meter, it is a substitute whose port is the meter's address.
   package let device: PluggedDevice
   /// The driver that reads it.
   package let driver: any MeterDriver.Type
-  /// The model, as the driver knows it.
+  /// The entry for the model in the driver's list.
   package let model: MeterModel
-  /// The Bluetooth meter; nil for a plugged device.
+  /// The Bluetooth meter; nil for a plugged USB device.
   package var bluetooth: BluetoothDevice?
 
-  /// A device, as this model of the driver.
+  /// Joins a device with a driver and the model as which the driver knows it.
   package init(
     device: PluggedDevice, driver: any MeterDriver.Type, model: MeterModel, bluetooth: BluetoothDevice? = nil
   ) {
@@ -26,18 +26,18 @@ package struct PluggedMeter {
   /// The model and its port: `Contour Next USB at 1-1.4`.
   package var place: String { "\(model.name) at \(device.port)" }
 
-  /// The file to be opened, after its link is followed.
+  /// The path of the device file to open. For a serial terminal, it is that of the terminal.
   package var node: String { isTerminal ? device.terminal ?? device.node : device.node }
 
-  /// Whether this process may open it.
+  /// Whether this process has access to that device file.
   package var mayOpen: Bool { isTerminal ? device.mayOpenTerminal : device.mayOpenNode }
 
   private var isTerminal: Bool {
     if case .terminal = model.link { true } else { false }
   }
 
-  /// The devices whose ids these drivers know. With `shared`, this includes ids that other products use as
-  /// well. If several drivers know a device, the first is used.
+  /// The devices whose ids these drivers know. With `shared`, ids count that other products use as well. If
+  /// several drivers know a device, the first one gets it.
   package static func among(
     _ devices: [PluggedDevice], drivers: [any MeterDriver.Type], shared: Bool
   ) -> [PluggedMeter] {
@@ -53,9 +53,10 @@ package struct PluggedMeter {
     }
   }
 
-  /// The only meter that the options can mean.
+  /// The only device that can be meant. `driver` is the id of the requested driver; nil for any.
   ///
-  /// - Throws: `Failure`: `.unavailable` without one, `.usage` if a person must choose.
+  /// - Throws: `Failure`: `.unavailable` if there is no such device, `.usage` if there are several and a
+  ///   person must choose.
   static func only(
     of devices: [PluggedDevice], drivers: [any MeterDriver.Type], driver: String?
   ) throws(Failure) -> PluggedMeter {
@@ -64,9 +65,9 @@ package struct PluggedMeter {
     return try only(of: meters)
   }
 
-  /// The only meter of the list.
+  /// The only meter of a list that is not empty.
   ///
-  /// - Throws: `Failure` of category `usage` if a person must choose.
+  /// - Throws: `Failure` of category `usage` if the list has several and a person must choose.
   package static func only(of meters: [PluggedMeter]) throws(Failure) -> PluggedMeter {
     guard meters.count == 1 else {
       let names = meters.map { "\(displayed($0.place)) (\($0.driver.id))" }.joined(separator: ", ")
@@ -78,7 +79,8 @@ package struct PluggedMeter {
     return meters[0]
   }
 
-  /// The meters for a driver's id. A person who names a driver also means its shared ids.
+  /// The devices that the driver with this id can read; nil for any driver. If a driver is named, ids that
+  /// other products share count as well.
   package static func candidates(
     _ devices: [PluggedDevice], drivers: [any MeterDriver.Type], driver: String?
   ) -> [PluggedMeter] {
@@ -86,7 +88,7 @@ package struct PluggedMeter {
     return among(devices, drivers: chosen, shared: driver != nil)
   }
 
-  /// The failure if no meter is found.
+  /// The failure for the case that no meter is found. It explains what is plugged instead.
   package static func none(
     _ devices: [PluggedDevice], drivers: [any MeterDriver.Type], driver: String?, usb: USBArgument? = nil
   ) -> Failure {
@@ -111,7 +113,7 @@ package struct PluggedMeter {
         + "choose one with --driver")
   }
 
-  /// The drivers that know a device's ids as ids that other products use, too.
+  /// The drivers that know the device's ids only as ids that other products share.
   package static func sharing(
     _ device: PluggedDevice, _ drivers: [any MeterDriver.Type]
   ) -> [any MeterDriver.Type] {
@@ -123,19 +125,19 @@ package struct PluggedMeter {
   }
 }
 
-/// Bluetooth meters for the commands. The connection to bluetoothd begins with the first use.
+/// The search for paired Bluetooth meters. The connection to bluetoothd is opened at the first use.
 package final class BluetoothMeters {
-  /// A meter advertises for about this time after a key was pressed or a measurement was made.
+  /// The number of seconds for which a meter advertises after a key press or a measurement, approximately.
   package static let advertisingSeconds = 30
 
   private var opened: BluetoothBus?
 
-  /// Without a connection yet.
+  /// Opens no connection yet.
   package init() {}
 
-  /// The connection to bluetoothd.
+  /// The connection to bluetoothd, which is opened at the first call.
   ///
-  /// - Throws: `Failure` if there is none.
+  /// - Throws: `Failure` if bluetoothd cannot be reached.
   package func bus() throws(Failure) -> BluetoothBus {
     if let opened { return opened }
     let address = Host.environment("DBUS_SYSTEM_BUS_ADDRESS") ?? BluetoothBus.defaultAddress
@@ -144,21 +146,23 @@ package final class BluetoothMeters {
     return bus
   }
 
-  /// The first paired meter in reach that the options mean; none if none is in reach in time.
+  /// Searches for a paired meter that the options allow, while meters advertise. The list has the first one
+  /// in reach, or nothing.
   ///
-  /// - Throws: `Failure` of category `.unavailable` if none is paired that the options mean.
+  /// - Throws: `Failure` of category `.unavailable` if no paired meter fits the options.
   ///
-  /// - Parameter isJob: whether a job asks, which passes over meters whose sessions failed.
+  /// - Parameter isJob: whether a job asks. A job skips meters that rest after failed sessions.
   package func inReach(_ options: MeterOptions, isJob: Bool) throws -> [PluggedMeter] {
     try inReach(
       address: options.bluetooth?.address, serial: options.serial, seconds: Self.advertisingSeconds,
       isJob: isJob)
   }
 
-  /// The first paired meter that comes near, connected by bluetoothd; none if none comes in time. Without such help of
-  /// bluetoothd, and while a job passes over a meter, meters are searched for during their advertising time.
+  /// Waits up to `seconds` until bluetoothd has connected a paired meter that came near. The list has this
+  /// meter, or nothing. A bluetoothd without this function, or a meter that rests, leads to a search of at
+  /// most 30 seconds.
   ///
-  /// - Throws: `Failure` as for `inReach`.
+  /// - Throws: `Failure` as in `inReach`.
   package func approaching(address: String?, seconds: Int) throws -> [PluggedMeter] {
     let paired = try PairedMeters.load().all
     let now = Host.now()
@@ -177,7 +181,8 @@ package final class BluetoothMeters {
       address: address, serial: nil, seconds: min(seconds, Self.advertisingSeconds), isJob: true)
   }
 
-  /// The same with this address or this serial number, and at most this number of seconds.
+  /// Searches for a paired meter with this address and serial number for at most `seconds`; nil allows any.
+  /// The list has the first one in reach, or nothing.
   package func inReach(address: String?, serial: String?, seconds: Int, isJob: Bool) throws -> [PluggedMeter]
   {
     let paired = try PairedMeters.load().all.filter { meter in
@@ -211,7 +216,7 @@ package final class BluetoothMeters {
         + "menu, and run: glucoport meter pair")
   }
 
-  /// The failure if no meter is in reach.
+  /// The failure for the case that no paired meter is in reach.
   package static let noneInReach = Failure(
     .unavailable,
     "no paired Bluetooth meter is in reach; press a key on the meter or switch its Bluetooth on, and retry")
@@ -221,7 +226,7 @@ extension PluggedMeter {
   /// The address of a Bluetooth meter; nil for a plugged device.
   package var bluetoothAddress: String? { bluetooth?.address.uppercased() }
 
-  /// A paired meter. It has no plug, so its port is its address.
+  /// A paired meter. It is not plugged, so its Bluetooth address is used as its port.
   package init?(bluetooth device: BluetoothDevice) {
     guard let driver = DriverRegister.all.first(where: { $0.usesBluetooth }) else { return nil }
     let place = PluggedDevice(

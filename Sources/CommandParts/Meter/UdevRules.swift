@@ -3,18 +3,19 @@
 package import Logbook
 import Meters
 
-/// Rules for udev: one for each id that a driver knows, for exactly that id.
+/// Rules for udev that make meters accessible. Each rule is for exactly one pair of USB ids that a driver
+/// knows.
 ///
-/// `uaccess` gives access to the person at the seat, and the group gives it to cron jobs. All other users
-/// have none.
+/// The tag `uaccess` gives access to the person at the computer, and the group gives it to cron jobs. All
+/// other users get no access.
 package enum UdevRules {
-  /// - Parameter others: devices that no driver knows, but that a driver opens on request.
+  /// - Parameter others: devices that a driver opens only on request, since no driver knows their ids.
   package static func lines(
     _ drivers: [any MeterDriver.Type], group: String, shared: Bool, others: [USBArgument] = []
   ) -> [String] {
     var seen: Set<String> = []
-    // The rules apply to all events except the removal. Otherwise the binding of a driver, for example, would
-    // undo them.
+    // The rules apply to all events except the removal. If they applied only to the arrival, a later event,
+    // such as the binding of a driver, would reset the access.
     var lines = ["# Blood-glucose meters, by glucoport.", "ACTION==\"remove\", GOTO=\"glucoport_end\""]
     for driver in drivers {
       let own = driver.models.filter { shared || !$0.isShared }.flatMap { model in
@@ -29,7 +30,7 @@ package enum UdevRules {
     return lines + ["", "LABEL=\"glucoport_end\""]
   }
 
-  /// Whether this is a valid name of a group, and nothing else.
+  /// Whether a text is a valid name of a group. A rule then cannot get other content from it.
   package static func isGroup(_ name: String) -> Bool {
     let letters = name.utf8.allSatisfy { byte in
       (byte >= 0x61 && byte <= 0x7A) || (byte >= 0x30 && byte <= 0x39) || byte == 0x2D || byte == 0x5F
@@ -41,12 +42,12 @@ package enum UdevRules {
   private static func rules(for model: MeterModel, group: String) -> [String] {
     let ids = (model.vendorID, model.productID)
     let device = deviceMatch(ids) + access(group)
-    // A cable does not identify the meter at its end, so nothing can be imported automatically.
+    // A shared id belongs to a cable or another product, so the rule must not start an import.
     let start = model.isShared || model.obstacle != nil ? "" : ", " + importStart
     switch model.link {
     case .terminal: return [deviceMatch(ids) + ignoredByModems, terminalMatch(ids) + access(group) + start]
     case .cdc: return [device + ", " + ignoredByModems + start]
-    // A driver may not be able to open a disk that the desktop has mounted.
+    // The desktop must not mount the disk, since the driver may be unable to open a mounted one.
     case .disk:
       return [device + start, "SUBSYSTEM==\"block\", \(match("ATTRS", ids)), ENV{UDISKS_IGNORE}=\"1\""]
     case .hid, .bulk, .cp2110: return [device + start]
@@ -58,11 +59,12 @@ package enum UdevRules {
 extension UdevRules {
   private typealias IDs = (vendor: UInt16, product: UInt16)
 
-  /// ModemManager would probe every serial line for a modem, and the meter would not answer to that.
+  /// Keeps ModemManager from the device. It would probe each serial line for a modem, and the meter would not
+  /// answer while it does.
   private static let ignoredByModems = "ENV{ID_MM_DEVICE_IGNORE}=\"1\""
 
-  /// Starts the import of each user whose service manager runs; a unit that is not installed is ignored. udev
-  /// would kill a program that it runs itself, and gives it no network.
+  /// Starts the import in the service manager of each user that is logged in. A unit that is not installed is
+  /// ignored. The import is not started by udev itself, which would kill it and give it no network.
   private static let importStart = "TAG+=\"systemd\", ENV{SYSTEMD_USER_WANTS}+=\"glucoport-meter.service\""
 
   private static func rule(for device: USBArgument, _ group: String) -> String {

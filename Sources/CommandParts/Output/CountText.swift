@@ -4,9 +4,9 @@ package import Logbook
 import LogbookStore
 package import Report
 
-/// Decisions on what counts, as text.
+/// Decisions of people on which source counts, as text.
 package enum CountText {
-  /// The result of a decision.
+  /// The result of a command that makes a decision. `isChanged` is false if the decision was already stored.
   package static func line(_ isChanged: Bool, _ text: String) -> String {
     isChanged ? text : "unchanged: \(text)"
   }
@@ -28,8 +28,8 @@ package enum CountText {
     }
   }
 
-  /// The items of one source that were left out, and the source that counts: `699 doses of Clarity: counted
-  /// once, as mySugr has them`.
+  /// How many items of one source were left out, and the source that counts instead:
+  /// `699 doses of Clarity: counted once, as mySugr has them`.
   package static func line(_ line: DoubledItems) -> String {
     if line.source == line.counted {
       return
@@ -40,10 +40,10 @@ package enum CountText {
       : "\(items(line.items, line.kind)) of \(SourceTitle.text(line.source)): also in \(SourceTitle.text(line.counted)), counted once"
   }
 
-  /// Items that a source states twice.
+  /// The words for items that one source states twice.
   package static let secondTime = "a second time, without seconds, in the other unit or under another id"
 
-  /// The number of doses, meals or readings.
+  /// A number with the name of the items: doses, meals or readings.
   package static func items(_ number: Int, _ kind: CountableItem.Kind) -> String {
     switch kind {
     case .insulin: counted(number, "dose")
@@ -53,7 +53,7 @@ package enum CountText {
     }
   }
 
-  /// Two sources that seem to state the same, and the commands to decide.
+  /// A doubt whether two sources state the same items, with the commands that decide it.
   package static func lines(_ doubt: SourceDoubt) -> [String] {
     let (name, unit) =
       switch doubt.kind {
@@ -95,20 +95,20 @@ package enum CountText {
   }
 }
 
-/// The items that figures leave out, because another source states them, too, or because a person chose
-/// another source.
+/// The list of the items that figures leave out, because another source has them too, or because a person
+/// chose another source.
 struct LeftOutListing {
   private let store: Store
   private let writer: TableWriter
 
   init(_ store: Store, _ writer: TableWriter) { (self.store, self.writer) = (store, writer) }
 
-  /// Lists those that pass the filter, oldest first, each with the item that counts instead.
+  /// Writes the left-out items that pass the filter, oldest first, each with the item that counts instead.
   func write(_ filter: ItemFilter, _ output: Output) throws {
     var lines: [String] = []
     func add(_ stored: StoredItem, _ reason: String) {
       lines.append("\(writer.line(stored))  \(reason)")
-      // Without a range there can be many, and only the newest are needed.
+      // Without a period, very many items can be left out, so only the newest ones are kept in memory.
       if let newest = filter.newest, lines.count >= 2 * newest { lines.removeFirst(lines.count - newest) }
     }
     let filledIn = try filledInSticks(filter, output)
@@ -129,7 +129,8 @@ struct LeftOutListing {
     for line in lines.suffix(filter.newest ?? lines.count) { output.line(line) }
   }
 
-  /// The finger sticks that a bolus calculator took from the sensor, also those around the range.
+  /// The finger sticks whose value a bolus calculator took from the sensor. Those shortly before and after
+  /// the filtered period are included.
   private func filledInSticks(_ filter: ItemFilter, _ output: Output) throws -> [StoredReading] {
     var sticks = filter.withoutShownLimits
     (sticks.newest, sticks.recordKinds, sticks.includesWithdrawn) = (nil, [], false)
@@ -143,7 +144,7 @@ struct LeftOutListing {
       }
       first = reading.utc
     }
-    // Few stores have any, and only for them the values of sensors are read.
+    // Sensor values take long to read, and few stores have such finger sticks.
     guard let first else { return [] }
     sticks.since = first - FilledInSticks.reachSeconds
     (sticks.readingKinds, sticks.includesDevice) = ([.smbg, .cbg], nil)

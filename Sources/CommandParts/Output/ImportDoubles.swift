@@ -5,9 +5,9 @@ import Logbook
 package import LogbookStore
 package import Report
 
-/// The items of an import that another source states, too. They are reported once, after the import.
+/// The items of an import that another source has, too. The import reports them at its end.
 package struct ImportDoubles {
-  /// New items that count once together with those of another source.
+  /// The new items of one source that count only once together with those of another source.
   struct Line: Hashable {
     let kind: CountableItem.Kind
     let source: CountingSource
@@ -15,14 +15,15 @@ package struct ImportDoubles {
   }
 
   private(set) var counts: [Line: Int] = [:]
-  /// New finger sticks that are a sensor's own values; the other source is the sensor.
+  /// The numbers of new finger sticks that only repeat a sensor's values. `other` is the sensor.
   private(set) var sensorCopies: [Line: Int] = [:]
   private(set) var doubts: [SourceDoubt] = []
 
-  /// Reads only the period of the new items; nothing if the import brought no items that are counted.
+  /// Compares the new items of an import with the others in the same period. If the import stored no items
+  /// that are compared, nothing is read.
   package init(_ ingest: Int64, _ ingested: IngestCounts, _ store: Store) throws {
     guard let first = ingested.firstCounted, let last = ingested.lastCounted else { return }
-    // Shown times and instants are less than two days apart.
+    // The bounds are shown times, which differ from instants by less than two days.
     let period = first - CountingMargin.seconds..<last + CountingMargin.seconds
     var filter = ItemFilter()
     filter.since = period.lowerBound - CountingMargin.doubtSeconds
@@ -39,7 +40,7 @@ package struct ImportDoubles {
     doubts = statistics.finishDoubts()
   }
 
-  /// How many items of the import another source states, too.
+  /// The numbers of the import's items that another source or the sensor has, too.
   package var items: DoubledCount {
     DoubledCount(doubled: counts.values.reduce(0, +), sensorCopies: sensorCopies.values.reduce(0, +))
   }
@@ -61,7 +62,7 @@ package struct ImportDoubles {
 // MARK: - For people
 
 extension ImportDoubles {
-  /// Lines of text, each with the command to decide otherwise.
+  /// The results as text: one line for each pair of sources, with the command that makes both count.
   package var lines: [String] {
     Self.sorted(counts).map { line, items in
       let place = line.source == line.other ? CountText.secondTime : "also in \(SourceTitle.text(line.other))"
@@ -74,14 +75,14 @@ extension ImportDoubles {
       } + doubts.flatMap(CountText.lines)
   }
 
-  /// The same for JSON.
+  /// The results for JSON: one object for each pair of sources.
   var objects: [DoubledObject] {
     Self.sorted(counts).map {
       DoubledObject(kind: $0.line.kind, source: $0.line.source, other: $0.line.other, items: $0.items)
     }
   }
 
-  /// The finger sticks that are a sensor's own values, for JSON.
+  /// The finger sticks that only repeat a sensor's values, as objects for JSON.
   var sensorCopyObjects: [DoubledObject] {
     Self.sorted(sensorCopies).map {
       DoubledObject(kind: $0.line.kind, source: $0.line.source, other: $0.line.other, items: $0.items)
@@ -97,25 +98,25 @@ extension ImportDoubles {
   }
 }
 
-/// How many items of an import another source states, too.
+/// How many items of an import another source has, too.
 package struct DoubledCount: Encodable {
   var doubled = 0
-  /// Finger sticks that are the own values of a sensor.
+  /// The number of finger sticks that only repeat a sensor's values.
   var sensorCopies = 0
 }
 
-/// How many items of each of some imports another source states, too.
+/// For each of several imports, how many of its items another source has, too.
 package struct DoubledByImport {
   private var counts: [Int64: DoubledCount] = [:]
 
-  /// Reads only the period of these imports' items.
+  /// Compares the items of these imports with the others in the same period.
   package init(_ ingests: [IngestEntry], _ store: Store) throws {
     let times = try ingests.map { try $0.readCounts() }.flatMap { [$0.firstCounted, $0.lastCounted] }
       .compactMap(\.self)
     guard let first = times.min(), let last = times.max() else { return }
     let numbers = Set(ingests.map(\.id))
     var filter = ItemFilter()
-    // Shown times and instants are less than two days apart.
+    // The bounds are shown times, which differ from instants by less than two days.
     (filter.since, filter.until) = (first - CountingMargin.seconds, last + CountingMargin.seconds)
     filter.readingKinds = CountingContext.readingKinds
     filter.recordKinds = CountingContext.recordKinds
@@ -130,12 +131,12 @@ package struct DoubledByImport {
     }
   }
 
-  /// How many items of an import.
+  /// The numbers for one import, by its id. They are zero if the import is not among those that were read.
   package subscript(ingest: Int64) -> DoubledCount { counts[ingest] ?? DoubledCount() }
 }
 
 extension Store {
-  /// The doubts about these two sources in the whole store.
+  /// The doubts whether two sources state the same items, from all items of the store.
   package func sourceDoubts(_ first: String, _ second: String) throws -> [SourceDoubt] {
     var filter = ItemFilter()
     (filter.readingKinds, filter.recordKinds) = (CountingContext.readingKinds, CountingContext.recordKinds)
@@ -153,7 +154,7 @@ extension Store {
 }
 
 extension Statistics {
-  /// Adds the next item that is counted.
+  /// Adds the next item that takes part in counting once, with the verdict on it.
   fileprivate mutating func add(
     _ stored: StoredItem, _ verdict: CountVerdict, _ item: CountableItem, isContext: Bool
   ) {
@@ -169,7 +170,7 @@ extension Statistics {
 }
 
 extension StoredItem {
-  /// The ingest that stored it; nil if none did.
+  /// The id of the import that stored the item; nil if a person typed it.
   fileprivate var ingest: Int64? {
     switch self {
     case .reading(let reading): reading.ingest
@@ -178,7 +179,7 @@ extension StoredItem {
   }
 }
 
-/// The items that were left out of one source because another one states them, too.
+/// The number of items that figures leave out of one source since another one has them, too. For JSON.
 package struct DoubledObject: Encodable {
   let kind: String
   let source: String
@@ -190,7 +191,7 @@ package struct DoubledObject: Encodable {
     (self.source, also) = (source.text, other.text)
   }
 
-  /// The items of one source that were left out.
+  /// Copies a number that the figures counted.
   package init(_ line: DoubledItems) {
     self.init(kind: line.kind, source: line.source, other: line.counted, items: line.items)
   }

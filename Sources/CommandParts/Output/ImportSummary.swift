@@ -5,9 +5,9 @@ package import Ingest
 package import Logbook
 package import LogbookStore
 
-/// The results of an import as text.
+/// The results of an import as lines of text.
 package enum ImportSummary {
-  /// The lines for one input.
+  /// All lines about the import of one input.
   package static func lines(
     _ report: ImportReport, _ doubles: ImportDoubles, isDryRun: Bool, rejectsFile: String?
   ) -> [String] {
@@ -41,12 +41,12 @@ package enum ImportSummary {
     return lines.enumerated().map { $0.offset == 0 ? $0.element : "  " + $0.element }
   }
 
-  /// Two devices that are likely one.
+  /// The sentence about two devices that probably have the same readings.
   package static func line(_ duplicate: LikelyDuplicate) -> String {
     "likely the same readings: \(grouped(duplicate.readings)) of \(displayed(duplicate.device)) and \(displayed(duplicate.other))"
   }
 
-  /// The results of an import that a signal ended.
+  /// The sentence about what was stored before a signal ended the import.
   package static func line(_ interruption: ImportInterruption, isDryRun: Bool) -> String {
     let counts = interruption.stored
     let records = counts.newRecords + counts.updatedRecords
@@ -58,7 +58,7 @@ package enum ImportSummary {
     return "\(displayed(interruption.source)): interrupted; \(outcome)"
   }
 
-  /// The results for the readings, and for the records if there are any.
+  /// The line with the numbers of readings, and a line for the records if there are any.
   package static func lines(_ counts: IngestCounts) -> [String] {
     var lines = [
       "new \(grouped(counts.newReadings)) · known \(grouped(counts.knownReadings))"
@@ -77,7 +77,7 @@ package enum ImportSummary {
     return lines
   }
 
-  /// The numbers of rejected items by reason, the most frequent first; nil for none.
+  /// The number of rejected items for each reason, the most frequent first; nil if none was rejected.
   package static func notTaken(_ counts: [String: Int]) -> String? {
     if counts.isEmpty { return nil }
     let reasons = counts.sorted { ($1.value, $0.key) < ($0.value, $1.key) }
@@ -85,14 +85,15 @@ package enum ImportSummary {
       + reasons.map { "\(grouped($0.value)) (\(displayed($0.key)))" }.joined(separator: ", ")
   }
 
-  /// The kinds that were not imported, by name; nil for none.
+  /// The names of the kinds that the import does not support, with the number of items; nil if there are
+  /// none.
   package static func skipped(_ counts: IngestCounts) -> String? {
     if counts.skipped.isEmpty { return nil }
     let names = counts.skipped.keys.sorted().map { "\(displayed($0)) \(grouped(counts.skipped[$0] ?? 0))" }
     return "not imported: " + names.joined(separator: ", ")
   }
 
-  /// The decisions about an input, except its format, which is in the title.
+  /// What was decided about an input, such as its unit. The format is left out, since the title has it.
   static func decisions(_ decisions: [Decision]) -> String {
     decisions.dropFirst().map { "\($0.subject) \(displayed($0.value)) (\($0.basis.rawValue))" }
       .joined(separator: " · ")
@@ -102,7 +103,7 @@ package enum ImportSummary {
     let title =
       report.meter.map { displayed(MeterText.name($0.identity.device, firmware: $0.identity.firmware)) }
       ?? FormatRegister.all.first { $0.id == report.format }?.title ?? report.format
-    // An export without values, as a server returns it if it has none.
+    // A server returns an export without values if it has none for the period.
     let isEmpty =
       report.meter == nil && report.counts.readings + report.counts.records + report.counts.rejected == 0
     let readings = isEmpty ? "no values" : counted(report.counts.readings, "reading")
@@ -142,7 +143,7 @@ package struct ImportObject: Encodable {
   private let counts: IngestCounts
   private let details: Details
 
-  /// The results for one input.
+  /// Copies the results for one input.
   package init(_ report: ImportReport, _ doubles: ImportDoubles, isDryRun: Bool) {
     head = Head(
       source: report.source, format: report.format, outcome: report.end == .whole ? "whole" : "truncated",
@@ -157,7 +158,7 @@ package struct ImportObject: Encodable {
       sensorCopies: doubles.sensorCopyObjects)
   }
 
-  /// Writes the members in the order of the manual.
+  /// Writes the members in the order in which the manual lists them.
   package func encode(to encoder: any Encoder) throws {
     try head.encode(to: encoder)
     try counts.encode(to: encoder)
@@ -165,13 +166,13 @@ package struct ImportObject: Encodable {
   }
 }
 
-/// A decision on one subject.
+/// A decision about an input, such as its unit, and on what it is based.
 struct DecisionObject: Encodable {
   let value: String
   let basis: String
 }
 
-/// Readings of two devices that are probably the same.
+/// Two devices whose readings are probably the same.
 struct DuplicateObject: Encodable {
   let kind: String
   let device: String
@@ -186,19 +187,19 @@ struct DuplicateObject: Encodable {
   }
 }
 
-/// The name of a source for people.
+/// The names of sources in the texts for people.
 package enum SourceTitle {
-  /// The title of its format, with the program or the device within it: `Apple Health (Anna's iPhone)`.
+  /// The product of a source's format, with the program or the device of the source:
+  /// `Apple Health (Anna's iPhone)`.
   package static func text(_ source: CountingSource) -> String {
     let title = format(source.format)
     let part = displayed(source.part)
     if part.isEmpty || part == title { return title }
-    // The name of a device identifies the source of its readings. The format, which many devices use, adds
-    // nothing.
+    // A device is identified by its name. Many devices use the same format, so it would add nothing.
     return source.role == .memory ? part : "\(title) (\(part))"
   }
 
-  /// The product of a format, which is the start of its title; for a driver, its id.
+  /// The product of a format: the first words of the format's title. For a driver, the result is its id.
   package static func format(_ id: String) -> String {
     guard let title = FormatRegister.all.first(where: { $0.id == id })?.title else {
       return id.isEmpty ? "an unknown source" : displayed(id)
@@ -206,7 +207,8 @@ package enum SourceTitle {
     return title.split(separator: " ").prefix { !forms.contains(String($0)) }.joined(separator: " ")
   }
 
-  /// The first words of titles that describe the form of a file.
+  /// The words with which the part of a title begins that describes the form of a file. The product is before
+  /// them.
   private static let forms: Set<String> = [
     "CSV", "JSON", "JSON,", "Observations", "TSV", "XML", "and", "backup", "dump", "export.xml", "or",
     "report",

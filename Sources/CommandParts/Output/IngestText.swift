@@ -3,7 +3,7 @@
 package import Logbook
 package import LogbookStore
 
-/// An ingest, as `log --json` prints it; glucoport-json(5) documents its members.
+/// An ingest (one import, download or typed entry) for `log --json`; glucoport-json(5) documents the members.
 package struct IngestObject: Encodable {
   let id: Int64
   let source: String
@@ -18,7 +18,7 @@ package struct IngestObject: Encodable {
   let meter: MeterObject?
   let clock: ClockObject?
 
-  /// - Throws: `Failure` of category `inputOutput` for counts that another program wrote.
+  /// - Throws: `Failure` of category `inputOutput` if the store has counts that glucoport cannot read.
   package init(_ ingest: IngestEntry) throws {
     id = ingest.id
     source = ingest.source
@@ -28,7 +28,8 @@ package struct IngestObject: Encodable {
     finishedAt = ingest.finishedAt.map(instant)
     outcome = ingest.outcome
     undone = ingest.isUndone
-    // A failed import, or a download, stores only some of the counts. Every object has all of them.
+    // The store leaves out some counts of a failed import and of a download. The object has all members, so
+    // it gets zeros.
     counts = try ingest.readCounts()
     decisions = JSONFragment(ingest.decisions)
     meter = ingest.meter.map { MeterObject($0, firmware: ingest.firmware) }
@@ -36,9 +37,9 @@ package struct IngestObject: Encodable {
   }
 }
 
-/// An ingest in one line.
+/// The texts about an ingest.
 package enum IngestText {
-  /// - Parameter doubled: how many of its items another source states, too.
+  /// - Parameter doubled: how many items of the ingest another source has, too.
   package static func line(_ ingest: IngestEntry, doubled: DoubledCount = DoubledCount()) -> String {
     let counting =
       (doubled.doubled > 0 ? " · doubled \(grouped(doubled.doubled))" : "")
@@ -49,7 +50,7 @@ package enum IngestText {
       "\(ingest.id)  \(time(ingest.startedAt))  \(ingest.format)  \(displayed(ingest.source)): \(items(ingest)) · rejected \(grouped(ingest.rejected))\(counting)\(outcome)"
   }
 
-  /// The numbers of readings and records; only of records if the import had no readings.
+  /// The numbers of readings and records. If an import had only records, the readings are left out.
   private static func items(_ ingest: IngestEntry) -> String {
     let readings = "new \(grouped(ingest.new)) · known \(grouped(ingest.known))"
     let (new, known, updated) = ingest.records
@@ -60,7 +61,7 @@ package enum IngestText {
     return ingest.new + ingest.known > 0 ? readings + " · " + records : records
   }
 
-  /// All stored facts about an ingest: one line for each fact, and one for each stored rejection.
+  /// All stored facts about an ingest, and its rejected rows: one line for each.
   package static func details(
     _ ingest: IngestEntry, _ rejections: [Rejection], _ doubles: ImportDoubles
   ) throws -> [String] {
@@ -86,20 +87,21 @@ package enum IngestText {
 
   private static func time(_ seconds: Int64) -> String { DeviceTime(seconds: seconds).text + "Z" }
 
-  /// An ingest without an end was killed, or is running.
+  /// The outcome in words. The stored outcome `running` means that the import was killed or is not at its end
+  /// yet.
   private static func outcomeWords(_ outcome: String) -> String {
     outcome == "running" ? "not finished" : outcome == "truncated" ? "input truncated" : outcome
   }
 }
 
-/// An action of a person on readings and records, in one line.
+/// The texts about a person's action on readings and records.
 package enum ActionText {
-  /// The action with its number and time.
+  /// The action in one line, with its time in UTC. A dash takes the column of the id.
   package static func line(_ action: PersonAction) -> String {
     "-  \(DeviceTime(seconds: action.madeAt).text)Z  \(summary(action))\(action.isUndone ? " · undone" : "")"
   }
 
-  /// What the action did.
+  /// What a person did in this action, with the entry that it changed.
   package static func summary(_ action: PersonAction) -> String {
     let verb =
       switch action.kind {
@@ -111,7 +113,7 @@ package enum ActionText {
       }
     let subjects = subjects(action)
     guard let first = subjects.first else { return verb }
-    // For a deletion, show the entry and not the records that belonged to it.
+    // For a deleted entry, this is the entry itself and not a record that belongs to it.
     let entry =
       subjects.first { $0.reading != nil } ?? subjects.first { $0.state.entryGuid == nil }
       ?? first
@@ -120,7 +122,8 @@ package enum ActionText {
     return "\(verb) \(summary(entry))" + (others > 0 ? ", and \(counted(others, what))" : "")
   }
 
-  /// The changed subjects. In a corrected entry, a hidden reading is left out if another one replaces it.
+  /// The readings and records that the action changed. In a corrected entry, a hidden reading is left out,
+  /// since its replacement is shown.
   private static func subjects(_ action: PersonAction) -> [PersonAction.Subject] {
     action.subjects.filter { subject in
       let isReplaced = action.kind == .edit && subject.state.kind == .withdrawal && subject.reading == nil
@@ -152,8 +155,8 @@ extension ActionText {
   }
 }
 
-/// An action in the output of `undo --json`, `redo --json` and `log --json`; glucoport-json(5) documents its
-/// members.
+/// A person's action in the output of `undo --json`, `redo --json` and `log --json`; glucoport-json(5)
+/// documents the members.
 package struct ActionObject: Encodable {
   let action: String
   let madeAt: String
@@ -163,7 +166,7 @@ package struct ActionObject: Encodable {
   let left: [String]?
   let dryRun: Bool?
 
-  /// A listed action.
+  /// Copies an action for the list of `log --json`.
   package init(_ action: PersonAction) {
     self.action = action.kind.rawValue
     madeAt = instant(action.madeAt)
@@ -173,7 +176,7 @@ package struct ActionObject: Encodable {
     (left, dryRun) = (nil, nil)
   }
 
-  /// An action that was undone or redone.
+  /// Copies an action that `undo` or `redo` reversed, and what came of it.
   package init(
     _ action: PersonAction, _ direction: UndoDirection, _ outcome: ActionOutcome, isDryRun: Bool
   ) {

@@ -5,7 +5,7 @@ import Ingest
 package import Logbook
 package import LogbookStore
 
-/// An item with the members of its export, and its state in the store.
+/// An item for `show --json`: the members of its export, and its state in the store.
 struct ItemObject: Encodable {
   enum More {
     case reading(ReadingObject)
@@ -24,7 +24,7 @@ struct ItemObject: Encodable {
   }
 }
 
-/// The state of a reading in the store.
+/// The members that only a stored reading has, for `show --json`.
 struct ReadingObject: Encodable {
   let id: String
   let ingest: Int64
@@ -38,14 +38,14 @@ struct ReadingObject: Encodable {
   let baseTime: String?
 }
 
-/// Another value that a source had for a reading.
+/// A former or later value of a reading that its source had in another import.
 struct RevisionObject: Encodable {
   let value: String
   let unit: String
   let ingest: Int64
 }
 
-/// The state of a record in the store.
+/// The members that only a stored record has, for `show --json`.
 struct RecordObject: Encodable {
   let withdrawn: Bool
   let version: Int
@@ -56,14 +56,14 @@ struct RecordObject: Encodable {
   let ingest: Int64?
 }
 
-/// All facts about one item, as text and as the object of `show --json`.
+/// All facts about one item, as lines of text and as the object of `show --json`.
 package struct ItemDetails {
   private let store: Store
 
-  /// The details of items in this store.
+  /// Prepares the output of items that are in this store.
   package init(_ store: Store) { self.store = store }
 
-  /// Prints an item, as lines or as one object.
+  /// Prints an item as one JSON object or as lines of text.
   package func write(_ item: StoredItem, asJSON: Bool, _ output: Output) throws {
     try output.result(asJSON: asJSON, object(item), orLines: lines(item))
   }
@@ -77,7 +77,7 @@ package struct ItemDetails {
     }
   }
 
-  /// One line for each fact.
+  /// The facts about an item, with one line for each.
   func lines(_ item: StoredItem) throws -> [String] {
     let cells = GlucoportCells(GlucoportItem(item))
     let parts = GlucoportColumn.allCases.compactMap { column -> String? in
@@ -87,8 +87,8 @@ package struct ItemDetails {
     return try parts + moreLines(item)
   }
 
-  /// Texts for people that differ from those for programs: numbers as the meter shows them, and flags only if
-  /// they are set.
+  /// The text of a column if it differs from that in an export: numbers as the meter shows them, and flags
+  /// only if they are set. Otherwise nil.
   private func shown(_ column: GlucoportColumn, of item: StoredItem) -> String? {
     let reading: StoredReading
     switch item {
@@ -157,13 +157,14 @@ extension ItemDetails {
     }
   }
 
-  /// No line for a synced item.
+  /// The line with the sync state; none if the item is synced.
   private func stateLine(_ state: SyncState) -> [String] {
     let advice = state.reason == .conflict ? "; see 'glucoport conflict show'" : ""
     return state == .synced ? [] : [line("state", SyncText.mark(state) + advice)]
   }
 
-  /// The reason for the record itself, else the one for the content of an attachment of it.
+  /// Why the remote refused the record, else why it refused the content of one of its attachments. Nil if it
+  /// refused neither.
   private func refusal(of record: StoredRecord) throws -> String? {
     try record.refusal ?? store.attachments(of: record.guid).lazy.compactMap(\.refusal).first
   }
@@ -172,7 +173,8 @@ extension ItemDetails {
     reason.map { [line("refused", displayed($0))] } ?? []
   }
 
-  /// The state of the meter's clock when this reading was read from it, and the base of its time.
+  /// What the meter's clock showed when this reading was imported, and the time of the reading on the meter's
+  /// internal clock.
   private func clockLines(_ reading: StoredReading) throws -> [String] {
     let ingest = try store.ingest(reading.ingest)
     let offset = try ClockOffset(of: reading, in: ingest)
@@ -190,14 +192,14 @@ extension ItemDetails {
   }
 }
 
-/// The offset of a meter's times from the base time of its internal clock, as the import of a reading found it.
+/// The difference between a meter's shown times and its internal clock (base time), as an import stored it.
 private struct ClockOffset {
-  /// `base time +600 min`; of an import with several offsets all of them.
+  /// `base time +600 min`. If the import found several offsets, the text has all of them.
   let text: String
-  /// The base time of the reading; nil if the import had several offsets.
+  /// The time of the reading on the internal clock; nil if the import found several offsets.
   let baseTime: DeviceTime?
 
-  /// Nil for an import without such an offset.
+  /// Reads the offset from the decisions of an import. The result is nil if the import stored none.
   init?(of reading: StoredReading, in ingest: IngestEntry?) throws {
     let decisions = try ingest?.readDecisions() ?? []
     guard let decision = decisions.first(where: { $0.subject == MeterIngestor.clockOffsetSubject }) else {
@@ -210,25 +212,26 @@ private struct ClockOffset {
   }
 }
 
-/// A record in one line of text.
+/// The texts about a record.
 package enum RecordText {
   static func summary(_ record: StoredRecord) -> String { summary(record.kind, fields: record.fields) }
 
-  /// The same from its parts.
+  /// The summary of a record in one line, from its kind and the JSON of its fields.
   package static func summary(_ kind: RecordKind, fields json: String) -> String {
     let values: [String: FieldValue]
     do {
       values = try RecordFields(uncheckedJSON: json).values
     } catch {
-      // Other programs may write fields that glucoport does not. They are shown unchanged.
+      // Other programs may write fields that glucoport cannot read. Their JSON is shown unchanged.
       return json
     }
     if kind == .attachment, values["name"] != nil { return AttachmentText.summary(values) }
-    // The identity of the reading says nothing to a person; `show` has it.
+    // The id of the annotated reading means nothing to a person, so it is left out if there is a text. `show`
+    // prints it.
     let fields = kind.fields.filter { kind != .annotation || $0.name != "reading" || values["text"] == nil }
     let described = fields.compactMap { field in values[field.name].map { part(field.name, field.label, $0) }
     }
-    // Other programs may write fields that this kind does not have here.
+    // Fields that this kind of record does not have here, but that another program has written.
     let others = values.filter { name, _ in !kind.fields.contains { $0.name == name } }.sorted {
       $0.key < $1.key
     }
@@ -257,15 +260,15 @@ package enum RecordText {
 }
 
 extension Store {
-  /// The record for an id on the command line, which may be shortened to its first characters.
+  /// The record whose id a person typed, perhaps only its first characters.
   ///
-  /// - Throws: `Failure`: `missingInput` without one, `usage` if several records match, or if the id is that
-  ///   of a reading.
+  /// - Throws: `Failure`: `missingInput` if no record matches, `usage` if several do, or if the id is that of
+  ///   a reading.
   package func record(named id: String) throws -> StoredRecord {
     let isGuidStart = id.count >= 4 && id.allSatisfy { $0.isHexDigit || $0 == "-" }
     let found = isGuidStart ? try records(guidPrefix: id.lowercased()) : []
     guard let record = found.first else {
-      // An export shows the record of the base zone even if it does not exist yet.
+      // An export contains the record for the base time zone, even if the store has none of this id.
       if isGuidStart, LogbookZones.baseGuid.hasPrefix(id.lowercased()) {
         throw Failure.zoneRecord(LogbookZones.baseGuid)
       }

@@ -4,30 +4,30 @@ package import Formats
 package import Logbook
 package import LogbookStore
 
-/// Writes stored items one after the other.
+/// Writes stored items in one form of output, in the order in which they come.
 package protocol ItemWriter {
   mutating func begin()
   mutating func write(_ item: StoredItem)
-  /// Ends the output. Returns messages about content that this form cannot represent.
+  /// Ends the output. Returns messages about contents that the form cannot represent.
   mutating func end() -> [String]
 }
 
-/// A table of text.
+/// Writes items as a table of text.
 package struct TableWriter: ItemWriter {
   let output: Output
   let unit: GlucoseUnit?
   let isLong: Bool
-  /// Whether readings have their short ids, in the column of the records' ids.
+  /// Whether readings are shown with their short ids, in the column in which records have theirs.
   let showsIDs: Bool
-  /// Whether pending items are marked. Without a remote everything is pending, so a mark would have no
-  /// meaning.
+  /// Whether items that wait for an upload are marked. Without a remote, every item waits, so a mark would
+  /// mean nothing.
   let marksQueued: Bool
-  /// The activity of uploads.
+  /// What the uploads do now: it decides between the marks for waiting and running.
   let activity: SyncActivity
-  /// Draws a bar next to each value; nil for none.
+  /// Draws the bar that follows each value; nil for a table without bars.
   let bars: ListBars?
 
-  /// A table without the columns that are not asked for.
+  /// A table writer. By default, its table has none of the optional columns.
   package init(
     output: Output, unit: GlucoseUnit?, isLong: Bool, showsIDs: Bool = false, marksQueued: Bool = false,
     activity: SyncActivity = .none, bars: ListBars? = nil
@@ -42,7 +42,7 @@ package struct TableWriter: ItemWriter {
 
   package func end() -> [String] { [] }
 
-  /// An item in one line.
+  /// An item as one line of the table.
   package func line(_ item: StoredItem) -> String {
     switch item {
     case .reading(let reading): line(reading)
@@ -60,7 +60,7 @@ package struct TableWriter: ItemWriter {
     if !marks.isEmpty { text += "  \(marks)" }
     if showsIDs, !isLong { text += "  \(reading.shortID)" }
     if isLong { text += mark(reading.syncState(activity)) }
-    // The bar of a value in the target range ends with blanks.
+    // The bar ends with blanks if the value is in the target range. A line of the table has none at its end.
     while bars != nil, text.last == " " { text.removeLast() }
     return text
   }
@@ -86,7 +86,7 @@ package struct TableWriter: ItemWriter {
   }
 }
 
-/// `LO`, `HI` or the number in this unit.
+/// A measured value in this unit, without the name of the unit, or `LO` or `HI`.
 package func value(_ measurement: Measurement, _ unit: GlucoseUnit) -> String {
   switch measurement {
   case .value(let quantity): quantity.displayed(in: unit)
@@ -95,14 +95,14 @@ package func value(_ measurement: Measurement, _ unit: GlucoseUnit) -> String {
   }
 }
 
-/// The items in glucoport's own format, which `import` reads back without loss.
+/// Writes items in glucoport's own format, from which `import` reads them without loss.
 package struct OwnFormatWriter: ItemWriter {
   private let output: Output
   private var writer: GlucoportWriter
   private let isJSON: Bool
   private var line: [UInt8] = []
 
-  /// A writer of this form.
+  /// A writer for CSV or NDJSON. With `inBothUnits`, glucose values are written in both units.
   package init(_ form: GlucoportWriter.Form, inBothUnits: Bool, _ output: Output) {
     self.output = output
     isJSON = if case .ndjson = form { true } else { false }
@@ -120,9 +120,9 @@ package struct OwnFormatWriter: ItemWriter {
   package func end() -> [String] { [] }
 }
 
-/// Stored items in the form of an export.
+/// The form that glucoport's own format gives to an item.
 extension GlucoportItem {
-  /// The item as the format has it.
+  /// Converts a stored item.
   package init(_ item: StoredItem) {
     switch item {
     case .reading(let reading): self = .reading(GlucoportReading(reading))

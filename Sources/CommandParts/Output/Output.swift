@@ -3,25 +3,25 @@
 import Glibc
 import Logbook
 
-/// The reader of standard output has left.
+/// Thrown when the reader of standard output, such as `head`, has closed the pipe.
 package struct OutputClosed: Error {}
 
-/// The only code that writes to standard output and standard error.
+/// Standard output and standard error of the program. No other code writes to them.
 package final class Output {
   private static let bufferSize = 64 * 1024
-  /// What the messages of the program begin with.
+  /// The words with which each message of the program begins.
   private static let program = "glucoport: "
 
-  /// The person for whom a command runs, if it runs for several.
+  /// The name of the person for whom the command runs, if it runs for several. Messages contain it.
   @TaskLocal package static var subject: String?
-  /// Whether failures are printed as JSON, since the arguments have `--json`.
+  /// Whether failures are printed as JSON objects, because the arguments contain `--json`.
   @TaskLocal package static var printsFailuresAsJSON = false
 
   private var buffer: [UInt8] = []
   private var failure: Failure?
   private var hasReaderLeft = false
 
-  /// The output of this process, with nothing written yet.
+  /// The output of this process, with an empty buffer.
   package init() {}
 
   /// Writes a result to standard output, with a line end.
@@ -38,12 +38,12 @@ package final class Output {
 
   /// Writes a result to standard output as one line of JSON.
   ///
-  /// - Throws: `EncodingError` for values that JSON cannot represent.
+  /// - Throws: `EncodingError` if JSON cannot represent the value.
   package func json(_ value: some Encodable) throws { line(TerminalText.json(try OrderedJSON.text(value))) }
 
-  /// Writes a result to standard output: one JSON object, or lines of text.
+  /// Writes a result to standard output, either as one JSON object or as lines of text.
   ///
-  /// - Throws: `EncodingError` for values that JSON cannot represent, and errors of the arguments.
+  /// - Throws: `EncodingError` if JSON cannot represent the object; errors of the two arguments.
   package func result(
     asJSON: Bool, _ object: @autoclosure () throws -> some Encodable,
     orLines lines: @autoclosure () throws -> [String]
@@ -52,37 +52,38 @@ package final class Output {
     for text in try lines() { line(text) }
   }
 
-  /// Writes the bytes of a text to standard output.
+  /// Writes the bytes of a text to standard output, unchanged.
   package func write(_ bytes: [UInt8]) {
     buffer.append(contentsOf: bytes)
     if buffer.count >= Self.bufferSize { flush() }
   }
 
-  /// Writes a result that is not text to standard output.
+  /// Writes the bytes of a result that is not text, such as a PDF, to standard output.
   package func bytes(_ bytes: UnsafeRawBufferPointer) {
     buffer.append(contentsOf: bytes)
     if buffer.count >= Self.bufferSize { flush() }
   }
 
-  /// Writes a message to standard error, after the results so far. Control sequences for terminals are
-  /// removed from it, since names and reasons in it may come from anywhere.
+  /// Writes the buffered results, and then a message to standard error. Control sequences for terminals are
+  /// removed from the message, since it may contain names and reasons from any source.
   package func message(_ text: String) {
     flush()
     send(Array((TerminalText.lines(Self.named(text)) + "\n").utf8), to: STDERR_FILENO)
   }
 
-  /// A message with the person of whom it is.
+  /// Inserts the name of the person into a message, if the command runs for several.
   private static func named(_ text: String) -> String {
     guard let subject, text.hasPrefix(program) else { return text }
     return "\(program)\(subject): \(text.dropFirst(program.count))"
   }
 
-  /// A failure on standard error: its message, or with `--json` one object that glucoport-json(5) documents.
+  /// Prints a failure on standard error: its message, or with `--json` the object that glucoport-json(5)
+  /// documents.
   ///
   /// - Parameters:
-  ///   - text: the message, with the name of the program before it or not.
-  ///   - status: the exit status that the failure leads to.
-  ///   - hint: what to do next, for a message that does not contain it.
+  /// - text: the message, with or without the name of the program at its start.
+  /// - status: the exit status that the failure leads to.
+  /// - hint: what a person can do next; nil if the message contains it.
   package func failure(_ text: String, _ status: ExitStatus, hint: String? = nil) {
     guard Self.printsFailuresAsJSON else { return message(text) }
     flush()
@@ -96,22 +97,22 @@ package final class Output {
     }
   }
 
-  /// Rewrites the last line of standard error on a terminal. It is truncated to the width, since only one
-  /// line can be rewritten.
+  /// Replaces the last line of a terminal at standard error. The text is shortened to the width of the
+  /// terminal, since only one line can be replaced.
   package func progress(_ text: String) {
     let line = fitting(TerminalText.line(text), columns: Host.terminalColumns(STDERR_FILENO))
     send(Array(("\r\u{1B}[K" + line).utf8), to: STDERR_FILENO)
   }
 
-  /// Ends work whose results nothing reads any more, for example with 'head'. This is not a failure, and prints
-  /// nothing.
+  /// Stops a command whose output is not read any more, for example since `head` has ended. This is not a
+  /// failure, so nothing is printed.
   ///
-  /// - Throws: `OutputClosed`.
+  /// - Throws: `OutputClosed` if the reader of standard output has closed the pipe.
   package func checkReader() throws {
     if hasReaderLeft { throw OutputClosed() }
   }
 
-  /// Writes the buffered results; false if nothing reads them any more.
+  /// Writes the buffered results. Returns false if they could not be written.
   package func pass() -> Bool {
     flush()
     return !hasReaderLeft && failure == nil
@@ -119,14 +120,14 @@ package final class Output {
 
   /// Writes the buffered results.
   ///
-  /// - Throws: `Failure` if standard output could not be written, for example on a full disk.
+  /// - Throws: `Failure` if a write to standard output has failed, for example on a full disk.
   package func finish() throws {
     flush()
     if let failure { throw failure }
   }
 
   private func flush() {
-    // A reader that closed the pipe, such as 'head', needs no more. This is not a failure.
+    // A reader that closed the pipe, such as `head`, needs no more output. This is not a failure.
     if failure == nil, !send(buffer, to: STDOUT_FILENO) {
       if errno == EPIPE {
         hasReaderLeft = true
@@ -152,24 +153,26 @@ package final class Output {
   }
 }
 
-/// A failure as commands with `--json` print it; glucoport-json(5) documents its members.
+/// A failure in the output of commands with `--json`; glucoport-json(5) documents the members.
 private struct FailureObject: Encodable {
   let error: String
   let status: Int32
   let hint: String?
 
-  /// What a message says to do next: it is after the first semicolon. Nil for a message without such a part.
+  /// The part of a message that says what to do next, which follows the first semicolon. It is nil if the
+  /// message has no such part.
   static func advice(in message: String) -> String? {
     let parts = message.split(separator: "; ").dropFirst()
-    // Such a part says what became of the work.
+    // Parts with these words state the state after the failure, and give no advice.
     let outcomes = ["nothing was ", "everything ", "the conflict is not ", "there is nothing to "]
     let advice = parts.filter { part in !outcomes.contains(where: part.hasPrefix) }
     return advice.isEmpty ? nil : advice.joined(separator: "; ")
   }
 }
 
-/// Text with fewer columns than a terminal, with a mark where it is cut: a terminal may begin another line after its last
-/// column. Characters from U+1100 on count as wide ones, so that a line may only be too short.
+/// Shortens a text to fewer columns than a terminal has, with `…` at the cut: a full line would make some
+/// terminals begin another one. Each character from U+1100 on counts as two columns, so the text is never too
+/// wide.
 func fitting(_ text: String, columns: Int) -> String {
   let width = { (character: Character) in
     character.unicodeScalars.contains { $0.value >= 0x1100 && $0 != "…" } ? 2 : 1
@@ -184,14 +187,14 @@ func fitting(_ text: String, columns: Int) -> String {
   return text
 }
 
-/// A question on the terminal before an action that a person may not intend.
+/// The question that a command asks before an action that a person may not intend.
 package enum Confirmation {
-  /// Whether a person can answer.
+  /// Whether standard input is a terminal, at which a person can answer.
   package static var canAsk: Bool { Host.isTerminal(0) }
 
-  /// Asks, and reads one line; only `y` and `yes` confirm.
+  /// Prints the question and reads one line. Only `y` and `yes` confirm the action.
   ///
-  /// - Throws: `Failure` of category `usage` for any other answer.
+  /// - Throws: `Failure` of category `usage` for any other answer. Its message ends with `nothing`.
   package static func require(_ question: String, otherwise nothing: String, _ output: Output) throws {
     output.message("\(question) [y/N]")
     guard let answer = readLine(), ["y", "yes"].contains(answer.lowercased()) else {

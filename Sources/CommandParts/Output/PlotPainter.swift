@@ -5,17 +5,18 @@ import Logbook
 import LogbookStore
 package import Report
 
-/// Pictures as text for standard output, in colours where that is a terminal that has them.
+/// Turns the pictures of plots into text for standard output, with colours if it is a terminal that supports
+/// them.
 package struct PlotPainter {
   let hasColours: Bool
 
-  /// Colours for a terminal, unless `NO_COLOR` is set (no-color.org).
+  /// The painter for standard output. It uses colours on a terminal, unless `NO_COLOR` is set (no-color.org).
   package static var standardOutput: PlotPainter {
     let isCapable = Host.isTerminal(STDOUT_FILENO) && Host.environment("TERM").map { $0 != "dumb" } ?? false
     return PlotPainter(hasColours: isCapable && Host.environment("NO_COLOR") == nil)
   }
 
-  /// The line as text; without colours, blanks at its end are removed as well.
+  /// A line of a picture as text. Without colours, the blanks at its end are removed.
   package func text(_ line: PlotLine) -> String {
     guard hasColours else { return line.text }
     return line.pieces.map { piece in
@@ -24,7 +25,7 @@ package struct PlotPainter {
     }.joined()
   }
 
-  /// The ECMA-48 code that starts a colour.
+  /// The ECMA-48 parameters that start the colour of a role.
   private static func code(_ role: PlotRole) -> String {
     switch role {
     case .band(.veryLow): "1;31"
@@ -40,15 +41,15 @@ package struct PlotPainter {
   }
 }
 
-/// The bars of a list.
+/// The bars that follow the values in a list.
 package struct ListBars {
   private let signs: PlotSigns
   private let painter = PlotPainter.standardOutput
 
-  /// Bars of block characters, or only of ASCII.
+  /// With `isASCII`, the bars consist only of ASCII characters, otherwise of block characters.
   package init(isASCII: Bool) { signs = PlotSigns(isASCII: isASCII) }
 
-  /// The bar of a reading; blanks for one without a glucose value.
+  /// The bar for a reading. If it has no glucose value, the text consists of blanks of the same width.
   func text(_ reading: StoredReading) -> String {
     guard reading.kind != .ketone, let level = GlucoseLevel(reading.measurement, of: reading.kind) else {
       return String(repeating: " ", count: ReadingBar.columns)

@@ -4,26 +4,26 @@ import Glibc
 package import Logbook
 package import LogbookStore
 
-/// The files that no output of a command replaces or extends, also with `--force`:
+/// The files that no output of a command replaces or extends, even with `--force`:
 ///
-/// - stores and other SQLite databases, with the files next to them
-/// - everything in the data folder of a server
-/// - the inputs of the command, and what the login to the remote needs
+/// - stores and other SQLite databases, with the files that SQLite keeps for them
+/// - all files in the data folder of a server
+/// - the inputs of the command, and the files of the remote's token and certificates
 package struct ProtectedFiles {
-  /// Each file with its description for a message.
+  /// Each protected file, with the words that describe it in a message.
   private var files: [(path: String, what: String)] = []
-  /// The files next to the store, which may be reached by a link with another name.
+  /// The paths of the files that belong to the store. A link with another name may lead to one of them.
   private var besideStore: [String] = []
 
-  /// The suffixes of files that SQLite, or an upload, opens next to a database.
+  /// The suffixes of the files that SQLite, uploads, fetches and backups keep next to a database.
   private static let companions = ["-wal", "-shm", "-journal", "-upload", "-fetch", "-backups"]
   /// The first bytes of every SQLite database.
   private static let databaseHeader = Array("SQLite format 3\0".utf8)
 
   /// - Parameters:
-  ///   - store: the path of the store; nil for none.
-  ///   - remote: the remote of the store, whose files of token and certificates are protected.
-  ///   - inputs: files that the command reads; `-` is standard input.
+  /// - store: the path of the store; nil for a command without one.
+  /// - remote: the remote of the store. The files of its token and certificates are protected.
+  /// - inputs: the files that the command reads. `-` is standard input, and is ignored.
   package init(store: String?, remote: RemoteSetting? = nil, inputs: [String] = []) {
     if let store {
       files.append((store, "the store"))
@@ -38,19 +38,19 @@ package struct ProtectedFiles {
     files += certificates.compactMap { $0 }.map { ($0, "a certificate or key of the remote") }
   }
 
-  /// Refuses a protected file as output.
+  /// Throws if an output must not be written to a path.
   ///
-  /// - Throws: `Failure` of category `usage`; also for a file that cannot be read, since it may be a
-  ///   database.
+  /// - Throws: `Failure` of category `usage` for a protected file. Also if an existing file cannot be read,
+  ///   since it may be a database.
   package func refuse(_ path: String) throws(Failure) {
     guard let what = try protection(of: path) else { return }
     throw Failure(.usage, "\(displayed(path)): this is \(what); choose another file for the output")
   }
 
-  /// Refuses a protected file in which a command prepares an output. A database is allowed there, since only
-  /// a killed run leaves a file with such a name.
+  /// Throws if a command must not prepare an output in the file at a path. A database is allowed there, since
+  /// only a killed run leaves a file with such a name.
   ///
-  /// - Throws: as `refuse`.
+  /// - Throws: as in `refuse(_:)`.
   package func refuse(part path: String) throws(Failure) {
     guard let what = try protection(of: path, isPart: true) else { return }
     throw Failure(.usage, "\(displayed(path)): this is \(what); choose another file for the output")
@@ -69,7 +69,8 @@ package struct ProtectedFiles {
     return try protection(ofName: file)
   }
 
-  /// What the name says about a file, whether it exists or not.
+  /// The description of the protected file that has this name, or would have it if it existed. Nil if the
+  /// name is free.
   private func protection(ofName path: String) throws(Failure) -> String? {
     for suffix in Self.companions where path.hasSuffix(suffix) {
       let database = String(path.dropLast(suffix.count))
@@ -81,8 +82,8 @@ package struct ProtectedFiles {
     return try isInServerFolder(path) ? "a place in the data folder of a server" : nil
   }
 
-  /// Whether a path is in the data folder of a server, or in its folder of logbooks. A server removes files there by name,
-  /// and its backup copies them.
+  /// Whether a path is in the data folder of a server, or in its folder of logbooks. The server would remove
+  /// a file there by its name, or copy it into a backup.
   private func isInServerFolder(_ path: String) throws(Failure) -> Bool {
     guard let folder = PathText.real(Host.folder(of: path)) else { return false }
     for place in [folder, Host.folder(of: folder)] where place == folder || folder.hasSuffix("/logbooks") {
@@ -92,7 +93,7 @@ package struct ProtectedFiles {
     return false
   }
 
-  /// The status of the file at the path, after links are followed; nil if there is none.
+  /// The status of the file at a path, where links are followed; nil if the file does not exist.
   private static func status(_ path: String) -> stat? {
     var status = stat()
     return stat(PathText.bytes(path), &status) == 0 ? status : nil

@@ -3,10 +3,10 @@
 import Logbook
 import LogbookStore
 
-/// The sync state of an item, as text.
+/// The words for the sync state of an item.
 enum SyncText {
-  /// Empty for a synced item. After `queued` comes the reason, unless the item only waits for the next
-  /// upload.
+  /// The word for a state, with the reason after `queued`. It is empty for a synced item. An item that only
+  /// waits for the next upload has no reason.
   static func mark(_ state: SyncState) -> String {
     switch state {
     case .synced: ""
@@ -16,9 +16,10 @@ enum SyncText {
   }
 }
 
-/// A day with readings in one line.
+/// The text about a day with readings, in one line.
 enum DayText {
-  /// - Parameter marksQueued: whether to mark a queued day. Without a remote, every day is queued.
+  /// - Parameter marksQueued: whether to mark a day that waits for an upload. Without a remote, every day
+  ///   waits.
   static func line(_ day: ReadingDay, marksQueued: Bool) -> String {
     let mark = day.state == .queued(.waiting) && !marksQueued ? "" : SyncText.mark(day.state)
     let count = mark.isEmpty ? "" : "  (\(mark), \(grouped(day.queued)) of them)"

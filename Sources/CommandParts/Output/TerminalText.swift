@@ -3,19 +3,19 @@
 import Glibc
 import Logbook
 
-/// Text from files, devices, arguments and servers without characters that control a terminal. These are
-/// control characters, and marks that reverse text, with which one name can look like another.
+/// Makes text from files, devices, arguments and servers safe for a terminal. It removes control characters,
+/// and the marks that reverse text, with which one name can look like another.
 package enum TerminalText {
-  /// A part of a line. Characters that end or move the line become blanks.
+  /// Text that becomes a part of one line. Characters that end the line or move in it become blanks.
   package static func line(_ text: String) -> String {
     escaped(PathText.shown(text), blanks: [0x09, 0x0A, 0x0D])
   }
 
-  /// Lines for standard error. Line ends are kept, since some messages have several lines.
+  /// Text of one or more lines for standard error. Its line ends and tabs are kept.
   static func lines(_ text: String) -> String { escaped(PathText.shown(text), kept: [0x09, 0x0A]) }
 
-  /// JSON with the same meaning. JSON has such characters only in strings, where each can be written as a
-  /// number. Those below the blank already are.
+  /// JSON with the same meaning, but without those characters. JSON has them only in strings, where each can
+  /// be written as a number. Characters below the blank are already written in this way.
   package static func json(_ text: String) -> String {
     if text.utf8.withContiguousStorageIfAvailable(mayObey) == false { return text }
     var shown = String.UnicodeScalarView()
@@ -31,7 +31,7 @@ package enum TerminalText {
     return String(shown)
   }
 
-  /// The same for bytes. Bytes that are not UTF-8 stay as they are.
+  /// JSON as bytes, with the same change. Bytes that are not valid UTF-8 are returned unchanged.
   package static func json(_ bytes: [UInt8]) -> [UInt8] {
     guard bytes.withUnsafeBufferPointer(mayObey), let text = String(validating: bytes, as: UTF8.self) else {
       return bytes
@@ -60,10 +60,10 @@ package enum TerminalText {
     }
   }
 
-  /// Whether any byte can begin such a character after the blank. Few texts have one.
+  /// Whether any byte can begin a character above the blank that must be removed. Few texts contain one.
   private static func mayObey(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
-    // Compares eight bytes at a time up to the first that is 0x7F or more: an export has hundreds of bytes a
-    // line.
+    // Compares eight bytes at a time, up to the first one from 0x7F on. A loop over single bytes would be
+    // slow for an export, which has hundreds of bytes a line.
     let words = UnsafeRawBufferPointer(bytes)
     var start = 0
     while start + 8 <= words.count {
@@ -75,44 +75,45 @@ package enum TerminalText {
   }
 }
 
-/// Text from a file or device, made safe for display as a part of a line.
+/// Makes a text from a file or a device safe to show as a part of one line.
 package func displayed(_ text: String) -> String { TerminalText.line(text) }
 
-/// Shows the progress of long work, only on a terminal.
+/// A line on standard error that shows the progress of long work. It is shown only on a terminal.
 package final class ProgressMeter {
   private let output: Output
   private let isShown: Bool
   private var hasWritten = false
 
-  /// A meter that is shown only on a terminal.
+  /// A meter that shows its line only on a terminal, and never with `isQuiet`.
   package init(_ output: Output, isQuiet: Bool) {
     self.output = output
     isShown = !isQuiet && Host.isTerminal(STDERR_FILENO)
   }
 
-  /// Replaces the shown line.
+  /// Shows a text in place of the shown line.
   package func show(_ text: @autoclosure () -> String) {
     guard isShown else { return }
     hasWritten = true
     output.progress(text())
   }
 
-  /// Removes the shown line.
+  /// Removes the shown line from the terminal.
   package func clear() {
     if hasWritten { output.progress("") }
   }
 }
 
-/// Words to choose from as text: `a, b or c`.
+/// Joins words from which a person can choose: `a, b or c`.
 package func alternatives(_ words: [String]) -> String {
   guard let last = words.last, words.count > 1 else { return words.first ?? "" }
   return "\(words.dropLast().joined(separator: ", ")) or \(last)"
 }
 
-/// An instant in UTC seconds as text.
+/// An instant in UTC seconds as text: `2026-05-06T18:30:00Z`.
 package func instant(_ seconds: Int64) -> String { DeviceTime(seconds: seconds).text + "Z" }
 
-/// A command in a message: in quotation marks, unless one of its words needs its own for the shell.
+/// A command in the text of a message, with quotation marks around it. If one of its words needs its own for
+/// the shell, there are none.
 package func quotedCommand(_ words: String...) -> String {
   let command = words.map(\.shellWord).joined(separator: " ")
   return command.contains("'") ? command : "'\(command)'"

@@ -5,56 +5,58 @@ import Glibc
 import Logbook
 package import LogbookStore
 
-/// A name for one store on this computer.
+/// A person whose logbook is on this computer: the name, the store, and what is imported into it.
 package struct Person: Hashable {
-  /// The name, as it was typed first.
+  /// The name, in the letters in which it was first typed.
   package var name: String
-  /// The path of the store.
+  /// The absolute path of the person's store.
   package var store: String
-  /// Absolute paths of the folders whose files are imported for the person.
+  /// The absolute paths of the folders whose files are imported into the store.
   package var folders: [String] = []
-  /// The serial numbers of the person's meters; for a meter without one its model.
+  /// The serial numbers of the person's meters. A meter without a serial number is named by its model.
   package var meters: [String] = []
 
   /// A person without folders and meters.
   package init(name: String, store: String) { (self.name, self.store) = (name, store) }
 
-  /// Whether one of the names is that of a meter of the person.
+  /// Whether the person owns a meter that has one of these serial numbers or models.
   package func hasMeter(_ names: [String]) -> Bool {
     meters.contains { meter in names.contains { PersonList.isSame($0, meter) } }
   }
 
-  /// Whether a path is that of the store, also by a link or before either file exists.
+  /// Whether a path leads to the person's store, also through a link, and also if the file does not exist
+  /// yet.
   package func hasStore(_ path: String) -> Bool {
     Host.isSameFile(store, path) || Host.resolved(store) == Host.resolved(path)
   }
 }
 
-/// The persons of this computer, in a file of the data folder.
+/// The list of the persons on this computer, in a file of the data folder.
 package struct PersonList {
-  /// The maximum length of a name.
+  /// The maximum length of a name in bytes of UTF-8.
   static let maxNameBytes = 64
   private static let file = ListFile(name: "persons.json", title: "list of persons", remedy: "add them again")
 
   /// The persons, in the order of their names.
   package private(set) var all: [Person]
 
-  /// These persons, who need not be in the file.
+  /// A list of these persons, which is not read from the file.
   package init(all: [Person] = []) { self.all = all }
 
-  /// The file; nil if the environment names no data folder.
+  /// The path of the file; nil if the environment names no data folder.
   static var path: String? { file.path }
 
-  /// Reads the current list.
+  /// Reads the list from its file.
   ///
   /// - Throws: `Failure`: `badInput` if the file is not such a list, `permission`, `inputOutput`.
   package static func load() throws -> PersonList {
     PersonList(all: try file.elements(of: "persons") { (scanner) throws(JSONError) in try person(&scanner) })
   }
 
-  /// Changes the list, while no other process does.
+  /// Reads the list, lets the body change it, and writes it. Other processes cannot change the list
+  /// meanwhile.
   ///
-  /// - Throws: errors of `body`, after which nothing has changed; `Failure` as for `load`, and
+  /// - Throws: errors of `body`, after which the file is unchanged; `Failure` as in `load`, and
   ///   `cannotCreate`.
   package static func change<Value>(_ body: (inout PersonList) throws -> Value) throws -> Value {
     try file.locked {
@@ -70,9 +72,9 @@ package struct PersonList {
 // MARK: - Persons
 
 extension PersonList {
-  /// The person with a name.
+  /// The person with exactly this name.
   ///
-  /// - Throws: `Failure` of category `missingInput`, with the existing names.
+  /// - Throws: `Failure` of category `missingInput` if there is none. The message lists the existing names.
   package func person(_ name: String) throws -> Person {
     guard let person = all.first(where: { $0.name == name }) else {
       let near = NearestWord.of(name, among: all.map(\.name)).map { "did you mean '\($0)'? " } ?? ""
@@ -85,9 +87,10 @@ extension PersonList {
     return person
   }
 
-  /// Adds a person.
+  /// Adds a person to the list.
   ///
-  /// - Throws: `Failure` of category `usage` for a name or a store that another person has.
+  /// - Throws: `Failure` of category `usage` if the name is not valid, or if another person has the name or
+  ///   the store.
   package mutating func add(_ person: Person) throws {
     try Self.requireName(person.name)
     try requireFree(person.name)
@@ -100,12 +103,16 @@ extension PersonList {
     all.sort { $0.name < $1.name }
   }
 
-  /// Whose store a file is, under whatever path; nil if it is the store of none.
+  /// The person whose store is at a path, also through a link; nil if no person has this store. The person
+  /// named `besides` is left out.
   package func owner(ofStore path: String, besides name: String? = nil) -> Person? {
     all.first { $0.name != name && $0.hasStore(path) }
   }
 
   /// Gives a person another name.
+  ///
+  /// - Throws: `Failure` of category `missingInput` for an unknown person; of `usage` for a name that is not
+  ///   valid or not free.
   package mutating func rename(_ name: String, to new: String) throws {
     try Self.requireName(new)
     _ = try person(name)
@@ -114,7 +121,8 @@ extension PersonList {
     all.sort { $0.name < $1.name }
   }
 
-  /// Gives a meter to a person, and takes it from the one who had it, whose name is returned.
+  /// Assigns a meter to a person. If it was another person's meter, that person loses it, and the result is
+  /// their name.
   package mutating func assign(meter: String, to name: String) throws -> String? {
     _ = try person(name)
     let earlier = owner(ofMeter: [meter])
@@ -125,7 +133,8 @@ extension PersonList {
     return earlier?.name == name ? nil : earlier?.name
   }
 
-  /// The same for a folder.
+  /// Assigns a folder to a person. If it was another person's folder, that person loses it, and the result is
+  /// their name.
   package mutating func assign(folder: String, to name: String) throws -> String? {
     _ = try person(name)
     let earlier = all.first { $0.folders.contains(folder) }
@@ -136,12 +145,14 @@ extension PersonList {
     return earlier?.name == name ? nil : earlier?.name
   }
 
-  /// Whose meter it is; nil where it is assigned to none.
+  /// The person to whom a meter is assigned; nil if there is none.
   ///
-  /// - Parameter names: the serial numbers that the meter and its plug report, or the model of one without.
+  /// - Parameter names: the serial numbers that the meter and its USB plug report, or the model if it has
+  ///   none.
   package func owner(ofMeter names: [String]) -> Person? { all.first { $0.hasMeter(names) } }
 
-  /// Whose folder a path is, or is in; the longest one decides.
+  /// The person to whom a folder is assigned that is or contains this path. If there are several such
+  /// folders, the longest one decides.
   package func owner(ofPath path: String) -> Person? {
     let matches = all.flatMap { person in
       person.folders.filter { path == $0 || path.hasPrefix($0.hasSuffix("/") ? $0 : $0 + "/") }.map {
@@ -155,16 +166,17 @@ extension PersonList {
     one.lowercased() == other.lowercased()
   }
 
-  /// Removes a person from the list, and returns what it had.
+  /// Removes a person from the list, and returns their entry. The store is not deleted.
   package mutating func remove(_ name: String) throws -> Person {
     let person = try person(name)
     all.removeAll { $0.name == name }
     return person
   }
 
-  /// Some file systems keep one file for two names that differ only in case, and people take them for one.
+  /// Refuses a name that another person has, even in other letter case: people take both for one, and some
+  /// file systems do, too.
   ///
-  /// - Parameter former: the name of the person who gets this one.
+  /// - Parameter former: the present name of a person who is being renamed; nil for a new person.
   private func requireFree(_ name: String, besides former: String? = nil) throws {
     guard
       !all.contains(where: { $0.name == name || ($0.name != former && Self.isSame($0.name, name)) })
@@ -173,7 +185,7 @@ extension PersonList {
     }
   }
 
-  /// A name is also used as the name of a file.
+  /// Refuses names that cannot be used as the name of a file.
   private static func requireName(_ name: String) throws {
     let isPlain = name.unicodeScalars.allSatisfy {
       $0.properties.isAlphabetic || $0.properties.numericType != nil || "-_. ".unicodeScalars.contains($0)
@@ -191,7 +203,7 @@ extension PersonList {
 
 // MARK: - JSON
 
-/// The list in the form of its file.
+/// The list as JSON for its file.
 private struct PersonListObject: Encodable {
   struct Entry: Encodable {
     let name: String
@@ -231,26 +243,27 @@ extension PersonList {
   }
 }
 
-/// A command that runs for the stores of all persons if none is selected.
+/// A command that runs once for each person's store if no store is selected.
 package protocol PersonVisitor: ClassifiedCommand {
   var storeOptions: StoreOptions { get set }
-  /// Whether it goes over all persons with these options.
+  /// Whether the command runs for all persons with its present options.
   var visitsAll: Bool { get }
-  /// Whether the results of the persons are told apart by themselves, or none are printed.
+  /// Whether the results need no line with the person's name before them, since they contain it or nothing is
+  /// printed.
   var needsNoHeading: Bool { get }
-  /// Refuses options that have no meaning for several stores.
+  /// Refuses options that make no sense for several stores.
   func validateForSeveral() throws
-  /// The reason to skip a store; nil to run the command for it.
+  /// Why the command skips a store; nil if it runs for it.
   func reasonToSkip(_ store: Store) throws -> String?
 }
 
 extension PersonVisitor {
-  /// A command goes over all persons, unless it states otherwise.
+  /// By default, a command runs for all persons.
   package var visitsAll: Bool { true }
 
-  /// No option is refused, unless a command states otherwise.
+  /// By default, no option is refused for several stores.
   package func validateForSeveral() throws {}
 
-  /// No store is skipped, unless a command states otherwise.
+  /// By default, no store is skipped.
   package func reasonToSkip(_ store: Store) throws -> String? { nil }
 }
