@@ -2,24 +2,24 @@
 
 package import ArgumentParser
 
-/// The commands of this room, in the order and by the groups of the program's help.
+/// The commands of this module, in the order and the groups of the program's help.
 package enum CommandGroups {
-  /// The commands that import.
+  /// The commands that import data.
   package static let importing: [any ParsableCommand.Type] = [ImportCommand.self, MeterCommand.self]
 
-  /// The commands that take back what an import or a person did, or do it again.
+  /// The commands that reverse an import or a change of a person, or repeat it.
   package static let undoing: [any ParsableCommand.Type] = [UndoCommand.self, RedoCommand.self]
 
-  /// The commands that look, and need what an upload needs.
+  /// The commands that show the state of the store, and also that of its uploads.
   package static let looking: [any ParsableCommand.Type] = [StatusCommand.self]
 
-  /// The commands for servers, sites and other services.
+  /// The commands that exchange data with servers, sites and other services.
   package static let syncing: [any ParsableCommand.Type] = [
     UploadCommand.self, VerifyCommand.self, RemoteCommand.self, FetchCommand.self, SourceCommand.self,
     ConflictCommand.self, QueueCommand.self, ServeCommand.self,
   ]
 
-  /// The commands that change a logbook, a setting or this computer.
+  /// The commands that change a logbook, the settings or this computer.
   package static let managing: [any ParsableCommand.Type] = [
     AddCommand.self, RecordCommand.self, ReadingCommand.self, CountCommand.self, BackupCommand.self,
     RestoreCommand.self, PersonCommand.self, StoreCommand.self, ConfigCommand.self, SetupCommand.self,

@@ -2,18 +2,18 @@
 
 package import ArgumentParser
 
-/// The scripts that let a shell complete words of the command line.
+/// The scripts with which a shell completes words of a `glucoport` command line.
 ///
-/// They are those of the parser, which completes nothing after `help`: each gets a function that offers the commands there.
-/// Bash gets the shells that have a script. In fish 3, a command without a terminal cannot ask for the place of the cursor in a
-/// word, which no completion here needs.
+/// They are the scripts of ArgumentParser with some changes. After `help`, they offer the names of commands.
+/// In Bash, they offer the shells that have a script. In fish 3, they do not ask for the place of the cursor,
+/// since a command without a terminal cannot.
 package struct CompletionScript {
   private let root: any ParsableCommand.Type
 
-  /// - Parameter root: the command that has all others below it.
+  /// - Parameter root: the command that contains all others.
   package init(of root: any ParsableCommand.Type) { self.root = root }
 
-  /// The script for a shell.
+  /// The completion script for a shell.
   package func text(for shell: CompletionShell) -> String {
     let script = root.completionScript(for: shell)
     switch shell {
@@ -21,7 +21,8 @@ package struct CompletionScript {
       let start = #"local -r prev="${3}""#
       return script.replacing(start, with: start + shells) + "\n" + bash
     case .zsh:
-      // Below it the parser's script calls its first function, which may be this very call.
+      // The parser's script calls its first function after this text. That function may be the one that calls
+      // it.
       let start = #"if [[ "${funcstack[1]}""#
       return script.replacing("'*:subcommands:'", with: "'*:subcommands:__glucoport_help_commands'")
         .replacing(start, with: zsh + start)
@@ -30,7 +31,7 @@ package struct CompletionScript {
     }
   }
 
-  /// The commands that have others below them, as words after `help`, with the names of those.
+  /// The commands that have subcommands: their words after `help`, and the names of the subcommands.
   private var groups: [(path: String, names: [String])] { Self.groups(of: root, "") }
 
   private static func groups(of command: any ParsableCommand.Type, _ path: String) -> [(String, [String])] {

@@ -7,7 +7,7 @@ import LogbookStore
 import Report
 import Sync
 
-/// `glucoport config`: the settings in the store.
+/// `glucoport config`: shows and changes the settings in the store.
 struct ConfigCommand: ClassifiedCommand {
   static let actionClass = ActionClass.local
   static let configuration = CommandConfiguration(
@@ -73,7 +73,7 @@ struct ConfigCommand: ClassifiedCommand {
   }
 }
 
-/// One setting: its valid values, and how they are stored.
+/// One setting of the store, with its valid values and the way to store them.
 enum ConfigSetting: String, CaseIterable {
   case timezone, unit
   case pullInterval = "pull-interval"
@@ -82,10 +82,10 @@ enum ConfigSetting: String, CaseIterable {
   case name, born
 
   private static let maxNameCharacters = 100
-  /// The value that clears a setting.
+  /// The value that removes a setting.
   private static let none = "none"
 
-  /// The values that it accepts; none where they are not a list.
+  /// All valid values of the setting; empty if they cannot be listed.
   var values: [String] {
     switch self {
     case .timezone: NamedZone.names
@@ -95,7 +95,7 @@ enum ConfigSetting: String, CaseIterable {
     }
   }
 
-  /// What a value that it does not take is answered with.
+  /// The sentence that explains the valid values. It is the answer to an invalid one.
   var rule: String {
     switch self {
     case .timezone: "timezone is an IANA name."
@@ -112,7 +112,7 @@ enum ConfigSetting: String, CaseIterable {
     switch self {
     case .timezone: true
     case .unit, .history: values.contains(value)
-    // Without its unit, 5 can be hours or seconds.
+    // A time without its unit is refused, since 5 could mean hours or seconds.
     case .pullInterval:
       value == "0" || value.last?.isLetter == true && DurationArgument(argument: value) != nil
     case .attachmentLimit: ByteCountArgument(argument: value) != nil
@@ -135,7 +135,7 @@ enum ConfigSetting: String, CaseIterable {
     }
   }
 
-  /// Sets a valid value. `ConfigZones` sets the zone.
+  /// Stores a valid value. The time zone is left out, since `ConfigZones` stores it.
   func set(_ value: String, in store: Store) throws {
     switch self {
     case .timezone: break
@@ -160,7 +160,7 @@ enum ConfigSetting: String, CaseIterable {
   }
 }
 
-/// The options of `config timezone` apart from the zone.
+/// The options of `config timezone`. The zone itself is an argument.
 struct ZoneOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
@@ -183,10 +183,10 @@ struct ZoneOptions: ParsableArguments {
   @Option(help: ArgumentHelp("With timezone: remove period N of the list.", valueName: "n"))
   var remove: Int?
 
-  /// Whether they state a period.
+  /// Whether the options limit the zone to a period or a device.
   var statePeriod: Bool { from != nil || until != nil || device != nil }
 
-  /// Refuses options that have no meaning for the arguments.
+  /// Refuses options that have no effect with these arguments.
   func check(name: String?, value: String?) throws {
     if statePeriod, name != ConfigSetting.timezone.rawValue || value == nil {
       throw ValidationError("--from, --until and --device need 'config timezone ZONE'.")
@@ -197,13 +197,13 @@ struct ZoneOptions: ParsableArguments {
   }
 }
 
-/// `glucoport config timezone`: the zones of the logbook.
+/// `glucoport config timezone`: shows and changes the time zones of the logbook.
 struct ConfigZones {
   let storeOptions: StoreOptions
   let options: ZoneOptions
   let output: Output
 
-  /// Gives the logbook a base zone, or states a period.
+  /// Sets the base zone of the logbook, or the zone of the period in the options.
   func set(_ name: String) throws {
     let zone = try LogbookZone(name: name)
     guard options.statePeriod else {
@@ -233,7 +233,7 @@ struct ConfigZones {
     }
   }
 
-  /// Removes a listed period.
+  /// Removes the period with this number in the list.
   func remove(_ number: Int) throws {
     let store = try storeOptions.open(.editor)
     let periods = try store.zones().listed
@@ -246,7 +246,7 @@ struct ConfigZones {
     try show("removed: \(Self.text(period, of: store))", store.remove(period, at: Host.now()))
   }
 
-  /// Lists the base zone and the periods, each with the number of its items.
+  /// Prints the base zone and the periods with another zone, each with the number of its items.
   func list() throws {
     let store = try storeOptions.open(.reader)
     let zones = try store.zones()
@@ -302,10 +302,10 @@ struct ConfigZones {
 }
 
 extension CompletionKind {
-  /// The settings of the store.
+  /// Completes the names of the settings.
   static var settings: CompletionKind { .list(ConfigSetting.allCases.map(\.rawValue)) }
 
-  /// The values of the setting that the words name.
+  /// Completes the values of the setting that the command line names.
   static var settingValues: CompletionKind {
     .custom { words, index, _ in
       words.prefix(index).last { ConfigSetting(rawValue: $0) != nil }.flatMap(ConfigSetting.init)?.values

@@ -8,9 +8,9 @@ import Logbook
 import LogbookStore
 import Meters
 
-/// `glucoport import --meter`, and the same from a transcript.
+/// `glucoport import --meter`, and the import of a recorded session with `--transcript`.
 extension ImportCommand {
-  /// Refuses two kinds of input at once, and options that have no meaning for the given input.
+  /// Refuses several kinds of input at once, and options that have no effect on the given kind.
   func validateSource() throws {
     let sources = [!paths.isEmpty, meter, transcript != nil].filter { $0 }.count
     if sources == 0 {
@@ -25,7 +25,7 @@ extension ImportCommand {
     }
   }
 
-  /// The first of the options that say something of an export.
+  /// The first given option that only an export of a file can use; nil if there is none.
   var optionOfExports: String? {
     let ofExports: [(String, Bool)] = [
       ("--format", format != nil), ("--unit", unit != nil), ("--date-order", dateOrder != nil),
@@ -37,15 +37,15 @@ extension ImportCommand {
     return ofExports.first { $0.1 }?.0
   }
 
-  /// Reads a meter or a transcript, and stores what it holds.
+  /// Reads the meter or the transcript that the options name, and stores its readings.
   func importMeter(_ output: Output) throws -> ExitStatus {
     try namingRejections(output) {
       try transcript.map { try importTranscript($0.path, output) } ?? importPlugged(output)
     }
   }
 
-  /// Reads one of the meters that are plugged in, and stores its content for the person to whom it is assigned.
-  /// Nil for a meter with another serial number than the options name.
+  /// Reads one plugged meter, and stores its readings for the person to whom the meter is assigned. The
+  /// result is nil if its serial number is not the requested one.
   func importMeter(
     _ meter: PluggedMeter, by opener: MeterOpener, among persons: PersonList, _ output: Output
   ) throws -> ExitStatus? {
@@ -68,7 +68,7 @@ extension ImportCommand {
           return try one.storedPosition(of: identity)
         }
         let contents = try meter.driver.init().read(connection)
-        // The zone of the store places the times of the meter, and only the person names the store.
+        // The times of the meter are placed in the zone of the store, and the person determines the store.
         var one = self
         one.storeOptions.person = try MeterOwner(contents.identity, meter, persons).required().name
         let own = try ImportTarget(one, output)
@@ -108,14 +108,14 @@ extension ImportCommand {
     return try show(report, in: target.store, output)
   }
 
-  /// Up to where the memory of a meter is in the store; nil to read all of it. Options that say something of stored readings
-  /// need all.
+  /// The position in the meter's memory up to which the store has all readings; nil to read the whole memory.
+  /// It is nil if an option changes what is stored already.
   private func storedPosition(of meter: MeterIdentity) throws -> MeterPosition? {
     if all || again || timezone != nil { return nil }
     return try storeOptions.existing()?.meterPosition(of: meter.device)
   }
 
-  /// Stores when a paired Bluetooth meter was imported.
+  /// Stores the time of the import for a paired Bluetooth meter.
   private func markImported(of meter: PluggedMeter) throws {
     guard let address = meter.bluetoothAddress, !dryRun else { return }
     try PairedMeters.change { $0.markRead(address: address, at: Host.now()) }

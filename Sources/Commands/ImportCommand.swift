@@ -9,7 +9,7 @@ import Logbook
 import LogbookStore
 import USBTransport
 
-/// `glucoport import`: carries exports into the store.
+/// `glucoport import`: stores the readings and records of exports and meters.
 struct ImportCommand: ClassifiedCommand {
   static let actionClass = ActionClass.deferrable
   static let configuration = CommandConfiguration(
@@ -157,7 +157,7 @@ struct ImportCommand: ClassifiedCommand {
     if status != .done { throw status }
   }
 
-  /// Imports the files of one store.
+  /// Imports files into one store.
   func importPaths(_ output: Output) throws -> ExitStatus {
     let places = try ImportPaths(paths.map(\.path), depth: depth, persons: PersonList.load())
     for (folder, owner) in places.leftOut where !quiet {
@@ -178,7 +178,7 @@ struct ImportCommand: ClassifiedCommand {
     return ExitStatus.of(run.statuses)
   }
 
-  /// The file of `--rejects`; none for a dry run, which writes no file.
+  /// Opens the file of `--rejects`; nil if there is none. A dry run writes no file.
   private func makeRejectsFile(_ places: ImportPaths, _ output: Output) throws -> RejectsFile? {
     guard let rejects else { return nil }
     if rejects.path == RejectsFile.standardOutput { return RejectsFile(output) }
@@ -190,10 +190,10 @@ struct ImportCommand: ClassifiedCommand {
     return try RejectsFile(path: rejects.path, appends: rejectsAppend, apartFrom: protected)
   }
 
-  /// Standard input for one reader, which closes it.
+  /// A file descriptor of standard input, which its reader closes.
   var standardInput: Int32 { dup(STDIN_FILENO) }
 
-  /// How rejections are handled.
+  /// What the options state about rejected items.
   var policy: ImportPolicy {
     var policy = ImportPolicy()
     policy.isStrict = strict
@@ -203,7 +203,7 @@ struct ImportCommand: ClassifiedCommand {
     return policy
   }
 
-  /// Runs an import. If rejections end it, prints them, and then the reason for the end.
+  /// Runs an import. If too many rejections end it, they are printed, and then the reason.
   func namingRejections(_ output: Output, _ work: () throws -> ExitStatus) throws -> ExitStatus {
     do {
       return try work()
@@ -215,13 +215,13 @@ struct ImportCommand: ClassifiedCommand {
     }
   }
 
-  /// Prints the results of an input. Returns its exit status.
+  /// Prints the results for one input, and returns its exit status.
   func show(_ report: ImportReport, in store: () throws -> Store, _ output: Output) throws -> ExitStatus {
     let doubles = try ImportDoubles(report.ingest, report.counts, store())
     if json {
       try output.json(ImportObject(report, doubles, isDryRun: dryRun))
     } else if quiet {
-      // A change of totals is reported even to a job, which mails it to a person.
+      // A job gets this message too, and mails it to a person, since totals change.
       showDoubles(of: report, doubles, output)
     } else {
       let isOnOutput = rejects?.path == RejectsFile.standardOutput
@@ -232,17 +232,17 @@ struct ImportCommand: ClassifiedCommand {
     return reportProblems(report, output)
   }
 
-  /// Prints the items of an input that another source states, too, on standard error.
+  /// Prints on standard error how many items of an input another source has, too.
   func showDoubles(of report: ImportReport, _ doubles: ImportDoubles, _ output: Output) {
     for line in doubles.lines { output.message("\(displayed(report.source)): \(line)") }
   }
 
-  /// Prints a line of a summary. If standard output is used for the rejected rows, it contains only these.
+  /// Prints a line of a summary. If the rejected rows go to standard output, the line goes to standard error.
   func show(_ line: String, _ output: Output) {
     rejects?.path == RejectsFile.standardOutput ? output.message(line) : output.line(line)
   }
 
-  /// Prints on standard error what was not imported. Returns the exit status of this input.
+  /// Prints on standard error what could not be imported. Returns the exit status for this input.
   func reportProblems(_ report: ImportReport, _ output: Output) -> ExitStatus {
     show(report.rejections, of: report.counts.rejected, in: report.source, output)
     if let fault = report.end.fault {
@@ -254,7 +254,7 @@ struct ImportCommand: ClassifiedCommand {
     return ExitStatus.of(report)
   }
 
-  /// The message for a table with other values at the times of the store's readings.
+  /// The message about a table whose values differ from the store's readings at the same times.
   private func contradiction(_ report: ImportReport, _ found: (count: Int, compared: Int)) -> String {
     let name = displayed(report.source)
     let new = report.counts.newReadings
@@ -269,7 +269,7 @@ struct ImportCommand: ClassifiedCommand {
       + report.source.shellWord
   }
 
-  /// The advice for an input that may be truncated.
+  /// The advice about an input that was read only in part.
   private func remedy(_ report: ImportReport) -> String {
     guard case .unterminated = report.end else {
       return "everything before that is stored; import the complete file again"
@@ -278,7 +278,7 @@ struct ImportCommand: ClassifiedCommand {
       + "else import the complete file"
   }
 
-  /// Prints the first rejections of a total number.
+  /// Prints the first rejections of an input. `count` is the number of all.
   private func show(_ rejections: [Rejection], of count: Int, in source: String, _ output: Output) {
     for rejection in rejections {
       output.message("\(displayed(source)):\(rejection.line): \(rejection.reason)")
@@ -287,7 +287,7 @@ struct ImportCommand: ClassifiedCommand {
     if more > 0 { output.message("\(displayed(source)): and \(counted(more, "more rejected row"))") }
   }
 
-  /// `--map` as roles and columns.
+  /// The columns that `--map` states, by their roles.
   func columns() throws -> [String: String] {
     var columns: [String: String] = [:]
     for text in map {
@@ -306,7 +306,7 @@ struct ImportCommand: ClassifiedCommand {
     return columns
   }
 
-  /// `--where` as columns and their values.
+  /// The conditions that `--where` states: columns and the values that rows must have.
   func rowFilters() throws -> [RowFilter] {
     try rowsWhere.map { text in
       guard let pairs = ColumnPairs.parse(text), pairs.count == 1 else {
@@ -316,7 +316,7 @@ struct ImportCommand: ClassifiedCommand {
     }
   }
 
-  /// The command up to the options for an input, repeated in hints.
+  /// The words of this command before those for an input. Hints repeat them.
   var start: String {
     var words = ["glucoport", "import"]
     words += storeOptions.words().dropFirst()

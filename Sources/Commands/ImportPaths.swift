@@ -4,28 +4,28 @@ import CommandParts
 import Glibc
 import Logbook
 
-/// The files that the arguments of `import` mean: a file is itself, a folder is the files below it.
+/// The files that the arguments of `import` name. A folder means all files in it and in its subfolders.
 struct ImportPaths {
   /// One file to import.
   struct FoundInput {
     let path: String
-    /// The folder that a person named; nil for a file that was named itself.
+    /// The named folder in which the file was found; nil if a person named the file itself.
     let folder: String?
   }
 
-  /// The maximum number of files. A folder of downloads never has more.
+  /// The maximum number of files. A folder of downloads does not reach it.
   private static let maxFiles = 100_000
 
   private(set) var places: [FoundInput] = []
-  /// The named folders, in their order.
+  /// The folders that a person named, in their order.
   private(set) var folders: [String] = []
-  /// Folders in these that belong to another person, whose files are left out.
+  /// Subfolders that are assigned to another person. Their files are left out.
   private(set) var leftOut: [(folder: String, owner: String)] = []
   private let persons: PersonList
 
   /// - Parameters:
-  ///   - depth: the number of levels of folders that are searched; nil for all.
-  ///   - persons: the persons of this computer, whose folders may be in one another.
+  /// - depth: how many levels of folders are searched; nil for all.
+  /// - persons: the persons of this computer. A folder of one may be in a folder of another.
   /// - Throws: `Failure` if a folder cannot be read.
   init(_ paths: [String], depth: Int?, persons: PersonList = PersonList()) throws {
     self.persons = persons
@@ -39,7 +39,7 @@ struct ImportPaths {
     }
   }
 
-  /// Adds the sorted files of a folder. The files of a folder in it are at the place of its name. Links to
+  /// Adds the files of a folder, sorted by name. A subfolder is searched when its name is reached. Links to
   /// folders, hidden files and special files are left out.
   private mutating func walk(_ folder: String, in root: String, depth: Int) throws {
     for name in try Self.names(in: folder) {
@@ -61,7 +61,8 @@ struct ImportPaths {
     }
   }
 
-  /// The person of a folder; nil for none, and for the one of the named folder.
+  /// The name of another person to whom a folder is assigned. It is nil if there is none, or if the named
+  /// folder has the same person.
   private func otherOwner(of folder: String, in root: String) -> String? {
     guard persons.all.count > 1, let owner = persons.owner(ofPath: Host.resolved(folder)) else { return nil }
     return owner == persons.owner(ofPath: Host.resolved(root)) ? nil : owner.name
@@ -74,9 +75,9 @@ struct ImportPaths {
     return result == 0 ? status.st_mode & S_IFMT : nil
   }
 
-  /// The type of an entry of a folder; nil for one that was removed meanwhile.
+  /// The file type of an entry of a folder; nil if the entry was removed in the meantime.
   ///
-  /// - Throws: `Failure` if the system does not know it: a file that is left out would be missed.
+  /// - Throws: `Failure` if the type cannot be read, so that no file is left out unnoticed.
   private static func typeOfEntry(_ path: String) throws -> mode_t? {
     var status = stat()
     guard lstat(PathText.bytes(path), &status) == 0 else {
@@ -98,7 +99,7 @@ struct ImportPaths {
     defer { closedir(stream) }
     var names: [String] = []
     while true {
-      // At the end and for an error, the result is nil; only an error sets `errno`.
+      // `readdir` returns nil at the end and on an error. Only on an error does it set `errno`.
       errno = 0
       guard let entry = readdir(stream) else {
         guard errno == 0 else { throw failure(folder, "cannot be read") }

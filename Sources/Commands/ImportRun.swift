@@ -7,21 +7,22 @@ import Logbook
 import LogbookStore
 import USBTransport
 
-/// Imports files one after the other: named files, the members of archives, and the files of folders.
+/// Imports several inputs one after the other: named files, members of archives, and files in folders.
 ///
-/// A file that cannot be read does not stop the others. Members of archives and files of folders that are not
-/// exports are listed, and are not a failure. A store that fails stops all, since it would fail for each file.
+/// If a file cannot be read, the others are still imported. Members and files that are not exports are
+/// listed, which is not a failure. If the store fails, the run ends, since it would fail for each file.
 final class ImportRun {
   private let command: ImportCommand
   private let output: Output
   private let target: ImportTarget
   private let rejectsFile: RejectsFile?
   private var tallies: [String: FolderTally] = [:]
-  /// The exit status of each input.
+  /// The exit status of each input so far.
   private(set) var statuses: [ExitStatus] = []
   private var wasInterrupted = false
   private var storeHasFailed = false
-  /// The maximum number of members of one archive that are named. Apple Health's has thousands.
+  /// How many members of one archive are named at most if they are not imported. An archive of Apple Health
+  /// has thousands.
   private static let maxNamed = 10
   private var passedOver = 0
 
@@ -32,14 +33,14 @@ final class ImportRun {
     self.output = output
   }
 
-  /// Imports everything, and prints the results of the folders.
+  /// Imports all files, and then prints the results for each folder.
   func run(_ paths: ImportPaths) throws {
     for folder in paths.folders { tallies[folder] = FolderTally() }
     for (index, place) in paths.places.enumerated() {
       try importAll(of: place)
       if storeHasFailed { break }
       guard let signal = SignalFlag.signal else { continue }
-      // An input that was completely stored before the signal keeps its own status.
+      // If the signal came after the last input was completely stored, the status is that of the input.
       if wasInterrupted || index < paths.places.count - 1 { statuses.append(ExitStatus(signal: signal)) }
       break
     }
@@ -51,7 +52,7 @@ final class ImportRun {
     }
   }
 
-  /// Imports every input of a file.
+  /// Imports every export that a file contains.
   private func importAll(of place: ImportPaths.FoundInput) throws {
     if place.folder == nil, place.path != "-", let store = StoreImport(command, place.path, target, output) {
       return try reporting { try store.run() }
@@ -83,10 +84,10 @@ final class ImportRun {
     }
   }
 
-  /// Imports the inputs of a file, and those of the spreadsheets among the members of an archive.
+  /// Imports every export in an archive or workbook. A workbook may itself be a member of an archive.
   ///
-  /// - Parameter others: the comparison with other members of the archive.
-  /// - Returns: whether any of them is an export.
+  /// - Parameter others: the tables of the archive that were read before these.
+  /// - Returns: whether at least one input is an export.
   private func importEach(
     of inputs: ExportInputs, _ place: ImportPaths.FoundInput, comparedWith others: PartComparison? = nil
   ) throws -> Bool {
@@ -102,7 +103,8 @@ final class ImportRun {
         switch try inputs.open(index, options: target.options) {
         case .export(let reader):
           hasExport = true
-          // A table is read twice, since its first reading shows whether it is one series with those before it.
+          // The table is read once before the import, to find out whether it continues the series of the
+          // tables before it.
           if reader.format == "generic", let comparison,
             case .export(let trial) = try inputs.open(index, options: target.options)
           {
@@ -119,7 +121,7 @@ final class ImportRun {
     return hasExport
   }
 
-  /// Records the status of a piece of work; nil adds none.
+  /// Runs the import of one input, and stores its exit status; nil stores none. A failure is printed.
   private func reporting(_ work: () throws -> ExitStatus?) throws {
     do {
       if let status = try work() { statuses.append(status) }
@@ -138,7 +140,7 @@ final class ImportRun {
     }
   }
 
-  /// Handles a member or a file that is not an export: counted in a folder, otherwise named.
+  /// Passes over an input that is not an export. In a folder, it is counted; otherwise, it is named.
   private func pass(over name: String, _ reason: String, _ place: ImportPaths.FoundInput) {
     if let folder = place.folder {
       tallies[folder]?.passOver(reason)
@@ -154,7 +156,8 @@ final class ImportRun {
     var reader = reader
     if !command.yes { try InputPerson(reader, place.path, target).require() }
     let others = try command.yes ? nil : OthersMeters(target.path)
-    // Both keep one transaction open until the end of the input, for which a pipe may take any time.
+    // Both cases keep a transaction open until the input ends. A pipe may take any time, so it is first
+    // copied to a file.
     if command.strict || others != nil { try reader.spool() }
     let name = reader.name
     let meter = ProgressMeter(output, isQuiet: command.quiet)
@@ -184,9 +187,9 @@ final class ImportRun {
   }
 }
 
-/// The store, zone and clock of an import, decided once for all inputs.
+/// The store, the zone and the clock of a run. They are the same for all of its inputs.
 ///
-/// The store is opened, or created, only after an input turned out to be readable.
+/// The store is opened or created only when the first input was recognised as an export.
 final class ImportTarget {
   private(set) var options: ExportOptions
   let path: String
@@ -221,10 +224,10 @@ final class ImportTarget {
     options.commandStart = command.start
   }
 
-  /// The store as it is; nil before it is created.
+  /// The store if it is open or exists; nil before it is created.
   var present: Store? { opened ?? existing }
 
-  /// The store to write to: for a dry run, a temporary copy.
+  /// The store that gets the readings. In a dry run, it is a temporary copy.
   func store() throws -> Store {
     if let opened { return opened }
     cannotOpen = true
@@ -240,16 +243,16 @@ final class ImportTarget {
     return store
   }
 
-  /// Whether the store itself failed, not an input.
+  /// Whether a failure comes from the store, and not from an input.
   func isReason(for failure: Failure) -> Bool {
     cannotOpen || failure.store != nil && failure.store == (present?.path ?? path)
   }
 
-  /// Ends the import: a later import no longer decides the zone of a new logbook.
+  /// Ends the first import of a new logbook. After it, imports do not change the logbook's zone any more.
   func finish() throws { try opened?.endFirstImport() }
 }
 
-/// The sum of the results for the files of a folder.
+/// The results for all files of one folder.
 struct FolderTally {
   private var inputs = 0
   private var counts = IngestCounts()
@@ -257,7 +260,7 @@ struct FolderTally {
   private var reasons: [String: Int] = [:]
   private var duplicates: [String: Int] = [:]
 
-  /// Adds the results of an input.
+  /// Adds the results for one input.
   mutating func add(_ report: ImportReport) {
     inputs += 1
     formats[report.format, default: 0] += 1
@@ -268,10 +271,10 @@ struct FolderTally {
     }
   }
 
-  /// Counts a file that is not an export.
+  /// Counts a file that is not an export, with the reason.
   mutating func passOver(_ reason: String) { reasons[reason, default: 0] += 1 }
 
-  /// The summary as text.
+  /// The results as lines of text.
   func lines(of folder: String, isDryRun: Bool) -> [String] {
     let passedOver = reasons.values.reduce(0, +)
     let kinds = formats.keys.sorted().map { "\($0) \(grouped(formats[$0] ?? 0))" }.joined(separator: ", ")

@@ -7,18 +7,18 @@ import Logbook
 import LogbookStore
 import USBTransport
 
-/// Compares the sheets of a workbook, or the members of an archive, that are tables without a device: a table for each
-/// person or each sensor has other values at the same times, and all of them would become one series.
+/// Compares the tables of a workbook or an archive that name no device. If each is of another person or
+/// sensor, they have different values at the same times, and must not become one series.
 ///
-/// Each part is first imported into a store that is not kept, together with the ones before it.
+/// Each table is imported into a temporary store, together with those before it.
 final class PartComparison {
   private struct Part {
     let name: String
     let times: ClosedRange<Int64>
-    /// The days of its readings that no earlier part has.
+    /// The days on which this table has readings that no earlier table has.
     var days: Set<Int64> = []
 
-    /// Their names without the folders and containers of both.
+    /// The parts of both names that differ: the names without their common folders and containers.
     static func ownNames(_ one: Part, _ other: Part) -> (String, String) {
       let common = zip(one.name, other.name).prefix { $0 == $1 }.map(\.0)
       let kept = (common.lastIndex { $0 == ":" || $0 == "/" } ?? -1) + 1
@@ -26,19 +26,20 @@ final class PartComparison {
     }
   }
 
-  /// A reading as an app shows it that cuts times to the minute.
+  /// The time and value of a reading, as an app would show it that cuts times to the minute.
   private struct Sign: Hashable {
     let minute: Int64
     let value: Int64
   }
 
-  /// The least common time, in seconds. Exports of consecutive months may share their last hour.
+  /// The shortest overlap of two sensors' tables that is refused, in seconds. Exports of consecutive months
+  /// may share their last hour.
   private static let leastCommon: Int64 = 3600
 
-  /// The least common time of sheets that are named for persons.
+  /// The shortest overlap in seconds for tables whose names may be those of persons.
   private static let leastCommonOfPersons: Int64 = 86_400
 
-  /// The least number of days that two tables of different persons have in common.
+  /// The smallest number of common days for which two tables may be of different persons.
   private static let leastDays = 2
 
   private let options: ExportOptions
@@ -49,9 +50,9 @@ final class PartComparison {
 
   init(_ options: ExportOptions) { self.options = options }
 
-  /// Tries the next part that is a table of no known format.
+  /// Imports the next table into the temporary store, and compares it with the tables before it.
   ///
-  /// - Throws: `Failure` of category `badInput` if it has other sensor values at the times of an earlier part.
+  /// - Throws: `Failure` of category `badInput` if the table has other values at the times of an earlier one.
   func requireOneSeries(_ reader: InputReader) throws {
     guard options.device == nil else { return }
     let store = try scratch ?? Store.scratch(copyOf: nil, zone: options.zone)
@@ -65,7 +66,7 @@ final class PartComparison {
     }
     var part = Part(name: report.source, times: first...last)
     let agreeing = try isOfSensor(report.counts) ? 0 : survey(&part, report.ingest, in: store)
-    // What has other devices is a separate series.
+    // A table with its own devices is a separate series, so it is not compared.
     let earlier = parts
     if devices == deviceCount || parts.isEmpty { parts.append(part) }
     guard devices == deviceCount, (report.counts.knownReadings + agreeing) * 2 < report.counts.readings else {
@@ -81,9 +82,9 @@ final class PartComparison {
     )
   }
 
-  /// Adds the days of what only this part has.
+  /// Stores in the part on which days it has readings that no earlier part has.
   ///
-  /// - Returns: the number of its readings whose minute and value an earlier part has.
+  /// - Returns: how many of its readings have the minute and value of a reading in an earlier part.
   private func survey(_ part: inout Part, _ ingest: Int64, in store: Store) throws -> Int {
     var filter = ItemFilter()
     filter.recordKinds = []
@@ -106,9 +107,9 @@ final class PartComparison {
     return agreeing
   }
 
-  /// The names may say that the parts differ in something other than the person.
+  /// Refuses a table that may be of another person. Names of other things, such as months, allow it.
   ///
-  /// - Throws: `Failure` of category `badInput` for other finger sticks of the same days as in an earlier part.
+  /// - Throws: `Failure` of category `badInput` if an earlier table has other finger sticks on the same days.
   private func requireNoPersons(_ part: Part, _ earlier: [Part]) throws {
     guard let other = earlier.first(where: { Self.mayBePersons($0, part) }) else { return }
     throw Failure(
@@ -122,11 +123,11 @@ final class PartComparison {
   private static func mayBePersons(_ one: Part, _ other: Part) -> Bool {
     let names = Part.ownNames(one, other)
     if SheetName.describe(names.0, names.1) { return false }
-    // Two persons may measure on different days.
+    // Two persons may have measured on different days, so the time between first and last reading decides.
     if SheetName.mayNamePerson(names.0), SheetName.mayNamePerson(names.1) {
       return common(one.times, other.times) >= leastCommonOfPersons
     }
-    // A day or two with another month's date are typing errors.
+    // If only one or two days are common, a date may be in the wrong month by a typing error.
     let days = one.days.intersection(other.days).count
     return days >= leastDays && days * 4 >= min(one.days.count, other.days.count)
   }

@@ -4,9 +4,10 @@ import CommandParts
 import Glibc
 import Logbook
 
-/// The file of `--rejects`: rejected rows as they were in the input, under their header, so that they can be mended and imported.
+/// The file of `--rejects`. It has the rejected rows as in the input, after their header, so that a person
+/// can correct and import them.
 final class RejectsFile {
-  /// The name of standard output.
+  /// The argument of `--rejects` that means standard output.
   static let standardOutput = "-"
 
   private enum Destination {
@@ -17,25 +18,25 @@ final class RejectsFile {
   private let destination: Destination
   private var header: String?
   private var last: Rejection?
-  /// The number of rejected items that are not in it, since their rows are unknown or too long.
+  /// How many rejected items the file lacks, since their rows are unknown or too long.
   private(set) var missing = 0
 
-  /// Rejected rows on standard output.
+  /// Writes rejected rows to standard output.
   init(_ output: Output) { destination = .output(output) }
 
-  /// A new file, or an empty one such as `mktemp` creates.
+  /// Opens a file that is new, empty (as `mktemp` creates it), or to be extended.
   ///
   /// - Parameters:
-  ///   - appends: whether rows are added to the existing content.
-  ///   - protected: files that must not be written.
-  /// - Throws: `Failure` of category `cannotCreate`, also for a file with content unless `appends` is set;
-  ///   `usage` for a protected one.
+  /// - appends: whether the rows are added to the present content.
+  /// - protected: files that must not be written, such as the store.
+  /// - Throws: `Failure`: `cannotCreate`, also for a file with content if `appends` is false; `usage` for a
+  ///   protected file.
   package init(path: String, appends: Bool, apartFrom protected: ProtectedFiles) throws {
     try protected.refuse(path)
     let descriptor = try Self.open(path, appends: appends)
     let lastLine: LastLine
     do {
-      // Checked again, since opening may have created the file that will be the store.
+      // Checked a second time, since the call above may have created a file at the path of a new store.
       try protected.refuse(path)
       lastLine = try Self.prepare(descriptor, path, appends: appends)
     } catch {
@@ -49,10 +50,10 @@ final class RejectsFile {
     if lastLine == .open { try write("") }
   }
 
-  /// Writes a rejected row, under its header.
+  /// Writes a rejected row. If its header differs from the last one, it is written before the row.
   func add(_ rejection: Rejection, header: String?) throws {
     guard !rejection.source.isEmpty else { return missing += 1 }
-    // A row with two rejected items is written only once.
+    // If two items of a row are rejected, the row is written only once.
     if let last, last.line == rejection.line, last.source == rejection.source { return }
     last = rejection
     if let header, header != self.header {
@@ -62,7 +63,7 @@ final class RejectsFile {
     try write(rejection.source)
   }
 
-  /// Writes the buffered rows.
+  /// Writes the buffered rows and closes the file.
   func close() throws {
     guard case .file(let file, let path) = destination else { return }
     guard fclose(file) == 0 else { throw Self.cannotWrite(path) }
@@ -78,11 +79,11 @@ final class RejectsFile {
 }
 
 extension RejectsFile {
-  /// Whether the last line of a file has a line end.
+  /// Whether the last line of the present content has a line end.
   private enum LastLine { case ended, open }
 
-  /// Opens the file for writing. A named pipe is opened only for that, and without waiting for a program that reads it.
-  /// Opened for reading as well, it would take the rows and lose them when it is closed.
+  /// Opens the file for writing. A named pipe is opened only for writing, and only if a program reads it. If
+  /// it were also opened for reading, the rows would stay in it and be lost.
   private static func open(_ path: String, appends: Bool) throws -> Int32 {
     var status = stat()
     let isPipe = stat(PathText.bytes(path), &status) == 0 && status.st_mode & S_IFMT == S_IFIFO
@@ -95,13 +96,13 @@ extension RejectsFile {
         ? "no program reads this pipe; start that one first" : String(cString: strerror(errno))
       throw cannotCreate(path, reason)
     }
-    // Rows wait for a slow reader.
+    // From here on, a write waits until a slow reader has taken the rows.
     if isPipe { _ = fcntl(descriptor, F_SETFL, O_WRONLY) }
     return descriptor
   }
 
-  /// Refuses a file with content unless `appends` is set. Makes the file accessible only to its owner, since
-  /// an existing one may be readable for others.
+  /// Refuses a file with content if `appends` is false. Then limits the access to the owner, since other
+  /// users may be able to read an existing file.
   private static func prepare(_ descriptor: Int32, _ path: String, appends: Bool) throws -> LastLine {
     var status = stat()
     guard fstat(descriptor, &status) == 0 else { throw cannotCreate(path, String(cString: strerror(errno))) }

@@ -9,7 +9,7 @@ package import LogbookServer
 import PostgresStore
 import ServerStore
 
-/// The option that every command of a server has.
+/// The option for the folder of a server's data. All commands of a server have it.
 struct DataOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
@@ -17,9 +17,10 @@ struct DataOptions: ParsableArguments {
     completion: .directory)
   var data: String?
 
-  /// The path of that folder.
+  /// The path of the folder with the server's data.
   ///
-  /// - Throws: `Failure` of category `configuration` if nothing determines it.
+  /// - Throws: `Failure` of category `configuration` if neither the option nor the environment names a
+  ///   folder.
   var path: String {
     get throws {
       if let path = data ?? Host.dataFolder.map({ $0 + "/server" }) { return path }
@@ -32,11 +33,11 @@ struct DataOptions: ParsableArguments {
 }
 
 extension ListeningAddress: ExpressibleByArgument {
-  /// The address in an argument; nil if it is not valid.
+  /// Reads an address from an argument; nil if it is not valid.
   package init?(argument: String) { self.init(text: argument) }
 }
 
-/// The permissions of a file on the command line: three octal digits.
+/// The mode of a file, which is typed as three octal digits.
 struct FileModeArgument: ExpressibleByArgument {
   let mode: mode_t
 
@@ -50,7 +51,7 @@ struct FileModeArgument: ExpressibleByArgument {
 
 extension ServerLogFormat: ExpressibleByArgument {}
 
-/// Where a server has its data: in a folder, or in a database.
+/// The options for where a server keeps its data: a folder or a database.
 struct ServerDataOptions: ParsableArguments {
   @OptionGroup var folder: DataOptions
   @OptionGroup var database: DatabaseOptions
@@ -61,9 +62,9 @@ struct ServerDataOptions: ParsableArguments {
     }
   }
 
-  /// The logins of the server, also while it is running.
+  /// The list of the server's logins. It can be used while the server runs.
   ///
-  /// - Throws: `Failure`, as `EmbeddedStorage` and `PostgresStorage` do.
+  /// - Throws: `Failure`, as in `EmbeddedStorage` and `PostgresStorage`.
   var logins: any LoginDirectory {
     get throws {
       if let address = try database.address { return try PostgresStorage.logins(address) }
@@ -72,7 +73,7 @@ struct ServerDataOptions: ParsableArguments {
   }
 }
 
-/// `glucoport serve`: the server with which stores sync.
+/// `glucoport serve`: runs the server with which stores sync.
 struct ServeCommand: AsyncParsableCommand, ClassifiedCommand {
   static let actionClass = ActionClass.local
   static let configuration = CommandConfiguration(
@@ -191,7 +192,7 @@ struct ServeCommand: AsyncParsableCommand, ClassifiedCommand {
     try await close()
   }
 
-  /// Whether others in the network of an address could read the traffic.
+  /// Whether others in the network of an address could read the traffic, since it is not encrypted.
   private func isUnsafe(_ address: ListeningAddress) -> Bool {
     tlsCert == nil && !insecureHttp && !address.isLoopback
   }
@@ -221,7 +222,8 @@ struct ServeCommand: AsyncParsableCommand, ClassifiedCommand {
     return settings
   }
 
-  /// Programs that start a server wait for these lines. A closed standard output does not stop the server.
+  /// Prints the lines for which a program waits that starts the server. If standard output is closed, the
+  /// server runs on.
   private static func show(_ lines: [String]) {
     let output = Output()
     for line in lines { output.line(line) }
@@ -229,7 +231,7 @@ struct ServeCommand: AsyncParsableCommand, ClassifiedCommand {
   }
 }
 
-/// `glucoport serve backup`: copies the data of a server, which may run.
+/// `glucoport serve backup`: copies the data of a server, even while it runs.
 struct ServeBackupCommand: ClassifiedCommand {
   static let actionClass = ActionClass.local
   static let configuration = CommandConfiguration(
@@ -243,7 +245,8 @@ struct ServeBackupCommand: ClassifiedCommand {
       "glucoport serve backup --data /var/lib/glucoport /backup"))
 
   @OptionGroup var dataOptions: DataOptions
-  // Without it, the option would be taken by 'serve', and the folder copied instead.
+  // The command must have this option, to refuse it. Otherwise `serve` would take it, and the folder would be
+  // copied.
   @OptionGroup(visibility: .hidden) var databaseOptions: DatabaseOptions
 
   @Argument(
@@ -284,7 +287,7 @@ struct ServeBackupCommand: ClassifiedCommand {
   }
 }
 
-/// The certificates of a connection to a remote or a source.
+/// The options for the certificates of a connection to a remote or a source.
 struct CertificateOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp("Trust only the CA certificates in this file (PEM).", valueName: "file"),
@@ -307,13 +310,13 @@ struct CertificateOptions: ParsableArguments {
     }
   }
 
-  /// Whether any of them is given.
+  /// Whether at least one of the options is given.
   var isGiven: Bool { caFile != nil || clientCert != nil }
 
-  /// The file of the only certificates that are trusted; nil for those that the system trusts.
+  /// The absolute path of the file with the only trusted certificates; nil to trust those of the system.
   var authorities: String? { caFile.map(Host.lasting) }
 
-  /// The certificate that identifies this computer; nil without one.
+  /// The certificate and key that identify this computer; nil if none is given.
   var client: ClientCertificate? {
     guard let clientCert, let clientKey else { return nil }
     return ClientCertificate(

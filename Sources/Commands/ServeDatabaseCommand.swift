@@ -7,7 +7,7 @@ import LogbookAPI
 import PostgresStore
 import ServerStore
 
-/// The option for a server's data in a database instead of a folder.
+/// The option that keeps a server's data in a database and not in a folder.
 struct DatabaseOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
@@ -15,16 +15,17 @@ struct DatabaseOptions: ParsableArguments {
       valueName: "address"))
   var database: String?
 
-  /// The address of the database; nil for a folder.
+  /// The address of the database; nil if the option is not given, so that a folder has the data.
   ///
-  /// - Throws: `Failure`: `usage` for an invalid address or one with a password, `configuration` without libpq.
+  /// - Throws: `Failure`: `usage` if the address is invalid or has a password, `configuration` if libpq is
+  ///   missing.
   var address: DatabaseAddress? {
     get throws { try database.map { try DatabaseAddress($0) } }
   }
 
-  /// The address of the database, for a command that needs one.
+  /// The address of the database, for a command that works only with one.
   ///
-  /// - Throws: as `address`, and `Failure` of category `usage` without the option.
+  /// - Throws: as in `address`, and `Failure` of category `usage` if the option is missing.
   var requiredAddress: DatabaseAddress {
     get throws {
       guard let address = try address else {
@@ -35,7 +36,7 @@ struct DatabaseOptions: ParsableArguments {
   }
 }
 
-/// `glucoport serve database`: the schema of a database with the logbooks of servers.
+/// `glucoport serve database`: commands for the schema of a server's database.
 struct ServeDatabaseCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "database", abstract: "Prepare and check a database for servers.",
@@ -47,7 +48,8 @@ struct ServeDatabaseCommand: ParsableCommand {
 }
 
 extension ServeDatabaseCommand {
-  /// `glucoport serve database prepare`: creates or upgrades the schema, as its owner.
+  /// `glucoport serve database prepare`: creates or upgrades the schema. The database role that runs it owns
+  /// the schema.
   struct Prepare: ParsableCommand, ClassifiedCommand {
     static let actionClass = ActionClass.local
     static let configuration = CommandConfiguration(
@@ -83,7 +85,7 @@ extension ServeDatabaseCommand {
     }
   }
 
-  /// `glucoport serve database check`: what a server checks when it starts.
+  /// `glucoport serve database check`: makes the checks that a server makes when it starts.
   struct Check: ParsableCommand, ClassifiedCommand {
     static let actionClass = ActionClass.local
     static let configuration = CommandConfiguration(
@@ -105,7 +107,7 @@ extension ServeDatabaseCommand {
 }
 
 extension ServeDatabaseCommand {
-  /// `glucoport serve database add-cluster`: names a further database for logbooks.
+  /// `glucoport serve database add-cluster`: adds a database to which logbooks can be moved.
   struct AddCluster: ParsableCommand, ClassifiedCommand {
     static let actionClass = ActionClass.local
     static let configuration = CommandConfiguration(
@@ -135,7 +137,7 @@ extension ServeDatabaseCommand {
   }
 }
 
-/// `glucoport serve import`: moves the data of a server from a folder to a database.
+/// `glucoport serve import`: moves a server's data from a folder to a database.
 struct ServeImportCommand: ParsableCommand, ClassifiedCommand {
   static let actionClass = ActionClass.local
   static let configuration = CommandConfiguration(
@@ -172,7 +174,7 @@ struct ServeImportCommand: ParsableCommand, ClassifiedCommand {
   }
 }
 
-/// `glucoport serve export`: copies the data of a server from a database to a new folder.
+/// `glucoport serve export`: copies a server's data from a database to a new folder.
 struct ServeExportCommand: ParsableCommand, ClassifiedCommand {
   static let actionClass = ActionClass.local
   static let configuration = CommandConfiguration(

@@ -6,7 +6,8 @@ import Logbook
 import LogbookAPI
 import PostgresStore
 
-/// `glucoport serve logbook`: the logbooks of servers on PostgreSQL, and the databases that have them.
+/// `glucoport serve logbook`: commands for the logbooks in PostgreSQL, and for the databases in which they
+/// are.
 struct ServeLogbookCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "logbook", abstract: "List the logbooks of a database, and move them to others.",
@@ -17,7 +18,7 @@ struct ServeLogbookCommand: ParsableCommand {
 }
 
 extension ServeLogbookCommand {
-  /// `glucoport serve logbook list`: each logbook with its cluster and how much it holds.
+  /// `glucoport serve logbook list`: lists the logbooks, each with its cluster and the number of its items.
   struct List: ParsableCommand, ClassifiedCommand {
     static let actionClass = ActionClass.local
     static let configuration = CommandConfiguration(
@@ -49,7 +50,7 @@ extension ServeLogbookCommand {
     }
   }
 
-  /// `glucoport serve logbook move`: moves a logbook to another database while clients use it.
+  /// `glucoport serve logbook move`: moves a logbook to another database, while clients use it.
   struct Move: ParsableCommand, ClassifiedCommand {
     static let actionClass = ActionClass.local
     static let configuration = CommandConfiguration(
@@ -93,7 +94,7 @@ extension ServeLogbookCommand {
     private func milliseconds(_ duration: Duration) -> Int { Int(duration / .milliseconds(1)) }
   }
 
-  /// `glucoport serve logbook clean`: removes the copies that moves left.
+  /// `glucoport serve logbook clean`: removes the copies of logbooks that moves have left.
   struct Clean: ParsableCommand, ClassifiedCommand {
     static let actionClass = ActionClass.local
     static let configuration = CommandConfiguration(
@@ -119,7 +120,8 @@ extension ServeLogbookCommand {
 }
 
 extension ServeLogbookCommand {
-  /// `glucoport serve logbook recover`: corrects where logbooks are after a database was restored.
+  /// `glucoport serve logbook recover`: corrects the list of which database has which logbook, after one was
+  /// restored.
   struct Recover: ParsableCommand, ClassifiedCommand {
     static let actionClass = ActionClass.local
     static let configuration = CommandConfiguration(
@@ -152,7 +154,7 @@ extension ServeLogbookCommand {
   }
 }
 
-/// A logbook, as `serve logbook list --json` prints it; glucoport-json(5) documents its members.
+/// A logbook for `serve logbook list --json`; glucoport-json(5) documents the members.
 private struct LogbookObject: Encodable {
   let logbook: String
   let cluster: String

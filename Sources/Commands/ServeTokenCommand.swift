@@ -7,7 +7,8 @@ package import LogbookAPI
 
 extension LoginRole: ExpressibleByArgument {}
 
-/// `glucoport serve token`: the logins that may read and write the logbooks of a server.
+/// `glucoport serve token`: commands for the tokens with which clients read and write the logbooks of a
+/// server.
 struct ServeTokenCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "token", abstract: "Add, list, replace and revoke the tokens of clients.",
@@ -18,7 +19,7 @@ struct ServeTokenCommand: ParsableCommand {
 }
 
 extension ServeTokenCommand {
-  /// `glucoport serve token add`: prints the token, only this once.
+  /// `glucoport serve token add`: adds a token and prints it. It cannot be printed again.
   struct Add: AsyncParsableCommand, ClassifiedCommand {
     static let actionClass = ActionClass.local
     static let configuration = CommandConfiguration(
@@ -51,14 +52,14 @@ extension ServeTokenCommand {
       do {
         try output.finish()
       } catch let failure as Failure {
-        // Nothing shows it again, and its name would be taken.
+        // The token was not printed, so it is useless. Its name must be free for another attempt.
         try await logins.remove(name: name)
         throw Failure(failure.category, "\(failure.message); no token was added")
       }
     }
   }
 
-  /// `glucoport serve token list`: the names of the tokens, without the tokens themselves.
+  /// `glucoport serve token list`: lists the names of the tokens, but not the tokens themselves.
   struct List: AsyncParsableCommand, ClassifiedCommand {
     static let actionClass = ActionClass.local
     static let configuration = CommandConfiguration(
@@ -87,7 +88,7 @@ extension ServeTokenCommand {
     }
   }
 
-  /// `glucoport serve token rotate`: prints the token that replaces another, only this once.
+  /// `glucoport serve token rotate`: replaces a token and prints the new one. It cannot be printed again.
   struct Rotate: AsyncParsableCommand, ClassifiedCommand {
     static let actionClass = ActionClass.local
     static let configuration = CommandConfiguration(
@@ -126,7 +127,7 @@ extension ServeTokenCommand {
     }
   }
 
-  /// `glucoport serve token revoke`: ends a token.
+  /// `glucoport serve token revoke`: makes a token invalid.
   struct Revoke: AsyncParsableCommand, ClassifiedCommand {
     static let actionClass = ActionClass.local
     static let configuration = CommandConfiguration(
@@ -144,7 +145,7 @@ extension ServeTokenCommand {
   }
 }
 
-/// A token by its name, as `serve token list --json` prints it; glucoport-json(5) documents its members.
+/// The facts about a token for `serve token list --json`; glucoport-json(5) documents the members.
 private struct LoginObject: Encodable {
   let name: String
   let role: String

@@ -8,18 +8,18 @@ import ServerStore
 
 private let openFiles = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
 
-/// The numbers of further threads and open files that the runtime needs. It traps or hangs if it does not get
-/// them.
+/// The numbers of threads and open files that a run needs in addition to the present ones. If they are not
+/// available, the Swift runtime traps or hangs.
 package struct SpareResources {
-  /// The queue's own thread, two worker threads, two for the network, and one that reads ahead. An upload has
-  /// 17 files open, and an import from a simulated meter 27.
+  /// The needs of a command: a thread for the queue, two workers, two for the network, and one that reads
+  /// ahead. An upload has 17 files open, and an import from a simulated meter 27.
   package static let ofProgram = SpareResources(threads: 6, files: 64)
 
-  /// The needs of a server. For each processor: a thread that waits for the network, with three files, and
-  /// one that resolves names. Also a file for each connection and each listening socket, and those of its
-  /// storage.
+  /// The needs of a server. Each processor needs a network thread with three files, and a thread that
+  /// resolves names. Each connection and each listening socket needs a file, and the storage needs some more.
   ///
-  /// - Parameter databaseConnections: the connections to a database, each with a thread and a socket.
+  /// - Parameter databaseConnections: the number of connections to a database. Each needs a thread and a
+  ///   socket.
   static func ofServer(_ settings: ServerSettings, databaseConnections: Int = 0) -> SpareResources {
     let sockets = settings.addresses.count + settings.systemSockets.count
     return SpareResources(
@@ -31,12 +31,13 @@ package struct SpareResources {
   let threads: Int
   let files: Int
 
-  /// Why this process cannot get them; nil if it can. A limit that the process may raise is raised.
+  /// Why this process cannot get the resources; nil if it can. A limit on open files is raised if that is
+  /// allowed.
   package func fault() -> String? { filesFault() ?? threadsFault() }
 
-  /// No file is opened to test this. Each second libdispatch opens a file for each of its worker threads to
-  /// examine them. It traps if it cannot (`_dispatch_workq_count_runnable_workers` in its workqueue.c, in
-  /// Swift 6.3).
+  /// Counts the free descriptors without opening a file. Each second, libdispatch opens a file for each of
+  /// its worker threads, and traps if that fails. (`_dispatch_workq_count_runnable_workers` in its
+  /// workqueue.c, in Swift 6.3.)
   private func filesFault() -> String? {
     var limit = rlimit()
     guard getrlimit(openFiles, &limit) == 0 else { return nil }
@@ -59,7 +60,7 @@ package struct SpareResources {
     return closed
   }
 
-  /// The threads are started, and wait for the end of a pipe.
+  /// Starts the threads as a test. They wait until the test closes a pipe.
   private func threadsFault() -> String? {
     var ends: [Int32] = [0, 0]
     guard pipe(&ends) == 0 else { return "cannot open a pipe: \(String(cString: strerror(errno)))" }

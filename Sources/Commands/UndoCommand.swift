@@ -6,7 +6,7 @@ import Glibc
 import Logbook
 import LogbookStore
 
-/// `glucoport undo`: reverts a change that a person made in this store.
+/// `glucoport undo`: reverses an import, or the last change that a person made in this store.
 struct UndoCommand: ClassifiedCommand {
   static let actionClass = ActionClass.deferrable
   static let configuration = CommandConfiguration(
@@ -27,7 +27,7 @@ struct UndoCommand: ClassifiedCommand {
   func run() throws { try step.run(.undo, storeOptions) }
 }
 
-/// `glucoport redo`: repeats a change that `undo` reverted.
+/// `glucoport redo`: repeats what `undo` has reversed.
 struct RedoCommand: ClassifiedCommand {
   static let actionClass = ActionClass.deferrable
   static let configuration = CommandConfiguration(
@@ -47,7 +47,7 @@ struct RedoCommand: ClassifiedCommand {
   func run() throws { try step.run(.redo, storeOptions) }
 }
 
-/// The common options of `undo` and `redo`: an import by its number, or the next step.
+/// The options that `undo` and `redo` share: the number of an import, or none for the next step.
 struct StepOptions: ParsableArguments {
   @Argument(help: "The number of an import.")
   var number: Int64?
@@ -79,7 +79,7 @@ struct StepOptions: ParsableArguments {
   }
 
   private static func refusal(ofMerge path: String, into store: Store) -> Failure {
-    // Which of several is of this merge, its name does not say.
+    // If several copies exist, their names do not show which one was made before this merge.
     let start = store.path + Store.beforeMerges[0]
     let isKept = Store.beforeMerges.contains { access(PathText.bytes(store.path + $0), F_OK) == 0 }
     let remedy =
@@ -125,7 +125,7 @@ struct StepOptions: ParsableArguments {
     try output.finish()
   }
 
-  /// The next step in a direction, after the person at the terminal confirmed it.
+  /// The next change to undo or redo. If a person is at the terminal, they confirm it first.
   private func next(
     _ direction: UndoDirection, _ store: Store, _ output: Output
   ) throws -> PersonStep {
@@ -155,9 +155,9 @@ struct StepOptions: ParsableArguments {
   }
 }
 
-/// The effect of undoing or redoing, as text.
+/// The texts about what an undo or a redo changes.
 struct UndoText {
-  /// When the lines are printed.
+  /// The moment at which lines are printed.
   enum Occasion {
     /// After the change.
     case done
@@ -167,7 +167,7 @@ struct UndoText {
     case question
   }
 
-  /// The maximum number of records that are named.
+  /// How many records a message names at most.
   private static let maxNamed = 10
 
   private let direction: UndoDirection
@@ -176,7 +176,7 @@ struct UndoText {
 
   private var isRedo: Bool { direction == .redo }
 
-  /// The message if there is no next step.
+  /// The message for the case that there is nothing to undo or redo.
   var nothing: String {
     isRedo
       ? "there is nothing to redo; 'glucoport redo NUMBER' redoes an import that 'glucoport log' lists as undone"
@@ -264,14 +264,14 @@ struct UndoText {
 }
 
 extension UndoCounts {
-  /// Whether it has no visible effect.
+  /// Whether the undo or redo changes nothing that can be seen.
   fileprivate var changesNothing: Bool {
     readings + oppositeReadings + records + changedRecords + editedRecords + largeRecords.count == 0
       && !changesZone
   }
 }
 
-/// The output of `undo --json` and `redo --json` for an import; glucoport-json(5) documents its members.
+/// The result for an import in `undo --json` and `redo --json`; glucoport-json(5) documents the members.
 struct UndoObject: Encodable {
   let ingest: Int64
   let undone: Bool

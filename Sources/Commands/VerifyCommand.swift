@@ -7,7 +7,7 @@ import LogbookStore
 import Remotes
 import Sync
 
-/// `glucoport verify`: compares the store with the server.
+/// `glucoport verify`: compares the store with the logbook on the server.
 struct VerifyCommand: AsyncParsableCommand, ClassifiedCommand {
   static let actionClass = ActionClass.immediate
   static let configuration = CommandConfiguration(
@@ -40,7 +40,7 @@ struct VerifyCommand: AsyncParsableCommand, ClassifiedCommand {
       throw Failure(.temporary, "\(store.path): an upload of this store is running; try again later")
     }
     defer { lock.release() }
-    // Read after taking the lock: the remote may have changed meanwhile.
+    // Read with the lock held, since a person may have changed the remote meanwhile.
     let setting = try store.requireRemote()
     try setting.refusePurged()
     let meter = ProgressMeter(output, isQuiet: quiet || json)
@@ -73,7 +73,7 @@ struct VerifyCommand: AsyncParsableCommand, ClassifiedCommand {
   }
 }
 
-/// The results of a comparison, as `verify --json` prints them; glucoport-json(5) documents the members.
+/// The results of a comparison for `verify --json`; glucoport-json(5) documents the members.
 struct VerifyObject: Encodable {
   let outcome: String
   let missingThereReadings: Int
@@ -108,7 +108,7 @@ struct VerifyObject: Encodable {
   }
 }
 
-/// One difference: a reading by its device, or a record by its guid.
+/// One difference for `verify --json`: a reading by its device and position, or a record by its guid.
 struct DifferenceObject: Encodable {
   private struct ReadingMembers: Encodable {
     let difference: String
@@ -146,7 +146,7 @@ struct DifferenceObject: Encodable {
   }
 }
 
-/// The results of a comparison as text. Values, serial numbers and texts are not shown.
+/// The texts about a comparison. They contain no values, serial numbers or texts of records.
 enum VerifyText {
   static func lines(_ summary: VerifySummary, isFixed: Bool) -> [String] {
     var lines = summary.listed.map(line)
@@ -171,7 +171,7 @@ enum VerifyText {
     return parts.joined(separator: " · ")
   }
 
-  /// The changes so far, and those of the next upload.
+  /// Lines about what this run has changed, and what the next upload will change.
   private static func outcome(_ summary: VerifySummary) -> [String] {
     var lines: [String] = []
     if summary.fetchedReadings + summary.fetchedRecords > 0 {

@@ -254,7 +254,6 @@ private func failure(for error: DatabaseError, path: String) -> Failure {
 ///
 /// Even to read, SQLite needs a file for its log next to the store. It does not if a URI declares the store
 /// immutable.
-/// immutable.
 struct FrozenFile {
   /// The URI that SQLite opens in place of the path.
   let name: String

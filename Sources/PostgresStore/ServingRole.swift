@@ -9,8 +9,7 @@ enum ServingRole {
   ///
   /// - Parameter read: runs a query on the connection.
   /// - Throws: `Failure`: `permission` for a right too many or a missing one, `configuration` if row security
-  ///   is off;
-  ///   `DatabaseError`.
+  ///   is off; `DatabaseError`.
   static func check(_ read: (_ query: String) throws(DatabaseError) -> DatabaseRows) throws {
     func first(_ query: String) throws -> String? {
       let rows = try read(query)

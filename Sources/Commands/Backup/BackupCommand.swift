@@ -7,7 +7,7 @@ import Glibc
 import Logbook
 import LogbookStore
 
-/// `glucoport backup`: copies the store as it is at one moment.
+/// `glucoport backup`: makes a copy of the store with its content at one moment.
 struct BackupCommand: PersonVisitor {
   static let actionClass = ActionClass.local
   static let configuration = CommandConfiguration(
@@ -90,13 +90,15 @@ struct BackupCommand: PersonVisitor {
     try output.finish()
   }
 
-  /// Writes the settings first: a backup without them is complete, and they are never those of another one.
+  /// Writes the settings of this computer before the backup itself. So a backup never gets the settings of an
+  /// earlier one with its name.
   private func settings(
     of store: Store, _ place: BackupPlace, _ protected: ProtectedFiles
   ) throws -> BackupSettings {
     let settings = try BackupSettings(of: store)
     let bytes = Array((try OrderedJSON.text(settings) + "\n").utf8)
-    // Those of a killed run are replaced, those of an existing backup are not.
+    // The file of settings is replaced if a killed run left it. If a backup has this name, its settings are
+    // kept.
     let isNew = try !Store.exists(path: place.file)
     try SavedFile(path: place.file + BackupSettings.suffix, replaces: isNew, protected: protected).write {
       sink in try bytes.withUnsafeBytes(sink)
@@ -124,7 +126,8 @@ struct BackupCommand: PersonVisitor {
     if !quiet { for line in BackupText.lines(backup) { output.message(line) } }
   }
 
-  /// A failed note next to the store does not affect the backup, which is already complete.
+  /// Stores the note about a finished backup next to the store. The backup is complete by then, so an error
+  /// is only reported.
   private func note(_ backup: BackupFile, of store: Store, _ output: Output) {
     do {
       try BackupNotes(storePath: store.path).add(
@@ -138,11 +141,12 @@ struct BackupCommand: PersonVisitor {
   }
 }
 
-/// The place of a new backup.
+/// The path at which a new backup is made.
 struct BackupPlace {
-  /// The file of the backup.
+  /// The path of the finished backup.
   let file: String
-  /// The file in which it is made. Only a killed run of this command leaves a file with this name.
+  /// The path of the unfinished backup, which then gets its final name. Only a killed run leaves a file with
+  /// this name.
   let part: String
   let isFolder: Bool
   private let folder: String
@@ -165,7 +169,8 @@ struct BackupPlace {
     part = base + prefix + "backup" + Self.partSuffix
   }
 
-  /// The first name that no file has: another store of the same name may be backed up in the same second.
+  /// The first name with this start that no file has: in one second, another store of the same name may be
+  /// backed up.
   private static func free(_ name: String) -> String {
     var (path, number) = (name + suffix, 1)
     while access(PathText.bytes(path), F_OK) == 0, number < 100 {
@@ -175,14 +180,15 @@ struct BackupPlace {
     return path
   }
 
-  /// `2026-05-06T163000Z`: sorts by time, and every file system takes it.
+  /// The time in a file name: `2026-05-06T163000Z`. Such names sort by time, and every file system allows
+  /// them.
   static func stamp(_ now: Int64) -> String {
     DeviceTime(seconds: now).text.replacing(":", with: "") + "Z"
   }
 
-  /// The other backups of the store that were made in the folder, by its notes, oldest first. Names show neither whose
-  /// backup a file is nor when it was made: several stores can have one name, and a clock can be wrong. The new backup can
-  /// have the name of a removed one.
+  /// The former backups of the store that are in the folder, oldest first. They come from the store's notes.
+  /// Names would not show whose backup a file is, or when it was made: stores can have equal names, and
+  /// clocks can be wrong. The path of the new backup is left out, since a removed backup may have had it.
   func noted(_ notes: [BackupNote]) -> [String] {
     let base = folder.hasSuffix("/") ? folder : folder + "/"
     var paths: [String] = []
@@ -196,7 +202,7 @@ struct BackupPlace {
     return paths
   }
 
-  /// Removes backups; returns their paths.
+  /// Removes backups and their settings; returns the paths of the backups.
   ///
   /// - Throws: `Failure` of category `inputOutput`.
   func remove(_ paths: some Sequence<String>) throws -> [String] {
@@ -213,7 +219,7 @@ struct BackupPlace {
   }
 }
 
-/// A backup as lines of text.
+/// The texts about a backup.
 enum BackupText {
   static func lines(_ backup: BackupFile) -> [String] {
     let path = backup.path.isEmpty ? "standard output" : displayed(backup.path)
@@ -224,7 +230,7 @@ enum BackupText {
   }
 }
 
-/// The output of `backup --json`; glucoport-json(5) documents its members.
+/// A backup for `backup --json`; glucoport-json(5) documents the members.
 struct BackupObject: Encodable {
   let file: String
   let size: Int64

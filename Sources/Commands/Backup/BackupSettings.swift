@@ -7,32 +7,33 @@ import Foundation
 import Logbook
 import LogbookStore
 
-/// What a computer has besides the store, for another one that gets a backup of it: all but the secret, which is named.
+/// The settings of a computer outside the store, which a backup takes to another computer. It has only the
+/// path or the command of the token, and no secret.
 struct BackupSettings: Codable, Equatable {
-  /// A person of `person list`.
+  /// A person in the list of `person list`.
   struct Owner: Codable, Equatable {
     let name: String
     let folders: [String]
     let meters: [String]
   }
 
-  /// The person whose store it is; nil where it is that of none.
+  /// The person to whom the store belongs; nil if it belongs to none.
   let person: Owner?
-  /// The paired Bluetooth meters, each as its address and name. Another computer needs a separate pairing.
+  /// The paired Bluetooth meters, each as its address and name. The other computer must pair them again.
   let bluetoothMeters: [String]?
-  /// The address of the remote; nil without one.
+  /// The address of the remote; nil if the store has none.
   let remote: String?
-  /// The file of its token; nil where a command prints it.
+  /// The path of the file with the remote's token; nil if there is none.
   let tokenFile: String?
-  /// The command that prints its token.
+  /// The command that prints the remote's token; nil if there is none.
   let tokenCommand: String?
-  /// The files of certificates and keys.
+  /// The paths of the certificates and keys for the remote.
   let certificates: [String]
-  /// The enabled timers and services, by their names.
+  /// The names of the enabled timers and services of glucoport.
   let units: [String]
-  /// The crontabs that have glucoport.
+  /// The crontabs that start glucoport.
   let crontabs: [String]
-  /// The variables of glucoport in the environment of `backup`.
+  /// The environment variables of glucoport, as `backup` had them.
   let environment: [String: String]
 
   enum CodingKeys: String, CodingKey {
@@ -42,11 +43,11 @@ struct BackupSettings: Codable, Equatable {
     case tokenCommand = "token_command"
   }
 
-  /// The end of the name of the file, after that of the backup.
+  /// What follows the name of a backup in the name of its file of settings.
   static let suffix = ".settings.json"
   private static let variables = ["GLUCOPORT_PERSON", "GLUCOPORT_STORE", "GLUCOPORT_TIMEZONE"]
 
-  /// Those of this computer.
+  /// Reads the settings of this computer.
   init(of store: Store) throws {
     let owner = try PersonList.load().owner(ofStore: store.path)
     person = owner.map { Owner(name: $0.name, folders: $0.folders, meters: $0.meters) }
@@ -69,9 +70,9 @@ struct BackupSettings: Codable, Equatable {
     self.environment = environment
   }
 
-  /// The settings next to a backup; nil without them.
+  /// The settings that were stored with a backup; nil if the backup has none.
   ///
-  /// - Throws: `Failure` of category `badInput` for a file of another form.
+  /// - Throws: `Failure` of category `badInput` if the file has no such settings.
   static func beside(_ backup: String) throws(Failure) -> BackupSettings? {
     guard let bytes = Host.bytes(of: backup + suffix) else { return nil }
     do {
@@ -85,7 +86,7 @@ struct BackupSettings: Codable, Equatable {
     JobFacts.of(user: Host.userName, configuration: Host.configurationFolder, hasRemote: false)
   }
 
-  /// What this computer lacks of them, each with a command or a path.
+  /// What this computer lacks of these settings: lines of text, each with a command or a path.
   ///
   /// - Parameter store: the path of the restored store.
   func missing(for store: String) throws -> [String] {

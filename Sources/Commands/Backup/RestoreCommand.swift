@@ -7,7 +7,7 @@ import Logbook
 import LogbookStore
 import Sync
 
-/// `glucoport restore`: makes a backup the store.
+/// `glucoport restore`: replaces the store by a backup.
 struct RestoreCommand: ClassifiedCommand {
   static let actionClass = ActionClass.local
   static let configuration = CommandConfiguration(
@@ -81,7 +81,7 @@ struct RestoreCommand: ClassifiedCommand {
         throw Failure(.temporary, "\(displayed(path)): an upload runs; try again when it has ended")
       }
       defer { lock.release() }
-      // The backup may be the file that an earlier restore kept.
+      // The backup may be the kept file of an earlier restore, which is overwritten below.
       let incoming = path + ".restoring"
       _ = try BackupFile.replace(incoming, by: backup, part: incoming + ".part")
       defer { unlink(PathText.bytes(incoming)) }
@@ -105,7 +105,8 @@ struct RestoreCommand: ClassifiedCommand {
     try output.finish()
   }
 
-  /// Reports that a backup has other bytes than it was made with: a disk may have altered a value without harm to the file.
+  /// Warns if the bytes of the backup file are not those that it was made with. A failing disk may have
+  /// altered a value, although the file can be read.
   private func warn(ofChangeIn notes: BackupNotes, _ output: Output) throws {
     let note = try notes.notes().last { Host.isSameFile($0.path, file.path) }
     guard let note, try !note.isUnchanged() else { return }
@@ -114,7 +115,7 @@ struct RestoreCommand: ClassifiedCommand {
     )
   }
 
-  /// Refuses a backup under a name that this command gives to its own files, which it would empty.
+  /// Refuses a backup whose name this command gives to its temporary files: it would overwrite the backup.
   private func requireForeignName(besides path: String) throws {
     let own = [".part", ".restoring", ".restoring.part", ".before-restore.part"].map { path + $0 }
     for name in own where Host.isSameFile(file.path, name) {
@@ -137,7 +138,7 @@ struct RestoreCommand: ClassifiedCommand {
     try Confirmation.require("Replace the store by this backup?", otherwise: "nothing was restored", output)
   }
 
-  /// Files that this computer also needs, since no backup has them.
+  /// Lines about files that the restored store needs on this computer, since a backup does not contain them.
   private func needed(_ remote: ExaminedRemote?) -> [String] {
     guard let access = remote?.access else { return [] }
     let again = "'glucoport remote set \(displayed(access.url))' asks for it again"

@@ -5,7 +5,7 @@ import CommandParts
 import Logbook
 import LogbookStore
 
-/// `glucoport conflict`: commands for records that were edited here and on the remote.
+/// `glucoport conflict`: commands for records that were edited both here and on the remote.
 struct ConflictCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "conflict", abstract: "List, show and resolve conflicts.",
@@ -16,7 +16,7 @@ struct ConflictCommand: ParsableCommand {
     subcommands: [ConflictListCommand.self, ConflictShowCommand.self, ConflictResolveCommand.self])
 }
 
-/// `glucoport conflict list`: shows the records that need a decision.
+/// `glucoport conflict list`: lists the records for which a person must choose a side.
 struct ConflictListCommand: ClassifiedCommand {
   static let actionClass = ActionClass.local
   static let configuration = CommandConfiguration(
@@ -39,7 +39,7 @@ struct ConflictListCommand: ClassifiedCommand {
   }
 }
 
-/// `glucoport conflict show`: both sides of one conflict, part by part.
+/// `glucoport conflict show`: prints both sides of one conflict, field by field.
 struct ConflictShowCommand: ClassifiedCommand {
   static let actionClass = ActionClass.local
   static let configuration = CommandConfiguration(
@@ -62,7 +62,7 @@ struct ConflictShowCommand: ClassifiedCommand {
   }
 }
 
-/// A conflict as `conflict list --json` prints it; glucoport-json(5) documents its members.
+/// A conflict for `conflict list --json`; glucoport-json(5) documents the members.
 struct ConflictObject: Encodable {
   let guid: String
   let kind: String
@@ -80,7 +80,7 @@ struct ConflictObject: Encodable {
   }
 }
 
-/// A conflict with its sides, as `conflict show --json` prints it.
+/// A conflict with the contents of its sides, for `conflict show --json`.
 struct ConflictSidesObject: Encodable {
   private struct Sides: Encodable {
     let base: JSONFragment?
@@ -104,9 +104,9 @@ struct ConflictSidesObject: Encodable {
   }
 }
 
-/// A conflict as lines of text.
+/// The texts about a conflict.
 enum ConflictText {
-  /// The advice for pending conflicts.
+  /// The sentence that advises a person to resolve the pending conflicts.
   static func pending(_ count: Int) -> String {
     counted(count, "conflict needs", "conflicts need")
       + " a decision; 'glucoport conflict list' shows \(count == 1 ? "it" : "them")"
@@ -119,7 +119,8 @@ enum ConflictText {
       "\(conflict.mine.deviceTime.text.replacing("T", with: " "))  \(kind)\(blanks) \(conflict.guid.prefix(8))  \(reason(conflict))"
   }
 
-  /// The record, when each side was edited, and each different part with its text on every side.
+  /// All lines about a conflict: the record, the times of both edits, and each differing part with its text
+  /// on every side.
   static func lines(_ conflict: RecordConflict) -> [String] {
     var lines = [line(conflict), "  id      \(conflict.guid)"]
     if conflict.cause == .edited {

@@ -8,12 +8,12 @@ import Logbook
 import LogbookStore
 import TemporaryFiles
 
-/// The values of `--keep`.
+/// The values of `--keep`: which side of a conflict becomes the content of the record.
 enum KeptSide: String, ExpressibleByArgument, CaseIterable {
   case mine, theirs, both, newer
 }
 
-/// `glucoport conflict resolve`: resolves one conflict with an edit, which a later upload sends.
+/// `glucoport conflict resolve`: resolves one conflict with an edit. A later upload sends the edit.
 struct ConflictResolveCommand: ClassifiedCommand {
   static let actionClass = ActionClass.deferrable
   static let configuration = CommandConfiguration(
@@ -57,7 +57,7 @@ struct ConflictResolveCommand: ClassifiedCommand {
     try output.finish()
   }
 
-  /// The person's decision; nil for none.
+  /// How the person resolves the conflict, by option or in an editor; nil if the person decides nothing.
   private func resolution(of conflict: RecordConflict) throws -> Resolution? {
     switch keep {
     case .mine: return .mine
@@ -65,7 +65,7 @@ struct ConflictResolveCommand: ClassifiedCommand {
     case .both: return .both(guid: Host.randomUUID())
     case .newer: return try conflict.newer()
     case nil:
-      // Check before the person types fields that would be refused.
+      // A conflict that cannot be resolved by fields is refused before the person types them.
       try conflict.check(.fields(RecordFields()))
       let sheet = ConflictSheet(conflict)
       let text = try TextEditor.edit(sheet.text, name: "conflict.json")
@@ -74,13 +74,14 @@ struct ConflictResolveCommand: ClassifiedCommand {
   }
 }
 
-/// The file in which a person edits the fields of a record. Below them it has the fields of both sides.
+/// The text that a person edits to resolve a conflict: the fields to keep as JSON, followed by the fields of
+/// both sides.
 struct ConflictSheet {
   private let conflict: RecordConflict
 
   init(_ conflict: RecordConflict) { self.conflict = conflict }
 
-  /// The file as JSON; a deleted side is null.
+  /// The text before the edit. A side that was deleted is null.
   var text: String {
     let start = conflict.mine.isDeleted ? conflict.theirs.fields : conflict.mine.fields
     let members = start.values.sorted { $0.key < $1.key }.map {
@@ -98,9 +99,10 @@ struct ConflictSheet {
       """
   }
 
-  /// The fields from the edited file; nil if the file is unchanged or empty.
+  /// The fields that the edited text states; nil if the text is unchanged or empty.
   ///
-  /// - Throws: `Failure`: `badInput` unless it is JSON with such fields, `usage` if no fields are left.
+  /// - Throws: `Failure`: `badInput` if the text is not JSON with valid fields, `usage` if it leaves no
+  ///   field.
   func fields(from text: String) throws -> RecordFields? {
     if text == self.text || text.allSatisfy(\.isWhitespace) { return nil }
     let fields: RecordFields?
@@ -132,12 +134,12 @@ struct ConflictSheet {
   private func side(_ state: RecordState) -> String { state.isDeleted ? "null" : state.fields.json }
 }
 
-/// The editor of the person at the terminal.
+/// Runs the person's editor at the terminal.
 enum TextEditor {
-  /// Lets the person edit a text in a private file, which is removed afterwards.
+  /// Lets the person edit a text in a file that only they can read. The file is removed afterwards.
   ///
-  /// - Parameter name: the end of the file's name, from which an editor determines the type.
-  /// - Throws: `Failure`: `usage` without a terminal or an editor, `inputOutput` if the editor fails.
+  /// - Parameter name: the end of the file's name, from which an editor recognises the type of the text.
+  /// - Throws: `Failure`: `usage` if there is no terminal or no editor, `inputOutput` if the editor fails.
   static func edit(_ text: String, name: String) throws -> String {
     guard Host.isTerminal(STDIN_FILENO), Host.isTerminal(STDOUT_FILENO) else {
       throw Failure(.usage, "--edit needs a terminal; use --keep instead")
@@ -147,7 +149,8 @@ enum TextEditor {
     }
     let path = try write(text, name: name)
     defer { unlink(path) }
-    // The variable may contain options. So a shell reads it, as in all programs that use these variables.
+    // The variable may contain options, so a shell splits it. Other programs with these variables do the
+    // same.
     let status = system("\(editor) \(path.shellQuoted)")
     guard status == 0 else {
       throw Failure(.inputOutput, "the editor '\(displayed(editor))' failed; the conflict is not resolved")
@@ -158,7 +161,7 @@ enum TextEditor {
     return String(decoding: bytes, as: UTF8.self)
   }
 
-  /// Creates the file with mode 0600.
+  /// Creates the file to edit, with the mode 0600, and returns its path.
   private static func write(_ text: String, name: String) throws -> String {
     let folder = FileManager.default.temporaryDirectory.path
     let file = try NamedFile(
@@ -173,16 +176,17 @@ enum TextEditor {
   }
 }
 
-/// One part of a record in which the sides of a conflict differ, with its text on each side. Nil if a side
-/// does not have it.
+/// One part of a record in which the sides of a conflict differ, with its text on each side. A text is nil if
+/// the side lacks the part.
 struct Difference {
-  /// The name of a field, or of a member of the record in glucoport-json(5).
+  /// The name of a field, or of another member of the record in glucoport-json(5).
   let name: String
   let base: String?
   let mine: String?
   let theirs: String?
 
-  /// The different parts: those of the record first, then its fields by name.
+  /// The differing parts of a conflict. Members of the record come before its fields, which are sorted by
+  /// name.
   static func of(_ conflict: RecordConflict) -> [Difference] {
     let (base, mine, theirs) = (conflict.base, conflict.mine, conflict.theirs)
     let parts = ["deleted", "device_time", "entry_guid"].map { name in

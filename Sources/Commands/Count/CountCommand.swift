@@ -5,7 +5,7 @@ import CommandParts
 import Logbook
 import LogbookStore
 
-/// `glucoport count`: commands that decide what counts if two sources state the same.
+/// `glucoport count`: commands that decide what counts if two sources have the same items.
 struct CountCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "count", abstract: "Decide what counts where two sources state the same.",
@@ -24,11 +24,11 @@ struct CountCommand: ParsableCommand {
     defaultSubcommand: CountListCommand.self)
 }
 
-/// A command that decides about two sources or two items.
+/// A command that decides whether two sources or two items both count.
 protocol PairDecision: ClassifiedCommand {
-  /// The decision.
+  /// What the command decides for the pair.
   static var choice: CountDecision.Choice { get }
-  /// The meaning of the decision, as text before the two names.
+  /// The decision in the words of the result, which the two names follow.
   static var meaning: String { get }
   var storeOptions: StoreOptions { get }
   var pair: CountPair { get }
@@ -49,14 +49,14 @@ extension PairDecision {
     try output.finish()
   }
 
-  /// What has no sum after the decision, with the commands that answer it.
+  /// What still cannot be summed after the decision: lines that name the commands which resolve it.
   private func remainingDoubts(_ subject: CountDecision.Subject, _ store: Store) throws -> [String] {
     guard Self.choice == .once, case .sources(let first, let second) = subject else { return [] }
     return try store.sourceDoubts(first, second).flatMap(CountText.lines)
   }
 }
 
-/// `glucoport count both`: both of two sources or two items count.
+/// `glucoport count both`: makes two sources or two items both count.
 struct CountBothCommand: PairDecision {
   static let choice = CountDecision.Choice.both
   static let meaning = "both count"
@@ -70,8 +70,8 @@ struct CountBothCommand: PairDecision {
   @OptionGroup var pair: CountPair
 }
 
-/// `glucoport count once`: two items are one fact. Two sources count by the rule, and what it cannot match has
-/// no sum.
+/// `glucoport count once`: makes two items count as one fact. For two sources, it restores the rule for
+/// counting once, and their unmatched items have no sum.
 struct CountOnceCommand: PairDecision {
   static let choice = CountDecision.Choice.once
   static let meaning = "counted once"
@@ -88,7 +88,7 @@ struct CountOnceCommand: PairDecision {
   @OptionGroup var pair: CountPair
 }
 
-/// `glucoport count only`: only one source counts for a kind.
+/// `glucoport count only`: makes only one source count for a kind of items.
 struct CountOnlyCommand: ClassifiedCommand {
   static let actionClass = ActionClass.deferrable
   static let configuration = CommandConfiguration(
@@ -136,9 +136,9 @@ struct CountOnlyCommand: ClassifiedCommand {
     try output.finish()
   }
 
-  /// If the source has no item of the kind, choosing it would leave out everything.
+  /// Refuses a source that has no item of the kind: choosing it would leave out all items of the kind.
   ///
-  /// - Throws: `Failure` of category `missingInput`.
+  /// - Throws: `Failure` of category `missingInput` for such a source.
   private func requireItems(of name: String, _ store: Store) throws {
     let sources = try store.countingSourcesByKind()[kind] ?? []
     if sources.contains(where: { $0.isNamed(name) }) { return }
@@ -153,7 +153,7 @@ struct CountOnlyCommand: ClassifiedCommand {
 
 extension CountableItem.Kind: ExpressibleByArgument {}
 
-/// The two sources or the two items that a decision is about.
+/// The two arguments of a decision: the names of two sources, or the ids of two items.
 struct CountPair: ParsableArguments {
   @Argument(help: "A source, as 'glucoport count list' names it, or the id of an item.")
   var first: String
@@ -164,12 +164,13 @@ struct CountPair: ParsableArguments {
   @Flag(help: "Print nothing on success.")
   var quiet = false
 
-  /// Both names for messages.
+  /// Both names, as messages show them.
   var names: String { "\(displayed(first)) and \(displayed(second))" }
 
-  /// The subject in a store.
+  /// What the decision is about: the two sources or items that the arguments name in this store.
   ///
-  /// - Throws: `Failure`: `missingInput` for an unknown word, `usage` for two that do not belong together.
+  /// - Throws: `Failure`: `missingInput` for an unknown name, `usage` for two names that a decision cannot
+  ///   join.
   func subject(_ store: Store) throws -> CountDecision.Subject {
     switch (try Self.item(first, store), try Self.item(second, store)) {
     case (let one?, let other?):
@@ -189,14 +190,16 @@ struct CountPair: ParsableArguments {
     }
   }
 
-  /// Of one source everything counts, except copies from a second export of it.
+  /// Refuses a pair that is one source twice, unless the source has copies from a second export. Otherwise,
+  /// all of its items count in any case.
   private func requireCopies(_ name: String, _ store: Store) throws {
     let copies = try store.ownCopies(since: nil, until: nil, CountingRules())
     if copies.sources.contains(where: { $0.isNamed(name) }) { return }
     throw Failure(.usage, "\(displayed(first)): one source; everything that it states counts")
   }
 
-  /// A format and a part of it may be the same source, of which everything counts.
+  /// Refuses two names that mean one source, such as a format and the only part of it. All items of one
+  /// source count in any case.
   private func requireTwoSources(_ name: String, _ other: String, _ store: Store) throws {
     guard name.prefix(while: { $0 != "/" }) == other.prefix(while: { $0 != "/" }) else { return }
     let isPair = try store.countingSourcesByKind().values.contains { sources in
@@ -206,7 +209,7 @@ struct CountPair: ParsableArguments {
     if !isPair { throw Failure(.usage, "\(names): both name one source; everything that it states counts") }
   }
 
-  /// The item with an id; nil for a word that is not an id.
+  /// The item whose id is given; nil if the word is not an id.
   private static func item(_ word: String, _ store: Store) throws -> CountableItem? {
     if let reading = try store.reading(at: word) { return try countable(CountableItem(reading), word) }
     let isGuidStart = word.count >= 4 && word.allSatisfy { $0.isHexDigit || $0 == "-" }
@@ -225,10 +228,10 @@ struct CountPair: ParsableArguments {
     return item
   }
 
-  /// The name of a source in a decision. A person can name the source by its format, by its part, or by both.
+  /// The name under which a decision stores a source. A person can type its format, its part, or both.
   ///
-  /// - Throws: `Failure`: `missingInput` if the store has no such source, since the decision would have no
-  ///   effect; `usage` if the word names several parts.
+  /// - Throws: `Failure`: `missingInput` for an unknown source, since the decision would have no effect;
+  ///   `usage` if the word names several parts.
   static func sourceName(_ word: String, _ store: Store) throws -> String {
     let (sources, folded) = (try store.countingSources(), word.lowercased())
     if sources.contains(where: { $0.isNamed(folded) }) { return folded }

@@ -5,7 +5,7 @@ import CommandParts
 import Logbook
 import LogbookStore
 
-/// `glucoport count list`: the sources of a logbook, and the decisions.
+/// `glucoport count list`: lists the sources of a logbook, and what was decided about them.
 struct CountListCommand: ClassifiedCommand {
   static let actionClass = ActionClass.local
   static let configuration = CommandConfiguration(
@@ -32,7 +32,7 @@ struct CountListCommand: ClassifiedCommand {
   }
 }
 
-/// `glucoport count remove`: replaces a decision by the rule.
+/// `glucoport count remove`: removes a decision, so that the rule decides again.
 struct CountRemoveCommand: ClassifiedCommand {
   static let actionClass = ActionClass.deferrable
   static let configuration = CommandConfiguration(
@@ -62,17 +62,18 @@ struct CountRemoveCommand: ClassifiedCommand {
   }
 }
 
-/// How many items of the last two weeks with any are left out of figures because another source states them, too.
+/// How many items figures leave out because another source has them, too, in the two weeks that end with the
+/// newest item.
 struct LeftOutCount {
-  /// Items that another source states, too.
+  /// The number of items that another source has, too.
   private(set) var doubled = 0
-  /// Finger sticks that are the own values of a sensor.
+  /// The number of finger sticks that only repeat a sensor's values.
   private(set) var sensorCopies = 0
 
-  /// The weeks that `stats` shows without options.
+  /// The length of the period in seconds, which is that of `stats` without options.
   private static let seconds: Int64 = 14 * 86400
 
-  /// Nothing.
+  /// Starts with zero items.
   init() {}
 
   static func recent(_ store: Store) throws -> LeftOutCount {

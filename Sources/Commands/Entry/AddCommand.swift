@@ -5,7 +5,7 @@ import CommandParts
 import Logbook
 import LogbookStore
 
-/// `glucoport add`: adds one entry with all items of one moment.
+/// `glucoport add`: stores one entry, which can have several items of one moment.
 struct AddCommand: AsyncParsableCommand, ClassifiedCommand {
   static let actionClass = ActionClass.deferrable
   static let configuration = CommandConfiguration(
@@ -69,7 +69,7 @@ struct AddCommand: AsyncParsableCommand, ClassifiedCommand {
     try output.finish()
   }
 
-  /// Adds the items and returns them.
+  /// Adds the typed entry and returns its items.
   private func add(_ output: Output) throws -> [StoredItem] {
     let words = try EntryWords(entry, unit: try storeOptions.existing()?.displayUnit())
     try words.requireWhole(entry)
@@ -79,7 +79,7 @@ struct AddCommand: AsyncParsableCommand, ClassifiedCommand {
     return try EntryEditor(store, at: Host.now()).add([draft.entry(.random)]).flatMap(\.items)
   }
 
-  /// Corrects an entry and returns its items.
+  /// Changes a stored entry as the words and options state, and returns its items.
   private func correct(_ id: String, _ output: Output) throws -> [StoredItem] {
     let store = try storeOptions.open(.importer)
     let words = try EntryWords(entry, unit: store.displayUnit())
@@ -103,7 +103,7 @@ struct AddCommand: AsyncParsableCommand, ClassifiedCommand {
     try Confirmation.require(question, otherwise: nothing, output)
   }
 
-  /// Prints the result for an item: one line, or the object of `show --json`.
+  /// Prints the result for an item: one line, or with `--json` the object of `show --json`.
   private func show(_ done: String, _ item: StoredItem, _ store: Store, _ output: Output) throws {
     if result.quiet { return }
     if result.json { return try ItemDetails(store).write(item, asJSON: true, output) }
@@ -124,20 +124,20 @@ struct AddCommand: AsyncParsableCommand, ClassifiedCommand {
   }
 }
 
-/// The new content of a corrected entry. The words and options change what they name; everything else stays.
+/// The changes to an entry that a person corrects. Only what the words and options name is changed.
 struct EntryCorrection {
   private let entry: StoredEntry
   private let words: EntryWords
   private let options: EntryOptions
   private let zone: LogbookZone
   private var revision = EntryRevision()
-  /// The identities of hidden readings, and those of their replacements.
+  /// For each hidden reading, the identity of the reading that replaces it.
   private var replaced: [String: String] = [:]
 
-  /// The entry of an item, or the last one that was typed in the store.
+  /// The entry to which an item belongs, or the entry that was last typed in the store.
   ///
-  /// - Parameter id: `LAST`, or the id of an item.
-  /// - Throws: `Failure` of category `missingInput` if there is none.
+  /// - Parameter id: the id of an item, or `LAST`.
+  /// - Throws: `Failure` of category `missingInput` if no such item or entry exists.
   static func entry(_ id: String, _ store: Store) throws -> StoredEntry {
     guard id == "LAST" else {
       let item: StoredItem =
@@ -153,7 +153,8 @@ struct EntryCorrection {
     return entry
   }
 
-  /// - Throws: `Failure` of category `usage` for a reading that was not typed, and if nothing changes.
+  /// - Throws: `Failure` of category `usage` if a device took a reading of the entry, or if the words and
+  ///   options name nothing.
   static func revision(
     of entry: StoredEntry, _ words: EntryWords, _ options: EntryOptions, zone: LogbookZone
   ) throws -> EntryRevision {
@@ -187,7 +188,7 @@ struct EntryCorrection {
     options.at?.placed(zone: zone, now: Host.now())
   }
 
-  /// The time of the items that are added to the entry.
+  /// The time of new items. It is that of the options, else that of the stored entry.
   private var addedPlace: (time: DeviceTime, placement: Placement) {
     if let place { return place }
     if let first = entry.records.first { return (first.deviceTime, first.placement) }
@@ -240,7 +241,7 @@ struct EntryCorrection {
     }
   }
 
-  /// The index of the record with the text of the entry.
+  /// The index of the record that has the entry's text; nil if there is none.
   private var textPlace: Int? {
     entry.records.firstIndex { $0.entryGuid == nil && $0.kind.details?.field("text") != nil }
   }
@@ -284,7 +285,8 @@ struct EntryCorrection {
         revision.added.records[0].draft.fields["text"] = .text(text)
       }
     }
-    // An entry that belongs to another one, such as the dose of a meal, stays part of that one.
+    // If the entry belongs to another one, as a dose belongs to a meal, the new records belong to that one,
+    // too.
     let stored = entry.records.first.map { $0.entryGuid ?? $0.guid }
     let first = stored ?? revision.added.records.first?.guid
     for index in revision.added.records.indices where revision.added.records[index].guid != first {

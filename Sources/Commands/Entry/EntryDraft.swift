@@ -4,17 +4,17 @@ import CommandParts
 import Logbook
 import LogbookStore
 
-/// The ids of the items of one entry: random, or derived from a line. A line that states its complete time
-/// means the same each time it is read. So a file of lines can be read again and again.
+/// Chooses the ids of an entry's items: random ones, or ones that are derived from the typed line. Equal
+/// lines with a complete time get the same ids at each run, so a file of lines can be read repeatedly.
 struct EntryIDs {
   private let line: [String]
 
-  /// Random ids.
+  /// Gives each item a random id.
   static let random = EntryIDs(line: [])
 
-  /// Ids derived from a line.
+  /// Derives the ids from a line.
   ///
-  /// - Parameter number: the number of equal lines before it in the input.
+  /// - Parameter number: how many equal lines precede this one in the input, so that each gets other ids.
   init(line: String, number: Int) { self.line = ["typed-line", line, String(number)] }
 
   private init(line: [String]) { self.line = line }
@@ -26,28 +26,29 @@ struct EntryIDs {
   func tick(_ kind: ReadingKind) -> Int64 {
     if line.isEmpty { return Host.randomTick() }
     let bytes = Digest.uuidBytes(of: line + ["reading", kind.name])
-    // Eight bytes of a UUID without the bytes of its version are as good as random.
+    // Eight bytes of the UUID, without those that have its version. They are as evenly distributed as random
+    // bytes.
     let number = (Array(bytes[0..<6]) + [bytes[7], bytes[9]]).reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
     let ticks = Device.typedTicks
     return ticks.lowerBound + Int64(number % UInt64(ticks.upperBound - ticks.lowerBound))
   }
 }
 
-/// An entry with its time, from the words.
+/// An entry to be added, from its typed words and options.
 struct EntryDraft {
   private let words: EntryWords
   private let marks: ReadingMarks
   private let time: DeviceTime
   private let placement: Placement
 
-  /// - Parameter zone: the zone of the logbook, for a time without an offset.
+  /// - Parameter zone: the zone of the logbook, which applies to a time without an offset.
   init(_ words: EntryWords, _ options: EntryOptions, zone: LogbookZone) {
     self.words = words
     marks = options.readingMarks
     (time, placement) = (options.at ?? .now).placed(zone: zone, now: Host.now())
   }
 
-  /// One line for each item, for the confirmation question.
+  /// One line for each item of the entry, which a person sees before the question whether to add it.
   var lines: [String] {
     let shown = time.text.replacing("T", with: " ")
     let readings = words.readings.map { reading in
@@ -59,9 +60,9 @@ struct EntryDraft {
       }
   }
 
-  /// The items with their ids.
+  /// The items of the entry, with their ids.
   func entry(_ ids: EntryIDs) -> TypedEntry {
-    // Random ids differ at each call.
+    // The readings are made only once, since random ids differ at each call.
     let readings = words.readings.map { reading($0, ids) }
     return TypedEntry(readings: readings.map { ($0, .typed) }, records: records(ids, of: readings.first))
   }
@@ -88,7 +89,8 @@ struct EntryDraft {
     return records.map { (draft: $0.0, guid: $0.1) }
   }
 
-  /// A text without amounts: it belongs to the reading, or is a note.
+  /// The record for a text without amounts. It annotates the reading of the entry, or is a note if there is
+  /// none.
   private func textRecord(_ text: String, _ ids: EntryIDs, of reading: Reading?) -> (RecordDraft, String) {
     var fields = RecordFields(["text": .text(text)])
     guard words.readings.isEmpty else {

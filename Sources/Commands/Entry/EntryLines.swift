@@ -6,10 +6,10 @@ import Glibc
 import Logbook
 import LogbookStore
 
-/// Entries from the lines of standard input: each is answered when it is stored, so that a program at the other end of the
-/// pipe knows.
+/// Adds entries from the lines of standard input. Each line is answered when it is stored, so that a program
+/// at the other end of the pipe knows what is stored.
 final class EntryLines {
-  /// The maximum number of lines that are kept until the end of the input.
+  /// The maximum number of lines that are kept in memory until the end of the input.
   private static let maxHeld = 100_000
 
   private(set) var refused = 0
@@ -24,7 +24,7 @@ final class EntryLines {
   private var held: [(line: Int, entry: TypedEntry)] = []
   private var items: [StoredItem] = []
 
-  /// - Parameter keepsItems: whether `run` returns the items that were added, all of which are then in memory.
+  /// - Parameter keepsItems: whether `run` returns the added items. They are then all kept in memory.
   init(
     _ storeOptions: StoreOptions, isStrict: Bool, keepsItems: Bool, _ result: RecordOutputOptions,
     _ output: Output
@@ -33,9 +33,9 @@ final class EntryLines {
     (self.result, self.output) = (result, output)
   }
 
-  /// Stores the entries; returns the items that were added, if they are kept.
+  /// Stores the entries until the input ends. Returns the added items, or none unless they are kept.
   ///
-  /// Every line is stored, even if its answer cannot be written: what was typed is worth more than the answer.
+  /// Every line is stored, even if its answer cannot be written: typed data is worth more than the answer.
   func run() throws -> [StoredItem] {
     Host.outlivesReader()
     var lines = LineReader(descriptor: STDIN_FILENO)
@@ -50,7 +50,7 @@ final class EntryLines {
         case nil: break
         case .correction(let revision)?: try correct(revision, number)
         case .entry(let entry)?:
-          // What belongs to an entry may be listed before it.
+          // A record may belong to an entry in a later line, so it waits for the end of the input.
           if isStrict || entry.belongsToOthers { try hold(entry, number) } else { try add([(number, entry)]) }
         }
       }
@@ -60,9 +60,9 @@ final class EntryLines {
     return items
   }
 
-  /// Processes a line, and answers with the reason if the line is refused.
+  /// Runs the work for a line. If the line is refused, the reason becomes its answer.
   ///
-  /// - Parameter line: returns the number of the line that is at work.
+  /// - Parameter line: returns the number of the line to refuse.
   private func answering(_ line: () -> Int, _ work: () throws -> Void) throws {
     do {
       try work()
@@ -71,12 +71,13 @@ final class EntryLines {
     }
   }
 
-  /// Whether other lines may still be stored.
+  /// Whether a failure concerns only one line, so that the next ones can still be stored.
   private static func isOfLine(_ failure: Failure) -> Bool {
     [.usage, .badInput, .missingInput].contains(failure.category)
   }
 
-  /// The store, open for reading at least; nil until it exists. It is opened once, not for each line.
+  /// The store, opened at least for reading; nil if it does not exist yet. It is opened only once, since
+  /// there may be many lines.
   private func knownStore() throws -> Store? {
     if let known = store ?? reader { return known }
     reader = try storeOptions.existing()
@@ -97,7 +98,7 @@ final class EntryLines {
     held.append((line, entry))
   }
 
-  /// Stores the kept lines, entries before the records that belong to them.
+  /// Stores the lines that were kept, with entries before the records that belong to them.
   private func addHeld() throws {
     let sorted = held.filter { !$0.entry.belongsToOthers } + held.filter(\.entry.belongsToOthers)
     guard !sorted.isEmpty else { return }
@@ -109,7 +110,7 @@ final class EntryLines {
     if refused == 0 {
       try answering({ sorted[place].line }) {
         if try knownStore() == nil {
-          // Lines that the store refuses leave no new store.
+          // The lines are first added to a temporary store, so that refused lines do not create a new store.
           let trial = try Store.scratch(copyOf: nil, zone: storeOptions.zone())
           _ = try EntryEditor(trial, at: Host.now()).add(sorted.map(\.entry)) { place = $0 }
         }
@@ -121,7 +122,7 @@ final class EntryLines {
     }
   }
 
-  /// - Parameter reached: receives the place of each entry before it is stored.
+  /// - Parameter reached: gets the index of each entry before the entry is stored.
   private func add(
     _ entries: [(line: Int, entry: TypedEntry)], reached: (Int) -> Void = { _ in }
   ) throws {
@@ -133,7 +134,7 @@ final class EntryLines {
     try answer(line, try EntryEditor(openStore(), at: Host.now()).revise(revision), word: "edited")
   }
 
-  /// - Parameter word: what was done, unless the store had all of it.
+  /// - Parameter word: what was done, for an entry that the store did not have already.
   private func answer(_ line: Int, _ outcome: EntryEditor.Outcome, word: String) throws {
     if outcome.isNew, keepsItems { items += outcome.items }
     if result.quiet { return }
@@ -151,7 +152,7 @@ final class EntryLines {
     }
   }
 
-  /// Whether it is hidden or deleted, as after `undo`.
+  /// Whether an item is hidden or deleted, for example after `undo`.
   private static func isInvisible(_ item: StoredItem) -> Bool {
     switch item {
     case .reading(let reading): reading.isWithdrawn
@@ -170,13 +171,13 @@ final class EntryLines {
       orLines: [text])
   }
 
-  /// What a line states.
+  /// What a line asks for: a new entry or the correction of a stored one.
   private enum Content {
     case entry(TypedEntry)
     case correction(EntryRevision)
   }
 
-  /// The content of a line; nil for an empty line or a comment.
+  /// Reads a line; nil if it is empty or a comment.
   private func content(_ text: Substring) throws -> Content? {
     let text = text.trimmingSuffix(while: \.isWhitespace).drop(while: \.isWhitespace)
     guard let first = text.first, first != "#" else { return nil }
@@ -209,7 +210,7 @@ final class EntryLines {
   private func correction(
     _ id: String, _ words: EntryWords, _ options: EntryOptions, _ store: Store?, _ zone: LogbookZone
   ) throws -> EntryRevision {
-    // The lines before it are not stored yet, and what they would change is not known.
+    // With `--strict`, the lines before this one are not stored yet, so the entry to correct may be missing.
     if isStrict {
       throw Failure(.usage, "--strict stores all lines at once; correct an entry in a run without it")
     }
@@ -229,7 +230,7 @@ final class EntryLines {
     }
   }
 
-  /// The words of a line. A quotation mark at the beginning of a word keeps its blanks together.
+  /// Splits a line into words at blanks. Quotation marks around a word keep its blanks.
   static func words(_ text: String) throws -> [String] {
     var (words, rest) = ([String](), text[...])
     while true {
@@ -252,12 +253,12 @@ final class EntryLines {
 }
 
 extension TypedEntry {
-  /// Whether it needs an entry that is not part of it.
+  /// Whether the entry belongs to another one, which must be stored first.
   fileprivate var belongsToOthers: Bool { records.first?.draft.entryGuid != nil }
 }
 
 extension String {
-  /// The text without the mark with which some editors begin a file.
+  /// The text without the byte-order mark with which some editors begin a file.
   fileprivate var withoutByteOrderMark: Substring {
     unicodeScalars.first == "\u{FEFF}" ? Substring(unicodeScalars.dropFirst()) : self[...]
   }
@@ -271,7 +272,7 @@ extension Substring {
   }
 }
 
-/// What `add - --json` prints of a line; glucoport-json(5) documents its members.
+/// The answer to one line for `add - --json`; glucoport-json(5) documents the members.
 struct EntryLineObject: Encodable {
   let line: Int
   let outcome: String
@@ -280,20 +281,20 @@ struct EntryLineObject: Encodable {
   let ids: [String]
   let reason: String?
 
-  /// The object as text, of a line that is not refused.
+  /// The answer as text, for a line that was not refused.
   var text: String {
     let state = withdrawn ? ", withdrawn" : differs ? ", differs" : ""
     return "line \(line): \(outcome)\(state) \(ids.joined(separator: " "))"
   }
 }
 
-/// Reads lines of limited length as they arrive.
+/// Reads lines from a file descriptor as they arrive, and limits their length.
 struct LineReader {
-  /// Far more than a record can have.
+  /// The maximum length of a line in bytes. It is far more than any record needs.
   static let maxBytes = 256 << 10
 
   struct Line {
-    /// Nil for a line that is too long or not UTF-8.
+    /// The text of the line; nil if the line is too long or not valid UTF-8.
     let text: String?
   }
 
@@ -303,9 +304,9 @@ struct LineReader {
 
   init(descriptor: Int32) { self.descriptor = descriptor }
 
-  /// The next line; nil after the last one.
+  /// Waits for the next line; nil at the end of the input.
   ///
-  /// - Throws: `Failure` of category `inputOutput`.
+  /// - Throws: `Failure` of category `inputOutput` if the input cannot be read.
   mutating func next() throws(Failure) -> Line? {
     var isTooLong = false
     while true {

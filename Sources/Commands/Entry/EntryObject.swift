@@ -6,7 +6,7 @@ import Formats
 import Logbook
 import LogbookStore
 
-/// A line of `add -` as JSON: an object of `list --format ndjson`. Only the value or the fields are required.
+/// A JSON line of `add -`, in the form of `list --format ndjson`. Only the value or the fields are required.
 struct EntryObject {
   private var texts: [String: String] = [:]
   private var numbers: [String: Double] = [:]
@@ -15,17 +15,17 @@ struct EntryObject {
   private var fields = RecordFields()
   private var isDeleted = false
   private var isWithdrawn = false
-  /// The first member that no object of this program has.
+  /// The name of the first unknown member; nil if there is none.
   private var unknown: String?
 
-  /// Members that `list` and `show` print, and that say nothing about a new item.
+  /// The members that `list` and `show` print and that do not describe a new item. They are ignored.
   private static let others = Set(
     GlucoportColumns.names + [
       "id", "ingest", "uploaded", "state", "reason", "refused", "revisions", "clock", "version",
       "version_synced",
     ])
 
-  /// - Throws: `Failure` of category `badInput` if the text is not such an object.
+  /// - Throws: `Failure` of category `badInput` if the text is not a JSON object with valid members.
   init(json text: String) throws {
     var object = EntryObject()
     do throws(JSONError) {
@@ -68,10 +68,9 @@ struct EntryObject {
     return true
   }
 
-  /// The entry of the object.
+  /// The entry that the object describes.
   ///
-  /// - Parameter ids: ids for items that state none, if the object has a time; without a time, random ones
-  ///   are used.
+  /// - Parameter ids: gives ids to items without one. If the object has no time, random ids are used instead.
   func entry(_ ids: EntryIDs, zone: LogbookZone) throws -> TypedEntry {
     guard !isDeleted else {
       throw Failure(.badInput, "a deleted record cannot be added; 'glucoport import' takes over deletions")
@@ -96,7 +95,7 @@ struct EntryObject {
     return entry
   }
 
-  /// The time that the device showed, or else the instant; now for an object with neither.
+  /// The time of the entry: the shown time of the object, else its instant, else the present.
   private func place(_ zone: LogbookZone) throws -> (time: DeviceTime, placement: Placement) {
     guard let time = texts["device_time"] ?? texts["time"] else {
       return TimeArgument.now.placed(zone: zone, now: Host.now())
@@ -204,7 +203,8 @@ extension EntryObject {
     return (draft, guid ?? ids.guid(kind))
   }
 
-  /// A typing mistake would lose the amount: lists, totals and reports only read the fields of the kind.
+  /// The failure for an unknown field. It must be refused: lists and totals read only known fields, so a
+  /// typing error would lose the amount.
   private static func unknownField(_ name: String, of kind: RecordKind) -> Failure {
     let known = kind.fields.map(\.name)
     let near =

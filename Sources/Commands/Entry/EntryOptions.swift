@@ -5,13 +5,13 @@ import CommandParts
 import Formats
 import Logbook
 
-/// The words and options of one entry, for `add` and for each line of `add -`.
+/// The words and options that describe one entry, for `add` and for each line of `add -`.
 struct EntryOptions: ParsableArguments {
-  /// The marks that a person can state for a finger stick. Only devices and imports state the others.
+  /// The marks that a person can give to a finger stick. The other marks come only from devices and imports.
   static let marks: ReadingMarks = [
     .beforeMeal, .afterMeal, .fasting, .bedtime, .calibration, .controlSolution,
   ]
-  /// The kinds of readings that a person can type. A sensor's history is only imported.
+  /// The kinds of readings that a person can type. The stored values of a sensor can only be imported.
   static let kinds: [ReadingKind] = [.smbg, .scan, .ketone]
 
   @Argument(
@@ -60,11 +60,11 @@ struct EntryOptions: ParsableArguments {
     }
   }
 
-  /// The marks of a typed reading.
+  /// The marks of the entry's readings: those of the options, and the mark for typed readings.
   var readingMarks: ReadingMarks { (ReadingMarks(names: mark) ?? []).union(.manual) }
 }
 
-/// One line of `add -`, in the syntax of the command.
+/// A line of `add -` that has the words and options of the command.
 struct EntryLine: ParsableArguments {
   @OptionGroup var options: EntryOptions
 

@@ -4,16 +4,16 @@ import CommandParts
 import Formats
 import Logbook
 
-/// The meaning of the words of an entry: amounts by their units, numbers without a unit as glucose,
-/// everything else as text.
+/// Reads the words of an entry. A number with a unit is an amount, a number without one is glucose, and all
+/// other words are text.
 struct EntryWords {
-  /// A reading from the words.
+  /// A reading that the words state.
   struct TypedValue: Hashable {
     let kind: ReadingKind
     let measurement: Measurement
   }
 
-  /// The kinds of records with amounts, in the order in which they are stored: food comes before its insulin.
+  /// The kinds of records that have amounts. They are stored in this order, so food precedes its insulin.
   static let recordKinds: [RecordKind] = [.food, .insulin, .exercise]
 
   private static let ketoneWords = ["ketones", "ketone"]
@@ -23,26 +23,26 @@ struct EntryWords {
   ]
 
   private(set) var readings: [TypedValue] = []
-  /// The fields of records from the words, by kind.
+  /// The fields that the words set, for each kind of record.
   private(set) var changes: [RecordKind: FieldChanges] = [:]
-  /// The text; nil for none.
+  /// The text of the entry; nil if there is none.
   private(set) var text: String?
-  /// The subtype of a note; nil for none.
+  /// The subtype of the note; nil if none is given.
   private(set) var noteSubtype: String?
   private let unit: GlucoseUnit?
   private let isForced: Bool
   private let kind: ReadingKind
-  /// The words of the text so far.
+  /// The words that were read as text so far.
   private var texts: [String] = []
-  /// The word directly before, if it is not an amount: it may name the next number.
+  /// The last word, unless it was an amount. It may name the next number, as in 'insulin 4'.
   private var wordBefore: String?
 
-  /// - Parameter unit: the unit of the setting; nil for none.
-  /// - Throws: `Failure` of category `usage` for words without a meaning, or with two.
+  /// - Parameter unit: the glucose unit of the settings; nil if none is set.
+  /// - Throws: `Failure` of category `usage` if a word has no meaning, or if it can have two.
   init(_ options: EntryOptions, unit: GlucoseUnit?) throws {
     (self.unit, isForced) = (unit, options.force)
     kind = options.kind.flatMap { ReadingKind(name: $0) } ?? .smbg
-    // '4.5 U' may be one word, and a text with blanks stays one.
+    // A word such as '4.5 U' is split at the blank, since it begins with a number. A text keeps its blanks.
     var rest = options.words.map(Self.trimmed).flatMap { word in
       Self.beginsNumber(word[...]) ? word.split(separator: " ").map(String.init) : [word]
     }[...]
@@ -80,10 +80,10 @@ struct EntryWords {
     try take(options)
   }
 
-  /// Whether they have no content.
+  /// Whether the words state neither a reading, nor an amount, nor a text.
   var isEmpty: Bool { readings.isEmpty && changes.isEmpty && text == nil }
 
-  /// Refuses words that look like a text, but that a person means as a value or as a mark.
+  /// Refuses words that would be stored as text, although a person probably means a value or a mark.
   private func requireText(_ options: EntryOptions) throws {
     if let word = texts.first?.lowercased(), ["lo", "hi"].contains(word) {
       throw Failure(
@@ -112,7 +112,8 @@ struct EntryWords {
     return isDigit(first) || isSign && word.utf8.dropFirst().first.map(isDigit) == true
   }
 
-  /// Whether a word begins as a number that is written with a sign or in the digits of another script, or that is a fraction.
+  /// Whether a word is a number in a form that is not read: with a sign, in digits of another script, or a
+  /// fraction sign.
   private static func isUnreadableNumber(_ word: String) -> Bool {
     let scalars = word.unicodeScalars.drop { "+-\u{2212}\u{2013}".unicodeScalars.contains($0) }
     let category = scalars.first?.properties.generalCategory
@@ -127,7 +128,7 @@ struct EntryWords {
 
   private static func isDigit(_ byte: UInt8) -> Bool { byte >= 0x30 && byte <= 0x39 }
 
-  /// A number, and the text directly after it.
+  /// Splits a word into the number at its start, and the rest as its unit.
   private static func parts(of word: String) -> (number: String, unit: String) {
     let number = word.prefix { $0.isASCII && ($0.isNumber || $0 == "." || $0 == ",") }
     return (String(number), String(word.dropFirst(number.count)))
@@ -137,7 +138,7 @@ struct EntryWords {
 // MARK: - Amounts
 
 extension EntryWords {
-  /// The units of record fields in lower case, with their meaning.
+  /// The field that each unit of a record sets. The keys are in lower case.
   private static let recordUnits:
     [String: (kind: RecordKind, unit: RecordField.TypedUnit, field: RecordField)] =
       recordKinds.reduce(into: [:]) { units, kind in
@@ -170,7 +171,8 @@ extension EntryWords {
           "'\(displayed("\(number) \(next)"))' may be a glucose value and a text, or a text; write \(Self.asGlucose(number)) for glucose, or --note for a text"
         )
       }
-      // Also '140 blood pressure', but not '6.1 before exercise'.
+      // The measure may have two words, as in '140 blood pressure'. With more, '6.1 before exercise' would be
+      // refused.
       let named = rest.first?.lowercased() == "blood" ? 2 : 1
       let following = rest.prefix { !Self.beginsNumber($0[...]) }.prefix(named)
       if let measure = following.first(where: OtherMeasure.isNamed) { throw Self.unclear(number, measure) }
@@ -195,7 +197,7 @@ extension EntryWords {
     }
   }
 
-  /// Refuses a number without a unit that the words before it may name: 'insulin 4' is a dose.
+  /// Refuses a number without a unit if words before it may name it: 'insulin 4' is a dose, and not glucose.
   private func requireUnnamed(_ number: String) throws {
     if let wordBefore, !isSubtypeOfDose { throw Self.unclear(number, wordBefore) }
     if let measure = texts.first(where: OtherMeasure.isNamed) { throw Self.unclear(number, measure) }
@@ -208,20 +210,21 @@ extension EntryWords {
     )
   }
 
-  /// The number with the unit in which it may be glucose.
+  /// The number with a glucose unit that fits it, for the advice in a message.
   private static func asGlucose(_ number: String) -> String {
     let isMillimoles = Double(number.replacing(",", with: ".")).map(typedMillimoles.contains) ?? true
     return number + (isMillimoles ? "mmol" : "mg/dL")
   }
 
-  /// Whether the word directly before is the subtype of a dose that is given already: '4.5U rapid 6.1'.
+  /// Whether the last word is the subtype of a dose that was already read, as in '4.5U rapid 6.1'.
   private var isSubtypeOfDose: Bool {
     guard let wordBefore, let values = changes[.insulin]?.values else { return false }
     return RecordKind.insulin.details?.subtypes.contains(wordBefore.lowercased()) == true
       && (values["units"] != nil || values["rate"] != nil)
   }
 
-  /// Whether a number and the next word may be one number with a blank in it: '1 000 steps', or '4 5U' for 4.5.
+  /// Whether a number and the next word may be one number with a blank in it: '1 000 steps', or '4 5U' as
+  /// 4.5.
   private static func mayBeOne(_ number: String, _ next: String) -> Bool {
     guard beginsNumber(next[...]), number.utf8.allSatisfy(isDigit) else { return false }
     let digits = next.utf8.prefix(while: isDigit)
@@ -229,7 +232,7 @@ extension EntryWords {
       || Double(number).map(typedMillimoles.contains) == true
   }
 
-  /// The fields with amounts of thousands, in which a point may divide groups of digits.
+  /// The fields whose amounts can exceed a thousand, so that a point may divide groups of digits.
   private static let groupedFields: Set<String> = ["steps", "energy"]
 
   private static func requireUngrouped(_ text: String) throws {
@@ -246,17 +249,18 @@ extension EntryWords {
       .usage, "'\(displayed(text))' may be a number with thousands or a decimal one; write \(remedy)")
   }
 
-  /// Whether a number counts the next word, as in '2 rolls'.
+  /// Whether a number may be a count of what the next word names, as in '2 rolls'.
   private static func mayCount(_ number: String, _ next: String) -> Bool {
     let isText =
       !beginsNumber(next[...]) && RecordKind.insulin.details?.subtypes.contains(next.lowercased()) != true
     return isText && number.utf8.allSatisfy(isDigit) && number.utf8.count <= 2
   }
 
-  /// Whether a word after a number may be a unit, which makes the number no glucose: '4.5 IE' is a dose.
+  /// Whether the word after a number may be an unknown unit. The number is then not glucose: '4.5 IE' is a
+  /// dose.
   private static func maybeUnit(_ word: String) -> Bool {
     if word.isEmpty || beginsNumber(word[...]) { return false }
-    // Small letters may take fewer bytes, so that the places of both texts differ.
+    // A lowercase letter may have another length in UTF-8, so positions in one text do not fit the other.
     let small = word.lowercased()
     let end = small.lastIndex { !".,;:".contains($0) }
     let name = small.prefix(through: end ?? small.startIndex)
@@ -265,7 +269,7 @@ extension EntryWords {
       || name != small && isUnit(String(name))
   }
 
-  /// Units in other words than those that this command takes.
+  /// Words for units that this command does not read, in several languages.
   private static let foreignUnits: Set<String> = [
     "unit", "units", "einheit", "einheiten", "unité", "unités", "unites", "unidad", "unidades", "bolus",
     "basal",
@@ -286,7 +290,7 @@ extension EntryWords {
       "'\(displayed(unit))' in '\(displayed(word))' is not a unit. \(near)Units are \(alternatives(units)); for a text write --note \(word.shellWord)"
   }
 
-  /// A number with a decimal point, whether it is typed with a point or a comma.
+  /// The number with a decimal point instead of a decimal comma.
   private static func pointed(_ text: String) throws -> String {
     let parts = text.split(separator: ",", omittingEmptySubsequences: false)
     guard parts.count == 2 else { return text }
@@ -306,14 +310,15 @@ extension EntryWords {
 // MARK: - Readings
 
 extension EntryWords {
-  /// The range of typed mg/dL: below it every meter shows LO, and above it HI.
+  /// The range of values in mg/dL that can be typed. Meters show LO below it, and HI above it.
   private static let typedMilligrams = 20.0...600
   private static let typedMillimoles = 1.0...33.3
 
-  /// A number without a unit: glucose in the unit of the setting, or in the only unit that fits.
+  /// Reads a number without a unit as glucose. Its unit is that of the settings, or the only one in which the
+  /// value is possible.
   private mutating func add(bare text: String) throws {
     let number = try Self.number(text)
-    // No meter shows decimals of mg/dL.
+    // A number with decimals is not in mg/dL, since meters show mg/dL without decimals.
     let hasDecimals = text.contains { $0 == "." || $0 == "," }
     let fits = [GlucoseUnit.millimolesPerLitre, .milligramsPerDecilitre].filter { unit in
       unit == .millimolesPerLitre
@@ -395,7 +400,7 @@ extension EntryWords {
     }
   }
 
-  /// Refuses words that only a correction can have: a subtype without a dose, and a mark without a reading.
+  /// Refuses words that only a correction can have: a subtype without a dose, or a mark without a reading.
   func requireWhole(_ options: EntryOptions) throws {
     guard !isEmpty, text?.isEmpty != true || !readings.isEmpty || !changes.isEmpty else {
       throw Failure(.usage, "there is nothing to add; give an amount with its unit, such as 45g, or a text")

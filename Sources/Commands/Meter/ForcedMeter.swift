@@ -4,14 +4,14 @@ import CommandParts
 import Logbook
 import USBTransport
 
-/// Meters whose USB ids are in no table, read by the driver that a person names.
+/// Meters whose USB ids no driver knows, but for which a person names a driver.
 extension PluggedMeter {
-  /// Whether the driver does not know its USB ids.
+  /// Whether the driver does not know the USB ids of the device.
   var isUnknown: Bool { bluetooth == nil && driver.knownModel(device.vendorID, device.productID) == nil }
 
-  /// The devices with these ids. For ids that the driver knows, its own facts are used.
+  /// The plugged devices with these USB ids. If the driver knows the ids, its entry for the model is used.
   ///
-  /// - Throws: `Failure` of category `usage` for a device without an interface that the driver can use.
+  /// - Throws: `Failure` of category `usage` if no interface of the device fits the driver.
   static func forced(
     _ usb: USBArgument, among devices: [PluggedDevice], driver: any MeterDriver.Type
   ) throws(Failure) -> [PluggedMeter] {
@@ -44,7 +44,8 @@ extension MeterDriver {
 }
 
 extension MeterLink {
-  /// Whether the device has a suitable interface, as far as the system shows without opening it.
+  /// Whether a device has an interface for this link, as far as the system shows it while the device is
+  /// closed.
   fileprivate func fits(_ device: PluggedDevice) -> Bool {
     let classes = device.interfaceClasses
     if classes.isEmpty { return true }
@@ -53,7 +54,7 @@ extension MeterLink {
     case .disk: classes.contains(8)
     case .cdc: classes.contains(2)
     case .bulk(let interfaceClass): classes.contains(interfaceClass)
-    // A chip with its own class may only lack its driver in the kernel, which opening it shows.
+    // A chip with a vendor-specific class may only lack its kernel driver. An attempt to open it shows that.
     case .terminal: device.terminal != nil || classes.contains(0xFF)
     case .bluetooth: false
     }

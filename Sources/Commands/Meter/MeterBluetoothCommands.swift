@@ -61,7 +61,7 @@ extension MeterPairCommand {
     let device = try found(bus, output)
     try bus.pair(device) { name in stated ?? Self.askPasskey(of: name, output) }
     var meter = PairedMeter(address: device.address.uppercased(), name: device.name)
-    // The pairing is kept, also if the meter ends the connection before it is identified.
+    // The pairing is stored first, since the meter may end the connection before it is identified.
     try PairedMeters.change { $0.add(meter) }
     guard let plugged = PluggedMeter(bluetooth: device) else { return meter }
     let identity = try PairedMeters.session(with: device, bus) { transport in
@@ -72,7 +72,8 @@ extension MeterPairCommand {
     return meter
   }
 
-  /// The meter that is in reach and not yet paired, or the one with the given address.
+  /// Searches for the meter to pair: the one with the given address, else the only one that is not paired
+  /// yet.
   private func found(_ bus: BluetoothBus, _ output: Output) throws -> BluetoothDevice {
     let progress = ProgressMeter(output, isQuiet: quiet)
     defer { progress.clear() }
@@ -102,7 +103,7 @@ extension MeterPairCommand {
     return meter
   }
 
-  /// What to do where the only meter is paired already, by this program or by another one.
+  /// The advice for the case that the only meter in reach is already paired, by this or another program.
   private static func remedy(_ device: BluetoothDevice) throws -> String {
     let listed = try PairedMeters.load().all.first { $0.isMeant(by: device.address) }
     let command =
@@ -117,7 +118,7 @@ extension MeterPairCommand {
     output.line("  next: press a key on the meter, and run: glucoport import --meter")
   }
 
-  /// The passkey from a person at the terminal; nil without one.
+  /// Asks a person at the terminal for the passkey; nil if there is no terminal or no valid passkey.
   private static func askPasskey(of name: String, _ output: Output) -> UInt32? {
     guard Confirmation.canAsk else { return nil }
     output.message("Passkey of \(displayed(name)), six digits:")
@@ -132,9 +133,9 @@ extension MeterPairCommand {
     return UInt32(digits)
   }
 
-  /// The passkey in a file.
+  /// Reads the passkey from a file.
   ///
-  /// - Throws: `Failure` of category `.missingInput` without the file, `.badInput` without a passkey in it.
+  /// - Throws: `Failure`: `.missingInput` if the file is missing, `.badInput` if it has no valid passkey.
   private static func passkey(in path: String) throws -> UInt32 {
     let text: String?
     if path == "-" {
@@ -152,7 +153,7 @@ extension MeterPairCommand {
   }
 }
 
-/// `glucoport meter forget`: ends the pairing with a Bluetooth meter.
+/// `glucoport meter forget`: removes the pairing with a Bluetooth meter.
 struct MeterForgetCommand: ClassifiedCommand {
   static let actionClass = ActionClass.local
   static let configuration = CommandConfiguration(
@@ -181,14 +182,15 @@ struct MeterForgetCommand: ClassifiedCommand {
     try output.finish()
   }
 
-  /// Removes the bond with a meter. A known meter can be forgotten also after its adapter is gone for good.
+  /// Removes the pairing from bluetoothd. If bluetoothd or its adapter is missing, a meter of the list can
+  /// still be forgotten.
   ///
-  /// - Returns: the name of the meter at bluetoothd; nil without one.
+  /// - Returns: the name that bluetoothd has for the meter; nil if it has none.
   private func removeBond(_ address: String, isKnown: Bool, _ output: Output) throws(Failure) -> String? {
     let (bus, devices): (BluetoothBus, [BluetoothDevice])
     do throws(Failure) {
       bus = try BluetoothMeters().bus()
-      // Each adapter that heard the meter has an object for it.
+      // bluetoothd has one device for each adapter that has heard the meter.
       devices = try bus.devices().filter { $0.address.uppercased() == address }
     } catch {
       guard isKnown, error.category == .unavailable else { throw error }
@@ -204,7 +206,7 @@ struct MeterForgetCommand: ClassifiedCommand {
   }
 }
 
-/// `glucoport meter wait`: waits for a paired Bluetooth meter.
+/// `glucoport meter wait`: waits until a paired Bluetooth meter is in reach.
 struct MeterWaitCommand: ClassifiedCommand {
   static let actionClass = ActionClass.local
   static let configuration = CommandConfiguration(

@@ -7,7 +7,7 @@ import Logbook
 import Meters
 import USBTransport
 
-/// `glucoport meter`: blood-glucose meters on USB and by Bluetooth.
+/// `glucoport meter`: commands for blood-glucose meters on USB and by Bluetooth.
 struct MeterCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "meter", abstract: "List, inspect and pair meters, set their clocks, record sessions.",
@@ -25,7 +25,7 @@ struct MeterCommand: ParsableCommand {
     ])
 }
 
-/// `glucoport meter list`: lists the plugged and the paired meters without opening them.
+/// `glucoport meter list`: lists the plugged and the paired meters. It opens none of them.
 struct MeterListCommand: ClassifiedCommand {
   static let actionClass = ActionClass.local
   static let configuration = CommandConfiguration(
@@ -58,7 +58,7 @@ struct MeterListCommand: ClassifiedCommand {
   }
 }
 
-/// A plugged meter in one line.
+/// The texts of `meter list`.
 enum MeterListing {
   static func line(_ meter: PluggedMeter) -> String {
     let device = meter.device
@@ -67,7 +67,7 @@ enum MeterListing {
       "\(device.port)  \(MeterModel.ids(device.vendorID, device.productID))  \(displayed(name)): \(state(meter))"
   }
 
-  /// A paired Bluetooth meter in one line.
+  /// The line about a paired Bluetooth meter.
   static func line(_ meter: PairedMeter) -> String {
     let read = meter.readAt.map { "last imported \(instant($0))" } ?? "never imported"
     let rest =
@@ -92,7 +92,7 @@ enum MeterListing {
   }
 }
 
-/// A plugged meter, as `meter list --json` prints it; glucoport-json(5) documents its members.
+/// A plugged meter for `meter list --json`; glucoport-json(5) documents the members.
 private struct MeterListObject: Encodable {
   let port: String
   let usb: String
@@ -115,7 +115,7 @@ private struct MeterListObject: Encodable {
   }
 }
 
-/// A paired Bluetooth meter, as `meter list --json` prints it; glucoport-json(5) documents its members.
+/// A paired Bluetooth meter for `meter list --json`; glucoport-json(5) documents the members.
 private struct PairedMeterObject: Encodable {
   let address: String
   let name: String
@@ -175,7 +175,7 @@ struct MeterInfoCommand: ClassifiedCommand {
   }
 }
 
-/// A meter's answers, as `meter info --json` prints them; glucoport-json(5) documents the members.
+/// The answers of a meter for `meter info --json`; glucoport-json(5) documents the members.
 private struct MeterInfoObject: Encodable {
   let meter: MeterObject
   let driver: String
@@ -184,7 +184,7 @@ private struct MeterInfoObject: Encodable {
   let clock: ClockObject?
 }
 
-/// `glucoport meter drivers`: the meters that can be read, and those that cannot, with the reason.
+/// `glucoport meter drivers`: lists the meters that can be read, and those that cannot with the reason.
 struct MeterDriversCommand: ClassifiedCommand {
   static let actionClass = ActionClass.local
   static let configuration = CommandConfiguration(
@@ -216,7 +216,7 @@ struct MeterDriversCommand: ClassifiedCommand {
   }
 }
 
-/// A driver with its models, as `meter drivers --json` prints it; glucoport-json(5) documents its members.
+/// A driver with its models for `meter drivers --json`; glucoport-json(5) documents the members.
 private struct DriverObject: Encodable {
   let driver: String
   let name: String
@@ -233,7 +233,7 @@ private struct DriverObject: Encodable {
   }
 }
 
-/// A model that a driver knows.
+/// A model in the list of its driver.
 private struct ModelObject: Encodable {
   let name: String
   let usb: String
@@ -248,7 +248,8 @@ private struct ModelObject: Encodable {
   }
 }
 
-/// `glucoport meter set-clock`: the only command that changes a meter, and only when a person runs it.
+/// `glucoport meter set-clock`: sets a meter's clock. No other command changes a meter, and no job runs this
+/// one.
 struct MeterSetClockCommand: ClassifiedCommand {
   static let actionClass = ActionClass.local
   static let configuration = CommandConfiguration(
@@ -290,7 +291,7 @@ struct MeterSetClockCommand: ClassifiedCommand {
 }
 
 extension MeterSetClockCommand {
-  /// The identity of the meter with its old time, and the new time.
+  /// The meter before the change, with the time that it showed, and the new time.
   private typealias Change = (before: MeterIdentity, time: DeviceTime)
 
   private func show(_ change: Change, _ zone: LogbookZone, _ output: Output) {
@@ -303,7 +304,7 @@ extension MeterSetClockCommand {
   }
 }
 
-/// `glucoport meter udev-rules`: the rules that let people and their cron jobs open meters.
+/// `glucoport meter udev-rules`: prints the rules with which users and their cron jobs can open meters.
 struct MeterUdevRulesCommand: ClassifiedCommand {
   static let actionClass = ActionClass.local
   static let configuration = CommandConfiguration(

@@ -7,12 +7,13 @@ import Logbook
 import Meters
 import USBTransport
 
-/// Opens a session with the one meter that the options mean, until it is done or a signal comes.
+/// Opens the meter that the options mean, and runs work with it until the work is done or a signal comes.
 ///
-/// A meter is opened once, since some answer only once after each plugging in. So to find a serial number,
-/// the work starts with each meter in turn. It ends as soon as the meter turns out to be another one.
+/// Each meter is opened only once, since some answer only once after they are plugged in. So if a serial
+/// number is requested, the work starts with one meter after the other. It ends at once if the meter turns
+/// out to have another serial number.
 struct MeterOpener {
-  /// Puts a layer between driver and meter, such as a recording.
+  /// Inserts a layer between the driver and the meter, such as a recorder.
   typealias Wrap = (PluggedMeter, any Transport) throws -> any Transport
 
   private struct IsAnotherMeter: Error {}
@@ -22,20 +23,20 @@ struct MeterOpener {
   private let options: MeterOptions
   private let readsAgain: Bool
 
-  /// - Parameter readsAgain: whether to repeat the work once if the meter leaves the bus during it and
-  ///   returns within seconds. The kernel resets a newly plugged device for a driver of another of its
-  ///   interfaces, such as that of a disk. Only for work that may run twice.
+  /// - Parameter readsAgain: whether the work starts once more if the meter leaves the bus and returns within
+  ///   seconds. The kernel resets a newly plugged device when it binds another driver, such as that for a
+  ///   disk. Set it only for work that may run twice.
   init(_ options: MeterOptions, readsAgain: Bool = false) {
     (self.options, self.readsAgain) = (options, readsAgain)
   }
 
-  /// Opens the meter, does the work, and closes it in every case.
+  /// Opens the meter, runs the work, and closes the meter in every case.
   ///
   /// - Parameters:
-  ///   - allowsObstacle: whether to include a model that cannot be read.
-  ///   - work: calls the connection's `onIdentity` if it reads the meter's identity itself.
-  /// - Throws: errors of the work; `ExitStatus` if a signal ended it; `Failure` if the meter is not plugged
-  ///   in.
+  /// - allowsObstacle: whether a model counts that is known not to be readable.
+  /// - work: must call `onIdentity` of the connection if it reads the meter's identity itself.
+  /// - Throws: errors of the work; `ExitStatus` if a signal ended it; `Failure` if no such meter is
+  ///   connected.
   func perform<Result>(
     allowsObstacle: Bool = false, wrap: Wrap = { $1 },
     _ work: (PluggedMeter, MeterConnection) throws -> Result
@@ -49,26 +50,29 @@ struct MeterOpener {
     .unavailable,
     "no connected meter has this serial number; 'glucoport meter info' shows the serial number of a meter")
 
-  /// The same for jobs that start when a meter is plugged in; nil where none is plugged in.
+  /// Runs the work like `perform`, for a job that starts when a meter is plugged in. The result is nil if
+  /// none is connected.
   ///
-  /// - Throws: also `Failure` of category `temporary` if the meter was unplugged again: the job runs again
-  ///   when it returns. A plugged meter that cannot be read needs a person, and stays `unavailable`.
+  /// - Throws: in addition, `Failure` of category `temporary` if the meter was unplugged meanwhile, since the
+  ///   job starts again when it returns. If a plugged meter cannot be read, a person must act, and the
+  ///   failure stays `unavailable`.
   func performIfPresent<Result>(
     _ work: (PluggedMeter, MeterConnection) throws -> Result
   ) throws -> Result? {
     try perform(meters: meant(allowsObstacle: false, mayBeNone: true), ifPresent: true, work)
   }
 
-  /// All meters that the options mean and that can be read.
+  /// All connected meters that the options mean and that can be read.
   ///
-  /// - Parameter mayBeNone: whether it is not a failure where none is plugged in.
+  /// - Parameter mayBeNone: whether the result may be empty. Otherwise, a failure is thrown.
   func all(mayBeNone: Bool) throws -> [PluggedMeter] {
     try meant(mayBeNone: mayBeNone) { try readable($0, allowsObstacle: false) }
   }
 
-  /// Does the work with the first of these meters that the options mean; nil where none of them is.
+  /// Runs the work with the first of these meters that has the requested serial number; nil if none has it.
   ///
-  /// - Parameter ifPresent: whether the end of a meter that was unplugged is `temporary`; see `performIfPresent`.
+  /// - Parameter ifPresent: whether a failure is `temporary` after the meter was unplugged, as in
+  ///   `performIfPresent`.
   func perform<Result>(
     meters: [PluggedMeter], ifPresent: Bool, _ work: (PluggedMeter, MeterConnection) throws -> Result
   ) throws -> Result? {
@@ -103,7 +107,7 @@ extension MeterOpener {
     try meant(mayBeNone: mayBeNone) { try meant($0, allowsObstacle: allowsObstacle) }
   }
 
-  /// The plugged meters that the options mean. If there are none, a paired Bluetooth meter in reach is used.
+  /// The meters that the options mean: those that are plugged in, else a paired Bluetooth meter in reach.
   private func meant(
     mayBeNone: Bool, _ plugged: ([PluggedDevice]) throws -> [PluggedMeter]
   ) throws -> [PluggedMeter] {
@@ -126,7 +130,8 @@ extension MeterOpener {
     }
   }
 
-  /// One meter, or those whose serial numbers must be read; none if none is plugged in.
+  /// The only meter, or all meters if their serial numbers must be read to find the requested one. The list
+  /// is empty if none is plugged in.
   private func meant(_ devices: [PluggedDevice], allowsObstacle: Bool) throws -> [PluggedMeter] {
     let readable = try readable(devices, allowsObstacle: allowsObstacle)
     guard let serial = options.serial else {
@@ -170,11 +175,11 @@ extension MeterOpener {
     }
   }
 
-  /// The meter at the same port, once it is back; nil if it does not return.
+  /// Waits up to five seconds until the meter is at the same port again; nil if it does not return.
   private func returned(_ meter: PluggedMeter) throws -> PluggedMeter? {
     guard meter.bluetooth == nil else { return nil }
     for _ in 0..<10 {
-      // A signal ends the wait early. A meter that is only being reset returns with its drivers.
+      // A signal ends the pause early. A meter that the kernel resets returns together with its drivers.
       usleep(500_000)
       if SignalFlag.isRaised { return nil }
       let device = try bus.devices().first { device in
@@ -196,7 +201,7 @@ extension MeterOpener {
         let start = ContinuousClock.now
         connection.elapsed = { ContinuousClock.now - start }
         opened(connection)
-        // A signal ends the pause early, and then the next exchange.
+        // A signal ends this pause early, and the next exchange then fails.
         connection.pause = { usleep(UInt32($0) * 1000) }
         connection.onIdentity = { identity in
           let serial = options.serial ?? identity.device.serial

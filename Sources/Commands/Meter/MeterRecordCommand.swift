@@ -7,7 +7,7 @@ import Logbook
 import Meters
 import USBTransport
 
-/// `glucoport meter record`: saves every exchange of one reading of a meter.
+/// `glucoport meter record`: reads a meter, and saves every exchange with it in a file.
 struct MeterRecordCommand: ClassifiedCommand {
   static let actionClass = ActionClass.local
   static let configuration = CommandConfiguration(
@@ -39,8 +39,8 @@ struct MeterRecordCommand: ClassifiedCommand {
     let recording = TranscriptRecording(to: file.path, isAnonymous: anonymise)
     let progress = ProgressMeter(output, isQuiet: quiet)
     let result = Result {
-      // A driver may list a model's ids although it cannot read it. A person who names the driver wants to
-      // try.
+      // A driver lists some models that it cannot read. A person who names the driver wants to try it with
+      // them.
       try MeterOpener(meterOptions).perform(
         allowsObstacle: meterOptions.driver != nil, wrap: recording.begin
       ) { meter, connection in
@@ -78,17 +78,17 @@ struct MeterRecordCommand: ClassifiedCommand {
   }
 }
 
-/// The progress of reading a meter.
+/// The texts about the progress while a meter is read.
 enum MeterProgress {
   static func text(_ name: String, _ done: Int, _ total: Int?) -> String {
     "\(displayed(name)): \(grouped(done))\(total.map { " of \(grouped($0))" } ?? "")"
   }
 }
 
-/// The recording of one session in a file. It is written during the session; an anonymous one is written
-/// after its end.
+/// Records one session with a meter in a file. Each exchange is written immediately, but an anonymous
+/// recording is written only after its end.
 final class TranscriptRecording {
-  /// The transcript so far; nil before the meter is opened, and after it turned out to be another one.
+  /// The recorded session so far; nil before a meter is opened, and if it was not the requested meter.
   private(set) var transcript: Transcript?
 
   private let path: String
@@ -101,7 +101,7 @@ final class TranscriptRecording {
     self.isAnonymous = isAnonymous
   }
 
-  /// Begins with a meter that was just opened.
+  /// Starts a recording with the meter that was opened. Returns a transport that records each exchange.
   func begin(_ meter: PluggedMeter, _ transport: any Transport) throws -> any Transport {
     let (vendorID, productID) = (meter.device.vendorID, meter.device.productID)
     var empty = Transcript(
@@ -116,12 +116,12 @@ final class TranscriptRecording {
       transport, milliseconds: { Int((ContinuousClock.now - start) / .milliseconds(1)) },
       note: { step in
         self.transcript?.steps.append(step)
-        // After a recording was dropped, the end of the session is still sent to the meter.
+        // If the recording was dropped, the exchange that ends the session is not written.
         if !self.isAnonymous, self.file != nil { try file.write(Transcript.line(step)) }
       })
   }
 
-  /// Ends the recording if the session turns out to be with another meter than the requested one.
+  /// Drops the recording if the meter turns out not to be the requested one.
   func check(_ connection: MeterConnection) {
     let recognise = connection.onIdentity
     connection.onIdentity = { identity in
@@ -134,9 +134,10 @@ final class TranscriptRecording {
     }
   }
 
-  /// Completes the file.
+  /// Completes the file after the session.
   ///
-  /// - Throws: `Failure`. A session that its driver cannot make anonymous is not kept.
+  /// - Throws: `Failure` if the file cannot be written, or if the driver cannot make the session anonymous.
+  ///   In that case, the file is removed.
   func finish() throws {
     guard let file, let driver, let transcript else { return }
     if isAnonymous {
@@ -156,15 +157,15 @@ final class TranscriptRecording {
   }
 }
 
-/// A file with a transcript: written line by line as the session goes on, and read at once.
+/// A file with a transcript. It is written line by line during a session, and read as a whole.
 final class TranscriptFile {
-  /// The maximum size of a transcript to read. That of a meter with 100,000 readings is smaller.
+  /// The maximum size in bytes of a transcript that is read. A meter with 100,000 readings stays below it.
   static let maxBytes = 256 << 20
 
   private let path: String
   private var descriptor: Int32
 
-  /// A new file, accessible only to its owner.
+  /// Creates a file that only its owner can read. An existing file is not replaced.
   init(creating path: String) throws(Failure) {
     self.path = path
     descriptor = open(PathText.bytes(path), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0o600)
@@ -192,14 +193,14 @@ final class TranscriptFile {
     guard code == 0 else { throw failure() }
   }
 
-  /// Removes the file.
+  /// Removes the file, which is not needed any more.
   func remove() { unlink(PathText.bytes(path)) }
 
   private func failure() -> Failure {
     Failure(.inputOutput, "\(path): cannot write the transcript: \(String(cString: strerror(errno)))")
   }
 
-  /// The bytes of a transcript.
+  /// Reads all bytes of a transcript.
   static func read(_ path: String) throws(Failure) -> [UInt8] {
     let descriptor = open(PathText.bytes(path), O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else {
@@ -221,7 +222,7 @@ final class TranscriptFile {
     return bytes
   }
 
-  /// All bytes, or a few more than the maximum if there are too many.
+  /// Reads all bytes, but stops soon after the maximum, so that a larger file is recognised.
   private static func bytes(of descriptor: Int32, _ path: String) throws(Failure) -> [UInt8] {
     var bytes: [UInt8] = []
     var piece = [UInt8](repeating: 0, count: 64 << 10)

@@ -7,21 +7,22 @@ import LogbookServer
 import LogbookStore
 import Report
 
-/// The pages of `serve --pages`: the report of some days of a logbook, with links to others.
+/// The web pages of `serve --pages`. Each is a report about some days of a logbook, with links to other days.
 struct ReportPages: PageSource {
-  /// A sensor with a value each minute has 130,000 in 90 days.
+  /// The maximum number of readings on a page. A sensor with a value each minute has 130,000 in 90 days.
   private static let maxReadings = 300_000
-  /// The maximum size of the records of a page, together with all statements about other items.
+  /// The maximum size in bytes of the records for a page, including all records about other items.
   private static let maxRecordBytes = 32 << 20
   private static let day: Int64 = 86400
-  /// The numbers of days before today in which the newest reading is searched. Each search reads the logbook
-  /// once.
+  /// How many days before today are searched for the newest reading. The numbers are tried in turn, and each
+  /// search reads the readings of its days.
   private static let searches: [Int64] = [14, 100, 400]
-  /// The maximum offset of a clock, so that no reading of the page is missed.
+  /// The maximum offset of a clock from UTC in seconds, so that no reading of the page is missed.
   private static let margin: Int64 = 86400
-  /// How far around the page items can affect the counting of its items.
+  /// How many seconds before and after the page an item can affect whether items on the page count.
   private static let context = margin + CountingMargin.seconds + CountingMargin.doubtSeconds
-  /// The run that identifies the requests of pages to the storage. It is always the same, and writes nothing.
+  /// The run stamp of all requests that pages send to the storage. It can be constant, since pages write
+  /// nothing.
   private static let run = RunStamp(
     node: Digest.uuid(of: ["pages", "node"]), number: 1, id: Digest.uuid(of: ["pages", "run"]),
     mayRepair: false)
@@ -36,7 +37,7 @@ struct ReportPages: PageSource {
     let last = try await lastDay(query, parts, request.now)
     guard last <= latest else { return .invalid("This page does not exist: its days are in the future.") }
     let range = query.range(last: last)
-    // On a separate thread: the statistics of 90 days would block the threads of the server for long.
+    // The statistics of 90 days would block a thread of the server for long, so they get a separate one.
     let thread = BackgroundWorker(try PageStore(), name: "glucoport.page")
     do {
       try await addRecords(of: range, parts, to: thread)
@@ -50,7 +51,7 @@ struct ReportPages: PageSource {
 }
 
 extension PageSettings {
-  /// Reports, with links of 256 random bits.
+  /// Settings for pages with reports. The tokens in their links have 256 random bits.
   static var reports: PageSettings {
     PageSettings(source: ReportPages()) {
       var generator = SystemRandomNumberGenerator()
@@ -59,11 +60,12 @@ extension PageSettings {
   }
 }
 
-/// The page would have too many items.
+/// Thrown if a page would need too many items.
 private struct PageIsTooLarge: Error {}
 
 extension ReportPages {
-  /// The requested day, else the day of the newest reading, else today in UTC.
+  /// The start of the page's last day: the requested day, else the day of the newest reading, else today in
+  /// UTC.
   private func lastDay(_ query: PageQuery, _ parts: any PartService, _ now: Int64) async throws -> Int64 {
     if let last = query.last { return last }
     for days in Self.searches {
@@ -77,7 +79,7 @@ extension ReportPages {
     return now / Self.day * Self.day
   }
 
-  /// Adds all statements about other items, and the records of these shown times.
+  /// Adds the records of these shown times, and all records about other items, such as withdrawals.
   private func addRecords(
     of range: Range<Int64>, _ parts: any PartService, to thread: BackgroundWorker<PageStore>
   ) async throws {
@@ -107,7 +109,7 @@ extension ReportPages {
     }
     let wide = range.lowerBound - Self.context..<range.upperBound + Self.context
     try await add(wide)
-    // Few logbooks have finger sticks that need a further week on each side.
+    // Some finger sticks are checked against a sensor for a week more on each side. Few logbooks have them.
     guard try await thread.run({ try $0.store.mayRelaySensors() }) else { return }
     try await add(wide.lowerBound - SensorCopies.marginSeconds..<wide.lowerBound)
     try await add(wide.upperBound..<wide.upperBound + SensorCopies.marginSeconds)
@@ -152,20 +154,20 @@ extension ReportPages {
 }
 
 extension LogbookZone {
-  /// The instant at which clocks showed a time.
+  /// The instant at which a clock of the logbook showed a time. Both are in seconds.
   fileprivate mutating func instant(ofShown seconds: Int64) -> Int64 {
     seconds - Int64(place(DeviceTime(seconds: seconds)).utcOffset)
   }
 }
 
-/// The parameters in the address of a page: `last=2026-03-15&days=14&language=de`.
+/// The parameters in the address of a page, such as `last=2026-03-15&days=14&language=de`.
 struct PageQuery: Equatable {
-  /// The numbers of days that the page offers.
+  /// The numbers of days that a page can show.
   static let spans = [1, 7, 14, 30, ReportContents.maxDays]
   private static let usualDays = 14
   private static let day: Int64 = 86400
 
-  /// The first second of the last day, in shown time; nil for the newest day with readings.
+  /// The first second of the last day, as shown time; nil for the newest day with readings.
   var last: Int64?
   var days = Self.usualDays
   var texts = PageTexts.english
@@ -178,12 +180,12 @@ struct PageQuery: Equatable {
 
   init() {}
 
-  /// Nil for invalid parameters.
+  /// Reads the parameters; nil if one is invalid.
   init?(_ parameters: [String: String]) {
     for (name, value) in parameters {
       switch name {
       case "last":
-        // Only a date, since `DeviceTime` also reads a time.
+        // The value must be only a date, but `DeviceTime` would also accept a time of day.
         guard value.utf8.count == 10, let date = DeviceTime(text: value + "T00:00:00"), date.seconds >= 0
         else {
           return nil
@@ -203,12 +205,12 @@ struct PageQuery: Equatable {
     }
   }
 
-  /// The shown times of the page, if this is its last day.
+  /// The range of shown times of a page with this last day.
   func range(last: Int64) -> Range<Int64> { last - Int64(days - 1) * Self.day..<last + Self.day }
 
-  /// The links on the page for these shown times.
+  /// The links from the page with these shown times to other pages.
   ///
-  /// - Parameter today: the first second of the current day, after which there is nothing.
+  /// - Parameter today: the first second of the present day. No link leads to a later day.
   func links(_ range: Range<Int64>, today: Int64) -> [ReportLink] {
     let last = range.upperBound - Self.day
     let length = Int64(days) * Self.day
@@ -221,7 +223,7 @@ struct PageQuery: Equatable {
       ReportLink(.days(span), target: target(last: last, span), isCurrent: span == days)
     }
     links.append(ReportLink(.pdf, target: target(last: last, days) + "&format=pdf"))
-    // More of them would be a page of links.
+    // A page with more days gets no link for each day, since the links would fill it.
     guard days > 1, days <= Self.usualDays else { return links }
     let each = stride(from: range.lowerBound, to: range.upperBound, by: Int64.Stride(Self.day))
     return links + each.map { ReportLink(.day(Self.date($0)), target: target(last: $0, 1)) }
@@ -234,8 +236,8 @@ struct PageQuery: Equatable {
   }
 }
 
-/// The part of a logbook that a page shows, in a temporary store. So its zones and withdrawals are valid on a
-/// page as in every other store.
+/// The items of a logbook that one page needs, in a temporary store. A store applies the logbook's zones and
+/// withdrawals to them.
 struct PageStore {
   let store: Store
   private var ingest: Int64?

@@ -7,7 +7,7 @@ import Glibc
 import Logbook
 import LogbookStore
 
-/// `glucoport person`: the people with stores on this computer.
+/// `glucoport person`: commands for the persons who have a store on this computer.
 struct PersonCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "person", abstract: "Keep the stores of several people apart.",
@@ -24,7 +24,7 @@ struct PersonCommand: ParsableCommand {
     ])
 }
 
-/// `glucoport person add`: gives a person a store.
+/// `glucoport person add`: adds a person, with a new or an existing store.
 struct PersonAddCommand: ClassifiedCommand {
   static let actionClass = ActionClass.local
   static let configuration = CommandConfiguration(
@@ -66,7 +66,8 @@ struct PersonAddCommand: ClassifiedCommand {
     let folders = try folder.map { try PersonFolder.path($0.path) }
     let former = data + "/logbook.db"
     try PersonList.change { list in
-      // Otherwise no command would read that store any more, and jobs would end without a word.
+      // Without this check, no command would use the former store any more, and jobs would end without a
+      // message.
       if store == nil, try Store.exists(path: former), !list.all.contains(where: { $0.hasStore(former) }) {
         throw Failure(
           .usage,
@@ -94,7 +95,7 @@ struct PersonAddCommand: ClassifiedCommand {
   }
 }
 
-/// `glucoport person assign`: says whose a meter or a folder is.
+/// `glucoport person assign`: states to whom a meter or a folder belongs.
 struct PersonAssignCommand: ClassifiedCommand {
   static let actionClass = ActionClass.local
   static let configuration = CommandConfiguration(
@@ -136,11 +137,12 @@ struct PersonAssignCommand: ClassifiedCommand {
   }
 }
 
-/// A folder that belongs to a person.
+/// The path of a folder that is assigned to a person.
 enum PersonFolder {
-  /// The path as it is kept: absolute, and without links, so that each way to it is the same.
+  /// The path in the form in which the list stores it: absolute and without links, so that it is the same for
+  /// each way to the folder.
   ///
-  /// - Throws: `Failure` of category `missingInput` for what is not a folder.
+  /// - Throws: `Failure` of category `missingInput` if the path is not that of a folder.
   static func path(_ given: String) throws(Failure) -> String {
     guard Host.isFolder(given) else {
       throw Failure(.missingInput, "\(displayed(given)): No such folder")
@@ -149,7 +151,7 @@ enum PersonFolder {
   }
 }
 
-/// `glucoport person list`: the people, and the state of each store.
+/// `glucoport person list`: lists the persons, with the state of each store.
 struct PersonListCommand: ClassifiedCommand {
   static let actionClass = ActionClass.local
   static let configuration = CommandConfiguration(
@@ -173,7 +175,7 @@ struct PersonListCommand: ClassifiedCommand {
   }
 }
 
-/// A person as `person list --json` prints one; glucoport-json(5) documents its members.
+/// A person for `person list --json`; glucoport-json(5) documents the members.
 struct PersonObject: Encodable {
   let name: String
   let store: String
@@ -184,7 +186,7 @@ struct PersonObject: Encodable {
   let folders: [String]
   let meters: [String]
 
-  /// A store that cannot be read is a problem of one person, and must not affect the others.
+  /// Reads the state of the person's store. If it cannot be read, only this person's object states that.
   init(_ person: Person) throws {
     (name, store, folders, meters) = (person.name, person.store, person.folders, person.meters)
     do {
@@ -246,7 +248,8 @@ struct PersonRenameCommand: ClassifiedCommand {
   }
 }
 
-/// `glucoport person remove`: removes a person from the list, and with `--erase` all data of the person.
+/// `glucoport person remove`: removes a person from the list, and with `--erase` also all of the person's
+/// data.
 struct PersonRemoveCommand: AsyncParsableCommand, ClassifiedCommand {
   static let actionClass = ActionClass.local
   static let configuration = CommandConfiguration(

@@ -6,16 +6,17 @@ import Logbook
 import LogbookStore
 import USBTransport
 
-/// An import for several persons of one computer, each into the person's own store.
+/// Imports for several persons of one computer. Each input goes into the store of its person.
 extension ImportCommand {
-  /// The persons among whom an import chooses; none where a store is chosen, or there are not several.
+  /// The persons among whom the import chooses for each input; nil if the store is selected, or if there is
+  /// only one person.
   private func persons() throws -> PersonList? {
     guard !storeOptions.isChosen else { return nil }
     let list = try PersonList.load()
     return list.all.count > 1 ? list : nil
   }
 
-  /// Imports files, those in the folder of a person into the person's store.
+  /// Imports files. With several persons, a file in a person's folder goes into this person's store.
   func importFiles(_ output: Output) throws -> ExitStatus {
     guard let list = try persons() else { return try importPaths(output) }
     var parts: [(person: Person, paths: [PathArgument])] = []
@@ -40,7 +41,7 @@ extension ImportCommand {
       })
   }
 
-  /// Imports the meter that is plugged in; with several persons each meter into the store of its person.
+  /// Imports the plugged meter. With several persons, each plugged meter goes into the store of its person.
   func importMeters(_ output: Output) throws -> ExitStatus {
     guard meter, let list = try persons() else { return try importMeter(output) }
     let opener = MeterOpener(meterOptions, readsAgain: true)
@@ -69,7 +70,7 @@ extension ImportCommand {
     }
   }
 
-  /// What fails for one of several is not a reason to leave out the others.
+  /// Runs the import for one of several persons. Its failure is printed, and does not stop the others.
   private static func reporting(
     _ output: Output, asOneOf count: Int, _ work: () throws -> ExitStatus?
   ) throws -> ExitStatus? {
@@ -83,15 +84,16 @@ extension ImportCommand {
   }
 }
 
-/// The person of an input: not another one than that of the store, nor that of another store on this computer.
+/// Checks that an input belongs to the person of the store: it must state no other person, and not the person
+/// of another store.
 struct InputPerson {
   private let stated: [StatedPerson]
   private let name: String
   private let store: Store?
   private let storePath: String
-  /// The path of a file, for the command that imports it for another person; nil for what is in no file.
+  /// The path of the input's file, for the command in a hint; nil if the input is not a file.
   private let path: String?
-  /// What to do if the input is of the person of this store.
+  /// How a person can import the input in spite of the check, in the words of the hint.
   private let acceptance: String
 
   init(_ reader: InputReader, _ path: String, _ target: ImportTarget) {
@@ -101,15 +103,15 @@ struct InputPerson {
   }
 
   /// - Parameters:
-  ///   - stated: what the answer of a source states.
-  ///   - name: the name of the source, for messages.
+  /// - stated: the name and date of birth that the answer of a source states.
+  /// - name: the name of the source, for messages.
   init(_ stated: [StatedPerson], of name: String, for store: Store?, at path: String) {
     (self.stated, self.name, self.store, storePath, self.path) = (stated, name, store, path, nil)
     acceptance =
       "if it is of the person of this store, set the source again with --accept-person"
   }
 
-  /// - Throws: `Failure` of category `badInput` for an input of another person.
+  /// - Throws: `Failure` of category `badInput` if the input belongs to another person.
   func require() throws {
     guard !stated.isEmpty else { return }
     let verdict = try store?.verdict(on: stated) ?? .unknown
@@ -136,14 +138,15 @@ struct InputPerson {
     )
   }
 
-  /// Another person whose imports stated the same.
+  /// Another person of this computer whose imports stated the same name or date of birth.
   private func personWithIt() throws -> Person? {
     for person in try PersonList.load().all where !person.hasStore(storePath) {
       do {
         guard try Store.exists(path: person.store) else { continue }
         if try Store(path: person.store, role: .reader).verdict(on: stated) == .same { return person }
       } catch is Failure {
-        // A store of somebody else that cannot be read is not a reason to refuse an import; `person list` shows it.
+        // Another person's store may be unreadable. That must not stop this import, and `person list` shows
+        // it.
         continue
       }
     }
@@ -151,11 +154,11 @@ struct InputPerson {
   }
 }
 
-/// Whose a meter is.
+/// The person to whom a meter is assigned.
 struct MeterOwner {
-  /// The names by which a meter is assigned: its serial numbers, or its model.
+  /// The names by which the meter may be assigned: its serial numbers, or its model if it has none.
   private let names: [String]
-  /// Where it is, as the start of a message.
+  /// The start of a message that says where the meter is.
   private let start: String
   private let persons: PersonList
 
@@ -164,8 +167,8 @@ struct MeterOwner {
   }
 
   /// - Parameters:
-  ///   - plug: the serial number that the plug reports; empty for none.
-  ///   - place: the port; nil if the caller's message names the place.
+  /// - plug: the serial number that the USB plug reports; empty if it reports none.
+  /// - place: the port, for messages; nil if the caller adds it.
   init(_ identity: MeterIdentity, plug: String = "", at place: String? = nil, _ persons: PersonList) {
     let serials = [identity.device.serial, plug].filter { !$0.isEmpty }
     names = serials.isEmpty ? [identity.device.model] : serials
@@ -173,9 +176,9 @@ struct MeterOwner {
     self.persons = persons
   }
 
-  /// The person to whom the meter is assigned.
+  /// The person to whom the meter is assigned, for an import that needs one.
   ///
-  /// - Throws: `Failure` of category `configuration` for a meter that is assigned to none.
+  /// - Throws: `Failure` of category `configuration` if the meter is assigned to no person.
   func required() throws -> Person {
     if let person = persons.owner(ofMeter: names) { return person }
     let command = quotedCommand("glucoport", "person", "assign", names[0], "NAME")
@@ -185,7 +188,8 @@ struct MeterOwner {
     )
   }
 
-  /// - Throws: `Failure` of category `badInput` for a meter that is assigned to a person with another store.
+  /// - Throws: `Failure` of category `badInput` if the meter is assigned to a person whose store is another
+  ///   one.
   func requireStore(_ path: String) throws {
     guard let person = persons.owner(ofMeter: names), !person.hasStore(path) else { return }
     throw Failure(
@@ -195,22 +199,23 @@ struct MeterOwner {
   }
 }
 
-/// The meters that are assigned to other persons. A file with readings of one of them is a mistake, as the meter itself is.
+/// The meters of the other persons on this computer. An input with readings of one of them would go into the
+/// wrong store.
 struct OthersMeters {
   private let persons: [Person]
 
-  /// Nil if no other person has a meter.
+  /// Reads the list of persons; nil if no other person has a meter.
   ///
-  /// - Parameter path: the store of the import.
+  /// - Parameter path: the path of the store into which the import goes.
   init?(_ path: String) throws {
     persons = try PersonList.load().all.filter { !$0.meters.isEmpty && !$0.hasStore(path) }
     if persons.isEmpty { return nil }
   }
 
   /// - Parameters:
-  ///   - name: the name of the input.
-  ///   - path: the path of its file; nil for what a source sent.
-  /// - Throws: `Failure` of category `badInput` for a device that another person has.
+  /// - name: the name of the input, for messages.
+  /// - path: the path of the input's file; nil for the answer of a source.
+  /// - Throws: `Failure` of category `badInput` if a device belongs to another person.
   func requireNone(of devices: [Device], in name: String, _ path: String?) throws {
     let serials = devices.map(\.serial).filter { !$0.isEmpty }
     guard let person = persons.first(where: { $0.hasMeter(serials) }) else { return }

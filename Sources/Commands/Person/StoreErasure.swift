@@ -7,7 +7,7 @@ import Logbook
 import LogbookStore
 import Remotes
 
-/// `glucoport store`: commands for a whole store.
+/// `glucoport store`: commands that concern a whole store.
 struct StoreCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "store", abstract: "Erase a store permanently.",
@@ -16,7 +16,7 @@ struct StoreCommand: ParsableCommand {
     subcommands: [StoreEraseCommand.self])
 }
 
-/// `glucoport store erase`: removes a store and everything that is known of it, permanently.
+/// `glucoport store erase`: removes a store, its backups and its logbook on the server permanently.
 struct StoreEraseCommand: AsyncParsableCommand, ClassifiedCommand {
   static let actionClass = ActionClass.immediate
   static let configuration = CommandConfiguration(
@@ -46,30 +46,31 @@ struct StoreEraseCommand: AsyncParsableCommand, ClassifiedCommand {
   }
 }
 
-/// Removes a store with all that this computer has of it, and the logbook on its server. What cannot be reached is said.
+/// Removes a store permanently, with its backups, its token and its logbook on the server. It lists what it
+/// could not reach.
 struct StoreErasure {
   private let path: String
-  /// The path that was given, if it is a link to the store.
+  /// The given path, if it is a link to the store; nil otherwise.
   private let link: String?
-  /// What the person types to go on.
+  /// The name that the person must type to confirm the removal.
   private let name: String
   private let output: Output
   private var unreached: [String] = []
   private var failures: [Failure] = []
 
-  /// - Parameter path: the store; a link leads to it.
+  /// - Parameter path: the path of the store, or of a link to it.
   init(path: String, name: String, output: Output) {
     (self.path, self.name, self.output) = (Host.resolved(path), name, output)
     link = Host.isLink(path) ? path : nil
   }
 
-  /// Whether there is a store, or what an interrupted removal left of it.
+  /// Whether the store exists, or files that an interrupted removal has left.
   var hasFiles: Bool {
     ["", "-backups", ".before-restore"].contains { access(PathText.bytes(path + $0), F_OK) == 0 }
   }
 
-  /// - Parameter confirm: the name, which a person gave with the command; nil to ask.
-  /// - Throws: `Failure`; nothing was removed here unless the server had removed the logbook.
+  /// - Parameter confirm: the name from the command line; nil to ask the person for it.
+  /// - Throws: `Failure`. Before the server has removed the logbook, nothing is removed here.
   mutating func run(confirm: String?) async throws {
     guard confirm != nil || Confirmation.canAsk else {
       throw Failure(
@@ -103,9 +104,10 @@ struct StoreErasure {
     }
   }
 
-  /// The store; nil if there is none, or if it is damaged or an interrupted run has overwritten it.
+  /// Opens the store for reading. The result is nil if it does not exist, is damaged, or was overwritten by
+  /// an interrupted run.
   ///
-  /// - Throws: `Failure`, also for a file that is not a store.
+  /// - Throws: `Failure`, for example if the file is not a store.
   private mutating func openReader() throws -> Store? {
     guard try Store.exists(path: path) else { return nil }
     do {
@@ -154,9 +156,10 @@ struct StoreErasure {
   private mutating func removeFiles(_ setting: RemoteSetting?, hasStore: Bool) throws {
     let notes = BackupNotes(storePath: path)
     let backups = try notes.notes()
-    // A path may be recorded again, for a backup that was made there after an earlier one was removed.
+    // The notes may have a path twice, if a backup was made where an earlier one had been removed. The last
+    // note counts.
     let last = Dictionary(backups.map { ($0.path, $0) }) { $1 }
-    // Older ones are removed by `backup --keep` all the time.
+    // A missing older backup is not reported, since `backup --keep` regularly removes them.
     let newest = backups.last { !$0.path.isEmpty }
     for backup in backups where !backup.path.isEmpty && last[backup.path] == backup {
       let isThere = remove(
@@ -183,7 +186,7 @@ struct StoreErasure {
     if failures.isEmpty { try notes.remove() }
   }
 
-  /// Removes a file, or says why it is still there. Returns whether there was one.
+  /// Removes a file, or stores the reason why it is kept. Returns whether the file existed.
   @discardableResult
   private mutating func remove(_ path: String, sha256: String?, or other: String) -> Bool {
     do {

@@ -6,7 +6,7 @@ import Ingest
 import Logbook
 import LogbookStore
 
-/// The import of another store of the same person.
+/// Imports another store of the same person, such as that of another computer.
 struct StoreImport {
   private let command: ImportCommand
   private let path: String
@@ -14,9 +14,10 @@ struct StoreImport {
   private let output: Output
   private let isItself: Bool
 
-  /// Nil for a file that is not a store.
+  /// Opens the input; nil if the file is not a store.
   init?(_ command: ImportCommand, _ path: String, _ target: ImportTarget, _ output: Output) {
-    // Closing the file of the store itself would end the locks that its connections have.
+    // The store's own file must not be opened and closed here: that would end the locks of this process on
+    // it.
     isItself = Host.isSameFile(path, target.path)
     guard isItself || Store.isStore(path: path) else { return nil }
     (self.command, self.path, self.target, self.output) = (command, path, target, output)
@@ -61,14 +62,15 @@ struct StoreImport {
     return try command.show(report, in: { store }, output)
   }
 
-  /// The store as it was: a merge is not an import that `undo` takes back. Copies of earlier merges stay.
+  /// Copies the store before a merge, since `undo` cannot reverse a merge. Earlier copies stay, until all of
+  /// their 99 names are used.
   private func keepCopy(of store: Store) throws -> BackupFile {
     let paths = Store.beforeMerges.map { store.path + $0 }
     let kept = try paths.first { try !Store.exists(path: $0) } ?? paths[paths.count - 1]
     return try BackupFile.replace(kept, by: store, part: kept + ".part")
   }
 
-  /// Names the copy, or removes it if the merge changed nothing or the store was empty.
+  /// Prints the name of the copy. If the merge changed nothing, or the store was empty, the copy is removed.
   private func say(_ kept: BackupFile, _ counts: IngestCounts) throws {
     let isChanged =
       counts.newReadings + counts.correctedReadings + counts.newRecords + counts.updatedRecords > 0
@@ -84,18 +86,18 @@ struct StoreImport {
   }
 }
 
-/// A store that is merged into another, or replaces it.
+/// Another store, which a merge or a restore is about to use.
 struct OtherStore {
   private let other: Store
   private let path: String
 
   init(_ other: Store, at path: String) { (self.other, self.path) = (other, path) }
 
-  /// Why it is of another person than a store; nil if nothing shows that.
+  /// Why the other store seems to be of another person than a store; nil if nothing shows it.
   ///
   /// - Parameters:
-  ///   - mine: the store; nil if there is none yet.
-  ///   - place: its path, which may be that of a person.
+  /// - mine: the store that gets the data; nil if it does not exist yet.
+  /// - place: the path of that store, by which its person is found.
   func strangeness(to mine: Store?, at place: String) throws -> String? {
     let persons = try PersonList.load()
     let own = persons.owner(ofStore: place)
@@ -105,7 +107,8 @@ struct OtherStore {
     for person in persons.all where person != own {
       if try isBackup(of: person.store) { return "this is a backup of \(displayed(person.name))" }
     }
-    // Its own backup may be from before it was synced with another logbook.
+    // A backup of this store is accepted, even if it was made before the store was synced with another
+    // logbook.
     guard let mine, try !isBackup(of: place) else { return nil }
     if let own = try mine.syncedLogbook(), let theirs = try other.syncedLogbook(), own != theirs {
       return "this store was synced with another logbook"
@@ -124,14 +127,14 @@ struct OtherStore {
       "imports of this store state its person, and so do those of the other one, but they cannot be compared"
   }
 
-  /// Whether a store recorded the file as its backup.
+  /// Whether the notes of a store list the file as one of its backups.
   private func isBackup(of store: String) throws -> Bool {
     try BackupNotes(storePath: store).notes().contains { Host.isSameFile($0.path, path) }
   }
 }
 
 extension Store {
-  /// What `config name` and `config born` state.
+  /// The name and the date of birth in the settings of the store.
   fileprivate func statedInSettings() throws -> [StatedPerson] {
     let name = try personName().flatMap { StatedPerson(name: $0) }
     let born = try personBorn().flatMap { StatedPerson(birthDate: $0) }
@@ -140,7 +143,7 @@ extension Store {
 }
 
 extension StatedPerson {
-  /// Whether both are of one person; nil where one states nothing that the other does.
+  /// Whether both describe one person; nil if they have neither the name nor the date of birth in common.
   fileprivate static func agree(_ one: [StatedPerson], _ other: [StatedPerson]) -> Bool? {
     for kind in [Kind.birthDate, .name] {
       guard let mine = one.first(where: { $0.kind == kind }),

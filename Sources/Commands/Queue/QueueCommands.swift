@@ -5,7 +5,7 @@ import CommandParts
 import Logbook
 import LogbookStore
 
-/// `glucoport queue`: the downloads, and the items that the remote refused.
+/// `glucoport queue`: commands for queued downloads, and for items that the remote refused.
 struct QueueCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "queue", abstract: "List, add, cancel and retry downloads.",
@@ -18,7 +18,7 @@ struct QueueCommand: ParsableCommand {
     ])
 }
 
-/// `glucoport queue add`: queues a download for the next upload.
+/// `glucoport queue add`: queues a download, which the next upload runs.
 struct QueueAddCommand: ClassifiedCommand {
   static let actionClass = ActionClass.deferrable
   static let configuration = CommandConfiguration(
@@ -97,7 +97,8 @@ struct QueueAddCommand: ClassifiedCommand {
     }
   }
 
-  /// A record that is not here yet cannot be found by its first characters.
+  /// Checks that an id is complete. A record that the store lacks cannot be found by the first characters of
+  /// its id.
   private func whole(_ id: String) throws -> String {
     let groups = id.split(separator: "-", omittingEmptySubsequences: false).map(\.count)
     guard groups == [8, 4, 4, 4, 12], id.allSatisfy({ $0 == "-" || $0.isHexDigit && $0.isASCII }) else {
@@ -129,7 +130,7 @@ extension DownloadPriority {
   }
 }
 
-/// `glucoport queue list`: the downloads in the order in which they run.
+/// `glucoport queue list`: lists the downloads in the order in which uploads run them.
 struct QueueListCommand: ClassifiedCommand {
   static let actionClass = ActionClass.local
   static let configuration = CommandConfiguration(
@@ -169,7 +170,7 @@ struct QueueListCommand: ClassifiedCommand {
   }
 }
 
-/// `glucoport queue retry`: allows another attempt for refused items.
+/// `glucoport queue retry`: lets the next upload send refused items again.
 struct QueueRetryCommand: ClassifiedCommand {
   static let actionClass = ActionClass.deferrable
   static let configuration = CommandConfiguration(
@@ -198,7 +199,7 @@ struct QueueRetryCommand: ClassifiedCommand {
   }
 }
 
-/// `glucoport queue cancel`: removes downloads from the queue.
+/// `glucoport queue cancel`: removes downloads and pinned ranges from the queue.
 struct QueueCancelCommand: ClassifiedCommand {
   static let actionClass = ActionClass.deferrable
   static let configuration = CommandConfiguration(
@@ -221,7 +222,7 @@ struct QueueCancelCommand: ClassifiedCommand {
   }
 }
 
-/// The number that `queue list` shows before a row: `7` for a download, `p1` for a pinned range.
+/// The number of a row in `queue list`: `7` for a download, `p1` for a pinned range.
 enum QueueNumber: ExpressibleByArgument {
   case download(Int64)
   case pin(Int)
@@ -240,7 +241,7 @@ enum QueueNumber: ExpressibleByArgument {
   var pin: Int? { if case .pin(let place) = self { place } else { nil } }
 }
 
-/// A row of the queue, as `queue list --json` prints it; glucoport-json(5) documents its members.
+/// A download for `queue list --json`; glucoport-json(5) documents the members.
 struct DownloadObject: Encodable {
   let item = "download"
   let id: Int64
@@ -269,7 +270,7 @@ struct DownloadObject: Encodable {
   }
 }
 
-/// A range of readings that every upload fetches.
+/// A pinned range for `queue list --json`: every upload fetches its readings.
 struct PinObject: Encodable {
   let item = "pin"
   let id: String
@@ -282,7 +283,7 @@ struct PinObject: Encodable {
   }
 }
 
-/// An item that the remote refused, with the reason.
+/// An item that the remote refused, with the reason, for `queue list --json`.
 struct RefusedObject: Encodable {
   let item: String
   let kind: String
@@ -300,7 +301,7 @@ struct RefusedObject: Encodable {
 }
 
 extension DownloadSubject {
-  /// The shown times between which readings are fetched; nil for an open end.
+  /// The range of shown times whose readings are fetched; nil for an open end, and for other downloads.
   fileprivate var shownRange: (since: String?, until: String?) {
     guard case .readings(let from, let until) = self else { return (nil, nil) }
     return (
@@ -310,7 +311,7 @@ extension DownloadSubject {
   }
 }
 
-/// A row of the queue, or a refused item, in one line.
+/// The rows of `queue list` as text.
 enum QueueText {
   static func line(_ download: Download) -> String {
     let subject = text(download.subject)

@@ -5,7 +5,7 @@ import CommandParts
 import Logbook
 import LogbookStore
 
-/// `glucoport reading`: commands to hide and show readings.
+/// `glucoport reading`: commands that hide readings and show them again.
 struct ReadingCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "reading", abstract: "Hide readings that do not count, and show them again.",
@@ -19,7 +19,7 @@ struct ReadingCommand: ParsableCommand {
     subcommands: [ReadingHideCommand.self, ReadingRestoreCommand.self])
 }
 
-/// `glucoport reading hide`: withdraws one reading, or those of a device.
+/// `glucoport reading hide`: hides one reading, or the readings of a device.
 struct ReadingHideCommand: ClassifiedCommand {
   static let actionClass = ActionClass.deferrable
   static let configuration = CommandConfiguration(
@@ -54,8 +54,8 @@ struct ReadingHideCommand: ClassifiedCommand {
   }
 }
 
-/// `glucoport reading restore`: shows one reading whatever hides it, or ends the rules that hide those of a
-/// device.
+/// `glucoport reading restore`: shows one reading, whatever hides it. For a device, it ends the rules that
+/// hide its readings.
 struct ReadingRestoreCommand: ClassifiedCommand {
   static let actionClass = ActionClass.deferrable
   static let configuration = CommandConfiguration(
@@ -92,7 +92,7 @@ struct ReadingRestoreCommand: ClassifiedCommand {
   }
 }
 
-/// The readings for `reading hide` and `reading restore`: one by its id, or those of a device.
+/// The arguments that select readings: the id of one, or a device and a period.
 struct ReadingChoice: ParsableArguments {
   @Argument(help: "The id of a reading, as 'glucoport list --long' shows it.")
   var id: String?
@@ -123,7 +123,7 @@ struct ReadingChoice: ParsableArguments {
     }
   }
 
-  /// The range in shown times, which are the same in every zone.
+  /// The period as shown times. They do not depend on a zone.
   func range(_ store: Store) throws -> (since: DeviceTime?, until: DeviceTime?) {
     let zone = try store.timezone()
     let range = [since, until].map { $0?.placed(zone: zone, now: Host.now()).time }
@@ -133,7 +133,7 @@ struct ReadingChoice: ParsableArguments {
     return (range[0], range[1])
   }
 
-  /// The reading with the id.
+  /// The reading with this id.
   func reading(_ id: String, _ store: Store) throws -> StoredReading {
     guard let reading = try store.reading(at: id) else {
       throw Failure(
@@ -142,7 +142,7 @@ struct ReadingChoice: ParsableArguments {
     return reading
   }
 
-  /// The device with the name.
+  /// The device that has this name or serial number.
   func device(_ name: String, _ store: Store) throws -> Device {
     let devices = try store.devices(named: name)
     guard let device = devices.first else {

@@ -6,16 +6,16 @@ import Logbook
 import LogbookStore
 import Sync
 
-/// Whether an edit is sent immediately, instead of with the next upload.
+/// The option that sends an edit immediately, and not only with the next upload.
 struct PushOption: ParsableArguments {
-  /// The time limit is short: for the person, completing the edit matters more than sending it.
+  /// The time limit in seconds. It is short, since the edit is stored already and a person waits.
   private static let maxSeconds = 30
 
   @Flag(help: "Send it at once; if that fails, it stays queued for the next upload.")
   var push = false
 
-  /// Tries to send the edits, and returns their state after that. The edits are complete in any case: if one
-  /// stays queued, the reason is printed and not thrown.
+  /// Tries to send edits, and returns them with their new state. They are stored in any case, so if one stays
+  /// queued, the reason is printed and nothing is thrown.
   func attempt(
     _ edits: [RecordEdit], in store: Store, _ storeOptions: StoreOptions, _ output: Output,
     isQuiet: Bool
@@ -28,13 +28,13 @@ struct PushOption: ParsableArguments {
     }
   }
 
-  /// The same for items of every kind.
+  /// Tries to send readings and records, and returns them with their new state.
   func attempt(
     _ items: [StoredItem], in store: Store, _ storeOptions: StoreOptions, _ output: Output, isQuiet: Bool
   ) async throws -> [StoredItem] {
     guard push else { return items }
     let (failure, summary) = await send(storeOptions)
-    // Other pending items are sent as well.
+    // The upload also sends other pending items, so its numbers may be larger.
     let own = items.filter { if case .reading = $0 { true } else { false } }.count
     if !isQuiet, summary.pushedReadings > own || summary.pushedRecords > items.count - own {
       output.message(
@@ -59,7 +59,8 @@ struct PushOption: ParsableArguments {
     return behind
   }
 
-  /// Why a record is not synced after an attempt with this failure; nil if it is synced.
+  /// Why an item is still queued after the attempt; nil if it is synced. `failure` is that of the whole
+  /// attempt.
   private func why(_ state: SyncState, _ failure: String?) -> String? {
     switch state {
     case .synced: nil
@@ -69,8 +70,8 @@ struct PushOption: ParsableArguments {
     }
   }
 
-  /// Sends the pending items. Returns the failure, if any, and what was sent. Documents on a site are neither
-  /// moved nor removed, since that may take minutes.
+  /// Sends all pending items. Returns the failure, if any, and what was sent. Documents on a Nightscout site
+  /// are neither moved nor removed, since that can take minutes.
   private func send(_ storeOptions: StoreOptions) async -> (failure: String?, summary: UploadSummary) {
     do {
       let run = try await UploadRun(storeOptions)

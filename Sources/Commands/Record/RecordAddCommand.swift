@@ -5,7 +5,7 @@ import CommandParts
 public import Logbook
 import LogbookStore
 
-/// `glucoport record add`: adds a record to the diary.
+/// `glucoport record add`: adds one record.
 struct RecordAddCommand: AsyncParsableCommand, ClassifiedCommand {
   static let actionClass = ActionClass.deferrable
   static let configuration = CommandConfiguration(
@@ -48,7 +48,7 @@ struct RecordAddCommand: AsyncParsableCommand, ClassifiedCommand {
         .usage, "\(kind.rawValue): there is nothing to keep; give \(content(of: kind)) or a --note")
     }
     try content.checkTime(storeOptions, output)
-    // If it refers to a reading or an entry, that must exist, and so must the store.
+    // A reading or an entry that the record names must exist, so the store must exist as well.
     let namesOthers = namesReading || content.entry != nil
     let store = try namesOthers ? storeOptions.open(.editor) : storeOptions.openOrCreate(.editor, output)
     let zone = try store.timezone()
@@ -63,7 +63,7 @@ struct RecordAddCommand: AsyncParsableCommand, ClassifiedCommand {
     try output.finish()
   }
 
-  /// Whether its only word is the id of a reading.
+  /// Whether the only word of this kind is the id of a reading.
   private var namesReading: Bool { if case .reading? = kind.details?.typing { true } else { false } }
 
   private func content(of kind: RecordKind) -> String {
@@ -84,21 +84,21 @@ struct RecordAddCommand: AsyncParsableCommand, ClassifiedCommand {
   }
 }
 
-/// On the command line, the kinds that `record add` accepts.
+/// Lets `record add` read the kind of a record from its name.
 extension RecordKind: ExpressibleByArgument {
-  /// The kind with this name.
+  /// The kind with this name; nil if people cannot add records of it.
   public init?(argument: String) {
     guard let kind = RecordKind(rawValue: argument), kind.details?.isTyped == true else { return nil }
     self = kind
   }
 
-  /// The names of the kinds.
+  /// The names of the kinds that a person can add.
   public static var allValueStrings: [String] {
     RecordKindDescription.all.filter(\.isTyped).map(\.kind.rawValue)
   }
 }
 
 extension CompletionKind {
-  /// The kinds of records that a person can add.
+  /// Completes the kinds of records that a person can add.
   static var recordKinds: CompletionKind { .list(RecordKind.allValueStrings) }
 }

@@ -6,7 +6,7 @@ import Glibc
 import Logbook
 import LogbookStore
 
-/// `glucoport record attach`: stores files with an entry.
+/// `glucoport record attach`: stores the contents of files as attachments of an entry.
 struct RecordAttachCommand: AsyncParsableCommand, ClassifiedCommand {
   static let actionClass = ActionClass.deferrable
   static let configuration = CommandConfiguration(
@@ -19,7 +19,7 @@ struct RecordAttachCommand: AsyncParsableCommand, ClassifiedCommand {
       examples: "glucoport record attach 8120 lab-report.pdf",
       "pdftoppm -png scan.pdf | glucoport record attach 8120 - --name scan.png"))
 
-  /// The maximum length of a file name in file systems, in bytes.
+  /// The maximum length of a file name in bytes, as common file systems have it.
   private static let maxNameBytes = 255
 
   @OptionGroup var storeOptions: StoreOptions
@@ -54,7 +54,8 @@ struct RecordAttachCommand: AsyncParsableCommand, ClassifiedCommand {
     let limit = try store.attachmentLimit()
     let intake = try ContentIntake(store)
     let (time, placement) = TimeArgument.now.placed(zone: try store.timezone(), now: Host.now())
-    // Contents that are attached at the same time are sent in the order of their ids.
+    // Uploads send the contents of one moment in the order of their ids. So the ids are sorted like the
+    // files.
     let guids = files.map { _ in Host.randomUUID() }.sorted()
     let drafts = try zip(files, guids).map { path, guid in
       let file = try AttachedFile(path.path)
@@ -77,7 +78,7 @@ struct RecordAttachCommand: AsyncParsableCommand, ClassifiedCommand {
   }
 }
 
-/// `glucoport record attachments`: the files of an entry.
+/// `glucoport record attachments`: lists the attachments of an entry.
 struct RecordAttachmentsCommand: ClassifiedCommand {
   static let actionClass = ActionClass.local
   static let configuration = CommandConfiguration(
@@ -106,15 +107,15 @@ struct RecordAttachmentsCommand: ClassifiedCommand {
   }
 }
 
-/// A file, or standard input, that is read once from its first byte to its last.
+/// A file or standard input. It can be read only once, from its start to its end.
 struct AttachedFile {
   private static let pieceBytes = 64 << 10
 
-  /// The path, or `-`.
+  /// The path of the file; `-` for standard input.
   let path: String
   private let descriptor: Int32
 
-  /// - Throws: `Failure`: `missingInput`, `permission`, `badInput` for a folder, `inputOutput`.
+  /// - Throws: `Failure`: `missingInput`, `permission`, `badInput` if it is a folder, `inputOutput`.
   init(_ path: String) throws {
     self.path = path
     descriptor = path == "-" ? STDIN_FILENO : open(PathText.bytes(path), O_RDONLY | O_CLOEXEC)
@@ -126,16 +127,17 @@ struct AttachedFile {
     }
   }
 
-  /// The last part of the path. Bytes that are not UTF-8 are replaced.
+  /// The name of the file, which is the last part of the path. Bytes that are not valid UTF-8 are replaced.
   var name: String {
     let bytes = PathText.bytes(path).dropLast().map { UInt8(bitPattern: $0) }
     return String(decoding: bytes.split(separator: UInt8(ascii: "/")).last ?? bytes[...], as: UTF8.self)
   }
 
-  /// Reads the bytes into the store's intake.
+  /// Copies the bytes into the store's intake for attachments.
   ///
-  /// - Returns: the content and its first bytes.
-  /// - Throws: `Failure` of category `badInput` if it is larger than the limit; the rest is not read.
+  /// - Returns: the stored content, and its first bytes to determine the type.
+  /// - Throws: `Failure` of category `badInput` if the file is larger than `limit` bytes. Reading stops
+  ///   there.
   func read(
     into intake: ContentIntake, limit: Int64
   ) throws -> (content: AttachmentContent, head: [UInt8]) {
@@ -168,13 +170,13 @@ struct AttachedFile {
   }
 }
 
-/// Determines the type of a content from its first bytes or its name.
+/// Determines the media type of a content from its first bytes or from the name of its file.
 enum ContentType {
-  /// The number of bytes that are examined.
+  /// How many bytes at the start are examined.
   static let headBytes = 512
   static let unknown = "application/octet-stream"
 
-  /// First bytes that no other type has. They have priority over the name.
+  /// First bytes that identify a type. They count more than the name of the file.
   private static let signatures: [(bytes: [UInt8], type: String)] = [
     (Array("%PDF-".utf8), "application/pdf"),
     ([0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A], "image/png"),
@@ -195,7 +197,7 @@ enum ContentType {
     "odt": "application/vnd.oasis.opendocument.text",
   ]
 
-  /// The media type of a content with these first bytes.
+  /// The media type of a content. `head` has its first bytes.
   static func of(head: [UInt8], name: String) -> String {
     if let found = signatures.first(where: { head.starts(with: $0.bytes) }) { return found.type }
     if head.starts(with: Array("RIFF".utf8)), head.dropFirst(8).starts(with: Array("WEBP".utf8)) {
@@ -211,7 +213,7 @@ enum ContentType {
     guard !head.isEmpty, head.allSatisfy({ $0 >= 0x20 && $0 != 0x7F || (0x09...0x0D).contains($0) }) else {
       return false
     }
-    // The last character may be truncated.
+    // The head may end within a character, so up to three bytes at its end are ignored.
     return (0..<min(4, head.count)).contains { String(validating: head.dropLast($0), as: UTF8.self) != nil }
   }
 }

@@ -5,7 +5,7 @@ import CommandParts
 import Logbook
 import LogbookStore
 
-/// `glucoport record`: commands for records, the entries of the diary.
+/// `glucoport record`: commands for records, which are the entries of the diary.
 struct RecordCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "record", abstract: "Add, edit, hide, delete, show and list records, and attach files.",
@@ -23,7 +23,7 @@ struct RecordCommand: ParsableCommand {
     ])
 }
 
-/// `glucoport record list`: shows records in the order of time.
+/// `glucoport record list`: lists records in the order of time.
 struct RecordListCommand: ClassifiedCommand {
   static let actionClass = ActionClass.local
   static let configuration = CommandConfiguration(
@@ -51,23 +51,23 @@ struct RecordListCommand: ClassifiedCommand {
   }
 }
 
-/// The store and the record that a command is about.
+/// The options that name a store and a record in it.
 struct RecordTarget: ParsableArguments {
   @OptionGroup var storeOptions: StoreOptions
 
   @Argument(help: "The id of the record, or its first characters.")
   var id: String
 
-  /// The store, opened for this role, and the record in it.
+  /// Opens the store for a role, and finds the record.
   ///
-  /// - Throws: errors of `StoreOptions.open` and `Store.record`.
+  /// - Throws: errors as in `StoreOptions.open` and `Store.record`.
   func open(_ role: StoreRole) throws -> (store: Store, record: StoredRecord) {
     let store = try storeOptions.open(role)
     return (store, try store.record(named: id))
   }
 }
 
-/// `glucoport record show`: everything about one record.
+/// `glucoport record show`: prints all facts about one record.
 struct RecordShowCommand: ClassifiedCommand {
   static let actionClass = ActionClass.local
   static let configuration = CommandConfiguration(
@@ -89,7 +89,7 @@ struct RecordShowCommand: ClassifiedCommand {
   }
 }
 
-/// `glucoport record edit`: changes the content of a record.
+/// `glucoport record edit`: changes the time, the fields or the entry of a record.
 struct RecordEditCommand: AsyncParsableCommand, ClassifiedCommand {
   static let actionClass = ActionClass.deferrable
   static let configuration = CommandConfiguration(
@@ -120,7 +120,7 @@ struct RecordEditCommand: AsyncParsableCommand, ClassifiedCommand {
     let zone = try store.timezone()
     try content.checkTime(target.storeOptions, output)
     let changes = try content.changes(record.kind, words: words)
-    // The entry is looked up before the edit's transaction; the fields are changed inside it.
+    // The time and the entry are determined here, outside the transaction that edits the fields.
     var placed = RecordDraft(
       kind: record.kind, at: record.deviceTime, placement: record.placement, fields: RecordFields())
     try content.place(&placed, in: store, zone: zone)
@@ -142,7 +142,7 @@ struct RecordEditCommand: AsyncParsableCommand, ClassifiedCommand {
   }
 }
 
-/// `glucoport record delete`: replaces a record, and everything that belongs to it, by tombstones.
+/// `glucoport record delete`: deletes a record and those that belong to it. Tombstones replace them.
 struct RecordDeleteCommand: AsyncParsableCommand, ClassifiedCommand {
   static let actionClass = ActionClass.deferrable
   static let configuration = CommandConfiguration(
@@ -183,7 +183,7 @@ struct RecordDeleteCommand: AsyncParsableCommand, ClassifiedCommand {
   }
 }
 
-/// `glucoport record hide`: hides a record, which can be shown again.
+/// `glucoport record hide`: hides a record, until it is restored.
 struct RecordHideCommand: ClassifiedCommand {
   static let actionClass = ActionClass.deferrable
   static let configuration = CommandConfiguration(
@@ -215,7 +215,7 @@ struct RecordHideCommand: ClassifiedCommand {
   }
 }
 
-/// `glucoport record restore`: shows a record, even if another withdrawal hides it.
+/// `glucoport record restore`: shows a record again, whatever hides it.
 struct RecordRestoreCommand: ClassifiedCommand {
   static let actionClass = ActionClass.deferrable
   static let configuration = CommandConfiguration(
@@ -244,7 +244,7 @@ struct RecordRestoreCommand: ClassifiedCommand {
   }
 }
 
-/// How a command prints the result for a record.
+/// The options for the result that a command prints about a record.
 struct RecordOutputOptions: ParsableArguments {
   @Flag(help: "Print the record as one JSON object.")
   var json = false
@@ -256,7 +256,7 @@ struct RecordOutputOptions: ParsableArguments {
     if json, quiet { throw ValidationError("Use only one of --json and --quiet.") }
   }
 
-  /// Prints the result for a record: one line, or the object of `show --json`.
+  /// Prints the result for a record: one line, or with `--json` the object of `show --json`.
   func show(_ done: String, _ edit: RecordEdit, _ store: Store, _ output: Output) throws {
     if quiet { return }
     if json { return try ItemDetails(store).write(.record(edit.record), asJSON: true, output) }

@@ -6,7 +6,7 @@ import Formats
 import Logbook
 import LogbookStore
 
-/// The options for the content of a record, the same for `record add` and `record edit`.
+/// The options for the content of a record. `record add` and `record edit` share them.
 struct RecordContentOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
@@ -31,12 +31,12 @@ struct RecordContentOptions: ParsableArguments {
   @Flag(help: "Accept unusually large amounts and unusual times.")
   var force = false
 
-  /// Whether none of them is given.
+  /// Whether none of the options is given.
   var isEmpty: Bool {
     at == nil && note == nil && subtype == nil && set.isEmpty && entry == nil
   }
 
-  /// The changes of the fields from the words and these options, for a record of this kind.
+  /// The changes that the words and options make to the fields of a record of this kind.
   func changes(_ kind: RecordKind, words: [String]) throws -> FieldChanges {
     var changes = FieldChanges(kind)
     try changes.set(words: words)
@@ -47,14 +47,14 @@ struct RecordContentOptions: ParsableArguments {
     return changes
   }
 
-  /// `Insulin: rapid, long, basal or mix; note: health or announcement.`
+  /// The help for `--subtype`: `Insulin: rapid, long, basal or mix; note: health or announcement.`
   private static var subtypeHelp: String {
     let kinds = RecordKindDescription.all.filter { !$0.subtypes.isEmpty }
     let text = kinds.map { "\($0.kind.rawValue): \(alternatives($0.subtypes))" }.joined(separator: "; ")
     return text.prefix(1).uppercased() + text.dropFirst() + "."
   }
 
-  /// Refuses amounts that are probably typing errors.
+  /// Refuses an amount outside the plausible range of its field, since it is probably a typing error.
   package static func requirePlausible(_ changes: FieldChanges, _ kind: RecordKind) throws {
     for case (let name, .number(let number)?) in changes.values.sorted(by: { $0.key < $1.key }) {
       guard let range = kind.details?.field(name)?.plausibleRange, !range.contains(number) else { continue }
@@ -65,19 +65,19 @@ struct RecordContentOptions: ParsableArguments {
     }
   }
 
-  /// Refuses a time that cannot be right, unless `--force` is given, before a store is created.
+  /// Refuses an implausible time, unless `--force` is given. It runs before the store is created.
   func checkTime(_ storeOptions: StoreOptions, _ output: Output) throws {
     guard !force else { return }
     try Self.requirePlausible(at, storeOptions, output)
   }
 
-  /// The same for a time from other options; nil for none.
+  /// Refuses an implausible time; nil is accepted. The zone is that of the selected store.
   static func requirePlausible(_ at: TimeArgument?, _ storeOptions: StoreOptions, _ output: Output) throws {
     guard let at else { return }
     try requirePlausible(at, in: storeOptions.existing(), zone: storeOptions.zone(), output)
   }
 
-  /// The same for a store that is open; nil for one that does not exist yet.
+  /// Refuses an implausible time; nil is accepted. `store` is nil if it does not exist yet.
   static func requirePlausible(
     _ at: TimeArgument?, in store: Store?, zone: LogbookZone, _ output: Output
   ) throws {
@@ -87,12 +87,12 @@ struct RecordContentOptions: ParsableArguments {
     if let objection { throw Failure(.usage, "--at: \(objection)") }
   }
 
-  /// The maximum lead of a record over this computer's clock: clocks differ by some minutes.
+  /// How many seconds a record may be ahead of this computer's clock, since clocks differ by some minutes.
   private static let maxLeadSeconds: Int64 = 300
 
-  /// Why a typed time cannot be right; nil if it can.
+  /// Why a typed time is implausible; nil if it is plausible.
   ///
-  /// - Parameter trusted: the clock against which the future is checked; nil if it is wrong.
+  /// - Parameter trusted: the present time, after which a time is refused; nil if the clock is wrong.
   static func objection(
     to at: TimeArgument, zone: LogbookZone, now: Int64, trusted: Int64?
   ) -> String? {
@@ -106,23 +106,23 @@ struct RecordContentOptions: ParsableArguments {
     return "\(shown) is before 1990; correct it, or add --force"
   }
 
-  /// Sets the time and the entry of a record from the options, if they are given.
+  /// Sets the time and the entry of a record, if the options state them.
   func place(_ draft: inout RecordDraft, in store: Store, zone: LogbookZone) throws {
     if let at { (draft.deviceTime, draft.placement) = at.placed(zone: zone, now: Host.now()) }
     if let entry { draft.entryGuid = entry == "none" ? nil : try store.record(named: entry).guid }
   }
 }
 
-/// A typed field of a record.
+/// Reads typed values of a field.
 extension RecordField {
-  /// Far more than a person types, and little enough for every remote.
+  /// The maximum length of a text in bytes. It is far more than a person types, and every remote accepts it.
   private static let maxTextBytes = 64 * 1024
-  /// A larger number is a typing error in any unit of any field.
+  /// The largest number that is accepted in a field, in any unit. A larger one is a typing error.
   private static let largestNumber = 1_000_000.0
 
-  /// The value for a text; nil for the empty text, which removes the field.
+  /// Reads a typed value; nil for an empty text, which removes the field.
   ///
-  /// - Throws: `Failure` of category `usage`.
+  /// - Throws: `Failure` of category `usage` for a value that is not valid.
   func value(_ text: String) throws -> FieldValue? {
     guard text.utf8.count <= Self.maxTextBytes else {
       throw Failure(.usage, "\(name): the text is longer than 64 KiB")
@@ -144,10 +144,10 @@ extension RecordField {
     }
   }
 
-  /// The amount for a text.
+  /// Reads a typed amount.
   func number(_ text: String) throws -> Double { try Self.number(text, of: name) }
 
-  /// Digits, optionally with a point and more digits: no signs, exponents or other notations.
+  /// Reads digits, optionally with a point and decimals. Signs, exponents and other notations are refused.
   static func number(_ text: String, of name: String) throws -> Double {
     let parts = text.split(separator: ".", omittingEmptySubsequences: false)
     let isPlain =
@@ -164,16 +164,16 @@ extension RecordField {
   private static func isDigit(_ byte: UInt8) -> Bool { byte >= 0x30 && byte <= 0x39 }
 }
 
-/// The changes of a record's fields from the command line. A nil value removes the field.
+/// The changes that the command line makes to the fields of a record. The value nil removes a field.
 struct FieldChanges {
   private(set) var values: [String: FieldValue?] = [:]
   private let kind: RecordKind
 
   init(_ kind: RecordKind) { self.kind = kind }
 
-  /// Sets a field from its text.
+  /// Sets a field to a typed value.
   ///
-  /// - Throws: `Failure` of category `usage`, also for a field that this kind does not have.
+  /// - Throws: `Failure` of category `usage` if the value is not valid, or if this kind lacks the field.
   mutating func set(_ name: String, to text: String) throws {
     let fields = kind.fields.filter(\.isSettable)
     guard let field = fields.first(where: { $0.name == name }) else {
@@ -183,13 +183,13 @@ struct FieldChanges {
     try set(name, to: try field.value(text))
   }
 
-  /// Sets a field that has no text form.
+  /// Sets a field to a value that was not typed as its text.
   mutating func set(_ name: String, to value: FieldValue?) throws {
     guard values[name] == nil else { throw Failure(.usage, "\(name) is set twice") }
     values[name] = .some(value)
   }
 
-  /// Sets fields from `field=value`.
+  /// Sets a field from `field=value`, as `--set` has it.
   mutating func set(_ assignment: String) throws {
     guard let sign = assignment.firstIndex(of: "=") else {
       throw Failure(.usage, "--set needs field=value, not '\(displayed(assignment))'")
@@ -197,8 +197,7 @@ struct FieldChanges {
     try set(String(assignment[..<sign]), to: String(assignment[assignment.index(after: sign)...]))
   }
 
-  /// Sets fields from the words after the kind or the id: amounts with or without their units, or a note's
-  /// text.
+  /// Sets fields from the words of the command: amounts with or without units, or the text of a note.
   mutating func set(words: [String]) throws {
     if words.isEmpty { return }
     switch kind.details?.typing {
@@ -212,7 +211,7 @@ struct FieldChanges {
   }
 
   private mutating func set(amounts words: [String]) throws {
-    // One word may have a number and its unit: '4.5 U', which the shell passes if it is quoted.
+    // A quoted word such as '4.5 U' has a number and its unit, so it is split.
     var rest = words.flatMap { $0.split(separator: " ", omittingEmptySubsequences: false) }[...]
     while let word = rest.popFirst() {
       let number = word.prefix { $0.isNumber || $0 == "." || $0 == "," }
@@ -224,14 +223,15 @@ struct FieldChanges {
     }
   }
 
-  /// The fields after the changes.
+  /// The fields of a record after these changes.
   func applied(to fields: RecordFields) -> RecordFields {
     var fields = fields
     for (name, value) in values { fields[name] = value }
     return fields
   }
 
-  /// The field and the factor of a unit; the first unit if a person gives none.
+  /// The field that a unit sets, and the factor of the unit. For an empty word, it is the first unit of the
+  /// kind.
   private func unit(_ word: String) throws -> (field: RecordField, word: String, factor: Double) {
     let units = kind.fields.flatMap { field in
       field.units.map { (field: field, word: $0.word, factor: $0.factor) }
@@ -242,7 +242,7 @@ struct FieldChanges {
     return unit
   }
 
-  /// The error for a word that is not a unit, with its probable meaning.
+  /// The message for an unknown unit, with what the person probably means.
   private func refusal(ofUnit word: String, units: [String]) -> String {
     if kind.details?.subtypes.contains(word) == true {
       return "'\(word)' is a subtype of \(kind.rawValue); write --subtype \(word)"

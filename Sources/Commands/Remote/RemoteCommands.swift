@@ -7,7 +7,7 @@ import LogbookStore
 import Remotes
 import Report
 
-/// `glucoport remote`: the server with which the store syncs.
+/// `glucoport remote`: commands for the server with which the store syncs.
 struct RemoteCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "remote",
@@ -22,7 +22,7 @@ struct RemoteCommand: ParsableCommand {
     ])
 }
 
-/// `glucoport remote show`: the stored facts about the remote, without a request to it.
+/// `glucoport remote show`: prints what the store knows about the remote. It sends no request.
 struct RemoteShowCommand: ClassifiedCommand {
   static let actionClass = ActionClass.local
   static let configuration = CommandConfiguration(
@@ -44,7 +44,7 @@ struct RemoteShowCommand: ClassifiedCommand {
   }
 }
 
-/// `glucoport remote test`: requests the logbook of the server, and changes nothing.
+/// `glucoport remote test`: asks the server for its logbook, and changes nothing.
 struct RemoteTestCommand: AsyncParsableCommand, ClassifiedCommand {
   static let actionClass = ActionClass.immediate
   static let configuration = CommandConfiguration(
@@ -72,7 +72,7 @@ struct RemoteTestCommand: AsyncParsableCommand, ClassifiedCommand {
   }
 }
 
-/// `glucoport remote page`: asks the server for a link that shows the logbook in a browser.
+/// `glucoport remote page`: asks the server for a link with which a browser shows the logbook.
 struct RemotePageCommand: AsyncParsableCommand, ClassifiedCommand {
   static let actionClass = ActionClass.immediate
   static let configuration = CommandConfiguration(
@@ -126,7 +126,7 @@ struct RemotePageCommand: AsyncParsableCommand, ClassifiedCommand {
       return link
     }
     let output = Output()
-    // The only text on its line, for a program that opens it.
+    // The line has only the link, so that a program can open it.
     output.line("\(setting.access.url)\(link.path)?language=\(language)")
     output.message(
       "glucoport: anyone with this link can read the logbook until \(DeviceTime(seconds: link.expiresAt).text)Z"
@@ -135,7 +135,7 @@ struct RemotePageCommand: AsyncParsableCommand, ClassifiedCommand {
   }
 }
 
-/// `glucoport remote remove`: removes the access to the server, without a request to it.
+/// `glucoport remote remove`: removes the remote from the store. It sends no request.
 struct RemoteRemoveCommand: ClassifiedCommand {
   static let actionClass = ActionClass.local
   static let configuration = CommandConfiguration(
@@ -155,8 +155,8 @@ struct RemoteRemoveCommand: ClassifiedCommand {
   }
 }
 
-/// A remote as `remote show --json` prints it; glucoport-json(5) documents its members. Neither the token nor
-/// its command is one of them.
+/// A remote for `remote show --json`; glucoport-json(5) documents the members. They have neither the token
+/// nor the command that prints it.
 struct RemoteObject: Encodable {
   let kind: String
   let url: String

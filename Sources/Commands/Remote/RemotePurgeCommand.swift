@@ -6,8 +6,8 @@ import Logbook
 import LogbookStore
 import Remotes
 
-/// `glucoport remote purge`: removes the logbook on the server permanently, and then the store, once the
-/// server has answered.
+/// `glucoport remote purge`: removes the logbook on the server permanently. When the server has confirmed it,
+/// the store is removed, too.
 struct RemotePurgeCommand: AsyncParsableCommand, ClassifiedCommand {
   static let actionClass = ActionClass.immediate
   static let configuration = CommandConfiguration(
@@ -36,7 +36,7 @@ struct RemotePurgeCommand: AsyncParsableCommand, ClassifiedCommand {
         .usage,
         "no terminal to confirm the removal; state the logbook's name with --confirm to remove everything")
     }
-    // Nil if the logbook no longer exists, for example after a run that ended before it removed the store.
+    // Nil if the logbook is already removed, for example by a run that ended before it removed the store.
     let logbook = try await LogbookPurge(setting: setting).logbook()
     try requireName(logbook?.name ?? setting.logbookName, setting, output)
     guard let lock = try UploadLock.take(storePath: path) else {
@@ -44,7 +44,7 @@ struct RemotePurgeCommand: AsyncParsableCommand, ClassifiedCommand {
     }
     defer { lock.release() }
     let store = try storeOptions.open(.sync)
-    // Checked after taking the lock: the remote may have changed since it was shown.
+    // Another process may have changed the remote before this one got the lock.
     guard try store.requireRemote().access == setting.access else {
       throw Failure(.temporary, "\(path): the remote was changed meanwhile; try again")
     }
@@ -58,7 +58,7 @@ struct RemotePurgeCommand: AsyncParsableCommand, ClassifiedCommand {
 }
 
 extension RemotePurgeCommand {
-  /// Continues only with the logbook's name, from the command line or typed by the person.
+  /// Throws unless the name of the logbook was given on the command line, or the person types it now.
   private func requireName(_ name: String, _ setting: RemoteSetting, _ output: Output) throws {
     let given: String?
     if let confirm {
@@ -82,14 +82,14 @@ extension RemotePurgeCommand {
   }
 }
 
-/// The removal of a logbook on its server.
+/// Removes a logbook permanently on its server.
 struct LogbookPurge {
   let setting: RemoteSetting
 
-  /// The logbook on the server; nil if it no longer exists, for example after a run that ended before it
-  /// removed the store.
+  /// The logbook on the server. The result is nil if it is already removed, for example by a run that ended
+  /// before it removed the store.
   ///
-  /// - Throws: `Failure` if the server is not reachable, or cannot remove logbooks.
+  /// - Throws: `Failure` if the server is not reachable, or if its type cannot remove logbooks.
   func logbook() async throws -> RemoteLogbook? {
     let logbook: RemoteLogbook? = try await setting.access.ask { remote in
       guard remote.purging != nil else {
@@ -112,13 +112,13 @@ struct LogbookPurge {
     return logbook
   }
 
-  /// Removes it.
+  /// Removes the logbook. If it is already removed, this succeeds.
   func purge(_ logbook: RemoteLogbook) async throws {
     try await setting.access.ask { remote in
       do throws(ServiceError) {
         try await remote.purging?.purge(logbook)
       } catch {
-        // Another store was faster, or the answer to this request was lost.
+        // Another store removed it first, or the server's answer to an earlier attempt was lost.
         guard error == .purged else { throw error }
       }
     }

@@ -7,7 +7,7 @@ import LogbookStore
 import Remotes
 import Sync
 
-/// `glucoport remote set`: requests the logbook from the server, and stores the access only if it answers.
+/// `glucoport remote set`: asks the server for the logbook, and stores the remote only if the server answers.
 struct RemoteSetCommand: AsyncParsableCommand, ClassifiedCommand {
   static let actionClass = ActionClass.immediate
   static let configuration = CommandConfiguration(
@@ -54,7 +54,7 @@ struct RemoteSetCommand: AsyncParsableCommand, ClassifiedCommand {
 
   func validate() throws {
     guard (tokenFile == nil) != (tokenCommand == nil) else {
-      // A wrong address is reported before a missing token, which a person may still need to create.
+      // The address is checked before the token, which a person can create only at the correct address.
       do throws(Failure) {
         _ = try RemoteAddress(url, allowsPlainHTTP: insecureHttp)
       } catch {
@@ -98,11 +98,11 @@ struct RemoteSetCommand: AsyncParsableCommand, ClassifiedCommand {
 
 }
 
-/// The base zone of the logbook on a store's first remote. It is fetched before the remote is set, so that a
-/// conflict of two zones that people gave changes nothing. If the store had a remote before, or the remote
-/// returns no single records, the next upload compares the zones.
+/// Fetches the base zone of the logbook when a store gets its first remote. This precedes the storing of the
+/// remote, so if people stated two different zones, nothing is changed. In other cases, the next upload
+/// compares the zones.
 struct RemoteZone {
-  /// The run of the request; nil if none was sent.
+  /// The run stamp of the request; nil if no request was sent.
   let run: RunStamp?
   private let store: Store
   private let choice: ZoneChoice?
@@ -110,9 +110,10 @@ struct RemoteZone {
   private let record: RemoteRecord?
   private static let command = "glucoport remote set"
 
-  /// Sends the request.
+  /// Fetches the zone, unless the store had a remote before.
   ///
-  /// - Throws: `Failure` of category `configuration` if people gave both zones and no choice is given.
+  /// - Throws: `Failure` of category `configuration` if people stated different zones here and there, and no
+  ///   choice is given.
   init(
     _ access: RemoteAccess, _ store: Store, _ choice: ZoneChoice?, _ output: Output,
     isolation: isolated (any Actor)? = #isolation
@@ -126,7 +127,7 @@ struct RemoteZone {
     do {
       record = try await access.ask { try await BaseZone.fetch(from: $0, run) }
     } catch let failure as Failure {
-      // The remote has just answered, and the first upload asks again before it sends anything.
+      // A failure does not stop the command: the first upload fetches the zone before it sends anything.
       output.message("glucoport: \(failure.message); the first upload fetches the time zone")
       record = nil
     }
@@ -134,7 +135,7 @@ struct RemoteZone {
     if let record { try store.checkBaseZone(record, choice, at: remoteName, command: Self.command) }
   }
 
-  /// Adopts the zone with priority, after the remote was set.
+  /// Sets the zone that has priority. It runs after the remote is stored.
   func join() throws {
     guard let record else { return }
     try store.joinBaseZone(record, choice, at: remoteName, command: Self.command, now: Host.now())

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The units of the system. The packages get them from the program: `Samples/packaging/build.sh` runs
-/// `setup`.
+/// The systemd units of the system. Packages have the same units: `Samples/packaging/build.sh` runs `setup`
+/// to get them.
 enum PackagedSystemUnits {
-  /// Each file by its name.
+  /// The name and the text of each unit.
   static let files: [(name: String, text: String)] = [
     (
       "glucoport-fetch.service",
@@ -161,7 +161,7 @@ enum PackagedSystemUnits {
     ),
   ]
 
-  /// The timer that looks for Bluetooth meters, of the system and of a user.
+  /// The timer that starts the search for Bluetooth meters. The system and users have the same one.
   static let bluetoothTimer = #"""
     # SPDX-License-Identifier: Apache-2.0
     [Unit]
@@ -179,7 +179,7 @@ enum PackagedSystemUnits {
 
     """#
 
-  /// The timer of the fetches, of the system and of a user.
+  /// The timer that starts `fetch`. The system and users have the same one.
   static let fetchTimer = #"""
     # SPDX-License-Identifier: Apache-2.0
     [Unit]
@@ -197,7 +197,7 @@ enum PackagedSystemUnits {
 
     """#
 
-  /// Rights that no service needs.
+  /// The settings that take rights from a service which none of the services needs.
   private static let confinement = """
     UMask=0077
     CapabilityBoundingSet=

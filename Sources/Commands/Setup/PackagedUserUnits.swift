@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The units of a user. The packages get them from the program: `Samples/packaging/build.sh` runs `setup`.
+/// The systemd units of a user. Packages have the same units: `Samples/packaging/build.sh` runs `setup` to
+/// get them.
 enum PackagedUserUnits {
-  /// Each file by its name.
+  /// The name and the text of each unit.
   static let files: [(name: String, text: String)] = [
     (
       "glucoport-backup.service",
@@ -217,7 +218,7 @@ enum PackagedUserUnits {
     ),
   ]
 
-  /// The restrictions that a user's service manager can set without privileges.
+  /// The restrictions of a service that a user's service manager can set without privileges.
   private static let confinement = """
     UMask=0077
     NoNewPrivileges=yes

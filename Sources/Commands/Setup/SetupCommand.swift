@@ -5,13 +5,14 @@ package import CommandParts
 import Glibc
 import Logbook
 
-/// A command that installs the completions of all commands, which only the program knows.
+/// A command that installs shell completions. Only the program knows all commands, so it passes the
+/// completions.
 package protocol CompletionInstaller: ClassifiedCommand {
-  /// Runs it with the completions of the program.
+  /// Runs the command with the completions of the whole program.
   func run(_ completions: CompletionScript) throws
 }
 
-/// `glucoport setup`: installs the other files of the package for people who have only the program.
+/// `glucoport setup`: installs units, udev rules and completions for people who did not install a package.
 struct SetupCommand: CompletionInstaller {
   static let actionClass = ActionClass.local
   static let configuration = CommandConfiguration(
@@ -24,7 +25,7 @@ struct SetupCommand: CompletionInstaller {
   @Flag(help: "Preview 'setup system' and 'setup user'; write nothing.")
   var dryRun = false
 
-  // Not in `validate`, which ArgumentParser also calls for the subcommands.
+  // This check is not in `validate`, since ArgumentParser calls that for the subcommands, too.
   func run(_ completions: CompletionScript) throws {
     guard dryRun else {
       throw ValidationError(
@@ -42,7 +43,7 @@ struct SetupCommand: CompletionInstaller {
   }
 }
 
-/// `glucoport setup system`: for all users of this computer.
+/// `glucoport setup system`: installs the files for all users of this computer.
 struct SetupSystemCommand: CompletionInstaller {
   static let actionClass = ActionClass.local
   static let configuration = CommandConfiguration(
@@ -51,7 +52,7 @@ struct SetupSystemCommand: CompletionInstaller {
       examples: "sudo glucoport setup system",
       "glucoport setup system --prefix /opt/glucoport --dry-run"))
 
-  // If both have a flag, the parser sets it only for the first of them.
+  // If the group and this command both have the flag, the parser sets only the one of the group.
   @ParentCommand var group: SetupCommand
 
   @OptionGroup var target: SetupPrefix
@@ -65,7 +66,7 @@ struct SetupSystemCommand: CompletionInstaller {
   }
 }
 
-/// `glucoport setup user`: for the user who runs it.
+/// `glucoport setup user`: installs the files for the user who runs it.
 struct SetupUserCommand: CompletionInstaller {
   static let actionClass = ActionClass.local
   static let configuration = CommandConfiguration(
@@ -85,9 +86,9 @@ struct SetupUserCommand: CompletionInstaller {
   }
 }
 
-/// `glucoport setup remove`: removes the files of the other two commands, and nothing else.
+/// `glucoport setup remove`: removes only the files that the other two commands have installed.
 struct SetupRemoveCommand: ClassifiedCommand {
-  /// Whose files are removed.
+  /// Whether the files of the system or those of the user are removed.
   enum Scope: String, CaseIterable, ExpressibleByArgument { case system, user }
 
   static let actionClass = ActionClass.local
@@ -128,7 +129,7 @@ struct SetupRemoveCommand: ClassifiedCommand {
   }
 }
 
-/// The option for the folder of the files for all users.
+/// The option for the folder in which files for all users are installed.
 struct SetupPrefix: ParsableArguments {
   static let standard = "/usr/local"
 
@@ -149,7 +150,7 @@ struct SetupPrefix: ParsableArguments {
   }
 }
 
-/// The effect of `setup`, as text.
+/// The texts about what `setup` changes.
 private enum SetupText {
   static func list(_ changes: [(change: SetupWork.Change, path: String)], _ output: Output) {
     for change in changes { output.line("\(change.change.rawValue) \(displayed(change.path))") }
@@ -165,14 +166,16 @@ private enum SetupText {
   }
 }
 
-/// What `setup` installed: each file with its SHA-256, and each folder that it made, outer ones first.
+/// The list of what `setup` has installed: the SHA-256 of each file, and the created folders, outer ones
+/// first.
 struct SetupManifest: Equatable {
   var digests: [String: String] = [:]
   var folders: [String] = []
 
   init() {}
 
-  /// The manifest from a text, one line for each file and folder. Lines of another form are ignored.
+  /// Reads the text of a manifest, which has one line for each file and folder. Lines of another form are
+  /// ignored.
   init(_ text: String) {
     for line in text.split(separator: "\n") {
       if line.hasPrefix("folder ") {
@@ -183,14 +186,14 @@ struct SetupManifest: Equatable {
     }
   }
 
-  /// The manifest as a text.
+  /// The manifest as text, with one line for each file and folder.
   var text: String {
     let lines =
       digests.sorted { $0.key < $1.key }.map { "\($0.value)  \($0.key)" } + folders.map { "folder \($0)" }
     return lines.map { $0 + "\n" }.joined()
   }
 
-  /// The manifest from a file; an empty one if there is none.
+  /// Reads a manifest from its file. Without a file, it is empty.
   static func read(_ path: String) throws(Failure) -> SetupManifest {
     guard access(path, F_OK) == 0 else { return SetupManifest() }
     guard let bytes = Host.bytes(of: path) else { throw SetupFile.failure(errno, path) }
@@ -198,14 +201,14 @@ struct SetupManifest: Equatable {
   }
 }
 
-/// Installs a plan, and removes exactly what was installed.
+/// Installs the files of a plan, and removes exactly the files that were installed.
 struct SetupWork {
-  /// The change of a file.
+  /// What an installation or a removal does with a file.
   enum Change: String { case write, replace, unchanged, remove, keep, refuse }
 
   let manifest: String
 
-  /// The change of each file by an installation. A file that something else created or changed is refused.
+  /// What an installation would do with each file. A file that `setup` did not write is refused.
   func changes(_ plan: SetupPlan) throws -> [(change: Change, path: String)] {
     let known = try SetupManifest.read(manifest).digests
     let changes = try plan.files.map { file in
@@ -219,15 +222,15 @@ struct SetupWork {
       return (change, file.path)
     }
     let planned = Set(plan.files.map(\.path))
-    // Files that an older version installed and this one does not.
+    // Files that an older version has installed, but that this version does not install.
     return changes + known.keys.filter { !planned.contains($0) }.sorted().map { (.remove, $0) }
   }
 
-  /// Installs a plan. The manifest is written first, so that an interrupted installation can be removed as
-  /// well.
+  /// Installs the files of a plan. The manifest is written before the files, so that the files of an
+  /// interrupted installation can be removed.
   ///
-  /// - Throws: `Failure` of category `cannotCreate` for a file that something else created or changed;
-  ///   nothing is written then.
+  /// - Throws: `Failure` of category `cannotCreate` if a file exists that `setup` did not write. In this
+  ///   case, nothing is written.
   func install(_ plan: SetupPlan) throws -> [(change: Change, path: String)] {
     let changes = try changes(plan)
     if let refused = changes.first(where: { $0.change == .refuse }) {
@@ -238,8 +241,8 @@ struct SetupWork {
     let old = noted.digests
     let paths = plan.files.map(\.path) + [manifest]
     noted.folders += missingFolders(paths).filter { !noted.folders.contains($0) }
-    // A file that already existed with the same content is not in the manifest. A file to be replaced keeps
-    // its old digest until all are written, so that an interrupted installation can be repeated.
+    // A file that existed with the same content does not enter the manifest. A file that is replaced keeps
+    // its old digest until it is written, so that an interrupted installation can be repeated.
     for (file, change) in zip(plan.files, changes) {
       let isOurs = change.change == .unchanged && old[file.path] != nil
       if change.change == .write || isOurs { noted.digests[file.path] = try file.digest() }
@@ -260,7 +263,7 @@ struct SetupWork {
     return changes
   }
 
-  /// The change of each file by a removal: a file that a person changed is kept.
+  /// What a removal would do with each file. A file that was changed since its installation is kept.
   func removals() throws -> [(change: Change, path: String)] {
     try SetupManifest.read(manifest).digests.sorted { $0.key < $1.key }.compactMap { path, digest in
       guard let found = try SetupFile.digest(of: path) else { return nil }
@@ -268,7 +271,7 @@ struct SetupWork {
     }
   }
 
-  /// Removes the files, the folders that were created for them if they are empty, and the manifest.
+  /// Removes the installed files and the manifest, and those created folders that are then empty.
   func remove() throws -> [(change: Change, path: String)] {
     let changes = try removals()
     let folders = try SetupManifest.read(manifest).folders
@@ -276,12 +279,12 @@ struct SetupWork {
       guard unlink(change.path) == 0 else { throw SetupFile.failure(errno, change.path) }
     }
     guard unlink(manifest) == 0 || errno == ENOENT else { throw SetupFile.failure(errno, manifest) }
-    // A folder with other files is not empty, and is kept.
+    // `rmdir` keeps a folder that still has other files.
     for folder in folders.reversed() { rmdir(folder) }
     return changes
   }
 
-  /// The folders that the paths need and that do not exist, outer ones first.
+  /// The folders of these paths that do not exist yet, outer ones first.
   private func missingFolders(_ paths: [String]) -> [String] {
     var missing: Set<String> = []
     for path in paths {

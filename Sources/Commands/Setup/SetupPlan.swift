@@ -6,24 +6,25 @@ import Glibc
 import Logbook
 import Meters
 
-/// The files that `setup` installs, and the further steps for a person.
+/// What `setup` installs: the files, and the commands that a person runs afterwards.
 struct SetupPlan {
   let files: [SetupFile]
-  /// The path of the manifest.
+  /// The path of the list of installed files.
   let manifest: String
-  /// The commands that activate the installed files.
+  /// The commands that start what the installed files provide, such as `systemctl`.
   let commands: [String]
-  /// A message about files that this program lacks; nil if nothing is missing.
+  /// A message about files that cannot be installed, since this program came without them; nil if none is
+  /// missing.
   let lack: String?
 
-  /// For all users, below a prefix such as `/usr/local`.
+  /// The plan for all users. The files are below a prefix such as `/usr/local`.
   static func system(
     prefix: String, program: String, _ completions: CompletionScript
   ) throws(Failure) -> SetupPlan {
     let target = prefix + "/bin/glucoport"
     let pages = manualPages(beside: program, in: prefix + "/share/man")
     let rules = UdevRules.lines(DriverRegister.all, group: "plugdev", shared: false)
-    // If this program is the installed one, it is already correct, and is not replaced.
+    // If the running program is the installed one, its file has this content, and so it is not replaced.
     let program = [SetupFile(path: target, content: .copy(of: program), mode: 0o755)]
     let units =
       try self.units(PackagedSystemUnits.files, in: prefix + "/lib/systemd/system", program: target)
@@ -43,7 +44,7 @@ struct SetupPlan {
       ], lack: lack(pages))
   }
 
-  /// For the user who runs it.
+  /// The plan for the user who runs the command.
   static func user(
     _ folders: SetupFolders, program: String, _ completions: CompletionScript
   ) throws(Failure) -> SetupPlan {
@@ -63,16 +64,16 @@ struct SetupPlan {
       ], lack: lack(pages))
   }
 
-  /// The path of the manifest for all users.
+  /// The path of the list of installed files for all users.
   static func manifest(inSystem prefix: String) -> String { prefix + "/share/glucoport/setup-manifest" }
 }
 
 extension SetupPlan {
-  /// The units, which name the program where the packages put it, with its place here.
+  /// The units with the path of the program on this computer, where the packaged units have their own path.
   private static func units(
     _ units: [(name: String, text: String)], in folder: String, program: String
   ) throws(Failure) -> [SetupFile] {
-    // Characters that systemd would treat as a blank, a quote, a variable or a specifier.
+    // Without this check, systemd would read such characters as a blank, a quote, a variable or a specifier.
     guard program.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F && !#""'\$%;"#.utf8.contains($0) }) else {
       throw Failure(
         .configuration,
@@ -86,7 +87,7 @@ extension SetupPlan {
     }
   }
 
-  /// The manual pages of the archive from which this program was unpacked.
+  /// The manual pages that are in the same archive as this program.
   private static func manualPages(beside program: String, in folder: String) -> [SetupFile] {
     let source = Host.folder(of: Host.folder(of: program)) + "/share/man"
     return ["1", "5", "7"].flatMap { section -> [SetupFile] in
@@ -103,7 +104,7 @@ extension SetupPlan {
   }
 }
 
-/// The folders of a user, from the environment.
+/// The folders for a user's files, from the environment.
 struct SetupFolders {
   let configuration: String
   let data: String
@@ -111,7 +112,7 @@ struct SetupFolders {
 
   var manifest: String { state + "/glucoport/setup-manifest" }
 
-  /// - Throws: `Failure` of category `configuration` if the environment names none.
+  /// - Throws: `Failure` of category `configuration` if the environment does not name them.
   static func ofUser() throws(Failure) -> SetupFolders {
     guard let configuration = Host.configurationFolder, let data = Host.dataHome, let state = Host.stateHome
     else {
@@ -121,7 +122,7 @@ struct SetupFolders {
   }
 }
 
-/// The user of the server, which the packages also get from here.
+/// The sysusers file that creates the server's user. Packages have the same file.
 enum PackagedSystemUsers {
   static let text = #"""
     # SPDX-License-Identifier: Apache-2.0
@@ -133,7 +134,7 @@ enum PackagedSystemUsers {
     """#
 }
 
-/// A file that `setup` installs.
+/// A file that `setup` installs: its path, content and mode.
 struct SetupFile {
   enum Content {
     case text(String)
@@ -144,9 +145,9 @@ struct SetupFile {
   let content: Content
   var mode: mode_t = 0o644
 
-  /// The SHA-256 of the content to be installed.
+  /// The SHA-256 of the content that is installed.
   ///
-  /// - Throws: `Failure` if the source of a copy cannot be read.
+  /// - Throws: `Failure` if the file to copy cannot be read.
   func digest() throws(Failure) -> String {
     switch content {
     case .text(let text):
@@ -159,8 +160,8 @@ struct SetupFile {
     }
   }
 
-  /// Writes a temporary file next to the target and renames it. So a running program keeps its old file, and
-  /// no link is followed.
+  /// Writes a temporary file, and renames it to the target. So a running program keeps its old file, and a
+  /// link at the target is replaced, not followed.
   func write() throws(Failure) {
     let part = path + ".glucoport-part"
     unlink(part)
@@ -169,7 +170,7 @@ struct SetupFile {
     do throws(Failure) {
       defer { close(descriptor) }
       try fill(descriptor)
-      // Independent of the umask: these files are for all users.
+      // Sets the mode again, since the umask may have limited it, and all users need these files.
       guard fchmod(descriptor, mode) == 0, fsync(descriptor) == 0 else { throw Self.failure(errno, part) }
       guard rename(part, path) == 0 else { throw Self.failure(errno, path) }
     } catch {
@@ -188,7 +189,7 @@ struct SetupFile {
     }
   }
 
-  /// The SHA-256 of a file; nil if it does not exist.
+  /// The SHA-256 of the file at a path; nil if it does not exist.
   static func digest(of path: String) throws(Failure) -> String? {
     guard access(path, F_OK) == 0 else { return nil }
     var digest = Digest()

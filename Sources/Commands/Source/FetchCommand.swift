@@ -6,7 +6,7 @@ import Logbook
 import LogbookStore
 import USBTransport
 
-/// `glucoport fetch`: imports what the sources of the store have.
+/// `glucoport fetch`: imports new items from the sources of the store.
 struct FetchCommand: AsyncParsableCommand, PersonVisitor {
   static let actionClass = ActionClass.immediate
   static let keepsPartialWork = true
@@ -68,7 +68,7 @@ struct FetchCommand: AsyncParsableCommand, PersonVisitor {
     defer { lock.release() }
     let store = try storeOptions.open(.importer)
     SignalFlag.watch(endsOnSecond: true)
-    // Read again after taking the lock: the fetch that had it has changed their states.
+    // Read again with the lock held, since another fetch may have changed the states before.
     let settings = try store.requireSources(names)
     let end = maxTime.map { ContinuousClock.now + .seconds($0.seconds) }
     let run = FetchRun(store: store, isUnattended: unattended, isNow: now, end: end)
@@ -80,14 +80,14 @@ struct FetchCommand: AsyncParsableCommand, PersonVisitor {
         break
       }
       statuses.append(try await fetch(setting, run, output))
-      // A job that follows the output sees each source when it is done.
+      // A program that reads the output gets the line about each source as soon as the source is done.
       guard output.pass() else { break }
     }
     try output.finish()
     try ExitStatus.of(statuses).end()
   }
 
-  /// Fetches from one source, and prints how that ended. One that fails does not stop the others.
+  /// Fetches from one source, and prints the result. A failure does not stop the fetches from the others.
   private func fetch(_ setting: SourceSetting, _ run: FetchRun, _ output: Output) async throws -> ExitStatus {
     let (ending, state): (FetchRun.Ending, SourceState)
     do {
@@ -124,13 +124,13 @@ struct FetchCommand: AsyncParsableCommand, PersonVisitor {
     return status
   }
 
-  /// Prints holes that this run found, once.
+  /// Prints the holes of the source that were not known before this run.
   private func showHoles(
     _ state: SourceState, _ setting: SourceSetting, _ zone: LogbookZone, _ output: Output,
     _ status: ExitStatus
   ) -> ExitStatus {
     for hole in state.holes where !setting.state.holes.contains(hole) {
-      // A hole that was filled in part begins or ends within the former one.
+      // If an import filled a part of a known hole, the rest of it is not new.
       let isRest = setting.state.holes.contains { $0.from <= hole.from && hole.until <= $0.until }
       if !isRest { output.message("glucoport: \(SourceText.line(hole, of: setting, in: zone))") }
     }
@@ -139,9 +139,9 @@ struct FetchCommand: AsyncParsableCommand, PersonVisitor {
 }
 
 extension Store {
-  /// The sources of these names, or all.
+  /// The sources with these names; for an empty list, all sources.
   ///
-  /// - Throws: `Failure` of category `configuration` without a source, `missingInput` for an unknown name.
+  /// - Throws: `Failure`: `configuration` if the store has no source, `missingInput` for an unknown name.
   func requireSources(_ names: [String] = []) throws -> [SourceSetting] {
     let all = try sources()
     guard !all.isEmpty else {
@@ -158,9 +158,9 @@ extension Store {
   }
 }
 
-/// The result of a fetch as text.
+/// The texts about the result of a fetch.
 enum FetchText {
-  /// One line on standard output; nil for a failure, which is on standard error.
+  /// The line on standard output. It is nil for a failure, which is printed on standard error.
   static func line(_ setting: SourceSetting, _ ending: FetchRun.Ending) -> String? {
     let name = displayed(setting.name)
     switch ending {
@@ -180,7 +180,7 @@ enum FetchText {
     }
   }
 
-  /// What a person should know about a success, in lines for standard error.
+  /// The lines for standard error about a successful fetch that a person should know, such as rejected items.
   static func remarks(_ setting: SourceSetting, _ counts: FetchRun.Counts) -> [String] {
     let name = displayed(setting.name)
     var lines = counts.rejections.prefix(5).map { "\(name):\($0.line): \(displayed($0.reason))" }
@@ -197,7 +197,7 @@ enum FetchText {
   }
 }
 
-/// The result of a fetch as `fetch --json` prints it; glucoport-json(5) documents its members.
+/// The result of a fetch for `fetch --json`; glucoport-json(5) documents the members.
 private struct FetchObject: Encodable {
   let source: String
   let type: String

@@ -8,21 +8,24 @@ import LogbookStore
 import Remotes
 import USBTransport
 
-/// One fetch from one source: the gate, the request, the import, and the state that later runs need.
+/// One fetch from one source: the check whether it may be asked, the request, the import, and the stored
+/// state.
 struct FetchRun {
-  /// How it ended.
+  /// How a fetch ended.
   enum Ending {
-    /// An answer was imported, which may hold no readings.
+    /// An answer was imported, which may have contained no readings.
     case stored(Counts)
-    /// The source has nothing else than before.
+    /// The source returned the same answer as before.
     case unchanged
-    /// The interval has not passed.
+    /// The interval since the last fetch has not passed. The value is the time of the next attempt in UTC
+    /// seconds.
     case notDue(Int64)
-    /// It failed, or a person must act first.
+    /// The fetch failed, or it was not tried since a person must act first. `isKnown` means that an earlier
+    /// fetch had the same kind of failure.
     case failed(Failure, isKnown: Bool)
   }
 
-  /// What became of the items of an answer.
+  /// How many items of an answer were stored, known or rejected.
   struct Counts {
     var newReadings = 0
     var knownReadings = 0
@@ -31,14 +34,14 @@ struct FetchRun {
     var updatedRecords = 0
     var rejected = 0
     var rejections: [Rejection] = []
-    /// Values that differ from the stored ones of their time, which are kept.
+    /// The number of values that differ from the stored ones at their times. The stored ones are kept.
     var otherValues = 0
-    /// Other devices of the store with the same readings.
+    /// Other devices in the store that have the same readings.
     var likelyDuplicates: [LikelyDuplicate] = []
-    /// Whether the source has more, which the next run reads.
+    /// Whether the source has more items, which the next run reads.
     var hasMore = false
 
-    /// Whether no item was stored or known.
+    /// Whether the answer had no item that was stored or known.
     var isNothingUsed: Bool {
       newReadings + knownReadings + newRecords + knownRecords + updatedRecords == 0
     }
@@ -62,12 +65,12 @@ struct FetchRun {
   let store: Store
   let isUnattended: Bool
   let isNow: Bool
-  /// The instant at which all fetches of the command end; nil for no limit.
+  /// When the command must end; nil for no limit.
   let end: ContinuousClock.Instant?
 
-  /// Fetches from a source. The caller holds the lock of fetches.
+  /// Fetches from a source. The caller must hold the lock for fetches.
   ///
-  /// - Returns: how it ended, and the state of the source after it.
+  /// - Returns: how the fetch ended, and the new state of the source.
   /// - Throws: `Failure` if the store fails.
   func run(_ setting: SourceSetting) async throws -> (ending: Ending, state: SourceState) {
     let gate = SourceGate(setting: setting, now: Host.now())
@@ -94,9 +97,9 @@ struct FetchRun {
     }
   }
 
-  /// The ending without a request. What lasts keeps its status: only its next attempt is later.
+  /// The ending of a fetch that sends no request. After a lasting failure, it is that failure again.
   ///
-  /// - Parameter reason: the words for a failure that passes by itself, with the last error.
+  /// - Parameter reason: makes the message from the last error if the failure was temporary.
   private func held(
     _ setting: SourceSetting, _ reason: (_ lastError: String) -> String
   ) -> (ending: Ending, state: SourceState) {
@@ -106,7 +109,7 @@ struct FetchRun {
     return (.failed(failure, isKnown: lasting != nil), setting.state)
   }
 
-  /// Stores what a failure means for later runs.
+  /// Stores in the state of the source that a fetch failed, for later runs.
   private func note(
     _ failed: SourceRequest.Failed, _ setting: SourceSetting, _ gate: SourceGate
   ) throws -> (ending: Ending, state: SourceState) {
@@ -146,19 +149,21 @@ struct FetchRun {
 
   private func note(_ contents: SourceContents, of setting: SourceSetting, _ state: inout SourceState) {
     let now = Host.now()
-    // A site keeps everything, and all of it is read.
+    // A Nightscout site keeps all values, and all are read, so it has no holes.
     if setting.type != .nightscout {
       let (values, count) = (contents.values, contents.readings[.cbg] ?? 0)
       state.foundHoles = SourceHoles.after(state, oldest: values?.lowerBound, count: count, now: now)
       SourceHoles.updateReach(of: values, count: count, now: now, &state)
     }
-    // A value whose clock is ahead must not hide later holes. The clock of this computer can only say so if it is right.
+    // The clock of a value may be ahead, which must not hide later holes, so the time is limited to the
+    // present. This needs a host clock that is right.
     if let newest = contents.values?.upperBound, now >= Release.date {
       state.newestValue = max(state.newestValue ?? .min, min(newest, now))
     }
   }
 
-  /// Makes failures of an answer those of the request. The answer is then asked for again.
+  /// Runs work on an answer, and throws its failures as those of the request. The validators are dropped, so
+  /// that the next fetch gets the answer again.
   private func failingWithState<Value>(_ state: SourceState, _ work: () throws -> Value) throws -> Value {
     var state = state
     (state.entityTag, state.lastModified) = (nil, nil)
@@ -215,15 +220,16 @@ struct FetchRun {
         "\(setting.name): the answer\(fault); what was read is stored, and the next attempt reads it again"))
   }
 
-  /// Refuses a source that the store's remote has become.
+  /// Refuses a source that has been set as the store's remote since.
   private func refuseRemote(_ setting: SourceSetting) throws {
     if let remote = try store.remote() { try SourceRemote.refuse(setting.access, as: remote.access) }
   }
 }
 
-/// Whether a source is the remote of the store. What it has comes by `upload`, with its changes.
+/// Checks whether a source is the remote of the store. The remote's items already come with `upload`, which
+/// also gets changes.
 enum SourceRemote {
-  /// - Throws: `Failure` of category `configuration` for the same site.
+  /// - Throws: `Failure` of category `configuration` if the source and the remote are the same site.
   static func refuse(_ source: SourceAccess, as remote: RemoteAccess) throws {
     guard let url = source.url, remote.kind == "nightscout" || source.type == SourceType.nightscout.rawValue
     else { return }

@@ -8,14 +8,14 @@ import Logbook
 import LogbookStore
 import TemporaryFiles
 
-/// The answer of a source, in a file that no other process can see.
+/// The answer of a source. It is kept in a file without a name, which no other process can open.
 struct SourceBody {
   let file: UnlinkedFile
   let name: String
-  /// Whether it is known that the source sent all of it.
+  /// Whether it is certain that the answer is complete.
   var isKnownWhole = false
 
-  /// The first bytes, and whether they are all.
+  /// The first bytes of the answer, and whether they are the whole answer.
   func head() throws -> (bytes: [UInt8], isWhole: Bool) {
     let count = try file.size()
     var bytes = [UInt8](repeating: 0, count: min(count, ServiceTrouble.maxBytes))
@@ -23,7 +23,7 @@ struct SourceBody {
     return (bytes, count == bytes.count)
   }
 
-  /// The SHA-256 of all bytes.
+  /// The SHA-256 of the whole answer.
   func digest() throws -> String {
     var digest = Digest()
     let count = try file.size()
@@ -41,9 +41,10 @@ struct SourceBody {
     return digest.hexadecimal()
   }
 
-  /// Calls a closure with a reader for each export in the answer, which is one unless it is an archive.
+  /// Calls the closure with a reader for each export in the answer. An answer that is not an archive is one
+  /// export.
   ///
-  /// - Throws: `Failure` of category `badInput` for an answer without an export.
+  /// - Throws: `Failure` of category `badInput` if the answer has no export.
   func forEachReader(_ options: ExportOptions, _ body: (InputReader) throws -> Void) throws {
     let descriptor = try file.duplicate()
     guard lseek(descriptor, 0, SEEK_SET) == 0 else {
@@ -70,27 +71,28 @@ struct SourceBody {
   }
 }
 
-/// What an answer holds, found without storing anything.
+/// What an answer contains. It is found without storing anything.
 struct SourceContents {
-  /// The numbers of readings by kind.
+  /// The number of readings of each kind.
   private(set) var readings: [ReadingKind: Int] = [:]
   private(set) var records = 0
   private(set) var rejections = 0
-  /// The instants of the oldest and the newest item.
+  /// The instants of the oldest and the newest item in UTC seconds; nil if there is none.
   private(set) var period: ClosedRange<Int64>?
-  /// The instants of the oldest and the newest sensor value.
+  /// The instants of the oldest and the newest sensor value in UTC seconds; nil if there is none.
   private(set) var values: ClosedRange<Int64>?
-  /// Whether a time states no offset.
+  /// Whether at least one time has no offset.
   private var usesZone = false
-  /// Whether it states the zone of its logbook, as an export of a store does.
+  /// Whether the answer states the zone of its logbook, as an export of a store does.
   private var statesZone = false
   private(set) var format = ""
   private(set) var firstName: String?
   private(set) var persons: [StatedPerson] = []
-  /// How the answer ended.
+  /// How the answer ended: whole or truncated.
   private(set) var end = InputEnd.whole
 
-  /// - Throws: `Failure` for an answer that is not an export, and `configuration` for one of several persons.
+  /// - Throws: `Failure`: `badInput` if the answer is not an export, `configuration` if it is of several
+  ///   persons.
   init(_ body: SourceBody, _ options: ExportOptions) throws {
     try body.forEachReader(options) { try read($0) }
   }
@@ -132,13 +134,13 @@ struct SourceContents {
     return min(range.lowerBound, instant)...max(range.upperBound, instant)
   }
 
-  /// Whether an import needs the zone of the logbook.
+  /// Whether the zone of the logbook is needed to place the times.
   var needsZone: Bool { usesZone && !statesZone }
 
-  /// Whether it has no item at all.
+  /// Whether the answer has neither items nor rejections.
   var isEmpty: Bool { readings.isEmpty && records == 0 && rejections == 0 }
 
-  /// Whose data it holds, how many, and of which period, in lines.
+  /// Lines about the person, the number of items and their period.
   ///
   /// - Parameter now: the host's clock in UTC seconds.
   func lines(now: Int64) -> [String] {

@@ -7,7 +7,7 @@ import Logbook
 import LogbookStore
 import Remotes
 
-/// `glucoport source`: the places from which `fetch` imports.
+/// `glucoport source`: commands for the sources from which `fetch` imports.
 struct SourceCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "source",
@@ -20,7 +20,7 @@ struct SourceCommand: ParsableCommand {
     ])
 }
 
-/// `glucoport source show`: the stored facts about the sources, without a request.
+/// `glucoport source show`: prints what the store knows about its sources. It sends no request.
 struct SourceShowCommand: ClassifiedCommand {
   static let actionClass = ActionClass.local
   static let configuration = CommandConfiguration(
@@ -50,7 +50,7 @@ struct SourceShowCommand: ClassifiedCommand {
   }
 }
 
-/// `glucoport source test`: asks a source, and stores nothing.
+/// `glucoport source test`: asks a source and prints what it has. No items are stored.
 struct SourceTestCommand: AsyncParsableCommand, ClassifiedCommand {
   static let actionClass = ActionClass.immediate
   static let configuration = CommandConfiguration(
@@ -77,7 +77,7 @@ struct SourceTestCommand: AsyncParsableCommand, ClassifiedCommand {
     do {
       preview = try await SourcePreview(setting, for: store)
     } catch let failed as SourceRequest.Failed {
-      // What the source asked for, and a rejected login, hold for later fetches.
+      // A wait that the source asked for, or a rejected login, must also hold for later fetches.
       if failed.error.retryAfterSeconds != nil
         || failed.wasAsked && failed.error.failure.category == .permission
       {
@@ -93,7 +93,7 @@ struct SourceTestCommand: AsyncParsableCommand, ClassifiedCommand {
   }
 }
 
-/// `glucoport source remove`: removes a source, without a request to it.
+/// `glucoport source remove`: removes a source from the store. It sends no request.
 struct SourceRemoveCommand: ClassifiedCommand {
   static let actionClass = ActionClass.local
   static let configuration = CommandConfiguration(
@@ -120,21 +120,21 @@ struct SourceRemoveCommand: ClassifiedCommand {
   }
 }
 
-/// What a source has, found by one request. Nothing is stored.
+/// What a source has, as one request shows it. No items are stored.
 struct SourcePreview {
   let contents: SourceContents
-  /// The state with how a command ended.
+  /// The state of the source after the request, with the ending of its command.
   let state: SourceState
   let now: Int64
 
-  /// - Parameter store: the store of the source; nil before it exists.
-  /// - Throws: `Failure`.
+  /// - Parameter store: the store that has the source; nil if it does not exist yet.
+  /// - Throws: `Failure`, or `SourceRequest.Failed` if the request fails.
   init(_ setting: SourceSetting, for store: Store?) async throws {
     let request = SourceRequest(setting: setting)
     now = Host.now()
-    // Without validators: the answer is looked at, whether it changed or not.
+    // The request has no validators, so that the source sends its answer even if it has not changed.
     var before = SourceState()
-    // Not the whole site, of which a person only wants to see whose it is.
+    // Only recent items of a site are read, since they show whose site it is.
     if setting.type == .nightscout { before.cursor = SourceSite.recent(at: now) }
     do {
       let result = try await request.send(before)
@@ -144,7 +144,7 @@ struct SourcePreview {
       try request.check(body)
       state = result.state
       contents = try SourceContents(body, request.options(for: store, of: body))
-      // As the import refuses it, which knows no zone for these times.
+      // The import would fail in the same way, since it has no zone for these times.
       if contents.needsZone, setting.access.timezone == nil, try store?.hasKnownZone() != true,
         try !NewLogbook().isKnown
       {
@@ -161,11 +161,11 @@ struct SourcePreview {
   }
 }
 
-/// The types of sources, by the words for `--type`.
+/// The types of sources. The raw values are the words of `--type`.
 enum SourceType: String, CaseIterable, ExpressibleByArgument {
   case nightscout, http, command
 
-  /// The name for people.
+  /// The name of the type in messages.
   var title: String {
     switch self {
     case .nightscout: "Nightscout site"
@@ -174,17 +174,18 @@ enum SourceType: String, CaseIterable, ExpressibleByArgument {
     }
   }
 
-  /// The minimum time between two fetches that no person asks for, unless a person sets another one.
+  /// The default of the shortest time in seconds between two unattended fetches.
   var intervalSeconds: Int { self == .http ? 300 : 900 }
 
-  /// The time limit of one fetch, unless a person sets another one. A site may have years of items.
+  /// The default time limit of a fetch in seconds. A Nightscout site may have years of items.
   var maxSeconds: Int { self == .nightscout ? 600 : 180 }
 }
 
 extension SourceSetting {
-  /// The type; nil for one that only a newer program knows.
+  /// The type of the source; nil if this version does not know it.
   var type: SourceType? { SourceType(rawValue: access.type) }
 
-  /// Where the data come from, without a secret: the address, or the program of a command without its arguments.
+  /// Where the data comes from, without a secret: the address, or the program of a command without its
+  /// arguments.
   var place: String { access.url ?? access.command.first ?? "" }
 }

@@ -5,34 +5,34 @@ import Logbook
 import LogbookStore
 import Remotes
 
-/// Decides whether a source may be asked, and when the next time is. It is a function of the stored state, so that any
-/// number of jobs may call `fetch` at any rate.
+/// Decides whether a source may be asked now, and when the next attempt is. Only the stored state and the
+/// time decide, so any number of jobs may call `fetch` at any rate.
 struct SourceGate {
   enum Verdict {
     /// The source may be asked.
     case open
-    /// The interval has not passed; the time is that of the next attempt.
+    /// The interval has not passed. The value is the time of the next attempt in UTC seconds.
     case notDue(Int64)
-    /// An earlier fetch failed, or the source asked to wait.
+    /// An earlier fetch failed, and the delay after it has not passed. The value is its end in UTC seconds.
     case waiting(Int64)
-    /// The source itself asked for no request before this time, which no option overrides.
+    /// The source itself asked for no request before this time in UTC seconds. No option overrides it.
     case asked(Int64)
-    /// A person must act first.
+    /// A failure lasts until a person acts.
     case blocked(Failure)
   }
 
-  /// The first delay after a failure that passes by itself, in seconds.
+  /// The first delay after a temporary failure, in seconds. It doubles with each further failure.
   static let firstSeconds: Int64 = 30
-  /// The maximum of such delays if the source cannot be reached, in seconds. It refused nothing, and keeps its values for hours
-  /// only: a longer delay would lose some after an outage.
+  /// The longest delay in seconds while a source is unreachable. It is short, since many sources keep values
+  /// only for hours: a longer one would lose values after an outage.
   static let maxOutageSeconds: Int64 = 3600
-  /// The maximum of the other ones, and of what a source can ask for.
+  /// The longest delay in seconds after other temporary failures, and the longest that a source can ask for.
   static let maxSeconds = Int64(RetryAfter.maxSeconds)
-  /// The first delay after an answer that is not data, in seconds.
+  /// The first delay in seconds after a lasting failure, such as an answer that is not data.
   static let firstLastingSeconds: Int64 = 3600
-  /// The maximum of such delays.
+  /// The longest delay in seconds after lasting failures.
   static let maxLastingSeconds: Int64 = 24 * 3600
-  /// The maximum that is added to an interval, in seconds, so that not all stores ask at one moment.
+  /// The maximum random addition to an interval, in seconds. It keeps stores from asking all at one moment.
   static let maxJitterSeconds = 60.0
 
   let setting: SourceSetting
@@ -40,9 +40,9 @@ struct SourceGate {
   let now: Int64
 
   /// - Parameters:
-  ///   - isUnattended: whether a job asks, for which the interval must have passed.
-  ///   - isNow: whether a person wants an attempt in spite of earlier failures. Only what the source itself asked for still
-  ///     holds.
+  /// - isUnattended: whether a job asks. A job must wait until the interval has passed.
+  /// - isNow: whether a person wants an attempt in spite of earlier failures. It does not override a wait
+  ///   that the source asked for.
   func verdict(isUnattended: Bool, isNow: Bool) -> Verdict {
     let state = setting.state
     if let time = pending(state.notBefore, within: Self.maxSeconds) { return .asked(time) }
@@ -53,19 +53,21 @@ struct SourceGate {
     return isUnattended ? .notDue(time) : .open
   }
 
-  /// A time in the future; nil for one that is due. A time that no wait could lead to is due: the clock was set back.
+  /// A time if it is in the future; nil if it has come. A time further away than `seconds` counts as come,
+  /// since the clock was then set back.
   private func pending(_ time: Int64?, within seconds: Int64) -> Int64? {
     guard let time, time > now, time - now <= seconds else { return nil }
     return time
   }
 
-  /// Without a failure, only the interval can lead to a wait. A clock that was ahead for one fetch costs no more.
+  /// The longest wait in seconds that the state can cause. A later next attempt was stored while the clock
+  /// was ahead.
   private var longestWait: Int64 {
     let interval = Int64(setting.access.intervalSeconds) + Int64(Self.maxJitterSeconds)
     return setting.state.failures > 0 ? max(Self.maxLastingSeconds, interval) : interval
   }
 
-  /// The state that is stored before a request: a run that is killed costs one short delay.
+  /// The state to store before a request. If the run is killed, the next attempt waits for at most a minute.
   var begun: SourceState {
     var state = setting.state
     state.lastAttempt = now
@@ -74,11 +76,11 @@ struct SourceGate {
     return state
   }
 
-  /// The state after a success.
+  /// The state after a successful fetch.
   ///
   /// - Parameters:
-  ///   - hasMore: whether the source has more that this run did not read.
-  ///   - jitter: a random number from 0 up to, not including, 1.
+  /// - hasMore: whether the source has items that this run did not read. The next fetch is then due at once.
+  /// - jitter: a random number from 0 to below 1.
   func succeeded(_ state: SourceState, hasMore: Bool, jitter: Double) -> SourceState {
     var state = state
     (state.lastSuccess, state.answeredAt) = (now, now)
@@ -91,11 +93,11 @@ struct SourceGate {
     return state
   }
 
-  /// The state after a failure.
+  /// The state after a failed fetch.
   ///
   /// - Parameters:
-  ///   - wasAsked: whether the source was asked. What fails before, such as a missing file with the token, may be tried
-  ///     again at any time.
+  /// - wasAsked: whether a request was sent. A failure before it, such as a missing file with the token,
+  ///   causes no delay if it lasts.
   func failed(
     _ state: SourceState, _ error: SourceFailure, wasAsked: Bool, jitter: Double
   ) -> SourceState {
@@ -109,7 +111,7 @@ struct SourceGate {
         Self.firstSeconds, state.failures, atMost: isOutage ? Self.maxOutageSeconds : Self.maxSeconds)
       let spread = Int64((Double(delay) * (0.5 + jitter / 2)).rounded(.up))
       if let asked = error.retryAfterSeconds {
-        // A lock-out that repeats lasts longer each time.
+        // If the source repeats its request to wait, each wait is longer than the last.
         let wait = Self.delay(Int64(asked), state.failures, atMost: Self.maxSeconds)
         state.notBefore = now + wait
         state.nextAttempt = now + max(spread, wait)
@@ -118,7 +120,7 @@ struct SourceGate {
       }
       return state
     }
-    // A cause that blocks stays until the source was asked again.
+    // If an earlier failure needs a person, only an answer of the source can replace it.
     guard wasAsked || !state.isBlocked else { return state }
     state.lastingError = failure.message
     if state.lastingCategory != failure.category.rawValue {
@@ -136,7 +138,7 @@ struct SourceGate {
     return state
   }
 
-  /// A delay that doubles with each failure.
+  /// The delay after a number of failures, in seconds. It starts with `first` and doubles up to the limit.
   private static func delay(_ first: Int64, _ failures: Int, atMost limit: Int64) -> Int64 {
     min(limit, first << Int64(min(max(failures - 1, 0), 16)))
   }

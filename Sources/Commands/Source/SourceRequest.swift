@@ -9,37 +9,38 @@ import Remotes
 import TemporaryFiles
 import USBTransport
 
-/// One request to a source, whatever its type. It only reads there.
+/// One request to a source of any type. It changes nothing there.
 struct SourceRequest {
-  /// What a source returned.
+  /// The successful end of a request.
   struct Result {
-    /// The answer; nil if it is still the stored one.
+    /// The new answer; nil if the source has not changed since the last one.
     var body: SourceBody?
-    /// The state with what the next request needs: validators, a position, or how a command ended.
+    /// The state with what the next request needs, such as validators or a position, and how a command ended.
     var state: SourceState
-    /// Whether the source has more that this run did not read.
+    /// Whether the source has items that this run did not read.
     var hasMore = false
   }
 
-  /// A failed request, and the state with how a command ended.
+  /// The failed end of a request, with the state after it.
   struct Failed: Error {
     let error: SourceFailure
     let state: SourceState
-    /// Whether the source was asked before it failed.
+    /// Whether the request was sent before the failure.
     let wasAsked: Bool
   }
 
   let setting: SourceSetting
-  /// The instant at which the run ends; nil for no limit but that of the source.
+  /// When the run must end; nil if only the source's own limit holds.
   var end: ContinuousClock.Instant?
   let traffic = Traffic()
 
   private var access: SourceAccess { setting.access }
 
-  /// Sends it.
+  /// Sends the request, and waits for the answer.
   ///
-  /// - Parameter state: the state before; its validators let the source answer that nothing changed.
-  /// - Throws: `Failed`, else errors of this computer.
+  /// - Parameter state: the state before the request. Its validators let the source answer that nothing has
+  ///   changed.
+  /// - Throws: `Failed` if the request fails, other errors if this computer fails.
   func send(_ state: SourceState) async throws -> Result {
     let body = SourceBody(file: try UnlinkedFile(), name: IngestSource.fetched + setting.name)
     switch setting.type {
@@ -54,7 +55,7 @@ struct SourceRequest {
     }
   }
 
-  /// Asks a server. A signal to the program ends that at once, also while the server sends nothing.
+  /// Runs a request to a server, and ends it soon after a signal, even while the server sends nothing.
   private func untilSignal(_ ask: @escaping @Sendable () async throws -> Result) async throws -> Result {
     try await withThrowingTaskGroup(of: Result?.self) { group in
       group.addTask { try await ask() }
@@ -62,7 +63,7 @@ struct SourceRequest {
         while !SignalFlag.isRaised { try await Task.sleep(for: .milliseconds(100)) }
         return nil
       }
-      // The other task is cancelled and waited for, whatever it then returns.
+      // The other task is cancelled. Leaving the group waits for it, and ignores its result.
       defer { group.cancelAll() }
       guard let result = try await group.next() ?? nil else {
         throw Failure(.temporary, "\(setting.name): interrupted")
@@ -71,7 +72,7 @@ struct SourceRequest {
     }
   }
 
-  /// The time limit of the request.
+  /// When the request must end: the source's own limit or that of the run, whichever is earlier.
   private var limit: ContinuousClock.Instant {
     let own =
       ContinuousClock.now + .seconds(access.maxSeconds ?? setting.type?.maxSeconds ?? 60)
@@ -101,7 +102,7 @@ struct SourceRequest {
     }
   }
 
-  /// A failure whose message begins with the name of the source: of several, that says which one failed.
+  /// Adds the name of the source to a failure. With several sources, the message then shows which one failed.
   private func named(_ error: SourceFailure) -> SourceFailure {
     SourceFailure(
       Failure(error.failure.category, "\(setting.name): \(error.failure.message)"),
@@ -128,13 +129,14 @@ struct SourceRequest {
     return login
   }
 
-  /// Keeps a piece of an answer, unless the program was asked to end.
+  /// Appends a piece of the answer to its file. Throws if a signal has asked the program to end.
   private func append(_ bytes: UnsafeRawBufferPointer, to body: SourceBody) throws {
     if SignalFlag.isRaised { throw Failure(.temporary, "interrupted") }
     try body.file.append(bytes)
   }
 
-  /// The failure that a body states, without the name of the source; nil if it states none.
+  /// The failure that an answer states, in a message without the source's name; nil if the answer states
+  /// none.
   private func trouble(in body: [UInt8]) -> SourceFailure? {
     ServiceTrouble.of(body, isPersonKnown: access.patient != nil).map { trouble in
       SourceFailure(
@@ -161,7 +163,7 @@ struct SourceRequest {
     state.exitStatus = ending.failure ?? "status 0"
     state.lastLine = ending.lastLine.isEmpty ? nil : ending.lastLine
     guard let reason = ending.failure else { return Result(body: body, state: state) }
-    // A program that failed may have printed the answer of the service, which says more than a status.
+    // A command may fail and still print the answer of a service, which explains more than an exit status.
     let (head, isWhole) = try body.head()
     if isWhole, let found = trouble(in: head) {
       throw Failed(error: named(found), state: state, wasAsked: true)
@@ -176,7 +178,8 @@ struct SourceRequest {
       state: state, wasAsked: true)
   }
 
-  /// What the exit status of a command says, by the statuses of this program. Any other one passes by itself.
+  /// The category for a command's exit status, with the meaning that the statuses of glucoport have. Any
+  /// other status is temporary.
   private static func category(ofStatus status: Int32?) -> FailureCategory {
     switch status {
     case ExitStatus.protocolViolation.rawValue: .protocolViolation
@@ -220,9 +223,10 @@ struct SourceRequest {
 }
 
 extension SourceRequest {
-  /// How an answer of the source is read.
+  /// The options with which the answer of the source is read.
   ///
-  /// - Parameter store: gives the zone of times without an offset.
+  /// - Parameter store: the store whose zone applies to times without an offset; nil if it does not exist
+  ///   yet.
   func options(for store: Store?, of body: SourceBody) throws -> ExportOptions {
     let zone = try access.timezone.map { try LogbookZone(name: $0) } ?? store?.timezone() ?? NewLogbook().zone
     let now = Host.now()
@@ -235,15 +239,16 @@ extension SourceRequest {
     options.device = access.device
     options.patient = access.patient
     options.isFetched = true
-    // A command can end with success although a program in its pipe did not.
+    // A pipeline of commands may succeed although one of them failed, so success does not show that the
+    // answer is complete.
     options.lastLineIsComplete = body.isKnownWhole
     options.isInterrupted = { SignalFlag.isRaised }
     return options
   }
 
-  /// Refuses an answer that is not data, although it came with the status of a success.
+  /// Refuses an answer that is empty or states an error, although the request succeeded.
   ///
-  /// - Throws: `SourceFailure`.
+  /// - Throws: `SourceFailure` with the reason.
   func check(_ body: SourceBody) throws {
     let (head, isWhole) = try body.head()
     if isWhole || head.first == UInt8(ascii: "<"), let found = trouble(in: head) {

@@ -7,7 +7,8 @@ import Logbook
 import LogbookStore
 import Remotes
 
-/// `glucoport source set`: asks a source once, shows whose data it has, and stores the access if a person agrees.
+/// `glucoport source set`: asks a source once, and shows whose data it has. If a person agrees, the source is
+/// stored.
 struct SourceSetCommand: AsyncParsableCommand, ClassifiedCommand {
   static let actionClass = ActionClass.immediate
   static let configuration = CommandConfiguration(
@@ -190,9 +191,9 @@ struct SourceSetCommand: AsyncParsableCommand, ClassifiedCommand {
     try FailureAfterRemoteChange.marking { try output.finish() }
   }
 
-  /// The access by these options.
+  /// The access to the source that the options describe.
   ///
-  /// - Throws: `Failure` of category `configuration` for an invalid address, `missingInput` for an unknown program.
+  /// - Throws: `Failure`: `configuration` for an invalid address, `missingInput` for an unknown program.
   private func access() throws -> SourceAccess {
     var access = SourceAccess(type: type.rawValue, intervalSeconds: interval?.seconds ?? type.intervalSeconds)
     switch type {

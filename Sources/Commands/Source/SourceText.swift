@@ -4,10 +4,10 @@ import CommandParts
 import Logbook
 import LogbookStore
 
-/// A source as lines of text. The arguments of a command and a command that prints the secret may contain one, so they are
-/// never shown.
+/// The texts about a source. Arguments of commands may contain a secret, so neither they nor the command that
+/// prints the token are shown.
 enum SourceText {
-  /// - Parameter zone: the zone of the logbook, for holes.
+  /// - Parameter zone: the zone of the logbook, in which holes are shown.
   static func lines(_ setting: SourceSetting, in zone: LogbookZone) -> [String] {
     let (access, state) = (setting.access, setting.state)
     var lines = ["\(title(setting))"]
@@ -46,7 +46,7 @@ enum SourceText {
     return lines.enumerated().map { $0.offset == 0 ? $0.element : "  " + $0.element }
   }
 
-  /// Name, type and place of a source.
+  /// The name, the type and the address or program of a source.
   static func title(_ setting: SourceSetting) -> String {
     "\(displayed(setting.name)) · \(setting.type?.title ?? displayed(setting.access.type)) · \(displayed(setting.place))"
   }
@@ -61,7 +61,7 @@ enum SourceText {
       ? "\(seconds / 3600) h" : seconds % 60 == 0 ? "\(seconds / 60) min" : "\(seconds) s"
   }
 
-  /// A hole as a sentence that ends with the next step.
+  /// The sentence about a hole. It ends with what a person can do.
   static func line(_ hole: SourceHole, of setting: SourceSetting, in zone: LogbookZone) -> String {
     "\(displayed(setting.name)): \(missing(hole, in: zone))"
   }
@@ -70,7 +70,8 @@ enum SourceText {
     "\(SourceHoles.text(hole, in: zone)) is missing and no longer at the source; import an export of that time"
   }
 
-  /// The lines of `status`: one for each source, and those of its failure and its holes.
+  /// The lines of `status` about sources: one for each source, followed by lines about its failure and its
+  /// holes.
   static func statusLines(_ settings: [SourceSetting], in zone: LogbookZone) -> [String] {
     settings.flatMap { setting -> [String] in
       let state = setting.state
@@ -86,8 +87,8 @@ enum SourceText {
   }
 }
 
-/// A source as `source show --json` and `status --json` print it; glucoport-json(5) documents its members. Neither a secret
-/// nor a command is one of them.
+/// A source for `source show --json` and `status --json`; glucoport-json(5) documents the members. They
+/// contain neither a secret nor a command.
 struct SourceObject: Encodable {
   let source: String
   let type: String
@@ -132,7 +133,7 @@ struct SourceObject: Encodable {
   }
 }
 
-/// A time without sensor values that the source does not have any more.
+/// A hole: a time whose sensor values the source does not keep any more and the store lacks.
 struct HoleObject: Encodable {
   let from: String
   let until: String

@@ -6,41 +6,43 @@ import Ingest
 import Logbook
 import LogbookStore
 
-/// One finding of `status --check`.
+/// One fault that `status --check` has found.
 struct StatusFinding {
-  /// The kinds of findings, by the words for `--ignore`.
+  /// The kinds of findings. The raw values are the words of `--ignore`.
   enum Word: String, CaseIterable, ExpressibleByArgument {
     case conflicts, refused, unsendable, downloads, clock, readings, backup, upload, source, overdue
   }
 
   let word: Word
-  /// The exit status if this is the worst finding.
+  /// The exit status of the command if no finding is worse.
   let status: ExitStatus
   let message: String
 
-  /// The line on standard error. It begins with the word for `--ignore`.
+  /// The line for standard error. It begins with the word that `--ignore` takes.
   var line: String { "\(word.rawValue): \(message)" }
 }
 
-/// The findings of `status --check`, each with its exit status.
+/// The facts that `status --check` examines, and the findings in them.
 struct StatusCheck {
   let overview: Overview
   let sync: SyncOverview
   let contents: AttachmentBacklog
-  /// Pending records that every remote refuses.
+  /// The number of pending records that every remote would refuse.
   let unsendable: Int
-  /// The clock of each meter when it was last read.
+  /// The clock of each meter, as the last import from it found it.
   let clocks: [MeterClock]
-  /// The zone of the logbook.
+  /// The zone of the logbook, with which clocks are compared.
   let zone: LogbookZone
   let maxAge: Int64?
-  /// The time of the newest reading, and its maximum age in seconds; nil if that is not checked.
+  /// The time of the newest reading in UTC seconds, and its maximum age in seconds; nil if the age is not
+  /// checked.
   let newestReading: (time: Int64, maxAge: Int64)?
-  /// The time of the last backup, if any, and its maximum age in seconds; nil if that is not checked.
+  /// The time of the last backup in UTC seconds, if any, and its maximum age in seconds; nil if the age is
+  /// not checked.
   let lastBackup: (time: Int64?, maxAge: Int64)?
-  /// The sources, with the holes that the store still has.
+  /// The sources of the store. Their holes are those that the store still has.
   var sources: [SourceSetting] = []
-  /// The kinds that are not checked.
+  /// The kinds of findings that `--ignore` excludes.
   let ignored: Set<StatusFinding.Word>
   let now: Int64
 
@@ -87,14 +89,14 @@ struct StatusCheck {
     return findings
   }
 
-  /// Why the last attempt failed, if that was for another reason than the one that needs a person.
+  /// The failure of the last attempt, if it differs from the lasting failure; otherwise an empty text.
   private func lastAttempt(after failure: PersistentFailure) -> String {
     guard let last = sync.remote?.lastError, last != failure.message else { return "" }
     return "; the last attempt failed for another reason: \(displayed(last))"
   }
 
-  /// A message if the clock of a meter is wrong. It must be wrong in the zone of the import that read it. It
-  /// must also be wrong in the zone of the logbook, which may have been corrected since.
+  /// A message if the clock of a meter is wrong; nil if it is right. It must be wrong both in the zone of the
+  /// import and in that of the logbook, which may have been corrected since.
   private func wrong(_ clock: MeterClock) -> String? {
     let judgement = ClockJudgement(clock.comparison, in: zone)
     guard judgement.isOff, abs(clock.difference) > ClockJudgement.thresholdSeconds else { return nil }
@@ -103,7 +105,7 @@ struct StatusCheck {
       "\(displayed(deviceName(clock.meter))) was \(ClockJudgement.words(abs(judgement.difference))) \(side) the local time in \(judgement.zone) when it was read at \(instant(clock.comparison.host)); set its clock and read it again"
   }
 
-  /// A message if the newest reading is older than allowed.
+  /// A message if the newest reading is older than its maximum age; nil otherwise.
   private var stale: String? {
     guard let (time, maxAge) = newestReading, isOver(time, maxAge) else { return nil }
     let age = now - time
@@ -113,7 +115,7 @@ struct StatusCheck {
       "the newest reading is \(words) old, of \(instant(time)); import newer ones, or see 'glucoport log' for the last imports"
   }
 
-  /// A message if the last backup is older than allowed.
+  /// A message if the last backup is older than its maximum age, or missing; nil otherwise.
   private var unsaved: String? {
     guard let (time, maxAge) = lastBackup else { return nil }
     guard let time else { return "no backup was made so far; 'glucoport backup FOLDER' makes one" }
@@ -121,7 +123,8 @@ struct StatusCheck {
       ? "the last backup is of \(instant(time)); 'glucoport backup FOLDER' makes one" : nil
   }
 
-  /// The sources that a person must look at: what lasts, what is missing, and what has not come for longer than allowed.
+  /// Messages about sources: lasting failures, holes, and fetches that have not succeeded for longer than the
+  /// maximum age.
   private var troubled: [(ExitStatus, String)] {
     sources.flatMap { source -> [(ExitStatus, String)] in
       let state = source.state
@@ -142,7 +145,7 @@ struct StatusCheck {
     }
   }
 
-  /// A message if items were not synced for longer than allowed.
+  /// A message if items were not synced within the maximum age; nil otherwise.
   private var late: String? {
     guard let maxAge else { return nil }
     let pending = overview.pending + contents.pending(for: sync.remote)
@@ -156,14 +159,14 @@ struct StatusCheck {
     return isOver(last, maxAge) ? "no upload succeeded since \(instant(last))" + reason : nil
   }
 
-  /// The same for a remote with which no upload has ever succeeded.
+  /// A message about a remote with which no upload has succeeded yet; nil if it was set only recently.
   private func neverInStep(_ remote: RemoteSetting, _ maxAge: Int64) -> String? {
     let url = displayed(remote.access.url)
     if let since = remote.since {
       return isOver(since, maxAge)
         ? "no upload to \(url) has succeeded yet, although it was set on \(instant(since))" : nil
     }
-    // If the time of setting it is unknown, an error decides.
+    // If it is unknown when the remote was set, a failed attempt decides.
     return remote.lastError == nil ? nil : "no upload to \(url) has succeeded yet"
   }
 

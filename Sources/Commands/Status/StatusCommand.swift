@@ -6,7 +6,7 @@ import Glibc
 import Logbook
 import LogbookStore
 
-/// `glucoport status`: the content of the store, and the pending items.
+/// `glucoport status`: shows what the store contains, and which items are pending.
 struct StatusCommand: PersonVisitor {
   static let actionClass = ActionClass.local
   static let configuration = CommandConfiguration(
@@ -121,7 +121,8 @@ struct StatusCommand: PersonVisitor {
     if check { try report(findings, output) }
   }
 
-  /// Ends with the status that the monitoring program expects. Metrics contain the findings themselves.
+  /// Prints the result for a monitoring program, and ends with the status that the program expects. Metrics
+  /// contain the findings, so they end with `done`.
   private func report(
     _ text: StatusText, _ findings: [StatusFinding], _ format: StatusFormat, _ output: Output
   ) throws {
@@ -137,7 +138,7 @@ struct StatusCommand: PersonVisitor {
     }
   }
 
-  /// Ends with the status of the worst finding.
+  /// Prints the findings, and ends with the status of the worst one.
   private func report(_ findings: [StatusFinding], _ output: Output) throws {
     for finding in findings { output.failure("glucoport: \(finding.line)", finding.status) }
     let status = ExitStatus.of(findings.map(\.status))
@@ -145,11 +146,11 @@ struct StatusCommand: PersonVisitor {
   }
 }
 
-/// The forms in which monitoring programs read the result of a check.
+/// The forms of output for monitoring programs.
 enum StatusFormat: String, CaseIterable, ExpressibleByArgument { case prometheus, nagios }
 
-/// The result of a check as metrics, in the text format that node_exporter's textfile collector reads. It has
-/// counts, times and words of findings, and no value of a reading.
+/// The result of a check as metrics, in the text format that node_exporter's textfile collector reads.
+/// Metrics have counts, times and words of findings, but no value of a reading.
 struct StatusMetrics {
   let text: StatusText
   let findings: [StatusFinding]
@@ -179,7 +180,7 @@ struct StatusMetrics {
         })
   }
 
-  /// A metric with its samples. A metric without samples is left out.
+  /// The lines of one metric with its samples. A metric without samples has no lines.
   private func gauge(_ name: String, _ help: String, _ samples: [(label: String, value: Int64?)]) -> [String]
   {
     let name = "glucoport_store_" + name
@@ -189,16 +190,16 @@ struct StatusMetrics {
     return lines.isEmpty ? [] : ["# HELP \(name) \(help)", "# TYPE \(name) gauge"] + lines
   }
 
-  /// The path, which distinguishes several stores of one computer.
+  /// The path of the store in the form for a label. It distinguishes the stores of one computer.
   private var escaped: String {
     displayed(text.path).replacing("\\", with: "\\\\").replacing("\"", with: "\\\"")
   }
 }
 
-/// The result of a check in the form of a plug-in for Nagios, Icinga or Naemon: one line with figures after a
-/// bar.
+/// The result of a check as the output of a plug-in for Nagios, Icinga or Naemon: one line of text, with
+/// figures after a `|`.
 struct StatusPlugin {
-  /// The states of such a plug-in, by the words of their guidelines.
+  /// The states that the guidelines for plug-ins define.
   private enum State: String { case ok = "OK", warning = "WARNING", critical = "CRITICAL" }
 
   let text: StatusText
@@ -214,11 +215,11 @@ struct StatusPlugin {
       ("readings", overview.readings), ("records", overview.records), ("pending", overview.pending),
       ("conflicts", overview.conflicts), ("refused", overview.refused + text.contents.refused),
     ].map { "\($0.0)=\($0.1)" }.joined(separator: " ")
-    // The bar has a meaning in the format.
+    // In the format, a `|` begins the figures, so the text must not contain one.
     return "GLUCOPORT \(state.rawValue) - \(summary.replacing("|", with: "/")) | \(figures)"
   }
 
-  /// The exit status for this state.
+  /// The exit status of the plug-in for its state.
   var status: ExitStatus {
     switch state {
     case .ok: .done
@@ -227,18 +228,19 @@ struct StatusPlugin {
     }
   }
 
-  /// Critical only for uploads that fail or are overdue, since data would be lost in the end. All other
-  /// findings wait for a person.
+  /// The worst state of the findings. It is critical only if uploads fail or are overdue, since data could be
+  /// lost in the end. All other findings can wait for a person.
   private var state: State {
     if findings.contains(where: { $0.word == .upload || $0.word == .overdue }) { return .critical }
     return findings.isEmpty ? .ok : .warning
   }
 }
 
-/// Follows an upload that runs, to its end: on a terminal in one line with a mark that moves while something is on its
-/// way, else in a line for each change.
+/// Follows a running upload to its end. On a terminal, it rewrites one line, with a mark that moves during a
+/// transfer. Otherwise, it prints a line for each change.
 struct StatusWatch {
-  /// Short enough for a person, and long enough to leave a small computer time for the upload.
+  /// The pause between two looks at the store: short for a person, but long enough not to slow an upload on a
+  /// small computer.
   private static let pauseMicroseconds: UInt32 = 200_000
   private static let marks = ["|", "/", "-", "\\"]
 
@@ -261,7 +263,7 @@ struct StatusWatch {
         frame += 1
       } else if text != shown {
         output.line(text)
-        // If the reader closed the pipe, it needs no more.
+        // The reader has closed the pipe and needs no more output.
         guard output.pass() else { return }
         shown = text
       }

@@ -4,8 +4,8 @@ import CommandParts
 import Logbook
 import LogbookStore
 
-/// The content of a store and its pending items, as `status --json` prints them; glucoport-json(5) documents
-/// the members.
+/// What a store contains and which items are pending, for `status --json`; glucoport-json(5) documents the
+/// members.
 struct StatusObject: Encodable {
   let store: String
   let timezone: String
@@ -59,7 +59,7 @@ struct StatusObject: Encodable {
   }
 }
 
-/// The readings of one device and kind.
+/// The readings of one kind from one device, for `status --json`.
 struct DeviceObject: Encodable {
   let kind: String
   let vendor: String
@@ -84,7 +84,7 @@ struct DeviceObject: Encodable {
   }
 }
 
-/// The records of one kind.
+/// The records of one kind, for `status --json`.
 struct RecordKindObject: Encodable {
   let kind: String
   let records: Int
@@ -99,7 +99,7 @@ struct RecordKindObject: Encodable {
   }
 }
 
-/// The remote, and the activity of uploads.
+/// The remote and what uploads do now, for `status --json`.
 struct SyncObject: Encodable {
   let remote: String?
   let running: Bool
@@ -132,7 +132,7 @@ struct SyncObject: Encodable {
   }
 }
 
-/// One finding of `status --check`.
+/// One finding of `status --check`, for `--json`.
 struct FindingObject: Encodable {
   let word: String
   let status: Int32
@@ -145,17 +145,17 @@ struct FindingObject: Encodable {
   }
 }
 
-/// The content of a store and its pending items, as text.
+/// What a store contains and which items are pending, as lines of text.
 struct StatusText {
   let path: String
   let overview: Overview
   let sync: SyncOverview
   let contents: AttachmentBacklog
-  /// What figures of the last two weeks leave out because another source states it, too.
+  /// How many items the figures of the last two weeks leave out because another source has them, too.
   var leftOut = LeftOutCount()
-  /// The sources, with the holes that the store still has.
+  /// The sources of the store. Their holes are those that the store still has.
   var sources: [SourceSetting] = []
-  /// The zone of the logbook, for holes; nil for UTC.
+  /// The zone of the logbook, in which holes are shown; nil for UTC.
   var zone: LogbookZone?
 
   var lines: [String] {
@@ -208,12 +208,12 @@ struct StatusText {
     return lines
   }
 
-  /// - Parameter zone: the zone that is used instead.
+  /// - Parameter zone: the name of the zone that replaces the unknown one.
   static func unknown(_ name: String, zone: String) -> String {
     "  this system does not know the time zone \(displayed(name)) of the logbook and uses \(zone); update its time zone data (tzdata)"
   }
 
-  /// The name of records that no list shows: statements about other items.
+  /// The name for records of a kind that no list shows, since they describe other items.
   private static func name(ofStatements kind: String) -> String {
     switch RecordKind(rawValue: kind) {
     case .zone?: "time zones"
@@ -223,15 +223,16 @@ struct StatusText {
     }
   }
 
-  /// The pending records that lists show, without the tombstones, which are none of the counted records.
+  /// The number of pending records that lists show. Deleted records are left out, since they are not counted
+  /// as records.
   private var pendingRecords: Int { overview.pendingListedRecords - overview.pendingDeletions }
 
   private var refusedListedRecords: Int {
     overview.recordLines.filter(\.isListed).reduce(0) { $0 + $1.refused }
   }
 
-  /// The pending items of a device or kind. Empty if everything is pending, since the total already shows
-  /// that.
+  /// The end of a line about a device or kind: how many items are pending, and why. It is empty if all items
+  /// of the store are pending, since the total shows that.
   private func reasons(_ counts: [(String, Int)], of all: Int) -> String {
     if counts.contains(where: { $0.1 == all }),
       overview.readings + overview.records == overview.pendingReadings + pendingRecords
@@ -251,7 +252,7 @@ struct StatusText {
     line += UploadText.moved(
       overview.siteMoves.readings, overview.siteMoves.records, "to move on the site")
     if sync.downloads > 0 { line += " · \(counted(sync.downloads, "download")) queued" }
-    // Contents have a separate line.
+    // Refused contents of attachments are subtracted, since another line shows them.
     let refused = sync.refusedDownloads - contents.notFetched
     if refused > 0 { line += " · \(counted(refused, "download")) refused" }
     let missing = sync.missingHistoryEnd.map {

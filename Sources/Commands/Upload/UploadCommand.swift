@@ -7,7 +7,7 @@ import LogbookStore
 import Remotes
 package import Sync
 
-/// `glucoport upload`: sends the pending items, and fetches the changes of others.
+/// `glucoport upload`: sends the pending items, and fetches changes that others have made.
 struct UploadCommand: AsyncParsableCommand, PersonVisitor {
   static let actionClass = ActionClass.immediate
   static let keepsPartialWork = true
@@ -98,7 +98,7 @@ struct UploadCommand: AsyncParsableCommand, PersonVisitor {
     do {
       try await upload(output)
     } catch let failure as Failure where unattended && failure.category.isTemporary {
-      // The next run of the job tries again.
+      // A job tries again at its next run, so the failure is temporary.
       if quiet { throw ExitStatus.temporary }
       throw Failure(.temporary, failure.message)
     }
@@ -125,7 +125,8 @@ struct UploadCommand: AsyncParsableCommand, PersonVisitor {
     try show(ending, summary, login, report)
   }
 
-  /// The part that an upload in only one direction left out; nil for nothing.
+  /// The sentence about the direction that `--push-only` or `--pull-only` left out; nil if nothing was left
+  /// undone.
   private func undone(_ store: Store) throws -> String? {
     if pushOnly { return "--push-only: changes by others were not downloaded" }
     guard pullOnly else { return nil }
@@ -194,29 +195,31 @@ struct UploadCommand: AsyncParsableCommand, PersonVisitor {
   }
 }
 
-/// The message and exit status of a failed upload, and the failure that the store keeps.
+/// Decides whether the failure of an upload is printed, and with which exit status. Also stores lasting
+/// failures.
 ///
-/// A job would print the same line at every run, and each is a mail. So if it is unattended and quiet, a
-/// temporary failure is not printed, and a persistent one is printed only once. It is printed again after an
-/// upload succeeded or failed otherwise, with another token, or after the remote was set again. `status
-/// --check` reports both kinds.
+/// A failing job would print the same line at every run, and each would become a mail. So if `--unattended`
+/// and `--quiet` are given, no temporary failure is printed, and a lasting one only once. It is printed again
+/// if the failure, the token or the remote has changed, or if an upload has succeeded since. `status --check`
+/// reports both.
 struct FailureReport {
   let run: UploadRun
   let isUnattended: Bool
   let isQuiet: Bool
   let output: Output
 
-  /// Whether only new failures are printed.
+  /// Whether known and temporary failures are not printed.
   var isSilent: Bool { isUnattended && isQuiet }
 
-  /// The login; errors in it are reported.
+  /// Makes the login to the remote. A lasting failure is reported and stored.
   ///
-  /// - Throws: `ExitStatus` for a persistent failure, `Failure` for a temporary one.
+  /// - Throws: `ExitStatus` after a lasting failure, `Failure` for a temporary one.
   func login() async throws -> RemoteLogin {
     do {
       return try await run.login()
     } catch let failure as Failure where !failure.category.isTemporary {
-      // If a logbook was removed, the store knows it without the remote, whatever the token.
+      // If the logbook was removed on the remote, the store knows that. The failure is then the same for any
+      // token.
       let known = run.setting.purgedAt == nil ? nil : run.setting.persistentFailure?.tokenMark
       let status = try report(failure, tokenMark: known ?? "")
       try run.store.sync {
@@ -226,10 +229,10 @@ struct FailureReport {
     }
   }
 
-  /// Prints a failure unless it is known, and stores a persistent one.
+  /// Prints a failure, unless it must stay silent, and stores it if it is lasting and new.
   ///
-  /// - Parameter tokenMark: the mark of the token that failed.
-  /// - Returns: the exit status.
+  /// - Parameter tokenMark: the mark of the token with which the upload failed.
+  /// - Returns: the exit status for the failure.
   func report(_ failure: Failure, tokenMark: String) throws -> ExitStatus {
     if failure.category.isTemporary {
       let status = isUnattended ? .temporary : ExitStatus(failure.category)
@@ -248,7 +251,7 @@ struct FailureReport {
 }
 
 extension FailureCategory {
-  /// Whether a later attempt may succeed without a person.
+  /// Whether a later attempt may succeed without any action by a person.
   var isTemporary: Bool { self == .temporary || self == .unavailable }
 }
 

@@ -7,19 +7,19 @@ import LogbookStore
 import Remotes
 import Sync
 
-/// One upload of a store by a command. It holds the lock, and knows the remote as it is after taking the
-/// lock.
+/// One upload of a store. It holds the upload lock, and reads the remote setting only after taking it.
 struct UploadRun {
-  /// The store, opened for syncing.
+  /// The store, opened in the role for syncing.
   let store: Store
-  /// The remote of the store.
+  /// The setting of the remote.
   let setting: RemoteSetting
   private let lock: UploadLock
 
-  /// Takes the lock, which `end` releases.
+  /// Opens the store and takes the upload lock. Call `end` to release the lock.
   ///
-  /// - Parameter lockWaitSeconds: how long to wait until another upload ends.
-  /// - Throws: `Failure`: `configuration` without a remote, `temporary` while another upload runs.
+  /// - Parameter lockWaitSeconds: how many seconds to wait if another upload runs.
+  /// - Throws: `Failure`: `configuration` if the store has no remote, `temporary` if another upload still
+  ///   runs.
   init(_ storeOptions: StoreOptions, lockWaitSeconds: Int = 0) async throws {
     store = try storeOptions.open(.sync)
     _ = try store.requireRemote()
@@ -28,8 +28,8 @@ struct UploadRun {
     }
     self.lock = lock
     do {
-      // Read again after taking the lock: the upload that had it may have failed, or the remote may have
-      // changed meanwhile.
+      // Read again with the lock held, since an upload may have failed meanwhile, or a person may have
+      // changed the remote.
       setting = try store.requireRemote()
     } catch {
       lock.release()
@@ -37,12 +37,12 @@ struct UploadRun {
     }
   }
 
-  /// Releases the lock.
+  /// Releases the upload lock.
   func end() { lock.release() }
 
-  /// Refuses to run before the next attempt is due.
+  /// Throws if the delay after a failed upload has not passed.
   ///
-  /// - Throws: `Failure` of category `temporary`, with the remaining time.
+  /// - Throws: `Failure` of category `temporary`. The message has the remaining time.
   func refuseTooEarly() throws {
     let backoff = Backoff(failures: setting.failures, nextAttempt: setting.nextAttempt)
     let seconds = backoff.secondsToWait(now: Host.now())
@@ -53,24 +53,25 @@ struct UploadRun {
     )
   }
 
-  /// The login to the remote, for which the token is read.
+  /// Makes the login to the remote, for which it reads the token.
   ///
-  /// - Throws: `Failure`: errors of address or token, and `configuration` for a logbook that was removed on
-  ///   the remote.
+  /// - Throws: `Failure`: errors in the address or the token, and `configuration` if the logbook was removed
+  ///   on the remote.
   func login() async throws -> RemoteLogin {
     try setting.refusePurged()
     return try await setting.access.login(in: store.timezone())
   }
 
-  /// A mark from which a later run can tell whether it has the same token.
+  /// A mark of the login's token, by which a later run recognises the same token. The token cannot be found
+  /// from it.
   func mark(of login: RemoteLogin) -> String { login.token.mark(salt: setting.node) }
 
-  /// Sends and fetches until everything is done or a limit is reached.
+  /// Sends and fetches until all work is done or a limit is reached.
   ///
   /// - Parameters:
-  ///   - login: the login from `login`.
-  ///   - maxSeconds, maxBytes: the limits of the run. The time limit also interrupts a request.
-  /// - Throws: `Failure` if the store fails; a failing remote is an ending.
+  /// - login: the login that `login()` returned.
+  /// - maxSeconds, maxBytes: the limits of the run. The time limit also ends a request that is running.
+  /// - Throws: `Failure` if the store fails. A failure of the remote is returned as the ending.
   func perform(
     _ options: UploadOptions, _ login: RemoteLogin, maxSeconds: Int? = nil,
     maxBytes: Int64 = .max, show: (UploadSummary) -> Void = { _ in }

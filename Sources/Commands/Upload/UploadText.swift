@@ -6,7 +6,7 @@ import Nightscout
 import Remotes
 import Sync
 
-/// The results of an upload, as `upload --json` prints them; glucoport-json(5) documents the members.
+/// The results of an upload for `upload --json`; glucoport-json(5) documents the members.
 struct UploadObject: Encodable {
   private enum OutcomeKeys: String, CodingKey { case outcome }
   private enum TrafficKeys: String, CodingKey { case requests, bytesSent, bytesReceived }
@@ -32,7 +32,7 @@ struct UploadObject: Encodable {
   }
 }
 
-/// The pending items, as `upload --dry-run --json` prints them.
+/// The numbers of pending items for `upload --dry-run --json`.
 struct PendingObject: Encodable {
   let dryRun = true
   let pendingReadings: Int
@@ -42,9 +42,9 @@ struct PendingObject: Encodable {
   let recordsToMove: Int
 }
 
-/// The results of an upload as text.
+/// The texts about the results of an upload.
 enum UploadText {
-  /// The line on standard output; nil for a failed upload, which has no result.
+  /// The line for standard output; nil if the upload failed, since only the failure is printed then.
   static func result(_ ending: UploadEnding, _ summary: UploadSummary) -> String? {
     if case .failed = ending { return nil }
     return line(summary)
@@ -67,14 +67,14 @@ enum UploadText {
       + moved(summary.readingsToRemove, summary.recordsToRemove, "to remove from the site")
   }
 
-  /// The moved documents after a change of zone, or the removed ones, as a part of a line; empty for none.
+  /// The part of a line about documents that were moved or removed on a site. It is empty if there are none.
   static func moved(_ readings: Int, _ records: Int, _ words: String) -> String {
     let counts = [(readings, "reading"), (records, "record")].filter { $0.0 > 0 }
       .map { counted($0.0, $0.1) }
     return counts.isEmpty ? "" : " · \(counts.joined(separator: ", ")) \(words)"
   }
 
-  /// Advice on what a person may want to do.
+  /// Lines about what a person may want to do, such as resolving conflicts.
   static func advice(_ summary: UploadSummary) -> [String] {
     var lines: [String] = []
     if summary.conflicts > 0 { lines.append(ConflictText.pending(summary.conflicts)) }
@@ -106,7 +106,7 @@ enum UploadText {
     return lines
   }
 
-  /// Facts that are not wrong, but useful if a person reads the output.
+  /// Lines about results that are not errors, but useful for a person who reads the output.
   static func remarks(_ ending: UploadEnding, _ summary: UploadSummary) -> [String] {
     let notTaken = summary.notTaken.filter { $0.key != NightscoutRefusal.actsAlthoughDeleted }
     var lines = ImportSummary.notTaken(notTaken).map { [$0] } ?? []

@@ -97,7 +97,8 @@ package struct StoreExaminer {
   ///
   /// - Parameter isWritten: whether the caller will write to the file or to a copy of it, which runs triggers
   ///   and indexes.
-  ///   store with a journal.
+  /// - Throws: `Failure`: as in `examine`; `inputOutput` if a part of the schema was changed, `badInput` for
+  ///   additions to it, and for a store with a journal.
   package func requireOwnSchema(isWritten: Bool) throws {
     guard try StoreFile.exists(path), !StoreFile.isEmpty(path) else { return }
     try ForeignJournal.refuse(at: path)
