@@ -45,8 +45,8 @@ struct ListFile {
   /// Reads the elements of the list; none if the file does not exist.
   ///
   /// - Parameters:
-  /// - member: the name of the JSON array in the file.
-  /// - element: reads one element of this array.
+  ///   - member: the name of the JSON array in the file.
+  ///   - element: reads one element of this array.
   /// - Throws: `Failure` as for `bytes`.
   func elements<Element>(
     of member: String, _ element: (inout JSONScanner) throws(JSONError) -> Element

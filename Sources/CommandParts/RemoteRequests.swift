@@ -9,8 +9,8 @@ extension RemoteAccess {
   /// is closed and the token is discarded.
   ///
   /// - Parameters:
-  /// - zone: the zone of the logbook, which applies to times without an offset.
-  /// - traffic: counts the bytes that are sent and received.
+  ///   - zone: the zone of the logbook, which applies to times without an offset.
+  ///   - traffic: counts the bytes that are sent and received.
   /// - Throws: `Failure`: errors in the address or the token, and errors of the remote. Also errors of the
   ///   body.
   package func ask<Value>(

@@ -21,10 +21,10 @@ package enum SourceHoles {
   /// source answers regularly, a time without values is one without a sensor, unless the source was late.
   ///
   /// - Parameters:
-  /// - state: the state before this answer.
-  /// - oldest: the instant of the oldest sensor value in the answer, in UTC seconds; nil if it has none.
-  /// - count: the number of sensor values in the answer.
-  /// - now: the host's clock in UTC seconds.
+  ///   - state: the state before this answer.
+  ///   - oldest: the instant of the oldest sensor value in the answer, in UTC seconds; nil if it has none.
+  ///   - count: the number of sensor values in the answer.
+  ///   - now: the host's clock in UTC seconds.
   package static func after(_ state: SourceState, oldest: Int64?, count: Int, now: Int64) -> [SourceHole] {
     let found = state.foundHoles ?? state.holes
     guard let oldest, var from = state.newestValue else { return found }

@@ -60,6 +60,8 @@ package struct StatsQuery {
     rules = try store.countingRules()
   }
 
+  /// Throws if no device of the store matches the text.
+  ///
   /// - Throws: `Failure` of category `missingInput` if the store has no readings of a device that matches the
   ///   text.
   package func requireDevice(_ text: String) throws {
@@ -71,6 +73,8 @@ package struct StatsQuery {
       "\(displayed(store.path)): no device '\(displayed(text))'; 'glucoport status' lists the devices")
   }
 
+  /// Sets the period that a person typed.
+  ///
   /// - Throws: `Failure` of category `usage` if the end of the period is not after its start.
   package mutating func setPeriod(_ range: RangeOptions) throws {
     let (start, end) = range.bounds(zone: zone, now: now)
@@ -131,9 +135,9 @@ package struct StatsQuery {
   /// Requests the readings and records of each day of a period.
   ///
   /// - Parameters:
-  /// - last: the last day, counted from 1970-01-01, if an item of the period shows a later day than the
-  ///   logbook's clock.
-  /// - curves: for how many days sensor values are gathered at most; the last days have priority.
+  ///   - last: the last day, counted from 1970-01-01, if an item of the period shows a later day than the
+  ///     logbook's clock.
+  ///   - curves: for how many days sensor values are gathered at most; the last days have priority.
   package mutating func gatherDays(of period: Period, through last: Int? = nil, curves: Int = .max) {
     var zone = zone
     days = DayTally(period, through: last, curves: curves, sourceName: SourceTitle.text) {
@@ -513,8 +517,8 @@ extension ReportContents {
   /// The contents of a report, from calculated figures.
   ///
   /// - Parameters:
-  /// - dates: the first and the last date of the period, as text.
-  /// - device: the text that selected a device; nil for all devices.
+  ///   - dates: the first and the last date of the period, as text.
+  ///   - device: the text that selected a device; nil for all devices.
   package init(_ view: StatsView, dates: (first: String, last: String), device: String?, isAnonymised: Bool) {
     self.init(
       result: view.result, days: view.days,

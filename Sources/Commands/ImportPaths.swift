@@ -24,8 +24,8 @@ struct ImportPaths {
   private let persons: PersonList
 
   /// - Parameters:
-  /// - depth: how many levels of folders are searched; nil for all.
-  /// - persons: the persons of this computer. A folder of one may be in a folder of another.
+  ///   - depth: how many levels of folders are searched; nil for all.
+  ///   - persons: the persons of this computer. A folder of one may be in a folder of another.
   /// - Throws: `Failure` if a folder cannot be read.
   init(_ paths: [String], depth: Int?, persons: PersonList = PersonList()) throws {
     self.persons = persons

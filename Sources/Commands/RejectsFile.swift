@@ -27,8 +27,8 @@ final class RejectsFile {
   /// Opens a file that is new, empty (as `mktemp` creates it), or to be extended.
   ///
   /// - Parameters:
-  /// - appends: whether the rows are added to the present content.
-  /// - protected: files that must not be written, such as the store.
+  ///   - appends: whether the rows are added to the present content.
+  ///   - protected: files that must not be written, such as the store.
   /// - Throws: `Failure`: `cannotCreate`, also for a file with content if `appends` is false; `usage` for a
   ///   protected file.
   package init(path: String, appends: Bool, apartFrom protected: ProtectedFiles) throws {

@@ -72,7 +72,7 @@ package enum RetryAfter {
 package struct PageLink: Hashable, Sendable {
   /// The path that follows the address of the service. It contains the secret of the link.
   package var path: String
-  /// When it expires, in UTC seconds by the clock of the service.
+  /// When the link expires, in UTC seconds by the clock of the service.
   package var expiresAt: Int64
 
   /// A link with this path and time of expiry.

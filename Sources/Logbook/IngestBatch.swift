@@ -118,7 +118,7 @@ public struct ImportedRecord: Sendable {
   /// The device or account of the row. It is part of the record's identity if the export has no id for the
   /// record.
   public var owner: String
-  /// The program or device that wrote it, if the export names one. It is part of the provenance; see `Provenance.source`.
+  /// The program or device that wrote the record, if the export names one; see `Provenance.source`.
   public var source: String
   /// The `sourceID` of the record to which this one belongs; empty for an entry.
   public var entrySourceID: String
@@ -128,9 +128,9 @@ public struct ImportedRecord: Sendable {
   public var entryGuid: String?
   /// The provenance that an export of glucoport states; nil if the export does not know it.
   public var provenance: Provenance?
-  /// Whether it is a tombstone.
+  /// Whether the row states that the record was deleted (a tombstone).
   public var deleted: Bool
-  /// Its line of the input, from 1.
+  /// The number of the record's line in the input, from 1.
   public var line: Int64
 
   /// A record of an export without identities.

@@ -16,7 +16,7 @@ package struct ItemZone: Hashable, Sendable {
   package let group: String
   /// The name of the zone, which this system may not know.
   package let zoneName: String
-  /// When it was stated, in UTC seconds.
+  /// When the zone was stated, in UTC seconds.
   package let madeAt: Int64
   /// The readings, by their series.
   package let points: [SeriesName: PointRuns]

@@ -7,7 +7,7 @@ package struct LogbookZones: Hashable, Sendable {
   package enum Origin: String, Sendable {
     /// A person stated it.
     case given
-    /// It is the zone of the system on which the logbook was created. A base zone that a person stated in
+    /// The zone is that of the system on which the logbook was created. A base zone that a person stated in
     /// another store replaces it.
     case system
   }
@@ -66,8 +66,8 @@ package struct LogbookZones: Hashable, Sendable {
   /// ignored (see `ItemZone`). Content that this system does not understand is ignored, too.
   ///
   /// - Parameters:
-  /// - fallback: the base zone if no record states a known one.
-  /// - unknownNames: unknown zone names of other statements, which are added to those of periods.
+  ///   - fallback: the base zone if no record states a known one.
+  ///   - unknownNames: unknown zone names of other statements, which are added to those of periods.
   package init(
     records: [(guid: String, state: RecordState)], fallback: NamedZone = .utc,
     unknownNames: Set<String> = []
@@ -209,7 +209,7 @@ package struct ZonePeriod: Hashable, Sendable {
   /// The devices to which the period applies, each as the first three parts of its readings' identities.
   /// Empty for all devices and records.
   package let devices: Set<String>
-  /// When it was stated, in UTC seconds.
+  /// When the period was stated, in UTC seconds.
   package var madeAt: Int64
 
   /// A period of these parts.

@@ -89,7 +89,7 @@ public struct ClockComparison: Hashable, Sendable {
   /// The host's clock in UTC seconds when the meter's answer arrived.
   public let host: Int64
 
-  /// Both clocks at one moment.
+  /// What the meter's clock and the host's showed at one moment.
   public init(meter: DeviceTime, host: Int64) {
     self.meter = meter
     self.host = host
@@ -247,8 +247,8 @@ public protocol MeterDriver: Sendable {
   ///
   /// - Parameters:
   ///   - meter: the connected meter.
-  /// - time: receives the meter's identity with both clocks, and returns the time to set. If it throws, the
-  ///   clock is not set.
+  ///   - time: receives the meter's identity with both clocks, and returns the time to set. If it throws, the
+  ///     clock is not set.
   /// - Throws: `Failure`, of category `.usage` if the meter's clock cannot be set.
   func setClock(_ meter: MeterConnection, by time: (MeterIdentity) throws -> DeviceTime) throws
 }

@@ -109,8 +109,8 @@ package struct ReadingKeys: Sendable {
   /// The key of a reading.
   ///
   /// - Parameters:
-  /// - series: the number that the caller gave the series.
-  /// - parts: returns the device and the kinds of this series. It is called once for each series.
+  ///   - series: the number that the caller gave the series.
+  ///   - parts: returns the device and the kinds of this series. It is called once for each series.
   package mutating func key(
     of series: Int64, position: Int64, valueBucket: Int64, occurrence: Int64,
     _ parts: () throws -> (device: Device, kind: ReadingKind, positionKind: PositionKind)

@@ -13,7 +13,7 @@ package struct RecordState: Sendable {
   package var placement: Placement
   /// The fields; empty in a tombstone.
   package var fields: RecordFields
-  /// Whether it is a tombstone.
+  /// Whether the record is deleted, so that its state is a tombstone.
   package var isDeleted: Bool
   /// When the record was last edited, in UTC seconds by the clock of the editing host; nil if unknown. Only
   /// `conflict resolve --keep newer` compares these times, since a clock may be wrong.

@@ -42,7 +42,7 @@ package struct SeriesVisibility: Sendable {
   /// Whether a withdrawn import lists this point.
   package func lists(_ point: SeriesPoint) -> Bool { listed.contains { $0.contains(point) } }
 
-  /// Those of `points` that withdrawn imports list.
+  /// The readings among `points` that withdrawn imports list.
   package func listed(in points: PointRuns) -> PointRuns {
     listed.reduce(PointRuns([SeriesPoint]())) { $0.union($1.intersection(points)) }
   }

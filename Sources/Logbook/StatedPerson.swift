@@ -6,7 +6,7 @@ package struct StatedPerson: Hashable, Sendable {
   /// The kind of statement.
   package enum Kind: Int, Sendable { case name = 0, id, birthDate }
 
-  /// Whether it is a name, an id or a date of birth.
+  /// Whether the statement is a name, an id or a date of birth.
   package let kind: Kind
   /// The words of a name in any order, or one word for an id or a date. It is never empty.
   package let words: Set<String>

@@ -24,8 +24,8 @@ package struct TickClock: Sendable {
   /// Determines the placement of the next reading.
   ///
   /// - Parameters:
-  /// - placement: the placement by the zone. A repeated time has its first occurrence.
-  /// - zone: the zone that determined `placement`.
+  ///   - placement: the placement by the zone. A repeated time has its first occurrence.
+  ///   - zone: the zone that determined `placement`.
   package mutating func place(
     _ time: DeviceTime, tick: Int64, as placement: Placement, in zone: LogbookZone
   ) -> Placement {

@@ -27,9 +27,9 @@ package struct LogbookPlace: Hashable, Sendable {
 package struct Login: Hashable, Sendable {
   /// The name for people.
   package var name: String
-  /// The id of its logbook.
+  /// The id of the logbook to which the login has access.
   package var logbook: String
-  /// Its permission.
+  /// Whether the login may change the logbook.
   package var role: LoginRole
   /// The database that has the logbook. Only the storage uses it.
   package var place = LogbookPlace()
@@ -52,11 +52,11 @@ package struct Login: Hashable, Sendable {
 package struct ListedLogin: Hashable, Sendable {
   /// The name for people.
   package let name: String
-  /// Its permission.
+  /// Whether the login may change the logbook.
   package let role: LoginRole
-  /// The name of its logbook.
+  /// The name of the logbook to which the login has access.
   package let logbook: String
-  /// The time at which it was added, in UTC seconds.
+  /// When the login was added, in UTC seconds.
   package let createdAt: Int64
 
   package init(name: String, role: LoginRole, logbook: String, createdAt: Int64) {

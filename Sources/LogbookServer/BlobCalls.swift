@@ -44,6 +44,8 @@ struct BlobCalls {
 }
 
 extension BlobCalls {
+  /// Appends the body of a request to the stored part of an attachment's content.
+  ///
   /// - Parameter content: the content to which the body belongs. A size of -1 means that the body is the
   ///   whole content.
   private func append(

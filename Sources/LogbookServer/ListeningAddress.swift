@@ -65,7 +65,7 @@ package struct SystemSocket: Hashable, Sendable {
   let descriptor: Int32
   /// Whether the socket serves only metrics.
   package let isForMetrics: Bool
-  /// The address on which it listens.
+  /// The address on which the socket listens.
   package let address: ListeningAddress
 
   /// The sockets that were passed to this process. Empty if there are none, or if they are meant for another

@@ -116,11 +116,11 @@ extension Store {
   /// again in the same transaction.
   ///
   /// - Parameters:
-  /// - logbook: the logbook that the access leads to.
-  /// - isNewRemote: whether a person wants another logbook than the current one.
-  /// - first: the run in which a request was already sent to this remote, for a store without a remote. Its
-  ///   number is not used again.
-  /// - seconds: the host's clock in UTC seconds.
+  ///   - logbook: the logbook that the access leads to.
+  ///   - isNewRemote: whether a person wants another logbook than the current one.
+  ///   - first: the run in which a request was already sent to this remote, for a store without a remote. Its
+  ///     number is not used again.
+  ///   - seconds: the host's clock in UTC seconds.
   /// - Throws: `Failure` of category `configuration` for another logbook without `isNewRemote`; nothing
   ///   changes then.
   @discardableResult

@@ -79,10 +79,10 @@ package final class Store {
   /// Opens a store. If it does not exist, creates it with this base zone.
   ///
   /// - Parameters:
-  /// - isGiven: whether a person gave the zone. A zone of the system is later replaced by that of the
-  ///   remote's logbook.
-  /// - isForImport: whether a person gave the zone for the import that creates the store; see
-  ///   `endFirstImport`.
+  ///   - isGiven: whether a person gave the zone. A zone of the system is later replaced by that of the
+  ///     remote's logbook.
+  ///   - isForImport: whether a person gave the zone for the import that creates the store; see
+  ///     `endFirstImport`.
   /// - Throws: `Failure` as for opening, and `cannotCreate`.
   package static func openOrCreate(
     path: String, role: StoreRole, zone: LogbookZone, isGiven: Bool = true, isForImport: Bool = false

@@ -97,6 +97,8 @@ struct TargetsArgument {
   private let text: String
   private let form: Form
 
+  /// Checks the targets that a person typed.
+  ///
   /// - Throws: `ValidationError` for a text that is neither a name nor a range, and for a range whose first
   ///   value is the higher one.
   static func validate(_ text: String) throws {
@@ -181,8 +183,9 @@ struct PeriodNote {
   /// The note with a command to type; nil if there is nothing to note.
   ///
   /// - Parameters:
-  /// - command: returns the command that shows the day of a reading, or the last days with readings.
-  /// - endsWithReadings: whether the period ends with the last reading, so that newer records are not in it.
+  ///   - command: returns the command that shows the day of a reading, or the last days with readings.
+  ///   - endsWithReadings: whether the period ends with the last reading, so that newer records are not in
+  ///     it.
   func text(_ command: (DeviceTime) -> String, endsWithReadings: Bool) throws -> String? {
     guard let newest = try query.newestReading() else { return nil }
     func without(_ days: String) -> String {

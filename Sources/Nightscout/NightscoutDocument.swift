@@ -47,7 +47,8 @@ package struct NightscoutDocument: Hashable, Sendable {
 
   package var isDeleted: Bool { members["isValid"] == .flag(false) }
 
-  /// Whether its insulin or carbohydrates would count on a running site, even if the document is deleted.
+  /// Whether the insulin or carbohydrates of the document would count on a running site, even if it is
+  /// deleted.
   package var acts: Bool {
     ["insulin", "carbs"].contains { name in members[name]?.number.map { $0 != 0 } ?? false }
   }

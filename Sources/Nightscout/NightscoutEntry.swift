@@ -33,9 +33,9 @@ package enum NightscoutEntry {
   /// The members of a reading's document.
   ///
   /// - Parameters:
-  /// - shift: the number of milliseconds by which the time is moved if another entry of the same type has
-  ///   this time. API v1 would treat both entries as the same.
-  /// - writer: the node and run that write it; nil for an export.
+  ///   - shift: the number of milliseconds by which the time is moved if another entry of the same type has
+  ///     this time. API v1 would treat both entries as the same.
+  ///   - writer: the node and run that write it; nil for an export.
   package static func members(
     _ reading: Reading, _ device: Device, identifier: String, shift: Int64, _ writer: NightscoutWriter?
   ) -> [String: JSONValue] {

@@ -94,7 +94,7 @@ extension NightscoutFields {
 }
 
 extension JSONValue: NightscoutValue {
-  /// Whether it is `null` or an empty text.
+  /// Whether the value is `null` or an empty text.
   package var isEmpty: Bool { self == .null || self == .text("") }
 
   /// The number, also if it is in a text; nil for anything else.

@@ -42,7 +42,7 @@ extension NightscoutMember {
   @inlinable package static var device: Self { Self(5) }
   /// The UTC offset in minutes.
   @inlinable package static var utcOffset: Self { Self(6) }
-  /// It is `false` in deleted documents.
+  /// Whether the document is valid. In a deleted document, the member is `false`.
   @inlinable package static var isValid: Self { Self(7) }
   /// The kind of a treatment.
   @inlinable package static var eventType: Self { Self(8) }

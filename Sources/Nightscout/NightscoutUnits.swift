@@ -22,9 +22,9 @@ package struct NightscoutUnits: Sendable {
   package static let site = NightscoutUnits(given: nil, values: [.infinity])
 
   /// - Parameters:
-  /// - given: the unit that a person stated. The person may have meant only treatments, whose values often
-  ///   have no unit, while entries are in mg/dL.
-  /// - values: the first values in the input that state no unit.
+  ///   - given: the unit that a person stated. The person may have meant only treatments, whose values often
+  ///     have no unit, while entries are in mg/dL.
+  ///   - values: the first values in the input that state no unit.
   package init(given: GlucoseUnit?, values: [Double]) {
     hasMilligrams = values.contains { $0 > Self.surelyMilligrams }
     self.given = given == .millimolesPerLitre && hasMilligrams ? nil : given

@@ -56,9 +56,10 @@ extension PostgresSchema {
     $body$
     """
 
-  /// A database records the number of moves of a guest when a request uses the copy, or when the move to it
-  /// ends. With this number, a directory that was restored from a backup is corrected. If `residence` has a
-  /// larger number for a copy, its move has not ended.
+  /// SQL functions with which a database records how many moves led to its copy of a logbook (a guest). A
+  /// request that uses the copy records the number, and so does the end of a move. With it, a directory that
+  /// was restored from a backup is corrected. If `residence` has a larger number for a copy, its move has not
+  /// ended.
   static let confirmations = [arrive, adopt, closed]
 
   /// Records, in the database of a guest, that the directory states this copy.

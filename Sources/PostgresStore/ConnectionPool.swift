@@ -59,8 +59,8 @@ struct ConnectionPool: Sendable {
   private let faults: FaultLog
 
   /// - Parameters:
-  /// - address: the database. Connections are opened by the first requests.
-  /// - faults: receives the errors that an administrator must repair.
+  ///   - address: the database. Connections are opened by the first requests.
+  ///   - faults: receives the errors that an administrator must repair.
   init(_ address: DatabaseAddress, _ limits: PoolLimits, _ faults: FaultLog = FaultLog { _ in }) {
     queue = PoolQueue(address, maxConnections: limits.connections)
     self.limits = limits

@@ -14,8 +14,8 @@ enum DatabaseError: Error, Hashable {
   /// The database refused a statement.
   ///
   /// - Parameters:
-  /// - state: the SQLSTATE code of the error.
-  /// - object: the names of the table and constraint, if the database states them.
+  ///   - state: the SQLSTATE code of the error.
+  ///   - object: the names of the table and constraint, if the database states them.
   case refused(state: String, object: String)
   /// The database contains data that glucoport never writes.
   case unexpected(String)

@@ -52,6 +52,8 @@ package struct LogbookMove {
     try run(name, to: cluster, in: directory) { _ in }
   }
 
+  /// Moves a logbook, and calls a closure after each step, with which tests interrupt the move.
+  ///
   /// - Parameter reached: called after each step. If it throws, the move stops without cleaning up, as after
   ///   a crash.
   static func run(

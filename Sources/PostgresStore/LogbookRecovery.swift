@@ -29,7 +29,7 @@ package struct LogbookRecovery {
     let isEmpty: Bool
     /// Whether the directory ever stated this copy.
     let isConfirmed: Bool
-    /// The sequence number of its last change.
+    /// The sequence number of the copy's last change.
     let last: Int64
   }
 

@@ -130,7 +130,7 @@ extension PostgresCore {
     }
   }
 
-  /// Those of these logbooks that were purged.
+  /// The logbooks of this list that were purged.
   func purged(among logbooks: [String]) async throws(ServiceError) -> [String] {
     try await pool.run(.directory) { transaction in
       let rows = try transaction.rows(

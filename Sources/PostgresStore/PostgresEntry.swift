@@ -48,8 +48,8 @@ struct PostgresEntry {
   /// Reads what a request needs, and checks whether the request is allowed.
   ///
   /// - Parameters:
-  /// - writes: whether the transaction changes the logbook; see `Residence`.
-  /// - hidesOwn: whether the answer omits the node's own changes; see `RecordedNode`.
+  ///   - writes: whether the transaction changes the logbook; see `Residence`.
+  ///   - hidesOwn: whether the answer omits the node's own changes; see `RecordedNode`.
   /// - Throws: `ServiceError`: `purged`, `otherLogbook`, `positionUnknown`, `nodeReused`, `busy` while the
   ///   logbook is being moved. After a move, `LogbookLeft`.
   init(
@@ -106,7 +106,8 @@ struct PostgresEntry {
     return PositionText.text(seq, tag: rows.count == 1 ? try rows.text(0, 0) : "")
   }
 
-  /// Those of these texts that the logbook has returned as positions. Its counter must be locked.
+  /// The texts of this list that the logbook has returned as positions. The counter of the logbook must be
+  /// locked.
   func known(_ texts: [String], _ transaction: DatabaseTransaction) throws -> Set<String> {
     let numbers = texts.map { PositionText.number(in: $0) ?? -1 }
     let rows = try transaction.rows(

@@ -23,7 +23,7 @@ package final class PostgresStorage: ServerStorage {
   ///
   /// - Parameters:
   ///   - quota: the limits of one logbook.
-  /// - warn: receives the errors that an administrator must repair, for the log.
+  ///   - warn: receives the errors that an administrator must repair, for the log.
   /// - Throws: `Failure`, as `PostgresDatabase.check` does.
   package init(
     _ address: DatabaseAddress, quota: LogbookQuota = LogbookQuota(), limits: PoolLimits = PoolLimits(),

@@ -127,10 +127,10 @@ extension Configuration {
   /// are on the disk.
   ///
   /// - Parameters:
-  /// - busyTimeoutSeconds: how long a connection waits for the transaction of another one.
-  /// - maxReaders: the number of connections that can read while one writes.
-  /// - cacheKiB: the size of a connection's cache.
-  /// - check: checks the file before the connection changes it.
+  ///   - busyTimeoutSeconds: how long a connection waits for the transaction of another one.
+  ///   - maxReaders: the number of connections that can read while one writes.
+  ///   - cacheKiB: the size of a connection's cache.
+  ///   - check: checks the file before the connection changes it.
   /// - Throws: `Failure` of category `configuration` if the SQLite library is too old.
   package static func ofFile(
     busyTimeoutSeconds: Double, maxReaders: Int, cacheKiB: Int,

@@ -49,8 +49,8 @@ package struct SchemaUpgrade {
   /// Only SQLite reads the file, since the process may already have it open; see `SchemaHeader`.
   ///
   /// - Parameters:
-  /// - file: the path or URI with which SQLite opens the file.
-  /// - open: opens the file, and throws the errors of `FileSchema.isMade`.
+  ///   - file: the path or URI with which SQLite opens the file.
+  ///   - open: opens the file, and throws the errors of `FileSchema.isMade`.
   package func opening<Connection>(_ file: String, _ open: () throws -> Connection) throws -> Connection {
     do {
       return try open()

@@ -12,8 +12,8 @@ package struct StoredRow {
   private let key: Range<Int>
 
   /// - Parameters:
-  /// - table: the name of the row's table, for the error.
-  /// - key: the indexes of the columns that identify the row, for the error.
+  ///   - table: the name of the row's table, for the error.
+  ///   - key: the indexes of the columns that identify the row, for the error.
   package init(_ row: Row, of table: String, key: Range<Int> = 0..<1) {
     self.row = row
     self.table = table
@@ -70,7 +70,7 @@ package struct StoredRow {
   /// The number in a column that is a count of items, a version, or the number of a row.
   package func count(_ column: Int) throws -> Int { Int(try number(column, in: StoredBounds.count)) }
 
-  /// The same number in the column with this name.
+  /// The number in the column with this name, which is a count of items, a version, or the number of a row.
   package func count(_ name: String) throws -> Int { try count(try column(name)) }
 
   /// The shown time in a column.

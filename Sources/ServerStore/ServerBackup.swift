@@ -23,8 +23,8 @@ package struct ServerBackup: Hashable, Sendable {
   ///
   /// - Parameters:
   ///   - source: the data folder of the server.
-  /// - target: an existing folder outside of the data folder, best on another disk.
-  /// - stamp: the time, as it is written in the name.
+  ///   - target: an existing folder outside of the data folder, best on another disk.
+  ///   - stamp: the time, as it is written in the name.
   /// - Throws: `Failure`: `missingInput` if `source` is not a server's data folder; `temporary` while another
   ///   run copies to `target`; `cannotCreate`, `permission`; `inputOutput` for a damaged file.
   package static func make(of source: String, in target: String, stamp: String) throws -> ServerBackup {

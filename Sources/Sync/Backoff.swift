@@ -67,7 +67,7 @@ package struct PullInterval: Hashable, Sendable {
   /// then set back.
   ///
   /// - Parameters:
-  /// - last: when all changes were last pulled, in UTC seconds of this host; nil for never.
+  ///   - last: when all changes were last pulled, in UTC seconds of this host; nil for never.
   ///   - now: this host's clock in UTC seconds.
   package func isOver(since last: Int64?, now: Int64) -> Bool {
     guard let last, last <= now else { return true }

@@ -10,7 +10,8 @@ package struct FoundDifference: Hashable, Sendable {
     case missingOnRemote = "missing-there"
     /// The store does not have the item.
     case missingLocally = "missing-here"
-    /// Both have the item, but the remote's content is not the last one on which both sides agreed.
+    /// The store and the remote both have the item, but the remote's content is not the one on which both
+    /// last agreed.
     case different
     /// Another program changed the content in the store without raising the version.
     case altered

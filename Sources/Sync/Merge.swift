@@ -14,9 +14,9 @@ package enum Merge: Hashable, Sendable {
   /// Merges both states field by field, relative to the last state on which both sides agreed.
   ///
   /// - Parameters:
-  /// - base: the last state on which both sides agreed; nil if there is none, or if the remote does not know
-  ///   it.
-  /// - isImportedOnly: whether only imports wrote the local state. Then a tombstone has precedence over it.
+  ///   - base: the last state on which both sides agreed; nil if there is none, or if the remote does not
+  ///     know it.
+  ///   - isImportedOnly: whether only imports wrote the local state. Then a tombstone has precedence over it.
   package static func of(
     local: RecordState, remote: RecordState, base: RecordState?, isImportedOnly: Bool = false
   ) -> Merge {

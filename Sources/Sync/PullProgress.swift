@@ -23,8 +23,8 @@ struct PullProgress {
   /// What is wrong with a page, before it is applied; nil if nothing is.
   ///
   /// - Parameters:
-  /// - cursor: the cursor with which the page was requested.
-  /// - id: identifies the list of changes, since a run may read several.
+  ///   - cursor: the cursor with which the page was requested.
+  ///   - id: identifies the list of changes, since a run may read several.
   func fault(of page: ChangePage, after cursor: String?, in id: Int64) -> String? {
     guard page.hasMore else { return nil }
     if page.cursor == cursor || cursors.contains(Self.hash(page.cursor, id)) {

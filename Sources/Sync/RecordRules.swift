@@ -75,9 +75,9 @@ package enum RecordRules {
   /// The action for a record on a page.
   ///
   /// - Parameters:
-  /// - record: the record in the store, as the current transaction sees it; nil if the store does not have
-  ///   it.
-  /// - isHeldBack: whether the record cannot be sent in this run.
+  ///   - record: the record in the store, as the current transaction sees it; nil if the store does not have
+  ///     it.
+  ///   - isHeldBack: whether the record cannot be sent in this run.
   package static func action(
     for incoming: RemoteRecord, on record: SyncRecord?, isHeldBack: Bool
   ) -> RecordAction {

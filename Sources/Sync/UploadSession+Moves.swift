@@ -186,7 +186,7 @@ struct MoveBatch {
   struct Step: Hashable {
     /// The readings that are complete, since nothing is left to move.
     var done: [Int] = []
-    /// Those of `done` for which the remote has a document.
+    /// The readings of `done` for which the remote has a document.
     var there: [Int] = []
     /// The readings with a document at a wrong instant, or with several documents.
     var toRemove: [Int] = []
@@ -205,11 +205,15 @@ struct MoveBatch {
     }
   }
 
+  /// Decides what the next step does with each reading of the batch.
+  ///
   /// - Parameter instants: for each reading, the instants of its documents on the remote.
   func step(_ instants: [[Int64]]) -> Step {
     Self.step(readings: readings.readings, isOwed: { owed.contains(keys[$0]) }, instants: instants)
   }
 
+  /// Decides what the next step does with each of these readings.
+  ///
   /// - Parameter isOwed: returns whether a reading must be sent even if the remote has no document of it.
   static func step(readings: [Reading], isOwed: (Int) -> Bool, instants: [[Int64]]) -> Step {
     var step = Step()

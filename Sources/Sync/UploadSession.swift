@@ -39,7 +39,7 @@ package final class UploadSession {
   var lastSent = LastSent.nothing
   /// The ids of downloads that are complete in this run.
   var doneDownloads: Set<Int64> = []
-  /// Those of `doneDownloads` that are removed from the queue at the end of the run.
+  /// The downloads of `doneDownloads` that are removed from the queue at the end of the run.
   var finishedDownloads: Set<Int64> = []
   /// The counts of pages, which detect a list of changes without an end.
   var pullProgress = PullProgress()

@@ -6,7 +6,7 @@ package struct UploadSummary: Hashable, Sendable {
   package var pushedReadings = 0
   /// Readings that the remote already had.
   package var knownReadings = 0
-  /// Those of `knownReadings` that have a different value on the remote.
+  /// The readings of `knownReadings` that have a different value on the remote.
   package var differingReadings = 0
   /// Readings for which a document of another program has a different value at the same time. Both are kept.
   package var disputedReadings = 0

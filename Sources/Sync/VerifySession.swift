@@ -56,9 +56,9 @@ package final class VerifySession {
   /// Nil if the remote provides neither digests nor snapshots.
   ///
   /// - Parameters:
-  /// - store: the store. To correct differences, it must be opened as `sync`, and the lock of uploads must be
-  ///   held.
-  /// - remoteName: the name of the remote, which is stored with the ingest of downloaded readings.
+  ///   - store: the store. To correct differences, it must be opened as `sync`, and the lock of uploads must
+  ///     be held.
+  ///   - remoteName: the name of the remote, which is stored with the ingest of downloaded readings.
   package init?(_ store: Store, _ remote: any LogbookService, named remoteName: String) {
     if let digests = remote.digests {
       basis = .digests(digests)
@@ -366,9 +366,9 @@ struct BucketGroups {
   let groups: [[Int]]
 
   /// - Parameters:
-  /// - counts: the number of items in each bucket. Empty buckets are left out.
-  /// - maxItems: the maximum number of items in a group, unless a single bucket has more.
-  /// - maxBuckets: the maximum number of buckets in a group.
+  ///   - counts: the number of items in each bucket. Empty buckets are left out.
+  ///   - maxItems: the maximum number of items in a group, unless a single bucket has more.
+  ///   - maxBuckets: the maximum number of buckets in a group.
   init(_ buckets: Set<Int>, counts: [Int], maxItems: Int, maxBuckets: Int = WireProtocol.maxBuckets) {
     var (groups, group, items) = ([[Int]](), [Int](), 0)
     for bucket in buckets.sorted() where counts[bucket] > 0 {

@@ -86,9 +86,9 @@ package struct NamedFile {
   /// Creates an empty file with the mode 0600.
   ///
   /// - Parameters:
-  /// - start: the beginning of the path, to which six characters are added that make it unique.
-  /// - end: the end of the path, after these characters.
-  /// - message: the beginning of a failure's message, to which the reason is added.
+  ///   - start: the beginning of the path, to which six characters are added that make it unique.
+  ///   - end: the end of the path, after these characters.
+  ///   - message: the beginning of a failure's message, to which the reason is added.
   /// - Throws: `Failure` of category `permission` or `cannotCreate`.
   package init(_ start: String, end: String = "", orFailWith message: String) throws(Failure) {
     var template = PathText.bytes(start + "XXXXXX" + end)

@@ -17,6 +17,8 @@ struct PersonVisit {
     if persons.isEmpty { return nil }
   }
 
+  /// Runs the command for each person, one after the other.
+  ///
   /// - Throws: the `ExitStatus` with the highest priority of all runs.
   func run(_ visitor: any PersonVisitor, _ output: Output) async throws {
     if persons.count > 1 { try visitor.validateForSeveral() }

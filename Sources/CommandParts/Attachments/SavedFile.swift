@@ -16,8 +16,8 @@ package struct SavedFile {
   /// A file at this path.
   ///
   /// - Parameters:
-  /// - replaces: whether the output may replace an existing file.
-  /// - protected: files that the output never replaces.
+  ///   - replaces: whether the output may replace an existing file.
+  ///   - protected: files that the output never replaces.
   package init(path: String, replaces: Bool, protected: ProtectedFiles) {
     (self.path, self.replaces, self.protected) = (path, replaces, protected)
   }

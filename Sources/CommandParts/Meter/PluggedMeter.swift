@@ -9,7 +9,7 @@ package import USBTransport
 package struct PluggedMeter {
   /// The USB device. For a Bluetooth meter, it is a substitute whose port is the meter's address.
   package let device: PluggedDevice
-  /// The driver that reads it.
+  /// The driver that reads the meter.
   package let driver: any MeterDriver.Type
   /// The entry for the model in the driver's list.
   package let model: MeterModel

@@ -9,6 +9,9 @@ import Meters
 /// The tag `uaccess` gives access to the person at the computer, and the group gives it to cron jobs. All
 /// other users get no access.
 package enum UdevRules {
+  /// The lines of a file with rules for the models of these drivers. With `shared`, they include ids that
+  /// other products use, too.
+  ///
   /// - Parameter others: devices that a driver opens only on request, since no driver knows their ids.
   package static func lines(
     _ drivers: [any MeterDriver.Type], group: String, shared: Bool, others: [USBArgument] = []

@@ -39,6 +39,8 @@ package struct IngestObject: Encodable {
 
 /// The texts about an ingest.
 package enum IngestText {
+  /// The ingest in one line, with the numbers of its readings and records.
+  ///
   /// - Parameter doubled: how many items of the ingest another source has, too.
   package static func line(_ ingest: IngestEntry, doubled: DoubledCount = DoubledCount()) -> String {
     let counting =

@@ -81,9 +81,9 @@ package final class Output {
   /// documents.
   ///
   /// - Parameters:
-  /// - text: the message, with or without the name of the program at its start.
-  /// - status: the exit status that the failure leads to.
-  /// - hint: what a person can do next; nil if the message contains it.
+  ///   - text: the message, with or without the name of the program at its start.
+  ///   - status: the exit status that the failure leads to.
+  ///   - hint: what a person can do next; nil if the message contains it.
   package func failure(_ text: String, _ status: ExitStatus, hint: String? = nil) {
     guard Self.printsFailuresAsJSON else { return message(text) }
     flush()

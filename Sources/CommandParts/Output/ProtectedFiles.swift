@@ -21,9 +21,9 @@ package struct ProtectedFiles {
   private static let databaseHeader = Array("SQLite format 3\0".utf8)
 
   /// - Parameters:
-  /// - store: the path of the store; nil for a command without one.
-  /// - remote: the remote of the store. The files of its token and certificates are protected.
-  /// - inputs: the files that the command reads. `-` is standard input, and is ignored.
+  ///   - store: the path of the store; nil for a command without one.
+  ///   - remote: the remote of the store. The files of its token and certificates are protected.
+  ///   - inputs: the paths of the files that the command reads; `-` for standard input.
   package init(store: String?, remote: RemoteSetting? = nil, inputs: [String] = []) {
     if let store {
       files.append((store, "the store"))

@@ -18,6 +18,8 @@ enum SyncText {
 
 /// The text about a day with readings, in one line.
 enum DayText {
+  /// The day with the number of its readings, and how many of them are queued.
+  ///
   /// - Parameter marksQueued: whether to mark a day that waits for an upload. Without a remote, every day
   ///   waits.
   static func line(_ day: ReadingDay, marksQueued: Bool) -> String {

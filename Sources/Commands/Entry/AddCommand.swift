@@ -153,6 +153,8 @@ struct EntryCorrection {
     return entry
   }
 
+  /// The changes that correct a stored entry as the words and options state.
+  ///
   /// - Throws: `Failure` of category `usage` if a device took a reading of the entry, or if the words and
   ///   options name nothing.
   static func revision(

@@ -122,6 +122,8 @@ final class EntryLines {
     }
   }
 
+  /// Stores entries in one transaction, and prints an answer for each of their lines.
+  ///
   /// - Parameter reached: gets the index of each entry before the entry is stored.
   private func add(
     _ entries: [(line: Int, entry: TypedEntry)], reached: (Int) -> Void = { _ in }
@@ -134,6 +136,8 @@ final class EntryLines {
     try answer(line, try EntryEditor(openStore(), at: Host.now()).revise(revision), word: "edited")
   }
 
+  /// Prints the answer for a line whose entry is stored.
+  ///
   /// - Parameter word: what was done, for an entry that the store did not have already.
   private func answer(_ line: Int, _ outcome: EntryEditor.Outcome, word: String) throws {
     if outcome.isNew, keepsItems { items += outcome.items }

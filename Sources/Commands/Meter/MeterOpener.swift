@@ -33,8 +33,8 @@ struct MeterOpener {
   /// Opens the meter, runs the work, and closes the meter in every case.
   ///
   /// - Parameters:
-  /// - allowsObstacle: whether a model counts that is known not to be readable.
-  /// - work: must call `onIdentity` of the connection if it reads the meter's identity itself.
+  ///   - allowsObstacle: whether a model counts that is known not to be readable.
+  ///   - work: must call `onIdentity` of the connection if it reads the meter's identity itself.
   /// - Throws: errors of the work; `ExitStatus` if a signal ended it; `Failure` if no such meter is
   ///   connected.
   func perform<Result>(

@@ -103,14 +103,16 @@ struct InputPerson {
   }
 
   /// - Parameters:
-  /// - stated: the name and date of birth that the answer of a source states.
-  /// - name: the name of the source, for messages.
+  ///   - stated: the name and date of birth that the answer of a source states.
+  ///   - name: the name of the source, for messages.
   init(_ stated: [StatedPerson], of name: String, for store: Store?, at path: String) {
     (self.stated, self.name, self.store, storePath, self.path) = (stated, name, store, path, nil)
     acceptance =
       "if it is of the person of this store, set the source again with --accept-person"
   }
 
+  /// Refuses the input if it states another person than that of the store.
+  ///
   /// - Throws: `Failure` of category `badInput` if the input belongs to another person.
   func require() throws {
     guard !stated.isEmpty else { return }
@@ -167,8 +169,8 @@ struct MeterOwner {
   }
 
   /// - Parameters:
-  /// - plug: the serial number that the USB plug reports; empty if it reports none.
-  /// - place: the port, for messages; nil if the caller adds it.
+  ///   - plug: the serial number that the USB plug reports; empty if it reports none.
+  ///   - place: the port, for messages; nil if the caller adds it.
   init(_ identity: MeterIdentity, plug: String = "", at place: String? = nil, _ persons: PersonList) {
     let serials = [identity.device.serial, plug].filter { !$0.isEmpty }
     names = serials.isEmpty ? [identity.device.model] : serials
@@ -188,6 +190,8 @@ struct MeterOwner {
     )
   }
 
+  /// Refuses an import of the meter into the store at a path, if the store is not that of the meter's person.
+  ///
   /// - Throws: `Failure` of category `badInput` if the meter is assigned to a person whose store is another
   ///   one.
   func requireStore(_ path: String) throws {
@@ -212,9 +216,11 @@ struct OthersMeters {
     if persons.isEmpty { return nil }
   }
 
+  /// Refuses an input with readings of a device that is assigned to another person.
+  ///
   /// - Parameters:
-  /// - name: the name of the input, for messages.
-  /// - path: the path of the input's file; nil for the answer of a source.
+  ///   - name: the name of the input, for messages.
+  ///   - path: the path of the input's file; nil for the answer of a source.
   /// - Throws: `Failure` of category `badInput` if a device belongs to another person.
   func requireNone(of devices: [Device], in name: String, _ path: String?) throws {
     let serials = devices.map(\.serial).filter { !$0.isEmpty }

@@ -69,6 +69,8 @@ struct StoreErasure {
     ["", "-backups", ".before-restore"].contains { access(PathText.bytes(path + $0), F_OK) == 0 }
   }
 
+  /// Asks for the name of the store, and then removes the store with all that belongs to it.
+  ///
   /// - Parameter confirm: the name from the command line; nil to ask the person for it.
   /// - Throws: `Failure`. Before the server has removed the logbook, nothing is removed here.
   mutating func run(confirm: String?) async throws {

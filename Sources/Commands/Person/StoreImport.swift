@@ -96,8 +96,8 @@ struct OtherStore {
   /// Why the other store seems to be of another person than a store; nil if nothing shows it.
   ///
   /// - Parameters:
-  /// - mine: the store that gets the data; nil if it does not exist yet.
-  /// - place: the path of that store, by which its person is found.
+  ///   - mine: the store that gets the data; nil if it does not exist yet.
+  ///   - place: the path of that store, by which its person is found.
   func strangeness(to mine: Store?, at place: String) throws -> String? {
     let persons = try PersonList.load()
     let own = persons.owner(ofStore: place)

@@ -112,6 +112,8 @@ struct SetupFolders {
 
   var manifest: String { state + "/glucoport/setup-manifest" }
 
+  /// Reads the folders from the environment.
+  ///
   /// - Throws: `Failure` of category `configuration` if the environment does not name them.
   static func ofUser() throws(Failure) -> SetupFolders {
     guard let configuration = Host.configurationFolder, let data = Host.dataHome, let state = Host.stateHome

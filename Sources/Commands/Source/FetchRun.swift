@@ -229,6 +229,8 @@ struct FetchRun {
 /// Checks whether a source is the remote of the store. The remote's items already come with `upload`, which
 /// also gets changes.
 enum SourceRemote {
+  /// Refuses a source that is the same site as the remote.
+  ///
   /// - Throws: `Failure` of category `configuration` if the source and the remote are the same site.
   static func refuse(_ source: SourceAccess, as remote: RemoteAccess) throws {
     guard let url = source.url, remote.kind == "nightscout" || source.type == SourceType.nightscout.rawValue

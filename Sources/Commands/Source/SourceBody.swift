@@ -12,7 +12,7 @@ import TemporaryFiles
 struct SourceBody {
   let file: UnlinkedFile
   let name: String
-  /// Whether it is certain that the answer is complete.
+  /// Whether it is certain that the source sent its whole answer.
   var isKnownWhole = false
 
   /// The first bytes of the answer, and whether they are the whole answer.

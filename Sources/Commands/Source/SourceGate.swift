@@ -39,10 +39,12 @@ struct SourceGate {
   /// The host's clock in UTC seconds.
   let now: Int64
 
+  /// Whether the source may be asked now, or why not.
+  ///
   /// - Parameters:
-  /// - isUnattended: whether a job asks. A job must wait until the interval has passed.
-  /// - isNow: whether a person wants an attempt in spite of earlier failures. It does not override a wait
-  ///   that the source asked for.
+  ///   - isUnattended: whether a job asks. A job must wait until the interval has passed.
+  ///   - isNow: whether a person wants an attempt in spite of earlier failures. It does not override a wait
+  ///     that the source asked for.
   func verdict(isUnattended: Bool, isNow: Bool) -> Verdict {
     let state = setting.state
     if let time = pending(state.notBefore, within: Self.maxSeconds) { return .asked(time) }
@@ -79,8 +81,9 @@ struct SourceGate {
   /// The state after a successful fetch.
   ///
   /// - Parameters:
-  /// - hasMore: whether the source has items that this run did not read. The next fetch is then due at once.
-  /// - jitter: a random number from 0 to below 1.
+  ///   - hasMore: whether the source has items that this run did not read. The next fetch is then due at
+  ///     once.
+  ///   - jitter: a random number from 0 to below 1.
   func succeeded(_ state: SourceState, hasMore: Bool, jitter: Double) -> SourceState {
     var state = state
     (state.lastSuccess, state.answeredAt) = (now, now)
@@ -96,8 +99,8 @@ struct SourceGate {
   /// The state after a failed fetch.
   ///
   /// - Parameters:
-  /// - wasAsked: whether a request was sent. A failure before it, such as a missing file with the token,
-  ///   causes no delay if it lasts.
+  ///   - wasAsked: whether a request was sent. A failure before it, such as a missing file with the token,
+  ///     causes no delay if it lasts.
   func failed(
     _ state: SourceState, _ error: SourceFailure, wasAsked: Bool, jitter: Double
   ) -> SourceState {

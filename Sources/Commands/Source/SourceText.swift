@@ -7,6 +7,8 @@ import LogbookStore
 /// The texts about a source. Arguments of commands may contain a secret, so neither they nor the command that
 /// prints the token are shown.
 enum SourceText {
+  /// All stored facts about a source, as lines of text.
+  ///
   /// - Parameter zone: the zone of the logbook, in which holes are shown.
   static func lines(_ setting: SourceSetting, in zone: LogbookZone) -> [String] {
     let (access, state) = (setting.access, setting.state)

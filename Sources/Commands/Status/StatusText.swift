@@ -208,6 +208,8 @@ struct StatusText {
     return lines
   }
 
+  /// The warning that the system does not know the zone of the logbook.
+  ///
   /// - Parameter zone: the name of the zone that replaces the unknown one.
   static func unknown(_ name: String, zone: String) -> String {
     "  this system does not know the time zone \(displayed(name)) of the logbook and uses \(zone); update its time zone data (tzdata)"

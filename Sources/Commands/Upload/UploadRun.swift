@@ -69,8 +69,8 @@ struct UploadRun {
   /// Sends and fetches until all work is done or a limit is reached.
   ///
   /// - Parameters:
-  /// - login: the login that `login()` returned.
-  /// - maxSeconds, maxBytes: the limits of the run. The time limit also ends a request that is running.
+  ///   - login: the login that `login()` returned.
+  ///   - maxSeconds, maxBytes: the limits of the run. The time limit also ends a request that is running.
   /// - Throws: `Failure` if the store fails. A failure of the remote is returned as the ending.
   func perform(
     _ options: UploadOptions, _ login: RemoteLogin, maxSeconds: Int? = nil,

@@ -43,9 +43,9 @@ package enum ContentRules {
   /// The answer to a part that must not be stored; nil if it must be stored.
   ///
   /// - Parameters:
-  /// - held: the held bytes of the content, after `beginsAnew` was obeyed.
+  ///   - held: the held bytes of the content, after `beginsAnew` was obeyed.
   ///   - count: the number of bytes of the part.
-  /// - total: returns the number of bytes of all contents in the logbook.
+  ///   - total: returns the number of bytes of all contents in the logbook.
   ///   - limit: the maximum number of bytes of all contents.
   package static func refusal(
     _ held: HeldContent, _ content: AttachmentContent, at offset: Int64, count: Int,

@@ -26,7 +26,7 @@ package enum LoginRules {
   /// The id of the logbook for a new login; nil if a logbook with this name must be created.
   ///
   /// - Parameters:
-  /// - name: the name of the logbook; nil for the only logbook.
+  ///   - name: the name of the logbook; nil for the only logbook.
   ///   - known: all logbooks by name.
   /// - Throws: `Failure` of category `usage` if no name is given and there is not exactly one logbook.
   package static func logbookID(

@@ -23,9 +23,9 @@ package protocol RecordTable {
 
 /// A record with the state that a storage has now.
 package struct CurrentRecord: Sendable {
-  /// The revision of the state.
+  /// The revision of this state.
   package let revision: String
-  /// Its state.
+  /// The state of the record in the storage.
   package let state: RecordState
 
   package init(revision: String, state: RecordState) {
@@ -138,10 +138,10 @@ package struct RecordedNode: Sendable {
   /// recorded.
   ///
   /// - Parameters:
-  /// - position: the sequence number of the last position that the run has seen; 0 if it has seen none.
-  /// - hidesOwn: whether the answer omits the node's own changes. Then a new run must know all of them. If it
-  ///   does not, a copy of the node's store made changes, or an answer was lost. The node then needs another
-  ///   id to receive them.
+  ///   - position: the sequence number of the last position that the run has seen; 0 if it has seen none.
+  ///   - hidesOwn: whether the answer omits the node's own changes. Then a new run must know all of them. If
+  ///     it does not, a copy of the node's store made changes, or an answer was lost. The node then needs
+  ///     another id to receive them.
   /// - Throws: `ServiceError.nodeReused` for an earlier run, or for a different run with the same number.
   package func isRecorded(
     _ run: RunStamp, position: Int64, hidesOwn: Bool

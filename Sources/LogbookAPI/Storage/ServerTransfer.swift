@@ -80,9 +80,9 @@ package struct TransferredReading: Hashable, Sendable {
   package var node: Int64
 
   /// - Parameters:
-  /// - whole: the twelve whole numbers in the order of the columns, without value and threshold.
-  /// - value: the measured number; nil if it is outside the device's range.
-  /// - threshold: the limit of this range; nil if the device did not state it.
+  ///   - whole: the twelve whole numbers in the order of the columns, without value and threshold.
+  ///   - value: the measured number; nil if it is outside the device's range.
+  ///   - threshold: the limit of this range; nil if the device did not state it.
   package init(whole: [Int64], value: Double?, threshold: Double?) {
     (seq, series, position, valueBucket) = (whole[0], whole[1], whole[2], whole[3])
     (occurrence, deviceTime, utcOffset, offsetSource) = (whole[4], whole[5], whole[6], whole[7])
@@ -148,9 +148,9 @@ package protocol TransferTarget {
   /// Stores one logbook, completely or not at all. Returns false if it is already stored.
   ///
   /// - Parameters:
-  /// - directory: the names of all logbooks and all logins. A target may store the logins of a logbook with
-  ///   the logbook.
-  /// - read: passes the rows of the logbook.
+  ///   - directory: the names of all logbooks and all logins. A target may store the logins of a logbook with
+  ///     the logbook.
+  ///   - read: passes the rows of the logbook.
   func store(
     _ logbook: String, of directory: TransferredDirectory,
     _ read: (_ use: (TransferredRows) throws -> Void) throws -> Void

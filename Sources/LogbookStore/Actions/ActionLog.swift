@@ -74,8 +74,8 @@ struct ActionLog {
   ///
   /// - Parameters:
   ///   - guids: the records that the work changes or adds.
-  /// - added: readings that a person typed in this action. An undo hides them.
-  /// - kept: the typed readings of an entry of which `work` changes other parts.
+  ///   - added: readings that a person typed in this action. An undo hides them.
+  ///   - kept: the typed readings of an entry of which `work` changes other parts.
   func noting<Value>(
     _ kind: PersonAction.Kind, _ guids: [String], added: [StoredReading] = [], kept: [StoredReading] = [],
     _ work: () throws -> Value

@@ -11,13 +11,13 @@ import TemporaryFiles
 package struct BackupFile: Hashable, Sendable {
   /// The path of the file.
   package let path: String
-  /// Its length in bytes.
+  /// The length of the file in bytes.
   package let size: Int64
-  /// The SHA-256 of its bytes, in hexadecimal.
+  /// The SHA-256 of the file's bytes, in hexadecimal.
   package let sha256: String
-  /// The number of readings in it.
+  /// The number of readings in the backup.
   package let readings: Int
-  /// The number of records in it, including deleted ones.
+  /// The number of records in the backup, including deleted ones.
   package let records: Int
 
   /// Copies a store to a path where no file exists. Either the copy is complete and checked, or no file is

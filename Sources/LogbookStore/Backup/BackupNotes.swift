@@ -5,13 +5,13 @@ package import Logbook
 
 /// A note that `backup` made a backup of a store.
 package struct BackupNote: Hashable, Sendable {
-  /// When it was made, in UTC seconds.
+  /// When the backup was made, in UTC seconds.
   package let madeAt: Int64
   /// The absolute path of the file; empty for a backup that was streamed.
   package let path: String
-  /// Its length in bytes.
+  /// The length of the backup in bytes.
   package let size: Int64
-  /// The SHA-256 of its bytes, in hexadecimal.
+  /// The SHA-256 of the backup's bytes, in hexadecimal.
   package let sha256: String
 
   /// A note of a backup with these properties.

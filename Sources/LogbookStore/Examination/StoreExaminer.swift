@@ -15,8 +15,8 @@ package struct StoreExaminer {
   /// The findings about the store; nil if no store exists at the path.
   ///
   /// - Parameters:
-  /// - isDeep: whether to check every page, reference and attachment.
-  /// - copy: the path of another copy of the store, for a comparison in a deep check; nil for none.
+  ///   - isDeep: whether to check every page, reference and attachment.
+  ///   - copy: the path of another copy of the store, for a comparison in a deep check; nil for none.
   /// - Throws: `Failure`: `badInput` if the file is not a store, `configuration` for a newer schema,
   ///   `inputOutput` if it cannot be read, `permission`, `missingInput` for a folder.
   package func examine(isDeep: Bool, against copy: String? = nil) throws -> StoreExamination? {

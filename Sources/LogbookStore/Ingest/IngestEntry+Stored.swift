@@ -9,7 +9,7 @@ extension IngestEntry {
   /// - Throws: `Failure` of category `inputOutput` for content that glucoport did not write.
   package func readCounts() throws -> IngestCounts { try IngestCounts(read(StoredCounts.self, from: counts)) }
 
-  /// The decisions about its input.
+  /// The decisions about the input of the ingest.
   ///
   /// - Throws: `Failure` of category `inputOutput` for content that glucoport did not write.
   package func readDecisions() throws -> [Decision] {

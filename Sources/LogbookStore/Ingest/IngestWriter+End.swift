@@ -10,7 +10,7 @@ extension IngestWriter {
   ///
   /// - Parameters:
   ///   - clock: both clocks, and the meter's lead over the logbook's local time in seconds.
-  /// - position: how far the memory was read; nil to keep the stored position.
+  ///   - position: how far the memory was read; nil to keep the stored position.
   package func note(
     _ meter: Device, firmware: String, clock: (comparison: ClockComparison, difference: Int64)?,
     position: MeterPosition? = nil

@@ -9,9 +9,9 @@ import SQLiteRows
 package enum PersonVerdict: Hashable, Sendable {
   /// The statements cannot be compared, for example if one side states nothing.
   case unknown
-  /// Both state the same person.
+  /// The two state the same person.
   case same
-  /// They state different people. The values describe the import that stated the other person: its number,
+  /// The two state different people. The values describe the import that stated the other person: its number,
   /// its format, and when it began in UTC seconds.
   case other(ingest: Int64, format: String, startedAt: Int64)
 }
@@ -47,7 +47,7 @@ struct StatedPersons {
     let startedAt: Int64
   }
 
-  /// A statement that is compared with all known ones.
+  /// A statement about a person that is compared with all statements in the store.
   private struct Candidate {
     let kind: Int
     let place: String

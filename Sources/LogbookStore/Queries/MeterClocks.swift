@@ -8,7 +8,7 @@ import SQLiteRows
 package struct MeterClock: Hashable, Sendable {
   /// The meter.
   package let meter: Device
-  /// Both clocks at the time of reading.
+  /// What the meter's clock and the host's showed when the meter was read.
   package let comparison: ClockComparison
   /// How far the meter's clock was ahead of the logbook's local time, in seconds; negative if it was late.
   package let difference: Int64

@@ -96,11 +96,11 @@ package struct IngestEntry: Sendable {
   package let format: String
   /// SHA-256 of the input in hexadecimal; nil if the import did not end.
   package let digest: String?
-  /// When it began, in UTC seconds of its host.
+  /// When the import began, in UTC seconds of its host.
   package let startedAt: Int64
-  /// When it ended, in UTC seconds of its host; nil if it did not end.
+  /// When the import ended, in UTC seconds of its host; nil if it did not end.
   package let finishedAt: Int64?
-  /// Whether it is undone.
+  /// Whether the import is undone.
   package let isUndone: Bool
   /// `running`, `whole`, `truncated` or `failed`.
   package let outcome: String
@@ -120,8 +120,8 @@ package struct IngestEntry: Sendable {
   package let meter: Device?
   /// The meter's firmware; nil if it reported none.
   package let firmware: String?
-  /// Both clocks at one moment, and how far the meter's clock was ahead of the logbook's local time, in
-  /// seconds. Nil for an export, and for a meter without a clock.
+  /// The meter's clock and the host's at one moment, and how far the meter was ahead of the logbook's local
+  /// time, in seconds. Nil for an export, and for a meter without a clock.
   package let clock: (comparison: ClockComparison, difference: Int64)?
 
   static let columns = """

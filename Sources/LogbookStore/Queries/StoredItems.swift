@@ -77,9 +77,9 @@ package struct StoredReading: Sendable {
 package struct StoredRecord: Sendable {
   /// The id of the record.
   package let guid: String
-  /// The kind of its content.
+  /// The kind of the record.
   package let kind: RecordKind
-  /// The entry to which it belongs; nil for an entry.
+  /// The guid of the entry to which the record belongs; nil for an entry.
   package let entryGuid: String?
   /// The shown time of the entry.
   package let deviceTime: DeviceTime
@@ -89,7 +89,7 @@ package struct StoredRecord: Sendable {
   package let fields: String
   /// The field `subtype`; empty without one.
   package let subtype: String
-  /// Whether it is a tombstone.
+  /// Whether the record is deleted, so that it is a tombstone.
   package let isDeleted: Bool
   /// The version, which increases by one with every edit.
   package let version: Int

@@ -28,7 +28,7 @@ extension Store {
   /// The current sync state of the store and its remote.
   ///
   /// - Parameters:
-  /// - overview: the counts of pending items, so that they need not be counted again.
+  ///   - overview: the counts of pending items, so that they need not be counted again.
   ///   - pendingContents: the number of queued contents of attachments; 0 for a remote that stores none.
   package func syncOverview(_ overview: Overview, pendingContents: Int) throws -> SyncOverview {
     let times = [

@@ -26,7 +26,7 @@ struct BatchOrder {
   /// the batch.
   struct Item {
     let index: Int
-    /// The index of its series in the writer's `SeriesTable`.
+    /// The index of the reading's series in the writer's `SeriesTable`.
     let series: Int
     let valueBucket: Int64
     let occurrence: Int64

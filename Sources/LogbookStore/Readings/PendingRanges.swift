@@ -161,9 +161,9 @@ extension PendingRanges {
   /// Shortens or removes ranges after readings were marked as uploaded.
   ///
   /// - Parameters:
-  /// - marked: the positions of the marked readings, in order.
-  /// - remaining: the positions between the first and the last marked one that are still pending, in order.
-  ///   Pending positions with no marked one between them are one range.
+  ///   - marked: the positions of the marked readings, in order.
+  ///   - remaining: the positions between the first and the last marked one that are still pending, in order.
+  ///     Pending positions with no marked one between them are one range.
   func cut(_ marked: [Int64], remaining: [ClosedRange<Int64>], in partition: Int64) throws {
     guard let first = marked.first, let last = marked.last else { return }
     var (place, rest) = (0, 0)

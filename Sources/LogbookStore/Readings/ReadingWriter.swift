@@ -78,8 +78,8 @@ final class ReadingWriter {
       INSERT OR FAIL INTO reading (\(ReadingRow.columns), ingest, uploaded)
       SELECT \(ReadingRow.columns), ?1, ?2 FROM batch
       """)
-    // This statement is used if all readings of a chunk are alike, as in most. SQLite then reads half as many
-    // columns.
+    // This statement is used if all readings of a chunk are alike, which is usual. SQLite then reads half as
+    // many columns.
     insertAlike = try RawStatement(
       keptBy: database,
       """
@@ -115,9 +115,10 @@ final class ReadingWriter {
   /// Stores a batch inside the caller's transaction.
   ///
   /// - Parameters:
-  /// - devices: the devices to which the readings refer.
-  /// - deviceIDs: the ids of these devices in the store.
-  /// - zone: the zone from which the offsets of the readings were derived; nil if another store derived them.
+  ///   - devices: the devices to which the readings refer.
+  ///   - deviceIDs: the ids of these devices in the store.
+  ///   - zone: the zone from which the offsets of the readings were derived; nil if another store derived
+  ///     them.
   func write(
     _ readings: [Reading], of devices: [Device], deviceIDs: [Int64], placedBy zone: LogbookZone?
   ) throws -> Outcome {

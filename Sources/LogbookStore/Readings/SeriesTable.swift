@@ -15,7 +15,8 @@ struct Series {
   /// The range of stored positions; nil without readings.
   let positions: ClosedRange<Int64>?
 
-  /// Whether its ticks are instants in milliseconds. They have a separate partition for each kind.
+  /// Whether the ticks of the series are instants in milliseconds. They have a separate partition for each
+  /// kind.
   var isInstant: Bool { partition < 0 }
 }
 

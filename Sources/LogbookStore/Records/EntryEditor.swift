@@ -24,13 +24,13 @@ package struct TypedEntry: Sendable {
 
 /// The correction of an entry. Readings never change: the old reading is hidden, and another one is added.
 package struct EntryRevision: Sendable {
-  /// Readings to be hidden.
+  /// The readings that the correction hides.
   package var hidden: [StoredReading] = []
   /// Readings of the entry that stay.
   package var kept: [StoredReading] = []
   /// Records of the entry, each with its corrected content.
   package var records: [(guid: String, draft: RecordDraft)] = []
-  /// Items to be added.
+  /// The items that the correction adds to the entry.
   package var added = TypedEntry()
 
   /// A revision that changes nothing.
@@ -196,9 +196,9 @@ package struct EntryEditor {
 
 /// The items of an entry that is being corrected.
 package struct StoredEntry: Sendable {
-  /// Its visible readings.
+  /// The visible readings of the entry.
   package var readings: [StoredReading] = []
-  /// Its records that are not deleted, the entry before the records that belong to it.
+  /// The records of the entry that are not deleted. The entry itself precedes the records that belong to it.
   package var records: [StoredRecord] = []
 }
 

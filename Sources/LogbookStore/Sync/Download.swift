@@ -82,9 +82,9 @@ package struct Download: Hashable, Sendable {
   package let id: Int64
   /// The part to be fetched.
   package let subject: DownloadSubject
-  /// How urgent it is.
+  /// How urgent the download is.
   package let priority: DownloadPriority
-  /// When it was queued, in UTC seconds.
+  /// When the download was queued, in UTC seconds.
   package let queuedAt: Int64
   /// The cursor of the next page, if it has begun.
   package let position: String?

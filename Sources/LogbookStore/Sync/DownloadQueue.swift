@@ -196,8 +196,8 @@ extension SyncTransaction {
   /// other readings. Later changes are pulled with the cursor.
   ///
   /// - Parameters:
-  /// - cursor: the remote's position before any part is downloaded.
-  /// - recent: the shown time, in civil seconds, from which readings count as recent.
+  ///   - cursor: the remote's position before any part is downloaded.
+  ///   - recent: the shown time, in civil seconds, from which readings count as recent.
   package func queueWhole(behind cursor: String, recent: Int64, at now: Int64) throws {
     try setCursor(cursor)
     try DownloadQueue.add(.records, .changed, at: now, database)

@@ -7,7 +7,7 @@ package import Logbook
 package struct PersistentFailure: Hashable, Sendable {
   /// The category, which determines what a person can do about it.
   package let category: FailureCategory
-  /// When it was first reported, in UTC seconds.
+  /// When the failure was first reported, in UTC seconds.
   package let since: Int64
   /// A mark that identifies the token that failed; empty if no token could be read.
   package let tokenMark: String

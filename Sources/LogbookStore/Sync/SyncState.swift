@@ -28,11 +28,11 @@ package enum SyncState: Hashable, Sendable {
 
 /// Why an item is not on the remote yet.
 package enum QueueReason: Hashable, Sendable {
-  /// It is pending; the next upload sends it.
+  /// The item is pending; the next upload sends it.
   case waiting
-  /// It is in conflict, so a person must decide.
+  /// The item is in conflict, so a person must decide.
   case conflict
-  /// The remote refused it permanently.
+  /// The remote refused the item permanently.
   case refused
 
   /// The name that lists print after the state.
@@ -52,6 +52,8 @@ struct QueueCode: Hashable {
 
   init(_ rawValue: Int) { self.rawValue = rawValue }
 
+  /// The sync state that the code means.
+  ///
   /// - Parameter isRunning: whether an upload is running. If not, items that an interrupted upload was
   ///   sending count as queued.
   func state(isRunning: Bool) -> SyncState {

@@ -8,7 +8,7 @@ import SQLiteRows
 package struct WantedContent: Hashable, Sendable {
   /// The SHA-256 of the content.
   package let digest: String
-  /// The number of its bytes that the store already has.
+  /// The number of the content's bytes that the store already has.
   package let held: Int64
   /// The maximum size of a content that the store accepts, in bytes.
   package let limit: Int64
@@ -100,7 +100,7 @@ extension SyncTransaction {
   ///
   /// - Parameters:
   ///   - setAside: digests of contents that are not fetched in this run.
-  /// - includesPostponed: whether to include contents that the remote lacked and that are postponed.
+  ///   - includesPostponed: whether to include contents that the remote lacked and that are postponed.
   package func nextContentToFetch(
     besides setAside: Set<String>, at now: Int64, includesPostponed: Bool = false
   ) throws -> WantedContent? {

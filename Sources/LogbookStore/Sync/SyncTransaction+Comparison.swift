@@ -13,9 +13,9 @@ extension Store {
 
 /// A reading of the store, as `verify` compares it with a remote.
 package struct HeldReading: Hashable, Sendable {
-  /// Its key in the store.
+  /// The key of the reading in the store.
   package let key: ReadingKey
-  /// The device that took it.
+  /// The device that took the reading.
   package let device: Device
   /// What was measured.
   package let kind: ReadingKind
@@ -131,7 +131,7 @@ extension SyncRecord {
   /// Whether the record states the base zone and was never synced with a remote.
   package var isUnjoinedBase: Bool { guid == LogbookZones.baseGuid && revision == nil }
 
-  /// Whether it is neither pending nor in conflict.
+  /// Whether the record is neither pending nor in conflict.
   package var isSettled: Bool { !isPending && !isConflicted }
 
   /// The state that the remote has, as far as the store knows: the last one on which both sides agreed. The

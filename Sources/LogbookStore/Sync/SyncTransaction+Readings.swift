@@ -54,10 +54,13 @@ extension SyncTransaction {
       AND r.value_bucket = w.value_bucket AND r.occurrence = w.occurrence AND w.cause = 1
     """
 
+  /// Selects at most `limit` readings from these SQL tables under an SQL condition, with their keys. The
+  /// first is the next one after `key`.
+  ///
   /// - Parameters:
-  /// - row: the alias of the table whose key has the order in which no sorting is needed.
-  /// - order: the columns of this order; nil for the columns of the key.
-  /// - isDescending: whether to begin with the last reading.
+  ///   - row: the alias of the table whose key has the order in which no sorting is needed.
+  ///   - order: the columns of this order; nil for the columns of the key.
+  ///   - isDescending: whether to begin with the last reading.
   func readings(
     _ tables: String, _ condition: String, orderedBy row: String = "r", inOrderOf order: [String]? = nil,
     after key: ReadingKey?, limit: Int, isDescending: Bool = false
@@ -158,10 +161,10 @@ extension SyncTransaction {
   /// for the first new reading, so that a pull without new readings adds none.
   ///
   /// - Parameters:
-  /// - notTaken: further readings of the remote that are not stored, counted by reason.
-  /// - foreign: the indexes of readings from documents of other programs. If the store has such a reading
-  ///   from its own source, only the pair is stored.
-  /// - ingest: the ingest that this run has created; nil if it has created none.
+  ///   - notTaken: further readings of the remote that are not stored, counted by reason.
+  ///   - foreign: the indexes of readings from documents of other programs. If the store has such a reading
+  ///     from its own source, only the pair is stored.
+  ///   - ingest: the ingest that this run has created; nil if it has created none.
   package func storePulled(
     _ batch: ReadingBatch, foreign: Set<Int> = [], notTaken: [String: Int] = [:], ingest: Int64?,
     from remote: String, at now: Int64

@@ -58,8 +58,8 @@ extension SyncTransaction {
   /// At most `limit` pending records, ordered by when they were first edited.
   ///
   /// - Parameters:
-  /// - heldBack: the guids of records that cannot be sent in this run.
-  /// - leavesOutWithdrawn: whether to leave out hidden records.
+  ///   - heldBack: the guids of records that cannot be sent in this run.
+  ///   - leavesOutWithdrawn: whether to leave out hidden records.
   package func pendingRecords(
     _ phase: PushPhase, limit: Int, heldBack: Set<String>, leavesOutWithdrawn: Bool = false
   ) throws -> [SyncRecord] {

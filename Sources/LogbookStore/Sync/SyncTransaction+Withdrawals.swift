@@ -38,8 +38,8 @@ extension SyncTransaction {
   /// readings count as an import of the site, which no undo hides.
   ///
   /// - Parameters:
-  /// - points: the readings in documents of other programs, by the ids of their series.
-  /// - ingest: the ingest of the readings from the remote.
+  ///   - points: the readings in documents of other programs, by the ids of their series.
+  ///   - ingest: the ingest of the readings from the remote.
   /// - Returns: the number of these readings that withdrawals of imports listed.
   func restate(_ points: [Int64: [SeriesPoint]], by ingest: Int64, at now: Int64) throws -> Int {
     guard !points.isEmpty else { return 0 }

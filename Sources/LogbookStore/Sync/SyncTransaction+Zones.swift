@@ -10,7 +10,7 @@ extension SyncTransaction {
   /// when the base zone of another logbook replaces it.
   ///
   /// - Parameters:
-  /// - name: the base zone of this store, which the system may not know.
+  ///   - name: the base zone of this store, which the system may not know.
   ///   - now: the host's clock in UTC seconds.
   package func stateOwnBase(_ name: String, at now: Int64) throws {
     let zones = try LogbookZones(database)

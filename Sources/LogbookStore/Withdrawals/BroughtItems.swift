@@ -24,9 +24,9 @@ struct BroughtItems {
   }
 
   /// - Parameters:
-  /// - items: the withdrawals in their current or planned state.
-  /// - ended: an import that counts as not undone, since the plan restores it.
-  /// - begun: an import that counts as undone, since the plan undoes it.
+  ///   - items: the withdrawals in their current or planned state.
+  ///   - ended: an import that counts as not undone, since the plan restores it.
+  ///   - begun: an import that counts as undone, since the plan undoes it.
   init(_ items: [Visibility.Item], ended: Int64? = nil, begun: Int64? = nil, _ database: Database) throws {
     self.database = database
     visibility = Visibility(items)

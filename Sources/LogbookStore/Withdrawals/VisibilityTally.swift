@@ -15,8 +15,8 @@ struct VisibilityTally {
   private(set) var shownRecords = 0
 
   /// - Parameters:
-  /// - items: the withdrawals in their planned state.
-  /// - changed: the withdrawals that begin or end.
+  ///   - items: the withdrawals in their planned state.
+  ///   - changed: the withdrawals that begin or end.
   init(_ items: [Visibility.Item], changed: [WithdrawnInput], _ database: Database) throws {
     let visibility = Visibility(items)
     var ranges: [SeriesName: ClosedRange<Int64>] = [:]

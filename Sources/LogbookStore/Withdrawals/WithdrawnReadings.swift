@@ -180,7 +180,7 @@ private struct PlacedReading {
   let point: SeriesPoint
   let deviceTime: DeviceTime
   let isHidden: Bool
-  /// The stored cause for which it is hidden; 0 if it is visible.
+  /// The stored cause for which the reading is hidden; 0 if it is visible.
   let stored: Int64
   let measurement: StoredMeasurement
   var isUploaded = false
@@ -189,7 +189,8 @@ private struct PlacedReading {
 /// The changes to be written, as ranges of positions. In a range, all readings get the same verdict.
 private struct FoundChanges {
   struct Change {
-    /// The only reading that changes, if others at its position get another verdict; otherwise nil.
+    /// The only reading of the change, if another reading at its position gets another verdict; nil for all
+    /// readings at the positions.
     let point: SeriesPoint?
     let positions: ClosedRange<Int64>
     let verdict: SeriesVisibility.Verdict

@@ -16,7 +16,7 @@ struct RepeatedHours {
     let partition: Int64
   }
 
-  /// A reading in the order of ticks.
+  /// A reading that can be compared with others by its tick.
   private struct Row: Comparable {
     let key: ReadingKey
     let time: DeviceTime

@@ -34,7 +34,7 @@ package struct SiteMoves {
   /// stored. Readings in repeated hours are all queued, since ticks decide about them later.
   ///
   /// - Parameters:
-  /// - stretch: returns the SQL expression for columns of the stretch that applies to a row.
+  ///   - stretch: returns the SQL expression for columns of the stretch that applies to a row.
   ///   - part: the rows that may change.
   func queue(
     stretch: (_ columns: String, _ table: DerivedOffsets.Table) -> String, in part: DerivedOffsets.Part

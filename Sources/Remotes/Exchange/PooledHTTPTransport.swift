@@ -87,7 +87,7 @@ extension PooledHTTPTransport {
   /// decompressing it.
   ///
   /// - Parameters:
-  /// - maxRefusalBytes: the maximum number of bytes that are read of a body if the status is not 200.
+  ///   - maxRefusalBytes: the maximum number of bytes that are read of a body if the status is not 200.
   ///   - receive: receives a piece, and whether the status is 200.
   /// - Returns: the answer without its body.
   /// - Throws: `ServiceError`, and errors of `receive`.

@@ -31,8 +31,9 @@ struct NightscoutCursor: Codable, Hashable, Sendable {
   static let overlap: Int64 = 60_000
   /// The tolerance for comparisons with the site's clock; see `NightscoutTime.slack`.
   static let slack = NightscoutTime.slack
-  /// The time between two reads of the history while the latest times do not change. Such late writes can
-  /// only be in the overlap. The events of the last days are swept in each run.
+  /// The time in milliseconds after which the history is read even if the latest times have not changed.
+  /// Until then, only late writes within `overlap` are missing, and each run sweeps the events of the last
+  /// days. Entries that no search finds are counted equally rarely.
   static let unfoundWait: Int64 = 6 * 3_600_000
   /// The length of the period that a sweep reads.
   static let sweptBack: Int64 = 2 * 86_400_000

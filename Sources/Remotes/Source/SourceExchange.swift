@@ -58,8 +58,8 @@ package struct SourceLogin: Sendable {
 
   /// - Parameters:
   ///   - agent: the program's name and version.
-  /// - authorities: the path of a file with the only trusted authorities; nil for those that the system
-  ///   trusts.
+  ///   - authorities: the path of a file with the only trusted authorities; nil for those that the system
+  ///     trusts.
   package init(_ address: SourceAddress, _ credential: Credential, agent: String, authorities: String?) {
     (self.address, self.credential) = (address, credential)
     server = RemoteLogin(
@@ -115,10 +115,10 @@ package enum SourceExchange {
   /// Requests the document.
   ///
   /// - Parameters:
-  /// - known: the entity tag and the time of the last change in the stored answer.
-  /// - refusal: returns the failure that the body of an unsuccessful answer states; nil if it states none.
-  /// - write: receives the body of a successful answer piece by piece. If the request fails, it may have
-  ///   received a part.
+  ///   - known: the entity tag and the time of the last change in the stored answer.
+  ///   - refusal: returns the failure that the body of an unsuccessful answer states; nil if it states none.
+  ///   - write: receives the body of a successful answer piece by piece. If the request fails, it may have
+  ///     received a part.
   /// - Throws: `SourceFailure`, and errors of `write`.
   package static func fetch(
     _ login: SourceLogin, known: (entityTag: String?, lastModified: String?),

@@ -26,8 +26,8 @@ package enum SourceProgram {
   ///
   /// - Parameters:
   ///   - words: the path of the program and its arguments.
-  /// - isInterrupted: polled while the program runs; true ends the program.
-  /// - write: receives the program's standard output piece by piece.
+  ///   - isInterrupted: polled while the program runs; true ends the program.
+  ///   - write: receives the program's standard output piece by piece.
   /// - Throws: `Failure`: `temporary` after the time limit, `protocolViolation` for too much output, `missingInput` or
   ///   `permission` if it cannot be started.
   package static func run(

@@ -37,7 +37,7 @@ package enum SourceSite {
   /// site.
   ///
   /// - Parameters:
-  /// - cursor: the position after the last run; nil before the first run.
+  ///   - cursor: the position after the last run; nil before the first run.
   ///   - write: receives the documents as one JSON list, piece by piece.
   /// - Throws: `SourceFailure`, and errors of `write`.
   package static func fetch(

@@ -23,8 +23,8 @@ struct OrderedReadings {
   private let refusals: Refusals
   private let maxHeld: Int
   private var active: [any ReadingSource] = []
-  /// The series that may have no reading yet at the current time of the listing. The next one to be reached
-  /// is last.
+  /// The series whose readings the listing has not reached yet, or may not have reached. The one that it
+  /// reaches next is last.
   private var waiting: [CountedSeries]
   /// The bound of the next series to be reached; nil if none is left.
   private var nextBound: Int64?

@@ -14,7 +14,8 @@ struct ListedSeries {
   let partition: Int64
   private let isInstant: Bool
   private let hasStrays: Bool
-  /// The ranges of its positions and shown times, according to counters in the store; nil without counters.
+  /// The ranges of the positions and shown times in the series, by counters in the store; nil without
+  /// counters.
   private let positions: ClosedRange<Int64>?
   private let times: ClosedRange<Int64>?
 

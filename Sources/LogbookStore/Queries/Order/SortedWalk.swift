@@ -18,8 +18,8 @@ final class SortedWalk: ReadingSource {
   private var stretch = SortedWalk.firstStretch
 
   /// - Parameters:
-  /// - ids: the ids of the series, separated by commas.
-  /// - instants: a range that contains all instants of the series.
+  ///   - ids: the ids of the series, separated by commas.
+  ///   - instants: a range that contains all instants of the series.
   init(
     _ database: Database, _ ids: String, _ instants: ClosedRange<Int64>, _ list: SeriesList,
     _ filter: ItemFilter,
