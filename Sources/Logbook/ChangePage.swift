@@ -4,8 +4,8 @@
 package struct ChangePage: Sendable {
   /// The readings that others added, each once.
   package var readings: ReadingBatch
-  /// Indices in `readings` of those from documents of other programs. The store may have the same reading
-  /// from its own source.
+  /// The indices in `readings` of those readings that come from documents of other programs. The store may
+  /// have the same readings from its own source.
   package var foreign: Set<Int>
   /// The records that others changed, in their current state, each once.
   package var records: [RemoteRecord]

@@ -164,7 +164,7 @@ package struct CountingSource: Hashable, Sendable {
   package let format: String
   /// The program or device whose data the format holds; empty if the source names none.
   package let part: String
-  /// How the source got its data, which follows from `format` and the device.
+  /// How the source of an item got its data, which follows from `format` and the device.
   package let role: Role
 
   /// A source of records.

@@ -8,7 +8,7 @@ public struct Device: Hashable, Sendable {
   public var model: String
   /// The serial number; empty if the source gives none.
   public var serial: String
-  /// The id of the format or driver that reported it.
+  /// The id of the format or driver that reported the device.
   public var format: String
 
   /// A device as its source describes it.

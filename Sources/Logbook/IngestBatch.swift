@@ -176,7 +176,7 @@ package struct ReadingAnswer: Hashable, Sendable {
   package var known: Int
   /// Indices of the readings that the service has with another value.
   package var differing: [Int]
-  /// Readings that it refuses permanently, with its reasons.
+  /// The readings that the service refuses permanently, with the reasons.
   package var refused: [RefusedItem]
   /// Known readings that the service has only in documents of other programs; see `SameReading`.
   package var sameAs: [SameReading]

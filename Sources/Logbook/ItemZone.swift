@@ -4,13 +4,13 @@
 /// most 256 KiB. It lists the readings and records of the import. So the statement never changes the times of
 /// other imports.
 package struct ItemZone: Hashable, Sendable {
-  /// The maximum number of records with such statements that the imports of one store write. It is enough for
-  /// one statement on each day of a life.
+  /// The maximum number of records with zones of imports that the imports of one store write. It is enough
+  /// for one statement on each day of a life.
   package static let maxRecords = 30_000
 
   private enum Name { static let (zone, group, points, records) = ("zone", "group", "points", "records") }
 
-  /// The guid of the record that contains it.
+  /// The guid of the record that contains the statement.
   package let guid: String
   /// The id that the parts of one statement share.
   package let group: String

@@ -5,7 +5,7 @@
 package struct LogbookZones: Hashable, Sendable {
   /// Who stated the base zone.
   package enum Origin: String, Sendable {
-    /// A person stated it.
+    /// A person stated the base zone.
     case given
     /// The zone is that of the system on which the logbook was created. A base zone that a person stated in
     /// another store replaces it.
@@ -198,7 +198,7 @@ extension LogbookZones {
 /// A period in which another zone than the base applied, as a person stated it: a journey, a move, or a
 /// device whose clock has another zone.
 package struct ZonePeriod: Hashable, Sendable {
-  /// The guid of the record that contains it.
+  /// The guid of the record that contains the period.
   package let guid: String
   /// The first shown time; nil for all times before `until`.
   package var from: DeviceTime?

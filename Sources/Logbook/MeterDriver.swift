@@ -55,7 +55,7 @@ public struct MeterModel: Hashable, Sendable {
   public let vendorID: UInt16
   /// The USB product id.
   public let productID: UInt16
-  /// How the driver connects to it.
+  /// How the driver connects to the meter.
   public let link: MeterLink
   /// Whether other kinds of devices have the same ids, such as a cable or a chip. Then the device is only
   /// used if a person names the driver.

@@ -120,7 +120,7 @@ struct ClockChange: Hashable, Sendable {
   let instant: Int64
   /// The offset before the change, in seconds east of Greenwich.
   let old: Int32
-  /// The offset after it, in seconds east of Greenwich.
+  /// The offset after the change, in seconds east of Greenwich.
   let new: Int32
 
   /// The shown times that the change skips or repeats, in civil seconds.
@@ -129,9 +129,9 @@ struct ClockChange: Hashable, Sendable {
     return min(before, after)..<max(before, after)
   }
 
-  /// The placement of these times, with the offset before the change. A clock that shows a skipped time was
-  /// not changed yet. A repeated time gets its first occurrence, unless ticks show that it is the second; see
-  /// `TickClock`.
+  /// The placement of a time that the change skips or repeats, with the offset before the change. A clock
+  /// that shows a skipped time was not changed yet. A repeated time gets its first occurrence, unless ticks
+  /// show that it is the second; see `TickClock`.
   var placement: Placement {
     Placement(utcOffset: old, source: new > old ? .zoneGap : .zoneOverlap)
   }

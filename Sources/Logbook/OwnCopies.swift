@@ -39,7 +39,7 @@ package struct OwnCopies: Hashable, Sendable {
     case id
   }
 
-  /// The highest number of minutes with such pairs in two weeks that can be chance.
+  /// In two weeks, chance can cause pairs of equal items in at most this number of minutes.
   static let maxByChance = 5
   /// The time before and after an item in which pairs are counted, in seconds.
   static let spanSeconds: Int64 = 7 * 86400

@@ -148,7 +148,7 @@ extension RecordKindDescription {
       RecordField("records", .text, .name, isSettable: false),
     ])
 
-  /// The type `Withdrawal` reads and writes these fields.
+  /// The kind of withdrawals. The type `Withdrawal` reads and writes its fields.
   private static let withdrawal = RecordKindDescription(
     .withdrawal, .statement, treatment: "Withdrawal",
     fields: [
@@ -157,7 +157,7 @@ extension RecordKindDescription {
       RecordField("subtype", .text, isSettable: false),
     ])
 
-  /// The type `CountDecision` reads and writes these fields.
+  /// The kind of decisions about counting. The type `CountDecision` reads and writes its fields.
   private static let count = RecordKindDescription(
     .count, .statement, treatment: "Counting",
     fields: [
@@ -179,16 +179,16 @@ public struct RecordKindDescription: Sendable {
     case text(field: String)
     /// The id of a reading, if the record is new.
     case reading
-    /// Nothing, since a separate command creates such records.
+    /// Nothing, since a separate command creates records of this kind.
     case command
-    /// Nothing: a separate command creates such records. They state something about other items, and lists
-    /// leave them out.
+    /// Nothing: a separate command creates records of this kind. They state something about other items, and
+    /// lists leave them out.
     case statement
   }
 
   /// The kind.
   public let kind: RecordKind
-  /// What a person types to create or change such a record.
+  /// What a person types to create or change a record of this kind.
   public let typing: Typing
   /// The event type of a Nightscout treatment of this kind.
   package let treatmentEvent: String
@@ -218,12 +218,13 @@ public struct RecordKindDescription: Sendable {
     }
   }
 
-  /// Whether lists and views show such records. Statements about other items are only synced and exported.
+  /// Whether lists and views show records of this kind. Statements about other items are only synced and
+  /// exported.
   public var isListed: Bool { if case .statement = typing { false } else { true } }
 
-  /// Why these fields are invalid for such a record, because a required field is missing or has another type.
-  /// Nil if they are valid. Fields that are not required may have any content, since other programs write
-  /// them.
+  /// Why these fields are invalid for a record of this kind, because a required field is missing or has
+  /// another type. Nil if they are valid. Fields that are not required may have any content, since other
+  /// programs write them.
   package func fault(in fields: RecordFields) -> String? {
     for field in self.fields where field.isRequired {
       if let value = fields[field.name], field.holds(value) { continue }

@@ -9,7 +9,7 @@ struct RunReader: IteratorProtocol, Sendable {
     let head: Range<Int>
     /// The bytes after the first distance.
     let rest: Range<Int>
-    /// The position of its first point.
+    /// The position of the first point of the piece.
     let position: Int64
     /// The last position of the previous piece. The distance is relative to it.
     let lastPosition: Int64

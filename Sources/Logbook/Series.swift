@@ -31,7 +31,7 @@ package struct SeriesName: Hashable, Sendable {
     self.init(device: parts[0..<3].joined(separator: "|"), kind: kind, positionKind: positionKind)
   }
 
-  /// The first five parts of the identities of its readings.
+  /// The first five parts of the identities of the readings in the series.
   package var text: String { "\(device)|\(kind.name)|\(positionKind.name)" }
 }
 

@@ -36,7 +36,7 @@ package enum ListeningAddress: Hashable, Sendable {
     self.init(host: String(host), port: Int(port))
   }
 
-  /// Whether only programs on this machine can connect to it.
+  /// Whether only programs on this machine can connect to the address.
   package var isLoopback: Bool {
     guard case .network(let host, _) = self else { return true }
     if host == "localhost" || host == "::1" { return true }

@@ -92,9 +92,9 @@ package struct SourceState: Codable, Hashable, Sendable {
   package var lastError: String?
   /// The category of a failure that only a person can correct; nil without such a failure.
   package var lastingCategory: String?
-  /// The message of this failure. Later failures that are temporary do not replace it.
+  /// The message of the failure in `lastingCategory`. Later failures that are temporary do not replace it.
   package var lastingError: String?
-  /// When this failure first occurred.
+  /// When the failure in `lastingError` first occurred.
   package var lastingSince: Int64?
   /// Whether requests are stopped until a person acts.
   package var isBlocked = false
@@ -110,14 +110,14 @@ package struct SourceState: Codable, Hashable, Sendable {
   package var answeredAt: Int64?
   /// The longest period that an answer with recent values covered, in seconds.
   package var reachSeconds: Int64?
-  /// The maximum number of sensor values in such an answer.
+  /// The maximum number of sensor values in an answer with recent values.
   package var mostValues: Int?
   /// The position at which the next fetch continues, in a form that depends on the type of source.
   package var cursor: String?
   /// The periods for which neither the source nor, at the last fetch, the store had readings.
   package var holes: [SourceHole] = []
-  /// All such periods as they were found, even if an import has filled them since, as that import may be
-  /// undone. Nil if an older program wrote the state, which stored only `holes`.
+  /// All holes as they were found. They stay after an import has filled them, since the import may be undone.
+  /// Nil if an older program wrote the state, which stored only `holes`.
   package var foundHoles: [SourceHole]?
   /// The exit status of the last run of the command.
   package var exitStatus: String?
@@ -162,7 +162,7 @@ package struct SourceSetting: Codable, Hashable, Sendable {
 extension Store {
   /// The prefix of the names of the settings that hold sources.
   private static let sourcePrefix = "source "
-  /// The SQL query for the names and values of these settings.
+  /// The SQL query for the names and values of the settings that hold sources.
   static let sourceRows =
     "SELECT name, value FROM setting WHERE name >= '\(sourcePrefix)' AND name < '\(sourcePrefix)\u{7F}' ORDER BY name"
   /// The maximum number of sources of a store.

@@ -42,7 +42,8 @@ extension NightscoutTreatment {
     return content(of: document, unit: nil).skipped.contains(filling)
   }
 
-  /// Whether this is the guid that a record made from the insulin of such a document would have.
+  /// Whether a record made from the insulin of this document would have this guid, and the insulin only fills
+  /// a tube.
   package static func isFilling(_ guid: String, of document: NightscoutDocument) -> Bool {
     guid == self.guid(document.identifier, .insulin) && hasFilling(document)
   }
@@ -156,7 +157,7 @@ private struct TreatmentReader<Document: NightscoutFields> {
     NightscoutTreatment.fillingEvents.contains(event) || document[.type].equals("PRIMING")
   }
 
-  /// Skips the insulin of such an event, which must not be counted in a total.
+  /// Skips the insulin of an event that only fills a reservoir or a tube. No total must count it.
   private mutating func skipFilling() {
     guard amount(.insulin, in: PlausibleAmounts.units, "the insulin dose") != nil else { return }
     isUsed = true

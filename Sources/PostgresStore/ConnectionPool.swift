@@ -47,7 +47,7 @@ struct PoolFigures: Sendable {
   var lockTimeouts = 0
   /// The number of connections that were lost or could not be opened.
   var lostConnections = 0
-  /// The times of the statements in these transactions.
+  /// The times of the statements in the ended transactions.
   var statements = StatementTimes()
 }
 

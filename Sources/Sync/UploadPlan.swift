@@ -304,7 +304,7 @@ enum UploadSending: Hashable, Sendable {
 package struct UploadPlanError: Error, Hashable, CustomStringConvertible {
   /// The step that was being performed.
   package var step: UploadStep
-  /// The event that is impossible after it.
+  /// The event that is impossible in `step`.
   package var event: UploadEvent
 
   /// A sentence for a bug report.

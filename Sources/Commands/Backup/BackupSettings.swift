@@ -43,7 +43,7 @@ struct BackupSettings: Codable, Equatable {
     case tokenCommand = "token_command"
   }
 
-  /// What follows the name of a backup in the name of its file of settings.
+  /// The suffix that the name of a backup gets in the name of its file of settings.
   static let suffix = ".settings.json"
   private static let variables = ["GLUCOPORT_PERSON", "GLUCOPORT_STORE", "GLUCOPORT_TIMEZONE"]
 

@@ -73,7 +73,7 @@ extension SetupPlan {
   private static func units(
     _ units: [(name: String, text: String)], in folder: String, program: String
   ) throws(Failure) -> [SetupFile] {
-    // Without this check, systemd would read such characters as a blank, a quote, a variable or a specifier.
+    // In a unit, systemd would read these characters as a blank, a quote, a variable or a specifier.
     guard program.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F && !#""'\$%;"#.utf8.contains($0) }) else {
       throw Failure(
         .configuration,

@@ -22,7 +22,7 @@ package struct PersonAction: Hashable, Sendable {
     package let reading: TypedReading?
     /// The reading that the subject hides or shows; nil if it is not in the store.
     package let target: TypedReading?
-    /// Whether the action changed it. False for a record that only belongs to a corrected entry.
+    /// Whether the action changed the subject. False for a record that only belongs to a corrected entry.
     package let isChanged: Bool
   }
 
@@ -41,7 +41,7 @@ package struct PersonAction: Hashable, Sendable {
   /// The number of the action. Later actions have larger numbers.
   package let id: Int64
   package let kind: Kind
-  /// When the person did it, in UTC seconds.
+  /// When the person did the action, in UTC seconds.
   package let madeAt: Int64
   /// The number of the newest import at that time; 0 if there was none.
   package let latestIngest: Int64

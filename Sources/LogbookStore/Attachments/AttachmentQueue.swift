@@ -72,7 +72,7 @@ extension Store {
 package struct AttachmentBacklog: Hashable, Sendable {
   /// Contents to be sent.
   package let toSend: Int
-  /// The bytes of these contents.
+  /// The number of bytes in the contents that `toSend` counts.
   package let toSendBytes: Int64
   /// Contents that are not in this store yet.
   package let toFetch: Int
@@ -81,6 +81,6 @@ package struct AttachmentBacklog: Hashable, Sendable {
   /// Contents that are no longer fetched: the remote refused or damaged them, or they are too large for this
   /// store.
   package let notFetched: Int
-  /// The part of `toFetch` that the remote did not have when it was asked.
+  /// The number of contents in `toFetch` that the remote did not have when it was asked.
   package let absent: Int
 }

@@ -58,7 +58,7 @@ package struct IngestCounts: Equatable, Sendable {
   /// The first shown time, in civil seconds, of items with a counted amount (doses, meals, finger sticks,
   /// ketones) in batches with new ones.
   package var firstCounted: Int64?
-  /// The last shown time of these items, in civil seconds.
+  /// The last shown time, in civil seconds, of the items that `firstCounted` describes.
   package var lastCounted: Int64?
 
   /// The counts of an ingest without items.

@@ -198,8 +198,8 @@ struct EqualStatements {
 
   init(_ zone: NamedZone, _ database: Database) { (self.zone, self.database) = (zone.name, database) }
 
-  /// The items that already have such a statement, and the guids of these statements. Statements of other
-  /// stores are not counted, since an undo in the other store would end them.
+  /// The items for which the store already states this zone, and the guids of these statements. Statements of
+  /// other stores are not counted, since an undo in the other store would end them.
   func covering(_ whole: WithdrawnInput) throws -> (items: WithdrawnInput, statements: Set<String>) {
     var items = WithdrawnInput(group: whole.group)
     var used: Set<String> = []

@@ -10,7 +10,7 @@ package struct Overview: Sendable {
   package struct Line: Sendable {
     /// The kind of the readings.
     package let kind: ReadingKind
-    /// The device that took them.
+    /// The device that took the readings.
     package let device: Device
     /// The number of readings.
     package let readings: Int
@@ -37,8 +37,8 @@ package struct Overview: Sendable {
     /// The number of records that the remote refused permanently.
     package let refused: Int
 
-    /// Whether lists show them. Lists show neither statements about other records nor kinds that only newer
-    /// programs know.
+    /// Whether lists show records of this kind. They show neither statements about other records nor kinds
+    /// that only newer programs know.
     package var isListed: Bool { RecordKind(rawValue: kind).map(RecordKind.listed.contains) ?? false }
   }
 

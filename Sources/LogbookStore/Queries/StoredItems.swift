@@ -28,11 +28,11 @@ package struct StoredReading: Sendable {
   package let measurement: Measurement
   /// Further statements of the source, such as `beforeMeal`.
   package let marks: ReadingMarks
-  /// The number of the ingest that stored it.
+  /// The number of the ingest that stored the reading.
   package let ingest: Int64
   /// Whether the remote has the reading.
   package let isUploaded: Bool
-  /// Whether a withdrawal hides it.
+  /// Whether a withdrawal hides the reading.
   package let isWithdrawn: Bool
   /// The remote's reason, if it refused the reading permanently; otherwise nil.
   package let refusal: String?
@@ -99,7 +99,7 @@ package struct StoredRecord: Sendable {
   package let ingest: Int64?
   /// The remote's reason, if it refused exactly this version permanently; otherwise nil.
   package let refusal: String?
-  /// Whether a withdrawal hides it or its entry.
+  /// Whether a withdrawal hides the record or its entry.
   package let isWithdrawn: Bool
   /// The provenance of the record; nil if unknown.
   package let provenance: Provenance?

@@ -75,9 +75,9 @@ final class Corrections {
   /// A hand-typed reading, which is compared with others at the same position.
   private struct Candidate {
     let reading: StoredReading
-    /// Whether this input contains it.
+    /// Whether this input contains the reading.
     let isGiven: Bool
-    /// Whether this input stored it, or contains it after an interrupted import stored it.
+    /// Whether this input stored the reading, or contains it after an interrupted import stored it.
     let isOwn: Bool
     let age: ExportAge
 

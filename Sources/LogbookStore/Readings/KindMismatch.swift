@@ -68,7 +68,7 @@ struct KindMismatch {
     return found
   }
 
-  /// The reason why such a reading is not stored.
+  /// The reason why a reading is not stored whose measurement the store has as another kind.
   func rejection(of reading: Reading) -> Rejection {
     let kind = reading.kind
     let other = others.first { $0.kind == kind }?.other ?? kind

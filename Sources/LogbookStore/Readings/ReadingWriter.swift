@@ -432,8 +432,9 @@ enum CounterReset {
     reading.positionKind == .tick && abs(reading.deviceTime.seconds - stored) > longestShift
   }
 
-  /// Rejects such a reading. If the device has a serial number, only this reading is rejected. Without a
-  /// serial number, the whole input is refused, since a person can give the device another name.
+  /// Rejects a reading whose tick the store has for a different reading. If the device has a serial number,
+  /// only this reading is rejected. Without a serial number, the whole input is refused, since a person can
+  /// give the device another name.
   ///
   /// - Throws: `Failure` of category `badInput` for a device without a serial number.
   static func refuse(_ reading: Reading, of device: Device, from source: String) throws -> Rejection {

@@ -52,9 +52,9 @@ package struct EntryEditor {
 
   /// The items of a typed entry, and whether one of them is new.
   package struct Outcome: Sendable {
-    /// The items as they are stored.
+    /// The items of the entry as they are stored.
     package let items: [StoredItem]
-    /// False if the store already had all of them.
+    /// False if the store already had all items of the entry.
     package let isNew: Bool
     /// Whether the store has a record of the entry with different content, which it keeps.
     package var differs = false

@@ -42,6 +42,6 @@ enum SiteSchema {
     keyColumns.split(separator: ", ").map { "\(one).\($0) = \(other).\($0)" }.joined(separator: " AND ")
   }
 
-  /// The SQL condition that the remote of the store is such a site.
+  /// The SQL condition that the remote of the store is a Nightscout site.
   static let isConnected = "coalesce((SELECT kind FROM remote), '') = 'nightscout'"
 }

@@ -11,16 +11,16 @@ struct OwnReadings {
     let reading: Reading
     let device: Device
     let isUploaded: Bool
-    /// Whether a withdrawal hides it.
+    /// Whether a withdrawal hides the reading.
     let isWithdrawn: Bool
-    /// Whether a pull stored it. Then it is not from an own source, and no record must state where it came
-    /// from.
+    /// Whether a pull stored the reading. Then it is not from an own source, and no record must state where
+    /// it came from.
     let isPulled: Bool
   }
 
   /// What the store has for a reading that another program wrote.
   enum Match {
-    /// The store has no reading for it.
+    /// The store has no reading for the remote's reading.
     case none
     /// The store has the same reading, with the same identity.
     case itself([Own])
@@ -95,8 +95,8 @@ struct OwnReadings {
     let last: Int64
   }
 
-  /// The partitions and positions at which the store may have such readings. Counts of a device do not follow
-  /// from times, so all readings of such series are read.
+  /// The partitions and positions at which the store may have readings of these kinds at these times. A
+  /// device's counts do not follow from times, so all readings of series with counts are read.
   private static func partitions(
     _ database: Database, _ kinds: Set<ReadingKind>, _ times: (first: Int64, last: Int64)
   ) throws -> [Partition] {

@@ -8,7 +8,7 @@ import SQLiteRows
 /// A reading that an import stored, or that it contained and the store already had.
 struct ContributedReading {
   let point: SeriesPoint
-  /// The number of the import that stored it.
+  /// The number of the import that stored the reading.
   let ingest: Int64
   let isUploaded: Bool
 }
@@ -16,7 +16,7 @@ struct ContributedReading {
 /// Readings of one series that an import contained.
 struct BroughtReadings {
   var points: PointRuns
-  /// The number of these readings that the remote has.
+  /// The number of readings in `points` that the remote has.
   var uploaded: Int
 }
 

@@ -12,7 +12,7 @@ package enum UndoDirection: Sendable {
 package struct UndoCounts: Hashable, Sendable {
   /// The number of readings that an undo hides, or that a redo shows.
   package var readings = 0
-  /// The number of these readings that the remote has.
+  /// The number of readings in `readings` that the remote has.
   package var uploaded = 0
   /// The number of readings that change in the opposite way. If the import corrected a reading, an undo shows
   /// the reading that was replaced.
@@ -308,7 +308,7 @@ extension UndoPlan {
 /// A record that an import contained, in its current state.
 private struct BroughtRecord {
   let state: RecordState
-  /// Whether an import wrote its content, and no person has edited it.
+  /// Whether an import wrote the content of the record, and no person has edited it.
   let isUnedited: Bool
   let ingest: Int64?
 

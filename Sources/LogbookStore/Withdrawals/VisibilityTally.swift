@@ -7,7 +7,7 @@ import SQLiteRows
 /// Counts the visible items that planned withdrawals would hide, and the hidden items that they would show.
 struct VisibilityTally {
   private(set) var hiddenReadings = 0
-  /// The number of these readings that the remote has.
+  /// The number of readings in `hiddenReadings` that the remote has.
   private(set) var hiddenUploaded = 0
   private(set) var shownReadings = 0
   private(set) var shownUploaded = 0

@@ -31,7 +31,7 @@ enum DerivedOffsets {
     /// The parameters of the condition for readings. The statement runs once for each element.
     let places: [StatementArguments]
     let records: String
-    /// The ids of the devices with these readings; nil for all devices.
+    /// The ids of the devices that took the readings; nil for all devices.
     let devices: Set<Int64>?
 
     /// All readings and records of the store.

@@ -6,7 +6,7 @@ import SQLiteRows
 
 /// The tables that list the items for whose import a zone was stated.
 enum ItemZoneTables {
-  /// A series with readings in such a statement, and the range of their positions.
+  /// A series with readings that a statement of a zone lists, and the range of their positions.
   struct Range {
     let series: SeriesName
     let positions: ClosedRange<Int64>

@@ -49,7 +49,7 @@ struct NightscoutCursor: Codable, Hashable, Sendable {
   var window: Window
   /// When entries that no search by time finds were last counted; nil for never.
   var unfoundAsked: Int64?
-  /// The number of these entries.
+  /// The number of entries that no search by time finds.
   var unfound: Int?
   /// The remaining steps of the current round; nil between rounds.
   var round: NightscoutRound?

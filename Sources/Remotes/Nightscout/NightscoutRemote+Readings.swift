@@ -166,7 +166,7 @@ private struct NightscoutEntries {
   private var values: [ReadingIdentity: [(key: [UInt8], measurement: Measurement)]] = [:]
   /// The readings of other programs, by their second.
   private var foreign: [Int64: [(identity: ReadingIdentity, reading: Reading)]] = [:]
-  /// The identities of these readings, as an import of the site's export would create them.
+  /// The identities of the readings in `foreign`, as an import of the site's export would create them.
   private var foreignIdentities: Set<ReadingIdentity> = []
 
   mutating func insert(_ document: NightscoutDocument, _ zone: NightscoutZone) {

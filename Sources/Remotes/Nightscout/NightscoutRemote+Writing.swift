@@ -160,7 +160,7 @@ struct NightscoutRawTreatment {
       }
   }
 
-  /// Nil if the treatment has no such key.
+  /// Nil if the treatment has no valid database key.
   init?(_ members: JSONValue) {
     guard let key = members["_id"]?.text, Self.isKey(key) else { return nil }
     (self.key, self.members) = (key, members)

@@ -17,7 +17,7 @@ package struct SourceAddress: Hashable, Sendable {
   private static let secretNames: Set<String> = [
     "pwd", "auth", "signature", "sig", "session", "sessionid", "key", "jwt", "pass", "pin",
   ]
-  /// Parts of such names.
+  /// Parts of names of query parameters whose values are secrets.
   private static let secretParts = [
     "token", "secret", "passw", "passphrase", "credential", "apikey", "accesskey", "authorization",
   ]

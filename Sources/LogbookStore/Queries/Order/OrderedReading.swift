@@ -11,11 +11,11 @@ struct OrderedReading: BitwiseCopyable {
   let utc: Int64
   /// The value as it is part of the identity; see `Reading.valueBucket`.
   let valueBucket: Int64
-  /// The number of the ingest that stored it.
+  /// The number of the ingest that stored the reading.
   let ingest: Int64
   /// Whether the remote has the reading.
   let isUploaded: Bool
-  /// Whether a withdrawal hides it.
+  /// Whether a withdrawal hides the reading.
   let isWithdrawn: Bool
 
   /// The SQL columns that `init` reads, for a reading `r`.
