@@ -12,7 +12,7 @@ import Testing
     ("\u{2028}", "\"\u{2028}\""),
     ("\u{85}", "\"\u{85}\""), ("日本;x", "日本;x"),
   ])
-  func aCellIsQuotedOnlyWhereItMustBe(_ text: String, _ cell: String) {
+  func aCSVCellIsQuotedOnlyIfItsTextRequiresQuotes(_ text: String, _ cell: String) {
     #expect(csvText(text) == cell)
   }
 
@@ -29,7 +29,7 @@ import Testing
     #expect(Self.cells(cell + [0x2C]) == [Array(text.utf8), []])
   }
 
-  @Test func anyCellsOfALineAreReadBack() {
+  @Test func randomCellsOfACSVLineAreReadBackUnchanged() {
     let parts = ["a", ",", "\"", "\r", "\n", "é", "\u{301}", "\u{2029}", " ", "😀", "\t", "\u{B}"]
     for seed in UInt64(1)...300 {
       var random = SeededGenerator(seed: seed)

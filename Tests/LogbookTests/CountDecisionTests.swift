@@ -20,12 +20,12 @@ struct CountDecisionTests {
     CountDecision(.range(.food, since: nil, until: day.until), .rule),
   ]
 
-  @Test(arguments: all) func aDecisionIsReadAsItWasWritten(decision: CountDecision) {
+  @Test(arguments: all) func aCountingDecisionIsReadBackAsItWasWritten(decision: CountDecision) {
     #expect(CountDecision(fields: decision.fields) == decision)
     #expect(decision.state(editedAt: nil).kind.details?.fault(in: decision.fields) == nil)
   }
 
-  @Test func aPairIsTheSameRecordInEitherOrder() {
+  @Test func aDecisionAboutTwoSourcesHasOneRecordIDInEitherOrder() {
     let (one, other) = (
       CountDecision(.sources("mysugr", "clarity"), .both), CountDecision(.sources("clarity", "mysugr"), .rule)
     )
@@ -47,11 +47,11 @@ struct CountDecisionTests {
       ],
       ["choice": .text("only"), "subtype": .text("planet"), "source": .text("a")], [:],
     ] as [[String: FieldValue]])
-  func aDecisionThatIsNotUnderstoodHasNoEffect(fields: [String: FieldValue]) {
+  func aCountingDecisionWithInvalidFieldsIsIgnored(fields: [String: FieldValue]) {
     #expect(CountDecision(fields: RecordFields(fields)) == nil)
   }
 
-  @Test func twoSourcesDeclaredSeparateBothCount() {
+  @Test func equalDosesOfTwoSourcesDeclaredSeparateBothCount() {
     let pair = [Sample.dose(2, at: 0, Sample.diary), Sample.dose(2, at: 0, Sample.phone)]
     func count(_ first: String, _ second: String, _ choice: CountDecision.Choice) -> Int {
       counted(pair, CountingRules([CountDecision(.sources(first, second), choice)])).kept.count
@@ -65,7 +65,7 @@ struct CountDecisionTests {
     #expect(count("mysugr", "mysugr", .both) == 1)
   }
 
-  @Test func aPairDeclaredSeparateCountsTwice() {
+  @Test func twoEqualDosesDeclaredSeparateBothCount() {
     let items = [
       Sample.dose(2, at: 0, Sample.diary, id: "a"), Sample.dose(2, at: 0, Sample.phone, id: "b"),
       Sample.dose(2, at: 600, Sample.diary, id: "c"), Sample.dose(2, at: 600, Sample.phone, id: "d"),
@@ -74,7 +74,7 @@ struct CountDecisionTests {
     #expect(result.leftOut == ["d": "c"])
   }
 
-  @Test func onlyTheChosenSourceCountsInItsRange() {
+  @Test func inARangeWithAChosenSourceOnlyItsDosesCount() {
     let rules = CountingRules([
       CountDecision(.range(.insulin, since: Self.day.since, until: Self.day.until), .only, source: "tandem")
     ])
@@ -89,7 +89,7 @@ struct CountDecisionTests {
     #expect(result.verdicts["in"] == .notChosen)
   }
 
-  @Test func theShorterOfOverlappingRangesApplies() {
+  @Test func theShorterOfTwoOverlappingDecisionRangesApplies() {
     let rules = CountingRules([
       CountDecision(.range(.insulin, since: nil, until: nil), .only, source: "mysugr"),
       CountDecision(.range(.insulin, since: Self.day.since, until: Self.day.until), .only, source: "tandem"),
@@ -100,7 +100,7 @@ struct CountDecisionTests {
     #expect(rules.isChosen(.food, Sample.diary, shown: Sample.morning))
   }
 
-  @Test func twoItemsDeclaredOneAreOneAtAnyDistance() throws {
+  @Test func twoDosesDeclaredToBeOneCountOnceAtAnyTimeApart() throws {
     let early = try #require(Sample.dose(5.5, at: 0, Sample.diary, id: "a"))
     let late = try #require(Sample.dose(5, at: 900, Sample.phone, id: "b"))
     let rules = CountingRules([], joined: [CountingRules.Joined(late, early)])
@@ -109,12 +109,12 @@ struct CountDecisionTests {
     #expect(result.verdicts["a"] == .counts(alsoIn: [Repetition(late)]))
   }
 
-  @Test func everythingCountsWithoutTheRule() {
+  @Test func withTheRuleOffEqualDosesOfTwoSourcesBothCount() {
     #expect(
       count(Sample.dose(2, at: 0, Sample.diary), Sample.dose(2, at: 0, Sample.phone), by: .all) == 2)
   }
 
-  @Test func differentDecisionsMergeToTheRule() {
+  @Test func conflictingCountingDecisionsMergeToTheDefaultRule() {
     let both = CountDecision(.sources("a", "b"), .both).fields
     let rule = CountDecision(.sources("a", "b"), .rule).fields
     #expect(CountDecision.merged(both, rule, base: both) == rule)

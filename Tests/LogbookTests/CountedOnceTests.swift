@@ -15,16 +15,16 @@ struct CountedOnceTests {
   }
 
   @Test(arguments: [0, 1, 30, 59] as [Int64])
-  func truncatedOrRoundedMinutesAreWithinTheWindow(seconds: Int64) {
+  func dosesWhoseSecondsWereTruncatedOrRoundedCountOnce(seconds: Int64) {
     #expect(count(Sample.dose(2, at: seconds, Sample.diary), Sample.dose(2, at: 0, Sample.phone)) == 1)
   }
 
   @Test(arguments: [60, 61, 300] as [Int64])
-  func dosesAMinuteApartAreTwoFacts(seconds: Int64) {
+  func dosesAMinuteApartAreTwoDoses(seconds: Int64) {
     #expect(count(Sample.dose(2, at: seconds, Sample.diary), Sample.dose(2, at: 0, Sample.phone)) == 2)
   }
 
-  @Test func equalShownTimesAreOneFactIfAnOffsetIsWrong() {
+  @Test func dosesWithEqualShownTimesCountOnceIfAnOffsetIsWrong() {
     let winter = Sample.dose(2, at: 0, Sample.diary, offset: 3600)
     let phone = Sample.dose(2, at: 30, Sample.phone, offset: 7200)
     #expect(count(winter, phone) == 1)
@@ -33,7 +33,7 @@ struct CountedOnceTests {
     #expect(count(Sample.dose(2, at: 0, Sample.diary, offset: 14 * 3600), far) == 2)
   }
 
-  @Test func aSourceNeverRepeatsItself() {
+  @Test func twoEqualDosesOfOneSourceBothCount() {
     let twins = [
       Sample.dose(2, at: 0, Sample.diary, id: "a"), Sample.dose(2, at: 0, Sample.diary, id: "b"),
     ]
@@ -45,7 +45,7 @@ struct CountedOnceTests {
     #expect(count(twins[0], parts) == 2)
   }
 
-  @Test func aFactCountsAsOftenAsInTheSourceThatHasItMostOften() {
+  @Test func equalDosesCountAsOftenAsInTheSourceWithMostOfThem() {
     func doses(_ number: Int, _ source: CountingSource) -> [CountableItem?] {
       (0..<number).map { Sample.dose(2, at: Int64($0), source, id: "\(source.text) \($0)") }
     }
@@ -61,7 +61,7 @@ struct CountedOnceTests {
 
   // MARK: - Amounts and kinds
 
-  @Test func otherAmountsAreOtherFacts() {
+  @Test func dosesAndMealsWithDifferentAmountsAllCount() {
     #expect(count(Sample.dose(5.5, at: 0, Sample.diary), Sample.dose(5, at: 0, Sample.phone)) == 2)
     #expect(count(Sample.dose(5.51, at: 0, Sample.diary), Sample.dose(5.5, at: 0, Sample.phone)) == 2)
     #expect(count(Sample.dose(5.503, at: 0, Sample.diary), Sample.dose(5.5, at: 0, Sample.phone)) == 1)
@@ -69,7 +69,7 @@ struct CountedOnceTests {
     #expect(count(Sample.meal(45.5, at: 0, Sample.diary), Sample.meal(46, at: 0, Sample.phone)) == 1)
   }
 
-  @Test func otherUsesOfInsulinAreOtherFacts() {
+  @Test func equalDosesWithDifferentUsesOfInsulinBothCount() {
     func pair(_ first: String, _ second: String) -> Int {
       count(
         Sample.dose(5, at: 0, Sample.diary, subtype: first),
@@ -79,7 +79,7 @@ struct CountedOnceTests {
     #expect(pair("", "long") == 1 && pair("rapid", "") == 1 && pair("long", "basal") == 1)
   }
 
-  @Test func anUnknownUsePrefersTheSameUse() {
+  @Test func aDoseOfUnknownUseMatchesADoseOfUnknownUseFirst() {
     let known = [
       Sample.dose(5, at: 0, Sample.diary, id: "bolus"),
       Sample.dose(5, at: 0, Sample.diary, subtype: "", id: "unknown"),
@@ -92,7 +92,7 @@ struct CountedOnceTests {
     #expect(result.leftOut == ["copy": "unknown", "b": "bolus"])
   }
 
-  @Test func basalRatesAndRecordsWithoutAnAmountAreNeverCompared() {
+  @Test func basalRatesAndRecordsWithoutAnAmountAreNotComparedForRepetition() {
     let rate = RecordFields(["subtype": .text("basal"), "rate": .number(0.8), "minutes": .number(30)])
     #expect(Sample.record(.insulin, rate, at: 0, Sample.pump) == nil)
     let temporary = RecordFields(["subtype": .text("basal"), "units": .number(1), "minutes": .number(30)])
@@ -104,14 +104,14 @@ struct CountedOnceTests {
     #expect(Sample.record(.note, RecordFields(["text": .text("5 U")]), at: 0, Sample.pump) == nil)
   }
 
-  @Test func bothPartsOfACombinationBolusMustAgree() {
+  @Test func combinationBolusesCountOnceOnlyIfBothPartsAgree() {
     let whole = Sample.dose(3, at: 0, Sample.pump, fields: ["extended": .number(2)])
     #expect(count(whole, Sample.dose(3, at: 0, Sample.site)) == 2)
     #expect(count(whole, Sample.dose(2, at: 0, Sample.site, fields: ["extended": .number(3)])) == 2)
     #expect(count(whole, Sample.dose(3, at: 0, Sample.site, fields: ["extended": .number(2)])) == 1)
   }
 
-  @Test func theSumOfACombinationBolusIsTheSameDose() {
+  @Test func aCombinationBolusAndADoseOfItsSumCountOnce() {
     let whole = Sample.dose(3, at: 0, Sample.pump, fields: ["extended": .number(2)])
     #expect(count(whole, Sample.dose(5, at: 0, Sample.site)) == 1)
     #expect(count(whole, Sample.dose(6, at: 0, Sample.site)) == 2)
@@ -119,7 +119,7 @@ struct CountedOnceTests {
 
   // MARK: - Finger sticks and ketones
 
-  @Test func aFingerStickInTheOtherUnitIsTheSame() {
+  @Test func aFingerStickReportedInBothUnitsCountsOnce() {
     func pair(_ milligrams: Double, _ millimoles: Double) -> Int {
       count(
         Sample.stick(milligrams, at: 12, Sample.meter),
@@ -131,7 +131,7 @@ struct CountedOnceTests {
   }
 
   /// Apple Health has hundredths of mmol/L; the meter and the app round them once more, or to whole mg/dL.
-  @Test func aFingerStickWithHundredthsIsTheSame() {
+  @Test func aFingerStickReportedWithHundredthsCountsOnce() {
     func pair(_ number: Double, _ unit: GlucoseUnit, _ hundredths: Double) -> Int {
       count(
         Sample.stick(number, unit, at: 12, Sample.meter),
@@ -146,13 +146,13 @@ struct CountedOnceTests {
     #expect(pair(118, .milligramsPerDecilitre, 6.65) == 2 && pair(6.4, .millimolesPerLitre, 6.55) == 2)
   }
 
-  @Test func sticksOfTwoMetersAreTwoMeasurements() {
+  @Test func equalFingerSticksOfTwoMetersBothCount() {
     #expect(count(Sample.stick(100, at: 0, Sample.meter), Sample.stick(100, at: 10, Sample.otherMeter)) == 2)
     let linked = Sample.stick(100, at: 10, Sample.otherMeter, marks: .linked)
     #expect(count(Sample.stick(100, at: 0, Sample.meter), linked) == 1)
   }
 
-  @Test func onlyItemsInFiguresAreCompared() {
+  @Test func readingsThatStatisticsLeaveOutAreNotComparedForRepetition() {
     let meter = Sample.meter
     #expect(
       Sample.stick(100, at: 0, meter, kind: .cbg) == nil
@@ -188,7 +188,7 @@ struct CountedOnceTests {
         == ["z": "a"])
   }
 
-  @Test func theKeptItemListsTheOthers() {
+  @Test func theKeptDoseListsSourceAndNoteOfTheDoseLeftOut() {
     let result = counted([
       Sample.dose(2, at: 0, Sample.diary, id: "a", fields: ["minutes": .number(5), "x": .number(1)]),
       Sample.dose(2, at: 0, Sample.phone, id: "b", fields: ["text": .text("in the train")]),
@@ -209,7 +209,7 @@ struct CountedOnceTests {
 
   // MARK: - Doses of an algorithm
 
-  @Test func microBolusesAreNeverOneFact() {
+  @Test func equalMicroBolusesOfTwoSourcesBothCount() {
     func dose(_ source: CountingSource, isAutomatic: Bool) -> CountableItem? {
       Sample.dose(0.15, at: 0, source, fields: isAutomatic ? ["automatic": .flag(true)] : [:])
     }
@@ -222,7 +222,7 @@ struct CountedOnceTests {
 
   // MARK: - Unknown origin
 
-  @Test func recordsOfUnknownOriginOnlyMergeWithIDsOfAnotherVersion() {
+  @Test func aRecordOfUnknownOriginRepeatsOnlyARecordWithAnotherUUIDVersion() {
     let random = "0b8e5d0a-7c3b-4f43-9a53-2f6f7a1c9d10"
     let derived = "0b8e5d0a-7c3b-8f43-9a53-2f6f7a1c9d10"
     let imported = Sample.dose(2, at: 0, Sample.diary, id: "1b8e5d0a-7c3b-8f43-9a53-2f6f7a1c9d10")
@@ -233,7 +233,7 @@ struct CountedOnceTests {
         == 2)
   }
 
-  @Test func millionsOfItemsInAMinuteTakeBoundedWork() {
+  @Test func noneOfThousandsOfEqualDosesInAMinuteIsLost() {
     let items = (0..<3000).map { Sample.dose(2, at: 0, Sample.diary, id: "\($0)") }
     let copies = (0..<3000).map { Sample.dose(2, at: 0, Sample.phone, id: "copy \($0)") }
     // Above what a person can do in a minute nothing is left out, and nothing is lost.

@@ -55,7 +55,7 @@ struct CountingPropertyTests {
   }
 
   @Test(arguments: Seeds.first(20))
-  func aRenamedCopyWithoutSecondsChangesNoTotal(seed: UInt64) {
+  func aCopyFromAnotherSourceWithoutSecondsDoesNotChangeTheTotal(seed: UInt64) {
     var random = SeededGenerator(seed: seed)
     let own = Self.diary(&random, Sample.diary)
     let result = counted(own + Self.copy(of: own, Sample.phone))
@@ -65,7 +65,7 @@ struct CountingPropertyTests {
   }
 
   @Test(arguments: Seeds.first(10))
-  func aThirdCopyChangesNoTotal(seed: UInt64) {
+  func theSameDosesFromAThirdSourceDoNotChangeTheTotal(seed: UInt64) {
     var random = SeededGenerator(seed: seed)
     let own = Self.diary(&random, Sample.diary)
     let copies = Self.copy(of: own, Sample.phone) + Self.copy(of: own, Sample.site, everyMinute: false)
@@ -74,7 +74,7 @@ struct CountingPropertyTests {
   }
 
   @Test(arguments: Seeds.first(10))
-  func sourcesWithoutEqualItemsAreAdded(seed: UInt64) {
+  func twoSourcesWithoutEqualAmountsBothCountCompletely(seed: UInt64) {
     var random = SeededGenerator(seed: seed)
     let own = Self.diary(&random, Sample.diary)
     // Amounts that the other source never has.
@@ -86,7 +86,7 @@ struct CountingPropertyTests {
   }
 
   @Test(arguments: Seeds.first(20))
-  func theOrderOfItemsMakesNoDifference(seed: UInt64) {
+  func theOrderOfItemsDoesNotChangeWhatIsCounted(seed: UInt64) {
     var random = SeededGenerator(seed: seed)
     var items = Self.diary(&random, Sample.diary, amounts: 2) + Self.diary(&random, Sample.pump, amounts: 2)
     items += Self.copy(of: items, Sample.phone)
@@ -117,7 +117,7 @@ struct CountingPropertyTests {
   }
 
   @Test(arguments: Seeds.first(20))
-  func aTotalIsBetweenTheLargestSourceAndTheSum(seed: UInt64) {
+  func theTotalIsBetweenTheLargestSourceAndTheSumOfAllSources(seed: UInt64) {
     var random = SeededGenerator(seed: seed)
     let first = Self.diary(&random, Sample.diary, 400, amounts: 2)
     let second = Self.diary(&random, Sample.pump, 400, amounts: 2)
@@ -131,7 +131,7 @@ struct CountingPropertyTests {
   }
 
   @Test(arguments: Seeds.first(10))
-  func anItemLeftOutRepeatsAnItemThatCounts(seed: UInt64) {
+  func eachItemLeftOutRepeatsAnItemThatCounts(seed: UInt64) {
     var random = SeededGenerator(seed: seed)
     var items = Self.diary(&random, Sample.diary, 400, amounts: 2)
     items += Self.copy(of: items, Sample.phone) + Self.diary(&random, Sample.pump, 400, amounts: 2)

@@ -27,7 +27,7 @@ import Testing
     }
   }
 
-  @Test func aTimeIsReadBackFromItsText() {
+  @Test func aDeviceTimeIsReadBackFromItsText() {
     for text in ["0001-01-01T00:00:00", "1969-12-31T23:59:59", "2024-02-29T12:34:56", "9999-12-31T23:59:59"] {
       #expect(DeviceTime(text: text)?.text == text)
     }
@@ -64,7 +64,7 @@ import Testing
   ]
 
   @Test(arguments: days)
-  func secondsBelongToTheDayThatBeganBeforeThem(_ seconds: Int64, _ day: Int64) {
+  func aTimeBeforeOrAfter1970BelongsToTheDayThatContainsIt(_ seconds: Int64, _ day: Int64) {
     #expect(DeviceTime.day(of: seconds) == day)
   }
 }

@@ -4,7 +4,7 @@ import Logbook
 import Testing
 
 @Suite struct DigestTests {
-  @Test func theDigestOfPiecesIsTheDigestOfTheWhole() {
+  @Test func theDigestOfDataHashedInPiecesEqualsTheDigestOfTheWhole() {
     var pieces = Digest()
     pieces.update("a")
     pieces.update("bc")
@@ -13,7 +13,7 @@ import Testing
       pieces.hexadecimal() == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad")
   }
 
-  @Test func aUuidHasVersionEightAndTheVariantOfTheStandard() {
+  @Test func aUUIDFromADigestHasVersionEightAndTheStandardVariant() {
     for number in 0..<200 {
       let uuid = Array(Digest.uuid(of: ["record", String(number)]))
       #expect(uuid.count == 36)
@@ -23,7 +23,7 @@ import Testing
     }
   }
 
-  @Test func differentListsOfPartsHaveDifferentDigests() {
+  @Test func listsThatSplitTheSameTextDifferentlyHaveDifferentUUIDs() {
     let lists = [
       ["ab", "c"], ["a", "bc"], ["abc"], ["abc", ""], ["", "abc"], ["ab", "c", ""], ["1:a"], ["a", ""],
       ["1", "a"],

@@ -7,12 +7,12 @@ import Testing
 
 @Suite struct FailureTests {
   @Test(arguments: [(30, 30), (21_600, 21_600), (99_999_999, 21_600), (Int.max, 21_600)])
-  func theSuggestedWaitIsAtMostTheMaximum(_ asked: Int, _ shown: Int) {
+  func anErrorMessageSuggestsAWaitOfAtMostSixHours(_ asked: Int, _ shown: Int) {
     let failure = Failure(.busy("the server is busy", retryAfterSeconds: asked), host: "host")
     #expect(failure.message == "the server is busy; try again in \(shown) s")
   }
 
-  @Test func theAdviceOfAServerIsPrintedOnce() {
+  @Test func adviceToTryAgainFromTheServerIsNotRepeatedInTheMessage() {
     let failure = Failure(.busy("the storage is busy; try again", retryAfterSeconds: 1), host: "host")
     #expect(failure.message == "the storage is busy; try again in 1 s")
     let later = Failure(.busy("try again; the storage is busy", retryAfterSeconds: nil), host: "host")
@@ -21,7 +21,7 @@ import Testing
     #expect(atOnce.message == "the storage is busy; try again later")
   }
 
-  @Test func aCallIsRepeatedOnlyWhileSignalsInterruptIt() {
+  @Test func aSystemCallIsRepeatedOnlyIfASignalInterruptedIt() {
     var results: [(result: Int, error: Int32)] = [(-1, EINTR), (-1, EINTR), (3, 0)]
     func call() -> Int {
       let (result, error) = results.removeFirst()

@@ -13,7 +13,7 @@ import Testing
       isDeleted: false)
   }
 
-  @Test func theOrderOfItemsMakesNoDifference() {
+  @Test func theOrderOfItemsDoesNotChangeTheirDigest() {
     let keys = (0..<300).map { Digest.uuidBytes(of: ["reading", "\($0)"]) }
     var (one, other) = (IdentityDigests(), IdentityDigests())
     for key in keys { one.insert(key) }
@@ -21,7 +21,7 @@ import Testing
     #expect(one == other && one.counts.reduce(0, +) == 300)
   }
 
-  @Test func aMissingItemOnlyChangesItsBucket() {
+  @Test func aMissingItemChangesOnlyTheDigestOfItsBucket() {
     let keys = (0..<300).map { Digest.uuidBytes(of: ["reading", "\($0)"]) }
     var (one, other) = (IdentityDigests(), IdentityDigests())
     for key in keys { one.insert(key) }
@@ -29,14 +29,14 @@ import Testing
     #expect(one.differing(from: other) == [IdentityDigests.bucket(of: keys[0])])
   }
 
-  @Test func aRecordIsInTheBucketOfItsID() {
+  @Test func theIDOfARecordDeterminesItsBucket() {
     var digests = IdentityDigests()
     digests.insert(Self.guid, note("a"))
     #expect(IdentityDigests.bucket(ofRecord: Self.guid) == 0xAB0)
     #expect(digests.counts[0xAB0] == 1 && digests.differing(from: IdentityDigests()) == [0xAB0])
   }
 
-  @Test func recordsOnlyDifferInEditableContent() {
+  @Test func onlyEditableContentChangesTheDigestOfARecord() {
     func digests(_ change: (inout RecordState) -> Void) -> IdentityDigests {
       var (state, digests) = (note("a"), IdentityDigests())
       change(&state)

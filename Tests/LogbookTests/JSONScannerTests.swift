@@ -88,7 +88,7 @@ import Testing
     (#""\u0000""#, "\0"),
     (#""e\u0301""#, "e\u{301}"), (#""\uFFFF""#, "\u{FFFF}"), (#""😀\n😀""#, "😀\n😀"),
   ])
-  func aTextIsRead(_ json: String, _ text: String) throws {
+  func aValidJSONStringIsRead(_ json: String, _ text: String) throws {
     let read = try Self.read(json) { (scanner) throws(JSONError) in try scanner.string() }
     #expect(Array(read.utf8) == Array(text.utf8))
   }
@@ -100,7 +100,7 @@ import Testing
     #"'a'"#,
     #""a"b"#, #""\U0041""#, #""\u-041""#,
   ])
-  func anInvalidTextIsRefused(_ json: String) {
+  func anInvalidJSONStringIsRefused(_ json: String) {
     #expect(throws: JSONError.self) {
       try Self.read(json) { (scanner) throws(JSONError) in try scanner.string() }
     }
@@ -119,11 +119,11 @@ import Testing
   }
 
   /// An escape never completes the bytes before it.
-  @Test func anEscapeCompletesNoBytes() {
+  @Test func aJSONEscapeDoesNotCompleteATruncatedUTF8Character() {
     #expect(Self.refuses(Array("\"".utf8) + [0xC3] + Array(#"\u00a9""#.utf8)))
   }
 
-  @Test func nullIsOnlyReadAsAnOptionalText() throws {
+  @Test func nullIsReadAsAMissingStringOnlyWhereTheStringIsOptional() throws {
     #expect(try Self.read("null") { (scanner) throws(JSONError) in try scanner.optionalString() } == nil)
     #expect(
       try Self.read(#""null""#) { (scanner) throws(JSONError) in try scanner.optionalString() } == "null")
@@ -132,12 +132,13 @@ import Testing
     }
   }
 
-  @Test(arguments: [("true", true), (" false", false)]) func aFlagIsRead(_ text: String, _ flag: Bool) throws
+  @Test(arguments: [("true", true), (" false", false)]) func aJSONBooleanIsRead(_ text: String, _ flag: Bool)
+    throws
   {
     #expect(try Self.read(text) { (scanner) throws(JSONError) in try scanner.flag() } == flag)
   }
 
-  @Test(arguments: ["", "True", "tru", "truex", "0", "\"true\"", "null"]) func anInvalidFlagIsRefused(
+  @Test(arguments: ["", "True", "tru", "truex", "0", "\"true\"", "null"]) func anInvalidJSONBooleanIsRefused(
     _ text: String
   ) {
     #expect(throws: JSONError.self) {
@@ -145,7 +146,7 @@ import Testing
     }
   }
 
-  @Test func aWordIsOneOfAListAndIsWrittenWithoutEscapes() throws {
+  @Test func onlyAWordFromTheListWrittenWithoutEscapesIsRead() throws {
     let words: [(word: StaticString, value: Int)] = [("cbg", 1), ("cb", 2)]
     for (text, value) in [
       (#""cbg""#, 1), (#""cb""#, 2), (#""c""#, nil), (#""CBG""#, nil), (#""cb\u0067""#, nil), ("cbg", nil),
@@ -157,7 +158,7 @@ import Testing
 
   // MARK: Objects and arrays
 
-  @Test func anObjectGivesItsMembersInOrderAndSkipsTheOthers() throws {
+  @Test func theMembersOfAJSONObjectAreVisitedInOrderAndUnreadOnesAreSkipped() throws {
     let text = #" { "a" : 1 , "b" : {"a":[2,{"c":"}"}]} , "" : null, "a":[] } "#
     var names: [String] = []
     try Self.read(text) { (scanner) throws(JSONError) in
@@ -174,7 +175,7 @@ import Testing
     #"{1:2}"#, "[", "]",
     "[,]", "[1,]", "[1 2]", "[1", "[1]]", "[}", "nulltrue", "[1],", #"{"a"::1}"#, "tru", "-", "{}[]",
   ])
-  func anInvalidValueIsRefused(_ text: String) {
+  func anInvalidJSONValueIsRefused(_ text: String) {
     #expect(Self.refuses(Array(text.utf8)))
   }
 
@@ -182,11 +183,13 @@ import Testing
     "{}", "[]", " [ ] ", "[[],{}]", "null", "true", "false", "0", "-1.5e-3", #""""#,
     #"{"a":{"b":[1,"x",null,true]}}"#,
   ])
-  func aWholeValueIsSkipped(_ text: String) {
+  func aJSONValueOfAnyTypeIsSkippedWhole(_ text: String) {
     #expect(!Self.refuses(Array(text.utf8)))
   }
 
-  @Test(arguments: [("[", "]"), (#"{"a":"#, "}")]) func nestingIsBounded(_ open: String, _ close: String) {
+  @Test(arguments: [("[", "]"), (#"{"a":"#, "}")]) func jsonNestedDeeperThanTheLimitIsRefused(
+    _ open: String, _ close: String
+  ) {
     for (depth, isRefused) in [(1, false), (32, false), (33, true), (10_000, true)] {
       let inner = open == "[" ? "" : "1"
       let text = String(repeating: open, count: depth) + inner + String(repeating: close, count: depth)
@@ -195,12 +198,12 @@ import Testing
   }
 
   /// Adjacent values are not nested.
-  @Test func manyNeighboursAreNotNested() {
+  @Test func manyJSONListsNextToEachOtherDoNotReachTheNestingLimit() {
     let list = Array(("[" + Array(repeating: "[{}]", count: 500).joined(separator: ",") + "]").utf8)
     #expect(!Self.refuses(list))
   }
 
-  @Test func theTextOfAValueIsReturnedUnchanged() throws {
+  @Test func theSourceTextOfAJSONValueIsReturnedUnchanged() throws {
     let text = "[ 1.50 , {\"a\" :\t[ ] } ]"
     let (count, read) = try JSONScanner.read(Array("  \(text) \n".utf8)) { (scanner) throws(JSONError) in
       try scanner.withText { (scanner) throws(JSONError) in
@@ -215,7 +218,7 @@ import Testing
     #expect(count == 2 && read == text)
   }
 
-  @Test func anErrorHasItsOffset() {
+  @Test func aJSONErrorStatesTheOffsetOfTheInvalidByte() {
     for (text, offset) in [("x", 0), ("[1,x]", 3), (#"{"a":1 ]"#, 7), ("[] []", 3)] {
       let error = #expect(throws: JSONError.self) {
         try Self.read(text) { (scanner) throws(JSONError) in try scanner.skip() }
@@ -225,7 +228,7 @@ import Testing
   }
 
   /// A value that is truncated anywhere or has a changed byte is refused or is a value. Nothing outside it is read.
-  @Test func truncatedAndDamagedValuesAreRefusedOrValid() {
+  @Test func truncatedOrDamagedJSONIsEitherRefusedOrValid() {
     let text = Array(#"{"a":[1,-2.5e3,"x\u00e9\ud83d\ude00"],"b":{"c":null,"d":true},"é":"日"}"#.utf8)
     #expect(!Self.refuses(text))
     for length in 0..<text.count { #expect(Self.refuses(Array(text.prefix(length))), "\(length) bytes") }
@@ -249,7 +252,7 @@ import Testing
       ("0001-01-01T00:00:00", -62_135_596_800),
       ("9999-12-31T23:59:59", 253_402_300_799),
     ] as [(String, Int64)])
-  func aShownTimeIsRead(_ text: String, _ seconds: Int64) throws {
+  func aDeviceTimeInJSONIsRead(_ text: String, _ seconds: Int64) throws {
     let time = try Self.read("\"\(text)\"") { (scanner) throws(JSONError) in try scanner.deviceTime() }
     #expect(time.seconds == seconds)
     #expect(try Self.read("\"\(text)Z\"") { (scanner) throws(JSONError) in try scanner.instant() } == seconds)
@@ -267,7 +270,7 @@ import Testing
     "2025-1-01T00:00:000", "2025-01-01T00:00:60", "2025-01-01t00:00:00", "+025-01-01T00:00:00",
     "2025-01-01T00-00:00",
   ])
-  func anInvalidTimeIsRefused(_ text: String) {
+  func anInvalidTimeInJSONIsRefused(_ text: String) {
     #expect(throws: JSONError.self) {
       try Self.read("\"\(text)\"") { (scanner) throws(JSONError) in try scanner.deviceTime() }
     }
@@ -276,7 +279,7 @@ import Testing
     }
   }
 
-  @Test func everyOffsetIsReadBackFromItsText() throws {
+  @Test func everyUTCOffsetIsReadBackFromItsText() throws {
     for seconds in stride(from: Int32(-86_399), through: 86_399, by: 61) {
       let text = "\"\(DeviceTime.offsetText(seconds))\""
       #expect(
@@ -287,7 +290,7 @@ import Testing
   @Test(arguments: [
     "", "z", "02:00", "+2:00", "+02", "+0200", "+24:00", "+02:60", "+02:00:60", "+02:00:0", "±02:0", "+0a:00",
   ])
-  func anInvalidOffsetIsRefused(_ text: String) {
+  func anInvalidUTCOffsetInJSONIsRefused(_ text: String) {
     #expect(throws: JSONError.self) {
       try Self.read("\"\(text)\"") { (scanner) throws(JSONError) in try scanner.utcOffset() }
     }
@@ -302,13 +305,13 @@ import Testing
     ("", false),
     ("-a1b2c3d-0000-4000-8000-00000000000f", false),
   ])
-  func aGuidIsAUUIDInLowerCase(_ text: String, _ isValid: Bool) {
+  func onlyAUUIDInLowerCaseIsAcceptedAsARecordID(_ text: String, _ isValid: Bool) {
     #expect(Guid.isValid(text) == isValid)
     let read = try? Self.read("\"\(text)\"") { (scanner) throws(JSONError) in try scanner.guid() }
     #expect(read == (isValid ? text : nil))
   }
 
-  @Test func aTokenOfAServerIsShortAndVisible() {
+  @Test func onlyAShortTextOfVisibleCharactersIsAcceptedAsAServerToken() {
     let long = String(repeating: "x", count: 128)
     for (text, isValid) in [
       ("12.ab", true), ("~!", true), (long, true), (long + "x", false), ("", false), ("a b", false),

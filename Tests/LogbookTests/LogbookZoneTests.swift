@@ -36,7 +36,7 @@ import Testing
     }
   }
 
-  @Test(arguments: zones) func anyOrderOfTimesHasTheOffsetsOfADirectComputation(_ name: String) throws {
+  @Test(arguments: zones) func timesInAnyOrderGetTheSameOffsetsAsComputedOneByOne(_ name: String) throws {
     let times = try shownTimes()
     var generator = SeededGenerator(seed: 20_251_026)
     for order in [times, times.reversed(), times.shuffled(using: &generator)] {
@@ -62,13 +62,14 @@ import Testing
     ("Pacific/Apia", "2011-12-30T12:00:00", -36000, .zoneGap),
     ("Asia/Tokyo", "2025-10-26T02:30:00", 32400, .zone),
   ])
-  func aShownTimeGetsAnOffset(_ name: String, _ text: String, _ offset: Int32, _ source: OffsetSource) throws
-  {
+  func aTimeInAGapOrRepeatedHourGetsTheDocumentedOffset(
+    _ name: String, _ text: String, _ offset: Int32, _ source: OffsetSource
+  ) throws {
     var zone = try LogbookZone(name: name)
     #expect(zone.place(try time(text)) == Placement(utcOffset: offset, source: source))
   }
 
-  @Test(arguments: zones) func theStretchesOfAYearHaveNoGap(_ name: String) throws {
+  @Test(arguments: zones) func thePeriodsOfConstantOffsetCoverTheWholeYear(_ name: String) throws {
     let zone = try LogbookZone(name: name)
     for year in [1994, 2011, 2024, 2025] {
       let stretches = zone.makeStretches(of: year)
@@ -81,7 +82,7 @@ import Testing
   @Test(arguments: [
     "", "Madrid", "Europe/Atlantis", "CEST", "+02:00", "GMT+2", "../Europe/Madrid", "Europe/",
   ])
-  func anUnknownZoneIsRefusedAsConfiguration(_ name: String) {
+  func anUnknownTimeZoneIsRefusedAsAConfigurationError(_ name: String) {
     #expect { try LogbookZone(name: name) } throws: { ($0 as? Failure)?.category == .configuration }
   }
 }

@@ -28,7 +28,7 @@ import Testing
     #expect(Self.text { appendNumber(number, to: &$0) } == "x9" + plainNumber(number))
   }
 
-  @Test func timesAreWrittenAsTheirTextAfterAnyDay() {
+  @Test func theFastWriterOfTimesAlwaysWritesTheTextOfTheTime() {
     var random = SeededGenerator(seed: 1)
     var writer = DeviceTimeWriter()
     let borders: [Int64] = [

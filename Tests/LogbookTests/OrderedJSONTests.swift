@@ -21,7 +21,7 @@ struct OrderedJSONTests {
 
   private enum Word: String, Encodable { case some }
 
-  @Test func membersAreInDeclaredOrderWithUnderscoresAndNull() throws {
+  @Test func jsonMembersAreInDeclaredOrderWithUnderscoresAndNull() throws {
     #expect(
       try OrderedJSON.text(Sample())
         == #"{"zebra":1,"apple":null,"last_success":null,"log_id":"x","inner":null,"port":null,"is_set":true}"#
@@ -40,7 +40,7 @@ struct OrderedJSONTests {
     #expect(throws: EncodingError.self) { try OrderedJSON.text(Double.nan) }
   }
 
-  @Test func namesThatAreDataAreWrittenUnchanged() throws {
+  @Test func dictionaryKeysAreWrittenToJSONUnchanged() throws {
     #expect(try OrderedJSON.text(["sensorStart": 1, "Alarm": 2]) == #"{"Alarm":2,"sensorStart":1}"#)
     let ordered = JSONMembers([("zoneName", "UTC"), ("format", "csv")])
     #expect(try OrderedJSON.text(ordered) == #"{"zoneName":"UTC","format":"csv"}"#)
@@ -49,7 +49,7 @@ struct OrderedJSONTests {
   }
 
   /// Two values can encode into one object, such as an item and facts about it.
-  @Test func oneObjectMayHaveMembersOfTwoValues() throws {
+  @Test func membersOfTwoValuesAreWrittenIntoOneJSONObject() throws {
     struct Both: Encodable {
       func encode(to encoder: any Encoder) throws {
         try Inner(word: .some, list: []).encode(to: encoder)

@@ -32,7 +32,9 @@ struct OwnCopyTests {
 
   // MARK: Times cut to the minute
 
-  @Test(arguments: [1, 33, 59] as [Int64]) func aCopyWithMinutesCountsOnce(seconds: Int64) {
+  @Test(arguments: [1, 33, 59] as [Int64]) func aDoseAndItsCopyWithoutSecondsFromTheSameSourceCountOnce(
+    seconds: Int64
+  ) {
     let result = Self.verdicts(Self.doses(14, at: seconds, "own") + Self.doses(14, at: 0, "cut"))
     #expect(result.kept.map(\.id) == (0..<14).map { "own \($0)" })
     #expect(result.leftOut == Dictionary(uniqueKeysWithValues: (0..<14).map { ("cut \($0)", "own \($0)") }))
@@ -40,7 +42,7 @@ struct OwnCopyTests {
     #expect(others.map(\.source) == [Sample.diary] && others.map(\.isOwnCopy) == [true])
   }
 
-  @Test func mealsAndFingerSticksCountOnceToo() {
+  @Test func mealsAndFingerSticksCopiedWithoutSecondsCountOnce() {
     let meals = (0..<10 as Range<Int64>).flatMap { index in
       [33, 0].map { Sample.meal(45, at: index * Self.day + $0, Sample.diary) }
     }
@@ -51,7 +53,7 @@ struct OwnCopyTests {
     #expect(Self.verdicts(sticks).kept.count == 10)
   }
 
-  @Test func fivePairsInTwoWeeksCanBeChance() {
+  @Test func onlySixOrMoreEqualPairsInTwoWeeksAreTreatedAsCopies() {
     func kept(_ count: Int, every step: Int64) -> Int {
       Self.verdicts(
         Self.doses(count, every: step, "own") + Self.doses(count, at: 0, every: step, "second")
@@ -68,7 +70,7 @@ struct OwnCopyTests {
     #expect(kept(40, every: 3 * Self.day) == 80)
   }
 
-  @Test func otherMinutesAmountsUsesAndSourcesAreNotCopies() {
+  @Test func dosesOfAnotherMinuteAmountUseOrSourceAreNotCopies() {
     let own = Self.doses(14, "own")
     #expect(Self.verdicts(own + Self.doses(14, at: 60, "next")).kept.count == 28)
     #expect(Self.verdicts(own + Self.doses(14, at: 34, "seconds")).kept.count == 28)
@@ -87,7 +89,7 @@ struct OwnCopyTests {
     #expect(Self.verdicts(own + phone).kept.map(\.source) == Array(repeating: Sample.diary, count: 14))
   }
 
-  @Test func aSecondDoseInTheSameMinuteStays() {
+  @Test func aSecondDoseInTheSameMinuteStillCounts() {
     let (own, cut) = (Self.doses(14, "own"), Self.doses(14, at: 0, "cut"))
     // Two in the original are two in the copy, in which both have one time.
     let second = Sample.dose(2, at: 50, Sample.diary, id: "second")
@@ -102,7 +104,7 @@ struct OwnCopyTests {
     #expect(Self.verdicts(own + cut + [late, later, copyOfLater]).kept.count == 16)
   }
 
-  @Test func aThirdSourceStillCountsOnce() {
+  @Test func dosesFromAnotherSourceThatMatchTheOriginalOfACopyCountOnce() {
     // Within a minute of the original, but not of the copy.
     let all = Self.doses(14, "own") + Self.doses(14, at: 0, "cut") + Self.doses(14, at: 70, "x", Sample.phone)
     let result = Self.verdicts(all)
@@ -112,7 +114,9 @@ struct OwnCopyTests {
     #expect(pump.kept.map(\.id) == (0..<14).map { "x \($0)" })
   }
 
-  @Test(arguments: Seeds.first(10)) func theOrderAndThePeriodMakeNoDifference(seed: UInt64) {
+  @Test(arguments: Seeds.first(10)) func theOrderOfItemsAndThePeriodDoNotChangeWhichCopiesAreLeftOut(
+    seed: UInt64
+  ) {
     var random = SeededGenerator(seed: seed)
     let own = (0..<400).map { index in
       Sample.dose(
@@ -143,7 +147,7 @@ struct OwnCopyTests {
 
   // MARK: Other ids
 
-  @Test func dosesOfOneSecondWithOtherIDsCountOnce() {
+  @Test func dosesWithEqualSecondsAndDifferentIDsCountOnce() {
     let (first, second) = (Self.doses(14, "a"), Self.doses(14, "b"))
     #expect(Self.verdicts(first + second).kept.map(\.id) == (0..<14).map { "a \($0)" })
     #expect(Self.verdicts(first + second + Self.doses(14, "c")).kept.count == 14)
@@ -158,14 +162,14 @@ struct OwnCopyTests {
     #expect(Self.verdicts(automatic).kept.count == 14)
   }
 
-  @Test func equalDosesAtFullMinutesAreTwo() {
+  @Test func equalDosesAtFullMinutesBothCount() {
     #expect(Self.verdicts(Self.doses(14, at: 0, "a") + Self.doses(14, at: 0, "b")).kept.count == 28)
     let typed = CountingSource(format: "glucoport")
     #expect(Self.verdicts(Self.doses(14, "a", typed) + Self.doses(14, "b", typed)).kept.count == 28)
     #expect(Self.verdicts(Self.doses(14, "a", .unknown) + Self.doses(14, "b", .unknown)).kept.count == 28)
   }
 
-  @Test func thePartsOfACombinationBolusAreTwo() {
+  @Test func twoPartsOfACombinationBolusBothCount() {
     let parts = (0..<14 as Range<Int64>).map {
       Sample.dose(0, at: $0 * Self.day + 33, Sample.diary, id: "part \($0)", fields: ["extended": .number(2)])
     }
@@ -176,7 +180,7 @@ struct OwnCopyTests {
     #expect(Self.verdicts(Self.doses(14, "a") + long).kept.count == 28)
   }
 
-  @Test func mealsOfOneSecondCountOnceOnlyWithSuchDoses() {
+  @Test func mealsWithEqualSecondsCountOnceOnlyIfDosesAlsoRepeat() {
     let meals = (0..<28 as Range<Int64>).map {
       Sample.meal(15, at: $0 / 2 * Self.day + 3633, Sample.diary, id: "meal \($0)")
     }
@@ -187,7 +191,7 @@ struct OwnCopyTests {
 
   // MARK: The other unit
 
-  @Test func ofOneSecondAValueInTheOtherUnitCountsOnce() {
+  @Test func aValueRepeatedInTheOtherUnitAtTheSameSecondCountsOnce() {
     for milligrams in 20...600 {
       for factor in [18, 18.0182, 18.01559] {
         let millimoles = (Double(milligrams) / factor * 10).rounded() / 10
@@ -202,7 +206,7 @@ struct OwnCopyTests {
     }
   }
 
-  @Test func otherValuesOrSecondsInTheOtherUnitAreTwo() {
+  @Test func valuesInBothUnitsThatDifferInValueOrSecondBothCount() {
     func pair(_ millimoles: Double, at seconds: Int64) -> Int {
       Self.verdicts([
         Sample.stick(100, at: 33, Sample.app),
@@ -215,7 +219,7 @@ struct OwnCopyTests {
     #expect(Self.verdicts(same).kept.count == 2)
   }
 
-  @Test func bothMayBeCut() {
+  @Test func aCopyWithoutSecondsInTheOtherUnitCountsOnce() {
     let sticks = (0..<10 as Range<Int64>).flatMap { index in
       [
         Sample.stick(100, at: index * Self.day + 33, Sample.app),
@@ -227,7 +231,7 @@ struct OwnCopyTests {
 
   // MARK: Decisions
 
-  @Test func aPersonCanCountBoth() {
+  @Test func aDecisionOfThePersonCountsADoseAndItsCopy() {
     let all = Self.doses(14, "own") + Self.doses(14, at: 0, "cut")
     let source = CountingRules([CountDecision(.sources("mysugr", "mysugr"), .both)])
     #expect(Self.verdicts(all, source).kept.count == 28)
@@ -236,7 +240,7 @@ struct OwnCopyTests {
     #expect(Self.verdicts(all, .all).kept.count == 28)
   }
 
-  @Test func millionsOfItemsInAMinuteTakeBoundedWork() {
+  @Test func thousandsOfEqualDosesInAMinuteAreNotSearchedForCopies() {
     let items = (0..<3000).map { Sample.dose(2, at: Int64($0 % 2) * 30, Sample.diary, id: "\($0)") }
     #expect(Self.verdicts(items).kept.count == 3000)
   }

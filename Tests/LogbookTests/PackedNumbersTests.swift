@@ -7,7 +7,7 @@ import Testing
 
 /// Tests the parts of packed points: bits, codes, and numbers with 7 bits per byte.
 @Suite struct PackedNumbersTests {
-  @Test func smallNumbersOfEitherSignHaveSmallCodes() {
+  @Test func smallPositiveAndNegativeNumbersHaveSmallCodes() {
     #expect([0, -1, 1, -2, 2].map(zigzag) == [0, 1, 2, 3, 4])
     #expect(zigzag(.max) == .max - 1 && zigzag(.min) == .max)
     var random = SeededGenerator(seed: 1)
@@ -22,19 +22,19 @@ import Testing
       (0, [0]), (127, [0x7F]), (128, [0x80, 1]), (300, [0xAC, 2]), (16_383, [0xFF, 0x7F]),
       (16_384, [0x80, 0x80, 1]),
     ] as [(UInt64, [UInt8])])
-  func aNumberHasSevenBitsAByteTheLowestFirst(_ number: UInt64, _ bytes: [UInt8]) {
+  func aNumberIsPackedSevenBitsToAByteLowestBitsFirst(_ number: UInt64, _ bytes: [UInt8]) {
     var out: [UInt8] = []
     out.append(number: number)
     #expect(out == bytes)
   }
 
-  @Test func theLargestNumberTakesTenBytes() {
+  @Test func theLargestNumberIsPackedIntoTenBytes() {
     var out: [UInt8] = []
     out.append(number: .max)
     #expect(out == Array(repeating: 0xFF, count: 9) + [1])
   }
 
-  @Test func bitsAreReadBackAsTheyWereWritten() {
+  @Test func randomBitsAreReadBackAsTheyWereWritten() {
     for seed in UInt64(1)...200 {
       var random = SeededGenerator(seed: seed)
       let numbers = (0..<50).map { _ in
@@ -52,7 +52,7 @@ import Testing
     }
   }
 
-  @Test func oneBitsAreCountedUpToALimitAndTheEnd() {
+  @Test func leadingOneBitsAreCountedUpToALimitOrTheEnd() {
     let bytes: [UInt8] = [0b0000_0111, 0xFF, 0xFF]
     var reader = BitReader(from: 0)
     #expect(reader.ones(atMost: 2, in: bytes) == 2)
@@ -77,7 +77,7 @@ import Testing
   }
 
   /// A truncated number is invalid, wherever the bytes end.
-  @Test func aTruncatedNumberIsInvalid() {
+  @Test func aTruncatedPackedNumberIsRefused() {
     for number in [5, 200, .max] as [UInt64] {
       var writer = BitWriter()
       RiceCode(width: 3).write(number, to: &writer)
@@ -90,7 +90,7 @@ import Testing
     }
   }
 
-  @Test func theFittingCodeIsNearlyTheShortest() {
+  @Test func theChosenRiceCodeIsNearlyTheShortest() {
     func bits(_ numbers: [UInt64], _ code: RiceCode) -> Int {
       var writer = BitWriter()
       for number in numbers { code.write(number, to: &writer) }
@@ -114,7 +114,7 @@ import Testing
     SeriesPoint(position: position, valueBucket: bucket, occurrence: occurrence)
   }
 
-  @Test func pointsAreInTheOrderOfTheKey() {
+  @Test func seriesPointsAreOrderedByPositionThenValueThenOccurrence() {
     let points = [
       Self.point(.min), Self.point(-1, 5, 5), Self.point(0, -2), Self.point(0, -1, 9), Self.point(0, 0),
       Self.point(0, 0, 1),
@@ -125,7 +125,7 @@ import Testing
     }
   }
 
-  @Test func aRunHoldsItsPointsAndNothingBetweenThem() {
+  @Test func aRunContainsItsPointsAndNoneBetweenThem() {
     let run = PointRuns.Run(first: Self.point(10, 3, 1), step: 5, count: 4)
     #expect(run.lastPosition == 25 && run.last == Self.point(25, 3, 1))
     #expect((0...40).filter { run.contains(Self.point($0, 3, 1)) } == [10, 15, 20, 25])
@@ -138,7 +138,7 @@ import Testing
     #expect((0...10).filter { single.contains(Self.point($0)) } == [7])
   }
 
-  @Test func runsGiveTheSameBytesAsTheirPoints() {
+  @Test func runsArePackedIntoTheSameBytesAsTheirPoints() {
     for seed in UInt64(1)...150 {
       var random = SeededGenerator(seed: seed)
       var (runs, position) = ([PointRuns.Run](), Int64(random.next() % 100) - 50)
@@ -158,7 +158,7 @@ import Testing
     }
   }
 
-  @Test func noPointsHaveNoBytes() {
+  @Test func anEmptySetOfPointsIsPackedIntoNoBytes() {
     let none = PointRuns([SeriesPoint]())
     #expect(none.isEmpty && none.count == 0 && none.ends == nil && none.positions == nil && none.text.isEmpty)
     #expect(PointRuns(text: "") == none && none.parts(ofBytes: 10).isEmpty)
@@ -169,7 +169,7 @@ import Testing
   }
 
   /// Sets obey the laws of sets, also if runs only meet at their ends.
-  @Test func setOperationsObeyTheLawsOfSets() {
+  @Test func setOperationsOnPackedPointsObeyTheLawsOfSets() {
     func draw(_ random: inout SeededGenerator) -> PointRuns {
       var points: Set<SeriesPoint> = []
       for _ in 0..<random.next() % 4 {

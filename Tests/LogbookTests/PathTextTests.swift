@@ -15,29 +15,29 @@ import Testing
     [0xF4, 0x8F, 0xBC, 0x80, 0xFE],
     [0xC3, 0xA4, 0xE4, 0xC3, 0xA4], [0xF0, 0x9F, 0x98, 0x80, 0x80],
   ])
-  func aNameKeepsEveryByte(_ name: [UInt8]) {
+  func aFileNameKeepsEveryByte(_ name: [UInt8]) {
     #expect(bytes(PathText.text(name)) == name)
     #expect(PathText.bytes(PathText.text(name)).last == 0)
   }
 
-  @Test func everyByteAndEveryPairIsKept() {
+  @Test func fileNamesOfAnyOneOrTwoBytesAreKept() {
     for first in UInt8(1)...255 {
       for second in UInt8(1)...255 { #expect(bytes(PathText.text([first, second])) == [first, second]) }
     }
   }
 
-  @Test func namesThatDifferInOneByteStayDifferent() {
+  @Test func fileNamesThatDifferInOneByteStayDifferent() {
     #expect(PathText.text([0x61, 0xE4]) != PathText.text([0x61, 0xF6]))
   }
 
-  @Test func validTextIsUnchanged() {
+  @Test func aFileNameInUTF8IsShownUnchanged() {
     for text in ["plain.csv", "Grüße", "\u{10FE00}", "日本"] {
       #expect(PathText.text(Array(text.utf8)) == text)
       #expect(PathText.shown(text) == text && !PathText.isEscaped(text))
     }
   }
 
-  @Test func invalidTextIsShownByItsBytes() {
+  @Test func bytesOfAFileNameThatAreNotUTF8AreShownAsNumbers() {
     #expect(PathText.shown(PathText.text([0x4D, 0xE4, 0x72, 0x05, 0xC3, 0xA4])) == "M\\xE4r\u{5}ä")
     #expect(PathText.isEscaped(PathText.text([0xE4])))
   }
@@ -46,7 +46,7 @@ import Testing
     ("plain-1.csv", "plain-1.csv"), ("é", "é"), ("", "''"), ("a b", "'a b'"), ("a'b", #"'a'\''b'"#),
     ("$HOME", "'$HOME'"),
   ])
-  func aWordOfTheShellIsQuotedOnlyIfItNeedsIt(_ text: String, _ word: String) {
+  func aShellWordIsQuotedOnlyIfItsCharactersRequireQuotes(_ text: String, _ word: String) {
     #expect(text.shellWord == word)
     #expect(word.hasPrefix("'") ? text.shellQuoted == word : text.shellQuoted == "'\(word)'")
   }

@@ -16,7 +16,7 @@ import Testing
     [point(1, 56), point(1, 57), point(1, 57, 1)],
     [point(.min), point(0), point(.max)], [point(.min, .min, .max), point(.max, .max, 0)],
   ])
-  func textAndPointsAreEquivalent(_ points: [SeriesPoint]) throws {
+  func packedPointsAreReadBackFromTheirText(_ points: [SeriesPoint]) throws {
     let runs = PointRuns(points)
     #expect(Array(runs.points) == points)
     #expect(runs.count == points.count)
@@ -24,7 +24,7 @@ import Testing
     #expect(read == runs && Array(read.points) == points)
   }
 
-  @Test func anyPointsAreReadAsTheyWereWritten() throws {
+  @Test func randomPackedPointsAreReadBackAsTheyWereWritten() throws {
     for seed in UInt64(1)...200 {
       var random = SeededGenerator(seed: seed)
       let points = Set(
@@ -99,7 +99,7 @@ import Testing
     return points
   }
 
-  @Test func setOperationsGiveTheSetsOfThePoints() {
+  @Test func setOperationsOnPackedPointsGiveTheSamePointsAsOnPlainSets() {
     for seed in UInt64(1)...500 {
       var random = SeededGenerator(seed: seed)
       let (left, right) = (points(&random), points(&random))
@@ -113,7 +113,7 @@ import Testing
     }
   }
 
-  @Test func aCursorGivesTheResultOfASearch() throws {
+  @Test func aCursorFindsTheSamePointsAsASearch() throws {
     for seed in UInt64(1)...100 {
       var random = SeededGenerator(seed: seed)
       let runs = PointRuns(points(&random).sorted())
@@ -129,7 +129,7 @@ import Testing
   }
 
   /// Each step of a run meets the other one, or no point is met. The time is that of their bytes.
-  @Test func differencesOfLongRunsAreRuns() {
+  @Test func subtractingFromAMillionPointsGivesRunsNotSinglePoints() {
     let long = PointRuns(runs: [.init(first: Self.point(0), step: 1, count: 1 << 20)])
     let apart = PointRuns(runs: [.init(first: Self.point(0, 1), step: 1, count: 1 << 20)])
     #expect(long.subtracting(apart) == long && long.subtracting(long).isEmpty)
@@ -166,7 +166,7 @@ import Testing
     }
   }
 
-  @Test func aRunOfMorePointsThanAValueMayStateIsRefused() {
+  @Test func aRunWithMorePointsThanTheMaximumIsRefused() {
     for (count, isRead) in [(PointRuns.maxPoints, true), (PointRuns.maxPoints + 1, false), (1 << 40, false)] {
       var number = UInt64(count) << 2
       var bytes: [UInt8] = []
@@ -184,11 +184,11 @@ import Testing
     "?", "AA==", "AAA=", "BA==", "CAAA", "gICAgAQA", "/////w8AAQ==", "BAIEAQ==", "CP7///////////8BAg==",
     "BICAgICAgICAgICAgA==",
   ])
-  func bytesWithInvalidStatementsAreRefused(_ text: String) {
+  func packedPointsWithInvalidCountsOrStepsAreRefused(_ text: String) {
     #expect(PointRuns(text: text) == nil, "\(text)")
   }
 
-  @Test func partsHoldAllPointsAndNoneIsTooLarge() {
+  @Test func pointsSplitIntoPartsAreCompleteAndNoPartIsTooLarge() {
     var random = SeededGenerator(seed: 7)
     var position: Int64 = 0
     let points = (0..<5000).map { _ in

@@ -21,7 +21,7 @@ import Testing
     (String(repeating: "x", count: 127) + "é", String(repeating: "x", count: 127)),
     (String(repeating: "x", count: 127) + " yyy", String(repeating: "x", count: 127)),
   ])
-  func aSourceIsBounded(_ text: String, _ bounded: String) {
+  func theSourceNameInAProvenanceIsCleanedAndShortened(_ text: String, _ bounded: String) {
     let source = Provenance(format: "test", source: text).source
     #expect(source == bounded && source.utf8.count <= Provenance.maxSourceBytes)
     #expect(Provenance(format: "test", source: source).source.utf8.elementsEqual(source.utf8))
@@ -46,7 +46,7 @@ import Testing
     #expect(throws: JSONError.self) { try Provenance(json: text) }
   }
 
-  @Test func aStateWithoutProvenanceHasNoMemberForIt() throws {
+  @Test func aRecordWithoutProvenanceHasNoProvenanceMemberInJSON() throws {
     let known = known()
     #expect(known.json.hasSuffix(#","edited_at":null,"provenance":\#(Self.origin.json)}"#))
     #expect(try RecordState(json: known.json) == known)
@@ -69,7 +69,7 @@ import Testing
     #expect(known().contentJSON == Self.state.contentJSON)
   }
 
-  @Test func theFirstProvenanceIsKept() {
+  @Test func aRecordKeepsItsFirstProvenance() {
     #expect(known().learning(.typed).provenance == Self.origin)
     #expect(known().learning(nil).provenance == Self.origin)
     #expect(known().teachesProvenance(to: Self.state))

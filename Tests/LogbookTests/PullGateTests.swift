@@ -24,7 +24,7 @@ import Testing
     return RemoteRecord(guid: guid, revision: "r", state: state)
   }
 
-  @Test func implausibleAmountsAreCountedAndTheRestIsTaken() {
+  @Test func downloadedItemsWithImplausibleAmountsAreCountedAndTheRestAccepted() {
     let readings = [0, 100, 1_000_000, 120].map { Self.reading($0) } + [Self.reading(0, .ketone)]
     var page = ChangePage(
       readings: ReadingBatch(devices: [Device(vendor: "", model: "m", format: "f")], readings: readings),
@@ -41,7 +41,7 @@ import Testing
   }
 
   /// A person typed it here with `--force`, and it is fetched again with an edit of another field.
-  @Test func anAmountInTheStoreIsAccepted() {
+  @Test func anImplausibleAmountThatIsAlreadyStoredIsAcceptedInADownload() {
     let typed = Self.record("a", .insulin, "units", 600)
     var edited = typed
     edited.state.fields["text"] = .text("edited")

@@ -43,7 +43,7 @@ import Testing
     #expect(Quantity(number, unit).tenthsOfMillimole == tenths)
   }
 
-  @Test func aValueIsDisplayedAsGivenInItsOwnUnit() {
+  @Test func aValueIsDisplayedUnchangedInItsOwnUnit() {
     #expect(Quantity(5.72, .millimolesPerLitre).displayed(in: .millimolesPerLitre) == "5.72")
     #expect(Quantity(103, .milligramsPerDecilitre).displayed(in: .milligramsPerDecilitre) == "103")
     #expect(Quantity(103, .milligramsPerDecilitre).displayed(in: .millimolesPerLitre) == "5.7")
@@ -60,11 +60,11 @@ import Testing
     #expect(Quantity(number, unit).displayed(in: unit) == text)
   }
 
-  @Test func theTwoFormsOfTheFactorAreOneNumber() {
+  @Test func bothFormsOfTheUnitConversionFactorAreEqual() {
     #expect(Quantity.milligramsPerDecilitreInMillimole == 18.01559)
   }
 
-  @Test func measurementsAgreeExactlyInOneUnitAndInTenthsAcrossUnits() {
+  @Test func measurementsAreComparedExactlyInOneUnitAndInTenthsAcrossUnits() {
     let milligrams = Measurement.value(Quantity(103, .milligramsPerDecilitre))
     #expect(milligrams.agrees(with: .value(Quantity(5.7, .millimolesPerLitre))))
     #expect(!milligrams.agrees(with: .value(Quantity(102.5, .milligramsPerDecilitre))))

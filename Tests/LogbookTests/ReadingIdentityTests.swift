@@ -17,7 +17,7 @@ import Testing
       occurrence: occurrence)
   }
 
-  @Test func theCanonicalTextIsTheOneInTheManual() {
+  @Test func theTextOfAReadingIdentityIsTheExampleInTheManual() {
     #expect(
       identity(Self.meter, .cbg, positionKind: .tick, position: 7, valueBucket: 0, occurrence: 2).text
         == "serial|Abbott|AAAA-1|cbg|tick|7|0|2")
@@ -29,7 +29,7 @@ import Testing
     #expect(identity(Self.diary).uuid == "c218dff5-352e-8a61-8e66-f4a67507f2a1")
   }
 
-  @Test func theKeysOfManyReadingsAreThoseOfTheirIdentities() throws {
+  @Test func keysComputedForManyReadingsEqualThoseOfTheirIdentities() throws {
     let devices = [Self.meter, Self.diary, Device(vendor: "a|b", model: "ü%", format: "")]
     let places: [(Int64, Int64, Int64)] = [
       (0, 0, 0), (1_700_000_000, 56, 0), (-1, -1, 3), (.min, .max, .max), (.max, .min, 10),
@@ -60,18 +60,18 @@ import Testing
     #expect(asked == devices.count * ReadingKind.allCases.count)
   }
 
-  @Test func modelAndFormatAreIgnoredWithASerialNumber() {
+  @Test func withASerialNumberTheIdentityIgnoresModelAndFormat() {
     let renamed = Device(vendor: "Abbott", model: "FreeStyle Libre 3", serial: "AAAA-1", format: "generic")
     #expect(identity(renamed) == identity(Self.meter))
     #expect(identity(renamed).text == identity(Self.meter).text)
   }
 
-  @Test func theVendorIsIgnoredWithoutASerialNumber() {
+  @Test func withoutASerialNumberTheIdentityIgnoresTheVendor() {
     let other = Device(vendor: "Roche", model: "mySugr", format: "mysugr")
     #expect(identity(other) == identity(Self.diary))
   }
 
-  @Test func everyPartChangesTheTextAndTheUUID() {
+  @Test func everyPartOfAReadingIdentityChangesItsTextAndUUID() {
     let identities = [
       identity(Self.meter), identity(Self.diary), identity(Self.meter, .ketone),
       identity(Self.meter, positionKind: .tick),
@@ -87,7 +87,7 @@ import Testing
   }
 
   @Test(arguments: ["plain", "a|b", "50%", "%7C", "line\nend", "ümlaut 血糖", "", "\u{7F}", "+1"])
-  func theCanonicalTextIsReadBack(name: String) {
+  func aReadingIdentityIsReadBackFromItsText(name: String) {
     for device in [
       Device(vendor: name, model: "", serial: "7", format: ""),
       Device(vendor: "", model: name, format: "generic"),
@@ -102,7 +102,7 @@ import Testing
   @Test(arguments: [
     "\u{301}S", "\u{FE0F}", "\u{200D}x", "S\u{600}", "a|b\u{301}", "|\u{301}", "%\u{301}", "\u{1F3FD}",
   ])
-  func aCharacterThatCombinesWithABarIsKept(_ text: String) throws {
+  func aCombiningCharacterAfterASeparatorIsKeptInAReadingIdentity(_ text: String) throws {
     for device in [
       Device(vendor: text, model: "M", serial: text, format: "f"),
       Device(vendor: "V", model: text, format: "f"),
@@ -128,7 +128,7 @@ import Testing
     "serial|Abbott|%7c|smbg|time|5|6|0",
     "serial|Abbott|1|smbg|time|99999999999999999999|6|0", "serial|a\nb|1|smbg|time|5|6|0",
   ])
-  func anyOtherTextIsNotAnIdentity(text: String) {
+  func anInvalidTextOfAReadingIdentityIsRefused(text: String) {
     #expect(ReadingIdentity(text: text) == nil)
   }
 }

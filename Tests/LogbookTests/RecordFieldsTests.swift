@@ -5,7 +5,7 @@ import Logbook
 import Testing
 
 @Suite struct RecordFieldsTests {
-  @Test func namesAreSortedAndNumbersShort() {
+  @Test func fieldsAreWrittenInOrderOfTheirNamesWithShortNumbers() {
     let fields = RecordFields([
       "units": .number(3), "text": .text("a"), "amount": .number(2.5), "draft": .flag(true),
     ])
@@ -13,20 +13,20 @@ import Testing
     #expect(RecordFields().json == "{}")
   }
 
-  @Test func wordsAreSortedAndNotRepeated() {
+  @Test func tagsAreWrittenSortedAndWithoutRepetition() {
     let one = RecordFields(["tags": .words(["b", "a", "b"])])
     let other = RecordFields(["tags": .words(["a", "b"])])
     #expect(one.json == #"{"tags":["a","b"]}"#)
     #expect(one.json == other.json)
   }
 
-  @Test func theSubtypeIsATextOrNothing() {
+  @Test func aSubtypeThatIsNotTextIsReadAsEmpty() {
     #expect(RecordFields(["subtype": .text("rapid")]).subtype == "rapid")
     #expect(RecordFields(["subtype": .number(1)]).subtype.isEmpty)
     #expect(RecordFields().subtype.isEmpty)
   }
 
-  @Test func anyTextIsReadBackFromItsJson() throws {
+  @Test func aFieldWithRandomTextIsReadBackFromItsJSON() throws {
     var texts = (0..<0x100).compactMap { UnicodeScalar($0).map { "x\($0)y" } }
     texts += [#"say "hi" \ there"#, "ünï 🍎", "line\nbreak\ttab\r", "", "\u{2028}"]
     for text in texts {
@@ -36,12 +36,12 @@ import Testing
     }
   }
 
-  @Test func controlCharactersAreEscaped() {
+  @Test func controlCharactersInAFieldAreEscapedInJSON() {
     #expect(jsonText("\u{1B}[31m\u{7F}") == #""\u001b[31m\u007f""#)
     #expect(jsonText("a\"b\\c\n\r\t") == #""a\"b\\c\n\r\t""#)
   }
 
-  @Test func plainNumbersHaveNoExponentForWholeValues() {
+  @Test func wholeNumbersInFieldsAreWrittenWithoutAnExponent() {
     #expect(plainNumber(100) == "100")
     #expect(plainNumber(-0.5) == "-0.5")
     #expect(plainNumber(123_456_789_012) == "123456789012")

@@ -32,14 +32,14 @@ import Testing
     #expect(throws: JSONError.self) { try RecordFields(json: text) }
   }
 
-  @Test func aChangeIsReadBackWithTheTextThatWasWritten() throws {
+  @Test func aRecordChangeIsReadBackWithTheTextThatWasWritten() throws {
     let change = RecordChange(
       guid: Self.guid, node: Self.node, version: 3, base: "12.ab", state: state(["a": .text("é\u{7F}")]))
     #expect(try RecordChange(json: change.json) == change)
   }
 
   /// The bytes of another program's change are kept as it sent them.
-  @Test func theTextOfAChangeIsKeptWithItsBlanksAndItsOrder() throws {
+  @Test func theTextOfARecordChangeKeepsItsSpacesAndOrder() throws {
     let state = state(["a": .number(1)])
     let text = """
       { "state" : \(state.json),
@@ -50,7 +50,7 @@ import Testing
   }
 
   @Test(arguments: ["\"digest\":\"", "\"deleted\":false", "\"kind\":\"note\""])
-  func aDamagedChangeIsRefused(_ part: String) throws {
+  func aDamagedRecordChangeIsRefused(_ part: String) throws {
     let change = RecordChange(
       guid: Self.guid, node: Self.node, version: 3, base: nil, state: state(["a": .text("b")]))
     let damaged = change.json.replacing(part, with: part.replacing(":", with: ":0"))

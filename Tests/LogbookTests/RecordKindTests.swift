@@ -5,21 +5,21 @@ import Testing
 
 @Suite struct RecordKindTests {
   @Test(arguments: ["note", "a", "-", "a-b", "zone", String(repeating: "z", count: 32)])
-  func aKindIsAnyWordOfLettersAndHyphens(_ word: String) throws {
+  func aShortWordOfLowerCaseLettersAndHyphensIsARecordKind(_ word: String) throws {
     #expect(RecordKind(rawValue: word)?.rawValue == word)
   }
 
   @Test(arguments: ["", "Note", "a b", "a_b", "a1", "é", "a\0", String(repeating: "z", count: 33)])
-  func noOtherTextIsAKind(_ text: String) {
+  func aTextWithOtherCharactersOrTooManyIsNotARecordKind(_ text: String) {
     #expect(RecordKind(rawValue: text) == nil)
   }
 
-  @Test func aKindOfANewerProgramHasNoDetails() throws {
+  @Test func anUnknownRecordKindIsReadWithoutADescription() throws {
     let kind = try #require(RecordKind(rawValue: "sleep"))
     #expect(kind.details == nil && kind.fields.isEmpty && !RecordKind.known.contains(kind))
   }
 
-  @Test func eachKindHasOneDescription() {
+  @Test func eachRecordKindHasOneDescription() {
     #expect(Set(RecordKind.known).count == RecordKindDescription.all.count)
     for description in RecordKindDescription.all {
       #expect(RecordKind(rawValue: description.kind.rawValue) == description.kind)
@@ -29,7 +29,7 @@ import Testing
   }
 
   @Test(arguments: RecordKind.known)
-  func namesMembersAndTypedUnitsOfAKindAreUnique(_ kind: RecordKind) {
+  func namesFieldsAndUnitsOfARecordKindAreUnique(_ kind: RecordKind) {
     for names in [
       kind.fields.map(\.name), kind.fields.compactMap(\.treatmentMember),
       kind.fields.flatMap(\.units).map(\.word),
@@ -39,7 +39,7 @@ import Testing
   }
 
   @Test(arguments: RecordKindDescription.all)
-  func everythingThatAPersonTypesHasAField(_ description: RecordKindDescription) throws {
+  func everyRecordKindHasAFieldForWhatAPersonTypes(_ description: RecordKindDescription) throws {
     let units = description.fields.flatMap(\.units)
     switch description.typing {
     case .amounts: #expect(!units.isEmpty)
@@ -54,7 +54,7 @@ import Testing
   }
 
   @Test(arguments: RecordKindDescription.all)
-  func theFieldsOfAKindHoldValuesOfTheirTypesAndNoOthers(_ description: RecordKindDescription) {
+  func aFieldOfARecordKindAcceptsOnlyValuesOfItsType(_ description: RecordKindDescription) {
     for field in description.fields {
       let own = Value.of(field.content)
       #expect(field.holds(own), "\(field.name)")
@@ -66,7 +66,7 @@ import Testing
 
   /// Each required field in turn is missing, or has a value of another type.
   @Test(arguments: RecordKindDescription.all)
-  func aRecordWithoutARequiredFieldHasAFault(_ description: RecordKindDescription) {
+  func aRecordWithoutARequiredFieldIsReportedAsInvalid(_ description: RecordKindDescription) {
     var fields = RecordFields()
     for field in description.fields { fields[field.name] = Value.of(field.content) }
     #expect(description.fault(in: fields) == nil)
@@ -97,7 +97,9 @@ import Testing
     (.food, "servings", 200), (.food, "energy", 20_000), (.exercise, "minutes", 100_000),
     (.exercise, "steps", 1_000_000),
   ])
-  func theRangeOfAFieldBeginsAtZero(_ kind: RecordKind, _ field: String, _ largest: Double) {
+  func thePlausibleAmountsOfAFieldAreFromZeroToItsMaximum(
+    _ kind: RecordKind, _ field: String, _ largest: Double
+  ) {
     #expect(kind.details?.field(field)?.plausibleRange == 0...largest)
   }
 }

@@ -25,7 +25,9 @@ import Testing
     (["text": .text(String(repeating: "\u{1}", count: 400_000))], "larger than 2 MiB"),
   ]
 
-  @Test(arguments: beyond.indices) func contentAboveALimitIsFoundFromAnySource(_ index: Int) throws {
+  @Test(arguments: beyond.indices) func fieldsAboveALimitAreRefusedWithTheReasonWhateverTheirSource(
+    _ index: Int
+  ) throws {
     let (values, reason) = Self.beyond[index]
     let fields = RecordFields(values)
     #expect(fields.fault?.contains(reason) == true, "\(fields.fault ?? "none")")
@@ -40,7 +42,7 @@ import Testing
     }
   }
 
-  @Test func contentAtTheLimitsIsARecord() throws {
+  @Test func aRecordWithContentExactlyAtTheLimitsIsValid() throws {
     let atLimits: [[String: FieldValue]] = [
       [:], ["text": .text(String(repeating: "x", count: RecordLimits.maxTextBytes))],
       [String(repeating: "n", count: 128): .flag(true)],
@@ -55,7 +57,7 @@ import Testing
   }
 
   /// The other parts of a state never take it over its own limit.
-  @Test func fieldsWithoutAFaultMakeAStateThatCanBeSent() throws {
+  @Test func aRecordWithTheLargestValidFieldsCanBeSent() throws {
     let escapes = String(repeating: "\u{1}", count: (RecordState.maxBytes - 946) / 6)
     let fields = RecordFields(["text": .text(escapes)])
     let state = RecordState(

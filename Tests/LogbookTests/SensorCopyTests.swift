@@ -68,7 +68,7 @@ struct SensorCopyTests {
     #expect(verdicts.count == 10 && verdicts.allSatisfy { $0.counts })
   }
 
-  @Test func otherSecondsAndOtherValuesAreFingerSticks() {
+  @Test func valuesThatDifferFromTheSensorInSecondOrValueAreFingerSticks() {
     let values = Self.sensor(20)
     #expect(Self.copies(Self.verdicts(values + Self.sticks(values, later: 2))) == 0)
     #expect(Self.copies(Self.verdicts(values + Self.sticks(values, higher: 1))) == 0)
@@ -78,7 +78,7 @@ struct SensorCopyTests {
     #expect(Self.copies(verdicts) == 20 && verdicts.count { $0.counts } == 3)
   }
 
-  @Test func eachProgramNeedsMoreThanTenEqualValues() {
+  @Test func onlyAProgramWithMoreThanTenEqualValuesHasCopiesOfTheSensor() {
     let values = Self.sensor(20)
     let few = Self.sticks(Array(values.prefix(5)), Self.watch)
     #expect(Self.copies(Self.verdicts(values + Self.sticks(Array(values.suffix(8))) + few)) == 0)
@@ -93,7 +93,7 @@ struct SensorCopyTests {
     #expect(Self.copies(Self.verdicts(values + Self.sticks(values, device))) == 0)
   }
 
-  @Test func theValueMayBeInTheOtherUnit() {
+  @Test func aCopyOfASensorValueInTheOtherUnitIsFound() {
     let values = Self.sensor(12)
     let sticks = values.map { value in
       Glucose(
@@ -115,20 +115,20 @@ struct SensorCopyTests {
     #expect(Self.copies(Self.verdicts(rare + Self.sticks(rare) + later + Self.sticks(later))) == 40)
   }
 
-  @Test func aPersonCanStillCountThem() {
+  @Test func aDecisionOfThePersonCountsCopiesOfSensorValues() {
     let values = Self.sensor(20)
     let both = CountingRules([CountDecision(.sources("apple-health", "clarity"), .both)])
     #expect(Self.verdicts(values + Self.sticks(values), both).allSatisfy { $0.counts })
   }
 
-  @Test func aCopyOfASensorsValueRepeatsNoFingerStick() throws {
+  @Test func aCopyOfASensorValueDoesNotReplaceAFingerStickOfAMeter() throws {
     let values = Self.sensor(20)
     let own = Glucose(number: 105, seconds: 5 * 300 + 20, device: Sample.meter)
     let verdicts = Self.verdicts(values + Self.sticks(values) + [own])
     #expect(Self.copies(verdicts) == 20 && verdicts.contains(.counts(alsoIn: [])))
   }
 
-  @Test func millionsOfValuesInASecondTakeBoundedWork() {
+  @Test func thousandsOfValuesInOneSecondGetOneVerdictForEachValue() {
     let values = (0..<2000).map { Glucose(number: 20 + Double($0 % 500), seconds: 0) }
     #expect(Self.verdicts(values + Self.sticks(values)).count == 500)
   }

@@ -14,7 +14,7 @@ import Testing
       (0, 0, 0), (0, 7200, 7200), (0, -43_200, -43_200), (1_761_444_000, 3600, 1_761_447_600), (-1, 1, 0),
       (100, -86_399, -86_299),
     ] as [(Int64, Int32, Int64)])
-  func anInstantIsShownWithItsOffset(_ utc: Int64, _ offset: Int32, _ shown: Int64) {
+  func anInstantIsWrittenWithItsUTCOffset(_ utc: Int64, _ offset: Int32, _ shown: Int64) {
     let time = ShownTime(utc: utc, offset: offset)
     #expect(time.deviceTime.seconds == shown && time.utcOffset == offset)
     #expect(time == ShownTime(DeviceTime(seconds: shown), utcOffset: offset))
@@ -35,7 +35,7 @@ import Testing
     #expect(Instant(milliseconds: milliseconds).seconds == seconds)
   }
 
-  @Test func anInstantKnowsWhetherItIsAWallClockTime() {
+  @Test func instantsWithAndWithoutAUTCOffsetDiffer() {
     #expect(Instant(milliseconds: 0) != Instant(milliseconds: 0, isWallClock: true))
     #expect(Instant(milliseconds: 0) != Instant(milliseconds: 0, utcOffset: 0))
   }
@@ -47,7 +47,7 @@ import Testing
       (1_000_000_000, 1_000_093_601, false), (1_000_000_000, 631_151_999, false),
       (1_000_000_000, 1_000_000_000, true),
     ] as [(Int64?, Int64, Bool)])
-  func timesAreDoubtfulBefore1990AndInTheFuture(_ now: Int64?, _ utc: Int64, _ isPlausible: Bool) {
+  func timesBefore1990AndInTheFutureAreDoubtful(_ now: Int64?, _ utc: Int64, _ isPlausible: Bool) {
     #expect(PlausibleTimes(now: now).contains(utc) == isPlausible)
     for offset: Int32 in [0, 7200, -43_200] where utc < .max {
       var reading = Self.reading(at: utc + Int64(offset), offset)
@@ -74,7 +74,7 @@ import Testing
     (.nan, .milligramsPerDecilitre, false), (.infinity, .millimolesPerLitre, false),
     (-5, .millimolesPerLitre, false),
   ])
-  func onlyAValueThatAMeterShowsIsAGlucoseValue(_ number: Double, _ unit: GlucoseUnit, _ isTaken: Bool) {
+  func onlyAValueThatAMeterCanShowIsAGlucoseValue(_ number: Double, _ unit: GlucoseUnit, _ isTaken: Bool) {
     switch CellValue(glucose: number, unit) {
     case .measurement(let measurement): #expect(isTaken && measurement == .value(Quantity(number, unit)))
     case .rejected(let reason):
@@ -106,7 +106,7 @@ import Testing
   }
 
   /// In whole numbers of thousandths: number × 10 / 18.01559, rounded half up, without a fraction of a Double.
-  @Test func tenthsAreThoseOfTheExactQuotient() {
+  @Test func milligramsAreConvertedToTheTenthsOfTheExactQuotient() {
     for seed in UInt64(1)...20 {
       var random = SeededGenerator(seed: seed)
       for _ in 0..<500 {
@@ -120,7 +120,7 @@ import Testing
     }
   }
 
-  @Test func aLargerValueIsNeverShownAsASmallerOne() {
+  @Test func ofTwoValuesTheLargerIsNeverDisplayedAsSmaller() {
     for unit in GlucoseUnit.allCases {
       let quantities = (0...10_000).map { Quantity(Double($0) / 10, unit) }
       for other in GlucoseUnit.allCases {
@@ -168,12 +168,14 @@ import Testing
     ("LO", "40", false), ("LO", "LO", true), ("LO", "HI", false), ("HI", "401", true), ("HI", "400", false),
     ("HI", "22.3m", true), ("LO", "2.2m", true), ("LO", "2.3m", false),
   ])
-  func twoProgramsMayHaveWrittenOneMeasurement(_ one: String, _ other: String, _ isSame: Bool) {
+  func valuesOfTwoProgramsAreOneMeasurementIfConversionExplainsTheDifference(
+    _ one: String, _ other: String, _ isSame: Bool
+  ) {
     #expect(Self.measured(one).isSame(as: Self.measured(other)) == isSame)
     #expect(Self.measured(other).isSame(as: Self.measured(one)) == isSame)
   }
 
-  @Test func onlySensorValuesAndScansMayBeOneKind() {
+  @Test func differentKindsOfReadingMatchOnlyIfBothAreOfASensor() {
     for one in ReadingKind.allCases {
       for other in ReadingKind.allCases {
         let isSensor = Set([one, other]).isSubset(of: [.cbg, .scan])
@@ -184,7 +186,7 @@ import Testing
 
   // MARK: Readings
 
-  @Test func namesOfKindsAndSourcesAreReadBackAndNoOthers() {
+  @Test func onlyTheDocumentedNamesOfKindsAndOffsetSourcesAreRead() {
     for kind in ReadingKind.allCases { #expect(ReadingKind(name: kind.name) == kind) }
     for kind in PositionKind.allCases { #expect(PositionKind(name: kind.name) == kind) }
     for source in OffsetSource.allCases {
@@ -209,7 +211,7 @@ import Testing
   }
 
   @Test(arguments: ReadingKind.allCases)
-  func theValueIsOnlyPartOfAnIdentityWithAShownTime(_ kind: ReadingKind) {
+  func theValueIsPartOfAReadingIdentityOnlyWithoutACounter(_ kind: ReadingKind) {
     let (time, placement) = (DeviceTime(seconds: 100), Placement(utcOffset: 0, source: .zone))
     let value = Measurement.value(Quantity(5.6, .millimolesPerLitre))
     let shown = Reading(device: DeviceIndex(0), kind: kind, at: time, placement: placement, value, line: 1)
@@ -220,7 +222,7 @@ import Testing
     #expect(counted.valueBucket == 0 && counted.position == 7 && counted.positionKind == .tick)
   }
 
-  @Test func onlyAShownTimeThatOccursTwiceCanRepeat() {
+  @Test func onlyATimeInARepeatedHourCanOccurTwice() {
     for source in OffsetSource.allCases {
       for marks in [[], ReadingMarks.clockSetBack, .manual] {
         let placement = Placement(utcOffset: 0, source: source)
@@ -266,7 +268,7 @@ import Testing
     }
   }
 
-  @Test func aContentIsCompleteOnceAllItsBytesAreStored() {
+  @Test func anAttachmentIsCompleteOnceAllItsBytesAreStored() {
     for (bytes, size, isWhole) in [
       (0, nil, false), (0, 0, true), (5, 6, false), (6, 6, true), (6, nil, false),
     ] as [(Int64, Int64?, Bool)] {

@@ -7,7 +7,7 @@ import Testing
 @Suite struct StatedPersonTests {
   private func words(_ name: String) -> [String] { StatedPerson(name: name)?.words.sorted() ?? [] }
 
-  @Test func aNameIsItsWordsWithoutMarksTitlesAndInitials() {
+  @Test func theNameOfAPersonIsComparedWithoutAccentsTitlesAndInitials() {
     #expect(words("Dr. Anna-Maria Müller") == ["anna", "maria", "muller"])
     #expect(words("MUELLER, Anna  M.") == ["anna", "muller"])
     #expect(words("Łukasz Gro\u{0301}ß") == ["gross", "lukasz"])
@@ -18,7 +18,7 @@ import Testing
   @Test(arguments: [
     "", "  ", "XXX", "xxx xxx", "Anonymous", "Patient Data", "Patient 01", "Sample", "12345", "J.", "-",
   ])
-  func aPlaceholderIsNotAName(_ name: String) {
+  func aPlaceholderIsNotTheNameOfAPerson(_ name: String) {
     #expect(StatedPerson(name: name) == nil, "\(words(name))")
   }
 
@@ -28,11 +28,11 @@ import Testing
     ("Œuvrard", "oeuvrard"), ("Əli Məmmədov", "Ali Mammadov"), ("Ａｎｎａ Sample", "Anna Sample"),
     ("Pat O'Brien", "Pat OBrien"), ("Pat O\u{2019}Brien", "Pat O'Brien"), ("김민수", "김 민수"),
   ])
-  func oneNameHasTheSameWordsInEachForm(_ one: String, _ other: String) {
+  func aPersonsNameHasTheSameWordsInEachSpelling(_ one: String, _ other: String) {
     #expect(words(one) == words(other) && !words(one).isEmpty, "\(words(one)) \(words(other))")
   }
 
-  @Test func namesAgreeIfOneHasAllWordsOfTheOther() {
+  @Test func namesOfAPersonAgreeIfOneHasAllWordsOfTheOther() {
     func agree(_ one: String, _ other: String) -> Bool {
       StatedPerson.agree(Set(words(one)), Set(words(other)))
     }
@@ -49,14 +49,14 @@ import Testing
     }
   }
 
-  @Test func idsAreComparedWithinTheirPlace() throws {
+  @Test func idsOfAPersonAreEqualOnlyWithinOneFormat() throws {
     let one = try #require(StatedPerson(id: " AB 12 ", of: "fhir"))
     #expect(one == StatedPerson(id: "ab12", of: "fhir") && one != StatedPerson(id: "ab12", of: "glooko"))
     #expect(StatedPerson(id: "", of: "x") == nil && StatedPerson(id: "0", of: "x") == nil)
     #expect(StatedPerson(id: "1", of: "x") != nil && StatedPerson(label: "Subject 01", of: "x")?.kind == .id)
   }
 
-  @Test func aDateOfBirthIsTheSameInEachOrder() {
+  @Test func aDateOfBirthIsReadTheSameFromEachNotation() {
     let date = StatedPerson(birthDate: "1980-05-06")
     #expect(
       date != nil && date == StatedPerson(birthDate: "6/5/1980")

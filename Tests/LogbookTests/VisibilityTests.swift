@@ -35,14 +35,14 @@ import Testing
     return positions.filter { said.hides(point($0), shownAt: DeviceTime(seconds: $0)) }
   }
 
-  @Test func anImportHidesItsPointsAndNoOther() {
+  @Test func anUndoneImportHidesItsReadingsAndNoOthers() {
     #expect(hidden([input([1, 3, 5])], 0...6) == [1, 3, 5])
     #expect(hidden([input([1, 3, 5], isHidden: false)], 0...6) == [])
     #expect(hidden([input([1, 3]), input([3, 4])], 0...6) == [1, 3, 4])
     #expect(hidden([input([1, 3], isHidden: false), input([3, 4])], 0...6) == [3, 4])
   }
 
-  @Test func aRuleHidesItsRangeIncludingLaterReadings() {
+  @Test func aHiddenRangeAlsoHidesReadingsStoredLater() {
     let rule = DeviceRule(
       device: Self.series.device, since: DeviceTime(seconds: 2), until: DeviceTime(seconds: 4))
     #expect(hidden([Withdrawal(.device(rule), isHidden: true)], 0...6) == [2, 3])
@@ -51,7 +51,7 @@ import Testing
     #expect(hidden([Withdrawal(.device(other), isHidden: true)], 0...6) == [])
   }
 
-  @Test func aReadingsOwnWithdrawalHasPrecedence() {
+  @Test func hidingOrShowingASingleReadingHasPrecedenceOverItsImportAndDevice() {
     let all = Withdrawal(.device(DeviceRule(device: Self.series.device)), isHidden: true)
     let shown = Withdrawal(.reading(identity(3)), isHidden: false)
     let gone = Withdrawal(.reading(identity(5)), isHidden: true)
@@ -59,7 +59,7 @@ import Testing
     #expect(hidden([gone, shown], 0...6) == [5])
   }
 
-  @Test func aCorrectionInAWithdrawnImportIsIgnored() throws {
+  @Test func undoingAnImportAlsoUndoesItsHidingOfAReadingUnlessEditedSince() throws {
     let correction = Withdrawal(.reading(identity(3)), isHidden: true)
     let guid = try #require(correction.guid)
     let undone = WithdrawnInput(group: Self.guid, records: [guid: "digest"])
@@ -87,7 +87,7 @@ import Testing
     #expect(!Visibility([undone, own[1]]).hides(record: record, digest: "d"))
   }
 
-  @Test func equalVisibleValuesAtOnePlaceAreShownOnce() {
+  @Test func equalVisibleValuesAtOneTimeAreShownOnce() {
     let value = { (number: Double) in Measurement.value(Quantity(number, .milligramsPerDecilitre)) }
     let time = DeviceTime(seconds: 3)
     let place = [
@@ -103,7 +103,7 @@ import Testing
     #expect(Visibility([]).series(sticks).judge(place) == [.shown, .shown, .shown, .shown])
   }
 
-  @Test func theOrderOfWithdrawalsMakesNoDifference() {
+  @Test func theOrderOfHidingStatementsDoesNotChangeWhatIsVisible() {
     for seed in UInt64(1)...100 {
       var random = SeededGenerator(seed: seed)
       var withdrawals: [Withdrawal] = []
@@ -177,7 +177,7 @@ import Testing
     }
   }
 
-  @Test func aSeriesIsStatedOnce() {
+  @Test func anUndoThatListsOneSeriesTwiceIsRefused() {
     let line = "\(Self.series.text) \(PointRuns([point(1)]).text)"
     for (points, isRead) in [(line, true), ("\(line)\n\(line)", false)] {
       let fields = RecordFields([
@@ -187,7 +187,7 @@ import Testing
     }
   }
 
-  @Test func orderedQuestionsHaveTheSameAnswers() {
+  @Test func aCursorOverASeriesFindsTheSameHiddenReadingsAsSingleSearches() {
     for seed in UInt64(1)...100 {
       var random = SeededGenerator(seed: seed)
       var withdrawals = (0..<random.next() % 6).map { _ in
@@ -235,7 +235,7 @@ import Testing
     return (ordered.steps, hidden)
   }
 
-  @Test func theCostOfAQuestionDoesNotDependOnTheNumberOfWithdrawals() {
+  @Test func visibilityChecksOfAllReadingsVisitEachHiddenPointOnce() {
     for count in [Int64(100), 200, 400] {
       let asked = steps(spanning(count, 20_000), stride(from: 0, to: 20_000, by: 1))
       #expect(asked.hidden == Int(2 * count))
@@ -282,7 +282,7 @@ import Testing
     #expect(all.listedPoints == most * (PointRuns.maxPoints - 1) + 1 && all.lists(point(most)))
   }
 
-  @Test func differentEditsMergeToTheSameResultOnBothSides() {
+  @Test func differentEditsOfAnUndoMergeToTheSameResultOnBothSides() {
     let base = input([1, 2, 3, 4]).fields
     let (mine, theirs) = (input([1, 2, 4]).fields, input([2, 3, 4]).fields)
     for (left, right) in [(mine, theirs), (theirs, mine)] {

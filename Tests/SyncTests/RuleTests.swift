@@ -47,12 +47,12 @@ import Testing
       "A change of the base moves only items without a stated zone; a statement that equals the base is still stored.",
       ("LogbookStoreTests/ItemZoneTests", "aStatedZoneIsKeptWhenTheBaseChangesFromThatZone"),
       ("LogbookStoreTests/ItemZoneTests", "aPeriodWithTheBaseZoneIsKeptWhenTheBaseChanges"),
-      ("LogbookTests/LogbookZonesTests", "aPeriodWithTheZoneOfTheBaseIsStillAdded")),
+      ("LogbookTests/LogbookZonesTests", "aZonePeriodWithTheHomeTimeZoneIsStillAdded")),
     Rule(
       "Of a period and the zone of an import, the later statement wins in all of its parts; a device's own periods win over both.",
-      ("LogbookTests/LogbookZonesTests", "theLaterStatementAboutAnItemWinsWithAllItsParts"),
-      ("LogbookTests/LogbookZonesTests", "aPeriodIsNotJoinedWithOneBeforeAStatementAboutAnImport"),
-      ("LogbookTests/LogbookZonesTests", "theLaterOfAPeriodAndAStatementAboutAnImportWins"),
+      ("LogbookTests/LogbookZonesTests", "theLaterZoneStatedForAnItemWinsWithAllPartsOfItsStatement"),
+      ("LogbookTests/LogbookZonesTests", "aZonePeriodIsNotJoinedWithOneMadeBeforeAZoneWasStatedForAnImport"),
+      ("LogbookTests/LogbookZonesTests", "theLaterOfAZonePeriodAndAZoneStatedForAnImportWins"),
       ("LogbookStoreTests/ItemZoneTests", "aLaterPeriodWinsForReadingsAndRecords"),
       ("LogbookStoreTests/ItemZoneTests", "aZoneThatIsStatedAfterAPeriodWinsForWhatItsImportBrought"),
       ("LogbookStoreTests/ItemZoneTests", "thePeriodThatPlacesADeviceIsComparedWithTheImport"),
@@ -325,17 +325,17 @@ import Testing
       ("SyncTests/SiteRemovalTests", "aRemovedRecordIsCounted")),
     Rule(
       "Items and withdrawals determine what is visible, in any order.",
-      ("LogbookTests/VisibilityTests", "theOrderOfWithdrawalsMakesNoDifference"),
-      ("LogbookTests/VisibilityTests", "orderedQuestionsHaveTheSameAnswers"),
+      ("LogbookTests/VisibilityTests", "theOrderOfHidingStatementsDoesNotChangeWhatIsVisible"),
+      ("LogbookTests/VisibilityTests", "aCursorOverASeriesFindsTheSameHiddenReadingsAsSingleSearches"),
       ("SyncTests/UndoSequenceTests", "anySequenceOnThreeStoresEndsWithTheSameVisibleData")),
     Rule(
       "The cost of a question about a reading does not grow with the number of withdrawals, and a series has a maximum of points.",
-      ("LogbookTests/VisibilityTests", "theCostOfAQuestionDoesNotDependOnTheNumberOfWithdrawals"),
+      ("LogbookTests/VisibilityTests", "visibilityChecksOfAllReadingsVisitEachHiddenPointOnce"),
       ("LogbookTests/VisibilityTests", "theNumberOfPointsIsBoundedAndTheLargestWithdrawalsAreLeftOutFirst")),
     Rule(
       "A withdrawal never needs a decision: two sides of one always merge.",
-      ("LogbookTests/VisibilityTests", "differentEditsMergeToTheSameResultOnBothSides"),
-      ("LogbookTests/PointRunsTests", "setOperationsGiveTheSetsOfThePoints"),
+      ("LogbookTests/VisibilityTests", "differentEditsOfAnUndoMergeToTheSameResultOnBothSides"),
+      ("LogbookTests/PointRunsTests", "setOperationsOnPackedPointsGiveTheSamePointsAsOnPlainSets"),
       ("SyncTests/WithdrawalTests", "independentEditsOfAWithdrawalAreNotAConflict")),
     Rule(
       "A redo after an undo changes nothing in total, and no reading is ever changed or deleted.",
@@ -367,7 +367,7 @@ import Testing
       ("LogbookStoreTests/WithdrawnReadingsTests", "theReadingsOfAnotherDeviceBetweenThemStayVisible")),
     Rule(
       "The withdrawal of one reading or record has precedence over all others.",
-      ("LogbookTests/VisibilityTests", "aReadingsOwnWithdrawalHasPrecedence"),
+      ("LogbookTests/VisibilityTests", "hidingOrShowingASingleReadingHasPrecedenceOverItsImportAndDevice"),
       ("LogbookTests/VisibilityTests", "aRecordIsHiddenWhileItHasTheContentOfTheImport")),
     Rule(
       "A rule of a device applies to later readings; a withdrawal of an import does not.",
@@ -383,7 +383,7 @@ import Testing
       ("LogbookStoreTests/UndoTests", "aTickOfAWithdrawnReadingIsFreeForAnotherDay")),
     Rule(
       "Equal visible values at one position are shown once, for kinds whose value is not part of the identity.",
-      ("LogbookTests/VisibilityTests", "equalVisibleValuesAtOnePlaceAreShownOnce")),
+      ("LogbookTests/VisibilityTests", "equalVisibleValuesAtOneTimeAreShownOnce")),
     Rule(
       "Two stores with other passes of a repeated hour end with every value of both, each visible once.",
       ("SyncTests/ValueSetTests", "eitherStoreUploadsFirst"),
@@ -401,7 +401,7 @@ import Testing
       "A withdrawal that others wrote costs no more than its bytes and the store's readings; one beyond the limits is kept "
         + "and hides nothing.",
       ("LogbookTests/PointRunsTests", "damagedBytesAreInvalidOrOrderedPoints"),
-      ("LogbookTests/PointRunsTests", "aRunOfMorePointsThanAValueMayStateIsRefused"),
+      ("LogbookTests/PointRunsTests", "aRunWithMorePointsThanTheMaximumIsRefused"),
       ("LogbookTests/VisibilityTests", "aWithdrawalAboveTheLimitsOfARecordIsIgnored"),
       ("LogbookStoreTests/WithdrawnReadingsTests", "aWithdrawalBeyondTheLimitsIsStoredAndHidesNothing"),
       (
@@ -472,14 +472,14 @@ import Testing
       ("SyncTests/EndlessRemoteTests", "rangesOfOneByteAreNotRequestedForTheWholeContent")),
     Rule(
       "An implausible amount is counted and not stored, whichever remote sends it.",
-      ("LogbookTests/PullGateTests", "implausibleAmountsAreCountedAndTheRestIsTaken"),
-      ("LogbookTests/PullGateTests", "anAmountInTheStoreIsAccepted"),
+      ("LogbookTests/PullGateTests", "downloadedItemsWithImplausibleAmountsAreCountedAndTheRestAccepted"),
+      ("LogbookTests/PullGateTests", "anImplausibleAmountThatIsAlreadyStoredIsAcceptedInADownload"),
       ("NightscoutTests/InsulinKindTests", "anImplausibleEditOfAnotherProgramIsRejected")),
     Rule(
       "A record that no remote accepts delays no other, and every way into the store refuses it.",
       ("SyncTests/UnsendableRecordTests", "allOtherRecordsAreSent"),
-      ("LogbookTests/RecordLimitsTests", "contentAboveALimitIsFoundFromAnySource"),
-      ("LogbookTests/RecordLimitsTests", "contentAtTheLimitsIsARecord")),
+      ("LogbookTests/RecordLimitsTests", "fieldsAboveALimitAreRefusedWithTheReasonWhateverTheirSource"),
+      ("LogbookTests/RecordLimitsTests", "aRecordWithContentExactlyAtTheLimitsIsValid")),
     Rule(
       "No client blocks others by silence, by work, by bodies, or by answers that it does not read.",
       (
