@@ -27,12 +27,12 @@ import Testing
     }
   }
 
-  @Test func aRunWithoutPartsIsASuccess() {
+  @Test func aRunWithNothingToDoReturnsStatusZero() {
     #expect(ExitStatus.of([]) == .done && ExitStatus.of([.done, .done]) == .done)
     #expect(ExitStatus.of([.done, .partial, .done]) == .partial)
   }
 
-  @Test func aSignalHasTheSameStatusAsInAShell() {
+  @Test func aRunEndedByASignalHasTheExitStatusThatAShellGives() {
     #expect(ExitStatus(signal: SIGINT).rawValue == 130 && ExitStatus(signal: SIGTERM).rawValue == 143)
   }
 
@@ -41,11 +41,11 @@ import Testing
     (.cannotCreate, 73), (.inputOutput, 74), (.temporary, 75), (.protocolViolation, 76), (.permission, 77),
     (.configuration, 78),
   ])
-  func everyFailureHasTheStatusInTheManual(_ category: FailureCategory, _ status: Int32) {
+  func everyFailureHasTheExitStatusOfTheManual(_ category: FailureCategory, _ status: Int32) {
     #expect(ExitStatus(category).rawValue == status)
   }
 
-  @Test func anErrorOfAnUnknownTypeIsABug() {
+  @Test func anErrorOfAnUnknownTypeIsReportedAsABug() {
     struct Surprise: Error {}
     #expect(Glucoport.report(Surprise(), "", Output()).rawValue == 70)
     #expect(Glucoport.report(OutputClosed(), "", Output()) == .done)
@@ -55,7 +55,7 @@ import Testing
   // MARK: - Spans
 
   @Test(arguments: [("1d", 1), ("14d", 14), ("2w", 14), ("90d", 90)] as [(String, Int64)])
-  func aSpanOfDaysOrWeeksHasWholeDays(_ text: String, _ days: Int64) throws {
+  func aSpanOfDaysOrWeeksIsReadInWholeDays(_ text: String, _ days: Int64) throws {
     let span = try SpanArgument.parse(text)
     #expect(span.days == days && span.seconds == days * 86_400)
   }
@@ -69,7 +69,9 @@ import Testing
 
   // MARK: - Targets
 
-  @Test(arguments: Targets.named.map(\.name)) func aSetOfTargetsHasItsName(_ name: String) throws {
+  @Test(arguments: Targets.named.map(\.name)) func aNamedSetOfGlucoseTargetsIsFoundByItsNameInEachUnit(
+    _ name: String
+  ) throws {
     for unit in [nil, GlucoseUnit.milligramsPerDecilitre, .millimolesPerLitre] {
       #expect(try TargetsArgument(name)?.targets(in: unit).name == name)
     }
@@ -81,7 +83,8 @@ import Testing
       ("63-140", .milligramsPerDecilitre, 63, 140), ("3.5-7.8", .millimolesPerLitre, 63, 140),
       ("54-250", .milligramsPerDecilitre, 54, 250), ("3-13.9", nil, 54, 250),
     ] as [(String, GlucoseUnit?, Int, Int)])
-  func aRangeIsReadInTheGivenUnit(_ text: String, _ unit: GlucoseUnit?, _ low: Int, _ high: Int) throws {
+  func aTargetRangeIsReadInTheGivenUnit(_ text: String, _ unit: GlucoseUnit?, _ low: Int, _ high: Int) throws
+  {
     let targets = try #require(try TargetsArgument(text)?.targets(in: unit))
     #expect(targets.low.milligrams == low && targets.high.milligrams == high && targets.goals == nil)
   }
@@ -91,7 +94,7 @@ import Testing
       ("53-180", nil), ("70-251", nil), ("180-70", nil), ("70-70", nil), ("2.9-10", nil), ("3.9-14", nil),
       ("70-180", .millimolesPerLitre), ("3.9-10", .milligramsPerDecilitre),
     ] as [(String, GlucoseUnit?)])
-  func aRangeOutsideTheLimitsIsWrongUsage(_ text: String, _ unit: GlucoseUnit?) throws {
+  func aTargetRangeOutsideTheLimitsIsAUsageError(_ text: String, _ unit: GlucoseUnit?) throws {
     let argument = try #require(TargetsArgument(text))
     let failure = #expect(throws: Failure.self) { try argument.targets(in: unit) }
     #expect(failure?.category == .usage && failure?.message.hasPrefix("--targets \(text): ") == true)
@@ -100,7 +103,7 @@ import Testing
   @Test(arguments: [
     "", "70", "70-", "-180", "70-180-250", "7e1-180", "70 - 180", "seventy-180", "0x46-180", "Standard",
   ])
-  func anInvalidRangeIsNotAccepted(_ text: String) { #expect(TargetsArgument(text) == nil) }
+  func anInvalidTargetRangeIsRefused(_ text: String) { #expect(TargetsArgument(text) == nil) }
 
   // MARK: - Numbers of bytes
 
@@ -116,7 +119,7 @@ import Testing
 
   // MARK: - Words
 
-  @Test func alternativesAreJoinedInOneSentence() {
+  @Test func alternativesInAMessageAreJoinedWithCommasAndOr() {
     #expect(alternatives([]) == "" && alternatives(["a"]) == "a" && alternatives(["a", "b"]) == "a or b")
     #expect(alternatives(["a", "b", "c"]) == "a, b or c")
   }
@@ -133,7 +136,7 @@ import Testing
     return best
   }
 
-  @Test(arguments: UInt64(1)...40) func theDistanceOfWordsIsTheLowestNumberOfChanges(_ seed: UInt64) {
+  @Test(arguments: UInt64(1)...40) func theDistanceOfTwoWordsIsTheLowestNumberOfEdits(_ seed: UInt64) {
     var generator = SeededGenerator(seed: seed)
     func word() -> String {
       String(
@@ -181,7 +184,7 @@ import Testing
     }
   }
 
-  @Test func theDepthLimitsTheLevelsOfFolders() throws {
+  @Test func theDepthOptionLimitsTheLevelsOfFoldersThatAreImported() throws {
     try withFolder { folder in
       try write("1.csv", "a/2.csv", "a/b/3.csv", "a/b/c/4.csv", in: folder)
       for depth in 1...4 { #expect(try names([folder], depth: depth, in: folder).count == depth, "\(depth)") }
@@ -203,7 +206,7 @@ import Testing
     }
   }
 
-  @Test func namedFilesKeepTheirPositionBetweenFolders() throws {
+  @Test func filesNamedOnTheCommandLineKeepTheirPositionBetweenFolders() throws {
     try withFolder { folder in
       try write("z.csv", "a/1.csv", "b/2.csv", in: folder)
       let paths = try ImportPaths(

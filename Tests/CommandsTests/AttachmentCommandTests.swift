@@ -96,7 +96,7 @@ import Testing
     #expect(try await program.runUnprivileged("record", "attach", id, path).status == 77)
   }
 
-  @Test func attachmentsAndDeletedEntriesCannotHaveAttachments() async throws {
+  @Test func aFileCannotBeAttachedToAnAttachmentOrADeletedEntry() async throws {
     let path = try program.write("text", to: "file")
     _ = try await program.run("record", "attach", id, path)
     let guid = try #require(try await attachments().first?["guid"] as? String)
@@ -122,7 +122,7 @@ import Testing
     #expect(try await program.run("show", guid, "--force").status == 64)
   }
 
-  @Test func aRequestedContentThatIsMissingIsQueuedForDownload() async throws {
+  @Test func savingAnAttachmentWithoutLocalContentQueuesItsDownload() async throws {
     _ = try await program.run("record", "attach", id, try program.write("content", to: "file"))
     let exported = try await program.run("export", "--format", "ndjson")
     let other = ["--store", program.path("other.db")]
@@ -141,7 +141,7 @@ import Testing
     #expect(status.output.contains("contents of attachments: 1 not downloaded yet"))
   }
 
-  @Test func theLimitIsASettingWithUnits() async throws {
+  @Test func theMaximumAttachmentSizeIsSetWithUnits() async throws {
     #expect(try await program.run("config", "attachment-limit").output == "attachment-limit 25MiB\n")
     #expect(try await program.run("config", "attachment-limit", "1536KiB").status == 0)
     #expect(try await program.run("config").output.contains("attachment-limit 1536KiB\n"))
@@ -162,14 +162,14 @@ import Testing
 @Suite struct ByteCountArgumentTests {
   @Test(arguments: [
     ("0", 0), ("17", 17), ("1KiB", 1024), ("25MiB", 25 << 20), ("2GiB", 2 << 30), ("5B", 5),
-  ]) func aNumberOfBytesHasBinaryUnits(_ text: String, _ bytes: Int64) {
+  ]) func aNumberOfBytesIsReadWithBinaryUnits(_ text: String, _ bytes: Int64) {
     #expect(ByteCountArgument(argument: text)?.bytes == bytes)
   }
 
   @Test(arguments: ["", "MiB", "-1", "1.5MiB", "1 MiB", "1MB", "1mib", "9999999999", "1KiBKiB", "１MiB"])
-  func anyOtherTextIsNotANumberOfBytes(_ text: String) { #expect(ByteCountArgument(argument: text) == nil) }
+  func anInvalidNumberOfBytesIsRefused(_ text: String) { #expect(ByteCountArgument(argument: text) == nil) }
 
-  @Test func aNumberIsWrittenInItsLargestUnit() {
+  @Test func aNumberOfBytesIsWrittenInItsLargestUnit() {
     #expect(ByteCountArgument.text(25 << 20) == "25MiB" && ByteCountArgument.text(1537 << 10) == "1537KiB")
     #expect(ByteCountArgument.text(0) == "0B" && ByteCountArgument.text(1001) == "1001B")
     #expect(ByteCountArgument.rounded(0) == "0 B" && ByteCountArgument.rounded(1023) == "1023 B")

@@ -9,7 +9,7 @@ import Testing
 /// Tests which files a backup in a folder counts as older backups.
 @Suite struct BackupPlaceTests {
   /// Within one second, the name of a backup that was removed is free again.
-  @Test func theNewBackupIsNotAnOlderOneOfTheSameName() throws {
+  @Test func theBackupJustWrittenIsNotListedAsAnOlderBackup() throws {
     let folder = FileManager.default.temporaryDirectory.path + "/" + UUID().uuidString
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(atPath: folder) }

@@ -62,7 +62,7 @@ import Testing
   }
 
   @Test(arguments: ["help", "help import", "help meter list", "help help", "--help", "meter --help", "meter"])
-  func helpIsShownForExistingCommands(_ line: String) async throws {
+  func helpIsPrintedForEveryFormOfAHelpRequest(_ line: String) async throws {
     let outcome = try await Program().run(arguments: line.split(separator: " ").map(String.init))
     #expect(
       outcome.status == 0 && outcome.errors == "" && outcome.output.contains("USAGE: glucoport"), "\(outcome)"
@@ -87,7 +87,7 @@ import Testing
     #expect(outcome.status == 0 && outcome.output.contains("known 3"), "\(outcome)")
   }
 
-  @Test func onlyASimilarWordIsSuggested() {
+  @Test func onlyASimilarCommandIsSuggestedForAMistypedOne() {
     #expect(NearestWord.of("stauts", among: ["list", "status"]) == "status")
     #expect(NearestWord.of("con", among: ["config", "conflict"]) == "config")
     #expect(NearestWord.of("upolad", among: ["upload"]) == "upload")
@@ -121,7 +121,7 @@ import Testing
 
   /// The parser checks its declarations only in debug builds. A check uses the release configuration, see
   /// `Tests/compiler.sh`.
-  @Test func noDeclarationContradictsItself() async throws {
+  @Test func noCommandDeclaresContradictoryOptionsOrArguments() async throws {
     let help = try await Program().run("--experimental-dump-help")
     let commands = try JSONDecoder().decode(Help.self, from: Data(help.output.utf8)).command.all
     #expect(commands.count > 50)
@@ -155,7 +155,7 @@ import Testing
     }
   }
 
-  @Test func everyCommandHasTheHelpOfTheWholeTree() {
+  @Test func aCommandParsedDirectlyPrintsTheHelpOfTheFullCommandTree() {
     let leaves = Self.leaves(Glucoport.self)
     #expect(leaves.count > 50 && leaves.contains(["serve", "token", "add"]))
     for words in leaves {
@@ -177,13 +177,13 @@ import Testing
     "--version",
     "status --generate-completion-script bash", "show --experimental-dump-help", "",
   ])
-  func aCommandIsParsedAsByTheWholeTree(_ line: String) {
+  func aCommandParsedDirectlyHasTheResultOfTheFullCommandTree(_ line: String) {
     let words = line.split(separator: " ").map(String.init)
     let alone = Self.outcome { try CommandArguments(words: words).parse() }
     #expect(alone == Self.outcome { try Glucoport.parseAsRoot(words) }, "\(alone)")
   }
 
-  @Test func theWordsOfACommandAreItsArguments() throws {
+  @Test func theWordsAfterACommandAreParsedAsItsArguments() throws {
     let command = try CommandArguments(words: ["status", "--json", "--store", "a.db"]).parse()
     let status = try #require(command as? StatusCommand)
     #expect(status.json && !status.check)
@@ -201,7 +201,7 @@ import Testing
 
     """
 
-  @Test func filesAreImportedByTheirOwnNames() async throws {
+  @Test func filesWhoseNamesAreNotUTF8AreImportedUnderTheirOwnNames() async throws {
     let program = try Program()
     let outcome = try await program.shell(Self.setup + #"glucoport import "$a" "$b" --json"#)
     let sources = try outcome.objects().compactMap { $0["source"] as? String }
@@ -212,7 +212,7 @@ import Testing
     #expect(log.output.contains(#""source":"M\\xE4r.csv""#), "\(log.output)")
   }
 
-  @Test func aMissingFileIsNamedInTheMessage() async throws {
+  @Test func aMissingFileWhoseNameIsNotUTF8IsNamedInTheMessage() async throws {
     let outcome = try await Program().shell(#"glucoport import "$(printf 'M\344r.csv')""#)
     #expect(outcome.status == 66 && outcome.errors.contains("M\\xE4r.csv: cannot open: "), "\(outcome)")
   }
@@ -260,14 +260,14 @@ import Testing
     #"record add note "$(printf 'caf\351')""#, #"import "$a" --device "$(printf 'caf\351')""#,
     #"remote set https://example.org --token-file "$(printf 'caf\351')""#,
   ])
-  func textThatIsNotUTF8IsRefused(_ line: String) async throws {
+  func argumentsOtherThanFileNamesMustBeUTF8(_ line: String) async throws {
     let program = try Program()
     let outcome = try await program.shell(Self.setup + "glucoport \(line)")
     #expect(outcome.status == 64 && outcome.errors.contains("'caf\\xE9' is not valid UTF-8"), "\(outcome)")
     #expect(!FileManager.default.fileExists(atPath: program.store))
   }
 
-  @Test func allUnicodeCharactersAreAccepted() async throws {
+  @Test func aNoteMayContainAnyUnicodeCharacter() async throws {
     let program = try Program()
     let added = try await program.run("record", "add", "note", "a 😀 \u{10FE00} \u{F8FF}")
     #expect(added.status == 0, "\(added)")

@@ -62,7 +62,7 @@ import Testing
     ("LO mmol", "smbg LO"), ("HI mg/dL 4U", "smbg HI; insulin {\"units\":4}"),
     ("6.1 --note fasting", "smbg 6.1 mmol/L; text fasting"),
   ])
-  func aLineHasThisMeaning(_ line: String, _ expected: String) throws {
+  func aTypedLineIsReadAsTheDocumentedEntry(_ line: String, _ expected: String) throws {
     #expect(try meaning(line, nil) == expected)
   }
 
@@ -71,7 +71,8 @@ import Testing
     ("110", .milligramsPerDecilitre, "smbg 110 mg/dL"),
     ("110mg/dL", .millimolesPerLitre, "smbg 110 mg/dL"),
   ])
-  func aNumberHasTheUnitOfTheSetting(_ line: String, _ unit: GlucoseUnit, _ expected: String) throws {
+  func aTypedNumberIsReadInTheUnitOfTheSetting(_ line: String, _ unit: GlucoseUnit, _ expected: String) throws
+  {
     #expect(try meaning(line, unit) == expected)
   }
 
@@ -118,7 +119,7 @@ import Testing
     ("6.1 before-meal", "write --mark before-meal"),
     ("\"soup", "quotation mark"), ("--frce 45g", "frce"), ("4.5U rapid long", "subtype is set twice"),
   ])
-  func unknownAndAmbiguousWordsAreRefused(_ line: String, _ part: String) throws {
+  func aTypedLineWithAnUnknownOrAmbiguousWordIsRefused(_ line: String, _ part: String) throws {
     let refusal = try refusal(line, nil)
     #expect(refusal.contains(part), "\(refusal)")
   }
@@ -132,7 +133,7 @@ import Testing
 
   /// A number without its decimal point is not interpreted in the other unit.
   @Test(arguments: [("61", GlucoseUnit.millimolesPerLitre), ("6.1", .milligramsPerDecilitre)])
-  func aNumberThatDoesNotFitTheSettingIsRefused(_ line: String, _ unit: GlucoseUnit) throws {
+  func aTypedNumberImplausibleInTheUnitOfTheSettingIsRefused(_ line: String, _ unit: GlucoseUnit) throws {
     #expect(try refusal(line, unit).contains("is no glucose in \(unit.name), the unit of this logbook"))
   }
 

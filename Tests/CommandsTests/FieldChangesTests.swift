@@ -59,13 +59,15 @@ import Testing
       #"'it's' is not a unit of food, which has g, servings or kcal; for a text write --note 'it'\''s'"#
     ),
   ])
-  func anUnknownUnitIsShownWithItsPosition(_ kind: RecordKind, _ words: [String], _ message: String) {
+  func anUnknownUnitOfAnAmountIsRefusedWithAnExplanation(
+    _ kind: RecordKind, _ words: [String], _ message: String
+  ) {
     var changes = FieldChanges(kind)
     let failure = #expect(throws: Failure.self) { try changes.set(words: words) }
     #expect(failure?.message == message && failure?.category == .usage)
   }
 
-  @Test func eachFieldIsSetByNameAndRemovedByAnEmptyValue() throws {
+  @Test func aFieldIsSetByItsNameAndRemovedByAnEmptyValue() throws {
     var changes = FieldChanges(.note)
     try changes.set("tags=b,a,b")
     try changes.set("text=1=2")
@@ -75,7 +77,7 @@ import Testing
   }
 
   @Test(arguments: ["units", "steps=4", "=4", "units=x", "subtype=fast", "units=5", "excluded=true"])
-  func anInvalidAssignmentIsRefused(_ assignment: String) throws {
+  func anInvalidFieldAssignmentIsRefused(_ assignment: String) throws {
     var changes = FieldChanges(.insulin)
     try changes.set(words: ["4"])
     #expect(throws: Failure.self) { try changes.set(assignment) }

@@ -54,7 +54,7 @@ import Testing
     #expect(try stored() == 3)
   }
 
-  @Test func allMeterCommandsWorkForANewModel() async throws {
+  @Test func allMeterCommandsWorkForANewModelWithAGivenDriverAndUSBID() async throws {
     let meter = SimulatedContour(try memory(serial: "1234567"), variant: .nextLink)
     try plug(meter, 0x1A79, 0x7FFF)
     let chosen = "--driver contour --usb 1a79:7fff"
@@ -74,13 +74,13 @@ import Testing
     #expect(try read.objects().first?["known"] as? Int == 3, "\(read.errors)")
   }
 
-  @Test func idsThatTheDriverKnowsKeepTheirProperties() async throws {
+  @Test func aGivenUSBIDThatTheDriverKnowsKeepsItsModelName() async throws {
     try bus.plug(SimulatedDevice(SimulatedContour(memory(serial: "1234567"), variant: .nextLink)))
     let outcome = try await run("meter info --driver contour --usb 1A79:6200@1-1")
     #expect(outcome.status == 0 && outcome.output.contains("Contour Next Link at 1-1"), "\(outcome)")
   }
 
-  @Test func thePortSelectsOneOfTwoEqualDevices() async throws {
+  @Test func theGivenUSBPortSelectsOneOfTwoEqualDevices() async throws {
     try plugCable(serial: "SIM111111")
     try plugCable(serial: "SIM222222")
     let chosen = "meter info --driver onetouch-ultraeasy --usb 0403:6015"
@@ -110,17 +110,17 @@ import Testing
     "--driver contour --usb 0403:6015@ttyUSB0", "--driver contour --usb 0403:6015@1-1@1-2",
     "--driver contour --usb 0403:6015:1", "--driver contour --usb :6015", "--driver contour --usb 04g3:6015",
   ])
-  func otherFormsOfTheOptionAreWrongUsage(_ options: String) async throws {
+  func anInvalidUSBOptionIsAUsageError(_ options: String) async throws {
     #expect(try await run("meter info \(options)").status == 64)
   }
 
-  @Test func anImportOfFilesAcceptsNoDevice() async throws {
+  @Test func anImportOfFilesRefusesTheUSBOption() async throws {
     try program.write(GeneratedExport.csv(rows: 1), to: "a.csv")
     let outcome = try await run("import --driver contour --usb 0403:6015 \(program.path("a.csv"))")
     #expect(outcome.status == 64 && outcome.errors.contains("--usb"), "\(outcome)")
   }
 
-  @Test func aDriverForAnotherLinkNamesTheLinkThatItReads() async throws {
+  @Test func aDriverForAnotherTypeOfDeviceNamesTheTypeThatItReads() async throws {
     try plugCable()
     for (driver, links) in [("freestyle-libre", "HID devices"), ("onetouch-verio", "disks")] {
       let outcome = try await run("meter info --driver \(driver) --usb 0403:6015")
@@ -142,7 +142,7 @@ import Testing
     #expect(!FileManager.default.fileExists(atPath: program.store))
   }
 
-  @Test func withoutPermissionTheRuleForTheseIDsIsNamed() async throws {
+  @Test func withoutPermissionTheMessageNamesTheUdevRuleForTheDevice() async throws {
     try plug(SimulatedContour(memory(serial: "1"), variant: .nextLink), 0x1234, 1)
     try FileManager.default.setAttributes(
       [.posixPermissions: 0], ofItemAtPath: bus.root + "/dev/bus/usb/001/002")

@@ -11,7 +11,7 @@ import Testing
 
 /// Tests `glucoport formats NAME` and the manual pages about formats.
 @Suite(.timeLimit(.minutes(5))) struct FormatPagesTests {
-  @Test func aFormatIsDescribedInSections() async throws {
+  @Test func theFormatsCommandDescribesAFormatInSections() async throws {
     let program = try Program()
     let outcome = try await program.run("formats", "xdrip")
     #expect(outcome.status == 0 && outcome.errors == "")
@@ -24,7 +24,8 @@ import Testing
     #expect(lines.contains("  blood tests (BloodTest)"))
   }
 
-  @Test(arguments: ["none", "Clarity", ""]) func anUnknownFormatIsWrongUsage(_ name: String) async throws {
+  @Test(arguments: ["none", "Clarity", ""]) func anUnknownFormatNameIsAUsageError(_ name: String) async throws
+  {
     let outcome = try await Program().run("formats", name)
     #expect(outcome.status == 64 && outcome.output == "")
     let advice = name == "Clarity" ? "did you mean clarity? " : ""
@@ -32,7 +33,8 @@ import Testing
       outcome.errors.contains("Unknown format '\(name)'; \(advice)'glucoport formats' lists the formats."))
   }
 
-  @Test(arguments: FormatRegister.all.map(\.id)) func theLinesFitIntoATerminal(_ id: String) throws {
+  @Test(arguments: FormatRegister.all.map(\.id))
+  func theDescriptionOfAFormatIsWrappedBelow80ColumnsWithoutLosingWords(_ id: String) throws {
     let format = try #require(FormatRegister.all.first { $0.id == id })
     let lines = FormatText.lines(format)
     #expect(lines.allSatisfy { $0.count < 80 })
@@ -53,7 +55,7 @@ import Testing
   }
 
   /// `GLUCOPORT_REWRITE_GOLDEN=1` rewrites the list. Review and commit the change.
-  @Test func thePageListsEveryFormatWithItsLanguages() throws {
+  @Test func theManualPageListsEveryFormatWithItsLanguages() throws {
     let page = try ManualPage("glucoport-formats.1")
     let section = page.section("Ss Formats")
     let list = [".Bl -tag -width Ds"] + Self.lines + [".El"]
@@ -78,7 +80,7 @@ import Testing
     }
   }
 
-  @Test func eachPairOfSourcesNamesExistingFormatsAndItsResult() throws {
+  @Test func eachPairOfSourcesInTheManualNamesExistingFormatsAndTheResult() throws {
     let known = Set(FormatRegister.all.map(\.id) + DriverRegister.all.map { $0.id })
     let pairs = try pairs()
     #expect(pairs.count > 10)
@@ -90,7 +92,7 @@ import Testing
     }
   }
 
-  @Test func everyFormatIsInAPairOfSources() throws {
+  @Test func everyFormatIsInAPairOfSourcesInTheManual() throws {
     let named = Set(try pairs().flatMap(\.names))
     #expect(Set(FormatRegister.all.map(\.id)).subtracting(named) == [])
   }

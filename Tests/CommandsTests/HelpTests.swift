@@ -20,7 +20,7 @@ import Testing
     }
   }
 
-  @Test func theHelpGroupsTheCommands() {
+  @Test func theProgramHelpListsTheCommandsInGroups() {
     let names = Glucoport.configuration.groupedSubcommands.map(\.name)
     #expect(names == ["Import", "Look", "Sync", "Manage"])
     #expect(Glucoport.configuration.ungroupedSubcommands.isEmpty)

@@ -35,7 +35,7 @@ import Testing
     return try #require(outcome.output.split(separator: "\n").last.map(String.init), "\(outcome)")
   }
 
-  @Test func everyFailedImmediateCommandSaysThatNothingChanged() async throws {
+  @Test func everyFailedServerCommandStatesThatNothingChanged() async throws {
     let immediate = ClassifiedCommands.all.filter { $0.type.actionClass == .immediate }.map(\.words)
     #expect(Set(immediate) == Set(Self.arguments.keys).union(["upload", "fetch"]))
     let program = try Program()
@@ -58,7 +58,7 @@ import Testing
     #expect(upload.status == 69 && !upload.errors.contains("nothing was changed"), "\(upload)")
   }
 
-  @Test func aFailureAfterAChangeDoesNotClaimThatNothingChanged() async throws {
+  @Test func aServerCommandThatFailsAfterAChangeDoesNotStateThatNothingChanged() async throws {
     let outcome = try await Program().shell(
       ServerScript.clients + """
         serve; connect a; login b write second; upload a --quiet >/dev/null; row a 07:10 123

@@ -16,7 +16,7 @@ import Testing
 
 /// Compares the manual pages with the program: both name the same options, columns and statuses.
 @Suite struct ManualTests {
-  @Test func everyCommandHasItsPage() throws {
+  @Test func everyCommandHasAManualPage() throws {
     for command in try ProgramHelp.commands() {
       let page = try ManualPage("glucoport-\(command.commandName).1")
       for leaf in command.leaves {
@@ -27,7 +27,7 @@ import Testing
     }
   }
 
-  @Test func everyPageDescribesACommandOrAFileFormat() throws {
+  @Test func everyManualPageDescribesACommandOrAFileFormat() throws {
     let commands = try ProgramHelp.commands().map { "glucoport-\($0.commandName).1" }
     #expect(
       try Set(ManualPage.names())
@@ -41,7 +41,7 @@ import Testing
   }
 
   @Test(arguments: RecordKindDescription.all)
-  func thePageOfExportsNamesTheFieldsOfEachKindOfRecord(_ description: RecordKindDescription) throws {
+  func theManualPageOfExportsNamesTheFieldsOfEachRecordKind(_ description: RecordKindDescription) throws {
     let lines = try ManualPage("glucoport-json.5").section("Ss Fields of records")
     let start = try #require(lines.firstIndex(of: ".It Cm \(description.kind.rawValue)"))
     let item = lines[(start + 1)...].prefix { !$0.hasPrefix(".It ") && $0 != ".El" }
@@ -52,14 +52,14 @@ import Testing
     }
   }
 
-  @Test func eachPageDescribesExactlyTheOptionsOfItsCommand() throws {
+  @Test func eachManualPageDescribesExactlyTheOptionsOfItsCommand() throws {
     for command in try ProgramHelp.commands() {
       let page = try ManualPage("glucoport-\(command.commandName).1")
       #expect(Set(page.items("Fl")) == command.flags, "\(page.name)")
     }
   }
 
-  @Test func eachSynopsisNamesEveryOptionAndArgumentLikeTheHelp() throws {
+  @Test func eachManualSynopsisNamesEveryOptionAndArgumentLikeTheHelp() throws {
     for command in try ProgramHelp.commands() {
       let page = try ManualPage("glucoport-\(command.commandName).1")
       for leaf in command.leaves {
@@ -71,7 +71,7 @@ import Testing
     }
   }
 
-  @Test func everyFlagOnAPageExistsInTheProgram() throws {
+  @Test func everyFlagInTheManualExistsInTheProgram() throws {
     let known = try ProgramHelp.commands().reduce(into: Set<String>()) { $0.formUnion($1.flags) }
     for name in try ManualPage.names() {
       #expect(try Set(ManualPage(name).arguments(of: "Fl")).subtracting(known) == [], "\(name)")
@@ -79,13 +79,13 @@ import Testing
   }
 
   @Test(arguments: [ActionClass.deferrable, .immediate, .local])
-  func theCommandsOfEachClassAreTheSameOnThePage(_ actionClass: ActionClass) throws {
+  func theManualListsTheCommandsOfEachNetworkClass(_ actionClass: ActionClass) throws {
     let described = try ManualPage("glucoport.1").literals(under: "Ss Network", item: actionClass.rawValue)
     let classified = ClassifiedCommands.all.filter { $0.type.actionClass == actionClass }.map(\.words)
     #expect(described == classified)
   }
 
-  @Test func theExitStatusesOnThePageAreThoseOfTheProgram() throws {
+  @Test func theManualListsTheExitStatusesOfTheProgram() throws {
     let page = try ManualPage("glucoport.1")
     let described = page.section("Sh EXIT STATUS").compactMap { line in
       line.hasPrefix(".It ") ? Int32(line.dropFirst(4)) : nil
@@ -93,39 +93,39 @@ import Testing
     #expect(described == (0...255).filter { ExitStatus(rawValue: $0) != nil })
   }
 
-  @Test func thePageListsExitStatusesByPrecedence() throws {
+  @Test func theManualListsExitStatusesByPrecedence() throws {
     let section = try ManualPage("glucoport.1").section("Sh EXIT STATUS")
     let sentence = try #require(section.first { $0.hasPrefix("If several apply") })
     let described = sentence.matches(of: /\d+/).compactMap { Int32($0.output) }
     #expect(described == ExitStatus.precedence.map(\.rawValue))
   }
 
-  @Test func theWordsOfACheckAreDescribedInOrder() throws {
+  @Test func theManualDescribesTheFindingsOfStatusChecksInOrder() throws {
     let described = try ManualPage("glucoport-status.1").items("Cm")
     #expect(described == StatusFinding.Word.allCases.map(\.rawValue))
   }
 
-  @Test func theAreasAndStatesOfACheckupAreDescribedInOrder() throws {
+  @Test func theManualDescribesTheAreasAndStatesOfDoctorInOrder() throws {
     let described = try ManualPage("glucoport-doctor.1").items("Cm")
     #expect(described == Finding.State.allCases.map(\.rawValue) + Finding.Area.allCases.map(\.rawValue))
   }
 
-  @Test func thePageOfTheStoreNamesTheOldestSupportedSQLite() throws {
+  @Test func theManualNamesTheOldestSupportedSQLite() throws {
     let oldest = SQLiteVersion.oldest.description.split(separator: ".").prefix(2).joined(separator: ".")
     let lines = try ManualPage("glucoport-store.5").section("Sh DESCRIPTION")
     #expect(lines.contains { $0.hasPrefix("It needs version \(oldest) or newer of the SQLite library") })
   }
 
-  @Test func theColumnsOfItemsAreDescribedInOrder() throws {
+  @Test func theManualDescribesTheColumnsOfExportedItemsInOrder() throws {
     #expect(try ManualPage("glucoport-json.5").variables(under: "Ss Items") == GlucoportColumns.names)
   }
 
-  @Test func theColumnsOfStatisticsAreDescribedInOrder() throws {
+  @Test func theManualDescribesTheColumnsOfStatisticsInOrder() throws {
     #expect(try ManualPage("glucoport-json.5").variables(under: "Ss stats --format csv") == StatsTable.names)
   }
 
   @Test(arguments: ["readings", "records"])
-  func theColumnsOfAViewAreDescribedInOrder(_ view: String) throws {
+  func theManualDescribesTheColumnsOfEachDatabaseViewInOrder(_ view: String) throws {
     try ScratchFolder.with { folder in
       let path = folder.appending(path: "logbook.db").path
       _ = try Store.openOrCreate(path: path, role: .importer, zone: LogbookZone(name: "UTC"))
@@ -136,13 +136,13 @@ import Testing
     }
   }
 
-  @Test func theMarksOfReadingsAreDescribedInOrder() throws {
+  @Test func theManualDescribesTheMarksOfReadingsInOrder() throws {
     let section = try ManualPage("glucoport-store.5").section("Ss Marks")
     let described = section.filter { $0.hasPrefix(".It Cm ") }.map { String($0.dropFirst(7)) }
     #expect(described == ReadingMarks.named.map(\.name))
   }
 
-  @Test func everyJSONMemberIsDescribed() throws {
+  @Test func everyJSONMemberIsDescribedInTheManual() throws {
     try ScratchFolder.with { folder in
       let arguments = ["--store", folder.appending(path: "logbook.db").path]
       let samples = try [
@@ -185,7 +185,7 @@ import Testing
     #expect(rows.sorted() == known.sorted())
   }
 
-  @Test func everyReferenceNamesAnExistingPage() throws {
+  @Test func everyCrossReferenceInTheManualNamesAnExistingPage() throws {
     let pages = try ManualPage.names()
     for name in pages {
       for line in try ManualPage(name).lines where line.hasPrefix(".Xr glucoport") {
@@ -195,7 +195,7 @@ import Testing
     }
   }
 
-  @Test func mandocReportsNothing() throws {
+  @Test func mandocFindsNoErrorInTheManualPages() throws {
     let pages = try ManualPage.names().map { ManualPage.folder.appending(path: $0).path }
     let lint = ["mandoc", "-T", "lint", "-W", "warning"]
     let answer = try Answer(of: URL(filePath: "/usr/bin/env"), lint + pages)

@@ -65,7 +65,7 @@ import Testing
     "meter wait": "it asks bluetoothd by the system bus",
   ]
 
-  @Test func everyCommandThatNeedsNoServerIsTestedOrExcepted() {
+  @Test func everyCommandThatNeedsNoServerIsInTheTestWithoutSocketsOrExempt() {
     let commands = ClassifiedCommands.all.filter { $0.type.actionClass != .immediate }.map(\.words)
     let watched = Set(Self.scripts.map(\.words))
     #expect(watched.isDisjoint(with: Self.exceptions.keys))
@@ -102,7 +102,7 @@ import Testing
     """
 
   /// The C library asks a daemon of this computer who a user is. This is not an access to the network.
-  @Test func commandsThatNeedNoServerOpenNoSocket() async throws {
+  @Test func commandsThatNeedNoServerDoNotOpenASocket() async throws {
     let program = try Program()
     try program.write(Data(contentsOf: Self.session), to: "session")
     let outcome = try await program.shell(

@@ -36,7 +36,7 @@ import Testing
     }
   }
 
-  @Test func everyCallOfTheProgramIsAccepted() throws {
+  @Test func everyCommandInTheOperationManualIsAcceptedByTheProgram() throws {
     let calls = try lines().flatMap(Self.calls)
     #expect(calls.count > 15)
     for words in calls {
@@ -44,7 +44,7 @@ import Testing
     }
   }
 
-  @Test func everyCallOnThePageOfPostgreSQLIsAccepted() throws {
+  @Test func everyCommandInThePostgreSQLManualIsAcceptedByTheProgram() throws {
     // In other lines the word is the name of a database.
     let calls = try lines(of: ManualPage("glucoport-postgresql.7"))
       .filter { $0.hasPrefix("$ glucoport ") || $0.hasPrefix("ExecStart=/") }.flatMap(Self.calls)
@@ -74,7 +74,7 @@ import Testing
   }
 
   /// A block has either commands, of which each is on one line, or a file with its path.
-  @Test func everyBlockOnThePageOfPostgreSQLIsShellOrAFileAndIsRun() async throws {
+  @Test func everyExampleInThePostgreSQLManualIsRunByTheTests() async throws {
     let script = try String(
       contentsOf: ManualPage.folder.deletingLastPathComponent().appending(path: "Tests/postgres.sh"),
       encoding: .utf8)
@@ -101,11 +101,11 @@ import Testing
     ("0 8 * * * glucoport status; glucoport upload --quiet", [["status"], ["upload", "--quiet"]]),
     ("$ sudo apt purge glucoport", []), ("$ restic backup ~/.local/state/glucoport/backup", []),
   ])
-  func onlyCallsOfTheProgramAreFound(_ line: String, _ calls: [[String]]) {
+  func onlyCommandsOfTheProgramAreFoundInManualLines(_ line: String, _ calls: [[String]]) {
     #expect(Self.calls(in: line) == calls)
   }
 
-  @Test func everyUnitOnThePageIsInThePackages() throws {
+  @Test func everySystemdUnitNamedInTheManualIsInThePackages() throws {
     let names = Set((PackagedUserUnits.files + PackagedSystemUnits.files).map(\.name))
     let text = try page().lines.joined(separator: "\n")
     let named = Set(
@@ -114,7 +114,7 @@ import Testing
     #expect(Set(named.map { $0.replacing("$kernel", with: "") }).subtracting(names) == [])
   }
 
-  @Test func theCopyOfAStoreIsCompleteAndPrivate() async throws {
+  @Test func aBackupMadeAsInTheManualIsCompleteAndPrivate() async throws {
     let program = try Program()
     let block = try lines().filter {
       $0.contains("mkdir -p ~/.local/state") || $0.contains("glucoport backup ~")

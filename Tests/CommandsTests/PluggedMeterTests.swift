@@ -39,7 +39,7 @@ import USBTransport
     #expect(try chosen(devices) == "own Own One at 1-1.4")
   }
 
-  @Test func withoutAMeterNoneIsFound() {
+  @Test func amongOtherUSBDevicesNoMeterIsFound() {
     for devices in [[], [device(0x046D, 1)]] {
       #expect(failure(devices)?.category == .unavailable)
       #expect(failure(devices)?.message.hasPrefix("no meter is plugged in;") == true)
@@ -57,7 +57,7 @@ import USBTransport
     #expect(failure(devices, driver: "own")?.category == .unavailable)
   }
 
-  @Test func ofSeveralMetersAPersonMustChoose() throws {
+  @Test func withSeveralMetersPluggedInOneMustBeChosen() throws {
     let devices = [device(0x1209, 1, port: "1-1"), device(0x1209, 3, port: "1-2")]
     #expect(failure(devices)?.category == .usage)
     #expect(
@@ -70,7 +70,7 @@ import USBTransport
     #expect(try chosen([device(0x10C4, 0xEA60), device(0x1209, 1)]) == "own Own One at 1-1")
   }
 
-  @Test func thePermissionIsThatOfTheDeviceFileOfTheLink() throws {
+  @Test func theReportedPermissionIsThatOfTheDeviceFileUsedByTheDriver() throws {
     var cable = device(0x10C4, 0xEA60)
     cable.terminal = "/dev/ttyUSB0"
     (cable.mayOpenNode, cable.mayOpenTerminal) = (true, false)
@@ -82,7 +82,7 @@ import USBTransport
     #expect(other.node == "/dev/bus/usb/001/002" && other.mayOpen)
   }
 
-  @Test func theListShowsThePermission() throws {
+  @Test func theMeterListShowsWhetherTheUserMayOpenTheDevice() throws {
     var own = device(0x1209, 1)
     let line = try #require(PluggedMeter.among([own], drivers: Self.drivers, shared: true).first)
     #expect(
@@ -93,7 +93,7 @@ import USBTransport
     #expect(MeterListing.line(open).hasSuffix("driver own, permission to open it"))
   }
 
-  @Test func theStatusOfASignalIsTheSameAsInAShell() {
+  @Test func aSignalNumberIsMappedToTheExitStatusThatAShellGives() {
     #expect(ExitStatus(signal: 2) == .interrupted && ExitStatus(signal: 2).rawValue == 130)
     #expect(ExitStatus(signal: 15) == .terminated && ExitStatus(signal: 15).rawValue == 143)
   }
@@ -107,7 +107,7 @@ import USBTransport
     UdevRules.lines(drivers, group: "plugdev", shared: shared).filter { $0.hasPrefix("SUBSYSTEM") }
   }
 
-  @Test func aRuleMatchesOnlyTheIdsOfTheMeter() {
+  @Test func aUdevRuleMatchesOnlyTheUSBIDsOfTheMeter() {
     #expect(
       rules()[0]
         == #"SUBSYSTEM=="usb", ENV{DEVTYPE}=="usb_device", ATTR{idVendor}=="1209", ATTR{idProduct}=="0001", MODE="0660", GROUP="plugdev", TAG+="uaccess", TAG+="systemd", ENV{SYSTEMD_USER_WANTS}+="glucoport-meter.service""#
@@ -130,19 +130,19 @@ import USBTransport
     }
   }
 
-  @Test func aDiskIsAlsoHiddenFromDesktops() {
+  @Test func theUdevRuleOfAMeterThatIsADiskHidesItFromDesktops() {
     #expect(
       rules()[2]
         == #"SUBSYSTEM=="block", ATTRS{idVendor}=="1209", ATTRS{idProduct}=="0002", ENV{UDISKS_IGNORE}="1""#)
   }
 
-  @Test func theRuleOfASerialCableSetsTheTerminalFile() {
+  @Test func theUdevRuleOfASerialCableSetsThePermissionOfItsTerminal() {
     #expect(
       rules()[4].hasPrefix(
         #"SUBSYSTEM=="tty", ATTRS{idVendor}=="1209", ATTRS{idProduct}=="0003", MODE="0660""#))
   }
 
-  @Test func serialLinesAreNotProbedForModems() throws {
+  @Test func udevRulesKeepModemManagerFromProbingSerialCables() throws {
     #expect(
       rules()[3]
         == #"SUBSYSTEM=="usb", ENV{DEVTYPE}=="usb_device", ATTR{idVendor}=="1209", ATTR{idProduct}=="0003", ENV{ID_MM_DEVICE_IGNORE}="1""#
@@ -160,14 +160,14 @@ import USBTransport
     }
   }
 
-  @Test func sharedIdsAreLeftOutUnlessRequested() {
+  @Test func udevRulesForSharedUSBIDsAreLeftOutUnlessRequested() {
     #expect(rules().count == 5)
     #expect(rules(shared: true).count == 7)
     #expect(!rules().contains { $0.contains("10c4") })
     #expect(rules(shared: true).contains { $0.contains("10c4") })
   }
 
-  @Test func anUnknownDeviceHasRulesWhenRequested() throws {
+  @Test func udevRulesForAnUnknownDeviceAreWrittenOnRequest() throws {
     let other = try #require(USBArgument(argument: "0403:6015"))
     let lines = UdevRules.lines(drivers, group: "plugdev", shared: false, others: [other, other])
     let rules = lines.filter { $0.contains("6015") && $0.hasPrefix("SUBSYSTEM") }
@@ -178,7 +178,7 @@ import USBTransport
       ])
   }
 
-  @Test func oneGuardAppliesToAllRules() {
+  @Test func allUdevRulesAreSkippedWhenADeviceIsRemoved() {
     let lines = UdevRules.lines(DriverRegister.all, group: "plugdev", shared: true)
     #expect(lines.filter { $0.contains("ACTION") } == [#"ACTION=="remove", GOTO="glucoport_end""#])
     let first = lines.firstIndex { $0.contains("ACTION") } ?? .max
@@ -215,24 +215,24 @@ import USBTransport
 
   /// systemd gives access to the person at the seat in its file 73-seat-late.rules. The files of ModemManager
   /// start at number 77.
-  @Test func theFileSortsBeforeThoseThatReadItsTags() throws {
+  @Test func theUdevRulesFileSortsBeforeTheSystemRulesThatReadItsTags() throws {
     let command = USBBus.permissionCommand(isShared: false)
     let file = try #require(command.split(separator: " ").first { $0.hasSuffix(".rules") })
     #expect(file == "/etc/udev/rules.d/70-glucoport.rules")
     #expect(try #require(file.split(separator: "/").last) < "73-seat-late.rules")
   }
 
-  @Test func noRuleMakesAMeterReadableToAllUsers() {
-    for line in UdevRules.lines(drivers, group: "meters", shared: true) where line.contains("MODE") {
-      #expect(line.contains(#"MODE="0660", GROUP="meters", TAG+="uaccess""#))
-    }
+  @Test func noUdevRuleMakesAMeterReadableToAllUsers() {
+    let rules = UdevRules.lines(drivers, group: "meters", shared: true).filter { $0.contains("MODE") }
+    #expect(!rules.isEmpty)
+    #expect(rules.allSatisfy { $0.contains(#"MODE="0660", GROUP="meters", TAG+="uaccess""#) })
   }
 
   @Test(arguments: [
     ("plugdev", true), ("meter-readers", true), ("_g1", true), ("", false), ("a b", false), ("1a", false),
     ("-a", false), ("a\"", false), ("Ä", false),
   ])
-  func aGroupMustBeAName(_ name: String, _ isOne: Bool) {
+  func theGroupForUdevRulesMustBeAValidName(_ name: String, _ isOne: Bool) {
     #expect(UdevRules.isGroup(name) == isOne)
   }
 }

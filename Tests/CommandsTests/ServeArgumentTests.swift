@@ -12,35 +12,35 @@ import Testing
   private static let day: Int64 = 86400
 
   @Test(arguments: [("600", 0o600), ("660", 0o660), ("0660", 0o660), ("000", 0), ("777", 0o777)])
-  func aModeIsThreeOctalDigits(_ text: String, _ mode: UInt32) throws {
+  func aSocketModeIsThreeOctalDigits(_ text: String, _ mode: UInt32) throws {
     #expect(try #require(FileModeArgument(argument: text)).mode == mode)
   }
 
   @Test(arguments: [
     "", "6", "66", "999", "668", "1777", "00660", "-66", "+66", "rw-", "0x6", "6 0", " 66", "u=r", "６６０",
   ])
-  func otherModesAreInvalid(_ text: String) {
+  func anInvalidSocketModeIsRefused(_ text: String) {
     #expect(FileModeArgument(argument: text) == nil)
   }
 
   @Test(arguments: [
     ("0", 0), ("90", 90), ("90s", 90), ("30m", 1800), ("24h", 86_400), ("1000000h", 3_600_000_000),
   ])
-  func aTimeIsANumberWithItsUnit(_ text: String, _ seconds: Int) throws {
+  func aDurationOptionIsANumberWithItsUnit(_ text: String, _ seconds: Int) throws {
     #expect(try #require(DurationArgument(argument: text)).seconds == seconds)
   }
 
   @Test(arguments: [
     "", "s", "-1", "-1h", "1d", "1H", "1.5h", "h1", "1 h", "1000001", "99999999999999999999", "soon", "٣",
   ])
-  func otherTimesAreInvalid(_ text: String) {
+  func anInvalidDurationOptionIsRefused(_ text: String) {
     #expect(DurationArgument(argument: text) == nil)
   }
 
   // MARK: - Pages
 
   @Test(arguments: [1, 2, 7, 14, 15, 30, 90])
-  func aPageShowsExactlyTheRequestedDays(_ days: Int) throws {
+  func aServedPageShowsExactlyTheRequestedDays(_ days: Int) throws {
     let query = try #require(PageQuery(["days": "\(days)"]))
     let last = 20_000 * Self.day
     let range = query.range(last: last)
@@ -49,7 +49,7 @@ import Testing
 
   /// Each link leads to an existing page. Going back and forward again leads to the same page.
   @Test(arguments: [1, 7, 14, 30, 90])
-  func theLinksOfAPageAreValidQueries(_ days: Int) throws {
+  func theLinksOnAServedPageAreValidQueries(_ days: Int) throws {
     let query = try #require(PageQuery(["days": "\(days)", "language": "de"]))
     let last = 20_000 * Self.day
     func parsed(_ target: String) throws -> PageQuery {
@@ -74,7 +74,7 @@ import Testing
     #expect(links.filter(\.isCurrent).count == 1)
   }
 
-  @Test func theFirstPossibleDayHasNoPreviousPage() throws {
+  @Test func aServedPageOfTheFirstPossibleDayHasNoPreviousPage() throws {
     let query = try #require(PageQuery(["days": "1", "last": "1970-01-01"]))
     #expect(query.last == 0)
     let links = query.links(query.range(last: 0), today: Self.day)
@@ -87,7 +87,7 @@ import Testing
     ("days", ""), ("days", "99999999999999999999"), ("language", "EN"), ("language", ""), ("language", "en "),
     ("Last", "2026-02-28"), ("", ""), ("device", "x"),
   ])
-  func otherSpellingsAreInvalidParameters(_ name: String, _ value: String) {
+  func misspeltPageParametersAreRefused(_ name: String, _ value: String) {
     #expect(PageQuery([name: value]) == nil)
   }
 }

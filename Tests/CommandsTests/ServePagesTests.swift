@@ -27,7 +27,7 @@ import Testing
       Self.prelude + "serve \(pages ? "--pages" : "")\n" + text + "\nstop >/dev/null; cat errors told 1>&2")
   }
 
-  @Test func aReadersLinkShowsTheUploadedDay() async throws {
+  @Test func aPageLinkOfAReadOnlyTokenShowsTheUploadedDay() async throws {
     let outcome = try await script(
       """
       connect a; connect r read; row a 07:10 123; of a record add note 'a <walk>' --at 2026-03-01T09:00 --quiet
@@ -39,7 +39,7 @@ import Testing
     #expect(outcome.errors.hasPrefix("glucoport: anyone with this link can read the logbook until 2"))
   }
 
-  @Test func namesAndNotesAreEscapedOnAPage() async throws {
+  @Test func namesAndNotesAreEscapedOnAServedPage() async throws {
     var rows = ReadingRows()
     rows.add(.smbg, "123", at: "2026-03-01T07:10", serial: "\"<script>alert(1)</script>\"\"'&\u{202E}\"")
     let outcome = try await script(
@@ -55,7 +55,7 @@ import Testing
     #expect(outcome.output == "a 0\n200\n1\n0\n0\n0\n", "\(outcome)")
   }
 
-  @Test func aPageEqualsTheReportOfTheSameDays() async throws {
+  @Test func aServedPageEqualsTheReportOfTheSameDays() async throws {
     let outcome = try await script(
       """
       export GLUCOPORT_TIMEZONE=Europe/Madrid; connect a; row a 07:10 123; row a 07:20 61; row a 22:00 250; row a 23:00 400; of a undo --yes --quiet
@@ -70,7 +70,7 @@ import Testing
   /// Six sensor values on the day of the page. Six more values five days before, which a phone passed on as
   /// finger sticks. Only together there are more than ten. Also a dose at the end of the day that two apps
   /// state.
-  @Test func aPageHasTheSameStatisticsAsTheReport() async throws {
+  @Test func aServedPageHasTheSameStatisticsAsTheReport() async throws {
     var (sensor, phone) = (ReadingRows(), ReadingRows())
     for date in ["2026-02-24", "2026-03-01"] {
       for hour in 0..<6 as Range<Int64> {
@@ -99,7 +99,7 @@ import Testing
     #expect(outcome.output == "a 0\n200\nsame\n1\n0\n", "\(outcome)")
   }
 
-  @Test func aLinkShowsOnlyItsOwnLogbook() async throws {
+  @Test func aPageLinkShowsOnlyItsOwnLogbook() async throws {
     let outcome = try await script(
       """
       connect a; connect b write second; row a 07:10 123; row b 07:10 234; upload a --quiet; upload b --quiet
@@ -109,7 +109,7 @@ import Testing
     #expect(outcome.output == "a 0\nb 0\n200\n1\n0\n200\n0\n1\n", "\(outcome)")
   }
 
-  @Test func linksLeadToOtherDays() async throws {
+  @Test func linksOnAServedPageLeadToOtherDays() async throws {
     let outcome = try await script(
       """
       connect a; row a 07:10 123; upload a --quiet; link=$(link a)
@@ -138,7 +138,7 @@ import Testing
         """, "\(outcome)")
   }
 
-  @Test func aPageIsAPDFToo() async throws {
+  @Test func aServedPageCanBeDownloadedAsPDF() async throws {
     let outcome = try await script(
       """
       connect a; row a 07:10 123; upload a --quiet; link=$(link a)
@@ -161,7 +161,7 @@ import Testing
         """, "\(outcome)")
   }
 
-  @Test func aLinkEndsInTimeAndWithItsToken() async throws {
+  @Test func aPageLinkExpiresInTimeAndWithItsToken() async throws {
     let outcome = try await script(
       """
       connect a; connect r read; row a 07:10 123; upload a --quiet
@@ -181,7 +181,7 @@ import Testing
         """, "\(outcome)")
   }
 
-  @Test func withoutTheOptionThereAreNoPages() async throws {
+  @Test func aServerWithoutThePagesOptionServesNoPages() async throws {
     let outcome = try await script(
       """
       connect a; link a; echo $?; page "$url/pages/gp_x"
@@ -194,12 +194,12 @@ import Testing
   @Test(arguments: [
     ["--expires", "0"], ["--expires", "x"], ["--language", "xx"], ["--language", ""],
   ])
-  func wrongOptionsAreWrongUsage(_ arguments: [String]) async throws {
+  func invalidOptionsOfThePageLinkCommandAreUsageErrors(_ arguments: [String]) async throws {
     let outcome = try await Program().run(arguments: ["remote", "page"] + arguments)
     #expect(outcome.status == 64 && outcome.output == "", "\(outcome)")
   }
 
-  @Test func withoutARemoteThereIsNoLink() async throws {
+  @Test func withoutARemoteThePageLinkCommandFails() async throws {
     let program = try Program()
     let made = try await program.run("record", "add", "note", "x", "--quiet")
     #expect(made.status == 0, "\(made.errors)")
@@ -213,13 +213,13 @@ import Testing
   private static let day: Int64 = 86400
   private static let last: Int64 = 20_512 * day
 
-  @Test func withoutParametersAPageHasTwoWeeks() throws {
+  @Test func withoutParametersAServedPageHasTwoWeeks() throws {
     let query = try #require(PageQuery([:]))
     #expect(query == PageQuery() && query.days == 14 && query.last == nil && query.texts.code == "en")
     #expect(query.range(last: Self.last) == Self.last - 13 * Self.day..<Self.last + Self.day)
   }
 
-  @Test func parametersChooseDaysAndLanguage() throws {
+  @Test func pageParametersChooseDaysAndLanguage() throws {
     let query = try #require(
       PageQuery(["last": "2026-02-28", "days": "90", "language": "fr", "format": "pdf"]))
     #expect(query.last == Self.last && query.days == 90 && query.texts.code == "fr" && query.form == .pdf)
@@ -231,11 +231,11 @@ import Testing
     ("days", "0"), ("days", "91"), ("days", "-1"), ("days", "x"), ("language", "xx"), ("else", "1"),
     ("format", "xml"), ("format", ""),
   ])
-  func otherParametersAreInvalid(_ name: String, _ value: String) {
+  func invalidPageParametersAreRefused(_ name: String, _ value: String) {
     #expect(PageQuery([name: value]) == nil)
   }
 
-  @Test func linksLeadToEarlierAndLaterDaysUpToToday() throws {
+  @Test func pageLinksLeadToEarlierAndLaterDaysUpToToday() throws {
     let query = try #require(PageQuery(["days": "7"]))
     let links = query.links(query.range(last: Self.last), today: Self.last + 2 * Self.day)
     #expect(

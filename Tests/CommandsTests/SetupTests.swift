@@ -10,7 +10,7 @@ import Testing
 
 /// Tests the units that `setup` and the packages install. `Tests/packaging.sh` compares the two.
 @Suite struct PackagedTextTests {
-  @Test func eachUnitNamesOnlyThePackagedProgram() {
+  @Test func eachSystemdUnitRunsOnlyThePackagedProgram() {
     for unit in PackagedUserUnits.files + PackagedSystemUnits.files {
       let starts = unit.text.split(separator: "\n").filter { $0.hasPrefix("Exec") }
       let programs = starts.compactMap { $0.split(separator: "=")[1].split(separator: " ").first }
@@ -23,7 +23,7 @@ import Testing
   }
 
   /// A failed upload is tried again, and the daily check reports an upload that always fails.
-  @Test func onlyAFailedImportAndAFailedCheckNotifyThePerson() {
+  @Test func onlyAFailedImportOrStatusCheckNotifiesThePerson() {
     let notifying = PackagedUserUnits.files.filter {
       $0.text.contains("\nOnFailure=glucoport-notify@%n.service\n")
     }
@@ -40,7 +40,7 @@ import Testing
     #expect(check?.text.contains(" status --check --max-age 36h --max-reading-age 7d --quiet\n") == true)
   }
 
-  @Test func theProgramAcceptsEveryCommandOfAUnit() {
+  @Test func theProgramAcceptsEveryCommandInASystemdUnit() {
     for unit in PackagedUserUnits.files + PackagedSystemUnits.files {
       for line in unit.text.split(separator: "\n")
       where line.contains("/usr/bin/glucoport ") && line.hasPrefix("Exec") {
@@ -53,7 +53,7 @@ import Testing
 
 /// Tests the manifest of an installation.
 @Suite struct SetupManifestTests {
-  @Test func aWrittenManifestIsReadUnchanged() {
+  @Test func aWrittenInstallManifestIsReadBackUnchanged() {
     var manifest = SetupManifest()
     manifest.digests = ["/a b": String(repeating: "a", count: 64), "/c": String(repeating: "0", count: 64)]
     manifest.folders = ["/d", "/d/e f"]
@@ -62,11 +62,11 @@ import Testing
   }
 
   @Test(arguments: ["", "x", "aa  /b", "# comment\n", "\(String(repeating: "a", count: 64))  relative"])
-  func anInvalidLineOfAManifestIsIgnored(_ text: String) {
+  func anInvalidLineOfAnInstallManifestIsIgnored(_ text: String) {
     #expect(SetupManifest(text) == SetupManifest())
   }
 
-  @Test func aFileThatIsNoLongerInThePlanIsRemoved() throws {
+  @Test func aFileOfAnEarlierSetupThatIsNoLongerInstalledIsRemoved() throws {
     let program = try Program()
     let work = SetupWork(manifest: program.path("state/manifest"))
     func plan(_ files: [String: String]) -> SetupPlan {
@@ -100,7 +100,7 @@ import Testing
     ".config/systemd/user/glucoport-meter.service",
   ]
 
-  @Test func aPreviewWritesNothing() async throws {
+  @Test func aPreviewOfSetupWritesNothing() async throws {
     let program = try Program()
     let before = try FolderListing(program.folder)
     for arguments in [
@@ -134,7 +134,7 @@ import Testing
     #expect(try FolderListing(program.folder) == before)
   }
 
-  @Test func aForeignFileStopsTheInstallationBeforeItBegins() async throws {
+  @Test func aFileThatSetupDidNotWriteStopsItBeforeAnythingIsWritten() async throws {
     let program = try Program()
     let made = try await program.shell("mkdir -p .config/fish/completions && echo mine >\(Self.user[2])")
     #expect(made.status == 0)
@@ -144,7 +144,7 @@ import Testing
     #expect(try FolderListing(program.folder) == before)
   }
 
-  @Test func aFileThatWasChangedAfterTheInstallationIsKept() async throws {
+  @Test func removingASetupKeepsAFileThatWasChangedSince() async throws {
     let program = try Program()
     _ = try await program.run("setup", "user")
     try program.write("mine", to: Self.user[3])
@@ -155,7 +155,7 @@ import Testing
     #expect(!FileManager.default.fileExists(atPath: program.path(Self.user[4])))
   }
 
-  @Test func aSystemInstallationHasTheProgramAndKeepsTheStore() async throws {
+  @Test func aSystemSetupInstallsTheProgramAndItsRemovalKeepsTheStore() async throws {
     let program = try Program()
     let outcome = try await program.shell(
       """
@@ -170,7 +170,7 @@ import Testing
       outcome.output == "755\n644\nrules\n1\n0\nglucoport\n0\ndata\nremoved\nwritten\n1\n", "\(outcome)")
   }
 
-  @Test func manualPagesAreTakenFromTheArchive() async throws {
+  @Test func setupInstallsTheManualPagesOfTheReleaseArchive() async throws {
     let outcome = try await Program().shell(
       """
       mkdir -p here/bin here/share/man/man1; cp $(command -v glucoport) here/bin/; echo page >here/share/man/man1/glucoport.1.gz
@@ -184,7 +184,7 @@ import Testing
     ["setup", "system", "--prefix", "usr"], ["setup", "remove"], ["setup", "remove", "all"],
     ["setup", "remove", "user", "--prefix", "/usr"],
   ])
-  func anUnclearTargetIsRefused(_ arguments: [String]) async throws {
+  func setupWithAnUnclearTargetIsAUsageError(_ arguments: [String]) async throws {
     #expect(try await Program().run(arguments: arguments).status == 64)
   }
 }

@@ -12,7 +12,7 @@ import Testing
 /// What an answer holds, before anything of it is stored.
 @Suite struct SourceContentsTests {
   /// Of several sources, a message says which one failed, also if it begins with the same word.
-  @Test func aFailureNamesItsSourceAlsoIfThatHasTheNameOfTheHost() async throws {
+  @Test func aFailedFetchNamesItsSourceEvenIfItIsNamedLikeTheHost() async throws {
     var access = SourceAccess(type: "http", intervalSeconds: 60)
     (access.url, access.allowsPlainHTTP) = ("http://localhost:1/sgv.json", true)
     let request = SourceRequest(setting: SourceSetting(name: "localhost", access: access))
@@ -23,7 +23,7 @@ import Testing
 
   /// A source is not set with times that have no known zone, which the first fetch would refuse.
   @Test(arguments: [("2026-05-06 10:00", true), ("2026-05-06T10:00:00+02:00", false)])
-  func aTimeWithoutAnOffsetNeedsTheZoneOfTheLogbook(_ time: String, _ needsZone: Bool) throws {
+  func fetchedTimesWithoutAnOffsetNeedTheTimeZoneOfTheLogbook(_ time: String, _ needsZone: Bool) throws {
     let body = SourceBody(file: try UnlinkedFile(), name: "source file")
     let table = Array("time,sensor glucose (mg/dL)\n\(time),140\n".utf8)
     try table.withUnsafeBytes { try body.file.append($0) }

@@ -41,13 +41,13 @@ import Testing
     }
   }
 
-  @Test func aJobEachMinuteAsksOncePerInterval() {
+  @Test func aFetchJobThatRunsEachMinuteAsksTheSourceOncePerInterval() {
     var timeline = Timeline()
     // With 30 s of jitter, a job that runs each minute finds the interval over after six minutes.
     #expect(timeline.run(until: 3600) { _ in nil } == 10)
   }
 
-  @Test func duringAnOutageRequestsBecomeRarer() {
+  @Test func duringAnOutageTheSourceIsAskedLessOften() {
     var timeline = Timeline()
     let failure = SourceFailure(Failure(.temporary, "no"))
     let first = timeline.run(until: 3600) { _ in failure }
@@ -69,19 +69,19 @@ import Testing
     #expect(timeline.run(until: 3 * 86400 + 3660) { _ in nil } >= 1)
   }
 
-  @Test func aRejectedPasswordIsTriedOnce() {
+  @Test func aPasswordThatTheSourceRejectsIsSentOnlyOnce() {
     var timeline = Timeline()
     #expect(timeline.run(until: 7 * 86400) { _ in SourceFailure(Failure(.permission, "no")) } == 1)
     #expect(timeline.state.isBlocked && timeline.state.lastingSince == Self.now)
   }
 
-  @Test func anAnswerWithoutDataIsTriedAgainEachDay() {
+  @Test func anInvalidAnswerOfASourceIsRequestedAgainAboutDaily() {
     var timeline = Timeline()
     let count = timeline.run(until: 7 * 86400) { _ in SourceFailure(Failure(.protocolViolation, "no")) }
     #expect((9...12).contains(count), "\(count)")
   }
 
-  @Test func aLockOutThatRepeatsLastsLonger() {
+  @Test func eachFurtherLockOutByTheSourceLastsLonger() {
     var timeline = Timeline()
     let locked = SourceFailure(Failure(.temporary, "locked"), retryAfterSeconds: 900)
     _ = timeline.run(until: 86400) { _ in locked }
@@ -90,7 +90,7 @@ import Testing
     #expect(waits.allSatisfy { $0 <= 6 * 3600 })
   }
 
-  @Test func onlyAWaitOfTheSourceHoldsAgainstAPerson() {
+  @Test func withTheNowOptionAFetchWaitsOnlyIfTheSourceAskedForIt() {
     let gate = SourceGate(setting: Self.setting(), now: Self.now)
     let refused = gate.failed(
       gate.begun, SourceFailure(Failure(.permission, "no")), wasAsked: true, jitter: 0)
@@ -108,7 +108,7 @@ import Testing
     #expect(isOpen(asked, isNow: true, at: Self.now + 600))
   }
 
-  @Test func aFailureBeforeTheRequestMayBeTriedAtOnce() {
+  @Test func aFetchThatFailedBeforeItsRequestMayBeTriedAgainAtOnce() {
     let gate = SourceGate(setting: Self.setting(), now: Self.now)
     let state = gate.failed(
       gate.begun, SourceFailure(Failure(.missingInput, "no file")), wasAsked: false, jitter: 0)
@@ -121,7 +121,7 @@ import Testing
     }
   }
 
-  @Test func aClockThatWasSetBackDelaysNothing() {
+  @Test func aClockThatWasSetBackDoesNotDelayTheNextFetch() {
     var state = SourceState()
     state.nextAttempt = Self.now + 400 * 86400
     state.notBefore = Self.now + 400 * 86400
@@ -134,7 +134,7 @@ import Testing
     }
   }
 
-  @Test func aClockThatWasAheadForOneFetchCostsAnInterval() {
+  @Test func aFetchWithAClockThatWasAheadDoesNotDelayTheNext() {
     let ahead = SourceGate(setting: Self.setting(), now: Self.now + 43200)
     let state = ahead.succeeded(ahead.begun, hasMore: false, jitter: 0)
     func isOpen(_ state: SourceState) -> Bool {
@@ -149,7 +149,7 @@ import Testing
     #expect(!isOpen(failed))
   }
 
-  @Test func aTemporaryFailureDoesNotReplaceAPersistentOne() {
+  @Test func aTemporaryFailureOfASourceDoesNotReplaceAPersistentOne() {
     let gate = SourceGate(setting: Self.setting(), now: Self.now)
     func failing(_ state: SourceState, _ category: FailureCategory, _ words: String, asked: Bool = true)
       -> SourceState
@@ -166,7 +166,7 @@ import Testing
     #expect(gate.succeeded(refused, hasMore: false, jitter: 0).lasting == nil)
   }
 
-  @Test func aKilledRunDelaysTheNextOneByAMinute() {
+  @Test func aKilledFetchDelaysTheNextOneByAMinute() {
     let state = SourceGate(setting: Self.setting(), now: Self.now).begun
     func verdict(_ now: Int64) -> SourceGate.Verdict {
       SourceGate(setting: Self.setting(state), now: now).verdict(isUnattended: true, isNow: false)
@@ -186,7 +186,7 @@ import Testing
       ("https://ns.example.org/anna", "https://ns.example.org/anna/api", "http", true),
       ("https://ns.example.org", "https://other.example.org", "nightscout", false),
     ])
-  func theSiteOfTheRemoteIsRefusedAsASource(
+  func theNightscoutSiteOfTheRemoteIsRefusedAsASource(
     _ remote: String, _ source: String, _ type: String, _ isRefused: Bool
   ) {
     var access = SourceAccess(type: type, intervalSeconds: 900)
@@ -201,7 +201,7 @@ import Testing
     #expect((failure?.category == .configuration) == isRefused)
   }
 
-  @Test func aTimeWithoutASensorAtASourceThatAnswersIsNotAHole() {
+  @Test func timeWithoutASensorIsNotReportedAsMissingIfTheSourceAnswered() {
     var state = SourceState()
     (state.newestValue, state.answeredAt) = (Self.now - 5 * 86400, Self.now - 900)
     #expect(SourceHoles.after(state, oldest: Self.now - 600, count: 2, now: Self.now) == [])
@@ -231,7 +231,7 @@ import Testing
     // The source is asked once a day: what the next sensor had before the last twelve hours is missing.
     (silentHours: 30, everyHours: 24, hasHole: true),
   ])
-  func aSensorThatBeginsAtASourceThatIsAskedRarelyIsNotAHole(
+  func aSensorChangeIsReportedAsMissingOnlyIfTheSourceNoLongerHasIt(
     _ silentHours: Int64, _ everyHours: Int64, _ hasHole: Bool
   ) {
     let (end, window) = (Self.now, 12 * 3600 as Int64)
@@ -265,7 +265,7 @@ import Testing
 
   /// Two weeks of a sensor with a value each five minutes, at a source that keeps twelve hours, asked by a job each minute.
   /// There are outages of minutes, hours and two days, a change of the sensor, and a change of the password.
-  @Test func inTwoWeeksEachValueIsReadOrReportedAsMissingAndEachCauseIsReportedOnce() {
+  @Test func overTwoWeeksWithOutagesEachValueIsFetchedOrReportedAsMissing() {
     let (start, day, window): (Int64, Int64, Int64) = (Self.now, 86400, 12 * 3600)
     let outages = [day + 300..<day + 1500, 3 * day..<3 * day + 5 * 3600, 6 * day..<8 * day]
     let sensorChange = 10 * day..<10 * day + 7200

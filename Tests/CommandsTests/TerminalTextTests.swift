@@ -14,7 +14,9 @@ import Testing
     "\u{1B}", "\u{9B}", "\u{7F}", "\u{202E}", "\u{2066}", "\u{61C}",
   ]
 
-  @Test(arguments: obeyed) func controlCharactersAreShownAsNumbers(_ scalar: Unicode.Scalar) throws {
+  @Test(arguments: obeyed) func controlCharactersAreShownAsNumbersInTheTerminal(_ scalar: Unicode.Scalar)
+    throws
+  {
     let (text, number) = ("a\(scalar)b", String(scalar.value, radix: 16))
     #expect(TerminalText.line(text) == "a\\u{\(number)}b")
     #expect(TerminalText.lines(text) == "a\\u{\(number)}b")
@@ -26,7 +28,7 @@ import Testing
   }
 
   @Test(arguments: obeyed.filter { $0.value >= 0x20 })
-  func controlCharactersAreFoundAtEveryPosition(_ scalar: Unicode.Scalar) {
+  func controlCharactersAreEscapedAtEveryPositionOfJSONText(_ scalar: Unicode.Scalar) {
     for length in 0..<20 {
       let text =
         "\"" + String(repeating: "x", count: length) + "\(scalar)" + String(repeating: "y", count: 9) + "\""
@@ -36,7 +38,7 @@ import Testing
     }
   }
 
-  @Test func otherTextIsUnchanged() {
+  @Test func printableTextIsShownUnchangedInTheTerminal() {
     for text in ["plain", "Ängström 血糖 😀", "\u{A0}\u{2028}", "א"] {
       #expect(TerminalText.line(text) == text)
       #expect(TerminalText.json(text) == text)
@@ -55,7 +57,7 @@ import Testing
 
   private static let hostile = String(String.UnicodeScalarView(obeyed))
 
-  @Test func fileNamesColumnNamesAndArgumentsAreHarmless() async throws {
+  @Test func controlCharactersInFileColumnAndArgumentNamesAreEscaped() async throws {
     let program = try Program()
     let name = "x\(Self.hostile).csv"
     try program.write("a\(Self.hostile);b\(Self.hostile)\n1;2\n", to: name)
@@ -73,7 +75,7 @@ import Testing
     }
   }
 
-  @Test func jsonIsHarmlessAndKeepsItsMeaning() async throws {
+  @Test func jsonOutputHasNoControlCharactersAndTheSameValues() async throws {
     let program = try Program()
     let name = "x\(Self.hostile).csv"
     let rows = try #require(String(bytes: GeneratedExport.csv(rows: 3), encoding: .utf8))

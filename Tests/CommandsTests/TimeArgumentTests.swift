@@ -28,7 +28,7 @@ import Testing
     ("2026-01-06T18:30", "2026-01-06T18:30:00+01:00 zone"),
     ("2026-01-06 18:30:01", "2026-01-06T18:30:01+01:00 zone"),
   ])
-  func aTimeIsReadInTheZoneOfTheLogbook(_ text: String, _ expected: String) throws {
+  func aTypedTimeIsReadInTheTimeZoneOfTheLogbook(_ text: String, _ expected: String) throws {
     #expect(try placed(text) == expected)
   }
 
@@ -46,7 +46,7 @@ import Testing
     ("2026-05-06T12:05:01+02:00", "2026-05-06 12:05:01 is in the future; correct it, or add --force"),
     ("1989-12-31", "1989-12-31 00:00:00 is before 1990; correct it, or add --force"),
   ])
-  func anImplausibleTimeIsRefused(_ text: String, _ objection: String) throws {
+  func anImplausibleTypedTimeIsRefused(_ text: String, _ objection: String) throws {
     let zone = try LogbookZone(name: "Europe/Madrid")
     let refused = RecordContentOptions.objection(
       to: try TimeArgument.parse(text), zone: zone, now: Self.now, trusted: Self.now)
@@ -54,7 +54,7 @@ import Testing
   }
 
   /// Clocks differ by some minutes, and the times of a wrong clock are not checked against the future.
-  @Test func aTimeInTheNextMinutesIsAccepted() throws {
+  @Test func aTypedTimeInTheNextMinutesIsAccepted() throws {
     let zone = try LogbookZone(name: "Europe/Madrid")
     for text in ["12:05", "11:59", "now", "2026-05-06T12:05:00+02:00", "yesterday 23:59"] {
       let time = try TimeArgument.parse(text)
@@ -69,22 +69,22 @@ import Testing
     ("2026-05-06T18:30:00+02:00", "2026-05-06T18:30:00+02:00 stated"),
     ("2026-05-06T18:30-03:30", "2026-05-06T18:30:00-03:30 stated"),
   ])
-  func aGivenOffsetIsMarkedAsStated(_ text: String, _ expected: String) throws {
+  func aTypedTimeWithAnOffsetIsMarkedAsStated(_ text: String, _ expected: String) throws {
     #expect(try placed(text) == expected)
   }
 
-  @Test func aTimeInARepeatedHourMeansItsFirstPass() throws {
+  @Test func aTypedTimeInARepeatedHourMeansTheFirstPass() throws {
     #expect(try placed("2025-10-26T02:30") == "2025-10-26T02:30:00+02:00 zone-overlap")
     #expect(try placed("2026-03-29T02:30") == "2026-03-29T02:30:00+01:00 zone-gap")
   }
 
-  @Test func nowMeansTheCurrentPassOfARepeatedHour() throws {
+  @Test func theWordNowMeansTheCurrentPassOfARepeatedHour() throws {
     // 2025-10-26T00:30:00Z and an hour later. Madrid shows 02:30 at both times.
     #expect(try placed("now", now: 1_761_438_600) == "2025-10-26T02:30:00+02:00 stated")
     #expect(try placed("now", now: 1_761_442_200) == "2025-10-26T02:30:00+01:00 stated")
   }
 
-  @Test func anInstantDeterminesTheTime() throws {
+  @Test func everyFormOfATypedTimeGivesTheSameInstant() throws {
     let zone = try LogbookZone(name: "Europe/Madrid")
     for text in ["now", "2026-05-06T12:00", "12:00", "2026-05-06T10:00:00Z", "2026-05-06T15:00:00+05:00"] {
       #expect(try TimeArgument.parse(text).instant(zone: zone, now: Self.now) == Self.now, "\(text)")
@@ -97,7 +97,7 @@ import Testing
     "2026-05-06Z", "2026-05-06+02:00", "2026-05-06T18:30:00+25:00", "2026-05-06T18:30:00.5Z",
     "18:30Z", "d", "+14d", "１４d", "0000-12-31", "10000-01-01",
   ])
-  func otherTextIsNotATime(_ text: String) {
+  func aTextThatIsNotATimeIsRefusedAsATypedTime(_ text: String) {
     let error = #expect(throws: ValidationError.self) { try TimeArgument.parse(text) }
     #expect(error?.message.hasPrefix("a time is written as 2026-05-06, ") == true)
   }
@@ -116,13 +116,13 @@ import Testing
     ("8.05", "a time of day is written with a colon: 8:05."),
     ("yesterday 18.30", "a time of day is written with a colon: 18:30."),
   ])
-  func aNearlyValidTimeIsRefusedWithTheRightForm(_ text: String, _ message: String) {
+  func aNearlyValidTypedTimeIsRefusedWithTheValidForm(_ text: String, _ message: String) {
     let error = #expect(throws: ValidationError.self) { try TimeArgument.parse(text) }
     #expect(error?.message == message)
   }
 
   @Test(arguments: ["8.5", "24.00", "8.60", "8.05.06", "1.2.3", "06.05.26", "2026-2-", "a-b-c", "..", "/"])
-  func otherTextIsRefusedWithTheGeneralRule(_ text: String) {
+  func anUnclearTypedTimeIsRefusedWithTheGeneralForm(_ text: String) {
     let error = #expect(throws: ValidationError.self) { try TimeArgument.parse(text) }
     #expect(error?.message.hasPrefix("a time is written as 2026-05-06, ") == true, "\(text)")
   }
@@ -131,7 +131,7 @@ import Testing
     ("36525d", now - 36525 * 86400), ("876600h", now - 36525 * 86400), ("0d", now),
     ("0001-01-01", -62_135_596_800), ("9999-12-31T23:59:59", 253_402_300_799),
   ])
-  func theLongestSpanAndTheFirstAndLastYearAreAccepted(_ text: String, _ instant: Int64) throws {
+  func aTypedSpanOf100YearsAndTheFirstAndLastYearAreAccepted(_ text: String, _ instant: Int64) throws {
     let zone = try LogbookZone(name: "UTC")
     #expect(try TimeArgument.parse(text).instant(zone: zone, now: Self.now) == instant)
   }
@@ -145,14 +145,14 @@ import Testing
   }
 
   @Test(arguments: ["36526d", "5218w", "876601h", "100000w", "99999999999999999999w"])
-  func thePeriodOfStatisticsHasTheSameLimit(_ text: String) throws {
+  func aPeriodOfStatisticsIsAtMost100Years(_ text: String) throws {
     let error = #expect(throws: ValidationError.self) { try SpanArgument.parse(text) }
     #expect(error?.message == "a span is at most 100 years: 36525d, or 876600h.")
     for longest in ["36525d", "5217w", "876600h"] { _ = try SpanArgument.parse(longest) }
   }
 
   @Test(arguments: ["", "d", "14", "0d", "-1d", "+1d", "1.5d", "14m", "１４d"])
-  func otherTextIsNotAPeriodOfStatistics(_ text: String) {
+  func anInvalidPeriodOfStatisticsIsRefused(_ text: String) {
     let error = #expect(throws: ValidationError.self) { try SpanArgument.parse(text) }
     #expect(error?.message == "a span is a number of days, weeks or hours, such as 14d, 4w or 36h.")
   }

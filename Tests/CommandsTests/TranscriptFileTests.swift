@@ -22,7 +22,7 @@ import Testing
     }
   }
 
-  @Test func eachLineIsInTheFileAtOnce() throws {
+  @Test func eachTranscriptLineIsInTheFileAsSoonAsItIsWritten() throws {
     let path = program.path("session")
     let file = try TranscriptFile(creating: path)
     try file.write("one\n")
@@ -33,20 +33,20 @@ import Testing
     #expect(try mode(of: path) == 0o600)
   }
 
-  @Test func nothingIsOverwritten() throws {
+  @Test func aTranscriptDoesNotOverwriteAFile() throws {
     let path = try program.write("mine", to: "session")
     #expect(category { () throws(Failure) in _ = try TranscriptFile(creating: path) } == .cannotCreate)
     #expect(try TranscriptFile.read(path) == Array("mine".utf8))
   }
 
-  @Test func aDiscardedFileIsRemoved() throws {
+  @Test func aDiscardedTranscriptIsRemoved() throws {
     let path = program.path("session")
     let file = try TranscriptFile(creating: path)
     file.remove()
     #expect(!FileManager.default.fileExists(atPath: path))
   }
 
-  @Test func aFullDiskIsReportedAtTheLineThatDidNotFit() throws {
+  @Test func aFullDiskIsReportedAtTheTranscriptLineThatDidNotFit() throws {
     let file = try TranscriptFile(creating: program.path("session"))
     try file.close()
     #expect(category { () throws(Failure) in try file.write("one\n") } == .inputOutput)

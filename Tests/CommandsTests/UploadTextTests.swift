@@ -26,7 +26,7 @@ import Testing
   }
 
   /// A scheduled job would send mail about it after each run.
-  @Test func attachmentsThatAreNotSentCauseNoAdvice() {
+  @Test func attachmentsThatTheRemoteCannotStoreCauseNoAdvice() {
     var summary = UploadSummary()
     summary.keptAttachments = 1
     #expect(UploadText.advice(summary).isEmpty)
@@ -36,7 +36,7 @@ import Testing
   }
 
   /// A job shows it as well, since the site's figures are wrong until somebody acts.
-  @Test func dosesThatStillActOnASiteAreAdviceAndOtherRejectionsAreNot() {
+  @Test func onlyRejectedDosesThatStillCountOnTheSiteCauseAdvice() {
     var summary = UploadSummary()
     summary.notTaken = [NightscoutRefusal.actsAlthoughDeleted: 1, NightscoutRefusal.noDate: 2]
     let one = UploadText.advice(summary)
@@ -61,7 +61,7 @@ import Testing
 }
 
 @Suite struct QuotedCommandTests {
-  @Test func aCommandIsQuotedUnlessAWordOfItIs() {
+  @Test func aCommandInAMessageIsQuotedUnlessOneOfItsWordsIsQuoted() {
     #expect(
       quotedCommand("glucoport", "count", "both", "mysugr", "clarity")
         == "'glucoport count both mysugr clarity'")
@@ -76,11 +76,13 @@ import Testing
   @Test(arguments: [
     ("", 5, ""), ("abcd", 5, "abcd"), ("abcde", 5, "abc…"), ("a · b", 5, "a ·…"), ("a…cd", 5, "a…cd"),
     ("漢字", 5, "漢字"), ("漢字x", 5, "漢…"), ("e\u{301}bcd", 5, "e\u{301}bcd"), ("👨‍👩‍👧ab", 5, "👨‍👩‍👧ab"), ("ab", 1, "…"),
-  ]) func theLineIsShorterThanTheWidth(_ text: String, _ columns: Int, _ shown: String) {
+  ]) func aProgressLineIsShortenedToTheColumnsOfTheTerminal(_ text: String, _ columns: Int, _ shown: String) {
     #expect(fitting(text, columns: columns) == shown)
   }
 
-  @Test(arguments: [40, 100]) func anUploadWritesNoLineThatATerminalWraps(_ columns: Int) async throws {
+  @Test(arguments: [40, 100]) func theProgressLinesOfAnUploadAreNarrowerThanTheTerminal(_ columns: Int)
+    async throws
+  {
     let program = try Program()
     try program.write(GeneratedExport.csv(rows: 2345), to: "all.csv")
     let outcome = try await program.shell(

@@ -7,19 +7,19 @@ import Testing
 
 /// Tests that the version is printed at once, without threads and without the parser.
 @Suite struct VersionTests {
-  @Test func theVersionIsPrintedWithoutThreadsOrMoreFiles() async throws {
+  @Test func theVersionIsPrintedEvenIfNoFurtherFileCanBeOpened() async throws {
     let program = try Program()
     let outcome = try await program.shell("exec prlimit --nofile=4 timeout 60 glucoport --version")
     #expect(outcome.status == 0 && outcome.output == Release.version + "\n", "\(outcome)")
     #expect(outcome.errors.isEmpty, "\(outcome)")
   }
 
-  @Test func aFailedOutputOfTheVersionIsAFailure() async throws {
+  @Test func printingTheVersionToAFullDiskFails() async throws {
     let outcome = try await Program().shell("exec timeout 60 glucoport --version >/dev/full")
     #expect(outcome.status == 74 && outcome.errors.contains("No space left on device"), "\(outcome)")
   }
 
-  @Test func otherArgumentsGoToTheParser() async throws {
+  @Test func argumentsOtherThanASingleVersionFlagAreParsed() async throws {
     let program = try Program()
     #expect(try await program.run("--versions").status == 64)
     let outcome = try await program.run("list", "--version")

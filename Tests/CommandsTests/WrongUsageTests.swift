@@ -53,7 +53,7 @@ import Testing
     ("list --plot --format csv", "--plot"), ("list --ascii", "--ascii needs --plot."),
     ("list --days --format csv", "--days"), ("list --unit mg/l", "--unit"), ("show", "id"),
   ])
-  func commandsThatReadNameTheWrongPart(_ line: String, _ part: String) throws {
+  func commandsThatReadNameTheInvalidArgument(_ line: String, _ part: String) throws {
     try Self.expectRefused(line, part)
   }
 
@@ -84,7 +84,7 @@ import Testing
     ("meter info --driver x", "Unknown driver 'x'"),
     ("meter info --usb 1a79:6300", "--usb"),
   ])
-  func commandsThatImportAndExportNameTheWrongPart(_ line: String, _ part: String) throws {
+  func commandsThatImportAndExportNameTheInvalidArgument(_ line: String, _ part: String) throws {
     try Self.expectRefused(line, part)
   }
 
@@ -111,7 +111,7 @@ import Testing
     ("config timezone --from soon Europe/Madrid", "--from"), ("config pull-interval 5", "pull-interval"),
     ("setup --prefix relative system", "--prefix"), ("doctor extra", "extra"),
   ])
-  func commandsThatWriteDataNameTheWrongArgument(_ line: String, _ part: String) throws {
+  func commandsThatWriteDataNameTheInvalidArgument(_ line: String, _ part: String) throws {
     try Self.expectRefused(line, part)
   }
 
@@ -138,7 +138,7 @@ import Testing
     ("status --check --ignore weather", "--ignore"), ("status --json --quiet --check", "--quiet"),
     ("status --watch --json", "--watch"), ("verify --fix --json x", "x"),
   ])
-  func commandsThatSyncNameTheWrongPart(_ line: String, _ part: String) throws {
+  func commandsThatSyncNameTheInvalidArgument(_ line: String, _ part: String) throws {
     try Self.expectRefused(line, part)
   }
 
@@ -166,7 +166,7 @@ import Testing
     "status --watch", "setup system --prefix /usr/local", "meter udev-rules --group plugdev",
     "doctor --deep --online --json",
   ])
-  func rightCommandLinesAreParsed(_ line: String) throws {
+  func validCommandLinesAreParsed(_ line: String) throws {
     #expect(throws: Never.self, "\(line)") { try CommandArguments(words: Self.words(line)).parse() }
   }
 }

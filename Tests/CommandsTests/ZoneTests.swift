@@ -27,7 +27,7 @@ import Testing
     return program
   }
 
-  @Test func aJourneyIsStatedListedAndRemoved() async throws {
+  @Test func aTimeZoneForAJourneyIsSetListedAndRemoved() async throws {
     let program = try await filled()
     let set = try await program.run(
       "config", "timezone", "Asia/Tokyo", "--from", "2026-05-03", "--until", "2026-05-06")
@@ -52,7 +52,7 @@ import Testing
   }
 
   /// The zone of a computer may be set only after a first try, for example on a kiosk.
-  @Test func aZoneThatIsSetAfterARefusedImportIsUsed() async throws {
+  @Test func aTimeZoneThatIsSetAfterARefusedImportIsUsed() async throws {
     let program = try Program()
     try FileManager.default.createDirectory(
       atPath: program.path("data/glucoport"), withIntermediateDirectories: true,
@@ -71,13 +71,13 @@ import Testing
       try await times(program) == ["2026-05-01T06:00:00Z", "2026-05-04T06:00:00Z", "2026-05-08T06:00:00Z"])
   }
 
-  @Test func aZoneThatIsAlreadySetIsReported() async throws {
+  @Test func aTimeZoneThatIsAlreadySetIsReported() async throws {
     let program = try await filled()
     let again = try await program.run("config", "timezone", "Europe/Madrid")
     #expect(again.output == "timezone Europe/Madrid: this holds already; nothing changed\n", "\(again)")
   }
 
-  @Test func theLastZoneOfAnInputIsUsed() async throws {
+  @Test func importingAFileAgainWithAnotherTimeZoneUsesTheLatestZone() async throws {
     let program = try await filled()
     for (zone, first) in [("Asia/Tokyo", "2026-04-30T23:00:00Z"), ("UTC", "2026-05-01T08:00:00Z")] {
       let outcome = try await program.run("import", "-", "--timezone", zone, input: Self.rows)
@@ -87,7 +87,9 @@ import Testing
   }
 
   /// The two commands of the README: glucose, doses and meals of one file move together or stay together.
-  @Test(arguments: [false, true]) func allItemsOfAFileMoveOrNone(_ isStated: Bool) async throws {
+  @Test(arguments: [false, true]) func aFileImportedWithAnotherTimeZoneMovesAllItsItemsOrNone(
+    _ isStated: Bool
+  ) async throws {
     let program = try Program()
     let file = Samples.path("mysugr/mysugr-mgdl-de.csv")
     if isStated { _ = try await program.run("config", "timezone", "Europe/Madrid") }
@@ -116,7 +118,7 @@ import Testing
     #expect(try await program.run("config", "timezone").output == "timezone America/New_York\n")
   }
 
-  @Test func anInstantThatAPersonStatedIsKept() async throws {
+  @Test func aTypedInstantIsKeptWhenTheTimeZoneChanges() async throws {
     let program = try await filled()
     _ = try await program.run("record", "add", "note", "walk", "--at", "2h")
     _ = try await program.run("record", "add", "note", "run", "--at", "2026-05-04T18:30:00+02:00")
@@ -128,7 +130,7 @@ import Testing
     #expect(before.count == 2 && before.allSatisfy(after.contains))
   }
 
-  @Test func invalidOptionsAreRefused() async throws {
+  @Test func invalidTimeZoneOptionsAreRefused() async throws {
     let program = try await filled()
     let wrong = [
       ["config", "unit", "mg/dL", "--from", "2026-05-01"], ["config", "timezone", "--from", "2026-05-01"],
@@ -143,7 +145,7 @@ import Testing
     #expect(try await program.run("config", "timezone", "Mars/Olympus").status == 78)
   }
 
-  @Test func aNewLogbookHasTheGivenZoneOrThatOfTheSystem() async throws {
+  @Test func aNewLogbookHasTheGivenTimeZoneOrThatOfTheSystem() async throws {
     let program = try Program()
     _ = try await program.run("record", "add", "note", "a", environment: ["GLUCOPORT_TIMEZONE": "Asia/Tokyo"])
     #expect(try await program.run("config", "timezone").output == "timezone Asia/Tokyo\n")
@@ -153,7 +155,7 @@ import Testing
     #expect(try await other.run("config", "timezone").output == "timezone Asia/Kolkata\n")
   }
 
-  @Test func anUnknownZoneIsReported() async throws {
+  @Test func anUnknownTimeZoneIsReported() async throws {
     let program = try await filled()
     #expect(try await !program.run("status").output.contains("tzdata"))
     let state =
@@ -172,7 +174,7 @@ import Testing
     #expect(try await times(program).first == "2026-05-01T06:00:00Z")
   }
 
-  @Test func recordsOfZonesAreNotShownAsEntries() async throws {
+  @Test func timeZoneRecordsAreNotListedAsEntries() async throws {
     let program = try await filled()
     _ = try await program.run("config", "timezone", "Asia/Tokyo", "--from", "2026-05-03")
     #expect(try await program.run("record", "list").output == "")

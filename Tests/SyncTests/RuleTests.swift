@@ -309,7 +309,7 @@ import Testing
       ("CommandsTests/ActionClassTests", "everyCommandIsInExactlyOneClass")),
     Rule(
       "An immediate command that fails changes nothing here.",
-      ("CommandsTests/ImmediateFailureTests", "everyFailedImmediateCommandSaysThatNothingChanged")),
+      ("CommandsTests/ImmediateFailureTests", "everyFailedServerCommandStatesThatNothingChanged")),
   ]
 
   private static let withdrawals = [
