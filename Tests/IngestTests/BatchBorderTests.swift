@@ -55,15 +55,17 @@ import Testing
     #expect(try stored(killed) == stored(whole))
   }
 
-  @Test(arguments: [1, 12, 13, 23]) func aKillWithinARepeatedHourLosesNothing(_ cut: Int) throws {
+  @Test(arguments: [1, 12, 13, 23]) func anImportKilledWithinARepeatedHourIsCompletedByItsRerun(_ cut: Int)
+    throws
+  {
     try expectRerunIsWhole(repeatedHour, cut: cut)
   }
 
-  @Test func aKillBetweenValuesOfOneTenthLosesNothing() throws {
+  @Test func anImportKilledBetweenEqualTenthsIsCompletedByItsRerun() throws {
     try expectRerunIsWhole(oneTenth, cut: 1)
   }
 
-  @Test func valuesOfOneTenthAreNumberedBySizeAcrossBatches() throws {
+  @Test func valuesThatRoundToOneTenthAreOrderedBySizeAcrossBatches() throws {
     let bench = try ImportBench()
     try bench.run(bench.file("a.csv", export(oneTenth, before: IngestBatch.size - 2)))
     #expect(

@@ -19,26 +19,28 @@ import Testing
     return ClockJudgement(ClockComparison(meter: meter, host: Self.host), in: try LogbookZone(name: zone))
   }
 
-  @Test(arguments: [0, 120, -120, 59] as [Int64]) func aSmallDifferenceCausesNoWarning(_ lead: Int64) throws {
+  @Test(arguments: [0, 120, -120, 59] as [Int64]) func aSmallDifferenceOfTheMeterClockCausesNoWarning(
+    _ lead: Int64
+  ) throws {
     #expect(try judgement(lead).difference == lead)
     #expect(try judgement(lead).warning == nil)
   }
 
   @Test(arguments: twoUnits)
-  func aDifferenceIsReportedInTwoUnits(_ lead: Int64, _ words: String) throws {
+  func aDifferenceOfTheMeterClockIsReportedInTwoUnits(_ lead: Int64, _ words: String) throws {
     let warning = try #require(try judgement(lead).warning)
     #expect(warning.contains(", \(words) the local time in Europe/Madrid; times are kept"), "\(warning)")
   }
 
   @Test(arguments: [3600, -3600, 3720, 3480, 7200, -18000, 86400] as [Int64])
-  func aDifferenceOfWholeHoursIsReportedAsAnotherZone(_ lead: Int64) throws {
+  func aMeterClockOffByWholeHoursIsReportedAsAnotherTimeZone(_ lead: Int64) throws {
     #expect(try judgement(lead).isOffByHours)
     #expect(
       try judgement(lead).warning?.contains("probably because of daylight-saving time or another zone")
         == true)
   }
 
-  @Test func theClockIsComparedWithTheLocalTimeOfTheZone() throws {
+  @Test func theMeterClockIsComparedWithTheLocalTimeOfTheZone() throws {
     #expect(try judgement(0, zone: "UTC").difference == 7200)
     #expect(try judgement(0, zone: "Asia/Kolkata").difference == 7200 - 19800)
   }

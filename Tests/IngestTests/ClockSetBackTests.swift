@@ -20,7 +20,7 @@ import Testing
     try bench.rows("SELECT kind, device_time, value FROM readings ORDER BY 1, 2, 3")
   }
 
-  @Test func bothPassesOfTheClockAreStoredAndReported() throws {
+  @Test func readingsBeforeAndAfterAClockWasSetBackAreStoredAndReported() throws {
     let bench = try ImportBench()
     let report = try bench.importSample(Self.sample)
     #expect(report.counts.newReadings == 13 && report.counts.repeatedReadings == 1)
@@ -36,7 +36,7 @@ import Testing
   }
 
   /// Times without seconds can have two values in one minute, although no clock was set back.
-  @Test func twoValuesInOneMinuteAreTwoReadings() throws {
+  @Test func twoDifferentSensorValuesInOneMinuteAreTwoReadings() throws {
     let bench = try ImportBench()
     let rows = ["19:20;115;", "19:20;116;", "19:20;115;", "19:25;116;", "19:40;;120", "19:40;;122"]
     let text = "DAY;TIME;UDT_CGMS;BG_LEVEL\n" + rows.map { "14.05.2026;\($0)\n" }.joined()
@@ -49,7 +49,7 @@ import Testing
   }
 
   /// Imports pairs of overlapping exports, with different ends, in both orders.
-  @Test func overlappingExportsGiveTheSameStoreInAnyOrder() throws {
+  @Test func overlappingExportsAcrossAClockSetBackGiveTheSameStoreInAnyOrder() throws {
     let lines = try Self.lines()
     let whole = try ImportBench()
     try whole.importSample(Self.sample)

@@ -29,7 +29,7 @@ import Testing
     return ([header] + lines).joined(separator: "\n") + "\n"
   }
 
-  @Test func aReplacedReaderIsRefusedUntilItHasItsOwnName() throws {
+  @Test func anExportOfAReplacedReaderIsRefusedUntilItIsGivenADeviceName() throws {
     let bench = try ImportBench()
     let first = desktop([(1, "2016/11/15 00:04", "6.4"), (2, "2016/11/15 00:19", "6.2")])
     try bench.run(bench.file("a.txt", first.utf8))
@@ -46,7 +46,7 @@ import Testing
     #expect(try bench.run(path, words: ["--device", "Second reader"]).counts.knownReadings == 2)
   }
 
-  @Test func rowsOfAResetTransmitterAreRejectedIfTheirNumbersAreUsed() throws {
+  @Test func rowsOfAResetTransmitterAreRejectedIfTheirCountersAreInUse() throws {
     let bench = try ImportBench()
     let first = clarity([(600, "2026-01-10T08:00:00", 110), (900, "2026-01-10T08:05:00", 111)])
     try bench.run(bench.file("a.csv", first.utf8))
@@ -62,7 +62,7 @@ import Testing
     #expect(try bench.number("SELECT count(*) FROM rejection WHERE line = 2") == 1)
   }
 
-  @Test func aReadingWhoseShownTimeMovedToAnotherZoneIsKnown() throws {
+  @Test func aReadingWithTheSameCounterInAnotherTimeZoneIsADuplicate() throws {
     let bench = try ImportBench()
     try bench.run(bench.file("a.csv", clarity([(600, "2026-01-10T08:00:00", 110)]).utf8))
     let moved = try bench.run(bench.file("b.csv", clarity([(600, "2026-01-11T09:00:00", 110)]).utf8))

@@ -65,7 +65,7 @@ import Testing
     #expect(try bench.rows("SELECT outcome FROM ingest") == ["truncated"])
   }
 
-  @Test func rejectedRowsAreReportedAndTheRestIsStored() throws {
+  @Test func anImportReportsRejectedRowsAndStoresTheRest() throws {
     var passed: [Rejection] = []
     var headers: Set<String?> = []
     let report = try bench.run(try file(bad: 25), words: Self.words) { rejection, header in

@@ -41,7 +41,7 @@ import Testing
     }
   }
 
-  @Test func theReportMatchesTheStoreAtEachMoment() throws {
+  @Test func theReportOfAnInterruptedImportMatchesTheStore() throws {
     for limit in 0..<3 {
       let bench = try ImportBench()
       let path = try path(bench, isScattered: false)
@@ -55,13 +55,13 @@ import Testing
     }
   }
 
-  @Test func anUninterruptedImportIsComplete() throws {
+  @Test func anImportWithoutInterruptionStoresAllReadings() throws {
     let bench = try ImportBench()
     #expect(try run(bench, path(bench, isScattered: false), asking: .max) == nil)
     #expect(try bench.number("SELECT count(*) FROM reading") == Self.rows)
   }
 
-  @Test func readingsThatAreNotSortedYetAreNotReported() throws {
+  @Test func anInterruptedImportDoesNotReportReadingsStillToBeSorted() throws {
     let bench = try ImportBench()
     let interruption = try #require(try run(bench, path(bench, isScattered: true), asking: 1))
     #expect(try bench.number("SELECT count(*) FROM reading") == interruption.stored.newReadings)
@@ -77,7 +77,7 @@ import Testing
     #expect(try bench.number("SELECT count(*) FROM ingest") == 0)
   }
 
-  @Test func aReaderStopsAtTheNextBytes() throws {
+  @Test func anInterruptedReaderStopsAtTheNextRead() throws {
     let bench = try ImportBench()
     var options = ExportOptions(zone: try LogbookZone(name: "UTC"), now: nil)
     options.isInterrupted = { true }

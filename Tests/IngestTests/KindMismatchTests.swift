@@ -18,7 +18,7 @@ import Testing
   private let short = [100, 105, 110]
   private let long = Array(stride(from: 0, to: 200, by: 5))
 
-  @Test func aLongTableDoesNotStoreReadingsOfAShortTableAgain() throws {
+  @Test func aLongTableGuessedAsSensorValuesDoesNotRepeatStoredFingerSticks() throws {
     let bench = try ImportBench()
     #expect(try bench.run(bench.file("short.csv", table(short).utf8)).counts.newByKind == ["smbg": 3])
     let report = try bench.run(bench.file("long.csv", table(long).utf8))
@@ -32,7 +32,7 @@ import Testing
     #expect(again.counts.rejected == 3)
   }
 
-  @Test func aShortTableDoesNotStoreReadingsOfALongTableAgain() throws {
+  @Test func aShortTableGuessedAsFingerSticksDoesNotRepeatStoredSensorValues() throws {
     let bench = try ImportBench()
     try bench.run(bench.file("long.csv", table(long).utf8))
     let report = try bench.run(bench.file("short.csv", table(short).utf8))
@@ -44,7 +44,7 @@ import Testing
   }
 
   /// A kind from a person or from the header is not questioned: both kinds may exist.
-  @Test func aGivenKindIsStoredNextToTheOtherKind() throws {
+  @Test func readingsImportedWithAGivenKindAreStoredNextToThoseOfAnotherKind() throws {
     let bench = try ImportBench()
     try bench.run(bench.file("short.csv", table(short).utf8))
     let given = try bench.run(bench.file("long.csv", table(long).utf8), words: ["--kind", "cbg"])
@@ -59,7 +59,7 @@ import Testing
     #expect(both.counts.knownReadings == 3 && both.counts.rejected == 0)
   }
 
-  @Test func differentValuesTimesOrDevicesAreDifferentMeasurements() throws {
+  @Test func readingsOfAnotherKindWithAnotherValueTimeOrDeviceAreStored() throws {
     let bench = try ImportBench()
     let sticks = "time,glucose (mg/dL)\n2026-05-01 01:40:00,300\n2026-05-01 01:41:00,101\n"
     try bench.run(bench.file("sticks.csv", sticks.utf8))
@@ -68,7 +68,7 @@ import Testing
     #expect(report.counts.newReadings == long.count && report.counts.rejected == 0)
   }
 
-  @Test func theSameValueInTheOtherUnitIsTheSameMeasurement() throws {
+  @Test func aReadingOfAnotherKindWithTheSameValueInTheOtherUnitIsRejected() throws {
     let bench = try ImportBench()
     try bench.run(bench.file("one.csv", "time,glucose (mmol/L)\n2026-05-01 01:40:00,7.2\n".utf8))
     let report = try bench.run(bench.file("long.csv", table(long).utf8))
@@ -76,7 +76,7 @@ import Testing
   }
 
   /// Of an app that writes into Apple Health, only many values show that it has a sensor.
-  @Test func moreValuesOfAnAppDoNotStoreItsReadingsAgain() throws {
+  @Test func aLongerExportOfAnAppDoesNotStoreItsReadingsAsAnotherKind() throws {
     func export(_ minutes: some Sequence<Int>) -> String {
       let start = DeviceTime(text: "2026-05-01T00:00:00")?.seconds ?? 0
       let records = minutes.map { minute in

@@ -82,7 +82,7 @@ import Testing
       try bench.rows("SELECT marks FROM readings ORDER BY marks") == ["", "control-solution"])
   }
 
-  @Test func theContentsOfAMeterAreStoredWithItsClockAndFirmware() throws {
+  @Test func readingsOfAMeterAreStoredWithItsClockAndFirmware() throws {
     let report = try run([
       Self.meter, "reading smbg 2026-11-20T08:00:00 110", "reading cbg 2026-11-20T08:05:00 115 tick=7",
       "note 3 2026-11-20T08:10:00 breakfast", "end",
@@ -104,7 +104,7 @@ import Testing
       entry.clock?.comparison == ClockComparison(meter: DeviceTime(seconds: Self.now + 3630), host: Self.now))
   }
 
-  @Test func aSecondReadStoresOnlyTheNewerFirmware() throws {
+  @Test func readingAMeterAgainStoresOnlyItsNewerFirmwareVersion() throws {
     let items = ["reading smbg 2026-11-20T08:00:00 110", "note 3 2026-11-20T08:10:00 breakfast", "end"]
     try run([Self.meter] + items)
     let again = try run(["meter S1 2.0 2026-11-21T01:00:30"] + items)
@@ -114,13 +114,13 @@ import Testing
     #expect(try bench.rows("SELECT firmware FROM ingest ORDER BY id") == ["1.23", "2.0"])
   }
 
-  @Test func equalRecordNumbersOfTwoMetersAreTwoRecords() throws {
+  @Test func recordsWithEqualNumbersOfTwoMetersAreTwoRecords() throws {
     try run([Self.meter, "note 3 2026-11-20T08:10:00 breakfast", "end"])
     let other = try run(["meter S2 1 -", "note 3 2026-11-20T08:10:00 breakfast", "end"])
     #expect(other.counts.newRecords == 1)
   }
 
-  @Test func timesAreKeptAsShownWithTheZoneOfTheMeterOrLogbook() throws {
+  @Test func timesOfAMeterAreKeptAsShownInTheZoneOfMeterOrLogbook() throws {
     let report = try run([
       Self.meter, "reading smbg 2026-03-29T02:30:00 100", "reading smbg 2026-10-25T02:30:00 101",
       "reading smbg 2026-10-25T02:30:00 102 offset=3600", "end",
@@ -134,7 +134,7 @@ import Testing
       ])
   }
 
-  @Test func anImpossibleTimeIsMarkedAndKept() throws {
+  @Test func aReadingWithAnImpossibleTimeIsMarkedAndKept() throws {
     let items = [
       "reading smbg 2031-01-01T00:00:00 100", "reading smbg 1980-01-01T00:00:00 101",
       "reading smbg 2026-11-21T12:00:00 102", "end",
@@ -143,7 +143,7 @@ import Testing
     #expect(try readings().map { $0.hasSuffix("doubtful-time") } == [true, false, true])
   }
 
-  @Test func withAnUntrustedHostClockNoTimesAreChecked() throws {
+  @Test func withAnUntrustedHostClockTheTimesOfAMeterAreNotChecked() throws {
     let packets = ["meter S1 1 2026-11-21T05:00:00", "reading smbg 2031-01-01T00:00:00 100", "end"]
     let report = try run(packets, isTrusted: false)
     #expect(report.counts.doubtfulTimes == 0)
@@ -151,7 +151,7 @@ import Testing
     #expect(report.meter?.clock?.difference == 14400, "what was seen is kept all the same")
   }
 
-  @Test func aWrongClockIsReportedAndNoTimesAreChanged() throws {
+  @Test func aWrongMeterClockIsReportedAndNoTimesAreChanged() throws {
     let report = try run(["meter S1 1 2026-11-21T02:00:00", "reading smbg 2026-11-20T08:00:00 110", "end"])
     #expect(report.warnings.count == 1)
     #expect(report.warnings[0].contains("1 h 0 min ahead of the local time in Europe/Madrid, probably"))
@@ -201,7 +201,9 @@ import Testing
   }
 
   /// A meter that was reset counts from the start again.
-  @Test(arguments: [true, false]) func rejectionsByTheStoreAlsoCountForTheLimits(_ isStrict: Bool) throws {
+  @Test(arguments: [true, false]) func rejectionsByTheStoreCountForTheLimitsOfAnImport(_ isStrict: Bool)
+    throws
+  {
     try run([Self.meter, "reading cbg 2026-08-20T08:05:00 115 tick=7", "end"])
     let items = [
       Self.meter, "reading cbg 2026-11-21T00:05:00 120 tick=7", "reading cbg 2026-11-21T00:10:00 121 tick=8",
@@ -221,7 +223,7 @@ import Testing
     #expect(report.counts.rejected == 1 && report.counts.newReadings == 1)
   }
 
-  @Test func theStoreIsRequestedAfterEverythingIsRead() throws {
+  @Test func theStoreIsOpenedOnlyAfterTheWholeMeterIsRead() throws {
     let replayed = ReplayedTransport(wordSession([Self.meter]))
     var wasAsked = false
     let connection = MeterConnection(replayed, model: WordDriver.models[0]) { Self.now }
@@ -236,20 +238,20 @@ import Testing
     #expect(!wasAsked)
   }
 
-  @Test func anEmptyMeterIsStoredAsAnIngestWithItsClock() throws {
+  @Test func anImportOfAnEmptyMeterIsStored() throws {
     let report = try run([Self.meter, "end"])
     #expect(report.counts.readings == 0)
     #expect(try bench.rows(Self.ingest).count == 1)
   }
 
-  @Test func aMeterWithoutClockIsNotCompared() throws {
+  @Test func theClockOfAMeterWithoutClockIsNotJudged() throws {
     try run(["meter S1 1 -", "end"])
     #expect(
       try bench.rows("SELECT clock_meter, clock_host, clock_difference FROM ingest") == ["NULL|NULL|NULL"])
     #expect(try bench.store.ingest(1)?.clock == nil)
   }
 
-  @Test func anInvalidItemIsRejectedWithItsNumber() throws {
+  @Test func anInvalidItemOfAMeterIsRejectedWithItsLineNumber() throws {
     let packets = [Self.meter, "reading smbg 2026-11-20T08:00:00 110", "broken", "end"]
     let report = try run(packets)
     #expect(report.counts.rejected == 1 && report.counts.newReadings == 1)
@@ -257,7 +259,7 @@ import Testing
     #expect(try bench.rows("SELECT line, reason FROM rejection") == ["7|the record's checksum is wrong"])
   }
 
-  @Test func aStrictReadWithARejectionStoresNothing() throws {
+  @Test func aStrictImportOfAMeterWithARejectionStoresNothing() throws {
     var strict = ImportPolicy()
     strict.isStrict = true
     #expect(throws: RejectedInput.self) { try run([Self.meter, "broken", "end"], policy: strict) }
@@ -269,7 +271,7 @@ import Testing
     #expect(try run([Self.meter, "broken", "end"], policy: limited).counts.rejected == 1)
   }
 
-  @Test func rejectionsAreReportedOnceEvenIfNothingIsStored() throws {
+  @Test func rejectedItemsOfAMeterAreReportedOnceEvenIfNothingIsStored() throws {
     for limit in [0, 1] {
       var policy = ImportPolicy()
       policy.maxRejections = limit
@@ -285,7 +287,7 @@ import Testing
     }
   }
 
-  @Test func theNameAndDigestOfATranscriptAreStored() throws {
+  @Test func theNameAndDigestOfAnImportedTranscriptAreStored() throws {
     try run([Self.meter, "end"], source: MeterSource(name: "session.transcript", digest: "d"))
     #expect(try bench.rows("SELECT source, digest FROM ingest") == ["session.transcript|d"])
   }

@@ -37,7 +37,8 @@ import Testing
     return "time,kind,\(inMillimoles ? "glucose (mmol/L)" : "glucose (mg/dL)")\n" + lines.joined()
   }
 
-  @Test(arguments: 1...12 as ClosedRange<UInt64>) func overlappingExportsGiveTheSameStore(_ seed: UInt64)
+  @Test(arguments: 1...12 as ClosedRange<UInt64>)
+  func overlappingExportsInAnyOrderGiveTheSameStoreAsOneExport(_ seed: UInt64)
     throws
   {
     var generator = SeededGenerator(seed: seed)

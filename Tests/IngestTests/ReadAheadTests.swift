@@ -26,7 +26,7 @@ struct ReadAheadTests {
       path: path, options: ExportOptions(zone: LogbookZone(name: "Europe/Madrid"), now: 1_795_219_200))
   }
 
-  @Test func batchesAreInTheOrderOfTheInputAndContinueTheDevices() throws {
+  @Test func batchesThatAreReadAheadKeepTheOrderAndTheDevicesOfTheInput() throws {
     let ahead = ReadAhead(try reader(Self.rows(120_000)))
     var (seconds, devices, done): ([Int64], [String], [Int64]) = ([], [], [])
     var batch = IngestBatch()
@@ -44,7 +44,7 @@ struct ReadAheadTests {
     #expect(ahead.ingestor.end == .whole && ahead.ingestor.inputDigest?.count == 64)
   }
 
-  @Test func nothingIsReadBeforeItIsRequested() throws {
+  @Test func nothingIsReadAheadBeforeItIsRequested() throws {
     let ahead = ReadAhead(try reader(Self.rows(10)))
     var batch = IngestBatch()
     #expect(try ahead.next(for: &batch) == nil)
@@ -54,7 +54,7 @@ struct ReadAheadTests {
   }
 
   /// The truncation of the compressed bytes is detected only at their end, after the first batch.
-  @Test func aTruncatedInputIsReportedAfterTheCompleteBatches() throws {
+  @Test func aTruncatedInputThatIsReadAheadIsReportedAfterItsCompleteBatches() throws {
     let bytes = try packed(Self.rows(120_000))
     let path = try bench.file("input.csv.gz", bytes.prefix(bytes.count * 4 / 5))
     let report = try bench.run(path)
@@ -62,7 +62,7 @@ struct ReadAheadTests {
     #expect(report.counts.newReadings > 50_000 && report.counts.newReadings < 120_000)
   }
 
-  @Test func unreadableBytesEndTheImportAfterTheCompleteBatches() throws {
+  @Test func unreadableBytesEndTheReadAheadAfterTheCompleteBatches() throws {
     var bytes = try packed(Self.rows(120_000))
     for place in bytes.count * 4 / 5..<bytes.count * 4 / 5 + 64 { bytes[place] ^= 0x5A }
     let path = try bench.file("input.csv.gz", bytes)

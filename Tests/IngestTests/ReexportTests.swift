@@ -106,7 +106,7 @@ import Testing
     }
   }
 
-  @Test func theRepeatedHourOfOverlappingExportsKeepsAllReadings() throws {
+  @Test func theRepeatedHourInOverlappingExportsKeepsAllReadings() throws {
     let all = try autumn()
     let bench = try ImportBench()
     let paths = [
@@ -121,7 +121,7 @@ import Testing
     #expect(try bench.number(step) == 411 * 300)
   }
 
-  @Test func theRepeatedHourWithoutTicksKeepsAllReadings() throws {
+  @Test func aRepeatedHourWithoutCountersKeepsAllReadings() throws {
     let bench = try ImportBench()
     let path = try bench.file("all.csv", clarity(try autumn(), hasTicks: false).utf8)
     #expect(outcome(try bench.run(path).counts) == [412, 0, 0, 0])

@@ -14,7 +14,7 @@ import Testing
   }
 
   @Test(arguments: Seeds.share(of: ImportBench.sampleExports, every: 3))
-  func importingAgainInAnyZoneChangesNothing(_ sample: String) throws {
+  func importingASampleAgainInAnotherTimeZoneChangesNothing(_ sample: String) throws {
     let bench = try ImportBench()
     let first = try bench.importSample(sample).counts
     try expectCounted(first, bench)
@@ -53,7 +53,7 @@ import Testing
     ["nightscout/nightscout-entries-v1.json", "nightscout/nightscout-entries-v1.csv"],
     ["tidepool/tidepool.json", "tidepool/tidepool.csv", "tidepool/tidepool-pandas.ndjson"],
   ])
-  func anyOrderGivesTheSameReadings(_ samples: [String]) throws {
+  func importingTheSamplesInAnyOrderGivesTheSameReadings(_ samples: [String]) throws {
     func identities(_ order: [String]) throws -> [String] {
       let bench = try ImportBench()
       for sample in order { try bench.importSample(sample) }
@@ -88,7 +88,7 @@ import Testing
     #expect(try bench.number("SELECT count(DISTINCT time) FROM readings") == 32)
   }
 
-  @Test func aMySugrReexportUpdatesChangesAndIgnoresTheOrderOfTags() throws {
+  @Test func aMySugrReexportUpdatesChangedEntriesAndIgnoresTheOrderOfTags() throws {
     let bench = try ImportBench()
     let first = try bench.importSample("mysugr/reexport-a.csv").counts
     #expect(first.newReadings == 13)
@@ -99,7 +99,7 @@ import Testing
     #expect(second.knownRecords >= 12)
   }
 
-  @Test func rowsOfATruncatedInputAreComplete() throws {
+  @Test func aTruncatedInputStoresOnlyReadingsThatTheWholeInputHas() throws {
     let bench = try ImportBench()
     let bytes = [UInt8](try Data(contentsOf: ImportBench.samples.appending(path: "clarity/reexport-a.csv")))
     let whole = try ImportBench()

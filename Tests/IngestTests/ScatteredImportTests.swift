@@ -76,7 +76,7 @@ import Testing
     #expect(try bench.number("SELECT count(*) FROM reading") == 0)
   }
 
-  @Test func rowsBeforeTooManyRejectionsAreStored() throws {
+  @Test func anImportStoppedByTooManyRejectionsKeepsTheRowsBefore() throws {
     let bench = try ImportBench()
     var rows = String(decoding: export(seed: 4), as: UTF8.self)
     rows += String(repeating: "2025-10-26T02:30:00,cbg,abc,first\n", count: 10)
@@ -99,7 +99,7 @@ import Testing
     return Data(([header] + rows.shuffled(using: &random)).joined(separator: "\n").utf8 + [10])
   }
 
-  @Test func aPipeIsStoredBatchByBatch() throws {
+  @Test func unsortedRowsFromAPipeAreStoredBatchByBatch() throws {
     let bench = try ImportBench()
     let path = try bench.file("a.csv", Self.diary(seed: 5))
     let pipe = Pipe()

@@ -20,7 +20,7 @@ import Testing
       (false, 5, 6, true), (true, nil, 0, false), (true, nil, 1, true), (true, 5, 0, false),
       (true, 5, 1, true),
     ] as [(Bool, Int?, Int, Bool)])
-  func anImportEndsWithOneRejectionMoreThanPermitted(
+  func anImportStopsAtTheFirstRejectionAboveTheMaximum(
     _ isStrict: Bool, _ maxRejections: Int?, _ count: Int, _ isRefused: Bool
   ) {
     #expect(Self.policy(isStrict: isStrict, maxRejections).refuses(count) == isRefused)
@@ -40,7 +40,7 @@ import Testing
         "1,001 items were rejected and --max-rejects permits 1000; what was read before is stored"
       ),
     ] as [(Bool, Int?, Int, Bool, String)])
-  func theErrorOfAnImportNamesWhatIsStored(
+  func theErrorOfAnImportStatesTheExceededLimitAndWhatIsStored(
     _ isStrict: Bool, _ maxRejections: Int?, _ count: Int, _ storesNothing: Bool, _ words: String
   ) {
     let failure = Self.policy(isStrict: isStrict, maxRejections)
@@ -49,7 +49,7 @@ import Testing
     #expect(failure.count == count && failure.source == "a.csv")
   }
 
-  @Test func aFailureNamesOnlyTheFirstRejections() {
+  @Test func theErrorOfAnImportListsOnlyTheFirstRejections() {
     let all = (1...50).map { Rejection(line: Int64($0), reason: "r") }
     let failure = Self.policy(isStrict: true).failure(of: "-", all, count: 50, storesNothing: false)
     #expect(failure.rejections.map(\.line) == (1...Int64(ImportReport.maxRejections)).map { $0 })
@@ -61,7 +61,7 @@ import Testing
       (86_399, "23 h 59 min"),
       (86_400, "1 d 0 h"), (900_000, "10 d 10 h"),
     ] as [(Int64, String)])
-  func aDurationHasItsTwoLargestUnits(_ seconds: Int64, _ words: String) {
+  func aDurationIsWrittenInItsTwoLargestUnits(_ seconds: Int64, _ words: String) {
     #expect(ClockJudgement.words(seconds) == words)
   }
 
@@ -73,7 +73,9 @@ import Testing
       ("2025-03-30T01:00:00", "2025-03-30T03:00:00", 0), ("2025-10-26T00:59:59", "2025-10-26T02:59:59", 0),
       ("2025-10-26T01:00:00", "2025-10-26T02:00:00", 0), ("2025-10-26T01:00:00", "2025-10-26T03:00:00", 3600),
     ] as [(String, String, Int64)])
-  func aClockIsComparedWithTheLocalTimeAtThatMoment(_ host: String, _ meter: String, _ lead: Int64) throws {
+  func theMeterClockIsComparedWithTheLocalTimeAtThatMoment(_ host: String, _ meter: String, _ lead: Int64)
+    throws
+  {
     let comparison = ClockComparison(
       meter: try #require(DeviceTime(text: meter)), host: try #require(DeviceTime(text: host)).seconds)
     let judgement = ClockJudgement(comparison, in: try LogbookZone(name: "Europe/Madrid"))
@@ -88,7 +90,9 @@ import Testing
       (3600 + 120, true, true), (3600 + 121, true, false), (26 * 3600 + 120, true, true),
       (27 * 3600, true, false),
     ] as [(Int64, Bool, Bool)])
-  func aClockThatIsOffByWholeHoursMayBeOfAnotherZone(_ lead: Int64, _ isOff: Bool, _ isOffByHours: Bool)
+  func aMeterClockOffByWholeHoursIsReportedAsPossiblyAnotherZone(
+    _ lead: Int64, _ isOff: Bool, _ isOffByHours: Bool
+  )
     throws
   {
     for lead in [lead, -lead] {
