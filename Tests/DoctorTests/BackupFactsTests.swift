@@ -15,22 +15,22 @@ import Testing
     return Well.wrong { $0.backups = BackupFacts(last: note, isThere: isThere, now: Well.now) }
   }
 
-  @Test func aBackupOfTheLastThirtyDaysIsFine() {
+  @Test func aBackupOfTheLastThirtyDaysIsReportedAsGood() {
     #expect(findings(30 * 86_400) == [])
     #expect(findings(0, path: "", isThere: nil) == [])
   }
 
-  @Test func anOldBackupIsAWarning() {
+  @Test func anOldBackupIsReportedAsAWarning() {
     #expect(findings(30 * 86_400 + 1).map(\.state) == [.warn])
     #expect(findings(30 * 86_400 + 1).first?.fix == "glucoport backup '/home/anna/backup'")
   }
 
-  @Test func aMissingBackupIsANote() {
+  @Test func aMissingBackupIsReportedAsANote() {
     #expect(findings(nil).map(\.state) == [.note])
     #expect(findings(60, isThere: false).map(\.state) == [.note])
   }
 
-  @Test func notesThatCannotBeReadAreAWarning() {
+  @Test func anUnreadableListOfBackupsIsReportedAsAWarning() {
     let problem = Failure(.permission, "logbook.db-backups: cannot read the notes of backups")
     let found = Well.wrong {
       $0.backups = BackupFacts(last: nil, isThere: nil, now: Well.now, problem: problem)
@@ -38,7 +38,7 @@ import Testing
     #expect(found.map(\.state) == [.warn] && found.first?.detail == problem.message)
   }
 
-  @Test func withoutAStoreNothingIsReported() {
+  @Test func withoutAStoreBackupsAreNotReported() {
     #expect(Well.wrong { $0.backups = nil } == [])
   }
 }

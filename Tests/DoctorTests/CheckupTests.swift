@@ -29,18 +29,18 @@ import Testing
     #expect(without.map(\.category) == [.unavailable] && without[0].state == .fail)
   }
 
-  @Test func statesAreOrderedFromGoodToBad() {
+  @Test func theStatesOfFindingsAreOrderedFromGoodToBad() {
     #expect(Finding.State.ok < .note && Finding.State.note < .warn && Finding.State.warn < .fail)
     #expect(!(Finding.State.fail < .fail))
   }
 
-  @Test func anOldLibraryOfSQLiteIsFound() {
+  @Test func anOldSQLiteIsReported() {
     let found = Well.wrong { $0.program.sqlite = SQLiteVersion(3_037_002) }
     #expect(found.map(\.area) == [.program] && found.first?.category == .configuration)
     #expect(found.first?.detail.contains("3.37.2") == true)
   }
 
-  @Test func aSystemWithoutZonesIsFound() {
+  @Test func aSystemWithoutTimeZoneDataIsReported() {
     #expect(Well.wrong { $0.program.hasZones = false }.first?.fix == "sudo apt install tzdata")
     #expect(Well.wrong { $0.program.missingOptions = ["OMIT_JSON"] }.first?.state == .fail)
   }
@@ -48,7 +48,7 @@ import Testing
   @Test(arguments: [
     (-86400 * 365, Finding.State.fail), (-86401, .fail), (-86399, .ok), (86400 * 365, .ok),
   ])
-  func aClockBeforeTheProgramIsFound(_ lead: Int, _ state: Finding.State) {
+  func aSystemClockBeforeTheBuildDateOfTheProgramIsReported(_ lead: Int, _ state: Finding.State) {
     let found = Well.wrong {
       $0.clock.now += Int64(lead)
       $0.clock.lastSuccess = nil
@@ -57,11 +57,13 @@ import Testing
     #expect(found.allSatisfy { $0.area == .clock && $0.fix == "sudo timedatectl set-ntp true" })
   }
 
-  @Test(arguments: [(121, 1), (120, 0)]) func aClockBeforeTheLastSuccessIsFound(_ lead: Int64, _ count: Int) {
+  @Test(arguments: [(121, 1), (120, 0)]) func aSystemClockBeforeTheLastSuccessfulRunIsReported(
+    _ lead: Int64, _ count: Int
+  ) {
     #expect(Well.wrong { $0.clock.lastSuccess = $0.clock.now + lead }.count == count)
   }
 
-  @Test func aClockThatDiffersFromTheServersIsFound() {
+  @Test func aSystemClockThatDiffersFromTheServerIsReported() {
     #expect(Well.wrong { $0.clock.serverLead = 121 }.first?.detail.contains("121 seconds behind") == true)
     #expect(Well.wrong { $0.clock.serverLead = -121 }.first?.detail.contains("ahead of") == true)
     #expect(Well.wrong { $0.clock.serverLead = 120 } == [])
@@ -69,25 +71,25 @@ import Testing
     #expect(Well.wrong { $0.clock.isKept = nil } == [])
   }
 
-  @Test func aMeterWithoutPermissionIsFound() {
+  @Test func aMeterThatTheUserMayNotOpenIsReported() {
     let found = Well.wrong { $0.usb = MeterFacts(.success([Well.meter(mayOpen: false)])) }
     #expect(found.map(\.category) == [.permission] && found.first?.fix == "permit")
   }
 
-  @Test func aMeterInUseByAnotherProgramIsFound() {
+  @Test func aMeterInUseByAnotherProgramIsReported() {
     let found = Well.wrong { $0.usb = MeterFacts(.success([Well.meter(kernelDrivers: ["usbfs"])])) }
     #expect(found.map(\.state) == [.warn])
     #expect(found.first?.fix == "sudo fuser -v '/dev/bus/usb/001/002'")
   }
 
-  @Test func aMeterWhoseDiskIsMountedIsFound() {
+  @Test func aMeterWhoseDiskIsMountedIsReported() {
     var meter = Well.meter()
     meter.obstruction = Failure(.unavailable, "its disk is mounted; run: umount /media/meter")
     let found = Well.wrong { $0.usb = MeterFacts(.success([meter])) }
     #expect(found.map(\.category) == [.unavailable] && found.first?.detail.contains("umount") == true)
   }
 
-  @Test func aMeterWithoutItsFileAndAnUnreadableMeterAreFound() {
+  @Test func aMeterWithoutItsDeviceFileAndAnUnreadableMeterAreReported() {
     #expect(
       Well.wrong { $0.usb = MeterFacts(.success([Well.meter(hasNode: false)])) }.map(\.category) == [
         .unavailable
@@ -112,7 +114,7 @@ import Testing
       found.map(\.fix) == ["glucoport log", "glucoport conflict list", "glucoport upload --retry-refused"])
   }
 
-  @Test func aDamagedStoreFailsWithTheCommandToRestoreIt() throws {
+  @Test func aDamagedStoreIsReportedWithTheCommandToRestoreIt() throws {
     let found = Well.wrong { facts in
       var examination = StoreExamination()
       examination.damage = ["Tree 5 page 5: btreeInitPage() returns error code 11", "more"]
@@ -123,7 +125,7 @@ import Testing
     #expect(fix.contains("mv '\(Well.store)'*") && fix.hasSuffix("cp BACKUP '\(Well.store)'"))
   }
 
-  @Test func aForeignTriggerThatPreventsWritesIsAFailure() {
+  @Test func aForeignTriggerThatPreventsWritesIsReportedAsAFailure() {
     let found = Well.wrong { facts in
       var examination = StoreExamination()
       examination.foreignSchema = ["trigger extra"]
@@ -134,7 +136,7 @@ import Testing
     #expect(found.first?.fix == "sqlite3 '\(Well.store)' 'DROP TRIGGER \"extra\"'")
   }
 
-  @Test func aChangedRuleOfTheStoreAndAWrongAttachmentFail() {
+  @Test func aChangedTriggerOfTheStoreOrADamagedAttachmentIsReportedAsAFailure() {
     for change in [
       { (found: inout StoreExamination) in found.changedSchema = ["trigger reading_stays"] },
       {
@@ -163,24 +165,24 @@ import Testing
   }
 
   @Test(arguments: [(Int64(67_108_864), 0), (67_108_865, 1)])
-  func aLogThatDoesNotEndIsFound(_ bytes: Int64, _ count: Int) {
+  func aWriteAheadLogAbove64MiBIsReported(_ bytes: Int64, _ count: Int) {
     #expect(Well.wrong { $0.store.logBytes = bytes }.count == count)
   }
 
-  @Test func aRefusedStoreHasTheStatusOfTheReason() {
+  @Test func aStoreThatCannotBeOpenedIsReportedWithTheCategoryOfTheError() {
     let found = Well.wrong { $0.store.content = .refused(Failure(.configuration, "newer")) }
     #expect(found.map(\.category) == [.configuration] && found.first?.fix == nil)
     #expect(Well.wrong { $0.store.content = .none }.map(\.state) == [.note])
   }
 
-  @Test func aTokenThatOthersReadIsFound() {
+  @Test func aTokenFileThatOtherUsersCanReadIsReported() {
     let found = Well.wrong { $0.remote?.tokenFile?.mode = 0o640 }
     #expect(found.map(\.category) == [.permission] && found.first?.fix == "chmod 600 '/home/anna/token'")
     #expect(Well.wrong { $0.remote?.tokenFile = nil }.map(\.category) == [.missingInput])
     #expect(Well.wrong { $0.remote?.tokenFile?.owner = 0 }.map(\.category) == [.permission])
   }
 
-  @Test func aRemoteThatFailsIsFound() {
+  @Test func aRemoteThatFailsIsReported() {
     let found = Well.wrong {
       $0.remote?.remote.lastError = "connection refused"
       $0.remote?.remote.nextAttempt = Well.now + 60
@@ -194,7 +196,7 @@ import Testing
     #expect(Well.wrong { $0.remote?.answer = .failure(failure) }.map(\.category) == [.unavailable])
   }
 
-  @Test func aKeyOfAClientCertificateMustObeyTheRulesOfATokenFile() {
+  @Test func theKeyOfAClientCertificateMustBePrivateLikeATokenFile() {
     func wrong(_ key: FileFact?) -> [Finding] {
       Well.wrong {
         $0.remote?.remote.access.clientCertificate = ClientCertificate(
@@ -211,7 +213,7 @@ import Testing
     #expect(wrong(FileFact(path: key.path, owner: 0, mode: 0o600)).map(\.category) == [.permission])
   }
 
-  @Test func aCAFileThatCannotBeReadIsFound() {
+  @Test func aCAFileThatCannotBeReadIsReported() {
     let found = Well.wrong {
       $0.remote?.remote.access.authorities = "/home/anna/ca.pem"
       $0.remote?.authorities = .failure(Failure(.missingInput, "/home/anna/ca.pem: no such file"))
@@ -220,7 +222,7 @@ import Testing
     #expect(found.first?.detail == "/home/anna/ca.pem: no such file")
   }
 
-  @Test func aClientCertificateThatFailsOrExpiresSoonIsFoundOnce() {
+  @Test func aClientCertificateThatFailsOrExpiresSoonIsReportedOnce() {
     func wrong(_ result: Result<Int64, Failure>?, mode: UInt32 = 0o600) -> [Finding] {
       Well.wrong {
         $0.remote?.remote.access.clientCertificate = ClientCertificate(

@@ -28,19 +28,19 @@ import Testing
     return found
   }
 
-  @Test func aPrivateFolderIsFine() throws { #expect(try found { _ in } == []) }
+  @Test func aPrivateStoreFolderIsReportedAsGood() throws { #expect(try found { _ in } == []) }
 
   @Test(arguments: [
     (0o755, Finding.State.warn), (0o750, .warn), (0o770, .fail), (0o777, .fail),
   ])
-  func aFolderThatOthersMayUseIsFound(_ mode: Int, _ state: Finding.State) throws {
+  func aStoreFolderThatOtherUsersMayUseIsReported(_ mode: Int, _ state: Finding.State) throws {
     let found = try found { try set(mode, $0) }
     #expect(found.map(\.state) == [state])
     #expect(found.first?.fix?.hasPrefix("chmod 700 '") == true)
   }
 
   @Test(arguments: [(0o644, Finding.State.warn), (0o666, .fail)])
-  func aFileThatOthersMayUseIsFound(_ mode: Int, _ state: Finding.State) throws {
+  func aStoreFileThatOtherUsersMayUseIsReported(_ mode: Int, _ state: Finding.State) throws {
     for name in ["logbook.db", "logbook.db-wal"] {
       let found = try found { folder in
         let file = folder.appending(path: name)
@@ -52,7 +52,7 @@ import Testing
     }
   }
 
-  @Test func aFolderForAllUsersIsNotChanged() throws {
+  @Test func noChangeIsSuggestedForAFolderSharedByAllUsers() throws {
     let own = try found { try set(0o1777, $0) }
     #expect(own.map(\.state) == [.warn] && own.first?.fix == nil)
     let system = Well.wrong {
@@ -62,24 +62,24 @@ import Testing
     #expect(system.map(\.state) == [.warn] && system.first?.fix == nil)
   }
 
-  @Test func theFilesOfAUserAreNotGivenToRoot() {
+  @Test func asRootAnotherUsersFilesGetTheAdviceToRunDoctorAsThatUser() {
     let found = Well.wrong { $0.folders?.user = 0 }
     #expect(found.count == 4 && found.allSatisfy { $0.state == .note })
     #expect(found.allSatisfy { $0.fix == "sudo -u '#1000' glucoport doctor --store '\(Well.store)'" })
   }
 
-  @Test func aFolderOfAnotherUserIsFound() {
+  @Test func aStoreFolderOfAnotherUserIsReported() {
     let found = Well.wrong { $0.folders?.folder?.owner = 1001 }
     #expect(found.map(\.category) == [.permission] && found.first?.fix == nil)
   }
 
-  @Test func aFileOfAnotherUserIsFound() {
+  @Test func aStoreFileOfAnotherUserIsReported() {
     let found = Well.wrong { $0.folders?.files[0].owner = 0 }
     #expect(found.map(\.category) == [.permission])
     #expect(found.first?.fix == "sudo chown 1000 '\(Well.store)'")
   }
 
-  @Test func aLinkIsReportedAndItsTargetChecked() throws {
+  @Test func aStoreThatIsASymbolicLinkIsReportedAndItsTargetChecked() throws {
     let found = try found { folder in
       let (store, target) = (folder.appending(path: "logbook.db"), folder.appending(path: "elsewhere"))
       try FileManager.default.moveItem(at: store, to: target)
@@ -90,7 +90,7 @@ import Testing
   }
 
   @Test(arguments: [".stfolder", ".dropbox", "._sync_journal.db"])
-  func aFolderThatAnotherProgramCopiesIsFound(_ marker: String) throws {
+  func aStoreFolderThatASyncProgramCopiesIsReported(_ marker: String) throws {
     var markers: [String?] = []
     try withFolder { folder in
       let inner = folder.appending(path: "a/b")
@@ -102,7 +102,7 @@ import Testing
     #expect(Well.wrong { $0.folders?.syncMarker = "/home/anna/" + marker }.map(\.state) == [.warn])
   }
 
-  @Test func leftoversAreListedAndNothingElse() throws {
+  @Test func onlyLeftoverFilesOfTheProgramAreListedAsLeftovers() throws {
     let found = try found { folder in
       for name in ["a.rejects", "b.part", "logbook.db.before-7", "logbook.db-upload", "note.txt"] {
         try Data().write(to: folder.appending(path: name))
@@ -113,7 +113,7 @@ import Testing
     #expect(found.first?.detail.hasSuffix(": a.rejects, b.part, logbook.db.before-7") == true)
   }
 
-  @Test func aFolderThatIsNotThereYetIsFine() {
+  @Test func aMissingStoreFolderIsNotReportedAsAFault() {
     let found = Well.wrong {
       $0.folders?.folder = nil
       $0.folders?.files = []
@@ -125,11 +125,11 @@ import Testing
     (UInt32(0x6969), FileSystemFact.Kind.network("NFS")), (0xFF53_4D42, .network("CIFS")),
     (0xFE53_4D42, .network("SMB")), (0x6573_5546, .userSpace), (0xEF53, .local), (0x9123_683E, .local),
   ])
-  func aFileSystemIsKnownByItsNumber(_ magic: UInt32, _ kind: FileSystemFact.Kind) {
+  func theKindOfFileSystemIsRecognisedByItsMagicNumber(_ magic: UInt32, _ kind: FileSystemFact.Kind) {
     #expect(FileSystemFact.kind(ofMagic: magic) == kind)
   }
 
-  @Test func aStoreOnNFSFails() {
+  @Test func aStoreOnNFSIsReportedAsAFailure() {
     let found = Well.wrong { $0.folders?.fileSystem?.kind = FileSystemFact.kind(ofMagic: 0x6969) }
     #expect(found.map(\.category) == [.configuration])
     #expect(Well.wrong { $0.folders?.fileSystem?.kind = .userSpace }.map(\.state) == [.warn])
@@ -139,13 +139,13 @@ import Testing
     (Int64(0), Finding.State.fail), (1_048_575, .fail), (1_048_576, .warn), (16_777_215, .warn),
     (16_777_216, .ok),
   ])
-  func aFullDiskIsFound(_ free: Int64, _ state: Finding.State) {
+  func aFullDiskIsReported(_ free: Int64, _ state: Finding.State) {
     let found = Well.wrong { $0.folders?.fileSystem?.freeBytes = free }
     #expect(found.map(\.state) == (state == .ok ? [] : [state]))
     #expect(found.first?.category == (state == .fail ? .inputOutput : nil))
   }
 
-  @Test func twiceTheStoreIsNeeded() {
+  @Test func freeSpaceBelowTwiceTheSizeOfTheStoreIsReported() {
     let size = 100 << 20 as Int64
     for (free, count) in [(2 * size - 1, 1), (2 * size, 0)] {
       let found = Well.wrong {
@@ -156,11 +156,11 @@ import Testing
     }
   }
 
-  @Test func aReadOnlyDiskFails() {
+  @Test func aReadOnlyDiskIsReportedAsAFailure() {
     #expect(Well.wrong { $0.folders?.fileSystem?.isReadOnly = true }.map(\.category) == [.permission])
   }
 
-  @Test func theSystemReportsWhereAFolderIs() throws {
+  @Test func theFileSystemAndFreeSpaceOfAFolderAreReadFromTheSystem() throws {
     try withFolder { folder in
       #expect(FileSystemFact.of(folder.path) != nil && FileSystemFact.of(folder.path + "/none") == nil)
     }

@@ -18,13 +18,13 @@ import Testing
     FileFact(path: "/f", kind: kind, owner: owner, mode: mode)
   }
 
-  @Test func aSourceWithoutProblemsIsFine() {
+  @Test func aSourceWithoutProblemsIsReportedAsGood() {
     let setting = Self.setting { $0.state.lastSuccess = 1_800_000_000 }
     let found = SourceFacts(setting, user: 1000).findings
     #expect(found.map(\.state) == [.ok] && found[0].detail.contains("last fetch 2027-01-15"), "\(found)")
   }
 
-  @Test func theFileOfTheSecretMustBePrivateAndExist() {
+  @Test func theTokenFileOfASourceMustExistAndBePrivate() {
     let setting = Self.setting { $0.access.tokenFile = "/f" }
     func states(_ file: FileFact?) -> [FailureCategory?] {
       SourceFacts(setting, user: 1000, tokenFile: file).findings.map(\.category)
@@ -35,7 +35,7 @@ import Testing
     #expect(states(nil) == [.missingInput])
   }
 
-  @Test func theProgramMustBeExecutableAndNotChangeableByOthers() {
+  @Test func theProgramOfASourceMustBeExecutableAndNotWritableByOthers() {
     let setting = Self.setting { $0.access.command = ["/f", "secret argument"] }
     func found(_ file: FileFact?) -> [Finding] { SourceFacts(setting, user: 1000, program: file).findings }
     #expect(found(file(0o755)).map(\.state) == [.ok])
@@ -46,7 +46,7 @@ import Testing
     #expect(found(file(0o775)).allSatisfy { !$0.detail.contains("secret") })
   }
 
-  @Test func aPersistentFailureAndHolesAreReported() {
+  @Test func aPersistentFailureAndMissingPeriodsOfASourceAreReported() {
     let refused = Self.setting {
       ($0.state.lastingCategory, $0.state.lastError) = (FailureCategory.permission.rawValue, "no")
       $0.state.isBlocked = true

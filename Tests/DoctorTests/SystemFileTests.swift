@@ -30,27 +30,27 @@ import Testing
     "etc/udev/rules.d/70-glucoport.rules", "usr/lib/udev/rules.d/70-glucoport.rules",
     "usr/local/lib/udev/rules.d/70-meters.rules",
   ])
-  func rulesInAFolderOfUdevAreFine(_ path: String) throws {
+  func udevRulesInAnyFolderOfUdevAreReportedAsGood(_ path: String) throws {
     #expect(try found([path: rules, "etc/udev/rules.d/90-other.rules": "# other\n"]) == [])
   }
 
-  @Test func anotherGroupAndFurtherRulesAreFine() throws {
+  @Test func udevRulesWithAnotherGroupAndFurtherLinesAreReportedAsGood() throws {
     let text = rules.replacing("plugdev", with: "meters") + "# more\n"
     #expect(try found(["etc/udev/rules.d/70-glucoport.rules": text]) == [])
   }
 
-  @Test func withoutRulesTheCommandIsNamed() throws {
+  @Test func withoutUdevRulesTheCommandThatInstallsThemIsNamed() throws {
     let found = try found(["etc/udev/rules.d/70-glucoport.rules.old": rules])
     #expect(found.map(\.state) == [.note] && found.first?.fix == "install")
   }
 
   @Test(arguments: [("73-seat-late.rules", 1), ("99-glucoport.rules", 1), ("72-glucoport.rules", 0)])
-  func aFileThatIsTooLateIsFound(_ name: String, _ count: Int) throws {
+  func aUdevRulesFileThatSortsTooLateIsReported(_ name: String, _ count: Int) throws {
     let found = try found(["etc/udev/rules.d/" + name: rules])
     #expect(found.count == count && found.allSatisfy { $0.state == .warn && $0.area == .udev })
   }
 
-  @Test func rulesOfAnotherVersionAreFound() throws {
+  @Test func udevRulesOfAnotherVersionAreReported() throws {
     let found = try found([
       "etc/udev/rules.d/70-glucoport.rules": Well.text(Well.rules.filter { !$0.hasPrefix("SUBSYSTEM") })
     ])
@@ -58,7 +58,7 @@ import Testing
   }
 
   /// udev only reads the first file with a name.
-  @Test func aFileHiddenByAnotherIsIgnored() throws {
+  @Test func aUdevRulesFileHiddenByOneOfTheSameNameIsIgnored() throws {
     let found = try found([
       "etc/udev/rules.d/70-glucoport.rules": RuleFacts.mark + "\n",
       "usr/lib/udev/rules.d/70-glucoport.rules": rules,
@@ -66,13 +66,13 @@ import Testing
     #expect(found.map(\.state) == [.warn])
   }
 
-  @Test func aGroupThatDoesNotExistIsFound() {
+  @Test func aUdevRuleForAGroupThatDoesNotExistIsReported() {
     #expect(RuleFacts.groups(in: Well.facts.udev.files) == ["plugdev"])
     #expect(
       Well.wrong { $0.udev.unknownGroups = ["plugdev"] }.first?.fix == "sudo groupadd --system 'plugdev'")
   }
 
-  @Test func jobsAreFoundInTheFilesOfTheSystem() throws {
+  @Test func scheduledJobsAreFoundInSystemdUnitsAndCrontabs() throws {
     try withFolder { root in
       let settings = root.appending(path: "home").path
       func jobs() -> JobFacts {
