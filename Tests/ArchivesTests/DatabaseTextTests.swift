@@ -31,12 +31,12 @@ import Testing
     ("CAST(x'41ff42' AS TEXT)", "\"A\u{FFFD}B\""), ("CAST(x'e282' AS TEXT)", "\"\u{FFFD}\""),
     ("'{\"table\":\"x\"}'", #""{\"table\":\"x\"}""#),
   ])
-  func aCellKeepsItsTypeAndItsContent(_ value: String, _ text: String) throws {
+  func aDatabaseCellKeepsItsTypeAndContent(_ value: String, _ text: String) throws {
     #expect(try Self.cell(value) == text)
   }
 
   @Test(arguments: ["0.1", "1e-7", "5e-324", "123456789.125", "1e15", "-2.5", "4.35", "0.30000000000000004"])
-  func aNumberIsReadBackUnchanged(_ number: String) throws {
+  func aNumberInADatabaseIsReadBackUnchanged(_ number: String) throws {
     #expect(try Double(Self.cell(number)) == Double(number))
   }
 
@@ -45,11 +45,13 @@ import Testing
     ("INTEGER", "'12'", "12"), ("INTEGER", "'x'", "\"x\""), ("REAL", "5", "5.0"), ("TEXT", "5", "\"5\""),
     ("BLOB", "'5'", "\"5\""), ("NUMERIC", "'5.5'", "5.5"),
   ])
-  func theTypeIsThatOfTheCellAndNotOfTheColumn(_ type: String, _ value: String, _ text: String) throws {
+  func aDatabaseCellIsWrittenWithItsStoredTypeNotThatOfItsColumn(
+    _ type: String, _ value: String, _ text: String
+  ) throws {
     #expect(try Self.cell(value, create: "CREATE TABLE t(a \(type), b);") == text)
   }
 
-  @Test func everyLineIsOneObjectOfJSON() throws {
+  @Test func eachDatabaseRowIsWrittenAsOneJSONObjectOnALine() throws {
     let texts = (0..<128).map { "(char(\($0), 34, 92, \($0)), \($0))" }.joined(separator: ",")
     let bytes = try DatabaseWriter.database("CREATE TABLE t(a, b); INSERT INTO t VALUES \(texts)")
     let lines = try #require(try DatabaseInput.text(bytes, [Self.table])).split(separator: "\n")
@@ -62,7 +64,7 @@ import Testing
     }
   }
 
-  @Test func tablesAreInTheRequestedOrder() throws {
+  @Test func databaseTablesAreWrittenInTheRequestedOrder() throws {
     let bytes = try DatabaseWriter.database(
       "CREATE TABLE u(c); INSERT INTO u VALUES (3); CREATE TABLE t(b, a); INSERT INTO t VALUES (2, 1)")
     let wanted = [
@@ -78,7 +80,7 @@ import Testing
     #expect(try DatabaseInput.text(bytes, [InputDatabase.Table("missing", ["a"])]) == nil)
   }
 
-  @Test func rowsAreInTheOrderOfTheirNumbersEvenBelowZero() throws {
+  @Test func databaseRowsAreInOrderOfTheirRowIDsAlsoBelowZero() throws {
     let bytes = try DatabaseWriter.database(
       "CREATE TABLE t(a INTEGER PRIMARY KEY, b); INSERT INTO t VALUES (5, 1), (-7, 2), (0, 3)")
     let text = try #require(try DatabaseInput.text(bytes, [Self.table]))
@@ -86,7 +88,7 @@ import Testing
   }
 
   /// The name of a column may contain anything that fits in quotes.
-  @Test(arguments: ["a b", "a'b", "select", "ä", "a;DROP TABLE t"]) func anyNameOfAColumnIsQuoted(
+  @Test(arguments: ["a b", "a'b", "select", "ä", "a;DROP TABLE t"]) func anyNameOfADatabaseColumnIsQuoted(
     _ name: String
   ) throws {
     let bytes = try DatabaseWriter.database(
@@ -95,7 +97,7 @@ import Testing
     #expect(text?.hasSuffix("\"\(name)\":4}\n") == true)
   }
 
-  @Test func manyRowsArePassedOnInPieces() throws {
+  @Test func manyDatabaseRowsArePassedOnInPieces() throws {
     let rows = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 30000) "
     let bytes = try DatabaseWriter.database(
       "CREATE TABLE t(a, b); INSERT INTO t \(rows) SELECT i, printf('%.40c', 'x') FROM n")
@@ -106,7 +108,7 @@ import Testing
     #expect(text.hasSuffix("\"b\":\"\(String(repeating: "x", count: 40))\"}\n"))
   }
 
-  @Test func indexesAndTriggersAreNotUsed() throws {
+  @Test func indexesAndTriggersOfAnImportedDatabaseAreNotUsed() throws {
     let bytes = try DatabaseWriter.database(
       """
       CREATE TABLE t(a, b); CREATE INDEX i ON t(a DESC) WHERE a > 1; CREATE UNIQUE INDEX j ON t(b, a);
@@ -134,17 +136,17 @@ import Testing
       // A missing page count, and one that an old library did not update.
       ([31: 0], nil), ([95: 8], nil), ([27: 8], nil),
     ] as [([Int: UInt8], Int64?)])
-  func theHeaderStatesTheSizeOfTheFile(_ changes: [Int: UInt8], _ size: Int64?) throws {
+  func theDatabaseHeaderStatesTheSizeOfTheFile(_ changes: [Int: UInt8], _ size: Int64?) throws {
     #expect(try #require(DatabaseHeader(Self.header(changes))).fileSize == size)
   }
 
-  @Test func theHeaderStatesTheApplication() throws {
+  @Test func theDatabaseHeaderStatesTheApplication() throws {
     #expect(try #require(DatabaseHeader(Self.header())).applicationID == 0)
     let own = [68: 0x47, 69: 0x4C, 70: 0x55, 71: 0x43] as [Int: UInt8]
     #expect(try #require(DatabaseHeader(Self.header(own))).applicationID == 0x474C_5543)
   }
 
-  @Test func otherBytesAreNotADatabase() {
+  @Test func bytesWithAnotherSignatureAreNotReadAsADatabase() {
     #expect(DatabaseHeader(Array(Self.header().prefix(99))) == nil)
     #expect(DatabaseHeader(Self.header([0: 0x73])) == nil && DatabaseHeader(Self.header([15: 0x20])) == nil)
     #expect(DatabaseHeader([]) == nil && !DatabaseHeader.isDatabase([]))
@@ -168,13 +170,13 @@ import Testing
     try DatabaseWriter.database("CREATE TABLE t(a, b); INSERT INTO t VALUES (1, 2)")
   }
 
-  @Test func aFileAboveTheLimitIsRefusedUnread() throws {
+  @Test func aDatabaseFileAboveTheLimitIsRefusedUnread() throws {
     let failure = try #require(try Self.refusal(Self.small(), size: 8 << 30 + 1))
     #expect(failure.category == .badInput && failure.message == "a.sqlite: the database is larger than 8 GiB")
     #expect(try Self.refusal(Self.small(), size: 8 << 30) == nil)
   }
 
-  @Test func theErrorCountsTheMissingBytes() throws {
+  @Test func theErrorForATruncatedDatabaseCountsTheMissingBytes() throws {
     let bytes = try Self.small()
     let failure = try #require(try Self.refusal(Array(bytes.dropLast())))
     #expect(failure.message.contains("truncated: \(bytes.count - 1) of \(bytes.count) bytes"))
@@ -182,14 +184,17 @@ import Testing
   }
 
   /// The header may be followed by anything: encrypted pages, another version, or nothing.
-  @Test(arguments: [0x00, 0x5A, 0xFF] as [UInt8]) func meaninglessPagesAreDamage(_ byte: UInt8) throws {
+  @Test(arguments: [0x00, 0x5A, 0xFF] as [UInt8]) func aDatabaseWithMeaninglessPagesIsReportedAsDamaged(
+    _ byte: UInt8
+  ) throws {
     var bytes = try Self.small()
     for place in 100..<bytes.count { bytes[place] = byte }
     let failure = try #require(try Self.refusal(bytes))
     #expect(failure.category == .badInput && failure.message.contains("is damaged"))
   }
 
-  @Test(arguments: [(19, 9), (16, 3), (21, 1), (44, 9), (56, 7)]) func aMeaninglessHeaderIsDamage(
+  @Test(arguments: [(19, 9), (16, 3), (21, 1), (44, 9), (56, 7)])
+  func aDatabaseWithAMeaninglessHeaderIsReportedAsDamaged(
     _ place: Int, _ byte: UInt8
   ) throws {
     var bytes = try Self.small()

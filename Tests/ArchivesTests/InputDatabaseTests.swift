@@ -35,7 +35,7 @@ import Testing
     }
   }
 
-  @Test func rowsAreInTheOrderOfTheirNumbersWithTheirTypes() throws {
+  @Test func databaseRowsAreReadInOrderOfTheirRowIDsWithTheirTypes() throws {
     let bytes = try DatabaseWriter.database(
       Self.create
         + """
@@ -53,7 +53,7 @@ import Testing
       ])
   }
 
-  @Test func aDatabaseInUTF16OrInWALModeReadsTheSame() throws {
+  @Test func aDatabaseInUTF16OrWALModeGivesTheSameRows() throws {
     let rows = "INSERT INTO BgReadings VALUES (1, 'ünï', 1)"
     let plain = try DatabaseWriter.database(Self.create + rows)
     let expected = [#"{"table":"BgReadings","row":1,"timestamp":"ünï","calculated_value":1.0}"#]
@@ -65,7 +65,7 @@ import Testing
     #expect(try lines(wal) == expected)
   }
 
-  @Test func columnsThatAreMissingAreLeftOut() throws {
+  @Test func missingDatabaseColumnsAreLeftOut() throws {
     let bytes = try DatabaseWriter.database(
       "CREATE TABLE bgreadings(TIMESTAMP); INSERT INTO bgreadings VALUES (5)")
     #expect(try lines(bytes) == [#"{"table":"BgReadings","row":1,"timestamp":5}"#])
@@ -78,7 +78,7 @@ import Testing
     "CREATE TABLE BgReadings(x, timestamp AS (x), calculated_value AS (x * 2) STORED)",
     "CREATE TABLE t(a); CREATE INDEX BgReadings ON t(a)",
   ])
-  func onlyOrdinaryTablesAreRead(_ sql: String) throws {
+  func onlyOrdinaryTablesOfADatabaseAreRead(_ sql: String) throws {
     #expect(try lines(DatabaseWriter.database(sql)) == nil)
   }
 
@@ -90,7 +90,7 @@ import Testing
     "CREATE TABLE",
     "DROP TABLE t",
   ])
-  func aForgedDefinitionYieldsNoRow(_ definition: String) throws {
+  func aDatabaseTableWithAForgedDefinitionGivesNoRows(_ definition: String) throws {
     let bytes = try DatabaseWriter.database(
       Self.create + "INSERT INTO BgReadings VALUES (1, 2, 3); CREATE TABLE t(a)", defining: "BgReadings",
       as: definition)
@@ -102,7 +102,7 @@ import Testing
     }
   }
 
-  @Test func rowsThatRepeatAreDamage() throws {
+  @Test func aDatabaseWithRepeatedRowIDsIsReportedAsDamaged() throws {
     // Columns that hide the numbers of the rows.
     let bytes = try DatabaseWriter.database(
       """
@@ -112,13 +112,13 @@ import Testing
     #expect(try refusal(bytes)?.contains("rows of BgReadings repeat") == true)
   }
 
-  @Test func aTableWithoutRowNumbersIsRefused() throws {
+  @Test func aDatabaseTableWithoutRowIDsIsRefused() throws {
     let bytes = try DatabaseWriter.database(
       "CREATE TABLE BgReadings(timestamp PRIMARY KEY, calculated_value) WITHOUT ROWID")
     #expect(try refusal(bytes) != nil)
   }
 
-  @Test func aHugeCellIsRefusedAndALargeOneIsRead() throws {
+  @Test func aDatabaseCellIsReadUpToTheMaximumSizeOnly() throws {
     func cell(_ size: Int) throws -> [UInt8] {
       try DatabaseWriter.database(
         Self.create + "INSERT INTO BgReadings VALUES (1, 2, printf('%.*c', \(size), 'x'))")
@@ -146,7 +146,7 @@ import Testing
     #expect(try lines(old)?.count == 2000)
   }
 
-  @Test func anInterruptionEndsTheImport() throws {
+  @Test func anInterruptionEndsTheReadingOfADatabase() throws {
     let rows = (1...20_000).map { "(\($0), \($0), 1)" }.joined(separator: ",")
     let bytes = try DatabaseWriter.database(Self.create + "INSERT INTO BgReadings VALUES \(rows)")
     let failure = #expect(throws: Failure.self) { try lines(bytes, isInterrupted: { true }) }
@@ -154,7 +154,9 @@ import Testing
   }
 
   /// `GLUCOPORT_FUZZ_ROUNDS` sets the number of rounds, `GLUCOPORT_FUZZ_SEED` the first seed; a failure names its seed.
-  @Test(.timeLimit(.minutes(rounds == nil ? 2 : 600))) func noDamageTrapsOrHangsTheReader() throws {
+  @Test(.timeLimit(.minutes(rounds == nil ? 2 : 600))) func aDamagedDatabaseNeverCrashesOrHangsTheReader()
+    throws
+  {
     let rounds = UInt64(Self.rounds ?? 1500)
     let rows = (1...600).map { "(\($0), \($0 * 300_000), \($0) * 0.5)" }.joined(separator: ",")
     let whole = try DatabaseWriter.database(

@@ -26,7 +26,7 @@ import Testing
     #"<table:table-cell office:value-type="string"\#(more)><text:p>\#(text)</text:p></table:table-cell>"#
   }
 
-  @Test func aTableHasTheSameTextAsInXLSX() throws {
+  @Test func anODSTableHasTheSameTextAsTheSameXLSXTable() throws {
     let rows: [[SpreadsheetWriter.Cell]] = [
       [.text("time"), .text("value, note")], [.empty, .number("5.60"), .boolean(true), .error("#DIV/0!")], [],
       [.text("x")],
@@ -45,7 +45,9 @@ import Testing
     // Midnight, for which the value omits the time of day.
     ("2026-05-01", "01.05.26 00:00", "2026-05-01 00:00:00"), ("2026-05-01T08:10", "x", "2026-05-01 08:10:00"),
     ("2026-13-01", "x", "2026-13-01"), ("2026-05-01T24:00:00", "x", "2026-05-01T24:00:00"),
-  ]) func aDateHasTheTextOfItsValue(_ value: String, _ shown: String, _ expected: String) throws {
+  ]) func anODSDateIsReadFromItsValueNotItsDisplayedText(_ value: String, _ shown: String, _ expected: String)
+    throws
+  {
     guard case .xml(let date) = SpreadsheetWriter.date(value, shown: shown) else { return }
     #expect(try cell(date) == expected)
   }
@@ -53,26 +55,26 @@ import Testing
   @Test(arguments: [
     ("PT08H10M00S", "08:10:00"), ("PT8H9M59.999999S", "08:10:00"), ("PT26H00M00S", "26:00:00"),
     ("PT90M", "01:30:00"), ("P1DT1H", "P1DT1H"), ("PT8H9", "PT8H9"), ("PT12345678H", "PT12345678H"),
-  ]) func aTimeOfDayHasTheTextOfItsValue(_ value: String, _ expected: String) throws {
+  ]) func anODSTimeOfDayIsReadFromItsValueNotItsDisplayedText(_ value: String, _ expected: String) throws {
     let time =
       #"<table:table-cell office:value-type="time" office:time-value="\#(value)"><text:p>8 Uhr</text:p></table:table-cell>"#
     #expect(try cell(time) == expected)
   }
 
-  @Test func blanksAndParagraphsAreKept() throws {
+  @Test func spacesAndParagraphsInAnODSCellAreKept() throws {
     let text =
       #"<table:table-cell><text:p>a<text:s text:c="2"/><text:span>b</text:span><text:tab/>c</text:p> <text:p>d<text:line-break/>e</text:p></table:table-cell>"#
     #expect(try cell(text) == "\"a  b\tc\nd\ne\"")
   }
 
-  @Test func commentsAndDrawingsAreLeftOut() throws {
+  @Test func commentsAndDrawingsOfAnODSSheetAreLeftOut() throws {
     let comment = "<office:annotation><text:p>secret</text:p></office:annotation>"
     let frame = "<draw:frame><draw:text-box><text:p>box</text:p></draw:text-box></draw:frame>"
     #expect(try cell("<table:table-cell>\(comment)<text:p>a\(frame)b</text:p></table:table-cell>") == "ab")
     #expect(try cell("<table:table-cell>\(comment)</table:table-cell>" + Self.word("x")) == ",x")
   }
 
-  @Test func repeatedCellsAndRowsAreWritten() throws {
+  @Test func repeatedODSCellsAndRowsAreWrittenOut() throws {
     let cells = Self.word("x", #" table:number-columns-repeated="3""#)
     let empty = #"<table:table-cell table:number-columns-repeated="2"/>"#
     let rows = """
@@ -84,7 +86,7 @@ import Testing
     #expect(try text(rows) == "\"x\",x,x,,,y\n\"x\",x,x,,,y\n\n\nz,,,,,\n")
   }
 
-  @Test func emptyCellsToTheEndOfTheSheetCostNothing() throws {
+  @Test func repeatedEmptyODSCellsAtTheEndOfASheetAreNotWritten() throws {
     let rows = """
       <table:table-row>\(Self.word("a"))<table:table-cell table:number-columns-repeated="16383"/></table:table-row>\
       <table:table-row table:number-rows-repeated="1048575"><table:table-cell/></table:table-row>\
@@ -94,7 +96,7 @@ import Testing
     #expect(try text(rows) == "\"a\"\n")
   }
 
-  @Test func eachSheetIsReadSeparately() throws {
+  @Test func eachODSSheetIsReadSeparately() throws {
     let tables = ["A", "B", "C"].map { name in
       #"<table:table table:name="\#(name)" table:style-name="\#(name == "B" ? "hidden" : "x")"><table:table-row>\#(Self.word(name))</table:table-row></table:table>"#
     }
@@ -103,7 +105,7 @@ import Testing
     #expect(try (0..<3).map { try file.text($0) } == ["\"A\"\n", "\"B\"\n", "\"C\"\n"])
   }
 
-  @Test func otherDocumentsAndEncryptedOnesAreNamed() throws {
+  @Test func anODSFileThatIsEncryptedOrNotASpreadsheetIsRefusedWithTheReason() throws {
     var writer = SpreadsheetWriter(csv: "a,b\n")
     writer.parts = [("META-INF/manifest.xml", "<manifest:manifest><manifest:encryption-data/>")]
     #expect(try SheetFile(writer.ods()).refusal?.contains("encrypted") == true)

@@ -65,19 +65,23 @@ import Testing
     return (try source.allBytes(chunk: 5000), source.isTruncated)
   }
 
-  @Test(arguments: Packing.allCases) func packedBytesAreUnpacked(_ packing: Packing) throws {
+  @Test(arguments: Packing.allCases) func compressedBytesAreUnpacked(_ packing: Packing) throws {
     let packed = try Self.packed(packing, Self.text)
     #expect(Packing(packed) == packing)
     let (bytes, isTruncated) = try Self.unpacked(packing, packed, piece: 1)
     #expect(bytes == Self.text && !isTruncated)
   }
 
-  @Test(arguments: Packing.allCases) func piecesPackedSeparatelyAreJoined(_ packing: Packing) throws {
+  @Test(arguments: Packing.allCases) func concatenatedCompressedStreamsAreUnpackedTogether(_ packing: Packing)
+    throws
+  {
     let packed = try Self.packed(packing, Self.text)
     #expect(try Self.unpacked(packing, packed + packed).bytes == Self.text + Self.text)
   }
 
-  @Test(arguments: Packing.allCases) func aTruncationIsNoticedAndAddsNoBytes(_ packing: Packing) throws {
+  @Test(arguments: Packing.allCases) func aTruncatedCompressedFileIsReportedAndGivesNoWrongBytes(
+    _ packing: Packing
+  ) throws {
     let packed = try Self.packed(packing, Self.text)
     for length in stride(from: 8, to: packed.count, by: 5) {
       let (bytes, isTruncated) = try Self.unpacked(packing, Array(packed.prefix(length)))
@@ -85,7 +89,9 @@ import Testing
     }
   }
 
-  @Test(arguments: Packing.allCases) func noDamageTraps(_ packing: Packing) throws {
+  @Test(arguments: Packing.allCases) func damagedCompressedDataNeverCrashesTheReader(_ packing: Packing)
+    throws
+  {
     let packed = try Self.packed(packing, Self.text)
     for seed in 1...500 {
       var generator = SeededGenerator(seed: UInt64(seed))
@@ -102,7 +108,7 @@ import Testing
     }
   }
 
-  @Test func aWindowThatNeedsTooMuchMemoryIsRefused() throws {
+  @Test func compressedDataThatNeedsTooMuchMemoryIsRefused() throws {
     // A frame of RFC 8878 with a window of 2 GiB, and one final raw block of one byte.
     let frame: [UInt8] = [0x28, 0xB5, 0x2F, 0xFD, 0x00, 21 << 3, 0x09, 0x00, 0x00, 0x41]
     let failure = #expect(throws: Failure.self) { try Self.unpacked(.zstd, frame) }
@@ -113,7 +119,7 @@ import Testing
   }
 
   /// All packed bytes are read at once, so that only the unpacking can notice the signal.
-  @Test(arguments: Packing.allCases) func aSignalEndsUnpacking(_ packing: Packing) throws {
+  @Test(arguments: Packing.allCases) func anInterruptionEndsUnpacking(_ packing: Packing) throws {
     let packed = try Self.packed(packing, Self.zeros)
     var isInterrupted = false
     let source = try packing.unpacking(PieceSource(packed, piece: packed.count), name: "a") { isInterrupted }
@@ -131,7 +137,8 @@ import Testing
 
   /// A gigabyte of zeros, and of one repeated row.
   @Test(arguments: Packing.allCases, ["\0", "2026-03-11 08:10:00,142\n"])
-  func aGigabyteOfARepeatedTextIsNotUnpacked(_ packing: Packing, _ text: String) throws {
+  func compressedDataThatUnpacksToAGigabyteOfRepeatedTextIsRefused(_ packing: Packing, _ text: String) throws
+  {
     let block = Array(repeatElement(Array(text.utf8), count: Self.zeros.count / text.utf8.count).joined())
     let packed = try Self.packed(packing, block + Self.zeros.prefix(Self.zeros.count - block.count))
     #expect(packed.count < Self.zeros.count / 250)
@@ -144,7 +151,7 @@ import Testing
 
   /// Zeros below the free size, and data of any size that packs like exports, are read. Here 1/16 of the bytes are
   /// random.
-  @Test func dataWithAUsualRatioIsUnpackedToItsEnd() throws {
+  @Test func compressedDataWithAUsualRatioIsUnpackedToItsEnd() throws {
     var (generator, block) = (SeededGenerator(seed: 1), Self.zeros)
     for place in 0..<block.count / 16 { block[place] = UInt8.random(in: 0...255, using: &generator) }
     for (megabyte, pieces) in [(Self.zeros, 64), (block, 66)] {
@@ -169,7 +176,7 @@ import Testing
     return (total, nil)
   }
 
-  @Test func otherBytesAreNotPacked() {
+  @Test func bytesWithoutACompressionSignatureAreNotRecognisedAsCompressed() {
     for text in ["", "BZ", "2026", "\u{1F}"] { #expect(Packing(Array(text.utf8)) == nil) }
   }
 }

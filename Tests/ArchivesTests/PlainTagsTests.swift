@@ -62,7 +62,7 @@ import Testing
     (#"<Row a="1" b="2"/>"#, ["1", "2"]), (#"<Row b="2" c="3" a="1">"#, ["1", "2"]), ("<Row>", ["-", "-"]),
     (#"<r-1.x_ a=""/>"#, ["", "-"]), ("<Row\n\ta=\"' > é 猫 😀\" />", ["' > é 猫 😀", "-"]),
     (#"<Row a="mmol&lt;1&gt;/L" b="&quot;&amp;&apos;&amp;lt;"/>"#, ["mmol<1>/L", "\"&'&lt;"]),
-  ]) func aPlainTagIsParsed(_ tag: String, _ expected: [String]) {
+  ]) func aSimpleXMLTagIsParsedWithoutExpat(_ tag: String, _ expected: [String]) {
     #expect(values(tag) == expected)
   }
 
@@ -73,7 +73,7 @@ import Testing
     #"<é a="1"/>"#, #"<Row é="1"/>"#, #"<x:Row a="1"/>"#, #"<Row xml:space="1"/>"#, "<!-- -->", "</Row>",
     "<?x?>",
     "<1/>", "< Row/>", "Row", "<", "", "<Row a=\"\u{FFFF}\"/>", "<Row a=\"\u{0}\"/>",
-  ]) func tagsThatAreNotPlainAreLeftToExpat(_ tag: String) {
+  ]) func unusualXMLTagsAreLeftToExpat(_ tag: String) {
     #expect(values(tag) == nil)
   }
 
@@ -84,7 +84,7 @@ import Testing
     return scanner.state.pointee.plainBytes
   }
 
-  @Test func plainElementsAreParsedFromTheFirstToTheLast() {
+  @Test func simpleXMLElementsAreParsedFromTheFirstToTheLast() {
     let row = "\n <Row a=\"1\" b=\"2\">\n  <Entry key=\"k\" value=\"v\"/>\n </Row>"
     let other = "<Other x=\"1\"><Inner y=\"é\"/></Other>"
     let rows = String(repeating: row + other, count: 100)
@@ -95,7 +95,7 @@ import Testing
     #expect(plainBytes("<Root><Group><![CDATA[</Group>]]>\(rows)</Group></Root>") == 0)
   }
 
-  @Test func defaultsOfADocumentTypeHoldForPlainTags() {
+  @Test func attributeDefaultsOfADocumentTypeApplyToSimpleXMLTags() {
     let text =
       "<!DOCTYPE Root [<!ATTLIST Row b CDATA \"mg\" a NMTOKEN #IMPLIED><!ATTLIST Entry key CDATA \"k\">]><Root>"
       + "\n<Row a=\" 5 \"/>\n<Row><Entry value=\"7\"/></Row></Root>"
@@ -107,7 +107,7 @@ import Testing
     }
   }
 
-  @Test func rowsOfADeeperPathBelongOnlyToTheirParent() {
+  @Test func onlyXMLRowsWithTheExactPathAreRead() {
     let scanner = XMLScanner(ElementShape(path: ["A", "B", "C"], attributes: ["x"]))
     let text =
       "<A><C x=\"1\"/><B><C x=\"2\"/><D><C x=\"3\"/></D></B><C x=\"4\"/><B><C x=\"5\"/></B><E><C x=\"6\"/></E></A>"
@@ -127,7 +127,7 @@ import Testing
     #expect(values == ["2", "5"])
   }
 
-  @Test func aTokenJustBelowTheLimitIsRead() {
+  @Test func anXMLTokenJustBelowTheLimitIsRead() {
     let start =
       Array("<Root><Row b=\"1\"/><!--".utf8) + [UInt8](repeating: 0x78, count: XMLScanner.longestItem - 50)
     let scanner = XMLScanner(Self.shape)
@@ -137,7 +137,7 @@ import Testing
     #expect(scanner.rows.count == 1)
   }
 
-  @Test func bytesThatAreNotTextAreLeftToExpat() {
+  @Test func xmlBytesThatAreNotUTF8AreReportedAsDamage() {
     for bytes: [UInt8] in [[0x80], [0xC3], [0xC0, 0x80], [0xED, 0xA0, 0x80], [0xF5, 0x80, 0x80, 0x80]] {
       let text = Array("<Root><Row a=\"1\"/><Row a=\"".utf8) + bytes + Array("\"/></Root>".utf8)
       let said = Self.scan(text, piece: text.count)
@@ -146,7 +146,7 @@ import Testing
     }
   }
 
-  @Test func namesInAnotherOrderKeepTheirColumns() {
+  @Test func xmlAttributesInAnotherOrderKeepTheirColumns() {
     let rows = ["a b", "b a", "a c b", "c", "b c a", "a b c d"].map { names in
       "<Row " + names.split(separator: " ").map { "\($0)=\"of \($0)\"" }.joined(separator: " ") + "/>"
     }
@@ -207,12 +207,12 @@ import Testing
     return Array((text + "</Root>\n").utf8)
   }
 
-  @Test(arguments: UInt64(1)...40) func anElementIsReadAsExpatReadsIt(_ seed: UInt64) {
+  @Test(arguments: UInt64(1)...40) func theFastXMLParserReadsAnElementAsExpatDoes(_ seed: UInt64) {
     var generator = SeededGenerator(seed: seed)
     for _ in 0..<10 { Self.expectTheSame(Self.document(&generator), &generator) }
   }
 
-  @Test(arguments: UInt64(1)...40) func damageIsFoundWhereExpatFindsIt(_ seed: UInt64) {
+  @Test(arguments: UInt64(1)...40) func theFastXMLParserFindsDamageWhereExpatDoes(_ seed: UInt64) {
     var generator = SeededGenerator(seed: seed)
     let bytes = Array("<>&\"'/= \n\r\t;!?-[]a:\u{0}".utf8) + [0x80, 0xC3, 0xEF, 0xBF, 0xFF]
     for _ in 0..<10 {

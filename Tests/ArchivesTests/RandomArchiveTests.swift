@@ -39,7 +39,9 @@ import Testing
     }
   }
 
-  @Test(arguments: UInt64(1)...8) func piecesOfAnySizeUnpackToTheSameBytes(_ seed: UInt64) throws {
+  @Test(arguments: UInt64(1)...8) func compressedDataReadInPiecesOfAnySizeUnpacksToTheSameBytes(
+    _ seed: UInt64
+  ) throws {
     var generator = SeededGenerator(seed: seed)
     let bytes = Self.bytes(Int.random(in: 0...6000, using: &generator), &generator)
     let packed = try Deflate.gzip(bytes)
@@ -82,7 +84,7 @@ import Testing
       String.UnicodeScalarView((0..<count).map { _ in scalars.randomElement(using: &generator) ?? "a" }))
   }
 
-  @Test(arguments: UInt64(1)...12) func everyRowOfXMLHasItsValuesInPiecesOfAnySize(_ seed: UInt64) {
+  @Test(arguments: UInt64(1)...12) func xmlReadInPiecesOfAnySizeGivesTheValuesOfEveryRow(_ seed: UInt64) {
     var generator = SeededGenerator(seed: seed)
     var (text, expected): (String, [[String?]]) = ("<?xml version=\"1.0\"?><Root>", [])
     for _ in 0..<30 {

@@ -30,7 +30,7 @@ import Testing
 
   // MARK: - Day numbers
 
-  @Test func everyDayOfFortyYearsHasItsNumber() {
+  @Test func everySpreadsheetDayOfFortyYearsIsReadFromItsNumber() {
     // Day 36526 is 2000-01-01.
     var (year, month, day) = (2000, 1, 1)
     for serial in 36_526..<36_526 + 14_610 {
@@ -51,12 +51,12 @@ import Testing
     (36_585, "2000-02-29"), (73_109, "2100-02-28"), (73_110, "2100-03-01"), (182_682, "2400-02-29"),
     (46_143, "2026-05-01"), (2_958_465, "9999-12-31"),
   ])
-  func onlyEveryFourthCenturyIsALeapYear(_ serial: Double, _ date: String) {
+  func spreadsheetDaysFollowTheGregorianLeapYears(_ serial: Double, _ date: String) {
     #expect(text(SheetTime(serial: serial, is1904: false)) == date)
   }
 
   @Test(arguments: [-1.0, -0.001, 2_958_466, 1e18, .infinity, .nan])
-  func numbersOutsideTheRangeOfDaysAreRefused(_ serial: Double) {
+  func spreadsheetNumbersOutsideTheRangeOfDaysAreRefused(_ serial: Double) {
     #expect(SheetTime(serial: serial, is1904: false) == nil)
     #expect(SheetTime(serial: serial, is1904: true) == nil)
   }
@@ -70,7 +70,7 @@ import Testing
   }
 
   /// A program stores the fraction of a day in binary, which is rarely exact.
-  @Test func everyMinuteOfADayIsReadFromItsNumber() {
+  @Test func everyMinuteOfADayIsReadFromItsSpreadsheetNumber() {
     for minute in 0..<1440 {
       for error in [-2e-10, 0, 2e-10] {
         let serial = 46_143 + Double(minute) / 1440 + error
@@ -83,7 +83,7 @@ import Testing
     }
   }
 
-  @Test(arguments: UInt64(1)...6) func aSecondOfAnyDayIsReadFromItsNumberAndFromItsText(_ seed: UInt64) {
+  @Test(arguments: UInt64(1)...6) func aSecondOfAnyDayIsReadFromItsSpreadsheetNumberAndText(_ seed: UInt64) {
     var generator = SeededGenerator(seed: seed)
     for _ in 0..<50 {
       let day = Int.random(in: 20_000...80_000, using: &generator)
@@ -103,11 +103,11 @@ import Testing
     ("2026-05-01", 0), ("2026-05-01T08:10", 29_400), ("2026-05-01 08:10:30", 29_430),
     ("2026-05-01T08:10:30.5", 29_431), ("2026-05-01T08:10:30.49", 29_430),
   ])
-  func aTextIsATime(_ iso: String, _ expected: Int) {
+  func anISO8601TextInASpreadsheetIsReadAsATime(_ iso: String, _ expected: Int) {
     #expect(time(iso)?.seconds == expected && text(time(iso)) == "2026-05-01")
   }
 
-  @Test func halfASecondBeforeMidnightIsTheNextDay() {
+  @Test func aSpreadsheetTimeHalfASecondBeforeMidnightRoundsToTheNextDay() {
     #expect(text(time("2026-12-31T23:59:59.5"), withTime: true) == "2027-01-01 00:00:00")
     #expect(text(time("2026-12-31T23:59:59.4"), withTime: true) == "2026-12-31 23:59:59")
   }
@@ -120,21 +120,21 @@ import Testing
     "2026-05-01T08:10:30Z", "2026-05-01T08:10:30+02:00", "2026-05-01T08:10:3", "2026-05-01x08:10",
     "2026-05-01T08.10", "2026-05-01T08:10:30.5s", "٢٠٢٦-٠٥-٠١",
   ])
-  func otherTextIsNotATime(_ iso: String) { #expect(time(iso) == nil) }
+  func aTextThatIsNotISO8601IsNotReadAsASpreadsheetTime(_ iso: String) { #expect(time(iso) == nil) }
 
   @Test(arguments: [
     ("PT08H10M00S", 29_400), ("PT8H", 28_800), ("PT10M", 600), ("PT45S", 45), ("PT26H00M00S", 93_600),
     ("PT08H10M00.5S", 29_401), ("PT08H10M00.4S", 29_400), ("PT0S", 0), ("PT100H", 360_000),
   ])
-  func aDurationIsReadInSeconds(_ text: String, _ expected: Int) { #expect(seconds(text) == expected) }
+  func anODSDurationIsReadInSeconds(_ text: String, _ expected: Int) { #expect(seconds(text) == expected) }
 
   @Test(arguments: ["", "PT", "P1D", "PT8", "8H", "PTH", "PT8X", "PT-8H", "PT08:10", "PT0.5", "PT12345678H"])
-  func otherTextIsNotADuration(_ text: String) { #expect(seconds(text) == nil) }
+  func anInvalidODSDurationIsRefused(_ text: String) { #expect(seconds(text) == nil) }
 
   @Test(arguments: [
     (0, "00:00:00"), (59, "00:00:59"), (86_399, "23:59:59"), (93_600, "26:00:00"), (360_061, "100:01:01"),
   ])
-  func aDurationMayExceedADay(_ seconds: Int, _ expected: String) {
+  func anODSDurationMayExceedADay(_ seconds: Int, _ expected: String) {
     var bytes: [UInt8] = []
     SheetTime.append(clock: seconds, to: &bytes)
     #expect(String(decoding: bytes, as: UTF8.self) == expected)
@@ -153,12 +153,12 @@ import Testing
     ("yyyy-mm-dd\"T\"hh:mm:ss.000", .dateTime), ("[h]:mm:ss", .duration), ("[hh]:mm", .duration),
     ("[mm]", .duration), ("[ss].00", .duration),
   ])
-  func theCodeOfAFormatDeterminesItsForm(_ code: String, _ form: CellForm) {
+  func aCellFormatCodeDeterminesWhetherNumbersAreDates(_ code: String, _ form: CellForm) {
     #expect(NumberFormats.form(ofCode: code) == form)
     #expect(NumberFormats.form(ofCode: code.uppercased()) == form)
   }
 
-  @Test func aCodeThatIsTooLongIsANumber() {
+  @Test func aCellFormatCodeThatIsTooLongIsTreatedAsANumber() {
     #expect(NumberFormats.form(ofCode: String(repeating: "y", count: 1024)) == .date)
     #expect(NumberFormats.form(ofCode: String(repeating: "y", count: 1025)) == .number)
   }
@@ -172,7 +172,7 @@ import Testing
     return columns.exchanged
   }
 
-  @Test func aColumnWithDatesAndTextsOfTheOtherOrderIsFound() {
+  @Test func aSpreadsheetColumnWithSwappedDayAndMonthIsFound() {
     let early = ["2026-04-05", "2026-01-12"]
     #expect(exchanged(early, ["13/04/2026", "14/04/2026 08:00"]) == 2)
     #expect(exchanged(early, ["04-13-26", "04-14-26"]) == 2)

@@ -31,7 +31,7 @@ import Testing
 
   // MARK: Limits
 
-  @Test func aDocumentTypeIsRefused() throws {
+  @Test func aSpreadsheetWithADocumentTypeIsRefused() throws {
     let type = #"<!DOCTYPE a [<!ENTITY b "ccccccccc">]>"#
     for path in [
       "_rels/.rels", "xl/workbook.xml", "xl/styles.xml", "xl/sharedStrings.xml", "xl/worksheets/sheet0.xml",
@@ -41,17 +41,17 @@ import Testing
     }
   }
 
-  @Test func elementsNestedTooDeepAreRefused() {
+  @Test func aSpreadsheetWithElementsNestedTooDeepIsRefused() {
     let deep = String(repeating: "<a>", count: 5000)
     #expect(refusal(sheet: deep)?.contains("nested deeper than 64") == true)
   }
 
-  @Test func aTagOfMoreThanEightMebibytesIsRefused() {
+  @Test func aSpreadsheetTagOfMoreThan8MiBIsRefused() {
     let tag = "<row a=\"\(Self.filler(9 << 20))\"/>"
     #expect(refusal(sheet: tag)?.contains("a tag is longer than 8 MiB") == true)
   }
 
-  @Test func aTextOverItsLimitIsRefused() {
+  @Test func aSpreadsheetTextAboveTheLimitIsRefused() {
     let text = Self.filler((256 << 10) + 1)
     #expect(refusal(sheet: #"<row><c t="str"><v>\#(text)</v></c></row>"#)?.contains("256 KiB") == true)
     #expect(
@@ -59,7 +59,7 @@ import Testing
         == true)
   }
 
-  @Test func moreSharedTextsThanTheMemoryForThemAreRefused() {
+  @Test func moreSharedStringsThanTheMemoryLimitAllowsAreRefused() {
     // Digits between the letters, since a file that unpacks to hundreds of times its size is refused before.
     var generator = SeededGenerator(seed: 1)
     let text = (0..<2048).map { _ in Self.filler(60) + "\(Int.random(in: 1000...9999, using: &generator))" }
@@ -69,7 +69,7 @@ import Testing
     #expect(message?.contains("longer than 64 MiB; save the sheet as CSV") == true)
   }
 
-  @Test func aRowOfRepeatedTextsIsRefused() {
+  @Test func aRowThatRepeatsATextUntilItIsTooLongIsRefused() {
     let strings = "<sst><si><t>\(Self.filler(200_000))</t></si></sst>"
     let row = "<row>\(String(repeating: #"<c t="s"><v>0</v></c>"#, count: 50))</row>"
     let sheet = "<worksheet><sheetData>\(row)</sheetData></worksheet>"
@@ -77,7 +77,7 @@ import Testing
     #expect(message?.contains("row 1 is longer than 8 MiB") == true)
   }
 
-  @Test func rowsRepeatedToGigabytesAreRefused() throws {
+  @Test func spreadsheetRowsRepeatedToGigabytesAreRefused() throws {
     let rows =
       #"<table:table-row table:number-rows-repeated="1048576">\#(Self.word)</table:table-cell></table:table-row>"#
     let file = try ods(rows)
@@ -92,7 +92,7 @@ import Testing
     #expect(count <= 1 << 30)
   }
 
-  @Test func cellsRepeatedBeyondTheWidthOfATableAreNotWritten() throws {
+  @Test func spreadsheetCellsRepeatedBeyondTheWidthOfTheTableAreNotWritten() throws {
     let cell =
       #"<table:table-cell office:value="1" office:value-type="float" table:number-columns-repeated="9999999"/>"#
     let file = try ods("<table:table-row>\(cell)\(cell)</table:table-row>")
@@ -101,7 +101,7 @@ import Testing
     #expect(try SheetFile(xlsx.xlsx()).text().count { $0 == "," } == 1024)
   }
 
-  @Test func rowsAndCellsOutOfOrderOrBeyondTheSheetAreRefused() {
+  @Test func spreadsheetRowsAndCellsOutOfOrderOrRangeAreRefused() {
     let cell = #"<c r="A1"><v>1</v></c>"#
     for rows in [
       "<row r=\"0\"/>", "<row r=\"1048577\"/>", "<row r=\"-1\"/>", "<row r=\"99999999999999999999\"/>",
@@ -126,7 +126,7 @@ import Testing
     #expect(failure?.message.contains("more than 1048576") == true)
   }
 
-  @Test func tooManySheetsAreRefused() throws {
+  @Test func aSpreadsheetWithTooManySheetsIsRefused() throws {
     let writer = SpreadsheetWriter((0...1024).map { .init("\($0)", []) })
     for bytes in [try writer.xlsx(), try writer.ods()] {
       let failure = #expect(throws: Failure.self) { try SheetFile(bytes) }
@@ -138,7 +138,7 @@ import Testing
     #expect(refusal(sheet: String(repeating: " ", count: 20 << 20))?.contains("250 times") == true)
   }
 
-  @Test func missingFilesAreNamed() throws {
+  @Test func missingPartsOfASpreadsheetFileAreNamed() throws {
     var members = SpreadsheetWriter(csv: "a,b\n").xlsxParts()
     members.removeAll { $0.0.contains("sheet0") }
     let file = try SheetFile(ZipWriter.archive(members))
@@ -148,7 +148,7 @@ import Testing
     #expect(throws: Failure.self) { try SheetFile(ZipWriter.archive(members)) }
   }
 
-  @Test func readingStopsWhenNothingMoreIsNeeded() throws {
+  @Test func readingASpreadsheetStopsWhenTheCallerWantsNoMore() throws {
     let rows = (0..<60_000).map { [SpreadsheetWriter.Cell.number("\($0)")] }
     var pieces = 0
     try SheetFile(SpreadsheetWriter([.init("A", rows)]).xlsx()).write { _ in
@@ -172,7 +172,8 @@ import Testing
     .init("Hidden", [[.text("x")]], isHidden: true),
   ])
 
-  @Test(arguments: [true, false]) func noDamageTrapsOrHangs(_ isXLSX: Bool) throws {
+  @Test(arguments: [true, false]) func aDamagedSpreadsheetNeverCrashesOrHangsTheReader(_ isXLSX: Bool) throws
+  {
     let whole = isXLSX ? Self.sample.xlsxParts() : Self.sample.odsParts()
     for seed in 1...1500 {
       var generator = SeededGenerator(seed: UInt64(seed))

@@ -19,7 +19,7 @@ import Testing
     String(try text([[.text("a"), cell]], is1904: is1904).dropFirst(4).dropLast())
   }
 
-  @Test func rowsKeepTheirNumbersAndCellsTheirColumns() throws {
+  @Test func spreadsheetRowsKeepTheirNumbersAndCellsTheirColumns() throws {
     let rows: [[SpreadsheetWriter.Cell]] = [
       [], [.text("time"), .text("value")], [], [.empty, .number("5.6"), .empty, .text("x")], [], [],
     ]
@@ -27,14 +27,14 @@ import Testing
     #expect(try text([]) == "")
   }
 
-  @Test func rowsAreAsWideAsTheWidestBeforeThem() throws {
+  @Test func spreadsheetRowsAreFilledToTheWidthOfTheWidestRowBefore() throws {
     let far = Array(repeating: SpreadsheetWriter.Cell.empty, count: 128) + [.text("far")]
     let rows = [[.text("a")], [.text("b"), .text("c"), .text("d")], [.text("e")], far, [.text("f")]]
     let commas = String(repeating: ",", count: 128)
     #expect(try text(rows) == "\"a\"\nb,c,d\ne,,\n\(commas)far\nf,,\n")
   }
 
-  @Test func textThatNeedsQuotesHasThem() throws {
+  @Test func spreadsheetTextIsQuotedWhereCSVRequiresIt() throws {
     #expect(try cell(.text(#"a "b", c"#)) == #""a ""b"", c""#)
     #expect(try cell(.text("two\nlines")) == "\"two\nlines\"")
     #expect(try cell(.text(" blank")) == "\" blank\"")
@@ -42,7 +42,7 @@ import Testing
     #expect(try cell(.inline("a & <b>")) == "a & <b>")
   }
 
-  @Test func theFirstCellLooksLikeNoOtherKindOfFile() throws {
+  @Test func aFirstCellThatLooksLikeAnotherFileTypeIsQuoted() throws {
     for start in ["[", "{", "<html", "BZh91", "%PDF"] {
       #expect(try text([[.text(start)]]) == "\"\(start)\"\n")
     }
@@ -53,7 +53,7 @@ import Testing
     ("0.30000000000000004", "0.30000000000000004"), ("1.7777E+12", "1777700000000"), ("1E2", "100"),
     ("100.33333333333333", "100.33333333333333"), ("000000000000000000.5", "000000000000000000.5"),
     ("1e999", "1e999"), ("x", "x"),
-  ]) func aNumberIsWrittenAsItWasTyped(_ stored: String, _ expected: String) throws {
+  ]) func aSpreadsheetNumberIsWrittenAsItWasTyped(_ stored: String, _ expected: String) throws {
     #expect(try cell(.number(stored)) == expected)
     #expect(try cell(.serial(stored, .unit)) == expected)
   }
@@ -68,18 +68,18 @@ import Testing
     ("1.0833333333333333", .duration, "26:00:00"), ("46143.5", .general, "46143.5"),
     ("60.5", .dayFirst, "1900-02-28 12:00:00"), ("61", .date, "1900-03-01"), ("1", .date, "1900-01-01"),
     ("-1", .date, "-1"), ("2958466", .date, "2958466"), ("x", .date, "x"),
-  ]) func aDayNumberIsWrittenAsTheTimeOfItsFormat(
+  ]) func aDayNumberIsWrittenAsADateOrTimeByItsCellFormat(
     _ stored: String, _ style: SpreadsheetWriter.Style, _ expected: String
   ) throws {
     #expect(try cell(.serial(stored, style)) == expected)
   }
 
-  @Test func daysOfOldMacsCountFrom1904() throws {
+  @Test func daysOfA1904WorkbookAreCountedFrom1904() throws {
     #expect(try cell(.serial("44681.5", .dayFirst), is1904: true) == "2026-05-01 12:00:00")
     #expect(try cell(.serial("0", .date), is1904: true) == "1904-01-01")
   }
 
-  @Test func midnightInAColumnOfTimesHasATimeOfDay() throws {
+  @Test func midnightInAColumnOfTimesIsWrittenWithItsTimeOfDay() throws {
     let rows: [[SpreadsheetWriter.Cell]] = [
       [.text("t"), .text("d")], [.serial("46143.5", .date), .serial("46143", .date)],
       [.serial("46144", .date), .serial("46144", .date)],
@@ -87,14 +87,14 @@ import Testing
     #expect(try text(rows) == "\"t\",d\n2026-05-01 12:00:00,2026-05-01\n2026-05-02 00:00:00,2026-05-02\n")
   }
 
-  @Test func booleansAreWordsAndErrorsAreEmpty() throws {
+  @Test func spreadsheetBooleansAreWrittenAsWordsAndErrorsAsEmptyCells() throws {
     let rows: [[SpreadsheetWriter.Cell]] = [[.text("a"), .boolean(true), .error("#N/A"), .boolean(false)]]
     let file = try SheetFile(SpreadsheetWriter([.init("A", rows)]).xlsx())
     #expect(try file.text() == "\"a\",TRUE,,FALSE\n")
     #expect(file.errors == 1)
   }
 
-  @Test func aFormulaIsWrittenAsItsResult() throws {
+  @Test func aSpreadsheetFormulaIsWrittenAsItsResult() throws {
     #expect(try cell(.xml(#"<c r="B1" t="str"><f>A1&amp;"x"</f><v>ax</v></c>"#)) == "ax")
     #expect(try cell(.xml(#"<c r="B1"><f>1+1</f><v>2</v></c>"#)) == "2")
     // The result is an empty text.
@@ -109,13 +109,13 @@ import Testing
     #expect(try text(rows) == "\"=?\",,c\n")
   }
 
-  @Test func datesInISO8601AreTimesToo() throws {
+  @Test func spreadsheetDatesInISO8601AreReadAsTimes() throws {
     #expect(try cell(.xml(#"<c r="B1" t="d"><v>2026-05-01T08:10:00</v></c>"#)) == "2026-05-01 08:10:00")
     #expect(try cell(.xml(#"<c r="B1" t="d"><v>2026-05-01T08:10:00Z</v></c>"#)) == "2026-05-01T08:10:00Z")
     #expect(try cell(.xml(#"<c r="B1" t="d"><v>2026-02</v></c>"#)) == "2026-02")
   }
 
-  @Test func runsOfATextAreJoinedWithoutTheirReadingAid() throws {
+  @Test func formattedPartsOfATextAreJoinedWithoutTheirPhoneticGuide() throws {
     var writer = SpreadsheetWriter([.init("A", [[.xml(#"<c t="s"><v>0</v></c>"#)]])])
     writer.parts = [
       (
@@ -126,7 +126,7 @@ import Testing
     #expect(try SheetFile(writer.xlsx()).text() == "\"glucose\"\n")
   }
 
-  @Test func charactersThatXMLCannotHoldAreUnescaped() throws {
+  @Test func escapedControlCharactersInASpreadsheetAreDecoded() throws {
     #expect(try cell(.text("a_x000D_b_x005F_x000D_")) == "\"a\rb_x000D_\"")
     #expect(try cell(.text("a_x00g0_b_x")) == "a_x00g0_b_x")
   }
@@ -145,7 +145,7 @@ import Testing
     #expect(try SheetFile(writer.xlsx()).text() == "\"1\",2\n3,\n")
   }
 
-  @Test func sheetsAreInTheOrderOfTheWorkbook() throws {
+  @Test func sheetsAreReadInTheOrderOfTheWorkbook() throws {
     var writer = SpreadsheetWriter([
       .init("Zwei", [[.text("z")]]), .init("a & b", [[.text("y")]], isHidden: true),
     ])
@@ -165,7 +165,7 @@ import Testing
     ("#,##0.00_);[Red](0.00)", "46143.5"),
     ("0.00E+00", "46143.5"), ("[hh]:mm", "1107444:00:00"), ("mmm", "2026-05-01 12:00:00"),
     (#"\d0"#, "46143.5"), ("General;[Red]yy", "46143.5"),
-  ]) func theLettersOfAFormatDetermineItsForm(_ code: String, _ expected: String) throws {
+  ]) func theLettersOfACellFormatDetermineHowItsNumbersAreWritten(_ code: String, _ expected: String) throws {
     var writer = SpreadsheetWriter([.init("A", [[.text("a"), .serial("46143.5", .general)]])])
     let quoted = code.replacing("\"", with: "&quot;")
     writer.parts = [
@@ -180,7 +180,7 @@ import Testing
     #expect(try SheetFile(writer.xlsx()).text() == "\"a\",\(expected)\n", "\(code)")
   }
 
-  @Test func swappedDatesAreFoundByTheRemainingTexts() throws {
+  @Test func datesWithSwappedDayAndMonthAreFoundByTheTextsOfTheColumn() throws {
     let (early, late): (Cell, Cell) = (.serial("46117.5", .dayFirst), .serial("46143.5", .dayFirst))
     let beyond: Cell = .serial("46130.5", .dayFirst)
     func column(_ cells: [Cell]) throws -> String? {
@@ -203,7 +203,7 @@ import Testing
     }
   }
 
-  @Test func sharedTextsAreFoundByTheirNumbers() throws {
+  @Test func sharedStringsAreFoundByTheirNumbers() throws {
     let texts = (0..<300).map { "\($0) " + String(repeating: "abcdefgh", count: $0 % 7 == 0 ? 9000 : 3000) }
     let rows = texts.indices.reversed().map { place -> [SpreadsheetWriter.Cell] in
       [.xml(#"<c t="s"><v>\#(place)</v></c>"#)]

@@ -36,7 +36,7 @@ import Testing
     }
   }
 
-  @Test(arguments: [1, 3, 1000]) func rowsAreFoundInPiecesOfAnySize(_ piece: Int) {
+  @Test(arguments: [1, 3, 1000]) func xmlRowsAreFoundInPiecesOfAnySize(_ piece: Int) {
     let text = """
       <?xml version="1.0"?><Root><Row b="2" a="1"/><Other a="9"/>
       <Row a="x &amp; y"><Entry key="k" value="ä"/><Entry key="j" value="no"/></Row>
@@ -46,7 +46,7 @@ import Testing
     #expect(scan(text, piece: piece).stop == nil)
   }
 
-  @Test(arguments: [1, 4, 16, 1000]) func attributesAreReadInAnyOrderAndOpenRowsSurviveAPiece(_ piece: Int) {
+  @Test(arguments: [1, 4, 16, 1000]) func xmlAttributesAreReadInAnyOrderAndAcrossPieces(_ piece: Int) {
     let text = """
       <Root><Row a="1" b="2" c="3"/><Row c="3" b="4"/><Row b="5" a="6"><Entry value="7" key="k"/> <Entry key="k"/></Row><Row
       d="8" e="9" a="10"><Entry key="kk" value="no"/><Entry other="0" key="k" value=""/></Row><Row a="11" b="12"/></Root>
@@ -54,13 +54,13 @@ import Testing
     #expect(scan(text, piece: piece).rows == ["1|2|-", "-|4|-", "6|5|7", "10|-|", "11|12|-"])
   }
 
-  @Test func moreNamesOfAttributesThanAreCachedAreRead() {
+  @Test func xmlRowsWithHundredsOfAttributesAreRead() {
     let many = (0..<200).map { "x\($0)='0'" }.joined(separator: " ")
     let (rows, stop) = scan("<Root><Row \(many) a='1'/><Row b='2' a='3'/><Row a='4' \(many) b='5'/></Root>")
     #expect(rows == ["1|-|-", "3|2|-", "4|5|-"] && stop == nil)
   }
 
-  @Test func rowsHaveTheirLineAndPosition() throws {
+  @Test func xmlRowsAreReportedWithLineAndByteOffset() throws {
     let text = "<Root>\n<Row a='1'\n/>\n <Row a='2'>\n</Row></Root>"
     let scanner = XMLScanner(Self.shape)
     _ = Array(text.utf8).withUnsafeBufferPointer { scanner.feed($0, isLast: true) }
@@ -72,7 +72,7 @@ import Testing
     #expect(sources == ["<Row a='1'\n/>", "<Row a='2'>\n</Row>"])
   }
 
-  @Test(arguments: [1, 2, 3, 7]) func theStartOfATagInAnEarlierPieceIsStillNeeded(_ piece: Int) {
+  @Test(arguments: [1, 2, 3, 7]) func theBytesOfAnUnfinishedXMLTagAreKeptForTheNextPiece(_ piece: Int) {
     let bytes = Array("<Root><Row a='1'/>  <Row a='2'></Row><Other/><Row/></Root>".utf8)
     let scanner = XMLScanner(Self.shape)
     var rows = 0
@@ -95,22 +95,22 @@ import Testing
     #expect(stop?.hasPrefix("1: the XML is truncated or damaged") == true)
   }
 
-  @Test func nestingIsLimited() {
+  @Test func xmlElementsNestedTooDeepAreRefused() {
     let deep = "<Root>" + String(repeating: "<a>", count: 100_000)
     #expect(scan(deep, piece: 4096).stop == "1: XML elements are nested deeper than 64")
   }
 
-  @Test func anEndlessTagIsRefused() {
+  @Test func anEndlessXMLTagIsRefused() {
     let (rows, stop) = scan("<Root a='" + String(repeating: "x", count: 9 << 20), piece: 1 << 20)
     #expect(rows.isEmpty && stop == "1: a tag of the XML is longer than 8 MiB")
   }
 
-  @Test func noEntityIsExpanded() {
+  @Test func anUndefinedXMLEntityIsRefused() {
     let (rows, stop) = scan("<Root><Row a='&lol;'/></Root>", piece: 1000)
     #expect(rows.isEmpty && stop?.contains("undefined entity") == true)
   }
 
-  @Test func noEntityIsDeclared() {
+  @Test func xmlThatDeclaresEntitiesIsRefused() {
     let text = "<!DOCTYPE Root [<!ENTITY lol 'x'>]><Root><Row a='&lol;'/></Root>"
     for piece in [1, 1000] {
       #expect(scan(text, piece: piece).rows.isEmpty)
@@ -120,7 +120,7 @@ import Testing
 
   // MARK: The prolog
 
-  @Test func theRootElementIsFoundAfterADocumentType() {
+  @Test func theXMLRootElementIsFoundAfterADocumentType() {
     let text =
       "<?xml version='1.0'?>\n<!-- <a> --><!DOCTYPE HealthData [\n<!-- ]> --> <!ATTLIST a b [x] ]\n>\n<HealthData l='en'>"
     let prolog = XMLProlog(Array(text.utf8))
@@ -128,21 +128,21 @@ import Testing
     #expect(prolog.documentType.map { Array(text.utf8)[$0].count } ?? 0 > 40)
   }
 
-  @Test func anIncompleteDocumentTypeStillNamesTheRoot() {
+  @Test func anIncompleteDocumentTypeStillNamesTheXMLRoot() {
     let prolog = XMLProlog(Array("<!DOCTYPE HealthData [ <!ELEMENT a (b)>".utf8))
     #expect(prolog.rootElement == "HealthData" && !prolog.isComplete)
   }
 
-  @Test func declaredEntitiesAreNoticed() {
+  @Test func declaredEntitiesAreFoundAtTheStartOfAnXMLFile() {
     #expect(XMLProlog(Array("<!DOCTYPE a [<!ENTITY b 'c'>]><a/>".utf8)).declaresEntities)
   }
 
   @Test(arguments: ["", "<", "<!", "<!DOCTYPE", "<!DOCTYPE a", "<?xml", "<!--", "a<b/>"])
-  func aPrologWithoutItsEndIsIncomplete(_ text: String) {
+  func anXMLPrologWithoutItsEndIsIncomplete(_ text: String) {
     #expect(!XMLProlog(Array(text.utf8)).isComplete)
   }
 
-  @Test(arguments: [1, 3, 16, 1000]) func anElementOfAnyNameIsTheLastColumn(_ piece: Int) {
+  @Test(arguments: [1, 3, 16, 1000]) func theNameOfAnyXMLElementInThePathIsTheLastColumn(_ piece: Int) {
     let shape = ElementShape(path: ["Root", ElementShape.anyName, "Row"], attributes: ["a"])
     let text = """
       <Root><First><Row a="1"/><Row a='2'/></First><Empty/><Row a="no"/><Second><Other><Row a="no"/></Other>

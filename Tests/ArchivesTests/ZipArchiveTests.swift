@@ -20,7 +20,7 @@ import Testing
     return try #require(file.archive.members.first).refusal
   }
 
-  @Test(arguments: [true, false]) func aMemberIsUnpacked(_ isDeflated: Bool) throws {
+  @Test(arguments: [true, false]) func aMemberOfAZipArchiveIsUnpacked(_ isDeflated: Bool) throws {
     var writer = ZipWriter()
     writer.entries = [
       ZipWriter.Entry(name: "b.csv", bytes: Array(Self.text.utf8), isDeflated: isDeflated),
@@ -34,7 +34,7 @@ import Testing
     #expect(try file.bytes(file.archive.members[1]) == [])
   }
 
-  @Test func aMemberIsReadAgainFromItsStart() throws {
+  @Test func aMemberOfAZipArchiveIsReadAgainFromItsStart() throws {
     let file = try ArchiveFile(ZipWriter.archive([("a.csv", Self.text)]))
     let source = try file.source(file.archive.members[0])
     for chunk in [1, 4096] {
@@ -43,7 +43,7 @@ import Testing
     }
   }
 
-  @Test func largeSizesOfZip64AreRead() throws {
+  @Test func largeSizesInZip64AreRead() throws {
     var writer = ZipWriter()
     writer.entries = [ZipWriter.Entry(name: "a.csv", bytes: Array(Self.text.utf8), isZip64: true)]
     writer.isZip64 = true
@@ -51,7 +51,7 @@ import Testing
     #expect(try file.bytes(file.archive.members[0]) == Array(Self.text.utf8))
   }
 
-  @Test func bytesBeforeAnArchiveAndACommentAfterItAreIgnored() throws {
+  @Test func bytesBeforeAZipArchiveAndACommentAfterItAreIgnored() throws {
     var writer = ZipWriter()
     writer.entries = [ZipWriter.Entry(name: "a.csv", bytes: Array(Self.text.utf8))]
     writer.prefix = Array("#!/bin/sh\n".utf8)
@@ -62,32 +62,32 @@ import Testing
 
   // MARK: What is refused
 
-  @Test func anEncryptedMemberIsNamed() throws {
+  @Test func anEncryptedZipMemberIsRefusedAsEncrypted() throws {
     #expect(try memberRefusal { $0.flags = 1 }?.contains("encrypted") == true)
   }
 
   @Test(arguments: ["../a.csv", "x/../../a.csv", "/etc/passwd", "..\\a.csv", "a\0b"])
-  func aNameThatLeadsOutOfTheArchiveIsRefused(_ name: String) throws {
+  func aZipMemberNameThatLeadsOutOfTheArchiveIsRefused(_ name: String) throws {
     #expect(try memberRefusal { $0.name = name } == "its name leads out of the archive")
     #expect(try memberRefusal { $0.name = "..a/b..csv" } == nil)
   }
 
-  @Test func aLinkIsRefused() throws {
+  @Test func aZipMemberThatIsASymbolicLinkIsRefused() throws {
     #expect(try memberRefusal { $0.mode = 0o120777 } == "it is a link")
   }
 
-  @Test func aMethodThatIsNotSupportedIsNamed() throws {
+  @Test func anUnsupportedZipCompressionMethodIsNamed() throws {
     #expect(try memberRefusal { $0.method = 12 }?.contains("not supported") == true)
   }
 
-  @Test func aMemberThatUnpacksToFarTooMuchIsRefused() throws {
+  @Test func aZipMemberThatUnpacksToFarTooMuchIsRefused() throws {
     let refusal = try memberRefusal { $0.bytes = [UInt8](repeating: 0, count: 32 << 20) }
     #expect(refusal?.contains("250 times") == true)
     // Small members are harmless at any ratio.
     #expect(try memberRefusal { $0.bytes = [UInt8](repeating: 0, count: 8 << 20) } == nil)
   }
 
-  @Test func membersThatShareBytesAreRefused() throws {
+  @Test func zipMembersThatShareBytesAreRefused() throws {
     var writer = ZipWriter()
     writer.entries = [
       ZipWriter.Entry(name: "a.csv", bytes: Array(Self.text.utf8)),
@@ -96,7 +96,7 @@ import Testing
     #expect(refusal(try writer.bytes())?.contains("overlap") == true)
   }
 
-  @Test func anArchiveThatUnpacksToTerabytesIsRefused() throws {
+  @Test func aZipArchiveThatUnpacksToTerabytesIsRefused() throws {
     var writer = ZipWriter()
     writer.entries = (0..<40).map {
       ZipWriter.Entry(name: "\($0).csv", bytes: [1], statedSize: 2 << 30, isZip64: true)
@@ -104,7 +104,7 @@ import Testing
     #expect(refusal(try writer.bytes())?.contains("64 GiB") == true)
   }
 
-  @Test func tooManyMembersAreRefused() throws {
+  @Test func aZipArchiveWithTooManyMembersIsRefused() throws {
     var writer = ZipWriter()
     writer.entries = (0...ZipArchive.maxMembers).map {
       ZipWriter.Entry(name: "\($0)", bytes: [], isDeflated: false)
@@ -112,28 +112,30 @@ import Testing
     #expect(refusal(try writer.bytes())?.contains("more than 20000 members") == true)
   }
 
-  @Test(arguments: [-1, 1]) func aMemberOfAnotherSizeThanStatedIsDamaged(_ difference: Int) throws {
+  @Test(arguments: [-1, 1]) func aZipMemberOfAnotherSizeThanStatedIsReportedAsDamaged(_ difference: Int)
+    throws
+  {
     let bytes = Array(Self.text.utf8)
     let entry = ZipWriter.Entry(name: "a.csv", bytes: bytes, statedSize: bytes.count + difference)
     let file = try ArchiveFile(ZipWriter(entries: [entry]).bytes())
     #expect(throws: Failure.self) { try file.bytes(file.archive.members[0]) }
   }
 
-  @Test func aMemberWithAnotherChecksumIsDamaged() throws {
+  @Test func aZipMemberWithAWrongChecksumIsReportedAsDamaged() throws {
     let entry = ZipWriter.Entry(name: "a.csv", bytes: Array(Self.text.utf8), statedChecksum: 1)
     let file = try ArchiveFile(ZipWriter(entries: [entry]).bytes())
     let failure = #expect(throws: Failure.self) { try file.bytes(file.archive.members[0]) }
     #expect(failure?.message == "archive.zip:a.csv: the member is damaged; download the archive again")
   }
 
-  @Test func anArchiveTruncatedAnywhereIsRefused() throws {
+  @Test func aZipArchiveTruncatedAnywhereIsRefused() throws {
     let whole = try ZipWriter.archive([("a.csv", Self.text), ("b.csv", "1,2\n")])
     for length in stride(from: 0, to: whole.count, by: 3) {
       #expect(refusal(Array(whole.prefix(length))) != nil, "cut to \(length) bytes")
     }
   }
 
-  @Test func noDamageTrapsOrYieldsOtherBytes() throws {
+  @Test func aDamagedZipArchiveNeverCrashesOrGivesWrongBytes() throws {
     let whole = try ZipWriter.archive([("a.csv", Self.text), ("folder/b.csv", "1,2\n")])
     for seed in 1...1500 {
       var generator = SeededGenerator(seed: UInt64(seed))

@@ -42,7 +42,7 @@ import Testing
 
   // MARK: Frames
 
-  @Test func skippableFramesAreSkipped() throws {
+  @Test func skippableFramesOfZstdAreSkipped() throws {
     let (frame, skippable) = (try Self.frame(Self.text), Self.skippable)
     for bytes in [
       skippable + frame, frame + skippable, skippable + skippable + frame, try Self.frame([]) + frame,
@@ -55,14 +55,14 @@ import Testing
     #expect(twice == Self.text + Self.text)
   }
 
-  @Test func onlySkippableFramesAreAnEmptyInput() throws {
+  @Test func aZstdFileOfOnlySkippableOrEmptyFramesIsEmpty() throws {
     for bytes in [Self.skippable, try Self.frame([]), Self.skippable + Self.skippable] {
       let (found, isTruncated) = try Self.unpacked(bytes)
       #expect(found.isEmpty && !isTruncated)
     }
   }
 
-  @Test func sixteenSignaturesMarkSkippableFrames() throws {
+  @Test func allSixteenSignaturesOfSkippableZstdFramesAreRecognised() throws {
     for first in UInt8.min...UInt8.max {
       let bytes = [first] + Self.skippable.dropFirst()
       #expect((Packing(bytes) == .zstd) == (0x50...0x5F).contains(first), "\(first)")
@@ -77,7 +77,7 @@ import Testing
     }
   }
 
-  @Test func aTruncationInsideAnyFrameIsNoticed() throws {
+  @Test func aZstdFileTruncatedInsideAnyFrameIsReportedAsTruncated() throws {
     let (frame, skippable) = (try Self.frame(Self.text), Self.skippable)
     let bytes = skippable + frame + skippable
     let whole = [skippable.count, skippable.count + frame.count, bytes.count]
@@ -89,7 +89,7 @@ import Testing
     }
   }
 
-  @Test(arguments: [1, 2, 7, 64, 100_000], [1, 3, 4096]) func theSizesOfPiecesHaveNoEffect(
+  @Test(arguments: [1, 2, 7, 64, 100_000], [1, 3, 4096]) func zstdDataReadInPiecesOfAnySizeUnpacksTheSame(
     _ piece: Int, _ chunk: Int
   ) throws {
     let bytes = try Self.frame(Self.text) + Self.skippable + Self.frame(Self.text)
@@ -99,7 +99,7 @@ import Testing
 
   // MARK: What is refused
 
-  @Test(arguments: ["junk", "\0\0\0\0", "2026-03-11"]) func bytesAfterTheFrameAreDamage(
+  @Test(arguments: ["junk", "\0\0\0\0", "2026-03-11"]) func bytesAfterAZstdFrameAreReportedAsDamage(
     _ junk: String
   ) throws {
     let frame = try Self.frame(Self.text)
@@ -109,13 +109,13 @@ import Testing
     #expect(try Self.refusal(frame) == nil)
   }
 
-  @Test func aWrongChecksumIsDamage() throws {
+  @Test func aZstdFrameWithAWrongChecksumIsReportedAsDamaged() throws {
     var bytes = try Self.frame(Self.text)
     bytes[bytes.count - 1] ^= 1
     #expect(try Self.refusal(bytes)?.contains("are damaged") == true)
   }
 
-  @Test func aFrameThatNeedsADictionaryIsRefused() throws {
+  @Test func aZstdFrameThatNeedsADictionaryIsRefused() throws {
     // One raw block of one byte, in a frame with dictionary 1, then the same without a dictionary.
     let block: [UInt8] = [0x09, 0x00, 0x00, 0x41]
     #expect(
@@ -127,7 +127,7 @@ import Testing
   @Test(arguments: [
     (15 << 3, true), (15 << 3 | 1, false), (16 << 3, false), (14 << 3 | 7, true), (0, true), (31 << 3, false),
   ])
-  func aWindowOf32MiBIsTheLargest(_ window: Int, _ isRead: Bool) throws {
+  func zstdWindowsAreAcceptedUpTo32MiB(_ window: Int, _ isRead: Bool) throws {
     let bytes: [UInt8] = [0x28, 0xB5, 0x2F, 0xFD, 0x00, UInt8(window), 0x09, 0x00, 0x00, 0x41]
     #expect(try (Self.refusal(bytes) == nil) == isRead)
     if !isRead { #expect(try Self.refusal(bytes)?.contains("zstd -d --long=31") == true) }
@@ -141,13 +141,13 @@ import Testing
       [0x28, 0xB5, 0x2F, 0xFD, 0x08, 0x50, 0x09, 0x00, 0x00, 0x41],
       [0x28, 0xB5, 0x2F, 0xFD, 0x20, 0x02, 0x09, 0x00, 0x00, 0x41],
     ] as [[UInt8]])
-  func aFrameWithReservedValuesIsDamage(_ bytes: [UInt8]) throws {
+  func aZstdFrameWithReservedValuesIsReportedAsDamaged(_ bytes: [UInt8]) throws {
     #expect(try Self.refusal(bytes)?.contains("are damaged") == true)
   }
 
   // MARK: Size and time
 
-  @Test func highlyPackedDataIsUnpackedInPieces() throws {
+  @Test func highlyCompressedZstdDataIsUnpackedInPieces() throws {
     let size = 2 << 20
     let packed = try Self.frame([UInt8](repeating: 0x41, count: size))
     #expect(packed.count < size / 1000)
@@ -174,7 +174,7 @@ import Testing
     }
   }
 
-  @Test func aPauseIsPassedOnAndLosesNoBytes() throws {
+  @Test func aZstdSourceThatPausesLosesNoBytes() throws {
     let source = try ZstdSource(PausingSource(Self.frame(Self.text)), name: "a.zst")
     var (found, pauses, hasEnded): ([UInt8], Int, Bool) = ([], 0, false)
     var buffer = [UInt8](repeating: 0, count: 500)
