@@ -30,7 +30,7 @@ import Testing
       "PATCH", path ?? self.path, token: token, headers: headers, body: Array(bytes[range]))
   }
 
-  @Test func aContentIsSentInPartsAndReadInRanges() async throws {
+  @Test func anAttachmentIsSentInPartsAndReadInRanges() async throws {
     try await Peer.with { (peer) async throws in
       let none = try #require(try await peer.send("HEAD", path))
       #expect(
@@ -65,7 +65,7 @@ import Testing
     }
   }
 
-  @Test func aSmallContentIsPutInOneRequest() async throws {
+  @Test func aSmallAttachmentIsSentInOneRequest() async throws {
     try await Peer.with { (peer) async throws in
       #expect(try await peer.status("PUT", path, headers: Self.octets, body: bytes) == 204)
       #expect(try await peer.status("PUT", path, headers: Self.octets, body: bytes) == 204, "again")
@@ -77,7 +77,7 @@ import Testing
     }
   }
 
-  @Test func aContentWithAWrongDigestIsRefusedAndDiscarded() async throws {
+  @Test func anAttachmentWithAWrongDigestIsRefusedAndDiscarded() async throws {
     try await Peer.with { (peer) async throws in
       let other = WireProtocol.blobsPath + String(repeating: "0", count: 64)
       let reply = try #require(try await patch(peer, 0..<3002, path: other))
@@ -86,7 +86,7 @@ import Testing
     }
   }
 
-  @Test func aReadOnlyTokenCannotSendContent() async throws {
+  @Test func aReadOnlyTokenCannotSendAnAttachment() async throws {
     try await Peer.with { (peer) async throws in
       #expect(try await patch(peer, 0..<10, token: Peer.readToken)?.status == 403)
       let put = try await peer.status("PUT", path, token: Peer.readToken, headers: Self.octets, body: bytes)
@@ -96,7 +96,7 @@ import Testing
     }
   }
 
-  @Test func contentAboveTheLimitOfTheServerIsRefused() async throws {
+  @Test func anAttachmentAboveTheLimitOfTheServerIsRefused() async throws {
     var quota = LogbookQuota()
     quota.contentBytes = 4000
     try await Peer.with(quota: quota, { $0.maxContentBytes = 3002 }) {
@@ -117,7 +117,7 @@ import Testing
     String(repeating: "0", count: 65), String(repeating: "0", count: 64) + "/",
     "%30" + String(repeating: "0", count: 63),
   ])
-  func anInvalidDigestIsNotFound(_ name: String) async throws {
+  func aRequestForAnInvalidAttachmentDigestIsAnsweredWithNotFound(_ name: String) async throws {
     try await Peer.with { (peer) async throws in
       for method in ["GET", "PATCH", "PUT"] {
         #expect(try await peer.status(method, WireProtocol.blobsPath + name, headers: Self.octets) == 404)
@@ -132,7 +132,7 @@ import Testing
     ["Glucoport-Offset: 999999999999999", "Glucoport-Size: 5"],
     ["Glucoport-Offset: 0", "Glucoport-Offset: 0", "Glucoport-Size: 3002"],
   ])
-  func anImpossiblePartIsRefused(_ headers: [String]) async throws {
+  func anImpossiblePartOfAnAttachmentIsRefused(_ headers: [String]) async throws {
     try await Peer.with { (peer) async throws in
       let reply = try await peer.send(
         "PATCH", path, headers: Self.octets + headers, body: Array(bytes[..<10]))
@@ -142,14 +142,14 @@ import Testing
   }
 
   @Test(arguments: ["bytes=-5", "bytes=5-1", "bytes=0-1,4-5", "items=0-1", "bytes=", "bytes=a-b"])
-  func anInvalidRangeIsRefused(_ range: String) async throws {
+  func anInvalidRangeOfAnAttachmentIsRefused(_ range: String) async throws {
     try await Peer.with { (peer) async throws in
       _ = try await peer.status("PUT", path, headers: Self.octets, body: bytes)
       #expect(try await peer.status("GET", path, headers: Peer.run + ["Range: \(range)"]) == 400)
     }
   }
 
-  @Test func aBodyOfAnotherTypeAndAMethodOfAnotherCallAreRefused() async throws {
+  @Test func anAttachmentRequestWithAWrongTypeOrMethodIsRefused() async throws {
     try await Peer.with { (peer) async throws in
       #expect(try await peer.status("PUT", path, body: bytes) == 415)
       let reply = try #require(try await peer.send("POST", path, headers: Self.octets, body: bytes))

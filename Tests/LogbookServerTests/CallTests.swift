@@ -9,7 +9,7 @@ import Testing
 
 /// The answers of the calls, over a real socket.
 @Suite(.timeLimit(.minutes(10))) struct CallTests {
-  @Test func aLogbookIsWrittenAndReadThroughEveryCall() async throws {
+  @Test func aLogbookIsWrittenAndReadThroughEveryServerCall() async throws {
     try await Peer.with { (peer) async throws in
       let batch = Sample.history(40)
       let stored = try #require(
@@ -52,7 +52,7 @@ import Testing
     }
   }
 
-  @Test func partsOfALogbookAreRequestedByParameters() async throws {
+  @Test func queryParametersSelectPartsOfALogbook() async throws {
     try await Peer.with { (peer) async throws in
       _ = try await peer.send("POST", "/v1/readings", body: WireCodec.writeReadings(Sample.history(5)))
       let change = Sample.change("note")
@@ -82,7 +82,7 @@ import Testing
     }
   }
 
-  @Test func invalidRowsAreRefusedByTheirIndexAndTheOthersStored() async throws {
+  @Test func invalidReadingsAreRefusedByTheirIndexAndTheOthersStored() async throws {
     try await Peer.with { (peer) async throws in
       let row = { (time: Int) in "[\(time),0,0,\"1970-01-01T00:00:0\(time)\",\"Z\",\"stated\",100,\"mg/dL\"]"
       }
@@ -98,7 +98,7 @@ import Testing
     }
   }
 
-  @Test func invalidChangesAreRefusedAtTheirIndex() async throws {
+  @Test func invalidRecordChangesAreRefusedByTheirIndex() async throws {
     try await Peer.with { (peer) async throws in
       let body = WireCodec.writeChanges(["{}", Sample.change("note").json, "7"])
       let reply = try #require(try await peer.send("POST", "/v1/records", body: body))
@@ -125,7 +125,7 @@ import Testing
     }
   }
 
-  @Test func bodiesAreReceivedAndSentInGzip() async throws {
+  @Test func requestAndResponseBodiesMayBeCompressedWithGzip() async throws {
     try await Peer.with { (peer) async throws in
       let plain = WireCodec.writeReadings(Sample.history(400))
       let packed = try #require(WireGzip.pack(plain))
@@ -146,7 +146,7 @@ import Testing
     }
   }
 
-  @Test func invalidRunsAreRefusedWithTheReason() async throws {
+  @Test func requestsForAnotherLogbookOrUnknownPositionAreRefusedWithTheReason() async throws {
     try await Peer.with { (peer) async throws in
       let run = Peer.run
       func error(_ headers: [String], _ path: String = "/v1/changes") async throws -> (Int?, ErrorBody?) {
@@ -166,7 +166,7 @@ import Testing
     }
   }
 
-  @Test func metricsCountRequestsWithoutNames() async throws {
+  @Test func metricsCountRequestsWithoutNamingLogins() async throws {
     try await Peer.with { (peer) async throws in
       _ = try await peer.send("POST", "/v1/readings", body: WireCodec.writeReadings(Sample.history(7)))
       _ = try await peer.send("GET", "/nonsense")
@@ -185,7 +185,7 @@ import Testing
     }
   }
 
-  @Test func healthNeedsNoLogin() async throws {
+  @Test func theHealthCheckNeedsNoLogin() async throws {
     try await Peer.with { (peer) async throws in
       for path in ["/healthz", "/ready"] {
         #expect(try await peer.status("GET", path, token: nil, headers: []) == 200, "\(path)")
@@ -194,13 +194,13 @@ import Testing
   }
 
   @Test(arguments: ErrorCode.allCases)
-  func everyErrorHasAStatusOfFailure(_ code: ErrorCode) throws {
+  func everyErrorCodeHasAnHTTPErrorStatus(_ code: ErrorCode) throws {
     let refusal = Refusal(code, "why")
     #expect((400...599).contains(refusal.status.code))
     #expect(try ErrorBody(refusal.body).code == code)
   }
 
-  @Test func anAddressIsAHostAndAPort() {
+  @Test func aListeningAddressIsAHostAndPortOrAUnixSocket() {
     #expect(ListeningAddress(text: "127.0.0.1:0") == ListeningAddress(host: "127.0.0.1", port: 0))
     #expect(ListeningAddress(text: "[::1]:8077") == ListeningAddress(host: "::1", port: 8077))
     #expect(ListeningAddress(text: "[::1]:8077")?.text == "[::1]:8077")

@@ -6,7 +6,7 @@ import Testing
 
 /// The choice of the connection to close if there are too many.
 @Suite struct ConnectionTableTests {
-  @Test func oneAddressIsLimitedToItsShareEvenIfAllItsConnectionsAreBusy() {
+  @Test func oneClientAddressIsLimitedToItsShareEvenIfAllItsConnectionsAreBusy() {
     var table = ConnectionTable<Int>(max: 8, perAddress: 3)
     for id in 0..<3 {
       #expect(table.add(id, from: "a") == nil)
@@ -20,7 +20,7 @@ import Testing
     #expect(table.count == 4)
   }
 
-  @Test func anAddressAtItsLimitNeverClosesConnectionsOfOthers() {
+  @Test func aClientAddressAtItsLimitClosesOnlyItsOwnConnections() {
     var table = ConnectionTable<Int>(max: 8, perAddress: 3)
     for id in 0..<4 { #expect(table.add(id, from: "quiet \(id)") == nil) }
     for id in 10..<13 { #expect(table.add(id, from: "a") == nil) }

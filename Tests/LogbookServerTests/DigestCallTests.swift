@@ -20,7 +20,7 @@ import Testing
     return try #require(reply?.status == 200 ? reply?.body : nil, "\(String(describing: reply?.error))")
   }
 
-  @Test func aReaderGetsTheContentOfABucket() async throws {
+  @Test func aReadOnlyTokenCanReadTheContentOfADigestBucket() async throws {
     try await Peer.with { (peer) async throws in
       let batch = Sample.history(40)
       _ = try await peer.send("POST", "/v1/readings", body: WireCodec.writeReadings(batch))
@@ -48,7 +48,7 @@ import Testing
   @Test(arguments: [
     "?of=people", "?readings=", "?readings=abcd", "?records=ab", "?readings=abc&readings=abd", "?records=,",
   ])
-  func anInvalidQueryForDigestsIsRefused(_ query: String) async throws {
+  func anInvalidDigestQueryIsRefused(_ query: String) async throws {
     try await Peer.with { (peer) async throws in
       let reply = try await peer.send("GET", "/v1/digests\(query)")
       #expect(reply?.status == 400 && reply?.error?.code == .badRequest)
@@ -78,7 +78,7 @@ import Testing
     }
   }
 
-  @Test func everyCallOfAPurgedLogbookIsAnsweredAsPurged() async throws {
+  @Test func everyCallForADeletedLogbookReportsItsDeletion() async throws {
     try await Peer.with { (peer) async throws in
       try await peer.logbook.purging?.purge(try await peer.logbook.logbook())
       let readings = WireCodec.writeReadings(Sample.history(1))
@@ -95,7 +95,7 @@ import Testing
     }
   }
 
-  @Test func aPathWithTwoMethodsNamesBoth() async throws {
+  @Test func aRefusedMethodNamesBothMethodsOfThePath() async throws {
     try await Peer.with { (peer) async throws in
       let reply = try await peer.send("PUT", "/v1/logbook")
       #expect(reply?.status == 405 && reply?.headers["allow"] == "GET, DELETE")

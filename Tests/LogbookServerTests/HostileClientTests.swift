@@ -42,7 +42,7 @@ import Testing
     }
   }
 
-  @Test func manyFailedLoginsAreDelayedAndAValidTokenIsNot() async throws {
+  @Test func afterManyFailedLoginsOnlyInvalidTokensAreDelayed() async throws {
     try await unchanged({
       ($0.maxFailedLogins, $0.failedLoginDelay) = (3, .milliseconds(300))
     }) { (peer) async throws in
@@ -64,7 +64,7 @@ import Testing
     "/V1/logbook",
     "/server.db", "/logbooks/x.db", "/v1/logbook\u{FFFD}", "*", "http://localhost/v1/../x",
   ])
-  func aPathIsComparedLiterally(_ path: String) async throws {
+  func aPathThatIsNotExactlyACallIsNotFound(_ path: String) async throws {
     try await unchanged { (peer) async throws in
       let reply = try await peer.send("GET", path)
       #expect(reply == nil || reply?.status == 404 || reply?.status == 400, "\(path): \(reply?.status ?? 0)")
@@ -86,7 +86,7 @@ import Testing
     ["Content-Type: text/plain"], ["Content-Type: application/jsonx"], ["Content-Type: "],
     ["Content-Encoding: br"], ["Content-Encoding: gzip, gzip"], ["Content-Encoding: deflate"],
   ])
-  func otherTypesAndEncodingsAreRefused(_ headers: [String]) async throws {
+  func bodiesWithUnsupportedTypesAndEncodingsAreRefused(_ headers: [String]) async throws {
     try await unchanged { (peer) async throws in
       let reply = try await peer.send("POST", "/v1/readings", headers: Peer.run + headers, body: batch)
       #expect(reply?.status == 415 && reply?.error?.code == .badType)
@@ -94,7 +94,7 @@ import Testing
   }
 
   @Test(arguments: ["/v1/readings", "/v1/records"])
-  func invalidBodiesAreRefusedWithTheOffset(_ path: String) async throws {
+  func aBodyWithInvalidJSONIsRefusedWithTheByteOffset(_ path: String) async throws {
     let bodies = [
       "", "null", "[]", "{}", "{", "{\"series\":", "{\"series\":7}", "{\"records\":7}", "\u{FEFF}{}", "{}{}",
       String(repeating: "[", count: 100_000), String(repeating: "{\"a\":", count: 100_000),
@@ -110,7 +110,7 @@ import Testing
     }
   }
 
-  @Test func aBodyIsLimitedBeforeAndAfterDecompression() async throws {
+  @Test func aRequestBodyIsLimitedBeforeAndAfterDecompression() async throws {
     try await unchanged { (peer) async throws in
       let large = try await peer.session([
         Array(
@@ -145,7 +145,7 @@ import Testing
     }
   }
 
-  @Test func tooManyItemsAreRefused() async throws {
+  @Test func aRequestWithTooManyItemsIsRefused() async throws {
     try await unchanged { (peer) async throws in
       let readings = WireCodec.writeReadings(Sample.history(WireProtocol.maxReadings + 1))
       #expect(try await peer.status("POST", "/v1/readings", body: readings) == 400)
@@ -158,7 +158,7 @@ import Testing
     "limit=0", "limit=-1", "limit=x", "limit=", "limit=1&limit=2", "after=1&after=2",
     "limit=99999999999999999999",
   ])
-  func anInvalidQueryIsRefused(_ query: String) async throws {
+  func anInvalidURLQueryIsRefused(_ query: String) async throws {
     try await unchanged { (peer) async throws in
       #expect(try await peer.status("GET", "/v1/changes?" + query) == 400)
     }
@@ -176,7 +176,7 @@ import Testing
     "X: " + String(repeating: "y", count: 100_000) + "\r\n\r\n",
     String(repeating: "X: y\r\n", count: 5000) + "\r\n",
   ])
-  func requestsWithAmbiguousBoundariesEndTheConnection(_ rest: String) async throws {
+  func aRequestWithAmbiguousLengthEndsTheConnection(_ rest: String) async throws {
     try await unchanged({ $0.idleTime = .seconds(2) }) { (peer) async throws in
       let head =
         "POST /v1/readings HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer gp_write\r\n"
@@ -224,7 +224,7 @@ import Testing
     }
   }
 
-  @Test func workIsLimitedInTotalAndForEachLoginAndReleased() async throws {
+  @Test func bytesInWorkAreLimitedInTotalAndPerLogin() async throws {
     let limits = WorkLimits(max: 10, perLogin: 6)
     #expect(await limits.take(20, for: "a"), "what is alone has room")
     #expect(await !limits.take(1, for: "b"))
@@ -254,7 +254,7 @@ import Testing
     for number in 0..<20_000 { #expect(await logins.add("\(number)", at: 10).waitSeconds == nil) }
   }
 
-  @Test func manyFailedLoginsAreOneLineOfTheLogAMinute() async {
+  @Test func manyFailedLoginsAreLoggedAsOneLineAMinute() async {
     let logins = FailedLogins(maxFailures: 2)
     var lines: [Int] = []
     for second in Int64(0)..<130 {

@@ -36,7 +36,7 @@ import Testing
       + "\r\n\(more)\r\n"
   }
 
-  @Test func silentConnectionsAreClosedForNewOnes() async throws {
+  @Test func silentConnectionsAreClosedToAdmitNewOnes() async throws {
     try await Peer.with({ ($0.maxConnections, $0.headTime) = (20, .seconds(60)) }) { (peer) async throws in
       let silent = try peer.hold(60)
       try await expectServed(peer, "silent connections of the same address")
@@ -47,7 +47,7 @@ import Testing
     }
   }
 
-  @Test func theAddressWithMostConnectionsLosesItsOldest() async throws {
+  @Test func theClientAddressWithMostConnectionsLosesItsOldest() async throws {
     try await Peer.with({ ($0.maxConnections, $0.headTime) = (20, .seconds(60)) }) { (peer) async throws in
       // From another address, and older than all others.
       let patient = try peer.hold(1, from: 7)
@@ -70,7 +70,7 @@ import Testing
     return descriptors.count { recv($0, &byte, 1, Int32(MSG_DONTWAIT)) >= 0 || errno != EAGAIN }
   }
 
-  @Test func oneAddressWithManyBusyConnectionsLeavesRoomForOthers() async throws {
+  @Test func oneClientAddressWithManyBusyConnectionsLeavesRoomForOthers() async throws {
     try await Peer.with({ settings in
       (settings.maxConnections, settings.maxConnectionsPerAddress) = (20, 12)
       (settings.maxRequests, settings.maxRequestsPerLogin) = (100, 100)
@@ -87,7 +87,7 @@ import Testing
     }
   }
 
-  @Test func aHeadThatArrivesTooSlowlyEndsTheConnection() async throws {
+  @Test func aRequestHeadThatArrivesTooSlowlyEndsTheConnection() async throws {
     try await Peer.with({ $0.headTime = .milliseconds(500) }) { (peer) async throws in
       let start = ContinuousClock.now
       let drops = Array(repeating: Array("X: y\r\n".utf8), count: 300)
@@ -97,7 +97,7 @@ import Testing
     }
   }
 
-  @Test func slowBodiesDoNotBlockOtherLogbooks() async throws {
+  @Test func slowRequestBodiesDoNotBlockOtherLogbooks() async throws {
     try await Peer.with({ $0.maxBytesAtWork = 16 << 20 }) { (peer) async throws in
       let head = Self.head(
         "POST /v1/readings",
@@ -108,7 +108,7 @@ import Testing
     }
   }
 
-  @Test func oneLoginLeavesRoomForOthersAndIsAskedToRetry() async throws {
+  @Test func aLoginAtItsRequestLimitIsAskedToRetryWhileOthersAreServed() async throws {
     try await Peer.with({ ($0.maxRequests, $0.maxRequestsPerLogin) = (4, 2) }) { (peer) async throws in
       let head = Self.head(
         "POST /v1/readings", more: "Content-Type: application/json\r\nContent-Length: 5000\r\n")
@@ -130,7 +130,7 @@ import Testing
     }
   }
 
-  @Test func unreadAnswersAreLimitedForEachLogin() async throws {
+  @Test func unreadResponsesAreLimitedForEachLogin() async throws {
     try await Peer.with({ $0.maxAnswerBytes = 8 << 20 }) { (peer) async throws in
       let text = String(repeating: "0123456789", count: 400)
       let changes = (0..<900).map { number in
@@ -168,7 +168,7 @@ import Testing
     }
   }
 
-  @Test func aStoppingServerDoesNotProcessAReceivedBody() async throws {
+  @Test func aServerThatIsStoppingDoesNotProcessAReceivedBody() async throws {
     let body = IncomingBody(
       bytesAtWork: WorkLimits(max: 1 << 20, perLogin: 1 << 20), time: .seconds(60), pace: (1, .seconds(60)))
     let request = Request(
@@ -222,7 +222,7 @@ import Testing
     }
   }
 
-  @Test func aLogbookAcceptsNoMoreNodesThanItsQuota() async throws {
+  @Test func aLogbookAcceptsNoMoreClientStoresThanItsQuota() async throws {
     var quota = LogbookQuota()
     quota.nodes = 1
     try await Peer.with(quota: quota) { (peer) async throws in

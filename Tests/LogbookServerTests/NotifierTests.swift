@@ -12,7 +12,7 @@ import Testing
     ServiceNotifier { variables[$0] }
   }
 
-  @Test func aStateReachesASocketWithoutAFile() throws {
+  @Test func aStateIsSentToSystemdThroughAnAbstractSocket() throws {
     let name = "glucoport-\(UUID().uuidString)"
     let descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue), 0)
     defer { close(descriptor) }
@@ -35,19 +35,19 @@ import Testing
     #expect(ServiceNotifier.State.reloading(microseconds: 5).text == "RELOADING=1\nMONOTONIC_USEC=5")
   }
 
-  @Test func anUndeliveredStateIsReported() throws {
+  @Test func aStateThatCannotBeSentToSystemdIsReported() throws {
     #expect(try !#require(self.manager(["NOTIFY_SOCKET": "@glucoport-\(UUID().uuidString)"])).send(.ready))
     #expect(
       try !#require(self.manager(["NOTIFY_SOCKET": "/nowhere/" + String(repeating: "x", count: 200)])).send(
         .ready))
   }
 
-  @Test func withoutAReachableSocketThereIsNoManager() {
+  @Test func withoutASupportedNotifySocketSystemdIsNotNotified() {
     #expect(manager([:]) == nil)
     #expect(manager(["NOTIFY_SOCKET": "vsock:2:1234"]) == nil)
   }
 
-  @Test func aWatchdogHasHalfItsTimeAndAppliesOnlyToItsProcess() {
+  @Test func theWatchdogOfSystemdIsNotifiedAtHalfItsIntervalByItsOwnProcess() {
     func interval(_ variables: [String: String]) -> Duration? {
       manager(variables.merging(["NOTIFY_SOCKET": "/run/x"]) { $1 })?.aliveInterval
     }

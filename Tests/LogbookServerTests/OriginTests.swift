@@ -36,11 +36,11 @@ import Testing
     ["2001:db8:1::1", "2001:db8:1:0:a:b:c:d", "2001:db8:1::"],
     ["fe80::1", "fe80::ffff:1"],
   ])
-  func addressesWithTheSameFirstHalfAreOne(_ texts: [String]) throws {
+  func ipv6AddressesOfOne64BitNetworkCountAsOneClient(_ texts: [String]) throws {
     #expect(Set(try texts.map(address)).count == 1, "\(texts)")
   }
 
-  @Test func addressesOfDifferentNetworksDiffer() throws {
+  @Test func addressesOfDifferentNetworksCountAsDifferentClients() throws {
     let texts = [
       "2001:db8::1", "2001:db8:0:1::1", "2001:db8:1::1", "2001:db8:10::1", "2001:db8:0:10::1", "2001:d:b8::1",
       "::1", "192.0.2.1", "192.0.2.11", "1.92.0.21",
@@ -49,13 +49,13 @@ import Testing
   }
 
   /// A socket of IPv6 that accepts both reports them in this form.
-  @Test func aMappedAddressOfIPv4IsTheSameAndDifferentOnesDiffer() throws {
+  @Test func anIPv4AddressAndItsIPv6MappedFormCountAsOneClient() throws {
     #expect(try address("::ffff:192.0.2.1") == address("192.0.2.1"))
     #expect(try address("::ffff:192.0.2.1") != address("::ffff:192.0.2.2"))
     #expect(try address("::ffff:127.0.0.1") == "127.0.0.1")
   }
 
-  @Test func aUnixSocketHasNoAddress() throws {
+  @Test func aUnixSocketHasNoClientAddress() throws {
     #expect(RequestOrigin.address(of: nil) == "")
     #expect(RequestOrigin.address(of: try SocketAddress(unixDomainSocketPath: "/run/x")) == "")
   }
@@ -71,7 +71,7 @@ import Testing
   }
 
   @Test(arguments: ["Host", "User-Agent", "X-Forward", "Viaduct", "X-Real", "Accept", "Prefer"])
-  func otherHeadersDoNotIndicateAProxy(_ name: String) throws {
+  func headersWithoutProxyInformationDoNotIndicateAProxy(_ name: String) throws {
     #expect(try !request([(name, "192.0.2.1")]).isForwarded)
   }
 
@@ -80,16 +80,16 @@ import Testing
   @Test(arguments: [
     ("Bearer gp_x", "gp_x"), ("bearer gp_x", "gp_x"), ("BEARER  gp_x", " gp_x"), ("Bearer gp_x y", "gp_x y"),
   ])
-  func aTokenFollowsItsScheme(_ value: String, _ token: String) throws {
+  func theTokenFollowsTheBearerSchemeInAnyCase(_ value: String, _ token: String) throws {
     #expect(try request([("Authorization", value)]).token?.text == token)
   }
 
   @Test(arguments: ["", "Bearer", "Bearer ", "Basic gp_x", "gp_x", "Bearergp_x", "Token gp_x"])
-  func anotherSchemeHasNoToken(_ value: String) throws {
+  func anAuthorizationHeaderWithoutTheBearerSchemeHasNoToken(_ value: String) throws {
     #expect(try request([("Authorization", value)]).token == nil)
   }
 
-  @Test func twoTokensAreRefused() throws {
+  @Test func aRequestWithTwoTokensIsRefused() throws {
     let (one, other) = (("Authorization", "Bearer gp_x"), ("authorization", "Bearer gp_y"))
     #expect(try request([one, other]).token == nil)
     #expect(try request([one, one]).token == nil)
@@ -103,11 +103,11 @@ import Testing
     ("gzip;q=0.001", true), ("gzip; q=0", false), ("gzip;q=0.0", false), ("gzip;q=0.000", false),
     ("deflate", false), ("x-gzip", false), ("gzipped", false), ("", false), ("*", false), ("identity", false),
   ])
-  func gzipIsSentToClientsThatAcceptIt(_ value: String, _ takes: Bool) throws {
+  func responsesAreCompressedForClientsThatAcceptGzip(_ value: String, _ takes: Bool) throws {
     #expect(try request([("Accept-Encoding", value)]).takesGzip == takes)
   }
 
-  @Test func encodingsMayBeInSeveralHeaders() throws {
+  @Test func acceptedEncodingsMayBeInSeveralHeaders() throws {
     #expect(try request([("Accept-Encoding", "br"), ("Accept-Encoding", "gzip")]).takesGzip)
     #expect(try !request([]).takesGzip)
   }
@@ -116,17 +116,17 @@ import Testing
     ("Content-Length", "1", true), ("Content-Length", "0", false), ("Content-Length", "x", true),
     ("Transfer-Encoding", "chunked", true), ("Content-Type", "application/json", false),
   ])
-  func theHeadDeterminesWhetherThereIsABody(_ name: String, _ value: String, _ has: Bool) throws {
+  func theRequestHeadersDetermineWhetherThereIsABody(_ name: String, _ value: String, _ has: Bool) throws {
     #expect(try request([(name, value)]).hasBody == has)
   }
 
-  @Test func aRepeatedParameterIsRefused() throws {
+  @Test func aRepeatedQueryParameterIsRefused() throws {
     #expect(try request(path: "/v1/pages?seconds=60&x=1").parameter("seconds") == "60")
     #expect(try request(path: "/v1/pages?x=1").parameter("seconds") == nil)
     #expect(throws: Refusal.self) { try request(path: "/v1/pages?seconds=1&seconds=1").parameter("seconds") }
   }
 
-  @Test func aRepeatedHeaderOfTheProtocolIsRefused() throws {
+  @Test func aRepeatedProtocolHeaderIsRefused() throws {
     let run = [
       ("Glucoport-Node", "00000000-0000-4000-8000-000000000001"),
       ("Glucoport-Run", "1 00000000-0000-4000-8000-000000000002"),

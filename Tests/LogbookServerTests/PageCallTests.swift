@@ -82,7 +82,7 @@ private struct NamedPages: PageSource {
   // MARK: - Links
 
   @Test(arguments: [Peer.writeToken, Peer.readToken])
-  func aLinkShowsItsLogbookWithoutALogin(_ token: String) async throws {
+  func aPageLinkShowsItsLogbookWithoutALogin(_ token: String) async throws {
     try await Self.with { (peer, _, _) async throws in
       let link = try await Self.link(peer, token: token)
       #expect(link.path.hasPrefix("/pages/gp_") && link.path.utf8.count == 53)
@@ -94,7 +94,7 @@ private struct NamedPages: PageSource {
     }
   }
 
-  @Test func aLinkDoesNotShowAnotherLogbook() async throws {
+  @Test func aPageLinkDoesNotShowAnotherLogbook() async throws {
     try await Self.with { (peer, _, _) async throws in
       let (own, other) = (try await Self.link(peer), try await Self.link(peer, token: Peer.otherToken))
       #expect(own.path != other.path)
@@ -105,7 +105,7 @@ private struct NamedPages: PageSource {
     }
   }
 
-  @Test func aLinkExpiresInTimeAndIfTheClockIsSetBack() async throws {
+  @Test func aPageLinkExpiresInTimeAndIfTheClockIsSetBack() async throws {
     try await Self.with { (peer, clock, _) async throws in
       let link = try await Self.link(peer, seconds: "?seconds=60")
       #expect(link.expiresAt == Self.start + 60)
@@ -123,7 +123,7 @@ private struct NamedPages: PageSource {
     }
   }
 
-  @Test func theLinksOfARevokedTokenEnd() async throws {
+  @Test func thePageLinksOfARevokedTokenExpire() async throws {
     try await Self.with { (peer, _, _) async throws in
       let (own, readers) = (try await Self.link(peer), try await Self.link(peer, token: Peer.readToken))
       try await peer.storage.logins.remove(name: "reader")
@@ -132,7 +132,7 @@ private struct NamedPages: PageSource {
     }
   }
 
-  @Test func theLinksOfAReplacedTokenEndWithItsGrace() async throws {
+  @Test func thePageLinksOfAReplacedTokenExpireWithItsGracePeriod() async throws {
     try await Self.with { (peer, clock, _) async throws in
       let before = try await Self.link(peer)
       try await peer.storage.logins.rotate(
@@ -153,7 +153,7 @@ private struct NamedPages: PageSource {
     }
   }
 
-  @Test func aFurtherLinkReplacesTheOldestOfItsLogin() async throws {
+  @Test func aPageLinkAboveTheLimitReplacesTheOldestOfItsLogin() async throws {
     try await Self.with {
       $0.maxLinksPerLogin = 2
     } _: { (peer, _, _) async throws in
@@ -166,7 +166,7 @@ private struct NamedPages: PageSource {
     }
   }
 
-  @Test func theNumberOfLinksIsLimited() async throws {
+  @Test func theNumberOfPageLinksIsLimited() async throws {
     try await Self.with {
       $0.maxLinks = 1
     } _: { (peer, clock, _) async throws in
@@ -178,14 +178,14 @@ private struct NamedPages: PageSource {
   }
 
   @Test(arguments: ["?seconds=0", "?seconds=-1", "?seconds=x", "?seconds=86401", "?seconds=1&seconds=2"])
-  func anInvalidRequestForALinkIsRefused(_ query: String) async throws {
+  func anInvalidRequestForAPageLinkIsRefused(_ query: String) async throws {
     try await Self.with { (peer, _, _) async throws in
       #expect(try await peer.status("POST", "/v1/pages\(query)", headers: []) == 400)
       #expect(try await Self.link(peer, seconds: "?seconds=86400").expiresAt == Self.start + 86400)
     }
   }
 
-  @Test func linksNeedALoginAndPagesNeedALink() async throws {
+  @Test func aPageLinkNeedsALoginAndAPageNeedsALink() async throws {
     try await Self.with { (peer, _, _) async throws in
       #expect(try await peer.status("POST", "/v1/pages", token: nil, headers: []) == 401)
       #expect(try await peer.status("POST", "/v1/pages", headers: [], body: Array("{}".utf8)) == 400)
@@ -200,14 +200,14 @@ private struct NamedPages: PageSource {
     }
   }
 
-  @Test func theSecretOfALinkIsNotAToken() async throws {
+  @Test func theSecretOfAPageLinkIsNotAcceptedAsAToken() async throws {
     try await Self.with { (peer, _, _) async throws in
       let secret = String(try await Self.link(peer).path.dropFirst("/pages/".count))
       #expect(try await peer.status("GET", "/v1/logbook", token: secret, headers: []) == 401)
     }
   }
 
-  @Test func wrongLinksCountAsFailedLogins() async throws {
+  @Test func requestsWithAnInvalidPageLinkCountAsFailedLogins() async throws {
     try await Self.with(maxFailedLogins: 2) { (peer, _, _) async throws in
       let link = try await Self.link(peer)
       var statuses: [Int] = []
@@ -218,7 +218,7 @@ private struct NamedPages: PageSource {
     }
   }
 
-  @Test func aServerWithoutPagesShowsNone() async throws {
+  @Test func aServerWithoutPagesAnswersPageRequestsWithNotFound() async throws {
     try await Peer.with { (peer) async throws in
       for (method, path) in [("POST", "/v1/pages"), ("GET", "/pages/gp_x"), ("PUT", "/pages/gp_x")] {
         let reply = try #require(try await peer.send(method, path, headers: []))
@@ -229,7 +229,7 @@ private struct NamedPages: PageSource {
 
   // MARK: - Pages
 
-  @Test func aPageForbidsCachingFramesScriptsAndRequests() async throws {
+  @Test func aPageForbidsCachingFramesScriptsAndExternalRequests() async throws {
     try await Self.with { (peer, _, _) async throws in
       let link = try await Self.link(peer)
       for path in [link.path, link.path + "?show=nothing", "/pages/gp_wrong"] {
@@ -249,7 +249,7 @@ private struct NamedPages: PageSource {
     ("?show=nothing", 400), ("?show=everything", 413), ("?show=much", 413), ("?a=1&a=2", 400),
     ("?a=\(String(repeating: "x", count: 65))", 400), ("?a&b&c&d&e&f&g&h&i", 400), ("?show=else", 200),
   ])
-  func anInvalidPageIsRefused(_ query: String, _ status: Int) async throws {
+  func anInvalidOrTooLargePageIsRefused(_ query: String, _ status: Int) async throws {
     try await Self.with {
       $0.maxBytes = 1000
     } _: { (peer, _, _) async throws in
@@ -258,7 +258,7 @@ private struct NamedPages: PageSource {
     }
   }
 
-  @Test func aDisconnectEndsThePageAndALoginHasOneAtATime() async throws {
+  @Test func aLoginGetsOnePageAtATimeUntilItsClientDisconnects() async throws {
     try await Self.with { (peer, _, events) async throws in
       var event = events.makeAsyncIterator()
       let (link, other) = (try await Self.link(peer), try await Self.link(peer, token: Peer.otherToken))
@@ -276,7 +276,7 @@ private struct NamedPages: PageSource {
     }
   }
 
-  @Test func aPageThatTakesTooLongEnds() async throws {
+  @Test func aPageThatTakesTooLongIsAborted() async throws {
     try await Self.with {
       $0.maxTime = .milliseconds(1)
     } _: { (peer, _, events) async throws in
@@ -288,7 +288,7 @@ private struct NamedPages: PageSource {
     }
   }
 
-  @Test func metricsDoNotNameALink() async throws {
+  @Test func metricsDoNotContainPageLinks() async throws {
     try await Self.with { (peer, _, _) async throws in
       let link = try await Self.link(peer)
       _ = try await Self.get(peer, link.path)

@@ -14,13 +14,13 @@ import Testing
       tokenHash: [1], login: login, logbook: "book", madeAt: madeAt, expiresAt: expiresAt)
   }
 
-  @Test func aLinkIsValidFromItsStartUntilItsEnd() {
+  @Test func aPageLinkIsValidFromItsStartUntilItsEnd() {
     let valid = [99, 100, 199, 200, 201].filter { link().isValid(at: $0) }
     #expect(valid == [100, 199])
     #expect(![Int64.min, .max].contains { link().isValid(at: $0) })
   }
 
-  @Test func onlyTheSecretOfALinkFindsIt() async {
+  @Test func aPageLinkIsFoundOnlyByItsSecret() async {
     let links = PageLinks(max: 4, perLogin: 4)
     #expect(await links.add(link(), secretHash: [7, 8]))
     #expect(await links.link(secretHash: [7, 8], at: 150)?.logbook == "book")
@@ -29,7 +29,7 @@ import Testing
     }
   }
 
-  @Test func anExpiredLinkNeverBecomesValidAgain() async {
+  @Test func anExpiredPageLinkNeverBecomesValidAgain() async {
     let links = PageLinks(max: 4, perLogin: 4)
     for secret: UInt8 in 1...2 { #expect(await links.add(link(), secretHash: [secret])) }
     #expect(await links.link(secretHash: [1], at: 200) == nil)
@@ -37,7 +37,7 @@ import Testing
     #expect(await links.link(secretHash: [2], at: 150) != nil)
   }
 
-  @Test func aFurtherLinkReplacesOnlyTheOldestOfItsLogin() async {
+  @Test func aPageLinkAboveTheLimitReplacesOnlyTheOldestOfItsLogin() async {
     let links = PageLinks(max: 10, perLogin: 2)
     #expect(await links.add(link("b"), secretHash: [0]))
     for secret: UInt8 in 1...4 { #expect(await links.add(link("a"), secretHash: [secret])) }
@@ -48,7 +48,7 @@ import Testing
     #expect(valid == [0, 3, 4])
   }
 
-  @Test func atTheTotalLimitNewLinksAreRefusedUntilSomeExpire() async {
+  @Test func atTheTotalLimitNewPageLinksAreRefusedUntilSomeExpire() async {
     let links = PageLinks(max: 2, perLogin: 2)
     #expect(await links.add(link("a", until: 150), secretHash: [1]))
     #expect(await links.add(link("b"), secretHash: [2]))
@@ -58,7 +58,7 @@ import Testing
     #expect(await links.link(secretHash: [2], at: 150) != nil, "that of another is as it was")
   }
 
-  @Test func atTheTotalLimitALoginMayReplaceItsOwn() async {
+  @Test func atTheTotalLimitALoginMayReplaceItsOwnPageLink() async {
     let links = PageLinks(max: 2, perLogin: 1)
     #expect(await links.add(link("a"), secretHash: [1]))
     #expect(await links.add(link("b"), secretHash: [2]))

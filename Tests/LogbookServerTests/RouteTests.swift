@@ -15,7 +15,7 @@ import Testing
     ("/v1/pages", .pageLinks), ("/pages/gp_x", .page), ("/pages/", .page), ("/pages/../metrics", .page),
     ("/healthz", .health), ("/ready", .ready), ("/metrics", .metrics),
   ])
-  func aPathHasItsRoute(_ path: String, _ route: WireRoute) throws {
+  func eachServedPathHasItsRoute(_ path: String, _ route: WireRoute) throws {
     let found = try #require(WireRoute(path: path, method: route.methods[0]))
     #expect(found == route)
   }
@@ -27,13 +27,13 @@ import Testing
     "*",
     "http://localhost/metrics", "/v1/../metrics",
   ])
-  func otherPathsHaveNoRoute(_ path: String) {
+  func pathsThatAreNotServedHaveNoRoute(_ path: String) {
     for method in [HTTPRequest.Method.get, .post, .put, .delete] {
       #expect(WireRoute(path: path, method: method) == nil, "\(path)")
     }
   }
 
-  @Test func theMethodSelectsOneOfTwoRoutesOfAPath() {
+  @Test func theMethodSelectsOneOfTwoRoutesOfOnePath() {
     #expect(WireRoute(path: "/v1/logbook", method: .get) == .logbook)
     #expect(WireRoute(path: "/v1/logbook", method: .delete) == .purge)
     #expect(WireRoute(path: "/v1/logbook", method: .put) == .logbook)
@@ -42,7 +42,7 @@ import Testing
     #expect(WireRoute.blobs.allowed == "GET, HEAD, PATCH, PUT")
   }
 
-  @Test func onlyTwoRoutesAreOfPagesAndNoRouteContainsASecret() {
+  @Test func onlyTwoRoutesServePagesAndNoRouteContainsASecret() {
     #expect(WireRoute.allCases.filter(\.isOfPages) == [.pageLinks, .page])
     for route in WireRoute.allCases {
       #expect(WireRoute(path: route.path, method: route.methods[0]) == route)
@@ -50,7 +50,7 @@ import Testing
     #expect(WireRoute.page.path == "/pages/")
   }
 
-  @Test func methodsThatOnlyReadArePermittedToReaders() {
+  @Test func readOnlyTokensMayUseOnlyMethodsThatRead() {
     for method in [HTTPRequest.Method.get, .head] { #expect(!WireRoute.writes(method)) }
     for method in [HTTPRequest.Method.post, .put, .patch, .delete] { #expect(WireRoute.writes(method)) }
   }
@@ -63,7 +63,7 @@ import Testing
     (.tooLarge, 413), (.badType, 415), (.wrongDigest, 422), (.tooMany, 429), (.serverFailure, 500),
     (.busy, 503), (.full, 507),
   ])
-  func aRefusalHasTheStatusOfItsCode(_ code: ErrorCode, _ status: Int) {
+  func eachErrorCodeHasItsDocumentedHTTPStatus(_ code: ErrorCode, _ status: Int) {
     var refusal = Refusal(code, "x")
     #expect(refusal.status.code == status)
     #expect(refusal.headers[wire: WireProtocol.errorHeader] == code.rawValue)
@@ -72,7 +72,7 @@ import Testing
     #expect(refusal.status == .requestTimeout)
   }
 
-  @Test func aRefusalStatesTheNextStep() throws {
+  @Test func anErrorResponseStatesTheNextStep() throws {
     var refusal = Refusal(.badMethod, "no \"x\"")
     #expect(refusal.headers[.retryAfter] == nil && refusal.headers[.allow] == nil)
     (refusal.retryAfterSeconds, refusal.allowed, refusal.logbook) = (7, "GET", "id")
@@ -83,13 +83,13 @@ import Testing
   }
 
   /// A storage's report about its files is for the log, not for clients.
-  @Test func theReasonOfADamagedFileStaysOnTheServer() {
+  @Test func theReasonOfAStorageFailureIsNotSentToTheClient() {
     let refusal = Refusal(ServiceError.serverFailure("the storage failed", log: "SECRET/path"))
     #expect(refusal.status.code == 500 && refusal.message == "the storage failed")
     #expect(!String(decoding: refusal.body, as: UTF8.self).contains("SECRET"))
   }
 
-  @Test func anErrorOfALogbookBecomesARefusal() {
+  @Test func eachErrorOfALogbookIsSentWithItsHTTPStatus() {
     let expected: [(ServiceError, Int)] = [
       (.nodeReused, 409), (.otherLogbook(id: "x"), 409), (.positionUnknown, 410), (.purged, 410),
       (.tooLarge, 413), (.busy("x", retryAfterSeconds: 3), 503), (.unavailable("x"), 503),
@@ -102,7 +102,7 @@ import Testing
 
   // MARK: - Metrics
 
-  @Test func metricsCountByRouteAndStatusAndNothingElse() async {
+  @Test func metricsAreCountedOnlyByRouteAndStatus() async {
     let metrics = ServerMetrics()
     #expect(
       await metrics.text == """

@@ -21,7 +21,7 @@ import Testing
     return lines.text
   }
 
-  @Test func anEventIsOneObjectOnOneLine() {
+  @Test func aLogEventIsOneJSONObjectOnOneLine() {
     let found = lines { logger in
       logger.info("request", metadata: ["status": .stringConvertible(200), "route": "/v1/\"x\"\n"])
     }
@@ -32,7 +32,7 @@ import Testing
       ])
   }
 
-  @Test func eventsBelowTheLevelAreDroppedAndAnEventOverridesItsLogger() {
+  @Test func logEventsBelowTheLevelAreDropped() {
     let found = lines { logger in
       logger.logLevel = .warning
       logger[metadataKey: "at"] = "logger"
@@ -49,14 +49,14 @@ import Testing
     ("\",\"level\":\"error", #"\",\"level\":\"error"#),
     ("é😀", "é😀"), ("", ""),
   ])
-  func aValueStaysWithinItsText(_ value: String, _ written: String) {
+  func aLoggedValueIsEscapedWithinItsJSONString(_ value: String, _ written: String) {
     let found = lines { $0.info("x", metadata: ["reason": "\(value)"]) }
     #expect(
       found.count == 1 && found[0].hasSuffix(#","message":"x","reason":"\#(written)"}"# + "\n"), "\(found)")
     #expect(found[0].filter { $0.isNewline }.count == 1)
   }
 
-  @Test func namesAreInOrderAndOnlyNumbersAreNumbers() {
+  @Test func logFieldsAreSortedAndOnlyNumbersAreWrittenAsNumbers() {
     let found = lines { logger in
       logger.warning(
         "x", metadata: ["b": .stringConvertible(2), "a": "1", "c": .stringConvertible(1.5)])

@@ -30,7 +30,7 @@ import Testing
 
   // MARK: - Sockets of the service manager
 
-  @Test func socketsForNoneOrForAnotherProcessAreIgnored() throws {
+  @Test func systemdSocketsForAnotherProcessAreIgnored() throws {
     #expect(try sockets([:]).isEmpty)
     #expect(try sockets(["LISTEN_FDS": "1"]).isEmpty)
     #expect(try sockets(["LISTEN_FDS": "1", "LISTEN_PID": "1"]).isEmpty)
@@ -42,7 +42,7 @@ import Testing
 
   /// Clients of a socket that is passed but not served would wait.
   @Test(arguments: ["x", "", "-1", "65", "1.5", "99999999999", "1 "])
-  func aWrongNumberOfSocketsIsRefused(_ count: String) {
+  func anInvalidNumberOfSystemdSocketsIsRefused(_ count: String) {
     #expect {
       _ = try sockets(["LISTEN_FDS": count, "LISTEN_PID": "\(getpid())"])
     } throws: {
@@ -66,7 +66,7 @@ import Testing
   }
 
   @Test(arguments: [mode_t(0o600), 0o660, 0o666, 0o000])
-  func aSocketHasItsModeWhateverTheUmask(_ wanted: mode_t) throws {
+  func aUnixSocketHasTheGivenModeWhateverTheUmask(_ wanted: mode_t) throws {
     let path = folder.path + "/a"
     let made = try UnixSocket(path: path, mode: wanted)
     defer { close(made.descriptor) }
@@ -75,7 +75,7 @@ import Testing
     #expect(mode(path) == nil)
   }
 
-  @Test func aSocketInUseIsKeptAndALeftoverOneIsReplaced() throws {
+  @Test func aUnixSocketInUseIsKeptAndALeftoverOneIsReplaced() throws {
     let path = folder.path + "/a"
     let first = try UnixSocket(path: path, mode: 0o600)
     expectTaken(path)
@@ -93,7 +93,7 @@ import Testing
     #expect(mode(path) == 0o600, "that of another stays")
   }
 
-  @Test func aFileThatIsNotASocketIsKept() throws {
+  @Test func aFileThatIsNotASocketIsNotReplacedByTheServer() throws {
     let file = folder.path + "/file"
     #expect(FileManager.default.createFile(atPath: file, contents: Data("text".utf8)))
     expectTaken(file)
@@ -110,7 +110,7 @@ import Testing
     #expect(mode(pipe) == 0o600)
   }
 
-  @Test func anImpossiblePathIsUnavailable() {
+  @Test func anImpossibleUnixSocketPathIsReportedAsUnavailable() {
     expectTaken(folder.path + "/none/a")
     expectTaken(folder.path + "/" + String(repeating: "x", count: 120))
   }
@@ -124,7 +124,7 @@ import Testing
     ("127.0.0.1.example.com:1", false), ("127.0.0.256:1", false), ("127.0.0.:1", false), ("[::2]:1", false),
     ("localhost.example.com:1", false), ("192.0.2.1:1", false),
   ])
-  func onlyThisMachineReachesALoopbackAddress(_ text: String, _ isLoopback: Bool) throws {
+  func onlyLoopbackAddressesAndUnixSocketsCountAsLocal(_ text: String, _ isLoopback: Bool) throws {
     let address = try #require(ListeningAddress(text: text))
     #expect(address.isLoopback == isLoopback)
     #expect(address.text == text)
@@ -134,7 +134,7 @@ import Testing
     "", ":1", "host", "host:", "host:x", "host:65536", "host:-1", "::1:1", "[]:1", "[::1]", "unix:", "a b:",
     "host:1 ",
   ])
-  func anInvalidAddressIsRefused(_ text: String) {
+  func anInvalidListeningAddressIsRefused(_ text: String) {
     #expect(ListeningAddress(text: text) == nil)
   }
 }

@@ -484,17 +484,17 @@ import Testing
       "No client blocks others by silence, by work, by bodies, or by answers that it does not read.",
       (
         "LogbookServerTests/ConnectionTableTests",
-        "oneAddressIsLimitedToItsShareEvenIfAllItsConnectionsAreBusy"
+        "oneClientAddressIsLimitedToItsShareEvenIfAllItsConnectionsAreBusy"
       ),
-      ("LogbookServerTests/ConnectionTableTests", "anAddressAtItsLimitNeverClosesConnectionsOfOthers"),
-      ("LogbookServerTests/LoadTests", "oneAddressWithManyBusyConnectionsLeavesRoomForOthers"),
-      ("LogbookServerTests/LoadTests", "slowBodiesDoNotBlockOtherLogbooks"),
-      ("LogbookServerTests/LoadTests", "unreadAnswersAreLimitedForEachLogin")),
+      ("LogbookServerTests/ConnectionTableTests", "aClientAddressAtItsLimitClosesOnlyItsOwnConnections"),
+      ("LogbookServerTests/LoadTests", "oneClientAddressWithManyBusyConnectionsLeavesRoomForOthers"),
+      ("LogbookServerTests/LoadTests", "slowRequestBodiesDoNotBlockOtherLogbooks"),
+      ("LogbookServerTests/LoadTests", "unreadResponsesAreLimitedForEachLogin")),
     Rule(
       "A logbook accepts no more than its quota, and keeps what it has.",
       ("LogbookServerTests/LoadTests", "aLogbookAcceptsNoMoreReadingsThanItsQuota"),
       ("LogbookServerTests/LoadTests", "aLogbookAcceptsNoMoreRecordsThanItsQuota"),
-      ("LogbookServerTests/LoadTests", "aLogbookAcceptsNoMoreNodesThanItsQuota")),
+      ("LogbookServerTests/LoadTests", "aLogbookAcceptsNoMoreClientStoresThanItsQuota")),
     Rule(
       "A comparison reads each side once, in bounded memory.",
       ("ServerStoreTests/ReadingBucketsTests", "knownReadingsAreNotReadAgain"),
