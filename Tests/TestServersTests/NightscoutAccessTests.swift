@@ -50,7 +50,7 @@ struct NightscoutAccessTests {
     #expect(try caller.get("/api/v3/entries").status == 401)
   }
 
-  @Test func theSecretAndTheAccessTokenAreGoodForTheFirstVersionOnly() throws {
+  @Test func theAPISecretAndTheAccessTokenAreAcceptedByAPIv1Only() throws {
     let site = try Caller.site()
     let accessToken = site.addSubject("uploader", roles: ["readable"])
     let answers = try [
@@ -70,7 +70,7 @@ struct NightscoutAccessTests {
     #expect(try Caller(site, headers: []).get("/api/v3/entries").status == 401)
   }
 
-  @Test func aMissingRightIs403WithItsNameAndInTheFirstVersion401() throws {
+  @Test func aMissingPermissionIsStatus403InAPIv3AndStatus401InAPIv1() throws {
     let caller = try Caller(try Caller.site(), rights: ["api:treatments:create"])
     let answer = try caller.get("/api/v3/treatments")
     #expect(answer.status == 403)
@@ -78,7 +78,7 @@ struct NightscoutAccessTests {
     #expect(try caller.post("/api/v1/treatments", Draft.note("n")).status == 401)
   }
 
-  @Test func theSecondPostOfACareportalIsRefusedWith403AfterTheFirstIsStored() throws {
+  @Test func theSecondPostWithTheCareportalRoleIsRefusedAfterTheFirstIsStored() throws {
     let site = try Caller.site()
     let token = site.addSubject("uploader", roles: ["careportal"])
     let caller = try bearer(site, request(site, token).json?["token"]?.text)
@@ -88,7 +88,7 @@ struct NightscoutAccessTests {
     #expect(again.message == "Missing permission api:treatments:update")
   }
 
-  @Test func aRemovedSubjectHasNoRights() throws {
+  @Test func theTokenOfARemovedSubjectHasNoPermissions() throws {
     let site = try Caller.site()
     let accessToken = site.addSubject("uploader", roles: ["admin"])
     let caller = try bearer(site, request(site, accessToken).json?["token"]?.text)
@@ -98,7 +98,7 @@ struct NightscoutAccessTests {
     #expect(try request(site, accessToken).status == 401)
   }
 
-  @Test func rightsShowInTheStatusOnlyWhereTheyAreForAllCollections() throws {
+  @Test func theStatusShowsOnlyPermissionsThatApplyToAllCollections() throws {
     let site = try Caller.site()
     let shown = try [["*"], ["*:*:read"], ["api:treatments:create"], ["api:entries:create,read"]].enumerated()
       .map { index, rights in
@@ -108,14 +108,14 @@ struct NightscoutAccessTests {
     #expect(shown == ["crud", "r", nil, nil])
   }
 
-  @Test func settingsAreForAdminsOnly() throws {
+  @Test func onlyAnAdminMayReadSettings() throws {
     let site = try Caller.site()
     let reader = try Caller(site, rights: ["*:*:read"])
     #expect(try reader.get("/api/v3/settings").status == 403)
     #expect(try Caller(site, rights: ["*"], name: "admin").get("/api/v3/settings").status == 200)
   }
 
-  @Test func anAdminMakesSubjectsOverTheWire() throws {
+  @Test func anAdminCreatesSubjectsThroughTheAPI() throws {
     let site = try Caller.site()
     let body: DocumentValue = ["name": "new phone", "roles": ["readable"]]
     #expect(try Caller(site, headers: []).post("/api/v2/authorization/subjects", body).status == 401)
@@ -125,7 +125,7 @@ struct NightscoutAccessTests {
   }
 
   /// The delays are 0 s, one penalty, one penalty, 0 s.
-  @Test func aWrongCredentialDelaysAlsoTheGoodOnesUntilOneSucceeds() throws {
+  @Test func aWrongCredentialAlsoDelaysValidOnesUntilOneSucceeds() throws {
     let penalty = Duration.milliseconds(400)
     let good = try Caller.uploader { $0.penalty = penalty }
     let bad = bearer(good.site, "bad")

@@ -10,7 +10,7 @@ struct NightscoutBulkTests {
   private static let treatments = "/api/v1/treatments.json"
   private static let text = NightscoutTime.iso(Caller.start)
 
-  @Test func theOtherVersionFindsABulkPostByItsIdentifiers() throws {
+  @Test func entriesPostedInBulkToAPIv1AreFoundByIdentifierInAPIv3() throws {
     let caller = try Caller.uploader()
     let sent = (0..<3).map { Draft.entry("e\($0)", at: Caller.start + $0 * 1000) }
     let answer = try Caller(secretOf: caller.site).post(Self.entries, .array(sent))
@@ -26,14 +26,14 @@ struct NightscoutBulkTests {
     #expect(try Caller(secretOf: caller.site).post(Self.entries, []).list == [])
   }
 
-  @Test func aKeyIsAnsweredOnlyForWhatWasAdded() throws {
+  @Test func aBulkPostReturnsKeysOnlyForAddedEntries() throws {
     let caller = Caller(secretOf: try Caller.site())
     #expect(try caller.post(Self.entries, Draft.entry("e")).list.map { $0["_id"] != nil } == [true])
     #expect(try caller.post(Self.entries, Draft.entry("e")).list.map { $0["_id"] != nil } == [false])
     #expect(caller.site.documents("entries").count == 1)
   }
 
-  @Test func twoMetersAtOneSecondBecomeOneDocumentOfBoth() throws {
+  @Test func entriesOfTwoMetersAtOneSecondAreMergedIntoOneDocumentByAPIv1() throws {
     let caller = Caller(secretOf: try Caller.site())
     let first = Draft.entry("a", ["mbg": 100, "notes": "first"])
     let second = Draft.entry("b", ["mbg": 200, "device": "another meter"])
@@ -43,13 +43,13 @@ struct NightscoutBulkTests {
     #expect(stored["identifier"] == "b" && stored["mbg"] == 200 && stored["notes"] == "first")
   }
 
-  @Test func anIdentifierIsNotAKeyOfAnEntry() throws {
+  @Test func apiV1StoresTwoEntriesWithTheSameIdentifier() throws {
     let caller = Caller(secretOf: try Caller.site())
     _ = try caller.post(Self.entries, [Draft.entry("e"), Draft.entry("e", at: Caller.start + 1000)])
     #expect(caller.site.documents("entries", identifier: "e").count == 2)
   }
 
-  @Test func theOffsetIsThatOfTheTextWhichBecomesUTC() throws {
+  @Test func apiV1TakesTheUTCOffsetFromTheDateTextAndStoresTheTextInUTC() throws {
     let caller = Caller(secretOf: try Caller.site())
     let local = Draft.entry("e", ["dateString": "2026-05-28T22:26:40.000+02:00", "utcOffset": 7])
     _ = try caller.post(Self.entries, [local])
@@ -59,7 +59,7 @@ struct NightscoutBulkTests {
     #expect(stored?["sysTime"] == .string(Self.text))
   }
 
-  @Test func bothVersionsMatchAReadingOnlyByItsSystemTime() throws {
+  @Test func bothAPIVersionsMatchAnEntryOnlyBySysTime() throws {
     let caller = try Caller.uploader()
     let bulk = Caller(secretOf: caller.site)
     _ = try caller.post("/api/v3/entries", Draft.entry("without"))
@@ -76,7 +76,7 @@ struct NightscoutBulkTests {
     #expect(stored.first?["srvModified"]?.whole == Caller.start)
   }
 
-  @Test func aDeletedEntryIsChangedAndStaysDeletedThoughTheFirstVersionShowsIt() throws {
+  @Test func aDeletedEntryPostedToAPIv1IsChangedAndStaysDeleted() throws {
     let caller = try Caller.uploader()
     let bulk = Caller(secretOf: caller.site)
     _ = try bulk.post(Self.entries, [Draft.entry("e")])
@@ -87,7 +87,7 @@ struct NightscoutBulkTests {
     #expect(try bulk.get(Self.entries).list.count == 1)
   }
 
-  @Test func oneBadElementStopsTheRest() throws {
+  @Test func oneInvalidEntryStopsTheRestOfABulkPost() throws {
     let caller = Caller(secretOf: try Caller.site())
     let bad = Draft.entry("bad", ["$set": 1])
     let answer = try caller.post(
@@ -98,7 +98,7 @@ struct NightscoutBulkTests {
     #expect(caller.site.documents("entries").map { $0["identifier"] } == ["a"])
   }
 
-  @Test func theContentOfABulkEntryIsNotChecked() throws {
+  @Test func apiV1DoesNotCheckTheContentOfABulkEntry() throws {
     let caller = Caller(secretOf: try Caller.site())
     let strange: DocumentValue = [["date": "yesterday"], ["type": "mbg"], ["mbg": 5, "date": 1]]
     #expect(try caller.post(Self.entries, strange).status == 200)
@@ -106,7 +106,7 @@ struct NightscoutBulkTests {
   }
 
   /// The documented way of matching older documents does not work.
-  @Test func aPostMatchesADocumentOfTheFirstVersionAndIsAlwaysRefused() throws {
+  @Test func aPostThatMatchesADocumentOfAPIv1IsAlwaysRefused() throws {
     let caller = try Caller.uploader()
     let phone = caller.site.actAsPhoneApp()
     phone.addEntry(["type": "mbg", "date": DocumentValue(Caller.start), "device": "a meter", "mbg": 101])
@@ -124,7 +124,7 @@ struct NightscoutBulkTests {
     #expect(caller.site.documents("entries").count == 2)
   }
 
-  @Test func aPostTakesOverAnOlderDocumentThatAgreesInAllThatNeverChanges() throws {
+  @Test func aPostReplacesADocumentOfAPIv1WithEqualImmutableFields() throws {
     let caller = try Caller.uploader()
     let id = caller.site.actAsPhoneApp().addEntry([
       "type": "mbg", "date": DocumentValue(Caller.start), "device": "a meter", "app": "a test",
@@ -135,7 +135,7 @@ struct NightscoutBulkTests {
     #expect(caller.site.documents("entries").map { $0["identifier"] } == ["mine"])
   }
 
-  @Test func aTreatmentIsReplacedWithAllThatWasNotSent() throws {
+  @Test func apiV1ReplacesATreatmentAndDropsFieldsThatWereNotSent() throws {
     let caller = try Caller.uploader()
     _ = try caller.post("/api/v3/treatments", Draft.note("n", ["foreign": 1]))
     let sent: DocumentValue = [
@@ -150,7 +150,7 @@ struct NightscoutBulkTests {
     #expect(stored["utcOffset"] == 120)
   }
 
-  @Test func textsAreEscapedByTheFirstVersionOnly() throws {
+  @Test func onlyAPIv1EscapesTextsAsHTML() throws {
     let caller = try Caller.uploader()
     let notes: NightscoutDocument = ["notes": "5 < 6 & x"]
     _ = try caller.post("/api/v3/treatments", Draft.note("three", notes))
@@ -161,7 +161,7 @@ struct NightscoutBulkTests {
     }
   }
 
-  @Test func numbersAreMadeAndEmptyOnesDropped() throws {
+  @Test func apiV1ConvertsTextsToNumbersAndDropsEmptyOnes() throws {
     let caller = Caller(secretOf: try Caller.site())
     let sent: DocumentValue = [
       "eventType": "Meal Bolus", "carbs": "20", "insulin": 0, "glucose": "0", "glucoseType": "Finger",
@@ -177,7 +177,7 @@ struct NightscoutBulkTests {
       ])
   }
 
-  @Test func aMealAfterItsBolusIsTwoDocuments() throws {
+  @Test func aMealWithAPreBolusIsStoredAsTwoDocuments() throws {
     let caller = Caller(secretOf: try Caller.site())
     let sent: DocumentValue = [
       "eventType": "Meal Bolus", "carbs": 20, "insulin": 2, "preBolus": 15, "created_at": .string(Self.text),
@@ -188,7 +188,7 @@ struct NightscoutBulkTests {
     #expect(stored.last?["created_at"]?.text == NightscoutTime.iso(Caller.start + 900_000))
   }
 
-  @Test func aPutMatchesByIdentifierKeyOrTime() throws {
+  @Test func aPutToAPIv1MatchesByIdentifierKeyOrTime() throws {
     let caller = Caller(secretOf: try Caller.site())
     _ = try caller.post(Self.treatments, Draft.note("n"))
     let id = caller.site.documents("treatments").first?["_id"]
@@ -200,7 +200,7 @@ struct NightscoutBulkTests {
     }
   }
 
-  @Test func deletingIsPermanentAndWithoutAQueryDeletesFourDaysAndFails() throws {
+  @Test func aDeletionInAPIv1IsPermanentAndWithoutAQueryCoversFourDays() throws {
     let caller = Caller(secretOf: try Caller.site())
     let day: Int64 = 86_400_000
     let sent = (0..<7).map { Draft.entry("e\($0)", at: Caller.start - $0 * day) }
@@ -215,7 +215,7 @@ struct NightscoutBulkTests {
     #expect(caller.site.documents("entries").map { $0["identifier"] } == ["e5"])
   }
 
-  @Test func aReadWithoutATimeIsOfFourDaysAndTenEntries() throws {
+  @Test func aReadWithoutAQueryReturnsTenEntriesOfTheLastFourDays() throws {
     let caller = Caller(secretOf: try Caller.site())
     let sent = (0..<12).map { Draft.entry("e\($0)", at: Caller.start - $0 * 3_600_000) }
     _ = try caller.post(Self.entries, .array(sent + [Draft.entry("old", at: Caller.start - 5 * 86_400_000)]))
@@ -229,7 +229,7 @@ struct NightscoutBulkTests {
     #expect(try caller.get(Self.entries, [since]).status == 304)
   }
 
-  @Test func aReadOfTreatmentsIsOfOneHundredOrOfAThousandWithAQuery() throws {
+  @Test func aReadOfTreatmentsReturnsAtMost100OrWithAQuery1000() throws {
     let caller = Caller(secretOf: try Caller.site())
     _ = try caller.post(
       Self.treatments,
@@ -238,7 +238,7 @@ struct NightscoutBulkTests {
     #expect(try caller.get("/api/v1/treatments?find[eventType]=Note").list.count == 120)
   }
 
-  @Test func theStatusHasTheTimeOfTheServer() throws {
+  @Test func theStatusReportsTheTimeOfTheServer() throws {
     let answer = try Caller(secretOf: try Caller.site()).get("/api/v1/status.json").json
     #expect(answer?["version"] == "15.0.7")
     #expect(answer?["serverTimeEpoch"]?.whole == Caller.start)

@@ -9,7 +9,7 @@ struct NightscoutDocumentTests {
   private static let entries = "/api/v3/entries"
   private static let treatments = "/api/v3/treatments"
 
-  @Test func aDocumentIsMadeReadChangedAndMarkedAsDeleted() throws {
+  @Test func aDocumentIsCreatedReadChangedAndMarkedAsDeleted() throws {
     let caller = try Caller.uploader()
     let made = try caller.post(Self.treatments, Draft.note("n"))
     #expect(made.status == 201)
@@ -45,7 +45,9 @@ struct NightscoutDocumentTests {
       ("[{\"app\":\"a\",\"date\":1780000000000}]", 400, "Bad or missing date field"),
       ("{\"app\":\"a\",", 500, nil),
     ] as [(String, Int, String?)])
-  func aBodyIsJudged(_ body: String, _ status: Int, _ message: String?) throws {
+  func aPostedDocumentIsAcceptedOrRefusedWithItsReason(_ body: String, _ status: Int, _ message: String?)
+    throws
+  {
     let caller = try Caller.uploader()
     let answer = try caller.call("POST", Self.entries, ["Content-Type: application/json"], Array(body.utf8))
     #expect(answer.status == status)
@@ -53,14 +55,14 @@ struct NightscoutDocumentTests {
     #expect(caller.site.documents("entries").count == (status == 201 ? 1 : 0))
   }
 
-  @Test func aBodyWithoutTheTypeOfJSONIsRefusedAndATooLongOneIsAnError() throws {
+  @Test func aBodyOfAnotherTypeOrThatIsTooLongIsRefused() throws {
     let caller = try Caller.uploader { $0.maxBodyBytes = 100 }
     let body = Array(Draft.entry("e").json.utf8)
     #expect(try caller.call("POST", Self.entries, ["Content-Type: text/plain"], body).status == 400)
     #expect(try caller.call("POST", Self.entries, ["Content-Type: application/json"], body).status == 500)
   }
 
-  @Test func missingMembersComeFromTheTextOrTheServer() throws {
+  @Test func aMissingUTCOffsetComesFromTheDateTextOrTheServer() throws {
     let caller = try Caller.uploader { $0.serverOffsetMinutes = -300 }
     for date in ["\"2026-01-02T03:04:05+02:00\"", "1780000000000"] {
       let body = Array("{\"app\":\"a\",\"device\":\"d\",\"date\":\(date)}".utf8)
@@ -70,7 +72,7 @@ struct NightscoutDocumentTests {
   }
 
   /// `type` is not part of the identifier that the server makes.
-  @Test func twoKindsAtOneTimeOverwriteEachOtherWithoutIdentifiers() throws {
+  @Test func withoutIdentifiersEntriesOfTwoTypesAtOneTimeOverwriteEachOther() throws {
     let caller = try Caller.uploader()
     for kind: DocumentValue in ["mbg", "ketone"] {
       var body = Draft.entry("").object ?? [:]
@@ -83,14 +85,14 @@ struct NightscoutDocumentTests {
     #expect(made?.count == 36 && made?.dropFirst(14).first == "5")
   }
 
-  @Test func twoReadingsOfOneSecondStayTwoWithTheirIdentifiers() throws {
+  @Test func twoEntriesOfOneSecondWithIdentifiersAreTwoDocuments() throws {
     let caller = try Caller.uploader()
     #expect(try caller.post(Self.entries, Draft.entry("a")).status == 201)
     #expect(try caller.post(Self.entries, Draft.entry("b")).status == 201)
     #expect(caller.site.documents("entries").count == 2)
   }
 
-  @Test func aDotIsTakenForAFormatUnlessItIsEscaped() throws {
+  @Test func aDotInAnIdentifierIsReadAsAFileFormatUnlessEscaped() throws {
     let caller = try Caller.uploader()
     _ = try caller.post(Self.entries, Draft.entry("a.b"))
     _ = try caller.post(Self.entries, Draft.entry("a"))
@@ -102,7 +104,7 @@ struct NightscoutDocumentTests {
     #expect(try caller.get("\(Self.entries)/x/y").status == 404)
   }
 
-  @Test func aRepeatedPostIsAChangeForEveryReader() throws {
+  @Test func aRepeatedPostIsReportedAsAChangeToEveryReader() throws {
     let caller = try Caller.uploader()
     _ = try caller.post(Self.entries, Draft.entry("e"))
     caller.site.moveClock(by: 10)
@@ -119,7 +121,7 @@ struct NightscoutDocumentTests {
       ("eventType", "Meal"),
       ("isValid", true), ("srvModified", 1), ("subject", "other"), ("identifier", "other"),
     ] as [(String, DocumentValue)])
-  func someFieldsNeverChange(_ field: String, _ value: DocumentValue) throws {
+  func immutableFieldsOfADocumentCannotBeChanged(_ field: String, _ value: DocumentValue) throws {
     let caller = try Caller.uploader()
     _ = try caller.post(Self.treatments, Draft.note("n"))
     let message = "Field \(field) cannot be modified by the client"
@@ -134,7 +136,7 @@ struct NightscoutDocumentTests {
     }
   }
 
-  @Test func anOffsetThatIsLeftOutLaterIsAChange() throws {
+  @Test func omittingTheUTCOffsetInALaterRequestIsRefusedAsAChange() throws {
     let caller = try Caller.uploader()
     _ = try caller.post(Self.treatments, Draft.note("n"))
     var later = Draft.note("n").object ?? [:]
@@ -145,7 +147,7 @@ struct NightscoutDocumentTests {
     #expect(try caller.patch("\(Self.treatments)/n", ["notes": "x"]).status == 200)
   }
 
-  @Test func fieldsThatAPutOmitsAreLost() throws {
+  @Test func fieldsThatAPutOmitsAreRemoved() throws {
     let caller = try Caller.uploader()
     _ = try caller.post(Self.treatments, Draft.note("n"))
     var without = Draft.note("n").object ?? [:]
@@ -157,7 +159,7 @@ struct NightscoutDocumentTests {
     #expect(answer.message == "Field device cannot be modified by the client")
   }
 
-  @Test func aPatchCanPutTheWrittenTimeAtOddsWithTheOther() throws {
+  @Test func aPatchCanMakeCreatedAtDifferFromTheDate() throws {
     let caller = try Caller.uploader()
     _ = try caller.post(Self.treatments, Draft.note("n"))
     let answer = try caller.patch("\(Self.treatments)/n", ["created_at": "2001-02-03T04:05:06.000Z"])
@@ -166,7 +168,7 @@ struct NightscoutDocumentTests {
     #expect(caller.site.documents("treatments").first?["date"]?.whole == Caller.start)
   }
 
-  @Test func aPatchTakesPathsAndNoKeys() throws {
+  @Test func aPatchAcceptsFieldPathsAndNoKeys() throws {
     let caller = try Caller.uploader()
     _ = try caller.post(Self.treatments, Draft.note("n", ["boluscalc": ["carbs": 10, "cob": 1]]))
     let path = "\(Self.treatments)/n"
@@ -177,7 +179,7 @@ struct NightscoutDocumentTests {
     #expect(try caller.patch(path, ["_id": "x"]).status == 500)
   }
 
-  @Test func aDurationBringsItsEndWithIt() throws {
+  @Test func aPatchOfADurationAlsoSetsTheEndTime() throws {
     let caller = try Caller.uploader()
     _ = try caller.post(Self.treatments, Draft.note("n"))
     _ = try caller.patch("\(Self.treatments)/n", ["duration": 30])
@@ -186,7 +188,7 @@ struct NightscoutDocumentTests {
     #expect(stored?["endmills"]?.whole == Caller.start + 1_800_000)
   }
 
-  @Test func aReadOnlyDocumentStaysAsItIs() throws {
+  @Test func aReadOnlyDocumentCannotBeChanged() throws {
     let caller = try Caller.uploader()
     _ = try caller.post(Self.treatments, Draft.note("n", ["isReadOnly": true]))
     let path = "\(Self.treatments)/n"
@@ -197,7 +199,7 @@ struct NightscoutDocumentTests {
     #expect(statuses == [422, 422, 422, 422, 422])
   }
 
-  @Test func aPostBringsBackWhatWasDeletedAndNothingElseDoes() throws {
+  @Test func onlyAPostRestoresADeletedDocument() throws {
     let caller = try Caller.uploader()
     _ = try caller.post(Self.treatments, Draft.note("n"))
     _ = try caller.delete("\(Self.treatments)/n")
@@ -210,7 +212,7 @@ struct NightscoutDocumentTests {
     #expect(caller.site.documents("treatments").map { $0["isValid"] } == [nil])
   }
 
-  @Test func deletingTwiceIsTwoChangesAndAPermanentDeletionLeavesNothing() throws {
+  @Test func aRepeatedDeletionIsAChangeAndAPermanentOneLeavesNothing() throws {
     let caller = try Caller.uploader()
     _ = try caller.post(Self.treatments, Draft.note("n"))
     _ = try caller.delete("\(Self.treatments)/n")
@@ -228,14 +230,14 @@ struct NightscoutDocumentTests {
     #expect(try caller.patch("\(Self.treatments)/absent", ["notes": "x"]).status == 404)
   }
 
-  @Test func otherPathsAreNotCollections() throws {
+  @Test func unknownPathsAreNotCollections() throws {
     let caller = try Caller.uploader()
     let answer = try caller.get("/api/v3/readings")
     #expect(answer.status == 404)
     #expect(answer.message == "Bad operation or collection")
   }
 
-  @Test func thePublishedVersionIsThatOfTheRelease() throws {
+  @Test func theReportedVersionIsThatOfTheNightscoutRelease() throws {
     let site = try Caller.site()
     let answer = try Caller(site, headers: []).get("/api/v3/version").result
     #expect(answer?["version"] == "15.0.7")

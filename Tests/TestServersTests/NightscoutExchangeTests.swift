@@ -26,7 +26,7 @@ struct NightscoutExchangeTests {
     "IOB and COB", "IOB and COB with a full memory", "auth tokens", "auth v3", "auth v1", "rough edges",
   ]
 
-  @Test func theStandInAnswersEveryRecordedExchangeAsTheRealServerDid() async throws {
+  @Test func theSimulatedNightscoutAnswersEveryRecordedExchangeAsTheRealServer() async throws {
     let exchanges = try Self.scenarios.flatMap { try Exchange.scenario($0, in: Self.folder) }
     let first = try #require(exchanges.first)
     let differences = try await Self.replay(exchanges, from: first.time)
@@ -34,7 +34,7 @@ struct NightscoutExchangeTests {
     #expect(differences.isEmpty, "\(Self.listed(differences))")
   }
 
-  @Test func aSiteOfAnotherSettingAnswersAsTheRealServerDid() async throws {
+  @Test func aSimulatedNightscoutWithOtherSettingsAnswersAsTheRealServer() async throws {
     let exchanges = try Exchange.scenario("another setting", in: Self.folder)
     let first = try #require(exchanges.first)
     let differences = try await Self.replay(exchanges, from: first.time) { settings in

@@ -8,7 +8,7 @@ import Testing
 struct NightscoutFaultTests {
   private static let entries = "/api/v3/entries"
 
-  @Test func anAnswerIsLostAfterTheWrite() throws {
+  @Test func aPlannedFaultLosesTheResponseAfterTheWrite() throws {
     let caller = try Caller.uploader()
     caller.site.plan(.answerLost) { $0.method == "POST" }
     #expect(throws: RawConnection.NoAnswer.self) { try caller.post(Self.entries, Draft.entry("e")) }
@@ -17,7 +17,7 @@ struct NightscoutFaultTests {
   }
 
   @Test(arguments: [NightscoutFault.silence, .silenceAfterwards])
-  func noAnswerComes(_ fault: NightscoutFault) throws {
+  func aPlannedSilenceSendsNoResponse(_ fault: NightscoutFault) throws {
     let caller = try Caller.uploader()
     caller.site.plan(fault)
     let connection = try RawConnection(port: caller.site.port, timeoutSeconds: 1)
@@ -29,7 +29,7 @@ struct NightscoutFaultTests {
     #expect(caller.site.documents("entries").count == isDone)
   }
 
-  @Test func nothingIsDoneWhereTheFaultComesFirst() throws {
+  @Test func aFaultPlannedBeforeARequestPreventsItsChange() throws {
     let caller = try Caller.uploader()
     caller.site.plan(.status(503, retryAfterSeconds: 7))
     caller.site.plan(.status(401))
@@ -47,7 +47,7 @@ struct NightscoutFaultTests {
     #expect(try caller.post(Self.entries, Draft.entry("e")).status == 201)
   }
 
-  @Test func aFaultIsUsedUpByTheCallsItConcerns() throws {
+  @Test func aPlannedFaultAppliesToItsNumberOfMatchingCalls() throws {
     let caller = try Caller.uploader()
     caller.site.plan(.status(500), times: 2) { $0.path.contains("/e2") }
     let statuses = try ["e1", "e2", "e2", "e2"].map { try caller.get("\(Self.entries)/\($0)").status }
@@ -58,7 +58,7 @@ struct NightscoutFaultTests {
     #expect(try caller.get(Self.entries).status == 200)
   }
 
-  @Test func anIdleConnectionIsClosedAndABusyOneServesOn() throws {
+  @Test func anIdleConnectionIsClosedAndABusyOneIsServed() throws {
     let caller = try Caller.uploader { $0.idle = .milliseconds(300) }
     let connection = try RawConnection(port: caller.site.port)
     for _ in 0..<3 {
@@ -67,7 +67,7 @@ struct NightscoutFaultTests {
     #expect(connection.isClosedByServer())
   }
 
-  @Test func aConnectionIsClosedWithoutNoticeAfterItsAnswer() throws {
+  @Test func aPlannedFaultClosesTheConnectionAfterTheResponseWithoutNotice() throws {
     let caller = try Caller.uploader { $0.idle = .seconds(60) }
     caller.site.plan(.closedAfterwards)
     let connection = try RawConnection(port: caller.site.port)
@@ -77,7 +77,7 @@ struct NightscoutFaultTests {
     #expect(connection.isClosedByServer())
   }
 
-  @Test func aClientThatAcceptsGzipGetsIt() throws {
+  @Test func aClientThatAcceptsGzipReceivesGzip() throws {
     let caller = try Caller.uploader { $0.packsAnswers = true }
     let note = Draft.entry("e", ["notes": .string(String(repeating: "long ", count: 400))])
     _ = try caller.post(Self.entries, note)
@@ -92,7 +92,7 @@ struct NightscoutFaultTests {
     #expect(StoredGzip.checksum(Array("123456789".utf8)) == 0xCBF4_3926)
   }
 
-  @Test func callsAndBytesAreCountedWithoutNamesAndTokens() throws {
+  @Test func callsAndBytesAreCountedWithoutIdentifiersAndTokens() throws {
     let caller = try Caller.uploader()
     caller.site.resetCounts()
     _ = try caller.post(Self.entries, Draft.entry("e"))
@@ -111,7 +111,7 @@ struct NightscoutFaultTests {
     #expect(caller.site.requests.last?.path.hasSuffix("abcdef") == true)
   }
 
-  @Test func theClockCanBeStoppedMovedAndStarted() throws {
+  @Test func theClockOfTheSimulatedServerCanBeStoppedMovedAndStarted() throws {
     let site = try Caller.site()
     func served() throws -> Int64? {
       try Caller(site, headers: []).get("/api/v3/version").result?["srvDate"]?.whole
@@ -129,11 +129,11 @@ struct NightscoutFaultTests {
     ("", "da39a3ee5e6b4b0d3255bfef95601890afd80709"), ("abc", "a9993e364706816aba3e25717850c26c9cd0d89d"),
     (String(repeating: "a", count: 64), "0098ba824b5c16427bd7a1122a5a442a25ec644d"),
   ])
-  func theDigestIsThatOfTheStandard(_ text: String, _ digest: String) {
+  func theSHA1DigestMatchesTheStandardExamples(_ text: String, _ digest: String) {
     #expect(NightscoutDigest.sha1(text) == digest)
   }
 
-  @Test func instantsAreWrittenAndReadInEachWay() {
+  @Test func instantsAreWrittenAndReadInEachDateFormat() {
     let time: Int64 = 784_111_777_890
     #expect(NightscoutTime.iso(time) == "1994-11-06T08:49:37.890Z")
     #expect(NightscoutTime.http(time) == "Sun, 06 Nov 1994 08:49:37 GMT")

@@ -9,7 +9,7 @@ struct NightscoutHistoryTests {
   private static let entries = "/api/v3/entries"
   private static let history = "/api/v3/entries/history"
 
-  @Test func changesComeInTheirOrderWithTheDeletedOnes() throws {
+  @Test func theHistoryListsChangesInOrderIncludingDeletions() throws {
     let caller = try Caller.uploader()
     for name in ["a", "b", "c"] {
       caller.site.moveClock(by: 1000)
@@ -32,11 +32,11 @@ struct NightscoutHistoryTests {
   }
 
   @Test(arguments: ["0", "946684799", "x", "946684800000?limit=0", "946684800000?limit=1001"])
-  func aStartOrALimitOutOfBoundsIs400(_ asked: String) throws {
+  func aHistoryStartOrLimitOutOfRangeIsStatus400(_ asked: String) throws {
     #expect(try Caller.uploader().get("\(Self.history)/\(asked)").status == 400)
   }
 
-  @Test func whatTheFirstVersionWroteIsNotInHistoryUntilAPatch() throws {
+  @Test func entriesOfAPhoneAppAreNotInTheHistoryUntilAPatch() throws {
     let caller = try Caller.uploader()
     let id = try #require(caller.site.actAsPhoneApp().addEntry(["type": "sgv", "date": 1_779_000_000_000]))
     #expect(try caller.get("\(Self.history)/946684800000").list.isEmpty)
@@ -48,7 +48,7 @@ struct NightscoutHistoryTests {
     #expect(try caller.get("\(Self.history)/946684800000").identifiers == [id])
   }
 
-  @Test func tiesAtTheEndOfAPageAreLostToAPlainCursor() throws {
+  @Test func changesWithEqualTimesAtAPageEndAreLostToASimpleCursor() throws {
     let caller = try Caller.uploader()
     for group in 0..<4 {
       caller.site.moveClock(by: 1)
@@ -67,7 +67,7 @@ struct NightscoutHistoryTests {
     #expect(tie.identifiers == ["1-1", "1-2"])
   }
 
-  @Test func aWriteIsSeenAfterALaterOne() throws {
+  @Test func aDelayedWriteBecomesVisibleAfterALaterOne() throws {
     let caller = try Caller.uploader {
       $0.visibilityDelayMilliseconds = 3000
       $0.lateSubject = "slow"
@@ -85,7 +85,7 @@ struct NightscoutHistoryTests {
     #expect(try caller.get("\(Self.history)/\(cursor - 3000)").identifiers == ["late", "early"])
   }
 
-  @Test func aLateChangeShowsWhatWasBefore() throws {
+  @Test func aDelayedChangeShowsTheOldValueUntilItIsVisible() throws {
     let caller = try Caller.uploader()
     _ = try caller.post(Self.entries, Draft.entry("e", ["notes": "old"]))
     caller.site.change { $0.visibilityDelayMilliseconds = 500 }
@@ -95,7 +95,7 @@ struct NightscoutHistoryTests {
     #expect(try caller.get("\(Self.entries)/e").result?["notes"] == "new")
   }
 
-  @Test func whatAPhoneAppEditsAndDeletesIsNotAChangeInHistory() throws {
+  @Test func editsAndDeletionsByAPhoneAppAreNotInTheHistory() throws {
     let caller = try Caller.uploader()
     let phone = caller.site.actAsPhoneApp()
     _ = try caller.post("/api/v3/treatments", Draft.note("n"))
@@ -117,7 +117,7 @@ struct NightscoutHistoryTests {
     #expect(!phone.deleteEntry("e"))
   }
 
-  @Test func pruningRemovesOldDocumentsAtOnceOrAnHourLaterAndLeavesNothing() throws {
+  @Test func pruningRemovesOldDocumentsAtOnceOrWithinAnHour() throws {
     let caller = try Caller.uploader { $0.autopruneDays = ["entries": 30] }
     let old = Caller.start - 40 * 86_400_000
     #expect(try caller.post(Self.entries, Draft.entry("old 1", at: old)).status == 201)
@@ -130,7 +130,7 @@ struct NightscoutHistoryTests {
     #expect(try caller.get("\(Self.entries)/old%202").status == 404)
   }
 
-  @Test func oneEventInTheFutureHoldsTheLastChangeThere() throws {
+  @Test func aDocumentWithAFutureDateKeepsTheLastChangeTimeInTheFuture() throws {
     let caller = try Caller.uploader()
     let future = Caller.start + 86_400_000
     _ = try caller.post(Self.entries, Draft.entry("future", at: future))
@@ -141,7 +141,7 @@ struct NightscoutHistoryTests {
     #expect(collections?["food"] == nil)
   }
 
-  @Test func aRequestWithAListOfFieldsMissesADeletion() throws {
+  @Test func aHistoryRequestForSelectedFieldsMissesADeletion() throws {
     let caller = try Caller.uploader()
     _ = try caller.post(Self.entries, Draft.entry("e", at: Caller.start - 60_000))
     let history = try caller.get("\(Self.history)/946684800000?fields=identifier,date")
@@ -151,7 +151,7 @@ struct NightscoutHistoryTests {
     #expect(try caller.get("\(Self.entries)/e").status == 410)
   }
 
-  @Test func aSearchTakesFiltersAndNoDeletedDocuments() throws {
+  @Test func aSearchAppliesFiltersAndOmitsDeletedDocuments() throws {
     let caller = try Caller.uploader()
     for index in 0..<5 {
       let more: NightscoutDocument = ["mbg": DocumentValue(Int64(100 + index)), "notes": "7", "ok": true]
@@ -182,7 +182,7 @@ struct NightscoutHistoryTests {
     #expect(try caller.get("\(Self.entries)?mbg$like=1").status == 400)
   }
 
-  @Test func treatmentsOfTheFirstVersionHaveNoDateToFilterBy() throws {
+  @Test func treatmentsFromAPIv1HaveNoDateForFilters() throws {
     let caller = try Caller.uploader()
     caller.site.actAsPhoneApp().addTreatment(["eventType": "Note", "created_at": "2026-05-01T10:00:00Z"])
     #expect(try caller.get("/api/v3/treatments?date$gte=0").list.isEmpty)

@@ -29,7 +29,7 @@ struct NightscoutMemoryTests {
     return caller
   }
 
-  @Test func aBolusThatComesLateActsAfterARestart() throws {
+  @Test func aBolusUploadedLateCountsAsActiveInsulinAfterARestart() throws {
     let caller = try busySite()
     _ = try caller.post(Self.treatments, bolus("late", minutesAgo: 40))
     #expect(caller.site.insulinOnBoard == 0)
@@ -37,14 +37,14 @@ struct NightscoutMemoryTests {
     #expect(caller.site.insulinOnBoard > 1)
   }
 
-  @Test func aBolusThatComesLateActsWithItsInstant() throws {
+  @Test func aBolusUploadedLateCountsAtOnceIfItHasItsTimestamp() throws {
     let caller = try busySite()
     let mills = DocumentValue(Caller.start - 40 * Self.minute)
     _ = try caller.post(Self.treatments, bolus("late", minutesAgo: 40, ["mills": mills]))
     #expect(caller.site.insulinOnBoard > 1)
   }
 
-  @Test func aBolusOfTheLastMinutesActs() throws {
+  @Test func aBolusOfTheLastMinutesCountsAsActiveInsulin() throws {
     let caller = try busySite()
     _ = try caller.post(Self.treatments, bolus("now", minutesAgo: 2))
     #expect(caller.site.insulinOnBoard > 1)
@@ -60,7 +60,7 @@ struct NightscoutMemoryTests {
     return try #require(id)
   }
 
-  @Test func aPatchWithoutTheInstantRemovesADoseFromTheActiveInsulin() throws {
+  @Test func aPatchWithoutTheTimestampRemovesADoseFromActiveInsulin() throws {
     let caller = try busySite()
     _ = try caller.post(
       Self.treatments,
@@ -78,7 +78,7 @@ struct NightscoutMemoryTests {
   }
 
   /// Documents younger than 15 minutes are read from the database again.
-  @Test func aPatchOfADoseOfTheLastMinutesLeavesItActing() throws {
+  @Test func aPatchedDoseOfTheLastMinutesStillCountsAsActiveInsulin() throws {
     let caller = try busySite()
     let time = NightscoutTime.iso(Caller.start - 5 * Self.minute)
     let added = caller.site.actAsPhoneApp().addTreatment([
@@ -90,7 +90,7 @@ struct NightscoutMemoryTests {
     #expect(before > 1 && caller.site.insulinOnBoard == before)
   }
 
-  @Test func aDoseWithAnIdentifierThatIsPatchedWithItsInstantActsOnce() throws {
+  @Test func aDoseWithAnIdentifierPatchedWithItsTimestampCountsOnce() throws {
     let caller = try busySite()
     let mills = DocumentValue(Caller.start - 40 * Self.minute)
     _ = try caller.post(Self.treatments, bolus("keyed", minutesAgo: 40, ["mills": mills]))
@@ -102,7 +102,7 @@ struct NightscoutMemoryTests {
   }
 
   /// The running site never takes two keys of the database for equal, and the document has no identifier.
-  @Test func aDocumentOfTheFirstVersionThatIsPatchedTwiceCountsTwice() throws {
+  @Test func aDoseFromAPIv1ThatIsPatchedTwiceCountsTwice() throws {
     let caller = try busySite()
     let id = try dose(of: caller)
     let before = caller.site.insulinOnBoard
@@ -115,7 +115,7 @@ struct NightscoutMemoryTests {
     #expect(caller.site.insulinOnBoard == before)
   }
 
-  @Test func aDocumentThatIsPutWholeByItsKeyCountsOnce() throws {
+  @Test func aDosePutAsAWholeByItsKeyCountsOnce() throws {
     let caller = try busySite()
     let id = try dose(of: caller)
     let before = caller.site.insulinOnBoard
@@ -130,7 +130,7 @@ struct NightscoutMemoryTests {
   }
 
   @Test(arguments: [("", true), ("?permanent=true", false)])
-  func onlyAPermanentDeletionStopsInsulin(_ query: String, _ acts: Bool) throws {
+  func onlyAPermanentDeletionRemovesADoseFromActiveInsulin(_ query: String, _ acts: Bool) throws {
     let caller = try Caller.uploader()
     _ = try caller.post(Self.treatments, bolus("b", minutesAgo: 5))
     let before = caller.site.insulinOnBoard
@@ -139,7 +139,7 @@ struct NightscoutMemoryTests {
     #expect(caller.site.insulinOnBoard == (acts ? before : 0))
   }
 
-  @Test func carbsNeedAProfile() throws {
+  @Test func activeCarbsAreComputedOnlyWithAProfile() throws {
     let caller = try Caller.uploader()
     _ = try caller.post(Self.treatments, bolus("b", minutesAgo: 5, ["carbs": 30]))
     #expect(caller.site.carbsOnBoard == nil)
@@ -152,7 +152,7 @@ struct NightscoutMemoryTests {
     #expect(caller.site.carbsOnBoard == 30)
   }
 
-  @Test func theTokenOfARemovedSubjectEndsTheProcessOnTheFirstVersion() throws {
+  @Test func aTokenOfARemovedSubjectCrashesTheServerInAPIv1() throws {
     let caller = try Caller.uploader()
     caller.site.removeSubject("uploader")
     #expect(try caller.get("/api/v3/entries").status == 403)
@@ -167,7 +167,7 @@ struct NightscoutMemoryTests {
     ("api:entries:create, read, update", [201, 403]), ("api:entries:create,read,update", [201, 403]),
     ("api:entries:create api:entries:read", [201, 200]), ("api:entries:create;api:entries:read", [201, 200]),
   ])
-  func aRoleThatIsTypedIsSplitAtBlanksAndCommas(_ text: String, _ statuses: [Int]) throws {
+  func aTypedRoleIsSplitAtSpacesAndCommas(_ text: String, _ statuses: [Int]) throws {
     let site = try Caller.site()
     site.setRole("typed", typed: text)
     let token = site.addSubject("typist", roles: ["typed"])
@@ -178,7 +178,7 @@ struct NightscoutMemoryTests {
   }
 
   /// Such a body has dynamic Huffman codes, which short ones do not.
-  @Test func aBodyPackedWithDynamicCodesIsAccepted() throws {
+  @Test func aBodyCompressedWithDynamicHuffmanCodesIsAccepted() throws {
     let caller = try Caller.uploader()
     let packed =
       "H4sIAAAAAAACAz2MbWrDMBBErzLodwPW6mvVS/QMrr0OJtQ1iRoIIXfvyIUKIXaf3szTrbNtbV1Wu7p3uH2cLja7N7hx3w9g26mP"
@@ -193,7 +193,7 @@ struct NightscoutMemoryTests {
 
   /// Searches by a bound use sorted rows. They must find the same as a search of every document.
   @Test(arguments: ["date", "srvModified", "created_at"])
-  func aSearchByABoundFindsTheSameAsASearchOfEachDocument(_ field: String) throws {
+  func anIndexedSearchFindsTheSameDocumentsAsAFullSearch(_ field: String) throws {
     let caller = try Caller.uploader()
     for index in 0..<40 {
       caller.site.moveClock(by: index % 3 == 0 ? 0 : 700)

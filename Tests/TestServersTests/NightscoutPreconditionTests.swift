@@ -18,7 +18,7 @@ struct NightscoutPreconditionTests {
     ["If-Unmodified-Since: \(NightscoutTime.http(milliseconds))"]
   }
 
-  @Test func aLaterChangeIs412() throws {
+  @Test func aWriteAfterALaterChangeIsStatus412() throws {
     let caller = try uploader()
     caller.site.moveClock(by: 1000)
     _ = try caller.patch(Self.path, ["notes": "somebody's"])
@@ -28,7 +28,7 @@ struct NightscoutPreconditionTests {
     #expect(try caller.patch(Self.path, ["notes": "x"], unmodified(since: Caller.start + 1000)).status == 200)
   }
 
-  @Test func twoEditsWithinOneSecondBothPassAndOneIsLost() throws {
+  @Test func twoEditsWithinOneSecondAreBothAcceptedAndOneIsLost() throws {
     let caller = try uploader()
     let since = unmodified(since: Caller.start)
     caller.site.moveClock(by: 400)
@@ -38,7 +38,7 @@ struct NightscoutPreconditionTests {
     #expect(try caller.get(Self.path).result?["notes"] == "two")
   }
 
-  @Test func aDateThatCannotBeReadIsNotAPrecondition() throws {
+  @Test func aPreconditionWithAnInvalidDateIsIgnored() throws {
     let caller = try uploader()
     caller.site.moveClock(by: 60_000)
     _ = try caller.patch(Self.path, ["notes": "somebody's"])
@@ -46,7 +46,7 @@ struct NightscoutPreconditionTests {
     #expect(answer.status == 200)
   }
 
-  @Test func theTimeOfChangeInTheBodyIsComparedToTheMillisecond() throws {
+  @Test func theChangeTimeInTheBodyIsComparedToTheMillisecond() throws {
     let caller = try uploader()
     let known = DocumentValue(Caller.start)
     caller.site.moveClock(by: 1)
@@ -57,14 +57,14 @@ struct NightscoutPreconditionTests {
     #expect(try caller.get(Self.path).result?["notes"] == "one")
   }
 
-  @Test func deletingLooksAtNoPrecondition() throws {
+  @Test func aDeletionIgnoresThePrecondition() throws {
     let caller = try uploader()
     caller.site.moveClock(by: 60_000)
     _ = try caller.patch(Self.path, ["notes": "somebody's"])
     #expect(try caller.delete(Self.path, unmodified(since: Caller.start)).status == 200)
   }
 
-  @Test func aDeletionIsReportedBeforeAChangeBeforeAReadOnlyDocumentBeforeAWrongBody() throws {
+  @Test func ofSeveralReasonsToRefuseAPatchADeletionIsReportedFirst() throws {
     let caller = try uploader()
     let since = unmodified(since: Caller.start - 60_000)
     let wrong: DocumentValue = ["app": "other"]
@@ -77,7 +77,7 @@ struct NightscoutPreconditionTests {
     #expect(try caller.patch("/api/v3/treatments/gone", wrong, since).status == 410)
   }
 
-  @Test func aReadIs304ForACallerThatKnowsTheSecond() throws {
+  @Test func aReadWithACurrentModificationTimeIsStatus304() throws {
     let caller = try uploader()
     caller.site.moveClock(by: 400)
     _ = try caller.patch(Self.path, ["notes": "x"])
@@ -88,7 +88,7 @@ struct NightscoutPreconditionTests {
     #expect(try caller.get(Self.path, [since]).status == 200)
   }
 
-  @Test func sixPostsAtOnceMakeSixDocumentsOfWhichADeleteMarksOne() async throws {
+  @Test func sixConcurrentPostsCreateSixDocumentsAndADeletionMarksOne() async throws {
     let caller = try Caller.uploader { $0.looksBeforeWrite = 6 }
     let statuses = try await withThrowingTaskGroup(of: Int.self) { group in
       for _ in 0..<6 {

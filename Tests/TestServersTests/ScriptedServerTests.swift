@@ -7,7 +7,7 @@ import Testing
 @Suite(.timeLimit(.minutes(5)))
 struct ScriptedServerTests {
   /// The system gives the number of a closed socket to the next one.
-  @Test func aStoppedServerTakesNoClientsOfTheNext() throws {
+  @Test func aStoppedServerDoesNotAnswerClientsOfTheNextServer() throws {
     for number in 0..<1000 {
       let server = try ScriptedServer { _ in .status(200, Array("\(number)".utf8)) }
       let answer = try RawConnection(port: server.port).send("GET", "/", [], [])
@@ -15,7 +15,7 @@ struct ScriptedServerTests {
     }
   }
 
-  @Test func aClosedPortHasNoServer() throws {
+  @Test func noServerAnswersAtAClosedPort() throws {
     let port = try ScriptedServer.closedPort()
     #expect(throws: RawConnection.NoAnswer.self) { try RawConnection(port: port) }
   }
