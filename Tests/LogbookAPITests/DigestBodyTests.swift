@@ -13,7 +13,7 @@ import Testing
     } catch { return false }
   }
 
-  @Test func pagesOfRecordsRoundTrip() throws {
+  @Test func aPageOfRecordsIsReadBackUnchanged() throws {
     for seed in UInt64(1)...200 {
       var random = RandomBodies(seed: seed)
       let page = RecordPage(records: random.page().records, hasMore: false)
@@ -27,7 +27,7 @@ import Testing
     }
   }
 
-  @Test func bucketsOfAQueryRoundTrip() {
+  @Test func bucketsInAQueryAreReadBackUnchanged() {
     let buckets = [0, 1, 0xABC, 4095]
     #expect(WireCodec.queryForReadings(in: buckets) == "readings=000,001,abc,fff")
     #expect(WireCodec.buckets("000,001,abc,fff") == Set(buckets))
@@ -38,13 +38,13 @@ import Testing
   }
 
   @Test(arguments: ["", ",", "abc,", "ab", "abcd", "+ab", "-01", "ABC", "xyz", "abc;abd", "0x1", "abc, abd"])
-  func anInvalidListOfBucketsIsRefused(_ text: String) {
+  func anInvalidListOfDigestBucketsIsRefused(_ text: String) {
     #expect(WireCodec.buckets(text) == nil)
     let name = text.replacing("\"", with: "")
     #expect(!takes("{\"buckets\":{\"\(name)\":[1,\"00\"]}}") { _ = try WireCodec.readDigests($0) })
   }
 
-  @Test func theRequestThatRemovesALogbookNamesItTwice() throws {
+  @Test func aRequestToDeleteALogbookMustStateItsIDAndName() throws {
     var random = RandomBodies(seed: 7)
     for _ in 0..<50 {
       let (id, name) = (random.guid(), random.text(64))

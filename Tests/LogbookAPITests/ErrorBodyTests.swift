@@ -6,7 +6,7 @@ import Testing
 
 /// The bodies of errors, and the links to pages.
 @Suite struct ErrorBodyTests {
-  @Test func everyErrorCodeRoundTrips() throws {
+  @Test func everyErrorCodeIsReadBackUnchanged() throws {
     #expect(Set(ErrorCode.allCases.map(\.rawValue)).count == ErrorCode.allCases.count)
     for code in ErrorCode.allCases {
       for logbook in [nil, "0b9f3c52-5a1e-4c83-9d5e-0f1f6f4a7c11"] {
@@ -19,17 +19,17 @@ import Testing
   }
 
   @Test(arguments: ["", "{", "[]", "null", "\"x\"", "{\"error\":1}", "<html>", "{\"error\":{}}x"])
-  func anInvalidErrorIsRefused(_ text: String) {
+  func anInvalidErrorBodyIsRefused(_ text: String) {
     #expect(throws: JSONError.self) { try ErrorBody(Array(text.utf8)) }
   }
 
   @Test(arguments: [946_684_800, 1_795_219_200, 1_795_219_259, 4_102_444_800] as [Int64])
-  func theEndOfALinkRoundTrips(_ seconds: Int64) throws {
+  func theExpiryTimeOfAPageLinkIsReadBackUnchanged(_ seconds: Int64) throws {
     let link = PageLink(path: WireProtocol.pagesPath + "gp_x", expiresAt: seconds)
     #expect(try WireCodec.readPageLink(WireCodec.write(link)) == link)
   }
 
-  @Test func theLengthOfAPathIsLimited() throws {
+  @Test func aPageLinkPathAboveTheMaximumLengthIsRefused() throws {
     func body(_ count: Int) -> [UInt8] {
       WireCodec.write(
         PageLink(
@@ -48,13 +48,13 @@ import Testing
     "/pages/<script>", "/pages/x#y", "/pages/x?y", "/pages/x/y", "/pages/x%2e", "/pages/..", "/pages/x\\\\y",
     "/Pages/x", " /pages/x", "/pages/x ", "/pages", "/v1/pages",
   ])
-  func otherPathsAreRefused(_ path: String) {
+  func aPageLinkPathThatLeadsElsewhereIsRefused(_ path: String) {
     let escaped = path.replacing("\"", with: "\\\"")
     let body = "{\"path\":\"\(escaped)\",\"expires\":\"2026-11-21T00:00:00Z\"}"
     #expect(throws: JSONError.self) { try WireCodec.readPageLink(Array(body.utf8)) }
   }
 
-  @Test func unknownMembersAreIgnoredAndTheOrderIsFree() throws {
+  @Test func unknownMembersAndTheOrderOfMembersAreIgnored() throws {
     let body = #"{"later":{"a":[1]},"expires":"2026-11-21T00:00:07Z","path":"/pages/x"}"#
     #expect(
       try WireCodec.readPageLink(Array(body.utf8)) == PageLink(path: "/pages/x", expiresAt: 1_795_219_207))

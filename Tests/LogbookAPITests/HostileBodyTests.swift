@@ -16,7 +16,7 @@ import Testing
     }
   }
 
-  @Test func truncatedBodiesAreRefused() throws {
+  @Test func truncatedRequestBodiesAreRefused() throws {
     for seed in UInt64(1)...4 {
       var random = RandomBodies(seed: seed)
       for body in random.bodies() {
@@ -30,7 +30,7 @@ import Testing
     }
   }
 
-  @Test func mutatedBodiesNeverCrashOrBlockAReader() {
+  @Test func mutatedRequestBodiesNeverCrashOrBlockTheReader() {
     for seed in UInt64(1)...30 {
       var random = RandomBodies(seed: seed)
       for body in random.bodies() where !body.bytes.isEmpty {
@@ -70,11 +70,11 @@ import Testing
     "{\"series\":[{\"device\":{},\"kind\":\"basal\",\"position_kind\":\"time\",\"readings\":[]}]}",
     "{\"series\":[{\"device\":{\"serial\":\"\\u0000\"},\"kind\":\"cbg\",\"position_kind\":\"time\",\"readings\":[]}]}",
   ])
-  func invalidBodiesOfReadingsAreRefused(_ text: String) {
+  func invalidReadingBodiesAreRefused(_ text: String) {
     #expect(!takes(Array(text.utf8)) { _ = try WireCodec.readReadings($0) })
   }
 
-  @Test func nestingIsBounded() {
+  @Test func aBodyNestedTooDeepIsRefused() {
     for depth in [33, 1000, 200_000] {
       for sign in ["[", "{\"a\":", "{\"series\":[", "{\"records\":[{\"state\":{\"fields\":{\"a\":["] {
         let body = Array(String(repeating: sign, count: depth).utf8)
@@ -92,7 +92,7 @@ import Testing
   @Test(
     arguments: [[0xFF], [0xC0, 0x80], [0xED, 0xA0, 0x80], [0xF5, 0x80, 0x80, 0x80], [0xE2, 0x82]] as [[UInt8]]
   )
-  func stringsThatAreNotUTF8AreRefused(_ bytes: [UInt8]) {
+  func aBodyWithStringsThatAreNotUTF8IsRefused(_ bytes: [UInt8]) {
     for escape in ["", "\\n"] {
       let body = Array("{\"error\":\"busy\",\"message\":\"\(escape)".utf8) + bytes + Array("\"}".utf8)
       #expect(!takes(body) { _ = try ErrorBody($0) })
@@ -118,7 +118,7 @@ import Testing
     "{}", "null", "[]", "[[[[]]]]", "\"\\u0000\"",
     "[0,0,0,\"1970-01-01T00:00:00\",\"Z\",\"stated\",5,\"mg/dL\",]",
   ])
-  func anInvalidRowIsRefusedAndTheOthersAreAccepted(_ row: String) throws {
+  func anInvalidReadingIsRefusedAndTheOthersAreAccepted(_ row: String) throws {
     let good = "[7,0,0,\"1970-01-01T00:00:07\",\"Z\",\"stated\",5,\"mg/dL\"]"
     let body =
       "{\"series\":[{\"device\":{},\"kind\":\"cbg\",\"position_kind\":\"time\",\"readings\":[\(good),\(row),\(good)]}]}"
@@ -131,7 +131,7 @@ import Testing
     #expect(received.items(of: [0, 1]) == [0, 2])
   }
 
-  @Test func aChangeMustContainTheDigestOfItsState() throws {
+  @Test func aRecordChangeWithAWrongDigestIsRefused() throws {
     var random = RandomBodies(seed: 5)
     let change = random.change()
     let other = change.json.replacing(change.digest, with: String(repeating: "0", count: 64))
@@ -143,7 +143,7 @@ import Testing
     #expect(reason.contains("digest"))
   }
 
-  @Test func aStateThatIsTooLargeIsRefused() throws {
+  @Test func aRecordStateThatIsTooLargeIsRefused() throws {
     var random = RandomBodies(seed: 6)
     var state = random.state()
     state.isDeleted = false
@@ -159,7 +159,7 @@ import Testing
     }
   }
 
-  @Test func answersMustAccountForWhatWasSent() {
+  @Test func anAnswerThatDoesNotAccountForEverySentItemIsRefused() {
     let answer = WireCodec.write(ReadingAnswer(stored: 1, known: 1))
     #expect(takes(answer) { _ = try WireCodec.readReadingAnswer($0, sent: 2) })
     #expect(!takes(answer) { _ = try WireCodec.readReadingAnswer($0, sent: 3) })

@@ -22,7 +22,7 @@ import Testing
     return LoginToken(using: &generator).text
   }
 
-  @Test func aTokenContains256RandomBits() {
+  @Test func aLoginTokenContains256RandomBits() {
     #expect(token(0) == "gp_" + String(repeating: "A", count: 43))
     #expect(token(.max) == "gp_" + String(repeating: "_", count: 42) + "8")
     // Every word and each of its bits matters: 4 words of 8 bytes, the lowest first.
@@ -38,7 +38,7 @@ import Testing
     }
   }
 
-  @Test func aTokenHasOnlyCharactersThatNeedNoEscape() {
+  @Test func aLoginTokenHasOnlyCharactersThatNeedNoEscape() {
     var generator = SystemRandomNumberGenerator()
     for _ in 0..<100 {
       let text = LoginToken(using: &generator).text
@@ -53,17 +53,17 @@ import Testing
     ("", "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"),
     ("abc", "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"),
   ])
-  func aTokenIsStoredAsItsSHA256(_ text: String, _ hash: String) {
+  func aLoginTokenIsStoredAsItsSHA256(_ text: String, _ hash: String) {
     let found = LoginToken(text).hash.map { $0 < 16 ? "0\(String($0, radix: 16))" : String($0, radix: 16) }
     #expect(found.joined() == hash)
   }
 
-  @Test func tokensWithOtherLettersDiffer() {
+  @Test func similarLoginTokensHaveDifferentHashes() {
     let texts = ["gp_a", "gp_A", "GP_a", "gp_a ", " gp_a", "gp_á", "gp_a\u{301}", ""]
     #expect(Set(texts.map { LoginToken($0).hash }).count == texts.count)
   }
 
-  @Test func theIdOfALoginInTheLogIsNotItsName() {
+  @Test func theLogNamesALoginByAHashNotByItsName() {
     #expect(Login.logID("abc") == "ba7816bf" && Login.logID("") == "e3b0c442")
     for name in ["anna", "Anna", "Anna Müller", "<x>"] {
       let id = Login.logID(name)
@@ -72,7 +72,7 @@ import Testing
     #expect(Login.logID("anna") != Login.logID("Anna"))
   }
 
-  @Test func thereAreTwoRolesWithTheseNames() {
+  @Test func theOnlyLoginRolesAreReadAndWrite() {
     #expect(LoginRole.allCases.map(\.rawValue) == ["read", "write"])
     for text in ["Read", "admin", "", "readwrite"] { #expect(LoginRole(rawValue: text) == nil) }
   }

@@ -18,7 +18,7 @@ import Testing
     }
   }
 
-  @Test func readingsRoundTripWithAllTheirParts() throws {
+  @Test func readingsInABodyAreReadBackWithAllTheirParts() throws {
     for seed in Self.seeds {
       var random = RandomBodies(seed: seed)
       let batch = random.batch()
@@ -28,7 +28,7 @@ import Testing
     }
   }
 
-  @Test func pagesRoundTripWithAllTheirParts() throws {
+  @Test func changePagesAreReadBackWithAllTheirParts() throws {
     for seed in Self.seeds {
       var random = RandomBodies(seed: seed)
       let page = random.page()
@@ -39,7 +39,7 @@ import Testing
     }
   }
 
-  @Test func changesAndAnswersRoundTrip() throws {
+  @Test func recordChangesAndTheirAnswersAreReadBackUnchanged() throws {
     for seed in Self.seeds {
       var random = RandomBodies(seed: seed)
       let changes = (0..<3).map { _ in random.change() }
@@ -55,7 +55,7 @@ import Testing
     }
   }
 
-  @Test func answersToReadingsLogbooksDigestsAndErrorsRoundTrip() throws {
+  @Test func everyAnswerOfTheServerIsReadBackUnchanged() throws {
     for seed in Self.seeds {
       var random = RandomBodies(seed: seed)
       let answer = ReadingAnswer(
@@ -74,7 +74,7 @@ import Testing
     }
   }
 
-  @Test func runsAreReadFromTheirHeaders() {
+  @Test func theSyncRunIsReadFromTheRequestHeaders() {
     var random = RandomBodies(seed: 1)
     let run = RunStamp(
       node: random.guid(), number: 12, id: random.guid(), logbook: random.guid(), lastSeenPosition: "5.a")
@@ -90,7 +90,7 @@ import Testing
     #expect(RunStamp(node: "x", run: run.runText, logbook: nil, lastSeenPosition: nil) == nil)
   }
 
-  @Test func aTokenIsLongRandomAndIdentifiedByItsHash() {
+  @Test func everyNewLoginTokenIsDifferentAndIdentifiedByItsHash() {
     var random = SeededGenerator(seed: 1)
     let tokens = (0..<100).map { _ in LoginToken(using: &random) }
     #expect(Set(tokens.map(\.text)).count == 100 && Set(tokens.map(\.hash)).count == 100)

@@ -5,7 +5,7 @@ import SeededRandom
 import Testing
 
 @Suite struct WireGzipTests {
-  @Test func compressedBytesRoundTrip() throws {
+  @Test func gzipCompressedBytesAreUnpackedUnchanged() throws {
     var random = SeededGenerator(seed: 1)
     for count in [0, 1, 100, 65_535, 65_536, 65_537, 400_000] {
       let bytes = (0..<count).map { _ in UInt8.random(in: 0...255, using: &random) }
@@ -14,7 +14,7 @@ import Testing
     }
   }
 
-  @Test func theLimitAppliesToTheDecompressedSize() throws {
+  @Test func theGzipLimitAppliesToTheUnpackedSize() throws {
     let bytes = [UInt8](repeating: 0, count: 20_000_000)
     let packed = try #require(WireGzip.pack(bytes))
     #expect(packed.count < 300_000)
@@ -22,7 +22,7 @@ import Testing
     #expect(throws: WireGzip.Problem.tooLarge) { try WireGzip.unpack(packed, limit: 0) }
   }
 
-  @Test func damagedBytesAreRefused() throws {
+  @Test func truncatedOrDamagedGzipDataIsRefused() throws {
     let bytes = (0..<600).map { UInt8($0 % 251) }
     let packed = try #require(WireGzip.pack(bytes))
     for length in 0..<packed.count {
