@@ -30,7 +30,9 @@ import Testing
     ("DELETE FROM blob_part", "never deleted"), ("DELETE FROM blob", "never deleted"),
     ("UPDATE blob SET held = 0", "immutable"), ("UPDATE blob_part SET bytes = x'00'", "immutable"),
   ])
-  func theFileRefusesToLoseOrChangeAWholeContent(_ sql: String, _ reason: String) async throws {
+  func theServerDatabaseRefusesToDeleteOrChangeACompleteAttachment(_ sql: String, _ reason: String)
+    async throws
+  {
     let queue = try DatabaseQueue(path: try await filled())
     #expect { try queue.write { try $0.execute(sql: sql) } } throws: { "\($0)".contains(reason) }
   }

@@ -48,7 +48,7 @@ import Testing
     ("UPDATE series SET position_kind = 9", "unknown position_kind 9"),
     ("DELETE FROM series", "readings belong to it, and it is not there"),
   ])
-  func aDamagedReadingIsReported(_ sql: String, _ reason: String) async throws {
+  func aDamagedStoredReadingIsReported(_ sql: String, _ reason: String) async throws {
     let file = try damaged(sql)
     await #expect {
       _ = try await file.read { database in
@@ -71,7 +71,7 @@ import Testing
       "record (guid \"\(guid)\"): unknown state"
     ),
   ])
-  func aDamagedRecordIsReportedWhereverItIsRead(_ sql: String, _ reason: String) async throws {
+  func aDamagedStoredRecordIsReportedByEveryRead(_ sql: String, _ reason: String) async throws {
     let file = try damaged(
       """
       INSERT INTO node (id, name, run_number, run_id)
@@ -110,7 +110,7 @@ import Testing
 
   /// Further numbers would overflow, and end the server for everyone.
   @Test(arguments: [Int64.max, Int64.max - 1, Int64(1) << 62])
-  func anImpossiblyLargeNumberIsDamage(_ seq: Int64)
+  func anImpossiblyLargeStoredNumberIsReportedAsDamage(_ seq: Int64)
     async throws
   {
     let file = try damaged("UPDATE reading SET seq = \(seq)")
@@ -130,7 +130,9 @@ import Testing
     ("position", "NULL", "position is NULL"), ("occurrence", "x'00'", "occurrence is no number"),
     ("threshold", "'x'", "threshold is no number"),
   ])
-  func anInvalidNumberIsNeverReadAsZero(_ column: String, _ value: String, _ reason: String) async throws {
+  func anInvalidStoredNumberIsReportedAndNotReadAsZero(_ column: String, _ value: String, _ reason: String)
+    async throws
+  {
     let file = try damaged("SELECT 1")
     try file.writeNow { database in
       try database.execute(
@@ -153,7 +155,9 @@ import Testing
     try file.close()
   }
 
-  @Test(arguments: [true, false]) func aDamagedFileDoesNotAffectOtherLogbooks(isDatabase: Bool) async throws {
+  @Test(arguments: [true, false]) func aDamagedLogbookFileDoesNotAffectOtherLogbooks(isDatabase: Bool)
+    async throws
+  {
     let logins = try Logins(folder: folder.path)
     let tokens = [LoginToken("gp_one"), LoginToken("gp_two")]
     for (index, token) in tokens.enumerated() {

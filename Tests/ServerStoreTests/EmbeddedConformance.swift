@@ -16,11 +16,15 @@ import Testing
     return OpenStorage(storage, stop: storage.close)
   }
 
-  @Test(arguments: StorageRule.all) func theStorageObeysEveryRule(_ rule: StorageRule) async throws {
+  @Test(arguments: StorageRule.all) func theSQLiteStorageObeysEveryConformanceRule(_ rule: StorageRule)
+    async throws
+  {
     try await Self.bench.check(rule)
   }
 
-  @Test(arguments: ServiceRule.all) func aLogbookObeysEveryRule(_ rule: ServiceRule) async throws {
+  @Test(arguments: ServiceRule.all) func aLogbookInSQLiteStorageObeysEveryConformanceRule(_ rule: ServiceRule)
+    async throws
+  {
     try await EmbeddedLogbooks().check(rule)
   }
 }

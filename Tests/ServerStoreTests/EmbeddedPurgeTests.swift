@@ -23,7 +23,7 @@ import Testing
     try FileManager.default.contentsOfDirectory(atPath: folder.path + "/logbooks").sorted()
   }
 
-  @Test func onlyTheFilesOfTheLogbookAreRemoved() async throws {
+  @Test func deletingALogbookRemovesOnlyItsFiles() async throws {
     let stand = try await stand()
     try await Client(stand).push(Sample.history(10))
     try await Client(stand, as: stand.stranger).push(Sample.history(10))
@@ -36,7 +36,7 @@ import Testing
     try await stand.stop()
   }
 
-  @Test func onlyTheIdAndTheHashesOfTheTokensAreKept() async throws {
+  @Test func ofADeletedLogbookOnlyItsIDAndTheHashesOfItsTokensAreKept() async throws {
     let token = LoginToken("gp_planted")
     let logins = try Logins(folder: folder.path)
     try logins.add(name: "planted-phone", role: .write, logbook: "planted-logbook", token: token, at: 1)
@@ -56,7 +56,7 @@ import Testing
     #expect(bytes.range(of: Data(login.logbook.utf8)) != nil && bytes.range(of: Data(token.hash)) != nil)
   }
 
-  @Test func tokensOfAPurgedLogbookAreNotListedAndItsNameIsFreeAgain() async throws {
+  @Test func theNameOfADeletedLogbookCanBeUsedAgain() async throws {
     let stand = try await stand()
     try await stand.purge(stand.writer)
     let logins = try Logins(folder: folder.path)
@@ -69,7 +69,7 @@ import Testing
   }
 
   /// The process ended after the logins were removed and before the files were.
-  @Test func leftoverFilesOfACrashAreRemovedAtTheNextStart() async throws {
+  @Test func filesOfADeletedLogbookLeftByACrashAreRemovedAtTheNextStart() async throws {
     let stand = try await stand()
     try await Client(stand).push(Sample.history(10))
     try await stand.stop()
@@ -81,7 +81,7 @@ import Testing
     #expect(try !names().contains { $0.hasPrefix(stand.writer.logbook) })
   }
 
-  @Test func aPurgedLogbookStaysPurged() async throws {
+  @Test func theRecordOfADeletedLogbookCannotBeRemoved() async throws {
     let stand = try await stand()
     try await stand.purge(stand.writer)
     try await stand.stop()
@@ -94,7 +94,7 @@ import Testing
   }
 
   /// An earlier answer must not hide that the record is missing.
-  @Test func aRecordMissingFromTheFileIsStoredWhenSentAgain() async throws {
+  @Test func aRecordRemovedByHandFromTheServerIsStoredWhenSentAgain() async throws {
     let stand = try await stand()
     let client = Client(stand)
     let change = Sample.change(Client.uuid(), 1, on: nil, Sample.note("text"))
@@ -113,7 +113,7 @@ import Testing
     try await stand.stop()
   }
 
-  @Test func contentChangedByHandIsReplacedWhenTheRecordIsSentAgain() async throws {
+  @Test func aRecordChangedByHandOnTheServerIsReplacedWhenSentAgain() async throws {
     let stand = try await stand()
     var client = Client(stand)
     let (guid, state) = (Client.uuid(), Sample.note("text"))

@@ -39,7 +39,7 @@ import Testing
     return try #require(attributes[.posixPermissions] as? Int)
   }
 
-  @Test func otherUsersCannotReadTheFolderAndItsFiles() async throws {
+  @Test func otherUsersCannotReadTheServerFolderAndItsFiles() async throws {
     let storage = try EmbeddedStorage(folder: folder.path + "/new/data")
     #expect(try mode(folder.path + "/new/data") == 0o700)
     try await storage.close()
@@ -52,14 +52,14 @@ import Testing
     try await open.close()
   }
 
-  @Test func aFolderThatOthersCanWriteToIsRefused() throws {
+  @Test func aServerFolderThatOtherUsersCanWriteToIsRefused() throws {
     try FileManager.default.setAttributes([.posixPermissions: 0o770], ofItemAtPath: folder.path)
     #expect { try EmbeddedStorage(folder: folder.path) } throws: {
       ($0 as? Failure)?.category == .permission && "\($0)".contains("chmod 700")
     }
   }
 
-  @Test func aFolderOfLogbooksThatOthersCanWriteToIsRefused() async throws {
+  @Test func aLogbookFolderThatOtherUsersCanWriteToIsRefused() async throws {
     try await EmbeddedStorage(folder: folder.path).close()
     try FileManager.default.setAttributes(
       [.posixPermissions: 0o777], ofItemAtPath: folder.path + "/logbooks")
@@ -68,7 +68,7 @@ import Testing
     }
   }
 
-  @Test func anExistingEmptyFileBecomesPrivateAndAnotherKeepsItsMode() async throws {
+  @Test func onlyAnEmptyServerFileIsMadePrivate() async throws {
     let path = folder.path + "/server.db"
     #expect(
       FileManager.default.createFile(atPath: path, contents: nil, attributes: [.posixPermissions: 0o644]))
@@ -104,7 +104,7 @@ import Testing
     try await storage.close()
   }
 
-  @Test func aLoginNeedsAUniqueNameAndAnUnambiguousLogbook() throws {
+  @Test func addingALoginNeedsAUniqueNameAndAnUnambiguousLogbook() throws {
     let logins = try Logins(folder: folder.path)
     func refusal(_ name: String, _ logbook: String?) -> FailureCategory? {
       do {
@@ -125,7 +125,7 @@ import Testing
     }
   }
 
-  @Test func tokensAreStoredOnlyAsHashes() async throws {
+  @Test func loginTokensAreStoredOnlyAsHashes() async throws {
     let (storage, _) = try await filled()
     try await storage.close()
     let bytes = try Data(contentsOf: URL(filePath: folder.path + "/server.db"))
@@ -133,7 +133,7 @@ import Testing
     #expect(bytes.range(of: Data(token.hash)) != nil)
   }
 
-  @Test func aStoppedServerHasEverythingInTheFileOfItsLogbook() async throws {
+  @Test func afterAStopTheLogbookFileHoldsAllDataWithoutALogFile() async throws {
     let (storage, client) = try await filled()
     // A reader is open, too, and is the last to close.
     _ = try await client.service.changes(after: nil, limit: 10, client.run)
@@ -147,7 +147,7 @@ import Testing
   }
 
   /// A server that stops on a failing disk says so, and it is not a bug of the program.
-  @Test func aFileThatCannotBeClosedIsAFailureOfTheDisk() throws {
+  @Test func aLogbookFileThatCannotBeClosedIsReportedAsADiskFailure() throws {
     let path = folder.path + "/a.db"
     try DataFolder.makeFile(path)
     let file = try DatabaseFile(path: path, name: "logbook a", schema: LogbookSchema.schema)
@@ -158,7 +158,7 @@ import Testing
     #expect(failure?.message.hasPrefix("logbook a: its file cannot be closed: ") == true)
   }
 
-  @Test func commitsReachTheDiskBeforeTheyAreAcknowledged() async throws {
+  @Test func serverCommitsReachTheDiskBeforeTheyAreAcknowledged() async throws {
     try DataFolder.makeFile(folder.path + "/a.db")
     let file = try DatabaseFile(path: folder.path + "/a.db", name: "a", schema: LogbookSchema.schema)
     let (synchronous, journal) = try file.writeNow { database in
@@ -185,14 +185,14 @@ import Testing
       "CHECK"
     ),
   ])
-  func theFileRefusesForbiddenChanges(_ sql: String, _ reason: String) async throws {
+  func theLogbookFileRefusesForbiddenChangesByItsTriggers(_ sql: String, _ reason: String) async throws {
     let (storage, client) = try await filled()
     try await storage.close()
     let queue = try DatabaseQueue(path: logbookPath(client.login))
     #expect { try queue.write { try $0.execute(sql: sql) } } throws: { "\($0)".contains(reason) }
   }
 
-  @Test func aRecordNeverMovesBeforeAnotherChange() async throws {
+  @Test func aRecordCannotMoveBeforeAnotherChange() async throws {
     let (storage, client) = try await filled()
     try await client.push(Sample.history(5, from: 10))
     try await storage.close()
@@ -203,7 +203,7 @@ import Testing
     }
   }
 
-  @Test func aReadOfAKnownRunWritesNothing() async throws {
+  @Test func aReadOfAKnownSyncRunWritesNothingToTheFile() async throws {
     let (storage, client) = try await filled()
     var reader = client
     reader.run = RunStamp(node: Client.uuid(), number: 1, id: Client.uuid())
@@ -219,7 +219,7 @@ import Testing
   }
 
   /// A run that uploaded can verify after another program has altered the file.
-  @Test func eachComparisonReadsAllRowsAgain() async throws {
+  @Test func eachDigestComparisonReadsAllRowsAgain() async throws {
     let (storage, client) = try await filled()
     let before = try await client.service.readingDigests(client.run)
     let other = try DatabaseQueue(path: logbookPath(client.login))
@@ -234,7 +234,7 @@ import Testing
     try await storage.close()
   }
 
-  @Test func foreignFilesAndNewerFilesAreRefused() throws {
+  @Test func databaseFilesOfOtherProgramsOrNewerVersionsAreRefused() throws {
     let foreign = try DatabaseQueue(path: folder.path + "/server.db")
     try foreign.write { try $0.execute(sql: "CREATE TABLE t (a)") }
     #expect { try Logins(folder: folder.path) } throws: { ($0 as? Failure)?.category == .badInput }

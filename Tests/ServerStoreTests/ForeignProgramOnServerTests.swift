@@ -111,7 +111,9 @@ import Testing
     #expect(try content(kind) == before, "\(sql)", sourceLocation: location)
   }
 
-  @Test(arguments: [logbook, server]) func everyTableIsEitherPermanentOrFree(_ kind: Kind) throws {
+  @Test(arguments: [logbook, server]) func everyServerTableIsListedAsPermanentOrChangeable(_ kind: Kind)
+    throws
+  {
     try make(kind)
     let names = try bare(kind) { database in
       try String.fetchAll(database, sql: "SELECT name FROM sqlite_schema WHERE type = 'table'")
@@ -168,7 +170,7 @@ import Testing
 
   /// The number of a row has two names, and a trigger for one does not fire for the other.
   @Test(arguments: ["device", "series", "node", "epoch", "reading", "blob_part"])
-  func theNumberOfARowNeverChanges(_ table: String) throws {
+  func theRowIDOfAPermanentRowNeverChanges(_ table: String) throws {
     try make(Self.logbook)
     try expectUnchanged(Self.logbook, "UPDATE \(table) SET rowid = rowid + 100")
     try expectUnchanged(Self.logbook, "UPDATE OR REPLACE \(table) SET rowid = rowid + 100")
@@ -185,7 +187,7 @@ import Testing
     "REPLACE INTO blob_part (rowid, digest, start, bytes) SELECT rowid, 'b', 0, x'00' FROM blob_part",
     "INSERT INTO blob_part (digest, start, bytes) SELECT digest, 2, x'00' FROM blob",
   ])
-  func aRowOfTheSameIdentityIsRefused(_ sql: String) throws {
+  func anotherProgramCannotReplaceARowByOneWithTheSameKey(_ sql: String) throws {
     try make(Self.logbook)
     try expectUnchanged(Self.logbook, sql)
   }
@@ -198,7 +200,8 @@ import Testing
   }
 
   /// With its own number, with another one, and another reading with its number.
-  @Test(arguments: [2, 5000]) func aReadingIsNeverReplacedEvenAfterALargeUpload(_ readings: Int) throws {
+  @Test(arguments: [2, 5000]) func aStoredReadingIsNeverReplacedEvenAfterALargeUpload(_ readings: Int) throws
+  {
     try make(Self.logbook, readings: readings)
     let other =
       "REPLACE INTO reading SELECT seq, series, position + 1, value_bucket, occurrence, device_time, utc_offset, "
@@ -221,14 +224,14 @@ import Testing
       value, unit, range_flag, threshold, marks, node FROM reading
     """,
   ])
-  func permittedChangesSucceed(_ sql: String) throws {
+  func changesThatTheServerMakesArePermittedByTheDatabase(_ sql: String) throws {
     try make(Self.logbook)
     let before = try content(Self.logbook)
     try bare(Self.logbook) { try $0.execute(sql: sql) }
     #expect(try content(Self.logbook) != before)
   }
 
-  @Test func anyProgramCanRevokeATokenButNotRemoveALogbookWithTokens() throws {
+  @Test func anotherProgramCannotRemoveALogbookThatHasTokens() throws {
     try make(Self.server)
     try expectUnchanged(Self.server, "DELETE FROM logbook")
     try bare(Self.server) { try $0.execute(sql: "DELETE FROM login; DELETE FROM logbook") }
@@ -236,7 +239,7 @@ import Testing
   }
 
   /// Repeated uploads skip the known readings, whether few or many.
-  @Test(arguments: [3, 600]) func aRepeatedUploadSkipsKnownReadings(_ count: Int) throws {
+  @Test(arguments: [3, 600]) func aRepeatedUploadStoresKnownReadingsOnce(_ count: Int) throws {
     try make(Self.logbook, readings: count)
     let file = try DatabaseFile(path: path(Self.logbook), name: "logbook", schema: LogbookSchema.schema)
     let answer = try file.writeNow { database in

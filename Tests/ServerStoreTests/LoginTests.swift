@@ -47,7 +47,7 @@ import Testing
     #expect(bytes.range(of: Data("other".utf8)) != nil)
   }
 
-  @Test func aNameIsUniqueUntilItIsRevoked() async throws {
+  @Test func theNameOfALoginIsUniqueUntilItIsRevoked() async throws {
     let logins = try opened()
     try add(logins, "a")
     expectUsage("exists already") { try add(logins, "a", token: "gp_other") }
@@ -64,7 +64,7 @@ import Testing
     "", "a\n", "a\u{1B}[31m", "a\u{0}", "a\u{7F}", "a\u{85}", "a\u{2028}b", "a\u{202E}b", "a\u{200B}b",
     "\u{E000}", String(repeating: "x", count: 65),
   ])
-  func anUnprintableNameIsRefused(_ name: String) throws {
+  func anUnprintableLoginNameIsRefused(_ name: String) throws {
     let logins = try opened()
     expectUsage("1 to 64 characters") { try add(logins, name) }
     expectUsage("1 to 64 characters") { try add(logins, "a", name) }
@@ -74,7 +74,7 @@ import Testing
   @Test(arguments: [
     "x", "Anna Müller", "安娜", "'; DROP TABLE login; --", "<b>", String(repeating: "x", count: 64),
   ])
-  func otherNamesAreStoredUnchanged(_ name: String) async throws {
+  func everyPrintableLoginNameIsStoredUnchanged(_ name: String) async throws {
     let logins = try opened()
     try add(logins, name, name, token: "gp_x")
     #expect(try logins.list().map { [$0.name, $0.logbook] } == [[name, name]])
@@ -84,7 +84,7 @@ import Testing
     #expect(try logins.list().isEmpty)
   }
 
-  @Test func withoutANameTheOnlyLogbookIsUsed() throws {
+  @Test func withoutALogbookNameANewLoginUsesTheOnlyLogbook() throws {
     let logins = try opened()
     expectUsage("--logbook") { try add(logins, "a", nil) }
     try add(logins, "a", "one")
@@ -113,7 +113,7 @@ import Testing
     }
   }
 
-  @Test func aRotationWithoutGraceRemovesTheOldToken() throws {
+  @Test func replacingATokenWithoutGracePeriodRemovesTheOldToken() throws {
     let logins = try opened()
     try add(logins, "a")
     try logins.rotate(name: "a", token: LoginToken("gp_2"), graceSeconds: 0, at: 100)
@@ -121,7 +121,7 @@ import Testing
     #expect(try logins.list().map(\.createdAt) == [5], "when it was added stays")
   }
 
-  @Test func eachRotationShortensTheGraceOfEarlierTokens() throws {
+  @Test func eachReplacementShortensTheGracePeriodOfEarlierTokens() throws {
     let logins = try opened()
     try add(logins, "a")
     try add(logins, "b")
@@ -137,7 +137,7 @@ import Testing
     #expect(try replaced(logins) == [310, 310, 810])
   }
 
-  @Test func aReplacedTokenHasItsLoginAndRole() async throws {
+  @Test func aReplacedTokenKeepsItsLoginAndRoleDuringItsGracePeriod() async throws {
     let logins = try opened()
     try logins.add(name: "a", role: .read, logbook: "book", token: LoginToken("gp_1"), at: 5)
     let before = try await logins.login(tokenHash: LoginToken("gp_1").hash, at: 99)
@@ -151,7 +151,7 @@ import Testing
     #expect(try await logins.login(tokenHash: LoginToken("gp_2").hash) == before)
   }
 
-  @Test func aMissingLoginIsNeitherRotatedNorRemoved() throws {
+  @Test func aMissingLoginCannotBeReplacedOrRemoved() throws {
     let logins = try opened()
     try add(logins, "a")
     let works: [() throws -> Void] = [
@@ -176,7 +176,7 @@ import Testing
     "DELETE FROM logbook", "UPDATE login SET role = 'admin'", "UPDATE login SET token_hash = x'00'",
     "UPDATE login SET name = ''", "INSERT INTO replaced_token VALUES (x'00', 'a', 5)",
   ])
-  func noProgramBreaksTheRulesOfTheFile(_ sql: String) throws {
+  func invalidChangesByOtherProgramsAreRefusedByTheLoginFile(_ sql: String) throws {
     let logins = try opened()
     try add(logins, "a")
     let before = try logins.list()

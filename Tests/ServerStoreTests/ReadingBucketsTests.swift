@@ -30,7 +30,7 @@ import Testing
     return digests
   }
 
-  @Test func knownReadingsAreNotReadAgain() throws {
+  @Test func extendingDigestsReadsOnlyNewReadings() throws {
     let first = Sample.history(400)
     try store(first, after: 0)
     var buckets = ReadingBuckets()
@@ -51,7 +51,7 @@ import Testing
     try file.close()
   }
 
-  @Test func theReadingsOfBucketsAreComplete() throws {
+  @Test func theReadingsOfDigestBucketsAreComplete() throws {
     let (first, second) = (Sample.history(300), Sample.history(5, device: Sample.meter))
     try store(first, after: 0)
     // The numbers in between belong to changes of records.
@@ -70,7 +70,7 @@ import Testing
   }
 
   /// An array indexed by number would need more memory than exists.
-  @Test func aDistantNumberNeedsNoMemory() throws {
+  @Test func aReadingWithAHugeSequenceNumberNeedsNoExtraMemory() throws {
     let far = Sample.history(2, device: Sample.meter)
     try store(Sample.history(3), after: 0)
     try store(far, after: 1 << 61)
@@ -82,7 +82,7 @@ import Testing
     try file.close()
   }
 
-  @Test func moreReadingsThanOneAnswerHoldsAreNotRead() throws {
+  @Test func digestBucketsWithMoreReadingsThanOneAnswerHoldsAreNotRead() throws {
     for start in stride(from: 0, to: WireProtocol.maxReadings, by: 10_000) {
       try store(
         Sample.history(min(10_000, WireProtocol.maxReadings - start), from: start), after: Int64(start))
@@ -113,7 +113,7 @@ import Testing
     return buckets
   }
 
-  @Test func twoVerificationsInTurnKeepTheirOwnBuckets() async throws {
+  @Test func twoVerificationsInTurnKeepTheirOwnDigestBuckets() async throws {
     let (first, second) = (try read(3, in: "first"), try read(5, in: "second"))
     let compared = ComparedLogbook()
     await compared.keep(first, of: "a 1")
@@ -125,7 +125,7 @@ import Testing
     #expect(await compared.buckets(of: "a 1").last == 3, "an answer that was late takes nothing back")
   }
 
-  @Test func theBucketsOfComparisonsAreBounded() async throws {
+  @Test func theDigestBucketsKeptForComparisonsAreBounded() async throws {
     let buckets = try read(4, in: "few")
     let compared = ComparedLogbook(maxReadings: 8)
     for number in 0..<3 { await compared.keep(buckets, of: "\(number)") }

@@ -497,9 +497,9 @@ import Testing
       ("LogbookServerTests/LoadTests", "aLogbookAcceptsNoMoreClientStoresThanItsQuota")),
     Rule(
       "A comparison reads each side once, in bounded memory.",
-      ("ServerStoreTests/ReadingBucketsTests", "knownReadingsAreNotReadAgain"),
-      ("ServerStoreTests/ReadingBucketsTests", "twoVerificationsInTurnKeepTheirOwnBuckets"),
-      ("ServerStoreTests/ReadingBucketsTests", "theBucketsOfComparisonsAreBounded"),
+      ("ServerStoreTests/ReadingBucketsTests", "extendingDigestsReadsOnlyNewReadings"),
+      ("ServerStoreTests/ReadingBucketsTests", "twoVerificationsInTurnKeepTheirOwnDigestBuckets"),
+      ("ServerStoreTests/ReadingBucketsTests", "theDigestBucketsKeptForComparisonsAreBounded"),
       ("SyncTests/VerifyTests", "portionsFindTheSameDifferencesAsOneComparison"),
       (
         "LogbookStoreTests/ComparisonTests",
@@ -514,12 +514,12 @@ import Testing
       ("LogbookStoreTests/ForeignProgramTests", "theIdentityOfAProtectedRowNeverChanges"),
       ("ServerStoreTests/ForeignProgramOnServerTests", "aPermanentRowIsNeitherDeletedNorReplaced"),
       ("ServerStoreTests/ForeignProgramOnServerTests", "theIdentityOfAPermanentRowNeverChanges"),
-      ("ServerStoreTests/ForeignProgramOnServerTests", "aReadingIsNeverReplacedEvenAfterALargeUpload")),
+      ("ServerStoreTests/ForeignProgramOnServerTests", "aStoredReadingIsNeverReplacedEvenAfterALargeUpload")),
     Rule(
       "A damaged file of one logbook affects no other logbook, and damage is never read as data.",
       ("ProgramRemoteTests/DamagedServerFileTests", "aDamagedFileOfOneLogbookDoesNotAffectOthers"),
-      ("ServerStoreTests/DamagedFileTests", "anInvalidNumberIsNeverReadAsZero"),
-      ("ServerStoreTests/DamagedFileTests", "anImpossiblyLargeNumberIsDamage")),
+      ("ServerStoreTests/DamagedFileTests", "anInvalidStoredNumberIsReportedAndNotReadAsZero"),
+      ("ServerStoreTests/DamagedFileTests", "anImpossiblyLargeStoredNumberIsReportedAsDamage")),
   ]
 
   @Test func eachRuleHasItsTests() throws {
