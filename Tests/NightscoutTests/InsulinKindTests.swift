@@ -26,19 +26,19 @@ import Testing
     ("Toujeo ", "long"), ("LEVEMIR", "long"), ("Humulin N", "long"), ("NovoMix 30", "mix"),
     ("Humalog Mix 25", "mix"), ("Humalog", "rapid"), ("", "rapid"), ("something", "rapid"),
   ])
-  func theNameOfTheInsulinDeterminesItsKind(_ name: String, _ kind: String) throws {
+  func theNameOfAnInsulinOnASiteDeterminesItsKind(_ name: String, _ kind: String) throws {
     #expect(try Self.dose(["insulinType": .text(name)]).subtype == kind)
     let injections = "[{\"insulin\":\"\(name)\",\"units\":12.0}]"
     #expect(try Self.dose(["insulinInjections": .text(injections)]).subtype == kind)
   }
 
-  @Test func withoutANameTheFlagOfAndroidAPSDeterminesTheKind() throws {
+  @Test func withoutANameTheAndroidAPSFlagDeterminesTheKindOfInsulin() throws {
     #expect(try Self.dose(["isBasalInsulin": .flag(true)]).subtype == "long")
     #expect(try Self.dose(["isBasalInsulin": .flag(false)]).subtype == "rapid")
   }
 
   /// Of several kinds the rapid one is the dose, since every program computes its effect.
-  @Test func injectionsOfTwoKindsBecomeOneDoseAndText() throws {
+  @Test func injectionsOfTwoInsulinsBecomeOneDoseAndATextWithTheOther() throws {
     let text = #"[{"insulin":"Novorapid","units":2.5},{"insulin":"Lantus","units":9.5}]"#
     let dose = try Self.dose(["insulinInjections": .text(text), "notes": .text("evening")])
     #expect(dose.subtype == "rapid" && dose["units"] == .number(2.5))
@@ -48,7 +48,7 @@ import Testing
   @Test(arguments: [
     "[]", "", "{", "[{\"units\":\"many\"}]", "[1]", "[{\"insulin\":\"Lantus\",\"units\":-1}]",
   ])
-  func invalidInjectionsHaveNoEffect(_ text: String) throws {
+  func anInvalidListOfInjectionsIsIgnored(_ text: String) throws {
     let dose = try Self.dose(["insulinInjections": .text(text)])
     #expect(dose.subtype == "rapid" && dose["units"] == .number(12))
   }
@@ -67,7 +67,7 @@ import Testing
   }
 
   @Test(arguments: ["Correction Bolus", "Meal Bolus", "Sensor Change", ""])
-  func insulinOfOtherEventsIsADose(_ event: String) throws {
+  func insulinOfOtherEventTypesIsADose(_ event: String) throws {
     let taken = try Self.contents(["eventType": .text(event), "insulin": .number(3), "type": .text("NORMAL")])
     #expect(taken.records.map(\.state.kind) == [.insulin] && taken.rejections.isEmpty)
     let filling = try Self.contents(
@@ -77,13 +77,13 @@ import Testing
 
   // MARK: Texts and amounts
 
-  @Test func aLongTextIsKeptCompletely() throws {
+  @Test func aLongNoteOfASiteIsKeptCompletely() throws {
     let text = String(repeating: "ä", count: 70_000)
     let records = try Self.contents(["eventType": .text("Note"), "notes": .text(text)]).records
     #expect(records.map { $0.state.fields["text"] } == [.text(text)])
   }
 
-  @Test func aTextAboveTheLimitIsRefusedWithItsLength() throws {
+  @Test func aNoteOfASiteAboveTheLimitIsRefusedWithItsLength() throws {
     let length = (1 << 20) + 5
     let long = try Self.contents([
       "eventType": .text("Note"), "notes": .text(String(repeating: "x", count: length)),

@@ -12,7 +12,7 @@ import Testing
   static let zone = NightscoutZone(zone: nil)
 
   @Test(arguments: UInt64(1)...40)
-  func everyReadingRoundTripsThroughItsEntry(_ seed: UInt64) throws {
+  func everyReadingIsReadBackFromItsNightscoutEntry(_ seed: UInt64) throws {
     var random = SeededNumbers(seed: seed)
     for _ in 0..<50 {
       let (reading, device) = random.reading()
@@ -32,7 +32,7 @@ import Testing
   }
 
   @Test(arguments: UInt64(1)...40)
-  func everyRecordRoundTripsThroughItsTreatment(_ seed: UInt64) throws {
+  func everyRecordIsReadBackFromItsNightscoutTreatment(_ seed: UInt64) throws {
     var random = SeededNumbers(seed: seed)
     for _ in 0..<50 {
       let (guid, state) = (random.guid(), random.state())
@@ -44,7 +44,7 @@ import Testing
     }
   }
 
-  @Test func contentOfASiteBecomesARecordThatCanBeSentAgain() throws {
+  @Test func aRecordReadFromASiteIsRejectedOrWithinTheLimitsForSending() throws {
     let guid = "30000000-0000-4000-8000-000000000001"
     let words = RecordFields(["tags": .words((0...1024).map { "\($0)" }), "text": .text("x")])
     let state = RecordState(
@@ -68,7 +68,7 @@ import Testing
 
   /// API v1 escapes HTML in a text with `<`, converts texts to numbers, and drops empty values and 0.
   @Test(arguments: UInt64(1)...40)
-  func aTreatmentRewrittenByAPIv1IsStillTheSame(_ seed: UInt64) throws {
+  func aTreatmentRewrittenByAPIv1IsReadAsTheSameRecord(_ seed: UInt64) throws {
     var random = SeededNumbers(seed: seed)
     for _ in 0..<50 {
       let (guid, state) = (random.guid(), random.state())
@@ -96,7 +96,7 @@ import Testing
     ("insulin", .text("5.5"), "units", .number(5.5)),
     ("notes", .text("a &lt; b"), "text", .text("a < b")),
   ])
-  func editsOfAnotherProgramAreRead(
+  func editsOfATreatmentByAnotherProgramAreRead(
     _ member: String, _ value: JSONValue, _ field: String, _ expected: FieldValue
   ) throws {
     let record = try edited(Sample.bolus, [member: value])
@@ -106,7 +106,7 @@ import Testing
     #expect(record.state.fields["tags"] == state.fields["tags"], "what only glucoport knows stays")
   }
 
-  @Test func removalsAndMovesOfAnotherProgramAreReadAsEdits() throws {
+  @Test func aFieldRemovedOrATimeMovedByAnotherProgramIsReadAsAnEdit() throws {
     let without = try edited(Sample.bolus, ["notes": .null])
     #expect(without.state.fields["text"] == nil && without.state.fields["units"] == .number(4.5))
     let moved = try edited(Sample.bolus, ["created_at": .text("2026-05-05T17:00:00.000Z")])
@@ -124,7 +124,7 @@ import Testing
     ("long", nil as Double?, "12 U long · evening"), ("mix", nil, "12 U mix · evening"),
     ("rapid", 12, "evening"), ("", 12, "evening"),
   ])
-  func onlyRapidInsulinIsWrittenToTheMemberThatProgramsCompute(
+  func onlyRapidInsulinIsWrittenToTheInsulinFieldOfATreatment(
     _ subtype: String, _ units: Double?, _ notes: String
   ) {
     var state = Sample.bolus
@@ -137,7 +137,7 @@ import Testing
   @Test(arguments: [
     (2.5, nil as String?, "2.5 servings"), (1, nil, "1 serving"), (2, "rice", "2 servings · rice"),
   ])
-  func portionsAreWrittenAsTextAndReadAsPortions(_ servings: Double, _ text: String?, _ notes: String)
+  func foodPortionsAreWrittenAsTextAndReadBackAsPortions(_ servings: Double, _ text: String?, _ notes: String)
     throws
   {
     var state = Sample.bolus
@@ -150,7 +150,7 @@ import Testing
     #expect(record.isOwn && record.state.fields == state.fields)
   }
 
-  @Test func aForeignTemporaryRateInPercentKeepsItsNote() throws {
+  @Test func aTemporaryBasalRateInPercentOfAnotherProgramKeepsItsNote() throws {
     let document = try document([
       "identifier": .text("a"), "eventType": .text("Temp Basal"), "percent": .number(-35),
       "duration": .number(30), "notes": .text("walk"), "created_at": .text("2026-05-06T16:30:00.000Z"),
@@ -161,7 +161,7 @@ import Testing
         == [#"{"minutes":30,"subtype":"basal","text":"-35 %\nwalk"}"#])
   }
 
-  @Test func anInstantTakesPrecedenceOverATextWithoutAnOffset() throws {
+  @Test func aNumericDateHasPrecedenceOverADateTextWithoutAnOffset() throws {
     let document = try document([
       "identifier": .text("a"), "created_at": .text("2026-05-06T18:30:00"),
       "date": .number(1_778_085_000_000),
@@ -169,7 +169,7 @@ import Testing
     #expect(document.treatmentInstant?.milliseconds == 1_778_085_000_000)
   }
 
-  @Test func aForeignTreatmentHasTheSameContentAsAnImportOfIt() throws {
+  @Test func aTreatmentOfAnotherProgramGivesTheSameRecordAsItsImport() throws {
     let document = try document([
       "identifier": .text("6634c7c1d2f6b5a3e8f0a001"), "eventType": .text("Meal Bolus"), "carbs": .number(45),
       "insulin": .text("4.5"), "notes": .text("5 &lt; 6"), "created_at": .text("2026-05-06T16:30:00.000Z"),
@@ -188,7 +188,7 @@ import Testing
       ReadingIdentity(reading, device).text == "model|nightscout|Nightscout|smbg|tick|1778085000000|0|0")
   }
 
-  @Test func documentsOfAPIv3AreNotUnescaped() throws {
+  @Test func htmlEscapesInDocumentsOfAPIv3AreKept() throws {
     let document = try document([
       "identifier": .text("a"), "eventType": .text("Note"), "notes": .text("write &lt; for <"),
       "created_at": .text("2026-05-06T16:30:00.000Z"), "subject": .text("phone"),
@@ -197,7 +197,7 @@ import Testing
     #expect(found.records.map(\.state.fields["text"]) == [.text("write &lt; for <")])
   }
 
-  @Test func aForeignEntryIsShownInTheLogbooksZoneUnlessItStatesItsOffset() throws {
+  @Test func anEntryWithoutAnOffsetIsShownInTheTimeZoneOfTheLogbook() throws {
     let madrid = NightscoutZone(zone: try LogbookZone(name: "Europe/Madrid"))
     let members: [String: JSONValue] = [
       "identifier": .text("a"), "type": .text("sgv"), "sgv": .number(401), "date": .number(1_778_085_000_123),
@@ -217,12 +217,12 @@ import Testing
     ["type": .text("rawbg"), "sgv": .number(100)],
     ["type": .text("sgv"), "sgv": .number(120), "date": .text("soon")],
   ])
-  func otherEntriesAreNotReadings(_ members: [String: JSONValue]) throws {
+  func entriesOfOtherTypesOrWithoutAValidValueAreNotReadings(_ members: [String: JSONValue]) throws {
     let all: [String: JSONValue] = ["identifier": .text("a"), "date": .number(1_778_085_000_000)]
     #expect(NightscoutEntry.reading(try document(all.merging(members) { $1 }), Self.zone) == nil)
   }
 
-  @Test func aDamagedMemberOfOursIsRejected() throws {
+  @Test func anEntryWhoseGlucoportFieldIsDamagedIsRejected() throws {
     let (reading, device) = (Sample.reading, Sample.device)
     let members = NightscoutEntry.members(reading, device, identifier: "a", shift: 0, Self.writer)
     let own = try #require(members["glucoport"]?.members)
@@ -241,11 +241,11 @@ import Testing
     (#"{"notes":"\\ud83d"}"#, "\\ud83d"), (#"{"notes":"\ud83d\n"}"#, "\u{FFFD}\n"),
     (#"{"notes":"\u00e4"}"#, "ä"),
   ])
-  func halfASurrogatePairDoesNotStopAPull(_ body: String, _ expected: String) throws {
+  func halfASurrogatePairInJSONIsReadAsAReplacementCharacter(_ body: String, _ expected: String) throws {
     #expect(try JSONValue.read(Array(body.utf8))["notes"] == .text(expected))
   }
 
-  @Test func anEntryNeverShowsAnotherDayThanItsReading() throws {
+  @Test func anUploadedEntryShowsTheLocalTimeOfItsReading() throws {
     var reading = Sample.reading
     reading.placement = Placement(utcOffset: -12600, source: .stated)
     let members = NightscoutEntry.members(
@@ -259,7 +259,7 @@ import Testing
     (1_778_085_000_999, "Wed, 06 May 2026 16:30:00 GMT"),
     (1_000_000_000_000, "Sun, 09 Sep 2001 01:46:40 GMT"),
   ])
-  func aDateOfAHeaderIsTruncatedToSeconds(_ milliseconds: Int64, _ expected: String) {
+  func aDateInAnHTTPHeaderIsTruncatedToSeconds(_ milliseconds: Int64, _ expected: String) {
     #expect(NightscoutTime.headerText(milliseconds) == expected)
   }
 

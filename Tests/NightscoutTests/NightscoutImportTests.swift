@@ -67,7 +67,7 @@ import Testing
   }
 
   @Test(arguments: UInt64(1)...20)
-  func documentsOfGlucoportAreImportedLikeTheyArePulled(_ seed: UInt64) throws {
+  func aNightscoutFileWithDocumentsOfGlucoportIsImportedLikeADownload(_ seed: UInt64) throws {
     var random = SeededNumbers(seed: seed)
     var documents: [(NightscoutCollection, JSONValue)] = []
     for _ in 0..<30 {
@@ -90,7 +90,7 @@ import Testing
   }
 
   @Test(arguments: UInt64(1)...40)
-  func documentsOfOthersAreImportedLikeTheyArePulled(_ seed: UInt64) throws {
+  func aNightscoutFileWithDocumentsOfOtherProgramsIsImportedLikeADownload(_ seed: UInt64) throws {
     var random = SeededNumbers(seed: seed)
     // Values in mg/dL, as on a site.
     let first: [String: JSONValue] = [
@@ -126,7 +126,7 @@ import Testing
   }
 
   @Test(arguments: UInt64(1)...20)
-  func anExportHasTheEntryThatAnUploadSends(_ seed: UInt64) throws {
+  func aNightscoutExportHasTheEntryThatAnUploadSends(_ seed: UInt64) throws {
     var random = SeededNumbers(seed: seed)
     var count = 0
     for _ in 0..<50 {
@@ -148,7 +148,7 @@ import Testing
     #expect(count > 10)
   }
 
-  @Test func anExportOmitsItemsThatASiteRefusesAndEscapesHTML() throws {
+  @Test func aNightscoutExportOmitsItemsThatASiteRefusesAndEscapesHTML() throws {
     let device = Device(vendor: "A<b>", model: "<i>m", serial: "1 < 2", format: "x")
     let document = try #require(try exported(Sample.reading, device))
     #expect(!document.json.contains("<") && document["device"]?.text == "A‹b> ‹i>m 1 ‹ 2")
@@ -160,7 +160,7 @@ import Testing
     #expect(try exported(early, device) == nil)
   }
 
-  @Test func aMetersValueWithAnEventTypeIsAReading() throws {
+  @Test func aMeterEntryWithAnEventTypeIsReadAsAReading() throws {
     let members: [String: JSONValue] = [
       "identifier": .text("x"), "type": .text("mbg"), "mbg": .number(112), "date": .number(1.778e12),
       "eventType": .text("BG Check"), "units": .text("mg/dL"),
@@ -172,7 +172,7 @@ import Testing
   }
 
   @Test(arguments: [("999999999999999999", 1), ("1000000000000000000", 0), ("-9223372036854775808", 0)])
-  func aPositionHasAtMostEighteenDigits(_ position: String, _ count: Int) throws {
+  func aReadingPositionWithMoreThanEighteenDigitsIsRefused(_ position: String, _ count: Int) throws {
     var reading = Sample.reading
     (reading.positionKind, reading.position) = (.tick, try #require(Int64(position)))
     let entry = NightscoutEntry.members(
@@ -184,7 +184,7 @@ import Testing
   }
 
   @Test(arguments: [(String(repeating: "a", count: 64), 1), ("A", 0), ("", 0)])
-  func anAttachmentNeedsItsDigest(_ digest: String, _ count: Int) throws {
+  func anAttachmentDocumentWithoutItsDigestIsRefused(_ digest: String, _ count: Int) throws {
     let fields = RecordFields([
       "name": .text("a.jpg"), "type": .text("image/jpeg"), "size": .number(3), "sha256": .text(digest),
     ])

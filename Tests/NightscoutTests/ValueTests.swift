@@ -18,7 +18,7 @@ import Testing
     #""2026-05-06T12:00:00 +02""#, #""2026-05-06T12:00""#, #""2026-05-06""#, #""2026-02-30T12:00:00Z""#,
     #""2026-05-06T12:00:00+19:00""#, #""2026-05-06T12:00:00 UTC""#, #""05/06/2026 12:00:00 PM""#, #""soon""#,
   ])
-  func aDocumentAndARowAgree(_ json: String) throws {
+  func aJSONValueAndTheSameCSVCellAreReadAlike(_ json: String) throws {
     let document = try JSONValue.read(Array("{\"v\":\(json)}".utf8))["v"] ?? .null
     let bytes = Array(json.utf8)
     try bytes.withUnsafeBufferPointer { buffer in
