@@ -26,7 +26,7 @@ import Testing
   private static func category(_ error: any Error) -> FailureCategory? { (error as? Failure)?.category }
 
   /// A client uploads and another one downloads, while the logbook is moved there and back several times.
-  @Test func clientsThatSyncDuringMovesLoseAndRepeatNothing() async throws {
+  @Test func clientsThatSyncDuringMovesOfTheirLogbookLoseAndRepeatNothing() async throws {
     try await ClusterBench.with { bench in
       let directory = try DatabaseAddress(bench.server.address(bench.home, as: PostgresServer.owner))
       let isMoved = Mutex(false)
@@ -67,7 +67,7 @@ import Testing
     }
   }
 
-  @Test func positionsRunsAnswersContentsAndQuotaMoveThereAndBack() async throws {
+  @Test func aLogbookMovedToAnotherClusterAndBackKeepsItsCompleteState() async throws {
     try await ClusterBench.with { bench in
       let client = Client(bench.stand)
       try await client.push(Sample.everyShape)
@@ -137,7 +137,7 @@ import Testing
 
   /// Nothing is taken back by the command: its connections just end.
   @Test(arguments: LogbookMove.Step.allCases)
-  func aCrashAtAnyStepLeavesOneCopyThatAcceptsChanges(_ step: LogbookMove.Step) async throws {
+  func aMoveOfALogbookThatCrashesAtAnyStepLeavesOneWritableCopy(_ step: LogbookMove.Step) async throws {
     try await ClusterBench.with { bench in
       let client = Client(bench.stand)
       try await client.push(Sample.history(30))
@@ -180,7 +180,7 @@ import Testing
     }
   }
 
-  @Test func onlyChangesOfTheLogbookWaitForTheEndOfItsMove() async throws {
+  @Test func duringAMoveOnlyChangesOfTheMovedLogbookWait() async throws {
     try await ClusterBench.with { bench in
       let client = Client(bench.stand)
       var reader = Client(bench.stand, as: bench.stand.reader)
@@ -219,7 +219,7 @@ import Testing
   }
 
   /// Another server has looked up the login, and has the logbook's number, before the move.
-  @Test func anotherServerThatKnowsTheOldPlaceWritesNothingThere() async throws {
+  @Test func aServerThatStillKnowsTheOldClusterOfALogbookWritesNothingThere() async throws {
     try await ClusterBench.with { bench in
       let second = try PostgresStorage(DatabaseAddress(bench.server.address(bench.home)))
       let client = Client(bench.stand)
@@ -250,7 +250,7 @@ import Testing
   }
 
   /// The directory of a restored backup has the place before the move.
-  @Test func aDirectoryFromBeforeTheMoveLearnsOfIt() async throws {
+  @Test func aDirectoryRestoredFromBeforeAMoveFindsTheMovedLogbook() async throws {
     try await ClusterBench.with { bench in
       let client = Client(bench.stand)
       try await client.push(Sample.history(3))
@@ -264,7 +264,7 @@ import Testing
     }
   }
 
-  @Test func aPurgeErasesEveryCopy() async throws {
+  @Test func deletingALogbookErasesItsCopyOnEveryCluster() async throws {
     try await ClusterBench.with { bench in
       for login in [bench.stand.writer, bench.stand.stranger] {
         let client = Client(bench.stand, as: login)
@@ -290,7 +290,7 @@ import Testing
     }
   }
 
-  @Test func aLogbookThatIsPurgedDuringItsMoveLeavesNoCopy() async throws {
+  @Test func aLogbookDeletedDuringItsMoveLeavesNoCopy() async throws {
     for step in [LogbookMove.Step.copiedMost, .copied, .left] {
       try await ClusterBench.with { bench in
         try await Client(bench.stand).push(Sample.history(3))

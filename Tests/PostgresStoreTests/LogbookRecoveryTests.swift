@@ -35,7 +35,7 @@ import Testing
   }
 
   /// The whole database with the logins is restored, with its old copy of the logbook, which requests must not reach.
-  @Test(arguments: [true, false]) func aDirectoryFromBeforeAMoveLearnsWhichCopyIsInUse(
+  @Test(arguments: [true, false]) func aDirectoryRestoredFromBeforeAMoveFindsTheCopyInUse(
     _ isComplete: Bool
   ) async throws {
     try await ClusterBench.with { bench in
@@ -66,7 +66,7 @@ import Testing
   }
 
   /// The server does not run, so that nothing corrects the directory before a command of the administrator.
-  @Test func noCommandReplacesTheCopyThatAnOldDirectoryDoesNotKnow() async throws {
+  @Test func noCommandReplacesACopyThatTheRestoredDirectoryDoesNotKnow() async throws {
     try await ClusterBench.with { bench in
       let client = Client(bench.stand)
       try await client.push(Sample.history(3))
@@ -85,7 +85,7 @@ import Testing
   }
 
   /// Only the directory is older: the logbook is where it was, after a move there and back.
-  @Test func aDirectoryFromBeforeAMoveThereAndBackFindsTheCopy() async throws {
+  @Test func aDirectoryRestoredFromBeforeAMoveThereAndBackFindsTheCopy() async throws {
     try await ClusterBench.with { bench in
       let client = Client(bench.stand)
       try await client.push(Sample.history(3))
@@ -104,7 +104,7 @@ import Testing
   }
 
   /// The logbook came back to the database that was restored, so that its last copy is lost. The one that was left is taken.
-  @Test(arguments: [false, true]) func aDirectoryFromBeforeTheMoveBackUsesTheRemainingCopy(
+  @Test(arguments: [false, true]) func aDirectoryRestoredFromBeforeTheMoveBackUsesTheRemainingCopy(
     _ isFromBeforeBoth: Bool
   ) async throws {
     try await ClusterBench.with { bench in
@@ -134,7 +134,7 @@ import Testing
     }
   }
 
-  @Test func aClusterFromBeforeTheMoveIsReplacedByTheRemainingCopy() async throws {
+  @Test func aClusterRestoredFromBeforeAMoveUsesTheRemainingCopyOfTheLogbook() async throws {
     try await ClusterBench.with { bench in
       let client = Client(bench.stand)
       try await client.push(Sample.history(3))
@@ -161,7 +161,7 @@ import Testing
     }
   }
 
-  @Test func aCleanedCopyIsNotUsedAgain() async throws {
+  @Test func aCopyOfALogbookThatWasCleanedIsNotUsedAgain() async throws {
     try await ClusterBench.with { bench in
       let client = Client(bench.stand)
       try await client.push(Sample.history(3))
@@ -179,7 +179,7 @@ import Testing
   /// A standby that lags is promoted in the middle of a move: the database has the state of the step before, and the command
   /// loses its connections. Nothing that was acknowledged is lost, since clients changed nothing meanwhile.
   @Test(arguments: [LogbookMove.Step.copied, .left, .recorded], [true, false])
-  func aFailoverInTheMiddleOfAMoveLeavesOneCopy(_ step: LogbookMove.Step, _ isHome: Bool) async throws {
+  func aFailoverDuringAMoveLeavesOneCopyOfTheLogbook(_ step: LogbookMove.Step, _ isHome: Bool) async throws {
     try await ClusterBench.with { bench in
       let client = Client(bench.stand)
       try await client.push(Sample.history(30))

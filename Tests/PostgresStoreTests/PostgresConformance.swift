@@ -10,11 +10,15 @@ import Testing
 
 /// The storage in a database with the rules for storages, and its logbooks with the rules for services.
 @Suite(.timeLimit(.minutes(10))) struct PostgresConformance {
-  @Test(arguments: StorageRule.all) func theStorageObeysEveryRule(_ rule: StorageRule) async throws {
+  @Test(arguments: StorageRule.all) func thePostgreSQLStorageObeysEveryConformanceRule(_ rule: StorageRule)
+    async throws
+  {
     try await TestDatabases.shared.get().with { try await Self.bench($0).check(rule) }
   }
 
-  @Test(arguments: ServiceRule.all) func aLogbookObeysEveryRule(_ rule: ServiceRule) async throws {
+  @Test(arguments: ServiceRule.all) func aLogbookInPostgreSQLObeysEveryConformanceRule(_ rule: ServiceRule)
+    async throws
+  {
     try await TestDatabases.shared.get().with { try await PostgresLogbooks(copies: $0).check(rule) }
   }
 

@@ -21,7 +21,7 @@ import Testing
     var sent = 0
   }
 
-  @Test func whatWasAcknowledgedSurvivesKilledProcesses() async throws {
+  @Test func acknowledgedChangesSurviveKilledDatabaseProcesses() async throws {
     var generator = SeededGenerator(seed: 1)
     let server = try PostgresServer()
     try await TestDatabases(server).with { copies in

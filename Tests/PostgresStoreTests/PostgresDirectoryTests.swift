@@ -14,7 +14,7 @@ import Testing
 
   private static func category(_ error: any Error) -> FailureCategory? { (error as? Failure)?.category }
 
-  @Test func theListStatesWhatEachLogbookHoldsWhereverItIs() async throws {
+  @Test func theLogbookListCountsTheContentsOnEveryCluster() async throws {
     try await ClusterBench.with { bench in
       let client = Client(bench.stand)
       try await client.push(Sample.history(30))
@@ -38,7 +38,7 @@ import Testing
     }
   }
 
-  @Test func cleaningRemovesOnlyTheCopiesThatWereLeft() async throws {
+  @Test func cleaningRemovesOnlyLogbookCopiesLeftByMoves() async throws {
     try await ClusterBench.with { bench in
       let client = Client(bench.stand)
       try await client.push(Sample.history(3))
@@ -66,7 +66,7 @@ import Testing
     }
   }
 
-  @Test func whatCannotBeMovedIsRefusedBeforeClientsNotice() async throws {
+  @Test func anImpossibleMoveOfALogbookIsRefusedBeforeClientsAreAffected() async throws {
     try await ClusterBench.with { bench in
       let client = Client(bench.stand)
       try await client.push(Sample.history(3))
@@ -98,7 +98,7 @@ import Testing
     }
   }
 
-  @Test func anAddressThatCannotServeIsNotACluster() async throws {
+  @Test func aDatabaseAddressThatCannotServeIsRefusedAsACluster() async throws {
     try await ClusterBench.with { bench in
       let folder = bench.server.folder
       let refusals: [(name: String, address: String, category: FailureCategory)] = [
@@ -125,7 +125,7 @@ import Testing
     }
   }
 
-  @Test func aClusterIsCheckedBeforeItServes() async throws {
+  @Test func aClusterWithWrongPermissionsDoesNotServeLogbooks() async throws {
     try await ClusterBench.with { bench in
       let client = Client(bench.stand)
       try await client.push(Sample.history(3))
@@ -147,7 +147,7 @@ import Testing
     }
   }
 
-  @Test func theStateOfACopyIsShownOnlyInTransactionsOfItsLogbook() async throws {
+  @Test func theStateOfALogbookCopyIsVisibleOnlyInTransactionsOfItsLogbook() async throws {
     try await ClusterBench.with { bench in
       for name in ["first", "second"] { try bench.move(name, to: "south") }
       let connection = try DatabaseConnection(DatabaseAddress(bench.server.address(bench.south)))

@@ -46,7 +46,7 @@ import Testing
     return line.flatMap { Double($0.dropFirst(name.count + 1)) }
   }
 
-  @Test func statementsAreCountedByKindWithTheirTime() async throws {
+  @Test func databaseStatementsAreCountedByKindWithTheirTime() async throws {
     try await Self.with { stand, _, _, _ in
       let insert = "glucoport_database_statement_seconds_count{statement=\"insert reading\"}"
       #expect(try await Self.figure(insert, stand) == nil)
@@ -65,7 +65,7 @@ import Testing
     }
   }
 
-  @Test func eachClusterHasItsFiguresAndAnUnreachableOneIsReported() async throws {
+  @Test func metricsReportEachClusterAlsoAnUnreachableOne() async throws {
     try await ClusterBench.with { bench in
       let client = Client(bench.stand)
       try await client.push(Sample.history(1))
@@ -92,14 +92,14 @@ import Testing
     }
   }
 
-  @Test func labelsAreEscaped() {
+  @Test func labelsOfDatabaseMetricsAreEscaped() {
     var metrics = DatabaseMetrics()
     metrics.add(PoolFigures(), nil, of: "a\"b\\c\nd")
     #expect(metrics.text.hasPrefix("# TYPE glucoport_database_up gauge\n"))
     #expect(metrics.text.contains(#"glucoport_database_up{cluster="a\"b\\c\nd"} 0"#))
   }
 
-  @Test func theTimeThatARequestWaitsForItsLogbookIsCounted() async throws {
+  @Test func metricsCountTheTimeThatARequestWaitsForTheLockOfItsLogbook() async throws {
     try await Self.with { stand, copies, database, _ in
       let client = Client(stand)
       try await client.push(Sample.history(1))
@@ -145,7 +145,7 @@ import Testing
     ("WITH a AS (UPDATE glucoport.counter SET x = 1) UPDATE glucoport.node SET x = 2", "update counter"),
     ("DELETE FROM glucoport.blob_part\nWHERE true", "delete blob_part"), ("", "select"),
   ])
-  func aStatementHasAKind(_ statement: String, _ kind: String) {
+  func eachDatabaseStatementIsCountedUnderItsKind(_ statement: String, _ kind: String) {
     #expect(StatementTimes.kind(of: statement) == kind)
   }
 }
@@ -156,7 +156,7 @@ extension PostgresMetricsTests {
     retryAfterSeconds: 30)
 
   /// As a failure of the server it would be a failure of each item, which clients put aside.
-  @Test func withoutARightClientsAreAskedToWaitAndTheLogSaysItOnce() async throws {
+  @Test func withoutADatabasePermissionClientsMustRetryAndOneWarningIsLogged() async throws {
     let warnings = Warnings()
     try await Self.with(warn: warnings.add) {
       stand, copies, database, role in
@@ -205,7 +205,8 @@ extension PostgresMetricsTests {
     ("23514", nil, false), ("XX001", nil, false),
   ]
 
-  @Test(arguments: outcomes.indices) func aRefusalOfTheDatabaseIsBusyUnlessTheRequestCausedIt(_ index: Int) {
+  @Test(arguments: outcomes.indices) func aDatabaseErrorIsAnsweredAsBusyUnlessTheRequestCausedIt(_ index: Int)
+  {
     let (state, seconds, isLogged) = Self.outcomes[index]
     let error = DatabaseError.refused(state: state, object: "reading")
     #expect((error.warning != nil) == isLogged)
@@ -221,7 +222,7 @@ extension PostgresMetricsTests {
     }
   }
 
-  @Test func aWarningIsRepeatedAfterAWhile() {
+  @Test func aDatabaseWarningIsLoggedAgainOnlyAfterAnInterval() {
     let written = Warnings()
     let log = FaultLog(written.add)
     let start = ContinuousClock.now

@@ -35,7 +35,7 @@ import Testing
   private static var soon: ContinuousClock.Instant { .now + .seconds(60) }
 
   /// The writer has numbers, and commits only after the reader has looked.
-  @Test func aReaderSeesNothingBeyondTheNumbersOfAnOpenTransaction() async throws {
+  @Test func aReaderSeesNoChangesPastThoseOfAnOpenTransaction() async throws {
     try await Self.with { stand, copies, database in
       let first = Client(stand)
       try await first.push(Sample.history(3))
@@ -62,7 +62,7 @@ import Testing
     }
   }
 
-  @Test func aLockThatIsHeldTooLongIsAnsweredAsBusy() async throws {
+  @Test func aDatabaseLockThatIsHeldTooLongIsAnsweredAsBusy() async throws {
     var limits = PoolLimits()
     limits.lockMilliseconds = 50
     try await Self.with(limits: limits) { stand, copies, database in
@@ -113,7 +113,7 @@ import Testing
     }
   }
 
-  @Test func aServerOnTablesOfAnotherVersionOrWithoutTablesIsBusy() async throws {
+  @Test func withMissingTablesOrTablesOfAnotherVersionTheServerAnswersBusy() async throws {
     try await Self.with { stand, copies, database in
       func isBusy(_ error: any Error) -> Bool {
         if case ServiceError.busy = error { true } else { false }
@@ -129,7 +129,7 @@ import Testing
     }
   }
 
-  @Test func aLostConnectionIsReplacedWithoutNotice() async throws {
+  @Test func aLostDatabaseConnectionIsReplacedUnnoticedByClients() async throws {
     try await Self.with { stand, copies, database in
       let client = Client(stand)
       for count in 1...5 {
@@ -168,7 +168,7 @@ import Testing
     }
   }
 
-  @Test func aLinkToPagesIsKnownToEveryServer() async throws {
+  @Test func aPageLinkIsKnownToEveryServerOfADatabase() async throws {
     try await Self.with { stand, copies, database in
       let second = try PostgresStorage(DatabaseAddress(copies.server.address(database)))
       let (links, others) = (try #require(stand.storage.links), try #require(second.links))
@@ -211,7 +211,7 @@ import Testing
   }
 
   /// Of a large batch whose first readings are known, all are looked up before others are inserted.
-  @Test func aLargeBatchThatIsMostlyKnownIsAnsweredLikeASmallOne() async throws {
+  @Test func aLargeBatchOfMostlyKnownReadingsIsAnsweredLikeASmallOne() async throws {
     try await Self.with { stand, _, _ in
       let client = Client(stand)
       #expect(try await client.push(Sample.history(1200)).stored == 1200)
@@ -229,7 +229,7 @@ import Testing
     }
   }
 
-  @Test func aSerialisationFailureIsRepeated() async throws {
+  @Test func aTransactionWithASerialisationFailureIsRepeated() async throws {
     try await Self.with { _, copies, database in
       let pool = ConnectionPool(try DatabaseAddress(copies.server.address(database)), PoolLimits())
       let attempts = Counter()

@@ -10,7 +10,7 @@ import Testing
 
 /// What requests read of a logbook that the statistics of its tables do not know yet: the planner takes it for empty.
 @Suite(.timeLimit(.minutes(10))) struct PostgresPlanTests {
-  @Test func noRequestReadsAWholeLogbookThatTheStatisticsDoNotKnow() async throws {
+  @Test func noRequestScansAWholeLogbookWithOutdatedPlannerStatistics() async throws {
     try await TestDatabases.shared.get().with { copies in
       let database = try copies.copy()
       let storages = StorageBench { _, _ in

@@ -23,7 +23,8 @@ import Testing
     ),
   ]
 
-  @Test(arguments: ways.indices) func aClientThatIsAheadOfARestoredDumpIsInformed(_ index: Int) async throws {
+  @Test(arguments: ways.indices) func aClientAheadOfARestoredDatabaseDumpIsInformed(_ index: Int) async throws
+  {
     let way = Self.ways[index]
     try await TestDatabases.shared.get().with { copies in
       let name = try copies.copy()

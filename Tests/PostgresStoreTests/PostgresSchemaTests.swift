@@ -72,7 +72,7 @@ import Testing
     }
   }
 
-  @Test func aStatementWithoutAConditionSeesOnlyTheLogbookOfItsTransaction() async throws {
+  @Test func aQueryWithoutAConditionSeesOnlyTheLogbookOfItsTransaction() async throws {
     try await Self.with { _, connection, _ in
       for table in try Self.tables(connection) {
         #expect(
@@ -182,7 +182,7 @@ import Testing
     }
   }
 
-  @Test func aServerPurgesOnlyTheLogbookOfItsTransaction() async throws {
+  @Test func aServerDeletesOnlyTheLogbookOfItsTransaction() async throws {
     try await Self.with { stand, connection, admin in
       let ids = try admin.rows("SELECT id, guid FROM glucoport.logbook ORDER BY id", [], by: Self.soon)
       let (own, other) = (try ids.integer(0, 0), try ids.text(1, 1))
@@ -196,7 +196,7 @@ import Testing
     }
   }
 
-  @Test func noPartitionIsOpenToAServer() async throws {
+  @Test func theServerRoleCannotAccessPartitionsDirectly() async throws {
     try await Self.with { (_, connection, _) throws in
       let partitions = "FROM pg_class WHERE relnamespace = 'glucoport'::regnamespace AND relispartition"
       #expect(try Self.count(connection, "SELECT count(*) \(partitions)") >= 8)
@@ -216,7 +216,7 @@ import Testing
     "UPDATE glucoport.logbook SET cluster = 'default'", "INSERT INTO glucoport.cluster VALUES ('a', 'b')",
     "UPDATE glucoport.cluster SET address = 'b'",
   ])
-  func theServingRoleMayNot(_ statement: String) async throws {
+  func theServerRoleIsRefusedForbiddenDatabaseStatements(_ statement: String) async throws {
     try await TestDatabases.shared.get().with { copies in
       let connection = try DatabaseConnection(DatabaseAddress(copies.server.address(try copies.copy())))
       #expect(throws: DatabaseError.refused(state: "42501", object: "")) {
@@ -241,7 +241,7 @@ import Testing
     "REVOKE EXECUTE ON FUNCTION glucoport.erase() FROM $role",
     "GRANT UPDATE (state) ON glucoport.residence TO $role", "REVOKE SELECT ON glucoport.cluster FROM $role",
   ])
-  func aRoleWithOtherRightsThanThoseOfAServerIsRefused(_ statement: String) async throws {
+  func aDatabaseRoleWithOtherPermissionsThanAServerNeedsIsRefused(_ statement: String) async throws {
     try await Self.expectRefusal(after: statement, .permission)
   }
 
@@ -250,7 +250,7 @@ import Testing
     "ALTER TABLE glucoport.blob NO FORCE ROW LEVEL SECURITY",
     "ALTER TABLE glucoport.residence NO FORCE ROW LEVEL SECURITY",
   ])
-  func tablesWithoutRowSecurityAreRefused(_ statement: String) async throws {
+  func tablesWithoutRowLevelSecurityAreRefused(_ statement: String) async throws {
     try await Self.expectRefusal(after: statement, .configuration)
   }
 
@@ -268,7 +268,7 @@ import Testing
     }
   }
 
-  @Test func preparingRunsOnceAndItsPreviewChangesNothing() async throws {
+  @Test func preparingADatabaseRunsOnceAndItsPreviewChangesNothing() async throws {
     try await TestDatabases.shared.get().with { copies in
       let name = try copies.copy()
       let empty = name + "_empty"
@@ -353,21 +353,21 @@ import Testing
     "postgresql://db/x?sslpassword=secret",
     "postgresql://[", "no address",
   ])
-  func anAddressWithAPasswordOrWithoutSenseIsRefusedAndNotRepeated(_ text: String) {
+  func anInvalidDatabaseAddressIsRefusedWithoutRepeatingItInTheMessage(_ text: String) {
     #expect { try DatabaseAddress(text) } throws: { error in
       guard let failure = error as? Failure else { return false }
       return failure.category == .usage && !failure.message.contains("secret")
     }
   }
 
-  @Test func aDatabaseThatIsAwayIsUnavailable() throws {
+  @Test func aDatabaseThatCannotBeReachedIsReportedAsUnavailable() throws {
     let address = try DatabaseAddress("host=/nonexistent dbname=x user=y")
     #expect { try PostgresDatabase(address).check() } throws: {
       ($0 as? Failure)?.category == .unavailable
     }
   }
 
-  @Test func aPurgedLogbookLeavesNoRow() async throws {
+  @Test func aDeletedLogbookLeavesNoRowInAnyTable() async throws {
     try await Self.with { stand, connection, _ in
       let id = try connection.rows(
         "SELECT id FROM glucoport.logbook WHERE name = 'first'", [], by: Self.soon

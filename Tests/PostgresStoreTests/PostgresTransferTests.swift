@@ -60,7 +60,7 @@ import Testing
     try await service.neededPurging.purge(try await service.logbook())
   }
 
-  @Test func aFolderIsNotMovedToADatabaseThatHasOrHadItsLogbooks() async throws {
+  @Test func aServerFolderIsNotMovedToADatabaseThatHasOrHadItsLogbooks() async throws {
     try await Self.with { stand, folder, server, name in
       let owner = try DatabaseAddress(server.address(name, as: PostgresServer.owner))
       func expectRefusal(of path: String, wasMarked: Bool = false) throws {
@@ -87,7 +87,7 @@ import Testing
     }
   }
 
-  @Test func aRepeatedMoveBringsBackNoRevokedToken() async throws {
+  @Test func aRepeatedMoveToADatabaseDoesNotRestoreARevokedToken() async throws {
     try await Self.with { stand, folder, server, name in
       let owner = try DatabaseAddress(server.address(name, as: PostgresServer.owner))
       #expect(try Self.move(folder.path, to: owner).knownLogbooks == 0)
@@ -104,7 +104,7 @@ import Testing
   }
 
   /// Clients may have used the first one since, so that two databases with the same logbooks would differ.
-  @Test func aFolderThatWasMovedIsNotMovedToAnotherDatabase() async throws {
+  @Test func aServerFolderThatWasMovedIsNotMovedToAnotherDatabase() async throws {
     try await Self.with { _, folder, server, name in
       let owner = try DatabaseAddress(server.address(name, as: PostgresServer.owner))
       try Self.move(folder.path, to: owner)
@@ -130,7 +130,7 @@ import Testing
     }
   }
 
-  @Test func theServingRoleMovesNothingAndMarksNoFolder() async throws {
+  @Test func theServerRoleCannotMoveALogbookFolderToTheDatabase() async throws {
     try await Self.with { _, folder, server, name in
       let role = try DatabaseAddress(server.address(name))
       #expect { try Self.move(folder.path, to: role) } throws: { ($0 as? Failure)?.category == .permission }
@@ -139,7 +139,7 @@ import Testing
     }
   }
 
-  @Test func clientsNoticeNothingOfAMoveToADatabaseAndBack() async throws {
+  @Test func clientsNoticeNothingWhenTheServerMovesToADatabaseAndBack() async throws {
     let (folder, base) = (try ScratchFolder(), try ScratchFolder())
     var stand = try await Self.embedded(folder).start()
     let writer = Client(stand)
