@@ -8,7 +8,7 @@ import Testing
 
 /// Listing and opening through the real libusb.
 struct BusTests {
-  @Test func theBusIsListedWithoutOpeningAnything() throws {
+  @Test func theUSBBusIsListedWithoutOpeningADevice() throws {
     let bus = try SimulatedBus()
     let server = try bus.plug(SimulatedDevice(EchoMeter.hid()), drivers: [KernelDriver("usbhid", [0])])
     try bus.plug(SilentLine(), vendorID: 0x10C4, productID: 0x85A7)
@@ -21,11 +21,11 @@ struct BusTests {
     #expect(server.events == [])
   }
 
-  @Test func anEmptyBusHasNoDevices() throws {
+  @Test func anEmptyUSBBusHasNoDevices() throws {
     #expect(try Probe.run(try SimulatedBus(), "list") == [])
   }
 
-  @Test func withoutPermissionTheErrorNamesTheCommandThatGivesIt() throws {
+  @Test func withoutUSBPermissionTheErrorNamesTheCommandThatGrantsIt() throws {
     let bus = try SimulatedBus()
     try bus.plug(SimulatedDevice(EchoMeter.hid()))
     chmod(bus.root + "/dev/bus/usb/001/002", 0)
@@ -39,7 +39,7 @@ struct BusTests {
   }
 
   @Test(arguments: ["bulk", "disk", "cdc"])
-  func aDeviceWithoutTheInterfaceIsNotTouched(link: String) throws {
+  func aUSBDeviceWithoutTheRequestedInterfaceIsNotTouched(link: String) throws {
     let bus = try SimulatedBus()
     let server = try bus.plug(SimulatedDevice(EchoMeter.hid()), drivers: [KernelDriver("usbhid", [0])])
     let lines = try Probe.run(bus, "1234:5678", link, "send=01")
@@ -49,7 +49,7 @@ struct BusTests {
     #expect(server.events == [])
   }
 
-  @Test func theKernelsDriverIsDetachedAndReattached() throws {
+  @Test func theKernelDriverIsDetachedForASessionAndReattached() throws {
     let bus = try SimulatedBus()
     let server = try bus.plug(SimulatedDevice(EchoMeter.hid()), drivers: [KernelDriver("usbhid", [0])])
     #expect(try Probe.run(bus, "1234:5678", "hid", "send=01", "receive=64").count == 2)
@@ -57,7 +57,7 @@ struct BusTests {
     #expect(server.boundDrivers == [0: "usbhid"])
   }
 
-  @Test func theKernelsDriverIsReattachedIfTheSessionFails() throws {
+  @Test func theKernelDriverIsReattachedIfTheSessionFails() throws {
     let bus = try SimulatedBus()
     let server = try bus.plug(SimulatedDevice(EchoMeter.hid()), drivers: [KernelDriver("usbhid", [0])])
     #expect(
@@ -66,7 +66,7 @@ struct BusTests {
     #expect(server.events.suffix(2) == ["release 0", "attach 0"])
   }
 
-  @Test func aDriverOfTwoInterfacesIsDetachedFromBothAndReattachedToBoth() throws {
+  @Test func aKernelDriverOfTwoInterfacesIsReattachedToBoth() throws {
     let bus = try SimulatedBus()
     let server = try bus.plug(SimulatedDevice(EchoMeter.cdc()), drivers: [KernelDriver("cdc_acm", [0, 1])])
     #expect(try Probe.run(bus, "1234:5678", "cdc", "send=02", "receive=1") == ["ok ", "ok 02"])
@@ -74,7 +74,7 @@ struct BusTests {
     #expect(server.boundDrivers == [0: "cdc_acm", 1: "cdc_acm"])
   }
 
-  @Test func theConfigurationIsNeverSetAgain() throws {
+  @Test func theUSBConfigurationIsNeverSetByASession() throws {
     let bus = try SimulatedBus()
     let server = try bus.plug(SimulatedDevice(EchoMeter.bulk()))
     _ = try Probe.run(bus, "1234:5678", "bulk", "send=01")

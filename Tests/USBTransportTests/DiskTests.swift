@@ -18,7 +18,7 @@ struct DiskTests {
     return lines
   }
 
-  @Test func aBlockIsReadAndWritten() throws {
+  @Test func aDiskBlockIsReadAndWritten() throws {
     let meter = DiskMeter()
     let new = String(repeating: "C3", count: 512)
     let lines = try run(meter, Self.read, "write=2A000000000100000100:\(new)", Self.read)
@@ -26,21 +26,21 @@ struct DiskTests {
     #expect(meter.blocks[1].allSatisfy { $0 == 0xC3 })
   }
 
-  @Test func theResidueStatesTheBytesThatADiskDidNotSend() throws {
+  @Test func aShortDiskReadReturnsOnlyTheBytesThatTheResidueLeaves() throws {
     #expect(try run(DiskMeter(.shortRead), Self.read) == ["ok " + String(repeating: "01", count: 100)])
   }
 
-  @Test func aRefusedCommandIsAStallAndTheNextOneSucceeds() throws {
+  @Test func aRefusedDiskCommandIsReportedAsStalledAndTheNextOneSucceeds() throws {
     #expect(try run(DiskMeter(.refusal), Self.read, Self.read) == ["error stalled", Self.block])
     #expect(try run(DiskMeter(), "command=FF0000000000:0", Self.read) == ["error stalled", Self.block])
   }
 
-  @Test func aCommandIsRepeatedAfterAUnitAttention() throws {
+  @Test func aDiskCommandIsRepeatedAfterAUnitAttention() throws {
     #expect(try run(DiskMeter(.attention), Self.read) == [Self.block])
   }
 
   @Test(arguments: [DiskMeter.Quirk.wrongSignature, .wrongTag, .phaseError, .missingStatus])
-  func aBrokenStatusResetsTheDisk(quirk: DiskMeter.Quirk) throws {
+  func anInvalidCommandStatusResetsTheDisk(quirk: DiskMeter.Quirk) throws {
     let meter = DiskMeter(quirk)
     let lines = try run(meter, Self.read + "@50", Self.read)
     #expect(lines.first?.hasPrefix("error ") == true)
@@ -48,7 +48,7 @@ struct DiskTests {
     #expect(meter.resets == 1)
   }
 
-  @Test func aStallInPlaceOfTheStatusIsClearedOnce() throws {
+  @Test func aStallInsteadOfTheDiskStatusIsClearedOnce() throws {
     let meter = DiskMeter()
     #expect(try run(meter, fault: Fault(.stall, at: 1), Self.read) == [Self.block])
     #expect(meter.resets == 0)
@@ -59,12 +59,12 @@ struct DiskTests {
     #expect(lines.last == "error unplugged")
   }
 
-  @Test func silenceEndsAtTheDeadline() throws {
+  @Test func aSilentDiskTimesOutAtTheDeadline() throws {
     #expect(try run(DiskMeter(), fault: Fault(.silence, at: 0), Self.read + "@30") == ["error timedOut"])
   }
 
   @Test(arguments: [Fault(.shorten, at: 0), Fault(.shorten, at: 1), Fault(.extra, at: 0)])
-  func aDamagedTransferIsRefused(fault: Fault) throws {
+  func aDiskTransferOfTheWrongLengthIsRefused(fault: Fault) throws {
     let lines = try run(DiskMeter(), fault: fault, Self.read + "@50")
     #expect(lines.first?.hasPrefix("error ") == true)
   }

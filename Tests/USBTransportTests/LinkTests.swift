@@ -23,23 +23,23 @@ struct LinkTests {
   // MARK: HID
 
   @Test(arguments: [true, false])
-  func reportsArePaddedAndEchoed(hasOutput: Bool) throws {
+  func hidReportsArePaddedAndEchoed(hasOutput: Bool) throws {
     let lines = try run(.hid(output: hasOutput), "hid", "send=020A", "receive=64", "receive=64")
     #expect(lines == ["ok ", padded("020A"), padded("020A")])
   }
 
-  @Test func aReportLongerThanAPacketIsNotSent() throws {
+  @Test func aHIDReportLongerThanAPacketIsNotSent() throws {
     let lines = try run(.hid(), "hid", "send=" + String(repeating: "01", count: 65))
     #expect(lines == ["error failed(\"a report of 65 bytes, but at most 64 fit\")"])
   }
 
-  @Test func featureReportsBeginWithTheirId() throws {
+  @Test func hidFeatureReportsBeginWithTheirID() throws {
     let meter = EchoMeter.hid()
     #expect(try run(meter, "hid", "set-feature=410203", "feature=46:3") == ["ok ", "ok 46AABB"])
     #expect(meter.features == [[0x41, 2, 3]])
   }
 
-  @Test func reportsSentBeforeTheyAreReadAreNotLost() throws {
+  @Test func hidReportsSentBeforeTheyAreReadAreNotLost() throws {
     let steps = ["send=1F"] + Array(repeating: "receive=64", count: 31) + ["receive=64@20"]
     let bus = try SimulatedBus()
     try bus.plug(SimulatedDevice(EchoMeter.hid()))
@@ -47,13 +47,13 @@ struct LinkTests {
     #expect(lines == ["ok "] + Array(repeating: padded("1F"), count: 31) + ["error timedOut"])
   }
 
-  @Test func unreadReportsAreDiscarded() throws {
+  @Test func unreadHIDReportsAreDiscardedOnRequest() throws {
     #expect(
       try run(.hid(), "hid", "send=03", "receive=64", "discard", "receive=64@20")
         == ["ok ", padded("03"), "ok ", "error timedOut"])
   }
 
-  @Test func anExchangeThatALinkDoesNotSupportFails() throws {
+  @Test func aCommandThatALinkDoesNotSupportIsReportedAsUnsupported() throws {
     #expect(
       try run(.hid(), "hid", "line=9600", "command=12:36") == ["error unsupported", "error unsupported"])
   }
@@ -61,7 +61,7 @@ struct LinkTests {
   // MARK: Every link
 
   @Test(arguments: ["hid", "bulk", "cdc"])
-  func silenceEndsAtTheDeadline(link: String) throws {
+  func aSilentUSBDeviceTimesOutAtTheDeadline(link: String) throws {
     let start = ContinuousClock.now
     let lines = try run(meter(link), link, "receive=64@30", "send=01", "receive=64")
     #expect(lines.count == 3)
@@ -71,7 +71,7 @@ struct LinkTests {
   }
 
   @Test(arguments: ["hid", "bulk", "cdc"])
-  func aStalledAnswerIsReportedOnceAndTheNextOneArrives(link: String) throws {
+  func aStalledUSBAnswerIsReportedOnceAndTheNextOneArrives(link: String) throws {
     let lines = try run(meter(link), link, fault: Fault(.stall, at: 0), "send=01", "receive=64", "receive=64")
     #expect(lines.count == 3)
     #expect(lines[1] == "error stalled")
@@ -79,14 +79,14 @@ struct LinkTests {
   }
 
   @Test(arguments: ["hid", "bulk", "cdc"])
-  func aRefusedPacketIsAStall(link: String) throws {
+  func aRefusedUSBPacketIsReportedAsStalled(link: String) throws {
     let lines = try run(meter(link), link, "send=EE", "send=01", "receive=64")
     #expect(lines.first == "error stalled")
     #expect(lines.last?.hasPrefix("ok 01") == true)
   }
 
   @Test(arguments: ["hid", "bulk", "cdc"], [1, 2])
-  func aPulledPlugEndsEveryExchange(link: String, packet: Int) throws {
+  func unpluggingADeviceEndsEveryExchange(link: String, packet: Int) throws {
     // Opening a serial line first sends two requests.
     let before = link == "cdc" ? 2 : 0
     let lines = try run(
@@ -104,7 +104,7 @@ struct LinkTests {
   }
 
   @Test(arguments: ["hid", "bulk", "cdc"])
-  func aSignalEndsTheExchangeAtOnceAndTheDriverIsReattached(link: String) throws {
+  func aSignalEndsTheExchangeAndReattachesTheKernelDriver(link: String) throws {
     let bus = try SimulatedBus()
     let server = try bus.plug(SimulatedDevice(meter(link)), drivers: [KernelDriver("usbhid", [0])])
     let probe = try Probe(bus, ["1234:5678", link, "send=00", "receive=64@50000", "send=01", "receive=64"])
@@ -126,7 +126,7 @@ struct LinkTests {
     #expect(try run(.bulk(), "bulk", "send=\(message)", "receive=1024") == ["ok ", "ok \(message)"])
   }
 
-  @Test func moreBytesThanRequestedAreAnOverflow() throws {
+  @Test func moreUSBBytesThanRequestedAreReportedAsAnOverflow() throws {
     let message = "01" + String(repeating: "5A", count: 99)
     #expect(try run(.bulk(), "bulk", "send=\(message)", "receive=64") == ["ok ", "error overflow"])
     #expect(try run(.bulk(), "bulk", "send=0102030405", "receive=3") == ["ok ", "error overflow"])
@@ -134,7 +134,7 @@ struct LinkTests {
 
   // MARK: Serial lines
 
-  @Test func aLineOfTheCommunicationsClassIsConfiguredAndReleased() throws {
+  @Test func aCDCSerialLineIsConfiguredAndReleased() throws {
     let meter = EchoMeter.cdc()
     #expect(
       try run(meter, "cdc", "line=115200", "send=01020304", "receive=2", "receive=64", "discard").last
@@ -145,7 +145,7 @@ struct LinkTests {
       ])
   }
 
-  @Test func theBytesOfALineAreReadInPiecesOfAnySize() throws {
+  @Test func bytesOfASerialLineAreReadInPiecesOfAnySize() throws {
     #expect(
       try run(.cdc(), "cdc", "send=01020304", "receive=2", "receive=64", "receive=1@20")
         == ["ok ", "ok 0102", "ok 0304", "error timedOut"])
@@ -160,7 +160,7 @@ struct LinkTests {
       ])
   }
 
-  @Test func aReportOfASerialChipCarriesSixtyThreeBytes() throws {
+  @Test func aReportOfASerialChipCarriesAtMost63Bytes() throws {
     let meter = EchoMeter.hid()
     let sent = String(repeating: "AA", count: 64)
     // The echo of the report of 63 bytes is sent 31 times, that of one byte once.
@@ -169,7 +169,7 @@ struct LinkTests {
       lines == ["ok ", "ok " + String(repeating: "AA", count: 63), "ok " + String(repeating: "AA", count: 7)])
   }
 
-  @Test func aBrokenReportOfASerialChipIsRefused() throws {
+  @Test func anInvalidReportOfASerialChipIsRefused() throws {
     let sent = "send=" + String(repeating: "51", count: 65)
     #expect(
       try run(.hid(), "cp2110", fault: Fault(.shorten, at: 0), sent, "receive=64")

@@ -59,7 +59,7 @@ struct USBIPTests {
     }
   }
 
-  @Test func descriptorsAreReadByControlRequests() throws {
+  @Test func theSimulatedUSBHostReadsDescriptorsByControlRequests() throws {
     let kernel = try Kernel()
     kernel.submit(7, 0, isIn: true, length: 18, setup: [0x80, 6, 0, 1, 0, 0, 18, 0])
     let answer = kernel.answer(hasData: true)
@@ -67,7 +67,7 @@ struct USBIPTests {
     #expect(answer.data == EchoMeter.hid().deviceDescriptor)
   }
 
-  @Test func aTransferWaitsUntilTheDeviceHasData() throws {
+  @Test func aUSBIPTransferWaitsUntilTheDeviceHasData() throws {
     let kernel = try Kernel()
     kernel.submit(1, 1, isIn: true, length: 64)
     kernel.submit(2, 2, isIn: false, length: 3, data: [1, 2, 3])
@@ -76,7 +76,7 @@ struct USBIPTests {
     #expect(answer.words[..<3] == [3, 1, 0] && answer.data.starts(with: [1, 2, 3]))
   }
 
-  @Test func aWaitingTransferIsCancelled() throws {
+  @Test func aWaitingUSBIPTransferIsCancelled() throws {
     let kernel = try Kernel()
     kernel.submit(1, 1, isIn: true, length: 64)
     kernel.unlink(2, of: 1)
@@ -85,13 +85,13 @@ struct USBIPTests {
     #expect(kernel.answer(hasData: false).words[..<3] == [4, 3, 0], "it is over already")
   }
 
-  @Test func aRequestThatTheDeviceRefusesStalls() throws {
+  @Test func aUSBIPRequestThatTheDeviceRefusesStalls() throws {
     let kernel = try Kernel()
     kernel.submit(1, 0, isIn: true, length: 4, setup: [0xC0, 0x77, 0, 0, 0, 0, 4, 0])
     #expect(kernel.answer(hasData: false).words == [3, 1, -EPIPE, 0])
   }
 
-  @Test func anUnpluggedDeviceClosesTheConnection() throws {
+  @Test func anUnpluggedDeviceClosesItsUSBIPConnection() throws {
     let kernel = try Kernel(fault: Fault(.unplug, at: 1))
     kernel.submit(1, 2, isIn: false, length: 1, data: [1])
     #expect(kernel.answer(hasData: false).words == [3, 1, 0, 1])
