@@ -44,7 +44,7 @@ import Testing
   }
 
   @Test(arguments: [true, false])
-  func aPairedMeterIsReadOverSocketsOrOverTheBus(hasSockets: Bool) throws {
+  func aPairedBluetoothMeterIsReadOverSocketsOrDBus(hasSockets: Bool) throws {
     let peer = try BluetoothPeer(Self.options([Self.meter(#""sockets":\#(hasSockets)"#)]))
     let contents = try read(peer)
     #expect(contents.identity.device.serial == "00123456" && contents.identity.device.vendor == "Roche")
@@ -58,7 +58,7 @@ import Testing
       ])
   }
 
-  @Test func aThousandRecordsArriveInOrderBeforeTheEnd() throws {
+  @Test func aThousandBluetoothRecordsArriveInOrder() throws {
     let records = (0..<1000).map { index in
       let number = String(index + 0x10000, radix: 16).suffix(4)
       let bytes = "03" + number.suffix(2) + number.prefix(2) + "ea070309"
@@ -73,7 +73,7 @@ import Testing
     #expect(contents.readings.map(\.deviceTime.parts.minute) == (0..<1000).map { $0 % 60 })
   }
 
-  @Test func aMeterThatVanishesInTheTransferReturnsNothing() throws {
+  @Test func aBluetoothMeterThatVanishesDuringTheTransferReturnsNothing() throws {
     for count in 1...4 {
       let peer = try BluetoothPeer(Self.options([Self.meter(#""vanishesAfter":\#(count)"#)]))
       let failure = failure(peer)
@@ -82,19 +82,19 @@ import Testing
     }
   }
 
-  @Test func aMeterOutOfReachIsUnavailable() throws {
+  @Test func aBluetoothMeterOutOfRangeIsReportedAsUnavailable() throws {
     let failure = failure(try BluetoothPeer(Self.options([Self.meter(#""inReach":false"#)])))
     #expect(failure?.category == .unavailable)
     #expect(failure?.message.contains("bring the meter near") == true)
   }
 
-  @Test func aLostBondNamesTheCommands() throws {
+  @Test func anErrorForAnUnpairedMeterNamesThePairingCommand() throws {
     let failure = failure(try BluetoothPeer(Self.options([Self.meter(#""bonded":false"#)])))
     #expect(failure?.category == .permission)
     #expect(failure?.message.contains("glucoport meter pair") == true)
   }
 
-  @Test func aConnectionThatEndsAtItsStartNamesTheLostPairing() throws {
+  @Test func anErrorForAConnectionThatEndsAtOnceSuggestsPairingAgain() throws {
     let failure = failure(try BluetoothPeer(Self.options([Self.meter(#""lost":true"#)])))
     #expect(failure?.category == .unavailable)
     #expect(
@@ -102,12 +102,12 @@ import Testing
       "\(String(describing: failure))")
   }
 
-  @Test func aFailedTransferIsAFailure() throws {
+  @Test func aTransferThatTheMeterEndsWithAnErrorFails() throws {
     let failure = failure(try BluetoothPeer(Self.options([Self.meter(#""end":"06000108""#)])))
     #expect(failure?.category == .protocolViolation)
   }
 
-  @Test func anInterruptionEndsTheWait() throws {
+  @Test func anInterruptionEndsTheWaitForABluetoothMeter() throws {
     let peer = try BluetoothPeer(Self.options([Self.meter(#""end":"""#)]))
     var polls = 0
     let failure = #expect(throws: Failure.self) {
@@ -119,7 +119,7 @@ import Testing
     #expect(failure?.category == .temporary, "\(String(describing: failure))")
   }
 
-  @Test func aMeterIsFoundPairedTrustedAndForgotten() throws {
+  @Test func aBluetoothMeterIsFoundPairedTrustedAndForgotten() throws {
     let peer = try BluetoothPeer(Self.options([Self.meter(#""passkey":123456"#, paired: false)]))
     let bus = try BluetoothBus(address: peer.address, isInterrupted: { false })
     #expect(try bus.devices() == [])
@@ -141,7 +141,7 @@ import Testing
     #expect(lines.contains("agent KeyboardOnly") && lines.contains("passkey 123456"))
   }
 
-  @Test func aWrongPasskeyIsAPermissionProblem() throws {
+  @Test func aWrongPasskeyIsReportedAsAPermissionError() throws {
     let peer = try BluetoothPeer(Self.options([Self.meter(#""passkey":123456"#, paired: false)]))
     let bus = try BluetoothBus(address: peer.address, isInterrupted: { false })
     let device = try #require(bus.search(seconds: 20) { !$0.isEmpty }.first)
@@ -161,7 +161,7 @@ import Testing
       .awaitConnection(seconds: seconds, of: ["D4:3E:00:12:34:56"])
   }
 
-  @Test func aMeterThatComesNearIsConnectedWithoutASearch() throws {
+  @Test func aPairedMeterThatComesIntoRangeIsConnectedWithoutASearch() throws {
     let peer = try BluetoothPeer(Self.options([Self.meter()]))
     guard case .connected(let device) = try approach(peer) else {
       Issue.record("no meter")
@@ -177,7 +177,7 @@ import Testing
     #expect(!lines.contains { $0.hasPrefix("filter") }, "\(lines)")
   }
 
-  @Test func withoutAMeterAndWithoutProfilesThereIsNoFailure() throws {
+  @Test func waitingWithoutAMeterInRangeEndsWithoutAnError() throws {
     let far = try BluetoothPeer(Self.options([Self.meter(#""inReach":false"#)]))
     #expect(try approach(far, seconds: 1) == .noMeter)
     let old = try BluetoothPeer(Self.options([Self.meter()], #""profiles":false"#))
@@ -189,14 +189,14 @@ import Testing
     #expect(throws: Failure.self) { try approach(BluetoothPeer(#"{"adapters":0}"#)) }
   }
 
-  @Test func anotherMeterThatComesNearEndsNoWait() throws {
+  @Test func anotherMeterThatComesIntoRangeDoesNotEndTheWait() throws {
     let other = Self.meter(address: "D4:3E:00:12:34:57")
     let peer = try BluetoothPeer(Self.options([Self.meter(#""inReach":false"#), other]))
     #expect(try approach(peer, seconds: 1) == .noMeter)
     #expect(peer.end().contains("connected D4:3E:00:12:34:57"))
   }
 
-  @Test func thePeerDoesNothingThatTheRealOneDidNot() throws {
+  @Test func theSimulatedBlueZShowsOnlyBehaviourRecordedFromTheRealOne() throws {
     let peer = try BluetoothPeer(
       Self.options([Self.meter(#""passkey":123456"#, paired: false)]), isWatched: true)
     let bus = try BluetoothBus(address: peer.address, isInterrupted: { false })
@@ -226,7 +226,7 @@ import Testing
     options([meter(#""inReach":false"#)]),
     options([meter(#""lost":true"#)]),
   ])
-  func whatOtherTestsLetThePeerDoWasRecorded(_ options: String) throws {
+  func eachOptionOfTheSimulatedBlueZShowsOnlyRecordedBehaviour(_ options: String) throws {
     let peer = try BluetoothPeer(options, isWatched: true)
     let bus = try BluetoothBus(address: peer.address, isInterrupted: { false })
     do { _ = try bus.search(seconds: 1) { !$0.isEmpty } } catch { #expect(options.contains("blocked")) }
@@ -238,7 +238,7 @@ import Testing
     #expect(unrecorded == [])
   }
 
-  @Test func aMeterThatTwoAdaptersHearIsListedOnce() throws {
+  @Test func aMeterInRangeOfTwoBluetoothAdaptersIsListedOnce() throws {
     let meters = [Self.meter(paired: false), Self.meter(#""adapter":1"#)]
     let peer = try BluetoothPeer(Self.options(meters, #""adapters":2"#))
     let bus = try BluetoothBus(address: peer.address, isInterrupted: { false })
@@ -247,7 +247,7 @@ import Testing
     #expect(found.map(\.isPaired) == [true])
   }
 
-  @Test func twoMetersAreFoundAtTwoAdapters() throws {
+  @Test func twoMetersAreFoundThroughTwoBluetoothAdapters() throws {
     let peer = try BluetoothPeer(
       Self.options(
         [
@@ -259,7 +259,7 @@ import Testing
     #expect(found.map(\.address) == ["D4:3E:00:12:34:56", "D4:3E:00:12:34:57"])
   }
 
-  @Test func anAdapterThatIsOffIsSwitchedOn() throws {
+  @Test func aBluetoothAdapterThatIsOffIsSwitchedOn() throws {
     let peer = try BluetoothPeer(Self.options([Self.meter(paired: false)], #""powered":false"#))
     let bus = try BluetoothBus(address: peer.address, isInterrupted: { false })
     #expect(try bus.search(seconds: 20) { !$0.isEmpty }.count == 1)
@@ -271,7 +271,7 @@ import Testing
     (#"{"adapters":0}"#, "this computer has no Bluetooth adapter"),
     (#"{"powered":"blocked"}"#, "rfkill unblock bluetooth"),
   ])
-  func whatIsMissingHasItsSentence(options: String, words: String) throws {
+  func aMissingOrBlockedBluetoothAdapterIsReported(options: String, words: String) throws {
     let peer = try BluetoothPeer(options)
     let bus = try BluetoothBus(address: peer.address, isInterrupted: { false })
     let failure = #expect(throws: Failure.self) { try bus.search(seconds: 1) { !$0.isEmpty } }
@@ -279,7 +279,7 @@ import Testing
     #expect(failure?.message.contains(words) == true, "\(String(describing: failure))")
   }
 
-  @Test func aBusThatRefusesIsAPermissionProblem() throws {
+  @Test func aDBusThatRefusesIsReportedAsAPermissionError() throws {
     let peer = try BluetoothPeer(#"{"denied":true}"#)
     let bus = try BluetoothBus(address: peer.address, isInterrupted: { false })
     let failure = #expect(throws: Failure.self) { try bus.devices() }
@@ -287,7 +287,7 @@ import Testing
     #expect(failure?.message.contains("usermod -aG bluetooth") == true)
   }
 
-  @Test func withoutBluetoothdItsStartIsNamed() throws {
+  @Test func withoutBluetoothdTheErrorNamesTheCommandThatStartsIt() throws {
     let peer = try BluetoothPeer(nil)
     let bus = try BluetoothBus(address: peer.address, isInterrupted: { false })
     let failure = #expect(throws: Failure.self) { try bus.devices() }
@@ -295,7 +295,7 @@ import Testing
     #expect(failure?.message.contains("systemctl start bluetooth") == true)
   }
 
-  @Test func aSignalEndsTheWaitForASilentBus() throws {
+  @Test func aSignalEndsTheWaitForASilentDBus() throws {
     let path = FileManager.default.temporaryDirectory.appending(path: "silent-\(UUID().uuidString)").path
     let listener = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
     defer {
@@ -323,7 +323,7 @@ import Testing
     #expect(polls == 3)
   }
 
-  @Test func theFailureWithoutABusNamesTheDaemon() {
+  @Test func withoutDBusTheErrorNamesTheDBusDaemon() {
     let failure = #expect(throws: Failure.self) {
       try BluetoothBus(address: "unix:path=/nonexistent/bus", isInterrupted: { false })
     }
