@@ -6,14 +6,16 @@ import Testing
 
 /// The font that the program carries.
 struct FontTests {
-  @Test(arguments: PDFFace.allCases) func bothFacesHaveTheLettersOfEurope(_ face: PDFFace) throws {
+  @Test(arguments: PDFFace.allCases) func bothFontFacesHaveTheLettersOfEuropeanLanguages(_ face: PDFFace)
+    throws
+  {
     let font = try #require(face.font)
     let letters = "AZaz09ÄÖÜäöüßéèçñ¿¡ŁłŐőŞşČčĞğİıȘșΑΩαωЁЯяёҐґ€£°µ±×≤≥≠−–—…·•„“”‘’«»▲▼●○%<>\u{202F}"
     for scalar in letters.unicodeScalars { #expect(font.glyph(scalar) != nil, "\(scalar)") }
     #expect(font.unitsPerEm == 2048 && font.rise.ascent > 1500 && font.rise.descent < -300)
   }
 
-  @Test func textIsAsWideAsTheFontStates() {
+  @Test func theWidthOfTextIsTheSumOfTheFontWidths() {
     // A digit has 1172 and 1282 of 2048 units.
     #expect(abs(PDFFace.regular.width("0", size: 1000) - 572.27) < 0.01)
     #expect(abs(PDFFace.bold.width("0", size: 1000) - 625.98) < 0.01)
@@ -22,7 +24,7 @@ struct FontTests {
     #expect(PDFFace.regular.width("e\u{301}", size: 8) == PDFFace.regular.width("é", size: 8))
   }
 
-  @Test func aSubsetHasOnlyTheOutlinesOfItsGlyphs() throws {
+  @Test func aFontSubsetHasOnlyTheOutlinesOfItsGlyphs() throws {
     let font = try #require(PDFFace.regular.font)
     let (a, dotted) = (try #require(font.glyph("a")), try #require(font.glyph("ä")))
     let one = Table(font.subset([a]))

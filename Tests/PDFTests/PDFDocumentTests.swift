@@ -37,7 +37,7 @@ struct PDFDocumentTests {
     return document
   }
 
-  @Test func everyObjectIsWhereTheTableSays() throws {
+  @Test func everyPDFObjectIsAtItsOffsetInTheCrossReferenceTable() throws {
     let file = try #require(PDFFile(document().finish()))
     #expect(file.all("/Type/Page/").count == 2 && file.all("/Type/Catalog").count == 1)
     #expect(
@@ -50,7 +50,7 @@ struct PDFDocumentTests {
     }
   }
 
-  @Test func theSameOperationsGiveTheSameBytesWithoutATime() throws {
+  @Test func equalOperationsGiveEqualPDFBytesWithoutADate() throws {
     let bytes = document().finish()
     #expect(bytes == document().finish() && bytes != document("Anna").finish())
     let text = String(decoding: document(isCompressed: false).finish(), as: UTF8.self)
@@ -64,7 +64,7 @@ struct PDFDocumentTests {
 
   private static let digest = "4588c6df987a6bea11449d271583e688ee5c5e94e0a1d853ddf3a175823c640c"
 
-  @Test func textIsFoundInReadingOrder() throws {
+  @Test func textOfAPDFIsFoundInReadingOrder() throws {
     let file = try #require(PDFFile(document("Ágnes Őry Żółć Ωμέγα Юлия ▲▼ ≤ €").finish()))
     #expect(
       file.texts == [
@@ -72,7 +72,7 @@ struct PDFDocumentTests {
       ])
   }
 
-  @Test func aScreenReaderFindsItsStructure() throws {
+  @Test func aPDFHasTheStructureThatAScreenReaderNeeds() throws {
     let file = try #require(PDFFile(document().finish()))
     let catalogue = try #require(file.all("/Type/Catalog").first).text
     for word in [
@@ -92,7 +92,7 @@ struct PDFDocumentTests {
     #expect(file.all("/Tabs/S").count == 2)
   }
 
-  @Test func allMarkedContentHasItsElementAndAllElseIsDecoration() throws {
+  @Test func allMarkedPDFContentHasItsStructureElement() throws {
     let file = try #require(PDFFile(document().finish()))
     let tree = try #require(file.all("<</Nums[").first).text
     for (page, content) in file.contents.enumerated() {
@@ -118,7 +118,7 @@ struct PDFDocumentTests {
     #expect(file.contents[1].contains("/Artifact BMC"))
   }
 
-  @Test func theTitleIsOnlyTextInTheDescription() throws {
+  @Test func theTitleInThePDFMetadataIsEscaped() throws {
     let document = PDFDocument(title: "A <b> & \"c\"", language: "en")
     let file = try #require(PDFFile(document.finish()))
     let metadata = try #require(file.all("/Type/Metadata").first)
@@ -127,7 +127,7 @@ struct PDFDocumentTests {
     #expect(text.contains("<dc:language><rdf:Bag><rdf:li>en</rdf:li>"))
   }
 
-  @Test func lettersThatTheFontLacksAreListedAndNeverABox() throws {
+  @Test func lettersThatTheFontLacksAreListedAndDrawnAsQuestionMarks() throws {
     var document = PDFDocument(title: "", language: "en")
     document.addPage(width: 100, height: 100)
     document.text("Li 李 🎉 李 ع", x: 0, y: 10, size: 8, .regular, Self.ink)
@@ -137,7 +137,7 @@ struct PDFDocumentTests {
     #expect(PDFFace.missing(in: "Zoë") == [] && PDFFace.missing(in: "Zoe\u{308} 李") == ["李"])
   }
 
-  @Test(arguments: UInt64(1)...20) func noTextDamagesADocument(_ seed: UInt64) throws {
+  @Test(arguments: UInt64(1)...20) func randomTextNeverDamagesAPDFDocument(_ seed: UInt64) throws {
     var generator = SeededGenerator(seed: seed)
     let scalars = (0..<200).compactMap { _ in
       Unicode.Scalar(
@@ -158,7 +158,7 @@ struct PDFDocumentTests {
     (0.0, "0"), (1, "1"), (-1.5, "-1.5"), (0.25, ".25"), (-0.05, "-.05"), (12.345, "12.35"), (3.10, "3.1"),
     (-0.001, "0"),
   ])
-  func numbersHaveAtMostTwoDecimals(_ number: Double, _ text: String) {
+  func numbersInAPDFHaveAtMostTwoDecimals(_ number: Double, _ text: String) {
     #expect(PDFObjects.number(number) == text)
   }
 }
