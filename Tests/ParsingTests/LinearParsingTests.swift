@@ -27,7 +27,7 @@ import Testing
     + ParsedContent.withdrawals + ParsedContent.sheets + ParsedContent.elements + ParsedContent.resources
 
   @Test(arguments: Seeds.share(of: contents, every: 3))
-  func twiceTheInputTakesAboutTwiceTheWork(_ content: ParsedContent) throws {
+  func parsingTwiceTheInputTakesAboutTwiceTheWork(_ content: ParsedContent) throws {
     try Self.expectLinear(content)
   }
 
@@ -37,7 +37,7 @@ import Testing
   }
 
   /// Tests that the suite can fail.
-  @Test func quadraticWorkIsFound() throws {
+  @Test func quadraticWorkIsFoundByTheMeasurement() throws {
     let quadratic = ParsedContent("quadratic", 400) {
       [UInt8](repeating: 1, count: $0)
     } _: { bytes in
