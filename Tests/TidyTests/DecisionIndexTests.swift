@@ -58,7 +58,7 @@ private struct DecisionReference: Hashable, CustomStringConvertible {
   }
 
   /// With `GLUCOPORT_REWRITE_GOLDEN`, a reference follows a symbol that moved to another file.
-  @Test func everyReferenceLeadsToADeclaration() throws {
+  @Test func everyReferenceInTheDecisionIndexLeadsToADeclaration() throws {
     let sources = try sources()
     let isRewriting = ProcessInfo.processInfo.environment["GLUCOPORT_REWRITE_GOLDEN"] == "1"
     for page in try pages() {
@@ -80,14 +80,14 @@ private struct DecisionReference: Hashable, CustomStringConvertible {
     (["A/B.swift"], "A/B.swift"), (["A/B.swift", "C/D.swift"], "A/B.swift"), (["C/D.swift"], "C/D.swift"),
     (["A/B.swift", "A/C.swift"], nil), (["C/D.swift", "E/F.swift"], nil), ([], nil),
   ])
-  func aSymbolThatMovedIsFoundInItsRoomOrTheOnlyOther(_ paths: [String], _ expected: String?) {
+  func aMovedSymbolIsFoundInItsModuleOrInTheOnlyOtherModule(_ paths: [String], _ expected: String?) {
     let files = paths.map { SourceFile("Sources/\($0)", "struct Merge {}") }
     let sources = Dictionary(files.map { ($0.path, $0) }) { first, _ in first }
     let reference = DecisionReference.all(in: SourceFile("a.md", "`A/Old.swift#Merge`")).first
     #expect(reference?.moved(in: sources)?.path == expected)
   }
 
-  @Test func everyRowOfTheIndexIsAQuestionWithOneAnswer() throws {
+  @Test func everyRowOfTheDecisionIndexIsAQuestionWithOneAnswer() throws {
     let page = try #require(try pages().first { $0.path == Self.index })
     let rows = page.lines.filter {
       $0.hasPrefix("| ") && !$0.hasPrefix("| question |") && !$0.hasPrefix("| ---")
@@ -100,14 +100,14 @@ private struct DecisionReference: Hashable, CustomStringConvertible {
     #expect(Set(rows.map { $0.split(separator: "|").first }).count == rows.count)
   }
 
-  @Test func contributingLinksEveryPageAtOnce() throws {
+  @Test func contributingLinksToEveryDocumentationPage() throws {
     let contributing = try #require(try pages().first { $0.path == "CONTRIBUTING.md" })
     for page in try pages() where page.path != contributing.path {
       #expect(contributing.text.contains("](\(page.path))"), "\(page.path)")
     }
   }
 
-  @Test func thePagesArePlainEnglishAndEachHasOnePage() throws {
+  @Test func documentationPagesAreShortAndInPlainEnglish() throws {
     for page in try pages() {
       #expect(LanguageRules.oldWords(page) == [])
       let isShort = page.lines.count <= 60 || [Self.index, "CONTRIBUTING.md"].contains(page.path)
@@ -115,7 +115,7 @@ private struct DecisionReference: Hashable, CustomStringConvertible {
     }
   }
 
-  @Test func everyRoomHasADecisionInTheIndex() throws {
+  @Test func everyModuleHasADecisionInTheIndex() throws {
     let page = try #require(try pages().first { $0.path == Self.index })
     let rooms = Set(DecisionReference.all(in: page).map { $0.path.prefix { $0 != "/" } })
     // What only wraps a library or starts the program decides nothing.

@@ -3,7 +3,7 @@
 import Testing
 
 @Suite struct LanguageRulesTests {
-  @Test func whatUsersReadIsPlainEnglish() throws {
+  @Test func textsForUsersArePlainEnglish() throws {
     let files = try SourceFile.all(in: "Sources").filter(\.isSwift) + SourceFile.all(in: "man")
     let readme = try #require(try SourceFile.all().first { $0.path == "README.md" })
     #expect((files + [readme]).flatMap(LanguageRules.oldWords) == [])
@@ -16,7 +16,7 @@ import Testing
     ("man/glucoport.1", "What the remote refused for good."),
     ("README.md", "a folder of its own"),
   ])
-  func anOldWordIsFound(_ path: String, _ text: String) {
+  func anOutdatedWordInATextForUsersIsFound(_ path: String, _ text: String) {
     #expect(LanguageRules.oldWords(SourceFile(path, text)).count == 1)
   }
 
@@ -25,7 +25,7 @@ import Testing
     ("Sources/Commands/A.swift", "case tell(\"standard input\")"),
     ("man/glucoport.1", "The standard output, and a stable name."),
   ])
-  func anAllowedWordIsNotFound(_ path: String, _ text: String) {
+  func anAllowedWordInATextForUsersIsNotFound(_ path: String, _ text: String) {
     #expect(LanguageRules.oldWords(SourceFile(path, text)) == [])
   }
 
@@ -35,7 +35,7 @@ import Testing
   }
 
   @Test(arguments: LanguageRules.commentWords.map(\.word))
-  func anAvoidedWordIsFoundInACommentAndInTheNameOfATestAndNotInCode(_ word: String) {
+  func anAvoidedWordIsFoundInCommentsAndTestNamesOnly(_ word: String) {
     func count(_ text: String) -> Int { LanguageRules.hardWords(SourceFile("Tests/A/B.swift", text)).count }
     let name = word.split(separator: " ").map { $0.prefix(1).uppercased() + $0.dropFirst() }.joined()
     for comment in [
@@ -61,11 +61,11 @@ import Testing
       ("/// There is no store, and the file is no longer read.", 0), ("let a = b // is no c", 0),
       ("@Test func aFile" + "IsNoStore() {\n  }", 1), ("@Test func withoutAFileThereIsNoStore() {\n  }", 0),
     ])
-  func aNounThatIsDeniedWithNoIsFound(_ text: String, _ count: Int) {
+  func aSentenceThatDeniesANounWithNoIsFound(_ text: String, _ count: Int) {
     #expect(LanguageRules.hardWords(SourceFile("Tests/A/B.swift", text)).count == count, "\(text)")
   }
 
-  @Test func onlyASentenceAboveTheLimitIsFound() {
+  @Test func onlyACommentSentenceAboveTheWordLimitIsFound() {
     func count(_ sentences: Int...) -> Int {
       let lines = sentences.map {
         "/// " + Array(repeating: "word", count: $0).joined(separator: "\n/// ") + "."

@@ -25,7 +25,7 @@ import Testing
     66: Reach("ProgramTests/PersonTests", "withSeveralPersonsACommandNeedsOne"),
     69: Reach("ProgramRemoteTests/RemoteTests", "aMissingServerIsUnavailable"),
     // No input may lead to a bug, so the error of one is invented.
-    70: Reach("CommandsTests/ArgumentRuleTests", "anErrorOfAnUnknownTypeIsABug"),
+    70: Reach("CommandsTests/ArgumentRuleTests", "anErrorOfAnUnknownTypeIsReportedAsABug"),
     73: Reach("ProgramTests/StoreRefusalTests", "aFolderThatCannotBeCreatedIsReportedWithTheReason"),
     74: Reach("ProgramTests/PipelineTests", "aFullOrClosedStandardOutputIsAnError"),
     75: Reach("ProgramRemoteTests/BusyStoreTests", "commandsThatCannotWriteInTimeEndWithATemporaryFailure"),
@@ -41,12 +41,12 @@ import Testing
     try String(contentsOf: SourceFile.root.appending(path: path), encoding: .utf8)
   }
 
-  @Test func eachStatusOfTheProgramHasATest() throws {
+  @Test func eachExitStatusHasATestThatReachesIt() throws {
     let statuses = try Self.text("Sources/CommandParts/ExitStatus.swift").matches(of: /case \w+ = (\d+)/)
     #expect(Self.reached.keys.sorted() == statuses.compactMap { Int($0.1) }.sorted())
   }
 
-  @Test(arguments: reached.keys.sorted()) func theTestNamesTheStatus(_ status: Int) throws {
+  @Test(arguments: reached.keys.sorted()) func eachTestOfAnExitStatusMentionsTheStatus(_ status: Int) throws {
     let reach = try #require(Self.reached[status])
     let text = try Self.text("Tests/\(reach.file)")
     let test = try Regex("@Test[^}]*?func \(reach.test)\\(.*?\\n  }\\n").dotMatchesNewlines()

@@ -16,7 +16,7 @@ import Testing
     ("Sources/Ingest/A.swift", "import Subprocess"),
     ("Sources/Elsewhere/A.swift", ""),
   ])
-  func anImportOfAHigherRowOrAnotherRolesModuleIsFound(_ path: String, _ text: String) {
+  func anImportOfAHigherModuleOrAForbiddenThirdPartyIsFound(_ path: String, _ text: String) {
     #expect(SourceRules.imports(SourceFile(path, text)).count == 1)
   }
 
@@ -25,7 +25,7 @@ import Testing
     ("Sources/Archives/A.swift", "import CZlib\n  import Glibc\n// an import Commands in words"),
     ("Sources/LogbookStore/A.swift", "import GRDB\nimport GRDBSQLite\nimport Logbook"),
   ])
-  func anImportOfALowerRowIsNotFound(_ path: String, _ text: String) {
+  func anImportOfALowerModuleIsAllowed(_ path: String, _ text: String) {
     #expect(SourceRules.imports(SourceFile(path, text)) == [])
   }
 
@@ -74,7 +74,7 @@ import Testing
     "print(1)", "  Swift.print(1)", "let a = try! b()", "a as! B", "fatalError(\"\")", "// TODO: more",
     "// FIXME",
   ])
-  func aCallThatTrapsOrPrintsIsFound(_ line: String) {
+  func aCallThatCrashesOrPrintsIsFound(_ line: String) {
     #expect(SourceRules.words(SourceFile("Sources/Logbook/A.swift", line)).count == 1)
   }
 
@@ -87,7 +87,7 @@ import Testing
     #expect(SourceRules.concurrency(SourceFile("Sources/Logbook/A.swift", line)).count == 1)
   }
 
-  @Test func anAllowedUseAndAWordInACommentAreNotFound() {
+  @Test func anAllowedConcurrencyUseAndAWordInACommentAreNotFound() {
     let queue = SourceFile("Sources/Logbook/BackgroundWorker.swift", "queue = DispatchQueue(label: name)")
     #expect(SourceRules.concurrency(queue) == [])
     let lines = "  // Mutex(1)\n  group.addTask { a() }\n  let a = BackgroundWorker(1)"
@@ -116,19 +116,19 @@ import Testing
     "let id: Int64 = row[0]", "rows.map { ($0[0], 1) }", "return row?[1] ?? 0", "kind = row[\"kind\"]",
     "Dictionary(uniqueKeysWithValues: pairs)",
   ])
-  func aRowThatIsReadWithoutAnErrorIsFound(_ line: String) {
+  func aDatabaseRowReadThatCannotThrowIsFound(_ line: String) {
     let text = "let rows = try Row.fetchAll(database)\n\(line)"
     #expect(SourceRules.uncheckedRows(SourceFile("Sources/LogbookStore/A.swift", text)).count == 1)
     #expect(SourceRules.uncheckedRows(SourceFile("Sources/ServerStore/A.swift", text)).count == 1)
   }
 
-  @Test func aRowThatIsReadWithAnErrorIsNotFound() {
+  @Test func aDatabaseRowReadThatCanThrowIsAllowed() {
     let text = "let row = try Row.fetchOne(database)\nlet id: Int64 = try row[0]\n// row[0]\nInt64(parts[0])"
     #expect(SourceRules.uncheckedRows(SourceFile("Sources/LogbookStore/A.swift", text)) == [])
     #expect(SourceRules.uncheckedRows(SourceFile("Sources/Formats/A.swift", "row[0]; Row.fetch")) == [])
   }
 
-  @Test func onlyTheOutputMayCallPrint() {
+  @Test func onlyTheOutputFileMayCallPrint() {
     #expect(SourceRules.words(SourceFile("Sources/Commands/Output/Output.swift", "print(1)")) == [])
     #expect(SourceRules.words(SourceFile("Sources/Commands/A.swift", "fingerprint(1); _print(2)")) == [])
   }
@@ -138,7 +138,7 @@ import Testing
     "    adopt(record, over: nil)", "try $0.setCursor(nil)", "try store.markConflicted(remote)",
     "apply(page)",
   ])
-  func aSecondPathForPulledChangesIsFound(_ line: String) {
+  func downloadedChangesAppliedOutsideTheOneAllowedFileAreFound(_ line: String) {
     #expect(SourceRules.secondWaysIn(SourceFile("Sources/Sync/A.swift", line)).count == 1)
     #expect(SourceRules.secondWaysIn(SourceFile("Sources/Commands/A.swift", line)).count == 1)
   }
@@ -162,11 +162,11 @@ import Testing
   }
 
   @Test(arguments: ["StoreManager.swift", "Utils.swift", "CommonWords.md"])
-  func aVagueNameIsFound(_ name: String) {
+  func aVagueFileNameIsFound(_ name: String) {
     #expect(SourceRules.vagueName(SourceFile("Sources/\(name)", "")).count == 1)
   }
 
-  @Test func aNameOfTwoFilesOrOfTwoOuterTypesIsFound() {
+  @Test func twoFilesOrOuterTypesOfOneNameAreFound() {
     let files = [
       SourceFile("Sources/A/One.swift", "package struct Row {\n  enum Kind {}\n}"),
       SourceFile("Sources/B/One.swift", "enum Kind {}\nextension Row {}"),
@@ -191,7 +191,7 @@ import Testing
       ])
   }
 
-  @Test(arguments: ["root", "work"]) func aPathOfOneMachineIsFound(_ folder: String) {
+  @Test(arguments: ["root", "work"]) func aFilePathOfADeveloperMachineIsFound(_ folder: String) {
     #expect(SourceRules.machinePaths(SourceFile("A.md", "see /\(folder)/a")).count == 1)
     #expect(SourceRules.machinePaths(SourceFile("A.md", "see \(folder)/a and /\(folder)er/")) == [])
   }

@@ -11,11 +11,11 @@ import Testing
     return files
   }
 
-  @Test func roomsImportLowerRowsAndEachThirdPartyHasOneRoom() throws {
+  @Test func modulesImportOnlyLowerOnesAndEachThirdPartyHasOneModule() throws {
     #expect(try swiftSources().flatMap(SourceRules.imports) == [])
   }
 
-  @Test func eachRoleOfAThirdPartyHasOneRoomThatNeedsIt() throws {
+  @Test func eachRoleOfAThirdPartyHasOneModuleThatImportsIt() throws {
     let files = try swiftSources()
     #expect(Set(SourceRules.importers.map(\.role)).count == SourceRules.importers.count)
     for (role, room, modules) in SourceRules.importers {
@@ -24,13 +24,13 @@ import Testing
     }
   }
 
-  @Test func everyRoomHasARowAndEveryRowItsRooms() throws {
+  @Test func everyModuleIsInOneRowOfTheImportTable() throws {
     let folder = SourceFile.root.appending(path: "Sources").path
     let folders = try FileManager.default.contentsOfDirectory(atPath: folder)
     #expect(Set(folders) == Set(SourceRules.rows.joined()))
   }
 
-  @Test func theTableOfRoomsShowsTheRows() throws {
+  @Test func theModuleTableInContributingShowsTheImportRows() throws {
     let page = try String(contentsOf: SourceFile.root.appending(path: "CONTRIBUTING.md"), encoding: .utf8)
     var table: [Substring: Set<Substring>] = [:]
     for line in page.split(separator: "\n") {
@@ -48,15 +48,15 @@ import Testing
     #expect(try swiftSources().flatMap(SourceRules.lengths) == [])
   }
 
-  @Test func sourcesHoldNoTrapsNoUnfinishedWorkAndNoPrint() throws {
+  @Test func sourcesHaveNoForcedUnwrapUnfinishedWorkOrPrint() throws {
     #expect(try swiftSources().flatMap(SourceRules.words) == [])
   }
 
-  @Test func everyValueOfARowIsReadWithAnError() throws {
+  @Test func everyValueOfADatabaseRowIsReadWithAThrowingCall() throws {
     #expect(try swiftSources().flatMap(SourceRules.uncheckedRows) == [])
   }
 
-  @Test func uncheckedConcurrencyIsInOneFileEach() throws {
+  @Test func eachUncheckedConcurrencyFeatureIsInOneFile() throws {
     let files = try swiftSources()
     #expect(files.flatMap(SourceRules.concurrency) == [])
     for (word, path) in SourceRules.unchecked {
@@ -65,13 +65,13 @@ import Testing
     }
   }
 
-  @Test func noTestPassesWithoutTesting() throws {
+  @Test func noTestReturnsSilentlyBeforeItsChecks() throws {
     let files = try SourceFile.all(in: "Tests").filter(\.isSwift)
     #expect(files.contains { file in file.functions.contains { file.isTest(at: $0.line) } })
     #expect(files.flatMap(SourceRules.silentReturns) == [])
   }
 
-  @Test func fetchedChangesAreAppliedInOnePlace() throws {
+  @Test func downloadedChangesAreAppliedInOnePlaceOnly() throws {
     let files = try swiftSources()
     #expect(files.flatMap(SourceRules.secondWaysIn) == [])
     for (call, names) in SourceRules.pulling {
@@ -140,7 +140,7 @@ import Testing
     #expect(try SourceRules.repeatedNames(SourceFile.all(in: "Tests").filter(\.isSwift)) == [])
   }
 
-  @Test func noPathOfOneMachineIsInAnyText() throws {
+  @Test func noFilePathOfADeveloperMachineIsInAnyText() throws {
     #expect(try SourceFile.all().flatMap(SourceRules.machinePaths) == [])
   }
 }
