@@ -20,7 +20,7 @@ struct AmountTests {
     return statistics.finish { _ in 0 }
   }
 
-  @Test func meansAreTakenOverDaysWithAmounts() {
+  @Test func meanAmountsAreTakenOverDaysWithAmounts() {
     let total = amounts([
       (.insulin, ["units": .number(4), "subtype": .text("rapid")], "2026-03-02T08:00"),
       (.insulin, ["units": .number(20), "subtype": .text("long")], "2026-03-02T22:00"),
@@ -38,7 +38,7 @@ struct AmountTests {
   }
 
   /// The amount of rates without an end is unknown, so the pauses between them must not make it 0.
-  @Test func aDayWithOnlyZeroAmountsHasNoAmount() {
+  @Test func aDayWithOnlyZeroAmountsIsNotCountedForTheMean() {
     let total = amounts([
       (.insulin, ["units": .number(4)], "2026-03-02T08:00"),
       (.insulin, ["rate": .number(0.8), "subtype": .text("basal")], "2026-03-02T09:00"),
@@ -60,7 +60,7 @@ struct AmountTests {
     #expect(amounts([(.insulin, fields, "2026-03-02T08:00")]).total.amounts.bolus.total == 5)
   }
 
-  @Test func aBasalRateRunsUntilItsEndOrTheNextOne() {
+  @Test func aBasalRateCountsUntilItsEndOrTheNextRate() {
     func rate(_ rate: Double, _ minutes: Double) -> [String: FieldValue] {
       ["rate": .number(rate), "minutes": .number(minutes), "subtype": .text("basal")]
     }
@@ -113,7 +113,7 @@ struct AmountTests {
   }
 
   @Test(arguments: [-1e300, -1, 1_000_001, 1e19, 1e300, .infinity, .nan])
-  func anImpossibleAmountIsIgnored(_ number: Double) {
+  func anImpossibleAmountIsNotCounted(_ number: Double) {
     let total = amounts([
       (.insulin, ["units": .number(number)], "2026-03-02T08:00"),
       (.insulin, ["extended": .number(number), "units": .number(3)], "2026-03-02T09:00"),
@@ -133,7 +133,7 @@ struct AmountTests {
       total.carbohydrates.total == 20 && total.carbohydrates.records == 1 && total.servings.records == 0)
   }
 
-  @Test func theLargestPossibleAmountIsIncluded() {
+  @Test func theLargestPossibleAmountIsCounted() {
     let total = amounts([
       (.insulin, ["units": .number(1_000_000)], "2026-03-02T08:00"),
       (.insulin, ["rate": .number(1_000_000), "minutes": .number(1_000_000)], "2026-03-02T09:00"),
@@ -142,7 +142,7 @@ struct AmountTests {
     #expect(GlucoseText(.milligramsPerDecilitre).plain(total.insulin.total) == "1667666666.67")
   }
 
-  @Test func amountsAreInTheirGroups() {
+  @Test func amountsAreCountedInTheGroupOfTheirTime() {
     let result = amounts(
       [
         (.insulin, ["units": .number(4)], "2026-03-02T08:00"),

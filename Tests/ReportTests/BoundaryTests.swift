@@ -30,7 +30,9 @@ struct BoundaryTests {
 
   // MARK: - Ranges
 
-  @Test(arguments: limits) func everyPossibleValueIsInItsRangeOfTheConsensus(_ limits: Limits) throws {
+  @Test(arguments: limits) func everyGlucoseValueIsInItsRangeOfTheInternationalConsensus(_ limits: Limits)
+    throws
+  {
     let targets = try #require(Targets.named.first { $0.name == limits.name })
     for value in 1...600 {
       let level = try #require(Reading.level(Double(value)))
@@ -42,7 +44,7 @@ struct BoundaryTests {
     }
   }
 
-  @Test func theTightRangeIncludesBothLimits() throws {
+  @Test func theTightTargetRangeIncludesBothLimits() throws {
     for value in 1...600 {
       let level = try #require(Reading.level(Double(value)))
       #expect(Targets.isTight(level) == (70...140).contains(value), "\(value)")
@@ -54,7 +56,7 @@ struct BoundaryTests {
   }
 
   /// A device that shows LO below 70 has not measured 70.
-  @Test(arguments: [20.0, 40, 54, 70, 100]) func lowAndHighAreInTheOuterRangesOfAllTargets(
+  @Test(arguments: [20.0, 40, 54, 70, 100]) func readingsLOAndHIAreInTheOuterRangesOfAllTargets(
     _ limit: Double
   ) throws {
     for unit in [GlucoseUnit.milligramsPerDecilitre, .millimolesPerLitre] {
@@ -68,14 +70,14 @@ struct BoundaryTests {
     }
   }
 
-  @Test(arguments: [0.0, -1, 10_000.5, .nan, .infinity]) func anImpossibleNumberIsNotALevel(
+  @Test(arguments: [0.0, -1, 10_000.5, .nan, .infinity]) func anImpossibleGlucoseNumberIsIgnored(
     _ number: Double
   ) {
     #expect(Reading.level(number) == nil && Reading.level(number, .millimolesPerLitre) == nil)
     #expect(Reading.level(10_000) != nil)
   }
 
-  @Test func withoutAThresholdThatOfCommonDevicesIsUsed() throws {
+  @Test func forLOAndHIWithoutALimitThatOfCommonDevicesIsUsed() throws {
     func level(_ measurement: Measurement, _ kind: ReadingKind) throws -> Double {
       try #require(GlucoseLevel(measurement, of: kind)).milligrams
     }
@@ -99,14 +101,14 @@ struct BoundaryTests {
     return StatsGoal.all(of: figures(readings, targets: targets).total.sensor, targets)
   }
 
-  @Test func aGoalIsNotReachedAtItsLimit() {
+  @Test func aGoalForTimeInRangeIsNotReachedExactlyAtItsLimit() {
     // 1, 3, 70, 21 and 5 percent of 2400 samples.
     let goals = goals([24, 72, 1680, 504, 120])
     #expect(goals.map(\.range) == [.target, .below, .veryLow, .above, .veryHigh])
     #expect(goals.map(\.percent) == [70, 4, 1, 26, 5] && goals.allSatisfy { !$0.isMet })
   }
 
-  @Test func aGoalIsReachedOneSampleFromItsLimit() {
+  @Test func aGoalForTimeInRangeIsReachedOneSampleFromItsLimit() {
     let goals = goals([23, 72, 1681, 505, 119])
     #expect(goals.map(\.isMet) == [true, true, true, false, true])
     #expect(self.goals([23, 72, 1706, 480, 119]).map(\.isMet) == [true, true, true, true, true])
@@ -114,14 +116,14 @@ struct BoundaryTests {
     #expect(self.goals([23, 72, 1705, 481, 119]).map(\.isMet) == [true, true, true, false, true])
   }
 
-  @Test func olderPeopleHaveOtherGoals() {
+  @Test func olderPeopleHaveTheirOwnGoalsForTimeInRange() {
     let goals = goals([0, 23, 1201, 937, 239], .older)
     #expect(goals.map(\.range) == [.target, .below, .above, .veryHigh])
     #expect(goals.map(\.limit) == [50, 1, 50, 10] && goals.allSatisfy(\.isMet))
     #expect(self.goals([0, 24, 1200, 936, 240], .older).allSatisfy { !$0.isMet || $0.range == .above })
   }
 
-  @Test func thereAreNoGoalsForOwnTargetsOrLittleData() throws {
+  @Test func withOwnTargetsOrTooFewDataNoGoalsAreShown() throws {
     let own = try #require(Targets(from: 70, to: 180, .milligramsPerDecilitre))
     #expect(goals([24, 72, 1680, 504, 120], own).isEmpty)
     #expect(goals([0, 0, 13 * 96, 0, 0]).isEmpty && !goals([0, 0, 14 * 96, 0, 0]).isEmpty)
@@ -129,7 +131,7 @@ struct BoundaryTests {
 
   // MARK: - Texts
 
-  @Test func theRangesHaveTheTextOfTheConsensus() {
+  @Test func glucoseRangesAreLabelledAsInTheConsensus() {
     let (milligrams, millimoles) = (GlucoseText(.milligramsPerDecilitre), GlucoseText(.millimolesPerLitre))
     #expect(milligrams.ranges(.standard) == ["<54", "54–69", "70–180", "181–250", ">250"])
     #expect(millimoles.ranges(.standard) == ["<3.0", "3.0–3.8", "3.9–10.0", "10.1–13.9", ">13.9"])
@@ -141,7 +143,7 @@ struct BoundaryTests {
 
   private func digits(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
 
-  @Test(arguments: UInt64(1)...5) func aNumberIsShownWithItsDecimals(_ seed: UInt64) {
+  @Test(arguments: UInt64(1)...5) func aStatisticIsShownWithItsDecimals(_ seed: UInt64) {
     var generator = SeededGenerator(seed: seed)
     let glucose = GlucoseText(.milligramsPerDecilitre)
     for _ in 0..<200 {
@@ -162,14 +164,14 @@ struct BoundaryTests {
     (99.996, "100", "100.0", "100"),
     (2.5, "3", "2.5", "2.5"),
   ])
-  func aNumberIsRoundedHalfUp(_ number: Double, _ whole: String, _ tenths: String, _ plain: String) {
+  func aStatisticIsRoundedHalfUp(_ number: Double, _ whole: String, _ tenths: String, _ plain: String) {
     let glucose = GlucoseText(.milligramsPerDecilitre)
     #expect(glucose.decimal(number, 0) == whole && glucose.plain(number) == plain)
     #expect(glucose.decimal(number, 1) == tenths)
   }
 
   /// A value in its own unit is shown as the device showed it.
-  @Test func aValueIsShownAsItsDeviceShowedIt() throws {
+  @Test func aGlucoseValueIsShownAsItsDeviceShowedIt() throws {
     for tenth in 6...333 {
       let level = try #require(Reading.level(Double(tenth) / 10, .millimolesPerLitre))
       #expect(GlucoseText(.millimolesPerLitre).level(level) == "\(tenth / 10).\(tenth % 10)")
@@ -182,7 +184,7 @@ struct BoundaryTests {
 
   // MARK: - Languages
 
-  @Test func everyReasonHasADifferentTextInEveryLanguage() {
+  @Test func everyReasonForAMissingStatisticHasItsTextInEveryLanguage() {
     let shortages: [Shortage] = [
       .noReadings, .fewReadings(3, of: 30), .shortTime(minutes: 754), .fewDays(9, of: 14, percent: 61.9),
       .littleTime(percent: 69.99), .longPeriod(days: 120), .meanOutsideFit, .notSeparate,

@@ -26,20 +26,20 @@ struct ChartTests {
     }.count
   }
 
-  @Test func aValueHasItsPlace() {
+  @Test func aValueIsPlacedInTheChartByItsSizeAndTime() {
     let area = PlotArea(left: 40, top: 10, right: 140, bottom: 110, highest: 400)
     #expect(area.y(0) == 110 && area.y(400) == 10 && area.y(100) == 85 && area.y(500) == 10)
     #expect(area.x(0) == 40 && area.x(1) == 140 && area.x(0.5) == 90 && area.x(-1) == 40 && area.x(2) == 140)
   }
 
-  @Test func aGapBreaksTheCurve() throws {
+  @Test func aGapInTheDataBreaksTheCurve() throws {
     #expect(outlines(.curve, try drawing(.eventful)) == 2)
     #expect(outlines(.curve, try drawing(.longDay)) == 1)
     #expect(outlines(.curve, try drawing(.empty)) == 0)
   }
 
   /// A line to the next sample is shorter than can be seen, or there is none.
-  @Test func aSampleBetweenGapsIsADot() throws {
+  @Test func aSingleSampleBetweenGapsIsDrawnAsADot() throws {
     func dots(_ day: SampleDay) throws -> [Double] {
       try drawing(day).operations.compactMap { operation in
         if case .circle(let x, _, _, .some(.curve), _) = operation { x } else { nil }
@@ -50,7 +50,7 @@ struct ChartTests {
     #expect(single.count == 1 && abs((single.first ?? 0) - (30 + (Sheet.width - 38) / 3)) < 0.01)
   }
 
-  @Test func dosesOfOneMinuteAreOneNumber() throws {
+  @Test func dosesOfOneMinuteAreLabelledWithOneSum() throws {
     var day = SampleDay.empty
     func dose(_ units: Double, _ subtype: String, _ time: String) {
       day.records.append(
@@ -81,7 +81,7 @@ struct ChartTests {
     #expect(lefts.count == 5 && Set(lefts).count == 5)
   }
 
-  @Test func theCurveOutsideTheTargetHasAFilledArea() throws {
+  @Test func theChartFillsTheAreaWhereTheCurveLeavesTheTarget() throws {
     let eventful = try drawing(.eventful)
     #expect(
       outlines(.above, eventful, isFilled: true) == 3 && outlines(.below, eventful, isFilled: true) == 4)
@@ -89,7 +89,7 @@ struct ChartTests {
     #expect(outlines(.above, low, isFilled: true) == 0 && outlines(.below, low, isFilled: true) == 1)
   }
 
-  @Test func insulinFoodAndFingerSticksAreMarked() throws {
+  @Test func theChartMarksInsulinFoodAndFingerSticks() throws {
     let eventful = try drawing(.eventful)
     #expect(
       outlines(.rapid, eventful, isFilled: true) == 1 && outlines(.basal, eventful, isFilled: true) == 1)
@@ -139,7 +139,7 @@ struct ChartTests {
 
   /// The number of a bolus is not under the mark of the insulin that follows, and each dose has its number.
   @Test(arguments: ["08:04", "08:10", "08:30", "09:10"], ["long", "rapid"])
-  func twoDosesHaveBothNumbers(_ time: String, _ subtype: String) throws {
+  func twoDosesCloseInTimeAreBothLabelled(_ time: String, _ subtype: String) throws {
     let drawing = try drawing(day([(4.5, "rapid", "08:00"), (18, subtype, time)]))
     let inks = numbers(drawing).map(\.ink)
     #expect(numbers(drawing).map(\.text) == ["4.5", "18"])
@@ -150,7 +150,7 @@ struct ChartTests {
   }
 
   /// A pump that doses each five minutes leaves no room for all numbers. Those of meals are among the drawn ones.
-  @Test func theLargestDosesHaveTheirNumbers() throws {
+  @Test func ofManyDosesTheLargestAreLabelled() throws {
     let small = (0..<100).map { index in
       let minutes = 10 * 60 + index * 5
       return (0.15, "rapid", String(DeviceTime(seconds: Int64(minutes * 60)).text.suffix(8)))
@@ -164,7 +164,7 @@ struct ChartTests {
   }
 
   /// A rate ends with its minutes, or where the next one begins; the last one of the day before goes beyond midnight.
-  @Test func basalRatesAreAnAreaAtTheFoot() throws {
+  @Test func basalRatesAreDrawnAsAnAreaAtTheBottom() throws {
     func rates(_ date: String, _ rates: [(rate: Double, minutes: Double, time: String)]) throws -> DayCurve {
       var day = SampleDay.empty
       day.records = rates.map { rate, minutes, time in
@@ -191,7 +191,7 @@ struct ChartTests {
     #expect(BasalRates([day]).highest == 1.6 && BasalRates([]).highest == 0)
   }
 
-  @Test func eachPartOfTheBarIsAsHighAsItsShare() throws {
+  @Test func eachPartOfTheRangeBarIsAsHighAsItsShare() throws {
     let box = ReportPage(SampleReport.usual.contents, .english).rangesBox(height: 196)
     func height(_ ink: Ink) -> Double {
       for case .shape(let outline, let fill, _) in box.operations where fill == ink {
@@ -208,7 +208,7 @@ struct ChartTests {
     }
   }
 
-  @Test(arguments: UInt64(1)...60) func labelsKeepTheirOrderAndTheirDistance(_ seed: UInt64) {
+  @Test(arguments: UInt64(1)...60) func chartLabelsKeepTheirOrderAndMinimumDistance(_ seed: UInt64) {
     var walk = RandomWalk(seed: seed)
     let wanted = (0..<walk.number(0...5)).map { _ in Double(walk.number(0...260)) }.sorted()
     let places = ReportPage.apart(wanted, by: 20, from: 14, to: 246)
@@ -233,7 +233,7 @@ struct ChartTests {
     #expect(font.wrapped(long, 50).joined() == long && font.fitted(long, 60).hasSuffix("…"))
   }
 
-  @Test func neighboursDifferAlsoInGrey() {
+  @Test func neighbouringChartColoursDifferAlsoInGrey() {
     func grey(_ ink: Ink) -> Double {
       let parts = [16, 8, 0].map { Double(ink.light >> UInt32($0) & 255) / 255 }
       let linear = parts.map { $0 <= 0.04045 ? $0 / 12.92 : pow(($0 + 0.055) / 1.055, 2.4) }
@@ -250,7 +250,7 @@ struct ChartTests {
     for ink in [Ink.line, .limit, .curve] { #expect(contrast(ink, .paper) >= 3, "\(ink)") }
   }
 
-  @Test func aBlockOfThreeHoursNeedsReadingsForMedianAndQuartiles() throws {
+  @Test func aThreeHourBlockWithTooFewReadingsHasNoMedianAndQuartiles() throws {
     let midnight = SampleDay.midnight
     var day = SampleDay.empty
     day.readings =

@@ -52,7 +52,7 @@ struct ClockChangeTests {
   }
 
   @Test(arguments: changes, [Grouping.day, .hour, .weekday])
-  func everyGroupHasTheDurationThatAClockShows(_ change: Change, _ grouping: Grouping) throws {
+  func aroundClockChangesEveryGroupLastsAsLongAsTheClockShows(_ change: Change, _ grouping: Grouping) throws {
     let (period, shown) = try Self.watch(change)
     var zone = try LogbookZone(name: change.zone)
     let possible = PossibleTime(period, by: grouping) { zone.place($0).utcOffset }
@@ -69,7 +69,9 @@ struct ClockChangeTests {
     }
   }
 
-  @Test(arguments: changes) func theDaysOfACurveBeginAndEndWithTheClock(_ change: Change) throws {
+  @Test(arguments: changes) func aroundClockChangesTheDaysOfACurveBeginAndEndAtMidnight(_ change: Change)
+    throws
+  {
     let (period, shown) = try Self.watch(change)
     var zone = try LogbookZone(name: change.zone)
     let days = DayTally(period) { zone.place($0).utcOffset }.finish()
@@ -108,7 +110,7 @@ struct ClockChangeTests {
 
   /// An hour that the clock shows twice has twice the samples, because the two passes cannot be
   /// distinguished.
-  @Test func theRepeatedHourHasTwiceTheSamplesInTheProfileOfHours() throws {
+  @Test func inStatisticsByHourARepeatedHourHasTwiceTheSamples() throws {
     let change = Self.changes[1]
     let (period, _) = try Self.watch(change)
     var zone = try LogbookZone(name: change.zone)
@@ -149,7 +151,7 @@ struct ClockChangeTests {
     ("2021-01-04", "2021-W01"), ("2024-12-30", "2025-W01"), ("2026-01-01", "2026-W01"),
     ("2026-12-31", "2026-W53"), ("2027-01-03", "2026-W53"), ("2000-01-01", "1999-W52"),
   ])
-  func weeksAreThoseOfTheCalendar(_ date: String, _ week: String) throws {
+  func weeksAreNumberedAsInTheISOCalendar(_ date: String, _ week: String) throws {
     let time = try #require(DeviceTime(text: "\(date)T12:00"))
     #expect(Grouping.week.key(of: time).map(Grouping.week.name) == week)
   }
@@ -173,7 +175,7 @@ struct ClockChangeTests {
     (Grouping.day, "2026-05-06"), (.week, "2026-W19"), (.month, "2026-05"), (.hour, "23"),
     (.weekday, "Wednesday"),
   ])
-  func theLastSecondOfAGroupIsInIt(_ grouping: Grouping, _ name: String) throws {
+  func theLastSecondOfAPeriodBelongsToItsGroup(_ grouping: Grouping, _ name: String) throws {
     let time = try #require(DeviceTime(text: "2026-05-06T23:59:59"))
     #expect(grouping.key(of: time).map(grouping.name) == name)
     let next = DeviceTime(seconds: time.seconds + 1)

@@ -39,7 +39,7 @@ struct CountedDayTests {
     days.add(.insulin, fields, deviceTime: time, placement: placement, verdict)
   }
 
-  @Test func leftOutItemsAreGreyWithAReason() throws {
+  @Test func itemsLeftOutOfTheTotalsAreDrawnGreyWithTheReason() throws {
     let picture = try #require(
       Self.picture { days in
         Self.add(&days, Self.dose("", Self.diary).0, .counts(alsoIn: []))
@@ -63,7 +63,7 @@ struct CountedDayTests {
     #expect(!amounts.contains { $0.hasPrefix("Finger sticks") || $0.contains("o finger stick") })
   }
 
-  @Test func aDayWithOnlyLeftOutItemsShowsThem() throws {
+  @Test func aDayWithOnlyItemsLeftOutOfTheTotalsShowsThem() throws {
     let picture = try #require(
       Self.picture { Self.add(&$0, Self.dose("", Self.phone).0, .notChosen) })
     let line = "08:00 insulin 4 U rapid (another source was chosen, not counted)"
@@ -71,7 +71,7 @@ struct CountedDayTests {
     #expect(picture.sentences.dropFirst() == [line + "."])
   }
 
-  @Test func theNoteOfTheOtherSourceIsShown() throws {
+  @Test func theDayShowsTheNoteOfARepeatedItemFromTheOtherSource() throws {
     let other = try #require(Self.dose("in\u{1B}the train", Self.phone).1)
     let same = try #require(Self.dose("own", Self.diary).1)
     let picture = try #require(
@@ -84,7 +84,7 @@ struct CountedDayTests {
     #expect(line.hasSuffix("the train).") && !line.contains("\u{1B}"))
   }
 
-  @Test func theMarksOfTheOtherSourceAreShown() throws {
+  @Test func theDayShowsTheMarksOfARepeatedItemFromTheOtherSource() throws {
     let item = try #require(
       CountableItem(
         .smbg, .value(Quantity(110, .milligramsPerDecilitre)), marks: [.beforeMeal, .manual], id: "z",
@@ -100,7 +100,7 @@ struct CountedDayTests {
     #expect(picture.lines(PlotSigns(isASCII: true), columns: 120).map(\.text).contains(line))
   }
 
-  @Test func copiesOfSensorValuesAreOneLine() throws {
+  @Test func theDaySummarisesCopiesOfSensorValuesInOneLine() throws {
     let picture = try #require(
       Self.picture { days in
         for hour in 0..<20 as Range<Int64> {

@@ -80,7 +80,7 @@ struct CountingFiguresTests {
     }
   }
 
-  @Test func itemsOfTwoSourcesAreInTheTotalsOnce() {
+  @Test func itemsReportedByTwoSourcesAreInTheTotalsOnce() {
     let own = Self.doses(Self.diary)
     let alone = Self.result(own)
     let both = Self.result(own + Self.doses(Self.phone, later: 20))
@@ -101,7 +101,7 @@ struct CountingFiguresTests {
     #expect(result.groups.map { $0.amounts.insulin.sum } == [23, 27, 31, 35, 39])
   }
 
-  @Test func copiesOfFingerSticksDoNotCountForTheMinimumOf30() {
+  @Test func copiesOfFingerSticksDoNotCountTowardsTheRequired30() {
     func stick(_ index: Int64, _ device: Device, later: Int64) -> (GlucoseReading, CountableItem?) {
       let reading = Reading.finger(100 + Int(index), at: Self.start + index * 3600 + later)
       let item = CountableItem(
@@ -161,7 +161,7 @@ struct CountingFiguresTests {
   private static let app = Device(vendor: "mySugr", model: "mySugr", format: "mysugr")
 
   @Test(arguments: [433, -433, 3600, -7260, 86_400] as [Int64])
-  func equalFingerSticksWithAConstantDelayHaveNoStatistics(shift: Int64) throws {
+  func fingerSticksOfTwoSourcesWithAConstantDelayHaveNoStatistics(shift: Int64) throws {
     let result = Self.result(Self.sticks(Self.meter) + Self.sticks(Self.app, later: shift, cuts: true))
     let doubt = try #require(result.doubts.first)
     #expect(doubt.kind == .smbg && doubt.days >= 4)
@@ -179,7 +179,7 @@ struct CountingFiguresTests {
     #expect(result.sources.sticks.map(\.total) == [30, 30])
   }
 
-  @Test func differentFingerSticksCauseNoDoubt() {
+  @Test func differentFingerSticksOfTwoSourcesCauseNoWarning() {
     let own = Self.sticks(Self.meter)
     // Finger sticks within a minute are counted once. Finger sticks with other values are different ones. On
     // only two days a person may have tried an app.
@@ -193,7 +193,7 @@ struct CountingFiguresTests {
     #expect(Self.result(own + scattered).doubts.isEmpty)
   }
 
-  @Test func aDecisionAboutFingerSticksRemovesTheWarningOfTwoSources() {
+  @Test func aDecisionAboutFingerSticksRemovesTheTwoSourceWarning() {
     let all = Self.sticks(Self.meter) + Self.sticks(Self.app, later: 433)
     let both = CountingRules([CountDecision(.sources("contour", "mysugr"), .both)])
     #expect(Self.result(all, both).total.fingerSticks.perDay.number == 12)
@@ -221,7 +221,7 @@ struct CountingFiguresTests {
   // MARK: - The second sign
 
   @Test(arguments: [6 * 3600, -3600, 900] as [Int64])
-  func equalAmountsWithAConstantDelayHaveNoSum(shift: Int64) throws {
+  func equalDosesOfTwoSourcesWithAConstantDelayHaveNoSum(shift: Int64) throws {
     let result = Self.result(Self.doses(Self.diary) + Self.doses(Self.phone, later: shift), by: .day)
     let doubt = try #require(result.doubts.first)
     #expect(doubt.kind == .insulin && doubt.days >= 4)
@@ -233,13 +233,13 @@ struct CountingFiguresTests {
     #expect(result.sources.bolus.map(\.total) == [155, 155])
   }
 
-  @Test func roundedAmountsHaveNoSumAndNoConstantDelay() throws {
+  @Test func similarDosesOfTwoSourcesHaveNoSumAndNoConstantDelay() throws {
     let result = Self.result(Self.doses(Self.diary) + Self.doses(Self.phone, later: 200, factor: 1.1))
     let doubt = try #require(result.doubts.first)
     #expect(doubt.shiftSeconds == nil && doubt.days == 5)
   }
 
-  @Test func carbohydratesAreCheckedSeparately() {
+  @Test func carbohydratesOfTwoSourcesAreCheckedSeparatelyFromInsulin() {
     func meals(_ source: CountingSource, later: Int64) -> [Entry] {
       (0..<4).map { Entry(kind: .food, amount: 40, seconds: $0 * 86400 + later, source: source) }
     }
@@ -249,7 +249,7 @@ struct CountingFiguresTests {
     #expect(result.total.amounts.carbohydrates.sum == nil && result.total.amounts.insulin.sum != nil)
   }
 
-  @Test func otherTotalsFewDaysAndMatchedItemsCauseNoDoubt() {
+  @Test func differentTotalsFewDaysOrMatchedDosesCauseNoTwoSourceWarning() {
     let own = Self.doses(Self.diary)
     #expect(Self.result(own + Self.doses(Self.phone, later: 400, factor: 0.5)).doubts.isEmpty)
     #expect(Self.result(own + Self.doses(Self.phone, days: 2, later: 400)).doubts.isEmpty)
@@ -264,7 +264,7 @@ struct CountingFiguresTests {
     }
   }
 
-  @Test func basalInsulinIsCheckedSeparately() throws {
+  @Test func basalInsulinOfTwoSourcesIsCheckedSeparatelyFromBolus() throws {
     let result = Self.result(
       Self.basal(Self.diary, later: 0) + Self.basal(Self.phone, later: 600) + Self.doses(Self.diary))
     #expect(result.doubts.map(\.isBasal) == [true])
@@ -277,7 +277,7 @@ struct CountingFiguresTests {
     #expect(Self.result(own + Self.basal(Self.phone, later: 30)).doubts.isEmpty)
   }
 
-  @Test func basalRatesAndDosesCauseADoubtButTwoSourcesOfRatesDoNot() {
+  @Test func basalRatesAndEqualBasalDosesOfTwoSourcesCauseAWarning() {
     // At each instant only one source provides the rate, so the same rates from two sources do not add up.
     func rates(_ source: CountingSource, later: Int64) -> [Entry] {
       (0..<20).map {
@@ -301,7 +301,7 @@ struct CountingFiguresTests {
       Self.result(rates(Self.diary, later: 0) + Self.basal(Self.phone, later: 0, units: 9)).doubts.isEmpty)
   }
 
-  @Test func aDayAndItsMonthAgree() {
+  @Test func aDayAndItsMonthLeaveOutTheSameSums() {
     // Days 20 to 31 have both sources, and the days before have only one.
     let own = Self.doses(Self.diary, days: 40)
     let copies = Self.doses(Self.phone, days: 40, later: 400).filter {
@@ -322,7 +322,7 @@ struct CountingFiguresTests {
     #expect(Self.result(own + rare).doubts.isEmpty)
   }
 
-  @Test func daysBeforeAClockWasWrongDoNotHideTheLaterDays() {
+  @Test func aTwoSourceWarningIsFoundEvenIfEarlierDaysMatched() {
     let own = Self.doses(Self.diary, days: 21)
     let copies = Self.doses(Self.phone, days: 15) + Self.doses(Self.phone, days: 21, later: 300).suffix(24)
     let result = Self.result(own + copies, by: .day)
@@ -344,7 +344,7 @@ struct CountingFiguresTests {
     #expect(Self.result(both + small(Self.phone, at: 31_000)).doubts.isEmpty)
   }
 
-  @Test func theConstantDelayIsThatOfTheUnmatchedItems() throws {
+  @Test func theConstantDelayOfTwoSourcesIsComputedFromUnmatchedItems() throws {
     // Equal meals each day. On the last six days one source is an hour later.
     func meals(_ source: CountingSource, _ days: Range<Int64>, later: Int64 = 0) -> [Entry] {
       days.flatMap { day in
@@ -358,7 +358,7 @@ struct CountingFiguresTests {
     #expect(doubt.days == 6 && doubt.shiftSeconds == 3600)
   }
 
-  @Test func uncomparedDosesCauseADoubtNextToMatchedDoses() {
+  @Test func automaticDosesOfTwoSourcesCauseAWarningNextToMatchedDoses() {
     // The doses of an algorithm from two sources: they are never counted once.
     func automatic(_ source: CountingSource) -> [Entry] {
       (0..<25).map { (index: Int64) -> Entry in
@@ -376,7 +376,7 @@ struct CountingFiguresTests {
     #expect(Self.result(typed + automatic(Self.diary)).total.amounts.insulin.sum == 180)
   }
 
-  @Test func aDecisionForSomeDaysLeavesTheOthersWithoutASum() {
+  @Test func aDecisionAboutTwoSourcesForSomeDaysLeavesTheOthersWithoutASum() {
     let entries = Self.doses(Self.diary) + Self.doses(Self.phone, later: 400)
     let until = DeviceTime(seconds: Self.start + 3 * 86400)
     let rules = CountingRules([
@@ -395,7 +395,7 @@ struct CountingFiguresTests {
     #expect(Self.result(own).total.amounts.mixed.sum == 155)
   }
 
-  @Test func equalAmountsEachDayHaveNoDelayOfADay() throws {
+  @Test func twoSourcesOfEqualDailyDosesAreNotReportedAsADayApart() throws {
     // The same doses each day. Those of the day before are exactly a day earlier, and those of the same day
     // are minutes apart.
     func daily(_ source: CountingSource, later: Int64) -> [Entry] {
@@ -411,7 +411,7 @@ struct CountingFiguresTests {
     #expect(try #require(shifted.doubts.first).shiftSeconds == 3600)
   }
 
-  @Test func aDecisionOfAPersonEndsTheDoubt() {
+  @Test func aDecisionToCountBothSourcesRemovesTheWarning() {
     let entries = Self.doses(Self.diary) + Self.doses(Self.phone, later: 400)
     #expect(Self.result(entries, rules: .all).total.amounts.insulin.sum == 310)
     let both = CountingRules([CountDecision(.sources("mysugr", "apple-health"), .both)])
@@ -425,7 +425,7 @@ struct CountingFiguresTests {
     #expect(chosen.total.leftOut[.otherSource] == 20 && chosen.total.leftOut[.doubled] == 0)
   }
 
-  @Test func countingTwoSourcesOnceLeavesTheDoubtThatTheyStateTheSame() {
+  @Test func aDecisionToCountTwoSourcesOnceKeepsTheTwoSourceWarning() {
     let once = CountingRules([CountDecision(.sources("mysugr", "apple-health"), .once)])
     let moved = Self.result(Self.doses(Self.diary) + Self.doses(Self.phone, later: 120), rules: once)
     #expect(moved.total.amounts.insulin.sum == nil && moved.total.amounts.bolus.sum == nil)

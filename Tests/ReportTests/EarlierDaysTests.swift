@@ -21,7 +21,7 @@ struct EarlierDaysTests {
     page.earlierBox.map { DrawingCheck.words($0).joined(separator: " ").replacing("\u{A0}", with: " ") }
   }
 
-  @Test func theDaysBeforeHaveTheirFigures() throws {
+  @Test func theReportComparesWithTheFiguresOfThePreviousPeriod() throws {
     let sensor = SampleReport.of(.sensor)
     // The sums are exact: 26.5 and 2.5 of the list would be 29.0.
     #expect(
@@ -35,7 +35,7 @@ struct EarlierDaysTests {
     #expect(words.contains { $0.hasPrefix("Previous 14 days") })
   }
 
-  @Test func aMeterIsComparedByItsReadings() throws {
+  @Test func thePreviousPeriodOfAMeterIsComparedByItsReadings() throws {
     var sticks = SampleReport(days: 7)
     sticks.readings = [60, 100, 200, 120].enumerated().map {
       Reading.finger($1, at: SampleReport.start + Int64($0) * 3600)
@@ -47,12 +47,12 @@ struct EarlierDaysTests {
     #expect(try line(page(.of(.sensor), sticks)) == nil)
   }
 
-  @Test func aPeriodWithTooFewDataStatesTheReason() throws {
+  @Test func aPreviousPeriodWithTooFewDataStatesTheReason() throws {
     let text = try #require(try line(page(.of(.sensor), .of(.little))))
     #expect(text.contains("Too few data: ") && !text.contains("Mean"), "\(text)")
   }
 
-  @Test(arguments: languages) func theLineIsInEachLanguageAndFits(_ code: String) throws {
+  @Test(arguments: languages) func thePreviousPeriodLineFitsInEachLanguage(_ code: String) throws {
     var report = SampleReport.of(.both)
     report.isAnonymised = true
     let page = try page(report, .of(.sensor), code)
@@ -69,7 +69,7 @@ struct EarlierDaysTests {
     }
   }
 
-  @Test func theTableOfDaysNamesItsLimits() throws {
+  @Test func theTableOfDaysNamesItsGlucoseLimits() throws {
     var report = SampleReport.of(.both)
     let html = try page(report, nil).html([.single])
     #expect(html.contains(">% &lt;\u{A0}70</th>") && html.contains(">% &gt;\u{A0}180</th>"))

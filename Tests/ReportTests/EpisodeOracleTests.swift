@@ -101,20 +101,21 @@ struct EpisodeOracleTests {
     }
   }
 
-  @Test(arguments: UInt64(1)...6) func samplesOfFiveMinutesHaveTheEpisodesOfTheConsensus(_ seed: UInt64) {
+  @Test(arguments: UInt64(1)...6) func samplesEveryFiveMinutesGiveTheEpisodesOfTheConsensus(_ seed: UInt64) {
     Self.expect(Self.series(seed, 500, longest: 9), every: 5, "seed \(seed)")
     Self.expect(Self.series(seed + 100, 300, longest: 60), every: 5, "seed \(seed), long")
   }
 
-  @Test(arguments: UInt64(1)...4) func samplesOfOneMinuteHaveTheEpisodesOfTheConsensus(_ seed: UInt64) {
+  @Test(arguments: UInt64(1)...4) func samplesEveryMinuteGiveTheEpisodesOfTheConsensus(_ seed: UInt64) {
     Self.expect(Self.series(seed, 700, longest: 40), every: 1, "seed \(seed)")
   }
 
-  @Test(arguments: UInt64(1)...4) func samplesOfFifteenMinutesHaveTheEpisodesOfTheConsensus(_ seed: UInt64) {
+  @Test(arguments: UInt64(1)...4) func samplesEveryFifteenMinutesGiveTheEpisodesOfTheConsensus(_ seed: UInt64)
+  {
     Self.expect(Self.series(seed, 300, longest: 4), every: 15, "seed \(seed)")
   }
 
-  @Test func theSecondImplementationFindsTheWrittenExamples() {
+  @Test func theReferenceImplementationFindsTheEpisodesOfWrittenExamples() {
     // Written examples, so that both implementations are not wrong in the same way: 15 minutes below, a short
     // recovery, and a long one.
     let values = [100, 60, 60, 60, 90, 90, 60, 60, 90, 90, 90, 60, 60, 100, 50, 50, 50]
@@ -126,7 +127,7 @@ struct EpisodeOracleTests {
   }
 
   /// No episode depends on the time zone of the series.
-  @Test func episodesAreTheSameInEveryZone() {
+  @Test func episodesAreTheSameInEveryTimeZone() {
     let values = Self.series(21, 400, longest: 9)
     func episodes(_ offset: Int32) -> [Int] {
       let readings = values.enumerated().map {
@@ -140,7 +141,7 @@ struct EpisodeOracleTests {
   }
 
   /// If some samples are missing, the others are on the same line as before.
-  @Test func missingSamplesOnALineChangeNoEpisode() {
+  @Test func missingSamplesOnAStraightCurveDoNotChangeTheEpisodes() {
     let values = (0..<240).map { 100 + ($0 % 80 < 40 ? -($0 % 40) * 2 : -(80 - 2 * ($0 % 40))) }
     func lines(_ isKept: (Int) -> Bool) -> [EpisodeCounts.Line] {
       let readings = values.indices.filter(isKept).map {

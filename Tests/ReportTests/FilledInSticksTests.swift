@@ -25,7 +25,7 @@ import Testing
     return filledIn.isFilledIn(stick)
   }
 
-  @Test func anEqualSensorValueInTheLastElevenMinutesIsFound() {
+  @Test func aCalculatorValueEqualToARecentSensorValueIsTreatedAsFilledIn() {
     let stick = reading(.smbg, 132, at: 10_000, .calculator)
     #expect(isFilledIn(stick, after: reading(.cbg, 132, at: 9_340), reading(.cbg, 140, at: 9_640)))
     #expect(isFilledIn(stick, after: reading(.cbg, 132, at: 10_000)))
@@ -34,14 +34,14 @@ import Testing
     #expect(!isFilledIn(stick))
   }
 
-  @Test func valuesInAnotherUnitAreComparedAsShown() {
+  @Test func calculatorAndSensorValuesInTwoUnitsAreComparedAsShown() {
     let stick = reading(.smbg, 7.3, .millimolesPerLitre, at: 10_000, .calculator)
     #expect(isFilledIn(stick, after: reading(.cbg, 132, at: 9_900)))
     #expect(!isFilledIn(stick, after: reading(.cbg, 135, at: 9_900)))
     #expect(!isFilledIn(stick, after: reading(.cbg, 7.2, .millimolesPerLitre, at: 9_900)))
   }
 
-  @Test func onlyCalculatorAndVisibleSensorValuesAreCompared() {
+  @Test func onlyCalculatorValuesAreComparedWithVisibleSensorValues() {
     let value = reading(.cbg, 132, at: 9_900)
     #expect(!isFilledIn(reading(.smbg, 132, at: 10_000), after: value))
     #expect(!isFilledIn(reading(.smbg, 132, at: 10_000, .calculator, isWithdrawn: true), after: value))
@@ -51,7 +51,7 @@ import Testing
     #expect(!isFilledIn(reading(.smbg, 132, at: 10_000, .calculator), after: reading(.smbg, 132, at: 9_900)))
   }
 
-  @Test func theOldestOfManySensorValuesAreForgotten() {
+  @Test func aCalculatorValueIsComparedOnlyWithTheNewestSensorValues() {
     var filledIn = FilledInSticks()
     for second in 0..<10_000 { _ = filledIn.isFilledIn(reading(.cbg, Double(second), at: Int64(second))) }
     var found: [Bool] = []

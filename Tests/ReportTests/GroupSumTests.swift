@@ -95,7 +95,9 @@ struct GroupSumTests {
     #expect(agree(result.total.fingerSticks.mean.number, sticks.reduce(0, +) / count))
   }
 
-  @Test(arguments: timeGroupings) func theExtremesAreThoseOfAGroup(_ grouping: Grouping) {
+  @Test(arguments: timeGroupings) func theLowestAndHighestValueOfThePeriodAreThoseOfAGroup(
+    _ grouping: Grouping
+  ) {
     let result = figures(Self.readings(5), by: grouping)
     let (groups, total) = (result.groups.map(\.fingerSticks), result.total.fingerSticks)
     #expect(groups.compactMap(\.lowest.number).min() == total.lowest.number)
@@ -119,7 +121,7 @@ struct GroupSumTests {
     }
   }
 
-  @Test func separatePeriodsAddUp() {
+  @Test func statisticsOfSeparatePeriodsAddUp() {
     var walk = RandomWalk(seed: 8)
     func week(_ start: Int64) -> [GlucoseReading] {
       walk.values(7 * 96, step: 60).enumerated().map { Reading.sensor($1, at: start + Int64($0) * 900) }

@@ -51,7 +51,7 @@ struct HostileTextTests {
   }
 
   @Test(arguments: texts, [PageTexts.english.code, PageTexts.german.code])
-  func foreignTextIsNeverMarkup(_ text: String, _ code: String) throws {
+  func textFromImportedDataIsNeverMarkupInTheReport(_ text: String, _ code: String) throws {
     let words = try #require(PageTexts.all.first { $0.code == code })
     let clean = try html("clean", words)
     let page = try html(text, words)
@@ -72,7 +72,7 @@ struct HostileTextTests {
     ("<p>clean</p>", "<p>a<script>b</p>"), ("<a href=\"clean\">", "<a href=\"\" onfocus=\"x\">"),
     ("<title>clean</title>", "<title></title><style></title>"),
   ])
-  func unescapedMarkupIsFound(_ clean: String, _ hostile: String) {
+  func unescapedMarkupIsFoundByTheComparison(_ clean: String, _ hostile: String) {
     #expect(tags(clean) != tags(hostile))
     #expect(tags(clean) == tags(clean.replacing("clean", with: Markup("\"<b> onfocus='x'").description)))
   }
@@ -92,7 +92,7 @@ struct HostileTextTests {
   }
 
   @Test(arguments: texts)
-  func aSheetTakesNamesAsText(_ text: String) throws {
+  func aReportSheetShowsTheNameOfThePersonAsText(_ text: String) throws {
     var contents = contents(text)
     contents.person = ReportPerson(name: text, born: text)
     let html = try ReportPage(contents, .english).html(ReportPart.allCases)

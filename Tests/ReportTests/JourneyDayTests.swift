@@ -38,7 +38,7 @@ struct JourneyDayTests {
   }
 
   /// At 08:00 the clock goes back to 00:00.
-  @Test func aDayWithRepeatedHoursIsOneCurveInTheOrderOfTime() throws {
+  @Test func aDayWithRepeatedHoursIsOneCurveInTimeOrder() throws {
     let day = try #require(Self.days(from: 8, at: 0).dropFirst().first)
     #expect(day.date == "2026-03-12" && day.hourCount == 32)
     #expect(day.hours.map(\.hour) == Array(0..<8) + Array(0...24))
@@ -60,7 +60,7 @@ struct JourneyDayTests {
   }
 
   /// At 03:00 the clock goes back to 19:00 of the day before, which has a pause in its middle.
-  @Test func aDayThatReturnsAfterMidnightHasAPause() throws {
+  @Test func aDayRepeatedAfterMidnightHasAGapInItsCurve() throws {
     let days = Self.days(from: 8, at: -5)
     let (before, day) = (try #require(days.first), try #require(days.dropFirst().first))
     #expect(before.hourCount == 32 && day.hourCount == 32)
@@ -69,20 +69,20 @@ struct JourneyDayTests {
     #expect(before.hours.map(\.hour) == Array(0...24) + Array(19...24))
   }
 
-  @Test func aDaySpentAwayHasTheMidnightsOfThatZone() throws {
+  @Test func aDaySpentInAnotherTimeZoneHasTheMidnightsOfThatZone() throws {
     let day = try #require(Self.days(from: 8, at: 48).dropFirst().first)
     #expect(day.period == Period(start: Self.midnight - 8 * 3600, end: Self.midnight + 16 * 3600))
     #expect(day.hourCount == 24 && day.clockChanges.isEmpty && day.runs.map(\.count) == [288])
   }
 
-  @Test func aDayOnTheClockOfTheLogbookIsUnchanged() throws {
+  @Test func aDayInTheTimeZoneOfTheLogbookHasItsOwnMidnights() throws {
     let day = try #require(Self.days(from: 0, at: 0).dropFirst().first)
     #expect(day.period == Period(start: Self.midnight, end: Self.midnight + 86400))
     #expect(day.hours.map(\.hour) == Array(0...24) && day.clockChanges.isEmpty)
   }
 
   /// A meter that keeps the clock of home is at the time that it shows: of two such times at the nearer one.
-  @Test func anItemOfAnotherClockIsAtTheTimeThatItShows() throws {
+  @Test func aReadingOfAnotherClockIsDrawnAtTheTimeItShows() throws {
     let sticks = [-3, 7, 20].map { Reading.finger(200, at: Self.midnight + $0 * Self.hour) }
     let day = try #require(Self.days(from: 8, at: 0, sticks).dropFirst().first)
     #expect(day.sticks.map(\.instant) == [7, 20].map { Self.midnight + $0 * Self.hour })
@@ -91,7 +91,7 @@ struct JourneyDayTests {
   }
 
   /// An app that states UTC for some readings was on no journey.
-  @Test func offsetsThatChangeOftenAreNotAJourney() throws {
+  @Test func offsetsThatChangeOftenAreNotTreatedAsAJourney() throws {
     var tally = DayTally(Period(start: Self.midnight, end: Self.midnight + 86400)) { _ in 3600 }
     for reading in Self.sensor(
       from: Self.midnight, until: Self.midnight + 82_800, { $0 / 7200 % 2 * Self.hour })
@@ -102,7 +102,7 @@ struct JourneyDayTests {
     #expect(day.hourCount == 24 && day.clockChanges.isEmpty)
   }
 
-  @Test func thePictureNamesTheChangeAndRepeatsTheHours() throws {
+  @Test func theDayPictureNamesTheClockChangeAndRepeatsTheHours() throws {
     let day = try #require(Self.days(from: 8, at: 0).dropFirst().first)
     let picture = Self.words(day)
     let lines = picture.lines(PlotSigns(isASCII: true), columns: 80).map(\.text)
@@ -120,7 +120,7 @@ struct JourneyDayTests {
   }
 
   @Test(arguments: PageTexts.all.map(\.code), [false, true])
-  func theSheetsNameTheLengthOfTheDay(_ code: String, _ isAnonymised: Bool) throws {
+  func reportSheetsNameTheLengthOfADayThatIsNot24Hours(_ code: String, _ isAnonymised: Bool) throws {
     var report = SampleReport.usual
     report.isAnonymised = isAnonymised
     let back = SampleReport.start + 10 * 86400

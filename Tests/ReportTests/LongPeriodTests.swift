@@ -14,7 +14,7 @@ struct LongPeriodTests {
   // MARK: - A beginning without data
 
   @Test(arguments: ["0001-01-01", "1900-01-01", "2025-02-28"])
-  func aPeriodLongBeforeAllDataBeginsWithTheFirstDay(_ since: String) {
+  func aPeriodThatBeginsLongBeforeAllDataStartsWithTheFirstDay(_ since: String) {
     let late = StatisticsTests.samples(288 - 96, from: Self.start + 8 * 3600)
     let result = figures(late, by: .day, since: since, until: "2026-03-04")
     #expect(result.period == Period(start: Self.start, end: Self.start + 2 * Self.day))
@@ -22,20 +22,20 @@ struct LongPeriodTests {
     #expect(agree(result.total.sensor.active.number, 100 * 16 / 48))
   }
 
-  @Test func aYearWithoutDataIsPartOfThePeriod() {
+  @Test func aYearWithoutDataBeforeTheFirstReadingIsPartOfThePeriod() {
     let result = figures(Self.samples, by: .day, since: "2025-03-01", until: "2026-03-03")
     #expect(result.period?.start == Time.at("2025-03-01"))
     #expect(result.total.days == 367 && result.groups.count == 367)
     #expect(agree(result.total.sensor.active.number, 100.0 / 367))
   }
 
-  @Test func theRequestedEndIsKept() {
+  @Test func theRequestedEndOfAPeriodIsKept() {
     let result = figures(Self.samples, by: .month, since: "2026-03-01", until: "2029-03-01")
     #expect(result.period == Period(start: Time.at("2026-03-01"), end: Time.at("2029-03-01")))
     #expect(result.groups.count == 36)
   }
 
-  @Test func theFirstDayIsThatInTheLogbooksZone() {
+  @Test func theFirstDayOfAPeriodIsThatInTheTimeZoneOfTheLogbook() {
     var options = Statistics.Options()
     (options.since, options.until) = (Time.at("0001-01-01"), Self.start + Self.day)
     var statistics = Statistics(options)
@@ -56,7 +56,7 @@ struct LongPeriodTests {
   // MARK: - The last groups
 
   @Test(arguments: [Grouping.day, .hour])
-  func onlyTheLastGroupsAreReturned(_ grouping: Grouping) {
+  func aMaximumNumberOfGroupsReturnsOnlyTheLastOnes(_ grouping: Grouping) {
     func result(_ maxGroups: Int?) -> StatisticsResult {
       var options = Statistics.Options()
       (options.grouping, options.maxGroups) = (grouping, maxGroups)
@@ -80,7 +80,7 @@ struct LongPeriodTests {
   }
 
   @Test(arguments: Grouping.allCases.map(Optional.some) + [nil])
-  func skippedHoursAreNotPossibleTime(_ grouping: Grouping?) {
+  func hoursSkippedByAClockChangeAreNotCountedAsPossibleTime(_ grouping: Grouping?) {
     let period = Period(start: Self.start, end: Self.start + 5 * Self.day - 6 * 3600)
     let time = PossibleTime(period, by: grouping, offset: Self.journey)
     #expect(time.total.seconds == period.end - period.start && time.total.days == 5)
@@ -96,7 +96,7 @@ struct LongPeriodTests {
     }
   }
 
-  @Test func aCurveHasNoSkippedHours() throws {
+  @Test func hoursSkippedByAClockChangeAreNotInTheDayCurve() throws {
     let period = Period(start: Self.start, end: Self.start + 5 * Self.day - 6 * 3600)
     let days = DayTally(period, offset: Self.journey).finish()
     #expect(days.map(\.hourCount) == [24, 24, 18, 24, 24])
@@ -106,7 +106,7 @@ struct LongPeriodTests {
   }
 
   @Test(arguments: [Int64(-400), 0, 20_514])
-  func thePossibleTimeOfAllGroupsIsThatOfThePeriod(_ day: Int64) {
+  func thePossibleTimeOfTheGroupsOfALongPeriodAddsUp(_ day: Int64) {
     let period = Period(start: day * Self.day + 5 * 3600 + 7, end: (day + 40) * Self.day + 61)
     for grouping in [Grouping.hour, .day, .week, .month, .weekday] {
       let time = PossibleTime(period, by: grouping) { _ in 3600 }

@@ -28,7 +28,7 @@ struct PageTests {
     #expect(html.contains("<html lang=\"\(code)\">"))
   }
 
-  @Test func thePolicyHasTheDigestOfTheStyle() throws {
+  @Test func theContentSecurityPolicyHasTheDigestOfTheStylesheet() throws {
     let html = try SampleReport().html()
     let style = try #require(html.firstMatch(of: /<style>([^<]*)<\/style>/)).1
     let digest = try #require(html.firstMatch(of: /'sha256-([^']*)'/)).1
@@ -38,7 +38,7 @@ struct PageTests {
     #expect(Base64.bytes(String(digest)) == own.bytes())
   }
 
-  @Test func hostileTextIsEscaped() throws {
+  @Test func hostileTextIsEscapedInThePage() throws {
     var report = SampleReport.usual
     report.device = "SN-1"
     let clean = try report.html()
@@ -62,13 +62,13 @@ struct PageTests {
     ("\u{2066}a\u{2069}\u{200F}\u{7F}\u{9B}", "\u{FFFD}a\u{FFFD}\u{FFFD}\u{FFFD}\u{FFFD}"),
     ("é 猫 👩‍🍳", "é 猫 👩‍🍳"),
   ])
-  func textIsConvertedToMarkup(_ text: String, _ markup: String) {
+  func specialCharactersAreEscapedInHTML(_ text: String, _ markup: String) {
     #expect(Array(Markup(text).description.unicodeScalars) == Array(markup.unicodeScalars))
   }
 
   // MARK: - Contents
 
-  @Test func theNoticeIsBeforeAllOtherContents() throws {
+  @Test func theMedicalDeviceNoticePrecedesAllOtherContents() throws {
     let html = try SampleReport.usual.html()
     let notice = try #require(html.firstRange(of: "<p class=\"notice\">Not a medical device"))
     let section = try #require(html.firstRange(of: "<section"))
@@ -77,7 +77,7 @@ struct PageTests {
     #expect(sheet.contains("<p>Not a medical device, not a diagnosis.") && !sheet.contains("AGP"))
   }
 
-  @Test func allSectionsAreInOrder() throws {
+  @Test func allSectionsOfTheReportAreInOrder() throws {
     let html = try SampleReport.usual.html()
     let anchors = html.matches(of: /<section id="([a-z-]+)"/).map { String($0.1) }
     #expect(
@@ -91,7 +91,7 @@ struct PageTests {
       html.contains("4.5 U rapid-acting") && html.contains("Note a walk") && html.contains("glucoport 1.2.3"))
   }
 
-  @Test func everyTableHasACaptionAndHeaders() throws {
+  @Test func everyTableOfTheReportHasACaptionAndHeaders() throws {
     let html = try SampleReport.usual.html()
     let tables = html.components(between: "<table", and: "</table>")
     #expect(tables.count > 8)
@@ -109,14 +109,14 @@ struct PageTests {
     #expect(zip(headings, headings.dropFirst()).allSatisfy { $1 <= $0 + 1 })
   }
 
-  @Test func withoutReadingsThePageSaysSo() throws {
+  @Test func aReportWithoutReadingsStatesThatThereAreNone() throws {
     let html = try SampleReport().html()
     let anchors = html.matches(of: /<section id="([a-z-]+)"/).map { String($0.1) }
     #expect(anchors == ["ranges", "devices", "left-out", "about"])
     #expect(html.contains("<p>— (No readings)</p>") && html.contains("No readings were left out."))
   }
 
-  @Test func onlyFingerSticksGiveNoTimeStatistics() throws {
+  @Test func aPageOfOnlyFingerSticksShowsNoTimeStatistics() throws {
     let sticks = (0..<Int64(40)).map { Reading.finger(Int(60 + $0 * 5), at: SampleReport.start + $0 * 21600) }
     let html = try SampleReport(readings: sticks).html()
     let anchors = html.matches(of: /<section id="([a-z-]+)"/).map { String($0.1) }
@@ -125,7 +125,7 @@ struct PageTests {
     #expect(count("<circle class=\"f-text s-paper\"", in: html) == 2 * 40)
   }
 
-  @Test func basalRatesAreNotListedInTheDay() throws {
+  @Test func theDayTableDoesNotListBasalRates() throws {
     var report = SampleReport.usual
     let rate = RecordFields(["rate": .number(1), "minutes": .number(60), "subtype": .text("basal")])
     report.records.append((.insulin, rate, "2026-03-03T08:00"))
@@ -137,7 +137,7 @@ struct PageTests {
     #expect(try report.html().contains("1 U/h 60 min basal by hand"))
   }
 
-  @Test func linksToOtherDaysAreOnlyShownIfGiven() throws {
+  @Test func aPageShowsLinksToOtherDaysOnlyIfGiven() throws {
     var contents = SampleReport.usual.contents
     #expect(try !ReportPage(contents, .english).html().contains("<nav"))
     contents.links = [
@@ -156,7 +156,7 @@ struct PageTests {
       ])
   }
 
-  @Test func recordsInOneMinuteAreOneRow() throws {
+  @Test func recordsOfOneMinuteAreOneRowOfTheDayTable() throws {
     var report = SampleReport.usual
     #expect(
       try report.html().contains(
@@ -167,7 +167,7 @@ struct PageTests {
     #expect(apart.contains("<th scope=\"row\">08:01</th><td>Food 45 g</td>"))
   }
 
-  @Test func aScrollablePictureHasANameAndKeyboardFocus() throws {
+  @Test func aScrollablePictureIsNamedAndReachableByKeyboard() throws {
     let html = try SampleReport.usual.html()
     let regions = html.matches(of: /<div class="picture broad"([^>]*)><svg/)
     #expect(regions.count == 14)
@@ -178,7 +178,7 @@ struct PageTests {
     #expect(count("<div class=\"picture narrow\"><svg", in: html) == 14)
   }
 
-  @Test func leftOutReadingsAreCounted() throws {
+  @Test func theReportCountsReadingsThatAreLeftOut() throws {
     var report = SampleReport.usual
     report.readings += [
       Reading.finger(400, at: SampleReport.start + 14 * 86400 - 1, marks: .controlSolution),
@@ -190,7 +190,7 @@ struct PageTests {
     #expect(!html.contains("calibration of a sensor"))
   }
 
-  @Test func tooLittleDataHasAReasonInsteadOfANumber() throws {
+  @Test func aStatisticWithTooFewDataShowsTheReasonInsteadOfANumber() throws {
     var report = SampleReport.usual
     report.readings = Array(report.readings.prefix(288))
     let html = try report.html()
@@ -200,7 +200,7 @@ struct PageTests {
     #expect(german.contains("(GMI)</th><td>— (1 von 14 nötigen Tagen, 7 % der Zeit)</td>"))
   }
 
-  @Test func aPageInMillimolesHasNoOtherUnit() throws {
+  @Test func aReportInMillimolesShowsNoOtherGlucoseUnit() throws {
     var report = SampleReport.usual
     report.unit = .millimolesPerLitre
     let html = try report.html(.german)
@@ -224,19 +224,19 @@ struct PageTests {
 
   // MARK: - Size and repeatability
 
-  @Test func ninetyDaysAreUnderFourMegabytes() throws {
+  @Test func aReportOfNinetyDaysIsUnderFourMegabytes() throws {
     let html = try SampleReport.long(90).html()
     #expect(html.utf8.count < 4_000_000 && count("class=\"n s-curve\"", in: html) == 2 * 90)
   }
 
-  @Test func onlyTheLast90DaysHaveACurve() throws {
+  @Test func onlyTheLast90DaysOfAReportHaveACurve() throws {
     let html = try SampleReport.long(100).html()
     #expect(count("class=\"n s-curve\"", in: html) == 2 * 90)
     #expect(html.contains("show the last 90 days of the period."))
     #expect(!html.contains("<h3>Monday 2026-03-02") && html.contains("<h3>Tuesday 2026-06-09"))
   }
 
-  @Test func equalContentsGiveEqualBytes() throws {
+  @Test func equalReportContentsGiveEqualBytes() throws {
     let first = try SampleReport.usual.html()
     for _ in 0..<5 { #expect(try SampleReport.usual.html() == first) }
     #expect(try SampleReport.usual.html(.french) != first)

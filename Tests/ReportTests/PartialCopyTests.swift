@@ -42,7 +42,7 @@ import Testing
   // MARK: A copy that lacks a part
 
   /// A meal with its bolus in one source, of which the other has the bolus only.
-  @Test func aCopyOfTheBolusOnlyCountsOnceAndTheMealCounts() {
+  @Test func aCopyOfOnlyTheBolusCountsOnceAndTheMealStillCounts() {
     let own = Self.doses(Figures.diary)
     let meals = own.map {
       Entry(kind: .food, amount: $0.amount * 10, seconds: $0.seconds, source: Figures.diary)
@@ -55,7 +55,7 @@ import Testing
   }
 
   @Test(arguments: [-5400, 200, 3600] as [Int64], [2, 3])
-  func aCopyOfAPartAtAConstantTimeHasNoSum(shift: Int64, every: Int) {
+  func aCopyOfSomeDosesWithAConstantDelayHasNoSum(shift: Int64, every: Int) {
     let own = Self.doses(Figures.diary)
     let copy = Self.moved(Self.part(own) { $0 % every == 0 }, to: Figures.phone, by: shift)
     let result = Figures.result(own + copy)
@@ -65,7 +65,7 @@ import Testing
     #expect(Figures.result(own + copy, rules: answered).total.amounts.bolus.sum != nil)
   }
 
-  @Test func otherDosesOfASmallerSourceAreNotPartOfALargerOne() {
+  @Test func differentDosesOfASmallerSourceAreNotTreatedAsCopies() {
     let own = Self.doses(Figures.diary)
     // Amounts that the other source never has; the same amounts at other times each day; and few of them.
     let other = Self.moved(Self.part(own) { $0 % 2 == 0 }, to: Figures.phone, by: 3600, factor: 0.77)
@@ -79,7 +79,7 @@ import Testing
   }
 
   /// One person's fixed doses: four units at 8:00, 13:00 and 19:00, of which each app has its own.
-  @Test func fixedDosesAtFixedHoursInTwoAppsAreAdded() {
+  @Test func equalDosesAtFixedHoursInTwoAppsAreAdded() {
     func fixed(_ hours: [Int64], _ source: CountingSource) -> [Entry] {
       (0..<9).flatMap { day in
         hours.map { Entry(kind: .insulin, amount: 4, seconds: day * 86_400 + $0 * 3600, source: source) }
@@ -91,7 +91,7 @@ import Testing
 
   // MARK: Three sources of which two have what one has
 
-  @Test func whatTwoSourcesRepeatBetweenThemCountsOnce() {
+  @Test func dosesThatTwoOtherSourcesRepeatInPartsCountOnce() {
     let own = Self.doses(Figures.diary)
     let copies =
       Self.moved(Self.part(own) { $0 % 2 == 0 }, to: Figures.phone, by: 30)
@@ -117,7 +117,7 @@ import Testing
     }
   }
 
-  @Test func threeSourcesWithDosesOfTheirOwnAreAdded() {
+  @Test func threeSourcesWithDifferentDosesAreAdded() {
     // Two pens that together come to what the app has, but not day by day.
     let sources: [(source: CountingSource, even: Double, odd: Double)] = [
       (Figures.diary, 14, 1), (Figures.phone, 2.5, 2.5), (Self.pen, 5, 5),
@@ -171,7 +171,7 @@ import Testing
     #expect(Figures.result(all).doubts.count == 2)
   }
 
-  @Test func aThirdSourceWithOtherDosesIsAddedToTwoCopies() {
+  @Test func aThirdSourceWithDifferentDosesIsAddedToTwoCopies() {
     let own = Self.doses(Figures.diary)
     let copy = Self.moved(own, to: Figures.phone, by: 20)
     let third = Self.moved(Self.part(own) { $0 % 3 == 0 }, to: Self.pen, by: 2000, factor: 0.31)
@@ -181,7 +181,7 @@ import Testing
     #expect(result.total.amounts.bolus.sum.map { abs($0 - sum) < 0.001 } == true)
   }
 
-  @Test func aDoseWithTwoUsesHasNoSumNextToACopy() {
+  @Test func aDoseReportedWithTwoUsesHasNoSumNextToACopy() {
     let own = Self.basal(Figures.diary, "long") + Self.doses(Figures.diary)
     let copy = Self.moved(own, to: CountingSource(format: "contour"), by: 20)
     #expect(Figures.result(own + copy).doubts.isEmpty)
@@ -202,7 +202,7 @@ import Testing
   }
 
   @Test(arguments: [("long", "rapid"), ("rapid", "long"), ("mix", "long"), ("mix", "rapid")])
-  func oneDoseWithTwoUsesHasNoSum(_ mine: String, _ theirs: String) throws {
+  func aDoseThatTwoSourcesReportWithDifferentUsesHasNoSum(_ mine: String, _ theirs: String) throws {
     let all =
       Self.basal(Figures.diary, mine) + Self.basal(Figures.phone, theirs, later: 20)
       + Self.doses(Figures.diary)
@@ -225,7 +225,7 @@ import Testing
     #expect(Figures.result(all, rules: .all).doubts.isEmpty)
   }
 
-  @Test func aDoseOfAnotherUseThatIsAnotherDoseIsAdded() {
+  @Test func dosesOfDifferentUseThatDifferInTimeOrAmountAreAdded() {
     let own = Self.basal(Figures.diary, "long")
     // Minutes apart, of another amount, on two days, of unknown use, and in the same source.
     for other in [
@@ -237,7 +237,7 @@ import Testing
     }
   }
 
-  @Test func aDoseWithoutThePartGivenOverTimeHasNoSum() throws {
+  @Test func aBolusReportedWithoutItsExtendedPartHasNoSum() throws {
     func statistics(days: Int64, extended: Double) -> StatisticsResult {
       var (statistics, counting) = (
         Statistics(.init()), CountedOnce<(RecordFields, DeviceTime, CountingSource)>()

@@ -20,7 +20,7 @@ struct PhonePageTests {
   }
 
   @Test(arguments: languages, SampleReport.Kind.allCases)
-  func everyPictureForAPhoneIsWhole(_ code: String, _ kind: SampleReport.Kind) throws {
+  func everyPictureForAPhoneIsComplete(_ code: String, _ kind: SampleReport.Kind) throws {
     var report = SampleReport.of(kind)
     report.unit = code == "de" || code == "fr" ? .millimolesPerLitre : .milligramsPerDecilitre
     for drawing in boxes(try page(report, code)).compactMap(\.narrow) {
@@ -43,7 +43,7 @@ struct PhonePageTests {
     #expect(about.filter { $0.scrolls && $0.narrow == nil }.count == 0)
   }
 
-  @Test func equalWeekdaysAreSideBySideOnAPhone() throws {
+  @Test func onAPhoneEqualWeekdaysAreInOneRow() throws {
     let page = try page(.of(.sensor))
     let texts = DrawingCheck.texts(page.thumbnailsBox(Sheet.phoneWidth, height: 400))
     func place(_ text: String) throws -> (x: Double, y: Double) {
@@ -54,7 +54,7 @@ struct PhonePageTests {
     #expect(first.y == second.y && first.x < second.x && first.x == next.x && first.y < next.y)
   }
 
-  @Test(arguments: languages) func theDotsOfTheDailyCurvesAreExplained(_ code: String) throws {
+  @Test(arguments: languages) func theReportExplainsTheDotsOfTheDailyCurves(_ code: String) throws {
     func has(_ kind: SampleReport.Kind, _ width: Double) throws -> Bool {
       let page = try page(.of(kind), code)
       let words = DrawingCheck.words(page.thumbnailsBox(width, height: 400)).joined(separator: " ")
@@ -70,7 +70,7 @@ struct PhonePageTests {
   // MARK: - Tables of days
 
   @Test(arguments: [GlucoseUnit.milligramsPerDecilitre, .millimolesPerLitre])
-  func theLowestAndTheHighestValueOfADayAreInTheTablesOfDays(_ unit: GlucoseUnit) throws {
+  func tablesOfDaysShowTheLowestAndHighestValue(_ unit: GlucoseUnit) throws {
     var report = SampleReport.of(.both)
     report.unit = unit
     let page = try page(report)
@@ -89,7 +89,7 @@ struct PhonePageTests {
     #expect(try page.html([.single]).contains("<td>\(text)</td>"))
   }
 
-  @Test func valuesOutsideTheRangeOfASensorAreWordsInTheTablesOfDays() throws {
+  @Test func tablesOfDaysShowValuesOutsideTheSensorRangeAsLOOrHI() throws {
     var report = SampleReport.of(.both)
     let index = try #require(report.readings.firstIndex { $0.kind == .cbg })
     report.readings[index] = Reading.of(

@@ -14,7 +14,7 @@ struct PlotPartTests {
     return try #require(figures(readings, hasProfile: true).profile)
   }
 
-  @Test func aProfileHasAMedianAndTwoFilledAreas() throws {
+  @Test func theDailyProfileIsDrawnWithAMedianAndTwoFilledAreas() throws {
     let picture = ProfilePlot(
       try profile(), .standard, GlucoseText(.milligramsPerDecilitre), PlotSigns(isASCII: false), columns: 60,
       rows: 8)
@@ -34,7 +34,7 @@ struct PlotPartTests {
         """)
   }
 
-  @Test func anASCIIProfileHasOnlyASCIICharacters() throws {
+  @Test func aDailyProfileInASCIIHasOnlyASCIICharacters() throws {
     let picture = ProfilePlot(
       try profile(), .standard, GlucoseText(.millimolesPerLitre), PlotSigns(isASCII: true), columns: 40,
       rows: 8)
@@ -55,7 +55,7 @@ struct PlotPartTests {
         """)
   }
 
-  @Test func aProfileInWordsHasASentenceForEveryThirdHour() throws {
+  @Test func aDailyProfileInWordsHasASentenceForEveryThirdHour() throws {
     #expect(
       try profile().words(GlucoseText(.milligramsPerDecilitre)).joined(separator: "\n") == """
         24-hour profile in mg/dL:
@@ -70,7 +70,7 @@ struct PlotPartTests {
         """)
   }
 
-  @Test func withoutAProfileTheReasonIsShown() throws {
+  @Test func aMissingDailyProfileIsReplacedByTheReason() throws {
     let glucose = GlucoseText(.milligramsPerDecilitre)
     let picture = ProfilePlot(
       try profile(1), .standard, glucose, PlotSigns(isASCII: false), columns: 40)
@@ -84,7 +84,7 @@ struct PlotPartTests {
     ([20, 20, 20, 20, 20], 10, [2, 2, 2, 2, 2]), ([1, 1, 1, 1, 96], 40, [1, 1, 1, 1, 36]),
     ([33.3, 0, 33.3, 0, 33.4], 10, [3, 0, 3, 0, 4]), ([0, 0, 0, 0, 0], 10, [0, 0, 0, 0, 0]),
   ])
-  func everyNonzeroShareHasACell(_ percents: [Double], _ count: Int, _ cells: [Int]) {
+  func everyNonzeroShareHasACellInTheRangeBar(_ percents: [Double], _ count: Int, _ cells: [Int]) {
     #expect(RangeBar.cells(percents, of: count) == cells)
   }
 
@@ -93,7 +93,7 @@ struct PlotPartTests {
     (190, "██████▍    ↑", "======     ^"), (300, "██████████ ↑", "========== ^"),
     (500, "██████████ ↑", "========== ^"),
   ])
-  func aReadingIsShownAsABarWithAnArrow(_ value: Int, _ text: String, _ ascii: String) throws {
+  func aReadingInTheTerminalIsShownAsABarWithAnArrow(_ value: Int, _ text: String, _ ascii: String) throws {
     let level = try #require(Reading.level(Double(value)))
     for (isASCII, expected) in [(false, text), (true, ascii)] {
       let line = ReadingBar.line(level, .standard, PlotSigns(isASCII: isASCII))
@@ -103,7 +103,7 @@ struct PlotPartTests {
 
   // MARK: - Canvas and scale
 
-  @Test func aCanvasHasEightDotsInACell() {
+  @Test func aTerminalCanvasDrawsEightDotsInEachCharacter() {
     var canvas = PlotCanvas(columns: 2, rows: 1, PlotSigns(isASCII: false))
     for (x, y) in [(0, 0), (1, 3), (2, 1), (-1, 0), (0, 4), (4, 0)] { canvas.dot(x, y, nil) }
     #expect(canvas.line(0).text == "\u{2881}\u{2802}")
@@ -113,7 +113,7 @@ struct PlotPartTests {
     #expect(canvas.line(0).text == "x\u{2802}")
   }
 
-  @Test func aLineHasBothEnds() {
+  @Test func aLineOnTheTerminalCanvasIncludesBothEnds() {
     for end in [(0, 0), (3, 3), (0, 3), (3, 0)] {
       var (one, other) = (
         PlotCanvas(columns: 2, rows: 1, PlotSigns(isASCII: false)),
@@ -133,20 +133,22 @@ struct PlotPartTests {
     (40.0, 0, 11), (300.0, 0, 0), (20.0, 0, 11), (170.0, 0, 6), (301.0, 301, 3), (400.0, 400, 0),
     (400.0, 500, 4), (500.0, 500, 2), (600.0, 600, 0), (700.0, 700, 0),
   ])
-  func aValueIsDrawnAtItsPositionAndNeverOutside(_ value: Double, _ highest: Int, _ place: Int) {
+  func aValueInTheTerminalChartIsDrawnAtItsPositionAndNeverOutside(
+    _ value: Double, _ highest: Int, _ place: Int
+  ) {
     let scale = GlucoseScale(highest: Double(highest), .milligramsPerDecilitre)
     #expect(scale.place(value, of: 12) == place)
   }
 
   /// 22.2 mmol/L is what a sensor shows as HI.
   @Test(arguments: [(17.0, 17.0), (17.1, 22), (22.2, 22), (22.3, 34), (33.3, 34)])
-  func theScaleInMillimolesFitsTheData(_ highest: Double, _ top: Double) {
+  func theTerminalScaleInMillimolesFitsTheData(_ highest: Double, _ top: Double) {
     let factor = Quantity.milligramsPerDecilitreInMillimole
     let scale = GlucoseScale(highest: highest * factor, .millimolesPerLitre)
     #expect(abs(scale.top / factor - top) < 0.001)
   }
 
-  @Test func overlappingTextsMoveAndTheOthersAreCounted() {
+  @Test func overlappingChartLabelsAreMovedAndTheRestCounted() {
     let frame = PlotFrame(
       PlotSigns(isASCII: true), GlucoseText(.milligramsPerDecilitre), .standard, highest: 0, columns: 40,
       rows: 6)

@@ -12,7 +12,7 @@ struct PlotTests {
 
   // MARK: - Days
 
-  @Test func aDayWithoutDataSaysSo() {
+  @Test func aDayWithoutDataStatesThatThereAreNone() {
     #expect(
       text(SampleDay.empty.lines()) == """
         Monday 2026-03-02 · 24 hours · zone UTC
@@ -21,7 +21,7 @@ struct PlotTests {
         """)
   }
 
-  @Test func oneReadingIsDrawnAsOneDot() {
+  @Test func aSingleReadingOfADayIsDrawnAsOneDot() {
     #expect(
       text(SampleDay.oneReading.lines()) == """
         Monday 2026-03-02 · 24 hours · zone UTC
@@ -43,7 +43,7 @@ struct PlotTests {
         """)
   }
 
-  @Test func aDayOfLOIsDrawnAsALineAtTheBottom() {
+  @Test func aDayOfOnlyLOReadingsIsDrawnAsALineAtTheBottom() {
     #expect(
       text(SampleDay.allLow.lines()) == """
         Monday 2026-03-02 · 24 hours · zone UTC
@@ -69,7 +69,7 @@ struct PlotTests {
         """)
   }
 
-  @Test func aDayHasACurveWithGapsInsulinFoodAndNotes() {
+  @Test func theDayPlotShowsACurveWithGapsInsulinFoodAndNotes() {
     #expect(
       text(SampleDay.eventful.lines(columns: 80, rows: 12)) == """
         Monday 2026-03-02 · 24 hours · zone UTC · mg/dL · target 70–180
@@ -101,7 +101,7 @@ struct PlotTests {
         """)
   }
 
-  @Test func anASCIIDayHasOnlyASCIICharacters() {
+  @Test func aDayPlotInASCIIHasOnlyASCIICharacters() {
     #expect(
       text(SampleDay.eventful.lines(isASCII: true)) == """
         Monday 2026-03-02 - 24 hours - zone UTC
@@ -135,7 +135,7 @@ struct PlotTests {
         """)
   }
 
-  @Test func theLimitsInMillimolesAreThoseOfTheConsensus() {
+  @Test func aDayPlotInMillimolesHasTheLimitsOfTheConsensus() {
     #expect(
       text(SampleDay.eventful.lines(.millimolesPerLitre, columns: 60)) == """
         Monday 2026-03-02 · 24 hours · zone UTC · mmol/L
@@ -189,7 +189,7 @@ struct PlotTests {
         """)
   }
 
-  @Test func theSentencesDescribeThePicture() {
+  @Test func aDayInWordsDescribesThePlot() {
     #expect(
       SampleDay.eventful.sentences.joined(separator: "\n") == """
         Monday 2026-03-02, 24 hours, zone UTC, mg/dL, target 70–180.
@@ -223,20 +223,20 @@ struct PlotTests {
   }
 
   @Test(arguments: [1, 40, 47, 80, 160, 500])
-  func noLineIsWiderThanTheTerminal(_ columns: Int) {
+  func noLineOfADayPlotIsWiderThanTheTerminal(_ columns: Int) {
     for day in [SampleDay.empty, .oneReading, .allLow, .eventful, .longDay] {
       for line in day.lines(columns: columns) { #expect(line.columns <= min(160, max(40, columns))) }
     }
   }
 
-  @Test func allASCIIPicturesHaveOnlyASCIICharacters() {
+  @Test func allPlotsInASCIIHaveOnlyASCIICharacters() {
     for day in [SampleDay.empty, .oneReading, .allLow, .eventful, .longDay] {
       for line in day.lines(isASCII: true) { #expect(!line.text.contains { !$0.isASCII }, "\(line.text)") }
     }
     #expect(SampleDay.eventful.lines().contains { $0.text.contains { !$0.isASCII } })
   }
 
-  @Test func everyPartOfTheCurveHasTheRoleOfItsRange() {
+  @Test func everyPartOfTheCurveHasTheColourRoleOfItsRange() {
     let pieces = SampleDay.eventful.lines(columns: 80).flatMap(\.pieces)
     let roles = Set(pieces.compactMap(\.role))
     for band in GlucoseBand.allCases { #expect(roles.contains(.band(band)), "\(band)") }
@@ -245,14 +245,14 @@ struct PlotTests {
     #expect(Set(low) == [.axis, .band(.veryLow)])
   }
 
-  @Test func controlCharactersAreReplaced() {
+  @Test func controlCharactersInADayPlotAreReplaced() {
     var day = SampleDay.empty
     day.records = [(.note, RecordFields(["text": .text("a\u{1B}[31m\u{202E}b\nc")]), "2026-03-02T10:00")]
     #expect(text(day.lines()).contains("10:00 note a\u{FFFD}[31m\u{FFFD}b c"))
     #expect(day.sentences.last == "10:00 note a\u{FFFD}[31m\u{FFFD}b c.")
   }
 
-  @Test func basalRatesAreShownOnlyInTheSum() {
+  @Test func theDayPlotShowsBasalRatesOnlyInTheSum() {
     var day = SampleDay.empty
     for hour in 10..<20 {
       let fields = RecordFields(["rate": .number(1), "minutes": .number(60), "subtype": .text("basal")])
@@ -265,7 +265,7 @@ struct PlotTests {
     #expect(text(day.lines()).contains("U │") && day.sentences.last == "20:00 insulin 3 U.")
   }
 
-  @Test func aDayWithOnlyRecordsSaysThatItHasNoReadings() {
+  @Test func aDayWithOnlyRecordsStatesThatThereAreNoReadings() {
     var day = SampleDay.empty
     day.records = [(.insulin, RecordFields(["units": .number(4)]), "2026-03-02T08:00")]
     #expect(text(day.lines()).contains("\nno readings\nInsulin 4 U"))
@@ -275,7 +275,7 @@ struct PlotTests {
   }
 
   @Test(arguments: [-1e300, 1e19, 1e300])
-  func impossibleAmountsAreNotShown(_ number: Double) {
+  func theDayPlotDoesNotShowImpossibleAmounts(_ number: Double) {
     var day = SampleDay.empty
     day.records = [
       (.insulin, RecordFields(["units": .number(number), "minutes": .number(number)]), "2026-03-02T08:00"),
@@ -287,7 +287,7 @@ struct PlotTests {
 
   // MARK: - Days of the tally
 
-  @Test func leftOutReadingsAreNotShown() throws {
+  @Test func theDayPlotDoesNotShowReadingsThatAreLeftOut() throws {
     var day = SampleDay.empty
     var withdrawn = Reading.finger(100, at: SampleDay.midnight)
     withdrawn.isWithdrawn = true
@@ -301,7 +301,7 @@ struct PlotTests {
     #expect(try #require(day.contents.day).sticks.count == 1)
   }
 
-  @Test func onlyOneOfTwoSensorsIsShown() throws {
+  @Test func theDayPlotShowsOnlyOneOfTwoSensors() throws {
     var day = SampleDay.empty
     day.readings = (0..<Int64(100)).flatMap { index in
       [1, 2].map { Reading.sensor(100 * $0, at: SampleDay.midnight + index * 300 + Int64($0), device: $0) }
@@ -310,7 +310,7 @@ struct PlotTests {
     #expect(shown.count == 100 && shown.allSatisfy { $0.level.milligrams == 100 })
   }
 
-  @Test func everyReadingIsInTheDayThatContainsItsInstant() {
+  @Test func everyReadingIsDrawnInTheDayThatContainsItsInstant() {
     let midnight = SampleDay.midnight
     var tally = DayTally(Period(start: midnight + 3600, end: midnight + 2 * 86400 + 1)) { _ in 0 }
     for hour in stride(from: Int64(-1), through: 80, by: 1) {
@@ -321,7 +321,7 @@ struct PlotTests {
     #expect(days.map(\.sticks.count) == [24, 24, 24])
   }
 
-  @Test func onlyTheLastDaysHaveTheValuesOfASensor() {
+  @Test func onlyTheLastDaysOfAPeriodKeepTheirSensorValues() {
     let midnight = SampleDay.midnight
     var tally = DayTally(Period(start: midnight, end: midnight + 4 * 86400), curves: 2) { _ in 0 }
     for hour in 0..<Int64(96) {
@@ -332,7 +332,7 @@ struct PlotTests {
     #expect(days.map(\.sensor.count) == [0, 0, 24, 24] && days.map(\.sticks.count) == [24, 24, 24, 24])
   }
 
-  @Test func aSkippedHourIsNotOnTheAxis() throws {
+  @Test func anHourSkippedByAClockChangeIsNotOnTheAxis() throws {
     var day = SampleDay.empty
     day.date = "2026-03-29"
     day.offset = { $0.seconds < Time.at("2026-03-29T03:00") ? 3600 : 7200 }

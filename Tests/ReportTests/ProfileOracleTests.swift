@@ -35,7 +35,9 @@ struct ProfileOracleTests {
     return [0.05, 0.25, 0.5, 0.75, 0.95].map(values.percentile)
   }
 
-  @Test(arguments: UInt64(1)...3) func theProfileHasThePercentilesAroundEachTime(_ seed: UInt64)
+  @Test(arguments: UInt64(1)...3) func theDailyProfileHasThePercentilesOfTheValuesAroundEachTime(
+    _ seed: UInt64
+  )
     throws
   {
     let readings = Self.readings(seed)

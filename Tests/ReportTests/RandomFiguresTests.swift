@@ -15,7 +15,7 @@ struct RandomFiguresTests {
     values.enumerated().map { Reading.sensor($1, at: start + Int64($0) * 900, marks: marks) }
   }
 
-  @Test(arguments: UInt64(1)...8) func theStatisticsOfASeriesMatchTheDefinitions(_ seed: UInt64) {
+  @Test(arguments: UInt64(1)...8) func statisticsOfRandomSensorValuesMatchTheDefinitions(_ seed: UInt64) {
     var walk = RandomWalk(seed: seed)
     let values = walk.values(14 * 96)
     let naive = NaiveFigures(values: values.map(Double.init))
@@ -39,7 +39,9 @@ struct RandomFiguresTests {
     }
   }
 
-  @Test(arguments: [29, 30, 31, 100, 101]) func percentilesOfAnyNumberOfSamplesMatchType7(_ count: Int) {
+  @Test(arguments: [29, 30, 31, 100, 101]) func percentilesMatchTheType7DefinitionForAnyNumberOfSamples(
+    _ count: Int
+  ) {
     var walk = RandomWalk(seed: UInt64(count))
     let values = walk.values(count, step: 90)
     let naive = NaiveFigures(values: values.map(Double.init))
@@ -53,7 +55,7 @@ struct RandomFiguresTests {
     }
   }
 
-  @Test(arguments: UInt64(1)...4) func theStatisticsOfFingerSticksMatchTheDefinitions(_ seed: UInt64) {
+  @Test(arguments: UInt64(1)...4) func statisticsOfRandomFingerSticksMatchTheDefinitions(_ seed: UInt64) {
     var walk = RandomWalk(seed: seed)
     let values = walk.values(120, step: 80)
     let naive = NaiveFigures(values: values.map(Double.init))
@@ -72,7 +74,8 @@ struct RandomFiguresTests {
   }
 
   /// The same series as a device would show it in tenths of mmol/L, with limits in tenths.
-  @Test(arguments: UInt64(1)...4) func aSeriesInMillimolesHasTheStatisticsOfItsNumbers(_ seed: UInt64) {
+  @Test(arguments: UInt64(1)...4) func sensorValuesInMillimolesHaveTheStatisticsOfTheirNumbers(_ seed: UInt64)
+  {
     var walk = RandomWalk(seed: seed)
     let tenths = walk.values(14 * 96).map { Int((Double($0) / 1.801559).rounded()) }
     let readings = tenths.enumerated().map { index, tenth in
@@ -92,7 +95,7 @@ struct RandomFiguresTests {
     }
   }
 
-  @Test(arguments: UInt64(1)...3) func otherReadingsNeverChangeTheStatisticsOfASensor(_ seed: UInt64) {
+  @Test(arguments: UInt64(1)...3) func readingsOfOtherKindsNeverChangeTheStatisticsOfASensor(_ seed: UInt64) {
     var walk = RandomWalk(seed: seed)
     let history = Self.readings(walk.values(7 * 96))
     var others: [GlucoseReading] = []
@@ -140,7 +143,7 @@ struct RandomFiguresTests {
 
   // MARK: - LO and HI
 
-  @Test(arguments: UInt64(1)...4) func lowAndHighHaveTheValueOfTheirThreshold(_ seed: UInt64) {
+  @Test(arguments: UInt64(1)...4) func readingsLOAndHICountWithTheValueOfTheirLimit(_ seed: UInt64) {
     var walk = RandomWalk(seed: seed)
     var (numbers, lows, highs): ([Double], Int, Int) = ([], 0, 0)
     let readings = (0..<300).map { index -> GlucoseReading in
@@ -171,7 +174,7 @@ struct RandomFiguresTests {
 
   // MARK: - Sums and distributions
 
-  @Test(arguments: UInt64(1)...6) func theDistributionsOfPartsAddUp(_ seed: UInt64) {
+  @Test(arguments: UInt64(1)...6) func distributionsOfPartsAddUpToThatOfTheWhole(_ seed: UInt64) {
     var walk = RandomWalk(seed: seed)
     let values = walk.values(200, step: 60).map(Double.init)
     var (whole, parts) = (Distribution(), [Distribution(), Distribution(), Distribution()])
@@ -185,7 +188,7 @@ struct RandomFiguresTests {
     #expect(sum.lowest == values.min() && sum.highest == values.max())
   }
 
-  @Test(arguments: UInt64(1)...6) func aWeightMeansThisNumberOfEqualValues(_ seed: UInt64) {
+  @Test(arguments: UInt64(1)...6) func aValueWithAWeightCountsAsThatNumberOfEqualValues(_ seed: UInt64) {
     var walk = RandomWalk(seed: seed)
     var (weighted, repeated) = (Distribution(), [Double]())
     for value in walk.values(60, step: 60).map(Double.init) {
@@ -202,7 +205,7 @@ struct RandomFiguresTests {
     }
   }
 
-  @Test func theOrderOfValuesChangesNothing() {
+  @Test func theOrderOfValuesDoesNotChangeTheStatistics() {
     var walk = RandomWalk(seed: 11)
     let values = walk.values(150, step: 100).map(Double.init)
     func percentiles(_ values: [Double]) -> [Double] {
@@ -215,7 +218,7 @@ struct RandomFiguresTests {
     #expect(percentiles([]) == [] && percentiles([7]) == [7, 7, 7, 7, 7])
   }
 
-  @Test func equalValuesHaveADeviationOfZero() {
+  @Test func equalValuesHaveAStandardDeviationOfZero() {
     for value in [40.1, 99.9, 180.15590000000002, 400] {
       var moments = Moments()
       for _ in 0..<1000 { moments.add(value, weight: 5) }
@@ -223,7 +226,7 @@ struct RandomFiguresTests {
     }
   }
 
-  @Test func oneNumberHasAMeanAndNoDeviation() {
+  @Test func aSingleValueHasAMeanAndNoStandardDeviation() {
     var moments = Moments()
     #expect(moments.mean == nil && moments.standardDeviation == nil && moments.variation == nil)
     moments.add(120, weight: 15)
@@ -232,7 +235,9 @@ struct RandomFiguresTests {
 
   // MARK: - Percentages
 
-  @Test(arguments: UInt64(1)...20) func percentagesMakeAHundredAndAreNeverATenthOff(_ seed: UInt64) throws {
+  @Test(arguments: UInt64(1)...20) func roundedPercentagesAddUpTo100AndAreOffByLessThanATenth(_ seed: UInt64)
+    throws
+  {
     var walk = RandomWalk(seed: seed)
     for _ in 0..<50 {
       let weights = (0..<5).map { _ in walk.happens(onceIn: 3) ? 0 : walk.number(0...1000) }
@@ -254,12 +259,12 @@ struct RandomFiguresTests {
   @Test(arguments: [
     (0.0, "0.0"), (0.04, "<0.1"), (0.05, "0.1"), (0.3, "0.3"), (0.96, "1.0"), (1.44, "1.4"), (100, "100.0"),
   ])
-  func aSmallShareIsNeverShownAsZero(_ percent: Double, _ text: String) {
+  func aSmallPercentageIsNeverShownAsZero(_ percent: Double, _ text: String) {
     #expect(PercentTexts.text(percent) == text)
     #expect(PercentTexts.text(percent, mark: ",") == text.replacing(".", with: ","))
   }
 
-  @Test func twoRangesTogetherAreRoundedOnce() {
+  @Test func theSumOfTwoPercentagesIsRoundedOnce() {
     // Each is 4.13 percent and reads 4.1; both are 8.26 and read 8.3.
     let texts = PercentTexts([413, 413, 9174, 0, 0])
     #expect([texts[.veryLow], texts[.low], texts[.target]] == ["4.1", "4.1", "91.8"])

@@ -72,7 +72,7 @@ struct RandomPictureTests {
     "<a><b></a></b>", "<a", "<a><b/>", "<a b=\"1\" b=\"2\"/>", "<a b=1/>", "<a>x & y</a>", "<a b=\"&x;\"/>",
     "<a>1 > 0</a>", "</a>", "<1/>",
   ])
-  func invalidMarkupIsFound(_ text: String) {
+  func invalidMarkupIsFoundByTheCheck(_ text: String) {
     #expect(!XMLCheck(text).faults.isEmpty, "\(text)")
     #expect(XMLCheck("<a b=\"1\"><c>x &amp; y</c><d/></a>").faults.isEmpty)
   }
@@ -83,7 +83,7 @@ struct RandomPictureTests {
     "<path d=\"M1 2L3 4 101 5\"/>", "<path d=\"M1 2H101\"/>", "<path d=\"M1 2C3 4\"/>",
     "<text x=\"a\" y=\"1\">b</text>",
   ])
-  func elementsOutsideThePictureAreFound(_ text: String) {
+  func elementsOutsideThePictureAreFoundByTheCheck(_ text: String) {
     #expect(!XMLCheck(text).strays(width: 100, height: 50).isEmpty, "\(text)")
     let inside = "<rect x=\"90\" y=\"0\" width=\"10\" height=\"50\"/><path d=\"M1 2L3 4 100 50H7h1Z\"/>"
     #expect(XMLCheck(inside).strays(width: 100, height: 50).isEmpty)
@@ -91,7 +91,7 @@ struct RandomPictureTests {
 
   // MARK: - Pictures
 
-  @Test(arguments: UInt64(1)...8) func aDayIsDrawnWithinItsFrame(_ seed: UInt64) throws {
+  @Test(arguments: UInt64(1)...8) func aRandomDayIsDrawnWithinItsFrame(_ seed: UInt64) throws {
     let curve = try #require(Self.day(seed).contents.day)
     let highest = curve.sensor.map(\.level.milligrams).max() ?? 0
     for unit in Self.units {
@@ -106,7 +106,7 @@ struct RandomPictureTests {
 
   // MARK: - Terminal
 
-  @Test(arguments: UInt64(1)...5) func aDayInATerminalHasOnlyItsWidthAndCharacters(_ seed: UInt64) {
+  @Test(arguments: UInt64(1)...5) func aRandomDayInTheTerminalKeepsToItsWidthAndCharacters(_ seed: UInt64) {
     let day = Self.day(seed)
     for (unit, columns) in zip(Self.units, [40, 97]) {
       for isASCII in [false, true] {
@@ -121,14 +121,16 @@ struct RandomPictureTests {
     }
   }
 
-  @Test(arguments: UInt64(1)...5) func sentencesAreCompleteAndHaveNoDrawingCharacters(_ seed: UInt64) {
+  @Test(arguments: UInt64(1)...5) func aRandomDayInWordsHasCompleteSentencesWithoutDrawingCharacters(
+    _ seed: UInt64
+  ) {
     for sentence in Self.day(seed).sentences {
       #expect(sentence.hasSuffix("."), "\(sentence)")
       #expect(!sentence.contains("nan") && !sentence.contains("│") && !sentence.contains("\n"), "\(sentence)")
     }
   }
 
-  @Test(arguments: UInt64(1)...30) func aBarHasAllCells(_ seed: UInt64) {
+  @Test(arguments: UInt64(1)...30) func theCellsOfARangeBarAddUpToItsLength(_ seed: UInt64) {
     var walk = RandomWalk(seed: seed)
     let percents = (0..<5).map { _ in walk.happens(onceIn: 3) ? 0 : Double(walk.number(1...1000)) / 10 }
     let count = walk.number(5...160)
@@ -146,7 +148,7 @@ struct RandomPictureTests {
 
   private static let languages = PageTexts.all.map(\.code)
 
-  @Test(arguments: languages) func everyPictureOfAPageIsValidInEveryLanguage(_ code: String) throws {
+  @Test(arguments: languages) func everyPictureOfAReportIsValidInEveryLanguage(_ code: String) throws {
     let texts = try #require(PageTexts.all.first { $0.code == code })
     var report = SampleReport()
     report.days = 3
@@ -173,7 +175,7 @@ struct RandomPictureTests {
   }
 
   /// A heading is at most one level deeper than the heading before it. Every section has a heading.
-  @Test(arguments: languages) func headingsAreInOrderInEveryLanguage(_ code: String) throws {
+  @Test(arguments: languages) func reportHeadingsAreNestedInOrderInEveryLanguage(_ code: String) throws {
     let texts = try #require(PageTexts.all.first { $0.code == code })
     let html = try SampleReport.usual.html(texts)
     let headings = html.matches(of: /<h([1-6])[^>]*>([^<]*)<\/h([1-6])>/)
@@ -186,7 +188,7 @@ struct RandomPictureTests {
   }
 
   /// Decimals follow the decimal separator of the language, and a number has only one separator.
-  @Test func eachLanguageHasOneDecimalSeparator() throws {
+  @Test func eachReportLanguageUsesOneDecimalSeparator() throws {
     for texts in PageTexts.all {
       let html = try SampleReport.usual.html(texts)
       let cells = html.matches(of: /<td>([^<]*)<\/td>/).map { String($0.1) }

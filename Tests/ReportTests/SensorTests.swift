@@ -24,7 +24,7 @@ struct SensorTests {
     #expect(interval.minutes == Int(minutes) && interval.isKnown)
   }
 
-  @Test func theIntervalFollowsTheMedianOfAllDifferences() {
+  @Test func theIntervalOfASensorFollowsTheMedianOfAllDifferences() {
     var interval = SampleInterval()
     var differences: [Int] = []
     var instant: Int64 = 0
@@ -109,7 +109,7 @@ struct SensorTests {
     #expect(sensor.active.number == 100)
   }
 
-  @Test func groupsByDeviceHaveAllSamplesOfTheirSensor() {
+  @Test func statisticsByDeviceUseAllSamplesOfEachSensor() {
     let readings = StatisticsTests.inOrder(
       Self.samples(288, value: 100, device: 1),
       Self.samples(288, from: Self.start + 120, value: 60, device: 2))
@@ -121,14 +121,14 @@ struct SensorTests {
     #expect(result.total.sensor.episodes[.low].count == 0)
   }
 
-  @Test func aSecondValueAtOneInstantIsLeftOut() {
+  @Test func aSecondSensorValueAtOneInstantIsLeftOut() {
     var readings = Self.samples(100)
     readings.insert(Reading.sensor(300, at: Self.start + 3000), at: 11)
     let total = figures(readings).total
     #expect(total.sensor.readings == 100 && total.sensor.mean.number == 100 && total.leftOut[.repeated] == 1)
   }
 
-  @Test func bothPassesOfARepeatedHourAreUsed() {
+  @Test func sensorValuesOfBothPassesOfARepeatedHourAreUsed() {
     var readings = Self.samples(100)
     var second = Reading.sensor(100, at: Self.start + 3000)
     second.placement = Placement(utcOffset: 0, source: .zoneOverlap)
@@ -146,7 +146,7 @@ struct SensorTests {
     return figures(readings).total.sensor.episodes
   }
 
-  @Test func anEpisodeNeedsFifteenMinutes() {
+  @Test func anEpisodeLastsAtLeastFifteenMinutes() {
     #expect(Self.episodes([60, 60])[.low].count == 0)
     #expect(Self.episodes([60, 60, 60])[.low].count == 1)
     #expect(Self.episodes([60], every: 15)[.low].count == 0)
@@ -161,7 +161,7 @@ struct SensorTests {
     #expect(Self.episodes([60, 60, 60, 90, 90, 90, 60, 60, 60])[.low].count == 2)
   }
 
-  @Test func aDeeperEpisodeCountsForBothLevels() {
+  @Test func aVeryLowEpisodeAlsoCountsAsLow() {
     let episodes = Self.episodes([60, 60, 50, 50, 50, 60, 90, 90, 90, 60, 60, 60])
     #expect(episodes[.low].count == 2 && episodes[.veryLow].count == 1)
     #expect(episodes[.low].withoutDeeper == 1)

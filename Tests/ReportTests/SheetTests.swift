@@ -22,7 +22,7 @@ struct SheetTests {
   // MARK: - Drawing
 
   @Test(arguments: languages, SampleReport.Kind.allCases)
-  func noTextOverlapsAnotherOrLeavesTheSheet(_ code: String, _ kind: SampleReport.Kind) throws {
+  func noTextOverlapsAnotherOrLeavesTheReportSheet(_ code: String, _ kind: SampleReport.Kind) throws {
     var report = SampleReport.of(kind)
     report.unit = code == "de" || code == "fr" ? .millimolesPerLitre : .milligramsPerDecilitre
     let page = try page(report, code)
@@ -42,7 +42,7 @@ struct SheetTests {
 
   /// What sources did not keep is on the first sheet, also of a person of whose sensor nothing is left.
   @Test(arguments: languages, SampleReport.Kind.allCases)
-  func missingTimesAreNamed(_ code: String, _ kind: SampleReport.Kind) throws {
+  func theReportNamesTimesWithoutData(_ code: String, _ kind: SampleReport.Kind) throws {
     var report = SampleReport.of(kind)
     let day = SampleReport.start + 2 * 86400
     report.missing = [(7800, 24000), (80_000, 100_000), (200_000, 201_800)].map {
@@ -70,7 +70,7 @@ struct SheetTests {
     #expect(try !self.page(report, code).html([.about]).contains(start))
   }
 
-  @Test func everyPictureIsXML() throws {
+  @Test func everyPictureOfAReportIsValidXML() throws {
     let page = try page(.of(.both))
     for drawing in page.sheets(.summary, .a4).flatMap(\.boxes).map(\.drawing) {
       #expect(XMLCheck(drawing.svg).faults == [])
@@ -88,7 +88,7 @@ struct SheetTests {
       sheets.flatMap(\.boxes).reduce(0) { $0 + DrawingCheck.openParts($1.drawing) } == 0, "\(name) \(part)")
   }
 
-  @Test(arguments: UInt64(1)...5) func sheetsOfRandomDaysAreWhole(_ seed: UInt64) throws {
+  @Test(arguments: UInt64(1)...5) func reportSheetsOfRandomDaysAreComplete(_ seed: UInt64) throws {
     var walk = RandomWalk(seed: seed)
     var report = SampleReport(days: Int64(walk.number(1...20)))
     let seconds = report.days * 86400
@@ -115,7 +115,7 @@ struct SheetTests {
   }
 
   /// A day may have more values than one sheet has lines, and a note more words.
-  @Test func aRowThatIsTallerThanASheetContinuesOnTheNext() throws {
+  @Test func aTableRowTallerThanASheetContinuesOnTheNext() throws {
     var report = SampleReport(days: 2)
     report.readings = (0..<Int64(600)).map {
       Reading.finger(100 + Int($0 % 40), at: SampleReport.start + 43_200 + $0)
@@ -140,7 +140,7 @@ struct SheetTests {
     #expect(Set(words).isSubset(of: Set(shown.map(String.init))))
   }
 
-  @Test func theShareOfBasalInsulinNeedsBothOnEachDay() throws {
+  @Test func theShareOfBasalInsulinNeedsBasalAndBolusOnEachDay() throws {
     var report = SampleReport(days: 2)
     func dose(_ units: Double, _ subtype: String, _ time: String) {
       let fields = RecordFields(["units": .number(units), "subtype": .text(subtype)])
@@ -158,7 +158,7 @@ struct SheetTests {
     #expect(other.contains("basal 12.0 U") && !other.contains(" : "))
   }
 
-  @Test func premixedInsulinIsOnTheSheetsOfDays() throws {
+  @Test func premixedInsulinIsShownOnTheSheetsOfDays() throws {
     var report = SampleReport.usual
     for time in ["2026-03-03T08:00", "2026-03-03T18:00"] {
       report.records.append(
@@ -173,7 +173,7 @@ struct SheetTests {
     #expect(!self.words(try self.page(.usual), .log).contains { $0.contains("premixed") })
   }
 
-  @Test func valuesOutsideTheRangeOfAMeterAreNamedAsItShowedThem() throws {
+  @Test func valuesOutsideTheRangeOfAMeterAreShownAsTheMeterShowedThem() throws {
     var report = SampleReport(days: 14)
     report.readings = (0..<Int64(40)).map {
       Reading.finger(150, at: SampleReport.start + $0 * 3600, marks: .beforeMeal)
@@ -203,7 +203,7 @@ struct SheetTests {
       (0, 1, 0, 4, "LO"), (0, 0, 3, 4, "150"), (0, 0, 4, 4, "HI"), (1, 0, 1, 4, "HI"), (1, 4, 0, 4, "LO"),
       (0.75, 0, 1, 5, "150"), (0.75, 0, 2, 5, "HI"),
     ] as [(Double, Int, Int, Int, String)])
-  func aFigureThatIsLOOrHIIsNotANumber(
+  func aPercentileThatIsLOOrHIIsShownInWords(
     _ part: Double, _ lows: Int, _ highs: Int, _ count: Int, _ text: String
   ) throws {
     #expect(try page(.usual).ranked(150, at: part, (lows, highs, count)) == text)
@@ -211,7 +211,7 @@ struct SheetTests {
   }
 
   /// More than a year is more than a logbook has.
-  @Test func theBoxesOfALongPeriodNameTheirDays() throws {
+  @Test func boxesThatCoverOnlyTheLastDaysOfALongPeriodStateTheNumber() throws {
     var report = SampleReport(days: 400)
     report.readings = (0..<Int64(400)).map {
       Reading.finger(150, at: SampleReport.start + $0 * 86_400 + 3600, marks: .fasting)
@@ -235,7 +235,7 @@ struct SheetTests {
     #expect(words(short, .log).contains("Logbook of finger sticks · 2026-03-02 – 2026-06-29"))
   }
 
-  @Test func amountsOfFewDaysSayOnHowMany() throws {
+  @Test func meanAmountsOfFewDaysStateTheNumberOfDays() throws {
     var report = SampleReport.usual
     report.records = (2...15).flatMap { day -> [(kind: RecordKind, fields: RecordFields, time: String)] in
       let date = "2026-03-\(day < 10 ? "0" : "")\(day)"
@@ -266,7 +266,7 @@ struct SheetTests {
     #expect(rows[means + 1] == ["Days", "14 1*", "14", "14", "1", "14"], "\(rows[means + 1])")
   }
 
-  @Test(arguments: languages) func theAmountsOfADayAreNeverTruncated(_ code: String) throws {
+  @Test(arguments: languages) func theAmountsOfADayAreNeverTruncatedOnASheet(_ code: String) throws {
     var report = SampleReport.of(.both)
     for (index, subtype) in ["rapid", "long", "mix"].enumerated() {
       report.records.append(
@@ -283,7 +283,7 @@ struct SheetTests {
     for paper in Paper.allCases { expectWhole(page, .summary, paper, code) }
   }
 
-  @Test func theGoalsOfOtherPeopleAreNamed() throws {
+  @Test func aReportNamesTheGoalsForPregnancyOrOlderPeople() throws {
     var report = SampleReport.usual
     report.targets = .pregnancy
     #expect(words(try page(report), .summary).contains { $0.contains("pregnancy with type 1") })
@@ -291,7 +291,7 @@ struct SheetTests {
     #expect(words(try page(report), .summary).contains { $0.contains("older people") })
   }
 
-  @Test func aFaultOfADrawingIsFound() {
+  @Test func overlappingOrOverflowingTextIsFoundByTheDrawingCheck() {
     var drawing = Drawing(width: 100, height: 50)
     drawing.text("one", 10, 20)
     drawing.text("two", 12, 22)
@@ -303,7 +303,7 @@ struct SheetTests {
 
   // MARK: - Figures
 
-  @Test func theFiguresAreThoseOfTheStatistics() throws {
+  @Test func theReportShowsTheFiguresOfTheStatistics() throws {
     let report = SampleReport.usual
     let page = try page(report)
     let words = words(page, .summary)
@@ -317,7 +317,7 @@ struct SheetTests {
     #expect(words.contains { $0.contains("100.0 %") && $0.contains("14 of 14 days with readings") })
   }
 
-  @Test func noGoalIsForTheLowOrTheHighRangeByItself() throws {
+  @Test func noGoalIsShownForTheLowOrHighRangeByItself() throws {
     let box = try page(.usual).rangesBox(height: 196)
     let rows = DrawingCheck.rows(box)
     #expect(rows.first == ["Range", "%", "Per day", "Goal"])
@@ -327,7 +327,7 @@ struct SheetTests {
     #expect(goals["very low"] == "<\u{A0}1\u{A0}%" && goals["target"] == ">\u{A0}70\u{A0}%")
   }
 
-  @Test func withPregnancyTheHighRangeIsNotSplit() throws {
+  @Test func withPregnancyTargetsTheHighRangeIsNotSplit() throws {
     var report = SampleReport.usual
     report.targets = .pregnancy
     let rows = DrawingCheck.rows(try page(report).rangesBox(height: 196))
@@ -338,21 +338,21 @@ struct SheetTests {
     #expect(rows[1][3] == "<\u{A0}25\u{A0}%")
   }
 
-  @Test func aProfileOfOneReadingSaysThatDaysAreMissing() throws {
+  @Test func aDailyProfileOfOneReadingStatesThatDaysAreMissing() throws {
     var report = SampleReport.usual
     report.readings = [Reading.sensor(120, at: SampleReport.start + 8 * 3600)]
     let words = words(try page(report), .summary)
     #expect(words.contains { $0.hasPrefix("Too few data: 0 of 7 days needed, ") }, "\(words)")
   }
 
-  @Test func aPeriodThatIsTooLongHasNotTooFewData() throws {
+  @Test func theReasonForATooLongPeriodIsNotTooFewData() throws {
     let page = try page(.usual)
     #expect(page.reason(.longPeriod(days: 100)) == "100 days; needs 90 or fewer")
     #expect(page.reason(.noReadings) == "No readings")
     #expect(page.reason(.littleTime(percent: 7.9)) == "Too few data: 7 % of the time; needs 70 %")
   }
 
-  @Test func aBoxWithoutDataHasItsReason() throws {
+  @Test func aReportBoxWithoutDataShowsTheReason() throws {
     var report = SampleReport.usual
     report.readings = Array(report.readings.prefix(288))
     let words = words(try page(report), .summary)
@@ -365,7 +365,7 @@ struct SheetTests {
     #expect(empty.filter { $0 == "No readings" }.count == 6)
   }
 
-  @Test func theReadingTextHasEveryFigureThatIsDrawnInATable() throws {
+  @Test func theTextForScreenReadersHasEveryFigureOfADrawnTable() throws {
     let page = try page(.of(.both))
     for part in [ReportPart.summary, .days, .log] {
       for drawing in page.sheets(part, .a4).flatMap(\.boxes).map(\.drawing) {
@@ -389,7 +389,7 @@ struct SheetTests {
     (600, .milligrams, 650), (3000, .milligrams, 650),
     (100, .millimoles, 14), (270, .millimoles, 16), (600, .millimoles, 36), (3000, .millimoles, 36),
   ])
-  func theScaleFitsTheData(_ highest: Double, _ unit: Units, _ end: Double) {
+  func theGlucoseScaleOfAReportFitsTheData(_ highest: Double, _ unit: Units, _ end: Double) {
     let factor = unit == .milligrams ? 1 : Quantity.milligramsPerDecilitreInMillimole
     #expect(
       abs(
@@ -399,7 +399,7 @@ struct SheetTests {
 
   enum Units { case milligrams, millimoles }
 
-  @Test(arguments: languages) func theLowEpisodesAreThoseOfTheFigures(_ code: String) throws {
+  @Test(arguments: languages) func theReportShowsTheLowEpisodesOfTheStatistics(_ code: String) throws {
     let page = try page(.of(.sensor), code)
     let episodes = page.total.sensor.episodes[.low]
     try #require(episodes.count > 0 && episodes.atNight > 0)
@@ -412,7 +412,8 @@ struct SheetTests {
   }
 
   /// Every picture of days has room for the highest value. Only meters go beyond 400 mg/dL by much.
-  @Test(arguments: [true, false]) func valuesAbove400AreDrawnAtTheirPositions(_ hasSensor: Bool) throws {
+  @Test(arguments: [true, false]) func glucoseValuesAbove400AreDrawnAtTheirPositions(_ hasSensor: Bool) throws
+  {
     let sticks = [580, 500].enumerated().map {
       Reading.finger($1, at: SampleReport.start + 50_000 + Int64($0) * 3600)
     }
@@ -431,7 +432,7 @@ struct SheetTests {
 
   // MARK: - Which parts
 
-  @Test func theDataDetermineThePartsOfAReport() throws {
+  @Test func theAvailableDataDetermineThePartsOfAReport() throws {
     #expect(try page(.of(.sensor)).usualParts == [.summary])
     #expect(try page(.of(.meter)).usualParts == [.summary, .log])
     #expect(try page(.of(.both)).usualParts == [.summary, .days, .log])
@@ -440,25 +441,25 @@ struct SheetTests {
   }
 
   /// A screen reader reads the sentence of the bar, so that it must not state times for finger sticks.
-  @Test func theBarOfFingerSticksIsOneOfReadings() throws {
+  @Test func theRangeBarOfFingerSticksShowsPercentOfReadings() throws {
     let reading = try page(.of(.meter)).stickRangesBox(height: 160).reading
     #expect(reading.contains("<p>Percent of readings: very high ") && !reading.contains("Time in ranges"))
     #expect(try page(.of(.sensor)).rangesBox(height: 196).reading.contains("<p>Time in ranges: very high "))
   }
 
-  @Test func aMeterWithoutASensorHasNoTableOfSensorFigures() throws {
+  @Test func aReportOfOnlyAMeterHasNoTableOfSensorFigures() throws {
     let meter = try page(.of(.meter)).html([.single])
     #expect(!meter.contains("The days in figures") && meter.contains("<h3>Monday 2026-03-02</h3>"))
     #expect(try page(.of(.both)).html([.single]).contains("The days in figures"))
   }
 
-  @Test func aMeterWithoutASensorHasNoFiguresOfTime() throws {
+  @Test func aReportOfOnlyAMeterHasNoTimeFigures() throws {
     let words = words(try page(.of(.meter)), .summary)
     #expect(words.contains("Percent of readings") && words.contains("Finger sticks by meals"))
     #expect(!words.contains("GMI") && !words.contains("Time in ranges") && !words.contains("Goal"))
   }
 
-  @Test func namesAreOnTheSheetAndInItsTitle() throws {
+  @Test func theNameOfThePersonIsOnTheSheetAndInTheTitle() throws {
     var report = SampleReport.usual
     report.person = ReportPerson(name: "Ágnes <Őry>", born: "1984-03-02")
     let named = try page(report)
@@ -471,7 +472,7 @@ struct SheetTests {
     #expect(DrawingCheck.faults(try page(report).personBox) == [])
   }
 
-  @Test func aLongNameIsWholeInTheHeadAndLeavesThePeriodInTheFoot() throws {
+  @Test func aLongNameIsCompleteInTheHeaderAndThePeriodStaysInTheFooter() throws {
     var report = SampleReport.usual
     let name = "María del Carmen Fernández-Rodríguez y Gutiérrez de los Santos Ortiz Echevarría"
     report.person = ReportPerson(name: name, born: "1984-03-02")
@@ -484,7 +485,7 @@ struct SheetTests {
     #expect(foot.count == 2 && foot[0].contains("… · Glucose report · 2026-03-02 – 2026-03-15 · glucoport"))
   }
 
-  @Test func typedReadingsHaveNoEnglishDevice() throws {
+  @Test func theDeviceOfTypedReadingsIsNamedInTheReportLanguage() throws {
     var report = SampleReport.usual
     report.devices = [ReportDevice(name: Device.typed.model, serialNumber: "")]
     let german = try page(report, "de")
@@ -492,13 +493,13 @@ struct SheetTests {
     #expect(try german.html([.about]).contains("<th scope=\"row\">von Hand eingegeben</th>"))
   }
 
-  @Test func theEnergyOfFoodIsShown() throws {
+  @Test func theReportShowsTheEnergyOfFood() throws {
     var report = SampleReport.usual
     report.records = [(.food, RecordFields(["energy": .number(500)]), "2026-03-02T19:40")]
     #expect(try page(report).html([.single]).contains("<td>Food 500 kcal</td>"))
   }
 
-  @Test func withTooFewDataThereIsNoGoalForTheMean() throws {
+  @Test func withTooFewDataTheMeanHasNoGoal() throws {
     func goals(_ samples: Int) throws -> [String] {
       var report = SampleReport.usual
       report.readings = Array(report.readings.filter { $0.kind == .cbg }.prefix(samples))
@@ -526,7 +527,7 @@ struct SheetTests {
     }
   }
 
-  @Test func thePDFHasEachSheetAndItsFoot() throws {
+  @Test func thePDFHasEachSheetWithItsFooter() throws {
     let page = try page(.of(.both))
     let (bytes, missing) = page.pdf([.summary, .log], .letter)
     let text = String(decoding: bytes, as: UTF8.self)
@@ -540,7 +541,7 @@ struct SheetTests {
 
   // MARK: - The logbook
 
-  @Test func everyFingerStickIsInTheLogbook() throws {
+  @Test func everyFingerStickIsInTheReportLogbook() throws {
     var report = SampleReport.of(.meter)
     report.readings += (0..<12).map { Reading.finger(101 + $0, at: SampleReport.start + Int64($0) * 60) }
     let page = try page(report)
@@ -562,14 +563,14 @@ struct SheetTests {
       ([], 4, .night, false), ([], 5, .beforeBreakfast, false), ([], 11, .beforeLunch, false),
       ([], 16, .beforeDinner, false), ([], 22, .bedtime, false), (.beforeMeal, 3, .night, true),
     ] as [(ReadingMarks, Int, StickLog.Column, Bool)])
-  func theMealMarkChoosesTheColumnAndWithoutItTheTime(
+  func theMealMarkOrElseTheTimeChoosesTheLogbookColumn(
     _ marks: ReadingMarks, _ hour: Int, _ column: StickLog.Column, _ isMarked: Bool
   ) {
     let found = StickLog.column(marks, hour: hour)
     #expect(found.0 == column && found.isMarked == isMarked)
   }
 
-  @Test func aLongRunOfEmptyDaysIsOneRow() throws {
+  @Test func manyConsecutiveEmptyDaysAreOneLogbookRow() throws {
     func rows(_ empty: Int64) throws -> Int {
       let readings = [0, empty + 1].map { Reading.finger(100, at: SampleReport.start + $0 * 86400 + 30000) }
       let report = SampleReport(readings: readings, days: empty + 2)
@@ -580,7 +581,7 @@ struct SheetTests {
     #expect(words(try page(report), .log).contains("no readings from 2026-03-03 to 2026-03-07"))
   }
 
-  @Test func aPairIsBeforeAndAfterOneMeal() {
+  @Test func aPairOfFingerSticksIsBeforeAndAfterOneMeal() {
     func dots(_ sticks: [(Int, Int64, ReadingMarks)]) -> [DayCurve.Dot] {
       var day = SampleDay.empty
       day.readings = sticks.map { Reading.finger($0.0, at: SampleDay.midnight + $0.1 * 3600, marks: $0.2) }

@@ -24,7 +24,7 @@ struct StatisticsTests {
 
   // MARK: - Readings that are left out
 
-  @Test func noDataHasNoStatistics() {
+  @Test func withoutDataThereAreNoStatistics() {
     let result = figures([], by: .day)
     #expect(result.period == nil && result.groups.isEmpty)
     #expect(result.total.sensor.mean == .absent(.noReadings))
@@ -49,7 +49,7 @@ struct StatisticsTests {
     for reason in reasons { #expect(result.total.leftOut[reason] == 1, "\(reason)") }
   }
 
-  @Test func scansAreNeverCountedTwice() {
+  @Test func scansThatRepeatSensorValuesAreNotCountedAgain() {
     let history = Self.samples(300)
     let scans = history.map { reading in
       var scan = reading
@@ -74,7 +74,7 @@ struct StatisticsTests {
 
   // MARK: - LO and HI
 
-  @Test func lowAndHighAreInTheOuterRangesAndLimitTheMean() {
+  @Test func readingsLOAndHIAreInTheOuterRangesAndBoundTheMean() {
     let low = (0..<300).map {
       Reading.of(.cbg, .low(below: nil, .milligramsPerDecilitre), at: Self.start + $0 * 300)
     }
@@ -91,7 +91,7 @@ struct StatisticsTests {
     #expect(figures(Self.inOrder(low, high)).total.sensor.highs == 0, "one value at an instant")
   }
 
-  @Test func oneValueInAHundredDoesNotBoundTheMean() {
+  @Test func onePercentOfLOReadingsDoesNotBoundTheMean() {
     var readings = Self.samples(300)
     for index in 0..<3 {
       readings[index].measurement = .low(below: 40, .milligramsPerDecilitre)
@@ -101,7 +101,7 @@ struct StatisticsTests {
     #expect(figures(readings).total.sensor.bound == .either)
   }
 
-  @Test func highIsInTheHighRangeIfThereIsNoVeryHighRange() {
+  @Test func aReadingHIIsInTheHighRangeIfThereIsNoVeryHighRange() {
     let sensor = figures(
       [Reading.of(.cbg, .high(above: 400, .milligramsPerDecilitre), at: 0)], targets: .pregnancy
     ).total.sensor
@@ -115,7 +115,7 @@ struct StatisticsTests {
     (2.9, GlucoseBand.veryLow), (3.0, .low), (3.8, .low), (3.9, .target), (10.0, .target), (10.1, .high),
     (13.9, .high), (14.0, .veryHigh),
   ])
-  func millimolesAreComparedWithMillimoles(_ value: Double, _ expected: GlucoseBand) throws {
+  func valuesInMillimolesAreComparedWithLimitsInMillimoles(_ value: Double, _ expected: GlucoseBand) throws {
     let level = try #require(Reading.level(value, .millimolesPerLitre))
     #expect(Targets.standard.band(of: level) == expected)
     let own = try #require(Targets(from: 70, to: 180, .milligramsPerDecilitre))
@@ -124,7 +124,7 @@ struct StatisticsTests {
     #expect(same.band(of: level) == expected && same.low.milligrams == 70 && same.high.milligrams == 180)
   }
 
-  @Test func ownTargetsAreWithinTheOuterLimits() {
+  @Test func customTargetsAreWithinTheOuterLimits() {
     #expect(Targets(from: 53, to: 180, .milligramsPerDecilitre) == nil)
     #expect(Targets(from: 70, to: 251, .milligramsPerDecilitre) == nil)
     #expect(Targets(from: 180, to: 70, .milligramsPerDecilitre) == nil)
@@ -134,7 +134,7 @@ struct StatisticsTests {
     #expect(Targets(from: 4.5, to: 8, .millimolesPerLitre)?.name == "4.5-8")
   }
 
-  @Test func bothUnitsHaveTheSameStatistics() {
+  @Test func equalValuesInBothUnitsHaveTheSameStatistics() {
     let values = [3.4, 5.5, 7.2, 11.1, 14.3]
     func readings(_ unit: GlucoseUnit) -> [GlucoseReading] {
       (0..<500).map { index in
@@ -155,7 +155,7 @@ struct StatisticsTests {
 
   // MARK: - Too little data
 
-  @Test func oneReadingHasOnlyAMean() {
+  @Test func aSingleReadingHasOnlyAMean() {
     let sensor = figures([Reading.sensor(120, at: Self.start)]).total.sensor
     #expect(sensor.mean.number == 120 && sensor.minutes == 5)
     #expect(sensor.standardDeviation == .absent(.fewReadings(1, of: 30)))
@@ -165,7 +165,7 @@ struct StatisticsTests {
     #expect(sensor.episodesPerDay(.low) == .absent(.shortTime(minutes: 5)))
   }
 
-  @Test func fourDaysAreTooFewForTwoWeeks() {
+  @Test func fourDaysOfDataAreTooFewForTwoWeeks() {
     let result = figures(Self.samples(4 * 288), since: "2026-03-02", until: "2026-03-16").total.sensor
     #expect(agree(result.active.number, 28.571429))
     #expect(result.ranges[2].percent == .absent(.littleTime(percent: result.active.number ?? 0)))
@@ -173,12 +173,12 @@ struct StatisticsTests {
     #expect(result.mean.number == 100)
   }
 
-  @Test func aWholeDayHasPercentagesAndHalfADayHasNone() {
+  @Test func aCompleteDayHasTimePercentagesAndHalfADayHasNone() {
     #expect(figures(Self.samples(288)).total.sensor.ranges[2].percent.number == 100)
     #expect(figures(Self.samples(144)).total.sensor.ranges[2].percent == .absent(.shortTime(minutes: 720)))
   }
 
-  @Test func moreThanNinetyDaysHaveNoPercentages() {
+  @Test func aPeriodOfMoreThan90DaysHasNoTimePercentages() {
     func percent(_ days: Int) -> Metric {
       figures(Self.samples(days * 288)).total.sensor.ranges[2].percent
     }
@@ -189,14 +189,14 @@ struct StatisticsTests {
     #expect(months.total.sensor.glycemiaRisk == .absent(.longPeriod(days: 120)))
   }
 
-  @Test func aMeanOutsideTheFormulasRangeHasNoManagementIndicator() {
+  @Test func aMeanOutsideTheValidRangeHasNoGlucoseManagementIndicator() {
     let sensor = figures(Self.samples(14 * 288, value: 70)).total.sensor
     #expect(sensor.managementIndicator == .absent(.meanOutsideFit))
     #expect(figures(Self.samples(14 * 288, value: 80)).total.sensor.managementIndicator.number != nil)
     #expect(sensor.goalShortage == nil)
   }
 
-  @Test func aYearWithGapsHasStatisticsInMonthsWithData() {
+  @Test func ofAYearWithGapsEachMonthWithDataHasStatistics() {
     let readings = Self.samples(30 * 288) + Self.samples(30 * 288, from: Self.start + 330 * Self.day)
     let result = figures(readings, by: .month)
     #expect(result.groups.count == 12)
@@ -209,7 +209,7 @@ struct StatisticsTests {
 
   // MARK: - Groups
 
-  @Test func aDayWithoutDataIsARowWithoutStatistics() {
+  @Test func aDayWithoutDataIsAGroupWithoutStatistics() {
     let result = figures(Self.samples(288) + Self.samples(288, from: Self.start + 2 * Self.day), by: .day)
     #expect(result.groups.map(\.sensor.readings) == [288, 0, 288])
     #expect(result.groups[1].sensor.ranges[2].percent == .absent(.noReadings))
@@ -217,7 +217,7 @@ struct StatisticsTests {
       result.groups.compactMap(\.key).map(Grouping.day.name) == ["2026-03-02", "2026-03-03", "2026-03-04"])
   }
 
-  @Test func onlyFingerSticksGiveNoTimeStatistics() {
+  @Test func onlyFingerSticksGiveNoTimeInRangeStatistics() {
     let readings = (0..<40).map { Reading.finger(100 + Int($0), at: Self.start + $0 * 21600) }
     let result = figures(readings, by: .kind)
     #expect(result.total.sensor.readings == 0 && result.total.sensor.active == .absent(.noReadings))
@@ -248,7 +248,7 @@ struct StatisticsTests {
     #expect(result.total.days == 2)
   }
 
-  @Test func aSkippedHourIsNotPossibleTime() throws {
+  @Test func anHourSkippedByAClockChangeIsNotCountedAsPossibleTime() throws {
     var zone = try LogbookZone(name: "Europe/Berlin")
     let period = Period(start: Time.at("2026-03-28T23:00"), end: Time.at("2026-03-29T22:00"))
     let hours = PossibleTime(period, by: .hour) { zone.place($0).utcOffset }
@@ -256,7 +256,7 @@ struct StatisticsTests {
     #expect(hours.groups[2] == nil && hours.groups.count == 23)
   }
 
-  @Test func groupsHaveTheirNames() throws {
+  @Test func groupsAreNamedByTheirDayWeekMonthHourOrWeekday() throws {
     let time = try #require(DeviceTime(text: "2027-01-02T07:30"))
     let names = [Grouping.day, .week, .month, .hour, .weekday].map { grouping in
       grouping.key(of: time).map(grouping.name)
@@ -267,7 +267,7 @@ struct StatisticsTests {
     #expect(Grouping.weekday.key(of: early).map(Grouping.weekday.name) == "Monday")
   }
 
-  @Test func theReadingsOfAllGroupsAddUp() {
+  @Test func theReadingsOfAllGroupsAddUpToTheTotal() {
     let readings = ArithmeticSeries.readings()
     for grouping in Grouping.allCases {
       let result = figures(readings, by: grouping)
@@ -277,7 +277,7 @@ struct StatisticsTests {
     }
   }
 
-  @Test func anHourNeedsFiveDays() {
+  @Test func statisticsOfAnHourOfTheDayNeedFiveDays() {
     func hour(_ days: Int) -> Metric {
       figures(Self.samples(days * 288), by: .hour).groups[3].sensor.ranges[2].percent
     }
@@ -287,7 +287,7 @@ struct StatisticsTests {
 
   // MARK: - Profile
 
-  @Test func aProfileNeedsSevenDays() throws {
+  @Test func aDailyProfileNeedsSevenDays() throws {
     func profile(_ days: Int) throws -> Profile {
       try #require(figures(Self.samples(days * 288), hasProfile: true).profile)
     }
@@ -297,7 +297,7 @@ struct StatisticsTests {
       whole.points.count == 96 && whole.points.allSatisfy { $0.percentiles == [100, 100, 100, 100, 100] })
   }
 
-  @Test func percentilesOfAProfileAreInOrder() throws {
+  @Test func percentilesOfADailyProfileAreInOrder() throws {
     let profile = try #require(figures(ArithmeticSeries.readings(), hasProfile: true).profile)
     for point in profile.points {
       let values = try #require(point.percentiles)
@@ -305,7 +305,7 @@ struct StatisticsTests {
     }
   }
 
-  @Test func aTimeOfTheDayWithFewDaysIsAGap() throws {
+  @Test func aTimeOfDayWithTooFewDaysIsAGapInTheDailyProfile() throws {
     // The sensor pauses from 10:00 to 14:00.
     let readings = Self.samples(10 * 288).filter {
       !(36000..<50400).contains(($0.instant - Self.start) % Self.day)
@@ -316,7 +316,7 @@ struct StatisticsTests {
         == Array(stride(from: 630, through: 810, by: 15)))
   }
 
-  @Test func smoothingContinuesOverMidnightAndSkipsGaps() {
+  @Test func smoothingOfTheDailyProfileContinuesOverMidnightAndSkipsGaps() {
     #expect(CyclicSmoothing.smooth([6, 0, 0, 12]) == [6, 1, 2, 9])
     #expect(CyclicSmoothing.smooth([5, nil, 10, nil]) == [5, nil, 10, nil])
     #expect(CyclicSmoothing.smooth([5, 10, nil, nil]) == [6, 9, nil, nil])

@@ -8,7 +8,7 @@ import Testing
 /// Compares statistics with other programs: iglu for R and its Python port, numpy, and the unit tests of
 /// Tidepool's viz.
 struct VectorTests {
-  @Test func theSeriesIsTheOneThatOtherProgramsRead() {
+  @Test func theTestSeriesIsTheOneComputedByOtherPrograms() {
     let values = ArithmeticSeries.values
     #expect(values.prefix(12) == [155, 143, 129, 140, 161, 149, 132, 152, 173, 187, 181, 198])
     #expect(values.suffix(3) == [153, 153, 168])
@@ -47,7 +47,7 @@ struct VectorTests {
       glycemiaRisk: 49.386261, active: 88.095238),
   ]
 
-  @Test(arguments: series) func theStatisticsOfASeriesMatchOtherPrograms(_ expected: Expected) {
+  @Test(arguments: series) func theStatisticsOfTheTestSeriesMatchOtherPrograms(_ expected: Expected) {
     let readings = ArithmeticSeries.readings { !expected.hasGaps || ArithmeticSeries.hasNoGap($0) }
     let sensor = figures(readings).total.sensor
     #expect(sensor.readings == expected.readings)
@@ -69,7 +69,7 @@ struct VectorTests {
     #expect(pregnancy.ranges[GlucoseBand.target.rawValue].readings == expected.pregnancy)
   }
 
-  @Test func thePartsOfTheGlycemiaRiskIndexMatchItsAuthors() {
+  @Test func thePartsOfTheGlycemiaRiskIndexMatchThePublishedOnes() {
     let shares = [171, 181, 2514, 1067, 99].map { Double($0) / 40.32 }
     let risk = GlucoseIndices.glycemiaRisk(shares)
     #expect(agree(risk.low, 7.832341) && agree(risk.high, 15.687004))
@@ -109,7 +109,7 @@ struct VectorTests {
       ], (10, 54)
     ),
   ])
-  func theEpisodesOfASeriesMatchAnotherProgram(
+  func theEpisodesOfTheTestSeriesMatchAnotherProgram(
     _ hasGaps: Bool, _ expected: [(EpisodeKind, Int, Double, Double)], _ exclusive: (Int, Int)
   ) {
     let readings = ArithmeticSeries.readings { !hasGaps || ArithmeticSeries.hasNoGap($0) }
@@ -169,7 +169,7 @@ struct VectorTests {
   @Test(arguments: [
     (40.0, 36.4175), (54, 18.4614), (69, 8.2303), (70, 7.7552), (100, 0.4821), (112, 0.0007),
   ])
-  func theRiskOfALowValueIsThePublishedRisk(_ value: Double, _ expected: Double) {
+  func theRiskOfALowGlucoseValueIsThePublishedOne(_ value: Double, _ expected: Double) {
     #expect(agree(GlucoseIndices.risk(value).low, expected, decimals: 4))
     #expect(GlucoseIndices.risk(value).high == 0)
   }
@@ -178,12 +178,12 @@ struct VectorTests {
     (113.0, 0.0006), (140, 1.665), (180, 7.7293), (181, 7.9134), (250, 22.4362), (300, 33.952),
     (400, 57.0461),
   ])
-  func theRiskOfAHighValueIsThePublishedRisk(_ value: Double, _ expected: Double) {
+  func theRiskOfAHighGlucoseValueIsThePublishedOne(_ value: Double, _ expected: Double) {
     #expect(agree(GlucoseIndices.risk(value).high, expected, decimals: 4))
     #expect(GlucoseIndices.risk(value).low == 0)
   }
 
-  @Test func theRiskOfAFractionalValueIsBetweenItsNeighbours() {
+  @Test func theRiskOfAFractionalGlucoseValueIsBetweenItsNeighbours() {
     let risk = GlucoseIndices.risk(180.5).high
     #expect(risk > GlucoseIndices.risk(180).high && risk < GlucoseIndices.risk(181).high)
   }
@@ -192,7 +192,7 @@ struct VectorTests {
     (100.0, 5.702, 38.831), (125, 6.3, 45.361), (150, 6.898, 51.892), (154, 6.99368, 52.936),
     (200, 8.094, 64.952), (250, 9.29, 78.013), (300, 10.486, 91.073),
   ])
-  func theManagementIndicatorIsThePublishedIndicator(
+  func theGlucoseManagementIndicatorIsThePublishedOne(
     _ mean: Double, _ percent: Double, _ millimoles: Double
   ) {
     #expect(agree(GlucoseIndices.managementIndicator(mean: mean), percent))
@@ -202,7 +202,7 @@ struct VectorTests {
 
   // MARK: - viz
 
-  @Test func aDeviationNeedsThirtyReadings() {
+  @Test func aStandardDeviationNeedsThirtyReadings() {
     func sensor(_ values: ClosedRange<Int>) -> SensorFigures {
       figures(values.map { Reading.sensor($0, at: Int64($0) * 300) }).total.sensor
     }
@@ -233,7 +233,7 @@ struct VectorTests {
     #expect(agree(figures.mean.number, 5400.0 / 55))
   }
 
-  @Test func fingerSticksAreCountedByReadings() {
+  @Test func rangesOfFingerSticksAreCountedByReadingsNotByTime() {
     let readings = [60, 70, 80, 200, 270].enumerated().map {
       Reading.finger($1, at: Int64($0) * 3600)
     }
@@ -243,7 +243,7 @@ struct VectorTests {
     #expect(fingers.ranges.map(\.percent.number) == [0, 20, 40, 20, 20])
   }
 
-  @Test func theManagementIndicatorNeedsSeventyPercentOfFourteenDays() {
+  @Test func theGlucoseManagementIndicatorNeeds70PercentOf14Days() {
     // Two gaps in each day, so that all 14 days have samples.
     func sensor(_ count: Int) -> SensorFigures {
       let readings = (0..<count).map { index in
@@ -263,7 +263,7 @@ struct VectorTests {
     ([1, 1, 1, 0, 0], ["33.4", "33.3", "33.3", "0.0", "0.0"]),
     ([0, 0, 0, 0, 0], Array(repeating: "0.0", count: 5)),
   ])
-  func percentagesGoByTheLargestRemainder(_ weights: [Int], _ expected: [String]) {
+  func percentagesAreRoundedByTheLargestRemainder(_ weights: [Int], _ expected: [String]) {
     let texts = PercentTexts(weights)
     #expect(GlucoseBand.allCases.map { texts[$0] } == expected)
   }
@@ -281,7 +281,7 @@ struct VectorTests {
     (181, .high),
     (250, .high), (251, .veryHigh),
   ])
-  func aValueIsInTheRangeOfItsDisplayedNumber(_ value: Double, _ expected: GlucoseBand) throws {
+  func aGlucoseValueIsInTheRangeOfItsDisplayedNumber(_ value: Double, _ expected: GlucoseBand) throws {
     #expect(Targets.standard.band(of: try #require(Reading.level(value))) == expected)
   }
 }
