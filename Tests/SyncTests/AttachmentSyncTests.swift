@@ -45,7 +45,7 @@ import Testing
     await node.remote.requests.map { String($0.split(separator: " ")[0]) }
   }
 
-  @Test func aContentIsSentInPartsAndFetchedCompletely() async throws {
+  @Test func anAttachmentIsSentInPartsAndFetchedCompletely() async throws {
     try attach()
     let sent = try await upload(scene.a)
     #expect(sent.ending == .complete)
@@ -59,7 +59,7 @@ import Testing
     #expect(try read(scene.b, there) == bytes)
   }
 
-  @Test func knownContentsNeedNoRequest() async throws {
+  @Test func attachmentsKnownOnBothSidesNeedNoRequest() async throws {
     try attach()
     try await scene.upload(scene.a, scene.b)
     for node in [scene.a, scene.b] {
@@ -69,7 +69,7 @@ import Testing
     }
   }
 
-  @Test func equalContentIsSentOnceForAllAttachments() async throws {
+  @Test func contentSharedByTwoAttachmentsIsSentOnce() async throws {
     try attach()
     try attach(as: 2)
     let first = try await upload(scene.a)
@@ -81,7 +81,7 @@ import Testing
     #expect(try scene.b.attachments().allSatisfy { $0.isWhole && $0.isUploaded })
   }
 
-  @Test func anInterruptedContentContinuesAfterTheServersPart() async throws {
+  @Test func anInterruptedAttachmentContinuesAfterThePartOnTheServer() async throws {
     try attach()
     try scene.a.beginUpload { $0.maxPartBytes = 100 }
     for _ in 0..<100 {
@@ -95,7 +95,7 @@ import Testing
     #expect(await requests(scene.a).filter { $0 != "changes" } == ["held", "append", "append"])
   }
 
-  @Test func anInterruptedConnectionIsResumedInTheSameRun() async throws {
+  @Test func anInterruptedAttachmentTransferIsResumedInTheSameRun() async throws {
     try attach()
     await scene.a.remote.script(nil, nil, nil, nil)
     for _ in 0..<3 { await scene.a.remote.script(.unavailable("dropped"), nil, nil) }
@@ -103,7 +103,7 @@ import Testing
     #expect(ending == .complete && summary.pushedAttachments == 1)
   }
 
-  @Test(arguments: [0, 1, 2, 3, 4]) func aLostAnswerDuplicatesNoPartOfTheContent(behind: Int) async throws {
+  @Test(arguments: [0, 1, 2, 3, 4]) func aLostAnswerDuplicatesNoPartOfAnAttachment(behind: Int) async throws {
     try attach()
     await scene.a.remote.loseAnswer(behind: 2 + behind)
     let (ending, _) = try await upload(scene.a)
@@ -112,7 +112,7 @@ import Testing
     #expect(try read(scene.b, try #require(try scene.b.attachments().first)) == bytes)
   }
 
-  @Test func aRemoteOutOfReachEndsTheRunAndLosesNothing() async throws {
+  @Test func anUnreachableServerDuringAnAttachmentEndsTheRunWithoutLoss() async throws {
     try attach()
     await scene.a.remote.script(nil, nil)
     for _ in 0..<20 { await scene.a.remote.script(.unavailable("gone")) }
@@ -122,7 +122,7 @@ import Testing
     #expect(try await upload(scene.a).summary.pushedAttachments == 1)
   }
 
-  @Test func aNoteMadeDuringALongTransferIsSentBeforeItsEnd() async throws {
+  @Test func aNoteAddedDuringALongAttachmentTransferIsSentBeforeItsEnd() async throws {
     try attach()
     let node = scene.a
     await node.remote.interrupt(
@@ -139,7 +139,7 @@ import Testing
       ])
   }
 
-  @Test func aRefusedContentIsQuarantinedAndOthersContinue() async throws {
+  @Test func anAttachmentThatTheServerRefusesDoesNotStopOthers() async throws {
     try attach()
     try attach([1, 2, 3], as: 2)
     await scene.a.remote.refuseContents { $0.size == 400 ? "too heavy" : nil }
@@ -155,7 +155,7 @@ import Testing
     #expect(try await upload(scene.a).summary.pushedAttachments == 1)
   }
 
-  @Test func aContentForWhichTheServerFailsIsLeftForAnotherRun() async throws {
+  @Test func anAttachmentForWhichTheServerFailsIsLeftForAnotherRun() async throws {
     try attach()
     try attach([1, 2, 3], as: 2)
     await scene.a.remote.script(nil, nil, nil, .serverFailure("500"))
@@ -168,14 +168,14 @@ import Testing
     #expect(try await upload(scene.a).summary.pushedAttachments == 1)
   }
 
-  @Test func aServerThatFailsForEveryContentEndsTheRun() async throws {
+  @Test func aServerThatFailsForEveryAttachmentEndsTheRun() async throws {
     for number in 1...5 { try attach([UInt8(number)], as: number) }
     await scene.a.remote.script(nil, nil)
     for _ in 0..<10 { await scene.a.remote.script(.serverFailure("500")) }
     #expect(try await upload(scene.a).ending == .failed(.serverFailure("500")))
   }
 
-  @Test func aDamagedContentIsDiscardedReportedAndFetchedAgainOnCommand() async throws {
+  @Test func aDamagedDownloadedAttachmentIsDiscardedReportedAndFetchedOnRequest() async throws {
     try attach()
     try await upload(scene.a)
     await scene.b.remote.damageContents(0xEE)
@@ -190,7 +190,7 @@ import Testing
     #expect(try await upload(scene.b).summary.pulledAttachments == 1)
   }
 
-  @Test func aContentThatTheServerLacksIsRequestedLater() async throws {
+  @Test func anAttachmentMissingOnTheServerIsRequestedLater() async throws {
     try attach()
     try scene.a.beginUpload(UploadOptions())
     while await !requests(scene.a).contains("held") { try await scene.a.stepUpload() }
@@ -214,7 +214,7 @@ import Testing
     #expect(try scene.b.sync().attachmentBacklog().absent == 0)
   }
 
-  @Test func aContentAboveTheLimitOfTheStoreIsNotFetched() async throws {
+  @Test func anAttachmentAboveTheLimitOfTheStoreIsNotFetched() async throws {
     try attach()
     try await upload(scene.a)
     try scene.b.sync().setAttachmentLimit(399)
@@ -223,7 +223,7 @@ import Testing
     #expect(try scene.b.attachments().first?.refusal?.contains("attachment-limit") == true)
   }
 
-  @Test func pushOnlySendsContentsAndPullOnlyFetchesThem() async throws {
+  @Test func pushOnlySendsAttachmentsAndPullOnlyFetchesThem() async throws {
     try attach()
     try attach([1], to: scene.b, as: 2)
     #expect(try await upload(scene.a) { $0.pulls = false }.summary.pushedAttachments == 1)
@@ -231,7 +231,7 @@ import Testing
     #expect(pulled.summary.pulledAttachments == 1 && pulled.summary.pushedAttachments == 0)
   }
 
-  @Test func aRestoredServerGetsItsLostContents() async throws {
+  @Test func aServerRestoredFromABackupGetsItsLostAttachments() async throws {
     try await scene.server.takeBackup()
     try attach()
     try await upload(scene.a)
@@ -241,7 +241,7 @@ import Testing
     #expect(try scene.b.attachments().count == 1)
   }
 
-  @Test func anotherServerGetsEveryContent() async throws {
+  @Test func anotherServerReceivesEveryAttachment() async throws {
     try attach()
     try await upload(scene.a)
     try scene.a.sync().requeueContents()
@@ -251,7 +251,7 @@ import Testing
     #expect(await requests(scene.a) == ["changes", "held"], "what it has is not sent again")
   }
 
-  @Test func contentsStayHereAndAreCountedIfTheRemoteStoresNone() async throws {
+  @Test func attachmentsStayLocalAndAreCountedIfTheRemoteStoresNone() async throws {
     try attach()
     let session = UploadSession(
       try scene.a.sync(), ChosenPorts(scene.a.remote), named: "plain", UploadOptions(),

@@ -8,7 +8,7 @@ import Testing
 @Suite struct BackoffTests {
   private let busy = ServiceError.busy("", retryAfterSeconds: nil)
 
-  @Test func delaysIncreaseToTheMaximumAndStayThere() {
+  @Test func delaysAfterFailuresIncreaseToTheMaximumAndStayThere() {
     var backoff = Backoff()
     var waits: [Int64] = []
     for _ in 0..<40 {
@@ -20,7 +20,7 @@ import Testing
     #expect(waits.last == Int64(Backoff.longestSeconds / 2))
   }
 
-  @Test func jitterSpreadsTheDelaysOfManyNodes() {
+  @Test func jitterSpreadsTheRetryDelaysOfManyClients() {
     let waits = [0, 0.25, 0.5, 0.75].map { jitter in
       var backoff = Backoff()
       backoff.note(busy, now: 0, jitter: jitter)
@@ -31,20 +31,20 @@ import Testing
   }
 
   @Test(arguments: [(600, 600), (7, 15), (-5, 15), (10_000_000, Backoff.longestSeconds)])
-  func theRemotesDelayIsObeyedUpToTheMaximum(asked: Int, expected: Int) {
+  func theRetryDelayStatedByTheServerIsObeyedUpToTheMaximum(asked: Int, expected: Int) {
     var backoff = Backoff()
     backoff.note(.busy("", retryAfterSeconds: asked), now: 50, jitter: 0)
     #expect(backoff.secondsToWait(now: 50) == Int64(expected))
   }
 
-  @Test func anAttemptFurtherAheadThanTheMaximumIsDueImmediately() {
+  @Test func aRetryPlannedFurtherAheadThanTheMaximumIsDueImmediately() {
     let backoff = Backoff(failures: 3, nextAttempt: 1_000_000)
     #expect(backoff.secondsToWait(now: 1_000_000 - Int64(Backoff.longestSeconds) - 1) == 0)
     #expect(backoff.secondsToWait(now: 1_000_000 - 10) == 10)
     #expect(backoff.secondsToWait(now: 1_000_001) == 0)
   }
 
-  @Test func aPermanentFailureDelaysNothing() {
+  @Test func aPermanentFailureDoesNotDelayTheNextRun() {
     var backoff = Backoff(failures: 3, nextAttempt: 90)
     backoff.note(.loginRefused(""), now: 50, jitter: 0)
     #expect(backoff.secondsToWait(now: 50) == 0)

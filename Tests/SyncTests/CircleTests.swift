@@ -35,7 +35,9 @@ import Testing
     return (scene, x, y)
   }
 
-  @Test(arguments: [1, 1000]) func aThirdNodeThatSeesACircleFirstHasAConflict(page: Int) async throws {
+  @Test(arguments: [1, 1000]) func aStoreThatFirstSeesTwoEntriesContainingEachOtherHasAConflict(page: Int)
+    async throws
+  {
     let (scene, x, y) = try await circle()
     let third = try await scene.another(seed: 9)
     await third.remote.setPage(page)
@@ -51,7 +53,7 @@ import Testing
     #expect(try !third.record(y).state.isDeleted)
   }
 
-  @Test func aDecisionOfAnotherNodeEndsTheConflictOfTheThird() async throws {
+  @Test func aNestingConflictDecidedInOneStoreEndsInTheThirdStore() async throws {
     let (scene, x, y) = try await circle()
     let third = try await scene.another(seed: 9)
     try await scene.upload(third)
@@ -66,7 +68,7 @@ import Testing
   }
 
   @Test(arguments: [Resolution.mine, .theirs])
-  func theThirdNodeCanDecideLikeAnyOther(_ resolution: Resolution) async throws {
+  func anyStoreCanDecideANestingConflict(_ resolution: Resolution) async throws {
     let (scene, x, y) = try await circle()
     let third = try await scene.another(seed: 9)
     try await scene.upload(third)
@@ -82,7 +84,7 @@ import Testing
   }
 
   /// A piece of an entry arrives before the entry, which others put into a third one.
-  @Test(arguments: [1, 2, 1000]) func tooDeepNestingIsAConflictForTheFirstNodeThatSeesIt(page: Int)
+  @Test(arguments: [1, 2, 1000]) func tooDeepNestingIsAConflictForTheFirstStoreThatSeesIt(page: Int)
     async throws
   {
     let scene = try await Scene()
@@ -98,7 +100,9 @@ import Testing
   }
 
   /// Intermediate states within a page are not conflicts.
-  @Test(arguments: [1, 1000]) func aMoveWithOnlyATemporaryCircleIsNotAConflict(page: Int) async throws {
+  @Test(arguments: [1, 1000]) func entriesThatContainEachOtherOnlyTemporarilyAreNotAConflict(page: Int)
+    async throws
+  {
     let scene = try await Scene()
     let (x, y) = (try await scene.sharedNote(), try await scene.sharedNote())
     let child = try scene.a.add(["a": "child"], to: x)
@@ -118,7 +122,7 @@ import Testing
   }
 
   /// It was not edited here, so a later decision elsewhere needs no action here.
-  @Test(arguments: [true, false]) func aLaterValidStateEndsTheConflict(isDeleted: Bool) async throws {
+  @Test(arguments: [true, false]) func aLaterValidNestingEndsTheConflict(isDeleted: Bool) async throws {
     let (scene, _, y) = try await circle()
     let third = try await scene.another(seed: 9)
     try await scene.upload(third)
@@ -139,7 +143,7 @@ import Testing
 
   /// Three stores move records at random, in any order of syncs and of the pieces.
   @Test(arguments: Seeds.first(12))
-  func noOrderOfPiecesNestsRecordsAndDecisionsEndAllConflicts(_ seed: UInt64) async throws {
+  func inAnyOrderOfMovesNestingStaysValidAndDecisionsEndAllConflicts(_ seed: UInt64) async throws {
     var random = SeededGenerator(seed: seed)
     let scene = try await Scene()
     let guids = try (0..<4).map { _ in try scene.a.add(["a": "1"]) }

@@ -18,7 +18,7 @@ import Testing
 
   /// Equal base: the node had pulled the other's change before its own change. Older base: it had not.
   @Test(arguments: pairs)
-  func anEqualBaseIsNeverAConflict(local: Local, remote: Remote) async throws {
+  func anEditOfTheVersionOnTheServerIsNeverAConflict(local: Local, remote: Remote) async throws {
     let scene = try await Scene()
     let guid = try await scene.sharedNote()
     try perform(remote, on: scene.b, guid)
@@ -40,7 +40,7 @@ import Testing
   }
 
   @Test(arguments: Remote.allCases)
-  func anEditOnAnOlderBaseIsMergedOrKeptBothWays(remote: Remote) async throws {
+  func anEditOfAnOlderVersionIsMergedOrBothVersionsAreKept(remote: Remote) async throws {
     let scene = try await Scene()
     let guid = try await scene.sharedNote()
     try perform(remote, on: scene.b, guid)
@@ -63,7 +63,7 @@ import Testing
   }
 
   @Test(arguments: Remote.allCases)
-  func aDeletionOnAnOlderBaseConflictsWithAnythingButADeletion(remote: Remote) async throws {
+  func aDeletionOfAnOlderVersionConflictsUnlessBothSidesDeleted(remote: Remote) async throws {
     let scene = try await Scene()
     let guid = try await scene.sharedNote()
     try perform(remote, on: scene.b, guid)
@@ -84,7 +84,7 @@ import Testing
 
   /// The remote changed the record again while a person decided.
   @Test(arguments: Remote.allCases)
-  func aResolutionOnAnOlderBaseIsAnEditLikeAnyOther(remote: Remote) async throws {
+  func aConflictResolutionOfAnOlderVersionIsHandledLikeAnEdit(remote: Remote) async throws {
     let scene = try await Scene()
     let guid = try await scene.sharedNote()
     try await putInConflict(scene, guid)
@@ -100,7 +100,7 @@ import Testing
     if !record.isConflicted { #expect(!record.isPending) }
   }
 
-  @Test func anEditWhileConflictedStaysConflictedAndIsKept() async throws {
+  @Test func anEditOfARecordInConflictIsKeptAndTheConflictStays() async throws {
     let scene = try await Scene()
     let guid = try await scene.sharedNote()
     try await putInConflict(scene, guid)

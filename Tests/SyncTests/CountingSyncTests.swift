@@ -72,7 +72,7 @@ import Testing
     return lines
   }
 
-  @Test func theOrderOfUploadsDoesNotAffectTotals() async throws {
+  @Test func theOrderOfUploadsDoesNotChangeTotals() async throws {
     var expected: [String: Int] = [:]
     for order in ["aba", "bab", "aab", "bba"] {
       let scene = try await Scene()

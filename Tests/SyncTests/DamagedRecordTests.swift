@@ -40,7 +40,7 @@ import Testing
   }
 
   @Test(arguments: ["sent", "base", "conflict"])
-  func allOtherRecordsAreSent(_ column: String) async throws {
+  func aDamagedRecordDoesNotStopOthersFromBeingSent(_ column: String) async throws {
     let (scene, guid) = try await damaged(column)
     let others = try [scene.a.add(["a": "2"]), scene.a.add(["a": "3"])]
     let child = try scene.a.add(["a": "4"], to: others[0])
@@ -60,7 +60,7 @@ import Testing
   }
 
   @Test(arguments: ["sent", "base"])
-  func anEditSendsTheRecordAgain(_ column: String) async throws {
+  func editingADamagedRecordSendsItAgain(_ column: String) async throws {
     let (scene, guid) = try await damaged(column)
     try await scene.upload(scene.a)
     try scene.a.edit(guid, "b", "edited")
@@ -73,7 +73,7 @@ import Testing
   }
 
   @Test(arguments: ["sent", "base", "conflict"])
-  func aRetryOnCommandSendsTheRecordAgain(_ column: String) async throws {
+  func retryingADamagedRecordOnCommandSendsItAgain(_ column: String) async throws {
     let (scene, guid) = try await damaged(column)
     try await scene.upload(scene.a)
     #expect(try scene.a.sync().releaseRefused() == 1)
@@ -84,7 +84,7 @@ import Testing
   }
 
   /// Before the next upload, the known part of the conflict is shown on request.
-  @Test func theListOfConflictsNamesTheRecordWithADamagedRemoteSide() async throws {
+  @Test func theConflictListNamesARecordWhoseRemoteVersionIsDamaged() async throws {
     let (scene, guid) = try await damaged("conflict")
     let failure = #expect(throws: Failure.self) { try scene.a.resolver().conflicts() }
     #expect(failure?.category == .badInput && failure?.message.contains(guid) == true)
@@ -93,7 +93,7 @@ import Testing
   }
 
   /// The base of an up-to-date record: changes of others are stored, and nothing is reported.
-  @Test func aDamagedBaseOfASyncedRecordIsReplacedByAPull() async throws {
+  @Test func aDamagedSyncedVersionOfARecordIsReplacedByAPull() async throws {
     let scene = try await Scene()
     let guid = try await scene.sharedNote()
     try DamagedFile.execute("UPDATE record SET base = 'x' WHERE guid = '\(guid)'", in: scene.a.path)

@@ -177,7 +177,7 @@ private actor PartsRemote: LogbookService, PartService {
 
   // MARK: - Everything
 
-  @Test func recordsAndRecentReadingsComeBeforeTheHistory() async throws {
+  @Test func recordsAndRecentReadingsAreDownloadedBeforeOldOnes() async throws {
     try await fill("a", days: [1, 300, 200, 100, 2], perDay: 6)
     let b = try await store("b")
     let (ending, summary) = try await upload(b)
@@ -191,7 +191,7 @@ private actor PartsRemote: LogbookService, PartService {
     #expect(await remote.requests == ["changes"])
   }
 
-  @Test func aRunThatEndsInTheHistoryIsContinuedThereWithoutGaps() async throws {
+  @Test func aDownloadInterruptedInOldReadingsContinuesThereWithoutGaps() async throws {
     try await fill("a", days: [300, 200, 100, 150], perDay: 10)
     let b = try await store("b")
     // begin, three empty pushes, logbook, changes, records, recent, and the first page of the history.
@@ -205,7 +205,7 @@ private actor PartsRemote: LogbookService, PartService {
     #expect(await remote.requests.filter { $0 == "history" }.count <= 4)
   }
 
-  @Test func historyOnDemandIsFetchedOnlyOnRequest() async throws {
+  @Test func oldReadingsOnDemandAreDownloadedOnlyOnRequest() async throws {
     try await fill("a", days: [300, 1])
     let b = try await store("b")
     try Store(path: b.path, role: .editor).setFetchesHistoryOnDemand(true)
@@ -219,7 +219,7 @@ private actor PartsRemote: LogbookService, PartService {
     #expect(try held(b) == 9)
   }
 
-  @Test func aPinnedRangeComesBeforeTheRecentOnes() async throws {
+  @Test func aRequestedRangeIsDownloadedBeforeRecentReadings() async throws {
     try await fill("a", days: [300, 1])
     let b = try await store("b")
     let start = Self.now - 301 * Self.day
@@ -232,7 +232,7 @@ private actor PartsRemote: LogbookService, PartService {
 
   // MARK: - Single ones
 
-  @Test func requestedRecordsAreFetchedFirst() async throws {
+  @Test func requestedRecordsAreDownloadedFirst() async throws {
     try await fill("a", days: [1])
     let b = try await store("b")
     try Store(path: b.path, role: .editor).queueDownload(.logbook, .waiting, at: 1)
@@ -241,7 +241,7 @@ private actor PartsRemote: LogbookService, PartService {
     #expect(try b.remote()?.logbookName == "anna")
   }
 
-  @Test func aCancelledDownloadIsNotRequested() async throws {
+  @Test func aCancelledDownloadIsNotFetched() async throws {
     try await fill("a", days: [1])
     let b = try await store("b")
     try await upload(b)
@@ -253,7 +253,7 @@ private actor PartsRemote: LogbookService, PartService {
     #expect(await remote.requests == ["changes"])
   }
 
-  @Test func aRefusedDownloadIsKeptWithItsMessageAndDelaysNothing() async throws {
+  @Test func aDownloadThatTheServerRefusesKeepsItsMessageAndDelaysNoOthers() async throws {
     try await fill("a", days: [1])
     let b = try await store("b")
     await remote.refuseRecords()
@@ -265,7 +265,7 @@ private actor PartsRemote: LogbookService, PartService {
     #expect(try b.downloads().map(\.refusal) == ["no such record"])
   }
 
-  @Test func aFailedFetchIsRepeatedByTheNextRun() async throws {
+  @Test func aFailedDownloadIsRepeatedByTheNextRun() async throws {
     try await fill("a", days: [300, 1])
     let b = try await store("b")
     await remote.fail(1)
@@ -278,7 +278,7 @@ private actor PartsRemote: LogbookService, PartService {
     #expect(try b.remote()?.lastPull == Self.now)
   }
 
-  @Test func anEditMadeMeanwhileIsSentBeforeTheNextFetch() async throws {
+  @Test func anEditDuringADownloadIsSentBeforeTheNextDownload() async throws {
     try await fill("a", days: [1])
     let b = try await store("b")
     try await upload(b)
@@ -299,7 +299,7 @@ private actor PartsRemote: LogbookService, PartService {
 
   // MARK: - How often
 
-  @Test func changesThatAreNotDueAreNotFetched() async throws {
+  @Test func beforeThePullIntervalIsOverChangesAreNotFetched() async throws {
     try await fill("a", days: [1])
     let b = try await store("b")
     let (ending, _) = try await upload(b) { $0.areChangesDue = false }
@@ -308,7 +308,7 @@ private actor PartsRemote: LogbookService, PartService {
     #expect(try b.remote()?.lastPull == nil)
   }
 
-  @Test func aFetchIsDueWhenItsTimeIsOverOrTheClockWasSetBack() {
+  @Test func aPullIsDueWhenItsIntervalIsOverOrTheClockWasSetBack() {
     let interval = PullInterval(seconds: 43200)
     #expect(interval.isOver(since: nil, now: 1))
     #expect(!interval.isOver(since: 1000, now: 1000 + 43199))

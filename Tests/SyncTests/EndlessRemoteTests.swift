@@ -38,7 +38,7 @@ import Testing
   }
 
   @Test(arguments: [[], [1]])
-  func aPageWithTheCursorOfItsRequestViolatesTheProtocol(_ readings: [Int64]) async throws {
+  func aPageThatReturnsTheCursorOfItsRequestViolatesTheProtocol(_ readings: [Int64]) async throws {
     let scene = try await Scene()
     let remote = EndlessRemote { cursor, _ in Self.page(cursor ?? "0.start", readings: readings) }
     let (ending, _) = try await upload(scene.b, remote)
@@ -85,7 +85,7 @@ import Testing
     #expect(progress.isExhausted)
   }
 
-  @Test func aRunThatFetchedItsPagesLeavesTheRestToTheNext() async throws {
+  @Test func pagesAboveTheMaximumOfARunAreLeftToTheNextRun() async throws {
     let scene = try await Scene()
     let remote = EndlessRemote { _, count in Self.page("\(count).new", readings: [Int64(count % 7)]) }
     let (ending, _) = try await upload(scene.b, remote)
@@ -96,7 +96,7 @@ import Testing
     #expect(remote.requestCount <= PullProgress.maxPages + 3)
   }
 
-  @Test func theSameCursorInAnotherListOrAfterARestartIsNotACircle() {
+  @Test func aCursorRepeatedInAnotherListOrAfterARestartIsAccepted() {
     var progress = PullProgress()
     progress.note(Self.page("1"), in: 1)
     #expect(progress.fault(of: Self.page("1"), after: nil, in: 1) != nil)
@@ -108,7 +108,7 @@ import Testing
     #expect(progress.fault(of: Self.page("1"), after: nil, in: 1) == nil)
   }
 
-  @Test func rangesOfOneByteAreNotRequestedForTheWholeContent() async throws {
+  @Test func anAttachmentTransferredOneByteAtATimeIsLeftForAnotherRun() async throws {
     let scene = try await Scene()
     let entry = try await scene.sharedNote()
     let bytes = [UInt8](repeating: 7, count: 200_000)
@@ -134,7 +134,7 @@ import Testing
     #expect(try scene.b.attachments().allSatisfy(\.isWhole))
   }
 
-  @Test func smallPartsAreNotProgressUnlessTheyAreTheLast() {
+  @Test func aSmallPartOfAnAttachmentIsProgressOnlyIfItIsTheLast() {
     #expect(!AttachmentLane.isProgress(1, of: 1 << 20, isLast: false))
     #expect(AttachmentLane.isProgress(1, of: 1 << 20, isLast: true))
     #expect(AttachmentLane.isProgress(1, of: 1, isLast: false))

@@ -10,7 +10,7 @@ import Testing
 
 /// Copies, restores, and deletions that others do not know.
 @Suite struct HistoryTests {
-  @Test func aDeletedRecordStaysDeletedWhateverTheAgeOfTheOtherSide() async throws {
+  @Test func aDeletedRecordStaysDeletedWhateverTheAgeOfTheOtherStore() async throws {
     let scene = try await Scene()
     let guid = try await scene.sharedNote()
     try scene.b.delete(guid)
@@ -21,7 +21,7 @@ import Testing
     #expect(try scene.a.record(guid).state.fields == RecordFields())
   }
 
-  @Test func anAdditionToADeletedEntryIsKeptAndMakesTheEntryAConflict() async throws {
+  @Test func aRecordAddedToADeletedEntryIsKeptAndCausesAConflict() async throws {
     let scene = try await Scene()
     let entry = try await scene.sharedNote()
     let child = try scene.b.add(["a": "child"], to: entry)
@@ -34,7 +34,7 @@ import Testing
     #expect(try !scene.b.record(entry).state.isDeleted)
   }
 
-  @Test func aCopiedStoreGetsANewNodeIdAndNothingIsLost() async throws {
+  @Test func aCopiedStoreFileGetsANewClientIDAndNothingIsLost() async throws {
     let scene = try await Scene()
     let guid = try await scene.sharedNote()
     let copy = try await scene.copy(of: scene.a)
@@ -49,7 +49,7 @@ import Testing
     }
   }
 
-  @Test func aRestoredServerGetsItsMissingItems() async throws {
+  @Test func aServerRestoredFromABackupGetsItsMissingItems() async throws {
     let scene = try await Scene()
     let guid = try await scene.sharedNote()
     try await scene.server.takeBackup()
@@ -70,7 +70,7 @@ import Testing
     #expect(try await scene.held(guid)?.fields["a"] == .text("behind the backup"))
   }
 
-  @Test func aCopiedStoreKeepsItsCursorWithAnotherNodeID() async throws {
+  @Test func aCopiedStoreFileKeepsItsCursorWithANewClientID() async throws {
     let scene = try await Scene()
     let guid = try await scene.sharedNote()
     let copy = try await scene.copy(of: scene.a)
@@ -87,7 +87,7 @@ import Testing
 
   /// Neither notices that the other has its id: the restored server has lost the runs of the one, and the position of
   /// the other.
-  @Test func aCopiedStoreMissesNothingWhenTheServerIsRestoredToo() async throws {
+  @Test func aCopiedStoreFileMissesNothingWhenTheServerIsRestoredToo() async throws {
     let scene = try await Scene()
     _ = try await scene.sharedNote()
     try await scene.server.takeBackup()
@@ -130,7 +130,7 @@ import Testing
     #expect(await scene.a.remote.requests.filter { $0.hasPrefix("changes") }.count <= 3)
   }
 
-  @Test func ownWritesNeverHideEarlierWritesOfOthers() async throws {
+  @Test func theWritesOfAStoreNeverHideEarlierWritesOfOthers() async throws {
     let scene = try await Scene()
     let theirs = try scene.b.add(["a": "theirs"])
     try await scene.b.upload { $0.pulls = false }
@@ -140,7 +140,7 @@ import Testing
     #expect(try scene.a.records()[theirs] != nil)
   }
 
-  @Test func aTemporaryFailureIsStoredAndASuccessRemovesIt() async throws {
+  @Test func aTemporaryFailureIsRememberedUntilTheNextSuccess() async throws {
     let scene = try await Scene()
     await scene.a.remote.script(.busy("wait", retryAfterSeconds: 600))
     try await scene.upload(scene.a)

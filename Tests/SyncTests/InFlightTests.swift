@@ -9,7 +9,7 @@ import Testing
 
 /// Events while a request is in progress.
 @Suite struct InFlightTests {
-  @Test func anEditDuringTheSendStaysPending() async throws {
+  @Test func anEditOfARecordDuringItsUploadStaysPending() async throws {
     let scene = try await Scene()
     let guid = try scene.a.add(["a": "first"])
     try await scene.a.stepUntil { $0 == .pushRecords(.entries, limit: 1000) }
@@ -23,7 +23,7 @@ import Testing
     #expect(try !scene.a.record(guid).isPending)
   }
 
-  @Test func aDeletionDuringTheSendIsNotMissed() async throws {
+  @Test func aDeletionOfARecordDuringItsUploadStaysPending() async throws {
     let scene = try await Scene()
     let guid = try scene.a.add(["a": "first"])
     try await scene.a.stepUntil { $0 == .pushRecords(.entries, limit: 1000) }
@@ -60,7 +60,7 @@ import Testing
     #expect(scene.a.session?.nextStep == .pushRecords(.entries, limit: 1000))
   }
 
-  @Test func aBusyEditorEndsTheRunWithNothingLost() async throws {
+  @Test func constantEditsDuringAPullEndTheRunWithoutLoss() async throws {
     let scene = try await Scene()
     let guid = try await scene.sharedNote()
     try scene.a.beginUpload(UploadOptions())
@@ -78,7 +78,7 @@ import Testing
     #expect(try scene.b.text(guid, "a") == last)
   }
 
-  @Test func theNextBatchIsReadDuringTheRequestBeforeIt() async throws {
+  @Test func theNextBatchIsReadWhileTheRequestBeforeItRuns() async throws {
     let scene = try await Scene()
     try scene.a.importReadings(0..<25)
     let all = try scene.a.pendingKeys()
@@ -118,7 +118,7 @@ import Testing
     #expect(try scene.a.pendingReadings() == 20)
   }
 
-  @Test func onlyTheReadingsSentAreMarked() async throws {
+  @Test func onlyReadingsThatWereSentAreMarkedAsUploaded() async throws {
     let scene = try await Scene()
     try scene.a.importReadings(0..<10)
     try await scene.a.stepUntil { if case .pushReadings = $0 { true } else { false } }

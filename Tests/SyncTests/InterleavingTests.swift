@@ -17,7 +17,7 @@ import Testing
   }
 
   @Test(arguments: orders, [true, false])
-  func noOrderOfTwoEditorsStepsLosesAnEdit(order: [Bool], isSameField: Bool) async throws {
+  func noInterleavingOfTwoEditorsLosesAnEdit(order: [Bool], isSameField: Bool) async throws {
     let scene = try await Scene()
     let guid = try await scene.sharedNote()
     var next = [0, 0]

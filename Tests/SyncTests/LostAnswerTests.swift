@@ -34,7 +34,7 @@ import Testing
     #expect(try scene.a.text(guid, "a") == "theirs, on mine")
   }
 
-  @Test func aSendWithoutAnAnswerIsRepeatedByteForByteBeforeANewerVersion() async throws {
+  @Test func anUnansweredUploadIsRepeatedByteForByteBeforeANewerVersion() async throws {
     let scene = try await Scene()
     let guid = try scene.a.add(["a": "first"])
     try await loseAnswerToRecords(scene)
@@ -55,7 +55,7 @@ import Testing
   }
 
   /// The stored text itself is repeated, not another encoding of its content.
-  @Test func theSentTextIsRepeatedUnchanged() async throws {
+  @Test func theTextOfAnUnansweredUploadIsRepeatedUnchanged() async throws {
     let scene = try await Scene()
     let guid = try scene.a.add(["a": "first"])
     try await loseAnswerToRecords(scene)

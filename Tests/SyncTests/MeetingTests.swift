@@ -10,7 +10,7 @@ import Testing
 
 /// Records that two stores made independently, on the same server.
 @Suite struct MeetingTests {
-  @Test func recordsMadeInTwoStoresAreTwoRecords() async throws {
+  @Test func equalRecordsTypedInTwoStoresAreTwoRecords() async throws {
     let scene = try await Scene()
     let guids = [try scene.a.add(["a": "walk"]), try scene.b.add(["a": "walk"])]
     try await scene.upload(scene.a, scene.b, scene.a)
@@ -28,7 +28,7 @@ import Testing
   }
 
   /// There is no state that both agreed on, so it is unknown which content is later.
-  @Test func oneRowWithTwoContentsInTwoStoresIsAConflict() async throws {
+  @Test func aRowImportedWithDifferentContentInTwoStoresIsAConflict() async throws {
     let scene = try await Scene()
     try scene.a.importDiary(carbs: 30, generatedAt: 5)
     try scene.b.importDiary(carbs: 45, generatedAt: 6)
@@ -56,7 +56,7 @@ import Testing
     #expect(try scene.a.record(guid).state.isDeleted && scene.b.record(guid).state.isDeleted)
   }
 
-  @Test func onlyAPersonRestoresARecordDeletedElsewhereAndEditedHere() async throws {
+  @Test func aLocallyEditedRecordDeletedElsewhereIsRestoredOnlyByAPerson() async throws {
     let scene = try await Scene()
     for node in [scene.a, scene.b] { try node.importDiary(carbs: 30, generatedAt: 5) }
     let guid = try #require(try scene.b.records().keys.first)
@@ -74,7 +74,7 @@ import Testing
   }
 
   /// For example by a server that trims or rounds content: only the guid identifies the record.
-  @Test func contentRewrittenByTheRemoteIsStoredInTheSameRecordAndNotSentAgain() async throws {
+  @Test func contentRewrittenByTheRemoteIsStoredAndNotSentAgain() async throws {
     let scene = try await Scene()
     let guid = try scene.a.add(["a": "  walk ", "b": "1"])
     try await scene.a.upload { $0.pulls = false }
@@ -91,7 +91,7 @@ import Testing
   }
 
   /// Every status of a record is one of its fields: an unknown one is queued, merged and transferred like others.
-  @Test func anUnknownStatusNeedsNeitherTableNorColumn() async throws {
+  @Test func aFieldUnknownToTheSchemaIsSyncedLikeAnyOther() async throws {
     let scene = try await Scene()
     let guid = try await scene.sharedNote()
     _ = try scene.a.editor().edit(guid) { $0.fields["seen-by-a-nurse"] = .flag(true) }
@@ -106,7 +106,7 @@ import Testing
     }
   }
 
-  @Test func countersOfStoresHaveNoMeaningForOthers() async throws {
+  @Test func theVersionCounterOfAStoreDoesNotAffectOtherStores() async throws {
     let scene = try await Scene()
     let guid = try scene.a.add(["a": "0"])
     for round in 1...5 { try scene.a.edit(guid, "a", "\(round)") }
@@ -120,7 +120,7 @@ import Testing
   }
 
   /// A node's information about its sync is private.
-  @Test func theStateOfSyncIsNotSent() async throws {
+  @Test func theLocalSyncStateOfARecordIsNotSent() async throws {
     let scene = try await Scene()
     let guid = try await scene.sharedNote()
     try scene.a.edit(guid, "a", "mine")
@@ -136,7 +136,7 @@ import Testing
   }
 
   /// The clock of one host shows 1990, that of the other 2106.
-  @Test func wrongClocksHaveNoEffectOnTheResult() async throws {
+  @Test func storesWithWrongClocksReachTheSameResult() async throws {
     let scene = try await Scene()
     (scene.a.clock, scene.b.clock) = (4_290_000_000, 640_000_000)
     let guid = try await scene.sharedNote()
@@ -151,7 +151,7 @@ import Testing
     #expect(try scene.b.record(guid).isConflicted && scene.b.text(guid, "a") == "theirs")
   }
 
-  @Test func nodesThatSyncInTurnStopSendingChanges() async throws {
+  @Test func storesThatSyncInTurnStopSendingChanges() async throws {
     let scene = try await Scene()
     let guid = try await scene.sharedNote()
     try scene.a.importReadings(0..<5)

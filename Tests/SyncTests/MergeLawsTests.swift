@@ -41,7 +41,7 @@ import Testing
     return merged
   }
 
-  @Test func sidesWithABaseAreMergedPartByPart() {
+  @Test func twoVersionsWithACommonBaseAreMergedFieldByField() {
     var outcomes: [String: Int] = [:]
     for seed in UInt64(1)...4000 {
       var random = SeededGenerator(seed: seed)
@@ -73,7 +73,7 @@ import Testing
     }
   }
 
-  @Test func bothNodesMergeToTheSameResult() {
+  @Test func bothStoresMergeToTheSameResult() {
     for seed in UInt64(1)...2000 {
       var random = SeededGenerator(seed: seed)
       var (local, remote) = (Self.state(&random), Self.state(&random))
@@ -84,7 +84,7 @@ import Testing
     }
   }
 
-  @Test func theOtherSideAdoptsAMerge() {
+  @Test func theOtherStoreAdoptsAMergedRecord() {
     for seed in UInt64(1)...2000 {
       var random = SeededGenerator(seed: seed)
       let (local, remote, base) = (Self.state(&random), Self.state(&random), Self.state(&random))
@@ -121,7 +121,7 @@ import Testing
   }
 
   /// Everything restored on either side is restored on both, and nothing else; no person is asked.
-  @Test func withdrawalsNeverNeedADecision() {
+  @Test func conflictingUndosAreMergedWithoutADecision() {
     for seed in UInt64(1)...400 {
       var random = SeededGenerator(seed: seed)
       let all = Set<Int64>(0..<12)
@@ -149,7 +149,7 @@ import Testing
     }
   }
 
-  @Test func aDeletedWithdrawalIsDecidedLikeAnyDeletion() {
+  @Test func theDeletionOfAnUndoRecordIsDecidedLikeAnyDeletion() {
     let (base, edited) = (
       Self.withdrawal([1, 2], isHidden: true, ""), Self.withdrawal([1], isHidden: true, "")
     )
@@ -161,7 +161,7 @@ import Testing
 
   // MARK: Decisions on what counts
 
-  @Test func decisionsOnWhatCountsNeverNeedAPerson() {
+  @Test func conflictingCountingDecisionsAreMergedWithoutAPerson() {
     func state(_ choice: CountDecision.Choice) -> RecordState {
       CountDecision(.items("a", "b"), choice).state(editedAt: nil)
     }
@@ -177,7 +177,7 @@ import Testing
 
   // MARK: The base zone
 
-  @Test func aBaseZoneIsASingleStatement() {
+  @Test func aHomeTimeZoneIsMergedAsAWhole() {
     func zone(_ name: String, _ origin: String?) -> RecordState {
       var state = note(["zone": .text(name)])
       state.kind = .zone
@@ -201,7 +201,7 @@ import Testing
 
 /// The number of items in a request.
 @Suite struct BatchSizeTests {
-  @Test func failuresHalveASizeDownToOneItem() {
+  @Test func failuresHalveTheBatchSizeDownToOneItem() {
     var size = BatchSize(largest: 1000)
     var sizes: [Int] = []
     while size.halve(sent: size.current) { sizes.append(size.current) }
@@ -209,7 +209,7 @@ import Testing
     #expect(!size.halve(sent: 1) && size.current == 1)
   }
 
-  @Test func successesDoubleTheSizeUpToTheLargest() {
+  @Test func successesDoubleTheBatchSizeUpToTheMaximum() {
     var size = BatchSize(largest: 10)
     #expect(size.halve(sent: 3) && size.current == 1)
     let sizes = (0..<6).map { _ in
@@ -225,7 +225,7 @@ import Testing
     #expect(size.halve(sent: 5) && size.current == 2)
   }
 
-  @Test(arguments: [0, -7, 1]) func aRequestHasAtLeastOneItem(_ largest: Int) {
+  @Test(arguments: [0, -7, 1]) func aBatchHasAtLeastOneItem(_ largest: Int) {
     var size = BatchSize(largest: largest)
     #expect(size.current == 1)
     size.succeed()
@@ -258,7 +258,7 @@ import Testing
     }
   }
 
-  @Test func aDelayIsBetweenHalfAndAllOfItsBound() {
+  @Test func aRetryDelayIsBetweenHalfAndAllOfItsMaximum() {
     var backoff = Backoff()
     for failure in 0..<20 {
       var (soon, late) = (backoff, backoff)
@@ -271,7 +271,7 @@ import Testing
     }
   }
 
-  @Test func aDelayEndsAtItsSecond() {
+  @Test func aRetryDelayEndsExactlyAtItsTime() {
     let backoff = Backoff(failures: 1, nextAttempt: 500)
     #expect([498, 499, 500, 501].map { backoff.secondsToWait(now: $0) } == [2, 1, 0, 0])
     #expect(backoff.secondsToWait(now: 500 - Int64(Backoff.longestSeconds)) == Int64(Backoff.longestSeconds))

@@ -8,7 +8,7 @@ import Testing
 @Suite struct MergeTests {
   private let base = note(["text": .text("run"), "minutes": .number(30)])
 
-  @Test func timesOfEditsDoNotDecideAndTheLaterOneIsKept() {
+  @Test func timesOfEditsDoNotDecideAMergeAndTheLaterTimeIsKept() {
     var (local, remote) = (note(["text": .text("a"), "n": .number(1)]), note(["text": .text("b")]))
     let base = note(["text": .text("a")])
     for (mine, theirs) in [(5, 9), (9, 5)] as [(Int64, Int64)] {
@@ -26,13 +26,13 @@ import Testing
     }
   }
 
-  @Test func equalSidesAreSyncedSilently() {
+  @Test func equalVersionsOnBothSidesAreSyncedSilently() {
     let side = note(["text": .text("walk"), "minutes": .number(30)])
     #expect(Merge.of(local: side, remote: side, base: base) == .takesRemote)
     #expect(Merge.of(local: side, remote: side, base: nil) == .takesRemote)
   }
 
-  @Test func onlyAStatedOffsetIsADifference() {
+  @Test func onlyAStatedUTCOffsetMakesTwoVersionsDiffer() {
     var remote = base
     remote.placement = Placement(utcOffset: -18000, source: .zoneOverlap)
     #expect(Merge.of(local: base, remote: remote, base: nil) == .takesRemote)
@@ -80,7 +80,7 @@ import Testing
     #expect(Merge.of(local: local, remote: remote, base: base) == .conflict)
   }
 
-  @Test func oneSidedEditsNeedNoMerge() {
+  @Test func anEditOnOneSideIsAdoptedWithoutAMerge() {
     let edited = note(["text": .text("walk"), "minutes": .number(30)])
     #expect(Merge.of(local: base, remote: edited, base: base) == .takesRemote)
     #expect(Merge.of(local: edited, remote: base, base: base) == .yields(edited))
@@ -101,7 +101,7 @@ import Testing
     #expect(Merge.of(local: base, remote: tombstone, base: base) == .takesRemote)
   }
 
-  @Test func withoutABaseOnlyEqualContentAndImportsYield() {
+  @Test func withoutACommonBaseDifferentVersionsConflictUnlessImported() {
     let other = note(["text": .text("swim")])
     #expect(Merge.of(local: base, remote: other, base: nil) == .conflict)
     #expect(Merge.of(local: base, remote: other, base: nil, isImportedOnly: true) == .conflict)

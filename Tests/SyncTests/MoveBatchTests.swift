@@ -15,7 +15,7 @@ import Testing
       line: 1)
   }
 
-  @Test func onlyMisplacedReadingsAreRemovedAndNoneIsSentTwice() {
+  @Test func aMoveOnASiteRemovesOnlyMisplacedReadingsAndSendsNoneTwice() {
     let readings = (0..<5).map { Self.reading(10_000 + Int64($0)) }
     let step = MoveBatch.step(
       readings: readings, isOwed: { $0 == 4 },

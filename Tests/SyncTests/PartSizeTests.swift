@@ -5,7 +5,7 @@ import Testing
 @testable import Sync
 
 @Suite struct PartSizeTests {
-  @Test func aStableConnectionGetsLargerParts() {
+  @Test func aStableConnectionGetsLargerAttachmentParts() {
     var size = PartSize()
     let first = size.current
     for _ in 1..<PartSize.steadyParts { size.succeed() }
@@ -16,7 +16,7 @@ import Testing
     #expect(size.current == PartSize.maxBytes)
   }
 
-  @Test func anInterruptedConnectionGetsSmallerParts() {
+  @Test func anInterruptedConnectionGetsSmallerAttachmentParts() {
     var size = PartSize()
     var sizes: [Int] = []
     for _ in 0..<10 {
@@ -28,7 +28,7 @@ import Testing
     #expect(sizes.last == PartSize.minBytes)
   }
 
-  @Test func anInterruptionAfterSeveralPartsKeepsTheirSize() {
+  @Test func anInterruptionAfterSeveralAttachmentPartsKeepsTheirSize() {
     var size = PartSize()
     let first = size.current
     for _ in 0..<20 {
@@ -38,7 +38,7 @@ import Testing
     #expect(size.current == first)
   }
 
-  @Test func aPartOfTheMinimumSizeIsNotHalved() {
+  @Test func anAttachmentPartOfTheMinimumSizeIsNotHalved() {
     var size = PartSize()
     while size.halve() {}
     #expect(size.current == PartSize.minBytes)

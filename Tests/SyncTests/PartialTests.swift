@@ -9,7 +9,7 @@ import Testing
 
 /// Batches that are only partly accepted.
 @Suite struct PartialTests {
-  @Test func aConflictDelaysNothingElse() async throws {
+  @Test func aConflictDoesNotDelayOtherItems() async throws {
     let scene = try await Scene()
     let guid = try await scene.sharedNote()
     try scene.b.edit(guid, "a", "theirs")
@@ -22,7 +22,7 @@ import Testing
     #expect(try await scene.server.everything().records.count == 500)
   }
 
-  @Test func quarantineIsVisibleAndDelaysNothing() async throws {
+  @Test func aRefusedRecordIsListedAndDoesNotDelayOtherItems() async throws {
     let scene = try await Scene()
     await scene.a.remote.refuse { $0.fields["a"] == .text("bad") ? "not that word" : nil }
     let bad = try scene.a.add(["a": "bad"])
@@ -56,7 +56,7 @@ import Testing
     #expect(try await scene.held(guids[0])?.fields["a"] == .text("round 49"))
   }
 
-  @Test func changesOfOthersToARefusedRecordAreKeptAsItsRemoteSideAndDelayNothing() async throws {
+  @Test func changesByOthersToARefusedRecordAreKeptAsItsRemoteVersion() async throws {
     let scene = try await Scene()
     let guid = try await scene.sharedNote()
     await scene.a.remote.refuse { $0.fields["a"] == .text("bad") ? "not that word" : nil }
@@ -72,7 +72,7 @@ import Testing
     #expect(conflict.mine.fields["a"] == .text("bad") && conflict.theirs.fields["a"] == .text("theirs"))
   }
 
-  @Test func editsThatCancelEachOtherAreOneChangeOfTheFinalValue() async throws {
+  @Test func editsThatCancelEachOtherAreSentAsOneChangeOfTheFinalValue() async throws {
     let scene = try await Scene()
     let guid = try await scene.sharedNote()
     for text in ["x", "1", "x", "1"] { try scene.a.edit(guid, "a", text) }
@@ -84,7 +84,7 @@ import Testing
     #expect(try scene.b.text(guid, "a") == "1" && scene.b.record(short).state.isDeleted)
   }
 
-  @Test func aBatchClearsExactlyItsItems() async throws {
+  @Test func anUploadedBatchClearsExactlyItsPendingItems() async throws {
     let scene = try await Scene()
     try scene.a.importReadings(0..<25)
     for number in 0..<25 { _ = try scene.a.add(["a": "\(number)"]) }
@@ -108,7 +108,7 @@ import Testing
   }
 
   /// Seven are accepted, two merged and sent again, one is refused permanently.
-  @Test func onlyAcknowledgedItemsOfABatchAdvance() async throws {
+  @Test func onlyAcknowledgedItemsOfABatchAreMarkedAsSynced() async throws {
     let scene = try await Scene()
     let guids = try (0..<10).map { try scene.a.add(["a": "\($0)", "b": "0"]) }
     try await scene.upload(scene.a, scene.b)
@@ -127,7 +127,7 @@ import Testing
     #expect(try await scene.held(guids[8])?.fields["a"] == .text("mine"))
   }
 
-  @Test func aRefusedReadingIsKeptWithItsReasonAndDelaysNothing() async throws {
+  @Test func aRefusedReadingIsKeptWithItsReasonAndDelaysNoOthers() async throws {
     let scene = try await Scene()
     let bad: Int64 = 1_700_000_000 + 300 * 2
     await scene.a.remote.refuseReadings { $0.position == bad ? "too odd" : nil }
@@ -143,14 +143,14 @@ import Testing
     #expect(try await scene.a.upload().summary.pushedReadings == 1)
   }
 
-  @Test func nothingPendingMeansNoPushRequest() async throws {
+  @Test func withNothingPendingNoPushRequestIsSent() async throws {
     let scene = try await Scene()
     await scene.a.remote.forgetRequests()
     try await scene.upload(scene.a)
     #expect(await scene.a.remote.requests == ["changes 1000"])
   }
 
-  @Test func childrenAreSentAfterTheirEntry() async throws {
+  @Test func recordsOfAnEntryAreSentAfterTheEntry() async throws {
     let scene = try await Scene()
     for _ in 0..<3 {
       let entry = try scene.a.add(["a": "entry"])
@@ -174,7 +174,7 @@ import Testing
 
   /// A misconfigured proxy answers like this, and the items are not the cause.
   @Test(arguments: [true, false])
-  func aRemoteThatRefusesEvenTheSmallestRequestQuarantinesNothing(sendsRecords: Bool) async throws {
+  func aServerThatRefusesEveryRequestSizeMarksNoItemAsRefused(sendsRecords: Bool) async throws {
     let scene = try await Scene()
     try scene.a.importReadings(0..<(sendsRecords ? 0 : 40))
     let guids = try sendsRecords ? (0..<10).map { _ in try scene.a.add(["a": "mine"]) } : []
@@ -188,7 +188,7 @@ import Testing
     #expect(held.readings == (sendsRecords ? 0 : 40) && held.records.count == guids.count)
   }
 
-  @Test func aRecordAboveTheLimitOfTheRemoteIsQuarantined() async throws {
+  @Test func aRecordAboveTheSizeLimitOfTheRemoteIsMarkedAsRefused() async throws {
     let scene = try await Scene()
     let large = try scene.a.add(["a": String(repeating: "large ", count: 4000)])
     await scene.a.remote.script(.tooLarge)
@@ -206,7 +206,7 @@ import Testing
     #expect(try await scene.server.everything().readings == 3)
   }
 
-  @Test func pulledReadingsAreNeverEchoed() async throws {
+  @Test func downloadedReadingsAreNotSentBack() async throws {
     let scene = try await Scene()
     try scene.a.importReadings(0..<5)
     try await scene.upload(scene.a, scene.b)
@@ -216,7 +216,7 @@ import Testing
     #expect(await scene.b.remote.requests == ["changes 1000"])
   }
 
-  @Test func pushOnlyAndPullOnlyDoOneHalfEach() async throws {
+  @Test func pushOnlySendsAndPullOnlyFetches() async throws {
     let scene = try await Scene()
     let mine = try scene.a.add(["a": "mine"])
     let theirs = try scene.b.add(["a": "theirs"])
@@ -228,7 +228,7 @@ import Testing
     #expect(try !scene.a.record(mine).isPending && scene.b.records()[mine] == nil)
   }
 
-  @Test func aReadOnlyLoginPullsAndKeepsPendingItems() async throws {
+  @Test func withAReadOnlyTokenAnUploadPullsAndKeepsPendingItems() async throws {
     let scene = try await Scene()
     let mine = try scene.a.add(["a": "mine"])
     let theirs = try scene.b.add(["a": "theirs"])

@@ -19,7 +19,7 @@ import Testing
 
   // MARK: Merging
 
-  @Test func provenanceIsNeverInConflict() {
+  @Test func differentProvenanceIsNeverAConflict() {
     let base = note(["text": .text("a")])
     let (local, remote) = (known(base), known(base, .typed))
     #expect(Merge.of(local: local, remote: remote, base: base) == .takesRemote)
@@ -27,7 +27,7 @@ import Testing
     #expect(Merge.of(local: base, remote: remote, base: nil) == .takesRemote)
   }
 
-  @Test func theSideThatKnowsTheProvenanceSendsIt() {
+  @Test func aStoreThatKnowsTheProvenanceOfARecordSendsIt() {
     let base = note(["text": .text("a")])
     #expect(Merge.of(local: known(base), remote: base, base: base) == .yields(known(base)))
     let remote = note(["text": .text("b")])
@@ -36,7 +36,7 @@ import Testing
     #expect(Merge.of(local: known(base), remote: tombstone, base: base) == .takesRemote)
   }
 
-  @Test(arguments: [true, false]) func aMergeHasTheProvenanceOfEitherSide(_ isLocalKnown: Bool) {
+  @Test(arguments: [true, false]) func aMergedRecordHasTheProvenanceOfEitherSide(_ isLocalKnown: Bool) {
     let base = note(["a": .number(1), "b": .number(1)])
     let local = known(note(["a": .number(2), "b": .number(1)]), isLocalKnown ? Self.diary : nil)
     let remote = known(note(["a": .number(1), "b": .number(2)]), isLocalKnown ? nil : Self.diary)
@@ -104,7 +104,7 @@ import Testing
     }
   }
 
-  @Test func allStoresLearnAProvenanceFromOne() async throws {
+  @Test func allStoresLearnTheProvenanceOfARecordFromOne() async throws {
     let scene = try await Scene()
     try importUnknown(scene.a)
     try await scene.upload(scene.a, scene.b)
@@ -116,7 +116,9 @@ import Testing
     #expect(try scene.a.record(Self.guid).isSettled && scene.b.record(Self.guid).isSettled)
   }
 
-  @Test(arguments: [true, false]) func anEditMeanwhileIsNotLost(_ isSameField: Bool) async throws {
+  @Test(arguments: [true, false]) func anEditIsNotLostWhenAnotherStoreSendsTheProvenance(_ isSameField: Bool)
+    async throws
+  {
     let scene = try await Scene()
     try importUnknown(scene.a)
     try await scene.upload(scene.a, scene.b)
@@ -184,7 +186,7 @@ import Testing
       .filter { $0.state.kind.details?.isListed == true }.map(\.state.provenance)
   }
 
-  @Test func aSiteKeepsTheProvenanceInOurMember() async throws {
+  @Test func aNightscoutSiteStoresTheProvenanceInTheGlucoportField() async throws {
     let scene = try SiteScene()
     var record = Self.meal
     record.source = "a < \"b\" & c"
@@ -199,7 +201,7 @@ import Testing
     #expect(try await scene.upload("b").summary == UploadSummary())
   }
 
-  @Test func aRecordThatAnotherStoreMakesAgainKeepsTheProvenanceThatItsDeletionKnew() async throws {
+  @Test func aDeletedRecordThatIsCreatedAgainKeepsItsProvenance() async throws {
     let scene = try SiteScene()
     var record = Self.meal
     try scene.ingest("a", [], records: [record])
@@ -214,7 +216,7 @@ import Testing
     for name in ["a", "b"] { #expect(try await scene.upload(name).summary == UploadSummary()) }
   }
 
-  @Test func aTreatmentOfAnotherProgramHasItsEnteredByAsProvenance() async throws {
+  @Test func theEnteredByFieldOfATreatmentBecomesItsProvenance() async throws {
     let scene = try SiteScene()
     let phone = scene.site.actAsPhoneApp()
     for (place, name) in ["Loop &lt;3", "", "openaps://phone"].enumerated() {

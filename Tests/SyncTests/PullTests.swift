@@ -36,7 +36,7 @@ import Testing
     try node.sync().overview(ingests: 9).ingests.map { "\($0.format) \($0.new)" }
   }
 
-  @Test func aPullOfOnlyRecordsIsNotAnImport() async throws {
+  @Test func aPullOfOnlyRecordsIsNotListedAsAnImport() async throws {
     let scene = try await Scene()
     for round in 0..<4 {
       _ = try scene.a.add(["a": "\(round)"])
@@ -45,7 +45,7 @@ import Testing
     #expect(try scene.b.records().count == 4 && imports(scene.b) == [])
   }
 
-  @Test func aPullOfKnownReadingsIsNotAnImport() async throws {
+  @Test func aPullOfKnownReadingsIsNotListedAsAnImport() async throws {
     let scene = try await Scene()
     try scene.a.importReadings(0..<3)
     try await scene.upload(scene.a, scene.b)

@@ -24,15 +24,15 @@ import Testing
   private static let zones = [
     Rule(
       "An offset that the zones derive is no content: it makes no edit, no merge, no conflict and no difference.",
-      ("SyncTests/ZoneSyncTests", "derivedOffsetsAreNotContent"),
+      ("SyncTests/ZoneSyncTests", "derivedUTCOffsetsAreNotTreatedAsEdits"),
       ("LogbookStoreTests/ComparisonTests", "anotherTimeZoneOfTheLogbookDoesNotChangeTheRemotesState")),
     Rule(
       "A store derives every offset in the transaction that changes a zone record, whatever its source.",
       ("LogbookStoreTests/ZoneRecordTests", "aPeriodMovesOnlyItemsOfItsDaysAndItsRemovalMovesThemBack"),
-      ("SyncTests/ZoneSyncTests", "storesOfDifferentSystemZonesEndWithEqualInstants")),
+      ("SyncTests/ZoneSyncTests", "storesWithDifferentSystemTimeZonesEndWithEqualInstants")),
     Rule(
       "The zone of the remote's logbook replaces a base zone of a system, before anything is sent.",
-      ("SyncTests/ZoneSyncTests", "theZoneOfASystemYieldsToThatOfTheLogbook")),
+      ("SyncTests/ZoneSyncTests", "aSystemTimeZoneIsReplacedByThatOfTheLogbook")),
     Rule(
       "A zone that is given for an import applies to the readings and records of this import, and to nothing else.",
       ("LogbookStoreTests/ItemZoneTests", "anotherImportOfTheSameDeviceKeepsItsOffsets"),
@@ -56,34 +56,34 @@ import Testing
       ("LogbookStoreTests/ItemZoneTests", "aLaterPeriodWinsForReadingsAndRecords"),
       ("LogbookStoreTests/ItemZoneTests", "aZoneThatIsStatedAfterAPeriodWinsForWhatItsImportBrought"),
       ("LogbookStoreTests/ItemZoneTests", "thePeriodThatPlacesADeviceIsComparedWithTheImport"),
-      ("SyncTests/ZoneSyncTests", "anyOrderOfSyncsOfAPeriodAndAnImportsZoneHasTheSameResult"),
-      ("SyncTests/ZoneSyncTests", "manyDevicesThatTwoStoresStateAtOnceEndInOneZone")),
+      ("SyncTests/ZoneSyncTests", "aZonePeriodAndAZoneOfAnImportSyncInAnyOrderToTheSameResult"),
+      ("SyncTests/ZoneSyncTests", "manyDevicesGivenTwoTimeZonesInTwoStoresEndInOne")),
     Rule(
       "An undo of an import ends its zone, and a redo restores it, on every store.",
       ("LogbookStoreTests/ItemZoneTests", "theSameInputInAnotherZoneStoresNothingAndItsUndoEndsTheZone"),
       ("LogbookStoreTests/ItemZoneTests", "theSameInputInTheSameZoneIsStatedOnceUntilBothAreUndone"),
-      ("SyncTests/ZoneSyncTests", "theZoneOfAnUndoneImportEndsOnEveryStore")),
+      ("SyncTests/ZoneSyncTests", "theTimeZoneOfAnUndoneImportEndsInEveryStore")),
     Rule(
       "A statement about an import applies to its items whenever they arrive, and on a site.",
       ("LogbookStoreTests/ItemZoneTests", "aStatementAppliesToLaterReadings"),
-      ("SyncTests/ZoneSyncTests", "aSiteHasTheInstantsOfTheZoneOfAnImport")),
+      ("SyncTests/ZoneSyncTests", "aSiteShowsReadingsAtTheInstantsOfTheTimeZoneOfTheirImport")),
     Rule(
       "If people set two base zones, a person must choose one, and nothing is sent before.",
-      ("SyncTests/ZoneSyncTests", "twoZonesSetByPeopleEndTheRunUntilOneIsChosen"),
-      ("SyncTests/ZoneJoinTests", "aRunThatOnlyFetchesEndsIfPeopleSetTwoZones"),
-      ("SyncTests/ZoneJoinTests", "aReadOnlyLoginEndsIfPeopleSetTwoZones"),
-      ("SyncTests/ZoneJoinTests", "aSiteIsJoinedInTheSameWay")),
+      ("SyncTests/ZoneSyncTests", "twoTimeZonesSetByPeopleEndTheRunUntilOneIsChosen"),
+      ("SyncTests/ZoneJoinTests", "aFetchOnlyRunEndsIfPeopleSetTwoTimeZones"),
+      ("SyncTests/ZoneJoinTests", "aReadOnlyRunEndsIfPeopleSetTwoTimeZones"),
+      ("SyncTests/ZoneJoinTests", "theTimeZoneOfANightscoutSiteIsAdoptedLikeThatOfAServer")),
     Rule(
       "A store that adopts the remote's base zone keeps the offsets of what it has.",
-      ("SyncTests/ZoneSyncTests", "twoZonesSetByPeopleEndTheRunUntilOneIsChosen")),
+      ("SyncTests/ZoneSyncTests", "twoTimeZonesSetByPeopleEndTheRunUntilOneIsChosen")),
     Rule(
       "A logbook always has a base zone: if another program deletes it, it is sent again; one that a person set is kept.",
-      ("SyncTests/ZoneJoinTests", "aBaseZoneDeletedByAnotherProgramIsSentAgain"),
-      ("SyncTests/ZoneJoinTests", "theSystemsZoneOfANewStoreNeverReplacesADeletedZoneSetByAPerson")),
+      ("SyncTests/ZoneJoinTests", "aHomeTimeZoneDeletedByAnotherProgramIsSentAgain"),
+      ("SyncTests/ZoneJoinTests", "aSystemTimeZoneNeverReplacesADeletedOneThatAPersonSet")),
     Rule(
       "A base zone that is kept while nothing can be sent is pending.",
-      ("SyncTests/ZoneJoinTests", "aZoneKeptWhileFetchingIsSentByTheNextUpload"),
-      ("SyncTests/ZoneJoinTests", "aZoneSetByAPersonIsKeptIfTheLogbookHasASystemsZone")),
+      ("SyncTests/ZoneJoinTests", "aTimeZoneKeptWhileFetchingIsSentByTheNextUpload"),
+      ("SyncTests/ZoneJoinTests", "aTimeZoneSetByAPersonIsKeptIfTheLogbookHasASystemTimeZone")),
     Rule(
       "A zone that this system does not know moves nothing, until the system knows it.",
       ("LogbookStoreTests/ZoneImportTests", "anUnknownBaseChangesNoOffset"),
@@ -103,23 +103,23 @@ import Testing
       ("LogbookStoreTests/ZoneRecordTests", "ticksDecideTheRepeatedHourInAnyOrderOfImports")),
     Rule(
       "Only a change of zone moves documents on a site, and only those of uploaded items whose instant changed.",
-      ("SyncTests/SiteMoveTests", "aChangeOfZoneMovesReadingsAndRecords"),
-      ("SyncTests/SiteMoveTests", "statedOffsetsAndPendingReadingsAreNotQueued"),
-      ("SyncTests/SiteMoveTests", "aChangeBackBeforeTheUploadMovesNothing")),
+      ("SyncTests/SiteMoveTests", "aChangeOfTimeZoneMovesReadingsAndRecordsOnASite"),
+      ("SyncTests/SiteMoveTests", "readingsWithStatedOffsetsAndPendingOnesAreNotQueuedForAMove"),
+      ("SyncTests/SiteMoveTests", "aTimeZoneChangedBackBeforeTheUploadMovesNothingOnASite")),
     Rule(
       "A move that is interrupted anywhere leaves each reading with one document in the end.",
-      ("SyncTests/SiteMoveTests", "anUploadKilledAtAnyRequestLosesAndDuplicatesNothing"),
+      ("SyncTests/SiteMoveTests", "aMoveKilledAtAnyRequestLosesAndDuplicatesNothing"),
       ("SyncTests/SiteMoveTests", "anySequenceOfZonesImportsAndUploadsEndsWithCorrectTimes")),
     Rule(
       "A change of zone during a move is not missed.",
-      ("SyncTests/SiteMoveTests", "aChangeOfZoneAtAnyRequestOfAMoveIsNotMissed")),
+      ("SyncTests/SiteMoveTests", "aTimeZoneChangedAtAnyRequestOfAMoveIsNotMissed")),
     Rule(
       "An item that was sent without an answer counts as sent when a zone changes.",
-      ("SyncTests/SiteMoveTests", "aChangeOfZoneAfterAKilledUploadDuplicatesNothing")),
+      ("SyncTests/SiteMoveTests", "aTimeZoneChangedAfterAKilledUploadDuplicatesNothing")),
     Rule(
       "A move restores no document that was deleted on the site, and does not change entries of other programs.",
-      ("SyncTests/SiteMoveTests", "aDocumentDeletedOnTheSiteStaysDeleted"),
-      ("SyncTests/SiteMoveTests", "entriesOfOtherProgramsAreNotMoved")),
+      ("SyncTests/SiteMoveTests", "aDocumentDeletedOnTheSiteStaysDeletedAfterAMove"),
+      ("SyncTests/SiteMoveTests", "entriesOfOtherProgramsOnASiteAreNotMoved")),
   ]
 
   private static let edits = [
@@ -142,25 +142,25 @@ import Testing
       ("LogbookStoreTests/ReadingRulesTests", "onlySyncWritesUploaded")),
     Rule(
       "Edits that cancel each other are one change.",
-      ("SyncTests/PartialTests", "editsThatCancelEachOtherAreOneChangeOfTheFinalValue")),
+      ("SyncTests/PartialTests", "editsThatCancelEachOtherAreSentAsOneChangeOfTheFinalValue")),
     Rule("Pending work never expires.", ("SyncTests/PartialTests", "pendingItemsNeverExpire")),
     Rule(
       "A field that no schema knows is pending, sent, merged and stored like the others.",
-      ("SyncTests/MeetingTests", "anUnknownStatusNeedsNeitherTableNorColumn")),
+      ("SyncTests/MeetingTests", "aFieldUnknownToTheSchemaIsSyncedLikeAnyOther")),
   ]
 
   private static let push = [
     Rule(
       "The version that was sent becomes synced, not the version at the time of the answer.",
-      ("SyncTests/InFlightTests", "anEditDuringTheSendStaysPending"),
-      ("SyncTests/InFlightTests", "aDeletionDuringTheSendIsNotMissed")),
+      ("SyncTests/InFlightTests", "anEditOfARecordDuringItsUploadStaysPending"),
+      ("SyncTests/InFlightTests", "aDeletionOfARecordDuringItsUploadStaysPending")),
     Rule(
       "Exactly the readings that were sent and acknowledged are marked, never a range.",
-      ("SyncTests/InFlightTests", "onlyTheReadingsSentAreMarked"),
-      ("SyncTests/PartialTests", "aBatchClearsExactlyItsItems")),
+      ("SyncTests/InFlightTests", "onlyReadingsThatWereSentAreMarkedAsUploaded"),
+      ("SyncTests/PartialTests", "anUploadedBatchClearsExactlyItsPendingItems")),
     Rule(
       "A batch that was read during the request before it is sent only if nothing has changed since.",
-      ("SyncTests/InFlightTests", "theNextBatchIsReadDuringTheRequestBeforeIt"),
+      ("SyncTests/InFlightTests", "theNextBatchIsReadWhileTheRequestBeforeItRuns"),
       ("SyncTests/InFlightTests", "aBatchThatWasReadBeforeAnImportIsNotSent"),
       ("SyncTests/InFlightTests", "aBatchThatWasReadBeforeAFailureIsNotSent")),
     Rule(
@@ -173,29 +173,30 @@ import Testing
       ("LogbookStoreTests/PendingRangesTests", "uploadedReadingsLeaveTheRange")),
     Rule(
       "Of a batch only the acknowledged items advance.",
-      ("SyncTests/PartialTests", "onlyAcknowledgedItemsOfABatchAdvance")),
+      ("SyncTests/PartialTests", "onlyAcknowledgedItemsOfABatchAreMarkedAsSynced")),
     Rule(
-      "Entries are sent before their children.", ("SyncTests/PartialTests", "childrenAreSentAfterTheirEntry")),
+      "Entries are sent before their children.",
+      ("SyncTests/PartialTests", "recordsOfAnEntryAreSentAfterTheEntry")),
     Rule(
       "Pending records are a set: no other order of sending changes the result.",
-      ("SyncTests/SendOrderTests", "anyOrderOfSendingHasTheSameResult")),
+      ("SyncTests/SendOrderTests", "uploadsInAnyOrderGiveTheSameResult")),
     Rule(
       "Only what changed is sent and fetched, each record once.",
       ("SyncTests/PullTests", "onlyTheChangedRecordOfAThousandIsTransferred"),
       ("SyncTests/PartialTests", "manyEditsAreSentInFewRequestsAndEachRecordOnce")),
     Rule(
       "Without pending work there is no push request.",
-      ("SyncTests/PartialTests", "nothingPendingMeansNoPushRequest")),
+      ("SyncTests/PartialTests", "withNothingPendingNoPushRequestIsSent")),
     Rule(
       "A send without an answer is repeated byte for byte before a newer version is sent.",
-      ("SyncTests/LostAnswerTests", "aSendWithoutAnAnswerIsRepeatedByteForByteBeforeANewerVersion")),
+      ("SyncTests/LostAnswerTests", "anUnansweredUploadIsRepeatedByteForByteBeforeANewerVersion")),
     Rule(
       "A lost answer never causes a conflict of a store with itself.",
       ("SyncTests/LostAnswerTests", "aLostAnswerCausesNoConflictEvenAfterLaterWritesOfOthers")),
     Rule(
       "Nothing about the state of sync leaves the store.",
-      ("SyncTests/MeetingTests", "theStateOfSyncIsNotSent"),
-      ("SyncTests/MeetingTests", "countersOfStoresHaveNoMeaningForOthers")),
+      ("SyncTests/MeetingTests", "theLocalSyncStateOfARecordIsNotSent"),
+      ("SyncTests/MeetingTests", "theVersionCounterOfAStoreDoesNotAffectOtherStores")),
   ]
 
   private static let pull = [
@@ -210,72 +211,74 @@ import Testing
       ("SyncTests/HistoryTests", "pagesAreAppliedWithTheirCursorOrNotAtAll")),
     Rule(
       "A busy editor ends the run after a bounded number of rounds.",
-      ("SyncTests/InFlightTests", "aBusyEditorEndsTheRunWithNothingLost")),
+      ("SyncTests/InFlightTests", "constantEditsDuringAPullEndTheRunWithoutLoss")),
     Rule(
       "The guid alone identifies a record, whatever the server made of its content.",
-      ("SyncTests/MeetingTests", "contentRewrittenByTheRemoteIsStoredInTheSameRecordAndNotSentAgain")),
+      ("SyncTests/MeetingTests", "contentRewrittenByTheRemoteIsStoredAndNotSentAgain")),
     Rule(
       "The node's own writes never hide what others wrote before.",
-      ("SyncTests/HistoryTests", "ownWritesNeverHideEarlierWritesOfOthers")),
-    Rule("Pulled readings are not sent back.", ("SyncTests/PartialTests", "pulledReadingsAreNeverEchoed")),
+      ("SyncTests/HistoryTests", "theWritesOfAStoreNeverHideEarlierWritesOfOthers")),
+    Rule(
+      "Pulled readings are not sent back.", ("SyncTests/PartialTests", "downloadedReadingsAreNotSentBack")),
     Rule(
       "Nodes that sync in turn become quiet.",
-      ("SyncTests/MeetingTests", "nodesThatSyncInTurnStopSendingChanges")),
+      ("SyncTests/MeetingTests", "storesThatSyncInTurnStopSendingChanges")),
     Rule(
       "A download that a person requested comes first, and a cancelled one causes no request.",
-      ("SyncTests/DownloadTests", "requestedRecordsAreFetchedFirst"),
-      ("SyncTests/DownloadTests", "aCancelledDownloadIsNotRequested")),
+      ("SyncTests/DownloadTests", "requestedRecordsAreDownloadedFirst"),
+      ("SyncTests/DownloadTests", "aCancelledDownloadIsNotFetched")),
   ]
 
   private static let conflicts = [
     Rule(
       "Edits of different fields are merged, edits of one field are a conflict.",
-      ("SyncTests/ConflictMatrixTests", "anEditOnAnOlderBaseIsMergedOrKeptBothWays")),
+      ("SyncTests/ConflictMatrixTests", "anEditOfAnOlderVersionIsMergedOrBothVersionsAreKept")),
     Rule(
       "Without a base, only equal content and imports yield.",
-      ("SyncTests/MergeTests", "withoutABaseOnlyEqualContentAndImportsYield")),
+      ("SyncTests/MergeTests", "withoutACommonBaseDifferentVersionsConflictUnlessImported")),
     Rule(
       "An edit of a conflicted record is kept and stays in conflict.",
-      ("SyncTests/ConflictMatrixTests", "anEditWhileConflictedStaysConflictedAndIsKept")),
-    Rule("A conflict holds nothing else back.", ("SyncTests/PartialTests", "aConflictDelaysNothingElse")),
+      ("SyncTests/ConflictMatrixTests", "anEditOfARecordInConflictIsKeptAndTheConflictStays")),
+    Rule(
+      "A conflict holds nothing else back.", ("SyncTests/PartialTests", "aConflictDoesNotDelayOtherItems")),
     Rule(
       "A deleted record stays deleted, whatever the age of the other side.",
-      ("SyncTests/HistoryTests", "aDeletedRecordStaysDeletedWhateverTheAgeOfTheOtherSide")),
+      ("SyncTests/HistoryTests", "aDeletedRecordStaysDeletedWhateverTheAgeOfTheOtherStore")),
     Rule(
       "A deletion against an edit is a conflict both ways.",
       ("SyncTests/MergeTests", "aDeletionAndAnEditConflictInEitherOrder")),
     Rule(
       "A child that arrives for a deleted entry makes the entry a conflict.",
-      ("SyncTests/HistoryTests", "anAdditionToADeletedEntryIsKeptAndMakesTheEntryAConflict")),
-    Rule("No clock decides anything.", ("SyncTests/MeetingTests", "wrongClocksHaveNoEffectOnTheResult")),
+      ("SyncTests/HistoryTests", "aRecordAddedToADeletedEntryIsKeptAndCausesAConflict")),
+    Rule("No clock decides anything.", ("SyncTests/MeetingTests", "storesWithWrongClocksReachTheSameResult")),
   ]
 
   private static let failures = [
     Rule(
       "A refused item is quarantined with the remote's message. It is visible and delays nothing.",
-      ("SyncTests/PartialTests", "quarantineIsVisibleAndDelaysNothing"),
-      ("SyncTests/PartialTests", "aRefusedReadingIsKeptWithItsReasonAndDelaysNothing")),
+      ("SyncTests/PartialTests", "aRefusedRecordIsListedAndDoesNotDelayOtherItems"),
+      ("SyncTests/PartialTests", "aRefusedReadingIsKeptWithItsReasonAndDelaysNoOthers")),
     Rule(
       "A failing batch is halved down to the item, which is set aside.",
-      ("SyncTests/UploadPlanTests", "aFailingBatchIsHalvedDownToTheItem"),
+      ("SyncTests/UploadPlanTests", "aFailingBatchIsHalvedDownToTheFailingItem"),
       ("SyncTests/PartialTests", "aFailingBatchIsHalvedAndEverythingIsSent")),
     Rule(
       "The time of the next attempt is in the store, and a success removes it.",
-      ("SyncTests/HistoryTests", "aTemporaryFailureIsStoredAndASuccessRemovesIt")),
+      ("SyncTests/HistoryTests", "aTemporaryFailureIsRememberedUntilTheNextSuccess")),
     Rule(
       "A next attempt that is later than the longest wait is due immediately.",
-      ("SyncTests/BackoffTests", "anAttemptFurtherAheadThanTheMaximumIsDueImmediately")),
+      ("SyncTests/BackoffTests", "aRetryPlannedFurtherAheadThanTheMaximumIsDueImmediately")),
     Rule(
       "No failing request or statement loses anything.",
       ("SyncTests/FaultTests", "aRemoteThatFailsAtAnyRequestLosesNothing"),
       ("SyncTests/FaultTests", "aStoreThatFailsAtAnyStatementLosesNothing")),
     Rule(
       "A copied store gets another node id.",
-      ("SyncTests/HistoryTests", "aCopiedStoreGetsANewNodeIdAndNothingIsLost"),
-      ("SyncTests/HistoryTests", "aCopiedStoreKeepsItsCursorWithAnotherNodeID")),
+      ("SyncTests/HistoryTests", "aCopiedStoreFileGetsANewClientIDAndNothingIsLost"),
+      ("SyncTests/HistoryTests", "aCopiedStoreFileKeepsItsCursorWithANewClientID")),
     Rule(
       "A restored server receives the items that it lacks.",
-      ("SyncTests/HistoryTests", "aRestoredServerGetsItsMissingItems")),
+      ("SyncTests/HistoryTests", "aServerRestoredFromABackupGetsItsMissingItems")),
     Rule(
       "Another logbook under a known address is refused.",
       ("SyncTests/HistoryTests", "anotherLogbookAtAKnownAddressIsRefused")),
@@ -284,7 +287,7 @@ import Testing
       ("ProgramRemoteTests/UploadTests", "onlyOneUploadUsesAStoreAndItNeverBlocksAnEdit")),
     Rule(
       "A step accepts only the events that can follow it.",
-      ("SyncTests/UploadPlanTests", "noStepAcceptsAnImpossibleEvent")),
+      ("SyncTests/UploadPlanTests", "noStepOfTheUploadPlanAcceptsAnImpossibleEvent")),
   ]
 
   private static let states = [
@@ -315,19 +318,19 @@ import Testing
   private static let withdrawals = [
     Rule(
       "What other programs have on a site is an import of the site's, which no undo hides.",
-      ("SyncTests/SiteStatementTests", "anUndoBeforeTheFirstDownloadKeepsTheSitesReadings"),
-      ("SyncTests/SiteStatementTests", "anUndoAfterTheDownloadKeepsTheSitesReadings"),
-      ("SyncTests/SiteStatementTests", "anUndoOfTheSitesExportKeepsTheSitesReadings"),
-      ("SyncTests/SiteStatementTests", "anUndoOfAnotherStoreKeepsTheSitesReadings")),
+      ("SyncTests/SiteStatementTests", "anUndoBeforeTheFirstDownloadKeepsTheReadingsOfTheSite"),
+      ("SyncTests/SiteStatementTests", "anUndoAfterTheDownloadKeepsTheReadingsOfTheSite"),
+      ("SyncTests/SiteStatementTests", "anUndoOfAnExportOfTheSiteKeepsTheReadingsOfTheSite"),
+      ("SyncTests/SiteStatementTests", "anUndoInAnotherStoreKeepsTheReadingsOfTheSite")),
     Rule(
       "The removals of a run are counted and bounded.",
-      ("SyncTests/SiteRemovalTests", "removalsAreCountedAndLimited"),
-      ("SyncTests/SiteRemovalTests", "aRemovedRecordIsCounted")),
+      ("SyncTests/SiteRemovalTests", "readingsRemovedFromASiteAreCountedAndLimitedInOneRun"),
+      ("SyncTests/SiteRemovalTests", "anUploadCountsARecordRemovedFromTheSite")),
     Rule(
       "Items and withdrawals determine what is visible, in any order.",
       ("LogbookTests/VisibilityTests", "theOrderOfHidingStatementsDoesNotChangeWhatIsVisible"),
       ("LogbookTests/VisibilityTests", "aCursorOverASeriesFindsTheSameHiddenReadingsAsSingleSearches"),
-      ("SyncTests/UndoSequenceTests", "anySequenceOnThreeStoresEndsWithTheSameVisibleData")),
+      ("SyncTests/UndoSequenceTests", "anySequenceOfImportsAndUndosEndsWithEqualDataOnThreeStores")),
     Rule(
       "The cost of a question about a reading does not grow with the number of withdrawals, and a series has a maximum of points.",
       ("LogbookTests/VisibilityTests", "visibilityChecksOfAllReadingsVisitEachHiddenPointOnce"),
@@ -336,21 +339,21 @@ import Testing
       "A withdrawal never needs a decision: two sides of one always merge.",
       ("LogbookTests/VisibilityTests", "differentEditsOfAnUndoMergeToTheSameResultOnBothSides"),
       ("LogbookTests/PointRunsTests", "setOperationsOnPackedPointsGiveTheSamePointsAsOnPlainSets"),
-      ("SyncTests/WithdrawalTests", "independentEditsOfAWithdrawalAreNotAConflict")),
+      ("SyncTests/WithdrawalTests", "independentEditsOfAnUndoAreNotAConflict")),
     Rule(
       "A redo after an undo changes nothing in total, and no reading is ever changed or deleted.",
       ("LogbookStoreTests/UndoTests", "randomImportsUndosAndHidesFollowTheRules"),
-      ("SyncTests/UndoSequenceTests", "anySequenceOnThreeStoresEndsWithTheSameVisibleData")),
+      ("SyncTests/UndoSequenceTests", "anySequenceOfImportsAndUndosEndsWithEqualDataOnThreeStores")),
     Rule(
       "A reading stays visible as long as one of its imports is not undone.",
       ("LogbookStoreTests/UndoTests", "aReadingStaysVisibleWhileAnotherImportHasIt"),
-      ("SyncTests/WithdrawalTests", "readingsOfAnotherStoresImportStayVisible"),
-      ("SyncTests/WithdrawalTests", "aRecordOfAnotherStoresImportStaysVisible")),
+      ("SyncTests/WithdrawalTests", "anUndoKeepsReadingsVisibleThatAnotherStoreImported"),
+      ("SyncTests/WithdrawalTests", "anUndoKeepsARecordVisibleThatAnotherStoreImported")),
     Rule(
       "An import is undone once, on every copy of its store, and only a redo shows it again.",
       ("LogbookStoreTests/UndoTests", "anImportIsUndoneOnlyOnceAndRedoneOnlyOnce"),
-      ("SyncTests/WithdrawalTests", "aRestoredStoreLearnsItsUndoAndCanRedoTheImport"),
-      ("SyncTests/WithdrawalTests", "readingsUndoneByACopyStayVisibleForAnotherImport")),
+      ("SyncTests/WithdrawalTests", "aStoreRestoredFromABackupLearnsItsUndoAndCanRedoTheImport"),
+      ("SyncTests/WithdrawalTests", "anUndoInACopiedStoreKeepsReadingsOfAnotherImportVisible")),
     Rule(
       "Hiding an item that is hidden already is stored.",
       ("LogbookStoreTests/UndoTests", "hidingAHiddenReadingIsStored"),
@@ -386,13 +389,13 @@ import Testing
       ("LogbookTests/VisibilityTests", "equalVisibleValuesAtOneTimeAreShownOnce")),
     Rule(
       "Two stores with other passes of a repeated hour end with every value of both, each visible once.",
-      ("SyncTests/ValueSetTests", "eitherStoreUploadsFirst"),
-      ("SyncTests/ValueSetTests", "theSecondPassIsImportedLater"),
-      ("SyncTests/ValueSetTests", "anyOrderShowsEachValueOnce"),
+      ("SyncTests/ValueSetTests", "valuesOfBothPassesAreSharedWhicheverStoreUploadsFirst"),
+      ("SyncTests/ValueSetTests", "aSecondPassImportedLaterReachesBothStores"),
+      ("SyncTests/ValueSetTests", "importsAndUploadsInAnyOrderShowEachValueOnce"),
       ("LogbookStoreTests/StoreMergeTests", "storesWithOtherPassesOfAnHourGiveEveryValueOnce")),
     Rule(
       "A value that changed at the source is not another pass.",
-      ("SyncTests/ValueSetTests", "aChangeAtTheSourceIsNotAnotherPass")),
+      ("SyncTests/ValueSetTests", "throughASiteValuesChangedAtTheSourceAreNotASecondPass")),
     Rule(
       "The same input stays withdrawn until a person restores it; another input with the same readings shows them.",
       ("LogbookStoreTests/UndoTests", "theSameFileStaysWithdrawnUntilAPersonRestoresIt"),
@@ -417,18 +420,18 @@ import Testing
       ("LogbookStoreTests/WithdrawnReadingsTests", "changesOfRecordsNeverCreateATooLargeRecord")),
     Rule(
       "No comparison with a server restores withdrawn items.",
-      ("SyncTests/WithdrawalTests", "verifyNeverRestoresWithdrawnItems"),
-      ("SyncTests/WithdrawalTests", "verifyFetchesAWithdrawalBeforeItsReadings")),
+      ("SyncTests/WithdrawalTests", "verifyNeverRestoresUndoneItems"),
+      ("SyncTests/WithdrawalTests", "verifyFetchesAnUndoBeforeItsReadings")),
     Rule(
       "No export followed by an import restores withdrawn items.",
       ("ProgramRemoteTests/UndoCommandTests", "exportAndImportRestoreNoHiddenReadings"),
       ("ProgramRemoteTests/WithdrawnTests", "aWithdrawalHidesTheReadingInAnotherStore")),
     Rule(
       "A site shows no hidden item, and no store treats its absence as a deletion.",
-      ("SyncTests/WithdrawalTests", "withdrawnItemsAreRemovedFromASiteAndRestoredOnIt"),
+      ("SyncTests/WithdrawalTests", "undoneItemsAreRemovedFromASiteAndRestoredOnIt"),
       ("SyncTests/SiteRemovalTests", "aHiddenRecordIsClearedAndDeletedOnTheSiteAndRestoredWithIt"),
-      ("SyncTests/SiteRemovalTests", "aRecordHiddenBeforeItIsSentIsNeverSent"),
-      ("SyncTests/SiteRemovalTests", "aKilledUploadIsCompletedByTheNextOne")),
+      ("SyncTests/SiteRemovalTests", "aRecordHiddenBeforeItsUploadIsNeverSentToASite"),
+      ("SyncTests/SiteRemovalTests", "aRemovalInterruptedByAKillIsCompletedByTheNextUpload")),
   ]
 
   private static let nesting = [
@@ -436,18 +439,18 @@ import Testing
       "No store nests entries in a circle, or deeper than one level, in any order of arrival.",
       ("SyncTests/SettlementTests", "entriesThatWouldContainEachOtherAreAConflict"),
       ("SyncTests/SettlementTests", "aMoveDeeperThanTheCommandLinePermitsIsAConflict"),
-      ("SyncTests/CircleTests", "aThirdNodeThatSeesACircleFirstHasAConflict"),
-      ("SyncTests/CircleTests", "tooDeepNestingIsAConflictForTheFirstNodeThatSeesIt"),
-      ("SyncTests/CircleTests", "noOrderOfPiecesNestsRecordsAndDecisionsEndAllConflicts")),
+      ("SyncTests/CircleTests", "aStoreThatFirstSeesTwoEntriesContainingEachOtherHasAConflict"),
+      ("SyncTests/CircleTests", "tooDeepNestingIsAConflictForTheFirstStoreThatSeesIt"),
+      ("SyncTests/CircleTests", "inAnyOrderOfMovesNestingStaysValidAndDecisionsEndAllConflicts")),
     Rule(
       "A conflict that is only about the nesting ends when the nesting is valid, and never overwrites an edit.",
-      ("SyncTests/CircleTests", "aDecisionOfAnotherNodeEndsTheConflictOfTheThird"),
-      ("SyncTests/CircleTests", "aMoveWithOnlyATemporaryCircleIsNotAConflict"),
-      ("SyncTests/CircleTests", "aLaterValidStateEndsTheConflict")),
+      ("SyncTests/CircleTests", "aNestingConflictDecidedInOneStoreEndsInTheThirdStore"),
+      ("SyncTests/CircleTests", "entriesThatContainEachOtherOnlyTemporarilyAreNotAConflict"),
+      ("SyncTests/CircleTests", "aLaterValidNestingEndsTheConflict")),
     Rule(
       "If one conflict is resolved in two opposite ways, the second resolution is a conflict again.",
-      ("SyncTests/SettlementTests", "oppositeResolutionsAreAnotherConflict"),
-      ("SyncTests/SettlementTests", "equalResolutionsAgree")),
+      ("SyncTests/SettlementTests", "oppositeResolutionsOfAConflictCauseAnotherConflict"),
+      ("SyncTests/SettlementTests", "equalResolutionsOfAConflictInTwoStoresAgree")),
     Rule(
       "An import without items is not undone. A change that is too large for a withdrawal is reported and stays.",
       ("LogbookStoreTests/UndoTests", "anImportWithoutItemsIsNotUndone"),
@@ -465,11 +468,11 @@ import Testing
   private static let limits = [
     Rule(
       "No remote keeps an upload running without progress.",
-      ("SyncTests/EndlessRemoteTests", "aPageWithTheCursorOfItsRequestViolatesTheProtocol"),
+      ("SyncTests/EndlessRemoteTests", "aPageThatReturnsTheCursorOfItsRequestViolatesTheProtocol"),
       ("SyncTests/EndlessRemoteTests", "circularCursorsViolateTheProtocol"),
       ("SyncTests/EndlessRemoteTests", "endlessEmptyPagesWithNewCursorsViolateTheProtocol"),
       ("SyncTests/EndlessRemoteTests", "oneRunFetchesABoundedNumberOfPages"),
-      ("SyncTests/EndlessRemoteTests", "rangesOfOneByteAreNotRequestedForTheWholeContent")),
+      ("SyncTests/EndlessRemoteTests", "anAttachmentTransferredOneByteAtATimeIsLeftForAnotherRun")),
     Rule(
       "An implausible amount is counted and not stored, whichever remote sends it.",
       ("LogbookTests/PullGateTests", "downloadedItemsWithImplausibleAmountsAreCountedAndTheRestAccepted"),
@@ -477,7 +480,7 @@ import Testing
       ("NightscoutTests/InsulinKindTests", "anImplausibleEditOfAnotherProgramIsRejected")),
     Rule(
       "A record that no remote accepts delays no other, and every way into the store refuses it.",
-      ("SyncTests/UnsendableRecordTests", "allOtherRecordsAreSent"),
+      ("SyncTests/UnsendableRecordTests", "aDamagedRecordDoesNotStopOthersFromBeingSent"),
       ("LogbookTests/RecordLimitsTests", "fieldsAboveALimitAreRefusedWithTheReasonWhateverTheirSource"),
       ("LogbookTests/RecordLimitsTests", "aRecordWithContentExactlyAtTheLimitsIsValid")),
     Rule(
@@ -500,7 +503,7 @@ import Testing
       ("ServerStoreTests/ReadingBucketsTests", "extendingDigestsReadsOnlyNewReadings"),
       ("ServerStoreTests/ReadingBucketsTests", "twoVerificationsInTurnKeepTheirOwnDigestBuckets"),
       ("ServerStoreTests/ReadingBucketsTests", "theDigestBucketsKeptForComparisonsAreBounded"),
-      ("SyncTests/VerifyTests", "portionsFindTheSameDifferencesAsOneComparison"),
+      ("SyncTests/VerifyTests", "verifyInPortionsFindsTheSameDifferencesAsInOneStep"),
       (
         "LogbookStoreTests/ComparisonTests",
         "knownBucketsGiveTheSameReadingsEvenAfterTheStoreChanged"
@@ -522,7 +525,7 @@ import Testing
       ("ServerStoreTests/DamagedFileTests", "anImpossiblyLargeStoredNumberIsReportedAsDamage")),
   ]
 
-  @Test func eachRuleHasItsTests() throws {
+  @Test func eachSyncRuleNamesExistingTests() throws {
     let folder = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
     var texts: [String: String] = [:]
     for (file, name) in Self.rules.flatMap(\.tests) {

@@ -30,7 +30,7 @@ import Testing
   }
 
   @Test(arguments: [GlucoseUnit.milligramsPerDecilitre, .millimolesPerLitre])
-  func readingsOfAnotherUploaderAreNotDuplicated(_ unit: GlucoseUnit) async throws {
+  func readingsUploadedByAnotherProgramAreNotDuplicated(_ unit: GlucoseUnit) async throws {
     let values = Self.values(800)
     scene.addEntries(values)
     // In mmol/L a device shows one decimal.
@@ -50,7 +50,7 @@ import Testing
     #expect(second.summary.pulledReadings == 0 && second.summary.knownReadings == 0)
   }
 
-  @Test func aReadingWithAnotherValueIsKeptAsWell() async throws {
+  @Test func aReadingWithAnotherValueThanThatOfAnotherUploaderIsAlsoKept() async throws {
     scene.addEntries(Self.values(60))
     var own = Self.values(60).map(Double.init)
     for place in stride(from: 0, to: 60, by: 6) { own[place] += 3 }
@@ -88,7 +88,7 @@ import Testing
   }
 
   /// It is no longer sent, and counts as uploaded.
-  @Test func aPullMatchesPendingReadings() async throws {
+  @Test func aPullMatchesPendingReadingsWithThoseOfAnotherUploader() async throws {
     scene.addEntries(Self.values(30))
     try scene.ingest("a", SiteScene.sensor(Self.values(30).map(Double.init)))
     let summary = try await scene.upload("a") { $0.pushes = false }.summary
@@ -97,7 +97,7 @@ import Testing
     #expect(try await agrees("a"))
   }
 
-  @Test func anotherKindIsAnotherReading() async throws {
+  @Test func readingsOfDifferentKindsAreNotMatched() async throws {
     scene.addEntries([100, 101])
     let fingers = SiteScene.sensor([100, 101]).map { reading in
       Reading(
@@ -110,7 +110,7 @@ import Testing
   }
 
   /// A meter counts its readings, so that their positions do not depend on times.
-  @Test func readingsWithTicksAreMatchedByTheirTimes() async throws {
+  @Test func readingsWithCountersAreMatchedByTheirTimes() async throws {
     scene.addEntries(Self.values(50))
     let own = SiteScene.sensor(Self.values(50).map(Double.init)).enumerated().map { place, reading in
       Reading(
@@ -122,7 +122,7 @@ import Testing
     #expect(try readings("a") == (50, 0))
   }
 
-  @Test func requeuedReadingsAreMatchedAgain() async throws {
+  @Test func readingsQueuedAgainAreMatchedAgainWithThoseOfAnotherUploader() async throws {
     scene.addEntries(Self.values(20))
     try scene.ingest("a", SiteScene.sensor(Self.values(20).map(Double.init)))
     _ = try await scene.upload("a")
@@ -141,7 +141,7 @@ import Testing
     #expect(try await agrees("a"))
   }
 
-  @Test func matchesOfAnOldRemoteDoNotApplyToANewOne() async throws {
+  @Test func readingsMatchedOnAnOldRemoteAreSentToANewOne() async throws {
     scene.addEntries(Self.values(20))
     try scene.ingest("a", SiteScene.sensor(Self.values(20).map(Double.init)))
     _ = try await scene.upload("a")
@@ -157,7 +157,7 @@ import Testing
   @Test(arguments: [
     (100.0, 100.4, true), (100, 101, false), (40, 39, false), (39, 39, true),
   ])
-  func milligramsAgreeUpToRounding(_ own: Double, _ theirs: Double, _ isSame: Bool) {
+  func readingsInMilligramsMatchUpToRounding(_ own: Double, _ theirs: Double, _ isSame: Bool) {
     let quantities = [own, theirs].map { Measurement.value(Quantity($0, .milligramsPerDecilitre)) }
     #expect(quantities[0].isSame(as: quantities[1]) == isSame)
     #expect(quantities[1].isSame(as: quantities[0]) == isSame)
@@ -167,12 +167,12 @@ import Testing
     (5.6, 101.0, true), (5.6, 100, true), (5.6, 102, false), (5.5, 99, true), (2.2, 39, true),
     (2.2, 41, false),
   ])
-  func millimolesAgreeInTenths(_ own: Double, _ theirs: Double, _ isSame: Bool) {
+  func readingsInMillimolesMatchInTenths(_ own: Double, _ theirs: Double, _ isSame: Bool) {
     let own = Measurement.value(Quantity(own, .millimolesPerLitre))
     #expect(own.isSame(as: .value(Quantity(theirs, .milligramsPerDecilitre))) == isSame)
   }
 
-  @Test func lowAndHighMatchTheValuesOfNightscoutsPrograms() {
+  @Test func readingsLOAndHIMatchTheValuesThatNightscoutUploadersWrite() {
     let low = Measurement.low(below: 40, .milligramsPerDecilitre)
     let high = Measurement.high(above: nil, .millimolesPerLitre)
     func shown(_ number: Double) -> Measurement { .value(Quantity(number, .milligramsPerDecilitre)) }

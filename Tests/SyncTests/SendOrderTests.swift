@@ -72,7 +72,7 @@ import Testing
   }
 
   @Test(arguments: 1...4 as ClosedRange<UInt64>)
-  func anyOrderOfSendingHasTheSameResult(seed: UInt64) async throws {
+  func uploadsInAnyOrderGiveTheSameResult(seed: UInt64) async throws {
     let ordered = try await outcome { changes in
       changes.filter { $0.state.entryGuid == nil } + changes.filter { $0.state.entryGuid != nil }
     }

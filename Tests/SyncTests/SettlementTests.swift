@@ -22,7 +22,8 @@ import Testing
     return (scene, entry, child)
   }
 
-  @Test(arguments: [true, false]) func oppositeResolutionsAreAnotherConflict(restoresFirst: Bool) async throws
+  @Test(arguments: [true, false]) func oppositeResolutionsOfAConflictCauseAnotherConflict(restoresFirst: Bool)
+    async throws
   {
     let (scene, entry, child) = try await orphaned()
     let (first, second) = restoresFirst ? (scene.a, scene.b) : (scene.b, scene.a)
@@ -42,7 +43,9 @@ import Testing
     }
   }
 
-  @Test(arguments: [Resolution.mine, .theirs]) func equalResolutionsAgree(_ resolution: Resolution)
+  @Test(arguments: [Resolution.mine, .theirs]) func equalResolutionsOfAConflictInTwoStoresAgree(
+    _ resolution: Resolution
+  )
     async throws
   {
     let (scene, entry, child) = try await orphaned()
@@ -57,7 +60,9 @@ import Testing
     }
   }
 
-  @Test(arguments: [Resolution.mine, .theirs]) func oneResolutionIsSufficient(_ resolution: Resolution)
+  @Test(arguments: [Resolution.mine, .theirs]) func aConflictResolvedInOneStoreIsResolvedInAll(
+    _ resolution: Resolution
+  )
     async throws
   {
     let (scene, entry, child) = try await orphaned()
@@ -72,7 +77,7 @@ import Testing
 
   /// The entry was edited and got a record on the remote, and was deleted here: one conflict, counted and resolved once.
   @Test(arguments: [Resolution.mine, .theirs])
-  func anEntryThatWasEditedAndGotARecordIsOneConflict(_ resolution: Resolution) async throws {
+  func aDeletedEntryThatWasEditedAndGotARecordIsOneConflict(_ resolution: Resolution) async throws {
     let scene = try await Scene()
     let entry = try await scene.sharedNote()
     try scene.b.edit(entry, "a", "theirs")
@@ -110,7 +115,7 @@ import Testing
     #expect(try !scene.a.record(y).state.isDeleted)
   }
 
-  @Test func theResolutionThatClosesTheCircleIsRefusedUntilItIsOpen() async throws {
+  @Test func aResolutionThatWouldNestEntriesInEachOtherIsRefused() async throws {
     let scene = try await Scene()
     let (x, y) = (try await scene.sharedNote(), try await scene.sharedNote())
     try move(x, into: y, scene.a)

@@ -22,7 +22,7 @@ import Testing
     return scene
   }
 
-  @Test func aChangeOfZoneMovesReadingsAndRecords() async throws {
+  @Test func aChangeOfTimeZoneMovesReadingsAndRecordsOnASite() async throws {
     let scene = try await Self.scene()
     let change = try scene.setZone("a", "Asia/Tokyo")
     #expect(change.toMove == .init(readings: 30, records: 1))
@@ -40,7 +40,7 @@ import Testing
     #expect(scene.link.calls.allSatisfy { $0.hasPrefix("GET ") }, "\(scene.link.calls)")
   }
 
-  @Test func eachMoveFindsItsNewTimeFreeInEitherDirection() async throws {
+  @Test func eachReadingMovedOnASiteFindsItsNewTimeFreeInEitherDirection() async throws {
     // Several batches.
     let scene = try await Self.scene(readings: Self.values.count)
     // Moves by a multiple of the sensor's interval, so that each document moves to the former time of another one.
@@ -53,7 +53,7 @@ import Testing
     }
   }
 
-  @Test func aChangeBackBeforeTheUploadMovesNothing() async throws {
+  @Test func aTimeZoneChangedBackBeforeTheUploadMovesNothingOnASite() async throws {
     let scene = try await Self.scene()
     try scene.setZone("a", "Asia/Tokyo")
     #expect(try scene.setZone("a", "UTC", at: 6).toMove.readings == 0)
@@ -64,7 +64,7 @@ import Testing
     try scene.expectInPlace("a")
   }
 
-  @Test func statedOffsetsAndPendingReadingsAreNotQueued() async throws {
+  @Test func readingsWithStatedOffsetsAndPendingOnesAreNotQueuedForAMove() async throws {
     let scene = try SiteScene()
     try scene.ingest("a", SiteScene.sensor([100, 110]))
     try await scene.finish("a")
@@ -78,7 +78,7 @@ import Testing
 
   /// A store has a reading from a document that another store then moves to the time of another program's document. That
   /// one holds the reading from then on.
-  @Test func aReadingThatAMoveLeavesToAnotherProgramIsNotADifferenceInOtherStores() async throws {
+  @Test func aReadingThatAMoveLeavesToAnotherProgramIsNotReportedByVerify() async throws {
     let scene = try SiteScene()
     try scene.ingest("a", SiteScene.derived([100, 110]))
     try await scene.finish("a")
@@ -102,7 +102,7 @@ import Testing
     }
   }
 
-  @Test func anotherStoreMovesItsDocumentsByThePulledZone() async throws {
+  @Test func aPulledTimeZoneMovesTheSiteDocumentsOfTheOtherStore() async throws {
     let scene = try await Self.scene()
     try await scene.finish("b")
     let device = Device(vendor: "Test", model: "Other", serial: "S2", format: "test")
@@ -120,7 +120,7 @@ import Testing
     try scene.expectInPlace("b")
   }
 
-  @Test func aDocumentDeletedOnTheSiteStaysDeleted() async throws {
+  @Test func aDocumentDeletedOnTheSiteStaysDeletedAfterAMove() async throws {
     let scene = try await Self.scene()
     let gone = try #require(scene.site.documents("entries").first)
     #expect(scene.site.actAsPhoneApp().deleteEntry(gone["_id"]?.text ?? ""))
@@ -130,7 +130,7 @@ import Testing
     #expect(try scene.store("a").siteMoves().readings == 0)
   }
 
-  @Test func entriesOfOtherProgramsAreNotMoved() async throws {
+  @Test func entriesOfOtherProgramsOnASiteAreNotMoved() async throws {
     let scene = try SiteScene()
     scene.addEntries([100, 110, 120])
     try scene.ingest("a", SiteScene.derived([100, 110, 120, 130]))
@@ -143,7 +143,7 @@ import Testing
     #expect(scene.ownEntries().values.map(\.self) == [[SiteScene.start + 900 - 32_400]])
   }
 
-  @Test func oneRunMovesALimitedNumberAndTheNextContinues() async throws {
+  @Test func oneRunMovesALimitedNumberOfReadingsAndTheNextContinues() async throws {
     let scene = try await Self.scene()
     try scene.setZone("a", "Asia/Tokyo")
     let first = try await scene.upload("a") { $0.maxMoves = 12 }
@@ -157,7 +157,7 @@ import Testing
     try scene.expectInPlace("a")
   }
 
-  @Test func aRoleWithoutTheRightToDeleteDoesNotMoveReadings() async throws {
+  @Test func aSiteRoleWithoutPermissionToDeleteDoesNotMoveReadings() async throws {
     let scene = try await Self.scene()
     try scene.setZone("a", "Asia/Tokyo")
     scene.setRights(entries: "create,read,update")
@@ -188,7 +188,7 @@ import Testing
     #expect(try scene.store("a").overview(ingests: 0).refusedReadings == 1)
   }
 
-  @Test func aHiddenReadingIsRemovedAndNotMoved() async throws {
+  @Test func aHiddenReadingIsRemovedFromTheSiteAndNotMoved() async throws {
     let scene = try await Self.scene()
     try scene.setZone("a", "Asia/Tokyo")
     let reading = try #require(scene.readings("a").first)
@@ -204,7 +204,7 @@ import Testing
     #expect(scene.ownEntries().count == 30)
   }
 
-  @Test func aRecordEditedMeanwhileIsSentAndMoved() async throws {
+  @Test func aRecordEditedBeforeAMoveIsSentAndMoved() async throws {
     let scene = try await Self.scene(readings: 1)
     let guid = try #require(scene.records("a").first?.guid)
     try scene.setZone("a", "Asia/Tokyo")
@@ -219,7 +219,7 @@ import Testing
 
   /// Zones are changed before the upload that is killed, and once more after it.
   @Test(arguments: [nil, "America/New_York", "UTC"])
-  func anUploadKilledAtAnyRequestLosesAndDuplicatesNothing(_ next: String?) async throws {
+  func aMoveKilledAtAnyRequestLosesAndDuplicatesNothing(_ next: String?) async throws {
     let prepared = try await Self.scene(readings: 6)
     try prepared.setZone("a", "Asia/Tokyo")
     let whole = try SiteScene(copying: prepared)
@@ -246,7 +246,7 @@ import Testing
   }
 
   /// Another process does not wait for the upload.
-  @Test func aChangeOfZoneAtAnyRequestOfAMoveIsNotMissed() async throws {
+  @Test func aTimeZoneChangedAtAnyRequestOfAMoveIsNotMissed() async throws {
     let prepared = try await Self.scene(readings: 6)
     try prepared.setZone("a", "Asia/Tokyo")
     let whole = try SiteScene(copying: prepared)
@@ -305,7 +305,7 @@ import Testing
   }
 
   /// The first upload is killed while it is unknown which readings arrived, and then the zone changes.
-  @Test func aChangeOfZoneAfterAKilledUploadDuplicatesNothing() async throws {
+  @Test func aTimeZoneChangedAfterAKilledUploadDuplicatesNothing() async throws {
     for readings in [6, 30] {
       func fresh() throws -> SiteScene {
         let scene = try SiteScene()

@@ -60,7 +60,7 @@ import Testing
     #expect(Self.doses(scene) == [4])
   }
 
-  @Test func aRecordHiddenBeforeItIsSentIsNeverSent() async throws {
+  @Test func aRecordHiddenBeforeItsUploadIsNeverSentToASite() async throws {
     let scene = try SiteScene()
     let dose = try scene.addDose("a", 4)
     try scene.setHidden("a", dose, true)
@@ -74,7 +74,7 @@ import Testing
     #expect(Self.doses(scene) == [4])
   }
 
-  @Test func aGlucoportServerGetsHiddenRecords() async throws {
+  @Test func aGlucoportServerReceivesHiddenRecords() async throws {
     let scene = try await Scene()
     try scene.a.importDiary(carbs: 30, generatedAt: 5)
     _ = try scene.a.editing().undo(1, group: UUID().uuidString.lowercased(), at: 5)
@@ -84,7 +84,7 @@ import Testing
     #expect(try scene.b.sync().overview(ingests: 0).withdrawnRecords == 1)
   }
 
-  @Test func aTreatmentOfAnotherProgramIsNotRemoved() async throws {
+  @Test func hidingARecordDoesNotRemoveATreatmentOfAnotherProgram() async throws {
     let scene = try SiteScene()
     scene.addTreatments(1)
     try await scene.finish("a")
@@ -129,7 +129,7 @@ import Testing
     #expect(Self.doses(scene) == [])
   }
 
-  @Test func aHiddenRecordMovedByAZoneIsRestoredAtItsNewTime() async throws {
+  @Test func aHiddenRecordMovedByATimeZoneIsRestoredAtItsNewTime() async throws {
     let (scene, dose) = try await Self.scene()
     try scene.setHidden("a", dose, true)
     try await scene.finish("a")
@@ -143,7 +143,7 @@ import Testing
   }
 
   /// An undo of a large import takes several runs, each of which reports what it removed and what remains.
-  @Test func removalsAreCountedAndLimited() async throws {
+  @Test func readingsRemovedFromASiteAreCountedAndLimitedInOneRun() async throws {
     let scene = try SiteScene()
     try scene.ingest("a", SiteScene.sensor((0..<25).map { 100 + Double($0) }))
     _ = try await scene.upload("a")
@@ -161,7 +161,7 @@ import Testing
     #expect(try await scene.upload("a").summary.removedReadings == 0)
   }
 
-  @Test func aRemovedRecordIsCounted() async throws {
+  @Test func anUploadCountsARecordRemovedFromTheSite() async throws {
     let (scene, dose) = try await Self.scene()
     try scene.setHidden("a", dose, true)
     let summary = try await scene.upload("a").summary
@@ -179,7 +179,7 @@ import Testing
 
   /// A run that hides, and one that restores.
   @Test(arguments: [true, false])
-  func aKilledUploadIsCompletedByTheNextOne(_ hides: Bool) async throws {
+  func aRemovalInterruptedByAKillIsCompletedByTheNextUpload(_ hides: Bool) async throws {
     let (prepared, dose) = try await Self.scene()
     try prepared.setHidden("a", dose, true)
     if !hides {

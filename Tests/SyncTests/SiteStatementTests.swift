@@ -38,7 +38,7 @@ import Testing
     try scene.ingest(name, SiteScene.sensor(values, from: second))
   }
 
-  @Test func anUndoBeforeTheFirstDownloadKeepsTheSitesReadings() async throws {
+  @Test func anUndoBeforeTheFirstDownloadKeepsTheReadingsOfTheSite() async throws {
     try importOwn("a")
     try undo("a")
     #expect(try shown("a").isEmpty)
@@ -53,7 +53,7 @@ import Testing
     #expect(session.summary.differences == 0)
   }
 
-  @Test func anUndoAfterTheDownloadKeepsTheSitesReadings() async throws {
+  @Test func anUndoAfterTheDownloadKeepsTheReadingsOfTheSite() async throws {
     try importOwn("a")
     _ = try await scene.upload("a")
     try undo("a")
@@ -64,7 +64,7 @@ import Testing
 
   /// An import of an export of the site has the identities of the site's documents.
   @Test(arguments: [false, true])
-  func anUndoOfTheSitesExportKeepsTheSitesReadings(_ isUndoneFirst: Bool) async throws {
+  func anUndoOfAnExportOfTheSiteKeepsTheReadingsOfTheSite(_ isUndoneFirst: Bool) async throws {
     let run = RunStamp(node: "n", number: 1, id: "r")
     let snapshots = try #require(try scene.remote().snapshots)
     let readings = try await snapshots.snapshot(after: nil, limit: 1000, run).readings
@@ -78,7 +78,7 @@ import Testing
   }
 
   /// The undoing store has not seen the site; the other one has.
-  @Test func anUndoOfAnotherStoreKeepsTheSitesReadings() async throws {
+  @Test func anUndoInAnotherStoreKeepsTheReadingsOfTheSite() async throws {
     try importOwn("a")
     _ = try await scene.upload("a")
     let copied = scene.copying("a", to: "b")
@@ -90,7 +90,7 @@ import Testing
   }
 
   /// No upload notices additions of others with an old time.
-  @Test func verifyRestoresTheSitesReadings() async throws {
+  @Test func verifyRestoresTheReadingsOfTheSite() async throws {
     _ = try await scene.upload("a")
     let early = SiteScene.start - 90_000
     try importOwn("a", from: early)
@@ -108,7 +108,7 @@ import Testing
     #expect(again.summary.differences == 0)
   }
 
-  @Test func readingsHiddenByAPersonStayHidden() async throws {
+  @Test func readingsOfTheSiteThatAPersonHidStayHidden() async throws {
     try importOwn("a")
     let reading = try #require(scene.readings("a").first)
     try WithdrawalEditor(scene.editing("a"), at: 5000).set(reading, isHidden: true, reason: "")

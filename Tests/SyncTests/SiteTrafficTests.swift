@@ -45,7 +45,7 @@ import Testing
   private static let readings =
     ProcessInfo.processInfo.environment["GLUCOPORT_SITE_READINGS"].flatMap(Int.init) ?? 2000
 
-  @Test func aFirstUploadTakesARequestForEach200NewReadingsAndEach1000KnownOnes() async throws {
+  @Test func aFirstUploadToASiteTakesOneRequestForEach200NewReadings() async throws {
     let scene = try SiteScene()
     let (readings, theirs) = (Self.readings, Self.readings / 2)
     let (records, treatments) = (readings / 100, readings / 50)
@@ -115,7 +115,7 @@ import Testing
 
   /// Another process finds the state that was committed when the request was in progress.
   @Test(arguments: [SiteLink.Outcome.lost, .answerLost])
-  func runsAfterAKillAtAnyRequestDuplicateNothing(_ outcome: SiteLink.Outcome) async throws {
+  func uploadsToASiteAfterAKillAtAnyRequestDuplicateNothing(_ outcome: SiteLink.Outcome) async throws {
     let count = try await Self.undisturbed()
     for place in Seeds.share(of: 1...count, every: 3) {
       let scene = try Self.scene()
@@ -143,7 +143,7 @@ import Testing
   /// A store with a few items of each kind, so that every answer is small.
   private static let few = (readings: 3, theirs: 2, records: 1, treatments: 1)
 
-  @Test func aTruncatedAnswerIsNotAccepted() async throws {
+  @Test func aTruncatedAnswerOfASiteIsNotAccepted() async throws {
     func fewItems() throws -> SiteScene {
       let scene = try SiteScene()
       try Self.fill(
@@ -171,7 +171,7 @@ import Testing
   }
 
   @Test(arguments: UInt64(1)...12)
-  func anUploadSucceedsIfSixOfAHundredRequestsAreLost(_ seed: UInt64) async throws {
+  func anUploadToASiteSucceedsIfSixOfAHundredRequestsAreLost(_ seed: UInt64) async throws {
     let count = try await Self.undisturbed()
     let scene = try Self.scene()
     scene.link.reset { number in

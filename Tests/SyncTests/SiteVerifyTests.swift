@@ -53,7 +53,7 @@ import Testing
     return guids
   }
 
-  @Test func afterAnUploadNothingDiffersAndNothingIsWritten() async throws {
+  @Test func verifyAfterAnUploadToASiteFindsNothingAndWritesNothing() async throws {
     _ = try await fill()
     let before = scene.site.documents("entries") + scene.site.documents("treatments")
     scene.link.reset()
@@ -64,14 +64,14 @@ import Testing
     #expect(try await verify("b") == VerifySummary())
   }
 
-  @Test func pendingItemsAreNotDifferences() async throws {
+  @Test func pendingItemsAreNotReportedAsDifferencesFromASite() async throws {
     _ = try await fill()
     try scene.ingest("a", SiteScene.sensor([99, 98], from: SiteScene.start + 90_000))
     _ = try add(.food, ["carbs": .number(7)], at: SiteScene.start + 90_000)
     #expect(try await verify() == VerifySummary())
   }
 
-  @Test func readingsMissingOnTheSiteAreSentAgain() async throws {
+  @Test func verifySendsReadingsMissingOnTheSiteAgain() async throws {
     _ = try await fill()
     let phone = scene.site.actAsPhoneApp()
     let entries = scene.site.documents("entries")
@@ -88,7 +88,7 @@ import Testing
   }
 
   /// An upload reads only the last two days again.
-  @Test func oldChangesOfOthersAreFoundAndFetched() async throws {
+  @Test func verifyFindsAndFetchesOldChangesOfOthersOnASite() async throws {
     let guids = try await fill()
     let phone = scene.site.actAsPhoneApp()
     scene.addEntries([300, 301, 302], from: SiteScene.start - 90_000)
@@ -116,7 +116,7 @@ import Testing
     #expect(try await scene.upload("a").summary.pushedReadings == 0)
   }
 
-  @Test func changesForTheNextUploadAreCountedAndNotDifferences() async throws {
+  @Test func changesOfOthersForTheNextUploadAreCountedButNotAsDifferences() async throws {
     _ = try await fill()
     let recent = SiteScene.clock / 1000 - 3600
     let dose = try add(.insulin, ["subtype": .text("rapid"), "units": .number(1)], at: recent)
@@ -131,7 +131,7 @@ import Testing
   }
 
   /// A record edited during the comparison is then pending.
-  @Test func unfixableDifferencesAreCounted() async throws {
+  @Test func verifyCountsDifferencesThatItCannotFix() async throws {
     let guids = try await fill()
     #expect(scene.site.actAsPhoneApp().deleteTreatment(guids[0]))
     let session = try #require(VerifySession(scene.store("a"), try scene.remote(), named: "site"))
@@ -143,7 +143,7 @@ import Testing
   }
 
   /// A missing item may have been lost by a site that was restored from a backup.
-  @Test func aTreatmentMissingOnTheSiteIsCreatedAgain() async throws {
+  @Test func verifyCreatesATreatmentMissingOnTheSiteAgain() async throws {
     let guids = try await fill()
     #expect(scene.site.actAsPhoneApp().deleteTreatment(guids[0]))
     #expect(try await scene.upload("a").summary.pulledRecords == 0)

@@ -21,7 +21,7 @@ struct UndoSequenceTests {
   }
 
   @Test(arguments: Axis.allCases, Seeds.first(2))
-  func anySequenceOnThreeStoresEndsWithTheSameVisibleData(_ axis: Axis, _ seed: UInt64) async throws {
+  func anySequenceOfImportsAndUndosEndsWithEqualDataOnThreeStores(_ axis: Axis, _ seed: UInt64) async throws {
     var run = try await Run(axis, seed: seed)
     for step in 0..<30 {
       let before = try run.rows()

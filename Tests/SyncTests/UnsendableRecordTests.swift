@@ -17,7 +17,7 @@ import Testing
     (#"{"nested":{"a":1}}"#, "not an object of numbers"),
   ]
 
-  @Test(arguments: odd.indices) func allOtherRecordsAreSent(_ index: Int) async throws {
+  @Test(arguments: odd.indices) func aRecordThatCannotBeSentDoesNotStopOthers(_ index: Int) async throws {
     let scene = try await Scene()
     let guid = try scene.a.add(["a": "odd"])
     let (fields, reason) = Self.odd[index]

@@ -18,7 +18,7 @@ import Testing
     return plan
   }
 
-  @Test func aRunWithNothingToSendPullsOnceAndEnds() throws {
+  @Test func anUploadWithNothingToSendPullsOnceAndEnds() throws {
     var plan = try plan(after: .done)
     var steps: [UploadStep] = []
     while steps.count < 10 {
@@ -42,12 +42,12 @@ import Testing
     #expect(!pullOnly.canPushRecords)
   }
 
-  @Test func aPullThatIsRolledBackPushesAndPullsAgain() throws {
+  @Test func aPullRolledBackByAnEditPushesAndPullsAgain() throws {
     let plan = try plan(after: .done, .exhausted, .exhausted, .exhausted, .rolledBack)
     #expect(plan.current == .pushRecords(.entries, limit: 4))
   }
 
-  @Test func aBusyEditorEndsTheRunAsTemporary() throws {
+  @Test func tooManyPullsRolledBackByEditsEndTheRunAsATemporaryFailure() throws {
     var plan = try plan(after: .done, .exhausted)
     for _ in 0..<UploadPlan.maxRollbacks {
       try plan.note(.exhausted)
@@ -62,7 +62,7 @@ import Testing
   }
 
   @Test(arguments: [ServiceError.tooLarge, .serverFailure("500"), .refused("no")])
-  func aFailingBatchIsHalvedDownToTheItem(error: ServiceError) throws {
+  func aFailingBatchIsHalvedDownToTheFailingItem(error: ServiceError) throws {
     var plan = try plan(after: .done)
     var sizes: [Int] = []
     while case .pushReadings(let limit) = plan.current {
@@ -99,7 +99,7 @@ import Testing
     Issue.record("the run never ends")
   }
 
-  @Test func aSkippedItemLeavesWorkForAnotherRun() throws {
+  @Test func anItemSkippedAfterAServerFailureIsLeftForAnotherRun() throws {
     let plan = try plan(
       after: .done, .failed(.serverFailure("500"), items: 1), .done, .exhausted, .exhausted, .exhausted,
       .exhausted, .exhausted, .exhausted)
@@ -113,11 +113,11 @@ import Testing
     ServiceError.unavailable(""), .busy("", retryAfterSeconds: 3), .loginRefused(""),
     .otherLogbook(id: ""), .protocolViolation(""),
   ])
-  func errorsWithoutARetryEndTheRun(error: ServiceError) throws {
+  func errorsThatCannotBeRetriedEndTheRun(error: ServiceError) throws {
     #expect(try plan(after: .done, .failed(error, items: 5)).current == .finish(.failed(error)))
   }
 
-  @Test func aReusedNodeGetsANewIdALimitedNumberOfTimes() throws {
+  @Test func aClientIDThatIsInUseIsReplacedALimitedNumberOfTimes() throws {
     var plan = try plan(after: .done)
     for _ in 0..<UploadPlan.maxRenewals {
       try plan.note(.failed(.nodeReused, items: 1))
@@ -129,7 +129,7 @@ import Testing
     #expect(plan.current == .finish(.failed(.nodeReused)))
   }
 
-  @Test func anUnknownPositionIsHandledBeforeAnythingElse() throws {
+  @Test func aPositionUnknownToTheServerIsHandledBeforeAnythingElse() throws {
     var plan = try plan(after: .done, .exhausted, .exhausted, .exhausted, .failed(.positionUnknown, items: 0))
     #expect(plan.current == .requeueMissing)
     try plan.note(.done)
@@ -138,7 +138,7 @@ import Testing
     #expect(plan.current == .pushReadings(limit: 8))
   }
 
-  @Test func aReadOnlyLoginStillPulls() throws {
+  @Test func aRunWithAReadOnlyTokenStillPulls() throws {
     var plan = try plan(after: .done, .failed(.readOnly, items: 1))
     #expect(plan.current == .pull(limit: 16))
     #expect(!plan.canPushRecords)
@@ -149,7 +149,7 @@ import Testing
   }
 
   @Test(arguments: [UploadStep.pushAttachments, .fetchAttachments])
-  func newItemsAreSentBeforeAttachmentsContinue(lane: UploadStep) throws {
+  func pendingItemsAreSentBeforeAttachmentsContinue(lane: UploadStep) throws {
     var plan = try plan(after: .done, .exhausted, .exhausted, .exhausted, .exhausted)
     if lane == .fetchAttachments { try plan.note(.exhausted) }
     for _ in 0..<2 {
@@ -188,7 +188,7 @@ import Testing
     #expect(refused.current == .finish(.failed(.loginRefused("no"))))
   }
 
-  @Test func workThatIsLeftDuringAStepEndsACompleteRunAndNoFailedOne() throws {
+  @Test func workLeftDuringAStepIsReportedByACompleteRunOnly() throws {
     let left = UploadEvent.workLeft("some are left")
     var plan = try plan(after: .done, left)
     #expect(plan.current == .pushReadings(limit: 8))
@@ -199,7 +199,7 @@ import Testing
     #expect(failed.current == .finish(.failed(.busy("", retryAfterSeconds: 3))))
   }
 
-  @Test func aRunThatOnlyFetchesRepeatsAPageThatDoesNotFollow() throws {
+  @Test func aFetchOnlyRunRepeatsAPageThatWasRolledBack() throws {
     #expect(try plan(pushes: false, after: .done, .rolledBack).current == .pull(limit: 16))
     let readOnly = try plan(after: .done, .failed(.readOnly, items: 1), .rolledBack)
     #expect(readOnly.current == .pull(limit: 16))
@@ -248,7 +248,7 @@ import Testing
     ]
   }
 
-  @Test func noStepAcceptsAnImpossibleEvent() throws {
+  @Test func noStepOfTheUploadPlanAcceptsAnImpossibleEvent() throws {
     let events = [
       UploadEvent.done, .exhausted, .overtaken, .rolledBack, Self.failure, Self.left, .limitReached(.time),
     ]
@@ -271,7 +271,7 @@ import Testing
     return has
   }
 
-  @Test(.enabled(if: hasAssertions)) func assertionsStopAtAnImpossibleEvent() async {
+  @Test(.enabled(if: hasAssertions)) func withAssertionsAnImpossibleUploadEventStopsTheProcess() async {
     await #expect(processExitsWith: .failure) {
       var plan = UploadPlan(UploadOptions())
       do {
@@ -282,7 +282,7 @@ import Testing
     }
   }
 
-  @Test func anImpossibleEventIsReportedAsABug() {
+  @Test func anImpossibleUploadEventIsReportedAsABug() {
     let error = UploadPlanError(step: .begin, event: .rolledBack)
     #expect("\(error)" == "the upload step begin ended with rolledBack")
   }

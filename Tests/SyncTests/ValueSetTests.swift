@@ -36,7 +36,9 @@ import Testing
     for _ in 0..<3 { for node in nodes { try await node.upload() } }
   }
 
-  @Test(arguments: [false, true]) func eitherStoreUploadsFirst(hasBothPasses: Bool) async throws {
+  @Test(arguments: [false, true]) func valuesOfBothPassesAreSharedWhicheverStoreUploadsFirst(
+    hasBothPasses: Bool
+  ) async throws {
     let scene = try await Scene()
     try scene.a.importPasses(Self.first, Self.second)
     try scene.b.importPasses(Self.second)
@@ -45,7 +47,9 @@ import Testing
     try await expect(scene, Self.first, Self.second)
   }
 
-  @Test(arguments: [false, true]) func theSecondPassIsImportedLater(uploadsFirst isA: Bool) async throws {
+  @Test(arguments: [false, true]) func aSecondPassImportedLaterReachesBothStores(uploadsFirst isA: Bool)
+    async throws
+  {
     let scene = try await Scene()
     try scene.a.importPasses(Self.first)
     try scene.b.importPasses(Self.second)
@@ -58,7 +62,7 @@ import Testing
     try await expect(scene, Self.first, Self.second)
   }
 
-  @Test func aChangeAtTheSourceIsNotTakenForASecondPass() async throws {
+  @Test func valuesChangedAtTheSourceAreNotStoredAsASecondPass() async throws {
     let scene = try await Scene()
     try scene.a.importPasses(Self.first, Self.second)
     // A later export, in which the values of the second pass are other ones.
@@ -69,7 +73,7 @@ import Testing
     #expect(try await scene.server.everything().readings == 6)
   }
 
-  @Test func equalPassesAddNothing() async throws {
+  @Test func equalPassesImportedInBothStoresAddNothing() async throws {
     let scene = try await Scene()
     for node in [scene.a, scene.b] { try node.importPasses(Self.first, Self.second) }
     try await settle(scene, scene.a, scene.b)
@@ -78,7 +82,7 @@ import Testing
     #expect(try scene.a.rows("SELECT count(*) FROM reading") == ["6"])
   }
 
-  @Test func anUndoHidesInOtherStoresWhatAStoreStatedAgain() async throws {
+  @Test func anUndoHidesInAnotherStoreOnlyValuesThatItDidNotImport() async throws {
     let scene = try await Scene()
     try scene.b.importPasses(Self.second)
     try scene.a.importPasses(Self.first, Self.second)
@@ -90,7 +94,9 @@ import Testing
   }
 
   /// Imports and uploads in any order end with every value once, in both stores and on the server.
-  @Test(arguments: UInt64(0)..<40) func anyOrderShowsEachValueOnce(seed: UInt64) async throws {
+  @Test(arguments: UInt64(0)..<40) func importsAndUploadsInAnyOrderShowEachValueOnce(seed: UInt64)
+    async throws
+  {
     var generator = SeededGenerator(seed: seed)
     let scene = try await Scene()
     for _ in 0..<8 {
@@ -118,7 +124,9 @@ import Testing
       .sorted()
   }
 
-  @Test(arguments: [["a", "b"], ["b", "a"]]) func bothPassesReachEveryStore(_ names: [String]) async throws {
+  @Test(arguments: [["a", "b"], ["b", "a"]]) func throughASiteBothPassesOfARepeatedHourReachEveryStore(
+    _ names: [String]
+  ) async throws {
     let scene = try SiteScene()
     let (first, second) = (SiteScene.derived(Self.first), SiteScene.derived(Self.second))
     try scene.ingest("a", first + second)
@@ -127,8 +135,9 @@ import Testing
     for name in ["a", "b", "c"] { #expect(try values(scene, name) == Self.first + Self.second, "\(name)") }
   }
 
-  @Test(arguments: [["a", "b"], ["b", "a"]]) func theFirstPassIsImportedLater(_ names: [String]) async throws
-  {
+  @Test(arguments: [["a", "b"], ["b", "a"]]) func throughASiteAFirstPassImportedLaterReachesEveryStore(
+    _ names: [String]
+  ) async throws {
     let scene = try SiteScene()
     let (first, second) = (SiteScene.derived(Self.first), SiteScene.derived(Self.second))
     for name in ["a", "b"] { try scene.ingest(name, second) }
@@ -139,7 +148,7 @@ import Testing
   }
 
   /// The other store has an equal value under another number, and an undo removes the document that holds both.
-  @Test func anUndoLeavesVisibleWhatTheOtherStoreImported() async throws {
+  @Test func anUndoLeavesReadingsVisibleThatTheOtherStoreImported() async throws {
     let scene = try SiteScene()
     try scene.ingest("a", SiteScene.derived(Self.first))
     try await scene.finish("a")
@@ -152,7 +161,7 @@ import Testing
     #expect(try values(scene, "b").filter(Self.first.contains) == Self.first)
   }
 
-  @Test func aChangeAtTheSourceIsNotAnotherPass() async throws {
+  @Test func throughASiteValuesChangedAtTheSourceAreNotASecondPass() async throws {
     let scene = try SiteScene()
     try scene.ingest("a", SiteScene.derived(Self.first))
     try scene.ingest("b", SiteScene.derived(Self.first.map { $0 + 1 }))

@@ -41,7 +41,7 @@ import Testing
     for node in nodes { #expect(try await verify(node) == VerifySummary()) }
   }
 
-  @Test func equalSidesTakeTwoRequests() async throws {
+  @Test func verifyOfEqualSidesTakesTwoRequests() async throws {
     let scene = try await Scene()
     try scene.a.importReadings(0..<500)
     let guid = try await scene.sharedNote()
@@ -54,7 +54,7 @@ import Testing
     try await expectNoDifferences(scene.b)
   }
 
-  @Test func readingsMissingOnTheServerAreListedQueuedAndSentAgain() async throws {
+  @Test func verifyListsAndSendsReadingsMissingOnTheServer() async throws {
     let scene = try await Scene()
     try scene.a.importReadings(0..<500)
     try await scene.upload(scene.a, scene.b)
@@ -74,7 +74,7 @@ import Testing
   }
 
   /// Whatever the size of the portions in which the buckets are compared.
-  @Test(arguments: [1, 40, 1000]) func portionsFindTheSameDifferencesAsOneComparison(_ maxHeld: Int)
+  @Test(arguments: [1, 40, 1000]) func verifyInPortionsFindsTheSameDifferencesAsInOneStep(_ maxHeld: Int)
     async throws
   {
     let scene = try await Scene()
@@ -104,7 +104,7 @@ import Testing
     try await expectNoDifferences(scene.b)
   }
 
-  @Test func recordsAndTombstonesMissingOnTheServerAreSentAgain() async throws {
+  @Test func verifySendsRecordsAndDeletionsMissingOnTheServer() async throws {
     let scene = try await Scene()
     let (live, dead) = (try await scene.sharedNote(), try await scene.sharedNote())
     try scene.a.delete(dead)
@@ -119,7 +119,7 @@ import Testing
   }
 
   /// Including this node's own writes, which no page of changes returns to it.
-  @Test func itemsMissingHereAreFetchedEvenIfThisNodeWroteThem() async throws {
+  @Test func verifyFetchesItemsMissingLocallyEvenIfThisStoreWroteThem() async throws {
     let scene = try await Scene()
     try scene.a.importReadings(0..<50)
     let guid = try await scene.sharedNote()
@@ -136,7 +136,7 @@ import Testing
     try await expectNoDifferences(scene.a, scene.b)
   }
 
-  @Test func aRecordAlteredOnTheServerIsListedAndStored() async throws {
+  @Test func verifyListsAndStoresARecordAlteredOnTheServer() async throws {
     let scene = try await Scene()
     let guid = try await scene.sharedNote()
     try damage("UPDATE record SET state = replace(state, '\"a\":\"1\"', '\"a\":\"9\"')", scene)
@@ -151,7 +151,7 @@ import Testing
 
   /// By a program that opens the file and does not know versions: for the schema such a change of a synced record is a
   /// pull.
-  @Test func aRecordChangedHereByAnotherProgramIsListedAndSent() async throws {
+  @Test func verifyListsAndSendsARecordChangedLocallyByAnotherProgram() async throws {
     let scene = try await Scene()
     let (changed, other) = (try await scene.sharedNote(), try await scene.sharedNote())
     scene.a.reopen()
@@ -170,7 +170,7 @@ import Testing
   }
 
   /// A change on both sides is one difference, and a download never replaces the local change.
-  @Test func aRecordChangedOnBothSidesIsSent() async throws {
+  @Test func verifySendsARecordChangedOnBothSides() async throws {
     let scene = try await Scene()
     let guid = try await scene.sharedNote()
     scene.a.reopen()
@@ -182,7 +182,7 @@ import Testing
     #expect(try scene.a.text(guid, "a") == "9" && scene.a.record(guid).isPending)
   }
 
-  @Test func anEditDuringTheComparisonIsNeverOverwritten() async throws {
+  @Test func anEditDuringVerifyIsNeverOverwritten() async throws {
     let scene = try await Scene()
     let guid = try await scene.sharedNote()
     try damage("UPDATE record SET state = replace(state, '\"a\":\"1\"', '\"a\":\"9\"')", scene)
@@ -196,7 +196,7 @@ import Testing
     #expect(try await scene.held(guid)?.fields["a"] == .text("mine"))
   }
 
-  @Test func aDeletionUndoneOnTheServerIsSentAgain() async throws {
+  @Test func verifySendsADeletionUndoneOnTheServerAgain() async throws {
     let scene = try await Scene()
     let guid = try await scene.sharedNote()
     let kept = try #require(try await scene.held(guid)).json
@@ -210,7 +210,7 @@ import Testing
     #expect(try scene.a.record(guid).state.isDeleted)
   }
 
-  @Test func pendingAndConflictedItemsAreNotDifferences() async throws {
+  @Test func pendingAndConflictedItemsAreNotReportedAsDifferences() async throws {
     let scene = try await Scene()
     let guids = [try await scene.sharedNote(), try await scene.sharedNote(), try await scene.sharedNote()]
     // One conflicted, one refused, one edited, one never sent, and pending readings.
@@ -229,7 +229,7 @@ import Testing
   }
 
   /// The answer to a push was lost, so the server already has pending items.
-  @Test func pendingItemsThatTheServerHasAreNotDifferences() async throws {
+  @Test func pendingItemsThatTheServerHasAreNotReportedAsDifferences() async throws {
     let scene = try await Scene()
     _ = try await scene.sharedNote()
     try scene.a.importReadings(0..<5)
@@ -242,7 +242,7 @@ import Testing
     #expect(try await verify(scene.a) == VerifySummary())
   }
 
-  @Test func changesOfOthersSinceTheLastPullAreNotDifferences() async throws {
+  @Test func changesOfOthersSinceTheLastPullAreNotReportedAsDifferences() async throws {
     let scene = try await Scene()
     let guid = try await scene.sharedNote()
     try scene.b.edit(guid, "a", "theirs")
@@ -256,7 +256,7 @@ import Testing
     try await expectNoDifferences(scene.a)
   }
 
-  @Test func aRestoredServerIsComparedCompletely() async throws {
+  @Test func aServerRestoredFromABackupIsComparedCompletely() async throws {
     let scene = try await Scene()
     try scene.a.importReadings(0..<20)
     try await scene.upload(scene.a)
@@ -270,7 +270,7 @@ import Testing
     #expect(times(found) == Array(20..<25))
   }
 
-  @Test func aStoreThatWasNeverUploadedHasNothingToCompare() async throws {
+  @Test func verifyOfAStoreThatWasNeverUploadedComparesNothing() async throws {
     let scene = try await Scene()
     try scene.a.importReadings(0..<5)
     let failure = await #expect(throws: Failure.self) { _ = try await verify(scene.a) }
@@ -278,7 +278,7 @@ import Testing
     #expect(await scene.a.remote.requests.isEmpty)
   }
 
-  @Test func manyDifferencesAreFetchedInLimitedRequestsAndOnlyTheFirstAreListed() async throws {
+  @Test func manyDifferencesAreFetchedInRequestsOfLimitedSize() async throws {
     let scene = try await Scene()
     try scene.a.importReadings(0..<12_000)
     try await scene.upload(scene.a)
@@ -298,7 +298,7 @@ import Testing
     #expect(try await scene.server.everything().readings == count)
   }
 
-  @Test func anUploadStoresThatTheLogbookWasPurged() async throws {
+  @Test func anUploadRemembersThatTheLogbookWasDeletedOnTheServer() async throws {
     let scene = try await Scene()
     try scene.a.importReadings(0..<5)
     await scene.a.remote.script(.purged)
@@ -311,7 +311,7 @@ import Testing
 
 /// The action for a record that differs.
 @Suite struct ComparisonRulesTests {
-  @Test func groupsOfBucketsAreLimitedByTheirItemsAndOmitEmptyOnes() {
+  @Test func groupsOfDigestBucketsAreLimitedByTheirItemsAndOmitEmptyOnes() {
     var counts = [Int](repeating: 0, count: IdentityDigests.bucketCount)
     for (bucket, count) in [1: 4, 2: 4, 3: 9, 4: 50, 5: .max, 6: 1] { counts[bucket] = count }
     let groups = BucketGroups([1, 2, 3, 4, 5, 6, 7, 8], counts: counts, maxItems: 10).groups

@@ -16,7 +16,7 @@ import Testing
   private static let readings =
     ProcessInfo.processInfo.environment["GLUCOPORT_VERIFY_READINGS"].flatMap { Int64($0) } ?? 50_000
 
-  @Test func threeDifferencesAmongManyReadingsTransferFewBytes() async throws {
+  @Test func verifyOfManyReadingsWithThreeDifferencesTransfersFewBytes() async throws {
     let scene = try await Scene()
     await scene.a.remote.setPage(10_000)
     for start in stride(from: 0, to: Self.readings, by: 100_000) {

@@ -12,7 +12,7 @@ import Testing
 /// Withdrawals are transferred like records, and every store hides the same items.
 @Suite(.timeLimit(.minutes(5)))
 struct WithdrawalTests {
-  @Test func anUndoneImportIsHiddenOnTheOtherNodeAndRestoredExactly() async throws {
+  @Test func anUndoneImportIsHiddenInTheOtherStoreAndRestoredExactly() async throws {
     let scene = try await Scene()
     try scene.a.importReadings(0..<100)
     try await scene.upload(scene.a, scene.b)
@@ -27,7 +27,7 @@ struct WithdrawalTests {
     #expect(try scene.b.shown() == before && scene.a.shown() == before)
   }
 
-  @Test func aWithdrawalMayArriveBeforeItsReadings() async throws {
+  @Test func anUndoMayArriveBeforeItsReadings() async throws {
     let scene = try await Scene()
     try scene.a.importReadings(0..<10)
     _ = try scene.a.undo(1)
@@ -36,7 +36,7 @@ struct WithdrawalTests {
     #expect(try scene.b.shown() == [])
   }
 
-  @Test func independentEditsOfAWithdrawalAreNotAConflict() async throws {
+  @Test func independentEditsOfAnUndoAreNotAConflict() async throws {
     let scene = try await Scene()
     try scene.a.importReadings(0..<10)
     _ = try scene.a.undo(1)
@@ -49,7 +49,7 @@ struct WithdrawalTests {
     #expect(try scene.a.sync().overview(ingests: 0).conflicts == 0)
   }
 
-  @Test func readingsUndoneByTwoStoresAreRestoredByEither() async throws {
+  @Test func readingsUndoneInTwoStoresAreRestoredByEither() async throws {
     let scene = try await Scene()
     for node in [scene.a, scene.b] {
       try node.importReadings(0..<10)
@@ -65,7 +65,7 @@ struct WithdrawalTests {
 
   /// Both stores imported the same file; only one undoes it.
   @Test(arguments: [false, true])
-  func readingsOfAnotherStoresImportStayVisible(_ importsFirst: Bool) async throws {
+  func anUndoKeepsReadingsVisibleThatAnotherStoreImported(_ importsFirst: Bool) async throws {
     let scene = try await Scene()
     try scene.a.importReadings(0..<10, digest: "a")
     if importsFirst { try scene.b.importReadings(4..<8, digest: "b") }
@@ -87,7 +87,7 @@ struct WithdrawalTests {
     }
   }
 
-  @Test func aRecordOfAnotherStoresImportStaysVisible() async throws {
+  @Test func anUndoKeepsARecordVisibleThatAnotherStoreImported() async throws {
     let scene = try await Scene()
     for (node, digest) in [(scene.a, "a"), (scene.b, "b")] { try node.importFood(digest: digest) }
     _ = try scene.a.undo(1)
@@ -99,7 +99,7 @@ struct WithdrawalTests {
   }
 
   /// A copy from before the undo learns of it, and can redo the import.
-  @Test func aRestoredStoreLearnsItsUndoAndCanRedoTheImport() async throws {
+  @Test func aStoreRestoredFromABackupLearnsItsUndoAndCanRedoTheImport() async throws {
     let scene = try await Scene()
     try scene.a.importReadings(0..<10)
     try await scene.upload(scene.a, scene.b)
@@ -117,7 +117,7 @@ struct WithdrawalTests {
   }
 
   /// Readings undone by a copy may belong to another import of this store.
-  @Test func readingsUndoneByACopyStayVisibleForAnotherImport() async throws {
+  @Test func anUndoInACopiedStoreKeepsReadingsOfAnotherImportVisible() async throws {
     let scene = try await Scene()
     try scene.a.importReadings(0..<10)
     try await scene.upload(scene.a, scene.b)
@@ -128,7 +128,7 @@ struct WithdrawalTests {
     for node in [scene.a, scene.b, copy] { #expect(try node.shown().count == 3) }
   }
 
-  @Test func verifyNeverRestoresWithdrawnItems() async throws {
+  @Test func verifyNeverRestoresUndoneItems() async throws {
     let scene = try await Scene()
     try scene.a.importReadings(0..<20)
     try await scene.upload(scene.a, scene.b)
@@ -147,7 +147,7 @@ struct WithdrawalTests {
   }
 
   /// A node that lost its readings and has not received the withdrawal yet gets both.
-  @Test func verifyFetchesAWithdrawalBeforeItsReadings() async throws {
+  @Test func verifyFetchesAnUndoBeforeItsReadings() async throws {
     let scene = try await Scene()
     try scene.a.importReadings(0..<20)
     try await scene.upload(scene.a, scene.b)
@@ -165,7 +165,7 @@ struct WithdrawalTests {
     }
   }
 
-  @Test func withdrawnItemsAreRemovedFromASiteAndRestoredOnIt() async throws {
+  @Test func undoneItemsAreRemovedFromASiteAndRestoredOnIt() async throws {
     let scene = try SiteScene()
     try scene.ingest("a", SiteScene.sensor([100, 110, 120]))
     _ = try await scene.upload("a")

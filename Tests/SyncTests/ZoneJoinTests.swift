@@ -38,7 +38,7 @@ import Testing
     await node.remote.setWeather(weather)
   }
 
-  @Test func aRunThatOnlyFetchesEndsIfPeopleSetTwoZones() async throws {
+  @Test func aFetchOnlyRunEndsIfPeopleSetTwoTimeZones() async throws {
     let scene = try await scene(given: Self.tokyo)
     for _ in 0..<2 {
       let failure = await #expect(throws: Failure.self) { try await fetch(scene.b) }
@@ -53,7 +53,7 @@ import Testing
     #expect(try scene.a.instants() == scene.b.instants())
   }
 
-  @Test func aZoneKeptWhileFetchingIsSentByTheNextUpload() async throws {
+  @Test func aTimeZoneKeptWhileFetchingIsSentByTheNextUpload() async throws {
     let scene = try await scene(given: Self.tokyo)
     #expect(try await fetch(scene.b, .mine) == .complete)
     #expect(try scene.b.record(LogbookZones.baseGuid).isPending)
@@ -63,14 +63,14 @@ import Testing
     #expect(try scene.a.instants() == scene.b.instants() && scene.a.instants().count == 6)
   }
 
-  @Test func theZoneOfASystemYieldsWhileFetching() async throws {
+  @Test func theTimeZoneOfTheSystemIsReplacedWhileFetching() async throws {
     let scene = try await scene(system: Self.tokyo)
     #expect(try await fetch(scene.b) == .complete)
     #expect(try scene.b.base() == "Europe/Madrid given")
     #expect(try !scene.b.record(LogbookZones.baseGuid).isPending)
   }
 
-  @Test func equalZonesSetByPeopleAreFetchedSilently() async throws {
+  @Test func equalTimeZonesSetByPeopleAreFetchedSilently() async throws {
     let scene = try await scene()
     #expect(try await fetch(scene.b) == .complete)
     #expect(try !scene.b.record(LogbookZones.baseGuid).isPending)
@@ -93,7 +93,7 @@ import Testing
   }
 
   @Test(arguments: [false, true])
-  func aBaseZoneDeletedByAnotherProgramIsSentAgain(_ isEdited: Bool) async throws {
+  func aHomeTimeZoneDeletedByAnotherProgramIsSentAgain(_ isEdited: Bool) async throws {
     let scene = try await scene()
     try await scene.b.upload { $0.joinsZones = true }
     try await deleteBaseZone(scene)
@@ -110,7 +110,7 @@ import Testing
     #expect(try await scene.held(LogbookZones.baseGuid)?.isDeleted == false)
   }
 
-  @Test func theSystemsZoneOfANewStoreNeverReplacesADeletedZoneSetByAPerson() async throws {
+  @Test func aSystemTimeZoneNeverReplacesADeletedOneThatAPersonSet() async throws {
     let scene = try await scene()
     try await deleteBaseZone(scene)
     try scene.b.setSystemZone(Self.tokyo)
@@ -120,7 +120,7 @@ import Testing
   }
 
   /// A zone that a person sets later replaces it.
-  @Test func aZoneSetByAPersonReplacesASystemsZoneEverywhere() async throws {
+  @Test func aTimeZoneSetByAPersonReplacesASystemTimeZoneEverywhere() async throws {
     let scene = try await Scene()
     try scene.a.setSystemZone(Self.tokyo)
     try scene.b.setSystemZone(Self.madrid)
@@ -131,7 +131,7 @@ import Testing
     for node in [scene.a, scene.b] { #expect(try node.base() == "Europe/Madrid given") }
   }
 
-  @Test func aZoneSetByAPersonIsKeptIfTheLogbookHasASystemsZone() async throws {
+  @Test func aTimeZoneSetByAPersonIsKeptIfTheLogbookHasASystemTimeZone() async throws {
     let scene = try await Scene()
     try scene.a.setSystemZone(Self.tokyo)
     try await scene.a.upload { $0.joinsZones = true }
@@ -141,7 +141,7 @@ import Testing
     #expect(try scene.a.base() == "Europe/Madrid given")
   }
 
-  @Test func aReadOnlyLoginEndsIfPeopleSetTwoZones() async throws {
+  @Test func aReadOnlyRunEndsIfPeopleSetTwoTimeZones() async throws {
     let scene = try await scene(given: Self.tokyo)
     await makeReadOnly(scene.b)
     let failure = await #expect(throws: Failure.self) { try await scene.b.upload { $0.joinsZones = true } }
@@ -152,7 +152,7 @@ import Testing
     #expect(try scene.b.base() == "Asia/Tokyo given")
   }
 
-  @Test func aReadOnlyLoginAdoptsTheChosenOrPrecedingZone() async throws {
+  @Test func aReadOnlyRunAdoptsTheChosenOrPrecedingTimeZone() async throws {
     for (given, choice) in [(Self.tokyo, ZoneChoice.theirs), (nil, nil)] as [(String?, ZoneChoice?)] {
       let scene = try await scene(given: given, system: given == nil ? Self.tokyo : nil)
       await makeReadOnly(scene.b)
@@ -163,7 +163,7 @@ import Testing
     }
   }
 
-  @Test func aSiteIsJoinedInTheSameWay() async throws {
+  @Test func theTimeZoneOfANightscoutSiteIsAdoptedLikeThatOfAServer() async throws {
     let scene = try SiteScene()
     _ = try scene.store("a")
     try await scene.upload("a") { $0.joinsZones = true }
@@ -185,7 +185,7 @@ import Testing
   private static let run = RunStamp(
     node: "11111111-1111-4111-8111-111111111111", number: 1, id: "22222222-2222-4222-8222-222222222222")
 
-  @Test func onlyTheRecordOfTheBaseZoneIsFetched() async throws {
+  @Test func readingTheHomeTimeZoneOfARemoteFetchesOnlyItsRecord() async throws {
     let empty = try await Scene()
     #expect(try await BaseZone.fetch(from: empty.a.remote, Self.run) == nil)
     let scene = try await scene()
@@ -195,7 +195,7 @@ import Testing
     #expect(try await BaseZone.fetch(from: ChosenPorts(scene.b.remote), Self.run) == nil)
   }
 
-  @Test func aStoreAdoptsTheFetchedZoneOrRefusesIt() async throws {
+  @Test func aStoreAdoptsTheFetchedTimeZoneOrRefusesIt() async throws {
     let scene = try await scene(given: Self.tokyo)
     let record = try #require(try await BaseZone.fetch(from: scene.b.remote, Self.run))
     let store = try scene.b.sync()

@@ -14,7 +14,7 @@ import Testing
 @Suite struct ZoneSyncTests {
   private static let names = ["Asia/Tokyo", "America/New_York", "Europe/Madrid", "Australia/Lord_Howe"]
 
-  @Test func theZoneOfASystemYieldsToThatOfTheLogbook() async throws {
+  @Test func aSystemTimeZoneIsReplacedByThatOfTheLogbook() async throws {
     let scene = try await Scene()
     try scene.b.setSystemZone("Asia/Tokyo")
     try scene.a.importReadings(0..<5)
@@ -27,7 +27,7 @@ import Testing
     #expect(try scene.b.records().values.allSatisfy { !$0.isPending && !$0.isConflicted })
   }
 
-  @Test func aZoneSetByAPersonTakesPrecedenceOverASystemsZoneOnTheRemote() async throws {
+  @Test func aTimeZoneSetByAPersonReplacesASystemTimeZoneOnTheRemote() async throws {
     let scene = try await Scene()
     try scene.a.setSystemZone("Asia/Tokyo")
     try scene.a.importReadings(0..<5)
@@ -39,7 +39,7 @@ import Testing
   }
 
   @Test(arguments: [ZoneChoice.mine, .theirs])
-  func twoZonesSetByPeopleEndTheRunUntilOneIsChosen(_ choice: ZoneChoice) async throws {
+  func twoTimeZonesSetByPeopleEndTheRunUntilOneIsChosen(_ choice: ZoneChoice) async throws {
     let scene = try await Scene()
     try scene.a.importReadings(0..<5)
     try await scene.a.join()
@@ -69,7 +69,7 @@ import Testing
   }
 
   /// Each input has one zone, that of the later statement, in every store.
-  @Test func manyDevicesThatTwoStoresStateAtOnceEndInOneZone() async throws {
+  @Test func manyDevicesGivenTwoTimeZonesInTwoStoresEndInOne() async throws {
     let scene = try await Scene()
     for (node, zone) in [(scene.a, "Asia/Tokyo"), (scene.b, "America/New_York")] {
       try node.importGiven(zone, devices: 250, meals: 6000)
@@ -86,7 +86,7 @@ import Testing
   }
 
   @Test(arguments: [false, true], [[0, 1, 0], [1, 0, 1, 0]])
-  func anyOrderOfSyncsOfAPeriodAndAnImportsZoneHasTheSameResult(_ isPeriodLater: Bool, _ order: [Int])
+  func aZonePeriodAndAZoneOfAnImportSyncInAnyOrderToTheSameResult(_ isPeriodLater: Bool, _ order: [Int])
     async throws
   {
     let scene = try await Scene()
@@ -108,7 +108,7 @@ import Testing
   }
 
   /// A statement of another store ends with an undo there, so an import of the same items states its own.
-  @Test func aStoreStatesItsZoneEvenIfAnotherStoreStatedOne() async throws {
+  @Test func aTimeZoneGivenForAnImportIsStoredEvenIfAnotherStoreGaveOne() async throws {
     let scene = try await Scene()
     try scene.a.importGiven("Asia/Tokyo", devices: 3)
     for node in [scene.a, scene.b] { try await node.join() }
@@ -116,7 +116,7 @@ import Testing
     #expect(try scene.b.rows("SELECT count(*) FROM item_zone") == ["2"])
   }
 
-  @Test func theZoneOfAnUndoneImportEndsOnEveryStore() async throws {
+  @Test func theTimeZoneOfAnUndoneImportEndsInEveryStore() async throws {
     let scene = try await Scene()
     try scene.a.importGiven("Asia/Tokyo")
     // The base zone itself as a statement: it stays when the base changes.
@@ -143,14 +143,14 @@ import Testing
     }
   }
 
-  @Test func equalZonesSetByPeopleNeedNoDecision() async throws {
+  @Test func equalTimeZonesSetByPeopleNeedNoDecision() async throws {
     let scene = try await Scene()
     try await scene.a.join()
     #expect(try await scene.b.join().ending == .complete)
     #expect(try await scene.server.everything().records.count == 1)
   }
 
-  @Test func derivedOffsetsAreNotContent() async throws {
+  @Test func derivedUTCOffsetsAreNotTreatedAsEdits() async throws {
     let scene = try await Scene()
     let guid = try await scene.sharedNote()
     try scene.b.setSystemZone("Asia/Tokyo")
@@ -165,7 +165,7 @@ import Testing
     #expect(try await scene.held(guid)?.statedOffset == nil)
   }
 
-  @Test func aJourneyStatedInOneStoreMovesReadingsInAnother() async throws {
+  @Test func aJourneyEnteredInOneStoreMovesReadingsInAnother() async throws {
     let scene = try await Scene()
     try scene.a.importReadings(0..<600)
     try await scene.a.join()
@@ -186,7 +186,7 @@ import Testing
     #expect(try scene.b.instants().filter { $0.hasPrefix("S") } == before.filter { $0.hasPrefix("S") })
   }
 
-  @Test func aSiteStoresZonesAsTreatmentsWithOnlyOurMember() async throws {
+  @Test func aSiteStoresTimeZonesAsTreatmentsWithOnlyTheGlucoportField() async throws {
     let scene = try SiteScene()
     let journey = ZonePeriod(
       guid: UUID().uuidString.lowercased(), from: DeviceTime(seconds: SiteScene.start), until: nil,
@@ -206,7 +206,7 @@ import Testing
   }
 
   /// A site knows only instants: items of an import with a zone are sent and moved with that zone.
-  @Test func aSiteHasTheInstantsOfTheZoneOfAnImport() async throws {
+  @Test func aSiteShowsReadingsAtTheInstantsOfTheTimeZoneOfTheirImport() async throws {
     let scene = try SiteScene()
     let store = try scene.store("a")
     let time = DeviceTime(seconds: SiteScene.start + 3600)
@@ -241,7 +241,7 @@ import Testing
   }
 
   /// Imports, statements and uploads of two or three stores in any order.
-  @Test(arguments: Seeds.first(3), [2, 3]) func storesOfDifferentSystemZonesEndWithEqualInstants(
+  @Test(arguments: Seeds.first(3), [2, 3]) func storesWithDifferentSystemTimeZonesEndWithEqualInstants(
     seed: UInt64, count: Int
   ) async throws {
     var generator = SeededGenerator(seed: seed)
