@@ -37,7 +37,7 @@ struct AccuChekGuideTests {
     try DataAPDU(parsing: APDU(parsing: message).body).content
   }
 
-  @Test func theAttributesOfARealMeterAreUnderstood() throws {
+  @Test func theAttributesOfARealAccuChekGuideAreParsed() throws {
     let device = try MedicalDevice(parsing: Self.content(Self.attributes))
     #expect(device.manufacturer == "Roche")
     #expect(device.model == "925")
@@ -54,14 +54,16 @@ struct AccuChekGuideTests {
     ("483", "Accu-Chek Aviva Connect", 20),
     ("982", "ReliOn Platinum", 20), ("123", "Accu-Chek 123", 20), ("", "Accu-Chek", 20),
   ])
-  func theModelNumberNamesTheProduct(number: String, product: String, limit: Double) throws {
+  func theModelNumberOfAnAccuChekGuideGivesTheProductName(number: String, product: String, limit: Double)
+    throws
+  {
     var device = try MedicalDevice(parsing: Self.content(Self.attributes))
     device.model = number
     #expect(device.product == product)
     #expect(device.lowLimit == limit)
   }
 
-  @Test func theSegmentsOfARealMeterAreUnderstood() throws {
+  @Test func theMemorySegmentsOfARealAccuChekGuideAreParsed() throws {
     let segments = try MemorySegment.parse(Self.content(Self.segments))
     // The third segment holds errors, not measurements.
     #expect(segments.map(\.instance) == [0, 1, 3])
@@ -72,7 +74,7 @@ struct AccuChekGuideTests {
     #expect(segments.map(\.statusOffset) == [10, 10, nil])
   }
 
-  @Test func aReportHasEntriesAndAConfirmation() throws {
+  @Test func aDataReportIsParsedAndAnsweredWithItsConfirmation() throws {
     let bytes = HexSession.hex(
       """
       E700003800360020010100300100FFFFFFFF0D21002600000000000000000002800000182026093007311200007000
@@ -92,17 +94,17 @@ struct AccuChekGuideTests {
     (0x0070, 112.0), (0xF045, 6.9), (0x1003, 30), (0x0FFF, -1), (0x8001, 1e-8), (0x7001, 1e7),
     (0x07FE, nil), (0x0802, nil), (0x07FF, nil), (0x0800, nil), (0x0801, nil),
   ])
-  func aShortFloatIsADecimalNumber(bits: Int, number: Double?) {
+  func aShortFloatIsReadAsADecimalNumber(bits: Int, number: Double?) {
     #expect(ShortFloat(UInt16(bits)).number(timesTenTo: 0) == number)
   }
 
-  @Test func aShortFloatHasCodesWithoutANumber() {
+  @Test func specialShortFloatCodesAreReadAsHighLowOrNoNumber() {
     #expect(ShortFloat(0x07FE) == .high)
     #expect(ShortFloat(0x0802) == .low)
     #expect([0x07FF, 0x0800, 0x0801].map { ShortFloat($0) } == [.none, .none, .none])
   }
 
-  @Test func aTimeIsDecimalDigitsAndItsHundredthsAreIgnored() {
+  @Test func aTimeInDecimalDigitsIsReadAndItsHundredthsAreIgnored() {
     #expect(MedicalTime.parse(HexSession.hex("20260930073112FF"))?.text == "2026-09-30T07:31:12")
     #expect(MedicalTime.parse(HexSession.hex("2026093A07311200")) == nil)
     #expect(MedicalTime.parse(HexSession.hex("2026133007311200")) == nil)
@@ -197,7 +199,7 @@ struct AccuChekGuideTests {
     return bytes
   }
 
-  @Test func everySegmentIsReadAndMealMarksAreAddedToTheirReadings() throws {
+  @Test func everyMemorySegmentIsReadAndMealMarksAreAddedToTheirReadings() throws {
     let contents = try read(
       Self.identity + Self.askedForSegments(Self.segmentsWithControl)
         + Self.transfer(0, id: 0x13)
@@ -222,7 +224,7 @@ struct AccuChekGuideTests {
     #expect(contents.warnings.count == 2, "the real segments hold more than the constructed ones")
   }
 
-  @Test func aMeterThatDescribesNoSegmentsIsRead() throws {
+  @Test func anAccuChekGuideThatDescribesNoMemorySegmentsIsRead() throws {
     let contents = try read(
       Self.identity + Self.askedForSegments(Self.nothingDescribed) + Self.transfer(0, id: 0x13)
         + Self.report(
@@ -245,14 +247,14 @@ struct AccuChekGuideTests {
     #expect(contents.identity.count == 4)
   }
 
-  @Test func segmentsReportedAsEmptyAreNotRequested() throws {
+  @Test func memorySegmentsReportedAsEmptyAreNotRequested() throws {
     let contents = try read(
       Self.identity + Self.askedForSegments(Self.answered(Self.segments, by: 0x12))
         + Self.transfer(0, id: 0x13, result: 3) + Self.transfer(3, id: 0x14, result: 3) + Self.closing)
     #expect(contents.readings.isEmpty)
   }
 
-  @Test func aMeterWithoutAttributesIsRead() throws {
+  @Test func anAccuChekGuideWithoutAttributesIsRead() throws {
     let nothing = HexSession.steps(
       """
       > E700000E000C001101030006000000000000
@@ -265,14 +267,14 @@ struct AccuChekGuideTests {
     #expect(contents.identity.device.serial.isEmpty && contents.identity.clock == nil)
   }
 
-  @Test func anEmptyMeterIsAnEmptySuccess() throws {
+  @Test func anEmptyAccuChekGuideIsReadAsNoReadings() throws {
     let contents = try read(
       Self.identity + Self.askedForSegments(Self.nothingDescribed) + Self.transfer(0, id: 0x13, result: 3)
         + Self.closing)
     #expect(contents.readings.isEmpty && contents.rejections.isEmpty)
   }
 
-  @Test func aClockSetBackIsMarkedAndNothingIsShifted() throws {
+  @Test func readingsAfterAClockSetBackAreMarkedAndKeepTheirTimes() throws {
     let contents = try read(
       Self.identity + Self.askedForSegments(Self.nothingDescribed) + Self.transfer(0, id: 0x13)
         + Self.report(
@@ -283,7 +285,7 @@ struct AccuChekGuideTests {
     #expect(contents.readings.map(\.marks) == [[], [], .clockSetBack])
   }
 
-  @Test func onlyTheIdentityIsRequested() throws {
+  @Test func identifyingAnAccuChekGuideRequestsOnlyItsIdentity() throws {
     let (meter, transport) = HexSession.meter(AccuChekGuideDriver.self, Self.identity + Self.closing, now: 7)
     let identity = try AccuChekGuideDriver().identify(meter)
     #expect(transport.isExhausted)
@@ -294,7 +296,7 @@ struct AccuChekGuideTests {
     #expect(identity.clock?.host == 7)
   }
 
-  @Test func theClockIsSetInDecimalDigits() throws {
+  @Test func theClockOfAnAccuChekGuideIsSetInDecimalDigits() throws {
     let (meter, transport) = HexSession.meter(
       AccuChekGuideDriver.self,
       Self.identity
@@ -315,7 +317,7 @@ struct AccuChekGuideTests {
     ("a message of no known type", HexSession.steps("< E80000020000")),
     ("silence", HexSession.steps("!")),
   ])
-  func aBrokenTransferFailsTheRead(what: String, steps: [Transcript.Step]) throws {
+  func anInterruptedMemoryTransferFailsTheRead(what: String, steps: [Transcript.Step]) throws {
     let broken = steps.filter { if case .receive = $0.exchange { true } else { false } }
     // A replay that receives further requests fails in another category.
     #expect("\(what)") {
@@ -327,7 +329,7 @@ struct AccuChekGuideTests {
     }
   }
 
-  @Test func anUnexpectedInstanceNumberIsReportedAndTheReadingsStay() throws {
+  @Test func anUnexpectedSegmentNumberIsReportedAndTheReadingsAreKept() throws {
     let transfer = HexSession.steps(
       """
       > E7000010000E001301070008 01000C1C00020000
@@ -358,7 +360,7 @@ struct AccuChekGuideTests {
   ]
 
   @Test(arguments: spoiltMealMarks)
-  func glucoseIsKeptWhenMealMarksCannotBeRead(what: String, steps: [Transcript.Step]) throws {
+  func glucoseReadingsAreKeptIfMealMarksCannotBeRead(what: String, steps: [Transcript.Step]) throws {
     let asked = Self.transfer(3, id: 0x14).prefix(1)
     let came = steps.filter { if case .receive = $0.exchange { true } else { false } }
     let (meter, _) = HexSession.meter(
@@ -375,7 +377,7 @@ struct AccuChekGuideTests {
 
   /// The error ends the read: a person can reconnect the meter, while readings stored without marks would never get them.
   @Test(arguments: [TransportError.unplugged, .interrupted])
-  func aLostConnectionIsNotTreatedAsADeviation(error: TransportError) throws {
+  func aLostConnectionFailsTheReadAndIsNotTreatedAsAMissingSegment(error: TransportError) throws {
     let (meter, _) = HexSession.meter(
       AccuChekGuideDriver.self,
       Self.identity + Self.askedForSegments(Self.answered(Self.segments, by: 0x12))
@@ -384,7 +386,7 @@ struct AccuChekGuideTests {
     #expect(throws: Failure.self) { try AccuChekGuideDriver().read(meter) }
   }
 
-  @Test func onlyTheGlucoseIsReadIfTheMemorysDescriptionIsUnknown() throws {
+  @Test func onlyGlucoseIsReadIfTheSegmentListIsDamagedOrRefused() throws {
     // The list of segments is truncated.
     let cut = Self.answered(HexSession.hex("E700001400120012 0207000C 01000C0D0006 0004 01C0 0000"), by: 0x12)
     let refused = HexSession.hex("E700000E000C0012 03000006 000900000000")
@@ -396,7 +398,7 @@ struct AccuChekGuideTests {
     }
   }
 
-  @Test func aSegmentWithAnEntryMapOfAnotherFormIsLeftOut() throws {
+  @Test func aMemorySegmentWithAnUnknownEntryLayoutIsLeftOut() throws {
     // The map of the meal marks states more fields than it contains.
     var bytes = Self.answered(Self.segments, by: 0x12)
     let map = try #require(
@@ -411,7 +413,7 @@ struct AccuChekGuideTests {
     #expect(contents.warnings.contains { $0.hasPrefix("part 3 of the memory") })
   }
 
-  @Test func afterAFailureTheAssociationIsReleased() throws {
+  @Test func afterAFailedReadTheMeterAssociationIsReleased() throws {
     let (meter, transport) = HexSession.meter(
       AccuChekGuideDriver.self,
       Self.opening
@@ -424,7 +426,7 @@ struct AccuChekGuideTests {
     #expect(transport.isExhausted)
   }
 
-  @Test func arbitraryBytesAreParsedOrRefused() {
+  @Test func arbitraryBytesNeverCrashTheAccuChekGuideParser() {
     var random = SeededGenerator(seed: 11073)
     for message in [Self.attributes, Self.segments] {
       for _ in 0..<3000 {

@@ -20,7 +20,7 @@ struct AccuChekMobileModelTests {
     return memory
   }
 
-  @Test func theReportHasTheKnownShape() throws {
+  @Test func theSimulatedAccuChekMobileReportHasTheKnownColumns() throws {
     let lines = SimulatedAccuChekMobile.report(try Self.memory(.millimolesPerLitre)).split(
       separator: "\r\n", omittingEmptySubsequences: false)
     #expect(lines.count == 6)
@@ -32,7 +32,7 @@ struct AccuChekMobileModelTests {
     #expect(SimulatedAccuChekMobile.report(try Self.memory()).contains("07:15;97;mg/dl; ; ; ;X; ; \r\n"))
   }
 
-  @Test func theReportOfTwelveColumnsHasTheFormThatPeopleQuote() throws {
+  @Test func theSimulatedTwelveColumnReportMatchesPublishedOnes() throws {
     var memory = try Self.memory()
     memory.items[0].marks = .fasting
     let lines = SimulatedAccuChekMobile.report(memory, .twelve).split(separator: "\r\n")
@@ -44,7 +44,7 @@ struct AccuChekMobileModelTests {
     #expect(lines[4] == "01.02.2020;07:15;97;mg/dl; ; ; ; ; ;X; ; ;")
   }
 
-  @Test func aDiskThatIsNotReadyRefusesWithAReason() throws {
+  @Test func aSimulatedDiskThatIsNotReadyRefusesWithAReason() throws {
     let meter = SimulatedAccuChekMobile(try Self.memory(), refusals: 1)
     #expect(meter.take(Self.block("00 00 00 00 00 00", reads: 0), endpoint: 2))
     #expect(Self.gives(meter)?.last == 1)
@@ -56,7 +56,9 @@ struct AccuChekMobileModelTests {
   }
 
   @Test(arguments: SimulatedAccuChekMobile.Layout.allCases)
-  func theReportIsAFileInTwoFoldersOfEitherFileSystem(layout: SimulatedAccuChekMobile.Layout) throws {
+  func theSimulatedReportIsAFileInTwoFoldersOfEitherFATFileSystem(layout: SimulatedAccuChekMobile.Layout)
+    throws
+  {
     var memory = try Self.memory()
     memory.items = (0..<200).map { index in
       SimulatedItem(
@@ -90,7 +92,7 @@ struct AccuChekMobileModelTests {
     [UInt8](printed: "55 53 42 53 07 00 00 00") + [residue, 0, 0, 0, 0]
   }
 
-  @Test func theStatusOfAShortAnswerStatesTheMissingBytes() throws {
+  @Test func theStatusOfAShortDiskAnswerStatesTheMissingBytes() throws {
     let meter = SimulatedAccuChekMobile(try Self.memory())
     #expect(meter.take(Self.block("12 00 00 00 60 00", reads: 0x60), endpoint: 2))
     let inquiry = try #require(Self.gives(meter))
@@ -100,7 +102,7 @@ struct AccuChekMobileModelTests {
     #expect(Self.gives(meter) == nil)
   }
 
-  @Test func sectorsComeInAnyNumberOfTransfers() throws {
+  @Test func simulatedDiskSectorsCanBeReadInAnyNumberOfTransfers() throws {
     let meter = SimulatedAccuChekMobile(try Self.memory())
     #expect(meter.take(Self.block("28 00 00 00 00 00 00 00 02 00", reads: 1024), endpoint: 2))
     let first = try #require(Self.gives(meter, maxBytes: 700))
@@ -109,7 +111,7 @@ struct AccuChekMobileModelTests {
     #expect(Self.gives(meter) == Self.good())
   }
 
-  @Test func aFailureStallsAndItsReasonCanBeRequested() throws {
+  @Test func aFailedDiskCommandStallsAndItsReasonCanBeRequested() throws {
     let meter = SimulatedAccuChekMobile(try Self.memory())
     #expect(meter.take(Self.block("28 00 00 FF 00 00 00 00 01 00", reads: 512), endpoint: 2))
     guard case .stall = meter.give(endpoint: 0x81, maxBytes: 512) else {
@@ -123,7 +125,7 @@ struct AccuChekMobileModelTests {
     #expect(sense[12] == 0x21)
   }
 
-  @Test func aWriteIsCountedAndRefused() throws {
+  @Test func aWriteToTheSimulatedDiskIsCountedAndRefused() throws {
     let meter = SimulatedAccuChekMobile(try Self.memory())
     let before = meter.disk.sectors
     #expect(
@@ -134,7 +136,7 @@ struct AccuChekMobileModelTests {
     #expect(meter.disk.sectors == before)
   }
 
-  @Test func onlyAResetRecoversFromAnInvalidBlock() throws {
+  @Test func onlyAResetRecoversTheSimulatedDiskFromAnInvalidCommand() throws {
     let meter = SimulatedAccuChekMobile(try Self.memory())
     #expect(!meter.take([1, 2, 3], endpoint: 2))
     #expect(!meter.take(Self.block("00 00 00 00 00 00", reads: 0), endpoint: 2))

@@ -30,7 +30,7 @@ struct AccuChekMobileTests {
     "03.02.2020;09:00;HI;mg/dl; ; ; ; ; ; ", "03.02.2020;09:01;lo;mg/dl; ; ; ; ; ; ",
   ]
 
-  @Test func everyColumnOfARowIsRead() throws {
+  @Test func everyColumnOfAnAccuChekMobileReportIsRead() throws {
     let report = try AccuChekReport(parsing: Self.report(Self.rows))
     #expect(report.serial == "U100000042")
     #expect(report.madeAt?.text == "2026-11-20T10:00:00")
@@ -56,13 +56,13 @@ struct AccuChekMobileTests {
     "01.02.2020;07:15;1e5;mmol/l;;;;;;", "01/02/2020;07:15;5.4;mmol/l;;;;;;",
     "01.02.2020;07:15;0;mmol/l;;;;;;",
   ])
-  func anAmbiguousRowIsRejectedWithItsLine(row: String) throws {
+  func anAmbiguousReportRowIsRejectedWithItsLine(row: String) throws {
     let report = try AccuChekReport(parsing: Self.report([row] + Self.rows))
     #expect(report.rejections.map(\.line) == [4])
     #expect(report.readings.count == Self.rows.count)
   }
 
-  @Test func aRowWithoutAResultIsCounted() throws {
+  @Test func aReportRowWithoutAResultIsCountedAsSkipped() throws {
     let report = try AccuChekReport(parsing: Self.report(["01.02.2020;07:15; ;mmol/l;;;;;;", "", ";;;"]))
     #expect(report.skipped == ["row without a result": 1])
   }
@@ -70,11 +70,11 @@ struct AccuChekMobileTests {
   @Test(arguments: [
     "", "a;b\r\nc", "a\r\n;b;c\r\nd", "a;b\r\nserial;01.01.2020;10:00\r\nDate;Time;Result\r\n",
   ])
-  func anotherTableIsNotAReport(text: String) {
+  func anotherTableIsNotReadAsAnAccuChekMobileReport(text: String) {
     #expect(throws: MalformedReport.self) { try AccuChekReport(parsing: Array(text.utf8)) }
   }
 
-  @Test func aRowMarkedAsBeforeAndAfterAMealKeepsOnlyItsValue() throws {
+  @Test func aReportRowMarkedBeforeAndAfterAMealKeepsOnlyItsValue() throws {
     let report = try AccuChekReport(
       parsing: Self.report(["01.02.2020;07:15;5.4;mmol/l;X; ; ;X;X;"] + Self.rows))
     #expect(report.readings.count == Self.rows.count + 1)
@@ -106,7 +106,7 @@ struct AccuChekMobileTests {
   }
 
   @Test(arguments: [twelve, unnamed.joined(separator: ";"), nil])
-  func aReportOfTwelveColumnsHasFastingAndBedtime(columns: String?) throws {
+  func aTwelveColumnReportHasFastingAndBedtimeMarks(columns: String?) throws {
     // Without a header, the number of fields is that of the columns.
     let rows = columns == nil ? Self.twelveRows.map { String($0.dropLast()) } : Self.twelveRows
     let report = try AccuChekReport(parsing: Self.report(columns, rows))
@@ -116,7 +116,7 @@ struct AccuChekMobileTests {
   }
 
   @Test(arguments: DriverTrial.all.filter { $0.family.variant.hasPrefix("12 columns") })
-  func theSimulatedReportOfTwelveColumnsIsReadMarkByMark(trial: DriverTrial) throws {
+  func everyMarkOfTheSimulatedTwelveColumnReportIsRead(trial: DriverTrial) throws {
     let marks: [ReadingMarks] = [.fasting, .bedtime, .controlSolution, .beforeMeal, .afterMeal, []]
     let memory = trial.memory(marks.map { (.smbg, .milligrams(100), $0) })
     let contents = try trial.read(trial.meter(memory)).result.get()
@@ -124,7 +124,7 @@ struct AccuChekMobileTests {
     #expect(contents.identity.device.model == "Accu-Chek Mobile")
   }
 
-  @Test func namedColumnsMayBeInAnyOrder() throws {
+  @Test func namedReportColumnsMayBeInAnyOrder() throws {
     let report = try AccuChekReport(
       parsing: Self.report(
         "Control test;Fasting;Unit;Result;Time;Date",
@@ -133,7 +133,7 @@ struct AccuChekMobileTests {
     #expect(report.readings.compactMap(\.measurement.quantity?.number) == [91, 92])
   }
 
-  @Test func aReportOfTenColumnsInAnotherLanguageIsReadByTheirCount() throws {
+  @Test func aTenColumnReportInAnUnknownLanguageIsReadByColumnPosition() throws {
     let report = try AccuChekReport(
       parsing: Self.report(Self.unnamed.prefix(10).joined(separator: ";"), Self.rows))
     #expect(report.readings.map(\.marks)[3] == .controlSolution)
@@ -149,7 +149,7 @@ struct AccuChekMobileTests {
     "Date;Time;Result;Unit;Temperature warning;Out of target range;Other;Before meal;Before meal;Control test",
     "10.10.2016;13:15;91;mg/dl; ; ; ; ; ; ;X",
   ])
-  func unknownColumnsAreRefused(columns: String) throws {
+  func aReportWithUnknownColumnsIsRefused(columns: String) throws {
     #expect(throws: MalformedReport.self) {
       try AccuChekReport(parsing: Self.report(columns, Self.twelveRows))
     }
@@ -164,7 +164,7 @@ struct AccuChekMobileTests {
   }
 
   @Test(arguments: [(12, 0), (16, 0), (16, 63), (32, 0), (32, 2048)])
-  func aReportIsFoundOnEveryWidthOfTheFileSystem(width: Int, start: Int) throws {
+  func anAccuChekMobileReportIsFoundOnFAT12FAT16AndFAT32(width: Int, start: Int) throws {
     var image = FaultyFATImage(width: width, after: start)
     let many = Self.rows + (0..<400).map { "04.02.2020;\($0 / 60):\($0 % 60);\(80 + $0 % 50);mg/dl;;;;;;" }
     image.write(
@@ -183,7 +183,7 @@ struct AccuChekMobileTests {
     #expect(transport.sectorsRead < 300)
   }
 
-  @Test func theErrorForADiskWithoutAReportStatesTheRemedy() throws {
+  @Test func theErrorForADiskWithoutAReportStatesWhatToDo() throws {
     var image = FaultyFATImage(width: 16)
     image.write([], in: "U1")
     let meter = MeterConnection(DiskTransport(image), model: AccuChekMobileDriver.models[0]) { 0 }
@@ -194,7 +194,7 @@ struct AccuChekMobileTests {
     }
   }
 
-  @Test func theLongNameOfTheFolderGivesTheModel() throws {
+  @Test func theLongNameOfTheReportFolderGivesTheMeterModel() throws {
     var image = FaultyFATImage(width: 16)
     image.write([("A.CSV", Self.report(Self.rows))], in: "ACCU-C~1", longName: "Accu-Chek Mobile Größe 2")
     let meter = MeterConnection(DiskTransport(image), model: AccuChekMobileDriver.models[0]) { 0 }
@@ -203,7 +203,7 @@ struct AccuChekMobileTests {
 
   /// The long name of an earlier, deleted file, and one with missing pieces.
   @Test(arguments: [FaultyFATImage.LongNameFault.sum, .cut, .order])
-  func theLongNameOfAnotherEntryIsIgnored(fault: FaultyFATImage.LongNameFault) throws {
+  func aDamagedLongFolderNameIsIgnored(fault: FaultyFATImage.LongNameFault) throws {
     var image = FaultyFATImage(width: 16)
     image.write(
       [("A.CSV", Self.report(Self.rows))], in: "U1", longName: "Somebody else's long name", fault: fault)
@@ -222,7 +222,7 @@ struct AccuChekMobileTests {
     #expect((15_000...30_000).contains(waited))
   }
 
-  @Test func aDiskThatIsNeverReadyFailsTheRead() throws {
+  @Test func aMeterDiskThatIsNeverReadyFailsTheRead() throws {
     let transport = DiskTransport(FaultyFATImage(width: 16), refusals: .max)
     let meter = MeterConnection(transport, model: AccuChekMobileDriver.models[0]) { 0 }
     var waited = 0
@@ -235,7 +235,7 @@ struct AccuChekMobileTests {
     #expect((20_000...60_000).contains(waited))
   }
 
-  @Test func theDriverDoesNotWaitForAReadyDisk() throws {
+  @Test func theDriverDoesNotWaitIfTheDiskIsReady() throws {
     var image = FaultyFATImage(width: 16)
     image.write([("A.CSV", Self.report(Self.rows))], in: "U1")
     let meter = MeterConnection(DiskTransport(image), model: AccuChekMobileDriver.models[0]) { 0 }
@@ -245,7 +245,7 @@ struct AccuChekMobileTests {
     #expect(waited == 0)
   }
 
-  @Test func aFolderWithALoopIsBroken() throws {
+  @Test func aFATFolderWithALoopIsRefusedAsDamaged() throws {
     var image = FaultyFATImage(width: 16)
     image.write([("A.CSV", Self.report(Self.rows))], in: "U1")
     for cluster in 2..<12 { image.set(cluster, to: UInt32(cluster)) }
@@ -255,7 +255,7 @@ struct AccuChekMobileTests {
   }
 
   @Test(arguments: [0x0000, 0x0001, 0xFFF0] as [UInt32])
-  func aChainThatLeavesTheDiskIsBroken(next: UInt32) throws {
+  func aFATClusterChainThatLeavesTheDiskIsRefusedAsDamaged(next: UInt32) throws {
     var image = FaultyFATImage(width: 16, sectorsPerCluster: 1)
     image.write([("A.CSV", Self.report(Self.rows + Self.rows))], in: "U1")
     image.set(2, to: next)
@@ -263,7 +263,7 @@ struct AccuChekMobileTests {
     #expect(throws: Failure.self) { try AccuChekMobileDriver().identify(meter) }
   }
 
-  @Test func arbitraryBytesAreParsedOrRefusedAsAReport() {
+  @Test func arbitraryBytesNeverCrashTheAccuChekMobileReportParser() {
     var random = SeededGenerator(seed: 21)
     let reports = [Self.report(Self.rows), Self.report(Self.twelve, Self.twelveRows)]
     for round in 0..<1000 {
@@ -275,7 +275,7 @@ struct AccuChekMobileTests {
     }
   }
 
-  @Test func anArbitraryFileSystemIsReadOrRefused() {
+  @Test func anArbitraryFATFileSystemNeverCrashesTheReader() {
     var random = SeededGenerator(seed: 512)
     for round in 0..<300 {
       var image = FaultyFATImage(width: [12, 16, 32][round % 3], after: round % 2 * 8)

@@ -59,13 +59,15 @@ struct AnonymityTests {
     #expect(after.rejections.isEmpty && after.skipped == before.skipped)
   }
 
-  @Test(arguments: able) func sessionsThatDifferOnlyInPersonalDataBecomeEqual(trial: DriverTrial) throws {
+  @Test(arguments: able) func anonymisedSessionsThatDifferedOnlyInPersonalDataAreEqual(trial: DriverTrial)
+    throws
+  {
     let talks = try [false, true].map { try Self.record(trial, Self.memory(trial, isOther: $0)) }
     #expect(talks[0] != talks[1])
     #expect(try talks[0].anonymised(by: trial.driver) == talks[1].anonymised(by: trial.driver))
   }
 
-  @Test(arguments: able) func aDamagedSessionIsRefusedOrHasTheSameResult(trial: DriverTrial) throws {
+  @Test(arguments: able) func aDamagedSessionIsRefusedOrAnonymisedAlike(trial: DriverTrial) throws {
     let original = try Self.record(trial, Self.memory(trial, isOther: false))
     let clean = try original.anonymised(by: trial.driver)
     var random = SeededGenerator(seed: 11)
@@ -82,7 +84,7 @@ struct AnonymityTests {
     }
   }
 
-  @Test(arguments: unable) func aDriverThatCannotAnonymiseReportsIt(trial: DriverTrial) throws {
+  @Test(arguments: unable) func aDriverWithoutAnonymisationRefusesWithTheReason(trial: DriverTrial) throws {
     let original = try Self.record(trial, Self.memory(trial, isOther: false))
     let failure = #expect(throws: Failure.self) { try original.anonymised(by: trial.driver) }
     #expect(failure?.category == .usage)

@@ -28,13 +28,13 @@ struct AreoModelTests {
     String(decoding: meter.take(bytes, line: SimulatedAreo.settings), as: UTF8.self)
   }
 
-  @Test func itStatesItsIdentity() {
+  @Test func theSimulatedGlucoMenAreoReportsItsIdentity() {
     #expect(
       Self.exchange(SimulatedAreo(Self.memory()), [0xA2])
         == "[\r\n0000000000000,58,59,      DEMOSN, B.0\r\nE6\r\n]\r\n")
   }
 
-  @Test func readingsAreLinesInTheMetersUnit() throws {
+  @Test func theSimulatedGlucoMenAreoSendsReadingsInItsUnit() throws {
     let items = [
       try Self.item("2024-06-09T18:12", .low(below: nil, .milligramsPerDecilitre)),
       try Self.item("2024-01-01T08:00", .value(Quantity(94, .milligramsPerDecilitre)), .beforeMeal),
@@ -48,7 +48,7 @@ struct AreoModelTests {
     #expect(plain.contains("Glu,  94,mg/dL,02,240101,0800\r\n"))
   }
 
-  @Test func ketonesAreASeparateBlockWithItsSum() throws {
+  @Test func theSimulatedGlucoMenAreoSendsKetonesInASeparateBlock() throws {
     let items = [
       try Self.item("2024-06-09T18:12", .high(above: nil, .millimolesPerLitre), kind: .ketone),
       try Self.item("2024-01-01T08:00", .value(Quantity(0.2, .millimolesPerLitre)), kind: .ketone),
@@ -61,7 +61,7 @@ struct AreoModelTests {
     #expect(!SimulatedAreo.holds(items[0]))
   }
 
-  @Test func anEmptyMemoryIsAFixedAnswer() {
+  @Test func theSimulatedGlucoMenAreoReportsAnEmptyMemoryWithAFixedAnswer() {
     let meter = SimulatedAreo(Self.memory())
     #expect(
       meter.take([0x80], line: SimulatedAreo.settings) == [UInt8](printed: "5B 0D 0A 90 3D 0D 0A 5D 0D 0A"))
@@ -70,7 +70,7 @@ struct AreoModelTests {
   private static let setting = [UInt8](
     printed: "C2 A1 5B 0D 0A 32 34 30 32 32 39 31 35 33 30 0D 0A 41 36 0D 0A 5D 0D 0A")
 
-  @Test func theClockIsSetByABlockWithItsSumInUpperCase() {
+  @Test func theClockOfTheSimulatedGlucoMenAreoIsSetByABlockWithItsChecksum() {
     let meter = SimulatedAreo(Self.memory())
     #expect(Self.exchange(meter, Array(Self.setting.prefix(9))) == "")
     #expect(Self.exchange(meter, Array(Self.setting.dropFirst(9))) == "P")
@@ -81,13 +81,13 @@ struct AreoModelTests {
     #expect(Self.exchange(meter, [0xA2]).hasPrefix("["))
   }
 
-  @Test func aWrongSpeedOrParityGetsNoAnswer() {
+  @Test func theSimulatedGlucoMenAreoIgnoresAWrongSpeedOrParity() {
     let meter = SimulatedAreo(Self.memory())
     #expect(meter.take([0xA2], line: LineSettings(baud: 9600)) == [])
     #expect(meter.take([0xA2], line: LineSettings(baud: 19200, parity: .odd)) == [])
   }
 
-  @Test func theModelWithAUSBPlugAnswersTheSameOverTheCommunicationsClass() throws {
+  @Test func theSimulatedAreoGKAnswersTheSameOverUSBCDC() throws {
     let memory = Self.memory([
       try Self.item("2024-01-01T08:00", .value(Quantity(94, .milligramsPerDecilitre)))
     ])

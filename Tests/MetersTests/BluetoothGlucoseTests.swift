@@ -56,7 +56,7 @@ import Testing
 
   // MARK: Records
 
-  @Test func recordsOfAGuideAreRead() throws {
+  @Test func recordsOfAnAccuChekGuideAreReadByBluetooth() throws {
     let contents = try read(Self.meter(Self.guide))
     #expect(
       contents.identity.device
@@ -72,7 +72,7 @@ import Testing
   }
 
   /// The USB driver of these meters only gets minutes, and the time is part of a reading's identity.
-  @Test func timesOfAContourAreMinutesAsByUSB() throws {
+  @Test func timesOfAContourReadByBluetoothAreWholeMinutesAsByUSB() throws {
     let meter = Self.meter(["m 13 1e 00 e2 07 09 14 05 1b 07 5c fe 6f b0 f1", "c 02 1e 00 02"]) {
       ($0.maker, $0.model) = ("Ascensia Diabetes Care", "Contour7830")
     }
@@ -82,7 +82,7 @@ import Testing
     #expect(contents.readings.map(\.marks) == [.afterMeal])
   }
 
-  @Test func anAbsentOffsetIsCarriedForwardAndAChangeApplies() throws {
+  @Test func aRecordWithoutATimeOffsetKeepsThatOfTheRecordBefore() throws {
     let contents = try read(
       Self.meter([
         "m 03 01 00 ea 07 03 09 03 00 00 58 02 64 b0 f8", "m 02 02 00 ea 07 03 09 04 00 00 65 b0 f8",
@@ -94,7 +94,7 @@ import Testing
       ])
   }
 
-  @Test func aMeterWithoutOffsetsShowsItsBaseTime() throws {
+  @Test func readingsOfAMeterWithoutTimeOffsetsHaveItsBaseTime() throws {
     let contents = try read(Self.meter(["m 12 e4 00 e6 07 09 09 11 33 00 a7 b0 18", "c 04 e4 00 ff"]))
     #expect(contents.readings.map(\.deviceTime.text) == ["2022-09-09T17:51:00"])
     #expect(contents.skipped.isEmpty)
@@ -105,7 +105,7 @@ import Testing
     ("not at this resolution", "m 03 01 00 ea 07 03 09 03 00 00 00 00 00 08 f8"),
     ("no result", "m 01 01 00 ea 07 03 09 03 00 00 00 00"),
   ])
-  func aRecordWithoutAResultIsSkipped(_ name: String, _ line: String) throws {
+  func aBluetoothRecordWithoutAResultIsSkipped(_ name: String, _ line: String) throws {
     let contents = try read(Self.meter([line]))
     #expect(contents.readings.isEmpty && contents.rejections.isEmpty)
     #expect(contents.skipped == ["record without a result": 1], "\(name)")
@@ -121,11 +121,11 @@ import Testing
     ("m 03 01 00 ea 07 03 09 03 00 00 00 00 59 b2 f8", .high(above: 600, .milligramsPerDecilitre)),
     ("m 03 01 00 ea 07 03 09 03 00 00 00 00 13 b0 f8", .low(below: 20, .milligramsPerDecilitre)),
   ])
-  func aResultOutOfRangeHasTheLimitOfTheMeter(_ line: String, _ measurement: Measurement) throws {
+  func aBluetoothResultOutOfRangeHasTheLimitOfTheMeter(_ line: String, _ measurement: Measurement) throws {
     #expect(try read(Self.meter([line])).readings.map(\.measurement) == [measurement])
   }
 
-  @Test func anUnknownMeterHasNoLimits() throws {
+  @Test func anUnknownBluetoothMeterHasNoKnownLimits() throws {
     let lines = [
       "m 07 01 00 ea 07 03 09 03 00 00 00 00 fe 07 f8", "m 03 02 00 ea 07 03 09 03 01 00 00 00 02 08 f8",
     ]
@@ -136,7 +136,7 @@ import Testing
       ])
   }
 
-  @Test func aStatusThatTheMeterDoesNotSupportHasNoMeaning() throws {
+  @Test func statusBitsThatTheMeterDoesNotSupportAreIgnored() throws {
     let meter = Self.meter(["m 0b 01 00 ea 07 03 09 03 00 00 00 00 78 b0 f8 a0 01"])
     meter.values[SimulatedCharacteristic(0x1808, 0x2A51)] = [0, 0]
     let reading = try #require(read(meter).readings.first)
@@ -147,22 +147,24 @@ import Testing
     #expect(try read(meter).readings.first?.measurement == .high(above: 600, .milligramsPerDecilitre))
   }
 
-  @Test func aResultInMolesIsExact() throws {
+  @Test func aBluetoothResultInMolesPerLitreIsExact() throws {
     let contents = try read(Self.meter(["m 07 01 00 ea 07 03 09 03 00 00 00 00 34 c0 f8"]))
     #expect(contents.readings.map(\.measurement) == [.value(Quantity(5.2, .millimolesPerLitre))])
   }
 
-  @Test(arguments: ["fa", "41", "4a"]) func controlSolutionIsATypeOrALocation(_ sample: String) throws {
+  @Test(arguments: ["fa", "41", "4a"]) func controlSolutionIsRecognisedByItsSampleTypeOrLocation(
+    _ sample: String
+  ) throws {
     let contents = try read(Self.meter(["m 03 01 00 ea 07 03 09 03 00 00 00 00 78 b0 \(sample)"]))
     #expect(contents.readings.map(\.marks) == [.controlSolution])
   }
 
-  @Test func aValueOfASensorIsSkipped() throws {
+  @Test func aSensorValueOfABluetoothMeterIsSkipped() throws {
     let contents = try read(Self.meter(["m 03 01 00 ea 07 03 09 03 00 00 00 00 78 b0 f9"]))
     #expect(contents.readings.isEmpty && contents.skipped == ["value of a sensor": 1])
   }
 
-  @Test func mealSixIsAKetoneOnMetersOfISens() throws {
+  @Test func mealCodeSixOfAnISensMeterMarksAKetoneReading() throws {
     let lines = ["m 13 01 00 ea 07 03 09 03 00 00 00 00 06 b0 f1", "c 02 01 00 06"]
     let contents = try read(Self.meter(lines, Self.careSens))
     #expect(contents.readings.map(\.kind) == [.ketone])
@@ -172,18 +174,18 @@ import Testing
     #expect(other.rejections.map(\.line) == [1])
   }
 
-  @Test func aContextBeforeItsMeasurementBelongsToIt() throws {
+  @Test func aBluetoothContextThatArrivesBeforeItsMeasurementIsUsed() throws {
     let contents = try read(Self.meter(["c 02 04 00 01"] + Self.guide.filter { !$0.hasPrefix("c") }))
     #expect(contents.readings.map(\.marks) == [.beforeMeal, []])
   }
 
-  @Test func aMissingContextAndALoneOneAreCounted() throws {
+  @Test func missingContextsAndContextsWithoutAMeasurementAreCounted() throws {
     let contents = try read(Self.meter([Self.guide[0], "c 02 09 00 01", "c 02 0a 00 01"]))
     #expect(contents.readings.map(\.marks) == [[]])
     #expect(contents.skipped == ["context that did not arrive": 1, "context without a reading": 2])
   }
 
-  @Test func carbohydratesExerciseAndMealOfOneContextAreKept() throws {
+  @Test func carbohydratesExerciseAndMealOfABluetoothContextAreKept() throws {
     let contents = try read(
       Self.meter([Self.guide[0], "c 7b 04 00 02 19 d0 02 08 07 3c 04 0a c0 34 f0"]))
     #expect(contents.readings.map(\.marks) == [.afterMeal])
@@ -192,7 +194,7 @@ import Testing
     #expect(contents.skipped == ["medication without a unit of insulin": 1, "HbA1c": 1])
   }
 
-  @Test func recordsOutOfOrderAreSortedByTheirNumbers() throws {
+  @Test func bluetoothRecordsOutOfOrderAreSortedByTheirNumbers() throws {
     let contents = try read(
       Self.meter([
         "m 03 ff ff ea 07 03 09 05 00 00 00 00 66 b0 f8", "m 03 01 00 ea 07 03 09 03 00 00 00 00 64 b0 f8",
@@ -202,7 +204,7 @@ import Testing
     #expect(contents.readings.allSatisfy { $0.marks == [] })
   }
 
-  @Test func backwardNumbersAreNotAClockThatWasSetBack() throws {
+  @Test func descendingRecordNumbersAreNotTakenForAClockSetBack() throws {
     let contents = try read(
       Self.meter([
         "m 02 00 00 ea 07 03 09 05 00 00 66 b0 f8", "m 02 01 00 ea 07 03 09 04 00 00 65 b0 f8",
@@ -211,7 +213,7 @@ import Testing
     #expect(contents.readings.count == 3 && contents.readings.allSatisfy { $0.marks == [] })
   }
 
-  @Test func twoReadingsOfOneSecondAreBothKept() throws {
+  @Test func twoBluetoothReadingsOfOneSecondAreBothKept() throws {
     let contents = try read(
       Self.meter([
         "m 03 01 00 ea 07 03 09 03 00 00 00 00 64 b0 f8", "m 03 02 00 ea 07 03 09 03 00 00 00 00 65 b0 f8",
@@ -219,19 +221,19 @@ import Testing
     #expect(contents.readings.map(\.measurement) == [.milligrams(100), .milligrams(101)])
   }
 
-  @Test func theFalseRecordOfTheYear2037IsSkipped() throws {
+  @Test func theKnownFalseRecordOfTheYear2037IsSkipped() throws {
     let contents = try read(
       Self.meter(Self.guide + ["m 03 07 00 f5 07 03 09 03 00 00 00 00 fe 07 f8"]))
     #expect(contents.readings.count == 2)
     #expect(contents.skipped == ["false HI of the year 2037": 1])
   }
 
-  @Test func monthThirteenIsJanuary() throws {
+  @Test func monthThirteenOfABluetoothRecordIsReadAsJanuary() throws {
     let contents = try read(Self.meter(["m 03 01 00 ea 07 0d 09 03 00 00 00 00 64 b0 f8"]))
     #expect(contents.readings.map(\.deviceTime.text) == ["2026-01-09T03:00:00"])
   }
 
-  @Test func aDamagedRecordIsRejectedWithItsNumber() throws {
+  @Test func aDamagedBluetoothRecordIsRejectedWithItsNumber() throws {
     let contents = try read(
       Self.meter([
         Self.guide[2], "m 0b 07 00 e4 07", "m 03 01 00 ea 07 00 09 03 00 00 00 00 64 b0 f8",
@@ -246,7 +248,7 @@ import Testing
       ])
   }
 
-  @Test func afterADamagedRecordNoOffsetIsAssumed() throws {
+  @Test func afterADamagedRecordNoTimeOffsetIsCarriedForward() throws {
     let contents = try read(
       Self.meter([
         "m 03 01 00 ea 07 03 09 03 00 00 58 02", "m 03 02 00 ea 07",
@@ -265,27 +267,27 @@ import Testing
     #expect(never.readings.map(\.deviceTime.text) == ["2026-03-09T04:00:00"])
   }
 
-  @Test func withoutItsContextARecordOfAMeterWithKetonesIsRejected() throws {
+  @Test func aRecordOfAKetoneMeterWithoutItsContextIsRejected() throws {
     let contents = try read(Self.meter(["m 13 01 00 ea 07 03 09 03 00 00 00 00 06 b0 f1"], Self.careSens))
     #expect(contents.readings.isEmpty && contents.rejections.count == 1)
   }
 
   // MARK: Sessions
 
-  @Test func onlyTwoRequestsAreSent() throws {
+  @Test func onlyTheCountAndTheRecordsAreRequestedFromABluetoothMeter() throws {
     let meter = Self.meter(Self.guide)
     _ = try read(meter)
     #expect(meter.requests == [[0x04, 0x01], [0x01, 0x01]])
   }
 
-  @Test func aLostRecordIsReadAgain() throws {
+  @Test func aLostBluetoothRecordIsRequestedAgain() throws {
     let meter = Self.meter(Self.guide)
     meter.lost = [2]
     #expect(try read(meter).readings.count == 2)
     #expect(meter.requests.count == 3)
   }
 
-  @Test func aWrongCountIsAWarning() throws {
+  @Test func aWrongRecordCountOfABluetoothMeterCausesAWarning() throws {
     let meter = Self.meter(Self.guide)
     meter.announced = 5
     let contents = try read(meter)
@@ -293,14 +295,14 @@ import Testing
     #expect(contents.warnings == ["the meter announced 5 records and sent 2"])
   }
 
-  @Test func oneRecordMoreThanCountedIsAllowed() throws {
+  @Test func oneBluetoothRecordMoreThanCountedCausesNoWarning() throws {
     let meter = Self.meter(Self.guide)
     meter.announced = 1
     let contents = try read(meter)
     #expect(contents.readings.count == 2 && contents.warnings.isEmpty && contents.identity.count == 2)
   }
 
-  @Test func aTransferWithoutItsEndIsAFailure() {
+  @Test func aBluetoothTransferWithoutItsEndFails() {
     let meter = Self.meter(Self.guide)
     meter.end = nil
     #expect(failure(meter)?.category == .protocolViolation)
@@ -309,18 +311,18 @@ import Testing
   @Test(
     arguments: [[0x06, 0x00, 0x01, 0x08], [0x06, 0x00, 0x04, 0x01], [0x05, 0x00, 0x02, 0x00], [0x06]]
       as [[UInt8]])
-  func anUnexpectedEndOfTheTransferIsAFailure(_ end: [UInt8]) {
+  func aBluetoothTransferThatEndsWithAnErrorFails(_ end: [UInt8]) {
     let meter = Self.meter(Self.guide)
     meter.end = end
     #expect(failure(meter)?.category == .protocolViolation)
   }
 
-  @Test func noRecordsIsAnEmptyMeter() throws {
+  @Test func aBluetoothMeterThatReportsNoRecordsIsEmpty() throws {
     let contents = try read(Self.meter([]))
     #expect(contents.readings.isEmpty && contents.identity.count == 0)
   }
 
-  @Test func aReadOverALostConnectionReturnsNothing() {
+  @Test func aReadOverALostBluetoothConnectionReturnsNothing() {
     for count in 0..<5 {
       let meter = Self.meter(Self.guide)
       meter.vanishesAfter = count
@@ -330,7 +332,7 @@ import Testing
     }
   }
 
-  @Test func aLostPairingNamesTheCommands() {
+  @Test func theErrorForALostPairingNamesTheCommandsToPairAgain() {
     let meter = Self.meter(Self.guide)
     meter.isBonded = false
     let failure = failure(meter)
@@ -338,7 +340,7 @@ import Testing
     #expect(failure?.message.contains("glucoport meter pair") == true)
   }
 
-  @Test func aStreamWithoutARequestEndsInSilence() throws {
+  @Test func recordsThatAMeterStreamsUnrequestedEndWithASilence() throws {
     let meter = Self.meter(["m 12 e4 00 e6 07 09 09 11 33 00 a7 b0 18", "c 04 e4 00 ff"]) {
       $0.streams = true
     }
@@ -354,13 +356,13 @@ import Testing
     #expect(meter.requests == [[0x04, 0x01], [0x01, 0x01]])
   }
 
-  @Test func aSilentMeterWithoutAStreamIsAFailure() {
+  @Test func aBluetoothMeterThatSendsNothingFailsTheRead() {
     let meter = Self.meter(Self.guide)
     meter.answersRequests = false
     #expect(failure(meter)?.category == .protocolViolation)
   }
 
-  @Test func aDeviceWithoutTheServiceIsRefused() {
+  @Test func aBluetoothDeviceWithoutTheGlucoseServiceIsRefused() {
     let session = HexSession.replay([
       HexSession.step(.readValue(.name), .success(Array("Lamp".utf8))),
       HexSession.step(.readValue(.maker), .failure(.unsupported)),
@@ -379,7 +381,7 @@ import Testing
     #expect(session.isExhausted)
   }
 
-  @Test func aThousandRecordsAreRead() throws {
+  @Test func aThousandBluetoothRecordsAreRead() throws {
     let meter = Self.meter(
       (0..<1000).map { index in
         let (high, low) = (String(index >> 8, radix: 16), String(index & 0xFF, radix: 16))
@@ -389,7 +391,7 @@ import Testing
     #expect(try read(meter).readings.count == 1000)
   }
 
-  @Test func anInterruptionStopsTheTransfer() {
+  @Test func anInterruptionStopsTheBluetoothTransfer() {
     let steps = [
       HexSession.step(.readValue(.name), .success(Array("meter+0042".utf8))),
       HexSession.step(.readValue(.maker), .success(Array("Roche".utf8))),
@@ -419,7 +421,7 @@ import Testing
     #expect(serial == "0042")
   }
 
-  @Test func theOffsetsOfTheClockAreNamedOnce() throws {
+  @Test func eachTimeOffsetOfTheMeterClockIsReportedOnce() throws {
     #expect(try read(Self.meter(Self.guide)).clockOffsets == [-182])
     let changed =
       Self.records(10...11) + Self.records(12...13, offset: nil) + Self.records(14...14, offset: "58 02")
@@ -443,7 +445,7 @@ import Testing
     numbers.map { "2020-08-02T13:\($0 - 2 < 10 ? "0" : "")\($0 - 2):00" }
   }
 
-  @Test func onlyRecordsSinceTheStoredOneAreRequested() throws {
+  @Test func onlyRecordsSinceTheLastStoredOneAreRequested() throws {
     let all = try read(Self.meter(Self.records(10...14)))
     let position = try #require(all.position)
     #expect(position.number == 14 && position.deviceTime == all.readings.last?.deviceTime)
@@ -457,7 +459,7 @@ import Testing
     #expect(same.readings.count == 1 && same.position == new.position)
   }
 
-  @Test func anOffsetThatIsLeftOutIsThatOfTheRecordsBefore() throws {
+  @Test func aPartialReadKeepsTheTimeOffsetOfTheEarlierRecords() throws {
     let first = Self.records(10...10) + Self.records(11...14, offset: nil)
     func meter() -> SimulatedGlucoseMeter {
       Self.meter(first + Self.records(15...16, offset: nil)) { $0.offset = -182 }
@@ -477,7 +479,7 @@ import Testing
   }
 
   @Test(arguments: Change.allCases)
-  func allIsReadIfTheStoredRecordIsNotAsExpected(_ change: Change) throws {
+  func allRecordsAreReadIfTheLastStoredOneHasChanged(_ change: Change) throws {
     let position = try #require(try read(Self.meter(Self.records(10...14))).position)
     var records = Self.records(10...17)
     switch change {
@@ -497,7 +499,7 @@ import Testing
     #expect((contents.position == nil) == [.isEmpty, .isOutOfOrder].contains(change))
   }
 
-  @Test func aMeterThatMayCountBackwardsOrWithoutOrderIsAlwaysReadAsAWhole() throws {
+  @Test func aMeterWithoutAscendingRecordNumbersIsAlwaysReadCompletely() throws {
     let records = Self.records(10...14)
     for (maker, name) in [("TaiDoc", "TAIDOC"), ("Example", "Example"), ("i-SENS", "CareSens 1")] {
       func meter() -> SimulatedGlucoseMeter {
@@ -518,7 +520,7 @@ import Testing
 
   // MARK: The clock
 
-  @Test func aClockInUTCWithAnOffsetOfHoursIsTheInternalOne() throws {
+  @Test func aMeterClockWithAnOffsetOfHoursIsReadAsItsInternalClock() throws {
     let meter = Self.meter(["m 03 01 00 ea 07 03 09 03 00 00 58 02 64 b0 f8"])
     let now = DriverTrial.noon.seconds + 30
     #expect(try read(meter, now: now).identity.clock?.meter.seconds == DriverTrial.noon.seconds + 36000)
@@ -526,7 +528,7 @@ import Testing
       try read(meter, now: now + 36000).identity.clock?.meter == DriverTrial.noon)
   }
 
-  @Test func aClockInTheGlucoseServiceIsReadIfThereIsNoOther() throws {
+  @Test func theClockInTheGlucoseServiceIsReadIfThereIsNoOther() throws {
     func clock(_ current: [UInt8]?) throws -> String? {
       let meter = Self.meter(Self.guide)
       meter.values[SimulatedCharacteristic(0x1805, 0x2A2B)] = current
@@ -537,7 +539,7 @@ import Testing
     #expect(try clock([UInt8](printed: "ea 07 03 09 0d 12 20 01 00 00")) == "2026-03-09T13:18:32")
   }
 
-  @Test func aMeterWithoutAClockIsReadToo() throws {
+  @Test func aBluetoothMeterWithoutAClockIsRead() throws {
     let meter = Self.meter(Self.guide)
     meter.values[SimulatedCharacteristic(0x1805, 0x2A2B)] = nil
     #expect(try read(meter).identity.clock == nil)
@@ -556,7 +558,7 @@ import Testing
     return transcript
   }
 
-  @Test func aTranscriptTruncatedAfterAnyByteReturnsEverythingOrNothing() throws {
+  @Test func aBluetoothTranscriptTruncatedAnywhereReturnsEverythingOrNothing() throws {
     let text = Array(try transcript(Self.meter(Self.guide)).text.utf8)
     for count in 0..<text.count {
       #expect(throws: Failure.self, "\(count)") {
@@ -569,7 +571,7 @@ import Testing
     #expect(try driver.init().read(meter).readings.count == 2)
   }
 
-  @Test func aMutatedTranscriptIsReadOrRefused() throws {
+  @Test func aMutatedBluetoothTranscriptIsReadOrRefused() throws {
     let text = Array(try transcript(Self.meter(Self.guide)).text.utf8)
     var random = SeededGenerator(seed: 2718)
     var read = 0
@@ -584,7 +586,7 @@ import Testing
     #expect(read > 0)
   }
 
-  @Test func anAnonymisedNameKeepsWhatEveryMeterOfTheMakerHas() throws {
+  @Test func anAnonymisedDeviceNameKeepsOnlyTheBrandPart() throws {
     let session = try transcript(Self.meter(Self.guide) { $0.hasSerial = false })
     let anonymous = try session.anonymised(by: BluetoothGlucoseDriver.self)
     let (driver, meter) = try anonymous.replay(named: "session")
@@ -593,13 +595,13 @@ import Testing
     #expect(!anonymous.text.contains("303031323334"))
   }
 
-  @Test func aSessionOfAnotherLinkCannotBeAnonymised() throws {
+  @Test func aSessionOfAnotherTypeOfLinkCannotBeAnonymised() throws {
     var session = try transcript(Self.meter(Self.guide))
     session.steps.append(HexSession.step(.receive(maxBytes: 64), .success([1])))
     #expect(throws: Failure.self) { try session.anonymised(by: BluetoothGlucoseDriver.self) }
   }
 
-  @Test func aTranscriptOfAUSBMeterIsNotOneOfABluetoothMeter() throws {
+  @Test func aTranscriptOfAUSBMeterIsRefusedForABluetoothMeter() throws {
     var session = try transcript(Self.meter(Self.guide))
     session.driver = "contour"
     #expect(throws: Failure.self) { try session.replay(named: "session") }

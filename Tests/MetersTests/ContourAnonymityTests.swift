@@ -38,7 +38,7 @@ import Testing
     return session.transcript
   }
 
-  @Test func theAnonymisedSessionIsReadWithItsTimesAndMarks() throws {
+  @Test func anAnonymisedContourSessionIsReadWithItsTimesAndMarks() throws {
     let before = try read(session(Self.records))
     let after = try read(try ContourDriver.anonymise(session(Self.records)))
     #expect(after.identity.device.serial == "6201- 000000")
@@ -51,7 +51,7 @@ import Testing
     #expect(after.rejections == before.rejections)
   }
 
-  @Test func sessionsThatDifferOnlyInPersonalDataBecomeEqual() throws {
+  @Test func anonymisedContourSessionsThatDifferedOnlyInPersonalDataAreEqual() throws {
     let others = [
       "R|1|^^^Glucose|398|mg/dL^P||B||202605040712", "R|2|^^^Insulin|12|1^||||202605041345",
       "R|3|^^^Glucose|20|mg/dL^P||<||202605051530", "R|4|^^^Glucose|9.9|mmol/L^P||A||202605051830",
@@ -62,7 +62,7 @@ import Testing
         == ContourDriver.anonymise(session(others, serial: "6201- X99999^0000-")))
   }
 
-  @Test func bytesAfterAReportsPayloadAreRemoved() throws {
+  @Test func anonymisingAContourSessionRemovesBytesAfterAReportPayload() throws {
     var leaking = session(Self.records)
     let last = try #require(leaking.steps.lastIndex { $0.exchange == .receive(maxBytes: 64) })
     var report = try leaking.steps[last].result.get()
@@ -71,19 +71,21 @@ import Testing
     #expect(try ContourDriver.anonymise(leaking) == ContourDriver.anonymise(session(Self.records)))
   }
 
-  @Test func aSessionWithAPatientsNameIsRefused() {
+  @Test func aContourSessionWithAPatientNameCannotBeAnonymised() {
     var session = ContourTranscript(opening: [])
     session.exchange(ContourTranscript.ack, ContourTranscript.frame(2, "P|1||||Smith^Anna"))
     #expect(throws: Failure.self) { try ContourDriver.anonymise(session.transcript) }
   }
 
-  @Test(arguments: ["Q|1", "R|1", "X", "H|1"]) func aRecordOfAnotherTypeIsRefused(_ record: String) {
+  @Test(arguments: ["Q|1", "R|1", "X", "H|1"]) func aContourSessionWithAnUnknownRecordTypeCannotBeAnonymised(
+    _ record: String
+  ) {
     var session = ContourTranscript(opening: [])
     session.exchange(ContourTranscript.ack, ContourTranscript.frame(2, record))
     #expect(throws: Failure.self) { try ContourDriver.anonymise(session.transcript) }
   }
 
-  @Test func aDamagedFrameOrReportIsRefused() {
+  @Test func aContourSessionWithADamagedFrameCannotBeAnonymised() {
     var frame = ContourTranscript.frame(3, Self.records[0])
     frame[20] ^= 1
     var session = ContourTranscript(opening: [])
@@ -94,13 +96,13 @@ import Testing
     #expect(throws: Failure.self) { try ContourDriver.anonymise(other.transcript) }
   }
 
-  @Test func aCommandToTheMeterIsRefused() {
+  @Test func aContourSessionWithACommandToTheMeterCannotBeAnonymised() {
     var session = ContourTranscript(opening: [])
     session.host("W|D|260506|\r")
     #expect(throws: Failure.self) { try ContourDriver.anonymise(session.transcript) }
   }
 
-  @Test func anonymisingAnyTranscriptNeverTraps() {
+  @Test func anonymisingAnyContourTranscriptNeverCrashes() {
     var random = SeededGenerator(seed: 7)
     let original = session(Self.records)
     for _ in 0..<500 {

@@ -42,7 +42,7 @@ struct ContourDriverTests {
     "R|1|^^^Glucose|\(value)|\(unit)^P||\(markers)||\(time)"
   }
 
-  @Test func anEmptyMeterIsReadAsARealOneWas() throws {
+  @Test func anEmptyContourIsReadWithTheExchangeOfARealOne() throws {
     let tail =
       #"Bayer7390^01.26\01.05\02.06.20^7390-2902076^7393A|A=1^C=03^G=0^I=0200^R=0^S=1^U=0^V=20600^X=070070070070180130180250^Y=360126090050099050300089^Z=1|0|||||"#
     var session = Session(opening: [
@@ -62,7 +62,7 @@ struct ContourDriverTests {
     #expect(contents.readings.isEmpty && contents.rejections.isEmpty && contents.warnings.isEmpty)
   }
 
-  @Test func aSessionRecordedByAnotherProgramIsReadAndItsMissingResultsAreReported() throws {
+  @Test func aContourSessionOfAnotherProgramIsReadAndMissingResultsReported() throws {
     // The meter had 2000 results; the author of the recording removed all after the first.
     let header =
       #"H|\^&||NIylNt|Bayer7390^01.24\01.04\09.02.20^7390-2408612^7403-|A=1^C=63^G=1^I=0200^R=0^S=1^U=1^V=10600^X=070070070070180130150250^Y=360126090050099050300089^Z=1|2000|||||P|1|201708222058"#
@@ -81,7 +81,7 @@ struct ContourDriverTests {
     #expect(contents.warnings == ["the meter announced 2000 results and sent 1"])
   }
 
-  @Test func recordsMayFollowASecondHeader() throws {
+  @Test func contourRecordsMayFollowASecondHeader() throws {
     // A Contour Next USB answers the first ACK with another ENQ, and NAK with the header once more.
     let header = Session.frame(1, Session.header(processing: "P"))
     var session = Session(opening: [[Session.eot] + header + [Session.enq]])
@@ -95,7 +95,7 @@ struct ContourDriverTests {
     #expect(try read(session).identity.device.serial == "6201- C36847")
   }
 
-  @Test func anENQInASeparateReportBelongsToTheHeader() throws {
+  @Test func anENQByteInASeparateReportEndsTheContourHeader() throws {
     var session = Session(opening: [[Session.eot] + Session.frame(1, Session.header()), [Session.enq]])
     session.exchange(Session.ack, Session.frame(1, Session.header(processing: "P")))
     session.exchange(Session.ack, Session.frame(2, "P|1"))
@@ -104,7 +104,7 @@ struct ContourDriverTests {
     #expect(try read(session).readings.isEmpty)
   }
 
-  @Test func aMeterThatStoppedInMidSessionIsWokenByAnotherByte() throws {
+  @Test func aContourThatStoppedInMidSessionIsWokenByAnotherByte() throws {
     var session = ContourTranscript(opening: [])
     session.silence()
     session.silence()
@@ -116,7 +116,7 @@ struct ContourDriverTests {
     #expect(replayed.transport.isExhausted)
   }
 
-  @Test func unitsMarksAndLimitsAreKeptAsTheMeterStatesThem() throws {
+  @Test func unitsMarksAndLimitsAreKeptAsAContourStatesThem() throws {
     let contents = try read(
       Session.whole([
         reading("102", "mg/dL", markers: "M0/T1", at: "201402052135"),
@@ -142,7 +142,7 @@ struct ContourDriverTests {
     #expect(contents.skipped == ["time since a meal": 1])
   }
 
-  @Test func withoutAStatedRangeTheLimitsAreUnknown() throws {
+  @Test func withoutAStatedRangeTheLimitsOfAContourAreUnknown() throws {
     let contents = try read(
       Session.whole(
         [reading("0.5", "mmol/L", markers: "<"), reading("33.4", "mmol/L", markers: ">")], settings: "A=1"))
@@ -152,7 +152,7 @@ struct ContourDriverTests {
       ])
   }
 
-  @Test func theMetersDiaryBecomesRecords() throws {
+  @Test func theDiaryOfAContourBecomesRecords() throws {
     let contents = try read(
       Session.whole([
         "R|12|^^^Carb|8|3^||||201404021053", "R|13|^^^Carb|2|2^||||201404021054",
@@ -171,13 +171,13 @@ struct ContourDriverTests {
     #expect(contents.skipped == ["result of unknown type": 1])
   }
 
-  @Test func readingsAfterTheClockWasSetBackAreMarked() throws {
+  @Test func contourReadingsAfterTheClockWasSetBackAreMarked() throws {
     let times = ["201404021000", "201404021100", "201404021030", "201404021059", "201404021101"]
     let contents = try read(Session.whole(times.map { reading("100", "mg/dL", at: $0) }))
     #expect(contents.readings.map(\.marks) == [[], [], .clockSetBack, .clockSetBack, []])
   }
 
-  @Test func anInvalidResultIsRejectedWithItsNumber() throws {
+  @Test func anInvalidContourResultIsRejectedWithItsNumber() throws {
     let contents = try read(
       Session.whole([
         reading("100", "mg/dL"), reading("100", "mg/dL", at: "201302310733"), reading("1o0", "mg/dL"),
@@ -189,7 +189,7 @@ struct ContourDriverTests {
     #expect(contents.rejections.last?.source == "R")
   }
 
-  @Test func aDamagedFrameIsRequestedAgain() throws {
+  @Test func aDamagedContourFrameIsRequestedAgain() throws {
     var session = begun()
     let record = Session.frame(3, reading("100", "mg/dL"))
     session.exchange(Session.ack, Session.printed("3R|1|^^^Glucose|100|mg/dL^P||||201302050733", "00"))
@@ -204,7 +204,7 @@ struct ContourDriverTests {
     #expect(try read(session).readings.count == 1)
   }
 
-  @Test func aFrameThatStaysDamagedEndsTheSession() throws {
+  @Test func aContourFrameThatStaysDamagedEndsTheSession() throws {
     var session = begun()
     session.host([Session.ack])
     for _ in 0..<6 {
@@ -219,7 +219,7 @@ struct ContourDriverTests {
     #expect(failure?.message.contains("it came damaged 6 times") == true)
   }
 
-  @Test func aMemoryThatEndsEarlyOrWithoutItsCodeFailsTheRead() throws {
+  @Test func aContourMemoryThatEndsEarlyOrWithoutItsEndRecordFailsTheRead() throws {
     var early = begun()
     early.exchange(Session.ack, [Session.eot])
     early.host([Session.eot])
@@ -230,14 +230,14 @@ struct ContourDriverTests {
     #expect(try failure(aborted)?.message.contains("before it was whole") == true)
   }
 
-  @Test func aMissingFrameEndsTheSession() throws {
+  @Test func aMissingContourFrameEndsTheSession() throws {
     var session = begun()
     session.exchange(Session.ack, Session.frame(4, reading("100", "mg/dL")))
     session.host([Session.eot])
     #expect(try failure(session)?.message == "reading frame 3: the meter left a frame out; retry")
   }
 
-  @Test func silenceAndUnpluggingAreReported() throws {
+  @Test func aContourThatFallsSilentOrIsUnpluggedIsReported() throws {
     var silent = begun()
     silent.host([Session.ack])
     silent.silence()
@@ -253,7 +253,7 @@ struct ContourDriverTests {
     #expect(try failure(unplugged)?.category == .unavailable)
   }
 
-  @Test func aSilentContourFailsTheRead() throws {
+  @Test func aContourThatNeverAnswersFailsTheRead() throws {
     var session = ContourTranscript(opening: [])
     session.silence()
     session.silence()
@@ -267,7 +267,7 @@ struct ContourDriverTests {
     #expect(try failure(session)?.message.contains("no header was received") == true)
   }
 
-  @Test func silenceAfterTheLastRecordIsASuccess() throws {
+  @Test func aContourThatIsSilentAfterItsLastRecordIsReadSuccessfully() throws {
     var session = begun(count: 0)
     session.exchange(Session.ack, Session.frame(3, "L|1||N", isLast: true))
     session.host([Session.ack])
@@ -276,7 +276,7 @@ struct ContourDriverTests {
     #expect(try read(session).warnings.isEmpty)
   }
 
-  @Test func theClockIsSetByTheDocumentedCommands() throws {
+  @Test func theClockOfAContourIsSetByTheDocumentedCommands() throws {
     var session = Session(opening: [[Session.eot] + Session.frame(1, Session.header()) + [Session.enq]])
     // A second NAK answers a header that was queued earlier.
     session.exchange(Session.nak, Session.frame(1, Session.header()))
@@ -293,7 +293,7 @@ struct ContourDriverTests {
     #expect(replayed.transport.isExhausted)
   }
 
-  @Test func theClockOfAMeterPairedWithAPumpIsNotSet() throws {
+  @Test func theClockOfAContourPairedWithAPumpIsNotSet() throws {
     var session = Session(opening: [[Session.eot] + Session.frame(1, Session.header()) + [Session.enq]])
     session.exchange(Session.nak, [Session.eot])
     session.exchange(Session.enq, [Session.ack])
@@ -312,7 +312,7 @@ struct ContourDriverTests {
     #expect(throws: Failure.self) { try ContourDriver().setClock(replayed.connection, to: old) }
   }
 
-  @Test func theDriverNeverTrapsOnDamagedReports() throws {
+  @Test func theContourDriverNeverCrashesOnDamagedReports() throws {
     var generator = SeededGenerator(seed: 7)
     let session = Session.whole((0..<12).map { _ in reading("100", "mg/dL", markers: "A/S") })
     for _ in 0..<200 {

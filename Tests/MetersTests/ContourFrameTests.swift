@@ -46,7 +46,7 @@ struct ContourFrameTests {
   ]
 
   @Test(arguments: frames)
-  func aFrameOfARealMeterIsRead(_ vector: (text: String, checksum: String, isLast: Bool)) throws {
+  func aFrameOfARealContourIsRead(_ vector: (text: String, checksum: String, isLast: Bool)) throws {
     let bytes = ContourTranscript.printed(vector.text, vector.checksum, isLast: vector.isLast)
     let frame = try #require(ContourFrame(bytes[...]))
     #expect("\(frame.number)" + String(decoding: frame.text, as: UTF8.self) == vector.text)
@@ -56,7 +56,7 @@ struct ContourFrameTests {
     ("iUJxq6", "01.13", 0, "201305081510", "85"), ("3ki5VT", "01.13", 1, "201505251330", "46"),
     ("7OiUTY", "XX.XX", 0, "201305081532", "EE"),
   ])
-  func theHeadersOfOneMeterDifferOnlyInChangingFields(
+  func headersOfOneContourDifferOnlyInChangingFields(
     _ password: String, version: String, setting: Int, time: String, checksum: String
   ) throws {
     let text =
@@ -67,13 +67,13 @@ struct ContourFrameTests {
     #expect(header.firmware == "01.22 01.13 \(version)")
   }
 
-  @Test func aFrameWithAWrongChecksumIsRefused() {
+  @Test func aContourFrameWithAWrongChecksumIsRefused() {
     #expect(ContourFrame(ContourTranscript.printed("2P|1", "54")[...]) == nil)
     #expect(ContourFrame(ContourTranscript.printed("9P|1", "5A")[...]) == nil)
     #expect(ContourFrame([0x02, 0x31][...]) == nil)
   }
 
-  @Test func theBytesOfARecordFrameAreAsDocumented() throws {
+  @Test func theBytesOfAContourRecordFrameAreAsDocumented() throws {
     let hex =
       "0234527C327C5E5E5E476C75636F73657C3130327C6D672F644C5E507C7C4D302F54317C7C3230313430323035323133350D1732360D0A"
     let bytes = stride(from: 0, to: hex.count, by: 2).compactMap { index in
@@ -83,7 +83,7 @@ struct ContourFrameTests {
     #expect(try #require(ContourFrame(bytes[...])).number == 4)
   }
 
-  @Test func aFrameThatFillsOneReportExactlyNeedsNoFurtherReport() throws {
+  @Test func aContourFrameThatFillsOneReportNeedsNoFurtherReport() throws {
     let bytes = ContourTranscript.printed("5R|11|^^^Glucose|10.9|mmol/L^P||F/M0/T1||201302081017", "7E")
     #expect(bytes.count == 60)
     var stream = ContourStream()
@@ -96,7 +96,7 @@ struct ContourFrameTests {
     #expect(frame.number == 5)
   }
 
-  @Test func theFourReportsOfAContourUSBMakeEOTHeaderAndENQ() throws {
+  @Test func fourReportsOfAContourUSBAreReadAsEOTHeaderAndENQ() throws {
     let parts = [
       #"1H|\^&||uvmjq4|Bayer7390^01.20\01.04\04.02.19^7390-1163170"#,
       "^7396-|A=1^C=63^G=1^I=0200^R=0^S=1^U=1^V=10600^X=07007007009",
@@ -129,31 +129,32 @@ struct ContourFrameTests {
     ("10600", 10.0, 600.0, GlucoseUnit.milligramsPerDecilitre), ("20600", 20, 600, .milligramsPerDecilitre),
     ("06333", 0.6, 33.3, .millimolesPerLitre),
   ])
-  func theSizeOfTheRangeDeterminesItsUnit(_ text: String, low: Double, high: Double, unit: GlucoseUnit) throws
-  {
+  func theSizeOfTheStatedRangeDeterminesTheUnitOfAContour(
+    _ text: String, low: Double, high: Double, unit: GlucoseUnit
+  ) throws {
     let range = try #require(ContourRange(text))
     #expect(range.low == low && range.high == high && range.unit == unit)
   }
 
   @Test(arguments: ["", "E0600", "1060", "60010"])
-  func aRangeOfAnotherFormIsRefused(_ text: String) { #expect(ContourRange(text) == nil) }
+  func anInvalidRangeOfAContourIsRefused(_ text: String) { #expect(ContourRange(text) == nil) }
 
   @Test(arguments: [
     ("201302020341", "2013-02-02T03:41:00"), ("20190621125555", "2019-06-21T12:55:55"), ("2013020203", nil),
     ("201302300341", nil), ("2013o2020341", nil), ("", nil),
   ])
-  func timesHaveTwelveOrFourteenDigits(_ digits: String, text: String?) {
+  func contourTimesHaveTwelveOrFourteenDigits(_ digits: String, text: String?) {
     #expect(ASTMRecord(Array("H|\(digits)".utf8)).time(1)?.text == text)
   }
 
   @Test(arguments: [
     ("10.9", 10.9), ("102", 102.0), ("", nil), ("1.2.3", nil), ("-4", nil), ("1e3", nil), (".5", nil),
   ])
-  func numbersArePlainDecimals(_ text: String, number: Double?) {
+  func onlyPlainDecimalNumbersOfAContourAreRead(_ text: String, number: Double?) {
     #expect(ASTMRecord(Array("R|\(text)".utf8)).number(1) == number)
   }
 
-  @Test func reportsThatClaimMoreThanTheyHoldAreRefused() {
+  @Test func contourReportsThatStateMoreBytesThanTheyHoldAreRefused() {
     #expect(ContourReport.payload([]) == nil)
     #expect(ContourReport.payload(Array("ABC".utf8) + [61] + [UInt8](repeating: 0, count: 61)) == nil)
     #expect(ContourReport.payload(Array("ABC".utf8) + [3, 1, 2]) == nil)
@@ -161,7 +162,7 @@ struct ContourFrameTests {
     #expect(ContourReport.payload(Array("ABC".utf8) + [2, 4, 5, 0, 0]) == [4, 5])
   }
 
-  @Test func theStreamNeverTrapsOrGrowsOnDamagedBytes() {
+  @Test func theContourStreamNeverCrashesOrGrowsOnDamagedBytes() {
     var generator = SeededGenerator(seed: 20_261_121)
     let whole = Self.frames.flatMap { ContourTranscript.printed($0.text, $0.checksum, isLast: $0.isLast) }
     for _ in 0..<300 {

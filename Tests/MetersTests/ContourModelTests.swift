@@ -40,7 +40,7 @@ struct ContourModelTests {
 
   private static func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }
 
-  @Test func theHeaderOfAContourUSBComesAsOneMessageBetweenEOTAndENQ() throws {
+  @Test func theSimulatedContourUSBSendsItsHeaderBetweenEOTAndENQ() throws {
     let meter = SimulatedContour(try Self.memory())
     let (bytes, sizes) = Self.session(meter, [0x58])
     #expect(bytes.first == 0x04 && bytes[1] == 0x02 && bytes.last == 0x05)
@@ -50,13 +50,13 @@ struct ContourModelTests {
     #expect(text.contains("^V=10600^") && text.contains("|0||||||1|201909221304\r\u{17}"))
   }
 
-  @Test func theNextLinkSendsENQInASeparateReport() throws {
+  @Test func theSimulatedContourNextLinkSendsENQInASeparateReport() throws {
     let (bytes, sizes) = Self.session(SimulatedContour(try Self.memory(), variant: .nextLink), [0x04])
     #expect(sizes.last == 1 && bytes.last == 0x05)
     #expect(!Self.text(bytes).contains("^V="))
   }
 
-  @Test func theNextUSBHasPInTheFirstHeaderAndAnswersTheFirstACKWithENQ() throws {
+  @Test func theSimulatedContourNextUSBAnswersTheFirstACKWithENQ() throws {
     let meter = SimulatedContour(try Self.memory(), variant: .nextUSB)
     #expect(
       Self.text(Self.session(meter, [0x04], usesNext: true).bytes).contains("|0|||||P|1|20190922130455"))
@@ -65,7 +65,7 @@ struct ContourModelTests {
     #expect(Self.text(Self.session(meter, [0x06], usesNext: true).bytes) == "\u{2}2P|1\r\u{17}53\r\n")
   }
 
-  @Test func anEmptyMeterHasTheSessionOfTheCapture() throws {
+  @Test func anEmptySimulatedContourHasTheSessionOfTheCapture() throws {
     let meter = SimulatedContour(try Self.memory())
     let first = Self.session(meter, [0x04]).bytes
     let second = Self.session(meter, [0x06]).bytes
@@ -77,7 +77,7 @@ struct ContourModelTests {
     #expect(Self.session(meter, [0x06]).bytes == [0x04])
   }
 
-  @Test func recordsHaveTheFormOfRealOnes() throws {
+  @Test func recordsOfTheSimulatedContourHaveTheFormOfRealOnes() throws {
     var memory = try Self.memory()
     memory.items = [
       try Self.item("2014-02-05T21:34:00", .value(Quantity(101, .milligramsPerDecilitre)), .controlSolution),
@@ -100,7 +100,7 @@ struct ContourModelTests {
     #expect(frames[7].hasPrefix("\u{2}0L|1||N\r\u{3}"), "the number goes round at eight")
   }
 
-  @Test func aFrameOfSixtyBytesIsOneReportAndNothingFollows() throws {
+  @Test func theSimulatedContourSendsAFrameOfSixtyBytesInOneReport() throws {
     var memory = try Self.memory(.millimolesPerLitre)
     memory.items = try (0..<11).map { _ in
       try Self.item("2013-02-08T10:17:00", .value(Quantity(10.9, .millimolesPerLitre)), .fasting)
@@ -115,7 +115,7 @@ struct ContourModelTests {
     #expect(frames[10].sizes == [60])
   }
 
-  @Test func laterModelsPrintSecondsAndTheNextOneIsSilentAtTheEnd() throws {
+  @Test func laterSimulatedContourModelsSendSeconds() throws {
     var memory = try Self.memory()
     memory.items = [try Self.item("2026-01-25T08:55:19", .value(Quantity(126, .milligramsPerDecilitre)))]
     let generation = SimulatedContour(memory, variant: .nextGeneration)
@@ -131,7 +131,7 @@ struct ContourModelTests {
     #expect(Self.session(one, [0x15]).bytes == [0x04])
   }
 
-  @Test func theClockIsReadAndSetInCommandMode() throws {
+  @Test func theClockOfTheSimulatedContourIsReadAndSetInCommandMode() throws {
     let meter = SimulatedContour(try Self.memory())
     _ = Self.session(meter, [0x58])
     #expect(Self.session(meter, [0x15]).bytes == [0x04])
@@ -148,7 +148,7 @@ struct ContourModelTests {
     #expect(Self.session(meter, [0x0D, 0x04]).bytes == [0x05])
   }
 
-  @Test func settingAClockThatFollowsAPumpIsRefused() throws {
+  @Test func theSimulatedContourPairedWithAPumpRefusesToSetItsClock() throws {
     let meter = SimulatedContour(try Self.memory(), variant: .nextLink)
     meter.isPairedWithPump = true
     for byte in [0x04, 0x15, 0x05] as [UInt8] { _ = Self.session(meter, [byte]) }
@@ -157,7 +157,7 @@ struct ContourModelTests {
   }
 
   @Test(arguments: SimulatedContour.Variant.allCases)
-  func theDescriptorsAreComplete(variant: SimulatedContour.Variant) throws {
+  func theUSBDescriptorsOfTheSimulatedContourAreComplete(variant: SimulatedContour.Variant) throws {
     let meter = SimulatedContour(try Self.memory(), variant: variant)
     #expect(meter.deviceDescriptor.count == 18)
     let configuration = meter.configurationDescriptor
@@ -167,7 +167,7 @@ struct ContourModelTests {
     #expect(!meter.take([0, 0, 0, 61], endpoint: variant == .nextUSB ? 0x04 : 0x01))
   }
 
-  @Test func itemsThatAContourCannotHoldAreLeftOut() throws {
+  @Test func itemsThatAContourCannotStoreAreLeftOut() throws {
     let time = try #require(DeviceTime(text: "2026-01-25T08:55:19"))
     #expect(
       !SimulatedContour.holds(SimulatedItem(.ketone, at: time, .value(Quantity(1, .millimolesPerLitre)))))

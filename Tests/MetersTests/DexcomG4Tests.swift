@@ -86,7 +86,7 @@ struct DexcomG4Tests {
     history(3, [values[0]]), history(4, [values[1]]), history(5, []), history(6, [values[2]]), history(7, []),
   ]
 
-  @Test func everyPageIsReadIntoReadingsAndDiaryRecords() throws {
+  @Test func everyPageOfADexcomG4IsReadIntoReadingsAndDiaryRecords() throws {
     let transport = Self.memory(Self.fivePages).replayed
     let contents = try DexcomG4Driver().read(Self.connection(transport))
     #expect(transport.isExhausted)
@@ -103,7 +103,7 @@ struct DexcomG4Tests {
     #expect(contents.skipped.isEmpty)
   }
 
-  @Test func aDisplayThatWasSetBackIsMarkedAndCounted() throws {
+  @Test func readingsAfterADexcomDisplayClockWasSetBackAreMarked() throws {
     var pages = Self.fivePages
     // The display is an hour earlier, the system's clock five minutes later.
     pages[4] = Self.history(7, [SheetFrame.record([UInt8](printed: "9C A3 D7 08 42 33 D7 08 63 00 14"))])
@@ -112,7 +112,7 @@ struct DexcomG4Tests {
     #expect(contents.skipped == ["change of the clock": 1])
   }
 
-  @Test func damagedRecordsAreRejectedWithTheirNumber() throws {
+  @Test func damagedDexcomRecordsAreRejectedWithTheirNumber() throws {
     var pages = Self.fivePages
     var record = Self.values[1]
     record[8] ^= 1
@@ -129,7 +129,7 @@ struct DexcomG4Tests {
       ])
   }
 
-  @Test func anEmptyReceiverOfALaterModelIsAskedForBothHistories() throws {
+  @Test func anEmptyDexcomReceiverOfALaterModelIsAskedForBothHistories() throws {
     var session = Self.identified("<FirmwareHeader ProductId=\"OrionReceiver\" FirmwareVersion=\"5\"/>")
     for partition in [4, 18, 10, 11] as [UInt8] {
       session.exchange(SheetFrame.packet(0x10, [partition]), Self.empty)
@@ -141,7 +141,7 @@ struct DexcomG4Tests {
     #expect(contents.identity.device.model == "G6 Receiver")
   }
 
-  @Test func anAnswerInPiecesIsAssembledAndADamagedOneRequestedAgain() throws {
+  @Test func aDexcomAnswerInPiecesIsAssembled() throws {
     var session = WrittenSession()
     session.add(.discard)
     session.send([UInt8](printed: "01 06 00 0A 5E 65"))
@@ -166,7 +166,7 @@ struct DexcomG4Tests {
   @Test(arguments: [
     ("DA 04 00 00 D9 04 00 00", "impossible range"), ("00 00 00 00 00 FF 00 00", "impossible range"),
     ("00 00", "too short"),
-  ]) func anImpossibleRangeIsRefused(printed: String, words: String) {
+  ]) func anImpossiblePageRangeOfADexcomIsRefused(printed: String, words: String) {
     var session = Self.identified()
     session.exchange("01 07 00 10 04 8B B8", SheetFrame.packet(1, [UInt8](printed: printed)))
     let failure = #expect(throws: Failure.self) {
@@ -178,7 +178,7 @@ struct DexcomG4Tests {
   @Test(arguments: [
     ([history(4, [])], "another page"), ([Array(history(3, []).dropLast())], "another number of bytes"),
     ([SheetFrame.page(10, revision: 1, number: 3, [])], "another page"),
-  ]) func anUnrequestedPageIsRefused(pages: [[UInt8]], words: String) {
+  ]) func anUnrequestedDexcomPageIsRefused(pages: [[UInt8]], words: String) {
     var session = Self.identified()
     session.exchange(
       "01 07 00 10 04 8B B8", SheetFrame.packet(1, [UInt8](printed: "03 00 00 00 03 00 00 00")))
@@ -193,7 +193,7 @@ struct DexcomG4Tests {
     #expect(failure?.message.contains(words) == true)
   }
 
-  @Test func errorsStateWhatWasBeingDone() {
+  @Test func dexcomErrorsStateWhatWasRequested() {
     var session = WrittenSession()
     session.exchange("01 06 00 0A 5E 65", SheetFrame.packet(7))
     let refused = #expect(throws: Failure.self) {
@@ -211,7 +211,7 @@ struct DexcomG4Tests {
   }
 
   /// Constructed: minus seven hours.
-  @Test func onlyTheOffsetOfTheDisplaySetsTheClock() throws {
+  @Test func theClockOfADexcomIsSetThroughItsDisplayOffset() throws {
     let time = try #require(DeviceTime(text: "2013-09-13T19:43:21"))
     var session = WrittenSession()
     session.exchange("01 06 00 22 34 C0", [UInt8](printed: "01 0A 00 01 C9 C5 D7 08 A0 9E"))

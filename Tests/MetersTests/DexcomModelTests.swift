@@ -49,17 +49,17 @@ struct DexcomModelTests {
     ("01 06 00 29 5F 71", "01 07 00 01 01 6C D8"), ("01 06 00 22 34 C0", "01 0A 00 01 C9 C5 D7 08 A0 9E"),
     ("01 06 00 1F CA 27", "01 0A 00 01 9D 07 4E 01 A7 5A"),
   ])
-  func theReceiverAnswersLikeTheRecordedOne(_ request: String, answer: String) {
+  func theSimulatedDexcomAnswersLikeTheRecordedOne(_ request: String, answer: String) {
     #expect(exchange(receiver(), hex(request)) == hex(answer))
   }
 
-  @Test func theDocumentedCRCsAreReproduced() {
+  @Test func theDocumentedDexcomCRCsAreReproduced() {
     #expect(crcCCITT(hex("02 06 06 03"), from: 0) == 0xC50D)
     #expect(crcCCITT(Array("0123456789".utf8), from: 0) == 0x9C58)
     #expect(SimulatedDexcomG4.packet((0x10, [4])) == hex("01 07 00 10 04 8B B8"))
   }
 
-  @Test func aRecordHasTheBytesOfTheRecordedReceiver() {
+  @Test func aRecordOfTheSimulatedDexcomHasTheBytesOfTheRecordedOne() {
     let receiver = receiver([
       estimate("2013-09-13T16:58:10", 88), estimate("2013-09-13T17:03:10", 89),
       SimulatedItem(
@@ -79,7 +79,7 @@ struct DexcomModelTests {
     #expect(Array(meter[32..<46]) == hex("D6 C1 D7 08 8C 5F D7 08 55 00 D6 C1 D7 08"))
   }
 
-  @Test func pagesFillUpAndAreRequestedInGroups() {
+  @Test func pagesOfTheSimulatedDexcomFillUpAndAreRequestedInGroups() {
     let start = time("2013-09-01").seconds
     let items = (0..<100).map { index in
       SimulatedItem(
@@ -97,7 +97,7 @@ struct DexcomModelTests {
     #expect(exchange(receiver, 0x11, [4])[3] == 4)
   }
 
-  @Test func limitsSpecialValuesAndRepeatedTimesAreAsDocumented() {
+  @Test func specialValuesOfTheSimulatedDexcomAreAsDocumented() {
     let receiver = receiver(
       [
         SimulatedItem(.cbg, at: time("2013-09-13T10:00"), .low(below: 40, .milligramsPerDecilitre)),
@@ -116,7 +116,7 @@ struct DexcomModelTests {
         && !SimulatedDexcomG4.holds(estimate("2008-01-01", 90)))
   }
 
-  @Test func eventsAndTheManufacturersDataAreRecords() {
+  @Test func theSimulatedDexcomStoresEventsAndManufacturingDataAsRecords() {
     let event = SimulatedDexcomG4.Event(
       type: 2, at: time("2013-09-13T12:28:12"), happened: time("2013-09-13T12:28:00"), value: 350)
     let receiver = receiver(events: [event], isReworked: true)
@@ -131,7 +131,7 @@ struct DexcomModelTests {
         "Name='EGVData' Id='4' RecordRevision='2'"))
   }
 
-  @Test func wrongRequestsAreRefusedAndTheClockIsSet() {
+  @Test func theSimulatedDexcomRefusesInvalidRequestsAndSetsItsClock() {
     let receiver = receiver()
     #expect(exchange(receiver, hex("01 06 00 0A 5E 66"))[3] == 2)
     #expect(exchange(receiver, hex("00 00 01 05 00 0A"))[3] == 2)
@@ -146,7 +146,7 @@ struct DexcomModelTests {
     #expect(receiver.wasHarmed)
   }
 
-  @Test func theDescriptorsAreAsDocumented() {
+  @Test func theUSBDescriptorsOfTheSimulatedDexcomAreAsDocumented() {
     let receiver = receiver()
     #expect(receiver.deviceDescriptor.count == 18 && receiver.deviceDescriptor[4] == 2)
     #expect(receiver.configurationDescriptor.count == Int(receiver.configurationDescriptor[2]))

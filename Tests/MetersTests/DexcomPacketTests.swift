@@ -23,7 +23,7 @@ struct DexcomPacketTests {
     (0x1E, "90 9D FF FF", "01 0A 00 1E 90 9D FF FF 97 9E"),
   ]
 
-  @Test(arguments: packets.indices) func aPacketReadsAndWritesAsRecorded(index: Int) {
+  @Test(arguments: packets.indices) func aDexcomPacketIsReadAndWrittenAsRecorded(index: Int) {
     let (code, payload, packet) = Self.packets[index]
     let expected = DexcomPacket(code: code, payload: [UInt8](printed: payload))
     let bytes = [UInt8](printed: packet)
@@ -35,11 +35,11 @@ struct DexcomPacketTests {
   }
 
   @Test(arguments: ["01 06 00 0A 5E 66", "01 05 00 0A 5E", "01 FF FF 0A", "01 06 00 0B 5E 65"])
-  func invalidPacketsAreBroken(printed: String) {
+  func invalidDexcomPacketsAreReportedAsBroken(printed: String) {
     #expect(DexcomPacket.find(in: [UInt8](printed: printed)) == .broken)
   }
 
-  @Test func theRecordedHeaderOfAPageIsParsed() throws {
+  @Test func theRecordedHeaderOfADexcomPageIsParsed() throws {
     let header = [UInt8](
       printed: "76 D9 00 00 26 00 00 00 04 02 B9 05 00 00 00 00 00 00 00 00 00 00 00 00 00 00 9F 39")
     let page = try #require(DexcomPage(header + [UInt8](repeating: 0xFF, count: 500)))
@@ -52,7 +52,7 @@ struct DexcomPacketTests {
     #expect(DexcomPage(header.dropLast() + [0x38] + [UInt8](repeating: 0xFF, count: 500)) == nil)
   }
 
-  @Test func recordsThatAPageStatesButDoesNotHoldAreMissing() throws {
+  @Test func dexcomRecordsThatAPageStatesButDoesNotHoldAreReportedAsMissing() throws {
     let record = SheetFrame.record([UInt8](repeating: 7, count: 11))
     let page = try #require(
       DexcomPage(SheetFrame.page(4, revision: 2, number: 1, [record], count: 200)))
@@ -61,7 +61,7 @@ struct DexcomPacketTests {
     #expect(records.compactMap { $0 } == [[UInt8](repeating: 7, count: 11)])
   }
 
-  @Test func attributesMayHaveQuotesOfEitherKind() {
+  @Test func dexcomXMLAttributesMayHaveQuotesOfEitherKind() {
     let text = DexcomText("<A SerialNumber=\"SM1\" Other='x \"y\"' HardwareId=\"{1}\" Cut='abc".utf8)
     #expect(text["SerialNumber"] == "SM1")
     #expect(text["Other"] == "x \"y\"")
@@ -71,7 +71,7 @@ struct DexcomPacketTests {
     #expect(DexcomText([])["A"] == nil)
   }
 
-  @Test func packetsAndPagesNeverTrap() {
+  @Test func randomDexcomPacketsAndPagesNeverCrashTheParser() {
     var random = SeededGenerator(seed: 7)
     let page = SheetFrame.page(11, revision: 1, number: 3, [[UInt8](repeating: 1, count: 20)])
     for round in 0..<5000 {

@@ -29,13 +29,15 @@ struct DexcomRecordTests {
     ("18 A0 D7 08 CE 3D D7 08 59 00 14 23 54", "2013-09-13T17:03:10", 89, 0x08D7_A018),
     ("70 A2 D7 08 26 40 D7 08 62 00 14 4D 73", "2013-09-13T17:13:10", 98, 0x08D7_A270),
     ("89 5B 4D 0C FD D6 71 0D 4F 00 14 87 FF", "2016-02-24T16:46:53", 79, 0x0C4D_5B89),
-  ]) func aRecordedSensorValueIsParsed(printed: String, time: String, number: Double, tick: Int64) throws {
+  ]) func aRecordedDexcomSensorValueIsParsed(printed: String, time: String, number: Double, tick: Int64)
+    throws
+  {
     #expect(
       try Self.record(printed, .sensor, revision: 2) == Self.sensor(time, number, tick: tick))
   }
 
   /// Constructed: no values of these revisions were recorded.
-  @Test func laterRevisionsHaveASeparateTimeOfTheMeasurement() throws {
+  @Test func laterDexcomRecordsHaveASeparateTimeOfTheMeasurement() throws {
     #expect(
       try Self.record(
         "00 00 00 1A 90 9D FF 19 70 00 FB FF FF 19 C0 C6 2D 00 00 14 06 C7 64", .sensor, revision: 4)
@@ -52,11 +54,11 @@ struct DexcomRecordTests {
   }
 
   @Test(arguments: [1, 2, 3, 5, 6, 9, 10, 12, 19, 0] as [UInt16])
-  func aCodeIsNotAValue(word: UInt16) {
+  func aDexcomErrorCodeIsNotReadAsASensorValue(word: UInt16) {
     #expect(Self.sensor(word) == .skipped("sensor value that is missing for a reason"))
   }
 
-  @Test func valuesOnlyForTheDisplayAreNotHistory() {
+  @Test func dexcomValuesOnlyForTheDisplayAreSkipped() {
     #expect(Self.sensor(0x8058) == .skipped("sensor value only for the display"))
   }
 
@@ -66,7 +68,9 @@ struct DexcomRecordTests {
       (39, .low(below: 40, .milligramsPerDecilitre)), (40, .value(Quantity(40, .milligramsPerDecilitre))),
       (400, .value(Quantity(400, .milligramsPerDecilitre))),
       (401, .high(above: 400, .milligramsPerDecilitre)),
-    ] as [(UInt16, Measurement)]) func beyondTheRangeIsLowOrHigh(word: UInt16, measurement: Measurement)
+    ] as [(UInt16, Measurement)]) func dexcomValuesBeyondTheRangeAreReadAsLowOrHigh(
+      word: UInt16, measurement: Measurement
+    )
   {
     guard case .reading(let reading) = Self.sensor(word) else {
       Issue.record("\(word) is no reading")
@@ -76,7 +80,7 @@ struct DexcomRecordTests {
   }
 
   /// Recorded.
-  @Test func aCalibrationHasTheTimeAtWhichItWasTyped() throws {
+  @Test func aDexcomCalibrationHasTheTimeAtWhichItWasTyped() throws {
     let expected = MeterReading(
       .smbg, at: try #require(DeviceTime(text: "2013-09-13T19:26:38")),
       .value(Quantity(85, .milligramsPerDecilitre)), marks: .calibration)
@@ -86,7 +90,7 @@ struct DexcomRecordTests {
   }
 
   /// Constructed.
-  @Test func aCalibrationOfRevision3HasItsTimeOneByteLaterAndAnImpossibleOneIsRejected() {
+  @Test func aDexcomCalibrationOfRevision3HasItsTimeOneByteLater() {
     let start = [UInt8](printed: "D6 C1 D7 08 8C 5F D7 08 55 00")
     let later = start + [UInt8](printed: "01 B8 C1 D7 08 00*4")
     guard case .reading(let reading) = DexcomRecord(later, .calibration, revision: 3) else {
@@ -107,7 +111,7 @@ struct DexcomRecordTests {
   }
 
   /// Recorded.
-  @Test func anEnteredEventHasTheTimeThatThePersonStated() throws {
+  @Test func anEventEnteredOnADexcomHasTheTimeThatThePersonStated() throws {
     #expect(
       try Self.record(
         "E3 1B D7 08 99 B9 D6 08 01 00 94 B9 D6 08 01 00 00 00 3D A5", .event, revision: 1)
@@ -119,7 +123,7 @@ struct DexcomRecordTests {
   }
 
   /// Constructed.
-  @Test func exerciseAndHealthHaveTheNamesOfTheManufacturersExport() throws {
+  @Test func dexcomExerciseAndHealthEventsHaveTheNamesOfClarityExports() throws {
     func event(_ kind: UInt8, _ subtype: UInt8, _ value: UInt32) -> DexcomRecord {
       let bytes = [UInt8](printed: "A6 5F D7 08 5C FD D6 08") + [kind, subtype]
       return DexcomRecord(
@@ -140,7 +144,7 @@ struct DexcomRecordTests {
     }
   }
 
-  @Test func aRecordThatIsTooShortIsRejected() {
+  @Test func aDexcomRecordThatIsTooShortIsRejected() {
     for partition in [DexcomPartition.sensor, .calibration, .event] {
       for length in 0..<9 {
         #expect(

@@ -10,10 +10,10 @@ struct DriverConformanceTests {
     DriverRegister.all, meters: SimulatedRegister.all, clockless: ["accu-chek-mobile", "glucomen-areo"],
     disks: ["accu-chek-mobile"])
 
-  @Test func theRegisterOfDriversIsComplete() { Self.suite.checkRegister() }
+  @Test func everyMeterDriverIsRegisteredAndSimulated() { Self.suite.checkRegister() }
 
   @Test(arguments: suite.trials, MeterConformance.Rule.allCases)
-  func aDriverKeepsTheRule(_ trial: DriverTrial, _ rule: MeterConformance.Rule) throws {
+  func everyMeterDriverObeysEveryConformanceRule(_ trial: DriverTrial, _ rule: MeterConformance.Rule) throws {
     try Self.suite.check(rule, of: trial)
   }
 }

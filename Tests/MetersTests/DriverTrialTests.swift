@@ -13,7 +13,7 @@ struct DriverTrialTests {
   private let careless = DriverTrial(driver: CarelessToyDriver.self, family: .toy)
   private let stubborn = DriverTrial(driver: StubbornToyDriver.self, family: .toy)
 
-  @Test func aCarefulDriverPasses() throws {
+  @Test func aCorrectDriverPassesTheDamageTrial() throws {
     #expect(try careful.complaints(faults) == [])
     for memory in [careful.variety, careful.full, careful.limits] {
       #expect(!memory.items.isEmpty)
@@ -22,23 +22,23 @@ struct DriverTrialTests {
     }
   }
 
-  @Test func aDriverThatAcceptsWrongValuesIsFound() throws {
+  @Test func theDamageTrialFindsADriverThatAcceptsWrongValues() throws {
     let complaints = try careless.complaints([.corrupt(place: 900), .extra])
     #expect(complaints.contains { $0.contains("which the meter does not hold") })
   }
 
-  @Test func aDriverThatDoesNotStopIsFound() throws {
+  @Test func theDamageTrialFindsADriverThatDoesNotStop() throws {
     let complaints = try stubborn.complaints([.silence])
     #expect(complaints.contains { $0.contains("goes on") })
   }
 
-  @Test func missingReadingsAreFound() throws {
+  @Test func theDamageTrialFindsMissingReadings() throws {
     var contents = try careful.read(careful.meter(careful.variety)).result.get()
     contents.readings.removeLast()
     #expect(DriverTrial.difference(contents, careful.variety.items)?.contains("leaves out 1") == true)
   }
 
-  @Test func aReadingWithAWrongTimeIsFound() throws {
+  @Test func theDamageTrialFindsAReadingWithAWrongTime() throws {
     var contents = try careful.read(careful.meter(careful.variety)).result.get()
     contents.readings[0].deviceTime = DeviceTime(seconds: 0)
     #expect(DriverTrial.difference(contents, careful.variety.items)?.contains("does not hold") == true)

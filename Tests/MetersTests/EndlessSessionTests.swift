@@ -41,7 +41,7 @@ import Testing
     return #expect(throws: Failure.self) { try FreeStyleNeoDriver().read(connection) }
   }
 
-  @Test func keepAlivesEndTheSessionAfterTwoMinutes() throws {
+  @Test func aMeterThatSendsOnlyKeepAlivesEndsTheSessionAfterTwoMinutes() throws {
     let meter = EndlessMeter([0x22, 0x01, 0x03], every: 5)
     let failure = try failure(meter)
     #expect(failure?.category == .protocolViolation)
@@ -49,7 +49,7 @@ import Testing
     #expect((120...130).contains(meter.seconds), "\(meter.seconds)")
   }
 
-  @Test func rowsWithoutAnEndEndTheSessionAfterAnHour() throws {
+  @Test func aMeterThatSendsEndlessRowsEndsTheSessionAfterAnHour() throws {
     let meter = EndlessMeter([0x60, 0x03] + Array("1\r\n".utf8), every: 100)
     let failure = try failure(meter)
     #expect(failure?.category == .protocolViolation)
@@ -57,7 +57,7 @@ import Testing
     #expect((3600...3800).contains(meter.seconds), "\(meter.seconds)")
   }
 
-  @Test func afterTheTimeLimitAFewExchangesMayEndTheSession() throws {
+  @Test func afterTheTimeLimitAFewExchangesMayCloseTheMeterSession() throws {
     let meter = EndlessMeter([0x22], every: 5)
     let connection = MeterConnection(meter, model: FreeStyleNeoDriver.models[0]) { 0 }
     try connection.send([1])
@@ -68,7 +68,7 @@ import Testing
     #expect(meter.sent == [[1], [3], [3], [3], [3]])
   }
 
-  @Test func eachNewRecordGivesTwoMinutesMore() throws {
+  @Test func eachRecordOfAMeterExtendsTheTimeLimitByTwoMinutes() throws {
     let meter = EndlessMeter([], every: 0)
     let connection = MeterConnection(meter, model: FreeStyleNeoDriver.models[0]) { 0 }
     var seconds = 0
@@ -84,7 +84,7 @@ import Testing
     #expect(throws: TransportError.overrun(.tooLong)) { try connection.send([]) }
   }
 
-  @Test func replayOfEndlessKeepAlivesStopsAtTheTimeLimit() throws {
+  @Test func aReplayedSessionOfEndlessKeepAlivesStopsAtTheTimeLimit() throws {
     var session = FreeStyleTranscript()
     session.command("$serlnum?")
     var (transcript, milliseconds) = (session.transcript, 0)

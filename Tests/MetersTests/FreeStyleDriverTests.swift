@@ -51,7 +51,7 @@ struct FreeStyleDriverTests {
 
   private func ketone(_ number: Double) -> Measurement { .value(Quantity(number, .millimolesPerLitre)) }
 
-  @Test func theRowsOfARealInsuLinxAreRead() throws {
+  @Test func theRowsOfARealFreeStyleInsuLinxAreRead() throws {
     let contents = try read(
       FreeStyleInsuLinxDriver.self,
       results([
@@ -74,7 +74,7 @@ struct FreeStyleDriverTests {
   }
 
   /// Constructed: no real rows of this kind are known.
-  @Test func anInsuLinxReportsKetoneTemperatureAndAnInvalidClock() throws {
+  @Test func specialRowsOfAFreeStyleInsuLinxAreRead() throws {
     let contents = try read(
       FreeStyleInsuLinxDriver.self,
       results([
@@ -90,7 +90,7 @@ struct FreeStyleDriverTests {
     #expect(contents.skipped == ["record of type 3": 1])
   }
 
-  @Test func theKetoneRowsOfARealNeoAreRead() throws {
+  @Test func theKetoneRowsOfARealFreeStyleNeoAreRead() throws {
     let contents = try read(
       FreeStyleNeoDriver.self,
       results([
@@ -103,7 +103,7 @@ struct FreeStyleDriverTests {
   }
 
   /// The rows have the form of a recorded session with other numbers, times and values.
-  @Test func theStripTestsOfANeoAreReadFromTheirCompleteRow() throws {
+  @Test func theStripTestsOfAFreeStyleNeoAreReadFromTheirCompleteRow() throws {
     var session = FreeStyleTranscript()
     session.exchange("$serlnum?", "LXXX123S45678")
     session.exchange("$swver?", "1.19 May 30 2014")
@@ -127,7 +127,7 @@ struct FreeStyleDriverTests {
   }
 
   /// Constructed from the documented layout.
-  @Test func aNeoReportsLimitsControlSolutionAndInsulin() throws {
+  @Test func limitsControlSolutionAndInsulinOfAFreeStyleNeoAreRead() throws {
     let contents = try read(
       FreeStyleNeoDriver.self,
       results([
@@ -154,13 +154,13 @@ struct FreeStyleDriverTests {
     ("0", #"{"subtype":"rapid"}"#), ("255", #"{"subtype":"rapid"}"#),
     ("1", #"{"subtype":"rapid","units":1}"#),
   ])
-  func insulinOfANeoWithoutADoseIsOfUnknownAmount(units: String, fields: String) throws {
+  func insulinOfAFreeStyleNeoWithoutADoseHasAnUnknownAmount(units: String, fields: String) throws {
     let contents = try read(FreeStyleNeoDriver.self, results(["10,7,7,18,17,9,7,1,1,\(units),0,0,0"]))
     #expect(contents.records.map(\.fields.json) == [fields])
     #expect(contents.rejections.isEmpty)
   }
 
-  @Test func invalidRowsAreRejectedWithTheirNumber() throws {
+  @Test func invalidFreeStyleRowsAreRejectedWithTheirNumber() throws {
     let contents = try read(
       FreeStyleNeoDriver.self,
       results([
@@ -171,7 +171,7 @@ struct FreeStyleDriverTests {
     #expect(contents.rejections.map(\.line).sorted() == [1, 2, 3, 4])
   }
 
-  @Test func sensorHistoryOfARealLibreIsReadToTheMinuteAsInLibreView() throws {
+  @Test func sensorHistoryOfARealLibreHasTheTimesOfLibreView() throws {
     let contents = try read(
       FreeStyleLibreDriver.self,
       libre(history: [
@@ -189,7 +189,7 @@ struct FreeStyleDriverTests {
   }
 
   /// The first two rows are documented; the others are constructed like them, since no row of this length is public.
-  @Test func scansAndStripsOfALibreIncludeTheirNotes() throws {
+  @Test func scansAndStripTestsOfALibreIncludeTheirNotes() throws {
     let contents = try read(
       FreeStyleLibreDriver.self,
       libre(results: [
@@ -213,7 +213,7 @@ struct FreeStyleDriverTests {
   }
 
   /// Constructed. LibreView writes the ends of the range as numbers, so the readings match.
-  @Test func theEndsOfALibresRangeAreNumbersWithAMark() throws {
+  @Test func valuesAtTheEndsOfTheLibreRangeAreNumbersWithAMark() throws {
     let texts = #","","","","","","""#
     let rows = [(3, 2, 0, 500), (2, 2, 1, 40), (1, 0, 1, 40), (0, 0, 0, 40)].map { id, kind, low, value in
       "\(id),2,4,8,19,7,\(id),30,1,\(kind),0,\(low),\(value),0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0\(texts)"
@@ -234,7 +234,7 @@ struct FreeStyleDriverTests {
     ("0,1", "30", [#"food {"carbs":30}"#]), ("1,1", "7", [#"food {"carbs":7}"#]), ("0,0", "30", []),
     ("0,0", "0", []),
   ])
-  func foodWithoutGramsIsFoodOfUnknownAmount(flags: String, grams: String, records: [String]) throws {
+  func foodOfALibreWithoutGramsHasAnUnknownAmount(flags: String, grams: String, records: [String]) throws {
     let row =
       "1,2,4,8,19,7,9,2,1,2,0,0,118,1,3,0,0,0,0,0,0,0,0,0,\(flags),\(grams),0,0"
       + #","","","","","","""#
@@ -244,7 +244,7 @@ struct FreeStyleDriverTests {
     #expect(contents.rejections.isEmpty)
   }
 
-  @Test func invalidGramsAreRejectedAndTheReadingIsKept() throws {
+  @Test func invalidFoodGramsOfALibreAreRejectedAndTheReadingIsKept() throws {
     let row = #"1,2,4,8,19,7,9,2,1,2,0,0,118,1,3,0,0,0,0,0,0,0,0,0,0,1,x,0,0,"","","","","","""#
     let contents = try read(FreeStyleLibreDriver.self, libre(results: [row]))
     #expect(contents.readings.count == 1 && contents.records.isEmpty && contents.rejections.count == 1)
@@ -257,7 +257,7 @@ struct FreeStyleDriverTests {
     ("0,1", "9", "0,0,0,0,0,0,0,0,0", [#"insulin {"subtype":"long","units":4.5}"#]),
     ("0,0", "0", "0,0,0,0,0,0,0,0,6", []),
   ])
-  func insulinOfALibreWithoutADoseIsOfUnknownAmount(
+  func insulinOfALibreWithoutADoseHasAnUnknownAmount(
     flags: String, long: String, rapid: String, records: [String]
   ) throws {
     let row =
@@ -270,7 +270,7 @@ struct FreeStyleDriverTests {
 
   /// One row of the known form, shortened and lengthened: the known fields that it has are read.
   @Test(arguments: [13, 15, 16, 24, 26, 28, 29, 33, 36, 40, 43, 45, 50, 60])
-  func theKnownFieldsOfARowOfAnyLengthAreRead(count: Int) throws {
+  func theKnownFieldsOfALibreRowOfAnyLengthAreRead(count: Int) throws {
     let whole =
       #"1,2,4,8,19,7,9,2,1,2,0,0,118,1,3,1,0,0,0,2,0,0,0,9,0,1,30,0,0,"Walk","Party","","","","""#
       + ",0,0,0,0,0,0,0,0,0"
@@ -287,14 +287,14 @@ struct FreeStyleDriverTests {
     #expect(texts(contents) == records)
   }
 
-  @Test func aRowThatEndsBeforeItsValueIsRejected() throws {
+  @Test func aLibreRowThatEndsBeforeItsValueIsRejected() throws {
     let contents = try read(FreeStyleLibreDriver.self, libre(results: ["2,2,4,8,19,7,9,2,1,2,0,0", "1,2"]))
     #expect(
       contents.readings.isEmpty && contents.records.isEmpty && contents.rejections.map(\.line) == [2, 1])
   }
 
   /// A row with an error has no reading, whatever its length.
-  @Test(arguments: [0, 5]) func aRowWithAnErrorIsNotAReading(extra: Int) throws {
+  @Test(arguments: [0, 5]) func aLibreRowWithAnErrorIsNotReadAsAReading(extra: Int) throws {
     let row =
       #"1,2,4,8,19,7,9,2,1,2,0,1,118,1,0,0,0,0,0,0,0,0,0,0,0,0,0,0,32768,"","","","","","""#
       + String(repeating: ",0", count: extra)
@@ -303,7 +303,7 @@ struct FreeStyleDriverTests {
   }
 
   /// The rows of a Libre 2 have three more numbers before the texts. The values differ from the published ones.
-  @Test func textsAndInsulinOfARowWithThreeMoreNumbersAreRead() throws {
+  @Test func textsAndInsulinOfALongerLibreRowAreRead() throws {
     let contents = try read(
       FreeStyleLibreDriver.self,
       libre(
@@ -324,13 +324,13 @@ struct FreeStyleDriverTests {
     #expect(contents.rejections.map(\.line) == [1])
   }
 
-  @Test func readingsAfterTheClockWasSetBackAreMarked() throws {
+  @Test func freeStyleReadingsAfterTheClockWasSetBackAreMarked() throws {
     let rows = [(4, 11), (3, 9), (2, 10), (1, 8)].map { "7,\($0.0),7,18,17,\($0.1),4,1,105,0,1" }
     let contents = try read(FreeStyleNeoDriver.self, results(rows))
     #expect(contents.readings.map(\.marks) == [[], [], .clockSetBack, []])
   }
 
-  @Test func aLibreProReceivesTheReportsOfTheManufacturersProgram() throws {
+  @Test func aLibreProReceivesTheSameReportsAsFromTheVendorProgram() throws {
     var session = FreeStyleTranscript()
     session.textType = 0x21
     session.identify("$sn?", "JCMT123-A0001")
@@ -341,7 +341,7 @@ struct FreeStyleDriverTests {
     #expect(try read(FreeStyleLibreDriver.self, session, product: 0x3670).readings.isEmpty)
   }
 
-  @Test func aLostClockIsNotReported() throws {
+  @Test func aFreeStyleThatLostItsClockReportsNoClock() throws {
     var session = FreeStyleTranscript()
     session.exchange("$serlnum?", "JAGT241-U6242")
     session.exchange("$swver?", "1.17 May 14 2014")
@@ -352,7 +352,7 @@ struct FreeStyleDriverTests {
     #expect(identity.clock == nil && identity.firmware == "1.17 May 14 2014")
   }
 
-  @Test func dataOfAnEarlierSessionIsDiscardedBeforeTheFirstCommand() throws {
+  @Test func dataLeftByAnEarlierFreeStyleSessionIsDiscarded() throws {
     var session = FreeStyleTranscript(begun: false)
     session.meter([0x60, 7] + Array("\r\nCKSM:".utf8))
     session.silence()
@@ -365,7 +365,7 @@ struct FreeStyleDriverTests {
     #expect(try read(FreeStyleNeoDriver.self, session).identity.device.serial == "A")
   }
 
-  @Test func aTableWithALostReportIsRequestedAgain() throws {
+  @Test func aFreeStyleTableWithALostReportIsRequestedAgain() throws {
     var session = FreeStyleTranscript()
     session.identify("$serlnum?", "A")
     let table = FreeStyleTranscript.table(["7,4,7,18,17,9,4,1,105,0,1", "7,3,7,18,17,9,3,1,100,0,1"])
@@ -381,7 +381,7 @@ struct FreeStyleDriverTests {
     #expect(try read(FreeStyleNeoDriver.self, session).readings.count == 2)
   }
 
-  @Test func aTableThatStaysDamagedFailsTheRead() throws {
+  @Test func aFreeStyleTableThatStaysDamagedFailsTheRead() throws {
     var session = FreeStyleTranscript()
     session.identify("$serlnum?", "A")
     for _ in 1...3 {
@@ -394,7 +394,7 @@ struct FreeStyleDriverTests {
         == "asking for result: the answer came damaged 3 times; plug the meter into another socket and retry")
   }
 
-  @Test func silenceUnpluggingAndRefusalAreReported() throws {
+  @Test func aFreeStyleThatIsSilentUnpluggedOrRefusesIsReported() throws {
     var silent = FreeStyleTranscript()
     silent.command("$serlnum?")
     silent.silence()
@@ -416,7 +416,7 @@ struct FreeStyleDriverTests {
     #expect(try failure(mute)?.category == .protocolViolation)
   }
 
-  @Test func aReaderThatRequiresEncryptionFailsWithThatReason() throws {
+  @Test func aLibreReaderThatRequiresEncryptionFailsWithThatReason() throws {
     var session = FreeStyleTranscript()
     session.command("$serlnum?")
     session.meter([0x33, 0x01, 0x15])
@@ -430,7 +430,7 @@ struct FreeStyleDriverTests {
     #expect(libre2?.obstacle?.contains("encrypted") == true)
   }
 
-  @Test func theClockIsSetByTheDocumentedCommands() throws {
+  @Test func theClockOfAFreeStyleIsSetByTheDocumentedCommands() throws {
     var session = FreeStyleTranscript()
     for command in ["$date,8,27,14", "$time,13,40"] {
       session.command(command)
@@ -446,7 +446,7 @@ struct FreeStyleDriverTests {
     }
   }
 
-  @Test func aClockThatCannotBeSetIsReported() throws {
+  @Test func aFreeStyleClockThatCannotBeSetIsReported() throws {
     var session = FreeStyleTranscript()
     session.command("$date,8,27,14")
     session.answer(Array("CKSM:00000000\r\nCMD Fail!\r\n".utf8))

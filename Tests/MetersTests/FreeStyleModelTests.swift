@@ -59,7 +59,7 @@ struct FreeStyleModelTests {
     return meter
   }
 
-  @Test func theDescriptorsAreThoseOfARealInsuLinx() throws {
+  @Test func theUSBDescriptorsOfTheSimulatedInsuLinxAreThoseOfARealOne() throws {
     let meter = SimulatedFreeStyle(try Self.memory(), variant: .insuLinx)
     #expect(meter.deviceDescriptor == HexSession.hex("12 01 10 01 00 00 00 40 61 1a 50 34 00 01 01 02 00 01"))
     #expect(
@@ -71,7 +71,7 @@ struct FreeStyleModelTests {
     #expect(Int(withOut[2]) == withOut.count && withOut[13] == 2)
   }
 
-  @Test func theStartSequenceIsAsInTheCapture() throws {
+  @Test func theSimulatedFreeStyleStartsASessionAsInTheCapture() throws {
     let meter = SimulatedFreeStyle(try Self.memory(), variant: .insuLinx)
     #expect(Self.session(meter, 0x04).first?.prefix(3) == [0x34, 0x01, 0x0C])
     #expect(
@@ -83,7 +83,7 @@ struct FreeStyleModelTests {
     #expect(Self.session(meter, 0x99).first?.prefix(3) == [0x30, 0x01, 0x85])
   }
 
-  @Test func commandsCarryTheChecksumsOfTheCapture() throws {
+  @Test func theSimulatedFreeStyleSendsTheChecksumsOfTheCapture() throws {
     let meter = Self.started(try Self.memory(), .insuLinx)
     let end = "\r\nCMD OK\r\n"
     #expect(Self.command(meter, "$serlnum?\r\n") == "JAGT241-U6242\r\nCKSM:00000324" + end)
@@ -98,7 +98,7 @@ struct FreeStyleModelTests {
     #expect(Self.command(meter, "$time?") == "255,255\r\nCKSM:0000017B" + end)
   }
 
-  @Test func theClockIsSetAsInTheCapture() throws {
+  @Test func theClockOfTheSimulatedFreeStyleIsSetAsInTheCapture() throws {
     let meter = Self.started(try Self.memory(), .precisionNeo)
     #expect(Self.command(meter, "$time,13,40\r\n") == "CKSM:00000000\r\nCMD OK\r\n")
     #expect(Self.command(meter, "$date,09,01,26") == "CKSM:00000000\r\nCMD OK\r\n")
@@ -106,7 +106,7 @@ struct FreeStyleModelTests {
     #expect(Self.command(meter, "$date,13,1,26").hasSuffix("CMD Fail!\r\n"))
   }
 
-  @Test func everyThirdRequestIsPrecededByAKeepAliveWithStaleBytes() throws {
+  @Test func theSimulatedFreeStyleSendsAKeepAliveBeforeEveryThirdAnswer() throws {
     let meter = Self.started(try Self.memory(), .libre)
     let report = ControlRequest(type: 0x21, request: 0x09, value: 0x0200, index: 0)
     var first: [[UInt8]] = []
@@ -120,7 +120,7 @@ struct FreeStyleModelTests {
     #expect(first[0].prefix(3) == [0x22, 0x01, 0x05] && first[0][3...].contains { $0 != 0 })
   }
 
-  @Test func aNeoPrintsItsRowsAndTheirSums() throws {
+  @Test func theSimulatedFreeStyleNeoSendsItsRowsWithChecksums() throws {
     var memory = try Self.memory()
     memory.items = [
       try Self.item(.ketone, "2017-07-18T14:36:00", .value(Quantity(1.0 / 18, .millimolesPerLitre))),
@@ -142,7 +142,7 @@ struct FreeStyleModelTests {
   }
 
   @Test(arguments: SimulatedFreeStyle.Packing.allCases)
-  func bothSumsOfATableAreRight(packing: SimulatedFreeStyle.Packing) throws {
+  func bothChecksumsOfASimulatedFreeStyleTableAreCorrect(packing: SimulatedFreeStyle.Packing) throws {
     var memory = try Self.memory()
     memory.items = [
       try Self.item(.cbg, "2019-04-08T22:56:13", Self.value(191)),
@@ -170,7 +170,7 @@ struct FreeStyleModelTests {
     return String(repeating: "0", count: 8 - digits.count) + digits
   }
 
-  @Test func fullFramesSplitLinesAnywhere() throws {
+  @Test func theSimulatedFreeStyleSplitsLinesAcrossFullFrames() throws {
     var memory = try Self.memory()
     memory.items = try (0..<20).map {
       try Self.item(.smbg, "2014-08-26T10:\(10 + $0):00", Self.value(Double(70 + $0)))
@@ -187,14 +187,14 @@ struct FreeStyleModelTests {
   }
 
   @Test(arguments: SimulatedFreeStyle.Variant.allCases)
-  func anEmptyMemoryIsReportedAsEmpty(variant: SimulatedFreeStyle.Variant) throws {
+  func theSimulatedFreeStyleReportsAnEmptyMemory(variant: SimulatedFreeStyle.Variant) throws {
     let meter = Self.started(try Self.memory(), variant)
     let isLibre = variant == .libre || variant == .librePro
     #expect(Self.command(meter, isLibre ? "$history?" : "$result?").hasPrefix("Log Empty\r\nCKSM:"))
     #expect(Self.command(meter, isLibre ? "$result?" : "$history?").hasSuffix("CMD Fail!\r\n"))
   }
 
-  @Test func rowsWithoutAMeasurementAreSentWithTheOthers() throws {
+  @Test func theSimulatedFreeStyleAlsoSendsRowsWithoutAMeasurement() throws {
     var memory = try Self.memory()
     memory.items = [
       try Self.item(.cbg, "2019-04-08T22:56:13", Self.value(191)),
@@ -215,7 +215,7 @@ struct FreeStyleModelTests {
     #expect(others[1].split(separator: ",").count == 20)
   }
 
-  @Test func anOutEndpointTakesTheSameFrames() throws {
+  @Test func theSimulatedFreeStyleAcceptsFramesAtAnOutEndpoint() throws {
     let meter = SimulatedFreeStyle(try Self.memory(), hasOutEndpoint: true)
     #expect(meter.take([0x01, 0x00], endpoint: 0x01))
     #expect(Self.frames(of: meter).first?.prefix(3) == [0x71, 0x01, 0x01])
@@ -228,7 +228,7 @@ struct FreeStyleModelTests {
     }
   }
 
-  @Test func itemsThatAFreeStyleCannotHoldAreLeftOut() throws {
+  @Test func itemsThatAFreeStyleCannotStoreAreLeftOut() throws {
     let ketone = try Self.item(.ketone, "2019-04-08T22:56:13", .value(Quantity(1, .millimolesPerLitre)))
     let scan = try Self.item(.scan, "2019-04-08T22:56:13", Self.value(100))
     let control = try Self.item(.smbg, "2019-04-08T22:56:13", Self.value(100), .controlSolution)

@@ -17,12 +17,12 @@ struct FreeStyleReplyTests {
     ("1,70,160,7,22,14,11,26,11\r\n", "000004D2"), ("\r\n", "00000017"), ("bar\r\n", "0000014C"),
     ("", "00000000"),
   ])
-  func theSumOfARealReplyIsAccepted(_ message: String, sum: String) {
+  func theChecksumOfARealFreeStyleReplyIsAccepted(_ message: String, sum: String) {
     let bytes = Array("\(message)CKSM:\(sum)\r\nCMD OK\r\n".utf8)
     #expect(FreeStyleReply(bytes) == .done(Array(message.utf8)))
   }
 
-  @Test func theSumIsOfTheBytesAndNotOfTheCharacters() {
+  @Test func theFreeStyleChecksumIsComputedOverBytesNotCharacters() {
     // A text in Latin-1, as on an InsuLinx.
     let message: [UInt8] = [0x6D, 0xE9, 0x0D, 0x0A]
     #expect(FreeStyleReply(FreeStyleTranscript.reply(message)) == .done(message))
@@ -31,12 +31,12 @@ struct FreeStyleReplyTests {
   @Test(arguments: [
     "CKSM:00000109", "CKSM:108", "CKSM:0000010g", "CKSM:00000108 ", "XKSM:00000108", "00000108",
   ])
-  func aReplyWithAWrongSumIsDamaged(_ sum: String) {
+  func aFreeStyleReplyWithAWrongChecksumIsReportedAsDamaged(_ sum: String) {
     #expect(FreeStyleReply(Array("2.1.2\r\n\(sum)\r\nCMD OK\r\n".utf8)) == .damaged)
     #expect(FreeStyleReply(Array("CMD OK\r\n".utf8)) == .damaged)
   }
 
-  @Test func aReplyEndsOnlyWithItsLastLine() {
+  @Test func aFreeStyleReplyEndsOnlyWithItsLastLine() {
     let whole = FreeStyleTranscript.reply(Array("13,22\r\n".utf8))
     for length in 0..<whole.count { #expect(FreeStyleReply(Array(whole[..<length])) == nil) }
     #expect(FreeStyleReply(Array("CKSM:00000000\r\nCMD Fail!\r\n".utf8)) == .refused)
@@ -57,13 +57,15 @@ struct FreeStyleReplyTests {
     ),
     (["58012,12,4,8,19,22,56,13,1,0,0,0,0,191,3765,0"], "1,000008A8", "00000ABD"),
   ])
-  func aTableIsReadWithItsCountAndBothSums(_ rows: [String], trailer: String, sum: String) throws {
+  func aFreeStyleTableIsReadWithItsCountAndBothChecksums(_ rows: [String], trailer: String, sum: String)
+    throws
+  {
     let message = Array((rows + [trailer]).map { "\($0)\r\n" }.joined().utf8)
     #expect(FreeStyleReply(message + Array("CKSM:\(sum)\r\nCMD OK\r\n".utf8)) == .done(message))
     #expect(try #require(FreeStyleDump(message)).rows.map(\.text) == rows)
   }
 
-  @Test func aTableWithAWrongCountOrSumIsRefused() {
+  @Test func aFreeStyleTableWithAWrongCountOrChecksumIsRefused() {
     let body = Array("9,13,7,18,17,18,33,1,6,1,0\r\n".utf8)
     let sum = FreeStyleTranscript.digits(body)
     #expect(FreeStyleDump(body + Array("1,\(sum)\r\n".utf8)) != nil)
@@ -74,7 +76,7 @@ struct FreeStyleReplyTests {
     #expect(FreeStyleDump(Array("Log Empty\r\n".utf8))?.rows.isEmpty == true)
   }
 
-  @Test func aTextMayContainACommaOrABareLineFeed() {
+  @Test func aTextInAFreeStyleTableMayContainACommaOrLineFeed() {
     let row = FreeStyleRow(Array("1,\"a, b\nc\",,-22".utf8)[...])
     #expect(row.count == 4)
     #expect(row.text(1) == "a, b\nc" && row.text(2).isEmpty && row.number(3) == -22)
@@ -83,7 +85,7 @@ struct FreeStyleReplyTests {
     #expect(FreeStyleDump(body + Array("1,\(FreeStyleTranscript.digits(body))\r\n".utf8))?.rows.count == 1)
   }
 
-  @Test func aReportEndsAfterItsStatedLength() {
+  @Test func aFreeStyleReportEndsAfterItsStatedLength() {
     // Recorded from an InsuLinx: three bytes, followed by bytes of an earlier report.
     let stale = [0x22, 0x01, 0x03] + Array("2=1,Coup de pompe\r\n2,1,0,0,0,1,0,177,0,0\r\nF FF\r\n".utf8)
     #expect(FreeStyleReport(stale) == FreeStyleReport(0x22, [0x03]))
@@ -97,7 +99,7 @@ struct FreeStyleReplyTests {
     #expect(FreeStyleReport(0x17, Array("command".utf8)).bytes.prefix(4) == [0x17, 7, 0x63, 0x6F])
   }
 
-  @Test func theParsersNeverTrapOnDamagedBytes() {
+  @Test func theFreeStyleParsersNeverCrashOnDamagedBytes() {
     var generator = SeededGenerator(seed: 1_400)
     let rows = ["0,20476,8,27,14,12,47,1,0,0,0,3,0,68,0,0", "6,20175,7,22,14,10,58,1,7,22,14,9,50"]
     let whole = FreeStyleTranscript.table(rows)

@@ -17,7 +17,7 @@ struct GlucoMenTests {
   private static let ketones = ["Ket, 0.2,mmol/L,00,240101,0800", "Ket,  HI,mmol/L,00,240609,1812"]
   private static let nothing = HexSession.hex("5B 0D 0A 90 3D 0D 0A 5D 0D 0A")
 
-  @Test func theChecksumHasItsPublishedCheckValue() {
+  @Test func theGlucoMenChecksumHasItsPublishedCheckValue() {
     #expect(GlucoMenBlock.checksum("123456789".utf8) == 0xA1)
   }
 
@@ -25,7 +25,7 @@ struct GlucoMenTests {
     ([information], "E6"), (glucose, "D8"), (ketones, "F0"), (["Glu,10.2,    %,00,240101,0800"], "67"),
     (["Hug,10.2,mmol/L,00,240101,0800"], "A4"), (["Glu,10.2,mmol/L,240101,0800"], "94"),
   ])
-  func aBlockEndsInItsCheckDigits(lines: [String], digits: String) {
+  func aGlucoMenBlockEndsInItsCheckDigits(lines: [String], digits: String) {
     let text = "[\r\n" + lines.map { $0 + "\r\n" }.joined() + digits + "\r\n]\r\n"
     #expect(GlucoMenBlock.bytes(lines) == Array(text.utf8))
     #expect(GlucoMenBlock(parsing: [0, 0x5B] + Array(text.utf8)) == .lines(lines))
@@ -33,13 +33,13 @@ struct GlucoMenTests {
     #expect(GlucoMenBlock(parsing: Array(text.replacing(digits + "\r\n]", with: "00\r\n]").utf8)) == .broken)
   }
 
-  @Test func twoBytesWithoutCheckDigitsAreAnEmptyMemory() {
+  @Test func theFixedAnswerOfAnEmptyGlucoMenIsReadAsAnEmptyMemory() {
     #expect(GlucoMenBlock(parsing: Self.nothing) == .empty)
     #expect(GlucoMenBlock(parsing: HexSession.hex("5B 0D 0A")) == nil)
     #expect(GlucoMenBlock(parsing: HexSession.hex("5B 0D 0A 0D 0A 5D 0D 0A")) == .broken)
   }
 
-  @Test func everyLineIsAReadingInTheUnitItStates() throws {
+  @Test func everyGlucoMenLineIsReadAsAReadingInItsStatedUnit() throws {
     let readings = (Self.glucose + Self.ketones).compactMap { line in
       if case .reading(let reading) = GlucoMenLine(parsing: line) { reading } else { nil }
     }
@@ -58,7 +58,7 @@ struct GlucoMenTests {
       ("00", []), ("01", []), ("02", .beforeMeal), ("04", .afterMeal), ("08", []),
       ("06", [.beforeMeal, .afterMeal]),
     ] as [(String, ReadingMarks)])
-  func theMarksAreBits(text: String, marks: ReadingMarks) throws {
+  func theMarkBitsOfAGlucoMenLineAreRead(text: String, marks: ReadingMarks) throws {
     guard case .reading(let reading) = GlucoMenLine(parsing: "glu,5.2,mmol/L,\(text),240101,0800") else {
       Issue.record("no reading")
       return
@@ -71,7 +71,7 @@ struct GlucoMenTests {
     "Glu,5.2,mmol/L,00,240230,0800", "Glu,5.2,mmol/L,00,24010,0800", "Glu,5.2,mmol/L,0,240130,2400",
     "Glu,5.2,mmol/L,00,240101,2400", "Glu,0,mg/dL,00,240101,0800", "",
   ])
-  func anAmbiguousLineIsRejected(line: String) {
+  func anAmbiguousGlucoMenLineIsRejected(line: String) {
     guard case .rejected = GlucoMenLine(parsing: line) else {
       Issue.record("taken")
       return
@@ -79,7 +79,7 @@ struct GlucoMenTests {
   }
 
   @Test(arguments: ["0", "GG", "", "002"])
-  func valuesAreKeptWhenTheirMarksHaveAnotherForm(text: String) {
+  func aGlucoMenValueWithInvalidMarksIsKept(text: String) {
     guard case .readingWithoutMarks(let reading) = GlucoMenLine(parsing: "Glu,5.2,mmol/L,\(text),240101,0800")
     else {
       Issue.record("no reading")
@@ -92,7 +92,7 @@ struct GlucoMenTests {
     ("Ctl,112,mg/dL,00,240101,0800", "Ctl"), (";;\u{1B}[2J,1,mg/dL,00,240101,0800", "2J"),
     ("Haematocrit,40,%,00,240101,0800", "Haematoc"),
   ])
-  func aMeasurementOfAnotherTypeIsCountedByName(line: String, name: String) {
+  func aGlucoMenMeasurementOfAnotherTypeIsCountedByName(line: String, name: String) {
     #expect(GlucoMenLine(parsing: line) == .skipped("measurement of the type '\(name)'"))
   }
 
@@ -113,7 +113,7 @@ struct GlucoMenTests {
 
   private static let identity = asked(0xA2, [GlucoMenBlock.bytes([information])])
 
-  @Test func theAreoIsAskedForGlucoseAndTheGKAlsoForKetones() throws {
+  @Test func onlyTheGlucoMenAreoGKIsAskedForKetones() throws {
     let glucose = GlucoMenBlock.bytes(Self.glucose + ["Hug,10.2,mmol/L,00,240101,0800"])
     let steps = Self.identity + Self.asked(0x80, [Array(glucose[..<40]), Array(glucose[40...])])
     let areo = try Self.read(steps, model: 0)
@@ -129,7 +129,7 @@ struct GlucoMenTests {
   }
 
   /// A single source states that a GK sends its ketones.
-  @Test func theGlucoseOfAMeterWithoutKetonesIsRead() throws {
+  @Test func theGlucoseOfAGlucoMenWithoutKetonesIsRead() throws {
     let glucose = Self.asked(0x80, [GlucoMenBlock.bytes(Self.glucose + ["Glu,5.2,mmol/L,x,240101,0900"])])
     let silence = Self.asked(0xA8, []) + [HexSession.step(.receive(maxBytes: 4096), .failure(.timedOut))]
     let contents = try Self.read(Self.identity + glucose + silence + silence + silence, model: 1)
@@ -144,12 +144,12 @@ struct GlucoMenTests {
     }
   }
 
-  @Test func anEmptyMeterIsAnEmptySuccess() throws {
+  @Test func anEmptyGlucoMenIsReadAsNoReadings() throws {
     let contents = try Self.read(Self.identity + Self.asked(0x80, [Self.nothing]), model: 0)
     #expect(contents.readings.isEmpty && contents.identity.count == 0)
   }
 
-  @Test func aDamagedOrTruncatedBlockIsRequestedAgain() throws {
+  @Test func aDamagedOrTruncatedGlucoMenBlockIsRequestedAgain() throws {
     var broken = GlucoMenBlock.bytes(Self.glucose)
     broken[5] ^= 1
     let contents = try Self.read(
@@ -160,7 +160,7 @@ struct GlucoMenTests {
     #expect(contents.readings.count == 4)
   }
 
-  @Test func aBlockThatStaysDamagedFailsTheRead() {
+  @Test func aGlucoMenBlockThatStaysDamagedFailsTheRead() {
     var broken = GlucoMenBlock.bytes(Self.glucose)
     broken[5] ^= 1
     #expect {
@@ -172,7 +172,7 @@ struct GlucoMenTests {
   }
 
   @Test(arguments: [("50", true), ("46", false)])
-  func theClockIsSetOrRefused(answer: String, isDone: Bool) throws {
+  func settingTheClockOfAGlucoMenSucceedsOrIsReportedAsRefused(answer: String, isDone: Bool) throws {
     let (meter, _) = HexSession.meter(
       GlucoMenDriver.self,
       [HexSession.step(.discard, .success([]))]
@@ -189,7 +189,7 @@ struct GlucoMenTests {
     }
   }
 
-  @Test func arbitraryBytesAreParsedOrRefusedAsABlock() {
+  @Test func arbitraryBytesNeverCrashTheGlucoMenBlockParser() {
     var random = SeededGenerator(seed: 0x31)
     let block = GlucoMenBlock.bytes(Self.glucose)
     for _ in 0..<1000 {

@@ -44,7 +44,7 @@ import Testing
       base: "2020-04-13T16:38:10", offset: 0, milligrams: 120, sample: (1, 15), hasContext: false),
   ]
 
-  @Test(arguments: vectors) func aMeasurementOfARealMeterIsParsed(_ vector: Vector) throws {
+  @Test(arguments: vectors) func aBluetoothMeasurementOfARealMeterIsParsed(_ vector: Vector) throws {
     let measurement = try GlucoseMeasurement([UInt8](printed: vector.bytes))
     #expect(measurement.sequence == vector.sequence)
     #expect(measurement.baseTime?.text == vector.base)
@@ -56,13 +56,13 @@ import Testing
   }
 
   @Test(arguments: [("02 04 00 01", 4, UInt8?(1)), ("02 1e 00 02", 30, 2), ("04 e4 00 ff", 228, nil)])
-  func aContextOfARealMeterIsParsed(_ bytes: String, _ sequence: UInt16, _ meal: UInt8?) throws {
+  func aBluetoothContextOfARealMeterIsParsed(_ bytes: String, _ sequence: UInt16, _ meal: UInt8?) throws {
     let context = try GlucoseContext([UInt8](printed: bytes))
     #expect(context.sequence == sequence && context.meal == meal)
   }
 
   /// 3 bytes of carbohydrates come before the meal; a program that skips 2 reads a wrong meal.
-  @Test func aContextWithEveryFieldIsParsedInTheOrderOfTheStandard() throws {
+  @Test func aBluetoothContextWithEveryFieldIsParsedInStandardOrder() throws {
     let bytes = "ff 07 00 00 02 19 d0 05 23 08 07 3c 04 0a c0 34 f0"
     let context = try GlucoseContext([UInt8](printed: bytes))
     #expect(context.carbohydrates?.number(timesTenTo: 3) == 25)
@@ -71,14 +71,14 @@ import Testing
     #expect(context.amountOffsets == [5, 13, 15])
   }
 
-  @Test(arguments: vectors) func aMeasurementTruncatedAnywhereIsMalformed(_ vector: Vector) {
+  @Test(arguments: vectors) func aBluetoothMeasurementTruncatedAnywhereIsMalformed(_ vector: Vector) {
     let bytes = [UInt8](printed: vector.bytes)
     for count in 0..<bytes.count {
       #expect(throws: MalformedNotification.self) { try GlucoseMeasurement(Array(bytes.prefix(count))) }
     }
   }
 
-  @Test func aContextTruncatedAnywhereIsMalformed() {
+  @Test func aBluetoothContextTruncatedAnywhereIsMalformed() {
     let bytes = [UInt8](printed: "ff 07 00 00 02 19 d0 05 23 08 07 3c 04 0a c0 34 f0")
     for count in 0..<bytes.count {
       #expect(throws: MalformedNotification.self) { try GlucoseContext(Array(bytes.prefix(count))) }
@@ -89,19 +89,19 @@ import Testing
     (0xB125, 5, 293.0), (0xB102, 5, 258), (0xC034, 3, 5.2), (0xA001, 5, 0.1), (0xBFFF, 5, -1),
     (0x8001, 3, 1e-5), (0x77FD, 5, 2045e12),
   ])
-  func aResultIsTheNearestNumberToItsDecimals(_ bits: UInt16, _ power: Int, _ number: Double) {
+  func aShortFloatResultIsTheNearestNumberToItsDecimals(_ bits: UInt16, _ power: Int, _ number: Double) {
     #expect(ShortFloat(bits).number(timesTenTo: power) == number)
   }
 
   /// From 1 to 2,045 mg/dL in kg/L, and in tenths of mmol/L in mol/L.
-  @Test func everyResultIsExact() {
+  @Test func everyShortFloatResultIsExact() {
     for mantissa in 1...2045 as ClosedRange<UInt16> {
       #expect(ShortFloat(0xB000 | mantissa).number(timesTenTo: 5) == Double(mantissa))
       #expect(ShortFloat(0xC000 | mantissa).number(timesTenTo: 3) == Double("\(Double(mantissa) / 10)"))
     }
   }
 
-  @Test func monthThirteenIsJanuaryOfTheSameYear() throws {
+  @Test func monthThirteenIsReadAsJanuaryOfTheSameYear() throws {
     let bytes = [UInt8](printed: "03 06 00 e4 07 0d 0d 10 26 0a 00 00 78 b0 f1")
     #expect(try GlucoseMeasurement(bytes).baseTime?.text == "2020-01-13T16:38:10")
   }
@@ -111,7 +111,7 @@ import Testing
     "03 06 00 e4 07 0e 0d 10 26 0a 00 00 78 b0 f1", "03 06 00 e4 07 04 00 10 26 0a 00 00 78 b0 f1",
     "03 06 00 e4 07 04 0d 18 26 0a 00 00 78 b0 f1", "03 06 00 ff ff 04 0d 10 26 0a 00 00 78 b0 f1",
   ])
-  func aTimeThatDoesNotExistIsNotRead(_ bytes: String) throws {
+  func aBluetoothTimeThatDoesNotExistIsNotRead(_ bytes: String) throws {
     #expect(try GlucoseMeasurement([UInt8](printed: bytes)).baseTime == nil)
   }
 
@@ -119,16 +119,16 @@ import Testing
     ("05 00 10 00", ControlPointAnswer.count(16)), ("06 00 01 01", .response(request: 1, result: 1)),
     ("06 00 01 06", .response(request: 1, result: 6)),
   ])
-  func anAnswerOfTheControlPointIsParsed(_ bytes: String, _ answer: ControlPointAnswer) {
+  func anAnswerOfTheRecordAccessControlPointIsParsed(_ bytes: String, _ answer: ControlPointAnswer) {
     #expect(ControlPointAnswer([UInt8](printed: bytes)) == answer)
   }
 
   @Test(arguments: ["", "06", "06 00 01", "05 01 10 00", "07 00 01 01"])
-  func otherBytesAreNotReadAsAnAnswer(_ bytes: String) {
+  func invalidBytesOfTheRecordAccessControlPointAreNotRead(_ bytes: String) {
     #expect(ControlPointAnswer([UInt8](printed: bytes)) == nil)
   }
 
-  @Test func onlyFiveRequestsExistAndNoneDeletes() {
+  @Test func onlyFiveBluetoothRequestsExistAndNoneDeletesRecords() {
     let requests: [RecordAccess] = [
       .countAll, .countFrom(0x1234), .reportAll, .reportFrom(0x1234), .abort,
     ]
@@ -147,14 +147,14 @@ import Testing
     }
   }
 
-  @Test func currentTimeIsParsedOrNone() {
+  @Test func theBluetoothCurrentTimeIsParsedOrRefused() {
     let bytes = [UInt8](printed: "ea 07 03 09 0d 12 1f 01 00 00")
     #expect(DeviceTime(currentTime: bytes)?.text == "2026-03-09T13:18:31")
     for count in 0..<7 { #expect(DeviceTime(currentTime: Array(bytes.prefix(count))) == nil) }
     #expect(DeviceTime(currentTime: [UInt8](repeating: 0, count: 10)) == nil)
   }
 
-  @Test func anyBytesAreParsedOrMalformed() {
+  @Test func arbitraryBluetoothBytesAreParsedOrMalformed() {
     var random = SeededGenerator(seed: 1808)
     let seeds =
       Self.vectors.map { [UInt8](printed: $0.bytes) }

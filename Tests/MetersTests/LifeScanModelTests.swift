@@ -29,7 +29,7 @@ struct LifeScanModelTests {
     "02 0c 00 04 06 73 06 84 2e 03 59 e0", "02 11 00 03 06 54 47 4b 48 51 30 4d 39 00 03 85 84",
     "02 1a 02 05 06 11 50 30 32 2e 30 30 2e 30 30 32 35 2f 30 35 2f 30 37 03 ab 25",
   ])
-  func theDocumentedCRCsAreReproduced(_ text: String) throws {
+  func theDocumentedOneTouchCRCsAreReproduced(_ text: String) throws {
     let frame = try #require(OneTouchFrame(parsing: hex(text)))
     #expect(frame.bytes == hex(text))
     var changed = hex(text)
@@ -79,7 +79,7 @@ struct LifeScanModelTests {
     return Array(answer.prefix(Int(answer[1])))
   }
 
-  @Test func aVerioFlexAnswersLikeTheRecordedOne() throws {
+  @Test func theSimulatedOneTouchVerioFlexAnswersLikeTheRecordedOne() throws {
     let disk = SimulatedOneTouchDisk(
       memory([strip("2021-08-12T13:48:25", 50)], serial: "ZAHLGH6C"), model: .verioFlex)
     #expect(
@@ -97,7 +97,7 @@ struct LifeScanModelTests {
     #expect(try exchange(disk, "02 0c 00 03 31 02 01 00 00 03 59 3a") == OneTouchFrame([3, 7]).bytes)
   }
 
-  @Test func theUnitIsRequestedInASeparateSector() throws {
+  @Test func theSimulatedOneTouchReportsItsUnitInASeparateSector() throws {
     var held = memory(serial: "A")
     held.unit = .millimolesPerLitre
     let disk = SimulatedOneTouchDisk(held)
@@ -114,7 +114,7 @@ struct LifeScanModelTests {
         == hex("02 0c 00 03 06 00 00 00 00 03 a3 ef"))
   }
 
-  @Test func marksAndLimitsHaveTheDocumentedPositions() throws {
+  @Test func marksAndLimitsOfTheSimulatedOneTouchHaveTheDocumentedPositions() throws {
     let items = [
       SimulatedItem(at: time("2024-01-01"), .low(below: 20, .milligramsPerDecilitre)),
       SimulatedItem(at: time("2024-01-01T01:00"), .high(above: 600, .milligramsPerDecilitre)),
@@ -131,7 +131,7 @@ struct LifeScanModelTests {
     #expect(try exchange(verio, "02 0c 00 03 31 02 00 00 00 03 ed 4c")[16] == 0)
   }
 
-  @Test func theClockIsSetAndTheMemoryErasedOnCommand() throws {
+  @Test func theSimulatedOneTouchSetsItsClockAndErasesItsMemoryOnCommand() throws {
     let disk = SimulatedOneTouchDisk(memory(serial: "A"))
     #expect(try exchange(disk, "02 0c 00 04 20 01 a5 39 26 2d 03 00 00") == hex("02 08 00 03 09 03 d6 54"))
     let set = OneTouchFrame([4, 0x20, 0x01] + hex("a5 39 26 2d")).bytes.map { String($0, radix: 16) }
@@ -142,7 +142,7 @@ struct LifeScanModelTests {
     #expect(disk.wasErased)
   }
 
-  @Test func theDiskStatesItsVendorAndProduct() throws {
+  @Test func theSimulatedOneTouchDiskStatesItsVendorAndProduct() throws {
     let disk = SimulatedOneTouchDisk(memory(serial: "A"))
     #expect(
       disk.take(
@@ -158,7 +158,7 @@ struct LifeScanModelTests {
     #expect(disk.strings.last == "LifeScan MSC")
   }
 
-  @Test func commandsThatTheMeterRefusesEndWithAStatus() {
+  @Test func commandsThatTheSimulatedOneTouchRefusesEndWithAStatus() {
     let disk = SimulatedOneTouchDisk(memory(serial: "A"))
     var forced = sectorCommand(0x28, 3)
     forced[1] = 0x08
@@ -177,7 +177,7 @@ struct LifeScanModelTests {
 
   // MARK: Verio IQ
 
-  @Test func aVerioIQAnswersAsDocumented() {
+  @Test func theSimulatedOneTouchVerioIQAnswersAsDocumented() {
     let item = strip("2024-01-02T03:04:05", 112)
     let meter = SimulatedVerioIQ(
       memory([strip("2024-01-02T03:04:05", 112, marks: .controlSolution), item], serial: "TGKHQ0M9"))
@@ -204,7 +204,7 @@ struct LifeScanModelTests {
     #expect(exchange("00 03 27 00 03 26 71").count == 10)
   }
 
-  @Test func anOldUltraAnswersInTheFormOfTheRecordedOne() {
+  @Test func theSimulatedOneTouchUltraAnswersInTheFormOfTheRecordedOne() {
     var held = memory([strip("2014-08-09T17:21:48", 104)], serial: "ABC1DE2FT", clock: "2014-08-12T15:40:16")
     held.firmware = "P02.00.01"
     let meter = SimulatedUltra2(held, model: .ultra)
@@ -255,7 +255,7 @@ struct LifeScanModelTests {
     ),
   ]
 
-  @Test func anUltraEasyAnswersLikeTheRecordedOne() {
+  @Test func theSimulatedOneTouchUltraEasyAnswersLikeTheRecordedOne() {
     var held = memory(
       [
         strip("2011-09-03T12:07:07", 172), strip("2011-09-05T06:48:05", 80),
@@ -270,7 +270,7 @@ struct LifeScanModelTests {
     }
   }
 
-  @Test func anUltraEasySendsLimitsAndRepeatsItsAnswer() {
+  @Test func theSimulatedOneTouchUltraEasySendsLimitsAndRepeatsItsAnswer() {
     let items = [
       SimulatedItem(at: time("2024-01-02T03:04:05"), .low(below: 20, .milligramsPerDecilitre)),
       SimulatedItem(at: time("2024-01-02T03:04:05"), .high(above: 600, .milligramsPerDecilitre)),
@@ -301,7 +301,7 @@ struct LifeScanModelTests {
     (#"P "WED","03/09/11","08:38:01   ","  242 ","N","00", 00"#, "09AA"), (#"ID "673451""#, "022B"),
     (#"SU?,"MG/DL ""#, "02CA"), (#"SU?,"MMOL/L""#, "0307"), ("Z", "005A"),
   ])
-  func theSumsOfRealLinesAreReproduced(_ text: String, sum: String) {
+  func theChecksumsOfRealOneTouchUltraLinesAreReproduced(_ text: String, sum: String) {
     #expect(SimulatedUltra2.line(text) == "\(text) \(sum)\r\n")
   }
 
@@ -310,7 +310,7 @@ struct LifeScanModelTests {
     return String(decoding: meter.take(bytes, line: LineSettings(baud: 9600)), as: UTF8.self)
   }
 
-  @Test func anUltra2DumpsItsMemory() {
+  @Test func theSimulatedOneTouchUltra2SendsItsMemory() {
     let meter = SimulatedUltra2(
       memory(
         [
@@ -333,7 +333,7 @@ struct LifeScanModelTests {
         == "P 000,\"ABCDE123Y\",\"MG/DL \" 0591\r\n")
   }
 
-  @Test func anUltra2AnswersQuestionsAndSetsItsClock() {
+  @Test func theSimulatedOneTouchUltra2AnswersQueriesAndSetsItsClock() {
     var held = memory(
       [
         SimulatedItem(

@@ -19,7 +19,7 @@ struct OneTouchFrameTests {
     ("03 0b 01 02", 0, "02 0a 00 03 0b 01 02 03 2a dc"), ("03 06", 0, "02 08 00 03 06 03 e8 44"),
   ]
 
-  @Test(arguments: frames.indices) func aPublishedFrameIsParsedAndWritten(index: Int) {
+  @Test(arguments: frames.indices) func aPublishedOneTouchFrameIsParsedAndWritten(index: Int) {
     let (payload, link, frame) = Self.frames[index]
     let expected = OneTouchFrame(link: link, payload: [UInt8](printed: payload))
     let bytes = [UInt8](printed: frame)
@@ -33,17 +33,17 @@ struct OneTouchFrameTests {
   @Test(arguments: [
     "03 06 08 03 c2 62", "02 05 08 03 c2", "02 06 08 03 c2 63", "02 06 08 02 e3 72", "02 00",
     "02 09 00 04 20 03 03 f9 c3",
-  ]) func invalidFramesAreBroken(printed: String) {
+  ]) func invalidOneTouchFramesAreReportedAsBroken(printed: String) {
     #expect(OneTouchFrame.find(in: [UInt8](printed: printed)) == .broken)
   }
 
-  @Test func aStatusOtherThanSuccessIsAFailure() throws {
+  @Test func aOneTouchStatusOtherThanSuccessIsAFailure() throws {
     #expect(try OneTouchFrame(payload: [3, 6, 1, 0]).answer(doing: "asking") == [1, 0])
     #expect(throws: Failure.self) { try OneTouchFrame(payload: [3, 9]).answer(doing: "asking") }
     #expect(throws: Failure.self) { try OneTouchFrame(payload: [3]).answer(doing: "asking") }
   }
 
-  @Test func arbitraryBytesNeverTrapNorPassWithAWrongChecksum() {
+  @Test func arbitraryBytesNeverPassTheOneTouchFrameParserWithAWrongChecksum() {
     var random = SeededGenerator(seed: 20_261_121)
     for _ in 0..<20_000 {
       let frame = OneTouchFrame(
@@ -84,14 +84,16 @@ struct OneTouchRecordTests {
     ),
     ("02 12 00 03 06 a5 39 26 2d 70 00 00 00 00 00 03 9a ab", "2024-01-02T03:04:05", 112, ReadingMarks()),
     ("02 12 00 03 06 a5 39 26 2d 70 00 01 00 00 00 03 cb 01", "2024-01-02T03:04:05", 112, .controlSolution),
-  ]) func aPublishedRecordIsParsed(printed: String, time: String, value: Double, marks: ReadingMarks) throws {
+  ]) func aPublishedOneTouchRecordIsParsed(printed: String, time: String, value: Double, marks: ReadingMarks)
+    throws
+  {
     let record = try #require(try Self.record(printed))
     #expect(record.deviceTime.text == time)
     #expect(record.measurement == Self.milligrams(value))
     #expect(record.marks == marks)
   }
 
-  @Test func theControlBitAndTheMealCodeOfADiskBecomeMarks() throws {
+  @Test func controlBitAndMealCodeOfAOneTouchDiskBecomeMarks() throws {
     var data = [UInt8](printed: "00 00 01 17 00 a5 39 26 2d 70 00 02 00 00 0b 00")
     #expect(OneTouchRecord(disk: data)?.marks == [.controlSolution, .afterMeal])
     data[2] = 0xFE
@@ -101,7 +103,7 @@ struct OneTouchRecordTests {
   @Test(arguments: [
     (19, Measurement.low(below: 20, .milligramsPerDecilitre)), (20, milligrams(20)), (600, milligrams(600)),
     (601, .high(above: 600, .milligramsPerDecilitre)),
-  ]) func beyondTheRangeIsLowOrHigh(value: Int, measurement: Measurement) {
+  ]) func oneTouchValuesBeyondTheRangeAreReadAsLowOrHigh(value: Int, measurement: Measurement) {
     let data =
       [UInt8](printed: "00*5 a5 39 26 2d") + UInt16(value).littleEndianBytes + [UInt8](printed: "00*5")
     #expect(OneTouchRecord(disk: data)?.measurement == measurement)
@@ -113,13 +115,15 @@ struct OneTouchRecordTests {
       "02 10 02 05 06 25 7d 93 65 ff ff 00 00 03 69 fa", Measurement.high(above: 600, .milligramsPerDecilitre)
     ),
     ("02 10 02 05 06 25 7d 93 65 fe ff 00 00 03 38 50", .low(below: 20, .milligramsPerDecilitre)),
-  ]) func theCodesOfTheUltraEasyAreLowAndHigh(printed: String, measurement: Measurement) throws {
+  ]) func specialCodesOfTheOneTouchUltraEasyAreReadAsLowAndHigh(printed: String, measurement: Measurement)
+    throws
+  {
     let record = try #require(try Self.record(printed))
     #expect(record.measurement == measurement)
     #expect(record.deviceTime.text == "2024-01-02T03:04:05")
   }
 
-  @Test func aRecordOfAnotherLengthOrMeaningIsRefused() {
+  @Test func aOneTouchRecordOfAnotherLengthOrMeaningIsRefused() {
     for length in 0...40 where length != 16 && length != 10 && length != 8 {
       let data = [UInt8](repeating: 1, count: length)
       #expect(OneTouchRecord(disk: data) == nil)

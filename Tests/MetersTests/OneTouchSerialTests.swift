@@ -29,7 +29,7 @@ struct OneTouchVerioIQTests {
     return session
   }
 
-  @Test func theMemoryIsReadInPiecesOfAnySize() throws {
+  @Test func theMemoryOfAOneTouchVerioIQIsReadInPiecesOfAnySize() throws {
     var session = Self.identified()
     let normal = [UInt8](printed: "02 12 00 03 06 a5 39 26 2d 70 00 00 00 00 00 03 9a ab")
     session.add(.discard)
@@ -52,7 +52,7 @@ struct OneTouchVerioIQTests {
 
   /// The requests and the form of the answers are from a recorded session of the manufacturer's program. Numbers, times
   /// and values differ.
-  @Test func aSessionOfTheRecordedFormIsRead() throws {
+  @Test func aOneTouchVerioIQSessionOfTheRecordedFormIsRead() throws {
     var session = WrittenSession()
     // A version of 17 characters with its date, and a serial number of eight.
     session.exchange(
@@ -96,7 +96,7 @@ struct OneTouchVerioIQTests {
     #expect(try OneTouchVerioIQDriver().identify(meter).device.serial == "TGKHQ0M9")
   }
 
-  @Test func requestsAreRepeatedAfterDamageAndSilence() throws {
+  @Test func requestsToAOneTouchVerioIQAreRepeatedAfterDamageOrSilence() throws {
     var session = WrittenSession()
     var damaged = Self.versionAnswer
     damaged[6] ^= 1
@@ -116,7 +116,7 @@ struct OneTouchVerioIQTests {
     #expect(failure?.message.hasPrefix("asking for the firmware's version: the meter did not answer") == true)
   }
 
-  @Test func endlessNoiseFailsTheRead() {
+  @Test func endlessNoiseOfAOneTouchVerioIQFailsTheRead() {
     var session = WrittenSession()
     for _ in 0..<3 {
       session.add(.discard)
@@ -129,7 +129,7 @@ struct OneTouchVerioIQTests {
     #expect(failure?.message.contains("damaged") == true)
   }
 
-  @Test func theClockIsSetAndReadBack() throws {
+  @Test func theClockOfAOneTouchVerioIQIsSetAndReadBack() throws {
     let time = try #require(DeviceTime(text: "2024-09-23T10:58:59"))
     var session = WrittenSession()
     session.exchange(SheetFrame.frame("03 20 01 73 06 84 2e"), SheetFrame.frame("03 06"))
@@ -189,7 +189,7 @@ struct OneTouchUltraEasyTests {
     MeterConnection(transport, model: OneTouchUltraEasyDriver.models[0], now: { 1_315_255_574 })
   }
 
-  @Test func theThreeReadingsOfTheRecordedSessionAreRead() throws {
+  @Test func threeReadingsOfARecordedOneTouchUltraEasySessionAreRead() throws {
     var session = Self.recorded(0..<7)
     session.open()
     let transport = session.replayed
@@ -210,7 +210,7 @@ struct OneTouchUltraEasyTests {
       contents.readings.allSatisfy { $0.measurement.unit == .milligramsPerDecilitre && $0.marks.isEmpty })
   }
 
-  @Test func afterDamageTheLinkIsResetAndTheCommandRepeated() throws {
+  @Test func afterDamageTheOneTouchUltraEasyLinkIsResetAndTheCommandRepeated() throws {
     var session = Self.recorded(0..<1)
     // The acknowledgement has the number of another frame.
     session.receive(.timedOut)
@@ -239,7 +239,7 @@ struct OneTouchUltraEasyTests {
     #expect(transport.isExhausted)
   }
 
-  @Test func anAnswerWithAnotherNumberIsRefused() {
+  @Test func aOneTouchUltraEasyAnswerForAnotherRecordIsRefused() {
     var session = Self.opened()
     for _ in 0..<3 {
       session.receive(.timedOut)
@@ -256,7 +256,7 @@ struct OneTouchUltraEasyTests {
     #expect(transport.isExhausted)
   }
 
-  @Test func aSilentMeterFailsAfterThreeResets() {
+  @Test func aSilentOneTouchUltraEasyFailsAfterThreeResets() {
     var session = WrittenSession()
     for _ in 0..<4 {
       session.add(.discard)
@@ -271,7 +271,7 @@ struct OneTouchUltraEasyTests {
     #expect(transport.isExhausted)
   }
 
-  @Test func afterAnInterruptionTheLinkIsClosed() {
+  @Test func afterAnInterruptionTheOneTouchUltraEasyLinkIsClosed() {
     var session = Self.recorded(0..<4)
     session.receive(.timedOut)
     session.send([UInt8](printed: Self.numbered[4].request))
@@ -285,7 +285,7 @@ struct OneTouchUltraEasyTests {
     #expect(transport.isExhausted)
   }
 
-  @Test func aCountBeyondTheMemoryIsRefused() {
+  @Test func aRecordCountAboveTheMemoryOfAOneTouchUltraEasyIsRefused() {
     var session = Self.recorded(0..<3)
     session.receive(.timedOut)
     session.send([UInt8](printed: Self.numbered[3].request))
@@ -298,7 +298,7 @@ struct OneTouchUltraEasyTests {
   }
 
   /// Constructed.
-  @Test func theClockIsSetAndTheAnswerChecked() throws {
+  @Test func theClockOfAOneTouchUltraEasyIsSetAndTheAnswerChecked() throws {
     let time = try #require(DeviceTime(text: "2024-01-02T03:04:05"))
     var session = Self.opened()
     session.receive(.timedOut)

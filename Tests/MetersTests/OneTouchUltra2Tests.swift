@@ -19,7 +19,7 @@ struct Ultra2LineTests {
     "P 000,\"ABCDE123Y\",\"MG/DL \" 0591",
   ]
 
-  @Test(arguments: lines) func aLineWithItsSumIsItsText(line: String) {
+  @Test(arguments: lines) func aOneTouchUltra2LineWithItsChecksumIsRead(line: String) {
     #expect(Ultra2Line.text(line.utf8) == String(line.dropLast(5)))
     // A change of any other character changes the sum.
     for index in line.utf8.indices where index < line.utf8.index(line.endIndex, offsetBy: -5) {
@@ -30,11 +30,11 @@ struct Ultra2LineTests {
   }
 
   @Test(arguments: ["INVALID", ".", "", "% 2500", "% 1337", "% 13AZ", " 0000", "% +025"])
-  func aLineWithoutAValidSumIsRefused(line: String) {
+  func aOneTouchUltra2LineWithoutAValidChecksumIsRefused(line: String) {
     #expect(Ultra2Line.text(line.utf8) == nil)
   }
 
-  @Test func timesAreOfThisCenturyAndMustExist() {
+  @Test func oneTouchUltra2TimesAreOfThisCenturyAndMustExist() {
     #expect(Ultra2Line.time(" 6/02/01", " 1:21:30   ")?.text == "2001-06-02T01:21:30")
     #expect(Ultra2Line.time("02/30/15", "16:45:24   ") == nil)
     #expect(Ultra2Line.time("03/21/15", "24:00:00   ") == nil)
@@ -85,21 +85,21 @@ struct Ultra2LineTests {
     ("  112?", "", .rejected("a record that the meter marks as damaged")),
     ("  1e2 ", "", .rejected("the result is not a number")),
     ("      ", "", .rejected("the result is not a number")),
-  ]) func aResultIsParsedByItsCharacters(result: String, rest: String, expected: Ultra2Record) {
+  ]) func aOneTouchUltra2ResultIsParsedByItsCharacters(result: String, rest: String, expected: Ultra2Record) {
     #expect(Self.record(result, rest.isEmpty ? ",\"N\",\"00\"" : rest) == expected)
   }
 
   @Test(arguments: [
     "", "P", "P \"", "P \"a\",\"b\",\"c\"", "P \"\",\"\",\"\",\"\"", "X \"a\",\"b\",\"c\",\"d\"",
   ])
-  func aLineOfAnotherFormIsRejected(text: String) {
+  func anInvalidOneTouchUltra2LineIsRejected(text: String) {
     guard case .rejected = Ultra2Record(text) else {
       Issue.record("'\(text)' was understood")
       return
     }
   }
 
-  @Test func arbitraryBytesNeverTrap() {
+  @Test func arbitraryBytesNeverCrashTheOneTouchUltra2Parser() {
     var random = SeededGenerator(seed: 42)
     for round in 0..<20_000 {
       let bytes = random.mutated(Array(Self.lines[round % Self.lines.count].utf8))
@@ -130,7 +130,7 @@ struct OneTouchUltra2Tests {
     + "P \"SAT\",\"03/21/15\",\"16:42:11   \",\"  105 \",\"B\",\"02\", 00 099F\r\n"
     + "P \"SAT\",\"03/21/15\",\"16:39:46   \",\"  176 \",\"N\",\"02\", 00 09C1\r\n"
 
-  @Test func theReadingsAndRemarksOfTheRecordedDumpAreRead() throws {
+  @Test func readingsAndRemarksOfARecordedOneTouchUltra2DumpAreRead() throws {
     var session = Self.identified()
     session.exchange("DMP", String(Self.dump.prefix(20)))
     session.receive(Array(Self.dump.utf8.dropFirst(20)))
@@ -161,7 +161,7 @@ struct OneTouchUltra2Tests {
     ("ABC123DEY", "OneTouch Ultra2"), ("ABC123DET", "OneTouch Ultra"), ("ABC123DV", "OneTouch UltraLink"),
     ("ABC123DEX", "OneTouch Ultra, Ultra2 or UltraLink"), ("Y", "OneTouch Ultra2"),
   ])
-  func theSerialNumberDeterminesTheModel(serial: String, model: String) throws {
+  func theSerialNumberDeterminesTheOneTouchUltraModel(serial: String, model: String) throws {
     var session = WrittenSession()
     session.exchange("DM?", "?P02.00.00 01/18/08 03BD\r\n")
     session.exchange("DM@", Self.line("@ \"\(serial)\""))
@@ -170,7 +170,7 @@ struct OneTouchUltra2Tests {
   }
 
   /// The lines have the form of a recorded session with other numbers, times and values.
-  @Test func anOldUltraIsRead() throws {
+  @Test func anOldOneTouchUltraIsRead() throws {
     var session = WrittenSession()
     session.exchange("DM?", Self.line("?P02.00.01   /  /  "))
     session.exchange("DM@", Self.line("@ \"ABC1DE2FT\""))
@@ -192,7 +192,7 @@ struct OneTouchUltra2Tests {
     #expect(contents.records.isEmpty && contents.rejections.isEmpty && contents.warnings.isEmpty)
   }
 
-  @Test func aClockWithoutATimeIsReportedAndTheReadingsStay() throws {
+  @Test func aOneTouchUltraClockThatIsNotSetIsReportedAndTheReadingsKept() throws {
     var session = WrittenSession()
     session.exchange("DM?", "?P02.00.00 01/18/08 03BD\r\n")
     session.exchange("DM@", "@ \"HAXGR4PV\" 02F8\r\n")
@@ -204,13 +204,13 @@ struct OneTouchUltra2Tests {
   }
 
   /// A recorded Ultra took 3.5 seconds.
-  @Test func theDriverWaitsForASlowFirstAnswerOfAnUltra() throws {
+  @Test func theDriverWaitsForASlowFirstAnswerOfAOneTouchUltra() throws {
     let slow = SlowFirstAnswer(Self.identified().replayed, milliseconds: 3500)
     let meter = MeterConnection(slow, model: OneTouchUltra2Driver.models[0], now: { 0 })
     #expect(try OneTouchUltra2Driver().identify(meter).device.serial == "HAXGR4PV")
   }
 
-  @Test func aLostFirstCommandAndOneToAMeterThatIsNotReadyAreRepeated() throws {
+  @Test func aLostCommandToAOneTouchUltra2IsRepeated() throws {
     var session = WrittenSession()
     session.exchange("DM?", nil)
     session.receive(.timedOut)
@@ -223,7 +223,7 @@ struct OneTouchUltra2Tests {
       try OneTouchUltra2Driver().identify(Self.connection(session.replayed)).device.serial == "HAXGR4PV")
   }
 
-  @Test func aSilentMeterFailsAfterFiveTries() {
+  @Test func aSilentOneTouchUltra2FailsAfterFiveTries() {
     var session = WrittenSession()
     for _ in 0..<5 {
       session.exchange("DM?", nil)
@@ -234,7 +234,7 @@ struct OneTouchUltra2Tests {
     #expect(transport.isExhausted)
   }
 
-  @Test func aDumpWithADamagedLineIsRepeatedAsAWhole() throws {
+  @Test func aOneTouchUltra2DumpWithADamagedLineIsRepeatedAsAWhole() throws {
     var session = Self.identified()
     session.exchange("DMP", Self.dump.replacing("  105 ", with: "  106 "))
     session.receive(.timedOut)
@@ -253,7 +253,7 @@ struct OneTouchUltra2Tests {
     #expect(transport.isExhausted)
   }
 
-  @Test func anIncompleteDumpFailsTheRead() {
+  @Test func anIncompleteOneTouchUltra2DumpFailsTheRead() {
     var session = Self.identified()
     session.exchange("DMP", String(Self.dump.prefix(160)))
     session.receive(.timedOut)
@@ -263,7 +263,7 @@ struct OneTouchUltra2Tests {
     #expect(failure?.message.hasPrefix("reading record 3 of 3: ") == true)
   }
 
-  @Test func anEmptyMemoryAndDamagedRecordsAreReported() throws {
+  @Test func anEmptyOneTouchUltra2MemoryAndDamagedRecordsAreReported() throws {
     var session = Self.identified()
     session.exchange("DMP", "P 000,\"ABCDE123Y\",\"MG/DL \" 0591\r\n")
     #expect(try OneTouchUltra2Driver().read(Self.connection(session.replayed)).readings.isEmpty)
@@ -278,7 +278,7 @@ struct OneTouchUltra2Tests {
     #expect(contents.readings.map { $0.marks.contains(.controlSolution) } == [true])
   }
 
-  @Test func aOneTouchProfileIsRefused() {
+  @Test func aOneTouchProfileIsRefusedAsUnsupported() {
     var session = Self.identified()
     session.exchange("DMP", Self.line("P 001,\"ABCDE123Y\",\"MG/DL \",\"ENGL. \",\"M.D.Y. \""))
     let failure = #expect(throws: Failure.self) {
@@ -287,7 +287,7 @@ struct OneTouchUltra2Tests {
     #expect(failure?.message.contains("Profile") == true)
   }
 
-  @Test func theClockIsSetAndTheAnswerChecked() throws {
+  @Test func theClockOfAOneTouchUltra2IsSetAndTheAnswerChecked() throws {
     let time = try #require(DeviceTime(text: "2013-08-03T22:12:00"))
     var session = WrittenSession()
     session.exchange("DMT08/03/13 22:12:00", "T \"SAT\",\"08/03/13\",\"22:12:00   \" 0608\r\n")

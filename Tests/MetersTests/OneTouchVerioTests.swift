@@ -75,7 +75,7 @@ struct OneTouchVerioTests {
     MeterConnection(transport, model: model, now: { host })
   }
 
-  @Test func theWholeMemoryIsReadWithTheMetersNames() throws {
+  @Test func theWholeMemoryOfAOneTouchVerioIsReadWithItsModelAndSerialNumber() throws {
     var session = Self.identified()
     session.exchange([UInt8](printed: "02 0c 00 03 31 02 00 00 00 03 ed 4c"), Self.record)
     session.exchange(
@@ -99,7 +99,7 @@ struct OneTouchVerioTests {
     #expect(contents.rejections.isEmpty)
   }
 
-  @Test func anEmptyVerioHasContentsWithoutReadings() throws {
+  @Test func anEmptyOneTouchVerioIsReadAsNoReadings() throws {
     var session = Self.begun()
     for (request, answer) in Self.identifying.dropLast() { session.exchange(request, answer) }
     session.exchange([UInt8](printed: "02 09 00 03 27 00 03 26 71"), SheetFrame.frame("03 06 00 00"))
@@ -108,7 +108,7 @@ struct OneTouchVerioTests {
     #expect(contents.identity.count == 0)
   }
 
-  @Test func aRecordOfAnotherFormIsRejectedWithItsNumberAndTheOthersStay() throws {
+  @Test func anInvalidOneTouchVerioRecordIsRejectedWithItsNumber() throws {
     var session = Self.identified()
     session.exchange([UInt8](printed: "02 0c 00 03 31 02 00 00 00 03 ed 4c"), Self.record)
     session.exchange([UInt8](printed: "02 0c 00 03 31 02 01 00 00 03 59 3a"), SheetFrame.frame("03 06 01 02"))
@@ -126,7 +126,7 @@ struct OneTouchVerioTests {
       (inquired(product: "                "), nil), (Array(inquired.prefix(32)), nil),
       (inquired(product: "MSC Device"), label),
     ] as [([UInt8], [UInt8]?)])
-  func aMeterIsRecognisedByVendorAndProduct(inquired: [UInt8], label: [UInt8]?) throws {
+  func aOneTouchVerioIsRecognisedByVendorAndProduct(inquired: [UInt8], label: [UInt8]?) throws {
     var session = WrittenSession()
     session.add(Self.inquiry, .success(inquired))
     if let label { session.add(Self.reading(0), .success(label)) }
@@ -150,7 +150,7 @@ struct OneTouchVerioTests {
 
   /// Nothing is written: the replayed session has no write, so that one would fail differently.
   @Test(arguments: otherDisks.indices)
-  func anotherDiskIsRefusedBeforeAnythingIsWritten(index: Int) throws {
+  func aDiskThatIsNotAOneTouchIsRefusedBeforeAnythingIsWritten(index: Int) throws {
     let (inquired, label) = Self.otherDisks[index]
     var session = WrittenSession()
     session.add(Self.inquiry, .success(inquired))
@@ -163,7 +163,7 @@ struct OneTouchVerioTests {
     #expect(transport.isExhausted)
   }
 
-  @Test func aModelOfAnotherVendorOrLinkReceivesNoCommand() {
+  @Test func aDeviceOfAnotherVendorOrLinkReceivesNoOneTouchCommand() {
     let transport = WrittenSession().replayed
     for model in [
       MeterModel("a stick", vendorID: 0x0951, productID: 0x1666, link: .disk),
@@ -176,7 +176,7 @@ struct OneTouchVerioTests {
     }
   }
 
-  @Test func aSectorThatStillHoldsTheRequestIsReadAgain() throws {
+  @Test func aOneTouchVerioSectorThatStillHoldsTheRequestIsReadAgain() throws {
     var session = Self.begun()
     session.add(Self.writing(3, Self.serialRequest))
     session.add(Self.reading(3), .success(Self.sector(Self.serialRequest)))
@@ -186,7 +186,7 @@ struct OneTouchVerioTests {
       try OneTouchVerioDriver().identify(Self.connection(session.replayed)).device.serial == "ZAHLGH6C")
   }
 
-  @Test func aDamagedOrRefusedAnswerIsRequestedAgainAndThenFails() throws {
+  @Test func aDamagedOneTouchVerioAnswerIsRequestedAgainAndThenFails() throws {
     var damaged = Self.serialAnswer
     damaged[7] ^= 1
     var session = Self.begun()
@@ -210,7 +210,7 @@ struct OneTouchVerioTests {
   @Test(arguments: [
     (TransportError.timedOut, FailureCategory.protocolViolation), (.unplugged, .unavailable),
     (.interrupted, .temporary),
-  ]) func aFailedExchangeEndsTheSession(error: TransportError, category: FailureCategory) {
+  ]) func aFailedExchangeEndsTheOneTouchVerioSession(error: TransportError, category: FailureCategory) {
     var session = Self.identified()
     session.add(
       Self.writing(3, [UInt8](printed: "02 0c 00 03 31 02 00 00 00 03 ed 4c")), .failure(error))
@@ -221,7 +221,7 @@ struct OneTouchVerioTests {
     #expect(failure?.message.hasPrefix("reading record 1 of 2: ") == true)
   }
 
-  @Test func theClockIsSetAndReadBack() throws {
+  @Test func theClockOfAOneTouchVerioIsSetAndReadBack() throws {
     let time = try #require(DeviceTime(text: "2024-09-23T10:58:59"))
     var session = Self.begun()
     session.exchange(SheetFrame.frame("03 20 01 73 06 84 2e"), [UInt8](printed: "02 08 00 04 06 03 78 c1"))
@@ -244,7 +244,7 @@ struct OneTouchVerioTests {
     }
   }
 
-  @Test func aClockThatWasNeverSetIsReportedAndNotCompared() throws {
+  @Test func aOneTouchVerioClockThatWasNeverSetIsReportedAndNotCompared() throws {
     var session = Self.begun()
     for (request, answer) in Self.identifying.dropLast(2) { session.exchange(request, answer) }
     session.exchange([UInt8](printed: "02 09 00 03 20 02 03 d4 92"), SheetFrame.frame("03 06 00 00 00 00"))

@@ -23,7 +23,7 @@ import Testing
     RecordingTransport(ReplayedTransport(transcript), milliseconds: notes.tick) { notes.steps.append($0) }
   }
 
-  @Test func theRecordingEqualsTheSession() {
+  @Test func aRecordedTranscriptEqualsTheMeterSession() {
     let notes = Notes()
     let recorded = recording(of: TranscriptTextTests.everything, notes)
     for step in TranscriptTextTests.everything.steps {
@@ -36,7 +36,7 @@ import Testing
     #expect(notes.steps.map(\.milliseconds) == notes.steps.indices.map { $0 * 10 + 10 })
   }
 
-  @Test func aFailedExchangeIsRecordedBeforeTheSessionEnds() {
+  @Test func aFailedMeterExchangeIsRecordedBeforeTheSessionEnds() {
     let notes = Notes()
     let empty = Transcript(driver: "contour", vendorID: 0, productID: 0, startedAt: 0)
     let recorded = recording(of: empty, notes)
@@ -46,7 +46,7 @@ import Testing
     #expect(notes.steps.map(\.result) == [.failure(.failed("the transcript ends at exchange 0"))])
   }
 
-  @Test func aTranscriptThatCannotBeWrittenEndsTheSession() {
+  @Test func aTranscriptThatCannotBeWrittenEndsTheMeterSession() {
     let recorded = RecordingTransport(
       ReplayedTransport(TranscriptTextTests.everything), milliseconds: { 0 }, note: { _ in throw FullDisk() })
     #expect(throws: TransportError.failed("the transcript cannot be written: the disk is full")) {
@@ -65,7 +65,7 @@ import Testing
     }
   }
 
-  @Test func anAnonymisedTranscriptIsMarkedAsSuch() throws {
+  @Test func anAnonymisedTranscriptIsMarkedAsAnonymised() throws {
     let transcript = try TranscriptTextTests.everything.anonymised(by: ForgettingDriver.self)
     #expect(transcript.isAnonymised)
     #expect(transcript.steps == [])

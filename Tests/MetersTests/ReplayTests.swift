@@ -16,7 +16,7 @@ struct ReplayTests {
     return transcript
   }()
 
-  @Test func theRecordedAnswersAreReturnedInOrder() throws {
+  @Test func aReplayReturnsTheRecordedAnswersInOrder() throws {
     let replayed = ReplayedTransport(Self.transcript)
     #expect(try replayed.perform(.send([0x58]), within: 1000) == [])
     #expect(try replayed.perform(.receive(maxBytes: 1024), within: 1000) == [0x04, 0x05])
@@ -24,7 +24,7 @@ struct ReplayTests {
     #expect(replayed.isExhausted)
   }
 
-  @Test func aRequestThatDiffersFromTheRecordedOneFails() {
+  @Test func aRequestThatDiffersFromTheRecordedOneFailsTheReplay() {
     let replayed = ReplayedTransport(Self.transcript)
     #expect(throws: TransportError.failed("exchange 1 of the transcript differs from what the driver sends"))
     {
@@ -32,7 +32,7 @@ struct ReplayTests {
     }
   }
 
-  @Test func aRequestAfterTheEndFails() throws {
+  @Test func aRequestAfterTheEndOfTheTranscriptFailsTheReplay() throws {
     let replayed = ReplayedTransport(Transcript(driver: "contour", vendorID: 0, productID: 0, startedAt: 0))
     #expect(throws: TransportError.failed("the transcript ends at exchange 0")) {
       try replayed.perform(.discard, within: 1000)

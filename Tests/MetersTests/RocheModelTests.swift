@@ -52,7 +52,7 @@ struct RocheModelTests {
     return meter
   }
 
-  @Test func itRequestsAnAssociationOnceAndDescribesItself() throws {
+  @Test func theSimulatedAccuChekGuideRequestsAnAssociationOnce() throws {
     let meter = try Self.meter()
     let request = Self.next(meter)
     #expect(request.count == 54)
@@ -67,7 +67,7 @@ struct RocheModelTests {
   }
 
   /// The attributes are from a real Guide.
-  @Test func itsAttributesAreThoseOfARealMeter() throws {
+  @Test func theSimulatedAccuChekGuideHasTheAttributesOfARealOne() throws {
     let meter = try Self.operating()
     let answer = Self.exchange(meter, [UInt8](printed: "E7 00 00 0E 00 0C 00 A4 01 03 00 06 00*6"))
     #expect(
@@ -84,7 +84,7 @@ struct RocheModelTests {
   }
 
   /// The segments are from a real Guide with 638 readings and 576 meal marks.
-  @Test func itsSegmentsAreThoseOfARealMeter() throws {
+  @Test func theSimulatedAccuChekGuideHasTheMemorySegmentsOfARealOne() throws {
     let first = try Self.item("2025-01-01T08:00:00", 100, .beforeMeal)
     let last = try Self.item("2025-01-31T19:30:00", 100, .afterMeal)
     var items = [first] + [SimulatedItem](repeating: first, count: 574)
@@ -112,7 +112,7 @@ struct RocheModelTests {
             + "00 04 00 02 71 00"))
   }
 
-  @Test func aReportIsSentAfterTheEarlierOneIsConfirmed() throws {
+  @Test func theSimulatedAccuChekGuideSendsAReportAfterTheEarlierIsConfirmed() throws {
     let meter = try Self.operating([
       Self.item("2026-09-30T07:31:12", 112, .fasting), Self.item("2026-09-30T13:02:40", 182, .afterMeal),
       Self.item("2026-09-30T21:45:03", 151),
@@ -147,7 +147,7 @@ struct RocheModelTests {
     #expect(meter.state == .aborted)
   }
 
-  @Test func mealsAndControlsAreInSeparateSegments() throws {
+  @Test func theSimulatedAccuChekGuideHasMealsAndControlsInSeparateSegments() throws {
     let meter = try Self.operating([
       Self.item("2026-09-30T07:31:12", 112, .fasting),
       Self.item("2026-09-30T08:00:00", 100, .controlSolution),
@@ -164,7 +164,7 @@ struct RocheModelTests {
     #expect(answers[3].1.elementsEqual([UInt8](printed: "20 26 09 30 07 31 12 00 72 54")))
   }
 
-  @Test func lowAndHighAreTheTwoInfinities() throws {
+  @Test func theSimulatedAccuChekGuideSendsLowAndHighAsInfinities() throws {
     let time = try #require(DeviceTime(text: "2026-09-01T12:00:00"))
     let meter = try Self.operating([
       SimulatedItem(at: time, .high(above: nil, .milligramsPerDecilitre)),
@@ -177,7 +177,7 @@ struct RocheModelTests {
     #expect(Array(report[56..<58]) == [0x08, 0x02])
   }
 
-  @Test func theClockIsSetByTheMessageOfARealSession() throws {
+  @Test func theClockOfTheSimulatedAccuChekGuideIsSetByARecordedMessage() throws {
     let meter = try Self.operating()
     #expect(
       Self.exchange(
@@ -189,7 +189,7 @@ struct RocheModelTests {
     #expect(meter.memory.clock.text == "2026-10-01T20:42:52")
   }
 
-  @Test func aMeterWithoutDescriptionAnswersWithoutContent() throws {
+  @Test func aSimulatedAccuChekGuideWithoutADescriptionAnswersWithoutContent() throws {
     let meter = try Self.operating(describesItself: false)
     #expect(
       Self.exchange(meter, [UInt8](printed: "E7 00 00 0E 00 0C 00 11 01 03 00 06 00*6"))
@@ -200,7 +200,7 @@ struct RocheModelTests {
         == [UInt8](printed: "E7 00 00 0E 00 0C 00 12 02 07 00 06 00 05 0C 0D 00 00"))
   }
 
-  @Test func afterAReleaseAMeterThatStaysPluggedInIsSilent() throws {
+  @Test func theSimulatedAccuChekGuideIsSilentAfterARelease() throws {
     let meter = try Self.operating()
     #expect(
       Self.exchange(meter, [UInt8](printed: "E4 00 00 02 00 00")) == [UInt8](printed: "E5 00 00 02 00 00"))
@@ -210,7 +210,7 @@ struct RocheModelTests {
     #expect(Self.exchange(silent, Self.accept) == [])
   }
 
-  @Test func aMessageOutOfOrderAborts() throws {
+  @Test func theSimulatedAccuChekGuideAbortsAfterAMessageOutOfOrder() throws {
     let meter = try Self.meter()
     _ = Self.next(meter)
     #expect(
@@ -221,7 +221,7 @@ struct RocheModelTests {
   }
 
   /// The descriptors are from a real Guide.
-  @Test func itsDescriptorsAreThoseOfARealMeter() throws {
+  @Test func theSimulatedAccuChekGuideHasTheUSBDescriptorsOfARealOne() throws {
     let meter = try Self.meter()
     #expect(
       meter.deviceDescriptor == [UInt8](printed: "12 01 00 02 00 00 00 40 3A 17 D5 21 00 01 01 02 00 01"))

@@ -56,7 +56,7 @@ struct TaiDocModelTests {
     ("51 28 00 00 00 00 A3 1C", "51 28 23 01 77 42 A5 FB"),
     ("51 27 00 00 00 00 A3 1B", "51 27 AB 89 67 45 A5 FD"),
     ("51 22 00 00 00 00 A3 16", "51 22 00 00 00 00 A5 18"),
-  ]) func aCommandIsAnswered(request: String, answer: String) throws {
+  ]) func theSimulatedTaiDocAnswersACommand(request: String, answer: String) throws {
     #expect(Self.exchange(try Self.meter(), request) == [UInt8](printed: answer))
   }
 
@@ -64,12 +64,12 @@ struct TaiDocModelTests {
   @Test(arguments: [
     ("2018-01-01T21:14", "21 24 0E 15"), ("2019-01-01T21:14", "21 26 0E 15"),
     ("2019-08-04T13:37", "04 27 25 0D"),
-  ]) func aTimeIsAWordAMinuteAndAnHour(time: String, printed: String) throws {
+  ]) func theSimulatedTaiDocSendsATimeAsADateWordMinuteAndHour(time: String, printed: String) throws {
     let meter = try Self.meter([Self.item(time, Self.milligrams(100))])
     #expect(Self.exchange(meter, "51 25 00 00 00 00 A3 19")[2..<6].elementsEqual([UInt8](printed: printed)))
   }
 
-  @Test func theFirstRecordIsTheNewestAndItsValueHasMealAndKind() throws {
+  @Test func theSimulatedTaiDocSendsTheNewestRecordFirst() throws {
     let time = "2019-08-04T13:37"
     let meter = try Self.meter([
       Self.item(time, Self.milligrams(105), .controlSolution),
@@ -86,13 +86,13 @@ struct TaiDocModelTests {
     #expect(Self.exchange(meter, "51 26 04 00 00 00 A3 1E") == [])
   }
 
-  @Test func theFirstAnswerMayReportThatItIsAwake() throws {
+  @Test func theSimulatedTaiDocMayFirstAnswerThatItIsAwake() throws {
     let meter = try Self.meter(wakesFirst: true)
     #expect(Self.exchange(meter, "51 24 00 00 00 00 A3 18") == [UInt8](printed: "51 54 00 00 00 00 A5 4A"))
     #expect(Self.exchange(meter, "51 24 00 00 00 00 A3 18") == [UInt8](printed: "51 24 77 42 00 00 A5 D3"))
   }
 
-  @Test func anAnswerComesInReportsOfAnySize() throws {
+  @Test func theSimulatedTaiDocSendsAnAnswerInReportsOfAnySize() throws {
     let meter = try Self.meter(maxInReport: 3)
     _ = meter.take([8] + [UInt8](printed: "51 24 00 00 00 00 A3 18"), endpoint: 0x02)
     var counts: [UInt8] = []
@@ -101,15 +101,15 @@ struct TaiDocModelTests {
   }
 
   @Test(arguments: ["51 24 00 00 00 00 A3 19", "51 24 00 00 00 00 A5 1A", "51 99 00 00 00 00 A3 8D"])
-  func invalidPacketsGetNoAnswer(printed: String) throws {
+  func theSimulatedTaiDocIgnoresInvalidPackets(printed: String) throws {
     #expect(Self.exchange(try Self.meter(), printed) == [])
   }
 
-  @Test func noiseBeforeAPacketIsSkipped() throws {
+  @Test func theSimulatedTaiDocSkipsNoiseBeforeAPacket() throws {
     #expect(Self.exchange(try Self.meter(), "00 51 24 00 00 00 00 A3 18").count == 8)
   }
 
-  @Test func aWrongSpeedOrADisabledLineGetsNoAnswer() throws {
+  @Test func theSimulatedTaiDocIgnoresAWrongSpeedOrDisabledLine() throws {
     let meter = try Self.meter()
     Self.set(meter, [UInt8](printed: "50 00 00 25 80 00 00 03 00"))
     #expect(Self.exchange(meter, "51 24 00 00 00 00 A3 18") == [])
@@ -120,7 +120,7 @@ struct TaiDocModelTests {
     #expect(!meter.take([64] + [UInt8](repeating: 0, count: 64), endpoint: 0x02))
   }
 
-  @Test func theBridgeReportsItsSettings() throws {
+  @Test func theSimulatedUSBSerialChipReportsItsSettings() throws {
     let meter = try Self.meter()
     #expect(meter.bridge.line == LineSettings(baud: 19200))
     let request = ControlRequest(type: 0xA1, request: 0x01, value: 0x0350, index: 0)
@@ -131,7 +131,7 @@ struct TaiDocModelTests {
     #expect(feature == [UInt8](printed: "50 00 00 4B 00 00 00 03 00"))
   }
 
-  @Test func aSetClockAnErasureAndAPowerOffAreObeyed() throws {
+  @Test func theSimulatedTaiDocSetsItsClockErasesItsMemoryAndPowersOff() throws {
     let meter = try Self.meter()
     #expect(Self.exchange(meter, "51 33 21 26 0E 15 A3 91") == [UInt8](printed: "51 33 21 26 0E 15 A5 93"))
     #expect(meter.memory.clock.text == "2019-01-01T21:14:00")

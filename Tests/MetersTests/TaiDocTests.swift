@@ -14,16 +14,16 @@ struct TaiDocTests {
     (0x24, "51 24 00 00 00 00 A3 18"), (0x27, "51 27 00 00 00 00 A3 1B"), (0x28, "51 28 00 00 00 00 A3 1C"),
     (0x2B, "51 2B 00 00 00 00 A3 1F"),
   ])
-  func aRequestEndsInItsSum(command: Int, bytes: String) {
+  func aTaiDocRequestEndsInItsChecksum(command: Int, bytes: String) {
     #expect(TaiDocPacket(UInt8(command)).bytes(from: .host) == HexSession.hex(bytes))
   }
 
-  @Test func aRecordIsRequestedByItsNumberWithTheLowByteFirst() {
+  @Test func aTaiDocRecordIsRequestedByItsNumberLowByteFirst() {
     #expect(
       TaiDocPacket(0x25, [0x2C, 0x01, 0, 0]).bytes(from: .host) == HexSession.hex("51 25 2C 01 00 00 A3 46"))
   }
 
-  @Test func anAnswerIsFoundAfterNoiseAndBrokenPackets() {
+  @Test func aTaiDocAnswerIsFoundAfterNoiseAndInvalidPackets() {
     var bytes = HexSession.hex("00 51 51 24 77 42 00 00 A5 D4 51 24 77 42 00 00 A5 D3 51 26")
     #expect(TaiDocPacket.next(in: &bytes) == TaiDocPacket(0x24, [0x77, 0x42, 0, 0]))
     #expect(TaiDocPacket.next(in: &bytes) == nil)
@@ -34,7 +34,7 @@ struct TaiDocTests {
     ("21 24 0E 15", "2018-01-01T21:14:00"), ("21 26 0E 15", "2019-01-01T21:14:00"),
     ("04 27 25 0D", "2019-08-04T13:37:00"),
   ])
-  func aTimeIsADateWordAMinuteAndAnHour(data: String, text: String) throws {
+  func aTaiDocTimeIsReadFromDateWordMinuteAndHour(data: String, text: String) throws {
     let time = try #require(DeviceTime(text: text))
     #expect(TaiDocRecord.time(HexSession.hex(data)) == time)
     #expect(TaiDocRecord.data(time) == HexSession.hex(data))
@@ -70,11 +70,11 @@ struct TaiDocTests {
     ("70 00 00 04", .rejected("unknown kind of measurement")),
     ("00 00 00 00", .rejected("the value is zero")),
   ])
-  func aValueHasItsKindItsMealAndItsLimits(data: String, record: TaiDocRecord) {
+  func aTaiDocValueIsReadWithItsKindMealAndLimits(data: String, record: TaiDocRecord) {
     #expect(TaiDocRecord(time: Self.time, value: HexSession.hex(data)) == record)
   }
 
-  @Test func bloodPressureIsCountedAndAnImpossibleTimeIsRejected() {
+  @Test func aTaiDocBloodPressureIsCountedAsSkipped() {
     let value = HexSession.hex("70 00 00 00")
     #expect(TaiDocRecord(time: HexSession.hex("04 27 A5 0D"), value: value) == .skipped("blood pressure"))
     #expect(
@@ -104,7 +104,7 @@ struct TaiDocTests {
       ("23 00000000", "23 0427250D"),
     ])
 
-  @Test func everyRecordIsReadNewestFirst() throws {
+  @Test func everyTaiDocRecordIsReadNewestFirst() throws {
     let (meter, transport) = HexSession.meter(
       TaiDocDriver.self,
       Self.identity
@@ -126,13 +126,13 @@ struct TaiDocTests {
     #expect(contents.warnings.count == 1)
   }
 
-  @Test func anEmptyMeterIsAnEmptySuccess() throws {
+  @Test func anEmptyTaiDocIsReadAsNoReadings() throws {
     let (meter, _) = HexSession.meter(
       TaiDocDriver.self, Self.identity + Self.session([("2B 00000000", "2B 0000FFFF")]))
     #expect(try TaiDocDriver().read(meter).readings.isEmpty)
   }
 
-  @Test func aRequestIsRepeatedIfTheMeterHasJustWoken() throws {
+  @Test func aRequestToATaiDocIsRepeatedIfItHasJustWoken() throws {
     let woken = [
       Self.discard,
       HexSession.step(.send(HexSession.hex("51 24 00 00 00 00 A3 18")), .success([])),
@@ -144,7 +144,7 @@ struct TaiDocTests {
     #expect(transport.isExhausted)
   }
 
-  @Test func aBrokenAnswerIsRequestedAgain() throws {
+  @Test func anInvalidTaiDocAnswerIsRequestedAgain() throws {
     let broken = [
       HexSession.step(.send(HexSession.hex("51 2B 00 00 00 00 A3 1F")), .success([])),
       HexSession.step(.receive(maxBytes: 64), .success(HexSession.hex("51 2B 03 00 03 00 A5 28"))),
@@ -156,7 +156,7 @@ struct TaiDocTests {
     #expect(transport.isExhausted)
   }
 
-  @Test func aMeterThatStaysSilentFailsAfterFourTries() {
+  @Test func aSilentTaiDocFailsAfterFourTries() {
     let silence = [
       Self.discard, HexSession.step(.send(HexSession.hex("51 24 00 00 00 00 A3 18")), .success([])),
       HexSession.step(.receive(maxBytes: 64), .failure(.timedOut)),
@@ -171,7 +171,7 @@ struct TaiDocTests {
     #expect(transport.isExhausted)
   }
 
-  @Test func theClockIsSetAndItsEchoCompared() throws {
+  @Test func theClockOfATaiDocIsSetAndItsEchoCompared() throws {
     let wake = [Self.discard] + Self.session([("24 00000000", "24 77420000")])
     let time = try #require(DeviceTime(text: "2019-08-04T13:37:00"))
     let (meter, transport) = HexSession.meter(
@@ -183,7 +183,7 @@ struct TaiDocTests {
     #expect(throws: Failure.self) { try TaiDocDriver().setClock(other, to: time) }
   }
 
-  @Test func arbitraryBytesAreParsedOrRefusedAsARecord() {
+  @Test func arbitraryBytesNeverCrashTheTaiDocRecordParser() {
     var random = SeededGenerator(seed: 4277)
     let bytes = HexSession.hex("51 24 77 42 00 00 A5 D3 51 26 70 00 00 40 A5 CC 51 25 04 27 25 0D A5 78")
     for _ in 0..<5000 {

@@ -70,7 +70,7 @@ import Testing
     }
   }
 
-  @Test func aSessionByBluetoothHasNoUSBIds() throws {
+  @Test func aBluetoothTranscriptHasNoUSBIDs() throws {
     var transcript = Self.everything
     (transcript.driver, transcript.vendorID, transcript.productID) = ("bluetooth-glucose", 0, 0)
     transcript.link = .bluetooth
@@ -91,7 +91,7 @@ import Testing
     #expect(refusal(Self.head + "5 \(exchange) = -\n").contains(reason))
   }
 
-  @Test func aLineOfEachKindHasTheFormOfTheManual() {
+  @Test func aTranscriptLineOfEachKindHasTheFormInTheManual() {
     let lines = Self.everything.text.split(separator: "\n")
     #expect(Self.everything.text.hasPrefix(Self.head))
     #expect(lines[4] == "0 send 5800ff = -")
@@ -110,7 +110,7 @@ import Testing
     #expect(lines[23] == "4750 notification = 522a06000101")
   }
 
-  @Test func commentsAndEmptyLinesAreNotSteps() throws {
+  @Test func commentsAndEmptyLinesOfATranscriptAreIgnored() throws {
     let text = "# constructed, é\n\n" + Self.head + "\n# a wait\n7 discard = -\n"
     let steps = [Transcript.Step(milliseconds: 7, exchange: .discard, result: .success([]))]
     #expect(try read(text).steps == steps)
@@ -129,7 +129,7 @@ import Testing
     ("glucoport-transcript 1\ndriver a\nusb 1a79:7410\nstarted today\n", "file:4: a time such as"),
     ("glucoport-transcript 1\ndriver a\nusb 1a79:7410\nstarted 2026-02-30T10:00:00Z\n", "file:4: a time"),
   ])
-  func anInvalidHeadIsRefusedWithItsLine(_ text: String, _ message: String) {
+  func anInvalidTranscriptHeaderIsRefusedWithItsLine(_ text: String, _ message: String) {
     #expect(refusal(text).hasPrefix(message))
   }
 
@@ -152,7 +152,7 @@ import Testing
     ("5 discard ! failed %ff", "not UTF-8"), ("5 discard = -\u{7}", "invalid character"),
     ("5 discard = -\r", "invalid character"), ("anonymised ", "milliseconds"),
   ])
-  func anInvalidStepIsRefusedWithItsLine(_ line: String, _ reason: String) {
+  func anInvalidTranscriptStepIsRefusedWithItsLine(_ line: String, _ reason: String) {
     let message = refusal(Self.head + "# first\n" + line + "\n")
     #expect(message.hasPrefix("file:6: ") && message.contains(reason), "\(message)")
   }
@@ -162,21 +162,21 @@ import Testing
     ("link \n", "file:5: a link must be one of"), ("link hid\nlink hid\n", "file:6: "),
     ("anonymised\nlink hid\n", "file:6: "), ("7 discard = -\nlink hid\n", "file:6: "), ("link hid\n", ""),
   ])
-  func aLinkIsStatedOnceInItsPosition(_ lines: String, _ message: String) {
+  func aTranscriptStatesItsLinkOnceBeforeTheSteps(_ lines: String, _ message: String) {
     let refusal = refusal(Self.head + lines)
     #expect(message.isEmpty ? refusal.isEmpty : refusal.hasPrefix(message), "\(refusal)")
   }
 
-  @Test func timesNeverDecrease() {
+  @Test func aTranscriptWithDecreasingTimesIsRefused() {
     #expect(
       refusal(Self.head + "5 discard = -\n5 discard = -\n4 discard = -\n").hasPrefix("file:7: the time"))
   }
 
-  @Test func aTruncatedLineIsRefusedEvenIfItsRestIsValid() {
+  @Test func aTruncatedTranscriptLineIsRefusedEvenIfTheRestIsValid() {
     #expect(refusal(Self.head + "5 receive 64 = 0405").hasPrefix("file:5: the transcript is truncated"))
   }
 
-  @Test func anEndlessLineIsRefusedBeforeItIsParsed() {
+  @Test func anEndlessTranscriptLineIsRefusedBeforeItIsParsed() {
     let long = Self.head + "5 send " + String(repeating: "0", count: 300_000) + " = -\n"
     #expect(refusal(long) == "file:5: the line is too long")
     let maxBytes = String(repeating: "ab", count: 65536)
@@ -184,7 +184,7 @@ import Testing
     #expect(refusal(Self.head + "5 send \(maxBytes)ab = -\n").contains("at most 65536 bytes"))
   }
 
-  @Test func theReaderNeverTrapsAndAcceptedTextIsWrittenBack() throws {
+  @Test func randomTranscriptTextIsRefusedOrWrittenBackUnchanged() throws {
     var random = SeededGenerator(seed: 20_260_506)
     let original = Array(Self.everything.text.utf8)
     var taken = 0

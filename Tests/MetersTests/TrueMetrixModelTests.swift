@@ -39,14 +39,14 @@ struct TrueMetrixModelTests {
     ("(I)9A", "(iMR2)8B\r\n"), ("(Z1)DC", "(z1T08269395)FA\r\n"), ("(V)A7", "(v2.53)8F\r\n"),
     ("(S)A4", "(sh01907625)CA\r\n"), ("(P41)06", "(p*)EB\r\n"), ("(Q56071608122120)6B", "(q*)EC\r\n"),
     ("(I)9A\r", "(iMR2)8B\r\n"), ("(T)A5", "(t560716081221)2C\r\n"), ("(_)B0", "(_)B0\r\n"),
-  ]) func anAwakeMeterAnswers(command: String, answer: String) throws {
+  ]) func theSimulatedTrueMetrixAnswersWhenAwake(command: String, answer: String) throws {
     let meter = try Self.meter()
     #expect(Self.exchange(meter, "(^)AF") == "(^*)D9\r\n")
     #expect(Self.exchange(meter, command) == answer)
   }
 
   /// Recorded: the six newest records of 95.
-  @Test func recordsComeNewestFirstWithTheSumOfTheirCharacters() throws {
+  @Test func theSimulatedTrueMetrixSendsRecordsNewestFirstWithAChecksum() throws {
     let meter = try Self.meter([
       Self.item("2021-12-06T18:57", 106, .beforeMeal), Self.item("2021-12-07T01:12", 113, .afterMeal),
       Self.item("2021-12-07T10:12", 123, .afterMeal), Self.item("2021-12-08T05:22", 158, .beforeMeal),
@@ -67,13 +67,13 @@ struct TrueMetrixModelTests {
     #expect(Self.exchange(meter, "(G)98").hasPrefix("(g5C3355DE06901)"))
   }
 
-  @Test func anEmptyMemoryHasOnlyTheSum() throws {
+  @Test func anEmptySimulatedTrueMetrixSendsOnlyTheChecksum() throws {
     let meter = try Self.meter()
     _ = Self.exchange(meter, "(^)AF")
     #expect(Self.exchange(meter, "(G)98") == "(x10000)BA\r\n")
   }
 
-  @Test func valuesOutsideTheRangeAreSentAsNumbers() throws {
+  @Test func theSimulatedTrueMetrixSendsValuesOutsideTheRangeAsNumbers() throws {
     let time = try #require(DeviceTime(text: "2021-12-08T15:02"))
     let meter = try Self.meter([
       SimulatedItem(at: time, .low(below: nil, .milligramsPerDecilitre)),
@@ -85,7 +85,7 @@ struct TrueMetrixModelTests {
     #expect(text.contains("(g5C3355DE01300)"))
   }
 
-  @Test func aSleepingMeterIsSilentAndReportsItsModelUnaskedAfterAPowerOff() throws {
+  @Test func theSimulatedTrueMetrixIsSilentWhileItSleeps() throws {
     let meter = try Self.meter()
     #expect(Self.exchange(meter, "(I)9A") == "")
     #expect(Self.exchange(meter, "(_)B0") == "(_)B0\r\n")
@@ -93,7 +93,7 @@ struct TrueMetrixModelTests {
     #expect(Self.exchange(meter, "(^)AF") == "(^*)D9\r\n")
   }
 
-  @Test func wrongSumsTheDocksReportsAndAnEmptyDockGetNoAnswer() throws {
+  @Test func theSimulatedTrueMetrixDoesNotAnswerAWrongChecksum() throws {
     let meter = try Self.meter()
     _ = Self.exchange(meter, "(^)AF")
     #expect(Self.exchange(meter, "(I)9B") == "")
@@ -103,7 +103,7 @@ struct TrueMetrixModelTests {
     #expect(Self.exchange(meter, "(I)9A") == "")
   }
 
-  @Test func theClockIsSet() throws {
+  @Test func theClockOfTheSimulatedTrueMetrixIsSet() throws {
     let meter = try Self.meter()
     _ = Self.exchange(meter, "(^)AF")
     #expect(Self.exchange(meter, "(Q00000031022220)4E") == "")

@@ -25,13 +25,13 @@ struct TrueMetrixTests {
     "(zg5C3355DE06901)03", "(zg5C3353BF09B02)0D", "(zg5C33520A09E01)F7", "(zg5C2D13F407B02)09",
     "(zg5C2D107007102)E2", "(zg5C26D74106A01)FA", "(zg5B5F193109E05)05", "(zg5B3357EE0B001)08", "(x1F85A)EE",
   ])
-  func aMessageOfTheCaptureHasItsSum(text: String) {
+  func aTrueMetrixMessageOfTheCaptureHasItsChecksum(text: String) {
     let content = String(text.dropFirst().dropLast(3))
     #expect(TrueMetrixMessage.bytes(content) == Array(text.utf8))
     #expect(Self.messages(text + "\r\n") == [.content(content)])
   }
 
-  @Test func messagesAreFoundInAStreamAndABrokenOneIsReported() {
+  @Test func trueMetrixMessagesAreFoundInAStreamAndAnInvalidOneIsReported() {
     #expect(
       Self.messages("xx(^*)D9\r\n(iMR2)8B\r\n(v2.5") == [.content("^*"), .content("iMR2")])
     #expect(Self.messages("(iMR2)8C\r\n(^*)D9").first == .broken)
@@ -48,7 +48,7 @@ struct TrueMetrixTests {
     ("C26D74106A01", "2021-12-06T18:57:00", 106, .beforeMeal),
     ("B3357EE0B001", "2021-11-08T20:30:00", 176, .beforeMeal),
   ])
-  func aRecordOfTheCaptureAgreesWithTheVendorsLogbook(
+  func aTrueMetrixRecordOfTheCaptureAgreesWithTheVendorLogbook(
     text: String, time: String, value: Double, marks: ReadingMarks
   ) throws {
     let record = try TrueMetrixRecord.parse(text).get()
@@ -59,7 +59,7 @@ struct TrueMetrixTests {
     #expect(reading.marks == marks)
   }
 
-  @Test func limitsBecomeLOAndHIConstructed() throws {
+  @Test func trueMetrixValuesOutsideTheRangeAreReadAsLOAndHI() throws {
     #expect(
       try TrueMetrixRecord.parse("C3355DE25900").get().reading.measurement
         == .high(above: 600, .milligramsPerDecilitre))
@@ -69,7 +69,9 @@ struct TrueMetrixTests {
   }
 
   @Test(arguments: [("5", "medication", nil), ("3", "unknown tag 3", "3"), ("F", "unknown tag F", "F")])
-  func aTagWithoutAMarkIsNamedAndTheValueIsKept(tag: String, remark: String, unknown: String?) throws {
+  func aTrueMetrixTagWithoutAMarkIsReportedByNameAndTheValueKept(
+    tag: String, remark: String, unknown: String?
+  ) throws {
     let record = try TrueMetrixRecord.parse("C3355DE0690" + tag).get()
     #expect(record.reading.measurement == .value(Quantity(105, .milligramsPerDecilitre)))
     #expect(record.reading.marks == [])
@@ -80,7 +82,7 @@ struct TrueMetrixTests {
     "C3355DE00001", "C3355DE00003", "D3355DE06901", "C3355DE0690", "C3355DE069011", "G3355DE06901",
     "CFFF5DE06901", "C3355DE0690G", "é3355DE06901",
   ])
-  func anAmbiguousRecordIsRejected(text: String) {
+  func anAmbiguousTrueMetrixRecordIsRejected(text: String) {
     #expect(throws: TrueMetrixRejection.self) { try TrueMetrixRecord.parse(text).get() }
   }
 
@@ -121,7 +123,7 @@ struct TrueMetrixTests {
     [report("(iMR2)8B"), silence] + pair("^", "^*") + pair("I", "iMR2") + pair("Z1", "z1T08269395")
     + pair("V", "v2.53") + pair("T", "t560716081221")
 
-  @Test func everyRecordIsReadAndTheSumChecked() throws {
+  @Test func everyTrueMetrixRecordIsReadAndTheChecksumCompared() throws {
     let (meter, transport) = HexSession.meter(
       TrueMetrixDriver.self,
       Self.identity + [Self.sent("G")]
@@ -147,7 +149,7 @@ struct TrueMetrixTests {
   }
 
   /// The vendor's program does not ask for the clock.
-  @Test func aMeterThatDoesNotReportItsClockIsRead() throws {
+  @Test func aTrueMetrixThatDoesNotReportItsClockIsRead() throws {
     let asked = [Self.sent("T"), Self.silence]
     let (meter, transport) = HexSession.meter(
       TrueMetrixDriver.self,
@@ -159,7 +161,7 @@ struct TrueMetrixTests {
   }
 
   /// In the capture, waking a meter took 2.35 seconds until its greeting, twice.
-  @Test func theDriverWaitsForALateGreeting() throws {
+  @Test func theTrueMetrixDriverWaitsForALateGreeting() throws {
     var memory = SimulatedMemory(clock: DriverTrial.noon)
     memory.items = [SimulatedItem(at: DriverTrial.noon, .value(Quantity(105, .milligramsPerDecilitre)))]
     let dock = try SlowDock(SimulatedTrueMetrix(memory), milliseconds: 2350)
@@ -169,14 +171,14 @@ struct TrueMetrixTests {
     #expect(dock.powerOffs == 1)
   }
 
-  @Test func aGreetingAfterTheSecondContactIsAccepted() throws {
+  @Test func aTrueMetrixGreetingAfterTheSecondContactIsAccepted() throws {
     let dock = try SlowDock(SimulatedTrueMetrix(SimulatedMemory(clock: DriverTrial.noon)), milliseconds: 7000)
     let meter = MeterConnection(dock, model: TrueMetrixDriver.models[0]) { DriverTrial.noon.seconds }
     #expect(try TrueMetrixDriver().identify(meter).device.model == "TRUE METRIX")
     #expect(dock.powerOffs == 1)
   }
 
-  @Test func aDownloadWithAWrongSumIsRepeatedAndThenFails() throws {
+  @Test func aTrueMetrixDownloadWithAWrongChecksumIsRepeatedAndThenFails() throws {
     let download = [Self.sent("G")] + Self.comes(["g5C3355DE06901", "x10000"])
     let (meter, transport) = HexSession.meter(
       TrueMetrixDriver.self,
@@ -189,13 +191,13 @@ struct TrueMetrixTests {
     #expect(transport.isExhausted)
   }
 
-  @Test func anEmptyMeterIsAnEmptySuccess() throws {
+  @Test func anEmptyTrueMetrixIsReadAsNoReadings() throws {
     let (meter, _) = HexSession.meter(
       TrueMetrixDriver.self, Self.identity + [Self.sent("G")] + Self.comes(["x10000"]) + [Self.sent("_")])
     #expect(try TrueMetrixDriver().read(meter).readings.isEmpty)
   }
 
-  @Test func aDockWithoutAMeterFailsWithThatReason() {
+  @Test func aTrueMetrixDockWithoutAMeterFailsWithThatReason() {
     let attempt = [Self.sent("^"), Self.silence]
     let (meter, transport) = HexSession.meter(
       TrueMetrixDriver.self, [Self.silence] + attempt + attempt + attempt + [Self.sent("_")])
@@ -207,7 +209,7 @@ struct TrueMetrixTests {
     #expect(transport.isExhausted)
   }
 
-  @Test func theClockIsSetAsInTheVendorsProgram() throws {
+  @Test func theClockOfATrueMetrixIsSetAsByTheVendorProgram() throws {
     let (meter, transport) = HexSession.meter(
       TrueMetrixDriver.self,
       [Self.silence] + Self.pair("^", "^*") + Self.pair("P41", "p*") + Self.pair("Q56071608122120", "q*")
@@ -216,7 +218,7 @@ struct TrueMetrixTests {
     #expect(transport.isExhausted)
   }
 
-  @Test func arbitraryBytesAreParsedOrRefusedAsMessages() {
+  @Test func arbitraryBytesNeverCrashTheTrueMetrixParser() {
     var random = SeededGenerator(seed: 1637)
     let bytes = Array("(^*)D9\r\n(zg5C3355DE06901)03\r\n(x1F85A)EE\r\n".utf8)
     for _ in 0..<5000 {

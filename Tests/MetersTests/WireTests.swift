@@ -7,12 +7,12 @@ import Testing
 
 /// The shared parts of the framings: checksums, numbers, and marks that depend on the order of readings.
 struct WireTests {
-  @Test func theChecksumsHaveTheirPublishedCheckValues() {
+  @Test func eachMeterChecksumHasItsPublishedCheckValue() {
     #expect(CRC16.ccitt("123456789".utf8, initial: 0xFFFF) == 0x29B1)
     #expect(CRC16.ccitt("123456789".utf8, initial: 0) == 0x31C3)
   }
 
-  @Test func numbersAreLittleEndianAndMustEndInsideTheBytes() {
+  @Test func littleEndianNumbersAreReadOnlyInsideTheBytes() {
     let bytes: [UInt8] = [9, 0x78, 0x56, 0x34, 0x12]
     #expect(bytes.littleEndian(UInt32.self, at: 1) == 0x1234_5678)
     #expect(bytes.littleEndian(Int16.self, at: 3) == 0x1234)
@@ -22,7 +22,7 @@ struct WireTests {
     #expect(Int32(-2).littleEndianBytes == [0xFE, 0xFF, 0xFF, 0xFF])
   }
 
-  @Test func textOfAMeterIsPrintable() {
+  @Test func textOfAMeterWithUnprintableCharactersIsRefused() {
     #expect(Array("AB 1".utf8).printableText == "AB 1")
     #expect([UInt8]().printableText == nil)
     #expect([0x41, 0x1B].printableText == nil)
@@ -38,14 +38,14 @@ struct ClockOrderTests {
     }
   }
 
-  @Test func timesThatRiseOrRepeatAreUnmarked() {
+  @Test func readingsWithRisingOrEqualTimesAreNotMarkedAsClockSetBack() {
     var readings = Self.readings([10, 20, 20])
     readings.markClockSetBack()
     #expect(readings.map(\.marks) == [[], [], []])
   }
 
   @Test(arguments: [false, true])
-  func readingsAfterAClockWasSetBackAreMarkedUntilItHasCaughtUp(isNewestFirst: Bool) {
+  func readingsAfterAClockSetBackAreMarkedUntilTheClockCatchesUp(isNewestFirst: Bool) {
     let order = [100, 150, 110, 140, 160] as [Int64]
     var readings = Self.readings(isNewestFirst ? order.reversed() : order)
     readings.markClockSetBackInEitherOrder()
