@@ -13,13 +13,13 @@ import Testing
     ("https://host.example/a%20b", "https://host.example/a%20b", "host.example"),
     ("http://127.0.0.1:80", "http://127.0.0.1:80", "127.0.0.1:80"),
   ])
-  func anAddressHasACanonicalForm(_ text: String, _ expected: String, _ host: String) throws {
+  func aServerAddressIsNormalised(_ text: String, _ expected: String, _ host: String) throws {
     let address = try RemoteAddress(text, allowsPlainHTTP: false)
     #expect(address.text == expected && address.host == host)
   }
 
   @Test(arguments: ["http://localhost:1", "http://127.0.0.1", "http://127.255.3.4/x", "http://[::1]:8080"])
-  func plainHTTPIsPermittedToLoopback(_ text: String) throws {
+  func unencryptedHTTPIsPermittedToThisComputer(_ text: String) throws {
     #expect(try !RemoteAddress(text, allowsPlainHTTP: false).isEncrypted)
   }
 
@@ -27,7 +27,7 @@ import Testing
     "http://host.example", "http://128.0.0.1", "http://127.0.0.1.example.org", "http://localhost.example.org",
     "http://0.0.0.0", "http://[::2]", "http://10.0.0.1:8080", "http://127.1",
   ])
-  func plainHTTPToOtherHostsNeedsPermission(_ text: String) throws {
+  func unencryptedHTTPToOtherComputersNeedsAnOption(_ text: String) throws {
     let failure = #expect(throws: Failure.self) { try RemoteAddress(text, allowsPlainHTTP: false) }
     #expect(failure?.category == .configuration)
     #expect(failure?.message.contains("--insecure-http") == true)
@@ -40,7 +40,7 @@ import Testing
     "https://anna:s3cret@host.example", "https://s3cret@host.example", "https://host.example/?token=s3cret",
     "https://host.example/#s3cret",
   ])
-  func anInvalidAddressIsRefusedWithoutQuotingIt(_ text: String) throws {
+  func anInvalidServerAddressIsRefusedWithoutQuotingIt(_ text: String) throws {
     let failure = #expect(throws: Failure.self) { try RemoteAddress(text, allowsPlainHTTP: true) }
     #expect(failure?.category == .configuration)
     #expect(failure?.message.contains("s3cret") == false)

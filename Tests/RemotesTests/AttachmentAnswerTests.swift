@@ -27,7 +27,7 @@ import Testing
     [], ["Glucoport-Held: -1"], ["Glucoport-Held: 5"], ["Glucoport-Held: 9", "Glucoport-Size: 8"],
     ["Glucoport-Held: x", "Glucoport-Size: 8"],
   ])
-  func theSizeOfTheServersPartMustBeStated(_ headers: [String]) async throws {
+  func anAttachmentAnswerMustStateHowMuchTheServerHolds(_ headers: [String]) async throws {
     try await with(.status(200, headers: headers)) { (remote) async throws in
       let problem = await #expect(throws: ServiceError.self) {
         try await remote.held(Self.digest, Login.run())
@@ -43,7 +43,7 @@ import Testing
     "bytes 1-5/100", "bytes 0-9223372036854775807/9223372036854775807", "bytes 0-4/4", "bytes 0-4", "0-4/100",
     "bytes 0-3/100", "bytes */100",
   ])
-  func aRangeMustBeTheRequestedOne(_ range: String) async throws {
+  func anAttachmentAnswerWithAnotherRangeThanRequestedIsRefused(_ range: String) async throws {
     let answer = ScriptedAnswer.status(
       206, Array("hello".utf8),
       headers: ["Content-Range: \(range)", "Content-Type: application/octet-stream"])
@@ -67,7 +67,7 @@ import Testing
     (206, ["Content-Type: text/html", "Content-Range: bytes 0-29/30"]),
     (404, ["Content-Type: text/html"]), (416, []), (204, []), (302, ["Location: http://login.example/"]),
   ])
-  func aLoginPageIsNotAContent(_ status: Int, _ headers: [String]) async throws {
+  func aLoginPageIsNotAcceptedAsAnAttachment(_ status: Int, _ headers: [String]) async throws {
     let page = Array("<html>Welcome to hotel</html>\n".utf8)
     #expect(page.count == 30)
     try await with(.status(status, status == 204 ? [] : page, headers: headers)) { (remote) async throws in
@@ -94,7 +94,7 @@ import Testing
     }
   }
 
-  @Test func aContentMissingOnTheServerIsNotAFailure() async throws {
+  @Test func anAttachmentMissingOnTheServerIsNotAFailure() async throws {
     let answer = ScriptedAnswer.status(
       404, ErrorBody(.notFound, "there is no whole content").json, headers: ["Glucoport-Error: not-found"])
     try await with(answer) { (remote) async throws in
@@ -106,7 +106,7 @@ import Testing
     (409, "node-reused", ServiceError.nodeReused), (410, "position-unknown", .positionUnknown),
     (403, "read-only", .readOnly),
   ])
-  func anAnswerWithoutABodyHasItsErrorInAHeader(
+  func anErrorWithoutABodyIsReadFromItsHeader(
     _ status: Int, _ word: String, _ error: ServiceError
   ) async throws {
     try await with(.status(status, headers: ["Glucoport-Error: \(word)"])) { (remote) async throws in
@@ -117,7 +117,7 @@ import Testing
   @Test(arguments: [
     "", "../../x", "5", String(repeating: "A", count: 64), String(repeating: "a", count: 63) + "/",
   ])
-  func anInvalidDigestIsNeverRequested(_ digest: String) async throws {
+  func anAttachmentWithAnInvalidDigestIsNeverRequested(_ digest: String) async throws {
     let content = AttachmentContent(digest: digest, size: 1)
     try await with(.status(500)) { (remote) async throws in
       let calls: [() async throws -> Void] = [
@@ -136,7 +136,7 @@ import Testing
     }
   }
 
-  @Test func aFullLogbookIsReportedWithTheServersMessage() async throws {
+  @Test func aFullLogbookIsReportedWithTheMessageOfTheServer() async throws {
     let body = ErrorBody(.full, "the attachments may have 4000 bytes together").json
     try await with(.status(507, body, headers: ["Glucoport-Error: full"])) { (remote) async throws in
       let content = AttachmentContent(digest: Self.digest, size: 5)
@@ -148,7 +148,7 @@ import Testing
     }
   }
 
-  @Test func aContentThatIsTooLargeIsRefusedPermanently() async throws {
+  @Test func anAttachmentThatIsTooLargeIsRefusedPermanently() async throws {
     try await ServedLogbook.with { url in
       let login = RemoteLogin(
         address: try RemoteAddress(url, allowsPlainHTTP: false),

@@ -60,7 +60,7 @@ import Testing
       .status(200, [UInt8](repeating: 0x20, count: 70_000)),
       .raw(head + "Content-Length: 999999999999\r\n\r\n", .close),
     ] as [ScriptedAnswer])
-  func everyAnswerMeansTheSameWithAndWithoutAPool(_ answer: ScriptedAnswer) async throws {
+  func everyAnswerMeansTheSameWithAndWithoutTheConnectionPool(_ answer: ScriptedAnswer) async throws {
     let server = try ScriptedServer { _ in answer }
     let pooled = try await result(of: server, mayBlock: false, Login.small)
     let direct = try await result(of: server, mayBlock: true, Login.small)
@@ -74,13 +74,13 @@ import Testing
       .raw("", .hold), .raw(head, .hold), .raw(head + "Content-Length: 500\r\n\r\n{", .hold),
       .raw(head + "X-Slow: ", .drip), .raw(head + "Content-Length: 60000\r\n\r\n{", .drip),
     ] as [ScriptedAnswer])
-  func aSlowAnswerEndsInTime(_ answer: ScriptedAnswer) async throws {
+  func aSlowAnswerWithoutTheConnectionPoolIsAbortedInTime(_ answer: ScriptedAnswer) async throws {
     let server = try ScriptedServer { _ in answer }
     let problem = try await result(of: server, mayBlock: true, Login.short)
     #expect(problem?.sentence?.hasSuffix("it did not answer in time") == true, "\(kind(problem))")
   }
 
-  @Test func bothWaysSendTheSameHeaders() async throws {
+  @Test func theSameHeadersAreSentWithAndWithoutTheConnectionPool() async throws {
     let server = try ScriptedServer { _ in .status(200, Login.logbookBody) }
     _ = try await result(of: server, mayBlock: false)
     _ = try await result(of: server, mayBlock: true)
@@ -91,7 +91,7 @@ import Testing
     #expect(Set(server.requests.map { "\($0.method) \($0.path)" }).count == 1)
   }
 
-  @Test func onlyTheFirstRequestIsDirect() async throws {
+  @Test func onlyTheFirstRequestBypassesTheConnectionPool() async throws {
     let server = try ScriptedServer { _ in .status(200, Login.logbookBody) }
     let problem = try await result(of: server, mayBlock: true) {
       for _ in 0..<3 { _ = try await $0.logbook() }
@@ -101,7 +101,7 @@ import Testing
     #expect(server.connectionCount == 2)
   }
 
-  @Test func aRequestWithABodyIsNotDirect() async throws {
+  @Test func aRequestWithABodyUsesTheConnectionPool() async throws {
     let server = try ScriptedServer { _ in .status(200, Array("{}".utf8)) }
     let run = Login.run()
     _ = try await result(of: server, mayBlock: true) { _ = try await $0.store(ReadingBatch(), run) }
@@ -109,7 +109,7 @@ import Testing
     #expect(server.requests.first?.headers["connection"] != "close")
   }
 
-  @Test func anAnswerInAnotherFormIsAskedForAgain() async throws {
+  @Test func aChunkedAnswerIsRequestedAgainThroughTheConnectionPool() async throws {
     let body = String(decoding: Login.logbookBody, as: UTF8.self)
     let chunks = "\(String(body.utf8.count, radix: 16))\r\n\(body)\r\n0\r\n\r\n"
     let server = try ScriptedServer { _ in .raw(Self.head + "Transfer-Encoding: chunked\r\n\r\n" + chunks) }
@@ -117,7 +117,7 @@ import Testing
     #expect(server.requests.count == 2)
   }
 
-  @Test func aClosedPortIsNamedByThePool() async throws {
+  @Test func aConnectionRefusedAtAClosedPortIsReported() async throws {
     let problem = try await result(of: "http://127.0.0.1:\(ScriptedServer.closedPort())", mayBlock: true)
     #expect(problem?.sentence?.contains("Connection refused; is the server running?") == true)
   }
@@ -126,12 +126,12 @@ import Testing
     ("http://127.0.0.1:8080", true), ("http://[::1]:8080/prefix", true), ("http://192.168.1.2", true),
     ("https://127.0.0.1:8080", false), ("http://localhost:8080", false), ("http://server.example", false),
   ])
-  func onlyANumericPlainAddressIsDirect(_ text: String, isDirect: Bool) throws {
+  func onlyAnUnencryptedNumericAddressBypassesTheConnectionPool(_ text: String, isDirect: Bool) throws {
     let address = try RemoteAddress(text, allowsPlainHTTP: true)
     #expect((DirectExchange(address, limits: ExchangeLimits()) != nil) == isDirect)
   }
 
-  @Test func theHeadOfAnAnswerIsReadExactly() throws {
+  @Test func theHeadersOfAnAnswerAreReadExactly() throws {
     let text = "HTTP/1.1 304 Not Modified\r\nCache-Control: \t no-store \r\nX-Empty:\r\n\r\nrest"
     let head = try #require(AnswerHead(Array(text.utf8)))
     #expect(head.status == 304 && head.bodyBytes == 0 && head.byteCount == text.utf8.count - 4)

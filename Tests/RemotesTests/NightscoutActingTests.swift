@@ -30,7 +30,7 @@ struct NightscoutActingTests {
   }
 
   @Test(arguments: UInt64(1)...8)
-  func activeDosesEqualThoseOfASiteThatOnlyHadTheFinalState(_ seed: UInt64) async throws {
+  func afterEditsActiveDosesEqualThoseOfASiteWithOnlyTheFinalRecords(_ seed: UInt64) async throws {
     var random = SeededGenerator(seed: seed)
     let (edited, fresh) = (try Self.site(), try Self.site())
     var known: [String: (state: RecordState, base: String, version: Int)] = [:]
@@ -75,13 +75,13 @@ struct NightscoutActingTests {
   }
 
   /// An acknowledged record then stays so, whatever happens to the next request.
-  @Test func eachRecordIsASeparatePush() async throws {
+  @Test func eachRecordIsSentToASiteInASeparateRequest() async throws {
     let loopback = try LoopbackNightscout()
     let limits = try await loopback.ask { $0.batchLimits }
     #expect(limits == BatchLimits(readings: 1000, records: 1))
   }
 
-  @Test func aLateDoseActsImmediately() async throws {
+  @Test func aDoseUploadedLateCountsAsActiveInsulinAtOnce() async throws {
     let loopback = try Self.site()
     let dose = Self.state(.insulin, "units", 4, minutesAgo: 60)
     _ = try await loopback.push(
@@ -89,7 +89,7 @@ struct NightscoutActingTests {
     #expect(loopback.site.insulinOnBoard > 0)
   }
 
-  @Test func aThousandEntriesOfAnotherUploaderDoNotDisturbAPush() async throws {
+  @Test func aThousandEntriesOfAnotherUploaderDoNotDisturbAnUpload() async throws {
     let loopback = try LoopbackNightscout()
     let phone = loopback.site.actAsPhoneApp()
     for place in 0..<1200 {
@@ -107,7 +107,7 @@ struct NightscoutActingTests {
   }
 
   /// Only the sweep notices it: neither the history nor a latest time changes.
-  @Test func aDeletionOnTheWebPageIsFoundByTheNextRun() async throws {
+  @Test func aDeletionOnTheSitesWebPageIsFoundByTheNextRun() async throws {
     let loopback = try LoopbackNightscout(frozenAt: Self.clock)
     for (minutes, guid) in [(50, Login.logbookID), (60, "0b9f3c52-5a1e-4c83-9d5e-0f1f6f4a7c12")] {
       let state = Self.state(.insulin, "units", 4, minutesAgo: Int64(minutes))
@@ -123,7 +123,7 @@ struct NightscoutActingTests {
     #expect(second.records.map(\.guid) == [Login.logbookID] && second.records.allSatisfy(\.state.isDeleted))
   }
 
-  @Test func aRecordSentByTwoStoresAtOnceIsSingleAfterTheirNextPull() async throws {
+  @Test func aRecordSentByTwoStoresAtOnceIsSingleAfterTheNextPull() async throws {
     let loopback = try LoopbackNightscout()
     var state = Sample.bolus
     state.deviceTime = DeviceTime(seconds: loopback.site.now / 1000 - 3600 + 7200)
@@ -150,7 +150,7 @@ struct NightscoutActingTests {
     #expect(try await loopback.pull(nil, node: 2)?.records.map(\.guid) == [Login.logbookID])
   }
 
-  @Test func theRoleInTheManualIsSufficient() async throws {
+  @Test func theSiteRoleInTheManualIsSufficientForAnUpload() async throws {
     let site = try NightscoutStandIn()
     let text = (NightscoutRights.needed).joined(separator: " ")
     site.setRole("uploader", typed: text)

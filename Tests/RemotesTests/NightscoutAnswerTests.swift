@@ -53,7 +53,7 @@ struct NightscoutAnswerTests {
   // MARK: Writes
 
   @Test(arguments: Write.allCases)
-  func onlyTheSitesOwnAnswerConfirmsAWrite(_ write: Write) async throws {
+  func onlyAnAnswerOfTheSiteItselfConfirmsAWrite(_ write: Write) async throws {
     let base = try await prepare(write)
     for fault in Write.strange {
       site.plan(fault) { write.isCarried(by: $0) }
@@ -71,7 +71,7 @@ struct NightscoutAnswerTests {
 
   /// Only the site can report a missing right; a request that a proxy forbids may be permitted by the site.
   @Test(arguments: Write.allCases)
-  func aProxyThatForbidsAWriteIsNotTakenForAMissingRight(_ write: Write) async throws {
+  func aProxyThatForbidsAWriteIsNotReportedAsAMissingPermission(_ write: Write) async throws {
     let base = try await prepare(write)
     for fault in [NightscoutFault.page(403), .answer(403, "{}"), .answer(403, "[]")] {
       site.plan(fault) { write.isCarried(by: $0) }
@@ -141,7 +141,7 @@ struct NightscoutAnswerTests {
 
   /// A bulk request has one row in its answer for each document.
   @Test(arguments: [0, 1, 29, 30])
-  func aBulkRequestWithAMissingRowIsNotDone(_ count: Int) async throws {
+  func anAnswerToABulkRequestWithAMissingRowIsRefused(_ count: Int) async throws {
     let script = try NightscoutScript { call, body in
       guard call.hasPrefix("POST /api/v1/entries") else { return NightscoutScript.list([]) }
       let rows = (try? JSONValue.read(Array(body.utf8)))?.items ?? []
@@ -156,7 +156,7 @@ struct NightscoutAnswerTests {
     }
   }
 
-  @Test func unknownMembersInAnswersAreIgnored() async throws {
+  @Test func unknownMembersInAnswersOfASiteAreIgnored() async throws {
     let more = #""status":200,"identifier":"x","lastModified":5,"more":{"a":[1]}"#
     let script = try NightscoutScript { call, _ in
       if call.contains("?") { return NightscoutScript.list([]) }
@@ -185,7 +185,7 @@ struct NightscoutAnswerTests {
     .answer(200, #"{"status":200,"result":{}}"#), .answer(410, #"{"status":404}"#),
     .answer(404, #"{"status":404,"message":"Bad operation or collection"}"#),
   ])
-  func onlyTheSitesOwnAnswerShowsThatADocumentIsMissingOrDeleted(_ fault: NightscoutFault) async throws {
+  func onlyAnAnswerOfTheSiteItselfShowsThatADocumentIsMissing(_ fault: NightscoutFault) async throws {
     _ = try await prepare(.edit)
     for base in [nil, NightscoutPushTests.revision(Sample.bolus)] {
       let change = NightscoutPushTests.change(state(.edit), base: base, version: 2)
@@ -199,7 +199,7 @@ struct NightscoutAnswerTests {
     NightscoutFault.page(200), .answer(200, "{}"), .answer(200, "[]"), .answer(200, #"{"status":200}"#),
     .page(400), .page(422), .status(400), .status(422), .page(404), .page(410), .status(410),
   ])
-  func anInvalidListIsAViolationAndRefusesNoItem(_ fault: NightscoutFault) async throws {
+  func anInvalidListIsAProtocolViolationAndMarksNoItemAsRefused(_ fault: NightscoutFault) async throws {
     for collection in ["entries", "treatments"] {
       // Twice: after a refusal fewer documents are requested.
       site.plan(fault, times: 2) { $0.method == "GET" && $0.path.hasPrefix("/api/v3/\(collection)?") }
@@ -219,7 +219,7 @@ struct NightscoutAnswerTests {
     NightscoutFault.page(200), .answer(200, "{}"), .answer(200, "[]"), .answer(200, #"{"status":200}"#),
     .answer(200, #"{"status":200,"result":{}}"#), .status(400), .status(422), .page(404),
   ])
-  func invalidTimesMoveNoCursor(_ fault: NightscoutFault) async throws {
+  func anInvalidAnswerAboutLastChangesDoesNotMoveTheCursor(_ fault: NightscoutFault) async throws {
     site.plan(fault) { $0.path == "/api/v3/lastModified" }
     await expectViolation(fault) { _ = try await $0.changes(after: nil, limit: 100, Login.run()) }
   }
@@ -236,7 +236,7 @@ struct NightscoutAnswerTests {
   }
 
   /// An export of the site leads to the document with its new key.
-  @Test func aMovedRecordOfAnImportIsFoundInItsOtherDocument() async throws {
+  @Test func anImportedRecordMovedInTimeIsFoundInItsOtherDocument() async throws {
     let base = try await prepare(.moveMark)
     try await send(.moveMark, base)
     let change = NightscoutPushTests.change(state(.moveMark), node: 2)

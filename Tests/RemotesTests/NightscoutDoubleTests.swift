@@ -52,7 +52,7 @@ struct NightscoutDoubleTests {
     return NightscoutPushTests.change(deleted, base: NightscoutPushTests.revision(state), version: 2)
   }
 
-  @Test func aDeletionReachesBothDocuments() async throws {
+  @Test func aDeletionOfARecordReachesBothOfItsDuplicateDocuments() async throws {
     let state = bolus
     try await sendTwice(state)
     _ = try #require(try await loopback.push(deletion(of: state))?.acceptedRevision)
@@ -61,7 +61,7 @@ struct NightscoutDoubleTests {
     #expect(others?.records.contains { !$0.state.isDeleted } != true)
   }
 
-  @Test func aRunThatOnlyFetchesRemovesNothing() async throws {
+  @Test func aFetchOnlyRunRemovesNoDuplicateDocuments() async throws {
     try await sendTwice(bolus)
     for node in [1, 3] { _ = try await loopback.pull(nil, node: node, mayRepair: false) }
     #expect(loopback.site.documents("treatments").count == 2)
@@ -70,7 +70,7 @@ struct NightscoutDoubleTests {
   }
 
   /// The run was killed after the deletion of the first document.
-  @Test func aDoubleLeftByADeletionIsDeletedByTheNextPull() async throws {
+  @Test func aDuplicateDocumentLeftByADeletionIsDeletedByTheNextPull() async throws {
     let state = bolus
     try await sendTwice(state)
     loopback.site.plan(.reset) { $0.method == "GET" && $0.path.contains("treatments?identifier=") }
@@ -82,7 +82,7 @@ struct NightscoutDoubleTests {
   }
 
   /// The restored document is the deleted one, with a later mark of change.
-  @Test func aDocumentRestoredByAnotherNodeStays() async throws {
+  @Test func aDuplicateDocumentRestoredByAnotherStoreIsKept() async throws {
     let before = NightscoutPushTests.treatment(Sample.bolus)
     let back = before.merging(["srvModified": .number(Double(NightscoutPushTests.stored + 9_000_000_000))]) {
       $1

@@ -60,7 +60,7 @@ struct NightscoutForeignEditTests {
     }
   }
 
-  @Test func afterEditsATreatmentWithoutAnIdentifierActsOnce() async throws {
+  @Test func afterEditsADoseWithoutAnIdentifierCountsOnce() async throws {
     let loopback = try Self.site()
     let (id, record) = try await Self.lunch(.food, on: loopback)
     let before = loopback.site.insulinOnBoard
@@ -87,7 +87,7 @@ struct NightscoutForeignEditTests {
     #expect(document["srvModified"]?.whole ?? 0 >= Self.clock)
   }
 
-  @Test func afterEditsATreatmentWithAnIdentifierActsOnce() async throws {
+  @Test func afterEditsADoseWithAnIdentifierCountsOnce() async throws {
     let loopback = try Self.site()
     // In the form that API v1 stores for a program with its own identifiers: without `mills`.
     let time = NightscoutTime.utcText(Self.time)
@@ -107,7 +107,7 @@ struct NightscoutForeignEditTests {
     #expect(before > 1 && loopback.site.insulinOnBoard == before)
   }
 
-  @Test func aDeletionOfATreatmentWithoutAnIdentifierEndsItsEffect() async throws {
+  @Test func aDeletedDoseWithoutAnIdentifierNoLongerCounts() async throws {
     let loopback = try Self.site()
     let id = loopback.site.actAsPhoneApp().addTreatment([
       "eventType": "Correction Bolus", "insulin": 3, "created_at": .string(NightscoutTime.utcText(Self.time)),
@@ -127,7 +127,7 @@ struct NightscoutForeignEditTests {
 
   /// A write by another program between the two reads of a document is a conflict, and is kept.
   @Test(arguments: [false, true])
-  func changesOfOthersBeforeTheWriteAreNotOverwritten(_ isDeleted: Bool) async throws {
+  func changesOfOthersJustBeforeAWriteAreNotOverwritten(_ isDeleted: Bool) async throws {
     let loopback = try Self.site()
     let (id, record) = try await Self.lunch(.food, on: loopback)
     let phone = loopback.site.actAsPhoneApp()
@@ -173,7 +173,7 @@ struct NightscoutForeignEditTests {
   }
 
   /// A store may have such a dose of an import by an earlier version.
-  @Test func aDoseMadeOfInsulinThatFillsAPumpIsNotSent() async throws {
+  @Test func aDoseCreatedFromInsulinThatFillsAPumpIsNotSent() async throws {
     let loopback = try Self.site()
     let (_, dose) = try await Self.lunch(.insulin, on: loopback)
     let time = NightscoutTime.utcText(Self.time)
@@ -194,7 +194,7 @@ struct NightscoutForeignEditTests {
   }
 
   /// The steps are read, read again, PUT, read back. A difference in the second read stops the write.
-  @Test func theDocumentIsReadImmediatelyBeforeItIsPut() async throws {
+  @Test func aDocumentOfAnotherProgramIsReadImmediatelyBeforeItIsReplaced() async throws {
     let key = "5f1e2d3c4b5a69788796a5b4"
     let shown: [String: JSONValue] = [
       "identifier": .text(key), "eventType": .text("Carb Correction"), "carbs": .number(30),
@@ -219,7 +219,7 @@ struct NightscoutForeignEditTests {
   }
 
   /// No search by time finds them, and no program shows them.
-  @Test func entriesWithoutAUsableNumberForTheirDateAreCountedOnce() async throws {
+  @Test func entriesOfASiteWithoutAValidDateAreCountedOnce() async throws {
     let loopback = try LoopbackNightscout(frozenAt: Self.clock)
     let phone = loopback.site.actAsPhoneApp()
     let time = NightscoutTime.utcText(Self.time)
@@ -247,7 +247,7 @@ struct NightscoutForeignEditTests {
   /// API v3 marks it as deleted, but the running site still includes it in its computation. A note never acts, and a
   /// deletion of ours empties the document first.
   @Test(arguments: [(RecordKind.insulin, false, true), (.note, false, false), (.insulin, true, false)])
-  func anActiveDoseOfOursThatOthersDeletedIsReported(
+  func anUploadedActiveDoseThatOthersDeletedIsReported(
     _ kind: RecordKind, _ isOurs: Bool, _ acts: Bool
   ) async throws {
     let loopback = try LoopbackNightscout(frozenAt: Self.clock)

@@ -22,7 +22,7 @@ import Testing
     return members
   }
 
-  @Test func readingsAreSearchedByKeyFiftyAtATime() async throws {
+  @Test func readingsToMoveAreSearchedByKeyFiftyAtATime() async throws {
     let batch = Sample.batch(120)
     let device = batch.devices[0]
     let there = Self.entry(batch.readings[0], device, shift: 3)
@@ -43,7 +43,7 @@ import Testing
   }
 
   @Test(arguments: [(200, "{}"), (404, "<html>"), (500, "")])
-  func anInvalidListOfEntriesMovesNothing(_ status: Int, _ body: String) async throws {
+  func anInvalidListOfEntriesMovesNoReadings(_ status: Int, _ body: String) async throws {
     let script = try NightscoutScript { _, _ in (status, body) }
     await #expect(throws: ServiceError.self) {
       try await script.ask { _ = try await $0.instants(of: Sample.batch(1), Login.run()) }
@@ -70,7 +70,7 @@ import Testing
 
   /// A site returns a deleted document only if `isValid` is not requested.
   @Test(arguments: [true, false])
-  func anEditRestoresAWithdrawnRecordButNotADeletedOne(_ isWithdrawn: Bool) async throws {
+  func anEditRestoresAnUndoneRecordButNotADeletedOne(_ isWithdrawn: Bool) async throws {
     var members = NightscoutPushTests.treatment(Sample.bolus)
     if isWithdrawn, case .object(var own)? = members[NightscoutDocument.ownName] {
       own["withdrawn"] = .flag(true)
@@ -103,7 +103,7 @@ import Testing
     }
   }
 
-  @Test func aTreatmentOfAnotherProgramIsNotRemoved() async throws {
+  @Test func aTreatmentOfAnotherProgramIsNotRemovedFromTheSite() async throws {
     let document = NightscoutPushTests.treatment(Sample.bolus, ["app": .text("AAPS")])
     let script = try NightscoutScript { call, _ in
       call.contains("?") ? NightscoutScript.list([]) : NightscoutScript.document(document)

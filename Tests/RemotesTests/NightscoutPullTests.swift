@@ -137,7 +137,7 @@ struct NightscoutPullTests {
   }
 
   @Test(arguments: [2, 3, 7, 10, 1000])
-  func noChangeIsLostIfSeveralShareAMillisecond(_ limit: Int) async throws {
+  func aPullLosesNoChangeIfSeveralShareAMillisecond(_ limit: Int) async throws {
     // Five of each millisecond, so that pages of two, three and five consist of ties.
     let entries = (0..<60).map { index in
       Self.entry(
@@ -149,7 +149,7 @@ struct NightscoutPullTests {
   }
 
   @Test(arguments: [2, 7, 1000])
-  func theFirstPullIncludesDocumentsMissingInTheHistory(_ limit: Int) async throws {
+  func aFirstPullIncludesDocumentsThatAreNotInTheHistory(_ limit: Int) async throws {
     let entries = (0..<23).map { Self.entry("e\($0)", date: 1_600_000_000_000 + Int64($0 / 4)) }
     let treatments = (0..<23).map { Self.note("t\($0)", "n\($0)", date: 1_600_000_000_000 + Int64($0 / 4)) }
     let script = try Self.site(entries: entries, treatments: treatments)
@@ -163,7 +163,7 @@ struct NightscoutPullTests {
     #expect(script.calls.allSatisfy { $0.contains("limit=") || $0.contains("lastModified") })
   }
 
-  @Test func theHistoryIsReadWithAnOverlap() async throws {
+  @Test func theHistoryOfASiteIsReadWithAnOverlap() async throws {
     let script = try Self.site()
     let first = try Self.cursor(complete: Self.now - 600_000)
     let found = try await pull(script, first)
@@ -172,14 +172,14 @@ struct NightscoutPullTests {
     #expect(complete <= Self.now - NightscoutCursor.overlap + 5000 && complete > Self.now - 600_000)
   }
 
-  @Test func noChangeIsLostAfterTheServersClockWasSetBack() async throws {
+  @Test func aPullLosesNoChangeAfterTheServerClockWasSetBack() async throws {
     let script = try Self.site(
       entries: [Self.entry("late", date: Self.now - 9_000_000_000, modified: Self.now - 30_000)])
     let found = try await pull(script, Self.cursor(complete: Self.now + 86_400_000))
     #expect(found.readings.count == 1)
   }
 
-  @Test func writesOfAPIv1AreFoundByTheTimeOfTheEvent() async throws {
+  @Test func writesOfAPIv1AreFoundByTheirEventTime() async throws {
     let entry = Self.entry("6634c7c1d2f6b5a3e8f0a001", date: Self.now - 5_000)
     let note = Self.note("6634c7c1d2f6b5a3e8f0a002", "from the phone", date: Self.now - 5_000)
     // The history does not contain them.
@@ -195,7 +195,7 @@ struct NightscoutPullTests {
     #expect(again.readings.isEmpty && again.records.isEmpty)
   }
 
-  @Test func anEditByAPIv1IsFoundAlthoughItsMarkIsUnchanged() async throws {
+  @Test func anEditByAPIv1IsFoundAlthoughItsChangeTimeIsUnchanged() async throws {
     let date = Self.now - 5_000
     let before = Self.note("6634c7c1d2f6b5a3e8f0a002", "old", date: date)
     let script = try Self.site(treatments: [
@@ -206,7 +206,7 @@ struct NightscoutPullTests {
   }
 
   @Test(arguments: [true, false])
-  func aDeletionByAPIv1IsATombstoneAndOneByAutopruneIsNot(_ keepsOlder: Bool) async throws {
+  func aDeletionByAPIv1IsReportedAsDeletedUnlikeOneByAutoprune(_ keepsOlder: Bool) async throws {
     let gone = Self.note("6634c7c1d2f6b5a3e8f0a002", "gone", date: Self.now - 5_000)
     let older = Self.note("older", "older", date: 1_600_000_000_000)
     let found = try await pull(
@@ -215,7 +215,7 @@ struct NightscoutPullTests {
     #expect(found.cursor?.window.seen.isEmpty == true, "it is told of once")
   }
 
-  @Test func aTombstoneAppliesToEveryRecordOfItsDocument() async throws {
+  @Test func aDeletedDocumentDeletesEveryRecordInIt() async throws {
     let meal: [String: JSONValue] = Self.note(
       "aaps-1", "x", date: Self.now - 9_000_000_000, modified: Self.now - 60_000
     )
@@ -228,7 +228,7 @@ struct NightscoutPullTests {
     #expect(none.records.isEmpty, "it came and went since the last run")
   }
 
-  @Test func aPullExcludesThisRunsWritesButNotThoseOfACopyOfTheStore() async throws {
+  @Test func aPullExcludesOnlyTheWritesOfTheSameRun() async throws {
     let mine = NightscoutPushTests.treatment(Sample.bolus).merging([
       "glucoport": NightscoutTreatment.own(
         [
@@ -249,7 +249,7 @@ struct NightscoutPullTests {
     #expect(others.records.map(\.state.fields["units"]) == [.number(9)], "another program edited it since")
   }
 
-  @Test func aRunWithoutChangesTakesFourRequestsAndKeepsTheCursor() async throws {
+  @Test func aPullWithoutChangesTakesFourRequestsAndKeepsTheCursor() async throws {
     let latest = Self.now - 3_600_000
     let script = try Self.site(
       entries: [Self.entry("e", date: latest)], treatments: [Self.note("t", "x", date: latest)],
@@ -262,7 +262,7 @@ struct NightscoutPullTests {
     #expect(script.server.requests.count - count == 4, "\(script.calls.suffix(4))")
   }
 
-  @Test func anEventInTheFutureHidesNoChanges() async throws {
+  @Test func anEventInTheFutureDoesNotHideChangesFromAPull() async throws {
     let future = Self.now + 31_536_000_000
     let script = try Self.site(
       treatments: [Self.note("6634c7c1d2f6b5a3e8f0a002", "x", date: Self.now - 5_000)], latest: future)
@@ -271,7 +271,7 @@ struct NightscoutPullTests {
   }
 
   @Test(arguments: [2, 1000])
-  func aSweepOfSeveralPagesContinuesAndRemembersItsRecords(_ limit: Int) async throws {
+  func aScanOfAllDocumentsContinuesOverPagesAndRemembersRecords(_ limit: Int) async throws {
     let notes = (0..<5).map {
       Self.note("t\($0)", "x", date: Self.now - 432_000_000 + Int64($0) * 100_000_000)
     }
@@ -284,7 +284,7 @@ struct NightscoutPullTests {
     #expect(window.seen.count == 2)
   }
 
-  @Test func aCursorOfAnotherProgramIsUnknown() async throws {
+  @Test func aCursorOfAnotherProgramIsRefusedAsUnknown() async throws {
     let script = try Self.site()
     await #expect(throws: ServiceError.positionUnknown) {
       try await script.ask { _ = try await $0.changes(after: "s1:17", limit: 10, Login.run()) }
@@ -292,7 +292,7 @@ struct NightscoutPullTests {
     #expect(script.calls.isEmpty)
   }
 
-  @Test func theDigestsIncludeAllReadingsOfTheSite() async throws {
+  @Test func digestsOfASiteIncludeAllItsReadings() async throws {
     let entries = (0..<30).map { Self.entry("e\($0)", date: 1_600_000_000_000 + Int64($0)) }
     let script = try Self.site(entries: entries)
     var expected = IdentityDigests()

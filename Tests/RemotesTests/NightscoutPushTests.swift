@@ -50,7 +50,7 @@ struct NightscoutPushTests {
   // MARK: The login
 
   @Test(arguments: ["my-api-secret-of-the-site", "wrong", "anna-0123456789ABCDEF", "a/b-0123456789abcdef"])
-  func anInvalidAccessTokenIsNotSent(_ secret: String) async throws {
+  func anInvalidNightscoutAccessTokenIsNotSent(_ secret: String) async throws {
     let script = try NightscoutScript { _, _ in nil }
     let problem = await #expect(throws: ServiceError.self) {
       try await script.ask(token: secret) { _ = try await $0.logbook() }
@@ -63,7 +63,7 @@ struct NightscoutPushTests {
   }
 
   @Test(arguments: [NightscoutScript.token, "token=" + NightscoutScript.token])
-  func theAccessTokenIsInOneRequestAndTheJWTInAllOthers(_ token: String) async throws {
+  func theAccessTokenIsSentOnceAndTheJWTInAllOtherRequests(_ token: String) async throws {
     let script = try NightscoutScript { _, _ in NightscoutScript.list([]) }
     _ = try await script.ask(token: token) { remote in
       (try await remote.logbook(), try await remote.logbook())
@@ -77,7 +77,7 @@ struct NightscoutPushTests {
     }
   }
 
-  @Test func anExpiredJWTIsRenewedOnceAndNeverInALoop() async throws {
+  @Test func anExpiredJWTIsRenewedOnlyOnce() async throws {
     let script = try NightscoutScript { _, _ in
       (401, "{\"status\":401,\"message\":\"\(NightscoutScript.jwt)\"}")
     }
@@ -95,13 +95,13 @@ struct NightscoutPushTests {
   @Test(arguments: [
     "*:*:*", "api:entries,treatments:create,read,update,delete", "api:*:create,read,update", "*",
   ])
-  func aLoginThatMayCreateAndUpdateCanWrite(_ rights: String) async throws {
+  func aSiteTokenThatMayCreateAndUpdateCanWrite(_ rights: String) async throws {
     let script = try NightscoutScript(rights: rights) { _, _ in NightscoutScript.list([]) }
     #expect(try await script.ask { try await $0.logbook().isWritable })
   }
 
   @Test(arguments: ["*:*:read", "api:*:read,update"])
-  func aLoginWithoutTheseRightsSendsNothing(_ rights: String) async throws {
+  func aSiteTokenWithoutPermissionToWriteSendsNothing(_ rights: String) async throws {
     let script = try NightscoutScript(rights: rights) { _, _ in NightscoutScript.list([]) }
     #expect(try await script.ask { try await $0.logbook().isWritable } == false)
     let count = script.server.requests.count
@@ -118,7 +118,7 @@ struct NightscoutPushTests {
     (200, "{}", "protocolViolation"),
     (502, "", "unavailable"), (503, "", "busy"), (307, "", "protocolViolation"),
   ])
-  func foreignAnswersAreReportedByPossibleRemedies(_ status: Int, _ body: String, _ expected: String)
+  func answersNotFromNightscoutAreReportedByWhatToDo(_ status: Int, _ body: String, _ expected: String)
     async throws
   {
     let script = try NightscoutScript { _, _ in (status, body) }
@@ -130,7 +130,7 @@ struct NightscoutPushTests {
 
   // MARK: Readings
 
-  @Test func anEntryHasAllImmutableMembersAndThoseThatAPIv1Compares() async throws {
+  @Test func anUploadedEntryHasAllImmutableFieldsAndThoseThatAPIv1Compares() async throws {
     let script = try NightscoutScript { call, _ in
       call.hasPrefix("PUT /api/v3/entries")
         ? (201, #"{"status":201,"identifier":"x","lastModified":5}"#)
@@ -152,7 +152,7 @@ struct NightscoutPushTests {
     #expect(script.server.requests.allSatisfy { $0.headers["content-encoding"] == nil })
   }
 
-  @Test func aDeletedReadingIsNotRestored() async throws {
+  @Test func anUploadDoesNotRestoreAReadingDeletedOnTheSite() async throws {
     let script = try NightscoutScript { call, _ in
       call.contains("?") ? NightscoutScript.list([]) : call.hasPrefix("PUT") ? (410, #"{"status":410}"#) : nil
     }
@@ -161,7 +161,7 @@ struct NightscoutPushTests {
     #expect(!script.calls.contains { $0.hasPrefix("POST") })
   }
 
-  @Test func anEntryCreatedMeanwhileDoesNotEndTheRun() async throws {
+  @Test func anEntryCreatedByOthersDuringAnUploadDoesNotEndIt() async throws {
     let script = try NightscoutScript { call, _ in
       call.contains("?")
         ? NightscoutScript.list([])
@@ -173,7 +173,7 @@ struct NightscoutPushTests {
   }
 
   /// API v1 stores only one entry of a type and time.
-  @Test func readingsOfTwoMetersInOneSecondBecomeTwoEntries() async throws {
+  @Test func readingsOfTwoMetersInOneSecondAreUploadedAsTwoEntries() async throws {
     let script = try NightscoutScript { call, body in
       guard call.hasPrefix("POST /api/v1/entries") else { return NightscoutScript.list([]) }
       return (200, body.replacing("{\"app\"", with: "{\"_id\":\"1\",\"app\""))
@@ -194,7 +194,7 @@ struct NightscoutPushTests {
     #expect(entries.allSatisfy { $0["srvModified"]?.integer ?? 0 >= NightscoutScript.clock * 1000 })
   }
 
-  @Test func readingsThatABulkPostDidNotInsertAreKnown() async throws {
+  @Test func readingsThatABulkPostDidNotInsertCountAsKnown() async throws {
     let script = try NightscoutScript { call, body in
       guard call.hasPrefix("POST /api/v1/entries") else { return NightscoutScript.list([]) }
       return (200, body.replacing("{\"app\"", with: "{\"_id\":\"1\",\"app\"", maxReplacements: 10))
@@ -214,7 +214,7 @@ struct NightscoutPushTests {
 
   // MARK: Records
 
-  @Test func anEditIsSentWithTheExactMarkOfChange() async throws {
+  @Test func anEditIsSentWithTheExactChangeTimeAsPrecondition() async throws {
     let script = try NightscoutScript { call, _ in
       call.hasPrefix("GET")
         ? NightscoutScript.document(Self.treatment(Sample.bolus, ["other": .text("kept")])) : Self.done
@@ -239,7 +239,7 @@ struct NightscoutPushTests {
     (412, "{\"status\":412}"),
     (400, #"{"status":400,"message":"Field srvModified cannot be modified by the client"}"#),
   ])
-  func anEditThatMeetsAnotherIsAConflictWithItsState(_ status: Int, _ body: String) async throws {
+  func anEditOfAnotherProgramOnTheSiteIsAConflictWithItsContent(_ status: Int, _ body: String) async throws {
     var theirs = Sample.bolus
     theirs.fields["units"] = .number(9)
     let other = theirs
@@ -255,7 +255,7 @@ struct NightscoutPushTests {
   }
 
   /// API v1 does not change the mark.
-  @Test func anEditByAPIv1IsNoticedByItsContent() async throws {
+  @Test func anEditByAPIv1IsRecognisedByItsContent() async throws {
     let script = try NightscoutScript { _, _ in
       NightscoutScript.document(
         Self.treatment(Sample.bolus, ["insulin": .number(7), "utcOffset": .number(0)]))
@@ -270,7 +270,7 @@ struct NightscoutPushTests {
     #expect(state.fields["units"] == .number(7) && script.calls.count == 1)
   }
 
-  @Test func aMarkGeneratedByASearchIsNotSentBack() async throws {
+  @Test func aChangeTimeGeneratedByASearchIsNotSentBack() async throws {
     let foreign: [String: JSONValue] = [
       "identifier": .text("6634c7c1-d2f6-45a3-a8f0-a00100000000"), "eventType": .text("Note"),
       "notes": .text("a"),
@@ -306,7 +306,7 @@ struct NightscoutPushTests {
     #expect(again == .accepted(revision: Self.revision(Sample.bolus)) && script.calls.count == 1)
   }
 
-  @Test func aDeletionReadsTheDocumentFirst() async throws {
+  @Test func aDeletionOnASiteReadsTheDocumentFirst() async throws {
     var deleted = Sample.bolus
     (deleted.fields, deleted.isDeleted) = (RecordFields(), true)
     let change = Self.change(deleted, base: Self.revision(Sample.bolus), version: 2)
@@ -340,7 +340,7 @@ struct NightscoutPushTests {
     #expect(state.isDeleted && !script.calls.contains { $0.hasPrefix("POST") })
   }
 
-  @Test func aResolutionBasedOnTheTombstoneRestoresARecord() async throws {
+  @Test func aConflictResolvedAgainstADeletionRestoresTheRecord() async throws {
     let script = try NightscoutScript { call, _ in
       if call.contains("?") { return NightscoutScript.list([]) }
       return call.hasPrefix("POST") ? (200, Self.made.1) : (410, #"{"status":410}"#)
@@ -351,7 +351,7 @@ struct NightscoutPushTests {
   }
 
   @Test(arguments: [true, false])
-  func aRecordRemovedByAutopruneIsNotDeleted(_ keepsOlder: Bool) async throws {
+  func aRecordRemovedByAutopruneIsNotTreatedAsDeleted(_ keepsOlder: Bool) async throws {
     let older: [[String: JSONValue]] = keepsOlder ? [["identifier": .text("x")]] : []
     let script = try NightscoutScript { call, _ in
       call.contains("created_at$lt")
@@ -366,7 +366,7 @@ struct NightscoutPushTests {
     #expect(!script.calls.contains { $0.hasPrefix("POST") })
   }
 
-  @Test func anEventInAnotherDocumentIsNotWrittenTwice() async throws {
+  @Test func anEventThatAnotherDocumentHoldsIsNotWrittenTwice() async throws {
     let foreign: [String: JSONValue] = [
       "identifier": .text("6634c7c1-d2f6-45a3-a8f0-a00100000000"), "eventType": .text("Correction Bolus"),
       "insulin": .number(4.5),

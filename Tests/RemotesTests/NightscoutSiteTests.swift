@@ -54,7 +54,7 @@ struct NightscoutSiteTests {
     return state
   }
 
-  @Test func readingsSentInBulkArePulledByAnUpToDateStore() async throws {
+  @Test func readingsUploadedInBulkArePulledByAnUpToDateStore() async throws {
     let first = try await pull(nil)
     let batch = Sample.batch(1200)
     let answer = try await ask { try await $0.store(batch, Login.run()) }
@@ -66,7 +66,7 @@ struct NightscoutSiteTests {
   }
 
   /// Each document is counted once, in whatever number of sweeps.
-  @Test func rejectedDocumentsAreCountedByReason() async throws {
+  @Test func rejectedDocumentsOfASiteAreCountedByReason() async throws {
     func notTaken(_ cursor: String?) async throws -> (counts: [String: Int], cursor: String?) {
       try await ask { remote in
         var found: (counts: [String: Int], cursor: String?) = ([:], cursor)
@@ -99,7 +99,7 @@ struct NightscoutSiteTests {
     #expect(try await notTaken(first.cursor).counts == [:])
   }
 
-  @Test func aPhoneAppAndTwoNodesSeeEachOthersChanges() async throws {
+  @Test func aPhoneAppAndTwoStoresSeeEachOthersChanges() async throws {
     let state = bolus
     guard case .accepted(let base) = try await push(NightscoutPushTests.change(state)) else {
       Issue.record("not accepted")
@@ -134,7 +134,7 @@ struct NightscoutSiteTests {
     #expect(fourth.records.contains { $0.guid == Login.logbookID && $0.state.isDeleted })
   }
 
-  @Test func anEditOfAPhoneAppsTreatmentKeepsTheAppsMembers() async throws {
+  @Test func editingATreatmentOfAPhoneAppKeepsTheFieldsOfTheApp() async throws {
     let phone = loopback.site.actAsPhoneApp()
     let time = NightscoutTime.utcText(loopback.site.now / 1000 * 1000 - 3_600_000)
     phone.addTreatment([
@@ -165,7 +165,7 @@ struct NightscoutSiteTests {
     #expect(other.records[0].state.fields["carbs"] == .number(50))
   }
 
-  @Test func aRecordMovedInTimeIsOneRecordOnEveryNode() async throws {
+  @Test func aRecordMovedInTimeIsOneRecordInEveryStore() async throws {
     let state = bolus
     let base = try #require(try await push(NightscoutPushTests.change(state))?.acceptedRevision)
     let first = try await pull(nil)
@@ -190,7 +190,7 @@ struct NightscoutSiteTests {
     #expect(try await pull(second.cursor).records.map(\.state) == [edited])
   }
 
-  @Test func anInterruptedMoveContinuesWithItsNewDocument() async throws {
+  @Test func anInterruptedMoveInTimeContinuesWithItsNewDocument() async throws {
     let state = bolus
     let base = try #require(try await push(NightscoutPushTests.change(state))?.acceptedRevision)
     var moved = state
@@ -237,7 +237,7 @@ struct NightscoutSiteTests {
     #expect(loopback.site.documents("treatments").compactMap { $0["insulin"]?.number }.count == 1)
   }
 
-  @Test func aDocumentCreatedMeanwhileIsNotReplaced() async throws {
+  @Test func aDocumentCreatedByOthersDuringAWriteIsNotReplaced() async throws {
     let change = NightscoutPushTests.change(bolus)
     _ = try #require(try await push(change)?.acceptedRevision)
     let made = try #require(loopback.site.requests.last { $0.method == "POST" })
@@ -248,7 +248,7 @@ struct NightscoutSiteTests {
       loopback.site.documents("treatments", identifier: Login.logbookID).map { $0["notes"] } == ["edited"])
   }
 
-  @Test func aRecordDeletedBeforeItsWritersNextPullIsATombstone() async throws {
+  @Test func aRecordDeletedOnTheSiteBeforeTheNextPullIsDeletedInItsStore() async throws {
     for deletesByV1 in [true, false] {
       let change = NightscoutPushTests.change(
         bolus, guid: deletesByV1 ? Login.logbookID : "0b9f3c52-5a1e-4c83-9d5e-0f1f6f4a7c12")
@@ -279,7 +279,7 @@ struct NightscoutSiteTests {
     }
   }
 
-  @Test func aRecordDeletedAfterTheFirstPullIsATombstone() async throws {
+  @Test func aRecordDeletedOnTheSiteAfterTheFirstPullIsDeletedInTheStore() async throws {
     let phone = loopback.site.actAsPhoneApp()
     phone.addTreatment(["eventType": "Note", "notes": "old", "created_at": "2020-01-01T00:00:00.000Z"])
     let time = NightscoutTime.utcText(loopback.site.now - 600_000)
@@ -290,7 +290,7 @@ struct NightscoutSiteTests {
     #expect(try await pull(first.cursor).records.map(\.state.isDeleted) == [true])
   }
 
-  @Test func aSweepInPiecesNoticesRemovedRecords() async throws {
+  @Test func aScanOfTheSiteInPiecesFindsRemovedRecords() async throws {
     let phone = loopback.site.actAsPhoneApp()
     phone.addTreatment([
       "eventType": "Note", "notes": "old", "created_at": "2020-01-01T00:00:00.000Z",
@@ -311,7 +311,7 @@ struct NightscoutSiteTests {
   }
 
   @Test(arguments: [NightscoutFault.answerLost, .closedAfterwards, .status(500), .reset, .status(503)])
-  func aFailedRequestIsRepeatedWithoutHarm(_ fault: NightscoutFault) async throws {
+  func aFailedRequestToASiteIsRepeatedWithoutHarm(_ fault: NightscoutFault) async throws {
     let state = bolus
     let change = NightscoutPushTests.change(state)
     loopback.site.plan(fault) { $0.method == "POST" }
@@ -337,7 +337,7 @@ struct NightscoutSiteTests {
     #expect(loopback.site.documents("treatments").count == 1)
   }
 
-  @Test func aWriteThatBecomesVisibleLateIsNotMissed() async throws {
+  @Test func aWriteThatBecomesVisibleLateOnTheSiteIsPulled() async throws {
     loopback.site.change { $0.visibilityDelayMilliseconds = 8000 }
     let start = loopback.site.now
     loopback.site.freezeClock(at: start)
@@ -350,7 +350,7 @@ struct NightscoutSiteTests {
     #expect((first.records + second.records + third.records).map(\.guid).contains(Login.logbookID))
   }
 
-  @Test func aSiteWithALowLimitOfDocumentsIsPulledCompletely() async throws {
+  @Test func aSiteWithALowDocumentLimitIsPulledCompletely() async throws {
     let batch = Sample.batch(450)
     loopback.site.change { $0.maxDocuments = 200 }
     let first = try await pull(nil)
@@ -359,7 +359,7 @@ struct NightscoutSiteTests {
     #expect(try await Set(pull(first.cursor).readings).count == 450)
   }
 
-  @Test func aRedeployedSiteIssuesAnotherJWT() async throws {
+  @Test func afterARedeploymentOfTheSiteANewJWTIsRequested() async throws {
     let site = loopback.site
     let isWritable = try await ask { remote in
       _ = try await remote.logbook()
@@ -369,7 +369,7 @@ struct NightscoutSiteTests {
     #expect(isWritable)
   }
 
-  @Test func aRunWithoutChangesTakesFourRequests() async throws {
+  @Test func aSiteUploadWithoutChangesTakesFourRequests() async throws {
     let batch = Sample.batch(50)
     _ = try await ask { try await $0.store(batch, Login.run()) }
     let first = try await pull(nil)

@@ -28,7 +28,7 @@ struct NightscoutTrapTests {
   // MARK: Queries
 
   /// Of several conditions on one field the site applies only the last.
-  @Test func noQueryHasTwoConditionsOnOneField() async throws {
+  @Test func noNightscoutQueryHasTwoConditionsOnOneField() async throws {
     let script = try NightscoutScript { call, _ in
       if call.contains("lastModified") { return NightscoutScript.latest(5, 5) }
       if call.hasPrefix("POST") || call.hasPrefix("PUT") { return NightscoutPushTests.made }
@@ -47,7 +47,7 @@ struct NightscoutTrapTests {
   }
 
   /// Entries of another uploader after our last reading are irrelevant.
-  @Test func theSearchForKnownReadingsStopsAfterTheLastOne() async throws {
+  @Test func theSearchForReadingsOnTheSiteStopsAfterTheLastOne() async throws {
     let last = NightscoutEntry.milliseconds(try #require(Sample.batch(30).readings.last))
     let later = (0..<1000).map { place -> [String: JSONValue] in
       let date = Double(last + 60_000 + Int64(place) * 60_000)
@@ -78,12 +78,12 @@ struct NightscoutTrapTests {
   // MARK: What still acts
 
   /// A running site reads the time of a late dose only from this member.
-  @Test func aDoseStatesItsTimeInMilliseconds() throws {
+  @Test func anUploadedDoseStatesItsTimeInMilliseconds() throws {
     let members = NightscoutPushTests.treatment(Sample.bolus)
     #expect(members["mills"] == members["date"] && members["mills"] != nil)
   }
 
-  @Test func aDeletedDoseIsClearedBeforeItsDeletion() async throws {
+  @Test func aDeletedDoseIsSetToZeroOnTheSiteBeforeItsDeletion() async throws {
     let script = try NightscoutScript { call, _ in
       if call.contains("?") { return NightscoutScript.list([]) }
       return call.hasPrefix("GET")
@@ -99,7 +99,7 @@ struct NightscoutTrapTests {
   }
 
   /// The second of the two requests was lost. The first one had already marked the record as deleted.
-  @Test func anInterruptedDeletionResumes() async throws {
+  @Test func anInterruptedDeletionOnASiteResumes() async throws {
     let bodies = Mutex<[JSONValue]>([])
     let first = try NightscoutScript { call, body in
       if call.hasPrefix("DELETE") { return (503, "") }
@@ -128,7 +128,7 @@ struct NightscoutTrapTests {
   }
 
   /// The answer to its second request was lost, and another node edited the tombstone before the retry.
-  @Test func aRepeatedDeletionKeepsARestoredRecord() async throws {
+  @Test func aRepeatedDeletionKeepsARecordRestoredByOthers() async throws {
     let change = NightscoutPushTests.change(
       Self.deleted(Sample.bolus), base: NightscoutPushTests.revision(Sample.bolus), version: 2)
     var part = NightscoutPart(guid: NightscoutPushTests.guid, state: Sample.bolus, seen: [:], sent: [])
@@ -157,7 +157,7 @@ struct NightscoutTrapTests {
   }
 
   /// API v1 parses a text with this character as HTML, and drops or closes invalid HTML.
-  @Test func membersThatMustStayUnchangedContainNoHTML() throws {
+  @Test func fieldsThatMustStayUnchangedContainNoHTMLCharacters() throws {
     var state = Sample.bolus
     state.fields["text"] = .text("before <meal> & after")
     let members = NightscoutPushTests.treatment(state)
@@ -168,7 +168,7 @@ struct NightscoutTrapTests {
     #expect(NightscoutTreatment.records(document, Self.zone).map(\.state) == [state])
   }
 
-  @Test func aDeviceWithACharacterOfHTMLKeepsItsIdentity() throws {
+  @Test func aDeviceNameWithAnHTMLCharacterKeepsItsIdentity() throws {
     var batch = Sample.batch(1)
     batch.devices[0] = Device(vendor: "A<b", model: "M <1>", serial: "<S&1>", format: "test")
     let members = NightscoutEntry.members(
@@ -183,13 +183,13 @@ struct NightscoutTrapTests {
   @Test(arguments: [
     ("a &amp; b", "a &amp; b"), ("5 &lt; 6 &amp; x", "5 < 6 & x"), ("<b>x &amp; y</b>", "<b>x & y</b>"),
   ])
-  func onlyCharactersEscapedByTheSiteAreRestored(_ stored: String, _ expected: String) {
+  func onlyCharactersEscapedByTheSiteAreUnescaped(_ stored: String, _ expected: String) {
     #expect(NightscoutText.unescaped(stored) == expected)
   }
 
   // MARK: Rights
 
-  @Test func missingRightsOfARoleAreNamed() async throws {
+  @Test func missingPermissionsOfASiteRoleAreNamed() async throws {
     let script = try NightscoutScript(
       rights: "api:entries:create,read,update\",\"api:treatments:create,read"
     ) { _, _ in NightscoutScript.list([]) }
@@ -198,7 +198,7 @@ struct NightscoutTrapTests {
     #expect(logbook.missingPermissions == ["api:treatments:update", "api:treatments:delete"])
   }
 
-  @Test func aRoleWithoutTheRightToDeleteIsRefusedOnlyDeletions() async throws {
+  @Test func aSiteRoleWithoutPermissionToDeleteIsRefusedOnlyDeletions() async throws {
     let script = try NightscoutScript(
       rights: "api:entries:create,read,update\",\"api:treatments:create,read,update"
     ) { call, _ in
@@ -232,7 +232,7 @@ struct NightscoutTrapTests {
   // MARK: Who edited when
 
   @Test(arguments: [(Int64(5_000), false), (3_600_000, true)])
-  func aSideHasATimeOnlyIfItsEditChangedTheMark(_ later: Int64, _ isDated: Bool) throws {
+  func aRemoteEditHasATimeOnlyIfItChangedTheChangeTime(_ later: Int64, _ isDated: Bool) throws {
     let members = NightscoutPushTests.treatment(
       Sample.bolus,
       ["insulin": .number(7), "srvModified": .number(Double(NightscoutPushTests.stored + later))])
@@ -245,7 +245,7 @@ struct NightscoutTrapTests {
   // MARK: Doubles
 
   @Test(arguments: [(1, 0), (3, 1)])
-  func onlyTheLaterOfItsWritersRemovesADouble(_ node: Int, _ deletions: Int) async throws {
+  func onlyTheLaterOfTwoWritersRemovesADuplicateDocument(_ node: Int, _ deletions: Int) async throws {
     let doubles = [1, 3].map { other -> [String: JSONValue] in
       var part = NightscoutPart(guid: Login.logbookID, state: Sample.bolus, seen: [:], sent: [])
       part.note(NightscoutPushTests.change(Sample.bolus, node: other), at: NightscoutPushTests.stored)
@@ -263,7 +263,7 @@ struct NightscoutTrapTests {
   }
 
   /// Both an edit and a deletion affect the same one of the two documents.
-  @Test func whenDuplicatesExistTheEditedOneIsKept() async throws {
+  @Test func ofTwoDuplicateDocumentsTheEditedOneIsKept() async throws {
     let loopback = try LoopbackNightscout()
     var state = Sample.bolus
     state.deviceTime = DeviceTime(seconds: loopback.site.now / 1000 - 3600 + 7200)
@@ -292,7 +292,7 @@ struct NightscoutTrapTests {
   }
 
   @Test(arguments: [(1, 1), (3, 0)])
-  func aDeletedDoubleThatBlocksWritesIsRemoved(
+  func aDeletedDuplicateDocumentThatBlocksWritesIsRemoved(
     _ node: Int, _ removals: Int
   ) async throws {
     let valid = NightscoutPushTests.treatment(Sample.bolus, [NightscoutDocument.ownName: Self.own(node: 1)])
@@ -318,7 +318,7 @@ struct NightscoutTrapTests {
   }
 
   /// A list that changes between two of its pages may contain a document on both.
-  @Test func aDocumentListedTwiceIsNotADouble() async throws {
+  @Test func aDocumentListedTwiceIsNotTreatedAsADuplicate() async throws {
     let own = NightscoutPushTests.treatment(
       Sample.bolus, [NightscoutDocument.ownName: Self.own(node: 3)])
     let script = try NightscoutScript { call, _ in

@@ -25,7 +25,7 @@ import Testing
       String(contentsOf: folder.appending(path: "\(name).ndjson"), encoding: .utf8))
   }
 
-  @Test func thereIsOneOfEachKeptVersion() { #expect(Self.names == ["1"]) }
+  @Test func aRecordedSessionExistsForEachKeptProtocolVersion() { #expect(Self.names == ["1"]) }
 
   /// Runs a server of this version, with a transport for each login.
   private func serving(
@@ -48,7 +48,7 @@ import Testing
   }
 
   /// The client of this version sends what the latest session has, so that a change of it is noticed.
-  @Test func aSessionOfThisVersionIsRecorded() async throws {
+  @Test func theSessionOfThisProtocolVersionIsRecorded() async throws {
     let recording = SessionRecording()
     try await serving { transports in
       try await ProtocolSession { login in
@@ -65,14 +65,14 @@ import Testing
     #expect(try !recording.text().contains(ServedLogbook.writeToken))
   }
 
-  @Test(arguments: names) func aClientOfThisVersionUnderstandsAnEarlierServer(_ name: String) async throws {
+  @Test(arguments: names) func thisClientUnderstandsTheServerOfAnEarlierVersion(_ name: String) async throws {
     let server = RecordedServer(try Self.exchanges(name))
     try await ProtocolSession(server.transport).run()
     #expect(server.remaining == 0)
   }
 
   /// Ids, positions and revisions differ from server to server. The later requests have those that this server gave.
-  @Test(arguments: names) func aServerOfThisVersionAnswersAnEarlierClient(_ name: String) async throws {
+  @Test(arguments: names) func thisServerAnswersTheClientOfAnEarlierVersion(_ name: String) async throws {
     let exchanges = try Self.exchanges(name)
     try await serving { transports in
       var names = ServerNames()
@@ -104,7 +104,7 @@ import Testing
   }
 
   /// The comparison finds what a client would miss, and accepts what it ignores.
-  @Test func theComparisonFindsWhatAClientWouldMiss() throws {
+  @Test func theSessionComparisonFindsWhatAClientWouldMiss() throws {
     var names = ServerNames()
     #expect(
       try names.differences(#"{"a":[1,"x"],"cursor":"t1.5"}"#, #"{"a":[1,"x"],"cursor":"t2.7","b":2}"#) == [])

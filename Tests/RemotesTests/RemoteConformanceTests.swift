@@ -14,12 +14,14 @@ import Testing
     GlucoportRemote.id: GlucoportBench(), NightscoutRemote.id: NightscoutBench(),
   ]
 
-  @Test(arguments: ServiceRule.all) func aGlucoportServerObeysEveryRule(_ rule: ServiceRule) async throws {
+  @Test(arguments: ServiceRule.all) func aGlucoportServerObeysEveryConformanceRule(_ rule: ServiceRule)
+    async throws
+  {
     try await GlucoportBench().check(rule)
   }
 
   @Test(arguments: ServiceRule.core + ServiceRule.snapshots)
-  func aNightscoutSiteObeysEveryRule(_ rule: ServiceRule) async throws {
+  func aNightscoutSiteObeysEveryConformanceRule(_ rule: ServiceRule) async throws {
     try await NightscoutBench().check(rule)
   }
 
@@ -30,7 +32,7 @@ import Testing
     }
   }
 
-  @Test func everyKindHasItsBenchAUniqueIdAndAName() {
+  @Test func everyRemoteTypeIsTestedAndHasAUniqueIDAndName() {
     let kinds = RemoteRegister.all
     #expect(kinds.count == Self.benches.count && Set(kinds.map(\.id)) == Set(Self.benches.keys))
     for kind in kinds {
@@ -39,14 +41,16 @@ import Testing
   }
 
   @Test(arguments: RemoteRegister.all.map(\.id))
-  func theRegisterStatesWhichKindsStoreAttachments(_ kind: String) async throws {
+  func theRegisterStatesWhichRemoteTypesStoreAttachments(_ kind: String) async throws {
     let bench = try #require(Self.benches[kind])
     try await bench.with { remote, _ in
       #expect((remote.attachments != nil) == RemoteRegister.takesAttachments(kind))
     }
   }
 
-  @Test(arguments: RemoteRegister.all.map(\.id)) func aWrongTokenIsRefused(_ kind: String) async throws {
+  @Test(arguments: RemoteRegister.all.map(\.id)) func everyRemoteRefusesAWrongToken(_ kind: String)
+    async throws
+  {
     let bench = try #require(Self.benches[kind])
     try await bench.serve { url, _, _ in
       let problem = await #expect(throws: ServiceError.self) {

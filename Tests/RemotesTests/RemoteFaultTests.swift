@@ -23,7 +23,7 @@ struct RemoteFaultTests {
     .raw(head + "Transfer-Encoding: chunked\r\n\r\n5\r\n{\"log\r\n"),
     .raw(head + "Transfer-Encoding: chunked\r\n\r\n50\r\n{\"log", .reset),
   ])
-  func aTruncatedAnswerIsUnavailable(_ answer: ScriptedAnswer) async throws {
+  func aTruncatedAnswerIsReportedAsServerUnavailable(_ answer: ScriptedAnswer) async throws {
     let problem = try await problem { _ in answer }
     guard case .unavailable(let sentence) = problem else {
       Issue.record("\(problem)")
@@ -38,7 +38,7 @@ struct RemoteFaultTests {
     .raw(head + "Content-Length: 500\r\n\r\n{", .hold),
     .raw(head + "X-Slow: ", .drip),
   ])
-  func anAnswerThatTakesTooLongIsUnavailable(_ answer: ScriptedAnswer) async throws {
+  func anAnswerThatTakesTooLongIsReportedAsServerUnavailable(_ answer: ScriptedAnswer) async throws {
     let start = ContinuousClock.now
     let problem = try await problem(Login.short) { _ in answer }
     guard case .unavailable(let sentence) = problem else {
@@ -50,7 +50,7 @@ struct RemoteFaultTests {
   }
 
   /// Each pause is shorter than the idle limit, and the head is long.
-  @Test func aBodyThatArrivesByteByByteIsUnavailable() async throws {
+  @Test func aBodyThatArrivesByteByByteIsReportedAsServerUnavailable() async throws {
     let limits = ExchangeLimits(connect: .seconds(5), idle: .seconds(20), whole: .seconds(2))
     let problem = try await problem(limits) { _ in
       .raw(Self.head + "Content-Length: 60000\r\n\r\n{", .drip)
@@ -74,7 +74,7 @@ struct RemoteFaultTests {
     ScriptedAnswer.raw("", .hold), .raw(head + "Content-Length: 500\r\n\r\n{", .hold),
     .raw(head + "Content-Length: 60000\r\n\r\n{", .drip),
   ])
-  func theEndOfARunEndsACurrentRequest(_ answer: ScriptedAnswer) async throws {
+  func theTimeLimitOfARunEndsACurrentRequest(_ answer: ScriptedAnswer) async throws {
     let server = try ScriptedServer { _ in answer }
     var login = try Login.to(server.url)
     let start = ContinuousClock.now
@@ -88,7 +88,7 @@ struct RemoteFaultTests {
   }
 
   /// A network's login page answers every request: nothing was stored, sent or fetched.
-  @Test func aLoginPageIsNotAnAnswerToAnyCall() async throws {
+  @Test func aLoginPageIsNotAcceptedAsAnAnswerToAnyCall() async throws {
     let page = ScriptedAnswer.status(
       200, Array("<!DOCTYPE html><html>Welcome to the hotel</html>".utf8),
       headers: ["Content-Type: text/html"])
@@ -118,7 +118,7 @@ struct RemoteFaultTests {
     }
   }
 
-  @Test func afterTheEndOfARunNothingIsSent() async throws {
+  @Test func afterTheTimeLimitOfARunNothingIsSent() async throws {
     let server = try ScriptedServer { _ in .status(200, Login.logbookBody) }
     var login = try Login.to(server.url)
     login.end = .now
@@ -152,7 +152,7 @@ struct RemoteFaultTests {
         200, Array((WireGzip.pack(Login.logbookBody) ?? []).dropLast(6)), headers: ["Content-Encoding: gzip"]),
       .status(200, (WireGzip.pack(Login.logbookBody) ?? []) + [1], headers: ["Content-Encoding: gzip"]),
     ] as [ScriptedAnswer])
-  func anAnswerThatIsNotOfTheProtocolIsAViolation(_ answer: ScriptedAnswer) async throws {
+  func anAnswerOutsideTheProtocolIsReportedAsAProtocolViolation(_ answer: ScriptedAnswer) async throws {
     let problem = try await problem { _ in answer }
     guard case .protocolViolation(let sentence) = problem else {
       Issue.record("\(problem)")
@@ -161,7 +161,7 @@ struct RemoteFaultTests {
     #expect(sentence.hasPrefix("127.0.0.1:"))
   }
 
-  @Test func aBodyAboveTheLimitIsNotAccepted() async throws {
+  @Test func anAnswerBodyAboveTheLimitIsRefused() async throws {
     let large = [UInt8](repeating: UInt8(ascii: " "), count: 70_000)
     let packed = try #require(WireGzip.pack(large))
     #expect(packed.count < 1000)
@@ -177,7 +177,7 @@ struct RemoteFaultTests {
     }
   }
 
-  @Test func aMissingServerIsUnavailable() async throws {
+  @Test func aServerThatDoesNotRunIsReportedAsUnavailable() async throws {
     let login = try Login.to("http://127.0.0.1:\(ScriptedServer.closedPort())")
     let start = ContinuousClock.now
     let problem = await #expect(throws: ServiceError.self) {
@@ -187,7 +187,7 @@ struct RemoteFaultTests {
     #expect(ContinuousClock.now - start < .seconds(60), "the connection is tried once")
   }
 
-  @Test func aNameWithoutAddressIsUnavailable() async throws {
+  @Test func aHostNameThatCannotBeResolvedIsReportedAsUnavailable() async throws {
     let login = try Login.to("https://nowhere.invalid")
     let problem = await #expect(throws: ServiceError.self) {
       try await RemoteExchange.with(login, limits: Login.small) {
@@ -199,7 +199,7 @@ struct RemoteFaultTests {
       "\(String(describing: problem))")
   }
 
-  @Test func aPlainPortIsReportedForAnEncryptedAddress() async throws {
+  @Test func anUnencryptedPortAtAnHTTPSAddressIsReported() async throws {
     let server = try ScriptedServer { _ in .raw("HTTP/1.1 400 Bad Request\r\n\r\n") }
     let login = try Login.to("https://127.0.0.1:\(server.port)")
     let problem = await #expect(throws: ServiceError.self) {
@@ -226,7 +226,7 @@ struct RemoteFaultTests {
     #expect(other.connectionCount == 0)
   }
 
-  @Test func noRequestIsRepeatedAutomatically() async throws {
+  @Test func noFailedRequestIsRepeatedAutomatically() async throws {
     for answer in [ScriptedAnswer.status(503), .raw(""), .status(500), .status(429)] {
       let server = try ScriptedServer { _ in answer }
       await #expect(throws: ServiceError.self) { try await ask(server) { try await $0.logbook() } }

@@ -14,7 +14,7 @@ import Testing
     return try RemoteProxy(for: address) { variables[$0] }.map { "\($0)" }
   }
 
-  @Test func lowerCaseAndTheVariableOfTheSchemeTakePrecedence() throws {
+  @Test func theLowerCaseProxyVariableOfTheSchemeHasPrecedence() throws {
     #expect(try proxy([:]) == nil)
     #expect(try proxy(["HTTPS_PROXY": "http://a:1"]) == "http://a:1")
     #expect(try proxy(["https_proxy": "http://b:1", "HTTPS_PROXY": "http://a:1"]) == "http://b:1")
@@ -56,7 +56,7 @@ import Testing
     }
   }
 
-  @Test func theLoginOfAProxyIsDecodedAndNeverShown() throws {
+  @Test func theProxyPasswordIsDecodedAndNeverShown() throws {
     let address = try RemoteAddress("https://sync.example.org", allowsPlainHTTP: false)
     for (text, user, password) in [
       ("http://SECUSER:SECPASS@h:1", "SECUSER", "SECPASS"), ("SECUSER:SEC%2FPASS@h:1", "SECUSER", "SEC/PASS"),
@@ -73,7 +73,7 @@ import Testing
     }
   }
 
-  @Test func anExceptionTakesPrecedenceOverAnUnusableProxy() throws {
+  @Test func aProxyExceptionHasPrecedenceOverAnUnusableProxy() throws {
     let variables = ["HTTPS_PROXY": "ftp://x", "NO_PROXY": "sync.example.org"]
     #expect(try proxy(variables) == nil)
     #expect(throws: Failure.self) { try proxy(variables, "https://other.example.org") }
@@ -91,7 +91,7 @@ import Testing
     #expect(try proxy(variables, "https://three.example") == "socks5://a:1")
   }
 
-  @Test func unencryptedConnectionsOnlyUseSOCKSAndThisMachineIsReachedDirectly() throws {
+  @Test func thisComputerIsReachedWithoutAProxy() throws {
     let plain = "http://sync.example.org"
     #expect(try proxy(["HTTPS_PROXY": "http://a:1"], plain) == nil)
     #expect(try proxy(["ALL_PROXY": "http://a:1"], plain) == nil)
@@ -147,7 +147,7 @@ import Testing
       ("**", "a.org", false),
       ("\ta.org", "a.org", true), ("b.org,,a.org", "a.org", true), ("b.org;a.org", "a.org", false),
     ] as [(String, String, Bool)])
-  func anExceptionAppliesToItsHosts(_ text: String, _ host: String, _ isExcepted: Bool) {
+  func aProxyExceptionAppliesToItsHosts(_ text: String, _ host: String, _ isExcepted: Bool) {
     #expect(ProxyExceptions(text).contains(host: host, port: 443) == isExcepted)
   }
 }

@@ -25,7 +25,7 @@ struct RequestTests {
     #expect(request.headers[WireProtocol.positionHeader.lowercased()] == "m7")
   }
 
-  @Test func unknownValuesAreNotSent() async throws {
+  @Test func headersWithoutAKnownValueAreNotSent() async throws {
     let server = try ScriptedServer { _ in .status(304) }
     _ = try await ask(server) { try await $0.changes(after: nil, limit: 5, Login.run()) }
     let headers = try #require(server.requests.first?.headers)
@@ -34,7 +34,7 @@ struct RequestTests {
         && headers[WireProtocol.positionHeader.lowercased()] == nil)
   }
 
-  @Test func partsAreRequestedByTimeKindAndGuid() async throws {
+  @Test func readingsAndRecordsAreRequestedByTimeKindAndID() async throws {
     let empty = ChangePage(readings: ReadingBatch(), records: [], cursor: "c", hasMore: false)
     let server = try ScriptedServer { _ in .status(200, WireCodec.write(empty)) }
     try await ask(server) { remote in
@@ -52,14 +52,14 @@ struct RequestTests {
       ])
   }
 
-  @Test func aCursorIsEscaped() async throws {
+  @Test func aCursorIsPercentEncodedInARequest() async throws {
     let server = try ScriptedServer { _ in .status(304) }
     _ = try await ask(server) { try await $0.changes(after: "a&b=c/+%~é", limit: 1, Login.run()) }
     #expect(server.requests.first?.path == "/v1/changes?after=a%26b%3Dc%2F%2B%25~%C3%A9&limit=1")
   }
 
   @Test(arguments: [(1, false), (1000, true)])
-  func aLargeBodyIsCompressed(_ count: Int, _ isPacked: Bool) async throws {
+  func aLargeRequestBodyIsCompressed(_ count: Int, _ isPacked: Bool) async throws {
     let server = try ScriptedServer { _ in
       .status(200, WireCodec.write(ReadingAnswer(stored: count, known: 0)))
     }
@@ -72,7 +72,7 @@ struct RequestTests {
     #expect(body == WireCodec.writeReadings(batch))
   }
 
-  @Test func aBodyAboveTheLimitIsNotSent() async throws {
+  @Test func aRequestBodyAboveTheLimitIsNotSent() async throws {
     let server = try ScriptedServer { _ in .status(500) }
     let text = String(repeating: "x", count: Login.short.bodyBytes)
     let change = RecordChange(
@@ -84,13 +84,13 @@ struct RequestTests {
     #expect(server.connectionCount == 0)
   }
 
-  @Test func aCompressedAnswerIsDecompressed() async throws {
+  @Test func aCompressedAnswerIsUnpacked() async throws {
     let packed = try #require(WireGzip.pack(Login.logbookBody))
     let server = try ScriptedServer { _ in .status(200, packed, headers: ["Content-Encoding: gzip"]) }
     #expect(try await ask(server) { try await $0.logbook() } == Login.logbook)
   }
 
-  @Test func oneConnectionServesARun() async throws {
+  @Test func oneConnectionIsUsedForAllRequestsOfARun() async throws {
     let server = try ScriptedServer { _ in .status(200, Login.logbookBody) }
     try await ask(server) { remote in for _ in 0..<5 { _ = try await remote.logbook() } }
     #expect(server.requests.count == 5 && server.connectionCount == 1)

@@ -12,7 +12,7 @@ import Testing
     (" 1", 1), ("7200 ", 7200), ("1 2", nil),
     ("1s", nil), ("soon", nil), ("٣", nil), ("99999999999999999999", .max),
   ])
-  func aNumberMeansSeconds(_ value: String, _ seconds: Int?) {
+  func aNumberInRetryAfterIsReadAsSeconds(_ value: String, _ seconds: Int?) {
     #expect(RetryAfter.seconds(value, date: nil) == seconds)
     #expect(RetryAfter.seconds(value, date: Self.date) == seconds)
   }
@@ -21,13 +21,13 @@ import Testing
     ("Sun, 06 Nov 1994 08:49:37 GMT", 0), ("Sun, 06 Nov 1994 08:50:37 GMT", 60),
     ("Mon, 07 Nov 1994 08:49:37 GMT", 86_400), ("Sun, 06 Nov 1994 08:00:00 GMT", 0),
   ])
-  func aDateIsRelativeToTheAnswersClock(_ value: String, _ seconds: Int) {
+  func aDateInRetryAfterIsRelativeToTheClockOfTheServer(_ value: String, _ seconds: Int) {
     #expect(RetryAfter.seconds(value, date: Self.date) == seconds)
     #expect(RetryAfter.seconds(value, date: nil) == nil, "nothing says what time it is there")
     #expect(RetryAfter.seconds(value, date: "now") == nil)
   }
 
-  @Test func withoutAHeaderThereIsNoTimeToWait() {
+  @Test func withoutARetryAfterHeaderNoWaitIsKnown() {
     #expect(RetryAfter.seconds(nil, date: Self.date) == nil)
   }
 }

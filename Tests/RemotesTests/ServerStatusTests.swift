@@ -19,7 +19,7 @@ struct ServerStatusTests {
     (403, ErrorBody(.readOnly, "read"), .readOnly),
     (413, ErrorBody(.tooLarge, "large"), .tooLarge),
   ])
-  func aCodeOfTheProtocolHasItsMeaning(_ status: Int, _ body: ErrorBody, _ expected: ServiceError)
+  func eachErrorCodeOfTheServerHasItsMeaning(_ status: Int, _ body: ErrorBody, _ expected: ServiceError)
     async throws
   {
     #expect(try await problem { _ in .status(status, body.json) } == expected)
@@ -36,8 +36,7 @@ struct ServerStatusTests {
     (500, .nodeReused, "serverFailure"), (502, .positionUnknown, "unavailable"),
     (409, .badRequest, "protocolViolation"), (400, .login, "protocolViolation"),
   ])
-  func aStatusIsReportedByPossibleRemedies(_ status: Int, _ code: ErrorCode?, _ expected: String) async throws
-  {
+  func anHTTPStatusIsReportedByWhatToDo(_ status: Int, _ code: ErrorCode?, _ expected: String) async throws {
     let body = code.map { ErrorBody($0, "the words of the server").json } ?? Array("<html>".utf8)
     let problem = try await problem { _ in .status(status, body) }
     #expect("\(problem)".hasPrefix(expected), "\(problem)")
@@ -48,7 +47,7 @@ struct ServerStatusTests {
 
   /// Usually the path is wrong, or the kind of remote was not stated.
   @Test(arguments: [204, 300, 304, 400, 404, 405, 409, 410, 418, 451])
-  func anUnexpectedStatusIsReportedWithWhatToCheck(_ status: Int) async throws {
+  func anUnexpectedHTTPStatusIsReportedWithWhatToCheck(_ status: Int) async throws {
     let problem = try await problem { _ in .status(status, Array("<html>".utf8)) }
     guard case .protocolViolation(let sentence) = problem else {
       Issue.record("\(problem)")
@@ -68,7 +67,7 @@ struct ServerStatusTests {
   }
 
   @Test(arguments: [429, 503])
-  func theTimeToWaitIsObeyed(_ status: Int) async throws {
+  func theWaitRequestedByTheServerIsReported(_ status: Int) async throws {
     let seconds = try await problem { _ in .status(status, headers: ["Retry-After: 17"]) }
     let date = try await problem { _ in
       .status(
@@ -89,17 +88,17 @@ struct ServerStatusTests {
       ("Wed, 06 May 2026 16:29:00 GMT", 0), ("Wed, 31 Feb 2026 16:29:00 GMT", nil),
       ("Wed, 06 May 2026 16:30:10 CET", nil), ("Wed, 06 May 2026 16:30 GMT", nil),
     ] as [(String, Int?)])
-  func aTimeToWaitIsANumberOrADate(_ value: String, _ seconds: Int?) {
+  func theRequestedWaitIsReadFromANumberOrADate(_ value: String, _ seconds: Int?) {
     #expect(RetryAfter.seconds(value, date: "Wed, 06 May 2026 16:30:00 GMT") == seconds)
   }
 
-  @Test func aRetryDateCountsOnlyWithTheDateOfTheAnswer() {
+  @Test func aDateInRetryAfterIsIgnoredWithoutADateHeader() {
     #expect(RetryAfter.seconds("Wed, 06 May 2026 16:30:10 GMT", date: nil) == nil)
     #expect(RetryAfter.seconds("Wed, 06 May 2026 16:30:10 GMT", date: "today") == nil)
     #expect(RetryAfter.seconds(nil, date: "Wed, 06 May 2026 16:30:00 GMT") == nil)
   }
 
-  @Test func theMessageOfARefusedItemIsBounded() async throws {
+  @Test func theServerMessageAboutARefusedItemIsShortened() async throws {
     let reason = String(repeating: "x", count: 500) + Login.secret
     let answer = ReadingAnswer(stored: 0, known: 0, refused: [RefusedItem(item: 0, reason: reason)])
     let server = try ScriptedServer { _ in .status(200, WireCodec.write(answer)) }

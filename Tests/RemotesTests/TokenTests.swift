@@ -10,7 +10,7 @@ import Testing
 @Suite(.timeLimit(.minutes(10)))
 struct TokenTests {
   @Test(arguments: ["abc", "abc\n", "  abc \t\nsecond line\n", "abc\r\n"])
-  func theFirstLineOfAFileIsTheToken(_ content: String) async throws {
+  func theTokenIsTheFirstLineOfItsFile(_ content: String) async throws {
     try await withFile(content) { path in
       let token = try await TokenSource.file(path).token()
       #expect(token.text == "abc")
@@ -18,7 +18,7 @@ struct TokenTests {
   }
 
   /// With a longer mark, a token that a person chose could be guessed.
-  @Test func aMarkDistinguishesTokensAndHasSixteenBits() throws {
+  @Test func aTokenFingerprintDistinguishesTokensAndHas16Bits() throws {
     func mark(_ text: String, salt: String = "node") throws -> String {
       try Token(firstLineOf: Array(text.utf8), origin: "a test").mark(salt: salt)
     }
@@ -39,7 +39,7 @@ struct TokenTests {
   }
 
   @Test(arguments: [0o640, 0o604, 0o660, 0o610, 0o602])
-  func aFileThatOthersCanReadOrWriteIsRefusedWithTheCommandToType(_ mode: Int) async throws {
+  func aTokenFileOpenToOthersIsRefusedWithTheCommandToFixIt(_ mode: Int) async throws {
     try await withFile("abc", mode: mode) { path in
       let failure = await failure(.file(path))
       #expect(failure?.category == .permission)
@@ -48,14 +48,14 @@ struct TokenTests {
   }
 
   @Test(.enabled(if: geteuid() == 0, "only root can give a file to another user"))
-  func aFileOfAnotherUserIsRefused() async throws {
+  func aTokenFileOfAnotherUserIsRefused() async throws {
     try await withFile("abc") { path in
       #expect(chown(path, 12345, 12345) == 0)
       #expect(await failure(.file(path))?.category == .permission)
     }
   }
 
-  @Test func onlyRegularFilesAreAccepted() async throws {
+  @Test func onlyARegularFileIsAcceptedAsATokenFile() async throws {
     try await withFile("abc") { path in
       #expect(mkfifo(path + ".pipe", 0o600) == 0)
       defer { unlink(path + ".pipe") }
@@ -65,13 +65,13 @@ struct TokenTests {
     }
   }
 
-  @Test func aFileThatIsTooLargeIsRefused() async throws {
+  @Test func aTokenFileThatIsTooLargeIsRefused() async throws {
     try await withFile("abc\n" + String(repeating: "x", count: TokenSource.maxBytes)) { path in
       #expect(await failure(.file(path))?.category == .configuration)
     }
   }
 
-  @Test func theFirstLineThatACommandPrintsIsTheToken() async throws {
+  @Test func theTokenIsTheFirstLineThatItsCommandPrints() async throws {
     #expect(try await TokenSource.command("printf 'a%s\\nmore' bc").token().text == "abc")
     #expect(try await TokenSource.command("cat; echo abc").token().text == "abc", "its input is empty")
     #expect(
@@ -83,7 +83,9 @@ struct TokenTests {
     ("/no/such/program-of-glucoport 2>&-", .permission), ("true", .configuration),
     ("yes secret", .configuration), ("echo secret secret", .configuration),
   ])
-  func aCommandWithoutATokenIsReportedWithoutItsOutput(_ command: String, _ category: FailureCategory) async {
+  func aTokenCommandWithoutATokenIsReportedWithoutItsOutput(_ command: String, _ category: FailureCategory)
+    async
+  {
     let failure = await failure(.command(command))
     #expect(failure?.category == category)
     #expect(failure?.message.contains("secret") == false)
@@ -93,7 +95,7 @@ struct TokenTests {
   @Test(arguments: [
     "sleep 60", "exec >&-; sleep 60", "echo abc; sleep 60", "while :; do echo; done | sleep 60",
   ])
-  func aCommandThatTakesTooLongIsEnded(_ command: String) async {
+  func aTokenCommandThatTakesTooLongIsEnded(_ command: String) async {
     let start = ContinuousClock.now
     let failure = await #expect(throws: Failure.self) {
       try await TokenSource.command("exec 2>&-;" + command).token(within: .milliseconds(200))
@@ -102,7 +104,7 @@ struct TokenTests {
     #expect(ContinuousClock.now - start < .seconds(10))
   }
 
-  @Test func aTokenAppearsInNoText() throws {
+  @Test func aTokenIsHiddenInEveryDebugDescription() throws {
     let token = try Login.token()
     let login = try Login.to("https://host.example")
     var dumped = ""

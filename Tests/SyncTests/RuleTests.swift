@@ -126,10 +126,13 @@ import Testing
     Rule(
       "An edit of another program's treatment changes what acts on a running site as it changes the treatment, and overwrites "
         + "nothing that it has not read.",
-      ("RemotesTests/NightscoutForeignEditTests", "afterEditsATreatmentWithoutAnIdentifierActsOnce"),
-      ("RemotesTests/NightscoutForeignEditTests", "afterEditsATreatmentWithAnIdentifierActsOnce"),
-      ("RemotesTests/NightscoutForeignEditTests", "changesOfOthersBeforeTheWriteAreNotOverwritten"),
-      ("RemotesTests/NightscoutForeignEditTests", "theDocumentIsReadImmediatelyBeforeItIsPut")),
+      ("RemotesTests/NightscoutForeignEditTests", "afterEditsADoseWithoutAnIdentifierCountsOnce"),
+      ("RemotesTests/NightscoutForeignEditTests", "afterEditsADoseWithAnIdentifierCountsOnce"),
+      ("RemotesTests/NightscoutForeignEditTests", "changesOfOthersJustBeforeAWriteAreNotOverwritten"),
+      (
+        "RemotesTests/NightscoutForeignEditTests",
+        "aDocumentOfAnotherProgramIsReadImmediatelyBeforeItIsReplaced"
+      )),
     Rule(
       "An edit raises the version by one, in its own transaction.",
       ("LogbookStoreTests/RecordEditorTests", "eachEditIncreasesTheVersionByExactlyOne")),
