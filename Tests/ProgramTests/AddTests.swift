@@ -25,7 +25,7 @@ struct AddTests {
 
   private let whole = ["smbg 6.1 mmol/L manual", "food 45 g · soup", "insulin 4.5 U · rapid"]
 
-  @Test func oneLineIsOneMeal() async throws {
+  @Test func aTypedLineWithSeveralAmountsBecomesOneMeal() async throws {
     let program = try Program()
     let outcome = try await add(program, "6.1 45g 4.5U rapid soup --at 2026-05-06T18:30")
     let lines = outcome.output.split(separator: "\n")
@@ -52,7 +52,7 @@ struct AddTests {
     #expect(log.output.contains("added smbg 6.1 mmol/L") && log.output.split(separator: "\n").count == 1)
   }
 
-  @Test func aTextIsAttachedToTheItemsOfItsLine() async throws {
+  @Test func theTextOfATypedLineIsAttachedToItsItems() async throws {
     let program = try Program()
     _ = try await add(program, "6.1 before breakfast --mark fasting --at 2026-05-06T07:00")
     _ = try await add(program, "felt bad --subtype health --at 2026-05-06T08:00")
@@ -72,7 +72,7 @@ struct AddTests {
     #expect(moved["reading"] as? String == "model|typed|typed|smbg|tick|\(other)|0|0")
   }
 
-  @Test func theLastEntryIsCorrected() async throws {
+  @Test func addWithEditLastCorrectsTheLastEntry() async throws {
     let program = try Program()
     _ = try await add(program, "6.1 45g soup --at 2026-05-06T18:30")
     _ = try await add(program, "--edit LAST 50g")
@@ -93,7 +93,7 @@ struct AddTests {
     #expect(Set(try await list(program, "--kind", "smbg")) == ["smbg 6.1 mmol/L manual after-meal"])
   }
 
-  @Test func theReadingOfAMeterIsNotCorrected() async throws {
+  @Test func addWithEditRefusesToCorrectAReadingOfAMeter() async throws {
     let program = try Program()
     let file = try program.write("time,glucose (mg/dL),device\n2026-05-06T08:00:00,110,X\n", to: "a.csv")
     #expect(try await program.run("import", "--kind", "smbg", "--timezone", "UTC", file).status == 0)
@@ -110,7 +110,7 @@ struct AddTests {
     #expect(try await program.run("show", String(id)).status == 0)
   }
 
-  @Test func aTypedFingerStickAndThatOfTheMeterAreCountedOnce() async throws {
+  @Test func aTypedFingerStickAlsoImportedFromTheMeterCountsOnce() async throws {
     let program = try Program()
     _ = try await add(program, "6.1 --at 2026-05-06T08:00:20+00:00")
     let file = try program.write(
@@ -123,7 +123,7 @@ struct AddTests {
     #expect(leftOut.output.contains("6.1 mmol/L"), "\(leftOut.output)")
   }
 
-  @Test func refusedLinesStoreNothingAndCreateNoStore() async throws {
+  @Test func refusedTypedLinesStoreNothingAndCreateNoStore() async throws {
     let program = try Program()
     for line in ["25", "45x", "--at 2099-01-01 45g", "--edit LAST 45g", "--strict 45g", "45g --json --quiet"]
     {
@@ -135,7 +135,7 @@ struct AddTests {
     #expect(!FileManager.default.fileExists(atPath: program.store))
   }
 
-  @Test func eachLineHasItsOwnResult() async throws {
+  @Test func eachLineOfAddHasItsOwnResultAndTheWorstStatusIsReturned() async throws {
     let program = try Program()
     let lines = """
       # breakfast
@@ -173,7 +173,7 @@ struct AddTests {
     #expect(try await program.run("log").output.split(separator: "\n").count == 5)
   }
 
-  @Test func aMemberThatNoObjectHasIsRefused() async throws {
+  @Test func aJSONLineWithAnUnknownMemberIsRefused() async throws {
     let program = try Program()
     for member in [#""note":"x""#, #""carbz":30"#] {
       let line = #"{"kind":"food","fields":{"carbs":30},\#(member)}"# + "\n"
@@ -185,7 +185,7 @@ struct AddTests {
     #expect(try await program.run("add", "-", input: line).status == 0)
   }
 
-  @Test func aFieldThatItsKindDoesNotHaveIsRefused() async throws {
+  @Test func aFieldThatTheRecordKindDoesNotHaveIsRefused() async throws {
     let program = try Program()
     for (field, advice) in [
       ("carbohydrates", "did you mean 'carbs'?"), ("protien", "did you mean 'protein'?"),
@@ -207,7 +207,7 @@ struct AddTests {
     #expect(try await other.run("list", "--format", "ndjson").output.contains(#""carbs":30,"fibre":4"#))
   }
 
-  @Test func aKnownRecordWithOtherContentIsReported() async throws {
+  @Test func addingAKnownRecordWithOtherContentIsReported() async throws {
     let program = try Program()
     let line = #"{"kind":"food","guid":"8120c4e8-0b5e-4f0c-8a55-5f0e3ac9b0a1","fields":{"carbs":30}}"# + "\n"
     let words = ["added", "known", "known, differs"]
@@ -227,7 +227,7 @@ struct AddTests {
     #expect(try await program.run("add", "-", input: typed).output.hasPrefix("line 1: known, differs "))
   }
 
-  @Test func aLineCorrectsAnEarlierEntry() async throws {
+  @Test func aLineReadByAddCanCorrectAnEarlierEntry() async throws {
     let program = try Program()
     let none = try await program.run("add", "-", input: "--edit LAST 45g\n")
     #expect(none.status == 3 && none.output.contains("no entry to correct"), "\(none)")
@@ -256,7 +256,7 @@ struct AddTests {
     #expect(try await Set(list(program)) == before)
   }
 
-  @Test func aLineAfterItsUndoIsKnownAndWithdrawn() async throws {
+  @Test func anEntryAddedAgainAfterItsUndoStaysHidden() async throws {
     let program = try Program()
     let line = "6.1 45g --at 2026-05-06T08:00\n"
     #expect(try await program.run("add", "-", "--quiet", input: line).status == 0)
@@ -268,7 +268,7 @@ struct AddTests {
     #expect(try await list(program) == [])
   }
 
-  @Test func aHiddenReadingIsNamedByItsValue() async throws {
+  @Test func hidingATypedReadingNamesItByItsValue() async throws {
     let program = try Program()
     let added = try await add(program, "6.1 before breakfast --at 2026-05-06T08:00")
     #expect(added.output.contains("annotation") && !added.output.contains("model|"), "\(added.output)")
@@ -280,7 +280,7 @@ struct AddTests {
       undone.output == "undone: hidden smbg 6.1 mmol/L 2026-05-06 08:00:00  \(id)\n", "\(undone.output)")
   }
 
-  @Test func theOutputOfListIsAddedUnchangedToAnotherStore() async throws {
+  @Test func theOutputOfListCanBeAddedUnchangedToAnotherStore() async throws {
     let (program, other) = (try Program(), try Program())
     _ = try await add(program, "6.1 45g 4U 30min soup --at 2026-05-06T18:30:00+02:00")
     let file = try program.write("time,glucose (mg/dL)\n2026-05-06T08:00:00Z,110\n", to: "a.csv")
@@ -299,7 +299,7 @@ struct AddTests {
     #expect(changed.status == 3 && changed.output.contains("with another value"), "\(changed.output)")
   }
 
-  @Test func eitherAllOrNoStrictLinesAreStored() async throws {
+  @Test func withStrictEitherAllOrNoLinesOfAddAreStored() async throws {
     let program = try Program()
     let refused = try await program.run("add", "-", "--strict", input: "45g\n25\n30min\n")
     #expect(refused.status == 65)
@@ -325,7 +325,7 @@ struct AddTests {
     #expect(try await list(program).count == 2)
   }
 
-  @Test func anInvalidLineIsRefusedAndTheNextOneIsRead() async throws {
+  @Test func anInvalidLineOfAddIsRefusedAndTheNextOneIsRead() async throws {
     let program = try Program()
     let long = [UInt8](repeating: UInt8(ascii: "a"), count: 700_000)
     let input = long + [0x0A, 0xFF, 0x0A] + Array("45g".utf8)
@@ -335,7 +335,7 @@ struct AddTests {
     #expect(answers == ["refused:", "refused:", "added"], "\(outcome.output)")
   }
 
-  @Test func twoSimultaneousProcessesLoseNothing() async throws {
+  @Test func twoSimultaneousAddProcessesLoseNothing() async throws {
     let program = try Program()
     _ = try await add(program, "45g")
     let lines = (0..<40).map { "6.\($0 % 10) \($0 + 1)g --at 2026-05-06T0\($0 % 10):0\($0 / 10):00\n" }
@@ -349,7 +349,7 @@ struct AddTests {
   }
 
   /// What was typed is stored, and the status says that the answers are lost.
-  @Test func linesAreStoredEvenIfNothingTakesTheirAnswers() async throws {
+  @Test func linesOfAddAreStoredEvenIfTheOutputIsClosed() async throws {
     let program = try Program()
     let lines = "printf '45g --at 2026-05-06T0%d:00\\n' 1 2 3"
     let full = try await program.shell("\(lines) | glucoport add - >/dev/full")
@@ -361,7 +361,7 @@ struct AddTests {
     #expect(try await list(program).count == 6)
   }
 
-  @Test func blanksAndMarksOfEditorsMakeNoText() async throws {
+  @Test func spacesAndAByteOrderMarkInATypedLineAreNotReadAsText() async throws {
     let program = try Program()
     let input = "\u{FEFF}6.1 --at 2026-05-06T01:00\n\" 45g\" --at 2026-05-06T01:00\n"
     let outcome = try await program.run("add", "-", input: input)
@@ -377,7 +377,7 @@ struct AddTests {
     #expect(try await list(program).count == 2)
   }
 
-  @Test func glucoseDoesNotBecomeKetones() async throws {
+  @Test func anEditCannotChangeGlucoseToKetones() async throws {
     let program = try Program()
     _ = try await add(program, "7.1 20g --at 2026-05-06T18:30")
     _ = try await add(program, "--edit LAST 0.5 --kind ketone")

@@ -28,7 +28,7 @@ struct ArchiveImportTests {
     #expect(try StoreFile(program.store).count("reading") == 2)
   }
 
-  @Test func rejectedRowsAreNamedWithTheirMember() async throws {
+  @Test func rejectedRowsAreReportedWithTheirFileInTheArchive() async throws {
     let program = try Program()
     let path = try archive(program, [("a.csv", Self.second)])
     let outcome = try await program.run("import", path)
@@ -45,7 +45,7 @@ struct ArchiveImportTests {
     #expect(!FileManager.default.fileExists(atPath: program.path("data")))
   }
 
-  @Test func oneMemberIsImportedByItsName() async throws {
+  @Test func oneFileOfAnArchiveIsImportedByItsName() async throws {
     let program = try Program()
     let path = try archive(program, [("a.csv", Self.first), ("b.csv", Self.second)])
     let outcome = try await program.run("import", "\(path):a.csv")
@@ -97,7 +97,7 @@ struct ArchiveImportTests {
   }
 
   @Test(arguments: [0, 2])
-  func aSheetForEachPersonIsNotMixed(minutesLater: Int) async throws {
+  func aWorkbookWithASheetForEachPersonIsRefused(minutesLater: Int) async throws {
     let program = try Program()
     let anna = Self.series { 100 + $0 * 37 % 71 }
     let ben = Self.series(from: minutesLater) { 140 + $0 * 29 % 71 }
@@ -123,7 +123,7 @@ struct ArchiveImportTests {
     }
   }
 
-  @Test func sheetsNamedForPersonsAreNotMixed() async throws {
+  @Test func aWorkbookWithSheetsNamedAfterPersonsIsRefused() async throws {
     let program = try Program()
     let (anna, bob) = (Self.sticks { 100 + $0 * 37 % 71 }, Self.sticks(from: 2) { 140 + $0 * 29 % 71 })
     let path = try spreadsheet(program, [("Anna", anna), ("Bob", bob)])
@@ -140,7 +140,7 @@ struct ArchiveImportTests {
     ("Control", "Diabetic"),
     ("Week 1", "Week 2"), ("S1 morning", "S2 evening"), ("Anna", "Table 2"), ("März", "Apr 26"),
   ])
-  func partsOfTheSameDaysAreNotMixed(_ first: String, _ second: String) async throws {
+  func aWorkbookWithDifferentSheetsOfTheSameDaysIsRefused(_ first: String, _ second: String) async throws {
     let program = try Program()
     let (anna, bob) = (Self.sticks { 100 + $0 * 37 % 71 }, Self.sticks(from: 2) { 140 + $0 * 29 % 71 })
     let outcome = try await program.run(
@@ -156,7 +156,7 @@ struct ArchiveImportTests {
   @Test(arguments: [
     ("anna.csv", "again.csv", 1), ("2026-03-a.csv", "2026-03-b.csv", 11), ("before.csv", "after.csv", 2),
   ])
-  func membersOfOnePersonAreImported(_ first: String, _ second: String, from day: Int) async throws {
+  func archivedFilesOfOnePersonAreImported(_ first: String, _ second: String, from day: Int) async throws {
     let program = try Program()
     let again = Self.sticks(from: day) { (day == 1 ? 100 : 140) + $0 * 37 % 71 }
     let path = try archive(
@@ -165,7 +165,7 @@ struct ArchiveImportTests {
     #expect(outcome.status == 0, "\(outcome)")
   }
 
-  @Test func workbooksOfPersonsInAnArchiveAreNotMixed() async throws {
+  @Test func anArchiveWithWorkbooksOfSeveralPersonsIsRefused() async throws {
     let program = try Program()
     let books = try [("anna", 100), ("bob", 140)].map { name, least in
       var writer = SpreadsheetWriter([])
@@ -187,7 +187,7 @@ struct ArchiveImportTests {
     ("Page 1", "Page 2", 10),
     ("März", "Apr 26", 11), ("Anna", "Table 2", 11), ("Lisbon", "Oslo", 12),
   ])
-  func sheetsOfOnePersonAreImported(_ first: String, _ second: String, from day: Int) async throws {
+  func sheetsNamedAfterOnePersonAreImported(_ first: String, _ second: String, from day: Int) async throws {
     let program = try Program()
     let sheets = [
       (first, Self.sticks { 100 + $0 * 37 % 71 }), (second, Self.sticks(from: day) { 140 + $0 * 29 % 71 }),
@@ -197,7 +197,7 @@ struct ArchiveImportTests {
     #expect(try StoreFile(program.store).count("reading") == 40)
   }
 
-  @Test func sheetsOfOneSeriesAreImported() async throws {
+  @Test func sheetsThatContinueOneSeriesAreImported() async throws {
     let program = try Program()
     let all = Self.series { 100 + $0 * 37 % 71 }
     let later = Self.series(from: 300) { 140 + $0 * 29 % 71 }
@@ -262,7 +262,7 @@ struct ArchiveImportTests {
     #expect(again.output.contains("new 0 · known 5"), "\(again.output)")
   }
 
-  @Test func theDepthLimitsHowFarAFolderIsSearched() async throws {
+  @Test func theDepthOptionLimitsHowFarAFolderIsSearched() async throws {
     let program = try Program()
     let folder = try folder(program)
     let one = try await program.run("import", "--depth", "1", "--dry-run", folder)

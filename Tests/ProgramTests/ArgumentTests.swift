@@ -19,7 +19,9 @@ import Testing
     FileManager.default.isExecutableFile(atPath: $0)
   }
 
-  @Test(.enabled(if: compiler != nil)) func aPreloadedLibraryThatSetsVariablesHidesNoArgument() async throws {
+  @Test(.enabled(if: compiler != nil)) func aPreloadedLibraryThatSetsVariablesDoesNotHideArguments()
+    async throws
+  {
     let program = try Program()
     try program.write(Self.library, to: "agent.c")
     let compiler = try #require(Self.compiler)

@@ -43,7 +43,7 @@ struct BackupTests {
     return try #require(status.first?["readings"] as? Int)
   }
 
-  @Test func aBackupIsCompletePrivateAndEqualForEqualContent() async throws {
+  @Test func aBackupIsCompleteAndPrivateAndHasEqualBytesForEqualContent() async throws {
     let program = try await program()
     let outcome = try await program.run("backup", program.path("a.db"), "--json")
     #expect(outcome.status == 0, "\(outcome.errors)")
@@ -65,7 +65,7 @@ struct BackupTests {
     #expect(try names(program.folder.path).filter { $0.contains(".part") || $0.contains("-journal") } == [])
   }
 
-  @Test func aStreamHasTheBytesOfTheFile() async throws {
+  @Test func aBackupToStandardOutputHasTheBytesOfTheBackupFile() async throws {
     let program = try await program()
     _ = try await backUp(program, "a.db")
     let stream = try await program.shell("glucoport backup - >out.db && cmp a.db out.db")
@@ -77,7 +77,7 @@ struct BackupTests {
     #expect(left.output == "", "\(left.output)")
   }
 
-  @Test func nothingIsWrittenOverAFileOrAStore() async throws {
+  @Test func aBackupNeverOverwritesAFileOrStore() async throws {
     let program = try await program()
     let existing = try program.write("text", to: "file.txt")
     let other = try await backUp(program, "other.db")
@@ -96,7 +96,7 @@ struct BackupTests {
       try await program.run("backup", program.path("x.db"), "--store", program.path("y.db")).status == 66)
   }
 
-  @Test func theCommandThatMakesAMissingFolderIsNamed() async throws {
+  @Test func aBackupIntoAMissingFolderNamesTheCommandThatCreatesIt() async throws {
     let outcome = try await program().shell(
       """
       glucoport backup 'my backups' --keep 2
@@ -107,7 +107,7 @@ struct BackupTests {
   }
 
   /// Files of other stores and of a clock that was wrong have such names, too.
-  @Test func aFolderKeepsTheNewestBackupsAndNothingElseIsRemoved() async throws {
+  @Test func withKeepOnlyOldBackupsOfTheFolderAreRemoved() async throws {
     let program = try await program()
     let folder = program.path("folder")
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
@@ -184,7 +184,7 @@ struct BackupTests {
     #expect(try await other.run("add", "45g", "--quiet").status == 0)
   }
 
-  @Test func thePreviousStoreIsKeptNextToTheRestoredStore() async throws {
+  @Test func restoreKeepsThePreviousStoreNextToTheRestoredOne() async throws {
     let program = try await program()
     let backup = try await backUp(program, "a.db")
     for line in ["45g", "30g", "6.1mmol"] { _ = try await program.run("add", line, "--quiet") }
@@ -232,7 +232,7 @@ struct BackupTests {
   }
 
   /// SQLite would apply it to the copy.
-  @Test func theLogOfALostStoreIsNotAppliedToTheCopy() async throws {
+  @Test func restoreIgnoresTheWriteAheadLogOfALostStore() async throws {
     let program = try await program()
     let backup = try await backUp(program, "a.db")
     let log = try program.write("the last trace", to: "lost.db-wal")
@@ -246,7 +246,7 @@ struct BackupTests {
     #expect(!FileManager.default.fileExists(atPath: program.path("lost.db")))
   }
 
-  @Test func aBackupUnderANameOfARestoreIsNotEmptied() async throws {
+  @Test func restoreFromABackupNamedLikeItsOwnWorkFileKeepsTheBackup() async throws {
     let program = try await program()
     let backup = try await bytes(backUp(program, "a.db"))
     for suffix in [".part", ".restoring", ".restoring.part", ".before-restore.part"] {
@@ -258,7 +258,7 @@ struct BackupTests {
   }
 
   /// No check of one file shows it, since the pages of SQLite have no checksums.
-  @Test func withABackupDoctorShowsAValueThatTheDiskAltered() async throws {
+  @Test func doctorComparedWithABackupShowsAValueThatTheDiskAltered() async throws {
     let program = try await program()
     let backup = try await backUp(program, "a.db")
     let doctor = ["doctor", "--deep"]
@@ -279,7 +279,7 @@ struct BackupTests {
         && altered.output.contains("the store and the copy differ: missing in the store 0, different 1"))
   }
 
-  @Test func whatIsNotABackupIsRefusedAndNothingChanges() async throws {
+  @Test func restoreFromAFileThatIsNotABackupChangesNothing() async throws {
     let program = try await program()
     let before = try await bytes(backUp(program, "a.db"))
     let damaged = try program.write(
@@ -336,7 +336,7 @@ struct BackupTests {
   }
 
   /// What others store meanwhile is in the copy that is kept or in the restored store: they wait for the replacement.
-  @Test func nothingIsLostBetweenTheKeptCopyAndTheReplacement() async throws {
+  @Test func changesMadeDuringARestoreAreInTheKeptPreviousStore() async throws {
     let program = try await program(rows: 40_000)
     _ = try await backUp(program, "a.db")
     let outcome = try await program.shell(

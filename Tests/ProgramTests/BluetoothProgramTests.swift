@@ -54,7 +54,7 @@ import Testing
     }
   }
 
-  @Test func aMeterIsPairedListedImportedOnceAndForgotten() async throws {
+  @Test func aBluetoothMeterIsPairedListedImportedOnceAndForgotten() async throws {
     let setting = try Setting(Self.options())
     let empty = try await setting.run("meter", "list")
     #expect(empty.status == 0 && empty.errors == "glucoport: no meter is plugged in\n")
@@ -83,7 +83,7 @@ import Testing
     #expect(requests == ["write 0401 request", "write 0101 request"])
   }
 
-  @Test func aMeterIsForgottenAlsoWithoutBluetoothd() async throws {
+  @Test func aBluetoothMeterIsForgottenEvenIfBluetoothdDoesNotRun() async throws {
     let setting = try Setting(Self.options())
     try await setting.pair()
     let outcome = try await setting.program.run(
@@ -97,7 +97,7 @@ import Testing
     _ = setting.peer.end()
   }
 
-  @Test func aPairingThatThisComputerLostIsNamed() async throws {
+  @Test func aBluetoothPairingThatThisComputerLostIsReported() async throws {
     let setting = try Setting(Self.options())
     try await setting.pair()
     setting.peer.end()
@@ -115,7 +115,7 @@ import Testing
     far.end()
   }
 
-  @Test func aMeterThatIsPairedAlreadyIsNamedByASecondPairing() async throws {
+  @Test func aSecondPairingReportsThatTheMeterIsPairedAlready() async throws {
     let setting = try Setting(Self.options(#""paired":true"#))
     let search = ["meter", "pair", "--seconds", "1"]
     let foreign = try await setting.program.run(arguments: search, environment: setting.environment)
@@ -132,7 +132,7 @@ import Testing
     _ = setting.peer.end()
   }
 
-  @Test func aMeterAtTwoAdaptersIsForgottenAtBoth() async throws {
+  @Test func aMeterPairedWithTwoBluetoothAdaptersIsForgottenAtBoth() async throws {
     let meter = #""address":"\#(Self.address)","name":"meter+00123456","values":\#(Self.values)"#
     let setting = try Setting(
       #"{"adapters":2,"meters":[{\#(meter),"paired":true},{\#(meter),"adapter":1,"paired":true}]}"#)
@@ -141,7 +141,7 @@ import Testing
     #expect(setting.peer.end().filter { $0.hasPrefix("removed ") }.count == 2)
   }
 
-  @Test func aSessionIsRecordedAndReplayedAlsoAnonymised() async throws {
+  @Test func aBluetoothSessionIsRecordedAndReplayedAlsoAnonymised() async throws {
     let setting = try Setting(Self.options())
     try await setting.pair()
     for options in [[], ["--anonymise"]] {
@@ -158,7 +158,7 @@ import Testing
     }
   }
 
-  @Test func aWrongPasskeyEndsWith77AndNoneWith64() async throws {
+  @Test func pairingWithAWrongPasskeyEndsWithStatus77() async throws {
     let setting = try Setting(Self.options())
     let wrong = try await setting.run("meter", "pair", "--passkey-file", "-", input: Array("1\n".utf8))
     #expect(wrong.status == 77 && wrong.errors.contains("refused the passkey"), "\(wrong)")
@@ -170,7 +170,7 @@ import Testing
     #expect(try await setting.run("meter", "list").output == "")
   }
 
-  @Test func aMeterThatLeavesInTheTransferStoresNothing() async throws {
+  @Test func aBluetoothMeterThatLeavesDuringTheTransferStoresNothing() async throws {
     let setting = try Setting(Self.options(#""vanishesAfter":3"#))
     try await setting.pair()
     let outcome = try await setting.run("import", "--meter", "--timezone", "UTC")
@@ -180,7 +180,7 @@ import Testing
     #expect(!FileManager.default.fileExists(atPath: setting.program.store))
   }
 
-  @Test func aJobWaitsForAMeterWithoutASearch() async throws {
+  @Test func aJobWaitsForABluetoothMeterWithoutASearch() async throws {
     let setting = try Setting(Self.options())
     try await setting.pair()
     let wait = ["meter", "wait", "--connect", "--seconds", "20"]
@@ -194,7 +194,7 @@ import Testing
     #expect(lines.contains("write 0101 request"))
   }
 
-  @Test func aMeterThatJobsPassOverIsNotConnectedByTheWait() async throws {
+  @Test func aMeterThatJobsSkipIsNotConnectedWhileWaiting() async throws {
     let setting = try Setting(Self.options(#""vanishesAfter":3"#))
     try await setting.pair()
     for _ in 0..<2 {
@@ -206,7 +206,7 @@ import Testing
     #expect(!setting.peer.end().contains { $0.hasPrefix("profile ") })
   }
 
-  @Test func jobsPassOverAMeterAfterFailedSessions() async throws {
+  @Test func jobsSkipAMeterAfterRepeatedFailedSessions() async throws {
     let setting = try Setting(Self.options(#""vanishesAfter":3"#))
     try await setting.pair()
     func isInReach() async throws -> Bool {
@@ -232,7 +232,7 @@ import Testing
     #expect(try await isInReach())
   }
 
-  @Test func onlyOneSessionRunsAtATime() async throws {
+  @Test func onlyOneBluetoothSessionRunsAtATime() async throws {
     let setting = try Setting(Self.options())
     try await setting.pair()
     let path = setting.program.path("data/glucoport/bluetooth.json-meter")
@@ -245,7 +245,7 @@ import Testing
     #expect(free.status == 0, "\(free)")
   }
 
-  @Test func aLaterImportRequestsOnlyNewRecords() async throws {
+  @Test func aLaterBluetoothImportRequestsOnlyNewRecords() async throws {
     let setting = try Setting(Self.options())
     try await setting.pair()
     for more in [["--timezone", "UTC"], [], ["--all"]] as [[String]] {
@@ -284,7 +284,7 @@ import Testing
     #expect(without.count == 1 && without[0].hasPrefix("fail "), "\(without)")
   }
 
-  @Test func aLostBondEndsWith77() async throws {
+  @Test func aMeterThatLostItsPairingEndsTheImportWithStatus77() async throws {
     let setting = try Setting(Self.options(#""bonded":false"#))
     try await setting.pair()
     let outcome = try await setting.run("import", "--meter", "--timezone", "UTC")
@@ -296,13 +296,15 @@ import Testing
     (#"{"denied":true}"#, 77, "usermod -aG bluetooth"), (nil, 69, "systemctl start bluetooth"),
     ("{}", 69, "no meter in pairing mode was found in 1 second"),
   ])
-  func whatIsMissingHasItsSentenceAndStatus(options: String?, status: Int32, words: String) async throws {
+  func missingBluetoothPartsAreReportedWithTheirExitStatus(options: String?, status: Int32, words: String)
+    async throws
+  {
     let setting = try Setting(options)
     let outcome = try await setting.run("meter", "pair", "--seconds", "1")
     #expect(outcome.status == status && outcome.errors.contains(words), "\(outcome)")
   }
 
-  @Test func withoutAPairedMeterTheLibraryIsNotLoaded() async throws {
+  @Test func withoutAPairedMeterTheDBusLibraryIsNotLoaded() async throws {
     let program = try Program()
     let outcome = try await program.shell(
       """

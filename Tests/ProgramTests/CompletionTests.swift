@@ -97,7 +97,7 @@ import Testing
     return outcome.output.split(separator: "\n", omittingEmptySubsequences: false).dropLast().map(String.init)
   }
 
-  @Test func bashCompletesTheValuesOfAList() async throws {
+  @Test func bashCompletesTheValuesOfACommaSeparatedList() async throws {
     let values: [(words: String, expected: String)] = [
       ("import --format open", "openmhealth"), ("import --kind ''", "cbg|scan|smbg"),
       ("import --driver accu", "accu-chek-guide|accu-chek-mobile"),
@@ -127,7 +127,7 @@ import Testing
   }
 
   /// A person list that cannot be read has no place to be reported while a shell completes.
-  @Test func nothingIsPrintedWherePersonsCannotBeRead() async throws {
+  @Test func completionPrintsNothingIfThePersonListIsUnreadable() async throws {
     let program = try Program()
     let outcome = try await program.shell(
       """
@@ -138,7 +138,7 @@ import Testing
   }
 
   @Test(arguments: ["bash", "zsh", "fish"])
-  func aScriptIsTheSameHoweverItsShellIsNamed(_ shell: String) async throws {
+  func aCompletionScriptIsTheSameHoweverItsShellIsNamed(_ shell: String) async throws {
     let program = try Program()
     let script = try await program.run("--generate-completion-script", shell)
     let joined = try await program.run("--generate-completion-script=\(shell)")
@@ -149,13 +149,13 @@ import Testing
   }
 
   /// Outside of a terminal fish 3 has no cursor.
-  @Test func fishCompletesValuesThatTheProgramIsAskedFor() async throws {
+  @Test func fishCompletesPersonsByAskingTheProgram() async throws {
     let script = try await Program().run("--generate-completion-script", "fish")
     #expect(script.output.contains("---completion list -- --person (count (__glucoport_tokens -pc)) 0)"))
     #expect(!script.output.contains("-tC"))
   }
 
-  @Test func anUnknownShellIsRefused() async throws {
+  @Test func aCompletionScriptForAnUnknownShellIsRefused() async throws {
     let outcome = try await Program().run("--generate-completion-script", "tcsh")
     #expect(outcome.status == 64 && outcome.output == "", "\(outcome)")
   }
@@ -170,7 +170,7 @@ import Testing
     ),
     ("fish", ["-l 'store'", "-rF", "import", "case 'serve token'", "(__glucoport_help_commands)"]),
   ])
-  func theScriptsOfOtherShellsAlsoCompleteFiles(_ shell: String, _ parts: [String]) async throws {
+  func theScriptsOfZshAndFishCompleteFiles(_ shell: String, _ parts: [String]) async throws {
     let script = try await Program().run("--generate-completion-script", shell)
     #expect(script.status == 0 && script.errors == "")
     for part in parts { #expect(script.output.contains(part), "\(shell): \(part)") }

@@ -75,7 +75,7 @@ struct CountTests {
     ((figures[section] as? [String: any Sendable])?[part] as? [String: any Sendable])?["total"] as? Double
   }
 
-  @Test func equalDosesMealsAndFingerSticksAreCountedOnce() async throws {
+  @Test func statsCountEqualDosesMealsAndFingerSticksOfTwoSourcesOnce() async throws {
     let program = try Self.program()
     let imported = try await Self.importBoth(program)
     #expect(imported.status == 0)
@@ -148,7 +148,7 @@ struct CountTests {
     #expect(Self.total(try await Self.figures(few), "insulin", "all") == 55)
   }
 
-  @Test func aPersonMakesADecisionAndRemovesIt() async throws {
+  @Test func aCountingDecisionIsMadeListedAndRemoved() async throws {
     let program = try Self.program()
     _ = try await Self.importBoth(program)
     let both = try await program.run("count", "both", "mysugr", "apple-health")
@@ -167,7 +167,7 @@ struct CountTests {
     #expect(same.output.hasPrefix("unchanged: "))
   }
 
-  @Test func aDayNamesTheOtherSourceAndAListTheLeftOutItems() async throws {
+  @Test func dayAndListNameItemsLeftOutAsRepeated() async throws {
     let program = try Self.program()
     _ = try await Self.importBoth(program)
     let day = try await program.run("day", "2026-05-05", "--plain")
@@ -188,7 +188,7 @@ struct CountTests {
     #expect(list.output.contains("(left out: mySugr has it, too, as "), "\(list.output)")
   }
 
-  @Test func theLogShowsTheNumberOfDoubledItemsOfEachImport() async throws {
+  @Test func theLogShowsTheNumberOfRepeatedItemsOfEachImport() async throws {
     let program = try Self.program()
     let first = try await program.run(
       "import", "--quiet", "--timezone", "Europe/Madrid", program.path("diary.csv"))
@@ -228,7 +228,7 @@ struct CountTests {
     return program
   }
 
-  @Test func copiesOfSensorValuesDoNotCountAsFingerSticks() async throws {
+  @Test func statsDoNotCountCopiesOfSensorValuesAsFingerSticks() async throws {
     let program = try await Self.relayed()
     let imported = try await program.run("import", program.path("export.xml"))
     let line = "12 finger sticks with the own values of Vendor Meter S: not counted; to count them: "
@@ -261,7 +261,7 @@ struct CountTests {
     #expect((counted["finger_sticks"] as? [String: any Sendable])?["readings"] as? Int == 13)
   }
 
-  @Test func tenEqualValuesAreFingerSticks() async throws {
+  @Test func statsCountTenValuesEqualToTheSensorAsFingerSticks() async throws {
     let program = try await Self.relayed(10)
     let imported = try await program.run("import", program.path("export.xml"))
     #expect(imported.status == 0 && !imported.output.contains("own values"), "\(imported)")
@@ -269,7 +269,7 @@ struct CountTests {
     #expect((figures["finger_sticks"] as? [String: any Sendable])?["readings"] as? Int == 11)
   }
 
-  @Test func fingerSticksWithAConstantDelayHaveNoNumberPerDay() async throws {
+  @Test func fingerSticksOfTwoSourcesWithAConstantDelayHaveNoNumberPerDay() async throws {
     let program = try Self.program(minutes: 7)
     let imported = try await Self.importBoth(program)
     let line =
@@ -287,7 +287,7 @@ struct CountTests {
     #expect(try await !program.run("stats", "--last", "30d").output.contains("finger sticks of two sources"))
   }
 
-  @Test func twoUnmatchedItemsAreCountedOnceAfterADecision() async throws {
+  @Test func twoDifferentDosesAreCountedOnceAfterADecision() async throws {
     let program = try Self.program(minutes: 20)
     _ = try await Self.importBoth(program)
     for (date, next) in [("2026-05-04", "2026-05-05"), ("2026-05-05", "2026-05-06")] {
@@ -308,7 +308,7 @@ struct CountTests {
     #expect(other.output.contains("Insulin 15 U"), "\(other.output)")
   }
 
-  @Test func unmatchedItemsHaveATotalForEachSourceAndNoSum() async throws {
+  @Test func twoUnmatchedSourcesHaveATotalEachAndNoSum() async throws {
     let program = try Self.program(minutes: 20)
     let imported = try await Self.importBoth(program)
     #expect(imported.output.contains("bolus insulin of two sources on 4 days"), "\(imported.output)")
@@ -354,7 +354,7 @@ struct CountTests {
     #expect(Self.total(try await Self.figures(program), "insulin", "all") == 28)
   }
 
-  @Test func aShortPeriodAlsoHasNoSum() async throws {
+  @Test func twoUnmatchedSourcesHaveNoSumInAShortPeriodEither() async throws {
     let program = try Self.program(minutes: 20)
     _ = try await Self.importBoth(program)
     for arguments in [
@@ -372,7 +372,7 @@ struct CountTests {
     #expect(!day.output.contains("no sum"), "\(day.output)")
   }
 
-  @Test func anExportContainsTheDecisions() async throws {
+  @Test func anExportContainsTheCountingDecisions() async throws {
     let program = try Self.program()
     _ = try await Self.importBoth(program)
     _ = try await program.run("count", "both", "mysugr", "apple-health")
@@ -405,7 +405,7 @@ struct CountTests {
       ), (["count", "remove", "1"], 66, "there is no such decision"),
       (["list", "--left-out", "--days"], 64, "--left-out is only for tables"),
     ] as [([String], Int32, String)])
-  func argumentsThatNameNothingAreRefused(_ arguments: [String], _ status: Int32, _ words: String)
+  func countRefusesSourcesAndItemsThatDoNotExist(_ arguments: [String], _ status: Int32, _ words: String)
     async throws
   {
     let program = try Self.program()

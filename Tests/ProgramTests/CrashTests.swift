@@ -12,7 +12,7 @@ struct CrashTests {
   /// More rows than in two commits of an import.
   private static let rows = 110_000
 
-  @Test func repeatedKilledImportsGiveTheSameStoreAsOneImport() async throws {
+  @Test func importsKilledRepeatedlyGiveTheSameStoreAsOneImport() async throws {
     let seed: UInt64 = 20_261_121
     var random = SeededGenerator(seed: seed)
     let reference = try Program()

@@ -11,7 +11,7 @@ struct DatabaseImportTests {
     .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
     .appending(path: "Samples/xdrip/backup.sqlite").path
 
-  @Test func aRepeatedBackupIsImportedOnce() async throws {
+  @Test func aDatabaseBackupImportedTwiceIsStoredOnce() async throws {
     let program = try Program()
     let first = try await program.run("import", Self.sample)
     #expect(first.status == 3 && first.output.contains("new 6 · known 0"), "\(first)")
@@ -23,7 +23,7 @@ struct DatabaseImportTests {
   }
 
   /// The log is next to the file, not next to a link to it.
-  @Test func aLogNextToTheFileOfALinkIsFound() async throws {
+  @Test func theWriteAheadLogNextToTheTargetOfALinkIsRead() async throws {
     let program = try Program()
     try FileManager.default.copyItem(atPath: Self.sample, toPath: program.path("b.sqlite"))
     let names = try await program.shell(

@@ -22,7 +22,7 @@ struct DayTests {
     return program
   }
 
-  @Test func theDayIsThatOfTheNewestReadingOrTheGivenOne() async throws {
+  @Test func theDayCommandShowsTheGivenDayOrThatOfTheNewestReading() async throws {
     let program = try await program()
     let newest = try await program.run("day")
     #expect(newest.status == 0 && newest.errors == "")
@@ -35,7 +35,7 @@ struct DayTests {
     #expect(empty.output.hasSuffix("\nno readings and no records\n"))
   }
 
-  @Test func aDeviceAndTargetsCanBeGiven() async throws {
+  @Test func theDayCommandAcceptsADeviceAndTargets() async throws {
     let program = try await program()
     let other = try await program.run("day", "--device", "X")
     #expect(other.status == 66 && other.output == "")
@@ -45,7 +45,7 @@ struct DayTests {
     #expect(wrong.status == 64 && wrong.errors.contains("Unknown targets '80'"))
   }
 
-  @Test func outputToAPipeHasNoColoursAnd80Columns() async throws {
+  @Test func aDayPrintedToAPipeHasNoColoursAnd80Columns() async throws {
     let program = try await program()
     for arguments in [["day", "2026-03-02"], ["stats", "--plot"], ["list", "--plot", "--limit", "5"]] {
       let outcome = try await program.run(arguments: arguments)
@@ -55,7 +55,7 @@ struct DayTests {
     #expect(lines.map(\.count).max() == 80)
   }
 
-  @Test func theOptionsASCIIAndPlainPrintOnlyASCIIAndOnlyWords() async throws {
+  @Test func aDayIsPrintedInASCIIOrInWordsOnRequest() async throws {
     let program = try await program()
     let ascii = try await program.run("day", "2026-03-02", "--ascii").output
     #expect(!ascii.contains { !$0.isASCII } && ascii.contains("* sensor"))
@@ -65,7 +65,7 @@ struct DayTests {
     #expect(both.status == 64 && both.errors.contains("Use only one of --ascii and --plain."))
   }
 
-  @Test func statsAddABarAndTheProfile() async throws {
+  @Test func statsWithPlotAddARangeBarAndTheDailyProfile() async throws {
     let program = try await program()
     let figures = try await program.run("stats").output
     let picture = try await program.run("stats", "--plot").output
@@ -81,7 +81,7 @@ struct DayTests {
     #expect(alone.status == 64 && alone.errors.contains("--ascii and --plain need --plot."))
   }
 
-  @Test func aListHasABarForEachGlucoseValue() async throws {
+  @Test func listWithPlotShowsABarForEachGlucoseValue() async throws {
     let program = try await program()
     let table = try await program.run("list", "--kind", "smbg", "--plot").output
     #expect(table == "2026-03-03 08:00:00  smbg        200 mg/dL   ██████▋    ↑\n")
@@ -94,7 +94,7 @@ struct DayTests {
     }
   }
 
-  @Test func anEmptyStoreHasNoDay() async throws {
+  @Test func theDayCommandFailsForAnEmptyStore() async throws {
     let program = try Program()
     let made = try await program.run("config", "timezone", "UTC")
     #expect(made.status == 0, "\(made.errors)")
@@ -103,7 +103,7 @@ struct DayTests {
     #expect(outcome.status == 64 && outcome.output == "" && outcome.errors.contains("at most 100 years"))
   }
 
-  @Test func theDayIsThatOfTheNewestRecordIfItIsNewer() async throws {
+  @Test func theDayCommandShowsTheDayOfANewerRecord() async throws {
     let program = try await program()
     let added = try await program.run(
       "record", "add", "note", "a walk", "--at", "2026-03-04T09:00", "--quiet")

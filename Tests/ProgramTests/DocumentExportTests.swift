@@ -37,7 +37,7 @@ struct DocumentExportTests {
   }
 
   @Test(arguments: forms)
-  func anImportOfTheExportChangesNothing(_ form: String) async throws {
+  func importingADocumentExportChangesNothing(_ form: String) async throws {
     let program = try await program()
     let before = try await program.run("export", "--format", "ndjson", "--withdrawn").output
     let export = try await program.run("export", "--format", form)
@@ -50,7 +50,7 @@ struct DocumentExportTests {
   }
 
   @Test(arguments: forms)
-  func aFreshStoreHasTheSameReadings(_ form: String) async throws {
+  func aDocumentExportGivesAFreshStoreTheSameReadings(_ form: String) async throws {
     let program = try await program()
     let wanted = try await readings(program, form)
     #expect(wanted.count > 5)
@@ -76,7 +76,7 @@ struct DocumentExportTests {
     return line?.firstMatch(of: /[0-9a-f]{8}-[0-9a-f-]{27}/).map { String($0.0) }
   }
 
-  @Test func aStoreHasOnePatientInAllExports() async throws {
+  @Test func allDocumentExportsOfAStoreHaveOnePatient() async throws {
     let program = try await program()
     let export = ["export", "--format"]
     let plain = try #require(Self.patient(in: try await program.run(arguments: export + ["fhir"]).output))
@@ -90,7 +90,7 @@ struct DocumentExportTests {
     #expect(Self.patient(in: try await program.run(arguments: export + ["fhir"]).output) == plain)
   }
 
-  @Test func aWithdrawnReadingIsMarkedOrLeftOut() async throws {
+  @Test func aHiddenReadingIsMarkedOrLeftOutOfADocumentExport() async throws {
     let program = try await program()
     let fhir = try await program.run("export", "--format", "fhir", "--withdrawn")
     #expect(fhir.output.matches(of: /"status":"entered-in-error"/).count == 1)
@@ -103,7 +103,7 @@ struct DocumentExportTests {
     #expect(try StoreFile(other.store).count("readings WHERE value = 300") == 0)
   }
 
-  @Test func theExportIsJSON() async throws {
+  @Test func aDocumentExportIsValidJSON() async throws {
     let program = try await program()
     let bundle = try JSONSerialization.jsonObject(
       with: Data(try await program.run("export", "--format", "fhir").output.utf8))
@@ -119,7 +119,7 @@ struct DocumentExportTests {
     #expect(try #require(points as? [[String: Any]]).allSatisfy { $0["header"] != nil && $0["body"] != nil })
   }
 
-  @Test func namesAndProfilesAreExportedOnRequest() async throws {
+  @Test func documentExportsContainNamesAndProfilesOnRequest() async throws {
     let program = try await program()
     let plain = try await program.run("export", "--format", "fhir")
     #expect(!plain.output.contains("Anna") && !plain.output.contains(#""profile""#))
@@ -134,7 +134,7 @@ struct DocumentExportTests {
     ["--format", "fhir", "--profile", "us-core"], ["--format", "fhir", "--patient-name", ""],
     ["--format", "fhir", "--both-units"], ["--format", "openmhealth", "--spreadsheet-safe"],
   ])
-  func optionsOfOtherFormsAreRefused(_ arguments: [String]) async throws {
+  func anExportRefusesOptionsOfOtherFormats(_ arguments: [String]) async throws {
     let outcome = try await Program().run(arguments: ["export"] + arguments)
     #expect(outcome.status == 64, "\(outcome)")
   }

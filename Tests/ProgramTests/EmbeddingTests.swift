@@ -14,17 +14,17 @@ struct EmbeddingTests {
     return outcome.output.split(separator: "\n")
   }
 
-  @Test func theSampleProgramPrintsTheReadingsOfAnExport() async throws {
+  @Test func theEmbeddingSamplePrintsTheReadingsOfAnExport() async throws {
     let lines = try await lines("clarity/clarity-mgdl-en.csv")
     #expect(lines.first == "2026-03-01T08:00:12 cbg 110.0 mg/dL" && lines.count == 5)
   }
 
-  @Test func theSampleProgramPrintsTheReadingsOfARecordedMeterSession() async throws {
+  @Test func theEmbeddingSamplePrintsTheReadingsOfARecordedMeterSession() async throws {
     let lines = try await lines("meters/contour-constructed.transcript")
     #expect(lines.allSatisfy { $0.contains(" smbg ") } && !lines.isEmpty)
   }
 
-  @Test func theSampleProgramIsShort() throws {
+  @Test func theEmbeddingSampleIsShort() throws {
     let files = ["Package.swift", "Sources/embedding/main.swift"]
     let lines = try files.map {
       try String(contentsOfFile: Samples.path("embedding/\($0)"), encoding: .utf8).split(separator: "\n")

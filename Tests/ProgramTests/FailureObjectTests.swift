@@ -36,7 +36,9 @@ import Testing
       (["import", "rows.csv", "missing.csv"], 66, nil),
       (["status", "--store", "nope.db"], 66, "'glucoport import' creates one"),
     ] as [([String], Int32, String?)])
-  func aFailureHasTheSameMessageAsText(_ words: [String], _ status: Int32, _ hint: String?) async throws {
+  func aFailureInJSONHasTheSameMessageAsInText(_ words: [String], _ status: Int32, _ hint: String?)
+    async throws
+  {
     let program = try await program()
     let line = "glucoport \(words.joined(separator: " "))"
     let text = try await program.shell(line)
@@ -59,7 +61,9 @@ import Testing
     (["day"], "Unknown option '--json'", "'glucoport help day' lists the options."),
     ([], "Unknown option '--json'", "'glucoport help' lists the options."),
   ])
-  func aWrongArgumentIsAnObject(_ words: [String], _ error: String, _ hint: String) async throws {
+  func aUsageErrorWithJSONIsReportedAsAnObject(_ words: [String], _ error: String, _ hint: String)
+    async throws
+  {
     let outcome = try await Program().run(arguments: words + ["--json"])
     #expect(outcome.status == 64 && outcome.output == "")
     let failures = try objects(outcome)
@@ -69,7 +73,7 @@ import Testing
     #expect(try #require(failure.hint).contains(hint), "\(failure)")
   }
 
-  @Test func aFindingOfACheckIsAnObject() async throws {
+  @Test func aFindingOfStatusCheckWithJSONIsReportedAsAnObject() async throws {
     let program = try await program()
     let outcome = try await program.run("status", "--json", "--check", "--max-backup-age", "1d")
     let message = "backup: no backup was made so far"
@@ -81,13 +85,13 @@ import Testing
     #expect(outcome.status == 3)
   }
 
-  @Test func aWrongValueOfTheFlagIsReportedAsJSONToo() async throws {
+  @Test func anInvalidValueOfTheJSONFlagIsReportedAsJSON() async throws {
     let outcome = try await program().run("list", "--json=yes")
     #expect(outcome.status == 64)
     #expect(try objects(outcome).map(\.status) == [64], "\(outcome)")
   }
 
-  @Test func anInputThatIsNotAnExportIsReportedAsAnObjectEachTime() async throws {
+  @Test func eachInputThatIsNotAnExportIsReportedAsAJSONObject() async throws {
     let program = try await program()
     let outcome = try await program.shell("glucoport import --json empty.json rows.csv missing.csv")
     let failures = try objects(outcome)
@@ -95,7 +99,7 @@ import Testing
     #expect(try outcome.objects().count == 1)
   }
 
-  @Test func theFailureOfAPersonNamesThePerson() async throws {
+  @Test func aFailureInJSONNamesItsPerson() async throws {
     let program = try Program()
     let made = try await program.shell(
       """
@@ -109,14 +113,14 @@ import Testing
     #expect(failures.first?.status == outcome.status)
   }
 
-  @Test func aNameOfAFileCannotActOnATerminal() async throws {
+  @Test func controlCharactersOfAFileNameAreEscapedInJSONErrors() async throws {
     let program = try await program()
     let outcome = try await program.shell(#"glucoport import --json $'a\e[31m\xe2\x80\xaeb.csv'"#)
     #expect(try objects(outcome).first?.error.contains(#"\u{1b}[31m\u{202e}b.csv"#) == true, "\(outcome)")
     #expect(!outcome.errors.contains("\u{1B}") && !outcome.errors.contains("\u{202E}"))
   }
 
-  @Test func tooFewDescriptorsAreAnObject() async throws {
+  @Test func tooFewFileDescriptorsAreReportedAsAJSONObject() async throws {
     let program = try await program()
     let outcome = try await program.shell("exec prlimit --nofile=7 glucoport status --json")
     #expect(outcome.status == 75)
@@ -124,7 +128,7 @@ import Testing
     #expect(failure.hint == "allow more (ulimit -n)" && failure.status == 75, "\(outcome)")
   }
 
-  @Test func aJSONOptionAfterTheEndOfOptionsIsAText() async throws {
+  @Test func theJSONOptionAfterTheEndOfOptionsIsReadAsText() async throws {
     let outcome = try await Program().run("record", "add", "food", "--", "--json")
     #expect(outcome.status != 0 && !outcome.errors.hasPrefix("{"), "\(outcome)")
   }

@@ -19,7 +19,7 @@ import Testing
   }
 
   /// Three descriptors are already open.
-  @Test(arguments: [4, 7, 12, 66]) func fewDescriptorsAreReported(_ count: Int) async throws {
+  @Test(arguments: [4, 7, 12, 66]) func tooFewFileDescriptorsAreReported(_ count: Int) async throws {
     let program = try await program()
     for command in Self.commands {
       let outcome = try await program.shell("exec prlimit --nofile=\(count) timeout 60 glucoport \(command)")
@@ -29,7 +29,7 @@ import Testing
   }
 
   /// The shell has the descriptors 4 to 9 open, and the program inherits them.
-  @Test func inheritedDescriptorsAreNotAvailable() async throws {
+  @Test func inheritedFileDescriptorsAreCountedAsUsed() async throws {
     let program = try await program()
     let open = "exec 4<.; for n in 5 6 7 8 9; do eval \"exec $n<&4\"; done; "
     let few = try await program.shell(open + "exec prlimit --nofile=72 timeout 60 glucoport list")
@@ -38,7 +38,7 @@ import Testing
     #expect(enough.status == 0, "\(enough)")
   }
 
-  @Test func withEnoughDescriptorsEveryCommandRuns() async throws {
+  @Test func withEnoughFileDescriptorsEveryCommandRuns() async throws {
     let program = try await program()
     for command in Self.commands {
       let outcome = try await program.shell("exec prlimit --nofile=67 timeout 60 glucoport \(command)")
@@ -47,7 +47,7 @@ import Testing
     }
   }
 
-  @Test func aLimitIsRaisedIfThisIsPermitted() async throws {
+  @Test func theFileDescriptorLimitIsRaisedIfPermitted() async throws {
     let program = try await program()
     let outcome = try await program.shell("exec prlimit --nofile=7:67 timeout 60 glucoport list")
     #expect(outcome.status == 0 && outcome.errors.isEmpty, "\(outcome)")
@@ -62,7 +62,8 @@ import Testing
   }
 
   /// There is no process limit for root, so the test needs another user.
-  @Test(.enabled(if: geteuid() == 0), arguments: 1...6) func fewThreadsAreReported(_ count: Int) async throws
+  @Test(.enabled(if: geteuid() == 0), arguments: 1...6) func tooFewThreadsAreReported(_ count: Int)
+    async throws
   {
     let program = try await program()
     #expect(try await program.shell("chmod -R a+rX .").status == 0)

@@ -29,7 +29,7 @@ struct FilledInTests {
     }
   }
 
-  @Test func filledInValuesAreDetectedAfterTheSensorValuesAreImported() async throws {
+  @Test func filledInCalculatorValuesAreFoundInAnyOrderOfImports() async throws {
     for files in [["sticks", "sensor"], ["sensor", "sticks"]] {
       let program = try Program()
       try program.write(Self.sticks, to: "sticks.csv")

@@ -12,14 +12,14 @@ struct GenericImportTests {
   private static let persons =
     "userID,time,glucose\nA1,2026-05-01 07:00,101\nB2,2026-05-01 07:00,201\nA1,2026-05-01 12:00,104\n"
 
-  @Test func aTableThatDoesNotSayGlucoseEndsWithStatus65AndCreatesNothing() async throws {
+  @Test func aTableWithoutAGlucoseColumnEndsWithStatus65AndCreatesNothing() async throws {
     let program = try Program()
     let outcome = try await program.run("import", "-", input: Self.boluses)
     #expect(outcome.status == 65 && outcome.output == "")
     #expect(!FileManager.default.fileExists(atPath: program.path("data")))
   }
 
-  @Test func theCommandInARefusalWorksWhenItIsPasted() async throws {
+  @Test func theCommandSuggestedByARefusedImportWorksWhenPasted() async throws {
     let program = try Program()
     let path = try program.write(Self.boluses, to: "it's a file.csv")
     let store = program.path("my store.db")
@@ -33,7 +33,7 @@ struct GenericImportTests {
     #expect(try StoreFile(store).count("reading") == 2)
   }
 
-  @Test func oneOfSeveralPersonsIsSelectedAndTheOthersAreCounted() async throws {
+  @Test func oneOfSeveralPersonsInATableIsImportedAndOthersCounted() async throws {
     let program = try Program()
     let refused = try await program.run("import", "-", input: Self.persons)
     #expect(refused.status == 65)
@@ -46,7 +46,7 @@ struct GenericImportTests {
   }
 
   /// Two files of a sensor on the same grid of five minutes.
-  @Test func theSensorOfAnotherPersonIsReportedWhereTheStoreHasValues() async throws {
+  @Test func aSensorTableThatContradictsStoredValuesIsReported() async throws {
     let program = try Program()
     func table(_ add: Int, from first: Int = 0) -> String {
       (first..<60).reduce(into: "timestamp,glucose\n") { text, row in
@@ -65,14 +65,14 @@ struct GenericImportTests {
     #expect(try await program.run("import", "-", input: some).status == 0)
   }
 
-  @Test func aValueThatNoRowHasEndsWithStatus65() async throws {
+  @Test func aSelectionThatMatchesNoRowOfATableEndsWithStatus65() async throws {
     let program = try Program()
     let outcome = try await program.run("import", "-", "--where", "userID=C3", input: Self.persons)
     #expect(outcome.status == 65, "\(outcome.errors)")
     #expect(outcome.errors.contains("no row has the value of --where"))
   }
 
-  @Test func bothSeriesOfATableAreImportedTogetherOrOneByOne() async throws {
+  @Test func bothValueColumnsOfATableAreImportedTogetherOrSeparately() async throws {
     let program = try Program()
     let rows = (0..<60).map { row in
       "2026-05-01 \(row / 12 + 10):\(row % 12 < 2 ? "0" : "")\(row % 12 * 5),\(90 + row * 7 % 60),"
@@ -90,7 +90,7 @@ struct GenericImportTests {
     #expect(try StoreFile(store).count("reading") == 70)
   }
 
-  @Test func twoColumnsForOneRoleAreRefused() async throws {
+  @Test func mappingTwoColumnsToOneRoleIsRefused() async throws {
     let program = try Program()
     let outcome = try await program.run(
       "import", "-", "--map", "time=a,value=b", "--map", "value=c", input: "a,b,c\n2026-05-01 07:00,101,99\n")
@@ -112,7 +112,7 @@ struct GenericImportTests {
   }
 
   /// The rows of a second person may arrive after the rows of the first person were stored.
-  @Test func aLivePipeWithPersonsIsRefusedUntilOneIsSelected() async throws {
+  @Test func aLivePipeWithSeveralPersonsIsRefusedUntilOneIsSelected() async throws {
     let program = try Program()
     let script = """
       mkfifo live && exec 3<>live
@@ -124,7 +124,7 @@ struct GenericImportTests {
     #expect(!FileManager.default.fileExists(atPath: program.store))
   }
 
-  @Test func theKindCanBeGivenAndIsPrinted() async throws {
+  @Test func theKindOfReadingsInATableCanBeGivenAndIsPrinted() async throws {
     let program = try Program()
     let rows = "time,glucose mg/dL\n2026-05-01 07:00,101\n2026-05-01 12:00,104\n"
     let inferred = try await program.run("import", "-", "--dry-run", input: rows)

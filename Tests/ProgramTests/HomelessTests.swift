@@ -7,7 +7,7 @@ import Testing
 /// Tests the program in an environment that names no data folder, as in some cron jobs.
 @Suite(.timeLimit(.minutes(10))) struct HomelessTests {
   @Test(arguments: ["", "HOME= XDG_DATA_HOME=", "HOME=here", "XDG_DATA_HOME=there HOME=."])
-  func nothingIsCreatedBelowTheCurrentFolder(_ environment: String) async throws {
+  func withoutAHomeFolderNothingIsCreatedInTheCurrentFolder(_ environment: String) async throws {
     let program = try Program()
     try program.write("time,glucose (mg/dL)\n2026-05-06T07:10:00,100\n", to: "rows.csv")
     let before = try FolderListing(program.folder)
@@ -25,7 +25,7 @@ import Testing
     #expect(try FolderListing(program.folder) == before)
   }
 
-  @Test func aGivenStoreNeedsNoHome() async throws {
+  @Test func aStoreGivenByItsPathNeedsNoHomeFolder() async throws {
     let outcome = try await Program().shell(
       """
       glucoport=$(command -v glucoport)

@@ -78,7 +78,7 @@ import Testing
   }
 
   /// One random command for each change. `GLUCOPORT_DAMAGE_SEED` sets another seed.
-  @Test func randomDamageEndsWithADocumentedStatus() async throws {
+  @Test func commandsOnARandomlyDamagedStoreEndWithADocumentedStatus() async throws {
     let environment = ProcessInfo.processInfo.environment
     let seed = environment["GLUCOPORT_DAMAGE_SEED"].flatMap { UInt64($0) } ?? 1
     var random = SeededGenerator(seed: seed)

@@ -40,7 +40,7 @@ struct ImportTests {
     ["import", "-", "--where", "userID"], ["import", "-", "--kind", "ketone"],
     ["import", "-", "--depth", "0"],
   ])
-  func wrongArgumentsEndWithStatus64AndCreateNothing(arguments: [String]) async throws {
+  func invalidImportArgumentsEndWithStatus64AndCreateNothing(arguments: [String]) async throws {
     let program = try Program()
     let outcome = try await program.run(arguments: arguments, input: Array(Self.good.utf8))
     #expect(outcome.status == 64)
@@ -67,7 +67,7 @@ struct ImportTests {
   }
 
   @Test(arguments: [["import", "nowhere.csv"], ["list"], ["show", "1"], ["status"]])
-  func missingFilesAndItemsEndWithStatus66(arguments: [String]) async throws {
+  func missingImportFilesAndItemsEndWithStatus66(arguments: [String]) async throws {
     let program = try Program()
     let outcome = try await program.run(arguments: arguments)
     #expect(outcome.status == 66)
@@ -86,7 +86,7 @@ struct ImportTests {
     }
   }
 
-  @Test func missingPermissionEndsWithStatus77() async throws {
+  @Test func anImportWithoutPermissionEndsWithStatus77() async throws {
     let program = try Program()
     let path = try program.write(Self.good, to: "rows.csv")
     let folder = program.path("closed")
@@ -117,7 +117,7 @@ struct ImportTests {
     #expect(try StoreFile(program.store).count("reading") == 2)
   }
 
-  @Test func afterAFailedPathTheOthersAreImportedAndTheWorstStatusIsReturned() async throws {
+  @Test func afterAFailedPathTheOtherPathsAreImported() async throws {
     let program = try Program()
     let first = try program.write(Self.bad, to: "first.csv")
     let broken = try program.write("<html>", to: "broken.csv")
@@ -132,7 +132,7 @@ struct ImportTests {
 
   /// Unsorted rows are kept in a temporary file, and its folder may be missing.
   @Test(arguments: ["TMPDIR=/nonexistent", "TMPDIR=."])
-  func unsortedRowsAreStoredWithOrWithoutATemporaryFolder(setting: String) async throws {
+  func unsortedRowsAreImportedWithOrWithoutATemporaryFolder(setting: String) async throws {
     let program = try Program()
     let lines = String(decoding: GeneratedExport.csv(rows: 45_000), as: UTF8.self).split(separator: "\n")
     let rows = [lines[0]] + (0..<45_000).map { (row: Int) in lines[1 + row * 7919 % 45_000] }
@@ -169,7 +169,7 @@ struct ImportTests {
     #expect(try Set(kept).isSubset(of: StoreFile(program.store).readings()))
   }
 
-  @Test func aDryRunWritesNothingAtAll() async throws {
+  @Test func aDryRunOfAnImportWritesNothing() async throws {
     let program = try Program()
     let path = try program.write(Self.bad, to: "rows.csv")
     let empty = try FolderListing(program.folder)
@@ -203,7 +203,7 @@ struct ImportTests {
     #expect(try StoreFile(program.store).count("reading") == 6)
   }
 
-  @Test func moreRejectionsThanAllowedEndTheImport() async throws {
+  @Test func moreRejectedRowsThanAllowedEndTheImport() async throws {
     let program = try Program()
     let rows = Self.bad + "2026-03-01T08:20:00,x\n2026-03-01T08:25:00,y\n"
     let few = try await program.run("import", "-", "--max-rejects", "2", input: rows)
@@ -226,7 +226,7 @@ struct ImportTests {
     #expect(!(few.errors + strict.errors).contains("98secret"))
   }
 
-  @Test func onlyTheFirstOfManyRejectedRowsAreNamed() async throws {
+  @Test func onlyTheFirstOfManyRejectedRowsAreListed() async throws {
     let program = try Program()
     let good = Self.good + (10..<58).map { "2026-03-01T10:\($0):00,110\n" }.joined()
     let rows = good + (10..<35).map { "2026-03-01T11:\($0):00,x\n" }.joined()
@@ -245,7 +245,7 @@ struct ImportTests {
 
   private func text(_ path: String) throws -> String { try String(contentsOfFile: path, encoding: .utf8) }
 
-  @Test func rejectedRowsCanBeCorrectedAndImported() async throws {
+  @Test func rejectedRowsSavedToAFileCanBeCorrectedAndImported() async throws {
     let program = try Program()
     let rejects = program.path("rejects.csv")
     let outcome = try await program.run("import", "-", "--rejects", rejects, input: Self.bad)
@@ -288,7 +288,7 @@ struct ImportTests {
     #expect(try mode(of: rejects) == 0o600)
   }
 
-  @Test func rejectedRowsAreAppendedUnderTheirHeaderAndCanBeImportedTogether() async throws {
+  @Test func rejectedRowsOfTwoImportsCanBeImportedTogether() async throws {
     let program = try Program()
     let rejects = program.path("rejects.csv")
     let append = ["import", "-", "--rejects", rejects, "--rejects-append"]
@@ -309,7 +309,7 @@ struct ImportTests {
     #expect(try mended.objects().first?["new"] as? Int == 2)
   }
 
-  @Test func onlyRejectedRowsAreOnStandardOutputOnRequest() async throws {
+  @Test func rejectedRowsArePrintedToStandardOutputOnRequest() async throws {
     let program = try Program()
     let dry = try await program.run("import", "-", "--rejects", "-", "--dry-run", input: Self.bad)
     #expect(dry.status == 3 && dry.output == Self.header + Self.badRow, "\(dry)")
@@ -322,7 +322,7 @@ struct ImportTests {
     #expect(!FileManager.default.fileExists(atPath: program.path("-")))
   }
 
-  @Test func theObjectOfAnImportHasTheDocumentedMembers() async throws {
+  @Test func theJSONSummaryOfAnImportHasTheDocumentedMembers() async throws {
     let program = try Program()
     let outcome = try await program.run("import", "-", "--json", input: Self.bad)
     let object = try #require(try outcome.objects().first)
@@ -344,7 +344,7 @@ struct ImportTests {
     #expect(object["format"] as? String == "generic")
   }
 
-  @Test func quietPrintsOnlyProblems() async throws {
+  @Test func aQuietImportPrintsOnlyProblems() async throws {
     let program = try Program()
     let success = try await program.run("import", "-", "--quiet", input: Self.good)
     #expect(success.status == 0)
@@ -355,7 +355,7 @@ struct ImportTests {
     #expect(trouble.errors.hasPrefix("-:4: "))
   }
 
-  @Test func progressIsShownOnlyOnTerminals() async throws {
+  @Test func importProgressIsShownOnlyOnTerminals() async throws {
     let program = try Program()
     let outcome = try await program.run("import", "-", input: GeneratedExport.csv(rows: 60_000))
     #expect(outcome.status == 0)
@@ -364,7 +364,7 @@ struct ImportTests {
     #expect(!outcome.output.contains("\u{1B}"))
   }
 
-  @Test func theZoneIsSetAtCreationAndLaterOnlyForOneImport() async throws {
+  @Test func theTimeZoneOptionSetsTheZoneOfANewStoreAndLaterOnlyOfOneImport() async throws {
     let program = try Program()
     _ = try await program.run("import", "-", "--timezone", "Europe/Madrid", input: Self.good)
     let later = "time,glucose (mg/dL)\n2026-03-02T08:00:00,120\n"
@@ -394,7 +394,7 @@ struct ImportTests {
     #expect(unknown.errors.contains("Nowhere/Town"))
   }
 
-  @Test func theZoneOfTheEnvironmentIsIgnored() async throws {
+  @Test func theTimeZoneOfTheEnvironmentIsIgnored() async throws {
     let program = try Program()
     let rows = Array(Self.good.utf8)
     _ = try await program.run("import", "-", "--timezone", "Europe/Madrid", input: rows)
@@ -405,7 +405,7 @@ struct ImportTests {
     #expect(try list.objects().first?["time"] as? String == "2026-03-01T07:00:00Z")
   }
 
-  @Test func columnsUnitAndDateOrderCanBeGiven() async throws {
+  @Test func columnsUnitAndDateOrderOfATableCanBeGiven() async throws {
     let program = try Program()
     let rows = "taken,bg,other\n03/04/2026 10:00,5.5,1\n05/04/2026 10:00,5.8,1\n"
     let arguments = ["import", "-", "--map", "time=taken,value=bg"]
@@ -429,7 +429,7 @@ struct ImportTests {
       outcome.status == 64 && outcome.errors.contains("choose another file for the output"), "\(outcome)")
   }
 
-  @Test func anUndeterminedUnitIsRequested() async throws {
+  @Test func anImportWithAnUnclearUnitAsksForTheUnitOption() async throws {
     let program = try Program()
     let rows = "time,glucose\n2026-03-01T08:00:00,33\n2026-03-01T08:05:00,34\n"
     let open = try await program.run("import", "-", input: rows)

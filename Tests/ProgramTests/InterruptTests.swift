@@ -17,7 +17,8 @@ import Testing
   }
 
   @Test(arguments: [(Signal.interrupt, Int32(130)), (.terminate, 143)])
-  func theReadingsFromALivePipeBeforeASignalAreReported(_ signal: Signal, _ status: Int32) async throws {
+  func anInterruptedImportOfALivePipeReportsTheStoredReadings(_ signal: Signal, _ status: Int32) async throws
+  {
     let program = try Program()
     let (outcome, _) = try await program.run("import", "-") { process in
       _ = try await process.standardInputWriter.write(GeneratedExport.csv(rows: 50))
@@ -36,7 +37,7 @@ import Testing
     #expect(try StoreFile(program.store).count("reading") == 50)
   }
 
-  @Test func aRepeatedImportStoresTheRestOfAnInterruptedFile() async throws {
+  @Test func repeatingAnInterruptedImportStoresTheRestOfTheFile() async throws {
     let program = try Program()
     let rows = 600_000
     try program.write(GeneratedExport.csv(rows: rows), to: "rows.csv")
@@ -100,7 +101,7 @@ import Testing
     kill -XCPU $!; wait $!
     """
 
-  @Test func theLimitOfProcessorTimeEndsAnImportInOrder() async throws {
+  @Test func aProcessorTimeLimitEndsAnImportWithItsReportAndStatus() async throws {
     let program = try Program()
     let wait = "mkfifo silent; exec 3<>silent"
     // The first signal is handled in order only where the import looks for signals.
@@ -116,7 +117,7 @@ import Testing
     #expect(objects.first?["hint"] as? String == String(Self.limit.split(separator: "; ")[1]))
   }
 
-  @Test func theLimitOfProcessorTimeEndsEveryOtherCommandWithItsReason() async throws {
+  @Test func aProcessorTimeLimitEndsOtherCommandsWithTheReason() async throws {
     let program = try Program()
     try program.write(GeneratedExport.csv(rows: 5000), to: "rows.csv")
     let outcome = try await program.shell(
@@ -129,7 +130,7 @@ import Testing
   }
 
   /// The system sends the signal where it cannot read a page of a file in memory; see also `pages` of Tests/Damage/damage.py.
-  @Test func aDiskThatFailsBelowAFileInMemoryIsNamed() async throws {
+  @Test func aDiskFailureDuringMemoryMappedAccessIsReported() async throws {
     let program = try Program()
     let reason =
       "the disk failed below a file that is in memory; look for its errors with dmesg, and try again"

@@ -50,7 +50,7 @@ struct ItemMemberTests {
     return places.sorted { $0.1 < $1.1 }.map(\.0)
   }
 
-  @Test func objectsOfOneTypeAlwaysHaveTheSameMembers() async throws {
+  @Test func jsonObjectsOfOneTypeAlwaysHaveTheSameMembers() async throws {
     let program = try await program()
     for options in [[], ["--both-units"]] {
       for command in ["list", "export"] {
@@ -77,7 +77,7 @@ struct ItemMemberTests {
     }
   }
 
-  @Test func showAddsTheSameMembersToAllObjectsOfOneType() async throws {
+  @Test func showAddsTheSameJSONMembersToAllObjectsOfOneType() async throws {
     let program = try Program()
     let path = Samples.path("glucoport/everything.csv")
     _ = try await program.run("import", "--quiet", "--timezone", "Europe/Madrid", path)
@@ -117,7 +117,7 @@ struct ItemMemberTests {
     ["list", "--both-units"], ["list", "--both-units", "--days", "--format", "ndjson"],
     ["export", "--both-units", "--format", "nightscout"],
   ])
-  func bothUnitsAreAddedForReadingsInCSVAndNDJSON(_ arguments: [String]) async throws {
+  func bothGlucoseUnitsAreAddedInCSVAndNDJSONOnRequest(_ arguments: [String]) async throws {
     let outcome = try await Program().run(arguments: arguments)
     #expect(outcome.status == 64 && outcome.errors.contains("--both-units"))
   }

@@ -26,7 +26,7 @@ struct LatestTests {
     return program
   }
 
-  @Test func theNewestSensorValueHasItsAgeAndTrend() async throws {
+  @Test func latestShowsTheNewestSensorValueWithItsAgeAndTrend() async throws {
     let program = try await program(Self.row(20, "100") + Self.row(13, "100") + Self.row(3, "115"))
     let line = try await program.run("latest")
     #expect(line.status == 0 && line.errors == "", "\(line)")
@@ -44,25 +44,25 @@ struct LatestTests {
     #expect(converted.output.hasPrefix("6.4 mmol/L ↗ · "), "\(converted.output)")
   }
 
-  @Test func aNewerFingerStickIsTheNewestReadingWithoutATrend() async throws {
+  @Test func latestShowsANewerFingerStickWithoutATrend() async throws {
     let program = try await program(Self.row(13, "100") + Self.row(8, "90") + Self.row(2, "80", kind: "smbg"))
     let line = try await program.run("latest")
     #expect(line.output.hasPrefix("80 mg/dL · ") && line.output.contains(" · finger stick · "), "\(line)")
   }
 
-  @Test func theValueOfAnotherSensorIsNotATrend() async throws {
+  @Test func latestComputesNoTrendFromAnotherSensor() async throws {
     let program = try await program(Self.row(8, "90") + Self.row(3, "150", device: "B"))
     let object = try #require(try await program.run("latest", "--json").objects().first)
     #expect(object["trend"] is NSNull && object["change"] is NSNull, "\(object)")
   }
 
-  @Test func readingsOfTheFutureAndScansAreLeftOut() async throws {
+  @Test func latestIgnoresFutureReadingsAndScans() async throws {
     let rows = Self.row(5, "90") + Self.row(1, "70", kind: "scan") + Self.row(-60, "200")
     let line = try await program(rows).run("latest")
     #expect(line.output.hasPrefix("90 mg/dL · "), "\(line)")
   }
 
-  @Test func aStoreWithoutReadingsEndsWith66() async throws {
+  @Test func latestWithoutReadingsEndsWithStatus66() async throws {
     let program = try Program()
     let absent = try await program.run("latest")
     #expect(absent.status == 66 && absent.output == "", "\(absent)")

@@ -74,7 +74,7 @@ struct LogTests {
     #expect(log.matches(of: /[ ]{2}line \d+:/).count == 1000)
   }
 
-  @Test func theLogShowsAKilledImportWithoutCounts() async throws {
+  @Test func theLogListsAKilledImportWithoutCounts() async throws {
     let program = try await program()
     try StoreFile(program.store).execute(
       "INSERT INTO ingest (source, format, started_at) VALUES ('lost.csv', 'generic', 1772352000)")

@@ -67,7 +67,7 @@ struct ManualExampleTests {
   }
 
   /// mdoc removes the quotes of a `.Dl` and breaks it at the end of the line: the command would fail when it is copied.
-  @Test func everyDisplayedLineIsPrintedAsItIs() async throws {
+  @Test func everyExampleLineInTheManualIsDisplayedUnchanged() async throws {
     let folder = URL(filePath: Samples.path("../man"))
     var count = 0
     for name in try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted() {
@@ -84,24 +84,24 @@ struct ManualExampleTests {
     #expect(count > 200)
   }
 
-  @Test func theMeanOfADayIsInOneUnitAndOfWhatCounts() async throws {
+  @Test func theManualQueryForDailyMeansUsesOneUnitAndCountedReadings() async throws {
     let outcome = try await program().shell(try example(with: "avg(value_mgdl)"))
     #expect(outcome.status == 0, "\(outcome.errors)")
     #expect(outcome.output == "2026-05-06|2|140.0\n")
   }
 
-  @Test func theInsulinOfADayIsTheSumOfItsDoses() async throws {
+  @Test func theManualQueryForDailyInsulinAddsUpTheDoses() async throws {
     let outcome = try await program().shell(try example(with: "subtype = 'rapid'"))
     #expect(outcome.output == "2026-05-06|7.5\n", "\(outcome.errors)")
   }
 
-  @Test func theNewestReadingsAreCountedReadings() async throws {
+  @Test func theManualQueryForNewestReadingsListsCountedReadings() async throws {
     let outcome = try await program().shell(try example(with: "DISTINCT partition"))
     let expected = ["14:00Z|250.0|mg/dL", "13:00Z|0.4|mmol/L", "12:00Z||mg/dL"]
     #expect(outcome.output == expected.map { "2026-05-06T08:\($0)\n" }.joined(), "\(outcome.errors)")
   }
 
-  @Test func aCopyOfTheStoreIsPrivate() async throws {
+  @Test func aCopyOfTheStoreMadeAsInTheManualIsPrivate() async throws {
     let program = try await program()
     let outcome = try await program.shell("umask 022; " + (try example(with: ".backup")))
     #expect(outcome.status == 0, "\(outcome.errors)")

@@ -44,7 +44,7 @@ import Testing
 
   private var hasNoStore: Bool { !FileManager.default.fileExists(atPath: program.store) }
 
-  @Test func aMeterIsReadStoredOnceAndReleased() async throws {
+  @Test func aMeterReadTwiceIsStoredOnceAndReleased() async throws {
     let server = try plug(try meter())
     let first = try await run("import", "--meter", "--timezone", "UTC", "--json")
     #expect(first.status == 0, "\(first.errors)")
@@ -79,7 +79,7 @@ import Testing
     #expect(Set(object.keys) == ["meter", "driver", "port", "count", "clock"])
   }
 
-  @Test func withoutAMeterNothingIsDone() async throws {
+  @Test func withoutAMeterAMeterCommandReportsThatNoneIsFound() async throws {
     let missing = try await run("import", "--meter")
     #expect(missing.status == 69 && missing.errors.contains("no meter is plugged in"))
     let quiet = try await run("import", "--meter", "--if-present")
@@ -105,7 +105,7 @@ import Testing
     #expect(try await run("import", "--meter", "--serial", "3333333").status == 69)
   }
 
-  @Test func withoutPermissionTheCommandForTheRulesIsNamed() async throws {
+  @Test func withoutPermissionTheCommandThatInstallsUdevRulesIsNamed() async throws {
     try plug(try meter())
     try FileManager.default.setAttributes(
       [.posixPermissions: 0], ofItemAtPath: bus.root + "/dev/bus/usb/001/002")
@@ -118,7 +118,7 @@ import Testing
     #expect(hasNoStore)
   }
 
-  @Test func aCheckupShowsThePermissionForTheMeter() async throws {
+  @Test func doctorShowsWhetherTheUserMayOpenTheMeter() async throws {
     try plug(try meter())
     let fine = try await run("doctor")
     #expect(fine.output.contains("ok    usb: Contour Next Link at 1-1 may be opened\n"), "\(fine)")
@@ -134,7 +134,7 @@ import Testing
   }
 
   @Test(arguments: [(Fault.Kind.unplug, 12, Int32(69)), (.silence, 6, 76)])
-  func aFailedSessionStoresNothing(_ kind: Fault.Kind, _ packet: Int, _ status: Int32) async throws {
+  func aFailedMeterSessionStoresNothing(_ kind: Fault.Kind, _ packet: Int, _ status: Int32) async throws {
     try plug(try meter(), fault: Fault(kind, at: packet))
     let outcome = try await run("import", "--meter")
     #expect(outcome.status == status, "\(outcome.errors)")
@@ -184,7 +184,7 @@ import Testing
   }
 
   @Test(arguments: ["import --meter --timezone UTC", "meter record session.transcript"])
-  func theProgressOfAReadIsShownOnATerminalOnly(_ command: String) async throws {
+  func theProgressOfAMeterReadIsShownOnlyOnATerminal(_ command: String) async throws {
     try plug(try meter())
     let variables = bus.environment.map { "\($0)=\($1)" }.joined(separator: " ")
     let shown = try await program.shell("script -qec 'env \(variables) glucoport \(command)' /dev/null")
@@ -197,7 +197,7 @@ import Testing
     #expect(piped.status == 0 && piped.errors == "" && !piped.output.contains("\r"), "\(piped.errors)")
   }
 
-  @Test func anAnonymisedSessionHasNoSerialNumberAndNoValues() async throws {
+  @Test func anAnonymisedRecordingHasNoSerialNumberAndNoRealValues() async throws {
     try plug(try meter())
     let path = program.path("session.transcript")
     let recorded = try await run("meter", "record", "--anonymise", path)
@@ -211,7 +211,7 @@ import Testing
     #expect(!(try await run("list").output.contains("187")))
   }
 
-  @Test func aFailedSessionLeavesItsTranscript() async throws {
+  @Test func aFailedMeterSessionKeepsItsTranscript() async throws {
     try plug(try meter(), fault: Fault(.unplug, at: 12))
     let path = program.path("session.transcript")
     let outcome = try await run("meter", "record", path)
@@ -221,7 +221,7 @@ import Testing
     #expect(text.contains("! unplugged\n"))
   }
 
-  @Test func theClockIsSetToTheLocalTimeOnRequest() async throws {
+  @Test func theMeterClockIsSetToTheLocalTimeOnRequest() async throws {
     let meter = try meter(clock: DeviceTime(seconds: Self.now.seconds - 40 * 86400))
     try plug(meter)
     try await makeStore()
@@ -232,7 +232,7 @@ import Testing
     #expect(abs(meter.memory.clock.seconds - Self.now.seconds) < 300)
   }
 
-  @Test func anInterruptedReadStoresNothingAndReleasesTheMeter() async throws {
+  @Test func anInterruptedMeterReadStoresNothingAndReleasesTheMeter() async throws {
     let server = try plug(try meter(), fault: Fault(.silence, at: 6))
     let (outcome, _) = try await program.run("import", "--meter", environment: bus.environment) { process in
       _ = try await eventually(within: .seconds(60)) { server.steps > 6 }

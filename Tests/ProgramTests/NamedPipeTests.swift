@@ -24,12 +24,12 @@ struct NamedPipeTests {
   }
 
   @Test(arguments: [("TERM", Int32(143)), ("INT", 130)])
-  func aSignalEndsTheWaitForAWriter(_ signal: String, _ status: Int32) async throws {
+  func aSignalEndsTheWaitForAWriterOfANamedPipe(_ signal: String, _ status: Int32) async throws {
     let outcome = try await run("set -m; begin; kill -\(signal) $import; wait $import")
     #expect(outcome.status == status && outcome.errors.contains("pipe: interrupted; nothing was stored"))
   }
 
-  @Test func theInputOfALaterWriterIsReadCompletely() async throws {
+  @Test func theInputOfALaterWriterOfANamedPipeIsReadCompletely() async throws {
     let outcome = try await run(
       """
       begin --quiet; printf '\(Self.rows)' >pipe; wait $import; echo $?
@@ -38,13 +38,13 @@ struct NamedPipeTests {
     #expect(outcome.output.hasPrefix("0\n") && outcome.output.contains("new 1 · known 2"), "\(outcome)")
   }
 
-  @Test func aWriterThatWritesNothingGivesAnEmptyInput() async throws {
+  @Test func aNamedPipeToWhichNothingIsWrittenGivesAnEmptyInput() async throws {
     let outcome = try await run("begin --quiet; : >pipe; wait $import; echo $?")
     #expect(outcome.output == "65\n", "\(outcome)")
   }
 
   /// Without a reader, rows in a pipe are lost when it is closed, and opening it for writing waits forever.
-  @Test func rejectedRowsAreWrittenIntoAPipeOnlyIfAProgramReadsIt() async throws {
+  @Test func rejectedRowsAreWrittenToANamedPipeOnlyIfAProgramReadsIt() async throws {
     let outcome = try await Program().shell(
       """
       mkfifo pipe; export GLUCOPORT_TIMEZONE=UTC; printf '\(Self.rows)2026-05-06 10:10,x\n' >rows.csv
@@ -61,7 +61,7 @@ struct NamedPipeTests {
       outcome.errors.contains("pipe: cannot create the file for rejected rows: no program reads this pipe"))
   }
 
-  @Test func processSubstitutionWorks() async throws {
+  @Test func anImportReadsFromProcessSubstitutionOfTheShell() async throws {
     let outcome = try await run(
       """
       glucoport import --json <(printf '\(Self.rows)') | grep -o '"new":[0-9]*' | head -1
@@ -70,7 +70,7 @@ struct NamedPipeTests {
     #expect(outcome.output == "\"new\":2\n65\n", "\(outcome)")
   }
 
-  @Test func aKeyOrACertificateMustBeARegularFile() async throws {
+  @Test func aKeyOrCertificateMustBeARegularFile() async throws {
     let outcome = try await run(
       """
       chmod 600 pipe; (umask 077; : >file)

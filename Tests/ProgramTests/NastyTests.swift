@@ -47,7 +47,7 @@ struct NastyInput: Sendable, CustomTestStringConvertible {
 @Suite(.timeLimit(.minutes(10)))
 struct NastyTests {
   @Test(arguments: NastyInput.files + NastyInput.structures + NastyInput.values + NastyInput.times)
-  func theInputHasTheExpectedResult(input: NastyInput) async throws {
+  func anUnusualInputIsImportedOrRefusedAsExpected(input: NastyInput) async throws {
     let program = try Program()
     let path = try program.write(input.bytes, to: "input")
     let arguments = ["--json", "--timezone", "Europe/Madrid"] + input.arguments

@@ -37,7 +37,7 @@ import Testing
     try await program.run(arguments: arguments, environment: bus.environment)
   }
 
-  @Test func theClockIsReadAndSetInOneSession() async throws {
+  @Test func theMeterClockIsReadAndSetInOneSession() async throws {
     let meter = try plug(serial: "92512345678")
     let outcome = try await run("meter", "set-clock")
     #expect(outcome.status == 0, "\(outcome.errors)")
@@ -90,7 +90,7 @@ import Testing
   @Test(arguments: [
     ["import", "--meter"], ["meter", "info"], ["meter", "set-clock"], ["meter", "record"],
   ])
-  func anUnknownSerialNumberIsReportedAsUnavailable(_ command: [String]) async throws {
+  func aMeterSerialNumberThatIsNotPluggedInIsReportedAsUnavailable(_ command: [String]) async throws {
     let meter = try plug(serial: "92511111111")
     let path = program.path("session.transcript")
     let outcome = try await program.run(
@@ -101,7 +101,7 @@ import Testing
     for file in [path, program.store] { #expect(!FileManager.default.fileExists(atPath: file)) }
   }
 
-  @Test func afterAnAnswerTheMeterMustBePluggedInAgain() async throws {
+  @Test func aMeterThatAnswersOncePerConnectionAsksToBePluggedInAgain() async throws {
     try plug(serial: "92511111111")
     #expect(try await run("meter", "info").status == 0)
     let outcome = try await run("meter", "info")

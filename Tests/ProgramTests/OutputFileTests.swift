@@ -48,7 +48,7 @@ struct OutputFileTests {
   }
 
   /// Rows that are appended to the write-ahead log of an open database would damage it.
-  @Test func aLinkToAFileNextToTheStoreIsRefused() async throws {
+  @Test func anOutputLinkToAFileOfTheStoreIsRefused() async throws {
     let program = try await ReadingRows.sticks()
     try program.write("time,glucose (mmol/L)\n2026-05-06 10:00,x\n", to: "bad.csv")
     let outcome = try await program.shell(
@@ -69,7 +69,7 @@ struct OutputFileTests {
     }
   }
 
-  @Test func onlyARegularFileIsReplaced() async throws {
+  @Test func withForceAReportReplacesOnlyARegularFile() async throws {
     let program = try await ReadingRows.sticks()
     let outcome = try await program.shell(
       """
@@ -116,7 +116,7 @@ struct OutputFileTests {
   }
 
   /// A token is shown once: one that could not be printed is of no use, and would keep its name.
-  @Test func aTokenThatCannotBePrintedIsNotAdded() async throws {
+  @Test func aServerTokenThatCannotBePrintedIsNotAdded() async throws {
     let outcome = try await Program().shell(
       """
       serve() { glucoport serve token "$@" --data sd; }
@@ -130,7 +130,7 @@ struct OutputFileTests {
       outcome.errors.contains("the token was replaced, and nothing shows the other one again"), "\(outcome)")
   }
 
-  @Test func theTokenOfTheRemoteIsNotReplaced() async throws {
+  @Test func anOutputNeverReplacesTheTokenFileOfTheRemote() async throws {
     let program = try await ReadingRows.sticks()
     let token = try program.write("secret\n", to: "token")
     try StoreFile(program.store).execute(

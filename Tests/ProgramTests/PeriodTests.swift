@@ -81,7 +81,7 @@ struct PeriodTests {
 
   // MARK: - The end
 
-  @Test func thePeriodEndsWithTheDayOfTheNewestReading() async throws {
+  @Test func thePeriodOfStatisticsEndsWithTheDayOfTheNewestReading() async throws {
     let program = try await ReadingRows.sticks()
     #expect(try await figures(program)["until"] as? String == "2026-03-03T08:00:01Z")
     try await add("insulin", "4", "--at", "2026-03-03T20:00", to: program)
@@ -99,7 +99,7 @@ struct PeriodTests {
     #expect(open.contains("2026-03-02 – 2026-03-07") && open.contains("Note a walk"))
   }
 
-  @Test func recordsAfterThePeriodAreReported() async throws {
+  @Test func recordsAfterThePeriodOfStatisticsAreReported() async throws {
     let program = try await ReadingRows.sticks()
     #expect(try await program.run("stats").errors == "")
     try await add("insulin", "9", "--at", "2026-03-05T08:00", to: program)
@@ -156,7 +156,7 @@ struct PeriodTests {
     #expect(try await program.run("day", "2026-03-03").errors == "")
   }
 
-  @Test func anItemInTheFarFutureIsNotTheEndOfThePeriod() async throws {
+  @Test func anItemInTheFarFutureDoesNotExtendThePeriodOfStatistics() async throws {
     let program = try await ReadingRows.sticks()
     try await add("insulin", "4", "--at", "2099-01-01T08:00", "--force", to: program)
     var rows = ReadingRows()
@@ -175,7 +175,7 @@ struct PeriodTests {
   }
 
   /// The clock of a meter or of another computer may be some minutes fast.
-  @Test func readingsAFewMinutesInTheFutureAreShown() async throws {
+  @Test func statisticsIncludeReadingsAFewMinutesInTheFuture() async throws {
     let program = try await ReadingRows.sticks()
     let soon = Int64(Date().timeIntervalSince1970) + 600
     func time(_ seconds: Int64) -> String { DeviceTime(seconds: seconds).text + "Z" }
@@ -195,7 +195,7 @@ struct PeriodTests {
   }
 
   /// A meter with the time of Greenwich still showed the evening of the day before.
-  @Test func theLastDayIsThatOfTheReadingsClock() async throws {
+  @Test func theLastDayOfAPeriodFollowsTheClockOfTheNewestReading() async throws {
     let program = try Program()
     var rows = ReadingRows()
     rows.add(.smbg, "100", at: "2026-03-02T23:30")
@@ -213,7 +213,7 @@ struct PeriodTests {
 
   // MARK: - The beginning
 
-  @Test func aPeriodFromTheYearOneBeginsWithTheData() async throws {
+  @Test func aPeriodFromTheYearOneBeginsWithTheFirstReading() async throws {
     let program = try await ReadingRows.sticks()
     for since in ["0001-01-01", "36525d", "2025-03-01"] {
       let table = try await program.run("stats", "--since", since, "--by", "day").output
@@ -258,7 +258,7 @@ struct PeriodTests {
     "{\"rate\":1e300,\"minutes\":1e300,\"subtype\":\"basal\"}", "{\"units\":1e300}", "{\"units\":-1e300}",
     "{\"units\":1,\"extended\":1e19,\"minutes\":1e19}",
   ])
-  func impossibleAmountsCauseNoError(_ fields: String) async throws {
+  func impossibleAmountsDoNotStopStatisticsAndDays(_ fields: String) async throws {
     let program = try await ReadingRows.sticks()
     let record =
       "{\"item\":\"record\",\"kind\":\"insulin\",\"time\":\"2026-03-03T09:00:00Z\",\"device_time\":\"2026-03-03T09:00:00\",\"utc_offset\":\"Z\",\"offset_source\":\"stated\",\"guid\":\"9d9cf28c-37f7-4c53-9302-e6a9c2c67df0\",\"entry_guid\":null,\"fields\":\(fields),\"deleted\":false}\n"

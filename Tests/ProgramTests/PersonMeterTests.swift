@@ -61,7 +61,7 @@ struct PersonMeterTests {
     _ = try await run("import --meter --serial 3333333", status: 69)
   }
 
-  @Test func aMeterOfAnotherPersonIsRefusedForAChosenOne() async throws {
+  @Test func aMeterOfAnotherPersonIsRefusedForTheChosenPerson() async throws {
     let serial = try plug("1111111", .next, value: 110)
     for name in ["anna", "ben"] { _ = try await run("person add \(name) --quiet") }
     _ = try await run("person assign \(serial.lowercased()) anna --quiet")
@@ -78,14 +78,14 @@ struct PersonMeterTests {
     _ = try await run("person assign \(serial) carla", status: 66)
   }
 
-  @Test func withOnePersonAMeterNeedsNone() async throws {
+  @Test func withOnlyOnePersonAMeterIsImportedWithoutAPersonOption() async throws {
     _ = try plug("1111111", .next, value: 110)
     _ = try await run("person add anna --quiet")
     _ = try await run("import --meter --timezone UTC --quiet")
     #expect(try await values("anna") == [110])
   }
 
-  @Test func withoutAMeterNothingIsDone() async throws {
+  @Test func withoutAMeterAnImportForEachPersonEndsWithStatus69() async throws {
     for name in ["anna", "ben"] { _ = try await run("person add \(name) --quiet") }
     _ = try await run("import --meter", status: 69)
     let quiet = try await run("import --meter --if-present")
@@ -93,7 +93,7 @@ struct PersonMeterTests {
   }
 
   /// Two jobs of cron at once, one person with a remote that cannot be reached, and three meters of two people.
-  @Test func jobsAtOnceStoreEachReadingInTheRightStore() async throws {
+  @Test func simultaneousMeterJobsStoreEachReadingForTheRightPerson() async throws {
     let meters = [
       (try plug("1111111", .next, value: 110), "anna"), (try plug("2222222", .next, value: 95), "ben"),
       (try plug("3333333", .next, value: 187), "anna"),

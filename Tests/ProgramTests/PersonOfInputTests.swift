@@ -34,7 +34,7 @@ struct PersonOfInputTests {
     return try #require(try await run(program, line).objects().first?["readings"] as? Int)
   }
 
-  @Test func anotherPersonsExportIsRefusedAndNothingIsStored() async throws {
+  @Test func anExportOfAnotherPersonIsRefusedAndNothingIsStored() async throws {
     let program = try await program()
     _ = try await run(program, "import --timezone UTC --quiet \(program.path("anna.csv"))")
     _ = try await run(program, "import --quiet \(program.path("again.csv")) \(program.path("nameless.csv"))")
@@ -59,7 +59,7 @@ struct PersonOfInputTests {
     #expect(try await readings(program) == 5)
   }
 
-  @Test func whatAnUndoneImportStatedDoesNotCount() async throws {
+  @Test func anUndoneImportIsIgnoredWhenThePersonOfAnInputIsChecked() async throws {
     let program = try await program()
     _ = try await run(program, "import --timezone UTC --quiet \(program.path("ben.csv"))")
     _ = try await run(program, "import --quiet \(program.path("anna.csv"))", status: 65)
@@ -70,7 +70,7 @@ struct PersonOfInputTests {
     #expect(try await !run(program, "export --format ndjson").output.contains("person"))
   }
 
-  @Test func theRefusalNamesThePersonWhomTheInputFits() async throws {
+  @Test func aRefusedInputNamesThePersonWhomItFits() async throws {
     let program = try await program()
     for name in ["anna", "ben"] {
       _ = try await run(program, "person add \(name) --quiet")
@@ -91,7 +91,7 @@ struct PersonOfInputTests {
   }
 
   /// A sensor brings a new serial number every ten days.
-  @Test func aNewSerialNumberOfASensorIsNotAnAlarm() async throws {
+  @Test func aNewSensorSerialNumberIsNotTakenForAnotherPerson() async throws {
     let program = try Program()
     for serial in 1...3 {
       let time = "2026-03-0\(serial)T08:00:00Z"
@@ -103,7 +103,7 @@ struct PersonOfInputTests {
     #expect(try await readings(program) == 3)
   }
 
-  @Test func aFileWithAnotherPersonsMeterIsRefused() async throws {
+  @Test func aFileWithTheMeterOfAnotherPersonIsRefused() async throws {
     let program = try Program()
     for name in ["anna", "ben"] { _ = try await run(program, "person add \(name) --quiet") }
     _ = try await run(program, "person assign sn-ben ben --quiet")
@@ -144,7 +144,7 @@ struct PersonOfInputTests {
     #expect(try await readings(program, "anna") == 70_003)
   }
 
-  @Test func aStoreAndAnAnswerWithAnotherPersonsMeterAreRefused() async throws {
+  @Test func aStoreOrFetchedAnswerWithTheMeterOfAnotherPersonIsRefused() async throws {
     let program = try Program()
     for name in ["anna", "ben"] { _ = try await run(program, "person add \(name) --quiet") }
     _ = try await run(program, "person assign sn-ben ben --quiet")
@@ -167,7 +167,7 @@ struct PersonOfInputTests {
     #expect(try await readings(program, "anna") == 2)
   }
 
-  @Test func aFolderOfAPersonIsImportedIntoThePersonsStore() async throws {
+  @Test func aFolderAssignedToAPersonIsImportedIntoTheStoreOfThatPerson() async throws {
     let program = try await program()
     for name in ["anna", "ben"] {
       let folder = program.path("in/" + name)
@@ -198,7 +198,7 @@ struct PersonOfInputTests {
     _ = try await run(program, "person assign \(program.path("none/x")) anna", status: 66)
   }
 
-  @Test func aReportOfEachPersonHasTheName() async throws {
+  @Test func theReportOfEachPersonShowsTheirName() async throws {
     let program = try await program()
     for name in ["anna", "ben"] {
       _ = try await run(program, "person add \(name) --quiet")

@@ -23,7 +23,7 @@ struct PersonTests {
     return program
   }
 
-  @Test func eachPersonHasAStore() async throws {
+  @Test func eachPersonHasASeparateStore() async throws {
     let program = try await two()
     #expect(try await run(program, "list --person anna").output.contains("6.1 mmol/L"))
     let byName = try await program.run("list", environment: ["GLUCOPORT_PERSON": "ben"])
@@ -45,7 +45,7 @@ struct PersonTests {
     }
   }
 
-  @Test func withSeveralPersonsACommandNeedsOne() async throws {
+  @Test func withSeveralPersonsACommandNeedsThePersonOption() async throws {
     let program = try await two()
     for line in ["list", "add 45g", "stats", "doctor --deep --against x", "upload --dry-run --store none.db"]
     {
@@ -59,7 +59,7 @@ struct PersonTests {
     #expect(unknown.errors.contains("did you mean 'anna'?"), "\(unknown.errors)")
   }
 
-  @Test func aClosedPipeIsNotAFailureForTheOnlyPerson() async throws {
+  @Test func aClosedOutputPipeIsNotAFailureWithOnePerson() async throws {
     let program = try Program()
     _ = try await run(program, "person add anna --quiet")
     _ = try await run(program, "add 6.1mmol --quiet --at 2026-05-06T08:00")
@@ -86,7 +86,7 @@ struct PersonTests {
     #expect(json.output == "anna\nben\nnull\n", "\(json)")
   }
 
-  @Test func namesThatDifferOnlyInCaseAreOneName() async throws {
+  @Test func namesOfPersonsThatDifferOnlyInCaseAreEqual() async throws {
     let program = try await two()
     let refused = try await run(program, "person add Anna", status: 64)
     #expect(refused.errors.contains("Anna: there is a person of this name"), "\(refused.errors)")
@@ -94,7 +94,7 @@ struct PersonTests {
     _ = try await run(program, "person rename anna Anna")
   }
 
-  @Test func withOneOrNoPersonNothingChanges() async throws {
+  @Test func withOneOrNoPersonCommandsUseTheDefaultStore() async throws {
     let program = try Program()
     _ = try await run(program, "add 45g --quiet")
     #expect(FileManager.default.fileExists(atPath: program.store))
@@ -138,7 +138,7 @@ struct PersonTests {
   }
 
   /// After a failure for one person, the command runs for the others.
-  @Test func theWorstStatusIsReturned() async throws {
+  @Test func aCommandForAllPersonsReturnsTheWorstStatus() async throws {
     let program = try await two()
     try program.write("no database, but far more than nothing", to: "data/glucoport/persons/anna.db")
     for suffix in ["-wal", "-shm"] { unlink(program.path("data/glucoport/persons/anna.db" + suffix)) }
@@ -159,7 +159,7 @@ struct PersonTests {
     #expect(try await run(program, "upload --person ben", status: 78).errors.contains("remote"))
   }
 
-  @Test func namesAreCheckedRenamedAndRemoved() async throws {
+  @Test func personsAreAddedRenamedAndRemovedWithValidNames() async throws {
     let program = try await two()
     for name in ["a/b", ".x", "", "anna", "x\u{7}", String(repeating: "x", count: 65)] {
       let outcome = try await program.run("person", "add", name)
@@ -184,7 +184,7 @@ struct PersonTests {
     #expect(try await run(program, "list --person ben").output.contains("110 mg/dL"))
   }
 
-  @Test func twoSimultaneousChangesAreBothKept() async throws {
+  @Test func simultaneousChangesOfThePersonListAreAllKept() async throws {
     let program = try Program()
     try await withThrowingTaskGroup(of: Int32.self) { group in
       for number in 0..<8 {
@@ -196,7 +196,7 @@ struct PersonTests {
   }
 
   /// A token that is a folder or a link is named and not removed.
-  @Test func aMissingTokenFileIsNamed() async throws {
+  @Test func aMissingTokenFileOfAPersonIsNamed() async throws {
     for make in ["mkdir token", "touch real; ln -s real token"] {
       let program = try Program()
       _ = try await run(program, "add 45g --quiet")
@@ -210,7 +210,7 @@ struct PersonTests {
     }
   }
 
-  @Test func aFolderOfAnotherPersonIsNotReassigned() async throws {
+  @Test func aFolderAssignedToAPersonCannotBeAssignedToAnother() async throws {
     let program = try await two()
     let folder = program.path("in")
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
@@ -221,7 +221,7 @@ struct PersonTests {
     #expect(list.map { ($0["folders"] as? [String])?.count } == [1, 0])
   }
 
-  @Test func aDamagedListIsRefused() async throws {
+  @Test func aDamagedPersonListIsRefused() async throws {
     let program = try await two()
     for text in ["{", "[]", #"{"persons":[{"name":"x"}]}"#, #"{"persons":[{"name":"x","store":"y"}]}"#] {
       try program.write(text, to: "data/glucoport/persons.json")
@@ -261,7 +261,7 @@ struct PersonTests {
     #expect(try await run(program, "list", status: 66).errors.contains("ben.db"))
   }
 
-  @Test func anErasureThatWasInterruptedCanBeRepeated() async throws {
+  @Test func anInterruptedErasureOfAPersonCanBeRepeated() async throws {
     let program = try await two()
     let backup = program.path("anna-1.db")
     _ = try await run(program, "backup \(backup) --person anna --quiet")
@@ -276,7 +276,7 @@ struct PersonTests {
     #expect(names.allSatisfy { !$0.hasPrefix("anna") }, "\(names)")
   }
 
-  @Test func aBackupThatCannotBeRemovedIsNamedAndTheRestIsRemoved() async throws {
+  @Test func erasingAPersonNamesABackupThatCannotBeRemoved() async throws {
     let program = try await two()
     for name in ["one.db", "two.db", "away.db"] {
       _ = try await run(program, "backup \(program.path(name)) --person anna --quiet")
@@ -290,7 +290,7 @@ struct PersonTests {
     #expect(!FileManager.default.fileExists(atPath: program.path("data/glucoport/persons/anna.db")))
   }
 
-  @Test func oneStoreIsOfOnePersonWhateverItsPath() async throws {
+  @Test func oneStoreBelongsToOnePersonWhateverItsPath() async throws {
     let program = try await two()
     let store = program.path("data/glucoport/persons/anna.db")
     let folder = program.path("data/glucoport/persons")

@@ -28,7 +28,7 @@ struct PipelineTests {
 
   /// A writer that never pauses for a second, such as a sensor or `tail -f`.
   @Test(arguments: [("0.3", false), ("0.1", false), ("0.3", true)])
-  func rowsOfABusyPipeAreStoredContinuously(_ gap: String, _ isJSON: Bool) async throws {
+  func rowsOfABusyPipeAreStoredWhileTheyArrive(_ gap: String, _ isJSON: Bool) async throws {
     let program = try Program()
     let row =
       isJSON
@@ -53,7 +53,7 @@ struct PipelineTests {
     #expect((5..<300).contains(shown) && lines[1] == "1", "\(outcome)")
   }
 
-  @Test func aBusyPipeIsRefusedIfItsFirstDatesAreAmbiguous() async throws {
+  @Test func aBusyPipeWithAmbiguousFirstDatesIsRefused() async throws {
     let outcome = try await Program().shell(
       """
       rows() {
@@ -73,7 +73,7 @@ struct PipelineTests {
     }
   }
 
-  @Test func aLivePipeIsRefusedIfItsFirstDatesAreAmbiguous() async throws {
+  @Test func aLivePipeWithAmbiguousFirstDatesIsRefused() async throws {
     let program = try Program()
     let outcome = try await program.shell(
       """
@@ -86,7 +86,7 @@ struct PipelineTests {
   }
 
   /// With a file, the same rows could be detected as sensor values, and would be stored a second time.
-  @Test func aLivePipeIsRefusedIfItsFirstRowsDoNotShowTheKind() async throws {
+  @Test func aLivePipeWhoseFirstRowsDoNotShowTheKindIsRefused() async throws {
     let program = try Program()
     let outcome = try await program.shell(
       """
@@ -98,7 +98,7 @@ struct PipelineTests {
     #expect(!FileManager.default.fileExists(atPath: program.store))
   }
 
-  @Test func aTruncatedPipeIsReportedAndItsCompleteRowsAreKept() async throws {
+  @Test func aTruncatedInputFromAPipeKeepsItsCompleteRows() async throws {
     let program = try Program()
     let rows = GeneratedExport.csv(rows: 100)
     let outcome = try await program.run("import", "-", input: rows + Array("2024-01-01T10:2".utf8))
@@ -110,7 +110,7 @@ struct PipelineTests {
 
   /// The shell may leave the signal for closed pipes active, or switch it off as some services do.
   @Test(arguments: ["", "trap '' PIPE; "])
-  func aClosedReaderEndsTheListWithoutAMessage(trap: String) async throws {
+  func aClosedOutputPipeEndsListWithoutAMessage(trap: String) async throws {
     let program = try Program()
     _ = try await program.run("import", "-", input: GeneratedExport.csv(rows: 20_000))
     let outcome = try await program.shell("\(trap)glucoport list --format csv | head -n 1")
@@ -122,7 +122,7 @@ struct PipelineTests {
   /// If the signal for closed pipes is switched off, as by systemd, the program also stops reading and prints
   /// nothing.
   @Test(arguments: ["csv", "ndjson", "nightscout"], ["", "trap '' PIPE; "])
-  func aClosedReaderEndsTheExportWithoutAMessage(_ form: String, trap: String) async throws {
+  func aClosedOutputPipeEndsExportWithoutAMessage(_ form: String, trap: String) async throws {
     let program = try Program()
     _ = try await program.run("import", "-", input: GeneratedExport.csv(rows: 20_000))
     _ = try await program.run("record", "add", "note", "this is no entry of Nightscout")
@@ -132,7 +132,7 @@ struct PipelineTests {
     #expect(outcome.errors == "")
   }
 
-  @Test func anImportWithAClosedReaderStoresEverything() async throws {
+  @Test func anImportWithAClosedOutputPipeStoresEverything() async throws {
     let program = try Program()
     try program.write(GeneratedExport.csv(rows: 9), to: "rows.csv")
     let outcome = try await program.shell(

@@ -18,7 +18,7 @@ struct RecordBoundsTests {
     ["insulin", "4", "--set", "extended=501"], ["note", "x", "--at", "2035-01-01"],
     ["note", "x", "--at", "1989-12-31T23:59:59Z"], ["insulin", "4", "--at", "3d", "--set", "minutes=100001"],
   ])
-  func implausibleAmountsAreRefusedWithoutForce(_ words: [String]) async throws {
+  func implausibleTypedAmountsAreRefusedWithoutForce(_ words: [String]) async throws {
     let program = try Program()
     let refused = try await add(program, words)
     #expect(refused.status == 64 && refused.output == "")
@@ -36,12 +36,12 @@ struct RecordBoundsTests {
     ["note", "x", "--at", "1990-01-01T00:00:00Z"],
     ["food", "0", "g"],
   ])
-  func amountsAtTheLimitAreAccepted(_ words: [String]) async throws {
+  func typedAmountsAtTheLimitAreAccepted(_ words: [String]) async throws {
     let outcome = try await add(try Program(), words)
     #expect(outcome.status == 0, "\(outcome.errors)")
   }
 
-  @Test func aRecordIsAtMostFiveMinutesInTheFuture() async throws {
+  @Test func aTypedRecordMayBeAtMostFiveMinutesInTheFuture() async throws {
     let (program, now) = (try Program(), Int64(Date().timeIntervalSince1970))
     let at = { (minutes: Int64) in ["--at", DeviceTime(seconds: now + minutes * 60).text + "Z"] }
     let added = try await add(program, ["note", "x", "--json"] + at(4))
@@ -51,7 +51,7 @@ struct RecordBoundsTests {
     #expect(try await add(program, ["note", "planned", "--force"] + at(1500)).status == 0)
   }
 
-  @Test func anEditIsCheckedOnlyForChangedFields() async throws {
+  @Test func anEditOfARecordIsCheckedOnlyForChangedFields() async throws {
     let program = try Program()
     let added = try await add(program, ["insulin", "4500", "--force", "--json"]).objects()
     let guid = try #require(added.first?["guid"] as? String)
@@ -76,7 +76,7 @@ struct RecordBoundsTests {
     (#""eventType":"Exercise","duration":100000"#, ["exercise", "100000"]),
     (#""eventType":"Exercise","duration":100000.5"#, ["exercise", "100000.5"]),
   ])
-  func anImportAcceptsTheSameAmounts(_ member: String, _ words: [String]) async throws {
+  func anImportAcceptsTheSameAmountsAsTyping(_ member: String, _ words: [String]) async throws {
     let treatment = #"[{"_id":"a1","created_at":"2026-03-01T08:00:00.000Z","enteredBy":"x",\#(member)}]"#
     let program = try Program()
     let options = ["--format", "nightscout", "--timezone", "UTC", "--json"]

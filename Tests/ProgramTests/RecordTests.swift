@@ -80,7 +80,7 @@ struct RecordTests {
     #expect(try await program.run("config", "timezone").status == 0)
   }
 
-  @Test func everyKindIsAddedWithItsAmounts() async throws {
+  @Test func everyRecordKindIsAddedWithItsAmounts() async throws {
     let program = try Program()
     let adds = [
       ("insulin 12 --subtype long", "12 U · long"), ("food 45 g 300 kcal", "45 g · energy 300"),
@@ -100,7 +100,7 @@ struct RecordTests {
     #expect(table.output.contains("early"))
   }
 
-  @Test func aChildBelongsToItsEntryAndIsDeletedWithIt() async throws {
+  @Test func aRecordOfAnEntryIsDeletedWithTheEntry() async throws {
     let program = try Program()
     let entry = try guid(try await add(program, "food", "45"))
     let child = try await add(program, "note", "felt sick", "--entry", String(entry.prefix(6)))
@@ -144,7 +144,7 @@ struct RecordTests {
     ["list", "--format", "nightscout"],
     ["hide"], ["restore"], ["hide", "12345678", "--exclude"],
   ])
-  func wrongArgumentsEndWithStatus64AndCreateNothing(arguments: [String]) async throws {
+  func invalidRecordArgumentsEndWithStatus64AndCreateNothing(arguments: [String]) async throws {
     let program = try Program()
     let outcome = try await program.run(arguments: ["record"] + arguments)
     #expect(outcome.status == 64, "\(outcome.errors)")
@@ -157,7 +157,7 @@ struct RecordTests {
     ["add", "note", "x", "--entry", "12345678"], ["add", "annotation", "r1.smbg.time1.1.0", "--note", "x"],
     ["hide", "12345678"], ["restore", "12345678"],
   ])
-  func missingFilesAndItemsEndWithStatus66(arguments: [String]) async throws {
+  func missingRecordFilesAndItemsEndWithStatus66(arguments: [String]) async throws {
     let program = try Program()
     let missing = try await program.run(arguments: ["record"] + arguments)
     #expect(missing.status == 66, "\(missing.errors)")
@@ -169,7 +169,7 @@ struct RecordTests {
     #expect(try await list(program).count == 1)
   }
 
-  @Test func anEditThatRemovesAllFieldsIsRefused() async throws {
+  @Test func anEditThatRemovesAllFieldsOfARecordIsRefused() async throws {
     let program = try Program()
     let id = try guid(try await add(program, "note", "x"))
     let outcome = try await program.run("record", "edit", id, "--note", "")
@@ -177,7 +177,7 @@ struct RecordTests {
     #expect(try await show(program, id)["version"] as? Int == 1)
   }
 
-  @Test func anAmbiguousIdIsRefused() async throws {
+  @Test func anAmbiguousRecordIDIsRefused() async throws {
     let program = try Program()
     _ = try await add(program, "note", "x")
     let insert = """
@@ -254,7 +254,7 @@ struct RecordDurabilityTests {
     }
   }
 
-  @Test func killedEditsAreCompleteOrMissing() async throws {
+  @Test func anEditKilledAtAnyMomentIsCompleteOrMissing() async throws {
     let program = try Program()
     let added = try await program.run("record", "add", "food", "1", "--note", "1", "--json").objects()
     let id = try #require(added.first?["guid"] as? String)
@@ -300,7 +300,7 @@ struct RecordDurabilityTests {
     #expect(shown["fields"] as? NSDictionary == ["carbs": 1, "fat": 40, "text": "t40"])
   }
 
-  @Test func simultaneousEditsAndImportsSucceed() async throws {
+  @Test func simultaneousEditsAndImportsAllSucceed() async throws {
     let program = try Program()
     let export = try program.write(GeneratedExport.csv(rows: 60_000), to: "all.csv")
     let added = try await program.run("record", "add", "food", "1", "--json").objects()

@@ -23,10 +23,10 @@ import Testing
     SELECT kind, time, subtype, fields, withdrawn, deleted FROM records ORDER BY 1, 2, 4
     """
 
-  @Test func thereIsOneOfEachKeptVersion() { #expect(Self.names == ["13"]) }
+  @Test func aSampleStoreExistsForEachReleasedVersion() { #expect(Self.names == ["13"]) }
 
   @Test(arguments: names)
-  func aStoreOfAnEarlierVersionIsOpenedAndShowsTheSame(_ name: String) async throws {
+  func aStoreOfAReleasedVersionIsUpgradedAndShowsTheSameData(_ name: String) async throws {
     let program = try Program()
     let expected = try String(contentsOfFile: Self.folder + "/\(name).txt", encoding: .utf8)
     let outcome = try await program.shell(
@@ -100,7 +100,7 @@ import Testing
   }
 
   /// A step that is killed leaves the old store or the new one.
-  @Test func aStepThatIsKilledIsDoneWholeOrNotAtAll() async throws {
+  @Test func aKilledUpgradeOfAStoreIsCompleteOrHasNotBegun() async throws {
     let program = try Program()
     let expected = try String(contentsOfFile: Self.folder + "/13.txt", encoding: .utf8)
     let seed: UInt64 = 20_261_127
@@ -132,7 +132,7 @@ import Testing
   }
 
   /// Somebody else may have made the file, and its parts would run with the steps.
-  @Test func anOlderStoreWithForeignPartsIsRefused() async throws {
+  @Test func anOlderStoreWithForeignTriggersOrTablesIsRefused() async throws {
     let program = try Program()
     let attempts = [
       // A trigger that steps would run.
@@ -158,7 +158,7 @@ import Testing
 
   /// Looking at such a file would never end, and steps neither.
   @Test(arguments: ["ingest", "REMOTE", "redo"])
-  func anOlderStoreWithAViewInThePlaceOfATableIsRefused(_ name: String) async throws {
+  func anOlderStoreWithAViewInsteadOfATableIsRefused(_ name: String) async throws {
     let program = try Program()
     let endless = """
       DROP TABLE \(name); CREATE VIEW \(name) AS WITH RECURSIVE r(x) AS (SELECT 1 UNION ALL SELECT 1 FROM r)
@@ -186,7 +186,7 @@ import Testing
 
   /// A step that leaves something out, or a released schema that was edited, would only show when a command needs it.
   @Test(arguments: names)
-  func aStoreOfAReleasedVersionHasTheSchemaOfAStoreOfThisProgram(_ name: String) async throws {
+  func anUpgradedStoreHasTheSchemaOfANewStore(_ name: String) async throws {
     let program = try Program()
     let schema = "SELECT type, name, sql FROM sqlite_schema WHERE sql IS NOT NULL ORDER BY type, name"
     let outcome = try await program.shell(

@@ -26,7 +26,7 @@ struct ReportCommandTests {
     return program
   }
 
-  @Test func thePageIsPrivateAndReplacesNothingWithoutForce() async throws {
+  @Test func aReportFileIsPrivateAndReplacesNothingWithoutForce() async throws {
     let program = try await program()
     let path = program.path("report.html")
     let made = try await program.run("report", "-o", path)
@@ -44,7 +44,7 @@ struct ReportCommandTests {
     #expect(try String(contentsOfFile: path, encoding: .utf8).contains("<html lang=\"de\">"))
   }
 
-  @Test func theSameStoreAndOptionsGiveTheSameBytes() async throws {
+  @Test func theSameStoreAndOptionsGiveTheSameReportBytes() async throws {
     let program = try await program()
     let first = try await program.run("report", "-o", "-")
     let second = try await program.run("report", "-o", "-")
@@ -53,7 +53,7 @@ struct ReportCommandTests {
     #expect(other.output != first.output)
   }
 
-  @Test func namesAndNotesAreEscaped() async throws {
+  @Test func namesAndNotesAreEscapedInAReport() async throws {
     let program = try Program()
     var rows = ReadingRows()
     rows.add(.smbg, "100", at: "2026-03-02T08:00", serial: "\"<script>alert(1)</script>\"\"'&\u{202E}\"")
@@ -87,7 +87,7 @@ struct ReportCommandTests {
       !anonymised.contains("2026-03") && anonymised.contains("Day 14") && anonymised.contains("Vendor Meter"))
   }
 
-  @Test func theNameOfTheFileChoosesAPDF() async throws {
+  @Test func aReportFileNamedPDFIsWrittenAsPDF() async throws {
     let program = try await program()
     let path = program.path("report.pdf")
     let made = try await program.run("report", "-o", path, "--name", "Ada Example")
@@ -109,7 +109,7 @@ struct ReportCommandTests {
     #expect(piped.output == "%PDF-1.7\n")
   }
 
-  @Test func lettersThatAPDFLacksAreListed() async throws {
+  @Test func lettersThatThePDFFontLacksAreListed() async throws {
     let program = try await program()
     let made = try await program.run("report", "--name", "李 Ada", "-o", program.path("report.pdf"), "--quiet")
     #expect(
@@ -129,7 +129,7 @@ struct ReportCommandTests {
     #expect(plain.status == 0 && plain.errors == "", "\(plain.errors)")
   }
 
-  @Test func aReportHasOnlyTheChosenPages() async throws {
+  @Test func aReportHasOnlyTheChosenParts() async throws {
     let program = try await program()
     func sections(_ pages: String) async throws -> [String] {
       let page = try await program.run("report", "--pages", pages, "-o", "-", "--quiet").output
@@ -160,13 +160,13 @@ struct ReportCommandTests {
     (["-o", "-", "--name", "Ada", "--anonymise"], "Use --name or --anonymise, not both."),
     ([], "--output"),
   ])
-  func wrongOptionsAreWrongUsage(_ arguments: [String], _ words: String) async throws {
+  func invalidReportOptionsAreUsageErrors(_ arguments: [String], _ words: String) async throws {
     let outcome = try await program().run(arguments: ["report"] + arguments)
     #expect(
       outcome.status == 64 && outcome.output == "" && outcome.errors.contains(words), "\(outcome.errors)")
   }
 
-  @Test func theLogbookHasEveryFingerStickOfItsPeriod() async throws {
+  @Test func theReportLogbookHasEveryFingerStickOfItsPeriod() async throws {
     let program = try Program()
     var rows = ReadingRows()
     for month in 1...4 { rows.add(.smbg, "7\(month)", at: "2026-0\(month)-02T08:00", serial: "SN-1") }
@@ -180,7 +180,7 @@ struct ReportCommandTests {
   }
 
   /// A day more or less would be other values: each day of the samples before the period is 1 mg/dL higher.
-  @Test func theDaysBeforeAreCompared() async throws {
+  @Test func aReportComparesWithThePreviousPeriod() async throws {
     let program = try Program()
     var rows = ReadingRows()
     for day in Int64(0)..<29 {
@@ -209,7 +209,7 @@ struct ReportCommandTests {
     #expect(anonymised.contains("Previous 14 days: target\u{A0}") && !anonymised.contains("2026-03"))
   }
 
-  @Test func anEmptyPeriodIsAnsweredWithTheSamePages() async throws {
+  @Test func aReportOfAnEmptyPeriodHasTheSameParts() async throws {
     let program = try await program()
     let empty = try await program.run(
       "report", "--since", "2026-05-01", "--until", "2026-05-03", "--pages", "summary,about", "--anonymise",
@@ -218,7 +218,7 @@ struct ReportCommandTests {
     #expect(empty.errors.contains("--pages summary,about --anonymise"), "\(empty.errors)")
   }
 
-  @Test func anEmptyStoreHasNoPage() async throws {
+  @Test func aReportOfAnEmptyStoreIsRefused() async throws {
     let program = try Program()
     let made = try await program.run("config", "timezone", "UTC")
     #expect(made.status == 0, "\(made.errors)")

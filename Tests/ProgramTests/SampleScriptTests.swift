@@ -11,7 +11,7 @@ import Testing
       .deletingLastPathComponent().appending(path: "Samples/\(name)").path
   }
 
-  @Test func theFirstCommandOfTheReadmeEndsWithEqualStores() async throws {
+  @Test func theTryItScriptOfTheReadmeEndsWithEqualStores() async throws {
     let outcome = try await Program().shell(
       "export GLUCOPORT_PROGRAM=$(command -v glucoport); bash '\(Self.script("quickstart.sh"))'",
       within: .seconds(300))
@@ -20,7 +20,7 @@ import Testing
     #expect(outcome.output.contains("2 readings hidden") && outcome.output.contains("shown again 2"))
   }
 
-  @Test func aNursesDayEndsWithEachReadingInItsStore() async throws {
+  @Test func theNurseSampleScriptStoresEachReadingForTheRightPerson() async throws {
     let program = try Program()
     let outcome = try await program.shell("bash '\(Self.script("ten-people.sh"))'", within: .seconds(300))
     #expect(outcome.status == 0, "\(outcome.output)\(outcome.errors)")

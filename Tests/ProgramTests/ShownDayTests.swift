@@ -37,7 +37,7 @@ import Testing
     try outcome.objects().filter { $0["item"] as? String == "reading" }.compactMap { $0["value"] as? Int }
   }
 
-  @Test func listsAndExportsHaveTheDaysThatClocksShowed() async throws {
+  @Test func listsAndExportsUseTheDaysThatTheClocksShowed() async throws {
     let program = try await filled()
     for (date, next, expected) in Self.days {
       for command in ["list", "export"] {
@@ -54,7 +54,7 @@ import Testing
     #expect(days.compactMap { $0["readings"] as? Int } == [2, 2])
   }
 
-  @Test func figuresOfADayAgreeWithTheRowsOfDays() async throws {
+  @Test func statisticsOfADayAgreeWithTheListOfDays() async throws {
     let program = try await filled()
     func readings(_ arguments: String...) async throws -> [String: Int] {
       let table = try await program.run(arguments: ["stats", "--format", "csv"] + arguments).output
@@ -76,7 +76,7 @@ import Testing
     #expect(last["2026-05-07"] == 2 && last["2026-05-08"] == 2 && last["2026-05-05"] == nil, "\(last)")
   }
 
-  @Test func aDayShowsWhatItsClocksShowed() async throws {
+  @Test func theDayCommandShowsTimesAsItsClocksShowedThem() async throws {
     let program = try await filled()
     for (date, _, expected) in Self.days {
       let day = try await program.run("day", date, "--plain", "--unit", "mg/dL").output
@@ -89,7 +89,7 @@ import Testing
     #expect(newest.contains("2026-05-08") && newest.contains("107"), "\(newest)")
   }
 
-  @Test func theReportsLastDayIsThatOfTheNewestReading() async throws {
+  @Test func theLastDayOfAReportIsThatOfTheNewestReading() async throws {
     let program = try await filled()
     let page = program.path("page.html")
     let outcome = try await program.run(
@@ -101,7 +101,7 @@ import Testing
     #expect(html.contains("2026-05-08") && html.contains("2026-05-07"))
   }
 
-  @Test func aSpanBackAndATimeWithAnOffsetAreInstants() async throws {
+  @Test func aSpanBackOrATimeWithAnOffsetSelectsByInstant() async throws {
     let program = try await filled()
     // 2026-05-06T20:00Z is 05:00 of the next day in Tokyo.
     let from = try await program.run(

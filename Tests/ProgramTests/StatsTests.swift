@@ -10,7 +10,7 @@ import Testing
 @Suite(.timeLimit(.minutes(10)))
 struct StatsTests {
   @Test(arguments: StatsCase.all)
-  func aCaseHasTheExpectedStatistics(_ test: StatsCase) async throws {
+  func eachStatisticsCasePrintsTheExpectedFigures(_ test: StatsCase) async throws {
     let program = try Program()
     try program.write(test.rows.csv, to: "rows.csv")
     let imported = try await program.run(
@@ -53,7 +53,7 @@ struct StatsTests {
     (["--since", "2026-03-02", "--until", "2026-03-01"], "--until must be later than --since"),
     (["--since", "2026-03-02", "--until", "2026-03-02"], "--until must be later than --since"),
   ])
-  func wrongOptionsAreWrongUsage(_ arguments: [String], _ words: String) async throws {
+  func invalidStatsOptionsAreUsageErrors(_ arguments: [String], _ words: String) async throws {
     let outcome = try await ReadingRows.sticks().run(arguments: ["stats"] + arguments)
     #expect(outcome.status == 64 && outcome.output == "", "\(outcome.output)")
     #expect(outcome.errors.contains(words), "\(outcome.errors)")
@@ -64,7 +64,7 @@ struct StatsTests {
     return (total[section] as? [String: any Sendable])?["readings"] as? Int
   }
 
-  @Test func aDeviceIsSelectedBySerialNumberOrAPartOfItsName() async throws {
+  @Test func statsSelectADeviceBySerialNumberOrPartOfItsName() async throws {
     let program = try await ReadingRows.sticks()
     #expect(try readings(try await program.run("stats", "--json")) == 2)
     #expect(try readings(try await program.run("stats", "--json", "--device", "B-2")) == 1)
@@ -75,7 +75,7 @@ struct StatsTests {
     #expect(unknown.errors.hasSuffix(": no device 'C'; 'glucoport status' lists the devices\n"))
   }
 
-  @Test func theOptionsDetermineThePeriod() async throws {
+  @Test func statsOptionsDetermineThePeriod() async throws {
     let program = try await ReadingRows.sticks()
     #expect(try readings(try await program.run("stats", "--json", "--last", "1d")) == 1)
     #expect(try readings(try await program.run("stats", "--json", "--last", "24h")) == 2)
@@ -85,7 +85,7 @@ struct StatsTests {
     #expect(none.output == "2026-04-01 … 2026-04-01 · 1 day · zone UTC · mg/dL · target 70–180\n")
   }
 
-  @Test func anEmptyStoreHasNoStatistics() async throws {
+  @Test func anEmptyStoreHasNoStatisticsToPrint() async throws {
     let program = try Program()
     let made = try await program.run("record", "add", "note", "a text", "--quiet")
     #expect(made.status == 0, "\(made.errors)")
@@ -93,7 +93,7 @@ struct StatsTests {
     #expect(outcome.status == 0 && outcome.output == "no readings\n", "\(outcome.errors)")
   }
 
-  @Test func withdrawnReadingsAreCountedSeparately() async throws {
+  @Test func statsCountHiddenReadingsSeparately() async throws {
     let program = try await ReadingRows.sticks()
     let list = try await program.run("list", "--long").output
     let id = try #require(list.split(whereSeparator: \.isWhitespace).first { $0.hasPrefix("r1.") })
@@ -103,7 +103,7 @@ struct StatsTests {
     #expect(try readings(outcome) == 1 && outcome.output.contains("\"withdrawn\":1"))
   }
 
-  @Test func aNameWithACommaIsQuotedInCSV() async throws {
+  @Test func statsQuoteANameWithACommaInCSV() async throws {
     let program = try Program()
     var rows = ReadingRows()
     rows.add(.smbg, "100", at: "2026-03-02T08:00", serial: "\"A,1\"")

@@ -17,7 +17,7 @@ import Testing
       """)
   }
 
-  @Test func metricsContainCountsAndFindings() async throws {
+  @Test func statusMetricsContainCountsAndFindings() async throws {
     let outcome = try await run("glucoport status --check --format prometheus >m; echo $?; cat m")
     let lines = outcome.output.split(separator: "\n").map(String.init)
     #expect(lines.first == "0" && outcome.errors == "", "\(outcome)")
@@ -29,7 +29,7 @@ import Testing
   }
 
   /// The text format of Prometheus requires the help and the type of each metric once, before its samples.
-  @Test func metricsAreInTheFormatOfPrometheus() async throws {
+  @Test func statusMetricsAreInThePrometheusFormat() async throws {
     let outcome = try await run(
       "mv a.db 'a\"\\b.db'; glucoport status --check --store 'a\"\\b.db' --format prometheus")
     var name = ""
@@ -49,7 +49,7 @@ import Testing
     #expect(seen.count >= 5, "\(outcome)")
   }
 
-  @Test func aFindingHasTheValue1InTheMetricsAndTheStatusIs0() async throws {
+  @Test func aFindingHasTheValue1InStatusMetricsAndTheExitStatusIs0() async throws {
     let outcome = try await run(
       """
       sqlite3 a.db "UPDATE record SET conflict = '{}', conflict_revision = 'r' WHERE kind = 'note'"
@@ -76,7 +76,7 @@ import Testing
     #expect(outcome.errors == "")
   }
 
-  @Test func anOverdueUploadIsCritical() async throws {
+  @Test func anOverdueUploadIsCriticalForAMonitoringPlugin() async throws {
     let outcome = try await run(
       """
       sqlite3 a.db "UPDATE ingest SET started_at = 1, finished_at = 1"
@@ -90,7 +90,7 @@ import Testing
     "status --check --format nagios --quiet",
     "status --check --format xml",
   ])
-  func anUnclearFormatIsRefused(_ line: String) async throws {
+  func anUnclearStatusFormatIsRefused(_ line: String) async throws {
     #expect(try await run("glucoport \(line)").status == 64)
   }
 }

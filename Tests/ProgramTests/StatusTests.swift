@@ -28,7 +28,7 @@ import Testing
       """)
   }
 
-  @Test func itemsAreMarkedUntilTheyAreOnTheServer() async throws {
+  @Test func itemsAreMarkedAsQueuedUntilTheyAreOnTheServer() async throws {
     let outcome = try await run(
       """
       glucoport list --days; glucoport list | grep -c queued; glucoport list --long | grep -c queued
@@ -97,7 +97,7 @@ import Testing
         """, "\(outcome)")
   }
 
-  @Test func theDaysAreAvailableAsNDJSON() async throws {
+  @Test func theListOfDaysIsPrintedAsNDJSON() async throws {
     let outcome = try await run("glucoport list --days --format ndjson; glucoport list --days --format csv")
     #expect(
       outcome.output == """
@@ -108,7 +108,7 @@ import Testing
     #expect(outcome.status == 64)
   }
 
-  @Test func theSummaryNamesTheLastUploadAndTheOldestPendingItem() async throws {
+  @Test func statusShowsTheLastUploadAndTheOldestPendingItem() async throws {
     let outcome = try await run(
       """
       glucoport status | grep "no upload to"; glucoport upload --quiet
@@ -136,7 +136,7 @@ import Testing
 
     """
 
-  @Test func anUnsentContentIsReportedAsPending() async throws {
+  @Test func anAttachmentThatIsNotSentIsReportedAsPending() async throws {
     let outcome = try await run(
       Self.attached + """
         glucoport status --watch; glucoport status --json | jq -c '.sync.oldest_pending | type'
@@ -148,7 +148,7 @@ import Testing
     #expect(outcome.errors.contains("1 item is pending, the oldest since 20"), "\(outcome)")
   }
 
-  @Test func aRefusedContentIsReportedEverywhere() async throws {
+  @Test func anAttachmentThatTheServerRefusesIsReportedEverywhere() async throws {
     let outcome = try await run(
       Self.attached + """
         sqlite3 a.db "UPDATE blob SET refusal = 'too heavy'"
@@ -180,7 +180,7 @@ import Testing
     #expect(outcome.errors.contains("1 item is refused by the remote"), "\(outcome)")
   }
 
-  @Test func aFailedDownloadOfAContentIsReported() async throws {
+  @Test func aFailedDownloadOfAnAttachmentIsReported() async throws {
     let outcome = try await run(
       Self.attached + """
         glucoport upload --quiet; export GLUCOPORT_STORE=b.db GLUCOPORT_TIMEZONE=Europe/Madrid
@@ -208,7 +208,7 @@ import Testing
       lines.count == 2 && lines.allSatisfy { $0.contains("1 download could not be stored") }, "\(outcome)")
   }
 
-  @Test func aContentThatTheRemoteLacksIsReportedUntilItIsFetched() async throws {
+  @Test func anAttachmentMissingOnTheRemoteIsReportedUntilFetched() async throws {
     let outcome = try await run(
       Self.attached + """
         glucoport upload --quiet; export GLUCOPORT_STORE=b.db GLUCOPORT_TIMEZONE=Europe/Madrid
@@ -229,7 +229,7 @@ import Testing
 
   // MARK: - Old readings
 
-  @Test func readingsThatAreTooOldAreReportedOnRequest() async throws {
+  @Test func statusReportsReadingsThatAreTooOldOnRequest() async throws {
     let program = try Program()
     #expect(try await program.run("config", "timezone", "UTC").status == 0)
     let check = ["status", "--check", "--quiet"]
@@ -255,7 +255,7 @@ import Testing
 
   // MARK: - A remote that never worked
 
-  @Test func aRemoteWithoutASuccessfulUploadIsReported() async throws {
+  @Test func statusReportsARemoteWithoutASuccessfulUpload() async throws {
     let outcome = try await run(
       """
       kill -TERM $server; wait $server; export GLUCOPORT_STORE=b.db
@@ -278,7 +278,7 @@ import Testing
       last_position) VALUES ('readings', 1, 2, 1, 0, 9, 9e15)"
     """
 
-  @Test func watchingPrintsEachChangeAndEndsWithTheUpload() async throws {
+  @Test func statusWatchPrintsEachChangeAndEndsWithTheUpload() async throws {
     let outcome = try await run(
       """
       glucoport status --watch
@@ -301,7 +301,7 @@ import Testing
         """, "\(outcome)")
   }
 
-  @Test func theMarkOnATerminalMovesOnlyDuringATransfer() async throws {
+  @Test func theSyncingMarkOnATerminalMovesOnlyDuringATransfer() async throws {
     let outcome = try await run(
       """
       \(Self.moving)

@@ -26,7 +26,7 @@ struct StoreImportTests {
     #expect(["ok", "note"].contains(found?["state"] as? String), "\(doctor.output)")
   }
 
-  @Test func anotherStoreIsMergedAndTheFormerOneKept() async throws {
+  @Test func anImportedStoreIsMergedAndThePreviousOneKept() async throws {
     let program = try Program()
     let (one, two) = (program.path("one.db"), program.path("two.db"))
     for (store, time) in [(one, "08:00"), (two, "09:00")] {
@@ -64,7 +64,7 @@ struct StoreImportTests {
   }
 
   /// The quick check of SQLite leaves out the rules of tables on a connection that only reads.
-  @Test func aStoreWithARowAgainstItsRulesIsRefused() async throws {
+  @Test func anImportedStoreWithInvalidRowsIsRefused() async throws {
     let program = try Program()
     let (mine, other) = (program.path("mine.db"), program.path("other.db"))
     _ = try await run(program, "add 45g --store \(mine) --quiet")
@@ -84,7 +84,7 @@ struct StoreImportTests {
   }
 
   /// A trigger of somebody else would act with every later entry, and a view may never end.
-  @Test func aStoreWithAForeignTriggerOrAViewInThePlaceOfATableIsRefused() async throws {
+  @Test func anImportedStoreWithAForeignTriggerOrViewIsRefused() async throws {
     let program = try Program()
     let (mine, other) = (program.path("mine.db"), program.path("other.db"))
     for store in [mine, other] { _ = try await run(program, "add 45g --store \(store) --quiet") }
@@ -111,7 +111,7 @@ struct StoreImportTests {
     try await expectSound(program, mine)
   }
 
-  @Test func theStoreOfAnotherPersonIsRefused() async throws {
+  @Test func anImportedStoreOfAnotherPersonIsRefused() async throws {
     let program = try Program()
     for (name, value) in [("anna", "6.1mmol"), ("ben", "110mg/dL")] {
       _ = try await run(program, "person add \(name) --quiet")
@@ -140,7 +140,7 @@ struct StoreImportTests {
   }
 
   /// Each store keeps names with another salt.
-  @Test func theStoreOfAPersonWhoCannotBeComparedIsRefused() async throws {
+  @Test func anImportedStoreWhosePersonCannotBeComparedIsRefused() async throws {
     let program = try Program()
     let (one, two) = (program.path("one.db"), program.path("two.db"))
     for (store, name, hour) in [(one, "Anna Sample", 8), (two, "Ben Other", 10)] {
@@ -163,7 +163,7 @@ struct StoreImportTests {
   }
 
   /// A folder of one person in that of another stays with its person.
-  @Test func aFolderOfAnotherPersonIsLeftOut() async throws {
+  @Test func anImportForAPersonSkipsTheFolderOfAnotherPerson() async throws {
     let program = try Program()
     for (name, folder, value) in [("anna", "in", 100), ("ben", "in/ben", 200)] {
       try FileManager.default.createDirectory(
@@ -183,7 +183,7 @@ struct StoreImportTests {
   }
 
   /// A store in a folder is not an export: a backup among downloads is not merged unasked.
-  @Test func aStoreInAFolderIsLeftOut() async throws {
+  @Test func anImportOfAFolderSkipsAGlucoportStore() async throws {
     let program = try Program()
     try FileManager.default.createDirectory(atPath: program.path("in"), withIntermediateDirectories: true)
     _ = try await run(program, "add 6.1mmol --at 2026-05-06T08:00 --store \(program.path("in/x.db")) --quiet")
@@ -192,7 +192,7 @@ struct StoreImportTests {
   }
 
   /// The items of a store have their zone; where nothing gave one, what the option would mean is open.
-  @Test func aTimeZoneIsOnlyForExports() async throws {
+  @Test func importingAStoreRefusesTheTimeZoneOption() async throws {
     let program = try Program()
     let (one, two) = (program.path("one.db"), program.path("two.db"))
     try program.write("time,glucose (mg/dL),kind\n2026-03-01T08:00:00Z,100,smbg\n", to: "export.csv")
@@ -214,7 +214,7 @@ struct StoreImportTests {
     _ = try await run(program, "import --quiet \(two) --store \(one)")
   }
 
-  @Test func aKilledMergeLeavesTheOldStoreOrTheNewOne() async throws {
+  @Test func aKilledImportOfAStoreLeavesTheOldOrTheMergedStore() async throws {
     let program = try Program()
     let (one, two, kept) = (program.path("one.db"), program.path("two.db"), program.path("kept.db"))
     for (store, rows) in [(one, 1000), (two, 60_000)] {

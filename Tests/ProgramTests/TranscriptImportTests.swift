@@ -22,7 +22,7 @@ import Testing
     try #require(try outcome.objects().first)
   }
 
-  @Test func aSessionIsStoredOnceWithItsMeterAndClock() async throws {
+  @Test func anImportedTranscriptIsStoredOnceWithItsMeterAndClock() async throws {
     let first = try await program.run(
       "import", "--timezone", "Europe/Madrid", "--json", "--transcript", Self.sample.path)
     #expect(first.status == 0, "\(first.errors)")
@@ -41,7 +41,7 @@ import Testing
     #expect(try StoreFile(program.store).count("record") == 2)
   }
 
-  @Test func theMeterOfAnotherPersonIsRefused() async throws {
+  @Test func aTranscriptOfTheMeterOfAnotherPersonIsRefused() async throws {
     for name in ["anna", "ben"] {
       #expect(try await program.run("person", "add", name, "--quiet").status == 0)
     }
@@ -54,7 +54,7 @@ import Testing
     #expect(try await program.run(arguments: arguments + ["--yes"]).status == 0)
   }
 
-  @Test func anIncompleteSessionStoresNothingAndCreatesNoStore() async throws {
+  @Test func anIncompleteTranscriptStoresNothingAndCreatesNoStore() async throws {
     let lines = try lines()
     // Each position between the header and the first byte of the final handshake.
     for count in stride(from: 5, through: lines.count - 3, by: 4) {
@@ -73,7 +73,7 @@ import Testing
       "\(outcome)")
   }
 
-  @Test func aTruncatedLineIsReportedWithItsNumber() async throws {
+  @Test func aTruncatedTranscriptLineIsReportedWithItsNumber() async throws {
     let text = try lines().joined(separator: "\n")
     let path = try program.write(String(text.dropLast(7)), to: "cut.transcript")
     let outcome = try await program.run("import", "--transcript", path)
@@ -81,7 +81,7 @@ import Testing
     #expect(outcome.errors.contains("cut.transcript:\(try lines().count): the transcript is truncated"))
   }
 
-  @Test func aChangedByteIsReportedAsAWrongChecksum() async throws {
+  @Test func aChangedByteInATranscriptIsReportedAsAWrongChecksum() async throws {
     var lines = try lines().map(String.init)
     // The byte after the first byte of the frame: a digit in the text of the record.
     let index = try #require(lines.firstIndex { $0.contains("= 414243330233527c") })
@@ -92,14 +92,14 @@ import Testing
     #expect(!FileManager.default.fileExists(atPath: program.store))
   }
 
-  @Test func aDryRunWritesNothing() async throws {
+  @Test func aDryRunOfATranscriptImportWritesNothing() async throws {
     let outcome = try await program.run("import", "--dry-run", "--transcript", Self.sample.path)
     #expect(outcome.status == 0)
     #expect(outcome.output.contains("new 6 ") && outcome.output.contains("preview: nothing was stored"))
     #expect(!FileManager.default.fileExists(atPath: program.store))
   }
 
-  @Test func theClockIsShownByImportLogAndShow() async throws {
+  @Test func theClockOfATranscriptIsShownByImportLogAndShow() async throws {
     let outcome = try await program.run(
       "import", "--timezone", "Europe/Madrid", "--transcript", Self.sample.path)
     #expect(
@@ -120,7 +120,7 @@ import Testing
     ("usb 1a79:7410", "usb 1a79:ffff", "supports no meter with the USB ids 1a79:ffff"),
     ("glucoport-transcript 1", "glucoport-transcript 9", ":1: this is not a transcript"),
   ])
-  func anUnknownTranscriptIsRefused(
+  func aFileThatIsNotATranscriptIsRefused(
     _ line: String, _ other: String, _ message: String
   ) async throws {
     let text = try lines().joined(separator: "\n").replacing(line, with: other) + "\n"
@@ -141,11 +141,11 @@ import Testing
     ["import", "--meter", "--rejects", "r.csv"], ["import", "--meter", "--driver", "unheard-of"],
     ["meter", "udev-rules", "--group", "a b"],
   ])
-  func incompatibleSourcesAndOptionsAreRefused(_ arguments: [String]) async throws {
+  func aTranscriptImportRefusesIncompatibleSourcesAndOptions(_ arguments: [String]) async throws {
     #expect(try await program.run(arguments: arguments).status == 64)
   }
 
-  @Test func driversAndRulesListEveryModel() async throws {
+  @Test func meterDriversAndUdevRulesListEveryModel() async throws {
     let drivers = try await program.run("meter", "drivers")
     #expect(drivers.status == 0 && drivers.output.contains("contour: "))
     #expect(drivers.output.contains("  1a79:7410  "))

@@ -14,15 +14,15 @@ import Testing
   }
 
   private static let reached: [Int: Reach] = [
-    0: Reach("ProgramTests/BackupTests", "aStreamHasTheBytesOfTheFile"),
+    0: Reach("ProgramTests/BackupTests", "aBackupToStandardOutputHasTheBytesOfTheBackupFile"),
     1: Reach("ProgramTests/StatusFormatTests", "aMonitoringPluginPrintsOneLineWithItsNumbers"),
-    2: Reach("ProgramTests/StatusFormatTests", "anOverdueUploadIsCritical"),
-    3: Reach("ProgramTests/AddTests", "eachLineHasItsOwnResult"),
+    2: Reach("ProgramTests/StatusFormatTests", "anOverdueUploadIsCriticalForAMonitoringPlugin"),
+    3: Reach("ProgramTests/AddTests", "eachLineOfAddHasItsOwnResultAndTheWorstStatusIsReturned"),
     4: Reach("ProgramRemoteTests/ConflictTests", "conflictsAndRefusalsAreReportedSeparatelyFromPendingItems"),
-    64: Reach("ProgramTests/PersonTests", "withSeveralPersonsACommandNeedsOne"),
+    64: Reach("ProgramTests/PersonTests", "withSeveralPersonsACommandNeedsThePersonOption"),
     65: Reach(
-      "ProgramTests/GenericImportTests", "aTableThatDoesNotSayGlucoseEndsWithStatus65AndCreatesNothing"),
-    66: Reach("ProgramTests/PersonTests", "withSeveralPersonsACommandNeedsOne"),
+      "ProgramTests/GenericImportTests", "aTableWithoutAGlucoseColumnEndsWithStatus65AndCreatesNothing"),
+    66: Reach("ProgramTests/PersonTests", "withSeveralPersonsACommandNeedsThePersonOption"),
     69: Reach("ProgramRemoteTests/RemoteTests", "aMissingServerIsUnavailable"),
     // No input may lead to a bug, so the error of one is invented.
     70: Reach("CommandsTests/ArgumentRuleTests", "anErrorOfAnUnknownTypeIsReportedAsABug"),
@@ -32,9 +32,9 @@ import Testing
     76: Reach("ProgramRemoteTests/FetchTests", "redirectionsAreFollowedOnOneServerOnly"),
     77: Reach("CommandsTests/AttachmentCommandTests", "anUnreadableFileIsReportedAsAPermissionError"),
     78: Reach("ProgramRemoteTests/RemoteTests", "anotherLogbookRequiresAnOptionAndQueuesEverythingAgain"),
-    130: Reach("ProgramTests/InterruptTests", "theReadingsFromALivePipeBeforeASignalAreReported"),
-    143: Reach("ProgramTests/InterruptTests", "theReadingsFromALivePipeBeforeASignalAreReported"),
-    152: Reach("ProgramTests/InterruptTests", "theLimitOfProcessorTimeEndsAnImportInOrder"),
+    130: Reach("ProgramTests/InterruptTests", "anInterruptedImportOfALivePipeReportsTheStoredReadings"),
+    143: Reach("ProgramTests/InterruptTests", "anInterruptedImportOfALivePipeReportsTheStoredReadings"),
+    152: Reach("ProgramTests/InterruptTests", "aProcessorTimeLimitEndsAnImportWithItsReportAndStatus"),
   ]
 
   private static func text(_ path: String) throws -> String {
