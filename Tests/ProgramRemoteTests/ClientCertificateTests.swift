@@ -5,7 +5,7 @@ import Testing
 
 /// Tests the built program with a server that requires a client certificate.
 @Suite(.timeLimit(.minutes(10))) struct ClientCertificateTests {
-  @Test func aServerAcceptsOnlyCertificatesOfItsAuthority() async throws {
+  @Test func aServerAcceptsOnlyClientCertificatesOfItsAuthority() async throws {
     let program = try Program()
     let outcome = try await program.shell(
       ServerScript.certified + """
@@ -54,7 +54,7 @@ import Testing
   }
 
   /// No server listens on the port, so a command with valid files ends with status 69.
-  @Test func problemsWithTheFilesAreReportedWithoutAServer() async throws {
+  @Test func problemsWithClientCertificateFilesAreReportedWithoutAServer() async throws {
     let program = try Program()
     let outcome = try await program.shell(
       ServerScript.certified + """
@@ -107,7 +107,7 @@ import Testing
     for (error, fault) in zip(errors, faults) { #expect(error.contains(fault.1)) }
   }
 
-  @Test func theFilesAreFoundFromEveryFolderAndCheckedByDoctor() async throws {
+  @Test func clientCertificateFilesAreFoundFromEveryFolderAndCheckedByDoctor() async throws {
     let program = try Program()
     let outcome = try await program.shell(
       ServerScript.certified + """

@@ -71,7 +71,7 @@ struct ConflictTests {
   }
 
   @Test(arguments: [("mine", 45), ("theirs", 40), ("newer", 45), ("both", 45)])
-  func keepingASideIsAnEdit(_ side: String, _ carbs: Int) async throws {
+  func resolvingAConflictQueuesTheChosenSideAsAnEdit(_ side: String, _ carbs: Int) async throws {
     let (program, id) = try await conflicted()
     let outcome = try await program.run("conflict", "resolve", id, "--keep", side)
     #expect(outcome.status == 0 && outcome.output.hasPrefix("resolved: "), "\(outcome)")
@@ -84,14 +84,14 @@ struct ConflictTests {
     #expect(again.status == 66 && again.errors.contains("not in conflict"), "\(again)")
   }
 
-  @Test func bothSidesAreReportedAsTwoObjects() async throws {
+  @Test func aConflictResolvedWithBothSidesIsReportedAsTwoJSONObjects() async throws {
     let (program, id) = try await conflicted()
     let objects = try await program.run("conflict", "resolve", id, "--keep", "both", "--json").objects()
     #expect(objects.count == 2 && objects.first?["guid"] as? String == id)
     #expect(objects.last?["fields"] as? NSDictionary == ["carbs": 40, "text": "soup"])
   }
 
-  @Test func invalidResolutionsAreRefusedAndChangeNothing() async throws {
+  @Test func invalidConflictResolutionsAreRefusedAndChangeNothing() async throws {
     let tombstone = Self.state("{}", isDeleted: true, editedAt: "null")
     let (program, id) = try await conflicted(theirs: tombstone)
     let before = try await show(program, id)
@@ -127,7 +127,7 @@ struct ConflictTests {
       """)
   }
 
-  @Test func theContentFromTheEditorIsKept() async throws {
+  @Test func aConflictIsResolvedWithTheContentFromTheEditor() async throws {
     let (program, id) = try await conflicted()
     let outcome = try await edit(
       program, id,
@@ -150,7 +150,7 @@ struct ConflictTests {
     ("echo '{}' >\"$1\"", 64, "the record would be empty"),
     ("echo '{\"fields\":{}}' >\"$1\"", 64, "the record would be empty"), ("exit 3", 74, "failed"),
   ])
-  func anUnusableEditResolvesNothing(
+  func anInvalidEditDoesNotResolveAConflict(
     _ script: String, _ status: Int, _ words: String
   ) async throws {
     let (program, id) = try await conflicted()
@@ -160,7 +160,7 @@ struct ConflictTests {
     #expect(record["reason"] as? String == "conflict" && record["version"] as? Int == 2)
   }
 
-  @Test func aMissingEditorIsReported() async throws {
+  @Test func aMissingEditorForAConflictIsReported() async throws {
     let (program, id) = try await conflicted()
     let outcome = try await program.shell(
       "unset VISUAL EDITOR; script -qec 'glucoport conflict resolve \(id) --edit' /dev/null </dev/null")
@@ -260,7 +260,7 @@ struct ConflictTests {
       "three records, the zone and the header in each, all the same")
   }
 
-  @Test func refusedItemsAreSentAgainOnRequest() async throws {
+  @Test func itemsThatTheServerRefusedAreSentAgainOnRequest() async throws {
     let program = try Program()
     for wrong in ["--pull-only", "--dry-run"] {
       #expect(try await program.run("upload", "--retry-refused", wrong).status == 64)

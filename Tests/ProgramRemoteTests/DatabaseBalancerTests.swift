@@ -50,7 +50,7 @@ import Testing
 
     """
 
-  @Test func uploadsThatAlternateBetweenServersThatAreKilledLoseNothing() async throws {
+  @Test func uploadsThatAlternateBetweenKilledServersLoseNothing() async throws {
     let server = try PostgresServer()
     let program = try Program()
     let outcome = try await program.shell(

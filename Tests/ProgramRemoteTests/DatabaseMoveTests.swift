@@ -53,7 +53,7 @@ import Testing
       """
   }
 
-  @Test func theBlocksOfTheManualMoveALogbook() async throws {
+  @Test func theCommandsInTheManualMoveALogbookToAnotherDatabase() async throws {
     let server = try PostgresServer()
     let program = try Program()
     let outcome = try await program.shell(
@@ -103,7 +103,7 @@ import Testing
   }
 
   /// A client uploads while the logbook is moved there and back by commands that are killed.
-  @Test func movesThatAreKilledAtAnyMomentLoseNothing() async throws {
+  @Test func movesOfALogbookKilledAtAnyMomentLoseNothing() async throws {
     let server = try PostgresServer()
     let program = try Program()
     let outcome = try await program.shell(

@@ -21,7 +21,7 @@ import Testing
 
     """
 
-  @Test func twoServersShareADatabaseThatTheirCommandsPrepare() async throws {
+  @Test func twoServersShareADatabasePreparedByCommand() async throws {
     let server = try PostgresServer()
     for name in ["logbooks", "empty"] {
       try server.run("CREATE DATABASE \(name) OWNER \(PostgresServer.owner)")

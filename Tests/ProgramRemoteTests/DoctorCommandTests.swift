@@ -40,7 +40,7 @@ import Testing
   private static let own: Set<String> = ["program", "folders", "store", "remote", "leftovers"]
 
   @Test(arguments: [[], ["--deep"], ["--online"]])
-  func aNewStoreIsReportedAsGoodAndNothingIsWritten(_ options: [String]) async throws {
+  func doctorReportsANewStoreAsGoodAndWritesNothing(_ options: [String]) async throws {
     let program = try await programWithStore()
     let before = try FolderListing(program.folder)
     let outcome = try await program.run(arguments: ["doctor"] + options)
@@ -50,20 +50,20 @@ import Testing
     #expect(found == ["ok program", "ok folders", "ok store", "ok remote", "ok leftovers"])
   }
 
-  @Test func withoutAStoreEverythingElseIsChecked() async throws {
+  @Test func withoutAStoreDoctorChecksEverythingElse() async throws {
     let program = try Program()
     #expect(
       try await findings(program, ["folders", "store"], hasStore: false) == ["ok folders", "note store"])
     #expect(!FileManager.default.fileExists(atPath: program.path("data")))
   }
 
-  @Test func withoutAHomeFolderItEndsWithAConfigurationError() async throws {
+  @Test func withoutAHomeFolderDoctorEndsWithAConfigurationError() async throws {
     let outcome = try await Program().shell(
       "p=$(command -v glucoport); env -i \"$p\" doctor >found; echo $?; grep -c '^fail  store:' found")
     #expect(outcome.output == "78\n1\n", "\(outcome)")
   }
 
-  @Test func aFolderReadableByOthersIsAWarningWithACommand() async throws {
+  @Test func doctorWarnsOfAFolderReadableByOthersWithACommand() async throws {
     let program = try await programWithStore()
     let outcome = try await program.shell(
       """
@@ -74,7 +74,7 @@ import Testing
     #expect(try mode(of: program.path("data/glucoport")) == 0o700)
   }
 
-  @Test func aDamagedStoreIsAFailureAndEverythingElseIsStillChecked() async throws {
+  @Test func doctorReportsADamagedStoreAndStillChecksEverythingElse() async throws {
     let program = try await programWithStore()
     let file = try FileHandle(forUpdating: URL(filePath: program.store))
     for page in 1...20 {
@@ -87,7 +87,7 @@ import Testing
     #expect([74, 77].contains(outcome.status), "\(outcome)")
   }
 
-  @Test func aFileThatIsNotAStoreIsAFailure() async throws {
+  @Test func doctorReportsAFileThatIsNotAStoreAsAFailure() async throws {
     let program = try Program()
     try program.write(String(repeating: "no store ", count: 100), to: "other.db")
     #expect(
@@ -96,7 +96,7 @@ import Testing
       ])
   }
 
-  @Test func theServerIsContactedOnlyOnRequest() async throws {
+  @Test func doctorContactsTheServerOnlyOnRequest() async throws {
     let outcome = try await Program().shell(
       ServerScript.clients + """
         serve; connect a; export GLUCOPORT_STORE=a.db

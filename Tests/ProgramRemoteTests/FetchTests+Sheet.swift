@@ -21,7 +21,7 @@ extension FetchTests {
       (200, #""""#, 65, "unknown format"),
       (200, #""00000000-0000-0000-0000-000000000000""#, 65, "unknown format"),
     ])
-  func eachFurtherBodyOfTroubleHasItsSentence(
+  func eachErrorOfTheLoginAtASourceIsReportedWithItsMessage(
     _ status: Int, _ body: String, _ exit: Int32, _ sentence: String
   ) async throws {
     try await expectTrouble(status, body, exit, sentence)
@@ -38,7 +38,7 @@ extension FetchTests {
     (403, #"{"data":{"minimumVersion":"SECRET NAME"},"status":920}"#),
     (200, #"{"status":0,"data":{"redirect":true,"region":"NAME"}}"#),
   ])
-  func noMessageQuotesAnAnswer(_ status: Int, _ body: String) async throws {
+  func noErrorMessageQuotesTheAnswerOfASource(_ status: Int, _ body: String) async throws {
     let (program, _) = try program()
     let answers = Answers(.status(200, Self.values([5])))
     let server = try answers.server()
@@ -54,7 +54,7 @@ extension FetchTests {
     }
   }
 
-  @Test func bothHoursOfANightInAutumnAreStored() async throws {
+  @Test func bothPassesOfTheRepeatedHourOfAFetchedGraphAreStored() async throws {
     let (program, _) = try program()
     // 02:30 twice in Madrid, with the same value.
     let points = ["12:30:00 AM", "1:30:00 AM"].map { utc in
@@ -87,7 +87,7 @@ extension FetchTests {
     #expect(times.filter { $0 == "2025-10-26T02:20:00" }.count == 2, "\(times)")
   }
 
-  @Test func theOrderOfPersonsInAnAnswerDoesNotMatter() async throws {
+  @Test func theOrderOfPersonsInAFetchedAnswerDoesNotMatter() async throws {
     let (program, _) = try program()
     func graph(_ id: String, _ value: Int) -> String {
       String(decoding: Self.libre(graph: [("9:00:00", value)], of: id, "Anna"), as: UTF8.self)
@@ -103,7 +103,7 @@ extension FetchTests {
     #expect(list.output.contains("180 mg/dL") && !list.output.contains("120 mg/dL"), "\(list)")
   }
 
-  @Test func anAnswerInPiecesOrCompressedIsRead() async throws {
+  @Test func aFetchedAnswerInPiecesOrCompressedIsRead() async throws {
     let (program, _) = try program()
     let answers = Answers(.status(200, Self.values([60])))
     let server = try answers.server()
@@ -129,7 +129,7 @@ extension FetchTests {
     #expect(try list.objects().count == 2)
   }
 
-  @Test func anAnswerOfOneByteAtATimeEndsWithTheLimit() async throws {
+  @Test func aFetchedAnswerOfOneByteAtATimeEndsWithTheTimeLimit() async throws {
     let (program, _) = try program()
     let answers = Answers(.status(200, Self.values([60])))
     let server = try answers.server()
@@ -146,7 +146,7 @@ extension FetchTests {
     ("-5", nil), ("x", nil), ("", nil), ("Wed, 06 May 2020 16:31:30 GMT", nil), ("120", 120),
     ("1000000000", 21600), ("99999999999999999999", 21600),
   ])
-  func theWaitThatAServerAsksForIsBounded(_ header: String, _ seconds: Int?) async throws {
+  func theWaitThatASourceAsksForIsLimitedToSixHours(_ header: String, _ seconds: Int?) async throws {
     let (program, _) = try program()
     let answers = Answers(.status(200, Self.values([60])))
     let server = try answers.server()
@@ -166,7 +166,7 @@ extension FetchTests {
     #expect(seconds.map { wait == Double($0) } ?? (wait <= 30), "\(object)")
   }
 
-  @Test func aValueOfTheFutureHidesNoHole() async throws {
+  @Test func aFetchedFutureValueDoesNotHideMissingValues() async throws {
     let (program, _) = try program()
     let answers = Answers(.status(200, Self.values([600, 595, -3000])))
     let server = try answers.server()

@@ -86,7 +86,7 @@ struct FetchTests {
     #expect(list.output.split(separator: "\n").count == 5)
   }
 
-  @Test func anAnswerWithTheSameBytesIsNotImportedAgain() async throws {
+  @Test func aFetchedAnswerWithTheSameBytesIsNotImportedAgain() async throws {
     let (program, _) = try program()
     let server = try Answers(.status(200, Self.values([10, 5]))).server()
     try await set(program, server)
@@ -96,7 +96,8 @@ struct FetchTests {
   }
 
   @Test(arguments: [("--user anna", "Basic"), ("", "Bearer")])
-  func aPasswordOrATokenIsSentAsTheOptionsSay(_ options: String, _ scheme: String) async throws {
+  func theFetchOptionsDetermineWhetherAPasswordOrTokenIsSent(_ options: String, _ scheme: String) async throws
+  {
     let (program, token) = try program()
     let server = try Answers(.status(200, Self.values([5]))).server()
     let words = options.split(separator: " ").map(String.init)
@@ -111,7 +112,7 @@ struct FetchTests {
     #expect(sent == (scheme == "Basic" ? "Basic \(basic)" : "Bearer \(Self.secret)"))
   }
 
-  @Test func aListWithoutReadingsIsASuccessAndAnEmptyAnswerIsNot() async throws {
+  @Test func aFetchedListWithoutReadingsIsASuccessAndAnEmptyAnswerIsNot() async throws {
     let (program, _) = try program()
     let answers = Answers(.status(200, Array("[]".utf8)))
     let server = try answers.server()
@@ -154,7 +155,7 @@ struct FetchTests {
       (430, "", 76, "status 430"), (503, "", 75, "status 503"), (502, "", 69, "status 502"),
       (200, #"{"Zweck":"unbekannt"}"#, 65, "unknown format"),
     ])
-  func eachBodyOfTroubleHasItsSentence(
+  func eachErrorAnswerOfASourceIsReportedWithItsMessage(
     _ status: Int, _ body: String, _ exit: Int32, _ sentence: String
   ) async throws {
     try await expectTrouble(status, body, exit, sentence)
@@ -176,7 +177,7 @@ struct FetchTests {
     #expect((object["last_error"] as? String)?.contains(sentence) == true, "\(object)")
   }
 
-  @Test func redirectionsAreFollowedOnOneServerOnly() async throws {
+  @Test func redirectionsOfASourceAreFollowedOnOneServerOnly() async throws {
     let (program, token) = try program()
     let other = try Answers(.status(200, Self.values([5]))).server()
     // Web servers add a page for people.
@@ -206,7 +207,7 @@ struct FetchTests {
     #expect(beside.status == 0, "\(beside)")
   }
 
-  @Test func aPageOfARejectedLoginBlocksOnlyWithAChallenge() async throws {
+  @Test func aStatus401WithoutALoginChallengeDoesNotBlockASource() async throws {
     let (program, _) = try program()
     let answers = Answers(.status(200, Self.values([5])))
     let server = try answers.server()
@@ -219,7 +220,7 @@ struct FetchTests {
     #expect(refused.status == 77 && refused.errors.contains("phone: 127.0.0.1"), "\(refused)")
   }
 
-  @Test func cutAndTooLargeAnswersAreFailures() async throws {
+  @Test func truncatedAndTooLargeAnswersOfASourceAreFailures() async throws {
     let (program, _) = try program()
     let answers = Answers(.status(200, Self.values([60])))
     let server = try answers.server()
@@ -240,7 +241,7 @@ struct FetchTests {
     #expect(whole.status == 0 && whole.output.hasPrefix("phone: new "), "\(whole)")
   }
 
-  @Test func theLastValueOfAnAnswerWithoutALengthIsNotStored() async throws {
+  @Test func theLastValueOfAFetchedAnswerWithoutALengthIsNotStored() async throws {
     let (program, _) = try program()
     let table = (0..<6).map { "2026-05-06T10:0\($0):00Z,14\($0)" }.joined(separator: "\n")
     let head = "HTTP/1.0 200 OK\r\n\r\ntime,sensor glucose (mg/dL)\n"
@@ -272,7 +273,7 @@ struct FetchTests {
     #expect(try await program.run("fetch", "--now").status == 0)
   }
 
-  @Test func anAnswerOfWhichNothingCanBeUsedIsNotASuccess() async throws {
+  @Test func aFetchedAnswerWithoutUsableReadingsIsNotASuccess() async throws {
     let (program, _) = try program()
     let answers = Answers(.status(200, Self.values([60])))
     let server = try answers.server()
@@ -284,7 +285,7 @@ struct FetchTests {
     #expect(try await program.run("status", "--check", "--quiet").status == 65)
   }
 
-  @Test func anUnchangedAnswerNeedsAnEarlierOne() async throws {
+  @Test func anUnchangedAnswerIsAcceptedOnlyAfterAnEarlierAnswer() async throws {
     let (program, _) = try program()
     let answers = Answers(.status(200, Self.values([60])))
     let server = try answers.server()
@@ -296,7 +297,7 @@ struct FetchTests {
 
   // MARK: - When a source is asked
 
-  @Test func aTestWaitsAsLongAsTheSourceAsked() async throws {
+  @Test func aTestOfASourceWaitsAsLongAsTheSourceAsked() async throws {
     let (program, _) = try program()
     let answers = Answers(.status(200, Self.values([5])))
     let server = try answers.server()
@@ -324,7 +325,7 @@ struct FetchTests {
     #expect(check.status == 75 && check.errors.contains("no fetch from phone succeeded since"), "\(check)")
   }
 
-  @Test func afterARejectedPasswordNoRequestIsSentUntilAPersonActs() async throws {
+  @Test func afterARejectedPasswordASourceIsNotAskedUntilAPersonActs() async throws {
     let (program, _) = try program()
     let answers = Answers(.status(200, Self.values([5])))
     let server = try answers.server()
@@ -345,7 +346,7 @@ struct FetchTests {
     #expect(now.status == 0 && server.requests.count == count + 1, "\(now)")
   }
 
-  @Test func aJobAsksOnlyAfterTheInterval() async throws {
+  @Test func aFetchJobAsksTheSourceOnlyAfterTheInterval() async throws {
     let (program, _) = try program()
     let server = try Answers(.status(200, Self.values([5]))).server()
     try await set(program, server)
@@ -359,7 +360,7 @@ struct FetchTests {
     #expect(object["result"] as? String == "not-due" && server.requests.count == 2, "\(object)")
   }
 
-  @Test func aWaitThatTheSourceAsksForHoldsAlsoWithNow() async throws {
+  @Test func aWaitThatTheSourceAsksForIsObeyedDespiteTheNowOption() async throws {
     let (program, _) = try program()
     let answers = Answers(.status(200, Self.values([5])))
     let server = try answers.server()
@@ -377,7 +378,7 @@ struct FetchTests {
     #expect(try await program.run("fetch").status == 0)
   }
 
-  @Test func aJobIsSilentAboutFailuresThatPassByThemselves() async throws {
+  @Test func aFetchJobIsSilentAboutFailuresThatPassByThemselves() async throws {
     let (program, _) = try program()
     let answers = Answers(.status(200, Self.values([5])))
     let server = try answers.server()
@@ -426,7 +427,7 @@ struct FetchTests {
     ("", ScriptedAnswer.End.hold), ("HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\n[", .hold),
     ("HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\n[", .drip),
   ])
-  func aSignalEndsAFetchAtOnceAlsoDuringAnAnswer(_ sent: String, _ end: ScriptedAnswer.End) async throws {
+  func aSignalEndsAFetchAtOnceEvenDuringAnAnswer(_ sent: String, _ end: ScriptedAnswer.End) async throws {
     let (program, _) = try program()
     let answers = Answers(.status(200, Self.values([60]), headers: ["ETag: \"one\""]))
     let server = try ScriptedServer { [asked = program.path("asked")] request in
@@ -454,7 +455,7 @@ struct FetchTests {
 
   // MARK: - Persons, holes and options
 
-  @Test func anotherPersonIsRefusedAndSeveralNeedAChoice() async throws {
+  @Test func fetchedDataOfAnotherPersonIsRefused() async throws {
     let (program, _) = try program()
     func graph(_ id: String, _ name: String) -> String {
       String(decoding: Self.libre(graph: [("9:00:00", 120)], of: id, name), as: UTF8.self)
@@ -490,7 +491,7 @@ struct FetchTests {
       """)
   }
 
-  @Test func aHoleIsReportedUntilItIsFilled() async throws {
+  @Test func missingFetchedValuesAreReportedUntilTheyAreFilled() async throws {
     let (program, _) = try program()
     let answers = Answers(.status(200, Self.values(stride(from: 600, through: 400, by: -5))))
     let server = try answers.server()
@@ -560,7 +561,7 @@ struct FetchTests {
 
   // MARK: - Commands
 
-  @Test func theOutputOfACommandIsImported() async throws {
+  @Test func fetchImportsTheOutputOfACommand() async throws {
     let (program, _) = try program()
     let list = try program.write(Self.values([10, 5]), to: "list.json")
     let script = try program.write("#!/bin/sh\necho \"$1\" >&2\ncat \"$2\"\nexit \"${3:-0}\"\n", to: "recipe")
@@ -581,7 +582,7 @@ struct FetchTests {
 
   /// Each exit status of a command, and that of the fetch.
   @Test(arguments: [(1, 75), (69, 75), (75, 75), (76, 76), (77, 77), (78, 78), (143, 75)])
-  func theExitStatusOfACommandSaysWhatAPersonMustDo(_ status: Int32, _ expected: Int32) async throws {
+  func theExitStatusOfAFetchCommandDeterminesThatOfFetch(_ status: Int32, _ expected: Int32) async throws {
     let (program, _) = try program()
     let script = try program.write(
       "#!/bin/sh\n[ ! -e ends ] && echo '[]' && exit\nexit $(cat ends)\n", to: "recipe")
@@ -596,7 +597,7 @@ struct FetchTests {
     #expect(object["blocked"] as? Bool == (expected >= 77), "\(object)")
   }
 
-  @Test func aCommandIsBoundedInTimeAndOutput() async throws {
+  @Test func aFetchCommandIsLimitedInTimeAndOutput() async throws {
     let (program, _) = try program()
     let slow = try await program.run(
       "source", "set", "slow", "--type", "command", "--yes", "--max-time", "1s", "--", "sh", "-c",
@@ -628,7 +629,7 @@ struct FetchTests {
 
   // MARK: - Nightscout
 
-  @Test func aSiteIsOnlyReadAndItsReadingsAreThoseOfAnExport() async throws {
+  @Test func fetchOnlyReadsANightscoutSiteAndStoresTheReadingsOfItsExport() async throws {
     let program = try Program()
     let site = try NightscoutStandIn()
     let token = site.addSubject("reader", rights: ["*:*:read"])
@@ -727,7 +728,7 @@ struct FetchTests {
         .utf8)
   }
 
-  @Test func graphAndLogbookOfOnePersonAreOneDeviceWithoutTheCurrentValue() async throws {
+  @Test func graphAndLogbookOfOneLibrePersonAreOneDevice() async throws {
     let (program, _) = try program()
     let answers = Answers(.status(200, Self.libre(graph: [("9:00:39", 120), ("8:55:40", 118)])))
     let server = try answers.server()
@@ -748,7 +749,7 @@ struct FetchTests {
     #expect(Set(devices.compactMap { $0["kind"] as? String }) == ["cbg", "scan"], "\(devices)")
   }
 
-  @Test func ofAValueOfTheGraphThatMovedAndChangedTheStoredOneIsKept() async throws {
+  @Test func aGraphValueThatMovesBySecondsAndChangesIsStoredOnce() async throws {
     let (program, _) = try program()
     let answers = Answers(.status(200, Self.libre(graph: [("9:00:39", 120), ("8:55:40", 118)])))
     let server = try answers.server()
@@ -767,7 +768,7 @@ struct FetchTests {
       #"{"status":0,"data":{"connection":{"patientId":"aaaa-1","glucoseMeasurement":null},"activeSensors":[],"graphData":[]}}"#,
       String(decoding: libre(graph: []), as: UTF8.self),
     ])
-  func aGraphWithoutValuesIsASuccess(_ body: String) async throws {
+  func aFetchedGraphWithoutValuesIsASuccess(_ body: String) async throws {
     let (program, _) = try program()
     let server = try Answers(.status(200, Array(body.utf8))).server()
     try await set(program, server)
@@ -775,7 +776,7 @@ struct FetchTests {
     #expect(fetch.status == 0 && fetch.output == "phone: the source has no readings\n", "\(fetch)")
   }
 
-  @Test func aValueThatPhoneAndWatchSentIsStoredOnce() async throws {
+  @Test func aFetchedValueThatPhoneAndWatchSentIsStoredOnce() async throws {
     let (program, _) = try program()
     let start: Int64 = 1_777_000_000_000
     let answers = Answers(.status(200, Self.share([(start + 300_000, 110), (start, 120)])))
@@ -794,7 +795,7 @@ struct FetchTests {
     #expect(list.output.split(separator: "\n").count == 4, "\(list.output)")
   }
 
-  @Test func readingsThatAnotherDeviceHasAreReported() async throws {
+  @Test func fetchedReadingsThatAnotherDeviceHasAreReported() async throws {
     let (program, _) = try program()
     let answers = Answers(.status(200, Self.values(stride(from: 100, through: 50, by: -5))))
     let server = try answers.server()
@@ -809,7 +810,7 @@ struct FetchTests {
     #expect(try await program.run("fetch", "--quiet").output == "")
   }
 
-  @Test func aListWithoutDevicesAfterACalibrationIsKnown() async throws {
+  @Test func aFetchedListWithoutDevicesAfterACalibrationIsKnown() async throws {
     let (program, _) = try program()
     let full = String(decoding: Self.values([15, 10, 5], device: "xDrip-Libre"), as: UTF8.self)
     let answers = Answers(.status(200, Array(full.utf8)))
@@ -825,7 +826,7 @@ struct FetchTests {
   }
 
   @Test(arguments: [false, true])
-  func aListOfXDripWithoutDevicesIsOfTheSameDevice(_ briefFirst: Bool) async throws {
+  func anXDripListWithoutDeviceNamesIsStoredUnderTheSameDevice(_ briefFirst: Bool) async throws {
     let (program, _) = try program()
     let full = String(decoding: Self.values([15, 10, 5], device: "xDrip-Libre"), as: UTF8.self)
     let brief = full.replacing(#","device":"xDrip-Libre""#, with: "").replacing(#""type":"sgv","#, with: "")

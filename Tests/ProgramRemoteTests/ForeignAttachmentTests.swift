@@ -39,7 +39,7 @@ import Testing
 
   /// If another program wrote invalid attachments into the store of a node, all other nodes accept them and
   /// continue.
-  @Test func invalidAttachmentsFromAnotherNodeAreShownAndNeverFetched() async throws {
+  @Test func invalidAttachmentsFromAnotherStoreAreShownAndNeverFetched() async throws {
     let program = try Program()
     try program.write(Self.odd.joined(separator: "\n"), to: "odd")
     let outcome = try await program.shell(

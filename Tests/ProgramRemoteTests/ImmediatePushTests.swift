@@ -46,7 +46,7 @@ import Testing
     #expect(outcome.errors == "")
   }
 
-  @Test func anEditThatCannotBeSentIsStoredAndQueuedWithoutAFailure() async throws {
+  @Test func aPushedEditThatCannotBeSentIsQueuedWithoutAFailure() async throws {
     let outcome = try await script(
       """
       note a first --push --quiet 2>none; echo $?; connect a; stop
@@ -66,7 +66,7 @@ import Testing
   }
 
   /// The system accepts the connections, and nothing ever reads from them. Both commands wait side by side.
-  @Test func aPushToASilentServerEndsWithinHalfAMinuteAndTheEntryIsQueued() async throws {
+  @Test func aPushToASilentServerEndsWithinHalfAMinute() async throws {
     let outcome = try await script(
       """
       connect a; connect b; stop >/dev/null
@@ -97,7 +97,7 @@ import Testing
       "\(outcome.errors)")
   }
 
-  @Test func aPushOverwritesNoEditsOfOthers() async throws {
+  @Test func aPushDoesNotOverwriteEditsOfOthers() async throws {
     let outcome = try await script(
       """
       connect a; connect b; note a first --push --quiet; upload b --quiet

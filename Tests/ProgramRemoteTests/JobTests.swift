@@ -33,7 +33,7 @@ import Testing
 
   // MARK: - Temporary failures
 
-  @Test func aStoppedServerCausesNoMailAndIsTriedAgain() async throws {
+  @Test func aJobWithAStoppedServerCausesNoMailAndTriesAgain() async throws {
     let outcome = try await script(
       """
       connect a; row a 07:10 123; stop >/dev/null
@@ -61,7 +61,7 @@ import Testing
     #expect(outcome.errors.components(separatedBy: "Connection refused").count == 3, "\(outcome)")
   }
 
-  @Test func overdueItemsAreFoundByTheCheck() async throws {
+  @Test func statusCheckReportsOverdueItems() async throws {
     let outcome = try await script(
       """
       connect a; row a 07:10 123; stop >/dev/null; job a
@@ -93,7 +93,7 @@ import Testing
 
   // MARK: - Lasting failures
 
-  @Test func aRevokedLoginIsReportedOnceUntilItWorksAgain() async throws {
+  @Test func aJobReportsARevokedTokenOnceUntilItWorksAgain() async throws {
     let outcome = try await script(
       """
       connect a; row a 07:10 123; job a; row a 07:20 99; revoke
@@ -127,7 +127,7 @@ import Testing
     #expect(outcome.errors.components(separatedBy: "the login is rejected").count == 5, "\(outcome)")
   }
 
-  @Test func anotherRevokedTokenIsReportedAgain() async throws {
+  @Test func aJobReportsAnotherRevokedTokenAgain() async throws {
     let outcome = try await script(
       """
       connect a; row a 07:10 123; revoke; job a; job a; said
@@ -158,7 +158,7 @@ import Testing
         """, "\(outcome)")
   }
 
-  @Test func aRunWithoutRequestsForgetsNoFailure() async throws {
+  @Test func anUploadWithoutRequestsDoesNotForgetAnEarlierFailure() async throws {
     let outcome = try await script(
       """
       connect a; row a 07:10 123; job a; row a 07:20 99; revoke; job a; said
@@ -188,7 +188,7 @@ import Testing
         """, "\(outcome)")
   }
 
-  @Test func aReadTokenAndARemovedLogbookAreAlsoReportedOnce() async throws {
+  @Test func aJobReportsAReadOnlyTokenAndADeletedLogbookOnce() async throws {
     let outcome = try await script(
       """
       connect a; row a 07:10 123; job a; connect b read; row b 07:20 99; job b; job b; said; check b
@@ -252,7 +252,7 @@ import Testing
       """)
   }
 
-  @Test func aWrongMeterClockIsFoundUntilTheClockIsRight() async throws {
+  @Test func statusReportsAWrongMeterClockUntilItIsCorrected() async throws {
     let outcome = try await clockScript(
       """
       read_at 18:33:00; check; read_at 18:35:00; check; read_at 18:36:00; check; cat found
@@ -278,7 +278,7 @@ import Testing
     #expect(outcome.errors == "")
   }
 
-  @Test func afterTheZoneIsCorrectedTheMeterClockIsRight() async throws {
+  @Test func correctingTheTimeZoneEndsTheReportOfAWrongMeterClock() async throws {
     let outcome = try await clockScript(
       """
       read_at 18:33:00 UTC; check; glucoport config timezone Europe/Madrid >/dev/null; check
@@ -297,7 +297,7 @@ import Testing
     #expect(outcome.output == "3 clock\n0\n", "\(outcome)")
   }
 
-  @Test func anUnknownWordIsRefusedAndTheKnownWordsAreListed() async throws {
+  @Test func anUnknownFindingNameIsRefusedAndKnownOnesAreListed() async throws {
     let outcome = try await clockScript(
       "read_at 18:33:00; check --ignore clocks; cat found; glucoport status --ignore clock; echo $?")
     #expect(outcome.output.hasPrefix("64 ") && outcome.output.hasSuffix("\n64\n"), "\(outcome)")

@@ -42,7 +42,7 @@ import Testing
         """)
   }
 
-  @Test func syncedItemsHaveNoMark() async throws {
+  @Test func syncedItemsAreListedWithoutASyncMark() async throws {
     let outcome = try await screens(
       """
       masked glucoport list; masked glucoport record list; glucoport list --days
@@ -70,7 +70,7 @@ import Testing
   }
 
   /// Records are marked in all lists. Readings are marked in the long form, and for each day.
-  @Test func everyStateOfAListedItemHasItsMark() async throws {
+  @Test func everySyncStateOfAListedItemHasItsMark() async throws {
     let outcome = try await screens("waits; moves; masked glucoport list; masked glucoport list --long")
     #expect(
       outcome.output == """
@@ -98,7 +98,7 @@ import Testing
         """, "\(outcome)")
   }
 
-  @Test func everyStateOfARecordAndOfADayHasItsMark() async throws {
+  @Test func everySyncStateOfARecordOrDayHasItsMark() async throws {
     let outcome = try await screens(
       "waits; masked glucoport record list --deleted; glucoport list --days; moves; glucoport list --days")
     #expect(

@@ -43,7 +43,7 @@ import Testing
     site.documents("treatments").filter { $0["isValid"] != false && $0["eventType"] == "Carb Correction" }
   }
 
-  @Test func theCountIsShownFirstAndTheNextUploadMoves() async throws {
+  @Test func aTimeZoneChangeAnnouncesHowManyReadingsTheNextUploadMoves() async throws {
     try await fill()
     #expect(firstEntry == 1_704_067_200_000)
     let changed = try await program.run("config", "timezone", "Asia/Tokyo")
@@ -75,7 +75,7 @@ import Testing
     #expect(try await program.run("verify", "--quiet").status == 0)
   }
 
-  @Test func aMissingPermissionToDeleteIsReported() async throws {
+  @Test func aSiteTokenWithoutPermissionToDeleteIsReported() async throws {
     try await fill(mayDelete: false)
     #expect(try await program.run("config", "timezone", "Asia/Tokyo").status == 0)
     let upload = try await program.run("upload", "--now")
@@ -84,14 +84,14 @@ import Testing
     #expect(firstEntry == 1_704_067_200_000 && site.documents("entries").count == 50)
   }
 
-  @Test func withoutASiteNoMovesAreReported() async throws {
+  @Test func withoutASiteATimeZoneChangeReportsNoMoves() async throws {
     let csv = try program.write(GeneratedExport.csv(rows: 5), to: "all.csv")
     #expect(try await program.run("import", csv, "--timezone", "UTC", "--quiet").status == 0)
     let changed = try await program.run("config", "timezone", "Asia/Tokyo")
     #expect(changed.output == "timezone Asia/Tokyo: recalculated 5 readings and 0 records\n", "\(changed)")
   }
 
-  @Test func aHiddenMealIsRemovedFromTheSiteAndRestored() async throws {
+  @Test func aHiddenMealIsRemovedFromTheSiteAndLaterRestored() async throws {
     try await fill()
     let id = try #require(meals.first?["identifier"]?.text)
     #expect(try await program.run("record", "hide", id, "--quiet").status == 0)

@@ -71,7 +71,7 @@ import Testing
     #expect(try await of("a", "list", "--kind", "food").output.contains("50 g"))
   }
 
-  @Test func twoStoresAndAPhoneAppBecomeEqual() async throws {
+  @Test func twoStoresAndAPhoneAppOnASiteBecomeEqual() async throws {
     let csv = try program.write(GeneratedExport.csv(rows: 700), to: "all.csv")
     let set = try await connect("a")
     #expect(set.status == 0 && set.output.contains("Nightscout site"), "\(set)")
@@ -99,7 +99,7 @@ import Testing
     #expect(site.documents("entries").count == 701 && treatments.count == 2)
   }
 
-  @Test func aRunWithoutNewDataNeedsFourRequests() async throws {
+  @Test func aSiteUploadWithoutNewDataNeedsFourRequests() async throws {
     #expect(try await connect("a").status == 0)
     #expect(try await of("a", "record", "add", "note", "x", "--quiet").status == 0)
     _ = try await upload("a")
@@ -113,7 +113,7 @@ import Testing
     (.page(200), 76), (.reset, 69), (.redirect("https://other.example"), 76),
     (.status(503, retryAfterSeconds: 7), 75),
   ])
-  func anUnavailableSiteEndsTheRunWithAReason(_ fault: NightscoutFault, _ status: Int32) async throws {
+  func anUnavailableSiteEndsTheUploadWithTheReason(_ fault: NightscoutFault, _ status: Int32) async throws {
     #expect(try await connect("a").status == 0)
     #expect(try await of("a", "record", "add", "note", "x", "--quiet").status == 0)
     site.plan(fault, times: 20)
@@ -127,7 +127,7 @@ import Testing
 
   /// Each type of write is redirected separately, as by a login page that starts during a run.
   @Test(arguments: ["POST /api/v1", "PUT /api/v3/entries", "POST /api/v3/treatments", "PATCH", "DELETE"])
-  func itemsSentToAnotherPageStayPending(_ write: String) async throws {
+  func itemsAnsweredByAWebPageInsteadOfTheSiteStayPending(_ write: String) async throws {
     #expect(try await connect("a").status == 0)
     #expect(try await of("a", "record", "add", "note", "x", "--quiet").status == 0)
     _ = try await upload("a")
@@ -156,7 +156,7 @@ import Testing
   }
 
   @Test(arguments: [400, 422])
-  func aRefusedQueryMarksNoItemAsRefused(_ status: Int) async throws {
+  func aQueryRefusedByTheSiteMarksNoItemAsRefused(_ status: Int) async throws {
     let csv = try program.write(GeneratedExport.csv(rows: 40), to: "all.csv")
     #expect(try await connect("a").status == 0)
     #expect(try await of("a", "import", csv, "--quiet").status == 0)
@@ -188,7 +188,7 @@ import Testing
       .sorted()
   }
 
-  @Test func anExportOfTheSiteDuplicatesNoOwnRecord() async throws {
+  @Test func importingAnExportOfTheSiteDuplicatesNoUploadedRecord() async throws {
     #expect(try await connect("a").status == 0)
     for words in [
       ["insulin", "4.5", "--subtype", "rapid"], ["insulin", "12", "--subtype", "long"], ["food", "40g"],
@@ -225,7 +225,7 @@ import Testing
     #expect(treatments.count == 4)
   }
 
-  @Test func anImportOfTheSiteEqualsAPull() async throws {
+  @Test func importingAnExportOfTheSiteStoresTheSameAsAPull() async throws {
     #expect(try await connect("a").status == 0)
     let bolus = ["insulin", "4.5", "--subtype", "rapid", "--note", "5 < 6", "--at", "90m"]
     let added = try await program.run(
@@ -253,7 +253,7 @@ import Testing
     #expect(treatments.filter { $0["isValid"] != false }.count == 3)
   }
 
-  @Test func theTokenIsSentOnlyToTheSiteAndOnlyInTheLogin() async throws {
+  @Test func theSiteTokenIsSentOnlyInTheLoginRequest() async throws {
     let other = try ScriptedServer { _ in .status(200) }
     #expect(try await connect("a").status == 0)
     #expect(try await of("a", "record", "add", "note", "x", "--quiet").status == 0)
@@ -270,7 +270,7 @@ import Testing
   }
 
   /// A person's settings are of one computer, and no setting shares them.
-  @Test func nameAndDateOfBirthAreInNoRequest() async throws {
+  @Test func nameAndDateOfBirthAreNotSentToASite() async throws {
     #expect(try await connect("a").status == 0)
     #expect(try await of("a", "add", "6.1mmol", "45g", "soup", "--at", "2026-05-06T08:00").status == 0)
     for (name, value) in [("name", "Zoë Sommerfeldt"), ("born", "1971-03-09")] {
@@ -287,7 +287,7 @@ import Testing
 
   /// A typed finger stick is an entry, as that of a meter is. With a treatment as well, programs that read both would show
   /// it twice.
-  @Test func aTypedFingerStickIsAnEntryThatCountsOnceWithACheckOfThePage() async throws {
+  @Test func aTypedFingerStickAlsoEnteredOnTheSiteCountsOnce() async throws {
     #expect(try await connect("a").status == 0)
     let typed = try await of(
       "a", "add", "6.1mmol", "--mark", "fasting", "--at", "2026-05-06T08:00:20+00:00")
@@ -311,7 +311,7 @@ import Testing
     #expect(site.documents("entries").count == 1 && treatments.count == 1)
   }
 
-  @Test func invalidTokensAndTypesAreRefused() async throws {
+  @Test func invalidSiteTokensAndRemoteTypesAreRefused() async throws {
     let secret = try await connect("a", token: "a-secret-of-the-site")
     #expect(
       secret.status == 77 && secret.errors.contains("access token") && site.requests.isEmpty, "\(secret)")
@@ -321,7 +321,7 @@ import Testing
     #expect(type.status == 64 && type.errors.contains("nightscout"), "\(type)")
   }
 
-  @Test func aReadTokenOnlyFetches() async throws {
+  @Test func withAReadOnlySiteTokenAnUploadOnlyFetches() async throws {
     let reader = site.addSubject("reader", roles: ["readable"])
     let set = try await connect("a", token: reader)
     #expect(set.status == 0 && set.output.contains("read only"), "\(set)")

@@ -98,7 +98,7 @@ import Testing
     #expect(!outcome.errors.contains("SECRETWORD"), "\(outcome.errors)")
   }
 
-  @Test func thisComputerAndExceptionsAreReachedWithoutAProxy() async throws {
+  @Test func thisComputerAndProxyExceptionsAreReachedWithoutAProxy() async throws {
     let program = try Program()
     let outcome = try await program.shell(
       Self.prelude + """
@@ -115,7 +115,7 @@ import Testing
       outcome.output == "0\n0\n69\n69\n69\n69\n69\n0\n0\n0\n0\n0\nended with 0\n", "\(outcome)")
   }
 
-  @Test func aCertificateIsSentToTheServerThroughTheProxy() async throws {
+  @Test func aClientCertificateIsSentToTheServerThroughTheProxy() async throws {
     let program = try Program()
     let outcome = try await program.shell(
       Self.prelude + """

@@ -21,7 +21,7 @@ import Testing
         """)
   }
 
-  @Test func theLogbookOnTheServerAndThenTheStoreAreRemoved() async throws {
+  @Test func purgeRemovesTheLogbookOnTheServerAndThenTheStore() async throws {
     let outcome = try await script(
       """
       connect a; row a 07:10 123; of a record add note x --quiet; upload a --quiet; ls served/logbooks | wc -l
@@ -34,7 +34,7 @@ import Testing
     #expect(outcome.errors == "")
   }
 
-  @Test func everyOtherStoreLearnsOfTheRemovalAndSendsNoMoreRequests() async throws {
+  @Test func otherStoresLearnOfAPurgedLogbookAndSendNoMoreRequests() async throws {
     let outcome = try await script(
       """
       connect a; connect b; connect r read; row a 07:10 123; upload a --quiet; upload b --quiet; upload r --quiet
@@ -68,7 +68,7 @@ import Testing
       "\(outcome.errors)")
   }
 
-  @Test func anotherStoreKeepsItsDataAndSendsThemToAnotherLogbook() async throws {
+  @Test func afterAPurgeAnotherStoreCanSendItsDataToAnotherLogbook() async throws {
     let outcome = try await script(
       """
       connect a; connect b; row a 07:10 123; of a record add note x --quiet; upload a --quiet; upload b --quiet
@@ -95,7 +95,7 @@ import Testing
         """, "\(outcome)")
   }
 
-  @Test func withoutTheRightNameNothingIsRemoved() async throws {
+  @Test func purgeWithoutTheNameOfTheLogbookRemovesNothing() async throws {
     let outcome = try await script(
       """
       connect a; connect r read; row a 07:10 123; upload a --quiet; upload r --quiet; before=$(requests)
@@ -108,7 +108,7 @@ import Testing
       outcome.errors.contains("--confirm") && outcome.errors.contains("the logbook is named 'anna'"))
   }
 
-  @Test func onATerminalThePersonTypesTheName() async throws {
+  @Test func onATerminalPurgeAsksForTheNameOfTheLogbook() async throws {
     let outcome = try await script(
       """
       connect a; row a 07:10 123; upload a --quiet; row a 07:20 99
@@ -147,7 +147,7 @@ import Testing
         """, "\(outcome)")
   }
 
-  @Test func aRunningUploadIsNotInterrupted() async throws {
+  @Test func purgeDoesNotInterruptARunningUpload() async throws {
     let outcome = try await script(
       """
       connect a; row a 07:10 123; upload a --quiet; exec 9>a.db-upload; flock 9; purge a --confirm anna; flock -u 9

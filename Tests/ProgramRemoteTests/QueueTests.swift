@@ -16,7 +16,7 @@ import Testing
         """)
   }
 
-  @Test func theQueueIsListedExtendedAndCancelled() async throws {
+  @Test func theDownloadQueueIsListedExtendedAndCancelled() async throws {
     let outcome = try await run(
       """
       of b queue list; of b queue add readings --since 2026-03-01 --until 2026-03-02 --pin
@@ -38,7 +38,7 @@ import Testing
     #expect(lines.suffix(4) == ["cancelled: 2", "1", "b 0", "0"], "\(outcome)")
   }
 
-  @Test func skippedReadingsAreNotADifferenceAndStaySkippedAfterCancelling() async throws {
+  @Test func readingsSkippedByACancelledDownloadStaySkipped() async throws {
     let outcome = try await run(
       """
       row a 08:10 124; upload a --quiet; connect c; of c config history on-demand >/dev/null
@@ -56,7 +56,7 @@ import Testing
         """, "\(outcome)")
   }
 
-  @Test func aContentThatIsAlreadyStoredIsNotFetched() async throws {
+  @Test func anAttachmentThatIsAlreadyStoredIsNotFetched() async throws {
     let outcome = try await run(
       """
       of a record add note x --quiet; echo content >file
@@ -74,7 +74,7 @@ import Testing
         """, "\(outcome)")
   }
 
-  @Test func aPinIsKeptUntilItIsRemoved() async throws {
+  @Test func aPinnedDownloadRangeIsKeptUntilItIsRemoved() async throws {
     let outcome = try await run(
       """
       of b queue add readings --since 2026-03-01 --until 2026-03-02 --pin >/dev/null; upload b --quiet
@@ -89,7 +89,7 @@ import Testing
         """, "\(outcome)")
   }
 
-  @Test func invalidQueueEntriesAreRefused() async throws {
+  @Test func invalidDownloadQueueEntriesAreRefused() async throws {
     let outcome = try await run(
       """
       try() { of b queue "$@" >/dev/null 2>>errors; echo $?; }
@@ -103,7 +103,7 @@ import Testing
       "\(outcome)")
   }
 
-  @Test func anUnattendedRunFetchesAfterTheIntervalAndAlwaysSends() async throws {
+  @Test func anUnattendedUploadFetchesOnlyAfterTheIntervalButAlwaysSends() async throws {
     let outcome = try await run(
       """
       row a 08:10 124; upload a --quiet; before=$(requests)
@@ -121,7 +121,7 @@ import Testing
     )
   }
 
-  @Test func aRunStopsAtItsByteLimitAndTheNextContinues() async throws {
+  @Test func anUploadStopsAtItsByteLimitAndTheNextContinues() async throws {
     let outcome = try await run(
       """
       of b upload --json | grep -o '"requests":.*'
@@ -135,7 +135,7 @@ import Testing
         == "\"requests\":1,\"bytes_sent\":0,\"bytes_received\":0}|a 0|75|1|2|b 0|4|64", "\(outcome)")
   }
 
-  @Test func withoutChangesARunNeedsOneRequest() async throws {
+  @Test func anUploadWithoutServerChangesNeedsOneRequest() async throws {
     let outcome = try await run(
       """
       before=$(requests); upload b --quiet; echo $(($(requests) - before))
@@ -144,7 +144,7 @@ import Testing
     #expect(outcome.output == "a 0\nb 0\nb 0\n1\nb 0\n0\n", "\(outcome)")
   }
 
-  @Test func refusedItemsAreListedAndRetried() async throws {
+  @Test func itemsThatTheServerRefusedAreListedAndRetried() async throws {
     let outcome = try await run(
       """
       of b record add note odd --at 2026-03-01T10:00 --quiet
@@ -162,7 +162,7 @@ import Testing
         """, "\(outcome)")
   }
 
-  @Test func aRetryOfItemsThatWereNotRefusedIsReported() async throws {
+  @Test func retryingItemsThatWereNotRefusedIsReported() async throws {
     let outcome = try await run(
       """
       of b queue add changes >/dev/null; id=$(of b queue list | sed 's/ .*//')

@@ -14,11 +14,11 @@ import Testing
     return (files ?? []).filter { $0.hasSuffix(".tar.gz") }.map { String($0.dropLast(7)) }.sorted()
   }
 
-  @Test func thereIsOneOfEachKeptVersion() { #expect(Self.names == ["4-5"]) }
+  @Test func aSampleServerFolderExistsForEachKeptVersion() { #expect(Self.names == ["4-5"]) }
 
   /// The archive has the folder `served` and `reader.token`; the text is what an export of its logbook gives.
   @Test(arguments: names)
-  func theFolderOfAnEarlierServerIsServed(_ name: String) async throws {
+  func theFolderOfAnEarlierServerVersionIsServed(_ name: String) async throws {
     let program = try Program()
     let expected = try String(contentsOfFile: Self.folder + "/\(name).txt", encoding: .utf8)
     let outcome = try await program.shell(

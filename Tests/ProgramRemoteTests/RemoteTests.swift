@@ -64,7 +64,7 @@ struct RemoteTests {
     #expect(again.status == 0 && again.output.contains("no remote"))
   }
 
-  @Test func showAsJSONIsOneObject() async throws {
+  @Test func remoteShowAsJSONPrintsOneObject() async throws {
     let (program, _) = try program()
     let server = try ScriptedServer { _ in Self.logbook() }
     let set = try await program.run("remote", "set", server.url, "--token-command", "cat \"$HOME/token\"")
@@ -77,7 +77,7 @@ struct RemoteTests {
   /// The threads of the runtime would write to the system log at each upload. `Tests/plug-in.sh` checks a
   /// real log.
   @Test(arguments: [("", "NO"), ("LIBDISPATCH_LOG=stderr ", "stderr")])
-  func theRuntimeWritesToTheLogOnlyIfTheEnvironmentRequestsIt(_ given: String, _ seen: String) async throws {
+  func theSwiftRuntimeLogsOnlyIfTheEnvironmentRequestsIt(_ given: String, _ seen: String) async throws {
     let (program, _) = try program()
     let server = try ScriptedServer { _ in Self.logbook() }
     let set = try await program.shell(
@@ -110,7 +110,7 @@ struct RemoteTests {
       (.status(302, headers: ["Location: http://b/"]), 76),
       (.raw("not http\r\n\r\n"), 76),
     ] as [(ScriptedAnswer, Int32)])
-  func aRemoteThatDoesNotAnswerIsNotSet(_ answer: ScriptedAnswer, _ status: Int32) async throws {
+  func aRemoteThatDoesNotAnswerIsNotSaved(_ answer: ScriptedAnswer, _ status: Int32) async throws {
     let (program, token) = try program()
     let server = try ScriptedServer { _ in answer }
     let empty = try FolderListing(program.folder)
@@ -127,7 +127,7 @@ struct RemoteTests {
     #expect(try FolderListing(program.folder) == stored)
   }
 
-  @Test func aMissingServerIsUnavailable() async throws {
+  @Test func settingARemoteThatDoesNotRunEndsWithStatus69() async throws {
     let (program, token) = try program()
     let url = "http://127.0.0.1:\(try ScriptedServer.closedPort())"
     let outcome = try await program.run("remote", "set", url, "--token-file", token)
@@ -154,7 +154,7 @@ struct RemoteTests {
     #expect(try FolderListing(program.folder) == before)
   }
 
-  @Test func anotherLogbookRequiresAnOptionAndQueuesEverythingAgain() async throws {
+  @Test func changingToAnotherLogbookNeedsAnOptionAndQueuesEverythingAgain() async throws {
     let (program, token) = try program()
     let first = try ScriptedServer { _ in Self.logbook() }
     let second = try ScriptedServer { _ in Self.logbook(Self.other) }
@@ -172,7 +172,7 @@ struct RemoteTests {
     #expect(try StoreFile(program.store).integrity() == "ok")
   }
 
-  @Test func theTestRefusesAKnownAddressWithAnotherLogbook() async throws {
+  @Test func remoteTestRefusesAKnownAddressWithAnotherLogbook() async throws {
     let (program, token) = try program()
     let server = try ScriptedServer { request in
       request.headers["user-agent"] == nil ? .status(500) : Self.logbook()
@@ -184,7 +184,7 @@ struct RemoteTests {
   }
 
   /// The server returns the token wherever it can, and the token command prints it.
-  @Test func theTokenIsInNoOutputAndNoFile() async throws {
+  @Test func theRemoteTokenIsInNoOutputAndNoFile() async throws {
     let (program, token) = try program()
     let answers: [ScriptedAnswer] = [
       Self.logbook(), .status(200, Array("{\"logbook\":\"\(Self.secret)\"}".utf8)),

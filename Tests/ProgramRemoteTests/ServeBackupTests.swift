@@ -6,7 +6,7 @@ import Testing
 
 /// `glucoport serve backup` while a server runs, and a server that is started from the copy.
 @Suite(.timeLimit(.minutes(10))) struct ServeBackupTests {
-  @Test func aServerRestoredFromACopyReceivesItsMissingItems() async throws {
+  @Test func aServerRestoredFromABackupReceivesItsMissingItems() async throws {
     let program = try Program()
     let outcome = try await program.shell(
       ServerScript.clients + """
@@ -29,7 +29,7 @@ import Testing
   }
 
   /// The copy of another server stays, and a clock that was wrong does not cost the new copy.
-  @Test func copiesDuringWritesAreWholeAndTheOldestAreRemoved() async throws {
+  @Test func serverBackupsDuringWritesAreCompleteAndTheOldestRemoved() async throws {
     let program = try Program()
     let outcome = try await program.shell(
       ServerScript.clients + """

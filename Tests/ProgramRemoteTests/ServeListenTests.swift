@@ -36,7 +36,7 @@ import Testing
     """
 
   @Test(arguments: ["--listen", "--metrics-listen"])
-  func anAddressInUseIsReportedWithItsOption(_ option: String) async throws {
+  func aListeningAddressInUseIsReportedWithItsOption(_ option: String) async throws {
     let outcome = try await Program().shell(
       Self.prelude + """
         serve; address=${url#http://}
@@ -78,7 +78,7 @@ import Testing
         """, "\(outcome)")
   }
 
-  @Test func aUnixSocketHasTheGivenMode() async throws {
+  @Test func theUnixSocketOfAServerHasTheGivenMode() async throws {
     let program = try Program()
     let outcome = try await program.shell(
       Self.prelude + """
@@ -89,7 +89,7 @@ import Testing
       outcome.output == "600\nended with 0\n666\nended with 0\n64\n64\n64\n64\n64\n", "\(outcome)")
   }
 
-  @Test func aSocketIsReplacedOnlyIfNoProcessListens() async throws {
+  @Test func anExistingUnixSocketIsReplacedOnlyIfNoProcessListens() async throws {
     let program = try Program()
     let outcome = try await program.shell(
       Self.prelude + """
@@ -107,7 +107,7 @@ import Testing
     #expect(errors.count == 3 && errors.allSatisfy { $0.hasPrefix("glucoport: cannot listen on unix:") })
   }
 
-  @Test func ifOneAddressFailsAllAreClosed() async throws {
+  @Test func ifOneListeningAddressFailsAllAreClosed() async throws {
     let program = try Program()
     let outcome = try await program.shell(
       Self.prelude + """
@@ -119,7 +119,7 @@ import Testing
     #expect(outcome.output == "69\n0\n64\nended with 0\n", "\(outcome)")
   }
 
-  @Test func metricsWithTheirOwnAddressAreServedOnlyThere() async throws {
+  @Test func metricsWithASeparateAddressAreServedOnlyAtThatAddress() async throws {
     let program = try Program()
     let outcome = try await program.shell(
       Self.prelude + """
@@ -135,7 +135,7 @@ import Testing
       outcome.output == "metrics\n404\n200\n200\n1\n200\n200\n404\nended with 0\n", "\(outcome)")
   }
 
-  @Test func aSocketOfTheServiceManagerReplacesTheDefault() async throws {
+  @Test func aSocketPassedBySystemdReplacesTheDefaultAddress() async throws {
     let program = try Program()
     let outcome = try await program.shell(
       Self.prelude + Self.manager + """
@@ -151,7 +151,7 @@ import Testing
       outcome.output == "200\nended with 0\n200\n404\n401\nended with 0\n", "\(outcome)")
   }
 
-  @Test func invalidSocketsAreRefusedAndThoseForOthersIgnored() async throws {
+  @Test func invalidSocketsPassedBySystemdAreRefused() async throws {
     let program = try Program()
     let outcome = try await program.shell(
       Self.prelude + """
@@ -162,7 +162,7 @@ import Testing
     #expect(outcome.errors.contains("ListenStream="), "\(outcome.errors)")
   }
 
-  @Test func aSocketThatIsPassedTwiceIsRefused() async throws {
+  @Test func aSocketThatSystemdPassesTwiceIsRefused() async throws {
     let outcome = try await Program().shell(
       """
       perl -MPOSIX -MSocket -e 'socket(my $s, PF_INET, SOCK_STREAM, 0); bind($s, sockaddr_in(0, INADDR_LOOPBACK));
@@ -175,7 +175,7 @@ import Testing
   }
 
   /// Every request is answered while the server is replaced three times.
-  @Test func aRestartWithASocketOfTheServiceManagerRefusesNoRequest() async throws {
+  @Test func aServerRestartWithASystemdSocketRefusesNoRequest() async throws {
     let program = try Program()
     let outcome = try await program.shell(
       Self.prelude + Self.manager + """
@@ -215,7 +215,7 @@ import Testing
         == "HTTP/1.1 200 OK\n200\nHTTP/1.1 200 OK\nended with 0\n0\n0\n", "\(outcome)")
   }
 
-  @Test func theServiceManagerIsNotifiedOfEachState() async throws {
+  @Test func systemdIsNotifiedOfEachServerState() async throws {
     let program = try Program()
     let outcome = try await program.shell(
       Self.prelude + """
@@ -247,7 +247,7 @@ import Testing
         """, "\(outcome)")
   }
 
-  @Test func aHangupSignalReloadsTheCertificateAndEndsNoConnection() async throws {
+  @Test func aHangupSignalReloadsTheServerCertificateAndKeepsConnections() async throws {
     let program = try Program()
     let outcome = try await program.shell(
       Self.prelude + """

@@ -21,7 +21,7 @@ import Testing
 
       """
 
-  @Test func theExamplesOnTheProtocolPageWork() async throws {
+  @Test func theExamplesInTheProtocolManualWork() async throws {
     let page = try String(
       contentsOf: URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent().appending(path: "man/glucoport-protocol.7"), encoding: .utf8)
@@ -49,7 +49,7 @@ import Testing
     #expect(lines[9] == "ended with 0")
   }
 
-  @Test func logAndMetricsContainNoPersonalData() async throws {
+  @Test func serverLogAndMetricsContainNoPersonalData() async throws {
     let program = try Program()
     let outcome = try await program.shell(
       Self.prelude + """
@@ -69,7 +69,7 @@ import Testing
     #expect(text.hasSuffix("\n1\n0\n"), "the line of the request by the login's id, and no token")
   }
 
-  @Test func theJSONLogHasOneObjectPerLineAndNoPersonalData() async throws {
+  @Test func theServerLogInJSONHasOneObjectPerLineAndNoPersonalData() async throws {
     let program = try Program()
     let outcome = try await program.shell(
       Self.prelude + """
@@ -118,7 +118,7 @@ import Testing
     #expect(lines[2] == "ended with 0")
   }
 
-  @Test func aTokenIsShownOnceListedAndRevoked() async throws {
+  @Test func aServerTokenIsShownOnceListedAndRevoked() async throws {
     let program = try Program()
     let outcome = try await program.shell(
       Self.prelude + """
@@ -148,7 +148,7 @@ import Testing
         """, "\(outcome.errors)")
   }
 
-  @Test func aRotatedTokenReplacesTheOldTokenAtOnceOrAfterADelay() async throws {
+  @Test func aReplacedServerTokenEndsAtOnceOrAfterAGracePeriod() async throws {
     let program = try Program()
     let outcome = try await program.shell(
       Self.prelude + """
@@ -215,7 +215,7 @@ import Testing
     #expect(outcome.output == "https\n200\n000\n000\nended with 0\n", "\(outcome.errors)")
   }
 
-  @Test func aServerStartsOnlyWithAValidCertificateAndASecretKey() async throws {
+  @Test func aServerStartsOnlyWithAValidCertificateAndAPrivateKeyFile() async throws {
     let program = try Program()
     let outcome = try await program.shell(
       Self.prelude + """
@@ -233,7 +233,7 @@ import Testing
     #expect(outcome.errors.contains("subjectAltName"), "\(outcome.errors)")
   }
 
-  @Test func onlyAuthenticatedCiphersAreUsed() async throws {
+  @Test func aServerUsesOnlyAuthenticatedCiphers() async throws {
     let program = try Program()
     let outcome = try await program.shell(
       Self.prelude + """
@@ -248,7 +248,7 @@ import Testing
     #expect(outcome.output == "000\n000\n000\n000\n200\n200\nended with 0\n", "\(outcome)")
   }
 
-  @Test func anAddressThatCannotBeResolvedIsUnavailable() async throws {
+  @Test func aListeningAddressThatCannotBeResolvedIsUnavailable() async throws {
     let program = try Program()
     let outcome = try await program.run(
       "serve", "--data", program.path("data"), "--listen", "no-such-host.invalid:0", "--insecure-http")
@@ -256,7 +256,7 @@ import Testing
     #expect(outcome.errors.contains("unknown host name"), "\(outcome.errors)")
   }
 
-  @Test func aPrivateAuthorityIsTrustedOnlyIfItIsGiven() async throws {
+  @Test func aPrivateCertificateAuthorityIsTrustedOnlyIfGiven() async throws {
     let program = try Program()
     let outcome = try await program.shell(
       Self.prelude + """

@@ -38,7 +38,7 @@ import Testing
     }
   }
 
-  @Test func anUploadEndsSoonAfterItsTimeLimitAndTheNextContinues() async throws {
+  @Test func anUploadToASlowSiteEndsAfterItsTimeLimitAndTheNextContinues() async throws {
     try await addRecords(8)
     site.change { $0.answerDelay = .milliseconds(400) }
     var sent = 0
@@ -63,7 +63,7 @@ import Testing
 
   /// This test takes as long as the limit.
   @Test(.enabled(if: ProcessInfo.processInfo.environment["GLUCOPORT_SLOW_SITE"] != nil))
-  func anEditIsPushedForAtMostHalfAMinute() async throws {
+  func anEditIsPushedToASlowSiteForAtMostHalfAMinute() async throws {
     try await addRecords(14)
     site.change { $0.answerDelay = .seconds(2) }
     let start = ContinuousClock.now

@@ -30,7 +30,7 @@ struct UndoCommandTests {
     }
   }
 
-  @Test func aWrongUnitIsCorrectedByUndoAndImport() async throws {
+  @Test func anImportWithAWrongUnitIsCorrectedByUndoAndImport() async throws {
     let program = try await program()
     #expect(try await values(program) == [110, 12.4, 15.6])
     let preview = try await program.run("undo", "--dry-run")
@@ -53,7 +53,7 @@ struct UndoCommandTests {
     #expect(try await program.run("list").output.matches(of: /mmol\/L/).count == 2)
   }
 
-  @Test func aPersonConfirmsAnUndo() async throws {
+  @Test func undoAsksForConfirmation() async throws {
     let program = try await program()
     let asked = try await program.shell("echo n | script -qec 'glucoport undo' /dev/null")
     #expect(asked.output.contains("import 2: would be undone"), "\(asked)")
@@ -62,7 +62,7 @@ struct UndoCommandTests {
     #expect(try await values(program) == [110, 12.4, 15.6])
   }
 
-  @Test func importsWithoutEffectOfTheirUndoAreReported() async throws {
+  @Test func undoOfAnImportWhoseReadingsStayVisibleIsReported() async throws {
     let program = try await program()
     try program.write(Self.rows + "\n", to: "copy.csv")
     let copy = ["import", program.path("copy.csv"), "--unit", "mg/dL", "--kind", "smbg", "--force"]
@@ -80,7 +80,7 @@ struct UndoCommandTests {
     #expect(try await values(program) == [110, 12.4, 15.6])
   }
 
-  @Test func statusNamesPendingZonesAndUndos() async throws {
+  @Test func statusNamesPendingTimeZonesAndUndos() async throws {
     let program = try await program()
     #expect(try await program.run("undo", "2", "--quiet").status == 0)
     let status = try await program.run("status").output
@@ -90,7 +90,7 @@ struct UndoCommandTests {
     #expect(try await program.run("status").output.contains("1 record, 1 pending\n"))
   }
 
-  @Test func aChangeTooLargeToUndoIsNamedAndTheStatusIs3() async throws {
+  @Test func anUndoThatIsTooLargeInPartEndsWithStatus3() async throws {
     let program = try Program()
     let long = String(repeating: "x", count: 120_000)
     func diary(_ carbs: Int) -> String {
@@ -114,7 +114,7 @@ struct UndoCommandTests {
     #expect(outcome.output.hasSuffix("[[\"00000000-0000-4000-8000-000000000001\"],0]\n"))
   }
 
-  @Test func theSameFileStaysHiddenWithoutTheOptionAgain() async throws {
+  @Test func anUndoneFileImportedWithoutTheAgainOptionStaysHidden() async throws {
     let program = try await program()
     _ = try await program.run("undo", "2", "--quiet")
     let arguments = ["import", program.path("rows.csv"), "--unit", "mg/dL", "--kind", "smbg", "--force"]
@@ -193,7 +193,7 @@ struct UndoCommandTests {
     #expect(try await program.run("undo", "9").status == 66)
   }
 
-  @Test func exportAndImportRestoreNoHiddenReadings() async throws {
+  @Test func importingAnExportDoesNotRestoreHiddenReadings() async throws {
     let program = try await program()
     _ = try await program.run("undo", "2", "--quiet")
     for form in ["csv", "ndjson"] {
@@ -226,7 +226,7 @@ struct UndoCommandTests {
     ["hide"], ["hide", "r1.smbg.time1.1.0", "--device", "x"], ["hide", "r1.smbg.time1.1.0", "--since", "1d"],
     ["restore"], ["hide", "--device", "x", "--since", "soon"],
   ])
-  func wrongArgumentsAreUsageErrors(_ arguments: [String]) async throws {
+  func invalidUndoArgumentsAreUsageErrors(_ arguments: [String]) async throws {
     let program = try Program()
     #expect(try await program.run(arguments: ["reading"] + arguments).status == 64)
   }
@@ -244,7 +244,7 @@ struct UndoCommandTests {
     #expect(try await program.run("record", "list").output.contains("typed twice"))
   }
 
-  @Test func peopleCannotEditAWithdrawal() async throws {
+  @Test func anUndoRecordCannotBeEditedByHand() async throws {
     let program = try await program()
     _ = try await program.run("undo", "2", "--quiet")
     let all = try await program.run("export", "--format", "ndjson").objects()
@@ -266,7 +266,7 @@ struct UndoCommandTests {
     (["--unit", "mg/dL", "--date-order", "dmy", "--kind", "cbg"], [12.4, 15.6]),
     (["--unit", "mmol/L", "--date-order", "dmy", "--map", "time=time,value=other"], [5.5, 7.5]),
   ])
-  func afterAnUndoTheFileCanBeImportedWithOtherOptions(
+  func anUndoneFileCanBeImportedWithOtherOptions(
     _ options: [String], _ expected: [Double]
   ) async throws {
     let program = try Program()
@@ -288,7 +288,7 @@ struct UndoCommandTests {
     #expect(try StoreFile(program.store).count("readings WHERE withdrawn") == 2)
   }
 
-  @Test func theCommandsInTheManualRemoveAnotherPersonsDataPermanently() async throws {
+  @Test func theCommandsInTheManualPermanentlyRemoveDataOfAnotherPerson() async throws {
     let page = try String(contentsOfFile: Samples.path("../man/glucoport-undo.1"), encoding: .utf8)
     let example = try #require(
       page.components(separatedBy: ".Bd -literal -offset indent\n").first { $0.contains("remote purge") })

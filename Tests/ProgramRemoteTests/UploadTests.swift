@@ -13,7 +13,7 @@ import Testing
       ServerScript.clients + "serve\n" + text + "\nstop >/dev/null\ncat errors 1>&2")
   }
 
-  @Test func theContentOfOneStoreIsPulledIntoAnother() async throws {
+  @Test func theContentOfOneStoreReachesAnotherThroughTheServer() async throws {
     let program = try Program()
     try program.write(GeneratedExport.csv(rows: 2345), to: "all.csv")
     let outcome = try await script(
@@ -47,7 +47,7 @@ import Testing
     #expect(outcome.errors == "")
   }
 
-  @Test func aDryRunSendsNoRequestAndWritesNothing() async throws {
+  @Test func aDryRunOfAnUploadSendsNoRequestAndWritesNothing() async throws {
     let program = try Program()
     _ = try await script(
       "connect a; row a 07:10 123; of a record add note x --quiet; of a record add note y --quiet", program)
@@ -64,7 +64,7 @@ import Testing
   }
 
   /// A person's settings are of one computer, and no setting shares them.
-  @Test func nameAndDateOfBirthAreNotOnTheServer() async throws {
+  @Test func nameAndDateOfBirthAreNotSentToTheServer() async throws {
     let outcome = try await script(
       """
       of a add 45g soup --quiet; of a config name 'Zoë Sommerfeldt'; of a config born 1971-03-09
@@ -80,7 +80,7 @@ import Testing
       outcome.output == "a 0\na 0\nb 0\n2\nname none\nborn none\nthere\nabsent\nkept\n", "\(outcome)")
   }
 
-  @Test func onlySendingOrOnlyFetchingSkipsTheOtherDirection() async throws {
+  @Test func pushOnlyAndPullOnlySkipTheOtherDirection() async throws {
     let outcome = try await script(
       """
       connect a; connect b; row a 07:10 123; upload a --quiet; row b 07:20 99; of b record add note x --quiet
@@ -109,7 +109,7 @@ import Testing
       ], "where nothing is pending, nothing is left: \(outcome)")
   }
 
-  @Test func anUploadThatOnlyFetchesCountsTheContentsOfAttachments() async throws {
+  @Test func anUploadThatOnlyFetchesCountsAttachments() async throws {
     let outcome = try await script(
       """
       connect a; of a record add note entry --quiet; upload a --quiet; echo content >file
@@ -120,7 +120,7 @@ import Testing
       outcome.errors == "glucoport: --pull-only: 2 items are still pending\n", "\(outcome)")
   }
 
-  @Test func aRunAfterItsTimeLimitLeavesWorkForTheNextRun() async throws {
+  @Test func anUploadAfterItsTimeLimitLeavesWorkForTheNext() async throws {
     let outcome = try await script(
       "connect a; row a 07:10 123; upload a --max-time 0s; pending a; upload a --max-time 1h --quiet; pending a"
     )
@@ -156,7 +156,7 @@ import Testing
   }
 
   /// The upload that held the lock has failed in the meantime, and has set a waiting time.
-  @Test func aRunThatWaitedForTheLockObservesTheNewWaitingTime() async throws {
+  @Test func anUploadThatWaitedForTheLockObeysTheNewRetryDelay() async throws {
     let outcome = try await script(
       """
       connect a; row a 07:10 123; stop >/dev/null; exec 9>>a.db-upload; flock 9
@@ -169,7 +169,7 @@ import Testing
     #expect(outcome.errors.contains("the next attempt is due in"), "\(outcome)")
   }
 
-  @Test func theWaitingTimeAfterAFailureIsStored() async throws {
+  @Test func theRetryDelayAfterAFailedUploadIsStored() async throws {
     let outcome = try await script(
       """
       # However slow the machine, the wait is not over before its end is looked at.
@@ -196,7 +196,7 @@ import Testing
     #expect(outcome.errors.components(separatedBy: "to try now, use --now").count == 4, "\(outcome.errors)")
   }
 
-  @Test func aRefusedLoginAndAnotherLogbookEndTheRunWithoutChanges() async throws {
+  @Test func aRefusedTokenOrAnotherLogbookEndsTheUploadWithoutChanges() async throws {
     let outcome = try await script(
       """
       connect a; row a 07:10 123; cp a.token good
@@ -217,7 +217,7 @@ import Testing
     #expect(outcome.errors.split(separator: "\n").count == 2, "\(outcome.errors)")
   }
 
-  @Test func aReadOnlyTokenStillFetches() async throws {
+  @Test func anUploadWithAReadOnlyTokenStillFetches() async throws {
     let outcome = try await script(
       """
       connect a; row a 07:10 123; of a record add note x --quiet; upload a --quiet
@@ -254,7 +254,7 @@ import Testing
     #expect(outcome.errors.contains("--insecure-http"), "\(outcome.errors)")
   }
 
-  @Test func aTokenIsInNoOutputLogOrStore() async throws {
+  @Test func theUploadTokenIsInNoOutputLogOrStore() async throws {
     let outcome = try await script(
       """
       connect a; secret=$(cut -c 1-16 a.token); row a 07:10 123

@@ -30,7 +30,7 @@ import Testing
   private static let triggers =
     "DROP TRIGGER reading_stays; DROP TRIGGER record_stays; DROP TRIGGER record_change_moves_it; DROP TRIGGER record_moves_to_the_end;"
 
-  @Test func rowsDeletedOnTheServerAreReportedAndRestored() async throws {
+  @Test func verifyReportsAndRestoresRowsDeletedOnTheServer() async throws {
     let program = try Program()
     try program.write(GeneratedExport.csv(rows: 3000), to: "all.csv")
     let outcome = try await script(
@@ -80,7 +80,7 @@ import Testing
     #expect(outcome.errors == "")
   }
 
-  @Test func nothingIsWrittenWithoutTheOption() async throws {
+  @Test func verifyWithoutTheFixOptionWritesNothing() async throws {
     let program = try Program()
     try program.write(GeneratedExport.csv(rows: 50), to: "all.csv")
     let outcome = try await script(
@@ -96,21 +96,21 @@ import Testing
     #expect(outcome.output.hasSuffix("a 3\nsame\n"), "\(outcome)")
   }
 
-  @Test func aVerificationRefusesToRunDuringAnUpload() async throws {
+  @Test func verifyRefusesToRunDuringAnUpload() async throws {
     let outcome = try await script(
       "row a 07:10 123; upload a --quiet",
       "exec 9>a.db-upload; flock 9; verify a; verify a --fix; flock -u 9; verify a --quiet")
     #expect(outcome.output == "a 0\na 75\na 75\na 0\n", "\(outcome)")
   }
 
-  @Test func aStoreWithoutRemoteOrUploadSaysWhatIsMissing() async throws {
+  @Test func verifyWithoutARemoteOrUploadStatesWhatIsMissing() async throws {
     let outcome = try await script(
       "row a 07:10 123; row c 07:10 123; verify a; verify c; verify nobody", "true")
     #expect(outcome.output == "a 75\nc 78\nnobody 66\n", "\(outcome)")
     #expect(outcome.errors.contains("no upload has run yet") && outcome.errors.contains("remote set"))
   }
 
-  @Test func anUnreachableServerIsUnavailableAndChangesNothing() async throws {
+  @Test func verifyWithAnUnreachableServerChangesNothing() async throws {
     let program = try Program()
     _ = try await script("row a 07:10 123; upload a --quiet", "true", program)
     let before = try FolderListing(program.folder)

@@ -22,7 +22,7 @@ struct WithdrawnTests {
     return program
   }
 
-  @Test func ndjsonAndCSVHaveAColumnForWithdrawnReadings() async throws {
+  @Test func ndjsonAndCSVExportsHaveAColumnForHiddenReadings() async throws {
     let program = try await program()
     for command in ["list", "export"] {
       let shown = try await program.run(command, "--format", "ndjson", "--kind", "smbg").objects()
@@ -40,7 +40,7 @@ struct WithdrawnTests {
     }
   }
 
-  @Test func theNightscoutExportLeavesOutWithdrawnReadingsAndReportsIt() async throws {
+  @Test func theNightscoutExportReportsThatItOmitsHiddenReadings() async throws {
     let program = try await program()
     let export = try await program.run("export", "--format", "nightscout", "--kind", "smbg", "--withdrawn")
     #expect(export.status == 0)
@@ -57,7 +57,7 @@ struct WithdrawnTests {
     #expect(try StoreFile(other.store).count("reading") == 2)
   }
 
-  @Test func nothingIsLeftOutIfNothingIsWithdrawn() async throws {
+  @Test func anExportOmitsNothingIfNothingIsHidden() async throws {
     let program = try await program()
     let hidden = try await program.run("list", "--long", "--withdrawn").output
     let line = try #require(hidden.split(separator: "\n").first { $0.hasSuffix("withdrawn") })
@@ -69,7 +69,7 @@ struct WithdrawnTests {
     #expect(try await program.run("list").output.contains("withdrawn") == false)
   }
 
-  @Test func aWithdrawalHidesTheReadingInAnotherStore() async throws {
+  @Test func anExportWithHiddenReadingsHidesThemInAnotherStore() async throws {
     let program = try await program()
     for form in ["csv", "ndjson"] {
       let export = try await program.run("export", "--format", form, "--withdrawn")

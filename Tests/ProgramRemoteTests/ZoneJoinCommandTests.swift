@@ -22,7 +22,7 @@ struct ZoneJoinCommandTests {
         """)
   }
 
-  @Test func withTwoGivenZonesTheRemoteIsNotSetUntilOneIsChosen() async throws {
+  @Test func withTwoTimeZonesSetByPeopleARemoteNeedsAChoice() async throws {
     let outcome = try await run(
       """
       set_b; grep -c -- '--zone mine' errors; zone; of b remote show 2>/dev/null; echo "show $?"
@@ -46,7 +46,7 @@ struct ZoneJoinCommandTests {
         """, "\(outcome)")
   }
 
-  @Test func theZoneOfThisStoreIsKeptAndSent() async throws {
+  @Test func theChosenTimeZoneOfTheStoreIsKeptAndSent() async throws {
     let outcome = try await run(
       "set_b --zone mine; zone; upload b --quiet; upload a --quiet; same a b; of a config timezone")
     #expect(
@@ -54,7 +54,7 @@ struct ZoneJoinCommandTests {
         == "a 0\nset 0\ntimezone Asia/Tokyo\nb 0\na 0\nsame\ntimezone Asia/Tokyo\n", "\(outcome)")
   }
 
-  @Test func aRunThatOnlyFetchesEndsWithStatus78UntilOneIsChosen() async throws {
+  @Test func aFetchOnlyUploadEndsWithStatus78UntilATimeZoneIsChosen() async throws {
     // The remote was set when its logbook had no zone, so no decision was necessary.
     let outcome = try await run(
       """
@@ -77,7 +77,7 @@ struct ZoneJoinCommandTests {
         """, "\(outcome)")
   }
 
-  @Test func aServerWithoutAZoneIsAlsoSet() async throws {
+  @Test func aServerWithoutATimeZoneIsAcceptedAsRemote() async throws {
     let outcome = try await run(
       "login d write empty; of d remote set \"$url\" --token-file d.token >shown; echo $?; of d config timezone; of d verify"
     )

@@ -427,8 +427,8 @@ import Testing
       ("SyncTests/WithdrawalTests", "verifyFetchesAnUndoBeforeItsReadings")),
     Rule(
       "No export followed by an import restores withdrawn items.",
-      ("ProgramRemoteTests/UndoCommandTests", "exportAndImportRestoreNoHiddenReadings"),
-      ("ProgramRemoteTests/WithdrawnTests", "aWithdrawalHidesTheReadingInAnotherStore")),
+      ("ProgramRemoteTests/UndoCommandTests", "importingAnExportDoesNotRestoreHiddenReadings"),
+      ("ProgramRemoteTests/WithdrawnTests", "anExportWithHiddenReadingsHidesThemInAnotherStore")),
     Rule(
       "A site shows no hidden item, and no store treats its absence as a deletion.",
       ("SyncTests/WithdrawalTests", "undoneItemsAreRemovedFromASiteAndRestoredOnIt"),

@@ -23,15 +23,16 @@ import Testing
     65: Reach(
       "ProgramTests/GenericImportTests", "aTableWithoutAGlucoseColumnEndsWithStatus65AndCreatesNothing"),
     66: Reach("ProgramTests/PersonTests", "withSeveralPersonsACommandNeedsThePersonOption"),
-    69: Reach("ProgramRemoteTests/RemoteTests", "aMissingServerIsUnavailable"),
+    69: Reach("ProgramRemoteTests/RemoteTests", "settingARemoteThatDoesNotRunEndsWithStatus69"),
     // No input may lead to a bug, so the error of one is invented.
     70: Reach("CommandsTests/ArgumentRuleTests", "anErrorOfAnUnknownTypeIsReportedAsABug"),
     73: Reach("ProgramTests/StoreRefusalTests", "aFolderThatCannotBeCreatedIsReportedWithTheReason"),
     74: Reach("ProgramTests/PipelineTests", "aFullOrClosedStandardOutputIsAnError"),
     75: Reach("ProgramRemoteTests/BusyStoreTests", "commandsThatCannotWriteInTimeEndWithATemporaryFailure"),
-    76: Reach("ProgramRemoteTests/FetchTests", "redirectionsAreFollowedOnOneServerOnly"),
+    76: Reach("ProgramRemoteTests/FetchTests", "redirectionsOfASourceAreFollowedOnOneServerOnly"),
     77: Reach("CommandsTests/AttachmentCommandTests", "anUnreadableFileIsReportedAsAPermissionError"),
-    78: Reach("ProgramRemoteTests/RemoteTests", "anotherLogbookRequiresAnOptionAndQueuesEverythingAgain"),
+    78: Reach(
+      "ProgramRemoteTests/RemoteTests", "changingToAnotherLogbookNeedsAnOptionAndQueuesEverythingAgain"),
     130: Reach("ProgramTests/InterruptTests", "anInterruptedImportOfALivePipeReportsTheStoredReadings"),
     143: Reach("ProgramTests/InterruptTests", "anInterruptedImportOfALivePipeReportsTheStoredReadings"),
     152: Reach("ProgramTests/InterruptTests", "aProcessorTimeLimitEndsAnImportWithItsReportAndStatus"),
