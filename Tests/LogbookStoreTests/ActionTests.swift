@@ -47,7 +47,7 @@ import Testing
     try scratch.number("SELECT version FROM record WHERE guid = '\(guid)'")
   }
 
-  @Test func eachUndoGoesBackOneStepAndEachRedoForwardOneStep() throws {
+  @Test func eachUndoAndRedoMovesByOneStep() throws {
     try add("a", guid)
     try edit("b")
     _ = try editor(at: start).delete(guid)
@@ -68,7 +68,7 @@ import Testing
     #expect(try version() == 9)
   }
 
-  @Test func recordsChangedSinceAreLeftAsTheyAre() throws {
+  @Test func undoLeavesRecordsThatWereChangedSince() throws {
     try add("a", guid)
     try edit("b")
     let store = try scratch.open(.editor)
@@ -79,14 +79,14 @@ import Testing
     #expect(try shown() == ["c"])
   }
 
-  @Test func anEntryWithRecordsAddedSinceIsLeftAsItIs() throws {
+  @Test func undoLeavesAnEntryToWhichRecordsWereAddedSince() throws {
     try add("a", guid)
     let action = try #require(try scratch.open(.reader).actions(limit: 1).first)
     try add("child", Digest.uuid(of: ["child"]), to: guid)
     #expect(try scratch.open(.reader).outcome(of: action, .undo).left == [guid])
   }
 
-  @Test func anEntryIsRestoredWithItsRecords() throws {
+  @Test func undoingADeletionRestoresAnEntryWithItsRecords() throws {
     try add("a", guid)
     try add("child", Digest.uuid(of: ["child"]), to: guid)
     #expect(try editor(at: start).delete(guid).edits == 2)
@@ -95,14 +95,14 @@ import Testing
     #expect(try shown() == ["a", "child"])
   }
 
-  @Test func afterANewActionThereIsNothingToRedo() throws {
+  @Test func afterANewActionNothingCanBeRedone() throws {
     try add("a", guid)
     try step(.undo)
     try add("b", Digest.uuid(of: ["other"]))
     #expect(try scratch.open(.reader).nextStep(.redo) == nil)
   }
 
-  @Test func theContentOfADeletedRecordIsKeptForThirtyDays() throws {
+  @Test func theContentOfADeletedRecordIsKeptForThirtyDaysForUndo() throws {
     try add("secret", guid)
     _ = try editor(at: start).delete(guid)
     let other = Digest.uuid(of: ["other"])
@@ -117,7 +117,7 @@ import Testing
   }
 
   /// Only with the content that was kept of it in this store.
-  @Test func aDeletedRecordIsRestoredOnlyWithItsOwnContent() throws {
+  @Test func aDeletedRecordCanBeRestoredOnlyWithItsFormerContent() throws {
     try add("a", guid)
     _ = try editor(at: start).delete(guid)
     let revive = { (text: String) in
@@ -130,7 +130,7 @@ import Testing
     #expect(try scratch.refusal(.editor, revive("a")) == nil)
   }
 
-  @Test func hidingAndShowingAreUndone() throws {
+  @Test func hidingAndShowingAReadingCanBeUndone() throws {
     try add("a", guid)
     func set(_ isHidden: Bool) throws {
       let record = try #require(try scratch.open(.reader).records(guidPrefix: guid).first)
@@ -152,7 +152,7 @@ import Testing
     #expect(try shown() == [])
   }
 
-  @Test func anUndoneHidingDoesNotEndOtherWithdrawals() throws {
+  @Test func undoingTheHidingOfAReadingKeepsItHiddenByAnUndoneImport() throws {
     try scratch.ingest(Make.batch([Make.reading(.cbg, Make.milligrams(100), at: Make.noon)]))
     let store = try scratch.open(.editor)
     _ = try store.undo(1, group: guid, at: start)
@@ -169,7 +169,7 @@ import Testing
     #expect(try scratch.number(hidden) == 0)
   }
 
-  @Test func importsAndActionsAreUndoneInReverseOrder() throws {
+  @Test func importsAndTypedActionsAreUndoneInReverseOrder() throws {
     try add("a", guid)
     try scratch.ingest(Make.batch([Make.reading(.cbg, Make.milligrams(100), at: Make.noon)]))
     #expect(try scratch.open(.reader).nextStep(.undo) == .ingest(1))

@@ -88,7 +88,7 @@ import Testing
     (0..<700_000).map { UInt8(truncatingIfNeeded: $0 &* 31 ^ $0 >> 8) },
   ]
 
-  @Test(arguments: contents) func aContentSurvivesBitForBit(_ bytes: [UInt8]) throws {
+  @Test(arguments: contents) func anAttachmentIsStoredBitForBit(_ bytes: [UInt8]) throws {
     try attach(bytes, pieces: 99_999)
     let content = Self.content(of: bytes)
     #expect(try read(content.digest) == bytes)
@@ -103,7 +103,7 @@ import Testing
     }
   }
 
-  @Test func equalContentIsStoredOnceAndCountsForEveryEntry() throws {
+  @Test func equalAttachmentContentIsStoredOnceForAllEntries() throws {
     let other = "20000000-0000-4000-8000-000000000000"
     _ = try RecordEditor(try scratch.open(.editor), at: 5).add(
       draft(.note, ["text": .text("b")]), guid: other)
@@ -130,7 +130,7 @@ import Testing
   }
 
   /// A row is one aspect of one record: completing one does not complete another.
-  @Test func anAcknowledgedRecordLeavesItsContentQueuedAndTheReverse() throws {
+  @Test func recordAndContentOfAnAttachmentAreAcknowledgedSeparately() throws {
     let guids = try attach(Array("one".utf8), Array("other".utf8))
     let aspects = { (guid: String) in
       try scratch.rows("SELECT aspect FROM queued WHERE record = '\(guid)' ORDER BY 1")
@@ -144,7 +144,7 @@ import Testing
     #expect(try aspects(guids[0]) == [] && aspects(guids[1]) == [])
   }
 
-  @Test func contentsAreSentInTheOrderInWhichTheyWereAttached() throws {
+  @Test func attachmentsAreSentInTheOrderInWhichTheyWereAdded() throws {
     let digests = try (0..<5).map { number in
       let bytes = Array("content \(number)".utf8)
       try attachAt(Int64(100 + number), bytes)
@@ -166,7 +166,7 @@ import Testing
     _ = try RecordEditor(store, at: seconds).attach([attachment(try intake.end())], intake)
   }
 
-  @Test func eitherAllOrNoneOfSeveralFilesAreAttached() throws {
+  @Test func eitherAllOrNoneOfSeveralFilesAreAttachedToAnEntry() throws {
     let store = try scratch.open(.editor)
     let intake = try ContentIntake(store)
     try Array("one".utf8).withUnsafeBytes { try intake.add($0) }
@@ -183,13 +183,13 @@ import Testing
     ("UPDATE blob_part SET bytes = x'00'", "immutable"), ("UPDATE blob SET size = 9", "immutable"),
     ("UPDATE blob SET held = 0, uploaded = 0", "immutable"),
     ("UPDATE blob SET digest = '\(String(repeating: "0", count: 64))'", "immutable"),
-  ]) func aWholeContentNeverChanges(_ sql: String, _ reason: String) throws {
+  ]) func aCompleteAttachmentNeverChanges(_ sql: String, _ reason: String) throws {
     try attach(Array("text".utf8))
     #expect(try scratch.refusal(.sync, sql)?.contains(reason) == true)
   }
 
   @Test(arguments: [StoreRole.editor, .importer, .resolver])
-  func onlySyncMarksAContentAsUploaded(_ role: StoreRole) throws {
+  func onlySyncMayMarkAnAttachmentAsUploaded(_ role: StoreRole) throws {
     try attach(Array("text".utf8))
     for sql in ["UPDATE blob SET uploaded = 1", "UPDATE blob SET refusal = 'no'"] {
       #expect(try scratch.refusal(role, sql)?.contains("only sync") == true)
@@ -197,7 +197,7 @@ import Testing
     }
   }
 
-  @Test func aMissingContentOfARecordIsQueuedForDownloadOnce() throws {
+  @Test func aMissingAttachmentIsQueuedForDownloadOnce() throws {
     let content = Self.content(of: Array("there".utf8))
     try want(content)
     try want(content)
@@ -210,7 +210,7 @@ import Testing
     #expect(try downloads().isEmpty)
   }
 
-  @Test func aContentThatNoRecordNamesAnyMoreIsNotFetched() throws {
+  @Test func anAttachmentThatNoRecordRefersToIsNotFetched() throws {
     let content = Self.content(of: Array("there".utf8))
     let (first, firstGuid) = attachment(content)
     let (second, secondGuid) = attachment(content)
@@ -226,14 +226,14 @@ import Testing
   @Test(arguments: [
     FieldValue.text("short"), .text(String(repeating: "G", count: 64)), .number(5),
     .text("../" + String(repeating: "a", count: 61)),
-  ]) func anInvalidDigestIsNeverRequested(_ digest: FieldValue) throws {
+  ]) func anAttachmentRecordWithAnInvalidDigestIsNeverRequested(_ digest: FieldValue) throws {
     _ = try RecordEditor(try scratch.open(.editor), at: 10).add(
       draft(.attachment, ["name": .text("x"), "size": .text("many"), "sha256": digest]),
       guid: UUID().uuidString.lowercased())
     #expect(try downloads().isEmpty)
   }
 
-  @Test func aContentIsFetchedInPartsAndValidOnlyWithItsDigest() throws {
+  @Test func anAttachmentFetchedInPartsIsValidOnlyWithItsDigest() throws {
     let bytes = Self.contents[6]
     let content = Self.content(of: bytes)
     try want(content)
@@ -259,7 +259,7 @@ import Testing
     #expect(try scratch.open(.reader).attachments(of: Self.entry)[0].isUploaded)
   }
 
-  @Test func aContentWithAnotherDigestIsDiscarded() throws {
+  @Test func aFetchedAttachmentWithAnotherDigestIsDiscarded() throws {
     let content = AttachmentContent(digest: Self.content(of: [1, 2, 3]).digest, size: 3)
     try want(content)
     let outcome = try sync {
@@ -277,7 +277,7 @@ import Testing
         == .isWhole)
   }
 
-  @Test func aContentWithAnUnexpectedSizeIsFetchedFromTheStart() throws {
+  @Test func anAttachmentOfAnUnexpectedSizeIsFetchedFromTheStart() throws {
     let content = Self.content(of: [1, 2, 3])
     try want(content)
     try sync { store in
@@ -289,7 +289,7 @@ import Testing
     #expect(try read(content.digest) == [1, 2, 3])
   }
 
-  @Test func anEmptyContentIsFetchedLikeAnyOther() throws {
+  @Test func anEmptyAttachmentIsFetchedLikeAnyOther() throws {
     let content = Self.content(of: [])
     try want(content)
     #expect(
@@ -298,7 +298,7 @@ import Testing
     #expect(try scratch.open(.reader).attachments(of: Self.entry)[0].isWhole)
   }
 
-  @Test func anAttachedContentReplacesItsDownloadedParts() throws {
+  @Test func attachingAFileReplacesItsPartlyDownloadedContent() throws {
     let bytes = Self.contents[6]
     let content = Self.content(of: bytes)
     try want(content)
@@ -310,7 +310,7 @@ import Testing
         == .wasHere)
   }
 
-  @Test func urgentContentsAreFetchedFirstAndAbsentOnesLater() throws {
+  @Test func requestedAttachmentsAreFetchedFirstAndMissingOnesLater() throws {
     let contents = (0..<3).map { Self.content(of: [UInt8($0)]) }
     for content in contents { try want(content) }
     let next = { (now: Int64) in try self.sync { try $0.nextContentToFetch(besides: [], at: now) }?.digest }
@@ -333,7 +333,7 @@ import Testing
     #expect(try next(0) == contents[2].digest, "whatever came of it before")
   }
 
-  @Test func anotherRemoteLacksEveryContent() throws {
+  @Test func afterAChangeOfRemoteEveryAttachmentIsPending() throws {
     try attach(Array("a".utf8), Array("b".utf8))
     let digests = [Array("a".utf8), Array("b".utf8)].map { Self.content(of: $0).digest }
     try sync {
@@ -353,7 +353,7 @@ import Testing
     #expect(try sync { try $0.contentsToSend() } == 2)
   }
 
-  @Test func aPendingContentCountsForTheOldestPendingItem() throws {
+  @Test func aPendingAttachmentCountsForTheOldestPendingItem() throws {
     try attach(Array("a".utf8), Array("b".utf8))
     let store = try scratch.open(.sync)
     try store.write { try $0.execute(sql: "UPDATE record SET version_synced = version") }
@@ -369,7 +369,7 @@ import Testing
     #expect(try oldest(1) == nil, "a refused one waits for no upload")
   }
 
-  @Test func aRefusedContentIsListedWithTheReasonAndReleasedOnce() throws {
+  @Test func aRefusedAttachmentIsListedWithTheReasonAndReleasedOnce() throws {
     try attach(Array("a".utf8), Array("b".utf8))
     let guids = try scratch.open(.reader).attachments(of: Self.entry).map(\.record.guid)
     let digest = Self.content(of: Array("a".utf8)).digest
@@ -400,7 +400,7 @@ import Testing
       ["name": .words(["a"]), "size": .number(1e20), "sha256": .words([])], ["size": .number(-1)],
       ["subtype": .number(3), "sha256": .text(String(repeating: "A", count: 64))],
     ] as [[String: FieldValue]])
-  func fieldsOfOtherTypesCountAsMissing(_ fields: [String: FieldValue]) throws {
+  func attachmentFieldsOfAWrongTypeCountAsMissing(_ fields: [String: FieldValue]) throws {
     var foreign = draft(.attachment, fields)
     foreign.entryGuid = Self.entry
     let guid = UUID().uuidString.lowercased()
@@ -413,7 +413,7 @@ import Testing
     #expect(try downloads().isEmpty)
   }
 
-  @Test func theBacklogCountsContentsInsteadOfRecords() throws {
+  @Test func theBacklogCountsAttachmentContentsInsteadOfTheirRecords() throws {
     try attach(Array("same".utf8), Array("same".utf8))
     try want(Self.content(of: [7]))
     let backlog = try scratch.open(.reader).attachmentBacklog()
@@ -422,7 +422,7 @@ import Testing
         == AttachmentBacklog(toSend: 1, toSendBytes: 4, toFetch: 1, refused: 0, notFetched: 0, absent: 0))
   }
 
-  @Test func theQueueIsSearchedWithItsIndexes() throws {
+  @Test func theAttachmentQueueIsSearchedWithItsIndexes() throws {
     let plan = try scratch.rows("EXPLAIN QUERY PLAN \(SyncTransaction.queuedDigests)")
     #expect(
       plan.contains { $0.contains("queued_file") } && !plan.contains { $0.contains("TEMP B-TREE") }, "\(plan)"

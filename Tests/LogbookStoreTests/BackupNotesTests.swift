@@ -19,7 +19,7 @@ import Testing
     BackupNote(madeAt: number, path: path, size: number * 10, sha256: "abc")
   }
 
-  @Test func notesAreReadInTheirOrder() throws {
+  @Test func notesOfBackupsAreReadInOrder() throws {
     #expect(try notes.notes() == [])
     for number in 1...3 { try notes.add(note(Int64(number))) }
     #expect(try notes.notes() == [note(1), note(2), note(3)])
@@ -28,7 +28,7 @@ import Testing
   }
 
   /// A killed process may leave an incomplete line.
-  @Test func aTruncatedLineIsIgnoredAndAffectsNoOther() throws {
+  @Test func aTruncatedNoteOfABackupIsIgnored() throws {
     try notes.add(note(1))
     let handle = try #require(FileHandle(forWritingAtPath: file))
     try handle.seekToEnd()
@@ -38,7 +38,7 @@ import Testing
     #expect(try notes.notes() == [note(1), note(3)])
   }
 
-  @Test func invalidLinesAreIgnored() throws {
+  @Test func invalidNotesOfBackupsAreIgnored() throws {
     let lines = [
       "{}", "[]", "x", #"{"made_at":"y"}"#, #"{"made_at":7,"path":"","size":0,"sha256":"","more":[1]}"#,
     ]
@@ -46,7 +46,7 @@ import Testing
     #expect(try notes.notes() == [BackupNote(madeAt: 7, path: "", size: 0, sha256: "")])
   }
 
-  @Test func aLongFileIsRewrittenWithTheLastNotes() throws {
+  @Test func aLongFileOfBackupNotesIsShortenedToTheLastNotes() throws {
     let long = String(repeating: "x", count: 3000)
     for number in 1...200 { try notes.add(note(Int64(number), path: long)) }
     let found = try notes.notes()
@@ -56,7 +56,7 @@ import Testing
     #expect(zip(found, found.dropFirst()).allSatisfy { $0.madeAt + 1 == $1.madeAt })
   }
 
-  @Test func aLinkIsNotFollowed() throws {
+  @Test func aSymbolicLinkInsteadOfTheBackupNotesIsNotFollowed() throws {
     let other = scratch.folder.appending(path: "other").path
     try Data("text".utf8).write(to: URL(filePath: other))
     symlink(other, file)
@@ -79,7 +79,7 @@ import Testing
   }
 
   /// The bytes under another name of the file, which a removal leaves.
-  @Test func theBytesAreOverwritten() throws {
+  @Test func theBytesOfAnErasedFileAreOverwritten() throws {
     let path = try file("secret")
     let other = scratch.folder.appending(path: "other").path
     #expect(link(path, other) == 0)
@@ -88,7 +88,7 @@ import Testing
     #expect(try Data(contentsOf: URL(filePath: other)) == Data(count: 6))
   }
 
-  @Test func anotherFileIsNotRemoved() throws {
+  @Test func aFileWithOtherContentThanExpectedIsNotErased() throws {
     let path = try file("secret")
     var digest = Digest()
     digest.update("secret")
@@ -100,7 +100,7 @@ import Testing
   }
 
   /// A killed run leaves a file that is overwritten in part. No other bytes are taken for such a file.
-  @Test func anInterruptedRemovalIsContinued() throws {
+  @Test func anInterruptedErasureOfAFileIsContinued() throws {
     let path = try file("secret")
     #expect(rename(path, path + ".glucoport-erase") == 0)
     #expect(try ErasedFile(path).remove(ifSHA256: "00") == .removed)

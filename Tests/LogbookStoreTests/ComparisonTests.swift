@@ -27,7 +27,7 @@ import Testing
     }
   }
 
-  @Test func pendingAndUploadedReadingsAreBothInTheirBucket() throws {
+  @Test func digestBucketsIncludePendingAndUploadedReadings() throws {
     let scratch = try filled()
     try upload(scratch.open(.sync), 4)
     let store = try scratch.open(.reader)
@@ -40,7 +40,7 @@ import Testing
     #expect(try store.compare { try $0.uploadedDigests() }.counts.reduce(0, +) == 4)
   }
 
-  @Test func knownBucketsGiveTheSameReadingsEvenAfterTheStoreChanged() throws {
+  @Test func computedDigestBucketsKeepTheirReadingsWhenTheStoreChanges() throws {
     let scratch = try filled()
     try upload(scratch.open(.sync), 4)
     let store = try scratch.open(.reader)
@@ -63,7 +63,7 @@ import Testing
     #expect(try store.compare { try $0.heldReadings(in: all, by: buckets) }.count == 9)
   }
 
-  @Test func anUploadAfterTheRequestForDigestsBeganIsNotCompared() throws {
+  @Test func readingsUploadedAfterTheDigestRequestAreNotCompared() throws {
     let scratch = try filled()
     try upload(scratch.open(.sync), 4)
     let other = try scratch.open(.sync)
@@ -92,7 +92,7 @@ import Testing
     try scratch.expectCountersEqualCount()
   }
 
-  @Test func aRecordIsQueuedAgainWithItsBaseUnlessItIsPending() throws {
+  @Test func aRecordMissingOnTheRemoteIsQueuedAgainUnlessPending() throws {
     let scratch = try filled()
     let store = try scratch.open(.sync)
     let guid = try #require(try scratch.rows("SELECT guid FROM record").first)
@@ -109,7 +109,7 @@ import Testing
     #expect(try scratch.rows(row) == ["1 0 r1 1"])
   }
 
-  @Test func anotherTimeZoneOfTheLogbookDoesNotChangeTheRemotesState() throws {
+  @Test func changingTheTimeZoneDoesNotChangeTheDigestsOfRecords() throws {
     let scratch = try filled()
     let store = try scratch.open(.sync)
     let guid = try #require(try scratch.rows("SELECT guid FROM record").first)
@@ -125,7 +125,7 @@ import Testing
     #expect(try store.compare { try $0.knownRecordDigests() } == before)
   }
 
-  @Test func aPurgedLogbookIsRememberedUntilAnotherOneIsSet() throws {
+  @Test func aLogbookDeletedOnTheServerIsRememberedUntilAnotherIsSet() throws {
     let scratch = try filled()
     let store = try scratch.open(.sync)
     #expect(try store.remote()?.purgedAt == nil)

@@ -58,7 +58,7 @@ import Testing
       ])
   }
 
-  @Test func importingAgainAddsNothing() throws {
+  @Test func importingACorrectedExportAgainAddsNothing() throws {
     let batches = [(typed(5.6), Int64(10)), (typed(6.5), 20), (typed(7.4), 30)]
     for (batch, time) in batches { try scratch.ingest(batch, generatedAt: time) }
     let content = try content()
@@ -70,19 +70,19 @@ import Testing
   }
 
   @Test(arguments: [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]])
-  func anyOrderOfExportsHidesTheSameReadings(_ order: [Int]) throws {
+  func correctedExportsInAnyOrderHideTheSameReadings(_ order: [Int]) throws {
     let exports = [(typed(5.6), Int64(10)), (typed(6.5), 20), (typed(7.4), 30)]
     for index in order { try scratch.ingest(exports[index].0, generatedAt: exports[index].1) }
     #expect(try hidden() == [56, 65])
   }
 
-  @Test func anExportThatIsNotLaterHidesNothing() throws {
+  @Test func anExportThatIsNotLaterHidesNoReadings() throws {
     try scratch.ingest(typed(5.6), generatedAt: 10)
     #expect(try scratch.ingest(typed(6.5), generatedAt: 10).correctedReadings == 0)
     #expect(try hidden() == [])
   }
 
-  @Test func theFilesOwnTimeDecidesBetweenExportsOfEqualContent() throws {
+  @Test func theFileTimeDecidesBetweenExportsWithEqualExportTime() throws {
     try scratch.ingest(typed(5.6), generatedAt: 10, modifiedAt: 1)
     #expect(try scratch.ingest(typed(6.5), generatedAt: 10, modifiedAt: 2).correctedReadings == 1)
   }
@@ -102,13 +102,13 @@ import Testing
     #expect(try hidden() == [56])
   }
 
-  @Test func aValueThatTheExportStillHasIsNotCorrected() throws {
+  @Test func aValueThatTheLaterExportStillHasIsNotHidden() throws {
     try scratch.ingest(typed(5.6), generatedAt: 10)
     #expect(try scratch.ingest(typed(5.6, 6.5), generatedAt: 20).correctedReadings == 0)
     #expect(try scratch.ingest(typed(6.5), typed(5.6), generatedAt: 30).correctedReadings == 0)
   }
 
-  @Test func aValueThatVanishedNextToAnotherIsNotCorrected() throws {
+  @Test func ofTwoValuesAtOneTimeOneThatVanishesIsNotHidden() throws {
     try scratch.ingest(typed(5.6, 6.5), generatedAt: 10)
     #expect(try scratch.ingest(typed(6.5), generatedAt: 20).correctedReadings == 0)
     #expect(try scratch.ingest(typed(9.9, at: Make.noon + 60), generatedAt: 30).correctedReadings == 0)
@@ -120,7 +120,7 @@ import Testing
     #expect(try hidden() == [56])
   }
 
-  @Test func aValueThatReturnsIsVisibleAgain() throws {
+  @Test func aCorrectedValueThatReturnsIsVisibleAgain() throws {
     try scratch.ingest(typed(5.6), generatedAt: 10)
     try scratch.ingest(typed(6.5), generatedAt: 20)
     let counts = try scratch.ingest(typed(5.6), generatedAt: 30)
@@ -132,7 +132,7 @@ import Testing
   }
 
   @Test(arguments: ["fields = '{\"hidden\":false}'", "deleted = 1"])
-  func aWithdrawalThatAPersonChangedIsKept(_ edit: String) throws {
+  func aHiddenCorrectionThatAPersonChangedIsKept(_ edit: String) throws {
     try scratch.ingest(typed(5.6), generatedAt: 10)
     try scratch.ingest(typed(6.5), generatedAt: 20)
     #expect(try scratch.refusal(.editor, "UPDATE record SET \(edit), version = 2") == nil)
@@ -142,13 +142,13 @@ import Testing
     #expect(try scratch.rows("SELECT * FROM record WHERE version = 2") == edited)
   }
 
-  @Test func measuredValuesOfAMeterAreNeverCorrected() throws {
+  @Test func measuredValuesOfAMeterAreNeverHiddenByALaterExport() throws {
     try scratch.ingest(typed(5.6, marks: []), generatedAt: 10)
     #expect(try scratch.ingest(typed(6.5), generatedAt: 20).correctedReadings == 0)
     #expect(try scratch.ingest(typed(7.4, marks: []), generatedAt: 30).correctedReadings == 0)
   }
 
-  @Test func aTimeThatOccursTwiceShowsNoCorrection() throws {
+  @Test func aValueInARepeatedHourIsNeverTakenForACorrection() throws {
     try scratch.ingest(typed(5.6, at: Make.repeated, source: .zoneOverlap), generatedAt: 10)
     let overlap = typed(6.5, at: Make.repeated, source: .zoneOverlap)
     #expect(try scratch.ingest(overlap, generatedAt: 20).correctedReadings == 0)
@@ -157,21 +157,21 @@ import Testing
     #expect(try scratch.ingest(setBack, generatedAt: 40).correctedReadings == 0)
   }
 
-  @Test func anotherStoresReadingsShowNoCorrection() throws {
+  @Test func readingsImportedFromAnotherStoreAreNotTakenForCorrections() throws {
     try scratch.ingest(typed(5.6), generatedAt: 10)
     var batch = typed(6.5)
     batch.readings[0].occurrenceIsStated = true
     #expect(try scratch.ingest(batch, generatedAt: 20).correctedReadings == 0)
   }
 
-  @Test func aTruncatedInputShowsNoCorrection() throws {
+  @Test func aTruncatedInputHidesNoReadings() throws {
     try scratch.ingest(typed(5.6), generatedAt: 10)
     let end = InputEnd.truncated(line: 2, detail: "cut")
     #expect(try scratch.ingest(typed(6.5), generatedAt: 20, end: end).correctedReadings == 0)
     #expect(try scratch.ingest(typed(6.5), generatedAt: 21).correctedReadings == 1)
   }
 
-  @Test func aRepeatedImportAfterAKillHidesTheSameReadings() throws {
+  @Test func aCorrectedExportRepeatedAfterAKillHidesTheSameReadings() throws {
     try scratch.ingest(typed(5.6), generatedAt: 10)
     let store = try scratch.open()
     let source = IngestSource(name: "input", format: "test", startedAt: 1, modifiedAt: nil, decisions: [])
@@ -185,7 +185,7 @@ import Testing
     #expect(try hidden() == [56])
   }
 
-  @Test func theOtherUnitAndKetonesAreComparedLikeIdentities() throws {
+  @Test func correctionsAreFoundAcrossUnitsAndForKetones() throws {
     try scratch.ingest(typed(5.6), generatedAt: 10)
     var same = typed(0)
     same.readings[0].measurement = Make.milligrams(101)

@@ -132,7 +132,7 @@ import Testing
 
   // MARK: Properties
 
-  @Test(arguments: Seeds.first(3)) func theOrderOfImportsChangesNoTotal(seed: UInt64) throws {
+  @Test(arguments: Seeds.first(3)) func theOrderOfImportsDoesNotChangeTotals(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     let inputs = Self.inputs(&random)
     let expected = try totals(store(inputs))
@@ -143,7 +143,7 @@ import Testing
     }
   }
 
-  @Test(arguments: Seeds.first(3)) func aSplitFileChangesNoTotal(seed: UInt64) throws {
+  @Test(arguments: Seeds.first(3)) func importingAFileInPartsDoesNotChangeTotals(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     let inputs = Self.inputs(&random)
     let expected = try totals(store(inputs))
@@ -160,7 +160,8 @@ import Testing
     #expect(try totals(store(halves.map(\.1) + halves.map(\.0))) == expected, "seed \(seed)")
   }
 
-  @Test(arguments: Seeds.first(3)) func thePeriodChangesNoTotalOfItsDays(seed: UInt64) throws {
+  @Test(arguments: Seeds.first(3)) func thePeriodOfAQueryDoesNotChangeTheTotalsOfItsDays(seed: UInt64) throws
+  {
     var random = SeededGenerator(seed: seed)
     let scratch = try store(Self.inputs(&random))
     let expected = try totals(scratch)
@@ -174,7 +175,7 @@ import Testing
     #expect(parts[0].merging(parts[1]) { $0 + $1 } == expected, "seed \(seed)")
   }
 
-  @Test(arguments: Seeds.first(3)) func aRenamedCopyChangesNoTotal(seed: UInt64) throws {
+  @Test(arguments: Seeds.first(3)) func aRenamedCopyOfAnImportDoesNotChangeTotals(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     let diary = Self.records(&random)
     let own = try totals(store([Input(format: "mysugr", records: diary)]))
@@ -188,7 +189,7 @@ import Testing
   }
 
   /// An export, and the same one saved by a spreadsheet without seconds.
-  @Test(arguments: Seeds.first(3)) func aSecondExportWithMinutesChangesNoTotal(seed: UInt64) throws {
+  @Test(arguments: Seeds.first(3)) func aSecondExportWithoutSecondsDoesNotChangeTotals(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     let diary = Self.records(&random)
     let cut = Self.copy(diary.filter { $0.deviceTime.seconds % 60 != 0 }, part: "")
@@ -215,7 +216,7 @@ import Testing
     #expect(both == own.merging(alone) { $0 + $1 }, "seed \(seed)")
   }
 
-  @Test(arguments: Seeds.first(3)) func anotherSourceNeverMakesMoreThanItStates(seed: UInt64) throws {
+  @Test(arguments: Seeds.first(3)) func anotherSourceAddsAtMostWhatItStatesToTotals(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     let inputs = Self.inputs(&random)
     let scratch = try ScratchStore()
@@ -262,7 +263,7 @@ import Testing
     ]
   }()
 
-  @Test func aSensorsOwnValuesAreNotFingerSticks() throws {
+  @Test func copiesOfSensorValuesInTheStoreAreNotCountedAsFingerSticks() throws {
     for inputs in [Self.relayed, Self.relayed.reversed()] {
       let scratch = try store(inputs)
       #expect(try sum(totals(scratch), .smbg) == 20)
@@ -280,14 +281,14 @@ import Testing
     }
   }
 
-  @Test func aPersonMayCountTheSensorsOwnValues() throws {
+  @Test func aDecisionCanCountCopiesOfSensorValues() throws {
     let scratch = try store(Self.relayed)
     let editor = CountEditor(try scratch.open(.editor), at: 5)
     #expect(try editor.decide(CountDecision(.sources("apple-health", "clarity"), .both)))
     #expect(try sum(totals(scratch), .smbg) == 500)
   }
 
-  @Test func withoutARelayingProgramNoSensorValuesAreRead() throws {
+  @Test func withoutAPossibleCopyOfASensorNoSensorValuesAreRead() throws {
     var random = SeededGenerator(seed: 1)
     let scratch = try store([Self.relayed[0]] + Self.sticks(&random))
     #expect(try !scratch.open(.reader).mayRelaySensors())

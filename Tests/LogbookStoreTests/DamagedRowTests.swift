@@ -53,13 +53,13 @@ import Testing
       "series (series 1): unknown last_time 9223372036854775807"
     ),
   ])
-  func aListingReportsTheReading(_ sql: String, _ reason: String) throws {
+  func aListReportsTheDamagedReading(_ sql: String, _ reason: String) throws {
     try damage(sql)
     let filter = Self.everyReading
     try expect(reason) { try scratch.open(.reader).forEachItem(filter) { _ in } }
   }
 
-  @Test func aListingReportsARecordWithADamagedDeletion() throws {
+  @Test func aListReportsARecordWithADamagedDeletionMark() throws {
     try damage("UPDATE record SET deleted = 9007199254740993, guid = 'x' WHERE kind = 'note'")
     try expect("record (guid \"x\"): unknown deleted 9007199254740993") {
       try scratch.open(.reader).forEachItem(ItemFilter()) { _ in }
@@ -71,7 +71,7 @@ import Testing
       ("device_time = NULL", "device_time is NULL"),
       ("stated_offset = NULL, derived_offset = NULL", "utc_offset is NULL"),
     ], [nil, 9])
-  func aListingReportsTheReadingWithoutAnInstant(_ damage: (change: String, reason: String), _ newest: Int?)
+  func aListReportsAReadingWhoseInstantIsDamaged(_ damage: (change: String, reason: String), _ newest: Int?)
     throws
   {
     try scratch.ingest(Make.batch((1...9).map { Make.tick($0, 100, at: Make.noon + 300 * $0) }))
@@ -104,14 +104,14 @@ import Testing
     }
   }
 
-  @Test func aCountReportsTheSeries() throws {
+  @Test func anOverviewReportsADamagedSeries() throws {
     try damage("UPDATE series SET kind = 9")
     try expect("series (device 1, kind 9): unknown kind 9") {
       _ = try scratch.open(.reader).overview(ingests: 0)
     }
   }
 
-  @Test func nullDoesNotEndTheProgram() throws {
+  @Test func anUnexpectedNullIsReportedAndDoesNotCrashTheProgram() throws {
     try damage("UPDATE reading SET device_time = NULL")
     try expect("\(Self.reading): device_time is NULL") {
       _ = try scratch.open(.reader).reading(at: "r1.smbg.time\(Make.noon).56.0")
@@ -143,7 +143,7 @@ import Testing
     ),
     ("UPDATE reading SET device_time = 9e17", "reading (series 1, position \(Make.noon)): year is NULL"),
   ])
-  func aChangeOfZoneDoesNotProcessAllYearsToAnImpossibleTime(_ sql: String, _ reason: String) throws {
+  func aTimeZoneChangeDoesNotProcessAllYearsUpToAnImpossibleTime(_ sql: String, _ reason: String) throws {
     try damage(sql)
     if sql.contains("reading") { try scratch.damage("UPDATE series SET first_time = -20000000000") }
     try expect(reason) {
@@ -164,7 +164,7 @@ import Testing
     #expect(message?.hasPrefix("CHECK constraint failed") == true, "\(message ?? "taken")")
   }
 
-  @Test func anUnknownOffsetOfARecordIsReported() throws {
+  @Test func anInvalidUTCOffsetOfARecordIsReported() throws {
     try damage("UPDATE record SET offset_source = 9, guid = 'x'")
     try expect("record (guid \"x\"): unknown offset_source 9") {
       try scratch.open(.reader).forEachItem(ItemFilter()) { _ in }
@@ -185,13 +185,13 @@ import Testing
     ("priority = 9", "unknown priority 9"), ("kind = 'x'", "unknown subject"),
     ("kind = 'readings', subject = 'x'", "unknown subject"),
   ])
-  func anUnknownDownloadIsReported(_ change: String, _ reason: String) throws {
+  func anUnknownKindOfDownloadIsReported(_ change: String, _ reason: String) throws {
     try damage("INSERT INTO download (id, kind, priority, queued_at) VALUES (4, 'changes', 1, 1)")
     try scratch.damage("UPDATE download SET \(change)")
     try expect("download (id 4): \(reason)") { _ = try scratch.open(.reader).downloads() }
   }
 
-  @Test func anUnknownSettingIsReported() throws {
+  @Test func anInvalidStoredSettingIsReported() throws {
     try damage("INSERT INTO setting VALUES ('unit', 'stone'), ('attachment-limit', 'large')")
     try expect("setting (name unit): unknown value") { _ = try scratch.open(.reader).displayUnit() }
     try expect("setting (name attachment-limit): unknown value") {
@@ -201,7 +201,7 @@ import Testing
     try expect("setting (name timezone): missing") { _ = try scratch.open(.reader).timezone() }
   }
 
-  @Test func anUnknownBasisOfADecisionIsReported() throws {
+  @Test func anImportDecisionWithAnUnknownReasonIsReported() throws {
     let decision = #"[{"subject":"unit","value":"mg/dL","basis":"dreamt"}]"#
     try damage("UPDATE ingest SET decisions = '\(decision)'")
     let entry = try #require(try scratch.open(.reader).ingests(limit: 1).first)

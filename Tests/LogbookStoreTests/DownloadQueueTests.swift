@@ -21,7 +21,7 @@ import Testing
     try scratch.open(.sync).sync { try $0.nextDownload(except: done) }
   }
 
-  @Test func urgentDownloadsGoFirstAndEqualOnesInTheirOrder() throws {
+  @Test func requestedDownloadsComeFirstAndEqualOnesInOrder() throws {
     try add(.readings(from: .min, until: 5), .idle)
     try add(.record("a"), .changed)
     try add(.record("b"), .changed)
@@ -37,7 +37,7 @@ import Testing
     #expect(try next(except: [first.id])?.subject == .logbook)
   }
 
-  @Test func everySubjectIsStoredUnchanged() throws {
+  @Test func everySubjectOfADownloadIsStoredUnchanged() throws {
     let subjects: [DownloadSubject] = [
       .logbook, .changes, .records, .readings(from: .min, until: .max), .readings(from: -5, until: 7),
       .record("a"), .attachment("d"),
@@ -56,7 +56,7 @@ import Testing
     #expect(queue.map(\.priority) == [.waiting, .idle])
   }
 
-  @Test func aCancelledDownloadIsNotFetchedAndItsRangeIsUnpinned() throws {
+  @Test func aCancelledDownloadIsRemovedAndItsRangeUnpinned() throws {
     try add(.record("a"), .waiting)
     try add(.readings(from: 1, until: 2), .changed, isPinned: true)
     let ids = try scratch.open(.reader).downloads().map(\.id)
@@ -67,7 +67,7 @@ import Testing
     #expect(try scratch.number("SELECT count(*) FROM pinned") == 0)
   }
 
-  @Test func theRecordsCanBeLeftOutUntilTheyAreRequested() throws {
+  @Test func recordsCancelledFromTheDownloadQueueStaySkippedUntilRequested() throws {
     try connect()
     let store = try scratch.open(.sync)
     try store.sync { try $0.queueWhole(behind: "m", recent: 1000, at: 9) }
@@ -90,7 +90,7 @@ import Testing
     #expect(try !subjects().contains(.records))
   }
 
-  @Test func aHistoryCanBeLeftOut() throws {
+  @Test func oldReadingsCanBeCancelledFromTheDownloadQueue() throws {
     try connect()
     let store = try scratch.open(.sync)
     try store.sync { try $0.queueWhole(behind: "m", recent: 1000, at: 9) }
@@ -102,7 +102,7 @@ import Testing
     #expect(try store.missingHistoryEnd() == 1000)
   }
 
-  @Test func aHistoryCountsAsLeftOutUntilItWasFetched() throws {
+  @Test func oldReadingsCountAsSkippedUntilTheyAreFetched() throws {
     try connect()
     try scratch.open(.editor).setFetchesHistoryOnDemand(true)
     let store = try scratch.open(.sync)
@@ -123,7 +123,7 @@ import Testing
     #expect(try subjects() == [.records, .readings(from: 1000, until: .max)])
   }
 
-  @Test func aCancelledRangeLeavesTheHistoryAsItWas() throws {
+  @Test func cancellingARangeDoesNotChangeWhetherOldReadingsAreSkipped() throws {
     try connect()
     let store = try scratch.open(.sync)
     try add(.readings(from: .min, until: 500), .waiting)
@@ -154,7 +154,7 @@ import Testing
     #expect(try subjects().count == 2)
   }
 
-  @Test func aRefusedDownloadIsTriedAgainOnlyOnRetry() throws {
+  @Test func aRefusedDownloadIsTriedAgainOnlyOnRequest() throws {
     try add(.record("a"), .waiting)
     try scratch.open(.sync).sync { store in
       try store.refuse(try #require(try store.nextDownload(except: [])), reason: "no such record")
@@ -168,7 +168,7 @@ import Testing
     #expect(throws: Failure.self) { try scratch.open(.editor).retryDownloads([99]) }
   }
 
-  @Test func pinnedAndRecentRangesAreFetchedFirst() throws {
+  @Test func pinnedAndRecentRangesAreDownloadedFirst() throws {
     try add(.readings(from: 1, until: 2), .idle, isPinned: true)
     try connect()
     try scratch.open(.sync).sync { try $0.queueWhole(behind: "m", recent: 1000, at: 9) }
@@ -182,7 +182,7 @@ import Testing
     #expect(try scratch.open(.sync).sync { try $0.cursor() } == "m")
   }
 
-  @Test func historyOnDemandIsFetchedOnlyOnRequest() throws {
+  @Test func withHistoryOnDemandOldReadingsAreFetchedOnlyOnRequest() throws {
     try connect()
     try scratch.open(.editor).setFetchesHistoryOnDemand(true)
     let store = try scratch.open(.sync)
@@ -196,7 +196,7 @@ import Testing
     #expect(try subjects().count == 3)
   }
 
-  @Test func anotherLogbookStartsWithAnEmptyQueue() throws {
+  @Test func anotherLogbookStartsWithAnEmptyDownloadQueue() throws {
     try connect()
     try add(.record("a"), .waiting)
     try connect("other", isNewRemote: true)

@@ -60,7 +60,7 @@ import Testing
     return outcome
   }
 
-  @Test func anEntryIsOneStepForUndoAndRedo() throws {
+  @Test func aTypedEntryIsOneStepOfUndoAndRedo() throws {
     try add(6.1, grams: 45)
     for _ in 0..<2 {
       #expect(try shown() == ["6.1", #"{"carbs":45}"#])
@@ -72,7 +72,7 @@ import Testing
     #expect(try scratch.open(.reader).nextStep(.redo) == nil)
   }
 
-  @Test func theRecordsOfAnEntryAreUndoneWithItAndOnce() throws {
+  @Test func recordsOfATypedEntryAreUndoneWithItInOneStep() throws {
     var dose = RecordDraft(
       kind: .insulin, at: DeviceTime(seconds: Make.noon),
       placement: Placement(utcOffset: 7200, source: .zone),
@@ -90,7 +90,7 @@ import Testing
     #expect(try Set(scratch.open(.reader).outcome(of: first, .undo).left) == [guid, other])
   }
 
-  @Test func eachUndoGoesBackOneStepThroughEntriesAndHiding() throws {
+  @Test func eachUndoGoesBackOneTypedEntryOrHiding() throws {
     try add(6.1)
     try add(7.2, tick: 2)
     let stored = try #require(try scratch.open(.reader).lastEntry()?.readings.first)
@@ -106,7 +106,7 @@ import Testing
   }
 
   /// A withdrawal was added since that hides it, or that shows it whatever else hides it.
-  @Test func readingsHiddenSinceAreLeftAsTheyAre() throws {
+  @Test func undoOfATypedEntryLeavesReadingsHiddenSince() throws {
     try add(6.1)
     let action = try #require(try scratch.open(.reader).actions(limit: 1).first)
     let stored = try #require(try scratch.open(.reader).lastEntry()?.readings.first)
@@ -119,7 +119,7 @@ import Testing
     #expect(try shown() == [])
   }
 
-  @Test func aRepeatedEntryIsKnownAndAddsNoStep() throws {
+  @Test func anEntryTypedTwiceIsKnownAndAddsNoUndoStep() throws {
     #expect(try add(6.1, grams: 45).isNew)
     #expect(try !add(6.1, grams: 45).isNew)
     #expect(try scratch.open(.reader).actions(limit: 9).count == 1)
@@ -127,13 +127,13 @@ import Testing
     try scratch.expectCountersEqualCount()
   }
 
-  @Test func anotherValueUnderTheSameIdentityIsRefusedAndNothingIsStored() throws {
+  @Test func aTypedValueThatConflictsWithAStoredOneIsRefused() throws {
     try add(6.1)
     #expect(throws: Failure.self) { try add(6.2, grams: 45) }
     #expect(try shown() == ["6.1"])
   }
 
-  @Test func eitherAllOrNoneOfSeveralEntriesAreStored() throws {
+  @Test func eitherAllOrNoneOfSeveralTypedEntriesAreStored() throws {
     try add(6.1)
     let entries = [
       TypedEntry(readings: [(reading(7, tick: 2), .typed)]),
@@ -144,7 +144,7 @@ import Testing
     #expect(try scratch.open(.reader).actions(limit: 9).count == 1)
   }
 
-  @Test func aCorrectionHidesOneReadingAndAddsAnotherInOneStep() throws {
+  @Test func correctingATypedReadingHidesItAndAddsAnotherInOneStep() throws {
     try add(6.1, grams: 45)
     let entry = try #require(try scratch.open(.reader).lastEntry())
     var revision = EntryRevision()
@@ -161,7 +161,7 @@ import Testing
     #expect(try scratch.open(.reader).lastEntry()?.readings.map(\.measurement) == [Make.millimoles(7.3)])
   }
 
-  @Test func aCorrectionOfOnlyTheMealKeepsTheReadingInTheEntry() throws {
+  @Test func correctingOnlyTheMealKeepsTheReadingInTheEntry() throws {
     try add(6.1, grams: 45)
     let entry = try #require(try scratch.open(.reader).lastEntry())
     var revision = EntryRevision()
@@ -175,7 +175,7 @@ import Testing
     #expect(try shown() == ["6.1", #"{"carbs":45}"#])
   }
 
-  @Test func anEditOfTheRecordAsSuchStillKnowsTheReading() throws {
+  @Test func anEntryStillKnowsItsReadingAfterItsRecordIsEdited() throws {
     try add(6.1, grams: 45)
     _ = try RecordEditor(scratch.open(.editor), at: now).edit(guid) { $0.fields["carbs"] = .number(50) }
     let entry = try #require(try scratch.open(.reader).lastEntry())
@@ -184,7 +184,9 @@ import Testing
   }
 
   /// A store that got the entry from another one has no action of it. Two values of one minute show nothing.
-  @Test(arguments: [false, true]) func theTimeShowsTheEntryOfAnotherStore(isAmbiguous: Bool) throws {
+  @Test(arguments: [false, true]) func theReadingOfAnEntryFromAnotherStoreIsFoundByItsTime(isAmbiguous: Bool)
+    throws
+  {
     try add(6.1, grams: 45)
     if isAmbiguous { try add(7.2, tick: 2) }
     for table in ["redo", "action_state", "action"] { try scratch.damage("DELETE FROM \(table)") }
@@ -218,19 +220,19 @@ import Testing
   }
 
   /// Ticks of typed readings are random, so their order shows nothing about a repeated hour.
-  @Test func typedReadingsOfARepeatedHourStayInItsFirstOccurrence() throws {
+  @Test func typedReadingsOfARepeatedHourStayInItsFirstPass() throws {
     let later = TypedEntry(readings: [(reading(6, tick: 1, at: Make.repeated + 1500), .typed)])
     let earlier = TypedEntry(readings: [(reading(7, tick: 2, at: Make.repeated - 1500), .typed)])
     _ = try editor().add([later, earlier])
     #expect(try scratch.rows("SELECT derived_offset, offset_source FROM reading") == ["7200 3", "7200 3"])
   }
 
-  @Test func theSeriesOfTypedReadingsHasNoInstants() throws {
+  @Test func theSeriesOfTypedReadingsIsNotMarkedAsInstants() throws {
     try add(6.1)
     #expect(try scratch.rows("SELECT is_instant, has_strays FROM series") == ["0 0"])
   }
 
-  @Test func aRecordWithOtherContentIsKeptAndReported() throws {
+  @Test func addingAKnownRecordWithOtherContentKeepsAndReportsIt() throws {
     #expect(try add(6.1, grams: 45).differs == false)
     let again = try add(6.1, grams: 45)
     #expect(!again.isNew && !again.differs)
@@ -246,7 +248,7 @@ import Testing
     #expect(try editor().add([entry]).first?.differs == false)
   }
 
-  @Test func aCorrectionWithoutAChangeIsNotAStep() throws {
+  @Test func aCorrectionWithoutAChangeIsNotAnUndoStep() throws {
     try add(6.1, grams: 45)
     let store = try scratch.open(.reader)
     let entry = try #require(try store.lastEntry())
@@ -303,7 +305,7 @@ import Testing
     }
   }
 
-  @Test func theLastDigitsAreNeededOnlyIfTheTimeIsNotUnique() throws {
+  @Test func theLastDigitsOfAShortReadingIDAreNeededOnlyIfItsTimeIsNotUnique() throws {
     try ingest([
       Make.reading(.smbg, Make.milligrams(110)), Make.reading(.smbg, Make.milligrams(150)),
       Make.reading(.smbg, Make.milligrams(90), at: Make.noon + 60),
@@ -317,12 +319,12 @@ import Testing
   @Test(arguments: [
     "r1mry458", "r1mry458zz", "rrrrrrrr", "r", "", "r1mry45", "r1mry458u0", "1mry458za", "r1.smbg",
   ])
-  func otherTextsIdentifyNoReading(_ text: String) throws {
+  func invalidShortReadingIDsFindNoReading(_ text: String) throws {
     try ingest([Make.reading(.smbg, Make.milligrams(110))])
     #expect(try scratch.open(.reader).reading(at: text) == nil)
   }
 
-  @Test func aReadingBefore1970HasItsAddressAsId() throws {
+  @Test func aReadingBefore1970HasItsFullAddressAsID() throws {
     try ingest([Make.reading(.smbg, Make.milligrams(110), at: -5)])
     let reading = try #require(try all().first)
     #expect(reading.shortID == reading.address)

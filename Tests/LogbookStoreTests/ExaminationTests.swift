@@ -36,7 +36,7 @@ import Testing
       uniqueKeysWithValues: names.map { ($0, try Data(contentsOf: scratch.folder.appending(path: $0))) })
   }
 
-  @Test(arguments: [false, true]) func aNewStoreHasNoFindingsAndNothingIsWritten(_ isDeep: Bool) throws {
+  @Test(arguments: [false, true]) func examiningANewStoreFindsNothingAndWritesNothing(_ isDeep: Bool) throws {
     let before = try files()
     let found = try #require(try examine(isDeep: isDeep))
     #expect(found.damage == [] && found.changedSchema == [] && found.remote == nil)
@@ -45,7 +45,7 @@ import Testing
     #expect(try files() == before)
   }
 
-  @Test func aStoreInUseIsReadWithItsLog() throws {
+  @Test func aStoreInUseIsExaminedWithItsWriteAheadLog() throws {
     let store = try scratch.open(.sync)
     let access = RemoteAccess(
       kind: "glucoport", url: "https://host.example", token: .file("/token"), authorities: "/ca.pem",
@@ -73,7 +73,9 @@ import Testing
     ("DELETE FROM reading", "reading (series 1, position \(Make.noon), value_bucket 56, occurrence 0)", 1, 0),
     ("UPDATE record SET fields = replace(fields, 'one', 'two'), guid = 'x'", "record (guid x)", 0, 1),
   ])
-  func aCopyShowsValuesThatTheDiskAltered(_ sql: String, _ name: String, _ missing: Int, _ differing: Int)
+  func comparingAStoreWithABackupFindsValuesThatTheDiskAltered(
+    _ sql: String, _ name: String, _ missing: Int, _ differing: Int
+  )
     throws
   {
     try scratch.ingest(Make.batch([Make.reading(.smbg, Make.milligrams(100))]))
@@ -99,21 +101,21 @@ import Testing
     }
   }
 
-  @Test func withoutAStoreThereAreNoFindings() throws {
+  @Test func examiningAMissingStoreFindsNothing() throws {
     #expect(try StoreExaminer(path: scratch.path + "x").examine(isDeep: true) == nil)
     let empty = scratch.folder.appending(path: "empty.db").path
     try Data().write(to: URL(filePath: empty))
     #expect(try StoreExaminer(path: empty).examine(isDeep: true) == nil)
   }
 
-  @Test func aPathOfAnyCharactersIsRead() throws {
+  @Test func aStoreAtAPathOfAnyCharactersIsExamined() throws {
     let path = scratch.folder.path + "//a b?c#d%41'ä.db"
     try FileManager.default.copyItem(atPath: scratch.path, toPath: path)
     #expect(try StoreExaminer(path: scratch.path).examine(isDeep: false)?.schema == Schema.schema.version)
   }
 
   @Test(arguments: [false, true])
-  func aKeyWithAnotherOrderThanTheColumnsIsNotDamage(_ isDeep: Bool) throws {
+  func aPrimaryKeyInAnotherColumnOrderIsNotReportedAsDamage(_ isDeep: Bool) throws {
     try execute(
       """
       CREATE TABLE other (number INTEGER NOT NULL, name TEXT NOT NULL, PRIMARY KEY (name, number)) WITHOUT ROWID;
@@ -123,7 +125,7 @@ import Testing
     #expect(try examine(isDeep: isDeep)?.damage == [])
   }
 
-  @Test func anOverwrittenPageIsFound() throws {
+  @Test func anOverwrittenPageOfAStoreIsFound() throws {
     let size = try #require(try FileManager.default.attributesOfItem(atPath: scratch.path)[.size] as? Int)
     let file = try FileHandle(forUpdating: URL(filePath: scratch.path))
     for page in 1..<(size / Configuration.pageSize) {
@@ -139,7 +141,7 @@ import Testing
   }
 
   @Test(arguments: ["junk that is long enough to be looked at as a header of SQLite", ""])
-  func anotherFileIsNotAStore(_ text: String) throws {
+  func aFileOfAnotherProgramIsNotExaminedAsAStore(_ text: String) throws {
     let path = scratch.folder.appending(path: "other.db").path
     if text.isEmpty {
       try DatabaseQueue(path: path).write { try $0.execute(sql: "CREATE TABLE a (b)") }
@@ -153,20 +155,20 @@ import Testing
   }
 
   @Test(arguments: [(99, "update glucoport"), (1, "move it away and start a new one")])
-  func aStoreOfAnotherVersionIsRefused(_ version: Int, _ remedy: String) throws {
+  func aStoreOfAnotherVersionIsNotExamined(_ version: Int, _ remedy: String) throws {
     try execute("PRAGMA user_version = \(version)")
     let failure = #expect(throws: Failure.self) { try examine() }
     #expect(failure?.category == .configuration && failure?.message.contains(remedy) == true)
   }
 
-  @Test func aMissingOrChangedTriggerIsFound() throws {
+  @Test func aMissingOrChangedTriggerOfAStoreIsFound() throws {
     try execute("DROP TRIGGER blob_stays")
     #expect(try examine()?.changedSchema == ["trigger blob_stays"])
     try execute("CREATE TRIGGER blob_stays BEFORE DELETE ON blob BEGIN SELECT 1; END")
     #expect(try examine()?.changedSchema == ["trigger blob_stays"])
   }
 
-  @Test func aTableAViewAndAPlainIndexOfAnotherProgramAreNotReported() throws {
+  @Test func harmlessTablesViewsAndIndexesOfOtherProgramsAreNotReported() throws {
     try execute(
       "CREATE TABLE mine (a); CREATE VIEW own AS SELECT a FROM mine; CREATE INDEX by_kind ON record (kind, guid)"
     )
@@ -181,7 +183,7 @@ import Testing
     ("index extra", "CREATE INDEX extra ON record (kind) WHERE length(fields) > 1"),
     ("index extra", "CREATE UNIQUE INDEX extra ON record (kind)"),
   ])
-  func anAdditionThatRunsWhenAProgramWritesIsFoundAndNotTakenOver(_ name: String, _ sql: String) throws {
+  func aForeignTriggerOrIndexThatRunsOnWritesIsFound(_ name: String, _ sql: String) throws {
     try execute(sql)
     let found = try #require(try examine())
     #expect(found.changedSchema == [] && found.foreignSchema == [name])
@@ -193,7 +195,7 @@ import Testing
   }
 
   /// SQLite does not say which disk is full: that of the store, or that of its temporary files.
-  @Test func aFullDiskIsDistinguishedFromOneWithSpace() {
+  @Test func aDiskWithSpaceIsDistinguishedFromAFullOrMissingOne() {
     #expect(StoreFile.hasRoom(scratch.path))
     #expect(
       !StoreFile.hasRoom("/proc/logbook.db") && !StoreFile.hasRoom("/missing/logbook.db")
@@ -201,7 +203,7 @@ import Testing
   }
 
   /// A view with a recursion without end would keep every command that reads the table.
-  @Test func aViewInThePlaceOfATableIsRefusedBeforeItRuns() throws {
+  @Test func aViewInsteadOfAStoreTableIsRefusedBeforeItRuns() throws {
     try execute(
       """
       PRAGMA writable_schema = ON;
@@ -216,13 +218,13 @@ import Testing
       failure?.category == .inputOutput && failure?.message.contains("table setting is missing") == true)
   }
 
-  @Test func aReferenceToNothingIsFoundByTheCompleteCheck() throws {
+  @Test func theCompleteCheckFindsAReferenceToAMissingRow() throws {
     try execute("INSERT INTO rejection (ingest, line, reason) VALUES (7, 1, 'x')")
     #expect(try examine()?.deep == nil)
     #expect(try examine(isDeep: true)?.deep?.brokenReferences == 1)
   }
 
-  @Test func aPendingReadingThatNoUploadFindsIsFoundByTheCompleteCheck() throws {
+  @Test func theCompleteCheckFindsAPendingReadingThatNoUploadFinds() throws {
     try scratch.ingest(Make.batch([Make.reading(.smbg, Make.milligrams(100)), Make.tick(1, 90)]))
     #expect(try examine(isDeep: true)?.deep?.unreachableReadings == 0)
     let rule = try #require(
@@ -243,7 +245,7 @@ import Testing
     ("INSERT INTO withdrawn VALUES (1, -1, 0, 0, 1)", [], 0, 1),
     ("UPDATE series SET pending = 0", [], 0, 0),
   ])
-  func valuesAgainstTheRulesAreFoundByTheCompleteCheck(
+  func theCompleteCheckFindsValuesThatBreakASchemaRule(
     _ sql: String, _ rules: [String], _ series: Int, _ withdrawals: Int
   ) throws {
     try scratch.ingest(Make.batch([Make.reading(.smbg, Make.milligrams(100)), Make.tick(1, 90)]))
@@ -258,7 +260,7 @@ import Testing
     #expect(found.misplacedSeries == series && found.lostWithdrawals == withdrawals, "\(found)")
   }
 
-  @Test func everyRuleOfAStatementIsRead() throws {
+  @Test func everyCheckConstraintOfATableStatementIsFound() throws {
     let statement = """
       CREATE TABLE t (
         -- A comment's quote and CHECK (no rule).
@@ -270,7 +272,7 @@ import Testing
   }
 
   @Test(arguments: [("content", 0), ("contents", 1)])
-  func anAttachmentThatChangedIsFoundByTheCompleteCheck(_ text: String, _ count: Int) throws {
+  func theCompleteCheckFindsAChangedAttachment(_ text: String, _ count: Int) throws {
     var digest = Digest()
     digest.update("content")
     try execute(
@@ -282,7 +284,7 @@ import Testing
     #expect(try examine(isDeep: true)?.deep?.wrongContents == count)
   }
 
-  @Test func itemsThatNeedAPersonAreCounted() throws {
+  @Test func theExaminationCountsItemsThatNeedADecision() throws {
     try execute(
       """
       INSERT INTO ingest (source, format, started_at) VALUES ('a', 'b', 1);

@@ -45,7 +45,7 @@ import Testing
   private var hasOther: Bool { FileManager.default.fileExists(atPath: other) }
 
   /// Shows that the journal of the next test is one that SQLite obeys.
-  @Test func sqliteDeletesTheFileThatAJournalNames() throws {
+  @Test func sqliteItselfDeletesTheFileThatAJournalNames() throws {
     try writeJournal(naming: other)
     try DatabaseQueue(path: scratch.path).inDatabase {
       _ = try Int.fetchOne($0, sql: "SELECT count(*) FROM setting")
@@ -54,7 +54,7 @@ import Testing
   }
 
   @Test(arguments: [StoreRole.reader, .importer, .editor, .sync])
-  func aStoreWithAJournalThatNamesAFileIsNotOpened(_ role: StoreRole) throws {
+  func aStoreWithAJournalThatNamesAnotherFileIsNotOpened(_ role: StoreRole) throws {
     try writeJournal(naming: other)
     let failure = #expect(throws: Failure.self) { try Store(path: scratch.path, role: role) }
     #expect(
@@ -67,7 +67,7 @@ import Testing
   }
 
   /// An interrupted run can leave one in a store that is opened again, and a foreign file must not change after its check.
-  @Test func anotherJournalIsAppliedToTheOwnStoreAndRefusedNextToAForeignOne() throws {
+  @Test func aJournalIsAppliedToAStoreButRefusedForAForeignOne() throws {
     try writeJournal(naming: nil)
     let refused = #expect(throws: Failure.self) {
       try StoreExaminer(path: scratch.path).requireOwnSchema(isWritten: false)

@@ -100,12 +100,14 @@ import Testing
     #expect(try content() == before, "\(sql)", sourceLocation: location)
   }
 
-  @Test func everyTableIsEitherProtectedOrFree() throws {
+  @Test func everyStoreTableIsListedAsProtectedOrChangeable() throws {
     let names = try scratch.rows("SELECT name FROM sqlite_schema WHERE type = 'table'")
     #expect(Set(names) == Set(Self.lasting.keys).union(Self.free))
   }
 
-  @Test(arguments: lasting.keys.sorted()) func aProtectedRowIsNeitherDeletedNorReplaced(_ table: String)
+  @Test(arguments: lasting.keys.sorted()) func otherProgramsCannotDeleteOrReplaceAProtectedRow(
+    _ table: String
+  )
     throws
   {
     let names = try columns(table).map { $0 == "hex(bytes)" ? "bytes" : $0 }
@@ -123,7 +125,8 @@ import Testing
       """)
   }
 
-  @Test(arguments: lasting.keys.sorted()) func theIdentityOfAProtectedRowNeverChanges(_ table: String) throws
+  @Test(arguments: lasting.keys.sorted()) func otherProgramsCannotChangeTheKeyOfAProtectedRow(_ table: String)
+    throws
   {
     let free = Self.lasting[table] ?? []
     for (name, type) in try types(table) where !free.contains(name) {
@@ -149,7 +152,7 @@ import Testing
 
   /// The number of a row has two names, and a trigger for one does not fire for the other.
   @Test(arguments: ["device", "series", "ingest", "requeue", "blob_part"])
-  func theNumberOfARowNeverChanges(_ table: String) throws {
+  func otherProgramsCannotChangeTheRowIDOfAProtectedRow(_ table: String) throws {
     try expectRefusal("UPDATE \(table) SET rowid = rowid + 100")
     try expectRefusal("UPDATE OR REPLACE \(table) SET rowid = rowid + 100")
   }
@@ -162,7 +165,7 @@ import Testing
     "REPLACE INTO blob_part (rowid, digest, start, bytes) SELECT rowid, 'b', 0, x'00' FROM blob_part",
     "INSERT INTO blob_part (digest, start, bytes) SELECT digest, 2, x'00' FROM blob",
   ])
-  func aRowWithTheSameIdentityIsRefused(_ sql: String) throws { try expectRefusal(sql) }
+  func otherProgramsCannotReplaceARowByOneWithTheSameKey(_ sql: String) throws { try expectRefusal(sql) }
 
   @Test(arguments: [
     "UPDATE device SET firmware = '2', model = 'Other' WHERE serial <> ''",
@@ -175,7 +178,7 @@ import Testing
       derived_offset, offset_source, value, unit, range_flag, threshold, marks, ingest, uploaded, zone FROM reading
     """,
   ])
-  func changeableColumnsCanChange(_ sql: String) throws {
+  func otherProgramsCanChangeChangeableColumns(_ sql: String) throws {
     let refusal = try bare(sql)
     #expect(refusal == nil, "\(sql): \(refusal?.message ?? "")")
   }
@@ -188,7 +191,7 @@ import Testing
     Make.batch((0..<count).map { Make.reading(.cbg, Make.milligrams(100), at: Make.noon + 300 + $0 * 300) })
   }
 
-  @Test func afterAnImportOfManyReadingsTheStoreHasTheRule() throws {
+  @Test func afterALargeImportReadingsAreStillProtectedByTheirTriggers() throws {
     let counts = try scratch.ingest(many(5000))
     #expect(counts.newReadings == 5000)
     try expectRefusal(Self.replacement)
@@ -196,7 +199,7 @@ import Testing
     try expectRefusal(Self.replacement)
   }
 
-  @Test func afterAFailedImportTheStoreHasTheRule() throws {
+  @Test func afterAFailedImportReadingsAreStillProtectedByTheirTriggers() throws {
     struct Interruption: Error {}
     let source = IngestSource(name: "x", format: "test", startedAt: 1, modifiedAt: nil, decisions: [])
     for isAtomic in [true, false] {
@@ -212,7 +215,7 @@ import Testing
   }
 
   /// While the import's transaction has dropped the rule, another connection still has it.
-  @Test func otherProgramsAreRefusedDuringAnImportToo() throws {
+  @Test func duringAnImportOtherProgramsCannotReplaceReadings() throws {
     let source = IngestSource(name: "x", format: "test", startedAt: 1, modifiedAt: nil, decisions: [])
     try scratch.open().ingest(source, isAtomic: true) { writer in
       try writer.write(many(3000))

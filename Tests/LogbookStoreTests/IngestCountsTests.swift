@@ -18,7 +18,7 @@ import Testing
   }
 
   /// If the sum lacks a count, a folder's summary lacks it, too.
-  @Test func theSumIncludesEveryCount() {
+  @Test func addingImportCountsIncludesEveryCount() {
     var sum = Self.counts
     sum += Self.counts
     let pairs = zip(Mirror(reflecting: Self.counts).children, Mirror(reflecting: sum).children)
@@ -33,7 +33,7 @@ import Testing
     #expect(sum.firstTime == 100 && sum.lastTime == 200)
   }
 
-  @Test func theSumIncludesAllTimesAndNames() {
+  @Test func addingImportCountsIncludesAllTimesAndNames() {
     var sum = IngestCounts()
     sum += IngestCounts()
     #expect(sum == IngestCounts())

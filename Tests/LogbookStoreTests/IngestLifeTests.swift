@@ -27,7 +27,7 @@ import Testing
     #expect(try store.overview(ingests: 1).records == (isAtomic ? 0 : 1))
   }
 
-  @Test func anAtomicIngestThatThrowsLeavesNothing() throws {
+  @Test func anAtomicImportThatFailsStoresNothing() throws {
     try interrupt(isAtomic: true)
     for table in ["ingest", "reading", "record", "rejection", "device", "series", "revision"] {
       #expect(try scratch.number("SELECT count(*) FROM \(table)") == 0, "\(table)")
@@ -37,7 +37,7 @@ import Testing
         == 1)
   }
 
-  @Test func rejectedItemsAreCountedByReason() throws {
+  @Test func rejectedItemsOfAnImportAreCountedByReason() throws {
     var batch = Make.batch([Make.reading(.cbg, Make.milligrams(100))])
     batch.rejections = ["no value", "no date", "no value"].map { Rejection(line: 3, reason: $0) }
     #expect(try scratch.ingest(batch).notTaken == ["no value": 2, "no date": 1])
@@ -46,7 +46,7 @@ import Testing
   }
 
   /// A pull rejects documents for other reasons than an export does.
-  @Test func aPullCountsRejectedItemsAndHasItsFormat() throws {
+  @Test func aPullIsStoredWithItsFormatAndRejectedItems() throws {
     let store = try scratch.open(.sync)
     try store.sync { store in
       let counts = ["no date": 1, "a value of 10–1000": 2]
@@ -62,7 +62,7 @@ import Testing
     #expect(entry.rejected == 4 && entry.format == "glucoport")
   }
 
-  @Test func aFailedIngestIsMarkedAndKeepsItsBatches() throws {
+  @Test func aFailedImportIsMarkedAndKeepsItsStoredBatches() throws {
     try interrupt(isAtomic: false)
     #expect(try scratch.rows("SELECT outcome, finished_at FROM ingest") == ["failed NULL"])
     #expect(try scratch.number("SELECT count(*) FROM reading") == 1)
@@ -71,7 +71,7 @@ import Testing
     #expect(again.knownReadings == 1)
   }
 
-  @Test func aTruncatedInputIsATruncatedIngest() throws {
+  @Test func anImportOfATruncatedInputIsMarkedAsTruncated() throws {
     try scratch.ingest(end: .truncated(line: 4, detail: "cut"), digest: "d")
     try scratch.ingest(digest: "d")
     #expect(
@@ -80,7 +80,7 @@ import Testing
       ])
   }
 
-  @Test func eitherBothClocksOfAnIngestAreStoredOrNone() throws {
+  @Test func eitherBothClocksOfAMeterImportAreStoredOrNone() throws {
     try scratch.ingest()
     for columns in [
       "clock_meter = 1", "clock_host = 1, clock_difference = 1", "clock_meter = 1, clock_host = 1",
@@ -91,7 +91,7 @@ import Testing
     #expect(try scratch.refusal(.importer, "UPDATE ingest SET \(all)") == nil)
   }
 
-  @Test func rejectionsAreAllCountedAndTheFirstThousandKept() throws {
+  @Test func allRejectionsOfAnImportAreCountedAndTheFirstThousandKept() throws {
     var batch = IngestBatch()
     batch.rejections = (1...700).map { Rejection(line: $0, reason: "no value") }
     batch.skipped = ["alert": 2]
@@ -102,7 +102,7 @@ import Testing
     #expect(try scratch.open(.reader).rejections(of: 1).count == 1000)
   }
 
-  @Test func twoIngestsAtOnceBothSucceed() async throws {
+  @Test func twoSimultaneousImportsBothSucceed() async throws {
     let (path, zone) = (scratch.path, try LogbookZone(name: "Europe/Madrid"))
     _ = try scratch.open()
     let new = try await withThrowingTaskGroup(of: Int.self) { group in
@@ -132,7 +132,7 @@ import Testing
     try scratch.expectCountersEqualCount()
   }
 
-  @Test func aReaderSeesCommittedItemsWhileAnIngestWrites() throws {
+  @Test func aReaderSeesCommittedItemsWhileAnImportWrites() throws {
     let store = try scratch.open()
     let source = IngestSource(name: "live", format: "test", startedAt: 1, modifiedAt: nil, decisions: [])
     try store.ingest(source, isAtomic: false) { writer in
@@ -141,7 +141,7 @@ import Testing
     }
   }
 
-  @Test func anotherDeviceWithTheSameReadingsIsReported() throws {
+  @Test func importedReadingsThatAnotherDeviceAlsoHasAreReported() throws {
     let readings = (0..<50).map {
       Make.reading(.cbg, Make.milligrams(Double(80 + $0)), at: Make.noon + $0 * 300)
     }

@@ -15,7 +15,7 @@ import Testing
       .map { try String(contentsOf: $0, encoding: .utf8) }
   }
 
-  @Test func thePageListsEveryFunctionForOtherModules() throws {
+  @Test func theLogbookStorePageListsEveryFunctionForOtherModules() throws {
     let declared = try Set(
       Self.sources().flatMap { $0.matches(of: /package (?:static )?func (\w+)/).map { String($0.1) } })
     let page = try String(

@@ -72,7 +72,7 @@ import Testing
 
   // MARK: The first import
 
-  @Test func theImportThatSetsTheBaseAddsNoStatement() throws {
+  @Test func theImportThatSetsTheHomeTimeZoneStatesNoOtherZone() throws {
     let scratch = try ScratchStore()
     let zone = try LogbookZone(name: Self.madrid)
     let input = InputZone(zone, isGiven: true, placesReadings: false)
@@ -104,7 +104,7 @@ import Testing
     }
   }
 
-  @Test func aBaseThatAPersonSetBelongsToNoImport() throws {
+  @Test func aHomeTimeZoneSetByAPersonBelongsToNoImport() throws {
     let scratch = try ScratchStore()
     let store = try Store.openOrCreate(
       path: scratch.path, role: .editor, zone: LogbookZone(name: Self.tokyo), isForImport: true)
@@ -114,7 +114,7 @@ import Testing
 
   // MARK: Contents of a statement
 
-  @Test func aStatedZoneIsKeptWhenTheBaseChangesFromThatZone() throws {
+  @Test func aTimeZoneGivenForAnImportIsKeptWhenTheHomeTimeZoneChanges() throws {
     _ = try importing(batch([0, 1]), in: Self.madrid)
     _ = try importing(batch([2], value: 90), in: nil)
     #expect(try hours() == ["2 2 2", "2 2 2"])
@@ -123,7 +123,7 @@ import Testing
     #expect(try hours() == ["2 2 -4", "2 2 -4"])
   }
 
-  @Test func aPeriodWithTheBaseZoneIsKeptWhenTheBaseChanges() throws {
+  @Test func aZonePeriodWithTheHomeTimeZoneIsKeptWhenTheHomeTimeZoneChanges() throws {
     _ = try importing(batch([0, 24]), in: nil)
     let journey = ZonePeriod(
       guid: Digest.uuid(of: ["p"]), from: DeviceTime(seconds: Make.noon + 3600), until: nil,
@@ -135,7 +135,7 @@ import Testing
   }
 
   /// A friend's file of a device without a serial number counts as a file of the same device.
-  @Test func anotherImportOfTheSameDeviceKeepsItsOffsets() throws {
+  @Test func aTimeZoneGivenForAnImportDoesNotChangeAnotherOfTheSameDevice() throws {
     _ = try importing(batch([0, 2, 4]), in: nil)
     _ = try importing(batch([1, 3], value: 90), in: Self.tokyo)
     #expect(try hours() == ["2 9 2 9 2", "2 9 2 9 2"])
@@ -149,7 +149,7 @@ import Testing
     #expect(try hours() == ["2 9 2 9 2", "2 9 2 9 2"])
   }
 
-  @Test func anInputThatRepeatsItemsOfOthersReportsHowManyItMovedAndItsUndoMovesThemBack() throws {
+  @Test func undoOfAnImportInAnotherTimeZoneMovesRepeatedItemsBack() throws {
     _ = try importing(batch([0, 2, 4]), in: nil)
     #expect(try importing(batch([0, 2]), in: Self.madrid).movedItems == 0)
     let friend = batch([2, 3])
@@ -165,7 +165,7 @@ import Testing
     #expect(try importing(batch([3]), in: Self.newYork).movedItems == 0)
   }
 
-  @Test func theSameInputInAnotherZoneStoresNothingAndItsUndoEndsTheZone() throws {
+  @Test func undoOfAnInputRepeatedInAnotherTimeZoneEndsThatZone() throws {
     let input = batch([0, 1])
     _ = try importing(input, in: Self.tokyo)
     let rows = try scratch.number("SELECT count(*) FROM record WHERE kind <> 'zone'")
@@ -189,7 +189,7 @@ import Testing
     #expect(try hours() == ["2 2", "2 2"])
   }
 
-  @Test func theSameInputInTheSameZoneIsStatedOnceUntilBothAreUndone() throws {
+  @Test func anInputRepeatedInTheSameTimeZoneStatesItOnceUntilBothAreUndone() throws {
     let input = batch([0, 1])
     for _ in 0..<3 { _ = try importing(input, in: Self.tokyo) }
     #expect(try statements() == 1)
@@ -204,7 +204,7 @@ import Testing
     #expect(try hours() == ["9 9 9", "9 9 9"])
   }
 
-  @Test func aRowThatAPersonEditedIsInTheZoneOfItsImport() throws {
+  @Test func anEditedRecordStaysInTheTimeZoneOfItsImport() throws {
     _ = try importing(batch([0]), in: nil)
     let guid = try #require(try scratch.rows("SELECT guid FROM record").first)
     _ = try RecordEditor(scratch.open(.editor), at: 6).edit(guid) { $0.fields["carbs"] = .number(7) }
@@ -216,14 +216,14 @@ import Testing
     #expect(try scratch.number("SELECT count(*) FROM changed_statement") == 0)
   }
 
-  @Test func anInputThatStatesEveryOffsetNeedsNoStatement() throws {
+  @Test func anInputThatStatesEveryOffsetStoresNoTimeZone() throws {
     let stated = Make.batch([Make.reading(.cbg, Make.milligrams(100), source: .stated)])
     for _ in 0..<2 { _ = try importing(stated, in: Self.tokyo) }
     #expect(try statements() == 0)
     #expect(try !undo(1).changesZone)
   }
 
-  @Test func theItemsOfAnInterruptedImportHaveItsZone() throws {
+  @Test func itemsOfAnInterruptedImportHaveItsTimeZone() throws {
     #expect(throws: Failure.self) {
       _ = try importing(batch([0]), in: Self.tokyo) { throw Failure(.temporary, "interrupted") }
     }
@@ -243,7 +243,7 @@ import Testing
     return try scratch.open(.editor).add(period, at: 5)
   }
 
-  @Test func aLaterPeriodWinsForReadingsAndRecords() throws {
+  @Test func aLaterZonePeriodWinsForReadingsAndRecords() throws {
     _ = try importing(batch([0, 1, 2]), in: Self.tokyo)
     let change = try addPeriod(Self.newYork, 9000)
     #expect([change.readings, change.records] == [1, 1])
@@ -254,7 +254,7 @@ import Testing
     #expect(try scratch.number("SELECT count(*) FROM zone_period") == 0)
   }
 
-  @Test func aZoneThatIsStatedAfterAPeriodWinsForWhatItsImportBrought() throws {
+  @Test func aTimeZoneGivenForAnImportAfterAPeriodWinsForItsItems() throws {
     _ = try importing(batch([1], value: 90), in: nil)
     _ = try addPeriod(Self.newYork, 1500)
     _ = try importing(batch([0, 1, 2]), in: Self.tokyo)
@@ -264,7 +264,7 @@ import Testing
     #expect(try hours() == ["9 2 9 9", "9 9 2 9"])
   }
 
-  @Test func theSameZoneAgainDoesNotUndoAPeriodAndAnotherZoneDoes() throws {
+  @Test func onlyADifferentTimeZoneOfARepeatedImportOverridesAZonePeriod() throws {
     _ = try importing(batch([0, 1, 2]), in: Self.tokyo)
     _ = try addPeriod(Self.newYork, 9000)
     let counts = try importing(batch([0, 1, 2]), in: Self.tokyo)
@@ -279,7 +279,7 @@ import Testing
     #expect(try statements() == 3)
   }
 
-  @Test func thePeriodThatPlacesADeviceIsComparedWithTheImport() throws {
+  @Test func theZonePeriodOfADeviceIsComparedWithTheTimeZoneOfTheImport() throws {
     _ = try importing(batch([0, 1, 2]), in: Self.tokyo)
     _ = try addPeriod("Asia/Kolkata", devices: [Self.device], 9001)
     #expect(try hours() == ["9 5 9", "9 9 9"])
@@ -297,7 +297,7 @@ import Testing
   }
 
   /// A period that says the same as one before an import is a further statement.
-  @Test func aPeriodThatIsStatedAgainWinsOverTheImportBetween() throws {
+  @Test func aZonePeriodEnteredAgainWinsOverAnImportInBetween() throws {
     _ = try addPeriod(Self.newYork, 9000)
     _ = try importing(batch([1]), in: Self.tokyo)
     #expect(try hours() == ["9", "9"])
@@ -306,7 +306,7 @@ import Testing
     #expect(try !addPeriod(Self.newYork, 9600).isChange)
   }
 
-  @Test func aRecordThatMovesOutOfAPeriodIsInTheZoneOfItsImportAgain() throws {
+  @Test func aRecordMovedOutOfAZonePeriodHasTheTimeZoneOfItsImportAgain() throws {
     _ = try importing(batch([1]), in: Self.tokyo)
     _ = try addPeriod(Self.newYork, 9000)
     let guid = try #require(try scratch.rows("SELECT guid FROM record WHERE kind = 'food'").first)
@@ -320,7 +320,7 @@ import Testing
 
   // MARK: An export that is imported each day
 
-  @Test func aZoneIsStatedOnlyForItemsThatNoEqualStatementLists() throws {
+  @Test func aTimeZoneIsStoredOnlyForItemsThatDoNotHaveItYet() throws {
     for day in Int64(1)...5 { _ = try importing(batch(Array(0..<day)), in: Self.tokyo) }
     #expect(try statements() == 5)
     let listed = try scratch.rows(
@@ -336,7 +336,7 @@ import Testing
     #expect(try hours() == ["9 9 9 2 2", "9 9 9 2 2"])
   }
 
-  @Test func aStatementAppliesToLaterReadings() throws {
+  @Test func aTimeZoneStatedForItemsAppliesWhenTheyArriveLater() throws {
     let identity = ReadingIdentity(
       Make.reading(.smbg, Make.milligrams(100), at: Make.noon + 3600), Make.device)
     let food = Digest.uuid(of: ["record", "test", "100 1"])
@@ -364,7 +364,7 @@ import Testing
 
   // MARK: Size
 
-  @Test func aStatementOfManyItemsIsSplitIntoRecordsOfOneZone() throws {
+  @Test func aTimeZoneForManyItemsIsSplitIntoSeveralRecords() throws {
     let devices = (0..<250).map { Device(vendor: "Test", model: "M", serial: "N\($0)", format: "test") }
     var input = Make.batch(
       (0..<250).map { Make.reading(.smbg, Make.milligrams(100), device: Int32($0)) }, devices: devices)
@@ -381,7 +381,7 @@ import Testing
     #expect(try scratch.number("SELECT count(*) FROM item_zone") == 0)
   }
 
-  @Test func ticksDecideTheRepeatedHourOfAStatedZone() throws {
+  @Test func countersDecideTheRepeatedHourOfAGivenTimeZone() throws {
     _ = try setBase(Self.tokyo)
     let start: Int64 = 1_761_436_800  // 2025-10-26T00:00:00Z
     let night = (Int64(-24)..<48).map { step in
@@ -397,7 +397,7 @@ import Testing
 
   // MARK: Unknown zones
 
-  @Test func anUnknownZoneChangesNoOffsetUntilTheSystemKnowsIt() throws {
+  @Test func anUnknownTimeZoneChangesNoOffsetUntilTheSystemKnowsIt() throws {
     _ = try importing(batch([0]), in: Self.tokyo)
     try scratch.open(.editor).write {
       try $0.execute(

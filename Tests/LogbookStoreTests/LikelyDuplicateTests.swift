@@ -46,7 +46,7 @@ struct LikelyDuplicateTests {
   }
 
   @Test(arguments: Form.allCases, Form.allCases)
-  func minutesAreComparedWhicheverCameFirst(_ first: Form, _ second: Form) throws {
+  func likelyDuplicatesWithoutSecondsAreFoundWhicheverCameFirst(_ first: Form, _ second: Form) throws {
     #expect(try duplicates(Self.values(0..<50, first), of: Make.device) == [])
     let found = try duplicates(Self.values(30..<60, second), of: Self.twin)
     // One source cuts its times and the other one rounds them, so that they state other minutes.
@@ -55,7 +55,9 @@ struct LikelyDuplicateTests {
     #expect(found.map(\.device) == ["Test Other S2"] && found.map(\.other) == ["Test Meter S1"])
   }
 
-  @Test(arguments: [11, 12] as [Int64]) func fewEqualReadingsAreNotASign(_ count: Int64) throws {
+  @Test(arguments: [11, 12] as [Int64]) func fewEqualReadingsOfTwoDevicesAreNotReportedAsDuplicates(
+    _ count: Int64
+  ) throws {
     #expect(try duplicates(Self.values(0..<50, .instants), of: Make.device) == [])
     #expect(
       try duplicates(Self.values(0..<count, .cut), of: Self.twin).map(\.readings) == (count < 12 ? [] : [12]))
@@ -70,19 +72,19 @@ struct LikelyDuplicateTests {
     #expect(try duplicates(other, of: Self.twin) == [])
   }
 
-  @Test func equalValuesAMinuteApartAreNotTheSame() throws {
+  @Test func equalValuesAMinuteApartAreNotReportedAsDuplicates() throws {
     #expect(try duplicates(Self.values(0..<100, .instants), of: Make.device) == [])
     #expect(try duplicates(Self.values(0..<100, .seconds, seconds: 101), of: Self.twin) == [])
   }
 
-  @Test func onlyWhatThisImportStoredCounts() throws {
+  @Test func onlyReadingsThatTheImportStoredAreReportedAsLikelyDuplicates() throws {
     #expect(try duplicates(Self.values(0..<100, .cut), of: Make.device) == [])
     #expect(try duplicates(Self.values(0..<100, .seconds), of: Self.twin).map(\.readings) == [100])
     #expect(try duplicates(Self.values(0..<100, .seconds), of: Self.twin) == [], "all known")
     #expect(try duplicates(Self.values(90..<105, .seconds), of: Self.twin) == [], "five of them are new")
   }
 
-  @Test func aLongImportIsComparedAsAWhole() throws {
+  @Test func aLongImportIsComparedForDuplicatesAsAWhole() throws {
     #expect(try duplicates(Self.values(0..<4000, .cut), of: Make.device) == [])
     #expect(try duplicates(Self.values(1000..<7000, .instants), of: Self.twin).map(\.readings) == [3000])
   }

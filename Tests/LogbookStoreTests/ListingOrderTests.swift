@@ -153,7 +153,7 @@ import Testing
   }
 
   @Test(arguments: Seeds.first(3))
-  func aListEqualsItsDefinition(_ seed: UInt64) throws {
+  func aListHasTheItemsOfAReferenceImplementation(_ seed: UInt64) throws {
     try fill(seed)
     var random = SeededGenerator(seed: seed &+ 1000)
     let all = try everything()
@@ -169,7 +169,7 @@ import Testing
 
   /// The maximum number of counted readings in memory affects how they are read, but not what is listed.
   @Test(arguments: [0, 1, 30, 200, 100_000], Seeds.first(2))
-  func theNumberOfReadingsInMemoryDoesNotAffectTheList(_ maxHeld: Int, _ seed: UInt64) throws {
+  func theNumberOfReadingsInMemoryDoesNotChangeTheList(_ maxHeld: Int, _ seed: UInt64) throws {
     try fill(seed)
     var random = SeededGenerator(seed: seed &+ 3000)
     let store = try scratch.open(.reader)
@@ -202,7 +202,7 @@ import Testing
   }
 
   @Test(arguments: Seeds.first(3))
-  func theDaysMatchTheirReadings(_ seed: UInt64) throws {
+  func theListOfDaysMatchesTheReadings(_ seed: UInt64) throws {
     try fill(seed)
     var random = SeededGenerator(seed: seed &+ 2000)
     let refused = try everything().filter { $0.refusal != nil }
@@ -215,7 +215,7 @@ import Testing
 
   /// Records around the change, many of them at the same instants, with offsets from all over the world.
   @Test(arguments: Seeds.first(3))
-  func theNewestRecordsEqualTheirDefinition(_ seed: UInt64) throws {
+  func theNewestRecordsAreThoseOfAReferenceImplementation(_ seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     let records = (0..<200).map { number in
       ImportedRecord(
@@ -251,7 +251,7 @@ import Testing
     }
   }
 
-  @Test func aStoreWithoutReadingsListsNone() throws {
+  @Test func aStoreWithoutReadingsListsNoReadings() throws {
     _ = try scratch.open()
     #expect(try listed(ItemFilter()).isEmpty)
   }
@@ -267,7 +267,7 @@ import Testing
   }
 
   /// Ten readings with a count that decreases with time, then ten of another device at the same instants.
-  @Test func aCountThatRunsBackwardsIsListedByTime() throws {
+  @Test func readingsWithADescendingCounterAreListedByTime() throws {
     let one = (0..<10).map { Make.tick(10 - $0, Double(60 + $0), at: Make.noon + $0 * 200_000) }
     let other = one.map { reading in
       var reading = reading
@@ -296,7 +296,9 @@ import Testing
   /// Ticks as large as instants, at the distance of an offset before or after the shown time, or anywhere.
   /// The walk along the key must only rely on the first.
   @Test(arguments: [Int64(86_399), 86_400, 172_799, 2_000_000], Seeds.first(2))
-  func instantsAwayFromTheirShownTimesAreListedByTime(_ farthestSeconds: Int64, _ seed: UInt64) throws {
+  func readingsWhoseInstantsDifferFromTheirShownTimesAreListedByTime(_ farthestSeconds: Int64, _ seed: UInt64)
+    throws
+  {
     var random = SeededGenerator(seed: seed)
     let readings = Self.instants(&random, farthestSeconds: farthestSeconds)
     for start in [0, 60] {
@@ -314,7 +316,7 @@ import Testing
   }
 
   /// The first and the last tick are instants, and one between them is not: a period must not lose it.
-  @Test func aTickThatIsNotAnInstantIsFoundInThePeriodOfItsTime() throws {
+  @Test func aReadingIsListedByItsTimeEvenIfItsCounterLooksLikeAnInstant() throws {
     let day: Int64 = 86_400
     let readings = [(0, 0), (5, 20), (10, 10), (30, 30)].map { tick, shown in
       Make.tick((Make.noon + Int64(tick) * day) * 1000, 100, at: Make.noon + Int64(shown) * day)
@@ -332,12 +334,14 @@ import Testing
     (1_000_000, -85_399, true), (1_000_000, -85_400, false), (-1, -86_400, true), (-1, 86_399, false),
     (.max, .min, false), (.min, .max, false), (0, .min, false),
   ])
-  func anInstantIsNearAShownTimeWithAnyOffset(_ milliseconds: Int64, _ shown: Int64, _ isNear: Bool) {
+  func anInstantIsNearAShownTimeIfAUTCOffsetExplainsTheDifference(
+    _ milliseconds: Int64, _ shown: Int64, _ isNear: Bool
+  ) {
     #expect(PositionSpan.isNear(milliseconds, shown) == isNear)
   }
 
   /// More series than there are walks for them.
-  @Test func hundredsOfCountedSeriesAreListedByTime() throws {
+  @Test func hundredsOfSeriesWithCountersAreListedByTime() throws {
     let devices = (0..<200).map { Device(vendor: "T", model: "M", serial: "\($0)", format: "test") }
     let readings = (0..<600).map { number in
       var reading = Make.tick(Int64(number), 100, at: Make.noon + Int64(number * 7919 % 600) * 3600)
@@ -353,7 +357,7 @@ import Testing
   }
 
   /// Numbers that only another program assigns, on both sides of those that are looked up without hashing.
-  @Test func aSeriesWithAnyNumberIsListed() throws {
+  @Test func aSeriesWithAnyRowIDIsListed() throws {
     var random = SeededGenerator(seed: 11)
     try scratch.ingest(Make.batch(Self.readings(&random), devices: Self.devices))
     try scratch.damage(
@@ -373,7 +377,7 @@ import Testing
 
   // MARK: The hour that is repeated
 
-  @Test func theRepeatedHourIsListedByInstant() throws {
+  @Test func readingsOfARepeatedHourAreListedByInstant() throws {
     // The last repeated time is 02:59:59.
     let shown = [-900, 0, 1799].map { Make.repeated + $0 }
     let first = shown.map { Make.reading(.smbg, Make.milligrams(100), at: $0) }
@@ -401,7 +405,7 @@ import Testing
     #expect(PositionSpan(isInstant: isInstant).positions(since: since, until: until) == positions)
   }
 
-  @Test func millisecondsBelowZeroAreFloored() {
+  @Test func negativeMillisecondsAreRoundedDownToSeconds() {
     #expect([-1001, -1000, -1, 0, 999, 1000].map(PositionSpan.floored) == [-2, -1, -1, 0, 0, 1])
   }
 }

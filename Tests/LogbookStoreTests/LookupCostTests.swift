@@ -78,7 +78,7 @@ import Testing
     }
   }
 
-  @Test func noQueryReadsAllReadings() throws {
+  @Test func noQueryScansAllReadings() throws {
     try fill(20)
     let looks: [(String, (Store) throws -> Void)] = [
       ("list", { try $0.forEachItem(Self.newest(5)) { _ in } }),
@@ -100,7 +100,7 @@ import Testing
     }
   }
 
-  @Test func aWalkAlongTheKeyNeedsNoSorting() throws {
+  @Test func aQueryInKeyOrderNeedsNoSorting() throws {
     try fill(20)
     for isDescending in [false, true] {
       let sql = PartitionWalk.sql(ItemFilter(), ListOrder(isDescending: isDescending))
@@ -114,7 +114,7 @@ import Testing
     }
   }
 
-  @Test func aCountOfAllReadingsIsDetectedAsReadingAll() throws {
+  @Test func theScanCheckFindsAQueryThatReadsAllReadings() throws {
     try fill(20)
     let plan = try plan { store in
       _ = try store.read { try Int.fetchOne($0, sql: "SELECT sum(r.value) FROM reading AS r") }
@@ -144,7 +144,7 @@ import Testing
   }
 
   /// Two weeks of readings, and ten times as many.
-  @Test func theStepsOfAQueryStayTheSameInATenfoldStore() throws {
+  @Test func aQueryTakesTheSameStepsInATenTimesLargerStore() throws {
     let looks: [(Store) throws -> Void] = [
       { try $0.forEachItem(Self.newest(5)) { _ in } },
       { _ = try $0.readingDays(Self.newest(5), .none) },
@@ -176,7 +176,7 @@ import Testing
   }
 
   /// The index over times finds the newest records, and those of the last days.
-  @Test func theStepsOfAQueryOfRecordsStayTheSameInATenfoldStore() throws {
+  @Test func aRecordQueryTakesTheSameStepsInATenTimesLargerStore() throws {
     func look(_ filter: ItemFilter) throws -> Int {
       var filter = filter
       filter.readingKinds = []
@@ -198,7 +198,7 @@ import Testing
   }
 
   /// A device that was last used years ago is found without reading the later readings of another one.
-  @Test func theNewestReadingOfAnOldDeviceIsFoundImmediately() throws {
+  @Test func theNewestReadingOfAnOldDeviceIsFoundInFewSteps() throws {
     let devices = [Make.device, Device(vendor: "Test", model: "Meter", serial: "S2", format: "test")]
     try scratch.ingest(Make.batch([Make.reading(.cbg, Make.milligrams(100))], devices: devices))
     try scratch.ingest(

@@ -25,7 +25,7 @@ struct MeterPositionTests {
     }
   }
 
-  @Test func thePositionOfAMeterIsThatOfItsLastImport() throws {
+  @Test func theStoredPositionOfAMeterIsThatOfItsLastImport() throws {
     #expect(try scratch.open(.importer).meterPosition(of: Make.device) == nil)
     try store(position(1), Make.noon)
     #expect(try scratch.open(.reader).meterPosition(of: Make.device) == position(1))
@@ -38,18 +38,18 @@ struct MeterPositionTests {
     #expect(try scratch.open(.reader).meterPosition(of: other) == nil)
   }
 
-  @Test func aPositionWhoseReadingIsNotShownDoesNotCount() throws {
+  @Test func aMeterPositionWhoseReadingIsHiddenIsIgnored() throws {
     try store(position(1), Make.noon)
     _ = try scratch.open(.editor).undo(1, group: Digest.uuid(of: ["group"]), at: 5000)
     #expect(try scratch.open(.reader).meterPosition(of: Make.device) == nil)
   }
 
-  @Test func aPositionWithoutItsReadingDoesNotCount() throws {
+  @Test func aMeterPositionWithoutItsReadingIsIgnored() throws {
     try store(position(1, at: Make.noon + 60), Make.noon)
     #expect(try scratch.open(.reader).meterPosition(of: Make.device) == nil)
   }
 
-  @Test func thePositionOfAnotherVersionDoesNotCount() throws {
+  @Test func aMeterPositionOfAnotherVersionIsIgnored() throws {
     try store(position(1), Make.noon)
     let change = "UPDATE setting SET value = '{}' WHERE name LIKE 'meter %'"
     #expect(try scratch.refusal(.importer, change) == nil)

@@ -35,13 +35,13 @@ import Testing
 
   // MARK: - Imports
 
-  @Test func anImportPutsNeighboursIntoOneRangeAndOthersIntoSeparateOnes() throws {
+  @Test func anImportPutsNeighbouringReadingsIntoOnePendingRange() throws {
     try scratch.ingest(Self.readings([0, 300, 600, 600 + Self.day, 601 + 2 * Self.day]))
     #expect(
       try ranges() == ["0 \(600 + Self.day)", "\(601 + 2 * Self.day) \(601 + 2 * Self.day)"])
   }
 
-  @Test(arguments: [10, 3000]) func laterImportsExtendTheRange(count: Int64) throws {
+  @Test(arguments: [10, 3000]) func laterImportsExtendAPendingRange(count: Int64) throws {
     try scratch.ingest(Self.readings(stride(from: 0, to: count * 300, by: 300)))
     try scratch.ingest(Self.readings(stride(from: count * 300, to: count * 600, by: 300)))
     try scratch.ingest(Self.readings([-300]))
@@ -53,7 +53,7 @@ import Testing
     try scratch.expectRangesHoldWhatIsPending()
   }
 
-  @Test func aReadingFromTheRemoteIsInNoRange() throws {
+  @Test func aReadingFromTheRemoteIsInNoPendingRange() throws {
     try scratch.ingest(Self.readings([0]))
     try scratch.open(.sync).write { database in
       let pulled = Self.readings([Self.day * 3])
@@ -65,7 +65,7 @@ import Testing
 
   // MARK: - Uploads
 
-  @Test func uploadedReadingsLeaveTheRange() throws {
+  @Test func uploadedReadingsLeaveTheirPendingRange() throws {
     try scratch.ingest(Self.readings(stride(from: 0, to: 3000, by: 300)))
     let keys = try pending()
     try mark(Array(keys[..<3]))
@@ -78,7 +78,7 @@ import Testing
     #expect(try ranges() == [])
   }
 
-  @Test func aRangeIsKeptUntilAllReadingsOfItsPositionAreUploaded() throws {
+  @Test func aPendingRangeIsKeptUntilAllItsReadingsAreUploaded() throws {
     let place = [Make.reading(.smbg, Make.milligrams(100)), Make.reading(.smbg, Make.milligrams(200))]
     try scratch.ingest(Make.batch(place))
     let keys = try pending()
@@ -88,7 +88,7 @@ import Testing
     }
   }
 
-  @Test func anUploadOfManyReadingsChangesEachRangeOnce() throws {
+  @Test func anUploadOfManyReadingsChangesEachPendingRangeOnce() throws {
     let count: Int64 = 3 * Int64(UploadMarks.many)
     try scratch.ingest(Self.readings(stride(from: 0, to: count * 300, by: 300)))
     let keys = try pending()
@@ -97,7 +97,7 @@ import Testing
     try scratch.expectRangesHoldWhatIsPending()
   }
 
-  @Test func requeuedReadingsAreInRangesAgain() throws {
+  @Test func readingsQueuedAgainAreInPendingRangesAgain() throws {
     try scratch.ingest(Self.readings(stride(from: 0, to: 3000, by: 300)))
     try scratch.ingest(Make.batch([Make.tick(7, 90), Make.reading(.smbg, Make.milligrams(90))]))
     let keys = try pending()
@@ -118,7 +118,7 @@ import Testing
     """
 
   @Test(arguments: [copy, "UPDATE reading SET uploaded = 0"])
-  func readingsThatAnotherProgramMakesPendingAreFound(_ sql: String) throws {
+  func readingsThatAnotherProgramMakesPendingAreUploaded(_ sql: String) throws {
     try scratch.ingest(Self.readings(stride(from: 0, to: 3000, by: 300)))
     try mark(try pending())
     try DatabaseQueue(path: scratch.path).inDatabase { try $0.execute(sql: sql) }
@@ -134,7 +134,7 @@ import Testing
       "UPDATE pending_range SET last_position = last_position - 1, first_position = first_position + 1",
       "UPDATE pending_range SET partition = 3",
     ], [StoreRole.importer, .editor, .sync])
-  func noProgramCanRemoveTheRangeOfAPendingReading(_ sql: String, _ role: StoreRole) throws {
+  func noProgramCanRemoveThePendingRangeOfAReading(_ sql: String, _ role: StoreRole) throws {
     try scratch.ingest(Self.readings([0, 300, 600]))
     let keys = try pending()
     #expect(try scratch.refusal(role, sql)?.contains("range") == true)
@@ -149,7 +149,7 @@ import Testing
     "UPDATE pending_range SET first_position = first_position - 1",
     "UPDATE pending_range SET last_position = last_position + 1000",
   ])
-  func anUnusedRangeCanBeRemoved(_ sql: String) throws {
+  func aPendingRangeWithoutReadingsCanBeRemoved(_ sql: String) throws {
     try scratch.ingest(Self.readings([0, 300]))
     // A second range with both readings, and one without any.
     let more =
@@ -162,7 +162,7 @@ import Testing
   }
 
   /// Overlapping ranges cost a second search and change nothing.
-  @Test func overlappingRangesReturnEachReadingOnce() throws {
+  @Test func overlappingPendingRangesReturnEachReadingOnce() throws {
     try scratch.ingest(Self.readings(stride(from: 0, to: 3000, by: 300)))
     let keys = try pending()
     let more =
@@ -181,7 +181,7 @@ import Testing
   // MARK: - Any order
 
   /// Imports, uploads and requeues of random readings in random order.
-  @Test(arguments: Seeds.first(12)) func everyPendingReadingIsInARange(_ seed: UInt64) throws {
+  @Test(arguments: Seeds.first(12)) func everyPendingReadingIsInAPendingRange(_ seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     for _ in 0..<12 {
       let start = Int64.random(in: 0..<40, using: &random) * 3600

@@ -47,7 +47,7 @@ import Testing
       "UPDATE queued SET entry = '\(synced)'", "UPDATE queued SET record = '\(synced)'",
       "UPDATE queued SET aspect = 'file'", "UPDATE queued SET queued_at = 1", "DELETE FROM queued",
     ])
-  func noRoleQueuesSyncedItemsOrRemovesPendingOnes(_ role: StoreRole, _ change: String) throws {
+  func noRoleCanQueueSyncedItemsOrRemovePendingOnes(_ role: StoreRole, _ change: String) throws {
     let before = try queued()
     #expect(before == ["\(Self.waiting) record \(Self.waiting) 5"])
     #expect(try scratch.refusal(role, change) == Self.reason)
@@ -61,7 +61,7 @@ import Testing
   }
 
   /// A pull may move a record to another entry and make it synced in one statement.
-  @Test func aRecordThatAPullMovesAndSyncsLeavesTheQueue() throws {
+  @Test func aRecordSyncedByAPullLeavesTheUploadQueue() throws {
     try scratch.open(.sync).sync { store in
       _ = try store.prepare(try #require(try store.record(Self.waiting)), node: Self.node)
       let mine = try #require(try store.record(Self.waiting))

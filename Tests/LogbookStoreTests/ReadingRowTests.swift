@@ -52,7 +52,7 @@ import Testing
       (.milligrams(90), .zone, [.manual]), (.milligrams(90), .zone, [.doubtfulTime, .afterMeal]),
       (.milligrams(91), .zone, []),
     ] as [(Value, OffsetSource, ReadingMarks)])
-  func oneReadingThatDiffersKeepsItsColumns(
+  func ofManyReadingsOneThatDiffersKeepsItsColumns(
     _ value: Value, _ source: OffsetSource, _ marks: ReadingMarks
   ) throws {
     for place in [0, 7, 19] {
@@ -81,7 +81,7 @@ import Testing
     }
   }
 
-  @Test func twoKindsInOneChunkHaveTheirPartitions() throws {
+  @Test func readingsOfTwoKindsInOneBatchGetTheirPartitions() throws {
     var readings = Self.alike(20)
     readings[5].kind = .scan
     try scratch.ingest(Make.batch(readings))
@@ -89,13 +89,13 @@ import Testing
     #expect(try stored() == expected)
   }
 
-  @Test func allReadingsOfManyChunksAreStoredInTheirOrder() throws {
+  @Test func allReadingsOfManyBatchesAreStoredInOrder() throws {
     let readings = Self.alike(1700)
     try scratch.ingest(Make.batch(readings))
     #expect(try stored() == readings.map(Self.columns))
   }
 
-  @Test(arguments: 0..<6) func readingsThatAreLateAreStoredLikeSortedOnes(_ disorder: Int) throws {
+  @Test(arguments: 0..<6) func readingsOutOfOrderAreStoredLikeSortedOnes(_ disorder: Int) throws {
     var generator = SeededGenerator(seed: UInt64(disorder))
     let readings = Self.alike(1200)
     var given = readings

@@ -13,8 +13,9 @@ import Testing
     try scratch.ingest(Make.batch([Make.reading(.smbg, Make.milligrams(100))]))
   }
 
-  @Test(arguments: [StoreRole.importer, .editor, .sync]) func aReadingIsNeverDeleted(_ role: StoreRole) throws
-  {
+  @Test(arguments: [StoreRole.importer, .editor, .sync]) func theDatabaseRefusesToDeleteAReading(
+    _ role: StoreRole
+  ) throws {
     #expect(try scratch.refusal(role, "DELETE FROM reading") == "readings are never deleted")
     #expect(try scratch.number("SELECT count(*) FROM reading") == 1)
   }
@@ -24,14 +25,14 @@ import Testing
     "range_flag",
     "threshold", "marks", "ingest",
   ])
-  func noColumnOfAReadingChanges(_ column: String) throws {
+  func theDatabaseRefusesToChangeColumnsOfAReading(_ column: String) throws {
     for role in [StoreRole.importer, .editor, .sync] {
       let refusal = try scratch.refusal(role, "UPDATE reading SET \(column) = 1")
       #expect(refusal == "readings are immutable", "\(column) as \(role)")
     }
   }
 
-  @Test func everyColumnOfAReadingHasARule() throws {
+  @Test func everyColumnOfAReadingIsCoveredByARuleTest() throws {
     let free = ["derived_offset", "offset_source", "uploaded", "zone"]
     let names = try scratch.rows("SELECT name FROM pragma_table_info('reading')").filter {
       !free.contains($0)
@@ -41,13 +42,15 @@ import Testing
     for name in names { #expect(rule.contains(name)) }
   }
 
-  @Test(arguments: [StoreRole.importer, .editor]) func onlySyncWritesUploaded(_ role: StoreRole) throws {
+  @Test(arguments: [StoreRole.importer, .editor]) func onlySyncMayMarkReadingsAsUploaded(_ role: StoreRole)
+    throws
+  {
     #expect(try scratch.refusal(role, "UPDATE reading SET uploaded = 1") == "only sync writes uploaded")
     #expect(try scratch.refusal(.sync, "UPDATE reading SET uploaded = 1") == nil)
     #expect(try scratch.number("SELECT uploaded FROM reading") == 1)
   }
 
-  @Test func aReadingIsSentAgainOnlyWithAReason() throws {
+  @Test func aReadingIsQueuedAgainOnlyWithAReason() throws {
     #expect(try scratch.refusal(.sync, "UPDATE reading SET uploaded = 1") == nil)
     let again = "UPDATE reading SET uploaded = 0"
     #expect(try scratch.refusal(.sync, again) == "a requeue needs its reason")
@@ -59,7 +62,7 @@ import Testing
     #expect(try scratch.refusal(.sync, "DELETE FROM requeue") == "the reasons of requeues are never deleted")
   }
 
-  @Test func onlyADerivedOffsetCanBeRecalculated() throws {
+  @Test func onlyADerivedUTCOffsetCanBeRecalculated() throws {
     #expect(
       try scratch.refusal(.editor, "UPDATE reading SET derived_offset = 3600, offset_source = 2") == nil)
     // A stated offset cannot become a derived one, nor the reverse.
@@ -76,7 +79,7 @@ import Testing
     #expect(stated == "readings are immutable")
   }
 
-  @Test func anEditorStoresNoReading() throws {
+  @Test func theEditorRoleCannotStoreReadings() throws {
     let copy = """
       INSERT INTO reading SELECT partition, position + 1, series, value_bucket, occurrence, device_time, stated_offset,
         derived_offset, offset_source, value, unit, range_flag, threshold, marks, ingest, uploaded, zone FROM reading
@@ -92,7 +95,7 @@ import Testing
     "range_flag = 1", "range_flag = 3", "range_flag = -1", "unit = 2", "unit = -1", "uploaded = 2",
     "uploaded = -1", "series = 'x'", "partition = NULL", "position = NULL", "value_bucket = NULL",
   ])
-  func anImpossibleRowIsRefused(_ change: String) throws {
+  func theDatabaseRefusesImpossibleReadings(_ change: String) throws {
     let columns = try scratch.rows("SELECT name FROM pragma_table_info('reading')")
     let parts = change.split(separator: " = ").map(String.init)
     let values = columns.map { $0 == parts[0] ? parts[1] : $0 == "position" ? "position + 1" : $0 }

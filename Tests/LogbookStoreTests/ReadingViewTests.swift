@@ -34,7 +34,7 @@ import Testing
     Device(vendor: "Test", model: "100 %|\n\"'", format: "te|st"), Make.device,
   ]
 
-  @Test func aWithdrawalHidesExactlyItsReading() throws {
+  @Test func hidingAReadingHidesExactlyThatReading() throws {
     var readings: [Reading] = []
     for device in 0..<Int32(Self.devices.count) {
       for kind in ReadingKind.allCases {
@@ -66,7 +66,7 @@ import Testing
   @Test(arguments: [
     ("hidden = false", FieldValue.flag(false)), ("no hidden", nil), ("a text", .text("true")),
   ])
-  func aWithdrawalThatHidesNothingIsNotCounted(_ name: String, _ hidden: FieldValue?) throws {
+  func hidingAReadingThatDoesNotExistIsNotCounted(_ name: String, _ hidden: FieldValue?) throws {
     try scratch.ingest(Make.batch([Make.reading(.smbg, Make.milligrams(100))]))
     let identity = try #require(try items().first?.identity.text)
     try withdraw(identity, hidden: hidden, guid: "a-1")
@@ -74,7 +74,7 @@ import Testing
     #expect(try scratch.number("SELECT withdrawn FROM readings") == 0)
   }
 
-  @Test func anEndedWithdrawalAndOtherKindsOfRecordsHideNothing() throws {
+  @Test func onlyAnActiveHidingRecordHidesAReading() throws {
     try scratch.ingest(Make.batch([Make.reading(.smbg, Make.milligrams(100))]))
     let identity = try #require(try items().first?.identity.text)
     var note = Make.record(
@@ -91,13 +91,13 @@ import Testing
     #expect(try scratch.number("SELECT withdrawn FROM readings") == 0)
   }
 
-  @Test func aWithdrawalMayArriveBeforeItsReading() throws {
+  @Test func theHidingOfAReadingMayArriveBeforeTheReading() throws {
     try withdraw("serial|Test|S1|smbg|time|\(Make.noon)|56|0", guid: "a-1")
     try scratch.ingest(Make.batch([Make.reading(.smbg, Make.milligrams(100))]))
     #expect(try scratch.number("SELECT withdrawn FROM readings") == 1)
   }
 
-  @Test func theWithdrawalOfAReadingIsFoundByItsKey() throws {
+  @Test func theRecordThatHidesAReadingIsFoundByItsKey() throws {
     let plan = try scratch.rows("EXPLAIN QUERY PLAN SELECT withdrawn FROM readings")
     #expect(plan.contains { $0.contains("SEARCH w USING PRIMARY KEY") }, "\(plan)")
   }
@@ -105,7 +105,7 @@ import Testing
   // MARK: Values in one unit
 
   /// Every number that a meter shows in either unit, one second apart.
-  @Test func bothUnitsAreRoundedAsInLists() throws {
+  @Test func bothGlucoseUnitsInDatabaseViewsAreRoundedAsInLists() throws {
     let quantities =
       (1...1000).map { Quantity(Double($0), .milligramsPerDecilitre) }
       + (1...550).map { Quantity(Double($0) / 10, .millimolesPerLitre) }
@@ -121,7 +121,7 @@ import Testing
     #expect(rows == expected)
   }
 
-  @Test func lowAndHighHaveNoNumberInEitherUnit() throws {
+  @Test func lowAndHighReadingsHaveNoNumberInDatabaseViews() throws {
     try scratch.ingest(
       Make.batch([
         Make.reading(.smbg, .low(below: 20, .milligramsPerDecilitre)),
@@ -131,7 +131,7 @@ import Testing
     #expect(try scratch.rows(values) == ["NULL NULL NULL", "NULL NULL NULL"])
   }
 
-  @Test func aKetoneHasOnlyMillimoles() throws {
+  @Test func aKetoneReadingInDatabaseViewsHasOnlyMillimoles() throws {
     try scratch.ingest(
       Make.batch([
         Make.reading(.ketone, Make.millimoles(0.4)),

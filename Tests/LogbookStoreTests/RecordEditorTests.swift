@@ -48,7 +48,7 @@ import Testing
   }
 
   @Test(arguments: ["a\u{0}b", String(repeating: "x", count: (1 << 20) + 1)])
-  func contentThatEveryRemoteRefusesIsNotStored(_ text: String) throws {
+  func recordContentThatEveryRemoteRefusesIsNotStored(_ text: String) throws {
     #expect(
       try category { try editor.add(draft(["text": .text(text)], kind: .note), guid: "a") } == .badInput)
     #expect(try state("a").isEmpty)
@@ -57,7 +57,7 @@ import Testing
     #expect(try state("a") == [#"1 0 0 {"text":"short"}"#])
   }
 
-  @Test func eachEditIncreasesTheVersionByExactlyOne() throws {
+  @Test func eachEditIncreasesTheVersionOfARecordByOne() throws {
     _ = try editor.add(draft(), guid: "a")
     for version in 2...20 {
       let edit = try editor.edit("a") { $0.fields["units"] = .number(Double(version)) }
@@ -66,7 +66,7 @@ import Testing
     #expect(try state("a") == [#"20 0 0 {"units":20}"#])
   }
 
-  @Test func everyPartOfTheContentCanBeEditedAtOnceInOneVersion() throws {
+  @Test func oneEditCanChangeEveryPartOfARecord() throws {
     _ = try editor.add(draft(kind: .note), guid: "e")
     _ = try editor.add(draft(), guid: "a")
     _ = try editor.edit("a") { draft in
@@ -88,7 +88,7 @@ import Testing
     #expect(try state("a") == [#"1 0 0 {"units":4}"#])
   }
 
-  @Test func anEditGetsTheCurrentContentOfTheRecord() throws {
+  @Test func anEditReceivesTheCurrentContentOfTheRecord() throws {
     _ = try editor.add(draft(), guid: "a")
     let other = RecordEditor(try scratch.open(.editor), at: 5000)
     _ = try other.edit("a") { $0.fields["text"] = .text("theirs") }
@@ -108,13 +108,13 @@ import Testing
     #expect(try state("a") == [#"1 0 0 {"units":4}"#])
   }
 
-  @Test func anIdCanBeUsedOnlyOnce() throws {
+  @Test func aRecordIDCanBeUsedOnlyOnce() throws {
     _ = try editor.add(draft(), guid: "a")
     #expect(try category { try editor.add(draft(["units": .number(9)]), guid: "a") } == .badInput)
     #expect(try state("a") == [#"1 0 0 {"units":4}"#])
   }
 
-  @Test func aDeletionIsAnEditThatLeavesATombstoneWithoutContent() throws {
+  @Test func deletingARecordIsAnEditThatRemovesItsContent() throws {
     _ = try editor.add(draft(["text": .text("private")]), guid: "a")
     let edit = try editor.delete("a")
     #expect(edit.edits == 1)
@@ -131,7 +131,7 @@ import Testing
     #expect(try state("a") == ["2 0 1 {}"])
   }
 
-  @Test func deletingAnEntryDeletesEachOfItsRecordsWithOneEdit() throws {
+  @Test func deletingAnEntryAlsoDeletesItsRecords() throws {
     for (guid, entry) in [("e", nil), ("c1", "e"), ("c2", "e"), ("other", nil)] {
       _ = try editor.add(draft(entry: entry), guid: guid)
     }
@@ -143,7 +143,7 @@ import Testing
         == ["c1 2 1", "c2 3 1", "e 2 1", "other 1 0"])
   }
 
-  @Test func recordsThatAnImportNestedDeeperAreDeletedWithTheirEntry() throws {
+  @Test func deeplyNestedRecordsOfAnImportAreDeletedWithTheirEntry() throws {
     for guid in ["a", "b", "c"] { _ = try editor.add(draft(), guid: guid) }
     let circle =
       "UPDATE record SET version = version + 1, entry_guid = CASE guid WHEN 'a' THEN 'c' "
@@ -164,7 +164,7 @@ import Testing
     #expect(try state("b") == [#"1 0 0 {"units":4}"#])
   }
 
-  @Test func aRecordOfAnEntryCannotHaveRecords() throws {
+  @Test func recordsCannotBeNestedUnderARecordOfAnEntry() throws {
     for (guid, entry) in [("e", nil), ("c", "e"), ("x", nil)] {
       _ = try editor.add(draft(entry: entry), guid: guid)
     }
@@ -183,7 +183,7 @@ import Testing
     #expect(try scratch.number("SELECT count(*) FROM record") == 0)
   }
 
-  @Test func anEditDuringAConflictOrAQuarantineIsAnOrdinaryEdit() throws {
+  @Test func aRecordInConflictOrRefusedCanBeEdited() throws {
     _ = try editor.add(draft(), guid: "a")
     let standing =
       "UPDATE record SET conflict = '{}', conflict_revision = 'r', quarantine = 'q', quarantined_version = 1"
@@ -196,7 +196,7 @@ import Testing
         == ["3 1 {} q 1"])
   }
 
-  @Test func anEditDuringASendStaysPending() throws {
+  @Test func anEditDuringAnUploadStaysPending() throws {
     _ = try editor.add(draft(), guid: "a")
     #expect(try scratch.refusal(.sync, "UPDATE record SET sent_version = 1, sent = '{}'") == nil)
     _ = try editor.delete("a")
@@ -208,7 +208,7 @@ import Testing
           + "AND (quarantined_version IS NULL OR quarantined_version < version)") == 1)
   }
 
-  @Test(arguments: [StoreRole.reader, .sync]) func onlyARoleThatEditsMayEdit(_ role: StoreRole) throws {
+  @Test(arguments: [StoreRole.reader, .sync]) func onlyTheEditorRoleMayEditRecords(_ role: StoreRole) throws {
     _ = try editor.add(draft(), guid: "a")
     let wrong = RecordEditor(try scratch.open(role), at: 5000)
     #expect(try category { try wrong.edit("a") { $0.fields["units"] = .number(5) } } != nil)

@@ -27,7 +27,7 @@ import Testing
     #expect(try scratch.rows("SELECT version, version_synced, ingest FROM record") == ["1 0 1"])
   }
 
-  @Test func aLaterExportUpdatesUneditedRecords() throws {
+  @Test func aLaterExportUpdatesRecordsThatWereNotEdited() throws {
     try scratch.ingest(food(30), generatedAt: 10)
     #expect(counts(try scratch.ingest(food(40), generatedAt: 20)) == [0, 0, 0, 1, 0])
     #expect(
@@ -43,7 +43,7 @@ import Testing
     #expect(try scratch.rows("SELECT fields, version FROM record") == [#"{"carbs":30} 1"#])
   }
 
-  @Test func theFilesOwnTimeDecidesBetweenEqualExports() throws {
+  @Test func theFileTimeDecidesWhichOfTwoExportsUpdatesARecord() throws {
     try scratch.ingest(food(30), generatedAt: 10, modifiedAt: 5)
     #expect(counts(try scratch.ingest(food(40), generatedAt: 10, modifiedAt: 4)) == [0, 0, 0, 0, 1])
     #expect(counts(try scratch.ingest(food(40), generatedAt: 10, modifiedAt: 6)) == [0, 0, 0, 1, 0])
@@ -84,7 +84,7 @@ import Testing
   }
 
   @Test(arguments: ["fields = '{\"carbs\":99}'", "deleted = 1", "device_time = 7"])
-  func recordsEditedHereAreKept(_ edit: String) throws {
+  func locallyEditedRecordsAreKeptByALaterExport(_ edit: String) throws {
     try scratch.ingest(food(30), generatedAt: 10)
     #expect(try scratch.refusal(.editor, "UPDATE record SET \(edit), version = 2") == nil)
     let edited = try scratch.rows("SELECT fields, deleted, device_time, version FROM record")
@@ -110,7 +110,7 @@ import Testing
     #expect(counts(try scratch.ingest(food(40), generatedAt: 20)) == [0, 0, 0, 0, 1])
   }
 
-  @Test func equalRowsOfAnInputAreRepeatedAndDifferentOnesGetOrdinals() throws {
+  @Test func equalRowsOfAnInputAreStoredOnceAndDifferentOnesSeparately() throws {
     let rows = [20.0, 30, 20].map { Make.record(["carbs": .number($0)]) }
     #expect(counts(try scratch.ingest(Make.batch(rows), generatedAt: 10)) == [2, 0, 1, 0, 0])
     #expect(counts(try scratch.ingest(Make.batch(rows), generatedAt: 20)) == [0, 2, 1, 0, 0])
@@ -119,7 +119,7 @@ import Testing
     #expect(try scratch.number("SELECT count(DISTINCT guid) FROM record") == 2)
   }
 
-  @Test func kindSubtypeOwnerAndTimeIdentifyARow() throws {
+  @Test func aRecordRowIsIdentifiedByKindSubtypeOwnerAndTime() throws {
     var owned = Make.record(["units": .number(3)], kind: .insulin)
     owned.owner = "pump"
     let rows = [
@@ -131,7 +131,7 @@ import Testing
     #expect(counts(try scratch.ingest(Make.batch(rows))) == [5, 0, 0, 0, 0])
   }
 
-  @Test func reorderedTagsAreKnown() throws {
+  @Test func anImportedRecordWithReorderedTagsIsKnown() throws {
     func tagged(_ tags: [String]) -> IngestBatch {
       Make.batch([Make.record(["tags": .words(tags)], kind: .note)])
     }
@@ -139,7 +139,7 @@ import Testing
     #expect(counts(try scratch.ingest(tagged(["Home", "Lunch"]), generatedAt: 20)) == [0, 1, 0, 0, 0])
   }
 
-  @Test func aRecordRefersToItsEntryByTheEntrysIdentity() throws {
+  @Test func anImportedRecordRefersToItsEntryByTheIDOfTheEntry() throws {
     var note = Make.record(["text": .text("x")], kind: .note, sourceID: "1-note")
     note.entrySourceID = "1"
     var batch = food(30)
@@ -151,7 +151,7 @@ import Testing
         == 1)
   }
 
-  @Test func aStatedGuidIsUsed() throws {
+  @Test func anImportedRecordKeepsAStatedID() throws {
     var record = Make.record(["text": .text("x")], kind: .note)
     record.guid = "0b4d"
     record.entryGuid = "e1"

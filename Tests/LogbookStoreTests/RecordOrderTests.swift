@@ -30,7 +30,7 @@ import Testing
     try scratch.rows("SELECT guid FROM record WHERE json_extract(fields, '$.text') = '\(text)'").joined()
   }
 
-  @Test(arguments: orders) func anyOrderOfTheFirstImportGivesTheSameRecords(_ order: [Int]) throws {
+  @Test(arguments: orders) func rowsOfAFirstImportInAnyOrderGiveTheSameRecords(_ order: [Int]) throws {
     let rows = order.map { ["a", "b", "c"][$0] }
     #expect(counts(try scratch.ingest(notes(rows))) == [3, 0, 0, 0, 0])
     let other = try ScratchStore()
@@ -38,7 +38,7 @@ import Testing
     #expect(try other.rows("SELECT guid, fields, deleted FROM record") == stored())
   }
 
-  @Test(arguments: orders) func anyOrderOfALaterExportIsKnown(_ order: [Int]) throws {
+  @Test(arguments: orders) func unchangedRowsOfALaterExportInAnyOrderAreKnown(_ order: [Int]) throws {
     try scratch.ingest(notes(["b", "a", "c"]), generatedAt: 10)
     let before = try stored()
     let rows = order.map { ["a", "b", "c"][$0] }
@@ -58,7 +58,7 @@ import Testing
     #expect(try scratch.number("SELECT count(*) FROM record WHERE version = 1") == 2)
   }
 
-  @Test(arguments: orders) func aFurtherRowIsNewAtAnyPosition(_ order: [Int]) throws {
+  @Test(arguments: orders) func anAdditionalRowOfALaterExportIsNewAtAnyPosition(_ order: [Int]) throws {
     try scratch.ingest(notes(["b", "c"]), generatedAt: 10)
     let rows = order.map { ["a", "b", "c"][$0] }
     #expect(counts(try scratch.ingest(notes(rows), generatedAt: 20)) == [1, 2, 0, 0, 0])
@@ -66,7 +66,7 @@ import Testing
     #expect(try scratch.number("SELECT count(*) FROM record WHERE version = 1") == 3)
   }
 
-  @Test func aRowKeptUntilTheEndOfItsInputIsStoredThen() throws {
+  @Test func anUnmatchedRowIsStoredAtTheEndOfItsInput() throws {
     try scratch.ingest(notes(["b"]), generatedAt: 10)
     #expect(
       counts(try scratch.ingest(notes(["a"]), notes(["a"]), notes(["b"]), generatedAt: 20)) == [
@@ -104,7 +104,7 @@ import Testing
     #expect(try scratch.number("SELECT count(*) FROM record") == 2)
   }
 
-  @Test func twoChangesWithOneIdAreBothCounted() throws {
+  @Test func twoChangesOfARowWithOneSourceIDAreBothCounted() throws {
     func food(_ grams: Double...) -> IngestBatch {
       Make.batch(grams.map { Make.record(["carbs": .number($0)], sourceID: "1") })
     }
@@ -113,7 +113,7 @@ import Testing
     #expect(try scratch.rows("SELECT fields, version FROM record") == [#"{"carbs":40} 2"#])
   }
 
-  @Test func rowsStoredByAnotherProcessAreFoundDuringAnImport() throws {
+  @Test func rowsStoredByAnotherProcessDuringAnImportAreMatched() throws {
     let store = try scratch.open()
     let source = IngestSource(name: "input", format: "test", startedAt: 1, modifiedAt: nil, decisions: [])
     try store.ingest(source, isAtomic: false) { writer in

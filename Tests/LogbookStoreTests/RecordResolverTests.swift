@@ -92,43 +92,43 @@ import Testing
     #expect(try resolver.conflicts() == [conflict])
   }
 
-  @Test func mineIsKeptAsAnEditOnTheRemotesState() throws {
+  @Test func resolvingAConflictWithMineEditsTheRemoteVersion() throws {
     let edit = try resolver.resolve(try makeConflict(), .mine, at: 300)
     #expect(try row() == [#"3 1 0 {"carbs":45} r2 1 1 300"#])
     #expect(edit.edits == 1 && edit.record.syncState(.none) == .queued(.waiting))
   }
 
-  @Test func theirsIsKeptAsAnEditOnTheRemotesState() throws {
+  @Test func resolvingAConflictWithTheirsKeepsTheRemoteVersion() throws {
     try resolver.resolve(try makeConflict(), .theirs, at: 300)
     #expect(try row() == [#"3 1 0 {"carbs":40,"text":"soup"} r2 1 1 300"#])
   }
 
-  @Test func whenBothAreKeptTheRemotesSideBecomesASeparateRecord() throws {
+  @Test func resolvingAConflictWithBothMakesTheRemoteVersionASeparateRecord() throws {
     try resolver.resolve(try makeConflict(), .both(guid: Self.copy), at: 300)
     #expect(try row() == [#"3 1 0 {"carbs":45} r2 1 1 300"#])
     #expect(try row(Self.copy) == [#"1 0 0 {"carbs":40,"text":"soup"} NULL 1 1 200"#])
   }
 
-  @Test func fieldsThatAPersonCombinedAreKept() throws {
+  @Test func resolvingAConflictWithCombinedFieldsKeepsThem() throws {
     try resolver.resolve(try makeConflict(), .fields(RecordFields(["carbs": .number(42)])), at: 300)
     #expect(try row() == [#"3 1 0 {"carbs":42} r2 1 1 300"#])
   }
 
-  @Test func aRecordDeletedOnTheRemoteIsKeptOrDeletedAsThePersonDecides() throws {
+  @Test func aConflictWithADeletionOnTheRemoteIsResolvedEitherWay() throws {
     let conflict = try makeConflict(theirs: state([:], isDeleted: true, editedAt: 50))
     #expect(try category { try resolver.resolve(conflict, .both(guid: Self.copy), at: 300) } == .usage)
     try resolver.resolve(conflict, .theirs, at: 300)
     #expect(try row() == ["3 1 1 {} r2 1 1 300"])
   }
 
-  @Test func onlyAResolutionRestoresADeletedRecord() throws {
+  @Test func onlyAConflictResolutionRestoresADeletedRecord() throws {
     let conflict = try makeConflict(deletesMine: true)
     #expect(try category { try resolver.resolve(conflict, .both(guid: Self.copy), at: 300) } == .usage)
     try resolver.resolve(conflict, .fields(RecordFields(["carbs": .number(41)])), at: 300)
     #expect(try row() == [#"3 1 0 {"carbs":41} r2 1 1 300"#])
   }
 
-  @Test func anOrphanedEntryIsDeletedWithItsRecordsOrRestored() throws {
+  @Test func anEntryDeletedOnTheRemoteIsDeletedWithItsRecordsOrRestored() throws {
     let conflict = try makeBereft()
     #expect(conflict.cause == .orphaned && !conflict.theirs.isDeleted)
     for refused in [Resolution.both(guid: Self.copy), .fields(RecordFields(["carbs": .number(1)]))] {
@@ -143,7 +143,7 @@ import Testing
     #expect(try resolver.conflicts() == [])
   }
 
-  @Test func theDeletionOfAnEntryEndsTheConflictsOfItsRecordsThatTheRemoteDeleted() throws {
+  @Test func deletingAnEntryEndsConflictsOfItsRecordsDeletedOnTheRemote() throws {
     let sync = try scratch.open(.sync)
     let editor = RecordEditor(try scratch.open(.editor), at: 100)
     let childState = state(["text": .text("late")], entry: Self.id)
@@ -166,14 +166,14 @@ import Testing
     #expect(try resolver.conflicts().map(\.guid) == [Self.copy])
   }
 
-  @Test func anOrphanedEntryIsRestoredWithoutItsFields() throws {
+  @Test func anEntryDeletedOnTheRemoteIsRestoredWithoutItsFields() throws {
     try resolver.resolve(try makeBereft(), .theirs, at: 300)
     #expect(try row() == ["3 1 0 {} r1 1 1 300"])
     #expect(try row(Self.child) == [#"1 1 0 {"text":"late"} r2 1 1 NULL"#])
     #expect(try resolver.conflicts() == [])
   }
 
-  @Test func anUnansweredChangeIsForgottenWithTheConflict() throws {
+  @Test func resolvingAConflictForgetsAnUnansweredUpload() throws {
     let conflict = try makeConflict(isSent: true)
     #expect(try scratch.rows("SELECT sent_version, sent IS NULL FROM record") == ["2 0"])
     try resolver.resolve(conflict, .mine, at: 300)
@@ -181,14 +181,14 @@ import Testing
       try scratch.rows("SELECT sent_version, sent, version_synced, version FROM record") == ["NULL NULL 1 3"])
   }
 
-  @Test func aResolutionReleasesARefusedRecord() throws {
+  @Test func resolvingAConflictReleasesARefusedRecord() throws {
     let conflict = try makeConflict()
     try scratch.open(.sync).sync { try $0.quarantine(Self.id, reason: "no") }
     try resolver.resolve(conflict, .mine, at: 300)
     #expect(try scratch.open(.reader).overview(ingests: 0).pendingRecords == 1)
   }
 
-  @Test func aConflictThatChangedSinceItWasShownIsNotResolved() throws {
+  @Test func aConflictThatChangedAfterItWasShownIsNotResolved() throws {
     let conflict = try makeConflict()
     let newer = state(["carbs": .number(41)], editedAt: 210)
     try scratch.open(.sync).sync { try $0.markConflicted(remote(newer, "r3"), isAnswered: true) }
@@ -199,7 +199,7 @@ import Testing
     #expect(try row() == [#"3 1 0 {"carbs":45,"fat":1} r1 0 1 110"#])
   }
 
-  @Test func aConflictIsResolvedOnce() throws {
+  @Test func aConflictCanBeResolvedOnlyOnce() throws {
     let conflict = try makeConflict()
     try resolver.resolve(conflict, .mine, at: 300)
     #expect(try category { try resolver.resolve(conflict, .theirs, at: 301) } == .missingInput)
@@ -207,7 +207,7 @@ import Testing
   }
 
   @Test(arguments: [StoreRole.reader, .importer, .editor])
-  func noOtherLocalRoleResolves(_ role: StoreRole) throws {
+  func onlyTheResolverRoleMayResolveAConflict(_ role: StoreRole) throws {
     let conflict = try makeConflict()
     let wrong = RecordResolver(try scratch.open(role))
     #expect(try category { try wrong.resolve(conflict, .mine, at: 300) } != nil)
@@ -239,19 +239,19 @@ import Testing
     }
   }
 
-  @Test func theSideThatWasEditedLastIsTheNewerOne() throws {
+  @Test func theSideOfAConflictThatWasEditedLastIsNewer() throws {
     #expect(try Self.conflict(mine: 2, theirs: 1).newer() == .mine)
     #expect(try Self.conflict(mine: 1, theirs: 2).newer() == .theirs)
   }
 
-  @Test func withoutATimeOnBothSidesNeitherIsNewer() throws {
+  @Test func withoutEditTimesOnBothSidesNeitherSideIsNewer() throws {
     #expect(try refusal(Self.conflict(mine: nil, theirs: 1))?.contains("'mine'") == true)
     #expect(try refusal(Self.conflict(mine: 1, theirs: nil))?.contains("'theirs'") == true)
     #expect(try refusal(Self.conflict(mine: 1, theirs: 1))?.contains("same second") == true)
     #expect(try refusal(Self.conflict(mine: 1, theirs: 2, cause: .orphaned)) != nil)
   }
 
-  @Test func anImportedSideHasTheTimeOfItsExportOrElseOfTheImport() throws {
+  @Test func anImportedVersionHasTheTimeOfItsExportOrElseOfTheImport() throws {
     let scratch = try ScratchStore()
     try scratch.ingest(Make.batch([Make.record(["carbs": .number(30)], sourceID: "1")]), generatedAt: 700)
     try scratch.ingest(Make.batch([Make.record(["carbs": .number(31)], sourceID: "2")]))
@@ -280,7 +280,7 @@ import Testing
     #expect(times == [800, 900])
   }
 
-  @Test func aLocalRoleSetsNoTimeWithoutAnEdit() throws {
+  @Test func noLocalRoleSetsAnEditTimeWithoutAnEdit() throws {
     let scratch = try ScratchStore()
     try scratch.ingest(Make.batch([Make.record(["carbs": .number(30)], sourceID: "1")]))
     for role in [StoreRole.importer, .editor, .resolver] {
@@ -293,7 +293,7 @@ import Testing
 
 /// Tests items that a remote refused permanently, and their release.
 @Suite struct QuarantineTests {
-  @Test func refusedItemsAreCountedSeparatelyUntilTheyAreReleased() throws {
+  @Test func itemsThatTheRemoteRefusedAreCountedSeparatelyUntilReleased() throws {
     let scratch = try ScratchStore()
     try scratch.ingest(Make.batch([Make.record(["carbs": .number(30)], sourceID: "1")]))
     try scratch.ingest(
@@ -317,7 +317,7 @@ import Testing
     #expect(try sync.releaseRefused() == 0)
   }
 
-  @Test func aRefusedItemHasTheReasonOfTheRemote() throws {
+  @Test func aRefusedItemHasTheReasonGivenByTheRemote() throws {
     let scratch = try ScratchStore()
     try scratch.ingest(Make.batch([Make.record(["carbs": .number(30)], sourceID: "1")]))
     try scratch.ingest(Make.batch([Make.reading(.smbg, Make.milligrams(100))]))

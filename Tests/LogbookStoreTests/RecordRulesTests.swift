@@ -16,18 +16,23 @@ import Testing
 
   private func sync(_ sql: String) throws { #expect(try scratch.refusal(.sync, sql) == nil) }
 
-  @Test(arguments: [StoreRole.importer, .editor, .sync]) func aRecordIsNeverRemoved(_ role: StoreRole) throws
-  {
+  @Test(arguments: [StoreRole.importer, .editor, .sync]) func theDatabaseRefusesToRemoveARecord(
+    _ role: StoreRole
+  ) throws {
     let refusal = try scratch.refusal(role, "DELETE FROM record")
     #expect(refusal == "records are never removed; a deleted record is a tombstone")
   }
 
-  @Test(arguments: ["guid = 'x'", "kind = 'note'"]) func guidAndKindNeverChange(_ change: String) throws {
+  @Test(arguments: ["guid = 'x'", "kind = 'note'"]) func theDatabaseRefusesToChangeIDAndKindOfARecord(
+    _ change: String
+  ) throws {
     let refusal = try scratch.refusal(.editor, "UPDATE record SET \(change), version = version + 1")
     #expect(refusal == "guid and kind of a record never change")
   }
 
-  @Test(arguments: ["+ 2", "- 1", "+ 10"]) func aVersionIncreasesByExactlyOne(_ step: String) throws {
+  @Test(arguments: ["+ 2", "- 1", "+ 10"]) func theVersionOfARecordIncreasesByExactlyOne(_ step: String)
+    throws
+  {
     #expect(try scratch.refusal(.editor, "UPDATE record SET version = version + 1") == nil)
     let refusal = try scratch.refusal(.editor, "UPDATE record SET fields = '{}', version = version \(step)")
     #expect(refusal == "a version rises by exactly one")
@@ -37,7 +42,7 @@ import Testing
     "version_synced = 1", "sent_version = 1", "sent = 'x'", "revision = 'r'", "base = '{}'",
     "conflict = '{}', conflict_revision = 'r'", "quarantine = 'q', quarantined_version = 1",
   ])
-  func anEditDoesNotChangeTheColumnsOfSync(_ change: String) throws {
+  func anEditCannotChangeTheSyncColumnsOfARecord(_ change: String) throws {
     for role in [StoreRole.importer, .editor] {
       #expect(try scratch.refusal(role, "UPDATE record SET version = version + 1, \(change)") != nil)
       #expect(
@@ -50,7 +55,7 @@ import Testing
     "fields = '{}'", "deleted = 1", "entry_guid = 'e'", "device_time = 5",
     "utc_offset = 1, offset_source = 0",
   ])
-  func contentChangesOnlyWithItsVersion(_ change: String) throws {
+  func theContentOfARecordChangesOnlyWithItsVersion(_ change: String) throws {
     let reason = "a change of a record raises its version"
     for role in [StoreRole.importer, .editor, .sync] {
       #expect(try scratch.refusal(role, "UPDATE record SET \(change)") == reason)
@@ -104,7 +109,7 @@ import Testing
       try scratch.refusal(.sync, "UPDATE record SET fields = '{}', base = 'c', revision = 's'") == reason)
   }
 
-  @Test func syncNeverWritesVersion() throws {
+  @Test func theSyncRoleCannotChangeTheVersionOfARecord() throws {
     #expect(
       try scratch.refusal(.sync, "UPDATE record SET version = version + 1") == "sync never writes version")
   }
@@ -113,7 +118,7 @@ import Testing
     "version, version_synced) SELECT 'g', kind, 0, 0, 1, '{}', 2, 0",
     "version, version_synced) SELECT 'g', kind, 0, 0, 1, '{}', 1, 1",
   ])
-  func aNewLocalRecordIsUnsynced(_ tail: String) throws {
+  func aNewLocalRecordMustBeUnsynced(_ tail: String) throws {
     let insert =
       "INSERT INTO record (guid, kind, device_time, utc_offset, offset_source, fields, \(tail) FROM record"
     for role in [StoreRole.importer, .editor] {
@@ -127,11 +132,11 @@ import Testing
     "conflict_revision = 'r'", "quarantine = 'q'", "quarantined_version = 1",
     "quarantine = 'q', quarantined_version = 2",
   ])
-  func columnsThatContradictEachOtherAreRefused(_ change: String) throws {
+  func contradictoryColumnsOfARecordAreRefused(_ change: String) throws {
     #expect(try scratch.refusal(.sync, "UPDATE record SET \(change)")?.contains("CHECK") == true)
   }
 
-  @Test(arguments: ["'{'", "NULL"]) func fieldsMustBeJson(_ fields: String) throws {
+  @Test(arguments: ["'{'", "NULL"]) func theFieldsOfARecordMustBeValidJSON(_ fields: String) throws {
     let refusal = try scratch.refusal(.editor, "UPDATE record SET fields = \(fields), version = version + 1")
     #expect(refusal != nil)
   }
@@ -141,7 +146,7 @@ import Testing
     "conflict, conflict_revision) SELECT 'g', kind, 0, 0, 1, '{}', '{}', 'r'",
     "quarantine, quarantined_version) SELECT 'g', kind, 0, 0, 1, '{}', 'q', 1",
   ])
-  func aNewLocalRecordHasNoSyncData(_ tail: String) throws {
+  func aNewLocalRecordCannotHaveSyncData(_ tail: String) throws {
     let insert =
       "INSERT INTO record (guid, kind, device_time, utc_offset, offset_source, fields, \(tail) FROM record"
     for role in [StoreRole.importer, .editor, .resolver] {
@@ -150,7 +155,7 @@ import Testing
     #expect(try scratch.refusal(.sync, insert) == nil)
   }
 
-  @Test func aDeletedRecordStaysDeletedWithoutAResolution() throws {
+  @Test func aDeletedRecordStaysDeletedWithoutAConflictResolution() throws {
     #expect(try scratch.refusal(.editor, "UPDATE record SET deleted = 1, version = version + 1") == nil)
     for role in [StoreRole.importer, .editor] {
       for change in ["deleted = 0", "fields = '{\"carbs\":1}'", "device_time = 5"] {
@@ -161,7 +166,7 @@ import Testing
     #expect(try scratch.refusal(.resolver, "UPDATE record SET deleted = 0, version = version + 1") == nil)
   }
 
-  @Test func aChangeOfZoneMovesARecordWithoutANewVersion() throws {
+  @Test func aTimeZoneChangeMovesARecordWithoutANewVersion() throws {
     #expect(try scratch.refusal(.editor, "UPDATE record SET utc_offset = 0, offset_source = 3") == nil)
   }
 }

@@ -48,7 +48,7 @@ import Testing
   }
 
   @Test(arguments: [TokenSource.file("/a b/token"), .command("pass show 'x'")])
-  func aRemoteIsStoredAsItWasSet(_ token: TokenSource) throws {
+  func aRemoteIsReadBackAsItWasSet(_ token: TokenSource) throws {
     let scratch = try ScratchStore()
     var access = Self.access
     access.token = token
@@ -78,7 +78,7 @@ import Testing
     #expect(try scratch.number("SELECT count(*) FROM requeue") == 0)
   }
 
-  @Test func theTimeOfSettingARemoteIsStored() throws {
+  @Test func theTimeWhenARemoteWasSetIsStored() throws {
     let scratch = try ScratchStore()
     let since = { try scratch.open(.reader).remote()?.since }
     let set = { (logbook: RemoteLogbook, time: Int64) in
@@ -105,7 +105,7 @@ import Testing
     #expect(try everything(scratch) == before)
   }
 
-  @Test func aNewRemoteQueuesEverythingAgainWithTheReason() throws {
+  @Test func settingANewRemoteQueuesEverythingAgainWithTheReason() throws {
     let scratch = try syncedStore()
     let node = try scratch.open(.reader).remote()?.node
     let change = try scratch.open(.sync).setRemote(
@@ -133,20 +133,20 @@ import Testing
     Failure(.permission, "host.example: no such token; check it"), since: 7000, tokenMark: "a3f1")
 
   @Test(arguments: [refused, PersistentFailure(Failure(.missingInput, ""), since: -1, tokenMark: "")])
-  func aPersistentFailureIsStoredAsItWasReported(_ failure: PersistentFailure) throws {
+  func aPersistentFailureOfTheRemoteIsReadBackAsStored(_ failure: PersistentFailure) throws {
     let scratch = try syncedStore()
     try scratch.open(.sync).sync { try $0.storePersistentFailure(failure) }
     #expect(try scratch.open(.reader).remote()?.persistentFailure == failure)
   }
 
-  @Test func onlyTheSameFailureWithTheSameTokenCountsAsReported() {
+  @Test func onlyTheSameRemoteFailureWithTheSameTokenCountsAsReported() {
     let same = Failure(.permission, "in other words")
     #expect(Self.refused.isSame(as: same, tokenMark: "a3f1"))
     #expect(!Self.refused.isSame(as: same, tokenMark: "a3f2"))
     #expect(!Self.refused.isSame(as: Failure(.configuration, same.message), tokenMark: "a3f1"))
   }
 
-  @Test func anUnknownSettingCountsAsNoFailure() throws {
+  @Test func anInvalidStoredRemoteFailureIsIgnored() throws {
     let scratch = try syncedStore()
     for text in ["", "permission", "permission x a3f1 words", "unheard-of 1 a3f1 words"] {
       try scratch.open(.sync).queue.inDatabase { database in
@@ -158,7 +158,7 @@ import Testing
   }
 
   /// An upload without a request shows nothing about the login.
-  @Test func anAnswerAndSettingTheRemoteAgainClearAPersistentFailure() throws {
+  @Test func anAnswerOrANewRemoteSettingClearsAPersistentFailure() throws {
     let scratch = try syncedStore()
     let store = try scratch.open(.sync)
     func note(_ work: (Store) throws -> Void) throws -> RemoteSetting? {
@@ -181,7 +181,7 @@ import Testing
     #expect(try scratch.number("SELECT count(*) FROM setting WHERE name = 'lasting-failure'") == 0)
   }
 
-  @Test func contentAndVersionsAreKeptWithANewRemote() throws {
+  @Test func aNewRemoteDoesNotChangeContentAndVersionsOfRecords() throws {
     let scratch = try syncedStore()
     let content = "SELECT guid, version, fields, deleted, device_time FROM record ORDER BY guid"
     let before = try scratch.rows(content)
@@ -212,12 +212,12 @@ import Testing
     "UPDATE remote SET node = NULL", "UPDATE remote SET run = -1", "UPDATE remote SET run = 0",
     "UPDATE remote SET failures = -1", "UPDATE remote SET allows_plain_http = 2",
   ])
-  func theStoreRefusesAnImpossibleRemote(_ sql: String) throws {
+  func theDatabaseRefusesAnImpossibleRemoteSetting(_ sql: String) throws {
     #expect(try syncedStore().refusal(.sync, sql) != nil)
   }
 
   @Test(arguments: [StoreRole.importer, .editor])
-  func onlySyncWritesTheRemote(_ role: StoreRole) throws {
+  func onlyTheSyncRoleMayChangeTheRemote(_ role: StoreRole) throws {
     let scratch = try syncedStore()
     #expect(try scratch.refusal(role, "UPDATE remote SET cursor = NULL") == "only sync writes the remote")
     #expect(

@@ -22,7 +22,7 @@ import Testing
     #expect(try scratch.refusal(.sync, sql) == nil)
   }
 
-  @Test func aResolutionUsesTheRemoteSideAsTheBase() throws {
+  @Test func aConflictResolutionMustUseTheRemoteVersionAsItsBase() throws {
     try makeConflict()
     #expect(try scratch.refusal(.resolver, "UPDATE record SET \(Self.settling)") == nil)
     #expect(
@@ -30,7 +30,7 @@ import Testing
         == [#"{"deleted":0} r2 NULL NULL 1 {"carbs":30}"#])
   }
 
-  @Test func theResolvedContentIsAnEditAfterIt() throws {
+  @Test func theResolvedContentIsStoredAsAnEditAfterTheResolution() throws {
     try makeConflict()
     let edit = "UPDATE record SET fields = '{\"carbs\":35}', version = version + 1"
     #expect(try scratch.refusal(.resolver, "UPDATE record SET \(Self.settling)") == nil)
@@ -43,7 +43,7 @@ import Testing
     "version = version + 1", "fields = '{}'", "deleted = 1", "device_time = 5", "utc_offset = 0",
     "version_synced = 1", "sent = 'x'", "sent_version = 1", "quarantine = 'q', quarantined_version = 1",
   ])
-  func aResolutionChangesNothingElseInTheSameStatement(_ change: String) throws {
+  func aConflictResolutionCannotChangeOtherColumnsInTheSameStatement(_ change: String) throws {
     try makeConflict()
     #expect(try scratch.refusal(.resolver, "UPDATE record SET \(Self.settling), \(change)") != nil)
     #expect(try scratch.rows("SELECT version, conflict IS NULL FROM record") == ["1 0"])
@@ -56,12 +56,12 @@ import Testing
     "conflict = '{}'", "version_synced = 1", "sent = 'x'", "sent_version = 1",
     "quarantine = 'q', quarantined_version = 1",
   ])
-  func aResolutionCannotUseAnotherBase(_ change: String) throws {
+  func aConflictResolutionCannotUseAnotherBase(_ change: String) throws {
     try makeConflict()
     #expect(try scratch.refusal(.resolver, "UPDATE record SET \(change)") == Self.reason)
   }
 
-  @Test func onlyADeletedRecordIsDecidedWithoutABase() throws {
+  @Test func onlyAConflictWithADeletionIsResolvedWithoutABase() throws {
     #expect(try scratch.refusal(.sync, "UPDATE record SET base = '{}', revision = 'r'") == nil)
     #expect(try scratch.refusal(.resolver, "UPDATE record SET base = NULL") == Self.reason)
     #expect(try scratch.refusal(.editor, "UPDATE record SET deleted = 1, version = version + 1") == nil)
@@ -71,12 +71,12 @@ import Testing
     #expect(try scratch.refusal(.resolver, "UPDATE record SET base = NULL") == nil)
   }
 
-  @Test func withoutAConflictThereIsNothingToResolve() throws {
+  @Test func aRecordWithoutAConflictCannotBeResolved() throws {
     #expect(try scratch.refusal(.sync, "UPDATE record SET revision = 'r1'") == nil)
     #expect(try scratch.refusal(.resolver, "UPDATE record SET \(Self.settling)") == Self.reason)
   }
 
-  @Test func noOtherLocalRoleResolvesAConflict() throws {
+  @Test func theDatabasePermitsOnlyTheResolverRoleToResolveAConflict() throws {
     try makeConflict()
     for role in [StoreRole.importer, .editor] {
       let refusal = try scratch.refusal(role, "UPDATE record SET \(Self.settling)")
@@ -84,7 +84,7 @@ import Testing
     }
   }
 
-  @Test func aResolverStoresNoReadingAndDoesNotChangeUploaded() throws {
+  @Test func theResolverRoleCannotStoreOrMarkReadings() throws {
     try scratch.ingest(Make.batch([Make.reading(.smbg, Make.milligrams(100))]))
     #expect(
       try scratch.refusal(.resolver, "INSERT INTO reading SELECT * FROM reading")
@@ -92,7 +92,7 @@ import Testing
     #expect(try scratch.refusal(.resolver, "UPDATE reading SET uploaded = 1") == "only sync writes uploaded")
   }
 
-  @Test func aResolversEditIncreasesTheVersion() throws {
+  @Test func anEditByTheResolverRoleIncreasesTheVersion() throws {
     let reason = "a change of a record raises its version"
     #expect(try scratch.refusal(.resolver, "UPDATE record SET fields = '{}'") == reason)
   }
@@ -118,7 +118,7 @@ import Testing
     #expect(try scratch.number(Self.pending) == 1)
   }
 
-  @Test func anEditReleasesAQuarantinedRecord() throws {
+  @Test func anEditReleasesARefusedRecord() throws {
     #expect(try scratch.refusal(.sync, "UPDATE record SET quarantine = 'no', quarantined_version = 1") == nil)
     #expect(try scratch.number(Self.pending) == 0)
     #expect(try scratch.refusal(.editor, "UPDATE record SET fields = '{}', version = 2") == nil)

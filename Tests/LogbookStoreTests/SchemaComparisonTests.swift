@@ -32,7 +32,7 @@ import Testing
     }
   }
 
-  @Test func theChecksumIsThatOfANewStore() throws {
+  @Test func theSchemaChecksumIsThatOfANewStore() throws {
     #expect(try SchemaComparison.ofNewStore(SchemaComparison.checksum) == Schema.checksum)
   }
 
@@ -43,7 +43,7 @@ import Testing
     "DELETE FROM sqlite_schema WHERE name = 'blob_stays'",
     "INSERT INTO sqlite_schema SELECT * FROM sqlite_schema WHERE name = 'records'",
   ])
-  func anyChangeAltersTheChecksum(_ change: String) throws {
+  func anySchemaChangeAltersTheChecksum(_ change: String) throws {
     let sum = try SchemaComparison.ofNewStore { database in
       try database.execute(sql: "PRAGMA writable_schema = ON; \(change)")
       return try SchemaComparison.checksum(in: database)
@@ -64,7 +64,7 @@ import Testing
     ("view records", "DROP VIEW records; CREATE VIEW records AS SELECT 1 AS guid"),
     ("trigger record_stays", "DROP TRIGGER record_stays"),
   ])
-  func aChangedSchemaIsRefusedForEveryRole(_ part: String, _ change: String) throws {
+  func aStoreWithAChangedSchemaIsRefusedForEveryRole(_ part: String, _ change: String) throws {
     try execute(change)
     for role in Self.all {
       let failure = try #require(refusal(role), "\(role)")
@@ -74,7 +74,7 @@ import Testing
     }
   }
 
-  @Test func anAdditionThatRunsOnWritesIsRefusedForEveryRoleThatWrites() throws {
+  @Test func aForeignTriggerIsRefusedForEveryRoleThatWrites() throws {
     try execute("CREATE TRIGGER extra AFTER INSERT ON record BEGIN DELETE FROM rejection; END")
     #expect(refusal(.reader) == nil)
     for role in Self.all where role != .reader {
@@ -101,12 +101,12 @@ import Testing
     ("index own", #"DROP INDEX "own"'"#), ("trigger a\"; --", "DROP TRIGGER NAME'"),
     ("trigger a' $(id)", "DROP TRIGGER NAME'"), ("table own", "DROP TRIGGER NAME'"),
   ])
-  func theCommandRepeatsOnlyAPlainName(_ part: String, _ end: String) {
+  func theSuggestedDropCommandRepeatsOnlyASimpleName(_ part: String, _ end: String) {
     let command = StoreExamination.removal(of: part, from: "it's.db")
     #expect(command == #"sqlite3 'it'\''s.db' '"# + end)
   }
 
-  @Test func aTableAViewAndAPlainIndexOfAPersonAreAccepted() throws {
+  @Test func aTableViewOrSimpleIndexAddedByAPersonIsAccepted() throws {
     try execute(
       """
       CREATE TABLE mine (a); CREATE VIEW own AS SELECT a FROM mine; CREATE INDEX by_kind ON record (kind, guid); ANALYZE

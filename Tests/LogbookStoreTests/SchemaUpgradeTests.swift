@@ -50,7 +50,7 @@ import Testing
     try database(name) { try Int.fetchOne($0, sql: "PRAGMA user_version") }
   }
 
-  @Test func allStepsRunOnceAfterACopy() throws {
+  @Test func allSchemaUpgradeStepsRunOnceAfterABackupCopy() throws {
     try upgrade(Self.steps)
     #expect(try version() == 5)
     #expect(
@@ -74,7 +74,7 @@ import Testing
       ])
   }
 
-  @Test func aStepThatFailsLeavesTheFileAsItWas() throws {
+  @Test func aFailedUpgradeStepLeavesTheFileUnchanged() throws {
     #expect(throws: DatabaseError.self) {
       try upgrade([Self.steps[0], SchemaStep(from: 4, statements: ["UPDATE t SET z = 1"])])
     }
@@ -82,7 +82,7 @@ import Testing
     #expect(try database { try $0.columns(in: "t").map(\.name) } == ["x"])
   }
 
-  @Test func withoutACopyNoUpgradeStepRuns() throws {
+  @Test func withoutABackupCopyNoUpgradeStepRuns() throws {
     try FileManager.default.createDirectory(
       atPath: path + SchemaUpgrade.copySuffix, withIntermediateDirectories: false)
     try Data().write(to: folder.appending(path: "file.db.before-schema/x"))
@@ -90,7 +90,7 @@ import Testing
     #expect(try version() == 3)
   }
 
-  @Test func otherFilesStayAsTheyAre() throws {
+  @Test func filesOfOtherProgramsOrVersionsAreNotUpgraded() throws {
     for (id, version) in [(8, 3), (7, 2), (7, 6)] {
       try database { try $0.execute(sql: "PRAGMA application_id = \(id); PRAGMA user_version = \(version)") }
       try upgrade(Self.steps)
@@ -101,7 +101,7 @@ import Testing
     #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["file.db"])
   }
 
-  @Test func anOlderFileThatIsNotUpgradedAndANewerOneAreRefused() throws {
+  @Test func aFileOfAnOlderOrNewerSchemaIsRefused() throws {
     let schema = Self.later(Self.steps)
     for (version, words) in [
       (3, "is of an older glucoport"), (6, "update glucoport"), (2, "no released glucoport"),
@@ -117,7 +117,7 @@ import Testing
   }
 
   /// Readers of the old file go on, and two programs that begin at once do the step once.
-  @Test func twoSimultaneousProgramsUpgradeOnce() async throws {
+  @Test func twoSimultaneousProgramsUpgradeAStoreOnce() async throws {
     try database { _ = try String.fetchOne($0, sql: "PRAGMA journal_mode = WAL") }
     let (path, schema) = (path, Self.later(Self.steps))
     try await withThrowingTaskGroup(of: Void.self) { group in
@@ -142,7 +142,7 @@ import Testing
 
   /// Without its lock, a connection is unknown to other processes: one that closes the file removes the log below it, and what
   /// was committed there is lost.
-  @Test func anotherConnectionOfTheProcessKeepsItsLocks() throws {
+  @Test func anUpgradeCheckKeepsLocksOfOtherConnectionsInTheProcess() throws {
     try upgrade(Self.steps)
     let schema = Self.later(Self.steps)
     func open() throws -> DatabaseQueue {
@@ -163,7 +163,7 @@ import Testing
     try first.close()
   }
 
-  @Test func aStoreThatIsOpenedAgainKeepsItsLocks() throws {
+  @Test func openingAStoreAgainKeepsItsLocks() throws {
     let store = folder.appending(path: "store.db").path
     let first = try Store.openOrCreate(path: store, role: .editor, zone: LogbookZone(name: "Europe/Madrid"))
     let before = try locks(on: store)
@@ -187,7 +187,7 @@ import Testing
   }
 
   /// Waiting for the writer would end in a failure that hides the reason.
-  @Test func aNewerFileIsRefusedWhileItIsWritten() throws {
+  @Test func aFileOfANewerSchemaIsRefusedEvenWhileItIsWritten() throws {
     let schema = Self.later(Self.steps)
     try database { try $0.execute(sql: "PRAGMA user_version = 9") }
     var configuration = Configuration()

@@ -13,7 +13,7 @@ import Testing
 
   private func pending() throws -> Int { try scratch.open(.reader).overview(ingests: 0).pendingReadings }
 
-  @Test func theSeriesWithTheMostReadingsGetsTheLastId() throws {
+  @Test func theSeriesWithTheMostReadingsGetsTheLastRowID() throws {
     var batch = Make.batch(
       (0..<900 as Range<Int64>).map { number in
         var reading = Make.tick(number, 100, at: Make.noon + number * 300)
@@ -29,7 +29,7 @@ import Testing
     #expect(try scratch.rows("SELECT readings FROM series ORDER BY id") == ["100", "800"])
   }
 
-  @Test func countersFollowEveryUploadAndEveryRequeue() throws {
+  @Test func theCountersOfASeriesFollowEveryUploadAndRequeue() throws {
     let readings = (0..<10).map { Make.reading(.cbg, Make.milligrams(100), at: Make.noon + $0 * 300) }
     try scratch.ingest(Make.batch(readings + [Make.tick(1, 90), Make.reading(.smbg, Make.milligrams(90))]))
     #expect(try pending() == 12)
@@ -44,7 +44,7 @@ import Testing
     try scratch.expectCountersEqualCount()
   }
 
-  @Test func readingsThatTheRemoteHasAreNotPending() throws {
+  @Test func readingsPulledFromTheRemoteAreNotPending() throws {
     let readings = (0..<10).map { Make.reading(.cbg, Make.milligrams(100), at: Make.noon + $0 * 300) }
     try scratch.ingest(Make.batch(Array(readings[..<4])))
     let store = try scratch.open(.sync)
@@ -58,7 +58,7 @@ import Testing
     try scratch.expectCountersEqualCount()
   }
 
-  @Test func alternatingDevicesAreStoredInTheOrderOfTime() throws {
+  @Test func readingsOfAlternatingDevicesAreStoredInTimeOrder() throws {
     let devices = ["A", "B"].map { Device(vendor: "Test", model: "Meter", serial: $0, format: "test") }
     let readings = (0..<1200).map {
       Make.reading(.cbg, Make.milligrams(100), at: Make.noon + Int64($0) * 60, device: Int32($0 % 2))
@@ -72,7 +72,7 @@ import Testing
     #expect([again.newReadings, again.knownReadings] == [0, 1200])
   }
 
-  @Test func instantsShareAPartitionAndEachCountHasASeparateOne() throws {
+  @Test func seriesWithInstantsShareAPartitionAndThoseWithCountersDoNot() throws {
     let instant: Int64 = 1_748_779_200_000
     let devices = ["S1", "S4", "S5"].map {
       Device(vendor: "Test", model: "Meter", serial: $0, format: "test")
@@ -97,7 +97,7 @@ import Testing
 
   /// The first, the last and a middle one of the stored readings, and readings before, between and after
   /// them.
-  @Test func readingsBetweenKnownOnesAreNew() throws {
+  @Test func readingsBetweenKnownOnesAreStoredAsNew() throws {
     func readings(_ minutes: [Int64]) -> IngestBatch {
       Make.batch(minutes.map { Make.reading(.cbg, Make.milligrams(100), at: Make.noon + $0 * 60) })
     }
@@ -122,7 +122,7 @@ import Testing
     try scratch.expectCountersEqualCount()
   }
 
-  @Test func aSeriesIsNeverChangedOrDeleted() throws {
+  @Test func theDatabaseRefusesToChangeOrDeleteASeries() throws {
     try scratch.ingest(Make.batch([Make.tick(1, 100)]))
     #expect(try scratch.refusal(.importer, "DELETE FROM series") == "series are never deleted")
     for change in ["id = 9", "device = 9", "kind = 1", "position_kind = 0"] {

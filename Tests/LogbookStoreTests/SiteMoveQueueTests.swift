@@ -41,7 +41,7 @@ import Testing
     ("Europe/Madrid", "Asia/Tokyo"), ("Europe/Madrid", "Africa/Algiers"), ("Africa/Algiers", "Europe/Madrid"),
     ("Etc/UTC", "Europe/London"), ("Europe/Madrid", "Africa/Tripoli"), ("Africa/Tripoli", "Europe/Madrid"),
   ])
-  func exactlyTheReadingsThatMovedAreQueued(_ from: String, _ to: String) throws {
+  func aTimeZoneChangeQueuesExactlyTheMovedReadingsForTheSite(_ from: String, _ to: String) throws {
     let scratch = try scratch(zone: from)
     let before = try instants(scratch)
     let change = try scratch.open(.editor).setTimezone(LogbookZone(name: to), at: 5)
@@ -53,7 +53,7 @@ import Testing
     #expect(try instants(scratch) == before && back.toMove.readings == 0)
   }
 
-  @Test func aChangeThatMovesNothingQueuesNothing() throws {
+  @Test func aTimeZoneChangeThatMovesNothingQueuesNothingForTheSite() throws {
     let scratch = try scratch(zone: "Europe/Madrid")
     let period = ZonePeriod(
       guid: UUID().uuidString.lowercased(), from: DeviceTime(seconds: 1_800_000_000), until: nil,
@@ -63,7 +63,7 @@ import Testing
     #expect(try scratch.number("SELECT count(*) FROM resend") == 0)
   }
 
-  @Test func aBegunMoveStaysQueuedWhenTheZoneChangesBack() throws {
+  @Test func aStartedMoveStaysQueuedWhenTheTimeZoneChangesBack() throws {
     let scratch = try scratch(zone: "Europe/Madrid")
     _ = try scratch.open(.editor).setTimezone(LogbookZone(name: "Asia/Tokyo"), at: 5)
     try scratch.open(.sync).sync { store in
@@ -82,7 +82,7 @@ import Testing
     #expect(back.toMove.readings == 3)
   }
 
-  @Test func aGlucoportServerHasNothingToMove() throws {
+  @Test func aTimeZoneChangeQueuesNoMovesForAGlucoportServer() throws {
     let scratch = try scratch(zone: "Europe/Madrid", kind: "glucoport")
     let change = try scratch.open(.editor).setTimezone(LogbookZone(name: "Asia/Tokyo"), at: 5)
     #expect(change.readings == 72 && change.toMove.readings == 0)
@@ -91,7 +91,7 @@ import Testing
     }
   }
 
-  @Test func anotherSiteClearsTheMoves() throws {
+  @Test func settingAnotherSiteClearsTheQueuedMoves() throws {
     let scratch = try scratch(zone: "Europe/Madrid")
     _ = try scratch.open(.editor).setTimezone(LogbookZone(name: "Asia/Tokyo"), at: 5)
     let store = try scratch.open(.sync)

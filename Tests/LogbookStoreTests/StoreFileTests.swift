@@ -55,7 +55,7 @@ import Testing
     }
   }
 
-  @Test func aStoreWithAnUnreleasedSchemaIsRefused() throws {
+  @Test func aStoreWithAnUnreleasedSchemaVersionIsRefused() throws {
     _ = try scratch.open()
     for version in [0, 1, Schema.schema.firstKept - 1] {
       try makeForeign("PRAGMA user_version = \(version)")
@@ -79,7 +79,7 @@ import Testing
     #expect(try category { _ = try scratch.open() } == .badInput)
   }
 
-  @Test func openingAStoreAgainKeepsItsFirstZone() throws {
+  @Test func openingAStoreAgainKeepsItsFirstTimeZone() throws {
     _ = try scratch.open(zone: "Europe/Madrid")
     #expect(try scratch.open(zone: "Asia/Tokyo").timezone().name == "Europe/Madrid")
   }
@@ -110,7 +110,7 @@ import Testing
     }
   }
 
-  @Test func aReaderRefusesAnAtomicIngestAndStaysUsable() throws {
+  @Test func aReadOnlyStoreRefusesAnAtomicImportAndStaysUsable() throws {
     _ = try scratch.open()
     let store = try scratch.open(.reader)
     let source = IngestSource(name: "x", format: "test", startedAt: 1, modifiedAt: nil, decisions: [])
@@ -120,7 +120,7 @@ import Testing
     #expect(try store.overview(ingests: 5).ingests.isEmpty)
   }
 
-  @Test func aScratchCopyChangesNothing() throws {
+  @Test func changesInAScratchCopyDoNotReachTheStore() throws {
     try scratch.ingest(Make.batch([Make.reading(.smbg, Make.milligrams(100))]))
     let copy = try Store.scratch(copyOf: scratch.open(.reader), zone: LogbookZone(name: "UTC"))
     let source = IngestSource(name: "x", format: "test", startedAt: 1, modifiedAt: nil, decisions: [])
@@ -155,7 +155,7 @@ import Testing
     #expect(records.contains { $0.contains("record_pending") })
   }
 
-  @Test func theViewsHaveTheDocumentedColumns() throws {
+  @Test func theDatabaseViewsHaveTheDocumentedColumns() throws {
     _ = try scratch.open()
     #expect(
       try scratch.rows("SELECT name FROM pragma_table_info('readings')") == [
@@ -172,7 +172,7 @@ import Testing
       ])
   }
 
-  @Test func theViewsShowWhatIsStored() throws {
+  @Test func theDatabaseViewsShowTheStoredItems() throws {
     var low = Make.reading(.smbg, .low(below: 20, .milligramsPerDecilitre))
     low.marks = [.manual, .bedtime]
     try scratch.ingest(Make.batch([low, Make.reading(.ketone, Make.millimoles(0.4), source: .stated)]))
@@ -185,7 +185,7 @@ import Testing
       ])
   }
 
-  @Test func theViewsUseTheProgramsNamesOfAllMarks() throws {
+  @Test func theDatabaseViewsUseTheNamesOfAllMarks() throws {
     var reading = Make.reading(.smbg, Make.milligrams(100))
     for (mark, _) in ReadingMarks.named { reading.marks.insert(mark) }
     try scratch.ingest(Make.batch([reading]))

@@ -53,7 +53,7 @@ import Testing
     _ = try RecordEditor(scratch.open(.editor), at: now).edit(guid) { $0.fields["text"] = .text(text) }
   }
 
-  @Test func readingsAndRecordsOfBothAreThereOnceAndPending() throws {
+  @Test func afterAMergeItemsOfBothStoresAreStoredOnceAndPending() throws {
     try here.ingest(sensor([0, 1, 2]))
     try there.ingest(sensor([2, 3]), generatedAt: 1500)
     _ = try note("there", in: there)
@@ -69,7 +69,7 @@ import Testing
     #expect(try there.number("SELECT count(*) FROM reading") == 2)
   }
 
-  @Test func storesWithOtherPassesOfAnHourGiveEveryValueOnce() throws {
+  @Test func aMergeOfStoresWithDifferentPassesOfAnHourHasEveryValueOnce() throws {
     func passes(_ values: [Double]...) -> IngestBatch {
       Make.batch(
         values.joined().enumerated().map { index, value in
@@ -90,7 +90,7 @@ import Testing
     #expect(try values(there) == values(here))
   }
 
-  @Test func theLaterEditOrDeletionStays() throws {
+  @Test func aMergeOfStoresKeepsTheLaterEditOrDeletion() throws {
     let guid = try note("first", in: here)
     try merge(here, into: there)
     #expect(try shown(here) == shown(there))
@@ -120,7 +120,7 @@ import Testing
 
   /// Otherwise the conflict would have two equal sides, which only a person could end.
   @Test(arguments: [true, false])
-  func whatTheRemoteSideOfAConflictHasIsLeftToAPerson(_ isTheSame: Bool) throws {
+  func aMergeOfStoresLeavesAConflictToThePerson(_ isTheSame: Bool) throws {
     let guid = try note("first", in: here)
     try merge(here, into: there)
     try edit(guid, "mine", in: here, at: 4000)
@@ -142,7 +142,7 @@ import Testing
   }
 
   /// A backup of the store itself holds what was undone since.
-  @Test func anEarlierStoreDoesNotRevertAnUndo() throws {
+  @Test func mergingAnEarlierStoreDoesNotRevertAnUndo() throws {
     let food = Make.batch([Make.record(["carbs": .number(45)], sourceID: "a")])
     try here.ingest(food)
     let guid = try #require(try here.rows("SELECT guid FROM record").first)
@@ -156,7 +156,7 @@ import Testing
     #expect(try here.rows("SELECT json_extract(fields, '$.carbs') FROM record") == ["45"])
   }
 
-  @Test func ofTwoExportsTheLaterOneStaysInEitherDirection() throws {
+  @Test func aMergeOfStoresKeepsTheRecordOfTheLaterExport() throws {
     let old = Make.batch([
       Make.record(["carbs": .number(45)], sourceID: "a"), Make.record(["carbs": .number(10)], sourceID: "b"),
     ])
@@ -173,7 +173,7 @@ import Testing
   }
 
   /// What a merge brings is as old as the export it comes from, and not as the newest one of that store.
-  @Test func aLaterExportCorrectsWhatAMergeBrought() throws {
+  @Test func aLaterExportUpdatesARecordStoredByAMerge() throws {
     func food(_ carbs: Double) -> IngestBatch {
       Make.batch([Make.record(["carbs": .number(carbs)], sourceID: "a")])
     }
@@ -190,7 +190,7 @@ import Testing
     #expect(try here.number("SELECT max(json_extract(fields, '$.carbs')) FROM record") == 50)
   }
 
-  @Test func aPersonsContentWinsOverAnImports() throws {
+  @Test func aMergeOfStoresPrefersAnEditByAPersonOverAnImport() throws {
     let food = Make.batch([Make.record(["carbs": .number(45)], sourceID: "a")])
     try here.ingest(food, generatedAt: 100)
     try there.ingest(food, generatedAt: 100)
@@ -201,7 +201,7 @@ import Testing
     #expect(try shown(here) == shown(there))
   }
 
-  @Test func anUndoneImportStaysHiddenUnlessTheOtherStoreImportedIt() throws {
+  @Test func afterAMergeAnUndoneImportStaysHiddenUnlessTheOtherStoreHasIt() throws {
     try there.ingest(sensor(0..<6))
     _ = try there.open(.editor).undo(1, group: Digest.uuid(of: ["g"]), at: 5000)
     try here.ingest(sensor(4..<8))
@@ -217,7 +217,7 @@ import Testing
     #expect(try shown(here).count == 8)
   }
 
-  @Test func whatWasTakenOverByAMergeIsNotAnImportOfThisStore() throws {
+  @Test func itemsStoredByAMergeAreNotAnImportOfTheStore() throws {
     try there.ingest(sensor(0..<3))
     try merge(there, into: here)
     _ = try there.open(.editor).undo(1, group: Digest.uuid(of: ["g"]), at: 5000)
@@ -228,7 +228,7 @@ import Testing
     }
   }
 
-  @Test func twoGivenZonesAreRefusedAndNothingChanges() throws {
+  @Test func aMergeOfStoresWithTwoChosenTimeZonesIsRefused() throws {
     try here.ingest(sensor([0]))
     _ = try there.open(zone: "Asia/Tokyo")
     try there.ingest(sensor([1]))
@@ -237,7 +237,7 @@ import Testing
     #expect(try here.number("SELECT count(*) FROM ingest") == before)
   }
 
-  @Test func aFailureAtAnyBatchLeavesTheStoreAsItWas() throws {
+  @Test func aMergeThatFailsAtAnyBatchLeavesTheStoreUnchanged() throws {
     try here.ingest(sensor([0]))
     try there.ingest(sensor(0..<50))
     _ = try note("there", in: there)
@@ -255,7 +255,7 @@ import Testing
     #expect(try here.rows("SELECT * FROM reading") + here.rows("SELECT * FROM ingest") == before)
   }
 
-  @Test func personsThatImportsStatedAreMergedToo() throws {
+  @Test func aMergeIncludesThePersonsStatedByImports() throws {
     let anna = try #require(StatedPerson(name: "Anna Sample")),
       ben = try #require(StatedPerson(name: "Ben Other"))
     func stated(_ person: StatedPerson, in scratch: ScratchStore) throws {
@@ -315,7 +315,7 @@ import Testing
   }
 
   @Test(arguments: Seeds.first(12))
-  func eitherOrderShowsTheSameAndTwiceIsOnce(_ seed: UInt64) throws {
+  func mergesInEitherOrderOrRepeatedShowTheSameItems(_ seed: UInt64) throws {
     var generator = SeededGenerator(seed: seed)
     _ = (try here.open(), try there.open())
     for round in 0..<3 {

@@ -21,13 +21,15 @@ import Testing
     #expect(counts(try scratch.ingest(Make.batch(readings), Make.batch(readings))) == [0, 500, 0, 0])
   }
 
-  @Test func aReadingThatOccursTwiceInOneInputIsRepeated() throws {
+  @Test func aReadingThatOccursTwiceInOneInputIsCountedAsRepeated() throws {
     let reading = Make.reading(.smbg, Make.milligrams(100))
     #expect(
       counts(try scratch.ingest(Make.batch([reading, reading]), Make.batch([reading]))) == [1, 0, 2, 0])
   }
 
-  @Test(arguments: [ReadingKind.smbg, .cbg, .scan]) func aReadingInTheOtherUnitIsKnown(_ kind: ReadingKind)
+  @Test(arguments: [ReadingKind.smbg, .cbg, .scan]) func aReadingImportedInTheOtherUnitIsKnown(
+    _ kind: ReadingKind
+  )
     throws
   {
     try scratch.ingest(Make.batch([Make.reading(kind, Make.milligrams(103))]))
@@ -36,7 +38,7 @@ import Testing
     #expect(try scratch.rows("SELECT value, unit FROM reading") == ["103.0 0"])
   }
 
-  @Test func anotherValueIsAnotherReadingExceptInASensorsHistory() throws {
+  @Test func aDifferentValueIsAnotherReadingExceptInSensorHistory() throws {
     for kind in [ReadingKind.smbg, .scan, .ketone] {
       try scratch.ingest(Make.batch([Make.reading(kind, Make.millimoles(5.7))]))
       #expect(
@@ -49,7 +51,7 @@ import Testing
 
   /// 103.0 and 103.4 mg/dL are both 5.7 mmol/L.
   @Test(arguments: [[103.0, 103.4], [103.4, 103.0]])
-  func valuesWithEqualTenthsAreNumberedBySize(_ numbers: [Double]) throws {
+  func valuesThatRoundToOneTenthAreOrderedBySize(_ numbers: [Double]) throws {
     let readings = numbers.map { Make.reading(.smbg, Make.milligrams($0)) }
     #expect(counts(try scratch.ingest(Make.batch(readings))) == [2, 0, 0, 0])
     #expect(try scratch.rows("SELECT value, occurrence FROM reading") == ["103.0 0", "103.4 1"])
@@ -57,14 +59,14 @@ import Testing
     for reading in readings { #expect(counts(try scratch.ingest(Make.batch([reading]))) == [0, 1, 0, 0]) }
   }
 
-  @Test func valuesWithEqualTenthsInTwoBatchesAreTwoReadings() throws {
+  @Test func valuesThatRoundToOneTenthInTwoBatchesAreTwoReadings() throws {
     let readings = [103.0, 103.4].map { Make.reading(.smbg, Make.milligrams($0)) }
     #expect(counts(try scratch.ingest(Make.batch([readings[0]]), Make.batch([readings[1]]))) == [2, 0, 0, 0])
     #expect(counts(try scratch.ingest(Make.batch([readings[1]]), Make.batch([readings[0]]))) == [0, 2, 0, 0])
     #expect(try scratch.occurrences() == ["103 0", "103 1"])
   }
 
-  @Test(arguments: [103.0, 103.4]) func oneOfTwoValuesWithEqualTenthsMayBeImportedFirst(_ first: Double)
+  @Test(arguments: [103.0, 103.4]) func ofValuesThatRoundToOneTenthEitherMayBeImportedFirst(_ first: Double)
     throws
   {
     let readings = [103.0, 103.4].map { Make.reading(.smbg, Make.milligrams($0)) }
@@ -73,7 +75,7 @@ import Testing
     #expect(try scratch.rows("SELECT value FROM reading ORDER BY value") == ["103.0", "103.4"])
   }
 
-  @Test func valuesOfARepeatedHourAreNumberedInTheOrderOfTheInput() throws {
+  @Test func valuesOfARepeatedHourKeepTheOrderOfTheInput() throws {
     let readings = [140.0, 90, 120].map {
       Make.reading(.cbg, Make.milligrams($0), at: Make.repeated, source: .zoneOverlap)
     }
@@ -101,7 +103,7 @@ import Testing
     #expect(try scratch.rows("SELECT value FROM reading ORDER BY value") == ["90.0", "140.0"])
   }
 
-  @Test func revisedValuesOfARepeatedHourAreChangesAndNotNewReadings() throws {
+  @Test func revisedValuesOfARepeatedHourAreNotNewReadings() throws {
     func both(_ numbers: [Double]) -> IngestBatch {
       Make.batch(
         numbers.map { Make.reading(.cbg, Make.milligrams($0), at: Make.repeated, source: .zoneOverlap) })
@@ -112,13 +114,13 @@ import Testing
     #expect(try scratch.occurrences() == ["140 0", "90 1"])
   }
 
-  @Test func aClockSetBackRepeatsItsTimes() throws {
+  @Test func readingsAfterAClockSetBackAreNewReadingsAtRepeatedTimes() throws {
     var readings = [140.0, 90].map { Make.reading(.cbg, Make.milligrams($0)) }
     for index in readings.indices { readings[index].marks = .clockSetBack }
     #expect(counts(try scratch.ingest(Make.batch(readings))) == [2, 0, 0, 0])
   }
 
-  @Test func aRevisedValueIsListedAndTheFirstOneKept() throws {
+  @Test func aRevisedSensorValueIsListedAndTheFirstOneKept() throws {
     try scratch.ingest(Make.batch([Make.reading(.cbg, Make.milligrams(100))]))
     #expect(
       counts(try scratch.ingest(Make.batch([Make.reading(.cbg, Make.milligrams(104))]))) == [0, 0, 0, 1])
@@ -167,7 +169,7 @@ import Testing
 
   /// Each pair of exports with two values of one time, in both orders.
   @Test(arguments: [([104.0], [104.0, 100]), ([100.0], [104.0, 100]), ([104.0, 100], [104.0, 100, 96])])
-  func anExportThatEndsBetweenTwoValuesOfOneTimeIsCompletedInAnyOrder(_ part: [Double], _ whole: [Double])
+  func exportsSplitBetweenTwoValuesOfOneTimeCompleteEachOther(_ part: [Double], _ whole: [Double])
     throws
   {
     let other = try ScratchStore()
@@ -180,19 +182,19 @@ import Testing
     #expect(try scratch.rows(values) == other.rows(values))
   }
 
-  @Test func revisionsOfTwoValuesOfOneTimeArePairedAndOthersAreNew() throws {
+  @Test func revisionsOfTwoSensorValuesAtOneTimeArePaired() throws {
     try scratch.ingest(Make.batch(sensor([104, 100])))
     #expect(counts(try scratch.ingest(Make.batch(sensor([104, 99])))) == [0, 1, 0, 1])
     #expect(counts(try scratch.ingest(Make.batch(sensor([104, 98, 97])))) == [1, 1, 0, 1])
     #expect(try scratch.rows("SELECT value FROM reading ORDER BY occurrence") == ["104.0", "100.0", "97.0"])
   }
 
-  @Test func ifATickHasTwoValuesTheFirstIsKept() throws {
+  @Test func ofTwoValuesWithOneCounterTheFirstIsKept() throws {
     #expect(counts(try scratch.ingest(Make.batch([Make.tick(5, 100), Make.tick(5, 104)]))) == [1, 0, 0, 1])
   }
 
   /// Two passes of a clock are marked; two readings in one minute are not.
-  @Test func aClockThatWasSetBackIsMarkedAndReportedOnceADay() throws {
+  @Test func readingsOfAClockSetBackAreMarkedAndReportedOncePerDay() throws {
     let passes = [0, 900, 1800].flatMap { sensor([110 + Double($0) / 90, 90], at: Make.noon + $0) }
     let single = sensor([120, 121], at: Make.noon + 3 * 86_400)
     var sentences: [String] = []
@@ -211,7 +213,9 @@ import Testing
     #expect(sentences[1].hasSuffix("two different sensor values at 12:00; both are stored"))
   }
 
-  @Test(arguments: [false, true]) func aControlTestIsNotEqualToAPersonsReading(controlFirst: Bool) throws {
+  @Test(arguments: [false, true]) func aControlTestIsNotMatchedWithAReadingOfThePerson(controlFirst: Bool)
+    throws
+  {
     let own = Make.reading(.smbg, Make.milligrams(104))
     var control = own
     control.marks = .controlSolution
@@ -237,7 +241,7 @@ import Testing
     #expect(counts(try scratch.ingest(Make.batch([meal]))) == [0, 1, 0, 0])
   }
 
-  @Test func aTickIsKnownWithAnotherShownTime() throws {
+  @Test func aReadingWithTheSameCounterAndAnotherShownTimeIsKnown() throws {
     // Thirty in total, so that the moved and the new one are in one statement of ten.
     let ticks = (0..<29).map { Make.tick(7573 + $0 * 300, 100, at: Make.noon + $0 * 300) }
     try scratch.ingest(Make.batch(ticks))
@@ -248,7 +252,7 @@ import Testing
     #expect(try scratch.number("SELECT max(device_time) FROM reading") == Int(Make.noon) + 29 * 300)
   }
 
-  @Test func lowAndHighHaveSeparateIdentities() throws {
+  @Test func lowAndHighReadingsHaveSeparateIdentities() throws {
     let readings = [
       Make.reading(.smbg, .low(below: 20, .milligramsPerDecilitre)),
       Make.reading(.smbg, .high(above: 600, .milligramsPerDecilitre)),
@@ -267,13 +271,13 @@ import Testing
         ])
   }
 
-  @Test func aNumberInsteadOfLowIsAChangeInASensorsHistory() throws {
+  @Test func aNumberInsteadOfLowIsARevisionInSensorHistory() throws {
     try scratch.ingest(Make.batch([Make.reading(.cbg, .low(below: 40, .milligramsPerDecilitre))]))
     #expect(
       counts(try scratch.ingest(Make.batch([Make.reading(.cbg, Make.milligrams(39))]))) == [0, 0, 0, 1])
   }
 
-  @Test func statedOccurrencesAreKept() throws {
+  @Test func occurrencesStatedByAnInputAreKept() throws {
     var readings = [90.0, 140].map { Make.reading(.cbg, Make.milligrams($0), at: Make.repeated) }
     for (index, occurrence) in zip(readings.indices, [1, 0] as [Int32]) {
       readings[index].occurrence = occurrence
@@ -311,7 +315,7 @@ import Testing
     #expect(try scratch.number("SELECT count(*) FROM device") == 5)
   }
 
-  @Test func countsIncludeKindsRangeAndDoubtfulTimes() throws {
+  @Test func importCountsIncludeKindsRangeAndDoubtfulTimes() throws {
     var late = Make.reading(.smbg, Make.milligrams(90), at: Make.noon + 600)
     late.marks = .doubtfulTime
     let readings = [

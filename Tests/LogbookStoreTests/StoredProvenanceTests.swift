@@ -40,7 +40,7 @@ import Testing
     #expect(try scratch.open(.sync).sync { try $0.allRecords().map(\.state.provenance) } == [known])
   }
 
-  @Test func rowsKeptUntilTheEndOfTheInputHaveItToo() throws {
+  @Test func recordsStoredAtTheEndOfAnInputHaveTheirProvenance() throws {
     let rows = [10.0, 20].map { grams in
       var row = Make.record(["carbs": .number(grams)])
       row.source = "app \(grams)"
@@ -66,7 +66,7 @@ import Testing
     #expect(try scratch.rows("\(Self.columns) WHERE deleted = 1") == ["glucoport  3"])
   }
 
-  @Test func statementsHaveNoProvenance() throws {
+  @Test func timeZoneAndHidingRecordsHaveNoProvenance() throws {
     let store = try scratch.open(.editor)
     _ = try store.setTimezone(LogbookZone(name: "Europe/Berlin"), at: 5)
     _ = try WithdrawalEditor(store, at: 5).hide(Make.device, since: nil, until: nil, reason: "", guid: "w")
@@ -75,7 +75,7 @@ import Testing
   }
 
   @Test(arguments: [StoreRole.importer, .editor, .resolver, .sync])
-  func aKnownProvenanceNeverChanges(_ role: StoreRole) throws {
+  func aKnownProvenanceOfARecordNeverChanges(_ role: StoreRole) throws {
     try importFood()
     if role == .sync {
       #expect(try scratch.refusal(.sync, "UPDATE record SET version_synced = version") == nil)
@@ -92,7 +92,7 @@ import Testing
     #expect(try scratch.rows(Self.columns) == ["diary app 1"])
   }
 
-  @Test func onlyAnImportAndSyncCanAddAnUnknownProvenance() throws {
+  @Test func onlyImportAndSyncCanAddAMissingProvenance() throws {
     try forget()
     let learn = "provenance_format = 'x', provenance_source = ''"
     let unknown = "WHERE provenance_format IS NULL"
@@ -115,21 +115,21 @@ import Testing
     "provenance_format = '\(String(repeating: "x", count: 65))', provenance_source = ''",
     "provenance_format = 'x', provenance_source = '\(String(repeating: "x", count: 129))'",
   ])
-  func theTableRefusesPartialAndLongProvenance(_ change: String) throws {
+  func theDatabaseRefusesPartialOrTooLongProvenance(_ change: String) throws {
     try forget()
     let refusal = try scratch.refusal(
       .sync, "UPDATE record SET \(change) WHERE provenance_format IS NULL")
     #expect(refusal?.hasPrefix("CHECK constraint failed") == true)
   }
 
-  @Test func aChangeAtTheSourceKeepsTheProvenance() throws {
+  @Test func aRecordChangedAtItsSourceKeepsTheProvenance() throws {
     try importFood()
     try importFood(40, source: "another app", generatedAt: 20)
     #expect(try scratch.rows("\(Self.columns) WHERE fields LIKE '%40%'") == ["diary app 2"])
   }
 
   @Test(arguments: [30.0, 40])
-  func anImportOfTheSameRecordAddsAnUnknownProvenance(_ grams: Double) throws {
+  func importingAKnownRecordAddsItsMissingProvenance(_ grams: Double) throws {
     let guid = Digest.uuid(of: ["record", "diary", "1"])
     var unknown = Make.record(["carbs": .number(30)])
     unknown.guid = guid
@@ -142,7 +142,7 @@ import Testing
     #expect(try scratch.rows(Self.columns) == ["diary app 2"])
   }
 
-  @Test func aTombstoneGetsNoProvenance() throws {
+  @Test func aDeletedRecordGetsNoProvenance() throws {
     var unknown = Make.record(["carbs": .number(30)])
     unknown.guid = Digest.uuid(of: ["record", "diary", "1"])
     try scratch.ingest(Make.batch([unknown]), format: "glucoport", generatedAt: 10)
@@ -152,7 +152,7 @@ import Testing
     #expect(try scratch.rows(Self.columns) == ["NULL NULL 2"])
   }
 
-  @Test func anExportStatesTheProvenanceOfItsRecords() throws {
+  @Test func aStoreExportStatesTheProvenanceOfItsRecords() throws {
     var stated = Make.record(["carbs": .number(30)])
     (stated.guid, stated.source) = (Digest.uuid(of: ["x"]), "not this one")
     stated.provenance = Provenance(format: "mysugr", source: "pump")

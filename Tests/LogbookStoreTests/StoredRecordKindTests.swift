@@ -49,7 +49,7 @@ import Testing
   }
 
   @Test(arguments: RecordKind.listed)
-  func eachListedKindIsAddedListedEditedAndDeleted(_ kind: RecordKind) throws {
+  func eachRecordKindIsAddedListedEditedAndDeleted(_ kind: RecordKind) throws {
     let editor = RecordEditor(try scratch.open(.editor), at: 5000)
     let draft = RecordDraft(
       kind: kind, at: DeviceTime(seconds: Make.noon), placement: Placement(utcOffset: 7200, source: .zone),
@@ -62,13 +62,13 @@ import Testing
     #expect(try listed().isEmpty)
   }
 
-  @Test func aRecordOfANewerProgramIsKeptUnchanged() throws {
+  @Test func aRecordOfAnUnknownKindIsKeptUnchanged() throws {
     let remote = try adoptUnknown()
     let record = try #require(try scratch.open(.sync).sync { try $0.record(Self.guid) })
     #expect(record.state == remote.state && record.base == remote.state && !record.isPending)
   }
 
-  @Test func aRecordOfANewerProgramIsListedOnlyIfAllKindsAreRequested() throws {
+  @Test func aRecordOfAnUnknownKindIsListedOnlyIfAllKindsAreRequested() throws {
     _ = try adoptUnknown()
     #expect(try listed().isEmpty)
     var filter = ItemFilter()
@@ -76,7 +76,7 @@ import Testing
     #expect(try listed(filter) == ["zone", "sleep"])
   }
 
-  @Test func aRecordOfANewerProgramIsNeitherEditedNorDeleted() throws {
+  @Test func aRecordOfAnUnknownKindCannotBeEditedOrDeleted() throws {
     _ = try adoptUnknown()
     let editor = RecordEditor(try scratch.open(.editor), at: 5000)
     let works: [() throws -> RecordEdit] = [
@@ -89,7 +89,7 @@ import Testing
   }
 
   /// Everything that belongs to an entry is deleted with it, whatever its kind.
-  @Test func aRecordOfANewerProgramIsDeletedWithItsEntry() throws {
+  @Test func aRecordOfAnUnknownKindIsDeletedWithItsEntry() throws {
     let editor = RecordEditor(try scratch.open(.editor), at: 5000)
     let draft = RecordDraft(
       kind: .note, at: DeviceTime(seconds: Make.noon), placement: Placement(utcOffset: 7200, source: .zone),
@@ -106,12 +106,12 @@ import Testing
   }
 
   @Test(arguments: ["sleep", "a", "-", String(repeating: "z", count: 32)])
-  func theSchemaAcceptsEveryValidNameOfAKind(_ kind: String) throws {
+  func theDatabaseAcceptsEveryValidRecordKindName(_ kind: String) throws {
     #expect(try scratch.refusal(.importer, insert(kind)) == nil)
   }
 
   @Test(arguments: ["", "Sleep", "a b", "a1", "é", String(repeating: "z", count: 33)])
-  func theSchemaRefusesOtherNamesOfKinds(_ kind: String) throws {
+  func theDatabaseRefusesInvalidRecordKindNames(_ kind: String) throws {
     #expect(try scratch.refusal(.importer, insert(kind))?.contains("CHECK") == true)
   }
 

@@ -83,7 +83,7 @@ private let n1 = "d1000000-0000-4000-8000-000000000000"
     #expect(try queuedRows().isEmpty)
   }
 
-  @Test func itemsOfADeadUploadAreQueued() throws {
+  @Test func itemsOfAKilledUploadAreShownAsQueued() throws {
     try add(a1)
     try uploading {
       _ = try $0.prepare(try #require(try $0.record(a1)), node: n1)
@@ -97,7 +97,7 @@ private let n1 = "d1000000-0000-4000-8000-000000000000"
     #expect(try state(a1, activity) == .queued(.waiting))
   }
 
-  @Test func theNextRunClearsTheTransfersOfADeadOne() throws {
+  @Test func theNextUploadClearsTheTransfersOfAKilledOne() throws {
     let store = try scratch.open(.sync)
     try store.sync { try $0.beginTransfer(.records, of: [a1], at: 7) }
     let logbook = RemoteLogbook(id: "l", name: "l", isWritable: true, maxReadings: 1, maxRecords: 1)
@@ -121,7 +121,7 @@ private let n1 = "d1000000-0000-4000-8000-000000000000"
     #expect(try state(e1) == .synced)
   }
 
-  @Test func theStateOfARecordIsNotThatOfItsEntry() throws {
+  @Test func theSyncStateOfARecordIsIndependentOfItsEntry() throws {
     try add(e1)
     try add(c1, entry: e1)
     try acknowledge(c1)
@@ -129,7 +129,7 @@ private let n1 = "d1000000-0000-4000-8000-000000000000"
     #expect(try state(e1) == .queued(.waiting))
   }
 
-  @Test func aMovedRecordKeepsItsState() throws {
+  @Test func aRecordMovedToAnotherEntryKeepsItsSyncState() throws {
     for entry in [e1, e2] {
       try add(entry)
       try acknowledge(entry)
@@ -143,7 +143,7 @@ private let n1 = "d1000000-0000-4000-8000-000000000000"
     #expect(try state(c1) == .queued(.waiting))
   }
 
-  @Test func aDeletedEntryIsQueuedWithEveryTombstone() throws {
+  @Test func aDeletedEntryIsQueuedUntilEveryDeletionIsSynced() throws {
     try add(e1)
     try add(c1, entry: e1)
     for guid in [e1, c1] { try acknowledge(guid) }
@@ -155,7 +155,7 @@ private let n1 = "d1000000-0000-4000-8000-000000000000"
     #expect(try state(e1) == .synced)
   }
 
-  @Test func anEntryWithARefusedRecordIsNotSynced() throws {
+  @Test func anEntryWithARefusedRecordIsNotShownAsSynced() throws {
     try add(e1)
     try add(c1, entry: e1)
     try acknowledge(e1)
@@ -164,7 +164,7 @@ private let n1 = "d1000000-0000-4000-8000-000000000000"
     #expect(try state(c1) == .queued(.refused))
   }
 
-  @Test func anEntryWithAConflictedRecordIsNotSynced() throws {
+  @Test func anEntryWithAConflictedRecordIsNotShownAsSynced() throws {
     try add(e1)
     try add(c1, entry: e1)
     try acknowledge(e1)
@@ -176,7 +176,7 @@ private let n1 = "d1000000-0000-4000-8000-000000000000"
     #expect(try state(c1) == .queued(.conflict))
   }
 
-  @Test func manyEditsOfOneRecordAreOneQueuedRow() throws {
+  @Test func manyEditsOfOneRecordAreOneQueuedItem() throws {
     try add(a1)
     for edit in 1...20 {
       _ = try RecordEditor(scratch.open(.editor), at: 6).edit(a1) { $0.fields["text"] = .text("\(edit)") }
@@ -195,7 +195,7 @@ private let n1 = "d1000000-0000-4000-8000-000000000000"
     #expect(try queuedRows().isEmpty)
   }
 
-  @Test func theStateOfAnEntryIsFoundOnlyWithIndexes() throws {
+  @Test func theSyncStateOfAnEntryIsFoundOnlyWithIndexes() throws {
     _ = try scratch.open()
     let details = try plan("SELECT \(StoredRecord.columns) FROM record WHERE guid = 'a'")
     #expect(details.contains { $0.contains("SEARCH record USING PRIMARY KEY") }, "\(details)")
@@ -233,7 +233,7 @@ private let n1 = "d1000000-0000-4000-8000-000000000000"
     }
   }
 
-  @Test func theStateOfAnEntryCostsTheSameWithAHundredThousandRecords() throws {
+  @Test func theSyncStateOfAnEntryCostsTheSameAmong100000Records() throws {
     let entry = "00000032-0000-4000-8000-000000000000"
     try fill(0..<100)
     #expect(try state(entry) == .queued(.waiting))
@@ -244,7 +244,7 @@ private let n1 = "d1000000-0000-4000-8000-000000000000"
     #expect(many.scans == 0 && many.steps <= few.steps && many.steps < 2000, "\(few) \(many)")
   }
 
-  @Test func pendingAndSentItemsAndResultsHaveTheirTimes() throws {
+  @Test func pendingItemsTransfersAndResultsHaveTheirTimes() throws {
     let sync = try scratch.open(.sync)
     let logbook = RemoteLogbook(id: "l", name: "l", isWritable: true, maxReadings: 1, maxRecords: 1)
     try sync.setRemote(
@@ -266,14 +266,14 @@ private let n1 = "d1000000-0000-4000-8000-000000000000"
   }
 
   /// Only the rows decide: the state is one of three, whatever else is true.
-  @Test(arguments: [false, true]) func theStateFollowsOnlyFromTheRows(isRunning: Bool) {
+  @Test(arguments: [false, true]) func theSyncStateFollowsOnlyFromQueueAndRunningUpload(isRunning: Bool) {
     let still: [SyncState] = [.synced, .queued(.waiting), .queued(.refused), .queued(.conflict)]
     #expect((0..<4).map { QueueCode($0).state(isRunning: isRunning) } == still)
     let moving = isRunning ? Array(repeating: SyncState.syncing, count: 3) : Array(still.dropFirst())
     #expect((9..<12).map { QueueCode($0).state(isRunning: isRunning) } == moving)
   }
 
-  @Test func anEditAfterTheSendStaysQueuedAfterTheAcknowledgement() throws {
+  @Test func anEditDuringAnUploadStaysQueuedAfterItsAcknowledgement() throws {
     try add(a1)
     try scratch.open(.sync).sync { _ = try $0.prepare(try #require(try $0.record(a1)), node: n1) }
     _ = try RecordEditor(scratch.open(.editor), at: 6).edit(a1) { $0.fields["text"] = .text("y") }
@@ -296,7 +296,7 @@ private let n1 = "d1000000-0000-4000-8000-000000000000"
     return states
   }
 
-  @Test func onlyTheReadingsOfTheRequestAreSyncing() throws {
+  @Test func onlyReadingsOfTheCurrentRequestAreShownAsSyncing() throws {
     try ingest([0, 300, 600])
     try uploading {
       try $0.beginTransfer(of: try $0.pendingReadings(after: nil, limit: 2).keys, at: 7)
@@ -308,7 +308,7 @@ private let n1 = "d1000000-0000-4000-8000-000000000000"
     #expect(try readingStates(.none) == [.queued(.waiting), .queued(.waiting), .queued(.waiting)])
   }
 
-  @Test func aDayHasTheStateOfItsLeastSyncedReading() throws {
+  @Test func aDayHasTheSyncStateOfItsLeastSyncedReading() throws {
     try ingest([0, 300, 86400, 2 * 86400])
     let sync = try scratch.open(.sync)
     try sync.sync { store in
@@ -322,7 +322,7 @@ private let n1 = "d1000000-0000-4000-8000-000000000000"
     #expect(days.map(\.readings) == [2, 1, 1] && days.map(\.queued) == [1, 0, 1])
   }
 
-  @Test func aDayIsSyncingDuringTheRequestWithItsReadings() throws {
+  @Test func aDayIsShownAsSyncingDuringTheRequestWithItsReadings() throws {
     try ingest([0, 86400])
     try uploading {
       try $0.beginTransfer(of: try $0.pendingReadings(after: nil, limit: 1).keys, at: 7)
@@ -332,7 +332,7 @@ private let n1 = "d1000000-0000-4000-8000-000000000000"
     }
   }
 
-  @Test func daysBefore1970AreDaysToo() throws {
+  @Test func daysBefore1970HaveTheirSyncState() throws {
     try ingest([-Make.noon - 1, -Make.noon])
     let days = try scratch.open(.reader).readingDays(ItemFilter(), .none)
     #expect(days.map(\.start.text) == ["1969-12-31T00:00:00", "1970-01-01T00:00:00"])
@@ -352,7 +352,7 @@ private let n1 = "d1000000-0000-4000-8000-000000000000"
     #expect(try store.syncOverview(store.overview(ingests: 0), pendingContents: 0).oldestPending == 5)
   }
 
-  @Test func checkingTheLockDoesNotBlockAnUpload() throws {
+  @Test func checkingTheUploadLockDoesNotBlockAnUpload() throws {
     _ = try scratch.open()
     #expect(try !UploadLock.isHeld(storePath: scratch.path))
     let lock = try #require(try UploadLock.take(storePath: scratch.path))

@@ -31,7 +31,7 @@ import Testing
     try scratch.rows("SELECT * FROM reading") + scratch.rows("SELECT * FROM record")
   }
 
-  @Test func onlyDerivedOffsetsChangeAndIdentitiesStay() throws {
+  @Test func aTimeZoneChangeChangesOnlyDerivedOffsetsAndNoIdentities() throws {
     let before = try identities()
     let moved = try scratch.open(.editor).setTimezone(LogbookZone(name: "America/New_York"), at: 5)
     #expect(moved.readings == 2500)
@@ -46,7 +46,7 @@ import Testing
     #expect(try scratch.open(.reader).timezone().name == "America/New_York")
   }
 
-  @Test func theOffsetsEqualThoseOfAnImportInThatZone() throws {
+  @Test func afterATimeZoneChangeOffsetsEqualThoseOfAnImportInThatZone() throws {
     _ = try scratch.open(.editor).setTimezone(LogbookZone(name: "Australia/Lord_Howe"), at: 5)
     var zone = try LogbookZone(name: "Australia/Lord_Howe")
     var derived: [StoredReading] = []
@@ -60,7 +60,7 @@ import Testing
     }
   }
 
-  @Test func changingTheZoneBackRestoresEverything() throws {
+  @Test func changingTheTimeZoneBackRestoresAllOffsets() throws {
     let before = try all()
     _ = try scratch.open(.editor).setTimezone(LogbookZone(name: "Asia/Tokyo"), at: 5)
     #expect(try all() != before)
@@ -68,7 +68,7 @@ import Testing
     #expect(try all() == before)
   }
 
-  @Test func theUnitOfListingsIsSetAndCleared() throws {
+  @Test func theGlucoseUnitOfListsIsSetAndCleared() throws {
     let store = try scratch.open(.editor)
     #expect(try store.displayUnit() == nil)
     try store.setDisplayUnit(.millimolesPerLitre)

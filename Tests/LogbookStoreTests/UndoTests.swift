@@ -49,7 +49,7 @@ import Testing
 
   private func rows() throws -> Set<String> { Set(try scratch.rows("SELECT * FROM reading")) }
 
-  @Test func onlyTheItemsOfAnImportAreHidden() throws {
+  @Test func undoHidesOnlyTheItemsOfTheImport() throws {
     try scratch.ingest(sensor([0, 2, 4]))
     try scratch.ingest(sensor([1, 2, 3], 100))
     let before = try (shown(), rows())
@@ -78,7 +78,7 @@ import Testing
   }
 
   /// Readings that another withdrawal hides are not counted, and stay hidden when this one ends.
-  @Test func countsAreOfVisibleItemsBeforeAndAfter() throws {
+  @Test func undoCountsItemsThatBecomeHiddenOrVisible() throws {
     try scratch.ingest(sensor([0, 1, 2]))
     let editor = WithdrawalEditor(try scratch.open(.editor), at: 5000)
     let first = try #require(try items().first)
@@ -91,7 +91,7 @@ import Testing
   }
 
   /// They count as an import of the site, which no store undoes.
-  @Test func readingsOfAnotherProgramOnTheSiteStayVisible() throws {
+  @Test func undoKeepsReadingsVisibleThatAnotherProgramUploadedToTheSite() throws {
     try scratch.ingest(sensor([0, 1, 2]))
     let note = """
       INSERT INTO same_as SELECT series, position, value_bucket, occurrence, zeroblob(16), 0 FROM reading
@@ -102,7 +102,7 @@ import Testing
     #expect(try shown() == ["1:100"])
   }
 
-  @Test func hidingAHiddenReadingIsStored() throws {
+  @Test func hidingAReadingOfAnUndoneImportIsKeptAfterRedo() throws {
     try scratch.ingest(sensor([0, 1]))
     _ = try undo(1)
     let editor = WithdrawalEditor(try scratch.open(.editor), at: 5000)
@@ -114,7 +114,7 @@ import Testing
     #expect(try shown() == ["1:100"])
   }
 
-  @Test func aReadingStaysVisibleWhileAnotherImportHasIt() throws {
+  @Test func undoKeepsAReadingVisibleWhileAnotherImportHasIt() throws {
     try scratch.ingest(sensor([0, 1, 2]))
     try scratch.ingest(sensor([1, 2, 3]))
     #expect(try undo(1).readings == 1)
@@ -128,7 +128,7 @@ import Testing
     #expect(try shown() == ["0:100", "1:100", "2:100", "3:100"])
   }
 
-  @Test func aPreviewCountsTheSameAndChangesNothing() throws {
+  @Test func aPreviewOfUndoCountsTheSameAndChangesNothing() throws {
     try scratch.ingest(sensor(0..<5))
     let content = try scratch.rows("SELECT * FROM record") + scratch.rows("SELECT * FROM withdrawn")
     let preview = try scratch.open(.reader).undoCounts(of: 1)
@@ -136,7 +136,7 @@ import Testing
     #expect(try preview == undo(1))
   }
 
-  @Test func theSameFileStaysWithdrawnUntilAPersonRestoresIt() throws {
+  @Test func anUndoneFileImportedAgainStaysHiddenUntilRestored() throws {
     try scratch.ingest(sensor(0..<5), digest: "file")
     _ = try undo(1)
     let known = try scratch.ingest(sensor(0..<5), digest: "file")
@@ -151,7 +151,7 @@ import Testing
   private static let madrid = Decision("zone", "Europe/Madrid", .given)
 
   /// An import without a zone states the same as before; one with another zone does not.
-  @Test func theSameFileWithoutItsZoneStaysWithdrawn() throws {
+  @Test func anUndoneFileImportedWithoutItsTimeZoneStaysHidden() throws {
     _ = try scratch.open(.editor).setTimezone(LogbookZone(name: "Europe/Madrid"), at: 5)
     _ = try ingest(sensor(0..<5), digest: "file", [Self.madrid])
     _ = try undo(1)
@@ -162,7 +162,7 @@ import Testing
     #expect([wanted.withdrawnReadings, wanted.restoredReadings] == [0, 5])
   }
 
-  @Test func theSameFileWithAnotherZoneShowsTheReadingsAgain() throws {
+  @Test func anUndoneFileImportedWithAnotherTimeZoneIsVisible() throws {
     _ = try scratch.open(.editor).setTimezone(LogbookZone(name: "Europe/Madrid"), at: 5)
     _ = try ingest(sensor(0..<5), digest: "file", [Self.madrid])
     _ = try undo(1)
@@ -170,7 +170,7 @@ import Testing
     #expect([other.withdrawnReadings, other.restoredReadings] == [0, 5])
   }
 
-  @Test func anotherOptionWithoutTheZoneShowsTheReadingsAgain() throws {
+  @Test func anUndoneFileImportedWithAnotherOptionIsVisible() throws {
     _ = try scratch.open(.editor).setTimezone(LogbookZone(name: "Europe/Madrid"), at: 5)
     _ = try ingest(sensor(0..<5), digest: "file", [Self.madrid])
     _ = try undo(1)
@@ -178,7 +178,7 @@ import Testing
     #expect([order.withdrawnReadings, order.restoredReadings] == [0, 5])
   }
 
-  @Test func anImportWithoutItemsIsNotUndone() throws {
+  @Test func anImportWithoutItemsCannotBeUndone() throws {
     try scratch.ingest(sensor(0..<3))
     try scratch.ingest(Make.batch([ImportedRecord]()), digest: "empty")
     let counts = try undo(2)
@@ -194,7 +194,7 @@ import Testing
     #expect(try shown() == [])
   }
 
-  @Test func aTooLargeChangeIsReportedAndKept() throws {
+  @Test func aRecordTooLargeToUndoIsReportedAndKept() throws {
     func food(_ carbs: Double, _ bytes: Int) -> IngestBatch {
       Make.batch([
         Make.record(
@@ -216,7 +216,7 @@ import Testing
     #expect(counts.largeRecords.isEmpty && counts.changedRecords == 1)
   }
 
-  @Test func anotherFileWithTheSameReadingsShowsThemAgain() throws {
+  @Test func anotherFileWithTheReadingsOfAnUndoneImportShowsThemAgain() throws {
     try scratch.ingest(sensor(0..<5), digest: "wrong")
     _ = try undo(1)
     let counts = try scratch.ingest(sensor(3..<8), digest: "right")
@@ -226,7 +226,7 @@ import Testing
     #expect(try shown() == [])
   }
 
-  @Test func theSameFileInAnotherUnitIsStoredAsTheNextOccurrence() throws {
+  @Test func anUndoneFileImportedInAnotherUnitIsStoredAsNewReadings() throws {
     try scratch.ingest(sensor(0..<3, 5), digest: "file")
     _ = try undo(1)
     let counts = try ingest(sensor(0..<3, 90), digest: "file", [Decision("unit", "mmol/L", .given)])
@@ -239,7 +239,7 @@ import Testing
     #expect(try scratch.ingest(sensor(0..<3, 95), digest: "third").changedReadings == 3)
   }
 
-  @Test func aTickOfAWithdrawnReadingIsFreeForAnotherDay() throws {
+  @Test func theCounterOfAnUndoneReadingCanBeUsedForAnotherDay() throws {
     let day: Int64 = 86_400 * 3
     let wrong = Make.batch((1...3).map { Make.tick($0, 100, at: Make.noon + $0 * 300) })
     let right = Make.batch((1...3).map { Make.tick($0, 100, at: Make.noon + day + $0 * 300) })
@@ -254,7 +254,7 @@ import Testing
     #expect(try shown().count == 3)
   }
 
-  @Test func recordsAreHiddenExceptEditedOnes() throws {
+  @Test func undoHidesRecordsExceptEditedOnes() throws {
     func food(_ carbs: Double, _ id: String) -> ImportedRecord {
       Make.record(["carbs": .number(carbs)], sourceID: id)
     }
@@ -278,7 +278,7 @@ import Testing
     #expect([first.records, first.editedRecords] == [0, 1])
   }
 
-  @Test func aCorrectionIsUndoneWithItsImport() throws {
+  @Test func undoOfAnImportAlsoUndoesItsCorrections() throws {
     func typed(_ number: Double) -> IngestBatch {
       var reading = Make.reading(.smbg, Make.millimoles(number))
       reading.marks = .manual
@@ -294,7 +294,7 @@ import Testing
     #expect(try shown() == ["0:6"])
   }
 
-  @Test func itemsOfARemoteAndMissingImportsAreRefused() throws {
+  @Test func aPullOrAMissingImportCannotBeUndone() throws {
     try scratch.ingest(sensor(0..<2))
     #expect(try scratch.refusal(.importer, "UPDATE ingest SET digest = NULL") == nil)
     for (number, category) in [(Int64(1), FailureCategory.usage), (2, .missingInput)] {
@@ -304,7 +304,7 @@ import Testing
     #expect(try scratch.open(.reader).nextStep(.undo) == nil)
   }
 
-  @Test func theLastImportHasItemsAndIsNotUndone() throws {
+  @Test func theImportToUndoIsTheLastWithItemsThatIsNotUndone() throws {
     func last() throws -> Int64? {
       guard case .ingest(let number)? = try scratch.open(.reader).nextStep(.undo) else { return nil }
       return number
@@ -329,14 +329,14 @@ import Testing
   }
 
   /// A timer may have fetched it.
-  @Test func whatASourceBroughtIsNotAStepOfUndo() throws {
+  @Test func itemsFetchedFromASourceAreNotAnUndoStep() throws {
     try scratch.ingest(sensor(0..<3))
     #expect(try scratch.refusal(.importer, "UPDATE ingest SET source = 'source phone'") == nil)
     #expect(try scratch.open(.reader).nextStep(.undo) == nil)
     #expect(try undo(1).readings == 3)
   }
 
-  @Test func tooManyRunsAreNotStoredAndTheUndoReportsIt() throws {
+  @Test func anImportWithTooManyReadingRunsCannotBeUndoneAndReportsIt() throws {
     var notes = ImportNotes(ingest: 2)
     try scratch.ingest(sensor(0..<4))
     let store = try scratch.open(.importer)
@@ -358,7 +358,7 @@ import Testing
     #expect(try scratch.open(.reader).undoCounts(of: 1).lacksNotes)
   }
 
-  @Test func aCompleteImportIsStoredAsOneRun() throws {
+  @Test func theReadingsOfACompleteImportAreNotedAsOneRun() throws {
     try scratch.ingest(sensor(0..<500))
     try scratch.ingest(sensor(0..<500))
     #expect(try scratch.number("SELECT count(*) FROM ingest_run") == 1)
@@ -368,7 +368,7 @@ import Testing
 
   // MARK: Devices and single readings
 
-  @Test func aRuleHidesADevicesCurrentAndLaterReadings() throws {
+  @Test func hidingADeviceHidesItsCurrentAndLaterReadings() throws {
     try scratch.ingest(sensor(0..<4))
     let editor = WithdrawalEditor(try scratch.open(.editor), at: 5000)
     let since = DeviceTime(seconds: Make.noon + 600)
@@ -382,7 +382,7 @@ import Testing
     #expect(try editor.restore(Make.device, since: nil, until: nil).rules == 0)
   }
 
-  @Test func aRecordIsHiddenAndShownWithItsRecords() throws {
+  @Test func anEntryIsHiddenAndShownWithItsRecords() throws {
     let store = try scratch.open(.editor)
     let placement = Placement(utcOffset: 0, source: .stated)
     let (entry, child) = (guid(), guid())
@@ -404,7 +404,7 @@ import Testing
 
   // MARK: Any sequence
 
-  @Test func randomImportsUndosAndHidesFollowTheRules() throws {
+  @Test func randomImportsUndosAndHidesMatchAReferenceImplementation() throws {
     for seed in Seeds.first(4) {
       let other = try UndoTests()
       try other.run(seed: seed)

@@ -26,7 +26,7 @@ import Testing
     return readings(numbers.shuffled(using: &random))
   }
 
-  @Test func onlyUnsortedReadingsAreSpooled() {
+  @Test func onlyUnsortedReadingsAreKeptForSorting() {
     let numbers = 0..<Self.count
     #expect(UnsortedSpool.areScattered(Self.shuffled()))
     #expect(!UnsortedSpool.areScattered(Self.readings(numbers)))
@@ -39,7 +39,7 @@ import Testing
     #expect(!UnsortedSpool.areScattered([]))
   }
 
-  @Test func readingsWithMostStepsBackInTimeAreNewestFirst() {
+  @Test func readingsThatMostlyGoBackInTimeAreTreatedAsNewestFirst() {
     let numbers = 0..<Self.count
     #expect(UnsortedSpool.areNewestFirst(Self.readings(numbers.reversed())))
     // Every twentieth is late.
@@ -52,7 +52,7 @@ import Testing
     #expect(!UnsortedSpool.areNewestFirst([]))
   }
 
-  @Test func runsThatPrecedeEachOtherAreMerged() throws {
+  @Test func sortedRunsThatFollowEachOtherAreMergedIntoOne() throws {
     var waiting = try UnsortedSpool()
     // The last two have common places.
     for numbers in [900..<1000, 600..<900, 100..<301, 300..<600] as [Range<Int64>] {
@@ -63,7 +63,7 @@ import Testing
     #expect(merged == Array(100...300) + Array(300..<1000))
   }
 
-  @Test func runsAreMergedInTheOrderOfTheKeyAndOfTheInput() throws {
+  @Test func sortedRunsAreMergedInKeyOrderThenInputOrder() throws {
     var waiting = try UnsortedSpool()
     var all: [Reading] = []
     for round in 0..<4 as Range<UInt64> {
@@ -98,7 +98,7 @@ import Testing
     return [1, Int64(reading.device.number), kind, reading.position]
   }
 
-  @Test func anImpossibleNumberOfReadingsAtOnePlaceIsSplit() throws {
+  @Test func tooManyReadingsAtOneTimeAreSplitIntoBatches() throws {
     var waiting = try UnsortedSpool()
     let most = IngestBatch.size + IngestBatch.maxTogether
     try waiting.add(Self.readings((0..<Int64(most) + 10).map { _ in 7 }), of: [1])
@@ -107,7 +107,7 @@ import Testing
     #expect(sizes == [most, 10])
   }
 
-  @Test func aKeptReadingLosesNothing() throws {
+  @Test func aReadingKeptForSortingLosesNothing() throws {
     var reading = Reading(
       device: DeviceIndex(3), kind: .scan, tick: -12, at: DeviceTime(seconds: 99),
       placement: Placement(utcOffset: -3600, source: .ticks),
@@ -119,7 +119,7 @@ import Testing
     try waiting.merge(of: [1, 2, 3, 4]) { #expect($0.map { "\($0)" } == ["\(reading)"]) }
   }
 
-  @Test func noMoreRunsAreKeptThanCanBeMergedAtOnce() throws {
+  @Test func noMoreSortedRunsAreKeptThanCanBeMergedAtOnce() throws {
     var waiting = try UnsortedSpool()
     for number in 0..<Int64(UnsortedSpool.maxRuns) {
       #expect(!waiting.isFull)
@@ -156,7 +156,7 @@ import Testing
   private let hundred = { (time: Int64) in Make.reading(.cbg, Make.milligrams(100), at: time) }
   private let other = { (time: Int64) in Make.reading(.cbg, Make.milligrams(200), at: time) }
 
-  @Test func scatteredReadingsAreKeptAndStoredInBatches() throws {
+  @Test func unsortedReadingsAreSortedAndStoredInBatches() throws {
     try ingest { writer in
       try writer.write(scattered(hundred))
       try writer.write(scattered(hundred))
@@ -172,7 +172,7 @@ import Testing
     Make.batch((0..<12_000).map { reading(Make.noon + days * 86_400 - $0 * 300) })
   }
 
-  @Test func readingsWithTheNewestFirstAreKeptIfNoneIsLater() throws {
+  @Test func newestFirstReadingsAreKeptForSortingIfNoneIsLater() throws {
     try ingest { writer in
       try writer.write(newestFirst(hundred))
       try writer.write(newestFirst(other, days: -40))
@@ -184,7 +184,7 @@ import Testing
     #expect(try scratch.number("SELECT count(*) FROM reading WHERE value = 100 AND occurrence = 0") == 12_000)
   }
 
-  @Test func readingsWithTheNewestFirstAreNotKeptIfLaterOnesAreStored() throws {
+  @Test func newestFirstReadingsAreStoredAtOnceIfLaterOnesAreStored() throws {
     try scratch.ingest(Make.batch([hundred(Make.noon)]))
     try ingest { writer in
       try writer.write(newestFirst(hundred))
@@ -196,14 +196,14 @@ import Testing
     #expect(try scratch.number("SELECT count(*) FROM reading") == 12_288)
   }
 
-  @Test func nothingIsKeptIfTheProgressIsWatched() throws {
+  @Test func ifProgressIsWatchedReadingsAreStoredAtOnce() throws {
     try ingest(mayWait: false) { writer in
       try writer.write(scattered(hundred))
       #expect(try scratch.number("SELECT count(*) FROM reading") == 12_000)
     }
   }
 
-  @Test func readingsAfterKeptOnesAreKeptAfterThem() throws {
+  @Test func readingsAfterOnesKeptForSortingKeepTheirOrder() throws {
     try ingest { writer in
       try writer.write(scattered(hundred))
       try writer.write(Make.batch([other(Make.noon), hundred(Make.noon - 300)]))
@@ -214,7 +214,7 @@ import Testing
     #expect(try scratch.rows("SELECT DISTINCT value FROM reading WHERE occurrence = 0") == ["100.0"])
   }
 
-  @Test func theFirstOfTwoKeptReadingsGetsTheFirstOccurrence() throws {
+  @Test func ofTwoEqualTimesKeptForSortingTheFirstReadingStaysFirst() throws {
     try ingest { writer in
       try writer.write(scattered(hundred))
       try writer.write(scattered(other))
@@ -224,7 +224,7 @@ import Testing
     #expect(try scratch.rows("SELECT DISTINCT value FROM reading WHERE occurrence = 0") == ["100.0"])
   }
 
-  @Test(arguments: [false, true]) func keptReadingsOfAFailedIngestAreStoredUnlessItIsAtomic(isAtomic: Bool)
+  @Test(arguments: [false, true]) func readingsKeptForSortingAreStoredIfANonatomicImportFails(isAtomic: Bool)
     throws
   {
     #expect(throws: Interruption.self) {
@@ -238,7 +238,7 @@ import Testing
     try scratch.expectCountersEqualCount()
   }
 
-  @Test func readingsThatTheStoreRejectsAreReported() throws {
+  @Test func readingsThatAreRejectedAfterSortingAreReported() throws {
     try scratch.ingest(Make.batch([Make.tick(5, 100, at: Make.noon - 90 * 86_400)]))
     try ingest { writer in
       try writer.write(scattered { Make.tick(($0 - Make.noon) / 300, 100, at: $0) })
@@ -250,7 +250,7 @@ import Testing
   }
 
   /// Two devices of the input are one in the store, and the second has another value.
-  @Test func ifTwoDevicesAreOneTheFirstReadingIsKept() throws {
+  @Test func ofTwoDevicesWithOneIdentityTheFirstReadingIsKept() throws {
     var batch = scattered { Make.tick(($0 - Make.noon) / 300, 100, at: $0) }
     let second = batch.readings.map { reading in
       var reading = reading
@@ -269,7 +269,7 @@ import Testing
   }
 
   /// The store has no devices of a rolled back batch, and neither the batch nor its counts are kept.
-  @Test func aRolledBackBatchIsNotKept() throws {
+  @Test func aRolledBackBatchIsNotKeptForSorting() throws {
     let store = try scratch.open()
     try store.queue.inDatabase { database in
       try database.execute(
@@ -297,7 +297,7 @@ import Testing
     try scratch.expectCountersEqualCount()
   }
 
-  @Test func aDeviceThatStartsCountingAgainWithinABatchIsDetected() throws {
+  @Test func aCounterThatRestartsWithinABatchIsDetected() throws {
     let counts = try scratch.ingest(
       Make.batch([
         Make.tick(5, 100), Make.tick(5, 100, at: Make.noon + 3600),

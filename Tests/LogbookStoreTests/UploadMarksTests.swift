@@ -56,7 +56,7 @@ import Testing
   }
 
   @Test(arguments: [few, many], [2, 7])
-  func exactlyTheSentReadingsAreMarked(count: Int, gap: Int) throws {
+  func exactlyTheSentReadingsAreMarkedAsUploaded(count: Int, gap: Int) throws {
     try store(0..<count)
     let all = try pending()
     // In another order, and one of them is refused.
@@ -72,7 +72,7 @@ import Testing
   }
 
   @Test(arguments: [few, many])
-  func readingsThatAreAlreadyMarkedAreCountedOnce(count: Int) throws {
+  func readingsAlreadyMarkedAsUploadedAreCountedOnce(count: Int) throws {
     try store(0..<count)
     let sent = try pending()
     let store = try scratch.open(.sync)
@@ -84,7 +84,7 @@ import Testing
 
   /// The dropped triggers exist again, and a failure leaves no intermediate state.
   @Test(arguments: [few, many], [true, false])
-  func theRulesOfRequeuesApplyAfterManyMarks(count: Int, fails: Bool) throws {
+  func afterManyUploadMarksARequeueStillNeedsItsReason(count: Int, fails: Bool) throws {
     struct Stopped: Error {}
     try store(0..<count)
     let sent = try pending()

@@ -30,7 +30,7 @@ import Testing
     try writer.finish(end: .whole, digest: digest, generatedAt: nil, finishedAt: 2000, decisions: [])
   }
 
-  @Test func anImportDecodesWithdrawalsOnceForAllItsBatches() throws {
+  @Test func anImportReadsUndoRecordsOnceForAllItsBatches() throws {
     try scratch.ingest(Make.batch(sensor(0..<100)), digest: "wrong")
     #expect(try undo(1).readings == 100)
     try scratch.open().ingest(source("x"), isAtomic: false) { writer in
@@ -44,7 +44,7 @@ import Testing
   }
 
   /// Withdrawn between two batches, or rolled back: the kept withdrawals never outlive their source.
-  @Test func withdrawalsByOthersBetweenBatchesApplyToTheNext() throws {
+  @Test func undosByOthersBetweenBatchesApplyToTheNextBatch() throws {
     try scratch.ingest(Make.batch(sensor(0..<10)), digest: "wrong")
     #expect(try undo(1).readings == 10)
     let device = Make.device
@@ -64,7 +64,7 @@ import Testing
     }
   }
 
-  @Test func withdrawalsOfARolledBackTransactionAreForgotten() throws {
+  @Test func undosOfARolledBackTransactionAreForgotten() throws {
     struct Interruption: Error {}
     let (known, point) = (WithdrawalCache(), SeriesPoint(position: Make.noon, valueBucket: 0, occurrence: 0))
     try scratch.ingest(Make.batch(sensor(0..<10)), digest: "wrong")

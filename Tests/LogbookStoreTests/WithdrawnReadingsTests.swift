@@ -32,7 +32,7 @@ import Testing
   }
 
   /// More changes than are written at a time, each of a single reading.
-  @Test func everySecondReadingOfManyIsHiddenAndShown() throws {
+  @Test func everySecondOfManyReadingsCanBeHiddenAndShown() throws {
     try scratch.ingest(Make.batch(sensor(stride(from: 0, to: 20_000, by: 2))))
     try scratch.ingest(Make.batch(sensor(stride(from: 1, to: 20_000, by: 2))))
     #expect(try undo(2).readings == 10_000)
@@ -43,7 +43,7 @@ import Testing
   }
 
   /// The readings of both devices of one kind are stored together.
-  @Test func theReadingsOfAnotherDeviceBetweenThemStayVisible() throws {
+  @Test func undoKeepsReadingsOfAnotherDeviceInBetweenVisible() throws {
     let devices = [Make.device, Device(vendor: "Test", model: "Meter", serial: "S2", format: "test")]
     try scratch.ingest(Make.batch(sensor(0..<500), devices: devices))
     try scratch.ingest(Make.batch(sensor(100..<400, device: 1), devices: devices))
@@ -56,7 +56,7 @@ import Testing
       try withdrawn() == 300 && withdrawn("series = (SELECT series FROM reading WHERE ingest = 1)") == 0)
   }
 
-  @Test func hiddenReadingsAreNotWrittenAgainAndStayHidden() throws {
+  @Test func undoneReadingsImportedAgainAreNotRewrittenAndStayHidden() throws {
     try scratch.ingest(Make.batch(sensor(0..<1000)))
     let editor = WithdrawalEditor(try scratch.open(.editor), at: 5000)
     let (since, until) = (
@@ -74,7 +74,7 @@ import Testing
   }
 
   /// Finger sticks at random seconds with random values, read in the wrong unit.
-  @Test func irregularReadingsTakeFewBytesInRecordsOfLimitedSize() throws {
+  @Test func anUndoOfIrregularReadingsTakesFewBytesInLimitedRecords() throws {
     var random = SeededGenerator(seed: 1)
     var time = Make.noon
     let readings = (0..<100_000).map { _ in
@@ -95,7 +95,7 @@ import Testing
   }
 
   /// The changes of an import are encoded as JSON twice, which doubles some characters.
-  @Test func changesOfRecordsNeverCreateATooLargeRecord() throws {
+  @Test func anUndoOfManyRecordsIsSplitIntoRecordsOfLimitedSize() throws {
     func foods(_ carbs: Double) -> IngestBatch {
       Make.batch(
         (0..<2000).map { index in
@@ -120,7 +120,7 @@ import Testing
 
   /// More readings than are packed together, unsorted, and found again by an input that the store cannot
   /// note.
-  @Test func manyWithdrawnReadingsOfAnotherFileAreShownAgain() throws {
+  @Test func manyUndoneReadingsAreShownAgainByAnotherFile() throws {
     let all = sensor(0..<40_000)
     try scratch.ingest(Make.batch(all), digest: "wrong")
     #expect(try undo(1).readings == 40_000)
@@ -142,7 +142,7 @@ import Testing
   }
 
   /// A record of few bytes may state any number of readings; the readings of the store limit the work.
-  @Test func withdrawalsOfMoreReadingsThanStoredHideTheStoredOnes() throws {
+  @Test func anUndoOfMoreReadingsThanStoredHidesTheStoredOnes() throws {
     try scratch.ingest(Make.batch(sensor(0..<1000)))
     let series = SeriesName(
       device: ReadingIdentity.text(of: Make.device), kind: .cbg, positionKind: .time)
@@ -161,7 +161,7 @@ import Testing
     #expect(try withdrawn() == 990)
   }
 
-  @Test func aWithdrawalBeyondTheLimitsIsStoredAndHidesNothing() throws {
+  @Test func anUndoAboveTheLimitsIsStoredAndHidesNothing() throws {
     try scratch.ingest(Make.batch(sensor(0..<10)))
     let line = "\(ReadingIdentity.text(of: Make.device))|cbg|time"
     // A run of 2^40 readings that begins at 0.
@@ -207,7 +207,7 @@ import Testing
 
   /// With another unit or column the values differ, with another order of day and month the days.
   @Test(arguments: [(90.0, Int64(0)), (100, 30), (90, 30)])
-  func afterTheUndoTheRightImportIsStoredForEachAxis(_ value: Double, _ days: Int64) throws {
+  func afterAnUndoACorrectedImportIsStoredForEachKindOfPosition(_ value: Double, _ days: Int64) throws {
     for axis in Axis.allCases {
       let (other, reference) = (try WithdrawnReadingsTests(), try WithdrawnReadingsTests())
       try reference.scratch.ingest(readings(axis, value, days: days))
@@ -226,7 +226,7 @@ import Testing
     }
   }
 
-  @Test func withoutAnUndoTheRightImportIsARevision() throws {
+  @Test func withoutAnUndoACorrectedImportCountsAsARevision() throws {
     for (axis, expected) in [(Axis.sensor, [0, 3, 0]), (.tick, [0, 3, 0]), (.fingerStick, [3, 0, 0])] {
       let other = try WithdrawnReadingsTests()
       try other.scratch.ingest(readings(axis, 100), digest: "wrong")

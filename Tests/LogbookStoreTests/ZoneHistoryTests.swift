@@ -128,7 +128,8 @@ import Testing
     #expect(try readings(filter).map(\.address) == all.suffix(20).map(\.address), "\(place)")
   }
 
-  @Test(arguments: Seeds.first(4)) func theStoredOffsetsFollowFromTheRecords(_ seed: UInt64) throws {
+  @Test(arguments: Seeds.first(4)) func storedOffsetsAlwaysFollowFromTheTimeZoneRecords(_ seed: UInt64) throws
+  {
     var random = SeededGenerator(seed: seed)
     var periods: [ZonePeriod] = []
     try scratch.ingest(Self.batch(&random))
@@ -152,7 +153,7 @@ import Testing
   }
 
   /// An offset that a source states is kept, whatever the zones become.
-  @Test func aStatedOffsetNeverChanges() throws {
+  @Test func aStatedUTCOffsetNeverChanges() throws {
     var random = SeededGenerator(seed: 77)
     try scratch.ingest(Self.batch(&random))
     func stated() throws -> [String] {

@@ -45,7 +45,7 @@ import Testing
 
   // MARK: Many imports
 
-  @Test func anImportBeyondTheLimitOfStatementsIsRefusedBeforeItStoresAnything() throws {
+  @Test func anImportAboveTheLimitOfTimeZoneRecordsStoresNothing() throws {
     try scratch.open(.editor).write { database in
       try database.execute(
         sql: """
@@ -86,7 +86,7 @@ import Testing
     return counter.pointee
   }
 
-  @Test func aGivenZoneIsStatedWithoutReadingTheRestOfTheStore() throws {
+  @Test func storingATimeZoneForAnImportDoesNotScanTheStore() throws {
     func batch(_ numbers: [Int64]) -> IngestBatch {
       Make.batch(numbers.map { Make.reading(.cbg, Make.milligrams(100), at: Make.noon + $0 * 300) })
     }
@@ -107,7 +107,7 @@ import Testing
 
   // MARK: Zones that change meanwhile
 
-  @Test func aRecordKeptUntilTheEndGetsTheOffsetOfTheZoneAtTheEnd() throws {
+  @Test func aRecordStoredAtTheEndOfAnImportHasTheTimeZoneOfThatMoment() throws {
     func batch(_ carbs: Double) -> IngestBatch {
       Make.batch([
         Make.record(["carbs": .number(carbs)], sourceID: "a"), Make.record(["carbs": .number(carbs + 1)]),
@@ -131,7 +131,7 @@ import Testing
     }
   }
 
-  @Test func anUnknownBaseChangesNoOffset() throws {
+  @Test func anUnknownHomeTimeZoneChangesNoOffset() throws {
     try scratch.ingest(readings([0, 1]))
     try stateUnknownBase()
     #expect(try offsets() == ["7200", "7200"])
@@ -152,7 +152,7 @@ import Testing
     #expect(try scratch.rows("SELECT count(*) FROM setting WHERE name = 'unknown-zones'") == ["0"])
   }
 
-  @Test func offsetsOfAZoneAreDerivedOnceTheSystemKnowsIt() throws {
+  @Test func offsetsOfATimeZoneAreDerivedOnceTheSystemKnowsIt() throws {
     try scratch.ingest(readings([0]))
     try stateUnknownBase()
     // As with the next version of the system's zone data, which knows the name.
@@ -171,7 +171,7 @@ import Testing
     #expect(try scratch.rows("SELECT count(*) FROM setting WHERE name = 'unknown-zones'") == ["0"])
   }
 
-  @Test func aStoreOfAnotherSystemWithAnUnknownZoneCanBeRead() throws {
+  @Test func aStoreWithATimeZoneUnknownToTheSystemCanBeRead() throws {
     try scratch.open(.editor).queue.inDatabase {
       try $0.execute(sql: "UPDATE setting SET value = 'Mars/Olympus' WHERE name = 'timezone'")
     }
@@ -183,7 +183,7 @@ import Testing
 
   private func hidden() throws -> String? { try scratch.rows("SELECT is_withdrawn FROM listed_record").first }
 
-  @Test func aDerivedOffsetIsNotAnEditOfAWithdrawnRecordButAStatedOneIs() throws {
+  @Test func onlyAStatedUTCOffsetCountsAsAnEditOfAnUndoneRecord() throws {
     try scratch.ingest(Make.batch([Make.record(["carbs": .number(30)], sourceID: "a")]))
     let guid = try #require(try scratch.rows("SELECT guid FROM record").first)
     let counts = try scratch.open(.editor).undo(1, group: Digest.uuid(of: ["group"]), at: 5000)

@@ -46,7 +46,7 @@ import Testing
     try scratch.rows("SELECT utc_offset FROM record WHERE kind = 'food' ORDER BY device_time")
   }
 
-  @Test func aPeriodMovesOnlyItemsOfItsDaysAndItsRemovalMovesThemBack() throws {
+  @Test func removingAZonePeriodMovesItsItemsBack() throws {
     try fill()
     let (before, records) = (try offsets("S1"), try recordOffsets())
     let journey = try period("Asia/Tokyo", "2025-06-03", "2025-06-05")
@@ -61,7 +61,7 @@ import Testing
     #expect(try offsets("S1") == before && recordOffsets() == records)
   }
 
-  @Test func aPeriodOfOneDeviceMovesNothingElse() throws {
+  @Test func aZonePeriodOfOneDeviceMovesNoOtherItems() throws {
     try fill()
     let identity = try scratch.open(.reader).identity(ofDevice: "s2")
     let change = try scratch.open(.editor).add(period("Asia/Tokyo", nil, nil, devices: [identity]), at: 5)
@@ -76,7 +76,7 @@ import Testing
     #expect(try scratch.open(.reader).coverage(of: scratch.open(.reader).zones()).base.readings == 10)
   }
 
-  @Test func aPeriodThatChangesNothingIsNotAnEdit() throws {
+  @Test func aZonePeriodThatChangesNothingIsNotStored() throws {
     try fill()
     _ = try scratch.open(.editor).add(period("Asia/Tokyo", "2025-06-03", "2025-06-09"), at: 5)
     let again = try scratch.open(.editor).add(
@@ -88,7 +88,7 @@ import Testing
   }
 
   /// The importer uses the zone that was valid when it began.
-  @Test func anImportThatBeganBeforeAChangeGetsTheChangedOffsets() throws {
+  @Test func anImportStartedBeforeATimeZoneChangeGetsTheNewOffsets() throws {
     let store = try scratch.open()
     var zone = try LogbookZone(name: "Europe/Madrid")
     let time = DeviceTime(seconds: Make.noon)
@@ -122,7 +122,7 @@ import Testing
     }
   }
 
-  @Test func aZoneGivenForAnImportIsStatedAndTheSecondOneIsUsed() throws {
+  @Test func ofTwoTimeZonesGivenForAnImportTheSecondIsUsed() throws {
     try fill()
     var batch = Make.batch(
       [2, 3].map { Make.reading(.smbg, Make.milligrams(80), at: Make.noon + $0 * 86400) })
@@ -147,7 +147,7 @@ import Testing
     #expect(try scratch.rows(stated) == ["32400 1"])
   }
 
-  @Test func timesWithoutAKnownZoneAreRefused() throws {
+  @Test func timesWithoutAKnownTimeZoneAreRefused() throws {
     let path = scratch.path
     let utc = try LogbookZone(name: "Etc/UTC")
     let store = try Store.openOrCreate(path: path, role: .importer, zone: utc, isGiven: false)
@@ -169,7 +169,7 @@ import Testing
   }
 
   /// The system's zone may be set only after a first import was refused.
-  @Test func aStoreCreatedWithoutAZoneGetsTheFirstKnownOne() throws {
+  @Test func aStoreCreatedWithoutATimeZoneGetsTheFirstKnownOne() throws {
     let (utc, madrid) = (try LogbookZone(name: "Etc/UTC"), try LogbookZone(name: "Europe/Madrid"))
     let store = try Store.openOrCreate(path: scratch.path, role: .importer, zone: utc, isGiven: false)
     #expect(try !store.lacksZone(utc, isGiven: false) && store.lacksZone(utc, isGiven: true))
@@ -181,7 +181,7 @@ import Testing
     #expect(try !store.completeZone(tokyo, isGiven: true) && store.zones().base.name == "Europe/Madrid")
   }
 
-  @Test func aZoneThatTheRemoteOrAPersonGaveIsNotReplaced() throws {
+  @Test func aTimeZoneFromTheRemoteOrAPersonIsNotReplaced() throws {
     let (utc, madrid) = (try LogbookZone(name: "Etc/UTC"), try LogbookZone(name: "Europe/Madrid"))
     let given = try Store.openOrCreate(path: scratch.path, role: .importer, zone: utc, isGiven: true)
     #expect(try !given.completeZone(madrid, isGiven: false) && given.zones().base.name == "Etc/UTC")
@@ -207,7 +207,7 @@ import Testing
     try scratch.rows("SELECT device_time - \(StoredOffset.sql()) FROM reading ORDER BY position")
   }
 
-  @Test func ticksDecideTheRepeatedHourInAnyOrderOfImports() throws {
+  @Test func countersDecideTheRepeatedHourInAnyOrderOfImports() throws {
     let expected = (-24..<48).map { String(1_761_436_800 + $0 * 300) }
     for seed in UInt64(1)...12 {
       var generator = SeededGenerator(seed: seed)
@@ -224,7 +224,7 @@ import Testing
     }
   }
 
-  @Test func aChangeOfZoneEvaluatesTheTicksAgain() throws {
+  @Test func aTimeZoneChangeEvaluatesCountersAgain() throws {
     try scratch.ingest(Make.batch(Self.night))
     let before = try instants()
     _ = try scratch.open(.editor).setTimezone(LogbookZone(name: "Asia/Tokyo"), at: 5)
