@@ -97,7 +97,7 @@ import Testing
     #expect(text?.hasSuffix("\"\(name)\":4}\n") == true)
   }
 
-  @Test func manyDatabaseRowsArePassedOnInPieces() throws {
+  @Test func aLargeDatabaseTableIsPassedOnInPieces() throws {
     let rows = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 30000) "
     let bytes = try DatabaseWriter.database(
       "CREATE TABLE t(a, b); INSERT INTO t \(rows) SELECT i, printf('%.40c', 'x') FROM n")
@@ -155,7 +155,7 @@ import Testing
     #expect(!DatabaseHeader.isDatabase(Array("SQLite format 2\0".utf8)))
   }
 
-  // MARK: What is refused
+  // MARK: Refused databases
 
   private static func refusal(_ bytes: [UInt8], size: Int64? = nil) throws -> Failure? {
     do {

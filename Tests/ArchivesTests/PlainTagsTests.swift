@@ -40,7 +40,7 @@ import Testing
     }
   }
 
-  // MARK: What is plain
+  // MARK: Plain tags
 
   /// The values of a tag's attributes a and b; nil if the tag is not plain.
   private func values(_ tag: String) -> [String]? {
@@ -157,7 +157,7 @@ import Testing
       ])
   }
 
-  // MARK: Whatever comes
+  // MARK: Arbitrary input
 
   private static let words = [
     "1", "mg/dL", "é", "猫😀", "&amp;", "&lt;", "&quot;", "&#65;", "a > b", "it's", " ", "x\ny", "\u{F8FF}", "",

@@ -118,7 +118,7 @@ import Testing
     #expect(refusal(sheet: #"<row><c t="s"><v>7</v></c></row>"#)?.contains("not there") == true)
   }
 
-  @Test func moreRowsThanASheetHasAreRefused() throws {
+  @Test func moreRowsThanASpreadsheetCanHaveAreRefused() throws {
     let empty =
       #"<table:table-row table:number-rows-repeated="1048576"><table:table-cell/></table:table-row>"#
     let full = "<table:table-row>\(Self.word)</table:table-cell></table:table-row>"
@@ -134,7 +134,7 @@ import Testing
     }
   }
 
-  @Test func aSheetThatUnpacksToFarTooMuchIsRefused() {
+  @Test func aSpreadsheetThatUnpacksToFarTooMuchIsRefused() {
     #expect(refusal(sheet: String(repeating: " ", count: 20 << 20))?.contains("250 times") == true)
   }
 

@@ -102,7 +102,7 @@ import Testing
     #expect(try text([[.text("a"), empty, .text("c")]]) == "\"a\",,c\n")
   }
 
-  @Test func aFormulaWithoutItsResultIsNotAnEmptyCell() throws {
+  @Test func aSpreadsheetFormulaWithoutItsResultIsNotReadAsAnEmptyCell() throws {
     let rows: [[SpreadsheetWriter.Cell]] = [
       [.xml(#"<c r="A1"><f>1+1</f></c>"#), .xml(#"<c r="B1"/>"#), .text("c")]
     ]
@@ -131,7 +131,7 @@ import Testing
     #expect(try cell(.text("a_x00g0_b_x")) == "a_x00g0_b_x")
   }
 
-  @Test func cellsWithoutPositionsFollowOneAnother() throws {
+  @Test func spreadsheetCellsWithoutPositionsFollowOneAnother() throws {
     var writer = SpreadsheetWriter([.init("A", [])])
     writer.parts = [
       (

@@ -60,7 +60,7 @@ import Testing
     #expect(try file.bytes(file.archive.members[0]) == Array(Self.text.utf8))
   }
 
-  // MARK: What is refused
+  // MARK: Refused archives
 
   @Test func anEncryptedZipMemberIsRefusedAsEncrypted() throws {
     #expect(try memberRefusal { $0.flags = 1 }?.contains("encrypted") == true)

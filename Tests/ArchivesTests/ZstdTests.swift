@@ -97,7 +97,7 @@ import Testing
     #expect(found == Self.text + Self.text && !isTruncated)
   }
 
-  // MARK: What is refused
+  // MARK: Refused files
 
   @Test(arguments: ["junk", "\0\0\0\0", "2026-03-11"]) func bytesAfterAZstdFrameAreReportedAsDamage(
     _ junk: String
