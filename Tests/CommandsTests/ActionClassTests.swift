@@ -27,7 +27,7 @@ enum ClassifiedCommands {
 }
 
 @Suite struct ActionClassTests {
-  @Test func everyCommandIsInExactlyOneClass() {
+  @Test func everyCommandIsInExactlyOneNetworkClass() {
     let unclassified = ClassifiedCommands.leaves.filter { !($0.type is any ClassifiedCommand.Type) }
     #expect(unclassified.map(\.words) == [])
     #expect(ClassifiedCommands.leaves.count >= 12)

@@ -18,7 +18,7 @@ import Testing
   /// The order in the manual: of several statuses, the first one in this list is returned.
   private static let order: [Int32] = [70, 78, 77, 76, 74, 73, 69, 66, 65, 75, 3, 4, 0]
 
-  @Test func theMoreSevereOfTwoStatusesIsReturned() throws {
+  @Test func theMoreSevereOfTwoExitStatusesIsReturned() throws {
     for (index, graver) in Self.order.enumerated() {
       for lighter in Self.order[index...] {
         let pair = try [graver, lighter].map { try #require(ExitStatus(rawValue: $0)) }
@@ -60,7 +60,7 @@ import Testing
     #expect(span.days == days && span.seconds == days * 86_400)
   }
 
-  @Test func aSpanOfHoursIsExactlyThatLong() throws {
+  @Test func aSpanOfHoursIsReadExactly() throws {
     for hours in [1, 24, 36] as [Int64] {
       let span = try SpanArgument.parse("\(hours)h")
       #expect(span.days == nil && span.seconds == hours * 3600)
@@ -174,7 +174,7 @@ import Testing
     try ImportPaths(paths, depth: depth).places.map { String($0.path.dropFirst(folder.count + 1)) }
   }
 
-  @Test func theFilesOfAFolderAreSortedByName() throws {
+  @Test func theFilesOfAnImportedFolderAreSortedByName() throws {
     try withFolder { folder in
       try write("b.csv", "a/2.csv", "a/1.csv", "c.csv", "a.csv", "a/sub/9.csv", in: folder)
       #expect(
@@ -192,7 +192,7 @@ import Testing
     }
   }
 
-  @Test func hiddenFilesAndLinksToFoldersAreSkipped() throws {
+  @Test func anImportOfAFolderSkipsHiddenFilesAndLinksToFolders() throws {
     try withFolder { folder in
       try write("1.csv", ".hidden.csv", ".git/2.csv", "a/3.csv", in: folder)
       try FileManager.default.createSymbolicLink(atPath: folder + "/again", withDestinationPath: folder)
@@ -220,7 +220,7 @@ import Testing
     }
   }
 
-  @Test func anEmptyFolderHasNoFiles() throws {
+  @Test func anImportOfAnEmptyFolderFindsNoFiles() throws {
     try withFolder { folder in
       let paths = try ImportPaths([folder], depth: nil)
       #expect(paths.places.isEmpty && paths.folders == [folder])

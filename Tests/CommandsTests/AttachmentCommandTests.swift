@@ -31,7 +31,7 @@ import Testing
     ("large", (0..<1_000_000).map { UInt8(truncatingIfNeeded: $0 &* 7) }, "application/octet-stream"),
   ]
 
-  @Test func textAndBinaryContentsAreSavedUnchanged() async throws {
+  @Test func textAndBinaryAttachmentsAreSavedUnchanged() async throws {
     for content in Self.contents {
       let path = try program.write(content.bytes, to: content.name)
       #expect(try await program.run("record", "attach", id, path, "--quiet").status == 0)
@@ -106,7 +106,7 @@ import Testing
     #expect(try await program.run("record", "attach", id, path).status == 66)
   }
 
-  @Test func savingReplacesAFileOnlyWithForce() async throws {
+  @Test func savingAnAttachmentReplacesAFileOnlyWithForce() async throws {
     let path = try program.write("content", to: "file")
     _ = try await program.run("record", "attach", id, path)
     let guid = try #require(try await attachments().first?["guid"] as? String)
@@ -148,7 +148,7 @@ import Testing
     #expect(try await program.run("config", "attachment-limit", "many").status == 64)
   }
 
-  @Test func attachingAndSavingNeverOpenASocket() async throws {
+  @Test func attachingAndSavingAFileNeverOpensASocket() async throws {
     let path = try program.write("content", to: "file")
     let script = """
       strace -f -e trace=socket,connect -o calls glucoport record attach \(id) \(path) --quiet &&

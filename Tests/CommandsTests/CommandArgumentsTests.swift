@@ -37,7 +37,7 @@ import Testing
     ("--store x.db record add food 30g", "record add --store x.db food 30g"),
     ("--person anna import a.csv --dry-run", "import --person anna a.csv --dry-run"),
   ])
-  func theStoreMayBeNamedBeforeTheCommand(_ line: String, _ meant: String) throws {
+  func theStoreOptionMayPrecedeTheCommand(_ line: String, _ meant: String) throws {
     func command(_ line: String) throws -> String {
       var text = ""
       dump(try CommandArguments(words: line.split(separator: " ").map(String.init)).parse(), to: &text)

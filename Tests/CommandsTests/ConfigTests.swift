@@ -5,7 +5,7 @@ import Testing
 
 @Suite struct ConfigTests {
   @Test(arguments: ["5", "12", "5d", "h", "-5m", "5 h", "1.5h", "", "5H", "٥h"])
-  func anIntervalWithoutAUnitIsRefusedAndTheUnitsAreListed(_ value: String) async throws {
+  func aPullIntervalWithoutAUnitIsRefusedWithTheListOfUnits(_ value: String) async throws {
     let outcome = try await Program().run("config", "pull-interval", "--", value)
     #expect(outcome.status == 64 && outcome.output == "", "\(outcome)")
     #expect(
@@ -15,7 +15,7 @@ import Testing
   }
 
   @Test(arguments: [("12h", "12h"), ("90m", "90m"), ("30s", "30s"), ("0", "0s"), ("120m", "2h")])
-  func anIntervalWithItsUnitIsKept(_ value: String, _ shown: String) async throws {
+  func aPullIntervalWithItsUnitIsStored(_ value: String, _ shown: String) async throws {
     let program = try Program()
     _ = try await program.run("record", "add", "note", "there is a store")
     let set = try await program.run("config", "pull-interval", value)

@@ -125,7 +125,7 @@ import Testing
   }
 
   /// As from a script whose variable is empty.
-  @Test func anEmptyWordAfterANumberIsNotAUnit() throws {
+  @Test func anEmptyWordAfterATypedNumberIsNotReadAsAUnit() throws {
     let line = "110 '' bread"
     #expect(try EntryLines.words(line) == ["110", "", "bread"])
     #expect(try meaning(line, nil).hasPrefix("smbg 110 mg/dL"))
@@ -137,7 +137,7 @@ import Testing
     #expect(try refusal(line, unit).contains("is no glucose in \(unit.name), the unit of this logbook"))
   }
 
-  @Test func unusualAmountsAreAcceptedWithForce() throws {
+  @Test func unusualTypedAmountsAreAcceptedWithForce() throws {
     #expect(try meaning("501U --force", nil).contains("501"))
     #expect(try refusal("20000mg/dL --force", nil).contains("outside"))
   }

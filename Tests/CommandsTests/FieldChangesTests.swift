@@ -24,7 +24,7 @@ import Testing
     (.food, ["45 g", "300", "kcal"], #"{"carbs":45,"energy":300}"#),
     (.note, ["3", "apples", "g"], #"{"text":"3 apples g"}"#), (.food, [], "{}"), (.annotation, [], "{}"),
   ])
-  func amountsAreReadWithTheirUnits(_ kind: RecordKind, _ words: [String], _ expected: String) throws {
+  func typedAmountsAreReadWithTheirUnits(_ kind: RecordKind, _ words: [String], _ expected: String) throws {
     var changes = FieldChanges(kind)
     try changes.set(words: words)
     #expect(changes.applied(to: RecordFields()).json == expected)
@@ -36,11 +36,11 @@ import Testing
     "g 4", "4 x", "g",
     String(repeating: "9", count: 400),
   ])
-  func invalidNumbersAreRefused(_ word: String) {
+  func invalidTypedNumbersAreRefused(_ word: String) {
     #expect(throws: Failure.self) { try fields(.food, word) }
   }
 
-  @Test func aUnitMustMatchTheQuantity() {
+  @Test func theUnitOfATypedAmountMustMatchItsQuantity() {
     #expect(throws: Failure.self) { try fields(.insulin, "4", "g") }
     #expect(throws: Failure.self) { try fields(.food, "4", "5") }
     #expect(throws: Failure.self) { try fields(.annotation, "4") }
@@ -83,14 +83,14 @@ import Testing
     #expect(throws: Failure.self) { try changes.set(assignment) }
   }
 
-  @Test func textsHaveAMaximumLengthAndNoZeroByte() throws {
+  @Test func typedTextsThatAreTooLongOrHaveAZeroByteAreRefused() throws {
     let longest = String(repeating: "é", count: 32 * 1024)
     #expect(try fields(.note, longest).utf8.count > 64 * 1024)
     #expect(throws: Failure.self) { try fields(.note, longest + "x") }
     #expect(throws: Failure.self) { try fields(.note, "a\0b") }
   }
 
-  @Test func everyDocumentedFieldOfEveryKindCanBeSet() throws {
+  @Test func everyDocumentedFieldOfEveryRecordKindCanBeSet() throws {
     for kind in RecordKind.known {
       for field in kind.fields {
         let text = if case .choice(let words) = field.content { words[0] } else { "7" }

@@ -43,7 +43,7 @@ import Testing
 
   private func stored() throws -> Int? { try StoreFile(program.store).count("reading") }
 
-  @Test func aCableWithANewChipIsReadByTheGivenDriver() async throws {
+  @Test func aMeterCableWithAnUnknownChipIsReadByTheGivenDriver() async throws {
     try plugCable()
     let unforced = try await run("import --meter --driver onetouch-ultraeasy")
     #expect(unforced.status == 69 && unforced.errors.contains("--usb"), "\(unforced)")
@@ -92,7 +92,7 @@ import Testing
     #expect(try await run("\(chosen)@1-3").status == 69)
   }
 
-  @Test func aMissingDeviceIsReportedAsUnavailable() async throws {
+  @Test func aGivenUSBDeviceThatIsMissingIsReportedAsUnavailable() async throws {
     try plugCable()
     for command in ["import --meter", "meter info", "meter set-clock", "meter record session"] {
       let outcome = try await run("\(command) --driver onetouch-ultraeasy --usb 067b:23a3")
@@ -135,7 +135,7 @@ import Testing
   }
 
   /// A disk of another manufacturer holds a person's data: a request to a meter would overwrite them.
-  @Test func aDiskOfAnotherManufacturerIsNotWrittenTo() async throws {
+  @Test func theGivenDriverDoesNotWriteToADiskOfAnotherManufacturer() async throws {
     try plug(SimulatedOneTouchDisk(memory()), 0x0781, 0x5567)
     let outcome = try await run("import --meter --driver onetouch-verio --usb 0781:5567")
     #expect(outcome.status == 76 && outcome.errors.contains("nothing was written to it"), "\(outcome)")

@@ -73,7 +73,7 @@ import Testing
     return blocks
   }
 
-  /// A block has either commands, of which each is on one line, or a file with its path.
+  /// A block has either commands, each on one line, or a file with its path.
   @Test func everyExampleInThePostgreSQLManualIsRunByTheTests() async throws {
     let script = try String(
       contentsOf: ManualPage.folder.deletingLastPathComponent().appending(path: "Tests/postgres.sh"),

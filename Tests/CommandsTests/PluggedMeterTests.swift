@@ -34,7 +34,7 @@ import USBTransport
     }
   }
 
-  @Test func aMeterWithItsOwnIdsIsFoundAmongOtherDevices() throws {
+  @Test func aMeterWithUnsharedUSBIDsIsFoundAmongOtherDevices() throws {
     let devices = [device(0x1D6B, 2, port: "usb1"), device(0x1209, 1, port: "1-1.4"), device(0x046D, 1)]
     #expect(try chosen(devices) == "own Own One at 1-1.4")
   }
@@ -47,7 +47,7 @@ import USBTransport
     }
   }
 
-  @Test func aSharedCableIsQueriedOnlyWithAGivenDriver() throws {
+  @Test func aCableUsedBySeveralDriversIsQueriedOnlyWithAGivenDriver() throws {
     let devices = [device(0x10C4, 0xEA60)]
     #expect(failure(devices)?.category == .unavailable)
     #expect(
@@ -66,7 +66,7 @@ import USBTransport
     #expect(failure(devices + devices, driver: "cable")?.category == .usage)
   }
 
-  @Test func aCableNextToAMeterIsIgnored() throws {
+  @Test func aSerialCableNextToAMeterIsIgnored() throws {
     #expect(try chosen([device(0x10C4, 0xEA60), device(0x1209, 1)]) == "own Own One at 1-1")
   }
 
@@ -187,7 +187,7 @@ import USBTransport
   }
 
   /// The checks of `udevadm verify` in systemd 254 and later, as far as they concern these rules.
-  @Test func udevAcceptsEveryRule() throws {
+  @Test func udevAcceptsEveryWrittenRule() throws {
     let lines = UdevRules.lines(DriverRegister.all, group: "plugdev", shared: true)
     let matches: Set<String> = [
       "SUBSYSTEM", "ACTION", "ENV{DEVTYPE}", "ATTR{idVendor}", "ATTR{idProduct}", "ATTRS{idVendor}",

@@ -9,7 +9,7 @@ import Testing
 
 @testable import Commands
 
-/// What an answer holds, before anything of it is stored.
+/// Tests the check of a source's answer before anything is stored.
 @Suite struct SourceContentsTests {
   /// Of several sources, a message says which one failed, also if it begins with the same word.
   @Test func aFailedFetchNamesItsSourceEvenIfItIsNamedLikeTheHost() async throws {

@@ -59,7 +59,7 @@ import Testing
   }
 
   /// Of a source that keeps half a day, an outage of eleven hours loses nothing.
-  @Test func anUnreachableSourceIsAskedEachHour() {
+  @Test func anUnreachableSourceIsAskedAgainEachHour() {
     var timeline = Timeline()
     let failure = SourceFailure(Failure(.unavailable, "no"))
     let days = timeline.run(until: 3 * 86400) { _ in failure }

@@ -139,7 +139,7 @@ import Testing
   @Test(arguments: [
     "36526d", "999999d", "876601h", "52596001m", "99999999999999999999d", "9223372036854775807h",
   ])
-  func aSpanOfMoreThanAHundredYearsIsRefused(_ text: String) {
+  func aTypedSpanOfMoreThan100YearsIsRefused(_ text: String) {
     let error = #expect(throws: ValidationError.self) { try TimeArgument.parse(text) }
     #expect(error?.message == "a span is at most 100 years: 36525d, or 876600h.")
   }

@@ -314,7 +314,7 @@ import Testing
       ("LogbookStoreTests/SyncStateTests", "itemsOfAKilledUploadAreShownAsQueued")),
     Rule(
       "Each command is immediate or deferrable.",
-      ("CommandsTests/ActionClassTests", "everyCommandIsInExactlyOneClass")),
+      ("CommandsTests/ActionClassTests", "everyCommandIsInExactlyOneNetworkClass")),
     Rule(
       "An immediate command that fails changes nothing here.",
       ("CommandsTests/ImmediateFailureTests", "everyFailedServerCommandStatesThatNothingChanged")),
