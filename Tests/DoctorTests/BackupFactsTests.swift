@@ -6,7 +6,7 @@ import Testing
 
 @testable import Doctor
 
-/// What a checkup says of backups.
+/// Tests what a checkup reports about backups.
 @Suite struct BackupFactsTests {
   private func findings(_ age: Int64?, path: String = "/home/anna/backup/a.db", isThere: Bool? = true)
     -> [Finding]

@@ -8,13 +8,13 @@ import Testing
 
 /// Tests one fault at a time on a computer without any other.
 @Suite struct CheckupTests {
-  @Test func aComputerWithoutFaultsHasNoFindings() {
+  @Test func onAComputerWithoutFaultsDoctorReportsNoProblems() {
     let findings = Checkup(Well.facts).findings
     #expect(findings.allSatisfy { $0.state == .ok && $0.fix == nil && $0.category == nil }, "\(findings)")
     #expect(findings.map(\.area) == Finding.Area.allCases)
   }
 
-  @Test func aPairedMeterNeedsItsPairingAndTheService() {
+  @Test func aPairedBluetoothMeterNeedsItsPairingAndBluetoothd() {
     func found(_ meters: Result<[BluetoothFacts.Meter], Failure>) -> [Finding] {
       BluetoothFacts(meters).findings
     }
@@ -103,7 +103,7 @@ import Testing
     #expect(Well.wrong { $0.usb = MeterFacts(.success([])) } == [])
   }
 
-  @Test func pendingDecisionsAreReported() {
+  @Test func conflictsRefusalsAndUnfinishedImportsAreReportedAsNotes() {
     let found = Well.wrong { facts in
       var examination = StoreExamination()
       (examination.conflicts, examination.refused, examination.unfinishedImports) = (1, 2, 3)
