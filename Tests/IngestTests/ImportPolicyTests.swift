@@ -48,7 +48,7 @@ import Testing
     #expect(stopped.source == path && stopped.rejections.allSatisfy { !$0.reason.contains("no-number") })
   }
 
-  @Test func aStrictImportOfValidRowsStoresAllOfThem() throws {
+  @Test func aStrictImportOfValidRowsStoresEveryRow() throws {
     let report = try bench.run(try file(bad: 0), words: Self.words, isStrict: true)
     #expect(report.counts.newReadings == 30)
     #expect(try bench.number("SELECT count(*) FROM ingest WHERE outcome = 'whole'") == 1)
@@ -81,7 +81,7 @@ import Testing
   }
 
   @Test(arguments: [(3, 3, true), (3, 2, false), (1, 0, false), (0, 0, true)])
-  func anImportStopsAboveTheMaximumOfRejections(_ bad: Int, _ max: Int, _ goesThrough: Bool) throws {
+  func anImportStopsAboveTheMaximumNumberOfRejections(_ bad: Int, _ max: Int, _ goesThrough: Bool) throws {
     let path = try file(bad: bad)
     let failure = try failure { _ = try bench.run(path, words: Self.words, maxRejections: max) }
     #expect((failure == nil) == goesThrough)

@@ -190,7 +190,7 @@ import Testing
     #expect(report.warnings == [])
   }
 
-  @Test(arguments: 0..<4) func anIncompleteSessionStoresNothing(_ steps: Int) throws {
+  @Test(arguments: 0..<4) func anIncompleteMeterSessionStoresNothing(_ steps: Int) throws {
     let packets = [
       Self.meter, "reading smbg 2026-11-20T08:00:00 110", "note 3 2026-11-20T08:10:00 x", "broken",
     ]
