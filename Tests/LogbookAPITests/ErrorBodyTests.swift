@@ -48,7 +48,7 @@ import Testing
     "/pages/<script>", "/pages/x#y", "/pages/x?y", "/pages/x/y", "/pages/x%2e", "/pages/..", "/pages/x\\\\y",
     "/Pages/x", " /pages/x", "/pages/x ", "/pages", "/v1/pages",
   ])
-  func aPageLinkPathThatLeadsElsewhereIsRefused(_ path: String) {
+  func aPageLinkPathOutsideThePagesIsRefused(_ path: String) {
     let escaped = path.replacing("\"", with: "\\\"")
     let body = "{\"path\":\"\(escaped)\",\"expires\":\"2026-11-21T00:00:00Z\"}"
     #expect(throws: JSONError.self) { try WireCodec.readPageLink(Array(body.utf8)) }

@@ -5,7 +5,7 @@ import LogbookAPI
 import SeededRandom
 import Testing
 
-/// What is written is read back unchanged.
+/// Tests that written bodies are read back unchanged.
 @Suite struct RoundTripTests {
   private static let seeds = Array(UInt64(1)...200)
 
