@@ -36,7 +36,7 @@ struct FontTests {
     #expect(one.names == ["glyf", "head", "hhea", "hmtx", "loca", "maxp"])
   }
 
-  @Test func dataThatAreNotAFontAreRefused() {
+  @Test func fontDataThatIsInvalidIsRefused() {
     #expect(TrueTypeFont([]) == nil && TrueTypeFont([0, 1, 0, 0, 0, 9]) == nil)
     #expect(TrueTypeFont([UInt8](repeating: 255, count: 500)) == nil)
   }
