@@ -54,7 +54,7 @@ struct DiskTests {
     #expect(meter.resets == 0)
   }
 
-  @Test(arguments: 1..<4) func anUnpluggedDiskIsReported(packet: Int) throws {
+  @Test(arguments: 1..<4) func unpluggingADiskDuringACommandIsReported(packet: Int) throws {
     let lines = try run(DiskMeter(), fault: Fault(.unplug, at: packet), Self.read, Self.read)
     #expect(lines.last == "error unplugged")
   }

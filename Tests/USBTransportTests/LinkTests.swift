@@ -121,7 +121,7 @@ struct LinkTests {
 
   // MARK: Bulk
 
-  @Test func aBulkMessageOfManyPacketsIsOneTransfer() throws {
+  @Test func aUSBBulkMessageOfManyPacketsIsOneTransfer() throws {
     let message = "01" + String(repeating: "5A", count: 470)
     #expect(try run(.bulk(), "bulk", "send=\(message)", "receive=1024") == ["ok ", "ok \(message)"])
   }
@@ -202,7 +202,7 @@ struct LinkTests {
     #expect(lines == ["ok ", "ok 0D0A0311", "error timedOut", "ok ", "ok ", "ok FF", "error unsupported"])
   }
 
-  @Test func aDeviceWithoutATerminalIsUnavailable() throws {
+  @Test func aUSBDeviceWithoutATerminalIsReportedAsUnavailable() throws {
     #expect(try run(.hid(), "terminal", "send=01").first?.hasPrefix("failure unavailable: ") == true)
   }
 
