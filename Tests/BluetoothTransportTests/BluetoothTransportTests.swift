@@ -265,7 +265,7 @@ import Testing
     #expect(try bus.search(seconds: 20) { !$0.isEmpty }.count == 1)
   }
 
-  // MARK: What is missing
+  // MARK: Missing parts of the system
 
   @Test(arguments: [
     (#"{"adapters":0}"#, "this computer has no Bluetooth adapter"),
