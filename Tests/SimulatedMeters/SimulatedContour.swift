@@ -88,7 +88,7 @@ package final class SimulatedContour: SimulatedMeter {
     else {
       return false
     }
-    hear(Array(packet[4..<4 + Int(packet[3])]))
+    receive(Array(packet[4..<4 + Int(packet[3])]))
     return true
   }
 
@@ -126,12 +126,12 @@ extension SimulatedContour {
     }
   }
 
-  private func hear(_ payload: [UInt8]) {
-    if state == .command { return hearCommand(payload) }
-    for byte in payload { hear(byte) }
+  private func receive(_ payload: [UInt8]) {
+    if state == .command { return receiveCommand(payload) }
+    for byte in payload { receive(byte) }
   }
 
-  private func hear(_ byte: UInt8) {
+  private func receive(_ byte: UInt8) {
     switch (state, byte) {
     case (.data, 0x04), (.leaving, 0x04): state = .idle
     case (.idle, 0x04), (.idle, 0x58), (.ready, 0x04), (.ready, 0x58), (.closing, 0x04), (.closing, 0x58):
@@ -152,7 +152,7 @@ extension SimulatedContour {
       say([0x06])
       order = []
       state = .command
-    case (.data, 0x06): goOn()
+    case (.data, 0x06): sendNextFrame()
     case (.data, 0x15): say(frames[nextFrame - 1])
     case (.closing, 0x15):
       say([0x04])
@@ -185,7 +185,7 @@ extension SimulatedContour {
     state = .data
   }
 
-  private func goOn() {
+  private func sendNextFrame() {
     if nextFrame < frames.count {
       say(frames[nextFrame])
       nextFrame += 1
@@ -198,7 +198,7 @@ extension SimulatedContour {
     }
   }
 
-  private func hearCommand(_ payload: [UInt8]) {
+  private func receiveCommand(_ payload: [UInt8]) {
     if payload.contains(0x04) {
       say([0x05])
       state = .ready

@@ -94,13 +94,13 @@ package final class SimulatedFreeStyle: SimulatedMeter {
     case (0x81, 0x06, 0x2200): return .data(Array(Self.reportDescriptor.prefix(maxBytes)))
     case (0x21, 0x0A, _): return .accepted
     case (0x21, 0x09, 0x0200) where request.index == 0 && data.count == 64:
-      return hear(data) ? .accepted : .stall
+      return receive(data) ? .accepted : .stall
     default: return .stall
     }
   }
 
   package func take(_ packet: [UInt8], endpoint: UInt8) -> Bool {
-    hasOutEndpoint && endpoint == 0x01 && hear(packet)
+    hasOutEndpoint && endpoint == 0x01 && receive(packet)
   }
 
   package func give(endpoint: UInt8, maxBytes: Int) -> PacketAnswer {
@@ -120,7 +120,7 @@ extension SimulatedFreeStyle {
   }
 
   /// Takes a frame: type, length, content, and any bytes after it.
-  private func hear(_ frame: [UInt8]) -> Bool {
+  private func receive(_ frame: [UInt8]) -> Bool {
     guard frame.count >= 2, frame.count <= 64 else { return false }
     let length = Int(frame[1])
     guard length <= 62, frame.count >= 2 + length else {

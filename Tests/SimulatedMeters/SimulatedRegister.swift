@@ -15,7 +15,7 @@ package struct SimulatedFamily: Sendable, CustomStringConvertible {
   package let driver: String
   /// The name that distinguishes several meters of one driver.
   package let variant: String
-  /// The number of readings in a full memory, or as many as a test has time for.
+  /// The number of readings in a full memory, or a smaller number for which a test has time.
   package let capacity: Int
   /// Whether a changed bit of a reading is detected. A protocol without checksums relies on USB.
   package let hasChecksums: Bool

@@ -40,7 +40,7 @@ package struct ChosenPorts: LogbookService {
       moving: moving)
   }
 
-  /// What the login gives access to.
+  /// The logbook and the rights of the login.
   package func logbook() async throws(ServiceError) -> RemoteLogbook { try await service.logbook() }
 
   /// Stores readings.
@@ -53,7 +53,7 @@ package struct ChosenPorts: LogbookService {
     try await service.apply(changes, run)
   }
 
-  /// What others changed after the cursor.
+  /// The changes of other stores after the cursor.
   package func changes(
     after cursor: String?, limit: Int, _ run: RunStamp
   ) async throws(ServiceError) -> ChangePage? {

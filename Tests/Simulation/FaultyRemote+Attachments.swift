@@ -20,7 +20,7 @@ extension FaultyRemote: AttachmentService {
     }
   }
 
-  /// A part of a content that the server has whole.
+  /// A part of an attachment that is complete on the server.
   package func part(
     of digest: String, from offset: Int64, limit: Int, _ run: RunStamp
   ) async throws(ServiceError) -> ContentPart? {

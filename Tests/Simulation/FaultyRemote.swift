@@ -138,7 +138,7 @@ package actor FaultyRemote: LogbookService {
     connection().attachments == nil ? nil : self
   }
 
-  /// What the login gives access to.
+  /// The logbook and the rights of the login.
   package func logbook() async throws(ServiceError) -> RemoteLogbook {
     try await exchange("logbook", items: 0) { (host) async throws(ServiceError) in try await host.logbook() }
   }
@@ -179,7 +179,7 @@ package actor FaultyRemote: LogbookService {
     }
   }
 
-  /// What others changed after the cursor.
+  /// The changes of other stores after the cursor.
   package func changes(
     after cursor: String?, limit: Int, _ run: RunStamp
   ) async throws(ServiceError) -> ChangePage? {
@@ -238,7 +238,7 @@ extension FaultyRemote {
     }
     requests.append("\(name) \(items)")
     // After the server's work: the sender could not distinguish it from an event before it.
-    defer { letHappen() }
+    defer { runNextEvent() }
     if let error = failsAtOnce(name, items: items) { throw error }
     if happens(weather.delays) {
       late.append { _ = try? await request() }
@@ -273,7 +273,7 @@ extension FaultyRemote {
       ? .readOnly : nil
   }
 
-  private func letHappen() {
+  private func runNextEvent() {
     guard !meanwhile.isEmpty else { return }
     do { try meanwhile.removeFirst().happen() } catch { failure = error }
   }

@@ -29,7 +29,7 @@ struct Ledger {
   mutating func retire(_ words: some Sequence<String>) { retired.formUnion(words) }
 
   /// The words of a record that must exist somewhere.
-  func owed(of guid: String) -> Set<String> { written[guid, default: []].subtracting(retired) }
+  func requiredWords(of guid: String) -> Set<String> { written[guid, default: []].subtracting(retired) }
 }
 
 extension RecordState {

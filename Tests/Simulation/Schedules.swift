@@ -5,7 +5,7 @@ import TestPostgres
 
 /// Runs many worlds, each from a separate seed.
 package enum Schedules {
-  /// The number of events in one world before it comes to rest.
+  /// The number of events in one world before its final syncs.
   package static let steps = 20
 
   /// Runs one world on a stage that this many others used before. Returns the broken rule, or nil, and all events.

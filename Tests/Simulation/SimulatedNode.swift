@@ -151,10 +151,10 @@ package final class SimulatedNode {
     defer { fault.end() }
     do {
       try await work()
-    } catch  where fault.hasStruck {
+    } catch  where fault.hasFailed {
       // The process would have ended.
     }
-    return fault.hasStruck
+    return fault.hasFailed
   }
 
   /// Makes one statement, counted from 1, of a role's connection fail until the fault ends.

@@ -130,7 +130,7 @@ extension RunStamp {
 
 /// A broken rule, or a world that cannot be built.
 package struct Broken: Error, CustomStringConvertible {
-  /// What is broken.
+  /// A description of the broken rule.
   package let description: String
   init(_ description: String) { self.description = description }
 }

@@ -25,11 +25,11 @@ final class SimulatedSite: SimulatedHost {
   private let login: RemoteLogin
   private let app: String
 
-  init(number: Int, seed: UInt64, isStormy: Bool) throws {
+  init(number: Int, seed: UInt64, isUnreliable: Bool) throws {
     self.number = number
     let site = NightscoutStandIn(withoutWireAt: Self.start)
     self.site = site
-    network = SiteNetwork(site, seed: seed, isStormy: isStormy)
+    network = SiteNetwork(site, seed: seed, isUnreliable: isUnreliable)
     let rights = ["api:entries:create,read,update,delete", "api:treatments:create,read,update,delete"]
     let token = site.addSubject("nodes", rights: rights)
     app = site.addSubject("app", rights: rights)
@@ -79,7 +79,7 @@ final class SimulatedSite: SimulatedHost {
 
   /// A request of another program with API v3. Returns the status.
   @discardableResult
-  func askAsApp(_ method: String, _ path: String, _ body: DocumentValue? = nil) throws -> Int {
+  func requestAsApp(_ method: String, _ path: String, _ body: DocumentValue? = nil) throws -> Int {
     let reply = site.reply(ReceivedRequest(method: "GET", path: "/api/v2/authorization/request/\(app)"))
     let token = try DocumentValue(json: reply.body)["token"]?.text ?? ""
     let bytes = Array((body?.json ?? "").utf8)

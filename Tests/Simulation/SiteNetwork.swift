@@ -38,17 +38,17 @@ actor SiteNetwork: HTTPTransport {
 
   private let wire: SiteWire
   private var random: SeededGenerator
-  private var isStormy: Bool
+  private var isUnreliable: Bool
   private var late: [ExchangeRequest] = []
   private var meanwhile: [Meanwhile] = []
 
-  init(_ site: NightscoutStandIn, seed: UInt64, isStormy: Bool) {
+  init(_ site: NightscoutStandIn, seed: UInt64, isUnreliable: Bool) {
     wire = SiteWire(site: site)
     random = SeededGenerator(seed: seed)
-    self.isStormy = isStormy
+    self.isUnreliable = isUnreliable
   }
 
-  func calmDown() { isStormy = false }
+  func makeReliable() { isUnreliable = false }
 
   /// Lets this event happen before one of the next requests.
   func interrupt(_ thing: Meanwhile) { meanwhile.append(thing) }
@@ -61,17 +61,17 @@ actor SiteNetwork: HTTPTransport {
 
   func carry(_ request: ExchangeRequest) async throws(ServiceError) -> ExchangeAnswer {
     wire.site.moveClock(by: Int64.random(in: 0...30, using: &random))
-    letHappen(before: request)
-    guard isStormy, random.once(in: Self.trouble) else { return try await wire.carry(request) }
+    runNextEvent(before: request)
+    guard isUnreliable, random.once(in: Self.trouble) else { return try await wire.carry(request) }
     switch Int.random(in: 0..<6, using: &random) {
     case 0: throw .unavailable("the request was lost")
     case 1:
       _ = try await wire.carry(request)
       throw .unavailable("the answer was lost")
-    case 2 where Self.mayBeLate(request):
+    case 2 where Self.canArriveLate(request):
       late.append(request)
       throw .unavailable("no answer in time")
-    case 3 where Self.mayBeLate(request):
+    case 3 where Self.canArriveLate(request):
       late.append(request)
       return try await wire.carry(request)
     case 4: return ExchangeAnswer(status: 500, headers: [:], body: Array("<html>".utf8))
@@ -84,17 +84,17 @@ actor SiteNetwork: HTTPTransport {
   func deliverLate() async {
     guard let place = late.indices.randomElement(using: &random) else { return }
     let request = late.remove(at: place)
-    if request.method == .POST, request.path == "/api/v3/treatments", !isStillThere(request) { return }
+    if request.method == .POST, request.path == "/api/v3/treatments", !hasVisibleDocument(request) { return }
     _ = try? await wire.carry(request)
   }
 }
 
 extension SiteNetwork {
   /// The manual page does not guarantee this: a late deletion does not check the mark.
-  private static func mayBeLate(_ request: ExchangeRequest) -> Bool { request.method != .DELETE }
+  private static func canArriveLate(_ request: ExchangeRequest) -> Bool { request.method != .DELETE }
 
   /// Nor does it guarantee that a deleted document stays deleted if the request that made it arrives again.
-  private func isStillThere(_ request: ExchangeRequest) -> Bool {
+  private func hasVisibleDocument(_ request: ExchangeRequest) -> Bool {
     let key = request.body.flatMap { try? DocumentValue(json: $0)["identifier"]?.text }
     return wire.site.documents("treatments").contains {
       $0["identifier"]?.text == key && $0["isValid"] != false
@@ -102,7 +102,7 @@ extension SiteNetwork {
   }
 
   /// Not before a deletion: an edit in the moment before one is lost, as the manual page states.
-  private func letHappen(before request: ExchangeRequest) {
+  private func runNextEvent(before request: ExchangeRequest) {
     guard !meanwhile.isEmpty, request.method != .DELETE, random.once(in: 3) else { return }
     do { try meanwhile.removeFirst().happen() } catch { failure = error }
   }

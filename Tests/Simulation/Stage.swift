@@ -43,10 +43,10 @@ final class Stage {
   }
 
   /// An empty host of a kind.
-  func host(_ kind: HostKind, _ number: Int, seed: UInt64, isStormy: Bool) throws -> any SimulatedHost {
+  func host(_ kind: HostKind, _ number: Int, seed: UInt64, isUnreliable: Bool) throws -> any SimulatedHost {
     switch kind {
     case .server: try server(number)
-    case .site: try SimulatedSite(number: number, seed: seed, isStormy: isStormy)
+    case .site: try SimulatedSite(number: number, seed: seed, isUnreliable: isUnreliable)
     }
   }
 

@@ -8,7 +8,7 @@ import LogbookStore
 /// committed, but the caller does not know it.
 final class StatementFault {
   /// Whether the statement was reached and failed.
-  private(set) var hasStruck = false
+  private(set) var hasFailed = false
   private let store: Store
   private let place: Int
   private var statements = 0
@@ -40,7 +40,7 @@ final class StatementFault {
         }, context)
       // SQLite calls this before a statement continues, and when it ends.
       sqlite3_progress_handler(
-        database.sqliteConnection, 1, { StatementFault.of($0)?.strikes() == true ? 1 : 0 }, context)
+        database.sqliteConnection, 1, { StatementFault.of($0)?.failsNow() == true ? 1 : 0 }, context)
     }
   }
 
@@ -51,12 +51,12 @@ final class StatementFault {
   private func note(_ sql: UnsafePointer<CChar>?) {
     // A faulty disk never starts a transaction and reports that it did not.
     let begins = sql.map { String(cString: $0).hasPrefix("BEGIN") } ?? false
-    if !begins, !hasStruck { statements += 1 }
+    if !begins, !hasFailed { statements += 1 }
   }
 
-  private func strikes() -> Bool {
-    guard statements == place, !hasStruck else { return false }
-    hasStruck = true
+  private func failsNow() -> Bool {
+    guard statements == place, !hasFailed else { return false }
+    hasFailed = true
     return true
   }
 }

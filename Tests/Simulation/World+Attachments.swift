@@ -23,7 +23,7 @@ extension World {
     (0..<number * 30).map { UInt8(truncatingIfNeeded: $0 &* 17 ^ number) }
   }
 
-  /// Checks that every content that counts as uploaded is whole on the server.
+  /// Checks that every attachment marked as uploaded is complete on the server.
   func checkUploadedContents(_ node: SimulatedNode) async throws {
     guard let server = server as? any SimulatedStorageHost else { return }
     for attachment in try node.attachments() where attachment.isUploaded {

@@ -46,7 +46,7 @@ extension World {
         shownValues.insert(reading.valueText)
         let found = entries[reading.identity.uuid] ?? values[reading.valueText] ?? []
         // Another program may have the value at this time.
-        guard found == [reading.utc] || found.isEmpty && site.othersHaveEntry(at: reading.utc) else {
+        guard found == [reading.utc] || found.isEmpty && site.hasForeignEntry(at: reading.utc) else {
           throw Broken("\(node.name): \(reading.address) at \(reading.utc) stands at \(found)")
         }
       }
@@ -73,7 +73,7 @@ extension World {
 
   /// Whether stores have different edits of a record, and one of them hides its content and removed it from the site.
   /// Its edit is not sent while it is hidden, as the manual page states.
-  func isApart(_ guid: String) throws -> Bool {
+  func differsWhileHidden(_ guid: String) throws -> Bool {
     guard let site, site.hasWithdrawn(guid) else { return false }
     let states = try nodes.compactMap { try $0.records()[guid]?.state }
     return states.contains { !$0.agrees(with: states[0]) }
@@ -83,7 +83,9 @@ extension World {
   func hiddenWords(of node: SimulatedNode) throws -> Set<String> {
     let hidden = try node.sync().compare { try $0.hiddenRecords() }
     return try node.records().reduce(into: []) { words, record in
-      if try hidden.contains(record.key) || isApart(record.key) { words.formUnion(record.value.state.words) }
+      if try hidden.contains(record.key) || differsWhileHidden(record.key) {
+        words.formUnion(record.value.state.words)
+      }
     }
   }
 }
@@ -116,7 +118,7 @@ extension SimulatedSite {
     site.documents("entries").filter { $0["isValid"] != false && $0["glucoport"] != nil }
   }
 
-  func othersHaveEntry(at second: Int64) -> Bool {
+  func hasForeignEntry(at second: Int64) -> Bool {
     site.documents("entries").contains { $0["glucoport"] == nil && $0.second == second }
   }
 

@@ -103,7 +103,7 @@ extension World {
     for guid in outcome.changed {
       guard let old = earlier[guid], let new = later[guid] else { continue }
       ledger.retire(old.state.words)
-      if old.state.isDeleted, !new.state.isDeleted { bringBack(guid) }
+      if old.state.isDeleted, !new.state.isDeleted { markRestored(guid) }
     }
   }
 
@@ -114,7 +114,7 @@ extension World {
   }
 
   /// Brings a record back. The server gets it later.
-  private func bringBack(_ guid: String) {
+  private func markRestored(_ guid: String) {
     tombstones.remove(guid)
     broughtBack.insert(guid)
   }
@@ -145,7 +145,7 @@ extension World {
       if conflict.theirs.isDeleted {
         try retireChildren(of: conflict.guid, node)
       } else {
-        bringBack(conflict.guid)
+        markRestored(conflict.guid)
       }
       try node.resolver().resolve(conflict, .theirs, at: node.clock)
     default:
@@ -154,6 +154,6 @@ extension World {
       ledger.move(conflict.theirs.words.subtracting(conflict.mine.words), from: conflict.guid, to: copy)
       try node.resolver().resolve(conflict, .both(guid: copy), at: node.clock)
     }
-    if !conflict.mine.isDeleted { bringBack(conflict.guid) }
+    if !conflict.mine.isDeleted { markRestored(conflict.guid) }
   }
 }

@@ -6,7 +6,7 @@ import LogbookStore
 
 /// Copies, restores, and changes of the server.
 extension World {
-  func meddle(_ node: SimulatedNode) async throws {
+  func copyRestoreOrMove(_ node: SimulatedNode) async throws {
     switch Int.random(in: 0..<6, using: &random) {
     case 0 where nodes.count < 4:
       nodeCount += 1
@@ -34,7 +34,7 @@ extension World {
       tombstones = []
       // Contents are not changes, so positions do not show them. A person who restores a server states it.
       for node in nodes { try node.sync().requeueContents() }
-      try await forgetWhatIsNowhere()
+      try await forgetLostItems()
     case 5 where serverCount == 1:
       try await moveToAnotherServer()
     default: break
@@ -84,11 +84,11 @@ extension World {
       nodes[place] = moved
       try await moved.connect(to: server, isNewRemote: true)
     }
-    try await forgetWhatIsNowhere()
+    try await forgetLostItems()
   }
 
   /// Retires the words that were only in a state which a restore replaced.
-  func forgetWhatIsNowhere() async throws {
+  func forgetLostItems() async throws {
     var words: Set<String> = []
     for record in try await server.everything().records { words.formUnion(record.state.words) }
     for node in nodes {
@@ -101,10 +101,10 @@ extension World {
     owedReadings.formIntersection(readings)
   }
 
-  func settleLosses() async throws {
+  func forgetItemsLostByRestore() async throws {
     if lostByRestore {
       lostByRestore = false
-      try await forgetWhatIsNowhere()
+      try await forgetLostItems()
     }
   }
 }

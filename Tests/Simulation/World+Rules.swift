@@ -11,7 +11,7 @@ extension World {
     let after = try node.records()
     for (guid, old) in before {
       guard let record = after[guid] else { throw Broken("\(node.name): the record \(guid) is gone") }
-      let lost = old.state.words.intersection(ledger.owed(of: guid)).subtracting(record.state.words)
+      let lost = old.state.words.intersection(ledger.requiredWords(of: guid)).subtracting(record.state.words)
       guard lost.isEmpty else { throw Broken("\(node.name): the edits \(lost) of \(guid) were overwritten") }
       if old.state.isDeleted, !record.state.isDeleted, tombstones.contains(guid) {
         throw Broken("\(node.name): the deleted record \(guid) came back")
@@ -28,7 +28,7 @@ extension World {
 
   /// Checks that deleted records stay deleted, and that records that a node considers synced are there.
   func checkServer() async throws {
-    try await settleLosses()
+    try await forgetItemsLostByRestore()
     guard random.once(in: 4) else { return }
     let held = try await server.everything()
     if kind == .site { try noteDeletions(held.records) }
@@ -37,7 +37,7 @@ extension World {
         if !broughtBack.contains(record.guid) { tombstones.insert(record.guid) }
       } else if tombstones.contains(record.guid) {
         throw Broken("server: the deleted record \(record.guid) came back")
-      } else if try !isStillToCome(record.guid) {
+      } else if try !hasPendingRestoration(record.guid) {
         broughtBack.remove(record.guid)
       }
     }
@@ -66,7 +66,7 @@ extension World {
   }
 
   /// Two people may restore one record: the second decision may arrive after another deletion.
-  private func isStillToCome(_ guid: String) throws -> Bool {
+  private func hasPendingRestoration(_ guid: String) throws -> Bool {
     try nodes.contains { node in
       try node.records()[guid].map { $0.isPending && !$0.state.isDeleted } ?? false
     }
@@ -120,12 +120,12 @@ extension World {
   }
 
   /// Lets all nodes sync and decide until a whole round changes nothing.
-  func comeToRest() async throws {
-    try await settleLosses()
+  func syncUntilNothingChanges() async throws {
+    try await forgetItemsLostByRestore()
     for node in nodes {
       await node.remote.setWeather(.calm)
       await node.remote.setPage(1000)
-      await site?.network.calmDown()
+      await site?.network.makeReliable()
       // A started upload ends with its own options.
       for _ in 0..<500 where node.session != nil { _ = try await takeStep(node) }
     }
@@ -190,7 +190,7 @@ extension World {
     if kind == .site {
       let hidden = try node.sync().compare { try $0.hiddenRecords() }
       shown = try mine.filter {
-        try records[$0]?.state.isDeleted == false && !hidden.contains($0) && !isApart($0)
+        try records[$0]?.state.isDeleted == false && !hidden.contains($0) && !differsWhileHidden($0)
       }
     }
     guard shown.isSubset(of: theirs), theirs.isSubset(of: kind == .site ? mine : shown) else {

@@ -20,13 +20,13 @@ extension World {
     case 6: try delete(on: site, "by v1") { phone.deleteTreatment($0) }
     case 7: try addAsApp(site)
     case 8: try editAsApp(site)
-    default: try delete(on: site, "by v3") { try site.askAsApp("DELETE", "/\($0)") == 200 }
+    default: try delete(on: site, "by v3") { try site.requestAsApp("DELETE", "/\($0)") == 200 }
     }
   }
 
   /// An edit that sets the time of change. It may come between two requests of a node.
   func editAsApp(_ site: SimulatedSite) throws {
-    try edit(on: site, "by v3") { try site.askAsApp("PATCH", "/\($0)", ["notes": .string($1)]) == 200 }
+    try edit(on: site, "by v3") { try site.requestAsApp("PATCH", "/\($0)", ["notes": .string($1)]) == 200 }
   }
 
   private func addEntry(_ phone: NightscoutPhoneApp) throws {
@@ -69,7 +69,7 @@ extension World {
     say("an app adds \(guid.prefix(4)) \(word)")
     // Its write may become visible after later ones.
     site.site.change { $0.visibilityDelayMilliseconds = 2000 }
-    try site.askAsApp(
+    try site.requestAsApp(
       "POST", "",
       [
         "identifier": .string(id), "app": "app", "eventType": "Note", "notes": .string(word),
@@ -82,7 +82,7 @@ extension World {
   private func edit(
     on site: SimulatedSite, _ way: String, _ write: (_ id: String, _ word: String) throws -> Bool
   ) throws {
-    guard let document = someTreatment(site), let id = Self.id(document), let guid = Self.guid(document)
+    guard let document = randomTreatment(site), let id = Self.id(document), let guid = Self.guid(document)
     else {
       return
     }
@@ -94,7 +94,7 @@ extension World {
   }
 
   private func delete(on site: SimulatedSite, _ way: String, _ delete: (String) throws -> Bool) throws {
-    guard let document = someTreatment(site), let id = Self.id(document), let guid = Self.guid(document)
+    guard let document = randomTreatment(site), let id = Self.id(document), let guid = Self.guid(document)
     else {
       return
     }
@@ -104,7 +104,7 @@ extension World {
   }
 
   /// A visible treatment with one record, which is not being moved to another document.
-  private func someTreatment(_ site: SimulatedSite) -> TestServers.NightscoutDocument? {
+  private func randomTreatment(_ site: SimulatedSite) -> TestServers.NightscoutDocument? {
     site.visibleTreatments().filter { document in
       document["glucoport"]?["moved"] == nil && Self.guid(document) != nil
         && (document["glucoport"]?["parts"]?.array?.count ?? 1) == 1 && !Self.isStatement(document)

@@ -99,7 +99,7 @@ extension World {
         ("places", side.places, sides[0].places),
       ] {
         let differing = try mine.filter { key, isShown in
-          try theirs[key].map { $0 != isShown } ?? (kind == .server) && !isApart(key)
+          try theirs[key].map { $0 != isShown } ?? (kind == .server) && !differsWhileHidden(key)
         }
         guard differing.isEmpty else {
           throw Broken("\(side.name) and \(sides[0].name) hide different \(word): \(differing.keys.sorted())")

@@ -9,7 +9,7 @@ import Sync
 /// Some nodes, a server, and people and programs that use them at the same time, all from one seed.
 ///
 /// Everything is real except the network: stores, storage, engine. After each step the rules are checked that always
-/// apply. At the end all nodes come to rest, and all sides are equal.
+/// apply. At the end the nodes sync until nothing changes, and all sides are equal.
 final class World {
   let stage: Stage
   var folder: String { stage.worldFolder }
@@ -53,7 +53,7 @@ final class World {
   /// Whether people merge stores. Such worlds have no diaries: a merge writes what two exports state in an order that
   /// `importDiary` does not know.
   private let hasMerges: Bool
-  private let isStormy: Bool
+  private let isUnreliable: Bool
   /// The events, for the reader of a failing seed.
   private(set) var journal: [String] = []
 
@@ -62,12 +62,12 @@ final class World {
     self.stage = stage
     self.kind = kind
     random = SeededGenerator(seed: seed)
-    isStormy = Bool.random(using: &random)
+    isUnreliable = Bool.random(using: &random)
     isPicky = random.once(in: 4)
     hasZones = random.once(in: 4)
     let merges = random.once(in: 4)
     hasMerges = merges && kind == .server
-    server = try stage.host(kind, 0, seed: seed, isStormy: isStormy)
+    server = try stage.host(kind, 0, seed: seed, isUnreliable: isUnreliable)
     for place in 0..<(random.once(in: 3) ? 3 : 2) {
       nodeCount += 1
       let node = SimulatedNode(
@@ -79,25 +79,25 @@ final class World {
     }
   }
 
-  /// Runs this many events, then brings all nodes to rest and compares them.
+  /// Runs this many events, then syncs all nodes until nothing changes, and compares them.
   func run(steps: Int) async throws {
     for _ in 0..<steps {
-      try await happen()
+      try await runRandomEvent()
       try await checkServer()
       try checkDoses()
     }
-    try await comeToRest()
+    try await syncUntilNothingChanges()
     try await compare()
   }
 
   func say(_ line: String) { journal.append(line) }
 
   /// The faults of the nodes' calls. For a site, single requests fail instead.
-  var weather: Weather { isStormy && kind == .server ? .stormy : .calm }
+  var weather: Weather { isUnreliable && kind == .server ? .stormy : .calm }
 
   /// An empty host to sync with.
   func makeHost(_ number: Int) throws -> any SimulatedHost {
-    try stage.host(kind, number, seed: random.next(), isStormy: isStormy)
+    try stage.host(kind, number, seed: random.next(), isUnreliable: isUnreliable)
   }
 
   /// A connection to the server. If the server is picky, it permanently refuses every content that ends in 7, and some
@@ -116,7 +116,7 @@ final class World {
 
   // MARK: Events
 
-  private func happen() async throws {
+  private func runRandomEvent() async throws {
     guard let node = nodes.randomElement(using: &random) else { return }
     if let site {
       site.moveClock(by: [0, 0, 1000, 20_000, 180_000].randomElement(using: &random) ?? 0)
@@ -138,7 +138,7 @@ final class World {
     case 96:
       say("server restarts")
       try await server.restart()
-    default: try await meddle(node)
+    default: try await copyRestoreOrMove(node)
     }
   }
 
@@ -167,7 +167,7 @@ final class World {
     defer { fault.end() }
     do {
       try work()
-    } catch  where fault.hasStruck {
+    } catch  where fault.hasFailed {
       let isUndone = try node.records() == records
       say("  its statement \(place) fails\(isUndone ? "" : ", and it is done")")
       if isUndone { (ledger, tombstones, broughtBack) = known }

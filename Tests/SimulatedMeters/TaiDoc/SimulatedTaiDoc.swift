@@ -75,7 +75,7 @@ package final class SimulatedTaiDoc: SimulatedMeter {
         continue
       }
       received.removeFirst(start + 8)
-      obey(packet)
+      execute(packet)
     }
     return true
   }
@@ -88,7 +88,7 @@ package final class SimulatedTaiDoc: SimulatedMeter {
 extension SimulatedTaiDoc {
   private static func sum(_ bytes: some Sequence<UInt8>) -> UInt8 { bytes.reduce(0, &+) }
 
-  private func obey(_ packet: [UInt8]) {
+  private func execute(_ packet: [UInt8]) {
     let command = packet[1]
     if hasToWake {
       hasToWake = false

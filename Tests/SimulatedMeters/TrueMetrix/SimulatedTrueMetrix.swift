@@ -78,7 +78,7 @@ package final class SimulatedTrueMetrix: SimulatedMeter {
       let message = Array(received[...(end + 2)])
       received.removeFirst(end + 3)
       if let start = message.lastIndex(of: UInt8(ascii: "(")), let content = Self.content(message[start...]) {
-        obey(content)
+        execute(content)
       }
     }
     return true
@@ -116,7 +116,7 @@ extension SimulatedTrueMetrix {
 
   private func say(_ content: String) { outgoing += Array((Self.frame(content) + "\r\n").utf8) }
 
-  private func obey(_ command: String) {
+  private func execute(_ command: String) {
     switch command {
     case "^":
       isAwake = true

@@ -55,7 +55,7 @@ struct Inflate {
       case 1:
         let lengths = (0..<288).map { $0 < 144 ? 8 : $0 < 256 ? 9 : $0 < 280 ? 7 : 8 }
         try block(Code(lengths), Code([Int](repeating: 5, count: 30)))
-      case 2: try dynamic()
+      case 2: try readDynamicBlock()
       default: throw Broken()
       }
     }
@@ -108,7 +108,7 @@ struct Inflate {
     }
   }
 
-  private mutating func dynamic() throws {
+  private mutating func readDynamicBlock() throws {
     let (literals, distances, words) = (try take(5) + 257, try take(5) + 1, try take(4) + 4)
     var codeLengths = [Int](repeating: 0, count: 19)
     for place in Self.codeLengthOrder.prefix(words) { codeLengths[place] = try take(3) }
