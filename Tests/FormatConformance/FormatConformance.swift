@@ -11,14 +11,14 @@ package struct FormatConformance: Sendable {
   /// The rules for each format.
   package enum Rule: String, CaseIterable, Sendable {
     case hasASampleWithReadings
-    case isDetectedAlsoThroughAPipeAndGzip
-    case takesAHeaderAloneForAnExportOfNothing
-    case takesAnEmptyListForAnExportOfNothing
+    case isDetectedThroughAPipeAndGzip
+    case readsAHeaderWithoutRowsAsAnEmptyExport
+    case readsAnEmptyListAsAnEmptyExport
     case refusesTheSamplesOfOtherFormats
     case readsTheSameInAnotherEncoding
     case readsTheSameWithOtherLineEnds
-    case readsNothingFromALineInFront
-    case givesNoImplausibleAmount
+    case addsNoReadingForALineBeforeTheHeader
+    case returnsNoImplausibleAmount
   }
 
   /// The ids of the formats.
@@ -52,14 +52,14 @@ package struct FormatConformance: Sendable {
     try #require(!samples.isEmpty)
     switch rule {
     case .hasASampleWithReadings: #expect(try samples.contains { try !$0.read().readings.isEmpty })
-    case .isDetectedAlsoThroughAPipeAndGzip: try checkDetection(of: samples, format)
-    case .takesAHeaderAloneForAnExportOfNothing: try checkHeaders(of: samples, format)
-    case .takesAnEmptyListForAnExportOfNothing: try checkEmptyList(of: samples, format)
+    case .isDetectedThroughAPipeAndGzip: try checkDetection(of: samples, format)
+    case .readsAHeaderWithoutRowsAsAnEmptyExport: try checkHeaders(of: samples, format)
+    case .readsAnEmptyListAsAnEmptyExport: try checkEmptyList(of: samples, format)
     case .refusesTheSamplesOfOtherFormats: try checkRefusals(by: format)
     case .readsTheSameInAnotherEncoding: try checkEncodings(of: samples)
     case .readsTheSameWithOtherLineEnds: try checkLineEnds(of: samples)
-    case .readsNothingFromALineInFront: try checkLinesInFront(of: samples)
-    case .givesNoImplausibleAmount: try checkAmounts(of: samples)
+    case .addsNoReadingForALineBeforeTheHeader: try checkLinesInFront(of: samples)
+    case .returnsNoImplausibleAmount: try checkAmounts(of: samples)
     }
   }
 

@@ -9,25 +9,25 @@ import Testing
 package struct MeterConformance: Sendable {
   /// A rule for each driver with each meter.
   package enum Rule: String, CaseIterable, Sendable {
-    case readsEverythingThatTheMeterHolds
+    case readsEveryItemOfTheMeter
     case readsNothingFromAnEmptyMeter
     case readsAFullMemory
     case marksValuesOutOfRange
-    case holdsNothingThatAnImportRejects
-    case givesTheSameValuesWhateverTheShownUnit
-    case comparesAWrongClockAndShiftsNothing
-    case namesTheSameDeviceByIdentifyingAndReading
-    case givesTheSameInASecondRead
+    case returnsNothingThatAnImportRejects
+    case returnsTheSameValuesInEitherDisplayUnit
+    case reportsAWrongClockAndKeepsTimes
+    case identifiesTheSameDeviceAsReading
+    case returnsTheSameInASecondRead
     case statesTheDeviceFirst
-    case leavesAnotherMeterInPeace
+    case stopsAtAnotherMeterWhichStaysReadable
     case setsTheClockInTheSessionThatIdentifies
-    case givesNoWrongValueForATurnedBit
-    case givesNoWrongValueForAShortPacket
-    case givesNoWrongValueForAPacketTooMuch
+    case returnsNoWrongValueForAFlippedBit
+    case returnsNoWrongValueForATruncatedPacket
+    case returnsNoWrongValueForAnExtraPacket
     case endsOnStallsAndSilence
-    case endsAPulledPlugAsUnavailable
-    case canReadAfterABrokenSession
-    case endsASessionThatBringsNothingNew
+    case reportsAnUnpluggedMeterAsUnavailable
+    case canReadAfterAnInterruptedSession
+    case endsASessionThatReceivesNothingNew
   }
 
   /// Each driver with each of its simulated meters.
@@ -68,25 +68,25 @@ package struct MeterConformance: Sendable {
   /// Checks one rule with one meter.
   package func check(_ rule: Rule, of trial: DriverTrial) throws {
     switch rule {
-    case .readsEverythingThatTheMeterHolds: try checkVariety(trial)
+    case .readsEveryItemOfTheMeter: try checkVariety(trial)
     case .readsNothingFromAnEmptyMeter: try checkEmpty(trial)
     case .readsAFullMemory: try checkFull(trial)
     case .marksValuesOutOfRange: try checkLimits(trial)
-    case .holdsNothingThatAnImportRejects: try checkAmounts(trial)
-    case .givesTheSameValuesWhateverTheShownUnit: try checkUnits(trial)
-    case .comparesAWrongClockAndShiftsNothing: try checkWrongClock(trial)
-    case .namesTheSameDeviceByIdentifyingAndReading: try checkIdentity(trial)
-    case .givesTheSameInASecondRead: try checkSecondRead(trial)
+    case .returnsNothingThatAnImportRejects: try checkAmounts(trial)
+    case .returnsTheSameValuesInEitherDisplayUnit: try checkUnits(trial)
+    case .reportsAWrongClockAndKeepsTimes: try checkWrongClock(trial)
+    case .identifiesTheSameDeviceAsReading: try checkIdentity(trial)
+    case .returnsTheSameInASecondRead: try checkSecondRead(trial)
     case .statesTheDeviceFirst: try checkOrder(trial)
-    case .leavesAnotherMeterInPeace: try checkAnotherMeter(trial)
+    case .stopsAtAnotherMeterWhichStaysReadable: try checkAnotherMeter(trial)
     case .setsTheClockInTheSessionThatIdentifies: try checkClockSetting(trial)
-    case .givesNoWrongValueForATurnedBit: #expect(try trial.complaints(Self.corruptions) == [])
-    case .givesNoWrongValueForAShortPacket: #expect(try trial.complaints([.shorten]) == [])
-    case .givesNoWrongValueForAPacketTooMuch: #expect(try trial.complaints([.extra]) == [])
+    case .returnsNoWrongValueForAFlippedBit: #expect(try trial.complaints(Self.corruptions) == [])
+    case .returnsNoWrongValueForATruncatedPacket: #expect(try trial.complaints([.shorten]) == [])
+    case .returnsNoWrongValueForAnExtraPacket: #expect(try trial.complaints([.extra]) == [])
     case .endsOnStallsAndSilence: #expect(try trial.complaints([.stall, .silence]) == [])
-    case .endsAPulledPlugAsUnavailable: #expect(try trial.complaints([.unplug]) == [])
-    case .canReadAfterABrokenSession: try checkRecovery(trial)
-    case .endsASessionThatBringsNothingNew: try checkSilence(trial)
+    case .reportsAnUnpluggedMeterAsUnavailable: #expect(try trial.complaints([.unplug]) == [])
+    case .canReadAfterAnInterruptedSession: try checkRecovery(trial)
+    case .endsASessionThatReceivesNothingNew: try checkSilence(trial)
     }
   }
 }

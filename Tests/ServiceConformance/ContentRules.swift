@@ -36,7 +36,7 @@ enum ContentRules {
   }
 
   @RuleBuilder<StorageRule> static var rules: [StorageRule] {
-    StorageRule("aContentGrowsAtItsEndUntilItIsWhole") { stand in
+    StorageRule("anAttachmentIsAppendedToUntilItIsComplete") { stand in
       let client = Client(stand)
       #expect(try await held(client) == HeldContent())
       #expect(try await append(0..<3000, client) == .holds(HeldContent(bytes: 3000, size: 10_000)))
@@ -51,7 +51,7 @@ enum ContentRules {
       }
     }
 
-    StorageRule("aPartThatDoesNotFitChangesNothingAndTellsWhatIsHeld") { stand in
+    StorageRule("aPartAtTheWrongPositionIsRefusedWithTheHeldSize") { stand in
       let client = Client(stand)
       _ = try await append(0..<3000, client)
       let held = ContentAnswer.misplaced(HeldContent(bytes: 3000, size: 10_000))
@@ -64,7 +64,7 @@ enum ContentRules {
       #expect(try await append(3000..<10_000, client) == .holds(HeldContent(bytes: 10_000, size: 10_000)))
     }
 
-    StorageRule("aContentOfAnotherSizeBeginsAnewUntilOneIsWhole") { stand in
+    StorageRule("anAttachmentWithAnotherSizeRestartsUntilOneIsComplete") { stand in
       let client = Client(stand)
       let false5 = AttachmentContent(digest: content.digest, size: 5000)
       _ = try await append(0..<3000, client, of: false5)
@@ -75,7 +75,7 @@ enum ContentRules {
       #expect(try await part(0, 20_000, client)?.bytes == bytes)
     }
 
-    StorageRule("aContentWithoutItsDigestIsDroppedWhole") { stand in
+    StorageRule("anAttachmentWithAWrongDigestIsDiscardedCompletely") { stand in
       let client = Client(stand)
       let other = AttachmentContent(digest: String(repeating: "a", count: 64), size: 2000)
       _ = try await append(0..<1000, client, of: other)
@@ -83,7 +83,7 @@ enum ContentRules {
       #expect(try await held(client, other.digest) == HeldContent())
     }
 
-    StorageRule("anEmptyContentIsWholeOnlyUnderTheDigestOfNothing") { stand in
+    StorageRule("anEmptyAttachmentIsCompleteOnlyWithTheDigestOfNoBytes") { stand in
       let client = Client(stand)
       let wrong = AttachmentContent(digest: content.digest, size: 0)
       #expect(try await append(0..<0, client, of: wrong) == .wrongDigest)
@@ -96,7 +96,7 @@ enum ContentRules {
       #expect(part == ContentPart(size: 0, bytes: []))
     }
 
-    StorageRule(restarting: "theContentsOfALogbookHaveASumThatIsNotExceeded") { place in
+    StorageRule(restarting: "theTotalSizeOfAttachmentsInALogbookIsLimited") { place in
       let stand = try await place.start(maxContentBytes: 4000)
       let client = Client(stand)
       _ = try await append(0..<3000, client)
@@ -110,7 +110,7 @@ enum ContentRules {
       try await stand.stop()
     }
 
-    StorageRule("aLogbooksContentIsOutOfReachForThoseOfAnother") { stand in
+    StorageRule("attachmentsOfALogbookCannotBeReadFromAnotherLogbook") { stand in
       let client = Client(stand)
       _ = try await append(0..<10_000, client)
       let stranger = Client(stand, as: stand.stranger)
@@ -120,7 +120,7 @@ enum ContentRules {
       #expect(try await part(0, 100, reader)?.bytes == Array(bytes[..<100]))
     }
 
-    StorageRule("everyCallChecksTheRunAndTheLogbook") { stand in
+    StorageRule("everyAttachmentCallChecksTheSyncRunAndTheLogbook") { stand in
       let client = Client(stand)
       var other = client
       other.run.logbook = Client.uuid()
@@ -135,7 +135,7 @@ enum ContentRules {
       await #expect(throws: ServiceError.nodeReused) { try await part(0, 10, copy) }
     }
 
-    StorageRule(restarting: "whatWasAcknowledgedIsThereBehindAStop") { place in
+    StorageRule(restarting: "acknowledgedAttachmentPartsSurviveARestart") { place in
       var stand = try await place.start()
       let client = Client(stand)
       _ = try await append(0..<3000, client)
@@ -148,7 +148,7 @@ enum ContentRules {
       try await stand.stop()
     }
 
-    StorageRule("contentIsNoChangeOfTheLogbook") { stand in
+    StorageRule("anAttachmentUploadDoesNotChangeTheLogbookPosition") { stand in
       let client = Client(stand)
       var other = Client(stand)
       let mark = try await client.push(Sample.history(1)).position

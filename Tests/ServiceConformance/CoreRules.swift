@@ -23,28 +23,28 @@ enum CoreRules {
   }
 
   @RuleBuilder<ServiceRule> static var rules: [ServiceRule] {
-    ServiceRule("aLoginTellsItsLogbook") { service, _ in
+    ServiceRule("aLoginReportsItsLogbookAndLimits") { service, _ in
       let logbook = try await service.logbook()
       #expect(!logbook.id.isEmpty && logbook.isWritable)
       #expect(logbook.maxReadings > 0 && logbook.maxRecords > 0)
       #expect(try await service.logbook().id == logbook.id)
     }
 
-    ServiceRule("readingsThatAreSentAgainAreKnown") { service, _ in
+    ServiceRule("readingsSentAgainAreReportedAsKnown") { service, _ in
       let first = try await service.store(Sample.numbered(20), Client.run(1))
       #expect(first.stored == 20 && first.known == 0 && first.refused.isEmpty)
       let second = try await service.store(Sample.numbered(25), Client.run(1))
       #expect(second.stored == 5 && second.known == 20 && second.differing.isEmpty)
     }
 
-    ServiceRule("aReadingWithAnotherValueIsTold") { service, _ in
+    ServiceRule("aReadingSentWithAnotherValueIsReported") { service, _ in
       var batch = Sample.numbered(3)
       _ = try await service.store(batch, Client.run(1))
       batch.readings[1].measurement = .value(Quantity(250, .milligramsPerDecilitre))
       #expect(try await service.store(batch, Client.run(1)).differing == [1])
     }
 
-    ServiceRule("whatOneNodeSendsComesToAnotherOnceAndNotBack") { service, _ in
+    ServiceRule("itemsOfOneStoreReachAnotherOnceAndAreNotSentBack") { service, _ in
       let batch = Sample.numbered(30)
       _ = try await service.store(batch, Client.run(1))
       let change = RecordChange(
@@ -58,7 +58,7 @@ enum CoreRules {
       #expect(try await service.changes(after: other.cursor, limit: 10, Client.run(2)) == nil)
     }
 
-    ServiceRule("aChangeThatIsSentAgainHasTheSameAnswer") { service, _ in
+    ServiceRule("aRecordChangeSentAgainGetsTheSameAnswer") { service, _ in
       let change = RecordChange(
         guid: guid, node: Client.run(1).node, version: 1, base: nil, state: Sample.note("a"))
       let first = try await service.apply([change], Client.run(1))
@@ -69,7 +69,7 @@ enum CoreRules {
       #expect(try await service.apply([change], Client.run(1)).verdicts == first.verdicts)
     }
 
-    ServiceRule("aChangeOnAnOlderBaseIsAConflictWithTheCurrentState") { service, _ in
+    ServiceRule("aChangeOfAnOlderVersionIsAConflictWithTheCurrentState") { service, _ in
       let first = RecordChange(
         guid: guid, node: Client.run(1).node, version: 1, base: nil, state: Sample.note("a"))
       guard case .accepted(let base) = try await service.apply([first], Client.run(1)).verdicts.first else {
@@ -89,7 +89,7 @@ enum CoreRules {
       #expect(revision != base && state == theirs.state)
     }
 
-    ServiceRule("theDigestsAreThoseOfTheIdentitiesThatWereSent") { service, _ in
+    ServiceRule("readingDigestsAreComputedFromTheSentIdentities") { service, _ in
       let batch = Sample.numbered(50)
       var expected = IdentityDigests()
       for reading in batch.readings { expected.insert(batch.identity(reading).key) }
@@ -97,7 +97,7 @@ enum CoreRules {
       #expect(try await service.readingDigests(Client.run(1)) == expected)
     }
 
-    ServiceRule("whatNobodyCanMeanStopsNoPageAndIsCountedByTheGateOfPulls") { service, _ in
+    ServiceRule("implausibleItemsDoNotStopAPullAndAreCounted") { service, _ in
       var batch = Sample.numbered(4)
       batch.readings[1].measurement = .value(Quantity(0, .milligramsPerDecilitre))
       let stored = try await service.store(batch, Client.run(1))
@@ -127,7 +127,7 @@ enum CoreRules {
       #expect(notTaken == stored.stored + accepted - 4)
     }
 
-    ServiceRule("aLoginForReadingMayNotWrite") { _, service in
+    ServiceRule("aReadOnlyLoginCannotWrite") { _, service in
       let logbook = try await service.logbook()
       #expect(!logbook.isWritable)
       let pulled = try await pull(service, Client.run(1))

@@ -7,7 +7,7 @@ import Testing
 /// Rules for the comparison of every storage with a store: by digests, then by the items in some of their buckets.
 enum DigestRules {
   @RuleBuilder<StorageRule> static var rules: [StorageRule] {
-    StorageRule("theDigestsOfRecordsAreThoseOfTheirContents") { stand in
+    StorageRule("recordDigestsAreComputedFromTheirContents") { stand in
       let client = Client(stand)
       var expected = IdentityDigests()
       #expect(try await stand.logbook(stand.reader).neededDigests.recordDigests(client.run) == expected)
@@ -19,7 +19,7 @@ enum DigestRules {
       #expect(try await stand.logbook(stand.reader).neededDigests.recordDigests(client.run) == expected)
     }
 
-    StorageRule("theReadingsOfABucketComeWithAllTheirParts") { stand in
+    StorageRule("readingsOfADigestBucketAreReturnedWithAllTheirParts") { stand in
       let client = Client(stand)
       let batches = [Sample.history(500), Sample.everyShape]
       for batch in batches { try await client.push(batch) }
@@ -39,7 +39,7 @@ enum DigestRules {
         try await stand.logbook(stand.reader).neededDigests.readings(in: [], client.run).readings.isEmpty)
     }
 
-    StorageRule("moreReadingsThanAnAnswerHoldsAreTooMany") { stand in
+    StorageRule("digestBucketsWithMoreReadingsThanAnAnswerHoldsAreRefused") { stand in
       let client = Client(stand)
       try await client.push(Sample.history(WireProtocol.maxReadings))
       let all = Array(0..<IdentityDigests.bucketCount)
@@ -51,7 +51,7 @@ enum DigestRules {
       }
     }
 
-    StorageRule("theRecordsOfBucketsComeByTheirIdsPageByPage") { stand in
+    StorageRule("recordsOfDigestBucketsAreReturnedInPagesOrderedByID") { stand in
       let client = Client(stand)
       // Half a page each, so that two do not fit into one.
       let long = String(repeating: "x", count: WireProtocol.maxBodyBytes / 8)
@@ -79,7 +79,7 @@ enum DigestRules {
       #expect(one.records.allSatisfy { !$0.revision.isEmpty })
     }
 
-    StorageRule("aPageOfRecordsHoldsAsManyAsARequestAndTellsThatThereAreMore") { stand in
+    StorageRule("aPageOfRecordsIsLimitedAndStatesWhetherMoreFollow") { stand in
       let client = Client(stand)
       let changes = (0..<WireProtocol.maxRecords + 5).map { number in
         let tail = String(1_000_000 + number)

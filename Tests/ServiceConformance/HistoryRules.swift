@@ -20,7 +20,7 @@ enum HistoryRules {
 
   @RuleBuilder<StorageRule> static var rules: [StorageRule] {
     for call in calls.indices {
-      StorageRule("aRunOfANodeThatASecondOneUsesIsToldSoAndAppliesNothing \(call)") { stand in
+      StorageRule("aSyncRunWithAClientIDInUseIsRefusedAndChangesNothing \(call)") { stand in
         var client = Client(stand)
         client.run.number = 5
         try await calls[call](client)
@@ -39,7 +39,7 @@ enum HistoryRules {
       }
     }
 
-    StorageRule("aRunThatDoesNotKnowWhatItsNodeWroteIsToldThatTheNodeIsReused") { stand in
+    StorageRule("aSyncRunOfACopiedStoreIsToldThatItsClientIDIsReused") { stand in
       let client = Client(stand)
       let first = try await client.push(Sample.history(1))
       // A copy of the client's store from before the next batch uses the number of the next run. The client itself also
@@ -62,7 +62,7 @@ enum HistoryRules {
     }
 
     for call in calls.indices {
-      StorageRule("aLoginOfAnotherLogbookThanExpectedIsToldSoAndAppliesNothing \(call)") { stand in
+      StorageRule("aSyncRunForAnotherLogbookIsRefusedAndChangesNothing \(call)") { stand in
         var client = Client(stand)
         let before = try await stand.logbook(stand.writer).logbook().position
         client.run.logbook = stand.stranger.logbook
@@ -78,7 +78,7 @@ enum HistoryRules {
     for text in [
       "", ".", "7", "0.00000000", "-1.00000000", "99999999999999999999.0", "1.é", "1.1.1", "+1.00000000",
     ] {
-      StorageRule("aPositionThatWasNeverGivenIsToldSoAndAppliesNothing \(text)") { stand in
+      StorageRule("aPositionThatTheServerNeverIssuedIsRefusedAndChangesNothing \(text)") { stand in
         let first = try await Client(stand).push(Sample.history(3))
         var client = Client(stand)
         client.run.lastSeenPosition = text
@@ -92,7 +92,7 @@ enum HistoryRules {
       }
     }
 
-    StorageRule("aPositionOfAnotherLogbookIsUnknown") { stand in
+    StorageRule("aPositionOfAnotherLogbookIsRefusedAsUnknown") { stand in
       let mine = try #require(try await Client(stand).push(Sample.history(3)).position)
       try await Client(stand, as: stand.stranger).push(Sample.history(3))
       var stranger = Client(stand, as: stand.stranger)
@@ -100,7 +100,7 @@ enum HistoryRules {
       await #expect(throws: ServiceError.positionUnknown) { _ = try await stranger.pull() }
     }
 
-    StorageRule(restarting: "whatWasAcknowledgedOutlivesARestartWithItsPositionsAndAnswers") { place in
+    StorageRule(restarting: "acknowledgedChangesPositionsAndAnswersSurviveARestart") { place in
       let stand = try await place.start()
       let client = Client(stand)
       let guid = Client.uuid()
@@ -126,7 +126,7 @@ enum HistoryRules {
 
     for othersWroteSince in [false, true] {
       StorageRule(
-        restarting: "aRestoredServerKnowsWhatItGaveBeforeTheBackupAndNothingOfLater \(othersWroteSince)"
+        restarting: "aRestoredServerKnowsOnlyPositionsFromBeforeTheBackup \(othersWroteSince)"
       ) { place in
         let backup = try ScratchFolder()
         let guid = Client.uuid()
@@ -169,7 +169,7 @@ enum HistoryRules {
       }
     }
 
-    StorageRule(restarting: "aRestoredServerNeverGivesARevisionTwice") { place in
+    StorageRule(restarting: "aRestoredServerNeverIssuesARevisionTwice") { place in
       let backup = try ScratchFolder()
       let guid = Client.uuid()
       let first = try await place.start()
@@ -187,7 +187,7 @@ enum HistoryRules {
       #expect(Set(revisions).count == 4)
     }
 
-    StorageRule("aReplacedTokenOpensNothingBehindItsGrace") { stand in
+    StorageRule("aReplacedTokenIsRefusedAfterItsGracePeriod") { stand in
       let logins = stand.storage.logins
       let (old, second, third) = (LoginToken("gp_writer"), LoginToken("gp_second"), LoginToken("gp_third"))
       func opening(at now: Int64) async throws -> [String] {
@@ -214,7 +214,7 @@ enum HistoryRules {
       #expect(try await logins.login(tokenHash: old.hash, at: 1030) == nil)
     }
 
-    StorageRule("aReplacedTokenEndsWithItsLogin") { stand in
+    StorageRule("aReplacedTokenIsRefusedOnceItsLoginIsRemoved") { stand in
       let logins = stand.storage.logins
       try await logins.rotate(name: "reader", token: LoginToken("gp_new"), graceSeconds: 60, at: 1000)
       try await logins.remove(name: "reader")
@@ -222,7 +222,7 @@ enum HistoryRules {
       #expect(try await logins.login(tokenHash: LoginToken("gp_new").hash, at: 1001) == nil)
     }
 
-    StorageRule("aTokenThatIsNotKnownHasNoLogin") { stand in
+    StorageRule("anUnknownTokenHasNoLogin") { stand in
       for text in ["", "gp_", "gp_writes", "GP_WRITER"] {
         let login = try await stand.storage.logins.login(tokenHash: LoginToken(text).hash)
         #expect(login == nil, "\(text)")

@@ -68,7 +68,7 @@ enum OrderRules {
   }
 
   @RuleBuilder<StorageRule> static var rules: [StorageRule] {
-    StorageRule("nothingIsToldWhenNothingChanged") { stand in
+    StorageRule("aPullWithoutChangesReturnsNothing") { stand in
       var reader = Client(stand, as: stand.reader)
       #expect(try await reader.pull() == nil)
       try await Client(stand).push(Sample.history(3))
@@ -77,7 +77,7 @@ enum OrderRules {
       #expect(try await reader.pull() == nil)
     }
 
-    StorageRule("whatANodeWroteItselfIsLeftOutAndItsCursorMovesOn") { stand in
+    StorageRule("aPullOmitsWritesOfTheSameStoreAndAdvancesTheCursor") { stand in
       var (here, there) = (Client(stand), Client(stand))
       try await here.push(Sample.history(4))
       let own = try #require(try await here.pull())
@@ -89,7 +89,7 @@ enum OrderRules {
       #expect(try await there.pull()?.readings.readings.count == 4)
     }
 
-    StorageRule("aRecordStandsOnceAtThePlaceOfItsLastChangeAndBelongsToItsLastWriter") { stand in
+    StorageRule("aChangedRecordIsListedOnceAtItsLastChange") { stand in
       var (here, there, third) = (Client(stand), Client(stand), Client(stand))
       let (guid, other) = (Client.uuid(), Client.uuid())
       let first = try await here.revision(Sample.change(guid, 1, on: nil, Sample.note("one")))
@@ -102,7 +102,7 @@ enum OrderRules {
     }
 
     for limit in [1, 2, 7, 100] {
-      StorageRule("pagesKeepTheirLimitAndHoldEachItemOnce \(limit)") { stand in
+      StorageRule("pagesObeyTheirLimitAndHoldEachItemOnce \(limit)") { stand in
         let writer = Client(stand)
         var guids: [String] = []
         for round in 0..<5 {
@@ -122,14 +122,14 @@ enum OrderRules {
     }
 
     for limit in [Int.min, 0, Int.max] {
-      StorageRule("aLimitThatCannotBeBecomesOneThatCan \(limit)") { stand in
+      StorageRule("anInvalidPageLimitIsReplacedByAValidOne \(limit)") { stand in
         try await Client(stand).push(Sample.history(3))
         var reader = Client(stand)
         #expect(try await reader.pull(limit: limit)?.readings.readings.count == (limit > 0 ? 3 : 1))
       }
     }
 
-    StorageRule("aPageOfLargeRecordsStaysWithinABody") { stand in
+    StorageRule("aPageOfLargeRecordsFitsIntoOneBody") { stand in
       let writer = Client(stand)
       let large = String(repeating: "x", count: 1 << 20)
       for _ in 0..<9 { try await writer.push(Sample.change(Client.uuid(), 1, on: nil, Sample.note(large))) }
@@ -139,7 +139,7 @@ enum OrderRules {
       #expect(pages.allSatisfy { WireCodec.write($0).count <= WireProtocol.maxBodyBytes })
     }
 
-    StorageRule("aLongStretchOfOnesOwnIsPassedInBoundedSteps") { stand in
+    StorageRule("manyWritesOfTheSameStoreAreSkippedInLimitedSteps") { stand in
       var (here, there) = (Client(stand), Client(stand))
       for round in 0..<6 { try await here.push(Sample.history(10_000, from: round * 10_000)) }
       try await there.push(Sample.history(1, device: Sample.meter))
@@ -154,7 +154,7 @@ enum OrderRules {
     }
 
     for seed in [UInt64(1), 2, 3] {
-      StorageRule("whileManyWriteNothingIsMissedSeenTwiceOrOutOfOrder \(seed)") { stand in
+      StorageRule("duringConcurrentWritesAReaderSeesEachChangeOnceInOrder \(seed)") { stand in
         let guids = (0..<5).map { _ in Client.uuid() }
         let seen = try await withThrowingTaskGroup(of: Void.self) { group in
           for writer in 0..<8 {

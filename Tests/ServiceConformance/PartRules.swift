@@ -20,7 +20,7 @@ enum PartRules {
   }
 
   @RuleBuilder<StorageRule> static var rules: [StorageRule] {
-    StorageRule("aRangeHoldsTheReadingsOfItsTimesAndNoOthers") { stand in
+    StorageRule("aTimeRangeReturnsExactlyItsReadings") { stand in
       try await Client(stand).push(Sample.history(20))
       try await Client(stand).push(Sample.everyShape)
       let reader = Client(stand, as: stand.reader)
@@ -34,14 +34,14 @@ enum PartRules {
       #expect(all.flatMap(\.readings.readings).count == 24)
     }
 
-    StorageRule("whatANodeWroteItselfIsNoPartForIt") { stand in
+    StorageRule("aPartialDownloadOmitsWritesOfTheSameStore") { stand in
       let writer = Client(stand)
       try await writer.push(Sample.history(3))
       let own = try await pages(.readings(from: .min, until: .max), limit: 10, writer)
       #expect(own.map(\.readings.readings.count) == [0])
     }
 
-    StorageRule("allRecordsComeInPagesAndWithoutReadings") { stand in
+    StorageRule("allRecordsAreReturnedInPagesWithoutReadings") { stand in
       let writer = Client(stand)
       try await writer.push(Sample.history(3))
       let guids = (0..<5).map { _ in Client.uuid() }
@@ -53,7 +53,7 @@ enum PartRules {
       #expect(try await pages(.records, limit: 9, writer).map(\.records.count) == [0])
     }
 
-    StorageRule("oneRecordComesInItsStateAndAnUnknownOneNotAtAll") { stand in
+    StorageRule("aRequestedRecordIsReturnedAndAnUnknownOneIsNot") { stand in
       let (writer, guid) = (Client(stand), Client.uuid())
       try await writer.push(Sample.change(guid, 1, on: nil, Sample.note("text")))
       let reader = Client(stand, as: stand.reader)
@@ -62,7 +62,7 @@ enum PartRules {
       #expect(try await pages(.record(Client.uuid()), limit: 9, reader).map(\.records.count) == [0])
     }
 
-    StorageRule("whatComesMeanwhileIsOnALaterPageOrBehindTheLogbooksMark") { stand in
+    StorageRule("changesDuringAPartialDownloadFollowOnALaterPageOrPull") { stand in
       try await Client(stand).push(Sample.history(6))
       var reader = Client(stand, as: stand.reader)
       let mark = try await stand.logbook(stand.reader).logbook().position
@@ -76,7 +76,7 @@ enum PartRules {
       #expect(try await reader.pull()?.readings.readings.count == 2)
     }
 
-    StorageRule("aCursorThatWasNeverGivenIsUnknown") { stand in
+    StorageRule("aCursorThatTheServerNeverIssuedIsRefused") { stand in
       let reader = Client(stand, as: stand.reader)
       await #expect(throws: ServiceError.positionUnknown) {
         _ = try await reader.service.neededParts.changes(

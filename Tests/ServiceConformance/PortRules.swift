@@ -17,7 +17,7 @@ enum PortRules {
   }
 
   @RuleBuilder<ServiceRule> static var parts: [ServiceRule] {
-    ServiceRule("aPartHoldsItsItemsAndNoOthers") { service, _ in
+    ServiceRule("aPartialDownloadReturnsExactlyItsItems") { service, _ in
       let parts = try service.neededParts
       let batch = Sample.numbered(20)
       _ = try await service.store(batch, Client.run(1))
@@ -43,7 +43,7 @@ enum PortRules {
   }
 
   @RuleBuilder<ServiceRule> static var digests: [ServiceRule] {
-    ServiceRule("aComparisonReturnsWhatIsInItsBuckets") { service, _ in
+    ServiceRule("aComparisonReturnsTheItemsOfItsBuckets") { service, _ in
       let digests = try service.neededDigests
       let batch = Sample.numbered(50)
       _ = try await service.store(batch, Client.run(1))
@@ -75,7 +75,7 @@ enum PortRules {
   }
 
   @RuleBuilder<ServiceRule> static var snapshots: [ServiceRule] {
-    ServiceRule("aSnapshotHoldsAllThatIsThereWhoeverAsks") { service, _ in
+    ServiceRule("aSnapshotHoldsAllItemsForEveryStore") { service, _ in
       let snapshots = try service.neededSnapshots
       let batch = Sample.numbered(20)
       _ = try await service.store(batch, Client.run(1))
@@ -105,7 +105,7 @@ enum PortRules {
       }
     }
 
-    ServiceRule("aPlaceInASnapshotThatNobodyGaveIsUnknown") { service, _ in
+    ServiceRule("aSnapshotPositionThatWasNeverIssuedIsRefused") { service, _ in
       let snapshots = try service.neededSnapshots
       await #expect(throws: ServiceError.positionUnknown) {
         _ = try await snapshots.snapshot(after: "nowhere", limit: 7, Client.run(1))
@@ -114,7 +114,7 @@ enum PortRules {
   }
 
   @RuleBuilder<ServiceRule> static var purging: [ServiceRule] {
-    ServiceRule("everybodyIsToldThatAPurgedLogbookIsGone") { service, _ in
+    ServiceRule("everyCallForADeletedLogbookReportsItsDeletion") { service, _ in
       let purging = try service.neededPurging
       _ = try await service.store(Sample.numbered(3), Client.run(1))
       let logbook = try await service.logbook()
@@ -132,7 +132,7 @@ enum PortRules {
   }
 
   @RuleBuilder<ServiceRule> static var attachments: [ServiceRule] {
-    ServiceRule("aContentIsSentInPartsAndFetchedInOthers") { service, _ in
+    ServiceRule("anAttachmentIsSentInPartsAndFetchedInOtherParts") { service, _ in
       let attachments = try service.neededAttachments
       let run = Client.run(1)
       #expect(try await attachments.held(content.digest, run) == HeldContent())
@@ -158,7 +158,7 @@ enum PortRules {
       #expect(behind == ContentPart(size: content.size, bytes: []))
     }
 
-    ServiceRule("anEmptyContentIsOneToo") { service, _ in
+    ServiceRule("anEmptyAttachmentIsSentAndFetched") { service, _ in
       let attachments = try service.neededAttachments
       let empty = contentOf([])
       let sent = try await attachments.append([], to: empty, at: 0, Client.run(1))
@@ -167,14 +167,14 @@ enum PortRules {
       #expect(part == ContentPart(size: 0, bytes: []))
     }
 
-    ServiceRule("aContentWithoutItsDigestIsTold") { service, _ in
+    ServiceRule("anAttachmentWithAWrongDigestIsRefused") { service, _ in
       let attachments = try service.neededAttachments
       let other = AttachmentContent(digest: String(repeating: "a", count: 64), size: content.size)
       #expect(try await attachments.append(bytes, to: other, at: 0, Client.run(1)) == .wrongDigest)
       #expect(try await attachments.held(other.digest, Client.run(1)) == HeldContent())
     }
 
-    ServiceRule("aLoginForReadingFetchesAndDoesNotSend") { _, service in
+    ServiceRule("aReadOnlyLoginFetchesButCannotSendAttachments") { _, service in
       let attachments = try service.neededAttachments
       #expect(try await attachments.held(content.digest, Client.run(1)) == HeldContent())
       await #expect(throws: ServiceError.readOnly) {

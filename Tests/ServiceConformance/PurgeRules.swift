@@ -12,7 +12,7 @@ enum PurgeRules {
   }
 
   @RuleBuilder<StorageRule> static var rules: [StorageRule] {
-    StorageRule(restarting: "everyTokenOfAPurgedLogbookIsToldSoForEver") { place in
+    StorageRule(restarting: "everyTokenOfADeletedLogbookIsToldOfTheDeletionPermanently") { place in
       let stand = try await place.start()
       try await filled(stand)
       try await stand.purge(stand.writer)
@@ -33,7 +33,7 @@ enum PurgeRules {
     }
 
     /// A request was admitted before the logbook was removed, and reaches the storage after it.
-    StorageRule("aRequestThatWasLetInBeforeFindsAndMakesNothing") { stand in
+    StorageRule("aRequestInProgressDuringADeletionReadsAndWritesNothing") { stand in
       try await filled(stand)
       let client = Client(stand)
       try await stand.purge(stand.writer)
@@ -47,7 +47,7 @@ enum PurgeRules {
       }
     }
 
-    StorageRule("purgingAgainChangesNothing") { stand in
+    StorageRule("deletingALogbookAgainChangesNothing") { stand in
       try await filled(stand)
       let service = stand.logbook(stand.writer)
       let logbook = try await service.logbook()
@@ -58,7 +58,7 @@ enum PurgeRules {
       }
     }
 
-    StorageRule("aReplacedTokenIsToldOfThePurge") { stand in
+    StorageRule("aReplacedTokenIsToldOfTheDeletionOfItsLogbook") { stand in
       try await filled(stand)
       let logins = stand.storage.logins
       try await logins.rotate(name: "reader", token: LoginToken("gp_new"), graceSeconds: 60, at: 1000)
@@ -70,7 +70,7 @@ enum PurgeRules {
       }
     }
 
-    StorageRule("anotherLogbookLivesOn") { stand in
+    StorageRule("deletingALogbookDoesNotAffectAnother") { stand in
       var stranger = Client(stand, as: stand.stranger)
       try await stranger.push(Sample.history(5))
       try await filled(stand)

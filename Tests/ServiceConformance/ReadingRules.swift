@@ -7,7 +7,7 @@ import Testing
 /// Rules for readings in every storage.
 enum ReadingRules {
   @RuleBuilder<StorageRule> static var rules: [StorageRule] {
-    StorageRule("readingsAreStoredOnceAndKnownFromThenOn") { stand in
+    StorageRule("readingsAreStoredOnceAndThenReportedAsKnown") { stand in
       let client = Client(stand)
       let first = try await client.push(Sample.history(257))
       #expect(first.stored == 257 && first.known == 0 && first.differing == [] && first.refused == [])
@@ -18,7 +18,7 @@ enum ReadingRules {
       #expect(second.position == third.position && first.position != second.position)
     }
 
-    StorageRule("aKnownReadingWithAnotherValueIsListedAndTheFirstStays") { stand in
+    StorageRule("aKnownReadingWithAnotherValueIsListedAndTheFirstKept") { stand in
       let client = Client(stand)
       let batch = Sample.history(150)
       try await client.push(batch)
@@ -35,7 +35,7 @@ enum ReadingRules {
       #expect(try await other.pullAll().flatMap(\.readings.texts) == batch.texts)
     }
 
-    StorageRule("oneReadingTwiceInABatchIsStoredAndThenKnown") { stand in
+    StorageRule("aReadingRepeatedInABatchIsStoredOnce") { stand in
       let first = Sample.reading(at: 1_700_000_000, 100)
       let other = Sample.reading(at: 1_700_000_000, 101)
       let batch = ReadingBatch(devices: [Sample.sensor], readings: [first, first, other])
@@ -43,7 +43,7 @@ enum ReadingRules {
       #expect(answer.stored == 1 && answer.known == 2 && answer.differing == [2])
     }
 
-    StorageRule("aReadingComesBackWithAllItsParts") { stand in
+    StorageRule("aReadingIsReturnedWithAllItsParts") { stand in
       try await Client(stand).push(Sample.everyShape)
       var other = Client(stand)
       let page = try #require(try await other.pull())
@@ -51,7 +51,7 @@ enum ReadingRules {
       #expect(page.readings.readings.allSatisfy { $0.occurrenceIsStated })
     }
 
-    StorageRule("aDeviceIsKnownByItsSerialNumberOrByItsModelAndFormat") { stand in
+    StorageRule("aDeviceIsIdentifiedBySerialNumberOrByModelAndFormat") { stand in
       let client = Client(stand)
       try await client.push(Sample.history(1))
       let renamed = Device(vendor: "Abbott", model: "FreeStyle Libre 3", serial: "S-1", format: "clarity")
@@ -61,7 +61,7 @@ enum ReadingRules {
       #expect(try await client.push(Sample.history(1, device: relabelled)).known == 1)
     }
 
-    StorageRule("theDigestsAreThoseOfTheIdentities") { stand in
+    StorageRule("readingDigestsAreComputedFromIdentities") { stand in
       let client = Client(stand)
       var expected = IdentityDigests()
       #expect(try await stand.logbook(stand.reader).readingDigests(client.run) == expected)
@@ -72,7 +72,7 @@ enum ReadingRules {
       #expect(try await stand.logbook(stand.reader).readingDigests(client.run) == expected)
     }
 
-    StorageRule("logbooksKnowNothingOfEachOther") { stand in
+    StorageRule("logbooksDoNotShareItems") { stand in
       try await Client(stand).push(Sample.history(5))
       var stranger = Client(stand, as: stand.stranger)
       #expect(try await stranger.pull() == nil)
@@ -82,7 +82,7 @@ enum ReadingRules {
       #expect(mine.id != other.id && mine.name == "first" && other.name == "second")
     }
 
-    StorageRule("aLogbookTellsItsNameTheRoleItsLimitsAndItsLastPosition") { stand in
+    StorageRule("aLogbookReportsItsNameRoleLimitsAndLastPosition") { stand in
       let before = try await stand.logbook(stand.writer).logbook()
       #expect(before.isWritable && before.id == stand.writer.logbook)
       #expect(before.maxReadings == WireProtocol.maxReadings && before.maxRecords == WireProtocol.maxRecords)

@@ -9,7 +9,7 @@ enum RecordRules {
   private static let guid = Client.uuid()
 
   @RuleBuilder<StorageRule> static var rules: [StorageRule] {
-    StorageRule("anAbsentRecordIsStoredWhateverItsBase") { stand in
+    StorageRule("aMissingRecordIsStoredWhateverItsBaseVersion") { stand in
       let client = Client(stand)
       let first = try await client.revision(Sample.change(guid, 1, on: nil, Sample.note("one")))
       let second = try await client.revision(
@@ -21,7 +21,7 @@ enum RecordRules {
       #expect(records.map(\.revision) == [first, second])
     }
 
-    StorageRule("everyKindIsStored") { stand in
+    StorageRule("everyRecordKindIsStored") { stand in
       for (number, word) in ["sleep", "-", String(repeating: "z", count: 32)].enumerated() {
         let state = Sample.note("one", kind: try #require(RecordKind(rawValue: word)))
         let guid = "0f0e0d0c-0b0a-4908-8706-05040302010\(number)"
@@ -31,14 +31,14 @@ enum RecordRules {
       }
     }
 
-    StorageRule("anEqualBaseOverwrites") { stand in
+    StorageRule("aChangeOfTheCurrentVersionIsStored") { stand in
       let (here, there) = (Client(stand), Client(stand))
       let first = try await here.revision(Sample.change(guid, 1, on: nil, Sample.note("one")))
       let second = try await there.revision(Sample.change(guid, 1, on: first, Sample.note("two")))
       #expect(second != first)
     }
 
-    StorageRule("anOlderBaseIsAConflictThatTellsTheCurrentState") { stand in
+    StorageRule("aChangeOfAnOlderVersionConflictsAndReturnsTheCurrentState") { stand in
       let (here, there) = (Client(stand), Client(stand))
       let first = try await here.revision(Sample.change(guid, 1, on: nil, Sample.note("one")))
       let second = try await there.revision(Sample.change(guid, 1, on: first, Sample.note("two")))
@@ -53,7 +53,7 @@ enum RecordRules {
     }
 
     /// Entries and their parts, new records and edits. Each is applied by its own base.
-    StorageRule(restarting: "changesOfDifferentRecordsLeaveTheSameStateInAnyOrder") { place in
+    StorageRule(restarting: "changesOfDifferentRecordsInAnyOrderGiveTheSameState") { place in
       let guids = (0..<5).map { _ in Client.uuid() }
       var states: Set<[String: RecordState]> = []
       for shift in 0..<guids.count {
@@ -74,7 +74,7 @@ enum RecordRules {
       #expect(states.count == 1 && states.first?.count == guids.count)
     }
 
-    StorageRule("oneConflictIsInNoOthersWay") { stand in
+    StorageRule("aConflictDoesNotStopOtherChangesOfItsRequest") { stand in
       let client = Client(stand)
       _ = try await Client(stand).revision(Sample.change(guid, 1, on: nil, Sample.note("theirs")))
       let changes = [
@@ -87,7 +87,7 @@ enum RecordRules {
       #expect(accepted == [true, false, true])
     }
 
-    StorageRule("aRepeatedChangeGetsItsAnswerAgainEvenWhenOthersWroteSince") { stand in
+    StorageRule("aRepeatedChangeGetsItsFirstAnswerDespiteLaterWrites") { stand in
       let (here, there) = (Client(stand), Client(stand))
       let mine = Sample.change(guid, 1, on: nil, Sample.note("mine"))
       let first = try await here.revision(mine)
@@ -97,7 +97,7 @@ enum RecordRules {
       #expect(try await reader.pullAll().flatMap(\.records).map(\.revision) == [second])
     }
 
-    StorageRule("otherContentUnderAnAcceptedVersionIsAChangeOfItsOwn") { stand in
+    StorageRule("otherContentUnderAnAcceptedVersionIsANewChange") { stand in
       let client = Client(stand)
       let first = try await client.revision(Sample.change(guid, 1, on: nil, Sample.note("one")))
       let merged = Sample.change(guid, 1, on: first, Sample.note("merged"))
@@ -106,7 +106,7 @@ enum RecordRules {
       #expect(try await client.push(merged) == [.accepted(revision: second)])
     }
 
-    StorageRule("aLateCopyOfAnOlderChangeNeitherChangesTheRecordNorTheAnswerToTheLast") { stand in
+    StorageRule("aLateCopyOfAnOlderChangeChangesNothing") { stand in
       let (here, there) = (Client(stand), Client(stand))
       let first = Sample.change(guid, 1, on: nil, Sample.note("one"))
       let second = Sample.change(guid, 2, on: try await here.revision(first), Sample.note("two"))
@@ -122,7 +122,7 @@ enum RecordRules {
       #expect(try await here.push(third) == [.accepted(revision: last)])
     }
 
-    StorageRule("equalContentIsAcceptedUnderTheRevisionThatIsThere") { stand in
+    StorageRule("equalContentIsAcceptedWithTheExistingRevision") { stand in
       let (here, there) = (Client(stand), Client(stand))
       let first = try await here.revision(Sample.change(guid, 1, on: nil, Sample.note("same")))
       var state = Sample.note("same")
@@ -132,7 +132,7 @@ enum RecordRules {
       #expect(try await reader.pullAll().flatMap(\.records).map(\.state) == [Sample.note("same")])
     }
 
-    StorageRule("onlyAChangeMadeOnTheTombstoneBringsARecordBack") { stand in
+    StorageRule("onlyAChangeBasedOnTheDeletionRestoresARecord") { stand in
       let (here, there) = (Client(stand), Client(stand))
       let first = try await here.revision(Sample.change(guid, 1, on: nil, Sample.note("one")))
       let tombstone = Sample.note("", isDeleted: true)
@@ -144,7 +144,7 @@ enum RecordRules {
       _ = try await there.revision(Sample.change(guid, 1, on: deleted, Sample.note("back")))
     }
 
-    StorageRule("deletingTwiceAgrees") { stand in
+    StorageRule("deletingADeletedRecordIsAccepted") { stand in
       let (here, there) = (Client(stand), Client(stand))
       let first = try await here.revision(Sample.change(guid, 1, on: nil, Sample.note("one")))
       let tombstone = Sample.note("", isDeleted: true)
@@ -153,7 +153,7 @@ enum RecordRules {
         try await there.push(Sample.change(guid, 1, on: first, tombstone)) == [.accepted(revision: deleted)])
     }
 
-    StorageRule("aDeletionMadeOnTheTombstoneIsMetByWhoBringsTheRecordBackOnTheSameOne") { stand in
+    StorageRule("aRepeatedDeletionConflictsWithARestorationOfTheSameVersion") { stand in
       let (here, there) = (Client(stand), Client(stand))
       let first = try await here.revision(Sample.change(guid, 1, on: nil, Sample.note("one")))
       let tombstone = Sample.note("", isDeleted: true)
@@ -167,7 +167,7 @@ enum RecordRules {
           == [.conflict(revision: decided, state: tombstone, isBaseKnown: true)])
     }
 
-    StorageRule("aChangeOfKindIsRefused") { stand in
+    StorageRule("aChangeOfTheRecordKindIsRefused") { stand in
       let client = Client(stand)
       let first = try await client.revision(Sample.change(guid, 1, on: nil, Sample.note("one")))
       let verdict = try await client.push(Sample.change(guid, 2, on: first, Sample.note("one", kind: .food)))
@@ -178,7 +178,7 @@ enum RecordRules {
       #expect(reason.contains("kind"))
     }
 
-    StorageRule("oneRecordTwiceInABatchIsChangedTwiceInItsOrder") { stand in
+    StorageRule("aRecordChangedTwiceInABatchIsChangedInOrder") { stand in
       let client = Client(stand)
       let verdicts = try await client.push(
         Sample.change(guid, 1, on: nil, Sample.note("one")),
@@ -191,7 +191,7 @@ enum RecordRules {
       #expect(verdicts[1] == .conflict(revision: revision, state: Sample.note("one"), isBaseKnown: false))
     }
 
-    StorageRule("conflictsThatNoBodyCanHoldApplyNothing") { stand in
+    StorageRule("conflictsTooLargeForOneAnswerApplyNothing") { stand in
       let (here, there) = (Client(stand), Client(stand))
       let large = String(repeating: "x", count: 1 << 20)
       let guids = (0..<6).map { _ in Client.uuid() }
