@@ -57,7 +57,10 @@ final class PartComparison {
     guard options.device == nil else { return }
     let store = try scratch ?? Store.scratch(copyOf: nil, zone: options.zone)
     scratch = store
-    let session = ImportSession(clock: Host.now, isInterrupted: { SignalFlag.isRaised })
+    var policy = ImportPolicy()
+    // The message for the store would not name the other part.
+    policy.acceptsPerson = true
+    let session = ImportSession(policy: policy, clock: Host.now, isInterrupted: { SignalFlag.isRaised })
     let report = try session.run(reader, into: { store })
     let devices = try store.devices().count
     defer { deviceCount = devices }

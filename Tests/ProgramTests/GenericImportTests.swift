@@ -65,6 +65,58 @@ struct GenericImportTests {
     #expect(try await program.run("import", "-", input: some).status == 0)
   }
 
+  /// Rows of a sensor every five minutes, from a second of 10:00 on. Its values repeat after `period` rows.
+  private static func sensor(rows: Int = 36, second: Int, period: Int, add: Int = 0) -> String {
+    (0..<rows).reduce(into: "timestamp,glucose\n") { text, row in
+      let seconds = row * 300 + second
+      let clock = [10 + seconds / 3600, seconds / 60 % 60, seconds % 60].map { $0 < 10 ? "0\($0)" : "\($0)" }
+      let phase = Double(row) / Double(period) * 2 * Double.pi
+      text += "2026-05-01 \(clock.joined(separator: ":")),\(Int(160 + 90 * sin(phase)) + add)\n"
+    }
+  }
+
+  @Test(arguments: [167, 120])
+  func theSensorOfAnotherPersonIsRefusedIfItsTimesLieBetweenTheStoredOnes(second: Int) async throws {
+    let program = try Program()
+    let mine = try program.write(Self.sensor(second: 13, period: 36), to: "mine.csv")
+    let other = try program.write(Self.sensor(second: second, period: 14), to: "other.csv")
+    let outcome = try await program.run("import", mine, other)
+    #expect(outcome.status == 65, "\(outcome.output)\(outcome.errors)")
+    #expect(
+      outcome.errors.contains("other sensor values at the same times as in the store")
+        && outcome.errors.contains("nothing of it was imported") && outcome.errors.contains("--device NAME"),
+      "\(outcome.errors)")
+    #expect(try StoreFile(program.store).count("reading") == 36)
+    #expect(try await program.run("import", "--yes", other).status == 0)
+    #expect(try StoreFile(program.store).count("reading") == 72)
+  }
+
+  @Test func valuesOfTheStoredSensorByAnotherRouteAreNotRefused() async throws {
+    let program = try Program()
+    let mine = try program.write(Self.sensor(second: 13, period: 36), to: "mine.csv")
+    #expect(try await program.run("import", mine).status == 0)
+    // From a phone that receives the values half a minute later and rounds them, and from a second sensor, 15 % higher.
+    for (name, second, add) in [("phone.csv", 44, 2), ("second.csv", 167, 24)] {
+      let table = try program.write(Self.sensor(second: second, period: 36, add: add), to: name)
+      let outcome = try await program.run("import", table)
+      #expect(outcome.status == 0 && outcome.output.contains("new 36"), "\(outcome.output)\(outcome.errors)")
+    }
+    // A sensor that begins in the last hour of the one before.
+    let next = Self.sensor(rows: 90, second: 167, period: 14).split(separator: "\n")
+    let change = "timestamp,glucose\n" + next.dropFirst(28).joined(separator: "\n") + "\n"
+    #expect(try await program.run("import", program.write(change, to: "next.csv")).status == 0)
+  }
+
+  @Test func aHiddenSensorIsNotCompared() async throws {
+    let program = try Program()
+    let mine = try program.write(Self.sensor(second: 13, period: 36), to: "mine.csv")
+    let other = try program.write(Self.sensor(second: 167, period: 14), to: "other.csv")
+    #expect(try await program.run("import", other).status == 0)
+    #expect(try await program.run("undo", "1").status == 0)
+    let outcome = try await program.run("import", mine)
+    #expect(outcome.status == 0 && outcome.output.contains("new 36"), "\(outcome.output)\(outcome.errors)")
+  }
+
   @Test func aSelectionThatMatchesNoRowOfATableEndsWithStatus65() async throws {
     let program = try Program()
     let outcome = try await program.run("import", "-", "--where", "userID=C3", input: Self.persons)

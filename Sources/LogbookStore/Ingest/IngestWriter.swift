@@ -57,6 +57,7 @@ package final class IngestWriter {
   var records: RecordWriter?
   var corrections: Corrections?
   var otherKind: KindMismatch?
+  private var sensors: SensorComparison?
   /// The decoded withdrawals, which all batches use.
   let withdrawals = WithdrawalCache()
 
@@ -75,6 +76,7 @@ package final class IngestWriter {
         database, ingest: id, format: source.format, zoneIsGiven: source.zone?.given != nil)
       corrections = try Corrections(database, ingest: id)
       otherKind = try KindMismatch(database, ingest: id, source.decisions)
+      sensors = try SensorComparison(database, ingest: id, source)
     } catch {
       abandon()
       throw error
@@ -233,6 +235,22 @@ package final class IngestWriter {
     )
   }
 
+  /// Refuses sensor values that are those of another person's sensor.
+  private func requireOwnSensor(_ batch: [Reading]) throws {
+    guard try sensors?.findsOther(in: batch, of: state.devices) == true else { return }
+    let stored = isAtomic ? 0 : counts.newReadings + counts.newRecords
+    let end =
+      stored == 0
+      ? "nothing of it was imported"
+      : "\(counted(stored, "item before it is", "items before it are")) stored, which 'glucoport undo' rolls back"
+    let name = source.name.shellWord
+    throw Failure(
+      .badInput,
+      "\(source.name): other sensor values at the same times as in the store, as those of another person or device, or "
+        + "of another time zone; \(end). If they are yours, import them as those of a device with --device NAME \(name); "
+        + "if they are another person's, with --person NAME \(name)")
+  }
+
   private func statePerson() throws {
     let new = persons.filter { !state.persons.contains($0) }
     guard !new.isEmpty else { return }
@@ -292,7 +310,9 @@ package final class IngestWriter {
   }
 
   private func store(_ batch: [Reading]) throws -> [Rejection] {
-    guard !batch.isEmpty,
+    guard !batch.isEmpty else { return [] }
+    try requireOwnSensor(batch)
+    guard
       let outcome = try readings?.write(
         batch, of: state.devices, deviceIDs: state.deviceIDs, placedBy: source.zone?.placing)
     else {

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import GRDB
+import Logbook
+import SQLiteRows
+
+/// Compares the sensor values of a table without a device with those that other imports stored around their times. The
+/// table may be of another person, and two sensors are never in phase, so equal times alone do not show it.
+///
+/// A value is compared with the line between the stored values before and after it. Equal values at equal times count as
+/// well, so that a longer export of the stored sensor is never refused.
+struct SensorComparison {
+  /// A value in mg/dL.
+  private struct Value {
+    let instant: Int64
+    let value: Double
+  }
+
+  /// The longest time between two stored values that have a line between them. Sensors store a value at least every 15 minutes.
+  private static let longestStep: Int64 = 1200
+  /// From this number of compared values on, two weeks of a sensor, the rest of the input is like it.
+  private static let maxPairs = 4032
+  /// The maximum number of stored rows that are looked at for one input, so that a long import does not slow down.
+  private static let maxRows = 16_000
+
+  private let database: Database
+  private let ingest: Int64
+  /// The instants between which the store has sensor values of other imports.
+  private let instants: ClosedRange<Int64>
+  private var rows = 0
+  private var pairs = SensorPairs()
+  /// What the store has in one partition, whose positions are instants or shown times.
+  private static let nearby = """
+    SELECT r.device_time, coalesce(r.stated_offset, r.derived_offset), r.value, r.unit, r.ingest, \(Withdrawn.reading)
+    FROM reading AS r WHERE r.partition = ?1 AND r.position BETWEEN ?2 AND ?3 ORDER BY r.position LIMIT ?4
+    """
+
+  /// - Returns: nil if there is nothing to compare: for an export of a known format, and if the store has no sensor.
+  init?(_ database: Database, ingest: Int64, _ source: IngestSource) throws {
+    guard source.format == Device.ofUnknownTable.format, !source.acceptsPerson else { return nil }
+    let row = try Row.fetchOne(
+      database.cachedStatement(
+        sql: "SELECT min(first_time), max(last_time) FROM series WHERE kind = ? AND partition IN (?, ?)"),
+      arguments: [Self.kind, Self.kind, -Self.kind])
+    guard let first: Int64 = row?[0], let last: Int64 = row?[1], first <= last else { return nil }
+    (self.database, self.ingest) = (database, ingest)
+    instants = first - PositionSpan.maxOffset...last + PositionSpan.maxOffset
+  }
+
+  private static let kind = Int64(ReadingKind.cbg.rawValue)
+
+  /// Whether the input's values so far are those of another person's sensor.
+  mutating func findsOther(in batch: [Reading], of devices: [Device]) throws -> Bool {
+    guard pairs.count < Self.maxPairs, rows < Self.maxRows,
+      let device = devices.firstIndex(of: .ofUnknownTable)
+    else { return false }
+    let own = batch.filter {
+      $0.kind == .cbg && Int($0.device.number) == device && !$0.occurrenceIsStated
+    }.compactMap { reading in
+      reading.measurement.quantity.map {
+        Value(instant: reading.instant, value: $0.converted(to: .milligramsPerDecilitre).number)
+      }
+    }.filter { instants.contains($0.instant) }.sorted { $0.instant < $1.instant }
+    guard let first = own.first, let last = own.last else { return false }
+    let stored = try stored(first.instant - Self.longestStep...last.instant + Self.longestStep)
+    compare(own, stored)
+    return pairs.areOfOthers
+  }
+
+  /// The visible sensor values of other imports in the order of time; of many, the first.
+  private mutating func stored(_ times: ClosedRange<Int64>) throws -> [Value] {
+    let slack = PositionSpan.maxOffset
+    let (first, last) = (times.lowerBound - slack, times.upperBound + slack)
+    var values: [Value] = []
+    for (partition, scale) in [(Self.kind, 1 as Int64), (-Self.kind, 1000)] {
+      let found = try Row.fetchAll(
+        database.cachedStatement(sql: Self.nearby),
+        arguments: [partition, first * scale, last * scale, max(0, Self.maxRows - rows)])
+      rows += found.count
+      for row in found {
+        let row = StoredRow(row, of: "reading")
+        guard let value: Double = try row[2], try row[4] != ingest, try row[5] == 0 as Int64 else { continue }
+        let unit: GlucoseUnit = try row[3] == 0 as Int64 ? .milligramsPerDecilitre : .millimolesPerLitre
+        let (time, offset): (Int64, Int64) = (try row[0], try row[1])
+        values.append(
+          Value(
+            instant: time - offset,
+            value: Quantity(value, unit).converted(to: .milligramsPerDecilitre).number))
+      }
+    }
+    return values.sorted { $0.instant < $1.instant }
+  }
+
+  private mutating func compare(_ own: [Value], _ stored: [Value]) {
+    var next = 0
+    for value in own where pairs.count < Self.maxPairs {
+      while next < stored.count, stored[next].instant < value.instant { next += 1 }
+      guard next < stored.count else { return }
+      let equal = stored[next...].prefix { $0.instant == value.instant }
+      if let nearest = equal.min(by: { abs($0.value - value.value) < abs($1.value - value.value) }) {
+        pairs.add(value.value, nearest.value, at: value.instant)
+      } else if next > 0, case let before = stored[next - 1],
+        case let step = stored[next].instant - before.instant, step <= Self.longestStep
+      {
+        let part = Double(value.instant - before.instant) / Double(step)
+        let between = before.value + (stored[next].value - before.value) * part
+        pairs.add(value.value, between, at: value.instant)
+      }
+    }
+  }
+}
+
+/// Values of two sensors at the same instants, in the order of time, and whether they are of two persons.
+///
+/// Measured with the public series of 21 persons (Hall 2018, and five with diabetes of type 2), each pair on one calendar:
+/// of 24 hours of two persons, 93 to 98 in 100 correlate by less than 0.5 and differ by more than 10 % on average. The series
+/// of one person with a bias of 15 %, noise of 10 % and a lag of 10 minutes does so in 0 to 2 of 100. Of a few hours,
+/// differences of more than 40 % on average are of two persons.
+struct SensorPairs {
+  /// Within the first hour, two exports may overlap.
+  private static let leastSeconds: Int64 = 3600
+  private static let leastCount = 6
+  /// From this time on, the correlation shows whether two sensors follow one another.
+  private static let certainSeconds: Int64 = 12 * 3600
+  /// A longer time between two pairs is not counted.
+  private static let longestGap: Int64 = 1200
+
+  private(set) var count = 0
+  private var seconds: Int64 = 0
+  private var last: Int64?
+  private var sums = (one: 0.0, other: 0.0, ones: 0.0, others: 0.0, product: 0.0)
+  private var differences = 0.0
+
+  /// Adds the values of both at an instant, in mg/dL.
+  mutating func add(_ one: Double, _ other: Double, at instant: Int64) {
+    count += 1
+    if let last, instant > last { seconds += min(instant - last, Self.longestGap) }
+    last = instant
+    sums.one += one
+    sums.other += other
+    sums.ones += one * one
+    sums.others += other * other
+    sums.product += one * other
+    differences += abs(one - other) / max(1, (one + other) / 2)
+  }
+
+  /// Whether they are so different that two persons wore the sensors.
+  var areOfOthers: Bool {
+    guard count >= Self.leastCount, seconds >= Self.leastSeconds else { return false }
+    let difference = differences / Double(count)
+    if difference > 0.4 { return true }
+    return correlation < 0.5 && difference > (seconds >= Self.certainSeconds ? 0.1 : 0.25)
+  }
+
+  /// From -1 to 1; 0 if one of them is constant.
+  private var correlation: Double {
+    let count = Double(count)
+    let spread = { (sum: Double, squares: Double) in max(0, squares - sum * sum / count) }
+    let both = spread(sums.one, sums.ones) * spread(sums.other, sums.others)
+    return both > 0 ? (sums.product - sums.one * sums.other / count) / both.squareRoot() : 0
+  }
+}
+
+extension Device {
+  /// The device of tables that name none.
+  fileprivate static let ofUnknownTable = Device(vendor: "Generic", model: "unknown", format: "generic")
+}
+
+extension Reading {
+  fileprivate var instant: Int64 { deviceTime.seconds - Int64(placement.utcOffset) }
+}

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Testing
+
+@testable import LogbookStore
+
+/// Whether values of two sensors at the same instants are those of two persons.
+struct SensorPairsTests {
+  /// Pairs every five minutes; `other` gives the second value of a row and of the first value.
+  private func pairs(hours: Int, _ other: (Int, Double) -> Double) -> SensorPairs {
+    (0..<hours * 12 + 1).reduce(into: SensorPairs()) { pairs, row in
+      let one = 140 + 50 * sin(Double(row) / 20)
+      pairs.add(one, other(row, one), at: Int64(row) * 300)
+    }
+  }
+
+  private func independent(_ row: Int, _: Double) -> Double { 140 + 50 * sin(Double(row) / 7 + 2) }
+
+  @Test(arguments: [2, 12, 24, 96])
+  func independentValuesAreThoseOfTwoPersons(hours: Int) {
+    #expect(pairs(hours: hours, independent).areOfOthers)
+  }
+
+  @Test(arguments: [2, 12, 24, 96])
+  func valuesThatFollowOneAnotherAreOfOnePerson(hours: Int) {
+    #expect(!pairs(hours: hours) { $1 }.areOfOthers)
+    #expect(!pairs(hours: hours) { row, one in one * 1.15 + Double(row % 3) * 8 }.areOfOthers)
+  }
+
+  @Test func anHourAndLessProvesNothing() {
+    #expect(!pairs(hours: 1) { _, one in one + 20 }.areOfOthers)
+    var pairs = SensorPairs()
+    for row in 0..<11 { pairs.add(100, 250, at: Int64(row) * 300) }
+    #expect(!pairs.areOfOthers)
+  }
+
+  @Test func smallDifferencesAreThoseOfOneSensor() {
+    #expect(!pairs(hours: 24) { row, one in one + Double(row * 7 % 11) - 5 }.areOfOthers)
+    let flat = (0..<300).reduce(into: SensorPairs()) { pairs, row in
+      pairs.add(100 + Double(row % 5), 100 + Double(row % 7), at: Int64(row) * 300)
+    }
+    #expect(!flat.areOfOthers)
+  }
+
+  @Test func differencesOfNearlyHalfAreThoseOfTwoPersonsEvenIfTheValuesFollowOneAnother() {
+    #expect(pairs(hours: 2) { _, one in one * 1.6 }.areOfOthers)
+    #expect(!pairs(hours: 2) { _, one in one * 1.4 }.areOfOthers)
+  }
+
+  @Test func theTimeOfAGapIsNotCounted() {
+    var pairs = SensorPairs()
+    for row in 0..<3 { pairs.add(100, 180, at: Int64(row) * 86_400) }
+    #expect(!pairs.areOfOthers)
+  }
+}
