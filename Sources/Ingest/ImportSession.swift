@@ -132,10 +132,12 @@ extension ImportSession {
     try writer.finish(
       end: ingestor.end, digest: ingestor.inputDigest, generatedAt: ingestor.generatedAt, finishedAt: clock(),
       decisions: ingestor.decisions)
-    let warnings =
-      writer.doubledDays + writer.counts.equalRowsWarning
-      + writer.movedTimes.warning(ingest: writer.ingestID, writer.counts)
-    return (writer.ingestID, writer.counts, try writer.likelyDuplicates(), warnings)
+    let isWholeFile = ingestor.end == .whole && ingestor.inputDigest != nil && ingestor.meter == nil
+    let missing = isWholeFile ? try writer.missingItems() : nil
+    return (
+      writer.ingestID, writer.counts, try writer.likelyDuplicates(),
+      writer.doubledDays + [missing].compactMap(\.self)
+    )
   }
 
   /// Performs work. After a signal, any error becomes `ImportInterruption`, since the signal caused it.

@@ -17,6 +17,9 @@ final class RecordWriter {
   /// If a person gave a zone for the input: the records whose shown times are equal to those of its rows. The
   /// zone applies only to such records.
   private(set) var brought: Set<String> = []
+  /// The records whose rows state other content, which the import may leave as they are.
+  private(set) var kept: Set<String> = []
+  private static let maxKept = 1000
   private let ordinals: RecordOrdinals
   /// The zone with which this writer derived offsets so far.
   private var placing: LogbookZone?
@@ -170,8 +173,14 @@ extension RecordWriter {
       try keepChange(row, guid: guid, &outcome)
     } else {
       outcome.kept += 1
+      noteKept(guid)
     }
   }
+
+  /// Whether `kept` has all of them; of more, none is noted, so that memory does not grow with the input.
+  var namesAllKept: Bool { kept.count <= Self.maxKept }
+
+  private func noteKept(_ guid: String) { if namesAllKept { kept.insert(guid) } }
 
   private func note(_ guid: String) { if zoneIsGiven { brought.insert(guid) } }
 
@@ -199,6 +208,7 @@ extension RecordWriter {
   /// Collects a change until the end of the input. If several different rows have the same id, the first one
   /// is used.
   private func keepChange(_ row: RecordRow, guid: String, _ outcome: inout Outcome) throws {
+    noteKept(guid)
     let statement = try database.cachedStatement(
       sql: "INSERT INTO temp.record_change VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING")
     try statement.execute(arguments: [

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import GRDB
+import Logbook
+import SQLiteRows
+
+/// Doses, meals, finger sticks and ketones of earlier imports that a later export of the same format no longer has, although
+/// it has what lies before and after them: a person deleted them in the app, or corrected their time.
+///
+/// An export of other items proves nothing: one of only the latest days, one without a kind of items, or a part of a file.
+/// So at least ten known items of the kind must come to each missing one, and only times between known items are looked at.
+struct MissingItems {
+  /// The least number of known items for each missing one.
+  private static let leastShare = 10
+  /// The number of items that a message names.
+  private static let maxNamed = 3
+
+  private struct Item {
+    let time: DeviceTime
+    let kind: String
+    let id: String
+    let isRecord: Bool
+  }
+
+  private let database: Database
+  private let ingest: Int64
+  private let format: String
+
+  init(_ database: Database, ingest: Int64, format: String) {
+    (self.database, self.ingest, self.format) = (database, ingest, format)
+  }
+
+  /// A sentence with the commands that hide the items; nil if none is missing.
+  ///
+  /// - Parameter kept: the records of this input that the import left as they are.
+  func sentence(kept: Set<String>) throws -> String? {
+    let items = try (readings() + records(kept)).sorted { ($0.time, $0.id) < ($1.time, $1.id) }
+    guard !items.isEmpty else { return nil }
+    let named = items.prefix(Self.maxNamed)
+    let list = named.map { "\($0.kind) of \($0.time.text.prefix(16).replacing("T", with: " "))" }
+    let more = items.count - named.count
+    let commands = named.map { "'glucoport \($0.isRecord ? "record" : "reading") hide \($0.id)'" }
+    return
+      "\(counted(items.count, "item")) of an earlier import \(items.count == 1 ? "is" : "are") not in this one: "
+      + list.joined(separator: ", ") + (more > 0 ? " and \(more) more" : "")
+      + "; if deleted or moved at the source, hide with \(commands.joined(separator: ", "))"
+  }
+
+  // MARK: Readings
+
+  private func readings() throws -> [Item] {
+    let runs = try KnownRun.fetch(database, "ingest = ?", ingest)
+    return try Dictionary(grouping: runs, by: \.series).sorted { $0.key < $1.key }.flatMap {
+      try readings(of: $0.key, $0.value)
+    }
+  }
+
+  private func readings(of series: Int64, _ runs: [KnownRun]) throws -> [Item] {
+    guard let first = runs.first?.first.position, let last = runs.map(\.last.position).max() else {
+      return []
+    }
+    let rows = try RawStatement(
+      keptBy: database,
+      """
+      SELECT r.position, r.value_bucket, r.occurrence, i.format = (SELECT format FROM ingest WHERE id = ?4)
+      FROM series AS s CROSS JOIN reading AS r ON r.partition = s.partition AND r.series = s.id
+        CROSS JOIN ingest AS i ON i.id = r.ingest
+      WHERE s.id = ?1 AND s.kind IN (1, 4) AND r.position >= ?2 AND r.position <= ?3 AND r.ingest <> ?4
+        AND \(Withdrawn.readingIsShown)
+      ORDER BY r.position, r.value_bucket, r.occurrence
+      """)
+    for (index, value) in [series, first, last, ingest].enumerated() {
+      rows.bind(value, at: Int32(index + 1))
+    }
+    var (known, next) = (0, 0)
+    var missing: [SeriesPoint] = []
+    while try rows.step() {
+      let point = rows.point(from: 0)
+      while next < runs.count, runs[next].last < point { next += 1 }
+      if next < runs.count, runs[next].first <= point {
+        known += 1
+      } else if rows.integer(3) == 1 {
+        missing.append(point)
+      }
+    }
+    guard !missing.isEmpty, known >= missing.count * Self.leastShare else { return [] }
+    return try missing.compactMap { try item(at: $0, of: series) }
+  }
+
+  private func item(at point: SeriesPoint, of series: Int64) throws -> Item? {
+    let row = try Row.fetchOne(
+      database.cachedStatement(
+        sql: """
+          SELECT \(StoredReading.columns)
+          FROM series AS s JOIN device AS d ON d.id = s.device
+            CROSS JOIN reading AS r ON r.partition = s.partition AND r.series = s.id
+          WHERE s.id = ? AND r.position = ? AND r.value_bucket = ? AND r.occurrence = ?
+          """), arguments: [series, point.position, point.valueBucket, point.occurrence])
+    return try row.map(StoredReading.init).map {
+      Item(time: $0.deviceTime, kind: $0.kind.name, id: $0.shortID, isRecord: false)
+    }
+  }
+
+  // MARK: Records
+
+  private func records(_ kept: Set<String>) throws -> [Item] {
+    let known = try Row.fetchAll(
+      database.cachedStatement(
+        sql: """
+          SELECT r.kind, count(*), min(r.device_time), max(r.device_time)
+          FROM ingest_record AS o CROSS JOIN record AS r ON r.guid = o.guid
+          WHERE o.ingest = ? AND r.kind IN ('insulin', 'food') GROUP BY r.kind ORDER BY r.kind
+          """), arguments: [ingest])
+    return try known.flatMap { row in
+      let row = StoredRow(row, of: "record")
+      let missing = try records(of: try row[0], from: try row[2], to: try row[3], kept)
+      return try row[1] >= missing.count * Self.leastShare ? missing : []
+    }
+  }
+
+  private func records(
+    of kind: String, from first: Int64, to last: Int64, _ kept: Set<String>
+  ) throws -> [Item] {
+    let rows = try Row.fetchAll(
+      database.cachedStatement(
+        sql: """
+          SELECT record.guid, record.device_time FROM record CROSS JOIN ingest AS i ON i.id = record.ingest
+          WHERE record.device_time BETWEEN ?1 AND ?2 AND record.kind = ?3 AND record.deleted = 0 AND i.format = ?4
+            AND i.id <> ?5 AND \(Withdrawn.record) = 0
+            AND NOT EXISTS (SELECT 1 FROM ingest_record AS o WHERE o.guid = record.guid AND o.ingest = ?5)
+          """), arguments: [first, last, kind, format, ingest])
+    return try rows.compactMap { row in
+      let row = StoredRow(row, of: "record")
+      let guid: String = try row[0]
+      guard !kept.contains(guid) else { return nil }
+      return Item(time: try row.deviceTime(1), kind: kind, id: String(guid.prefix(8)), isRecord: true)
+    }
+  }
+}
+
+extension IngestWriter {
+  /// The items of earlier imports of the same format that a later export lacks, in one sentence; nil if none is missing. For a
+  /// finished import of a complete file only: a meter forgets, and a source of `fetch` returns its latest items.
+  package func missingItems() throws -> String? {
+    guard !source.isMerge, !state.statesIdentities, !source.name.hasPrefix(IngestSource.fetched),
+      counts.knownReadings + counts.knownRecords > 0, counts.rejected == 0, let records, records.namesAllKept,
+      // What `--where` leaves out is not missing.
+      !counts.skipped.keys.contains(where: { $0.hasPrefix("row with another ") })
+    else { return nil }
+    return try MissingItems(database, ingest: id, format: source.format).sentence(kept: records.kept)
+  }
+}

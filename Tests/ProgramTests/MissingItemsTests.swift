@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import TestProgram
+import Testing
+
+/// Items of earlier exports of a source that a later one no longer has.
+@Suite(.timeLimit(.minutes(10)))
+struct MissingItemsTests {
+  private static let header =
+    #""Date","Time","Tags","Blood Glucose Measurement (mg/dL)","Insulin Injection Units (Pen)","Basal Injection Units","#
+    + #""Insulin Injection Units (pump)","Insulin (Meal)","Insulin (Correction)","Temporary Basal Percentage","#
+    + #""Temporary Basal Duration (Minutes)","Meal Carbohydrates (Grams, Factor 1)","Meal Descriptions","#
+    + #""Activity Duration (Minutes)","Activity Intensity (1: Cosy, 2: Ordinary, 3: Demanding)","Activity Description","#
+    + #""Steps","Note","Location","Blood pressure","Body weight (lbs)","HbA1c (Percent)","Ketones","Food type","Medication""#
+    + "\n"
+
+  /// A basal dose and a finger stick each evening.
+  private static let evenings = (1...20).map { evening(day: $0, at: "10:\($0 + 20):33 PM") }
+
+  private static func evening(day: Int, at clock: String) -> String {
+    #""Mar \#(day), 2026","\#(clock)","","\#(100 + day)","","18""#
+      + String(repeating: #","""#, count: 19) + "\n"
+  }
+
+  /// Imports the evenings, then a later export of these rows. Returns what the second import printed.
+  private func second(_ program: Program, _ rows: [String], _ options: String...) async throws -> String {
+    let first = try program.write(Self.header + Self.evenings.joined(), to: "first.csv")
+    let later = try program.write(Self.header + rows.joined(), to: "later.csv")
+    let one = try await program.run("import", "--timezone", "UTC", first)
+    #expect(one.status == 0 && one.output.contains("new 20"), "\(one.output)\(one.errors)")
+    let outcome = try await program.run(arguments: ["import"] + options + [later])
+    #expect(outcome.status == 0, "\(outcome.errors)")
+    return outcome.output
+  }
+
+  @Test func aRecordWhoseTimeWasCorrectedIsNamedWithTheCommandsThatHideIt() async throws {
+    let program = try Program()
+    var rows = Self.evenings
+    rows[9] = Self.evening(day: 10, at: "11:59:00 PM")
+    let output = try await second(program, rows)
+    let warning = try #require(output.split(separator: "\n").first { $0.contains("not in this one") })
+    #expect(
+      warning.contains("2 items of an earlier import are not in this one")
+        && warning.contains("insulin of 2026-03-10 22:30") && warning.contains("smbg of 2026-03-10 22:30"),
+      "\(output)")
+    let commands = warning.split(separator: "'").map(String.init).filter { $0.hasPrefix("glucoport ") }
+    #expect(commands.count == 2)
+    for command in commands {
+      let outcome = try await program.shell(command)
+      #expect(outcome.status == 0, "\(outcome.errors)")
+    }
+    let again = try await program.run("import", program.path("later.csv"))
+    #expect(!again.output.contains("not in this one"), "\(again.output)")
+    let listed = try await program.run("list", "--since", "2026-03-10", "--until", "2026-03-11")
+    #expect(!listed.output.contains("22:30:33") && listed.output.contains("23:59:00"), "\(listed.output)")
+  }
+
+  @Test func aDeletedReadingIsNamedAndNothingIsHidden() async throws {
+    let program = try Program()
+    var rows = Self.evenings
+    rows.remove(at: 9)
+    let output = try await second(program, rows)
+    #expect(output.contains("2 items of an earlier import are not in this one"), "\(output)")
+    #expect(try StoreFile(program.store).count("withdrawn") == 0)
+    #expect(try StoreFile(program.store).count("listed_record") == 0)
+  }
+
+  /// An export of the latest days, one of the first days, one of a few rows, and one without the doses.
+  @Test(arguments: [Array(10..<20), Array(0..<10), [0, 5, 19]])
+  func anExportOfOtherDaysSaysNothing(kept: [Int]) async throws {
+    let output = try await second(try Program(), kept.map { Self.evenings[$0] })
+    #expect(!output.contains("not in this one"), "\(output)")
+  }
+
+  @Test func anExportWithoutAKindOfItemsSaysNothing() async throws {
+    let rows = Self.evenings.map { $0.replacing(#","18","#, with: #","","#) }
+    let output = try await second(try Program(), rows)
+    #expect(output.contains("known 20") && !output.contains("not in this one"), "\(output)")
+  }
+
+  @Test func rowsThatAPersonLeftOutAreNotMissing() async throws {
+    var rows = Self.evenings
+    rows[9] = rows[9].replacing("Mar 10, 2026", with: "Mar 30, 2026")
+    let output = try await second(try Program(), rows, "--where", "Date=Mar 1\\, 2026")
+    #expect(!output.contains("not in this one"), "\(output)")
+  }
+
+  @Test func aRecordThatWasEditedHereIsNotMissing() async throws {
+    let program = try Program()
+    let first = try program.write(Self.header + Self.evenings.joined(), to: "first.csv")
+    #expect(try await program.run("import", "--timezone", "UTC", first).status == 0)
+    let listed = try await program.run("record", "list", "--kind", "insulin")
+    let dose = try #require(
+      listed.output.split { $0.isWhitespace }.first { $0.count == 8 && $0.allSatisfy(\.isHexDigit) })
+    #expect(try await program.run("record", "edit", String(dose), "20", "U").status == 0)
+    let outcome = try await program.run("import", first)
+    #expect(outcome.status == 0 && !outcome.output.contains("not in this one"), "\(outcome.output)")
+  }
+}
