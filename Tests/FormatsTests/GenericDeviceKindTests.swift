@@ -71,6 +71,39 @@ import Testing
     #expect(Self.kinds(trend) == ["Dexcom G6": ["cbg"], "Contour": ["smbg"]])
   }
 
+  /// Not all rows of a long table are surveyed. A sensor of three months, then other devices.
+  private static let long = (0..<20_100).map { $0 * 5 }
+
+  @Test(arguments: [false, true]) func aMeterThatComesAfterManyRowsHasFingerSticks(hasOtherSensor: Bool)
+    throws
+  {
+    let end = Self.long.count * 5
+    var rows = Self.rows(Self.long, "S1") + Self.rows(Self.sticks.map { end + $0 }, "BG-3")
+    if hasOtherSensor { rows += Self.rows((0..<200).map { end + 1 + $0 * 5 }, "S2") }
+    let export = try ScratchFile("time,glucose (mg/dL),device\n" + rows.joined()).readings()
+    #expect(export.rejections.isEmpty && export.readings.count == rows.count)
+    let sticks = export.readings.filter { $0.kind == .smbg }
+    #expect(sticks.map(\.line).sorted() == (20_102..<20_110).map { Int64($0) })
+  }
+
+  @Test func aSensorWithAnotherSerialNumberAfterManyRowsIsASensorAtOnce() throws {
+    let end = Self.long.count * 5
+    let first = Self.rows(Self.long, "G7,A1")
+    let next = Self.rows([end, end + 700, end + 1400], "G7,A2")
+    let export = try ScratchFile("time,glucose (mg/dL),device,serial\n" + (first + next).joined()).readings()
+    #expect(export.rejections.isEmpty && export.readings.allSatisfy { $0.kind == .cbg })
+    #expect(export.readings.last?.line == 20_104)
+  }
+
+  @Test func fewValuesOfAnUnknownDeviceAfterManyRowsAreRejected() throws {
+    let end = Self.long.count * 5
+    let rows = Self.rows(Self.long, "S1") + Self.rows([end + 433, end + 1700], "BG-3")
+    let export = try ScratchFile("time,glucose (mg/dL),device\n" + rows.joined()).readings()
+    #expect(export.rejections.map(\.line) == [20_102, 20_103])
+    #expect(export.rejections.allSatisfy { $0.reason.contains("nothing shows") })
+    #expect(export.readings.count == 20_100)
+  }
+
   @Test func fewValuesOfAnUnknownDeviceAreAQuestion() throws {
     for name in ["Accu-Chek SmartGuide", "Anna"] {
       let file = try ScratchFile(

@@ -76,6 +76,86 @@ import Testing
     #expect(try ScratchFile(rows("Activity") { words[$0 % 2] }).readings().readings.count == 40)
   }
 
+  /// Sticks of twelve days: in each day one for each of these minutes, with the word and the value of a row.
+  private func sticks(
+    _ name: String, minutes: [Int], _ word: (Int) -> String, _ value: (Int) -> Int = { 100 + $0 * 37 % 71 }
+  ) -> String {
+    (0..<12 * minutes.count).reduce(into: "date,glucose,\(name)\n") { text, row in
+      let minute = minutes[row % minutes.count]
+      let time = DeviceTime(seconds: 1_777_593_600 + Int64(row / minutes.count * 1440 + minute) * 60).text
+      text += "\(time),\(value(row)),\(word(row))\n"
+    }
+  }
+
+  private static let meals = [430, 740, 1100, 1330]
+
+  @Test func wordsThatAPersonGivesToReadingsAsItHappensAreNoNames() throws {
+    // The reason for a stick, which no list knows, as in `Anlass`.
+    let reasons = [0, 3, 5, 6, 10, 13, 14, 19, 21, 25, 27, 28, 32, 35, 38, 41, 46]
+    let text = sticks("zyx", minutes: Self.meals) { reasons.contains($0) ? "Sensorwechsel" : "Routine" }
+    #expect(try ScratchFile(text).readings().readings.count == 48)
+    #expect(
+      try ScratchFile(sticks("Anlass", minutes: Self.meals) { ["Sensorwechsel", "Routine"][$0 % 2] })
+        .readings()
+        .readings.count == 48)
+    // Two persons at the same meals, each with an own order.
+    let meals = [430, 450, 740, 755, 1100, 1140]
+    let persons = sticks("zyx", minutes: meals) { ["Ida", "Ole", "Ole", "Ida"][($0 + $0 / 6) % 4] }
+    #expect(try ScratchFile(persons).refusal()?.contains("'zyx' may be names") == true)
+  }
+
+  @Test func namesInSmallLettersAreOfPersonsIfTheyContradictEachOtherInBothOrders() throws {
+    let meals = [430, 460, 740, 775, 1100, 1140]
+    let words = ["anna", "ben", "ben", "anna"]
+    func value(_ row: Int) -> Int {
+      ["anna": 100, "ben": 170][words[(row + row / 6) % 4], default: 0] + row % 9
+    }
+    let persons = sticks("zyx", minutes: meals, { words[($0 + $0 / 6) % 4] }, value)
+    #expect(try ScratchFile(persons).refusal()?.contains("'zyx' divides the readings") == true)
+    // Before and after each meal.
+    let text = sticks(
+      "zyx", minutes: meals, { ["hungry", "full"][$0 % 2] }, { [100, 170][$0 % 2] + $0 % 9 })
+    #expect(try ScratchFile(text).readings().readings.count == 72)
+    #expect(
+      try ScratchFile(sticks("zyx", minutes: Self.meals) { ["mum", "dad"][$0 % 2] }).refusal()?.contains(
+        "may be names") == true)
+  }
+
+  @Test func aKnownWordBesideANameOrInTheNameOfAColumnHidesNoPerson() throws {
+    for (name, words) in [
+      ("zyx", ["Ida (home)", "Ole (school)"]), ("Meter user", ["Ida", "Ole"]), ("day guest", ["Ida", "Ole"]),
+    ] {
+      let text = sticks(name, minutes: Self.meals) { words[$0 % 2] }
+      #expect(try ScratchFile(text).refusal() != nil, "\(name)")
+    }
+    for (name, words) in [
+      ("zyx", ["Left hand", "Right hand"]), ("zyx", ["Left Thumb", "Right Index"]),
+      ("Time of day", ["Ida", "Ole"]),
+      ("Place of test", ["Ida", "Ole"]),
+    ] {
+      let text = sticks(name, minutes: Self.meals) { words[$0 % 2] }
+      #expect(try ScratchFile(text).readings().readings.count == 48, "\(name)")
+    }
+  }
+
+  @Test func anIDThatNumbersDaysIsNoPerson() throws {
+    let days = sticks("ID", minutes: Self.meals) { String($0 / 4 + 1) }
+    #expect(try ScratchFile(days).readings().readings.count == 48)
+    for persons in [
+      sticks("ID", minutes: Self.meals) { String($0 % 4 + 1) },
+      sticks("ID", minutes: Self.meals) { String($0 / 24) },
+    ] { #expect(try ScratchFile(persons).refusal()?.contains("'ID' distinguishes persons") == true) }
+  }
+
+  @Test func aProfileOfAPumpIsNoPerson() throws {
+    for (first, second) in [("Weekday", "Weekend"), ("Profile 1", "Profile 2"), ("A", "B")] {
+      let text = sticks("profile", minutes: Self.meals + [600, 900]) { $0 / 6 % 7 < 5 ? first : second }
+      #expect(try ScratchFile(text).readings().readings.count == 72, "\(first)")
+    }
+    let persons = sticks("profile", minutes: Self.meals) { $0 < 24 ? "A" : "B" }
+    #expect(try ScratchFile(persons).refusal()?.contains("'profile' distinguishes persons") == true)
+  }
+
   // MARK: Live pipes
 
   private func section(_ line: String, hour: Int) -> String {

@@ -210,6 +210,7 @@ extension GenericFormat {
   mutating func decide() throws {
     let hint = ImportHint(options: options)
     isSurveyed = !hasSeenEnough
+    if !isSurveyed { lateSources = GenericLateSources() }
     try rows.decide(hint)
     try refuseSections()
     try refuseOtherDays()

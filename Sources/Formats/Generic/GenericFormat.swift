@@ -52,6 +52,10 @@ struct GenericFormat: ExportFormat {
   /// Whether rows without a glucose value may have something else to read.
   private let hasOthers: Bool
   private var fixedDevice: DeviceIndex?
+  /// The sources that come after the rows that were surveyed; nil if all were, or none.
+  var lateSources: GenericLateSources?
+  /// The source of the row, if its reading is to be held back.
+  private var heldKey: SourceKinds.Key?
   /// The number of cells in the header.
   var headerCount = 0
 
@@ -167,6 +171,7 @@ struct GenericFormat: ExportFormat {
       return .data
     }
     readValue(row, at: outcome, into: &out)
+    heldKey = nil
     if columns[.smbg] >= 0 { readStick(row, at: outcome, into: &out) }
     if columns[.ketone] >= 0 { readKetone(row, at: outcome, into: &out) }
     if hasDiary { readDiary(row, at: outcome, into: &out) }
@@ -229,8 +234,25 @@ struct GenericFormat: ExportFormat {
     guard kind.dependsOnDevice, cell.isEmpty || (word == nil && finding.kindMayBeSource) else { return word }
     let key = sourceKey(of: row, columns)
     if let known = kind.knownWord(of: key) { return known ?? word }
-    return kind.findWord(of: key, sourceLabel(of: row, columns).texts) ?? word
+    let texts = sourceLabel(of: row, columns).texts
+    if let late = lateSources, kind.isUnseen(key, texts), !row.isUnterminated {
+      if let decided = late.word(of: key) { return decided }
+      if late.takes(key) {
+        heldKey = key
+        return word ?? KindWord(.cbg)
+      }
+    }
+    return kind.findWord(of: key, texts) ?? word
   }
+
+  private mutating func hold(
+    _ reading: Reading, _ row: Row, of key: SourceKinds.Key, into out: inout BatchBuilder
+  ) {
+    heldKey = nil
+    lateSources?.hold(reading, row, of: key, into: &out)
+  }
+
+  mutating func finish(into out: inout BatchBuilder) { lateSources?.finish(into: &out) }
 
   /// Whether a row with more cells than the header may have a number that its own decimal comma splits.
   private func mayBeSplit(_ row: Row) -> Bool {
@@ -283,6 +305,7 @@ struct GenericFormat: ExportFormat {
         reading.positionKind = .tick
         reading.position = tick
       }
+      if let key = heldKey { return hold(reading, row, of: key, into: &out) }
       out.add(reading)
     case .empty: out.skip("row without a value")
     case .rejected(let reason): out.reject(row, reason)

@@ -125,6 +125,20 @@ struct GenericKind {
     return nil
   }
 
+  /// What the sources with the same name are: a sensor has another serial number every ten days.
+  private func named(_ texts: [String]) -> SourceKinds.Taker? {
+    texts.first.flatMap { sources?.taker(named: $0) }
+  }
+
+  /// Whether nothing shows the kind of a source that came after the decision, next to those of a sensor.
+  func isUnseen(_ key: SourceKinds.Key, _ texts: [String]) -> Bool {
+    guard let sources, isHistory, !isReadFromHeader, !sources.isFull, !texts.isEmpty,
+      sources.taker(of: key) == nil
+    else { return false }
+    return SourceName.taker(of: texts) == nil && !texts.contains(where: SourceName.isMeter)
+      && [nil, .unknown].contains(named(texts))
+  }
+
   /// Finds and caches the word for the kind of a source; nil if nothing shows it.
   mutating func findWord(of key: SourceKinds.Key, _ texts: [String]) -> KindWord? {
     let found = findWord(key, texts)
@@ -135,7 +149,7 @@ struct GenericKind {
 
   private func findWord(_ key: SourceKinds.Key, _ texts: [String]) -> KindWord? {
     let stated = SourceName.taker(of: texts)
-    let taker = stated ?? (isReadFromHeader ? nil : sources?.taker(of: key))
+    let taker = stated ?? (isReadFromHeader ? nil : sources?.taker(of: key) ?? named(texts))
     switch taker {
     case .sensor: return KindWord(.cbg)
     case .meter:

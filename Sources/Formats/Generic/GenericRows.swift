@@ -42,6 +42,8 @@ struct WatchedColumn {
 struct GenericRows {
   private static let maxValues = 4096
   private static let maxShown = 4
+  /// The longest time between two readings of one day, whose night is part of it, in seconds.
+  private static let longestDay: Int64 = 36 * 3600
   /// The maximum number of different words of a column that marks rows. With more, they are remarks.
   private static let fewWords = 8
 
@@ -67,8 +69,25 @@ struct GenericRows {
     var mayNamePersons = false
     /// Whether the first rows have a word for something else than readings.
     var hasMark = false
+    /// The first and the last time of each value, if it may number days.
+    private var times: [[UInt8]: ClosedRange<Int64>] = [:]
+    /// The number of rows with another value than the one before.
+    private var changes = 0
+    private var last: [UInt8]?
 
-    mutating func note(_ cell: Field) {
+    /// Notes the value of a row with a time.
+    mutating func note(_ cell: Field, at seconds: Int64) {
+      note(cell)
+      guard !cell.isEmpty, values.count < GenericRows.maxValues, !watch.isOfMarks else { return }
+      let bytes = Array(cell.trimmed.bytes)
+      if let last, last != bytes { changes += 1 }
+      last = bytes
+      guard case .perhapsPerson = watch.use else { return }
+      let known = times[bytes] ?? seconds...seconds
+      times[bytes] = min(known.lowerBound, seconds)...max(known.upperBound, seconds)
+    }
+
+    private mutating func note(_ cell: Field) {
       guard !cell.isEmpty else { return emptyCount += 1 }
       count += 1
       guard values.count < (watch.isOfMarks ? GenericRows.fewWords + 1 : GenericRows.maxValues) else {
@@ -108,14 +127,31 @@ struct GenericRows {
       guard values.count > 1 else { return false }
       switch watch.use {
       case .pick: return false
-      case .person, .attribute: return true
+      case .person: return true
+      case .attribute: return !areSettings
       // A number that is in one or two rows only is that of a row, not of a person.
-      case .perhapsPerson: return values.count < GenericRows.maxValues && count > 2 * values.count
+      case .perhapsPerson:
+        return values.count < GenericRows.maxValues && count > 2 * values.count && !areOfDays
       case .perhapsName:
         return values.allSatisfy(Self.mayBeName)
           && !values.allSatisfy { MealMark.isMark(String(decoding: $0, as: UTF8.self)) }
       case .flag, .words: return false
       }
+    }
+
+    /// Whether each value is one of a day, and no other value has times between them.
+    private var areOfDays: Bool {
+      let spans = times.values.sorted { ($0.lowerBound, $0.upperBound) < ($1.lowerBound, $1.upperBound) }
+      return spans.count == values.count
+        && spans.allSatisfy { $0.upperBound - $0.lowerBound <= GenericRows.longestDay }
+        && zip(spans, spans.dropFirst()).allSatisfy { $0.upperBound <= $1.lowerBound }
+    }
+
+    /// Whether the values are settings of a pump: words for these, or few values that each stay for days and come again.
+    private var areSettings: Bool {
+      guard HeaderWords(watch.name).words.contains(where: { $0.hasPrefix("profil") }) else { return false }
+      return values.allSatisfy(PersonWord.describes)
+        || (values.count <= GenericRows.fewWords && changes >= values.count && changes * 8 <= count)
     }
 
     /// Whether the column has too many words to mark rows.
@@ -191,7 +227,7 @@ struct GenericRows {
   ///   - mark: the decimal mark of the row's value.
   mutating func survey(_ row: Row, _ places: GenericColumns, at seconds: Int64, _ mark: DecimalMark) {
     for (index, place) in zip(columns.indices, places.watched) where !columns[index].isPick {
-      columns[index].note(row[place])
+      columns[index].note(row[place], at: seconds)
     }
     guard !series.isEmpty else { return }
     let value = row[places[.value]].number(mark)
@@ -229,10 +265,20 @@ struct GenericRows {
 
   /// Whether the name of a column says that it describes the rows.
   private static func describesRows(_ name: String) -> Bool {
-    let words = HeaderWords(name)
-    return words.isRemark || words.isMeal || words.namesOther || words.mentionsGlucose
-      || !words.words.isDisjoint(with: descriptions)
+    // `Meter user` has a known word, and names a person.
+    let parts = HeaderWords(name).words.subtracting(links)
+    return !parts.isEmpty
+      && parts.allSatisfy { part in
+        let word = HeaderWords(part)
+        return descriptions.contains(part) || word.isRemark || word.isMeal || word.namesOther
+          || word.mentionsGlucose || word.isTime || part.allSatisfy(\.isNumber)
+      }
   }
+
+  private static let links: Set<String> = [
+    "of", "the", "a", "or", "and", "in", "on", "at", "my", "der", "die", "des", "und", "de", "la", "du",
+    "del", "et", "y", "e",
+  ]
 
   private static let descriptions: Set<String> = [
     "tag", "tags", "meal", "mood", "activity", "sport", "weather", "hand", "finger", "site", "arm", "status",
@@ -240,7 +286,9 @@ struct GenericRows {
     "result", "range", "category", "season", "weekday", "day", "period", "source", "device", "app", "meter",
     "sensor",
     "unit", "phase", "place", "location", "ort", "stimmung", "wetter", "humeur", "estado", "situation",
-    "context", "time",
+    "context", "time", "reason", "why", "occasion", "trigger", "anlass", "grund", "motif", "raison", "motivo",
+    "razón",
+    "causa", "reden", "event", "type", "level", "label", "state", "kind",
   ]
 
   /// The question for a column whose words may be names.

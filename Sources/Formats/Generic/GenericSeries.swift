@@ -19,6 +19,11 @@ struct GenericSeries {
   private static let contradictionSeconds: Int64 = 5 * 60
   private static let fewestContradictions = 3
   private static let mostPersons = 20
+  /// Within this time, one person rarely measures twice.
+  private static let nearSeconds: Int64 = 3600
+  /// Two persons who measure at the same meals do so within this time.
+  private static let mealSeconds: Int64 = 90 * 60
+  private static let fewestOfOnePerson = 12
 
   private struct Time {
     let seconds: Int64
@@ -118,7 +123,41 @@ struct GenericSeries {
       return max(one, other) > min(one, other) * 1.25
     }
     return contradictions >= Self.fewestContradictions && contradictions * 2 >= pairs.count
-      && contradictions * 10 >= sorted.count
+      && contradictions * 10 >= sorted.count || contradictInBothOrders(sorted)
+  }
+
+  /// Whether the same holds within an hour, with either word as the first one. Of one person, a stick before a meal always
+  /// comes before the one after it.
+  private func contradictInBothOrders(_ sorted: [Time]) -> Bool {
+    guard words.count <= Self.mostPersons, !words.allSatisfy(PersonWord.describes) else { return false }
+    let pairs = zip(sorted, sorted.dropFirst()).filter { first, second in
+      guard first.group != second.group, second.seconds - first.seconds <= Self.nearSeconds,
+        let one = first.value, let other = second.value
+      else { return false }
+      return max(one, other) > min(one, other) * 1.25
+    }
+    let rising = pairs.count { $0.group < $1.group }
+    return pairs.count >= 2 * Self.fewestContradictions && pairs.count * 5 >= sorted.count
+      && min(rising, pairs.count - rising) * 4 >= pairs.count
+  }
+
+  /// Whether words were given to the readings of one person as it happened, such as reasons: no word follows another one
+  /// regularly, readings are never as close together as those of two persons at a meal, and the words have the same hours.
+  private func areOfOnePerson(_ sorted: [Time], changes: Int) -> Bool {
+    let near = zip(sorted, sorted.dropFirst()).count {
+      $0.group != $1.group && $1.seconds - $0.seconds <= Self.mealSeconds
+    }
+    guard sorted.count >= Self.fewestOfOnePerson, changes * 4 <= sorted.count * 3, near * 50 <= sorted.count
+    else {
+      return false
+    }
+    let hour = { (time: Time) in Int(time.seconds / 3600 % 24 + 24) % 24 }
+    var groups = [Set<Int>](repeating: [], count: 24)
+    for time in sorted { groups[hour(time)].insert(time.group) }
+    let shared = sorted.count { time in
+      [23, 0, 1].contains { !groups[(hour(time) + $0) % 24].isSubset(of: [time.group]) }
+    }
+    return shared * 5 >= sorted.count * 3
   }
 
   /// Whether the words of finger sticks may name persons: a few words that all look like names, that no list of other words has,
@@ -131,5 +170,6 @@ struct GenericSeries {
     let changes = zip(sorted, sorted.dropFirst()).count { $0.group != $1.group }
     let steps = zip(sorted, sorted.dropFirst()).map { $1.seconds - $0.seconds }.sorted()
     return changes * 4 >= sorted.count && !steps.isEmpty && steps[steps.count / 2] > Self.longestStep
+      && !areOfOnePerson(sorted, changes: changes)
   }
 }

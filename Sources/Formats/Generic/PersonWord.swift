@@ -17,21 +17,42 @@ enum PersonWord {
     "heavy", "insulin", "food", "rapid", "long", "first", "second", "manual", "auto", "automatic", "sensor",
     "meter", "cgm", "smbg", "valid", "invalid", "error", "control", "test", "final", "preliminary",
     "capillary", "venous", "plasma", "blood", "rising", "falling", "stable", "steady", "flat", "up", "down",
+    "hand", "side", "foot", "leg", "belly", "abdomen", "thigh", "heel", "toe", "earlobe", "profile", "profil",
+    "standard", "default",
+  ]
+  /// Names of members of a family, which are names in small letters as well.
+  private static let families: Set<String> = [
+    "mum", "mom", "mummy", "mommy", "dad", "daddy", "mama", "papa", "mother", "father", "son", "daughter",
+    "brother", "sister", "wife", "husband", "grandma", "grandpa", "granny", "oma", "opa", "mutter", "vater",
+    "sohn", "tochter", "bruder", "schwester", "frau", "mann", "maman", "fils", "fille", "frère", "sœur",
+    "mamá", "papá", "hijo", "hija", "hermano", "hermana", "mamma", "babbo", "figlio", "figlia", "moeder",
+    "vader", "zoon", "dochter", "mor", "far", "søn", "datter",
   ]
   private static let maxBytes = 40
 
   /// Whether a word begins with a capital letter or has a digit, and is not a word of a diary, a device or a kind.
   static func looksLikeName(_ bytes: [UInt8]) -> Bool {
     let text = String(decoding: bytes, as: UTF8.self)
-    guard bytes.count <= maxBytes, let first = text.first,
-      first.isUppercase || text.contains(where: \.isNumber)
-    else {
-      return false
-    }
+    guard bytes.count <= maxBytes, let first = text.first else { return false }
     let folded = foldedHeader(text)
+    if families.contains(folded) { return true }
+    guard first.isUppercase || text.contains(where: \.isNumber) else { return false }
     if descriptions.contains(folded) || MealMark.isMark(text) || KindWord(text) != nil { return false }
-    let words = folded.split { !$0.isLetter && !$0.isNumber }.map { Substring($0) }
+    let words = text.split { !$0.isLetter && !$0.isNumber }
+    let known = words.filter { isKnown($0) }
+    // `Anna (home)` is a name, and `Left hand` is none.
     return words.count <= 3
-      && !words.contains { descriptions.contains(String($0)) || GlucoseName.known.contains($0) }
+      && (known.isEmpty || words.contains { !isKnown($0) && $0.first?.isUppercase == true && $0.count > 1 })
+  }
+
+  /// Whether each word of a text describes something else than a person.
+  static func describes(_ bytes: [UInt8]) -> Bool {
+    let words = String(decoding: bytes, as: UTF8.self).split { !$0.isLetter }
+    return !words.isEmpty && words.allSatisfy(isKnown)
+  }
+
+  private static func isKnown(_ word: Substring) -> Bool {
+    let folded = foldedHeader(String(word))
+    return descriptions.contains(folded) || GlucoseName.known.contains(Substring(folded))
   }
 }

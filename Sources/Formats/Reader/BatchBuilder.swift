@@ -114,7 +114,11 @@ struct BatchBuilder {
 
   /// Rejects a row. The reason holds none of the row's values.
   mutating func reject(_ row: Row, _ reason: String) {
-    let rejection = row.rejection(reason)
+    reject(row.rejection(reason))
+  }
+
+  /// Rejects a row that was held back.
+  mutating func reject(_ rejection: Rejection) {
     rejectedBytes += rejection.source.utf8.count
     batch.rejections.append(rejection)
   }

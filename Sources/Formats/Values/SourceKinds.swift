@@ -81,6 +81,12 @@ struct SourceKinds {
   /// What took the values of a source; nil for a source without a recorded time.
   func taker(of key: Key) -> Taker? { sources[key]?.taker }
 
+  /// What took the values of the sources with this name, if it is the same for all of them.
+  func taker(named name: String) -> Taker? {
+    let takers = Set(sources.values.filter { $0.label.name == name }.map(\.taker))
+    return takers.count == 1 ? takers.first : nil
+  }
+
   /// The labels of the sources that were judged in this way, each once, sorted by name.
   func labels(of taker: Taker) -> [Label] {
     let labels = Set(sources.values.filter { $0.taker == taker }.map(\.label))

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+
+/// Readings of sources that come only after the rows that decided the kinds of a long table, such as a meter that a person
+/// bought later. They are held back until their times show what took them.
+struct GenericLateSources {
+  private struct Source {
+    var readings: [Reading] = []
+    var rejections: [Rejection] = []
+    var cadence = Cadence()
+  }
+
+  /// The fewest values that show a sensor or a meter.
+  private static let fewestValues = 4
+  /// After so many values without an answer there is none.
+  private static let maxValues = 64
+  /// Above this number, they are no devices.
+  private static let maxSources = 64
+  /// The reason for which a value is rejected if nothing shows what took it.
+  static let reason =
+    "a device or source that only later rows have, and nothing shows whether it is a sensor or a meter; import its rows with "
+    + "--where and --kind"
+
+  private var held: [SourceKinds.Key: Source] = [:]
+  private var decided: [SourceKinds.Key: KindWord] = [:]
+
+  /// The kind of a source whose times showed it.
+  func word(of key: SourceKinds.Key) -> KindWord? { decided.isEmpty ? nil : decided[key] }
+
+  /// Whether a further source can be held back.
+  func takes(_ key: SourceKinds.Key) -> Bool { held[key] != nil || held.count < Self.maxSources }
+
+  /// Holds a reading back, and adds those of its source once their times show its kind.
+  mutating func hold(_ reading: Reading, _ row: Row, of key: SourceKinds.Key, into out: inout BatchBuilder) {
+    var source = held[key] ?? Source()
+    source.readings.append(reading)
+    source.rejections.append(row.rejection(Self.reason))
+    source.cadence.note(reading.deviceTime.seconds, series: 0)
+    held[key] = source
+    guard source.readings.count >= Self.fewestValues else { return }
+    if source.cadence.isConclusive, !source.cadence.isSteady {
+      decided[key] = KindWord(source.cadence.isSensor ? .cbg : .smbg)
+    } else if source.readings.count < Self.maxValues {
+      return
+    }
+    release(key, into: &out)
+  }
+
+  /// Adds what is still held back at the end of the input. Few values close together are those of a sensor.
+  mutating func finish(into out: inout BatchBuilder) {
+    let sources = held.sorted { ($0.value.readings.first?.line ?? 0) < ($1.value.readings.first?.line ?? 0) }
+    for (key, source) in sources {
+      if source.cadence.isDense { decided[key] = KindWord(.cbg) }
+      release(key, into: &out)
+    }
+  }
+
+  private mutating func release(_ key: SourceKinds.Key, into out: inout BatchBuilder) {
+    guard let source = held.removeValue(forKey: key) else { return }
+    guard let word = decided[key] else {
+      for rejection in source.rejections { out.reject(rejection) }
+      return
+    }
+    for var reading in source.readings {
+      reading.kind = word.kind
+      out.add(reading)
+    }
+  }
+}
