@@ -192,48 +192,6 @@ import Testing
       try table(["Europe/Berlin", "Europe/Berlin"]).readings { $0.zoneIsGiven = true }.readings.count == 2)
   }
 
-  /// Finger sticks of 30 days, the last quarter of them in a second zone.
-  private func trip(_ name: String, _ first: String, _ second: String) throws -> ScratchFile {
-    let rows = (0..<120).map { number in
-      let (day, zone) = (number / 4 + 1, number < 90 ? first : second)
-      let date = "2026-03-\(day < 10 ? "0" : "")\(day)"
-      return
-        "\(date) \(["07", "12", "18", "22"][number % 4]):1\(number % 7),\(100 + number * 37 % 71),\"\(zone)\"\n"
-    }
-    return try ScratchFile("time,glucose (mg/dL),\(name)\n" + rows.joined())
-  }
-
-  @Test(arguments: [
-    ("UTC offset (hours)", "1", "-5"), ("utcOffset", "PT1H", "PT-5H"),
-    ("zone_offset", "3600000", "-18000000"),
-    ("TZ", "W. Europe Standard Time", "Eastern Standard Time"), ("Time zone", "Eastern Time", "Pacific Time"),
-    ("TimeZone", "(UTC+01:00) Amsterdam, Berlin", "(UTC-05:00) Eastern Time (US & Canada)"),
-    ("Zone", "Etc/GMT-1", "Etc/GMT+5"), ("place", "GMT", "EST"), ("Offset", "PT1H", "PT-5H30M"),
-  ])
-  func zonesThatDifferAreAskedAbout(_ name: String, _ first: String, _ second: String) throws {
-    let file = try trip(name, first, second)
-    let refusal = try #require(try file.refusal { $0.zoneIsGiven = true })
-    #expect(refusal.contains("names several time zones"), "\(refusal)")
-    let one = try trip(name, first, first).readings { $0.zoneIsGiven = true }
-    #expect(one.readings.count == 120)
-    let home = try file.readings {
-      $0.zoneIsGiven = true
-      $0.rows = [RowFilter(column: name, value: first)]
-    }
-    #expect(home.readings.count == 90)
-  }
-
-  /// Zones of training, offsets of a calibration, and the two offsets of one zone.
-  @Test(arguments: [
-    ("zone", "In range", "High"), ("offset", "0", "3"), ("exercise", "PT1H", "PT5H"),
-    ("UTC offset (hours)", "1", "2"), ("Zeitzone", "MEZ", "MESZ"), ("tz", "EST", "EDT"),
-    ("place", "GMT", "BST"), ("TZ", "Eastern Standard Time", "Eastern Daylight Time"),
-    ("utcOffset", "PT1H", "PT2H"), ("mood", "good", "Time"),
-  ])
-  func otherColumnsOfThatKindAreNotAskedAbout(_ name: String, _ first: String, _ second: String) throws {
-    #expect(try trip(name, first, second).readings { $0.zoneIsGiven = true }.readings.count == 120)
-  }
-
   // MARK: Offsets
 
   @Test(arguments: ["tzOffset", "timezone", "UTC offset", "timezoneOffset"])

@@ -153,7 +153,10 @@ extension GenericFinding {
         "the column \(quoted([place])) seems to hold offsets of the times, which are not read; "
           + "give the zone of the times with --timezone, or name the column with --map offset=COLUMN")
     }
-    if let place = placeOfZones, let name = header.cells(place).first {
+    // One place is where a person lives.
+    if let place = placeOfZones, let name = header.cells(place).first,
+      ZonePlace.zone(of: name) == nil || Self.isNameOfZones(header.words[place])
+    {
       return GenericProblem(
         "the column \(quoted([place])) names time zones, such as \(name.prefix(40)), which are not read; "
           + "give the zone of the times with --timezone")

@@ -93,7 +93,7 @@ extension GenericFormat {
     rows.survey(row, columns, at: time.seconds, units.mark)
     forms.note(row[columns[.time] >= 0 ? columns[.time] : columns[.date]].trimmed)
     if columns[.offset] < 0 { forms.note(hasOffset: time.statesOffset, line: row.line) }
-    if columns.zones >= 0 { forms.note(zone: row[columns.zones]) }
+    if columns.zones >= 0 { forms.note(zone: row[columns.zones], at: time.seconds) }
     noteDay(row, columns, at: time)
     if orderIsOpen || mayBeginWithYear, let time = openTime(of: row) {
       dates.note(time, isHistory: kind.mayBeHistory, line: row.line)

@@ -57,13 +57,14 @@ extension GenericFinding {
     guard !cells.isEmpty, !words.mentionsGlucose else { return false }
     if Self.isNameOfZones(words) { return true }
     let isNamed = !words.words.isDisjoint(with: ["offset", "zone"])
+    if ZonePlace.isNameOfPlaces(words), cells.allSatisfy({ ZonePlace.key(of: $0) != nil }) { return true }
     return cells.allSatisfy { cell in
       Self.looksLikeZone(cell) || (isNamed && cell.withField { $0.trimmed.durationAsOffset } != nil)
     }
   }
 
   /// Whether a name can be one of nothing but zones. A zone may be one of training, and an offset one of a calibration.
-  private static func isNameOfZones(_ words: HeaderWords) -> Bool {
+  static func isNameOfZones(_ words: HeaderWords) -> Bool {
     let isOfTime = !words.words.isDisjoint(with: ["utc", "gmt", "zone", "time"])
     return words.role == .offset && !["offset", "zone", "gmt"].contains(words.name)
       || !words.words.isDisjoint(with: namesOfZones) || (isOfTime && words.words.contains("offset"))

@@ -35,27 +35,61 @@ struct GenericTimeForms {
 
   private var zone: String?
   private var lastZone: [UInt8] = []
-  private var offsets: (least: Int32, greatest: Int32)?
+  private var lastSeason = Season.between
+  private var offsets: [Int32: Set<Season>] = [:]
   /// Whether rows name different time zones.
   private(set) var hasSeveralZones = false
 
   /// Whether a time states its offset.
   var statesOffsets: Bool { withOffset != nil }
 
-  /// Adds the time zone that a row names. The offsets of one zone differ by an hour, in winter and in summer.
-  mutating func note(zone cell: Field) {
-    let cell = cell.trimmed
-    guard !cell.isEmpty, !hasSeveralZones, !cell.hasSameBytes(as: lastZone) else { return }
-    lastZone = Array(cell.bytes)
-    let name = Self.nameInWinter(cell.text)
-    if let offset = name.withField(\.offsetInAnyForm) {
-      let (least, greatest) = offsets ?? (offset, offset)
-      offsets = (min(least, offset), max(greatest, offset))
-      hasSeveralZones = zone != nil || max(greatest, offset) - min(least, offset) > 3600
+  /// The months that are winter or summer time in every zone that has summer time, north of the equator.
+  private enum Season {
+    case winter, summer, between
+
+    init(_ seconds: Int64) {
+      let day = (seconds / 86_400 % 1461 + 1461) % 1461 % 365
+      // 10 November to 5 March, and May to 20 September.
+      self = day >= 314 || day < 64 ? .winter : day >= 121 && day < 263 ? .summer : .between
+    }
+  }
+
+  /// Adds the time zone that a row names, with the row's time. The offsets of one zone differ by an hour, in winter and in
+  /// summer, so that the later one is never in winter.
+  mutating func note(zone cell: Field, at seconds: Int64) {
+    let (cell, season) = (cell.trimmed, Season(seconds))
+    guard !cell.isEmpty, !hasSeveralZones, season != lastSeason || !cell.hasSameBytes(as: lastZone) else {
       return
     }
-    hasSeveralZones = offsets != nil || zone.map { $0 != name } ?? false
+    (lastZone, lastSeason) = (Array(cell.bytes), season)
+    let text = cell.text
+    let winter = Self.nameInWinter(text)
+    let name = ZonePlace.key(of: winter) ?? winter
+    let summer: Int32 = winter == text ? 0 : 3600
+    if let offset = name.withField(\.offsetInAnyForm) {
+      offsets[offset + summer, default: []].insert(season)
+      hasSeveralZones = zone != nil || !areOfOneZone
+      return
+    }
+    hasSeveralZones = zone.map { $0 != name } ?? !offsets.isEmpty
     zone = name
+    guard !hasSeveralZones else { return }
+    namedSeasons[summer, default: []].insert(season)
+    hasSeveralZones = !Self.areOfOneZone(namedSeasons)
+  }
+
+  /// The seasons of the winter name and of the summer name of the zone.
+  private var namedSeasons: [Int32: Set<Season>] = [:]
+
+  private var areOfOneZone: Bool { Self.areOfOneZone(offsets) }
+
+  private static func areOfOneZone(_ offsets: [Int32: Set<Season>]) -> Bool {
+    guard let least = offsets.min(by: { $0.key < $1.key }), let most = offsets.max(by: { $0.key < $1.key }),
+      least.key != most.key
+    else { return true }
+    guard most.key - least.key <= 3600 else { return false }
+    let isOfNorth = !most.value.contains(.winter) && !least.value.contains(.summer)
+    return isOfNorth || !most.value.contains(.summer) && !least.value.contains(.winter)
   }
 
   /// The name that a zone has in winter: `EST` for `EDT`.

@@ -25,6 +25,8 @@ struct GenericTimeReader {
   static let serials = 30_000.0..<80_000.0
   /// The seconds since 2001 in the years 2004 to 2032, as Apple's programs count.
   static let secondsSince2001 = 100_000_000.0..<1_000_000_000.0
+  /// Whether the offsets are those of British time, of which `BST` is summer time.
+  private var isBritish = false
   private static let unknownForm = "invalid time, or a form of time that glucoport does not know"
 
   /// Whether the day or the month comes first; nil while it is unknown, or if all dates are unambiguous.
@@ -94,10 +96,12 @@ struct GenericTimeReader {
   }
 
   /// The time with the offset that another cell of its row states.
-  func placed(_ outcome: Outcome, by cell: Field) -> Outcome {
+  mutating func placed(_ outcome: Outcome, by cell: Field) -> Outcome {
     if case .rejected = outcome { return outcome }
     let cell = cell.trimmed
-    guard let offset = cell.utcOffset ?? cell.namedOffset ?? cell.numericOffset else {
+    if cell.equalsFolded("GMT") { isBritish = true }
+    let stated = cell.utcOffset ?? cell.namedOffset ?? cell.numericOffset
+    guard let offset = stated ?? (isBritish && cell.equalsFolded("BST") ? 3600 : nil) else {
       return .rejected("no offset from UTC, such as +02:00")
     }
     switch outcome {
