@@ -63,7 +63,7 @@ import Testing
   func offsetsThatDifferByAnHourAreOfOneZoneIfTheDatesFit(_ name: String, _ low: String, _ high: String)
     throws
   {
-    let one = try year(name) { (4...8).contains($0) ? high : low }
+    let one = try year(name) { (3...8).contains($0) ? high : low }
     #expect(try one.readings { $0.zoneIsGiven = true }.readings.count == 336)
     let south = try year(name) { (3...8).contains($0) ? low : high }
     #expect(try south.readings { $0.zoneIsGiven = true }.readings.count == 336)

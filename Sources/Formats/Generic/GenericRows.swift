@@ -286,7 +286,8 @@ struct GenericRows {
     "result", "range", "category", "season", "weekday", "day", "period", "source", "device", "app", "meter",
     "sensor",
     "unit", "phase", "place", "location", "ort", "stimmung", "wetter", "humeur", "estado", "situation",
-    "context", "time", "reason", "why", "occasion", "trigger", "anlass", "grund", "motif", "raison", "motivo",
+    "context", "time", "test", "reason", "why", "occasion", "trigger", "anlass", "grund", "motif", "raison",
+    "motivo",
     "razón",
     "causa", "reden", "event", "type", "level", "label", "state", "kind",
   ]
