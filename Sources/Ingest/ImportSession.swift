@@ -134,10 +134,10 @@ extension ImportSession {
       decisions: ingestor.decisions)
     let isWholeFile = ingestor.end == .whole && ingestor.inputDigest != nil && ingestor.meter == nil
     let missing = isWholeFile ? try writer.missingItems() : nil
-    return (
-      writer.ingestID, writer.counts, try writer.likelyDuplicates(),
-      writer.doubledDays + [missing].compactMap(\.self)
-    )
+    let warnings =
+      writer.doubledDays + [missing].compactMap(\.self) + writer.counts.equalRowsWarning
+      + writer.movedTimes.warning(ingest: writer.ingestID, writer.counts)
+    return (writer.ingestID, writer.counts, try writer.likelyDuplicates(), warnings)
   }
 
   /// Performs work. After a signal, any error becomes `ImportInterruption`, since the signal caused it.
