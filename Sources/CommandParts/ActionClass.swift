@@ -32,6 +32,35 @@ extension ClassifiedCommand {
   }
 }
 
+/// A command that prints its result, and whose output is written out after its work. A command cannot forget that: a full
+/// disk would then cut what it printed, and it would end as done.
+package protocol PrintingCommand: ClassifiedCommand {
+  /// Does the work of the command.
+  func run(_ output: Output) throws
+}
+
+extension PrintingCommand {
+  package func run() throws {
+    let output = Output()
+    try run(output)
+    try output.finish()
+  }
+}
+
+/// A printing command that waits for the network.
+package protocol AsyncPrintingCommand: AsyncParsableCommand, ClassifiedCommand {
+  /// Does the work of the command.
+  func run(_ output: Output) async throws
+}
+
+extension AsyncPrintingCommand {
+  package func run() async throws {
+    let output = Output()
+    try await run(output)
+    try output.finish()
+  }
+}
+
 /// A failure of an immediate action after the remote has answered. By then, the remote or this store may have
 /// changed, so the message must not state that nothing was changed.
 package struct FailureAfterRemoteChange: Error {
@@ -49,11 +78,19 @@ package struct FailureAfterRemoteChange: Error {
   }
 }
 
-/// The text of `--help` that follows the abstract of a command: an optional explanation, and two command
-/// lines to copy.
-package func helpText(_ explanation: String = "", examples first: String, _ second: String) -> String {
+extension CommandConfiguration {
+  /// The name of a command, its abstract, and the help below that: an optional explanation, and two command lines to copy.
+  package init(
+    _ name: String, _ abstract: String, _ explanation: String = "", examples first: String, _ second: String,
+    subcommands: [any ParsableCommand.Type] = [], defaultSubcommand: (any ParsableCommand.Type)? = nil
+  ) {
+    // Not joined from a list: that takes a hundredth of a short run, which makes many of these texts.
+    let examples = "Examples:\n  " + first + "\n  " + second
+    self.init(
+      commandName: name, abstract: abstract,
+      discussion: explanation.isEmpty ? examples : explanation + "\n\n" + examples, subcommands: subcommands,
+      defaultSubcommand: defaultSubcommand)
+  }
   // The lines are concatenated, since every run makes many of these texts: joining a list would take a
   // hundredth of a short run.
-  let examples = "Examples:\n  " + first + "\n  " + second
-  return explanation.isEmpty ? examples : explanation + "\n\n" + examples
 }

@@ -8,24 +8,23 @@ import Report
 import Sync
 
 /// `glucoport config`: shows and changes the settings in the store.
-struct ConfigCommand: ClassifiedCommand {
+struct ConfigCommand: PrintingCommand {
   static let actionClass = ActionClass.local
   static let configuration = CommandConfiguration(
-    commandName: "config", abstract: "Show or change the settings of the store.",
-    discussion: helpText(
-      """
-      Without arguments it shows every setting. 'timezone' is the logbook's zone; a new one \
-      recalculates times that state no offset, here and in every store of the logbook. With \
-      --from, --until or --device it states a journey, a move or a device that was set to \
-      another zone; 'config timezone' lists these. 'unit' is the unit of listings: mg/dL, \
-      mmol/L, or none for each value's own. 'pull-interval' is the minimum time between \
-      downloads of 'upload --unattended', 12h by default. 'history' is full, or on-demand to \
-      download readings older than ninety days only with 'upload --all'. 'attachment-limit' \
-      is the maximum size of an attachment, such as 25MiB. 'name' and 'born' are what 'report' \
-      shows of the person; they are never sent.
-      """,
-      examples: "glucoport config timezone America/New_York",
-      "glucoport config timezone Asia/Tokyo --from 2026-05-01 --until 2026-05-09"))
+    "config", "Show or change the settings of the store.",
+    """
+    Without arguments it shows every setting. 'timezone' is the logbook's zone; a new one \
+    recalculates times that state no offset, here and in every store of the logbook. With \
+    --from, --until or --device it states a journey, a move or a device that was set to \
+    another zone; 'config timezone' lists these. 'unit' is the unit of listings: mg/dL, \
+    mmol/L, or none for each value's own. 'pull-interval' is the minimum time between \
+    downloads of 'upload --unattended', 12h by default. 'history' is full, or on-demand to \
+    download readings older than ninety days only with 'upload --all'. 'attachment-limit' \
+    is the maximum size of an attachment, such as 25MiB. 'name' and 'born' are what 'report' \
+    shows of the person; they are never sent.
+    """,
+    examples: "glucoport config timezone America/New_York",
+    "glucoport config timezone Asia/Tokyo --from 2026-05-01 --until 2026-05-09")
 
   @OptionGroup var storeOptions: StoreOptions
 
@@ -48,8 +47,7 @@ struct ConfigCommand: ClassifiedCommand {
     if let value, !setting.takes(value) { throw ValidationError(setting.rule) }
   }
 
-  func run() throws {
-    let output = Output()
+  func run(_ output: Output) throws {
     let setting = name.flatMap(ConfigSetting.init)
     let zones = ConfigZones(storeOptions: storeOptions, options: zoneOptions, output: output)
     if let number = zoneOptions.remove {
@@ -69,7 +67,6 @@ struct ConfigCommand: ClassifiedCommand {
         output.line("\(each.rawValue) \(try each.value(in: store))")
       }
     }
-    try output.finish()
   }
 }
 

@@ -13,14 +13,12 @@ import USBTransport
 struct ImportCommand: ClassifiedCommand {
   static let actionClass = ActionClass.deferrable
   static let configuration = CommandConfiguration(
-    commandName: "import", abstract: "Import readings and records from files, pipes and meters.",
-    discussion: helpText(
-      """
-      The format is detected from the content; 'glucoport formats' lists the formats. \
-      Importing the same data again stores nothing twice.
-      """,
-      examples: "glucoport import --timezone Europe/Madrid clarity.csv",
-      "glucoport import --meter"))
+    "import", "Import readings and records from files, pipes and meters.",
+    """
+    The format is detected from the content; 'glucoport formats' lists the formats. \
+    Importing the same data again stores nothing twice.
+    """,
+    examples: "glucoport import --timezone Europe/Madrid clarity.csv", "glucoport import --meter")
 
   @OptionGroup var storeOptions: StoreOptions
 

@@ -77,14 +77,13 @@ struct ServerDataOptions: ParsableArguments {
 struct ServeCommand: AsyncParsableCommand, ClassifiedCommand {
   static let actionClass = ActionClass.local
   static let configuration = CommandConfiguration(
-    commandName: "serve", abstract: "Run a server that keeps several stores in sync.",
-    discussion: helpText(
-      """
-      It runs until SIGTERM or SIGINT, then finishes running requests. SIGHUP reads the certificate \
-      again. 'glucoport serve token add' creates the tokens of clients, also while the server is running.
-      """,
-      examples: "glucoport serve",
-      "glucoport serve --listen 0.0.0.0:8077 --tls-cert cert.pem --tls-key key.pem"),
+    "serve", "Run a server that keeps several stores in sync.",
+    """
+    It runs until SIGTERM or SIGINT, then finishes running requests. SIGHUP reads the certificate \
+    again. 'glucoport serve token add' creates the tokens of clients, also while the server is running.
+    """,
+    examples: "glucoport serve",
+    "glucoport serve --listen 0.0.0.0:8077 --tls-cert cert.pem --tls-key key.pem",
     subcommands: [
       ServeTokenCommand.self, ServeBackupCommand.self, ServeDatabaseCommand.self,
       ServeLogbookCommand.self, ServeImportCommand.self, ServeExportCommand.self,
@@ -232,17 +231,16 @@ struct ServeCommand: AsyncParsableCommand, ClassifiedCommand {
 }
 
 /// `glucoport serve backup`: copies the data of a server, even while it runs.
-struct ServeBackupCommand: ClassifiedCommand {
+struct ServeBackupCommand: PrintingCommand {
   static let actionClass = ActionClass.local
   static let configuration = CommandConfiguration(
-    commandName: "backup", abstract: "Copy the data of a server, while it runs.",
-    discussion: helpText(
-      """
-      The copy is a folder with the time in its name. Each logbook in it is as it was at one moment. To restore \
-      it, stop the server and let --data name a copy of it.
-      """,
-      examples: "glucoport serve backup /backup --keep 7",
-      "glucoport serve backup --data /var/lib/glucoport /backup"))
+    "backup", "Copy the data of a server, while it runs.",
+    """
+    The copy is a folder with the time in its name. Each logbook in it is as it was at one moment. To restore \
+    it, stop the server and let --data name a copy of it.
+    """,
+    examples: "glucoport serve backup /backup --keep 7",
+    "glucoport serve backup --data /var/lib/glucoport /backup")
 
   @OptionGroup var dataOptions: DataOptions
   // The command must have this option, to refuse it. Otherwise `serve` would take it, and the folder would be
@@ -260,8 +258,7 @@ struct ServeBackupCommand: ClassifiedCommand {
     if let keep, keep < 1 { throw ValidationError("--keep is a whole number, 1 or more.") }
   }
 
-  func run() throws {
-    let output = Output()
+  func run(_ output: Output) throws {
     Host.keepFilesPrivate()
     guard databaseOptions.database == nil else {
       throw Failure(
@@ -283,7 +280,6 @@ struct ServeBackupCommand: ClassifiedCommand {
       "\(displayed(backup.path)): \(counted(backup.logbooks, "logbook")), \(grouped(Int(backup.size))) bytes"
     )
     for path in removed { output.line("  removed \(displayed(path))") }
-    try output.finish()
   }
 }
 

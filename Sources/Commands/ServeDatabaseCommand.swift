@@ -39,29 +39,27 @@ struct DatabaseOptions: ParsableArguments {
 /// `glucoport serve database`: commands for the schema of a server's database.
 struct ServeDatabaseCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "database", abstract: "Prepare and check a database for servers.",
-    discussion: helpText(
-      examples:
-        "glucoport serve database prepare --database postgresql://owner@db/glucoport --grant-to glucoport_server",
-      "glucoport serve database check --database postgresql://glucoport_server@db/glucoport"),
+    "database", "Prepare and check a database for servers.",
+    examples:
+      "glucoport serve database prepare --database postgresql://owner@db/glucoport --grant-to glucoport_server",
+    "glucoport serve database check --database postgresql://glucoport_server@db/glucoport",
     subcommands: [Prepare.self, Check.self, AddCluster.self])
 }
 
 extension ServeDatabaseCommand {
   /// `glucoport serve database prepare`: creates or upgrades the schema. The database role that runs it owns
   /// the schema.
-  struct Prepare: ParsableCommand, ClassifiedCommand {
+  struct Prepare: PrintingCommand {
     static let actionClass = ActionClass.local
     static let configuration = CommandConfiguration(
-      commandName: "prepare", abstract: "Create or upgrade the tables of a database.",
-      discussion: helpText(
-        """
-        Run it as the role that owns the tables. Servers use another role, which can neither change nor delete \
-        a reading. It can be repeated, and does nothing if the tables are up to date.
-        """,
-        examples:
-          "glucoport serve database prepare --database postgresql://owner@db/glucoport --grant-to glucoport_server",
-        "glucoport serve database prepare --database service=glucoport --dry-run"))
+      "prepare", "Create or upgrade the tables of a database.",
+      """
+      Run it as the role that owns the tables. Servers use another role, which can neither change nor delete \
+      a reading. It can be repeated, and does nothing if the tables are up to date.
+      """,
+      examples:
+        "glucoport serve database prepare --database postgresql://owner@db/glucoport --grant-to glucoport_server",
+      "glucoport serve database prepare --database service=glucoport --dry-run")
 
     @OptionGroup var databaseOptions: DatabaseOptions
 
@@ -71,8 +69,7 @@ extension ServeDatabaseCommand {
     @Flag(help: "Print the statements that would run; change nothing.")
     var dryRun = false
 
-    func run() throws {
-      let output = Output()
+    func run(_ output: Output) throws {
       let statements = try PostgresDatabase(databaseOptions.requiredAddress).prepare(
         role: grantTo, isPreview: dryRun)
       if dryRun {
@@ -81,27 +78,23 @@ extension ServeDatabaseCommand {
         let count = statements.count
         output.line(count == 0 ? "the tables are up to date" : "prepared: \(counted(count, "statement"))")
       }
-      try output.finish()
     }
   }
 
   /// `glucoport serve database check`: makes the checks that a server makes when it starts.
-  struct Check: ParsableCommand, ClassifiedCommand {
+  struct Check: PrintingCommand {
     static let actionClass = ActionClass.local
     static let configuration = CommandConfiguration(
-      commandName: "check", abstract: "Check that a database can be served by a role.",
-      discussion: helpText(
-        "It changes nothing. A server makes the same checks when it starts.",
-        examples: "glucoport serve database check --database postgresql://glucoport_server@db/glucoport",
-        "glucoport serve database check --database service=glucoport"))
+      "check", "Check that a database can be served by a role.",
+      "It changes nothing. A server makes the same checks when it starts.",
+      examples: "glucoport serve database check --database postgresql://glucoport_server@db/glucoport",
+      "glucoport serve database check --database service=glucoport")
 
     @OptionGroup var databaseOptions: DatabaseOptions
 
-    func run() throws {
-      let output = Output()
+    func run(_ output: Output) throws {
       let version = try PostgresDatabase(databaseOptions.requiredAddress).check()
       output.line("the tables have version \(version), and the role can serve them")
-      try output.finish()
     }
   }
 }
@@ -111,15 +104,14 @@ extension ServeDatabaseCommand {
   struct AddCluster: ParsableCommand, ClassifiedCommand {
     static let actionClass = ActionClass.local
     static let configuration = CommandConfiguration(
-      commandName: "add-cluster", abstract: "Name another database, to which logbooks can be moved.",
-      discussion: helpText(
-        """
-        Prepare that database first. Servers connect to it when the first logbook is there, with the role that they \
-        use for --database. An existing name gets the address.
-        """,
-        examples:
-          "glucoport serve database add-cluster south postgresql://db4/glucoport --database postgresql://owner@db/glucoport",
-        "glucoport serve database add-cluster south service=south --database service=glucoport"))
+      "add-cluster", "Name another database, to which logbooks can be moved.",
+      """
+      Prepare that database first. Servers connect to it when the first logbook is there, with the role that they \
+      use for --database. An existing name gets the address.
+      """,
+      examples:
+        "glucoport serve database add-cluster south postgresql://db4/glucoport --database postgresql://owner@db/glucoport",
+      "glucoport serve database add-cluster south service=south --database service=glucoport")
 
     @OptionGroup var databaseOptions: DatabaseOptions
 
@@ -138,19 +130,18 @@ extension ServeDatabaseCommand {
 }
 
 /// `glucoport serve import`: moves a server's data from a folder to a database.
-struct ServeImportCommand: ParsableCommand, ClassifiedCommand {
+struct ServeImportCommand: PrintingCommand {
   static let actionClass = ActionClass.local
   static let configuration = CommandConfiguration(
-    commandName: "import", abstract: "Move the data of a server from a folder to a database.",
-    discussion: helpText(
-      """
-      Stop the server first, and run it as the role that owns the tables. Clients notice nothing: positions, \
-      tokens and removed logbooks move too. The folder is marked with the name of the database, and servers \
-      refuse it from then on.
-      """,
-      examples:
-        "glucoport serve import --from /var/lib/glucoport --database postgresql://owner@db/glucoport",
-      "glucoport serve import --from server --database service=glucoport"))
+    "import", "Move the data of a server from a folder to a database.",
+    """
+    Stop the server first, and run it as the role that owns the tables. Clients notice nothing: positions, \
+    tokens and removed logbooks move too. The folder is marked with the name of the database, and servers \
+    refuse it from then on.
+    """,
+    examples:
+      "glucoport serve import --from /var/lib/glucoport --database postgresql://owner@db/glucoport",
+    "glucoport serve import --from server --database service=glucoport")
 
   @OptionGroup var databaseOptions: DatabaseOptions
 
@@ -159,8 +150,7 @@ struct ServeImportCommand: ParsableCommand, ClassifiedCommand {
     completion: .directory)
   var from: PathArgument
 
-  func run() throws {
-    let output = Output()
+  func run(_ output: Output) throws {
     Host.keepFilesPrivate()
     let target = try PostgresTransfer(databaseOptions.requiredAddress)
     let source = try FolderSource(folder: from.path)
@@ -170,23 +160,21 @@ struct ServeImportCommand: ParsableCommand, ClassifiedCommand {
     try source.mark(database)
     output.line(transferred(try source.move(to: target)))
     try source.close()
-    try output.finish()
   }
 }
 
 /// `glucoport serve export`: copies a server's data from a database to a new folder.
-struct ServeExportCommand: ParsableCommand, ClassifiedCommand {
+struct ServeExportCommand: PrintingCommand {
   static let actionClass = ActionClass.local
   static let configuration = CommandConfiguration(
-    commandName: "export", abstract: "Copy the data of a server from a database to a new folder.",
-    discussion: helpText(
-      """
-      Stop all servers of the database first, and serve the folder instead: what clients send to the database \
-      after that is missing in the folder.
-      """,
-      examples:
-        "glucoport serve export --to /var/lib/glucoport --database postgresql://owner@db/glucoport",
-      "glucoport serve export --to server --database service=glucoport"))
+    "export", "Copy the data of a server from a database to a new folder.",
+    """
+    Stop all servers of the database first, and serve the folder instead: what clients send to the database \
+    after that is missing in the folder.
+    """,
+    examples:
+      "glucoport serve export --to /var/lib/glucoport --database postgresql://owner@db/glucoport",
+    "glucoport serve export --to server --database service=glucoport")
 
   @OptionGroup var databaseOptions: DatabaseOptions
 
@@ -195,15 +183,13 @@ struct ServeExportCommand: ParsableCommand, ClassifiedCommand {
     completion: .directory)
   var to: PathArgument
 
-  func run() throws {
-    let output = Output()
+  func run(_ output: Output) throws {
     Host.keepFilesPrivate()
     let source = try PostgresTransfer(databaseOptions.requiredAddress)
     let target = try FolderTarget(folder: to.path)
     let counts = try source.move(to: target)
     try target.finish()
     output.line(transferred(counts))
-    try output.finish()
   }
 }
 

@@ -10,31 +10,28 @@ import PostgresStore
 /// are.
 struct ServeLogbookCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "logbook", abstract: "List the logbooks of a database, and move them to others.",
-    discussion: helpText(
-      examples: "glucoport serve logbook list --database postgresql://owner@db/glucoport",
-      "glucoport serve logbook move anna south --database postgresql://owner@db/glucoport"),
+    "logbook", "List the logbooks of a database, and move them to others.",
+    examples: "glucoport serve logbook list --database postgresql://owner@db/glucoport",
+    "glucoport serve logbook move anna south --database postgresql://owner@db/glucoport",
     subcommands: [List.self, Move.self, Clean.self, Recover.self])
 }
 
 extension ServeLogbookCommand {
   /// `glucoport serve logbook list`: lists the logbooks, each with its cluster and the number of its items.
-  struct List: ParsableCommand, ClassifiedCommand {
+  struct List: PrintingCommand {
     static let actionClass = ActionClass.local
     static let configuration = CommandConfiguration(
-      commandName: "list", abstract: "List the logbooks: name, cluster, and how much each holds.",
-      discussion: helpText(
-        "It counts the rows, which takes a moment for large logbooks.",
-        examples: "glucoport serve logbook list --database postgresql://owner@db/glucoport",
-        "glucoport serve logbook list --database service=glucoport --json"))
+      "list", "List the logbooks: name, cluster, and how much each holds.",
+      "It counts the rows, which takes a moment for large logbooks.",
+      examples: "glucoport serve logbook list --database postgresql://owner@db/glucoport",
+      "glucoport serve logbook list --database service=glucoport --json")
 
     @OptionGroup var databaseOptions: DatabaseOptions
 
     @Flag(help: "Print one JSON object per line.")
     var json = false
 
-    func run() throws {
-      let output = Output()
+    func run(_ output: Output) throws {
       for logbook in try PostgresDirectory(databaseOptions.requiredAddress).list() {
         let (readings, records) = (Int(logbook.readings), Int(logbook.records))
         try output.result(
@@ -46,22 +43,20 @@ extension ServeLogbookCommand {
             "\(displayed(logbook.name))  \(displayed(logbook.cluster))  \(counted(readings, "reading")), \(counted(records, "record")), \(grouped(Int(logbook.contentBytes))) bytes of attachments"
           ])
       }
-      try output.finish()
     }
   }
 
   /// `glucoport serve logbook move`: moves a logbook to another database, while clients use it.
-  struct Move: ParsableCommand, ClassifiedCommand {
+  struct Move: PrintingCommand {
     static let actionClass = ActionClass.local
     static let configuration = CommandConfiguration(
-      commandName: "move", abstract: "Move a logbook to another database while clients use it.",
-      discussion: helpText(
-        """
-        Changes are refused for a moment, and clients repeat them. After an interruption the logbook is complete in \
-        one of the databases; run the command again. The old copy is kept until 'serve logbook clean'.
-        """,
-        examples: "glucoport serve logbook move anna south --database postgresql://owner@db/glucoport",
-        "glucoport serve logbook move anna default --database service=glucoport"))
+      "move", "Move a logbook to another database while clients use it.",
+      """
+      Changes are refused for a moment, and clients repeat them. After an interruption the logbook is complete in \
+      one of the databases; run the command again. The old copy is kept until 'serve logbook clean'.
+      """,
+      examples: "glucoport serve logbook move anna south --database postgresql://owner@db/glucoport",
+      "glucoport serve logbook move anna default --database service=glucoport")
 
     @OptionGroup var databaseOptions: DatabaseOptions
 
@@ -74,8 +69,7 @@ extension ServeLogbookCommand {
         valueName: "cluster"))
     var cluster: String
 
-    func run() throws {
-      let output = Output()
+    func run(_ output: Output) throws {
       let directory = try PostgresDirectory(databaseOptions.requiredAddress)
       let moved = try LogbookMove.run(name, to: cluster, in: directory)
       if let source = moved.source {
@@ -88,33 +82,29 @@ extension ServeLogbookCommand {
       } else {
         output.line("the logbook is in '\(displayed(cluster))'")
       }
-      try output.finish()
     }
 
     private func milliseconds(_ duration: Duration) -> Int { Int(duration / .milliseconds(1)) }
   }
 
   /// `glucoport serve logbook clean`: removes the copies of logbooks that moves have left.
-  struct Clean: ParsableCommand, ClassifiedCommand {
+  struct Clean: PrintingCommand {
     static let actionClass = ActionClass.local
     static let configuration = CommandConfiguration(
-      commandName: "clean", abstract: "Remove the copies that moves of a logbook left.",
-      discussion: helpText(
-        "The logbook itself stays. Run it when the database that has it is replicated or backed up.",
-        examples: "glucoport serve logbook clean anna --database postgresql://owner@db/glucoport",
-        "glucoport serve logbook clean anna --database service=glucoport"))
+      "clean", "Remove the copies that moves of a logbook left.",
+      "The logbook itself stays. Run it when the database that has it is replicated or backed up.",
+      examples: "glucoport serve logbook clean anna --database postgresql://owner@db/glucoport",
+      "glucoport serve logbook clean anna --database service=glucoport")
 
     @OptionGroup var databaseOptions: DatabaseOptions
 
     @Argument(help: ArgumentHelp("The logbook.", valueName: "name"))
     var name: String
 
-    func run() throws {
-      let output = Output()
+    func run(_ output: Output) throws {
       let clusters = try PostgresDirectory(databaseOptions.requiredAddress).clean(name)
       if clusters.isEmpty { output.line("no other database has a copy") }
       for cluster in clusters { output.line("removed the copy in '\(displayed(cluster))'") }
-      try output.finish()
     }
   }
 }
@@ -122,25 +112,23 @@ extension ServeLogbookCommand {
 extension ServeLogbookCommand {
   /// `glucoport serve logbook recover`: corrects the list of which database has which logbook, after one was
   /// restored.
-  struct Recover: ParsableCommand, ClassifiedCommand {
+  struct Recover: PrintingCommand {
     static let actionClass = ActionClass.local
     static let configuration = CommandConfiguration(
-      commandName: "recover", abstract: "Find logbooks again after a database was restored from a backup.",
-      discussion: helpText(
-        """
-        The copy of the latest move accepts changes from then on, also if it was left for one that is lost. Clients send \
-        again what it lacks. It can be repeated.
-        """,
-        examples: "glucoport serve logbook recover --database postgresql://owner@db/glucoport",
-        "glucoport serve logbook recover anna --database service=glucoport"))
+      "recover", "Find logbooks again after a database was restored from a backup.",
+      """
+      The copy of the latest move accepts changes from then on, also if it was left for one that is lost. Clients send \
+      again what it lacks. It can be repeated.
+      """,
+      examples: "glucoport serve logbook recover --database postgresql://owner@db/glucoport",
+      "glucoport serve logbook recover anna --database service=glucoport")
 
     @OptionGroup var databaseOptions: DatabaseOptions
 
     @Argument(help: ArgumentHelp("The logbook; all without a name.", valueName: "name"))
     var name: String?
 
-    func run() throws {
-      let output = Output()
+    func run(_ output: Output) throws {
       let found = try LogbookRecovery.run(name, in: PostgresDirectory(databaseOptions.requiredAddress))
       if found.isEmpty { output.line("every logbook is where the directory states it") }
       for logbook in found {
@@ -149,7 +137,6 @@ extension ServeLogbookCommand {
           logbook.isTakenBack
             ? "\(name): the copy in '\(cluster)' accepts changes again" : "\(name): it is in '\(cluster)'")
       }
-      try output.finish()
     }
   }
 }

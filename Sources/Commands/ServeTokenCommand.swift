@@ -11,10 +11,8 @@ extension LoginRole: ExpressibleByArgument {}
 /// server.
 struct ServeTokenCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "token", abstract: "Add, list, replace and revoke the tokens of clients.",
-    discussion: helpText(
-      examples: "glucoport serve token add anna --role write --logbook anna",
-      "glucoport serve token list"),
+    "token", "Add, list, replace and revoke the tokens of clients.",
+    examples: "glucoport serve token add anna --role write --logbook anna", "glucoport serve token list",
     subcommands: [Add.self, List.self, Rotate.self, Revoke.self])
 }
 
@@ -23,10 +21,9 @@ extension ServeTokenCommand {
   struct Add: AsyncParsableCommand, ClassifiedCommand {
     static let actionClass = ActionClass.local
     static let configuration = CommandConfiguration(
-      commandName: "add", abstract: "Add a token and print it once.",
-      discussion: helpText(
-        examples: "glucoport serve token add anna --role write --logbook anna",
-        "glucoport serve token add viewer --role read --logbook anna"))
+      "add", "Add a token and print it once.",
+      examples: "glucoport serve token add anna --role write --logbook anna",
+      "glucoport serve token add viewer --role read --logbook anna")
 
     @OptionGroup var dataOptions: ServerDataOptions
 
@@ -60,21 +57,18 @@ extension ServeTokenCommand {
   }
 
   /// `glucoport serve token list`: lists the names of the tokens, but not the tokens themselves.
-  struct List: AsyncParsableCommand, ClassifiedCommand {
+  struct List: AsyncPrintingCommand {
     static let actionClass = ActionClass.local
     static let configuration = CommandConfiguration(
-      commandName: "list", abstract: "List the tokens: name, role, logbook, time added, and id in the log.",
-      discussion: helpText(
-        examples: "glucoport serve token list",
-        "glucoport serve token list --json"))
+      "list", "List the tokens: name, role, logbook, time added, and id in the log.",
+      examples: "glucoport serve token list", "glucoport serve token list --json")
 
     @OptionGroup var dataOptions: ServerDataOptions
 
     @Flag(help: "Print one JSON object per line.")
     var json = false
 
-    func run() async throws {
-      let output = Output()
+    func run(_ output: Output) async throws {
       for login in try await dataOptions.logins.list() {
         let added = DeviceTime(seconds: login.createdAt).text + "Z"
         let id = Login.logID(login.name)
@@ -84,7 +78,6 @@ extension ServeTokenCommand {
           LoginObject(name: login.name, role: role, logbook: login.logbook, addedAt: added, logID: id),
           orLines: ["\(displayed(login.name))  \(role)  \(displayed(login.logbook))  \(added)  \(id)"])
       }
-      try output.finish()
     }
   }
 
@@ -92,13 +85,11 @@ extension ServeTokenCommand {
   struct Rotate: AsyncParsableCommand, ClassifiedCommand {
     static let actionClass = ActionClass.local
     static let configuration = CommandConfiguration(
-      commandName: "rotate", abstract: "Replace a token by another one and print it once.",
-      discussion: helpText(
-        """
-        The old token is rejected at once, or after --grace. Name, role, logbook and everything that was synced stay.
-        """,
-        examples: "glucoport serve token rotate anna",
-        "glucoport serve token rotate anna --grace 24h > token"))
+      "rotate", "Replace a token by another one and print it once.",
+      """
+      The old token is rejected at once, or after --grace. Name, role, logbook and everything that was synced stay.
+      """,
+      examples: "glucoport serve token rotate anna", "glucoport serve token rotate anna --grace 24h > token")
 
     @OptionGroup var dataOptions: ServerDataOptions
 
@@ -131,10 +122,9 @@ extension ServeTokenCommand {
   struct Revoke: AsyncParsableCommand, ClassifiedCommand {
     static let actionClass = ActionClass.local
     static let configuration = CommandConfiguration(
-      commandName: "revoke", abstract: "Revoke a token; the next request with it is rejected.",
-      discussion: helpText(
-        examples: "glucoport serve token revoke anna",
-        "glucoport serve token revoke anna --data /srv/glucoport"))
+      "revoke", "Revoke a token; the next request with it is rejected.",
+      examples: "glucoport serve token revoke anna",
+      "glucoport serve token revoke anna --data /srv/glucoport")
 
     @OptionGroup var dataOptions: ServerDataOptions
 

@@ -11,14 +11,12 @@ import Sync
 struct VerifyCommand: AsyncParsableCommand, ClassifiedCommand {
   static let actionClass = ActionClass.immediate
   static let configuration = CommandConfiguration(
-    commandName: "verify", abstract: "Compare the store with the server.",
-    discussion: helpText(
-      """
-      Lists every reading and record that differs. Nothing is changed on either side without \
-      --fix.
-      """,
-      examples: "glucoport verify",
-      "glucoport verify --fix"))
+    "verify", "Compare the store with the server.",
+    """
+    Lists every reading and record that differs. Nothing is changed on either side without \
+    --fix.
+    """,
+    examples: "glucoport verify", "glucoport verify --fix")
 
   @OptionGroup var storeOptions: StoreOptions
 

@@ -7,17 +7,15 @@ import LogbookStore
 import Report
 
 /// The command `day`, which draws the curve of one day with insulin, food and notes.
-struct DayCommand: ClassifiedCommand {
+struct DayCommand: PrintingCommand {
   static let actionClass = ActionClass.local
   static let configuration = CommandConfiguration(
-    commandName: "day", abstract: "Show the curve of a day in the terminal.",
-    discussion: helpText(
-      """
-      The curve of the sensor with the target range, finger sticks and scans; insulin and carbohydrates \
-      below. Not a medical device: do not base treatment on this picture.
-      """,
-      examples: "glucoport day yesterday",
-      "glucoport day 2026-05-06 --unit mmol/L --ascii"))
+    "day", "Show the curve of a day in the terminal.",
+    """
+    The curve of the sensor with the target range, finger sticks and scans; insulin and carbohydrates \
+    below. Not a medical device: do not base treatment on this picture.
+    """,
+    examples: "glucoport day yesterday", "glucoport day 2026-05-06 --unit mmol/L --ascii")
 
   @OptionGroup var storeOptions: StoreOptions
 
@@ -30,8 +28,7 @@ struct DayCommand: ClassifiedCommand {
   @OptionGroup var look: LookOptions
   @OptionGroup var picture: PlotOptions
 
-  func run() throws {
-    let output = Output()
+  func run(_ output: Output) throws {
     let store = try storeOptions.open(.reader)
     var (query, unit) = try look.query(store)
     if try query.setDay(date) {
@@ -41,7 +38,6 @@ struct DayCommand: ClassifiedCommand {
     } else {
       output.line("no readings and no records")
     }
-    try output.finish()
   }
 
   private func lines(_ view: StatsView) -> [String] {

@@ -15,10 +15,8 @@ import USBTransport
 struct DoctorCommand: AsyncParsableCommand, ClassifiedCommand {
   static let actionClass = ActionClass.local
   static let configuration = CommandConfiguration(
-    commandName: "doctor", abstract: "Check program, store, clock, meters, remote and jobs; change nothing.",
-    discussion: helpText(
-      examples: "glucoport doctor --deep --against backup.db",
-      "glucoport doctor --deep --online --json"))
+    "doctor", "Check program, store, clock, meters, remote and jobs; change nothing.",
+    examples: "glucoport doctor --deep --against backup.db", "glucoport doctor --deep --online --json")
 
   @OptionGroup var storeOptions: StoreOptions
 

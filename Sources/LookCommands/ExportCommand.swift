@@ -19,17 +19,16 @@ enum ExportForm: String, ExpressibleByArgument, CaseIterable {
 extension FHIRWriter.Profile: ExpressibleByArgument {}
 
 /// The command `export`, which writes items so that they can be imported again without loss.
-struct ExportCommand: ClassifiedCommand {
+struct ExportCommand: PrintingCommand {
   static let actionClass = ActionClass.local
   static let configuration = CommandConfiguration(
-    commandName: "export", abstract: "Print readings and records for other programs.",
-    discussion: helpText(
-      """
-      Importing the output into the same store changes nothing. Nightscout entries, FHIR and Open \
-      mHealth hold only readings.
-      """,
-      examples: "glucoport export --since 2026-01-01 > readings.csv",
-      "glucoport export --format ndjson | glucoport import --store copy.db -"))
+    "export", "Print readings and records for other programs.",
+    """
+    Importing the output into the same store changes nothing. Nightscout entries, FHIR and Open \
+    mHealth hold only readings.
+    """,
+    examples: "glucoport export --since 2026-01-01 > readings.csv",
+    "glucoport export --format ndjson | glucoport import --store copy.db -")
 
   @OptionGroup var storeOptions: StoreOptions
   @OptionGroup var items: ItemOptions
@@ -66,8 +65,7 @@ struct ExportCommand: ClassifiedCommand {
     if patientName == "" { throw ValidationError("--patient-name needs a name.") }
   }
 
-  func run() throws {
-    let output = Output()
+  func run(_ output: Output) throws {
     let store = try storeOptions.open(.reader)
     var filter = try items.filter(store)
     // Without an option that selects kinds, unlisted kinds are exported, too, since a newer program may read
@@ -80,7 +78,6 @@ struct ExportCommand: ClassifiedCommand {
       try output.checkReader()
     }
     for message in writer.end() { output.message("glucoport: \(message)") }
-    try output.finish()
   }
   private func writer(_ store: Store, _ output: Output) throws -> any ItemWriter {
     func fhir(_ form: FHIRWriter.Form) throws -> any ItemWriter {

@@ -6,14 +6,12 @@ import Formats
 import Logbook
 
 /// The command `formats`, which lists the export formats that `import` reads, or describes one of them.
-struct FormatsCommand: ClassifiedCommand {
+struct FormatsCommand: PrintingCommand {
   static let actionClass = ActionClass.local
   static let configuration = CommandConfiguration(
-    commandName: "formats",
-    abstract: "List the export formats that import reads, in the order of detection, or describe one.",
-    discussion: helpText(
-      examples: "glucoport formats",
-      "glucoport formats glooko"))
+    "formats",
+    "List the export formats that import reads, in the order of detection, or describe one.",
+    examples: "glucoport formats", "glucoport formats glooko")
 
   @Argument(
     help: "Describe this format: how to get the export, its variants and languages, what is imported.",
@@ -29,8 +27,7 @@ struct FormatsCommand: ClassifiedCommand {
     if let name, format == nil { throw FormatName.unknown(name) }
   }
 
-  func run() throws {
-    let output = Output()
+  func run(_ output: Output) throws {
     if let format {
       try output.result(asJSON: json, FormatPageObject(format), orLines: FormatText.lines(format))
     } else {
@@ -40,7 +37,6 @@ struct FormatsCommand: ClassifiedCommand {
           orLines: [FormatText.line(format)])
       }
     }
-    try output.finish()
   }
 }
 

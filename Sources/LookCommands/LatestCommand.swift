@@ -6,17 +6,15 @@ import Logbook
 import LogbookStore
 
 /// The command `latest`, which prints the newest glucose reading for status bars and other programs.
-struct LatestCommand: ClassifiedCommand {
+struct LatestCommand: PrintingCommand {
   static let actionClass = ActionClass.local
   static let configuration = CommandConfiguration(
-    commandName: "latest", abstract: "Show the newest glucose reading, its age and its trend.",
-    discussion: helpText(
-      """
-      It is the newest visible sensor value or finger stick. The trend is calculated from the value of the \
-      same sensor some minutes before. Without such a reading, the exit status is 66.
-      """,
-      examples: "glucoport latest",
-      "glucoport latest --json --unit mmol/L"))
+    "latest", "Show the newest glucose reading, its age and its trend.",
+    """
+    It is the newest visible sensor value or finger stick. The trend is calculated from the value of the \
+    same sensor some minutes before. Without such a reading, the exit status is 66.
+    """,
+    examples: "glucoport latest", "glucoport latest --json --unit mmol/L")
 
   @OptionGroup var storeOptions: StoreOptions
 
@@ -25,8 +23,7 @@ struct LatestCommand: ClassifiedCommand {
   @Flag(help: "Print one JSON object.")
   var json = false
 
-  func run() throws {
-    let output = Output()
+  func run(_ output: Output) throws {
     let store = try storeOptions.open(.reader)
     guard let latest = try LatestReading(in: store, now: Host.now()) else {
       throw Failure(
@@ -35,7 +32,6 @@ struct LatestCommand: ClassifiedCommand {
     }
     let unit = try values.unit ?? store.displayUnit() ?? latest.reading.measurement.unit
     try output.result(asJSON: json, LatestObject(latest, in: unit), orLines: [latest.line(in: unit)])
-    try output.finish()
   }
 }
 

@@ -5,14 +5,12 @@ import CommandParts
 import LogbookStore
 
 /// The command `list`, which lists readings and records in the order of time.
-struct ListCommand: ClassifiedCommand {
+struct ListCommand: PrintingCommand {
   static let actionClass = ActionClass.local
   static let configuration = CommandConfiguration(
-    commandName: "list", abstract: "List readings and records, oldest first.",
-    discussion: helpText(
-      ListOptions.tableRule,
-      examples: "glucoport list --since 14d --unit mmol/L",
-      "glucoport list --kind smbg,ketone --limit 20"))
+    "list", "List readings and records, oldest first.",
+    ListOptions.tableRule,
+    examples: "glucoport list --since 14d --unit mmol/L", "glucoport list --kind smbg,ketone --limit 20")
 
   @OptionGroup var storeOptions: StoreOptions
   @OptionGroup var items: ItemOptions
@@ -58,8 +56,7 @@ struct ListCommand: ClassifiedCommand {
     }
   }
 
-  func run() throws {
-    let output = Output()
+  func run(_ output: Output) throws {
     let store = try storeOptions.open(.reader)
     let filter = try items.filter(store)
     if leftOut {
@@ -71,6 +68,5 @@ struct ListCommand: ClassifiedCommand {
       try listing.write(
         filter, of: store, unit: values.unit, inBothUnits: bothUnits, bars: bars, showsIDs: ids, output)
     }
-    try output.finish()
   }
 }

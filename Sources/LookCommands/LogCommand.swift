@@ -6,15 +6,13 @@ import Logbook
 import LogbookStore
 
 /// The command `log`, which lists the imports and changes from which the store's data come.
-struct LogCommand: ClassifiedCommand {
+struct LogCommand: PrintingCommand {
   static let actionClass = ActionClass.local
   static let configuration = CommandConfiguration(
-    commandName: "log",
-    abstract: "List imports and changes, newest first; with a number, show one import.",
-    discussion: helpText(
-      "Each can be undone with 'glucoport undo', an import at any time by its number.",
-      examples: "glucoport log --limit 5",
-      "glucoport log 12"))
+    "log",
+    "List imports and changes, newest first; with a number, show one import.",
+    "Each can be undone with 'glucoport undo', an import at any time by its number.",
+    examples: "glucoport log --limit 5", "glucoport log 12")
 
   @OptionGroup var storeOptions: StoreOptions
 
@@ -31,15 +29,13 @@ struct LogCommand: ClassifiedCommand {
     if limit < 1 { throw ValidationError("--limit is a whole number, 1 or more.") }
   }
 
-  func run() throws {
-    let output = Output()
+  func run(_ output: Output) throws {
     let store = try storeOptions.open(.reader)
     if let number {
       try show(number, store, output)
     } else {
       try list(store, output)
     }
-    try output.finish()
   }
 
   /// Lists imports and actions, newest first. An action comes before the import that was the newest when it

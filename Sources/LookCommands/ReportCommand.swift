@@ -38,14 +38,13 @@ struct PagesArgument {
 struct ReportCommand: PersonVisitor {
   static let actionClass = ActionClass.local
   static let configuration = CommandConfiguration(
-    commandName: "report", abstract: "Write a page with figures and curves as HTML or PDF.",
-    discussion: helpText(
-      """
-      The first sheet has the figures that a clinic reads first. Not a medical device: do not base \
-      treatment on it.
-      """,
-      examples: "glucoport report --name 'Ada Example' -o report.pdf",
-      "glucoport report --since 2026-01-01 --until 2026-04-01 --language de --anonymise -o bericht.html"))
+    "report", "Write a page with figures and curves as HTML or PDF.",
+    """
+    The first sheet has the figures that a clinic reads first. Not a medical device: do not base \
+    treatment on it.
+    """,
+    examples: "glucoport report --name 'Ada Example' -o report.pdf",
+    "glucoport report --since 2026-01-01 --until 2026-04-01 --language de --anonymise -o bericht.html")
 
   @OptionGroup var storeOptions: StoreOptions
 

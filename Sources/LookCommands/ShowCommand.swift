@@ -6,17 +6,15 @@ import Logbook
 import LogbookStore
 
 /// The command `show`, which prints everything about one reading or record.
-struct ShowCommand: ClassifiedCommand {
+struct ShowCommand: PrintingCommand {
   static let actionClass = ActionClass.local
   static let configuration = CommandConfiguration(
-    commandName: "show", abstract: "Show everything about one reading or record.",
-    discussion: helpText(
-      """
-      'list --long' shows the ids. The id of a record may be shortened to its first \
-      characters.
-      """,
-      examples: "glucoport show 8120",
-      "glucoport show 8a0c --save lab-report.pdf"))
+    "show", "Show everything about one reading or record.",
+    """
+    'list --long' shows the ids. The id of a record may be shortened to its first \
+    characters.
+    """,
+    examples: "glucoport show 8120", "glucoport show 8a0c --save lab-report.pdf")
 
   @OptionGroup var storeOptions: StoreOptions
 
@@ -42,11 +40,10 @@ struct ShowCommand: ClassifiedCommand {
     if save?.path == "" { throw ValidationError("--save needs the name of a file.") }
   }
 
-  func run() throws {
-    let output = Output()
+  func run(_ output: Output) throws {
     if let save {
       try AttachmentSaving(options: storeOptions, target: save.path, replaces: force).save(id, output)
-      return try output.finish()
+      return
     }
     let store = try storeOptions.open(.reader)
     let item: StoredItem =
@@ -54,7 +51,6 @@ struct ShowCommand: ClassifiedCommand {
         .record(try store.record(named: id))
       }
     try ItemDetails(store).write(item, asJSON: json, output)
-    try output.finish()
   }
 }
 

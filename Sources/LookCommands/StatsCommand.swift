@@ -19,17 +19,16 @@ enum CountForm: String, ExpressibleByArgument, CaseIterable {
 extension Grouping: ExpressibleByArgument {}
 
 /// The command `stats`, which prints figures of a period, and of its days, hours or devices.
-struct StatsCommand: ClassifiedCommand {
+struct StatsCommand: PrintingCommand {
   static let actionClass = ActionClass.local
   static let configuration = CommandConfiguration(
-    commandName: "stats", abstract: "Show means, time in range and other figures.",
-    discussion: helpText(
-      """
-      Figures of a sensor and of finger sticks are kept apart. A figure that has too little data is \
-      shown as — with the reason. Not a medical device: do not base treatment on these figures.
-      """,
-      examples: "glucoport stats --last 14d --unit mmol/L",
-      "glucoport stats --since 2026-01-01 --until 2026-04-01 --by month --format csv"))
+    "stats", "Show means, time in range and other figures.",
+    """
+    Figures of a sensor and of finger sticks are kept apart. A figure that has too little data is \
+    shown as — with the reason. Not a medical device: do not base treatment on these figures.
+    """,
+    examples: "glucoport stats --last 14d --unit mmol/L",
+    "glucoport stats --since 2026-01-01 --until 2026-04-01 --by month --format csv")
 
   @OptionGroup var storeOptions: StoreOptions
 
@@ -62,8 +61,7 @@ struct StatsCommand: ClassifiedCommand {
     if !plot, picture.ascii || picture.plain { throw ValidationError("--ascii and --plain need --plot.") }
   }
 
-  func run() throws {
-    let output = Output()
+  func run(_ output: Output) throws {
     let store = try storeOptions.open(.reader)
     var (query, unit) = try look.query(store)
     query.options.grouping = by
@@ -80,7 +78,6 @@ struct StatsCommand: ClassifiedCommand {
     try look.note(query, view, output, endsWithReadings: period.endsWithReadings) { _ in
       storeOptions.words("stats") + ["--last", "14d"]
     }
-    try output.finish()
   }
 }
 

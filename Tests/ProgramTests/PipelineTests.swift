@@ -153,6 +153,27 @@ struct PipelineTests {
     #expect(try StoreFile(program.store).integrity() == "ok")
   }
 
+  /// Commands with a result in a store with readings, also in other forms.
+  private static let printing = [
+    "list", "list --format csv", "log", "log --json", "show $id", "show $id --json", "day 2026-01-01",
+    "latest",
+    "latest --json", "stats", "stats --json", "formats", "formats --json", "export", "export --format csv",
+    "config", "status", "status --json", "count list", "person list", "meter drivers", "meter udev-rules",
+    "backup -",
+  ]
+
+  @Test func everyCommandReportsAFullDiskInPlaceOfItsResult() async throws {
+    let program = try Program()
+    _ = try await program.run("import", "-", input: GeneratedExport.csv(rows: 9))
+    for (target, status) in [("null", 0), ("full", 74)] {
+      let runs = Self.printing.map { "glucoport \($0) >/dev/\(target); echo \"\($0) $?\"" }
+      let outcome = try await program.shell(
+        "id=$(glucoport list --ids | grep -o -m 1 'r1[^ ]*'); " + runs.joined(separator: "; "))
+      let statuses = outcome.output.split(separator: "\n").compactMap { $0.split(separator: " ").last }
+      #expect(statuses == Self.printing.map { _ in "\(status)" }, "\(outcome.output)")
+    }
+  }
+
   private static let sources = [
     "glucoport/everything.csv", "clarity/clarity-mgdl-en.csv", "clarity/clarity-dst-fallback.csv",
     "mysugr/mysugr-mmol-da.csv", "libreview/libreview-mgdl-en-us-12h.csv", "generic/kinds.csv",

@@ -8,17 +8,15 @@ import Logbook
 import LogbookStore
 
 /// `glucoport backup`: makes a copy of the store with its content at one moment.
-struct BackupCommand: PersonVisitor {
+struct BackupCommand: PersonVisitor, PrintingCommand {
   static let actionClass = ActionClass.local
   static let configuration = CommandConfiguration(
-    commandName: "backup", abstract: "Copy the store, while others use it.",
-    discussion: helpText(
-      """
-      The copy is checked and private, and appears under its name whole or not at all. Equal content \
-      gives equal bytes. In a folder it gets the date as its name; '-' writes it to standard output.
-      """,
-      examples: "glucoport backup ~/backup --keep 7",
-      "glucoport backup - | age -r RECIPIENT > logbook.age"))
+    "backup", "Copy the store, while others use it.",
+    """
+    The copy is checked and private, and appears under its name whole or not at all. Equal content \
+    gives equal bytes. In a folder it gets the date as its name; '-' writes it to standard output.
+    """,
+    examples: "glucoport backup ~/backup --keep 7", "glucoport backup - | age -r RECIPIENT > logbook.age")
 
   @OptionGroup var storeOptions: StoreOptions
 
@@ -62,8 +60,7 @@ struct BackupCommand: PersonVisitor {
     }
   }
 
-  func run() throws {
-    let output = Output()
+  func run(_ output: Output) throws {
     Host.keepFilesPrivate()
     let store = try storeOptions.open(.reader)
     if target.path == "-" { return try stream(store, output) }
@@ -87,7 +84,6 @@ struct BackupCommand: PersonVisitor {
         orLines: BackupText.lines(backup) + (settings.map { Self.lines(of: $0, place) } ?? [])
           + removed.map { "  removed \(displayed($0))" })
     }
-    try output.finish()
   }
 
   /// Writes the settings of this computer before the backup itself. So a backup never gets the settings of an

@@ -8,17 +8,16 @@ import LogbookStore
 import Sync
 
 /// `glucoport restore`: replaces the store by a backup.
-struct RestoreCommand: ClassifiedCommand {
+struct RestoreCommand: PrintingCommand {
   static let actionClass = ActionClass.local
   static let configuration = CommandConfiguration(
-    commandName: "restore", abstract: "Make a backup the store.",
-    discussion: helpText(
-      """
-      The backup is checked first. What only the present store has is shown, and the present store \
-      is kept beside it as '….before-restore'. On a terminal, the command asks first.
-      """,
-      examples: "glucoport restore ~/backup/logbook-2026-05-06T163000Z.db",
-      "glucoport restore logbook.db --yes"))
+    "restore", "Make a backup the store.",
+    """
+    The backup is checked first. What only the present store has is shown, and the present store \
+    is kept beside it as '….before-restore'. On a terminal, the command asks first.
+    """,
+    examples: "glucoport restore ~/backup/logbook-2026-05-06T163000Z.db",
+    "glucoport restore logbook.db --yes")
 
   @OptionGroup var storeOptions: StoreOptions
 
@@ -34,8 +33,7 @@ struct RestoreCommand: ClassifiedCommand {
   @Flag(help: "Print nothing on success.")
   var quiet = false
 
-  func run() throws {
-    let output = Output()
+  func run(_ output: Output) throws {
     Host.keepFilesPrivate()
     let path = try storeOptions.path
     let present = try storeOptions.existing()
@@ -74,7 +72,7 @@ struct RestoreCommand: ClassifiedCommand {
         if !quiet {
           output.line("unchanged: \(displayed(path)) has all that the backup has, and nothing else")
         }
-        return try output.finish()
+        return
       }
       try confirm(examined.comparison, output)
       guard let lock = try UploadLock.take(storePath: present.path) else {
@@ -102,7 +100,6 @@ struct RestoreCommand: ClassifiedCommand {
       for line in needed(examined.remote) { output.line(line) }
       for line in try settings?.missing(for: path) ?? [] { output.line(line) }
     }
-    try output.finish()
   }
 
   /// Warns if the bytes of the backup file are not those that it was made with. A failing disk may have

@@ -8,57 +8,47 @@ import LogbookStore
 /// `glucoport conflict`: commands for records that were edited both here and on the remote.
 struct ConflictCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "conflict", abstract: "List, show and resolve conflicts.",
-    discussion: helpText(
-      "No conflict command uses the network: a later upload sends the decision.",
-      examples: "glucoport conflict list",
-      "glucoport conflict resolve 8120 --keep mine"),
+    "conflict", "List, show and resolve conflicts.",
+    "No conflict command uses the network: a later upload sends the decision.",
+    examples: "glucoport conflict list", "glucoport conflict resolve 8120 --keep mine",
     subcommands: [ConflictListCommand.self, ConflictShowCommand.self, ConflictResolveCommand.self])
 }
 
 /// `glucoport conflict list`: lists the records for which a person must choose a side.
-struct ConflictListCommand: ClassifiedCommand {
+struct ConflictListCommand: PrintingCommand {
   static let actionClass = ActionClass.local
   static let configuration = CommandConfiguration(
-    commandName: "list", abstract: "List the records in conflict.",
-    discussion: helpText(
-      examples: "glucoport conflict list",
-      "glucoport conflict list --json"))
+    "list", "List the records in conflict.",
+    examples: "glucoport conflict list", "glucoport conflict list --json")
 
   @OptionGroup var storeOptions: StoreOptions
 
   @Flag(help: "Print one JSON object per line.")
   var json = false
 
-  func run() throws {
-    let output = Output()
+  func run(_ output: Output) throws {
     for conflict in try RecordResolver(storeOptions.open(.reader)).conflicts() {
       try output.result(asJSON: json, ConflictObject(conflict), orLines: [ConflictText.line(conflict)])
     }
-    try output.finish()
   }
 }
 
 /// `glucoport conflict show`: prints both sides of one conflict, field by field.
-struct ConflictShowCommand: ClassifiedCommand {
+struct ConflictShowCommand: PrintingCommand {
   static let actionClass = ActionClass.local
   static let configuration = CommandConfiguration(
-    commandName: "show", abstract: "Show what differs in a conflict.",
-    discussion: helpText(
-      examples: "glucoport conflict show 8120",
-      "glucoport conflict show 8120 --json"))
+    "show", "Show what differs in a conflict.",
+    examples: "glucoport conflict show 8120", "glucoport conflict show 8120 --json")
 
   @OptionGroup var target: RecordTarget
 
   @Flag(help: "Print one JSON object.")
   var json = false
 
-  func run() throws {
-    let output = Output()
+  func run(_ output: Output) throws {
     let (store, record) = try target.open(.reader)
     let conflict = try RecordResolver(store).conflict(of: record.guid)
     try output.result(asJSON: json, ConflictSidesObject(conflict), orLines: ConflictText.lines(conflict))
-    try output.finish()
   }
 }
 

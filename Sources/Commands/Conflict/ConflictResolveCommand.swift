@@ -14,14 +14,12 @@ enum KeptSide: String, ExpressibleByArgument, CaseIterable {
 }
 
 /// `glucoport conflict resolve`: resolves one conflict with an edit. A later upload sends the edit.
-struct ConflictResolveCommand: ClassifiedCommand {
+struct ConflictResolveCommand: PrintingCommand {
   static let actionClass = ActionClass.deferrable
   static let configuration = CommandConfiguration(
-    commandName: "resolve", abstract: "Resolve a conflict.",
-    discussion: helpText(
-      "Clocks are compared only with --keep newer.",
-      examples: "glucoport conflict resolve 8120 --keep mine",
-      "glucoport conflict resolve 8120 --edit"))
+    "resolve", "Resolve a conflict.",
+    "Clocks are compared only with --keep newer.",
+    examples: "glucoport conflict resolve 8120 --keep mine", "glucoport conflict resolve 8120 --edit")
 
   @OptionGroup var target: RecordTarget
 
@@ -40,8 +38,7 @@ struct ConflictResolveCommand: ClassifiedCommand {
     if (keep != nil) == edit { throw ValidationError("Give --keep or --edit.") }
   }
 
-  func run() throws {
-    let output = Output()
+  func run(_ output: Output) throws {
     let (store, record) = try target.open(.resolver)
     let resolver = RecordResolver(store)
     let conflict = try resolver.conflict(of: record.guid)
@@ -54,7 +51,6 @@ struct ConflictResolveCommand: ClassifiedCommand {
     if case .both(let copy) = resolution {
       try result.show("added", RecordEdit(record: store.record(named: copy), edits: 1), store, output)
     }
-    try output.finish()
   }
 
   /// How the person resolves the conflict, by option or in an editor; nil if the person decides nothing.

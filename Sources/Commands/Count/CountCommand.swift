@@ -8,15 +8,14 @@ import LogbookStore
 /// `glucoport count`: commands that decide what counts if two sources have the same items.
 struct CountCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "count", abstract: "Decide what counts where two sources state the same.",
-    discussion: helpText(
-      """
-      A dose, a meal, a finger stick or a ketone reading that two sources state within a minute counts once. \
-      These commands decide otherwise; nothing is deleted, and other stores of the logbook count alike after the \
-      next upload.
-      """,
-      examples: "glucoport count both mysugr clarity",
-      "glucoport count only tandem --kind insulin --since 2026-05-01"),
+    "count", "Decide what counts where two sources state the same.",
+    """
+    A dose, a meal, a finger stick or a ketone reading that two sources state within a minute counts once. \
+    These commands decide otherwise; nothing is deleted, and other stores of the logbook count alike after the \
+    next upload.
+    """,
+    examples: "glucoport count both mysugr clarity",
+    "glucoport count only tandem --kind insulin --since 2026-05-01",
     subcommands: [
       CountListCommand.self, CountOnceCommand.self, CountBothCommand.self, CountOnlyCommand.self,
       CountRemoveCommand.self,
@@ -25,7 +24,7 @@ struct CountCommand: ParsableCommand {
 }
 
 /// A command that decides whether two sources or two items both count.
-protocol PairDecision: ClassifiedCommand {
+protocol PairDecision: PrintingCommand {
   /// What the command decides for the pair.
   static var choice: CountDecision.Choice { get }
   /// The decision in the words of the result, which the two names follow.
@@ -37,8 +36,7 @@ protocol PairDecision: ClassifiedCommand {
 extension PairDecision {
   static var actionClass: ActionClass { .deferrable }
 
-  func run() throws {
-    let output = Output()
+  func run(_ output: Output) throws {
     let store = try storeOptions.open(.editor)
     let subject = try pair.subject(store)
     let isChanged = try CountEditor(store, at: Host.now()).decide(CountDecision(subject, Self.choice))
@@ -46,7 +44,6 @@ extension PairDecision {
       output.line(CountText.line(isChanged, "\(Self.meaning): \(pair.names)"))
       for line in try remainingDoubts(subject, store) { output.line(line) }
     }
-    try output.finish()
   }
 
   /// What still cannot be summed after the decision: lines that name the commands which resolve it.
@@ -61,10 +58,9 @@ struct CountBothCommand: PairDecision {
   static let choice = CountDecision.Choice.both
   static let meaning = "both count"
   static let configuration = CommandConfiguration(
-    commandName: "both", abstract: "Count both of two sources, or both of two items.",
-    discussion: helpText(
-      "One source twice is what it states a second time: in another export.",
-      examples: "glucoport count both mysugr apple-health", "glucoport count both 8120 77ab"))
+    "both", "Count both of two sources, or both of two items.",
+    "One source twice is what it states a second time: in another export.",
+    examples: "glucoport count both mysugr apple-health", "glucoport count both 8120 77ab")
 
   @OptionGroup var storeOptions: StoreOptions
   @OptionGroup var pair: CountPair
@@ -76,27 +72,25 @@ struct CountOnceCommand: PairDecision {
   static let choice = CountDecision.Choice.once
   static let meaning = "counted once"
   static let configuration = CommandConfiguration(
-    commandName: "once", abstract: "Count two items once, or what two sources both state.",
-    discussion: helpText(
-      """
-      Two items count once at any distance in time, with any amounts: the one of the better source stays. Two \
-      sources count by the rule again. What it cannot match still has no sum, until both or only answers.
-      """,
-      examples: "glucoport count once 8120 77ab", "glucoport count once mysugr apple-health"))
+    "once", "Count two items once, or what two sources both state.",
+    """
+    Two items count once at any distance in time, with any amounts: the one of the better source stays. Two \
+    sources count by the rule again. What it cannot match still has no sum, until both or only answers.
+    """,
+    examples: "glucoport count once 8120 77ab", "glucoport count once mysugr apple-health")
 
   @OptionGroup var storeOptions: StoreOptions
   @OptionGroup var pair: CountPair
 }
 
 /// `glucoport count only`: makes only one source count for a kind of items.
-struct CountOnlyCommand: ClassifiedCommand {
+struct CountOnlyCommand: PrintingCommand {
   static let actionClass = ActionClass.deferrable
   static let configuration = CommandConfiguration(
-    commandName: "only", abstract: "Count only one source for a kind, always or in a time.",
-    discussion: helpText(
-      "Of times that overlap the shorter one holds.",
-      examples: "glucoport count only mysugr --kind insulin",
-      "glucoport count only tandem --kind insulin --since 2026-05-01"))
+    "only", "Count only one source for a kind, always or in a time.",
+    "Of times that overlap the shorter one holds.",
+    examples: "glucoport count only mysugr --kind insulin",
+    "glucoport count only tandem --kind insulin --since 2026-05-01")
 
   @OptionGroup var storeOptions: StoreOptions
 
@@ -119,8 +113,7 @@ struct CountOnlyCommand: ClassifiedCommand {
   @Flag(help: "Print nothing on success.")
   var quiet = false
 
-  func run() throws {
-    let output = Output()
+  func run(_ output: Output) throws {
     let store = try storeOptions.open(.editor)
     let name = try CountPair.sourceName(source, store)
     try requireItems(of: name, store)
@@ -133,7 +126,6 @@ struct CountOnlyCommand: ClassifiedCommand {
       .range(kind, since: range[0], until: range[1]), .only, source: name)
     let isChanged = try CountEditor(store, at: Host.now()).decide(decision)
     if !quiet { output.line(CountText.line(isChanged, CountText.decision(decision))) }
-    try output.finish()
   }
 
   /// Refuses a source that has no item of the kind: choosing it would leave out all items of the kind.

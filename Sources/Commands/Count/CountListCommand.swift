@@ -6,16 +6,15 @@ import Logbook
 import LogbookStore
 
 /// `glucoport count list`: lists the sources of a logbook, and what was decided about them.
-struct CountListCommand: ClassifiedCommand {
+struct CountListCommand: PrintingCommand {
   static let actionClass = ActionClass.local
   static let configuration = CommandConfiguration(
-    commandName: "list", abstract: "List the sources, and what was decided about them.",
-    discussion: helpText(examples: "glucoport count list", "glucoport count list --store anna.db"))
+    "list", "List the sources, and what was decided about them.",
+    examples: "glucoport count list", "glucoport count list --store anna.db")
 
   @OptionGroup var storeOptions: StoreOptions
 
-  func run() throws {
-    let output = Output()
+  func run(_ output: Output) throws {
     let store = try storeOptions.open(.reader)
     let sources = try store.countingSources()
     output.line(
@@ -28,16 +27,15 @@ struct CountListCommand: ClassifiedCommand {
     if decisions.isEmpty {
       output.line("nothing decided: what two sources state within a minute counts once")
     }
-    try output.finish()
   }
 }
 
 /// `glucoport count remove`: removes a decision, so that the rule decides again.
-struct CountRemoveCommand: ClassifiedCommand {
+struct CountRemoveCommand: PrintingCommand {
   static let actionClass = ActionClass.deferrable
   static let configuration = CommandConfiguration(
-    commandName: "remove", abstract: "Remove decision N of the list.",
-    discussion: helpText(examples: "glucoport count remove 1", "glucoport count remove 2 --quiet"))
+    "remove", "Remove decision N of the list.",
+    examples: "glucoport count remove 1", "glucoport count remove 2 --quiet")
 
   @OptionGroup var storeOptions: StoreOptions
 
@@ -47,8 +45,7 @@ struct CountRemoveCommand: ClassifiedCommand {
   @Flag(help: "Print nothing on success.")
   var quiet = false
 
-  func run() throws {
-    let output = Output()
+  func run(_ output: Output) throws {
     let store = try storeOptions.open(.editor)
     let decisions = try store.countingRules().decisions
     guard decisions.indices.contains(number - 1) else {
@@ -58,7 +55,6 @@ struct CountRemoveCommand: ClassifiedCommand {
     let decision = decisions[number - 1]
     _ = try CountEditor(store, at: Host.now()).decide(CountDecision(decision.subject, .rule))
     if !quiet { output.line("removed: \(CountText.decision(decision))") }
-    try output.finish()
   }
 }
 

@@ -6,18 +6,16 @@ import Logbook
 import LogbookStore
 
 /// `glucoport add`: stores one entry, which can have several items of one moment.
-struct AddCommand: AsyncParsableCommand, ClassifiedCommand {
+struct AddCommand: AsyncPrintingCommand {
   static let actionClass = ActionClass.deferrable
   static let configuration = CommandConfiguration(
-    commandName: "add", abstract: "Type an entry: glucose, food, insulin, exercise, ketones, a text.",
-    discussion: helpText(
-      """
-      The unit says what an amount is: 45g, 4.5U, 30min, 300kcal, 4000steps, '0.4 mmol ketones'. \
-      A number without a unit is glucose. Words without a number are a text. '-' reads one entry \
-      from each line of standard input.
-      """,
-      examples: "glucoport add 6.1 45g 4.5U rapid \"soup\" --at 18:30",
-      "glucoport add --edit LAST 50g"))
+    "add", "Type an entry: glucose, food, insulin, exercise, ketones, a text.",
+    """
+    The unit says what an amount is: 45g, 4.5U, 30min, 300kcal, 4000steps, '0.4 mmol ketones'. \
+    A number without a unit is glucose. Words without a number are a text. '-' reads one entry \
+    from each line of standard input.
+    """,
+    examples: "glucoport add 6.1 45g 4.5U rapid \"soup\" --at 18:30", "glucoport add --edit LAST 50g")
 
   @OptionGroup var storeOptions: StoreOptions
   @OptionGroup var entry: EntryOptions
@@ -53,8 +51,7 @@ struct AddCommand: AsyncParsableCommand, ClassifiedCommand {
     }
   }
 
-  func run() async throws {
-    let output = Output()
+  func run(_ output: Output) async throws {
     if readsLines { return try await addLines(output) }
     if ask, !Confirmation.canAsk {
       throw Failure(.usage, "no terminal to ask; leave out --ask, and nothing else changes")
@@ -66,7 +63,6 @@ struct AddCommand: AsyncParsableCommand, ClassifiedCommand {
     for item in try await pushOption.attempt(items, in: store, storeOptions, output, isQuiet: result.quiet) {
       try show(done, item, store, output)
     }
-    try output.finish()
   }
 
   /// Adds the typed entry and returns its items.

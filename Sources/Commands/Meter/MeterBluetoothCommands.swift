@@ -8,17 +8,16 @@ import LogbookStore
 import USBTransport
 
 /// `glucoport meter pair`: pairs a Bluetooth meter with this computer.
-struct MeterPairCommand: ClassifiedCommand {
+struct MeterPairCommand: PrintingCommand {
   static let actionClass = ActionClass.local
   static let configuration = CommandConfiguration(
-    commandName: "pair", abstract: "Pair a Bluetooth meter with this computer.",
-    discussion: helpText(
-      """
-      Put the meter in pairing mode first. The passkey of six digits is printed on the meter or \
-      shown on its screen. Nothing is read but the identity of the meter.
-      """,
-      examples: "glucoport meter pair",
-      "glucoport meter pair --passkey-file passkey --bluetooth D4:3E:00:12:34:56"))
+    "pair", "Pair a Bluetooth meter with this computer.",
+    """
+    Put the meter in pairing mode first. The passkey of six digits is printed on the meter or \
+    shown on its screen. Nothing is read but the identity of the meter.
+    """,
+    examples: "glucoport meter pair",
+    "glucoport meter pair --passkey-file passkey --bluetooth D4:3E:00:12:34:56")
 
   @Option(help: ArgumentHelp("Pair the meter with this address.", valueName: "address"))
   var bluetooth: BluetoothArgument?
@@ -36,14 +35,12 @@ struct MeterPairCommand: ClassifiedCommand {
     guard (1...3600).contains(seconds) else { throw ValidationError("--seconds is a number from 1 to 3600.") }
   }
 
-  func run() throws {
+  func run(_ output: Output) throws {
     Host.keepFilesPrivate()
-    let output = Output()
     let stated = try passkeyFile.map { try Self.passkey(in: $0.path) }
     SignalFlag.watch()
     let meter = try interruptible { try pair(stated, output) }
     if !quiet { show(meter, output) }
-    try output.finish()
   }
 }
 
@@ -154,14 +151,12 @@ extension MeterPairCommand {
 }
 
 /// `glucoport meter forget`: removes the pairing with a Bluetooth meter.
-struct MeterForgetCommand: ClassifiedCommand {
+struct MeterForgetCommand: PrintingCommand {
   static let actionClass = ActionClass.local
   static let configuration = CommandConfiguration(
-    commandName: "forget", abstract: "End the pairing with a Bluetooth meter.",
-    discussion: helpText(
-      "What was imported stays in the store. Nothing is changed on the meter.",
-      examples: "glucoport meter forget D4:3E:00:12:34:56",
-      "glucoport meter forget 00123456"))
+    "forget", "End the pairing with a Bluetooth meter.",
+    "What was imported stays in the store. Nothing is changed on the meter.",
+    examples: "glucoport meter forget D4:3E:00:12:34:56", "glucoport meter forget 00123456")
 
   @Argument(help: ArgumentHelp("The address or the serial number of the meter.", valueName: "meter"))
   var meter: String
@@ -169,8 +164,7 @@ struct MeterForgetCommand: ClassifiedCommand {
   @Flag(help: "Print nothing on success.")
   var quiet = false
 
-  func run() throws {
-    let output = Output()
+  func run(_ output: Output) throws {
     let known = try PairedMeters.load().all.first { $0.isMeant(by: meter) }
     guard let address = known?.address ?? BluetoothArgument(argument: meter)?.address else {
       throw Failure(
@@ -179,7 +173,6 @@ struct MeterForgetCommand: ClassifiedCommand {
     let name = try removeBond(address, isKnown: known != nil, output)
     try PairedMeters.change { $0.remove(address: address) }
     if !quiet { output.line("\(displayed(known?.name ?? name ?? address)): no longer paired") }
-    try output.finish()
   }
 
   /// Removes the pairing from bluetoothd. If bluetoothd or its adapter is missing, a meter of the list can
@@ -207,18 +200,16 @@ struct MeterForgetCommand: ClassifiedCommand {
 }
 
 /// `glucoport meter wait`: waits until a paired Bluetooth meter is in reach.
-struct MeterWaitCommand: ClassifiedCommand {
+struct MeterWaitCommand: PrintingCommand {
   static let actionClass = ActionClass.local
   static let configuration = CommandConfiguration(
-    commandName: "wait", abstract: "Wait until a paired Bluetooth meter is in reach.",
-    discussion: helpText(
-      """
-      The exit status is 0 if a meter is in reach, and 69 if none is. With --connect, bluetoothd waits for \
-      the meters without a search, and leaves the one that came near connected for 'glucoport import'; \
-      without it no meter is connected.
-      """,
-      examples: "glucoport meter wait --seconds 30",
-      "glucoport meter wait --connect --seconds 3600"))
+    "wait", "Wait until a paired Bluetooth meter is in reach.",
+    """
+    The exit status is 0 if a meter is in reach, and 69 if none is. With --connect, bluetoothd waits for \
+    the meters without a search, and leaves the one that came near connected for 'glucoport import'; \
+    without it no meter is connected.
+    """,
+    examples: "glucoport meter wait --seconds 30", "glucoport meter wait --connect --seconds 3600")
 
   @Option(help: ArgumentHelp("How long to wait; default: 30.", valueName: "number"))
   var seconds = BluetoothMeters.advertisingSeconds
@@ -236,8 +227,7 @@ struct MeterWaitCommand: ClassifiedCommand {
     guard (1...3600).contains(seconds) else { throw ValidationError("--seconds is a number from 1 to 3600.") }
   }
 
-  func run() throws {
-    let output = Output()
+  func run(_ output: Output) throws {
     let meters: [PluggedMeter]
     do {
       meters =
@@ -253,6 +243,5 @@ struct MeterWaitCommand: ClassifiedCommand {
       throw BluetoothMeters.noneInReach
     }
     if !quiet { output.line("\(displayed(meter.place)): in reach") }
-    try output.finish()
   }
 }

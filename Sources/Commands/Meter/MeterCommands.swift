@@ -10,14 +10,12 @@ import USBTransport
 /// `glucoport meter`: commands for blood-glucose meters on USB and by Bluetooth.
 struct MeterCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "meter", abstract: "List, inspect and pair meters, set their clocks, record sessions.",
-    discussion: helpText(
-      """
-      'glucoport import --meter' stores what a meter holds. No command erases or configures \
-      a meter.
-      """,
-      examples: "glucoport meter list",
-      "glucoport meter info"),
+    "meter", "List, inspect and pair meters, set their clocks, record sessions.",
+    """
+    'glucoport import --meter' stores what a meter holds. No command erases or configures \
+    a meter.
+    """,
+    examples: "glucoport meter list", "glucoport meter info",
     subcommands: [
       MeterListCommand.self, MeterInfoCommand.self, MeterSetClockCommand.self, MeterDriversCommand.self,
       MeterRecordCommand.self, MeterPairCommand.self, MeterForgetCommand.self,
@@ -26,20 +24,17 @@ struct MeterCommand: ParsableCommand {
 }
 
 /// `glucoport meter list`: lists the plugged and the paired meters. It opens none of them.
-struct MeterListCommand: ClassifiedCommand {
+struct MeterListCommand: PrintingCommand {
   static let actionClass = ActionClass.local
   static let configuration = CommandConfiguration(
-    commandName: "list",
-    abstract: "List the meters that are plugged in or paired, and if you have permission to open them.",
-    discussion: helpText(
-      examples: "glucoport meter list",
-      "glucoport meter list --json"))
+    "list",
+    "List the meters that are plugged in or paired, and if you have permission to open them.",
+    examples: "glucoport meter list", "glucoport meter list --json")
 
   @Flag(help: "Print one JSON object per line.")
   var json = false
 
-  func run() throws {
-    let output = Output()
+  func run(_ output: Output) throws {
     let meters = PluggedMeter.among(try USBBus().devices(), drivers: DriverRegister.all, shared: true)
     for meter in meters {
       try output.result(asJSON: json, MeterListObject(meter), orLines: [MeterListing.line(meter)])
@@ -54,7 +49,6 @@ struct MeterListCommand: ClassifiedCommand {
       let command = USBBus.permissionCommand(isShared: closed.contains { $0.model.isShared })
       output.message("glucoport: to get permission, run: \(command)")
     }
-    try output.finish()
   }
 }
 
@@ -133,13 +127,11 @@ private struct PairedMeterObject: Encodable {
 }
 
 /// `glucoport meter info`: reads the identity and the clock of a meter.
-struct MeterInfoCommand: ClassifiedCommand {
+struct MeterInfoCommand: PrintingCommand {
   static let actionClass = ActionClass.local
   static let configuration = CommandConfiguration(
-    commandName: "info", abstract: "Show the model, serial number, firmware and clock of a meter.",
-    discussion: helpText(
-      examples: "glucoport meter info",
-      "glucoport meter info --driver contour --json"))
+    "info", "Show the model, serial number, firmware and clock of a meter.",
+    examples: "glucoport meter info", "glucoport meter info --driver contour --json")
 
   @OptionGroup var storeOptions: StoreOptions
   @OptionGroup var meterOptions: MeterOptions
@@ -147,8 +139,7 @@ struct MeterInfoCommand: ClassifiedCommand {
   @Flag(help: "Print one JSON object.")
   var json = false
 
-  func run() throws {
-    let output = Output()
+  func run(_ output: Output) throws {
     let (meter, identity) = try MeterOpener(meterOptions).perform { meter, connection in
       let identity = try meter.driver.init().identify(connection)
       try connection.onIdentity(identity)
@@ -161,7 +152,6 @@ struct MeterInfoCommand: ClassifiedCommand {
       clock: clock.map { ClockObject($0) })
     try output.result(asJSON: json, object, orLines: lines(meter, identity, clock))
     if let warning = clock?.warning { output.message("glucoport: \(warning)") }
-    try output.finish()
   }
 
   private func lines(
@@ -185,23 +175,19 @@ private struct MeterInfoObject: Encodable {
 }
 
 /// `glucoport meter drivers`: lists the meters that can be read, and those that cannot with the reason.
-struct MeterDriversCommand: ClassifiedCommand {
+struct MeterDriversCommand: PrintingCommand {
   static let actionClass = ActionClass.local
   static let configuration = CommandConfiguration(
-    commandName: "drivers", abstract: "List the drivers and the meters that each supports.",
-    discussion: helpText(
-      examples: "glucoport meter drivers",
-      "glucoport meter drivers --json"))
+    "drivers", "List the drivers and the meters that each supports.",
+    examples: "glucoport meter drivers", "glucoport meter drivers --json")
 
   @Flag(help: "Print one JSON object per line.")
   var json = false
 
-  func run() throws {
-    let output = Output()
+  func run(_ output: Output) throws {
     for driver in DriverRegister.all {
       try output.result(asJSON: json, DriverObject(driver), orLines: lines(driver))
     }
-    try output.finish()
   }
 
   private func lines(_ driver: any MeterDriver.Type) -> [String] {
@@ -250,14 +236,12 @@ private struct ModelObject: Encodable {
 
 /// `glucoport meter set-clock`: sets a meter's clock. No other command changes a meter, and no job runs this
 /// one.
-struct MeterSetClockCommand: ClassifiedCommand {
+struct MeterSetClockCommand: PrintingCommand {
   static let actionClass = ActionClass.local
   static let configuration = CommandConfiguration(
-    commandName: "set-clock", abstract: "Set a meter's clock to the local time of the logbook.",
-    discussion: helpText(
-      "Readings on the meter keep their times.",
-      examples: "glucoport meter set-clock",
-      "glucoport meter set-clock --serial 1234567"))
+    "set-clock", "Set a meter's clock to the local time of the logbook.",
+    "Readings on the meter keep their times.",
+    examples: "glucoport meter set-clock", "glucoport meter set-clock --serial 1234567")
 
   @OptionGroup var storeOptions: StoreOptions
   @OptionGroup var meterOptions: MeterOptions
@@ -265,8 +249,7 @@ struct MeterSetClockCommand: ClassifiedCommand {
   @Flag(help: "Print nothing on success.")
   var quiet = false
 
-  func run() throws {
-    let output = Output()
+  func run(_ output: Output) throws {
     guard Host.now() >= Release.date else {
       throw Failure(
         .configuration, "cannot set the meter's clock: the clock of this computer is wrong; correct it first")
@@ -286,7 +269,6 @@ struct MeterSetClockCommand: ClassifiedCommand {
       }
     }
     if let change, !quiet { show(change, zone, output) }
-    try output.finish()
   }
 }
 
@@ -305,17 +287,16 @@ extension MeterSetClockCommand {
 }
 
 /// `glucoport meter udev-rules`: prints the rules with which users and their cron jobs can open meters.
-struct MeterUdevRulesCommand: ClassifiedCommand {
+struct MeterUdevRulesCommand: PrintingCommand {
   static let actionClass = ActionClass.local
   static let configuration = CommandConfiguration(
-    commandName: "udev-rules", abstract: "Print udev rules that let users open their meters.",
-    discussion: helpText(
-      """
-      Write them to /etc/udev/rules.d/70-glucoport.rules; the name must sort before \
-      73-seat-late.rules.
-      """,
-      examples: "glucoport meter udev-rules | sudo tee /etc/udev/rules.d/70-glucoport.rules",
-      "glucoport meter udev-rules --group dialout --shared"))
+    "udev-rules", "Print udev rules that let users open their meters.",
+    """
+    Write them to /etc/udev/rules.d/70-glucoport.rules; the name must sort before \
+    73-seat-late.rules.
+    """,
+    examples: "glucoport meter udev-rules | sudo tee /etc/udev/rules.d/70-glucoport.rules",
+    "glucoport meter udev-rules --group dialout --shared")
 
   @Option(
     help: ArgumentHelp("Group that may open meters, for cron jobs and remote logins.", valueName: "group"))
@@ -335,10 +316,8 @@ struct MeterUdevRulesCommand: ClassifiedCommand {
     guard UdevRules.isGroup(group) else { throw ValidationError("'\(group)' is not a valid group name.") }
   }
 
-  func run() throws {
-    let output = Output()
+  func run(_ output: Output) throws {
     let lines = UdevRules.lines(DriverRegister.all, group: group, shared: shared, others: usb)
     for line in lines { output.line(line) }
-    try output.finish()
   }
 }

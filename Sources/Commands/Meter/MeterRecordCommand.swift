@@ -11,15 +11,14 @@ import USBTransport
 struct MeterRecordCommand: ClassifiedCommand {
   static let actionClass = ActionClass.local
   static let configuration = CommandConfiguration(
-    commandName: "record", abstract: "Read a meter and save every exchange as a transcript.",
-    discussion: helpText(
-      """
-      Nothing is stored. The transcript of a failed session is kept, because it shows why it \
-      failed. A transcript contains the serial number and everything that the meter \
-      measured.
-      """,
-      examples: "glucoport meter record session.transcript",
-      "glucoport meter record --anonymise session.transcript"))
+    "record", "Read a meter and save every exchange as a transcript.",
+    """
+    Nothing is stored. The transcript of a failed session is kept, because it shows why it \
+    failed. A transcript contains the serial number and everything that the meter \
+    measured.
+    """,
+    examples: "glucoport meter record session.transcript",
+    "glucoport meter record --anonymise session.transcript")
 
   @OptionGroup var meterOptions: MeterOptions
 

@@ -10,14 +10,12 @@ import LogbookStore
 /// `glucoport person`: commands for the persons who have a store on this computer.
 struct PersonCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "person", abstract: "Keep the stores of several people apart.",
-    discussion: helpText(
-      """
-      Each person has a store. --person, or GLUCOPORT_PERSON, chooses the store of a command. 'upload', \
-      'status' and 'backup' go over all persons.
-      """,
-      examples: "glucoport person add anna",
-      "glucoport person list"),
+    "person", "Keep the stores of several people apart.",
+    """
+    Each person has a store. --person, or GLUCOPORT_PERSON, chooses the store of a command. 'upload', \
+    'status' and 'backup' go over all persons.
+    """,
+    examples: "glucoport person add anna", "glucoport person list",
     subcommands: [
       PersonAddCommand.self, PersonListCommand.self, PersonAssignCommand.self, PersonRenameCommand.self,
       PersonRemoveCommand.self,
@@ -25,17 +23,16 @@ struct PersonCommand: ParsableCommand {
 }
 
 /// `glucoport person add`: adds a person, with a new or an existing store.
-struct PersonAddCommand: ClassifiedCommand {
+struct PersonAddCommand: PrintingCommand {
   static let actionClass = ActionClass.local
   static let configuration = CommandConfiguration(
-    commandName: "add", abstract: "Add a person with a store.",
-    discussion: helpText(
-      """
-      The first import creates the store. --store names one that is there already, such as the one \
-      that was used before there were persons.
-      """,
-      examples: "glucoport person add anna --store ~/.local/share/glucoport/logbook.db",
-      "glucoport person add ben --folder ~/Downloads/ben"))
+    "add", "Add a person with a store.",
+    """
+    The first import creates the store. --store names one that is there already, such as the one \
+    that was used before there were persons.
+    """,
+    examples: "glucoport person add anna --store ~/.local/share/glucoport/logbook.db",
+    "glucoport person add ben --folder ~/Downloads/ben")
 
   @Argument(help: ArgumentHelp("The name.", valueName: "name"))
   var name: String
@@ -52,8 +49,7 @@ struct PersonAddCommand: ClassifiedCommand {
   @Flag(help: "Print nothing on success.")
   var quiet = false
 
-  func run() throws {
-    let output = Output()
+  func run(_ output: Output) throws {
     guard let data = Host.dataFolder else {
       throw Failure(
         .configuration, "no data folder for persons; set HOME or XDG_DATA_HOME to an absolute path")
@@ -91,22 +87,19 @@ struct PersonAddCommand: ClassifiedCommand {
       }
     }
     if !quiet { output.line("added: \(displayed(name)), \(displayed(path))") }
-    try output.finish()
   }
 }
 
 /// `glucoport person assign`: states to whom a meter or a folder belongs.
-struct PersonAssignCommand: ClassifiedCommand {
+struct PersonAssignCommand: PrintingCommand {
   static let actionClass = ActionClass.local
   static let configuration = CommandConfiguration(
-    commandName: "assign", abstract: "Give a meter or a folder to a person.",
-    discussion: helpText(
-      """
-      'glucoport import --meter' imports a meter into the store of its person, and 'glucoport import \
-      FOLDER' a folder. What is imported already stays in its store.
-      """,
-      examples: "glucoport person assign 7654321 anna",
-      "glucoport person assign ~/Downloads/ben ben"))
+    "assign", "Give a meter or a folder to a person.",
+    """
+    'glucoport import --meter' imports a meter into the store of its person, and 'glucoport import \
+    FOLDER' a folder. What is imported already stays in its store.
+    """,
+    examples: "glucoport person assign 7654321 anna", "glucoport person assign ~/Downloads/ben ben")
 
   @Argument(
     help: ArgumentHelp(
@@ -120,8 +113,7 @@ struct PersonAssignCommand: ClassifiedCommand {
   @Flag(help: "Print nothing on success.")
   var quiet = false
 
-  func run() throws {
-    let output = Output()
+  func run(_ output: Output) throws {
     let given = meter.path
     guard !given.isEmpty else { throw Failure(.usage, "name a serial number, a model or a folder") }
     let folder = given.contains("/") ? try PersonFolder.path(given) : nil
@@ -133,7 +125,6 @@ struct PersonAssignCommand: ClassifiedCommand {
       let before = earlier.map { ", before to \(displayed($0))" } ?? ""
       output.line("assigned: \(displayed(folder ?? given)) to \(displayed(name))\(before)")
     }
-    try output.finish()
   }
 }
 
@@ -152,26 +143,23 @@ enum PersonFolder {
 }
 
 /// `glucoport person list`: lists the persons, with the state of each store.
-struct PersonListCommand: ClassifiedCommand {
+struct PersonListCommand: PrintingCommand {
   static let actionClass = ActionClass.local
   static let configuration = CommandConfiguration(
-    commandName: "list",
-    abstract:
-      "List the people with their newest reading, what is pending, the last backup, folders and meters.",
-    discussion: helpText(examples: "glucoport person list", "glucoport person list --json"))
+    "list",
+    "List the people with their newest reading, what is pending, the last backup, folders and meters.",
+    examples: "glucoport person list", "glucoport person list --json")
 
   @Flag(help: "Print one JSON object per line.")
   var json = false
 
-  func run() throws {
-    let output = Output()
+  func run(_ output: Output) throws {
     let persons = try PersonList.load().all
     if persons.isEmpty, !json { output.line("no persons; 'glucoport person add NAME' adds one") }
     for person in persons {
       let object = try PersonObject(person)
       try output.result(asJSON: json, object, orLines: object.lines)
     }
-    try output.finish()
   }
 }
 
@@ -223,13 +211,12 @@ struct PersonObject: Encodable {
 }
 
 /// `glucoport person rename`: gives a person another name.
-struct PersonRenameCommand: ClassifiedCommand {
+struct PersonRenameCommand: PrintingCommand {
   static let actionClass = ActionClass.local
   static let configuration = CommandConfiguration(
-    commandName: "rename", abstract: "Give a person another name.",
-    discussion: helpText(
-      "The store and the backups keep their files.", examples: "glucoport person rename anna 'Anna B.'",
-      "glucoport person rename ben benjamin"))
+    "rename", "Give a person another name.",
+    "The store and the backups keep their files.", examples: "glucoport person rename anna 'Anna B.'",
+    "glucoport person rename ben benjamin")
 
   @Argument(help: ArgumentHelp("The person.", valueName: "name"), completion: .persons)
   var name: String
@@ -240,27 +227,23 @@ struct PersonRenameCommand: ClassifiedCommand {
   @Flag(help: "Print nothing on success.")
   var quiet = false
 
-  func run() throws {
-    let output = Output()
+  func run(_ output: Output) throws {
     try PersonList.change { try $0.rename(name, to: newName) }
     if !quiet { output.line("renamed: \(displayed(name)) to \(displayed(newName))") }
-    try output.finish()
   }
 }
 
 /// `glucoport person remove`: removes a person from the list, and with `--erase` also all of the person's
 /// data.
-struct PersonRemoveCommand: AsyncParsableCommand, ClassifiedCommand {
+struct PersonRemoveCommand: AsyncPrintingCommand {
   static let actionClass = ActionClass.local
   static let configuration = CommandConfiguration(
-    commandName: "remove", abstract: "Remove a person; the store stays, unless --erase is given.",
-    discussion: helpText(
-      """
-      With --erase, the logbook on the server, the store, its known backups and the file of its token \
-      are removed permanently, after the name was typed. What could not be reached is listed.
-      """,
-      examples: "glucoport person remove ben",
-      "glucoport person remove ben --erase"))
+    "remove", "Remove a person; the store stays, unless --erase is given.",
+    """
+    With --erase, the logbook on the server, the store, its known backups and the file of its token \
+    are removed permanently, after the name was typed. What could not be reached is listed.
+    """,
+    examples: "glucoport person remove ben", "glucoport person remove ben --erase")
 
   @Argument(help: ArgumentHelp("The person.", valueName: "name"), completion: .persons)
   var name: String
@@ -275,8 +258,7 @@ struct PersonRemoveCommand: AsyncParsableCommand, ClassifiedCommand {
     if confirm != nil, !erase { throw ValidationError("--confirm needs --erase.") }
   }
 
-  func run() async throws {
-    let output = Output()
+  func run(_ output: Output) async throws {
     let persons = try PersonList.load()
     let person = try persons.person(name)
     let hasStore = try Store.exists(path: person.store)
@@ -297,6 +279,5 @@ struct PersonRemoveCommand: AsyncParsableCommand, ClassifiedCommand {
     _ = try PersonList.change { try $0.remove(name) }
     let stays = !erase && hasStore ? "; the store stays at \(displayed(person.store))" : ""
     output.line("removed: \(displayed(name))\(stays)")
-    try output.finish()
   }
 }

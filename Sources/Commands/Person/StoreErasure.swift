@@ -10,25 +10,22 @@ import Remotes
 /// `glucoport store`: commands that concern a whole store.
 struct StoreCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "store", abstract: "Erase a store permanently.",
-    discussion: helpText(
-      examples: "glucoport store erase", "glucoport store erase --store old.db --confirm old.db"),
+    "store", "Erase a store permanently.",
+    examples: "glucoport store erase", "glucoport store erase --store old.db --confirm old.db",
     subcommands: [StoreEraseCommand.self])
 }
 
 /// `glucoport store erase`: removes a store, its backups and its logbook on the server permanently.
-struct StoreEraseCommand: AsyncParsableCommand, ClassifiedCommand {
+struct StoreEraseCommand: AsyncPrintingCommand {
   static let actionClass = ActionClass.immediate
   static let configuration = CommandConfiguration(
-    commandName: "erase",
-    abstract: "Remove the store, its logbook on the server, and its known backups permanently.",
-    discussion: helpText(
-      """
-      The files are overwritten before they are removed. What could not be reached is listed. If the \
-      server does not answer, nothing changes.
-      """,
-      examples: "glucoport store erase",
-      "glucoport store erase --confirm logbook.db"))
+    "erase",
+    "Remove the store, its logbook on the server, and its known backups permanently.",
+    """
+    The files are overwritten before they are removed. What could not be reached is listed. If the \
+    server does not answer, nothing changes.
+    """,
+    examples: "glucoport store erase", "glucoport store erase --confirm logbook.db")
 
   @OptionGroup var storeOptions: StoreOptions
 
@@ -36,13 +33,11 @@ struct StoreEraseCommand: AsyncParsableCommand, ClassifiedCommand {
     help: ArgumentHelp("The name of the store's file, for a run without a terminal.", valueName: "name"))
   var confirm: String?
 
-  func run() async throws {
-    let output = Output()
+  func run(_ output: Output) async throws {
     let path = try storeOptions.path
     let name = path.split(separator: "/").last.map(String.init) ?? path
     var erasure = StoreErasure(path: path, name: name, output: output)
     try await erasure.run(confirm: confirm)
-    try output.finish()
   }
 }
 

@@ -8,29 +8,26 @@ import LogbookStore
 /// `glucoport queue`: commands for queued downloads, and for items that the remote refused.
 struct QueueCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "queue", abstract: "List, add, cancel and retry downloads.",
-    discussion: helpText(
-      "No queue command uses the network: the next upload downloads what is queued.",
-      examples: "glucoport queue list",
-      "glucoport queue add readings --since 2026-03-01 --until 2026-06-01"),
+    "queue", "List, add, cancel and retry downloads.",
+    "No queue command uses the network: the next upload downloads what is queued.",
+    examples: "glucoport queue list", "glucoport queue add readings --since 2026-03-01 --until 2026-06-01",
     subcommands: [
       QueueListCommand.self, QueueAddCommand.self, QueueCancelCommand.self, QueueRetryCommand.self,
     ])
 }
 
 /// `glucoport queue add`: queues a download, which the next upload runs.
-struct QueueAddCommand: ClassifiedCommand {
+struct QueueAddCommand: PrintingCommand {
   static let actionClass = ActionClass.deferrable
   static let configuration = CommandConfiguration(
-    commandName: "add", abstract: "Add a download for the next upload.",
-    discussion: helpText(
-      """
-      'changes': everything that others changed; 'readings': those shown from --since to \
-      before --until; 'records': every record; 'record ID' and 'attachment ID': a single \
-      one; 'logbook': the name of the logbook.
-      """,
-      examples: "glucoport queue add readings --since 2026-03-01 --until 2026-06-01",
-      "glucoport queue add records --priority idle"))
+    "add", "Add a download for the next upload.",
+    """
+    'changes': everything that others changed; 'readings': those shown from --since to \
+    before --until; 'records': every record; 'record ID' and 'attachment ID': a single \
+    one; 'logbook': the name of the logbook.
+    """,
+    examples: "glucoport queue add readings --since 2026-03-01 --until 2026-06-01",
+    "glucoport queue add records --priority idle")
 
   enum Kind: String, ExpressibleByArgument, CaseIterable {
     case changes, readings, records, record, attachment, logbook
@@ -72,14 +69,12 @@ struct QueueAddCommand: ClassifiedCommand {
     }
   }
 
-  func run() throws {
-    let output = Output()
+  func run(_ output: Output) throws {
     let store = try storeOptions.open(.editor)
     _ = try store.requireRemote()
     let isQueued = try store.queueDownload(
       try subject(store), DownloadPriority(priority), isPinned: pin, at: Host.now())
     output.line(isQueued ? "queued; the next upload downloads it" : "it is already here; nothing was queued")
-    try output.finish()
   }
 
   private func subject(_ store: Store) throws -> DownloadSubject {
@@ -131,13 +126,11 @@ extension DownloadPriority {
 }
 
 /// `glucoport queue list`: lists the downloads in the order in which uploads run them.
-struct QueueListCommand: ClassifiedCommand {
+struct QueueListCommand: PrintingCommand {
   static let actionClass = ActionClass.local
   static let configuration = CommandConfiguration(
-    commandName: "list", abstract: "List the queued downloads in their order, and the pinned ranges.",
-    discussion: helpText(
-      examples: "glucoport queue list",
-      "glucoport queue list --refused"))
+    "list", "List the queued downloads in their order, and the pinned ranges.",
+    examples: "glucoport queue list", "glucoport queue list --refused")
 
   @OptionGroup var storeOptions: StoreOptions
 
@@ -147,8 +140,7 @@ struct QueueListCommand: ClassifiedCommand {
   @Flag(help: "Print one JSON object per line.")
   var json = false
 
-  func run() throws {
-    let output = Output()
+  func run(_ output: Output) throws {
     let store = try storeOptions.open(.reader)
     if refused { try listRefused(store, output) }
     for download in try store.downloads() where (download.refusal != nil) == refused {
@@ -160,7 +152,6 @@ struct QueueListCommand: ClassifiedCommand {
           asJSON: json, PinObject(place + 1, range), orLines: [QueueText.line(pin: place + 1, range)])
       }
     }
-    try output.finish()
   }
 
   private func listRefused(_ store: Store, _ output: Output) throws {
@@ -171,22 +162,19 @@ struct QueueListCommand: ClassifiedCommand {
 }
 
 /// `glucoport queue retry`: lets the next upload send refused items again.
-struct QueueRetryCommand: ClassifiedCommand {
+struct QueueRetryCommand: PrintingCommand {
   static let actionClass = ActionClass.deferrable
   static let configuration = CommandConfiguration(
-    commandName: "retry", abstract: "Let the next upload retry what the remote refused.",
-    discussion: helpText(
-      "Without a number: everything that was refused, including readings and records.",
-      examples: "glucoport queue retry 3",
-      "glucoport queue retry"))
+    "retry", "Let the next upload retry what the remote refused.",
+    "Without a number: everything that was refused, including readings and records.",
+    examples: "glucoport queue retry 3", "glucoport queue retry")
 
   @OptionGroup var storeOptions: StoreOptions
 
   @Argument(help: "Numbers from 'queue list --refused'.")
   var numbers: [Int64] = []
 
-  func run() throws {
-    let output = Output()
+  func run(_ output: Output) throws {
     let store = try storeOptions.open(.sync)
     let downloads = numbers.isEmpty ? try store.downloads().filter { $0.refusal != nil }.map(\.id) : numbers
     let refused = try store.retryDownloads(downloads)
@@ -195,30 +183,25 @@ struct QueueRetryCommand: ClassifiedCommand {
     for number in Set(downloads).subtracting(refused).sorted() {
       output.message("glucoport: download \(number) was not refused; the next upload downloads it anyway")
     }
-    try output.finish()
   }
 }
 
 /// `glucoport queue cancel`: removes downloads and pinned ranges from the queue.
-struct QueueCancelCommand: ClassifiedCommand {
+struct QueueCancelCommand: PrintingCommand {
   static let actionClass = ActionClass.deferrable
   static let configuration = CommandConfiguration(
-    commandName: "cancel", abstract: "Remove downloads from the queue.",
-    discussion: helpText(
-      examples: "glucoport queue cancel 3 4",
-      "glucoport queue cancel p1"))
+    "cancel", "Remove downloads from the queue.",
+    examples: "glucoport queue cancel 3 4", "glucoport queue cancel p1")
 
   @OptionGroup var storeOptions: StoreOptions
 
   @Argument(help: "Numbers from 'queue list'; those of pinned ranges begin with p.")
   var numbers: [QueueNumber]
 
-  func run() throws {
-    let output = Output()
+  func run(_ output: Output) throws {
     try storeOptions.open(.editor).cancelDownloads(
       numbers.compactMap(\.download), pins: numbers.compactMap(\.pin))
     output.line("cancelled: \(grouped(numbers.count))")
-    try output.finish()
   }
 }
 

@@ -8,26 +8,24 @@ import LogbookStore
 /// `glucoport reading`: commands that hide readings and show them again.
 struct ReadingCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "reading", abstract: "Hide readings that do not count, and show them again.",
-    discussion: helpText(
-      """
-      A reading never changes and is never deleted. Hidden readings are left out of lists, \
-      exports and statistics, here and with the next upload on all other stores of the logbook.
-      """,
-      examples: "glucoport reading hide r1.smbg.time1772352960.67.0 --reason 'sugar on the finger'",
-      "glucoport reading restore r1.smbg.time1772352960.67.0"),
+    "reading", "Hide readings that do not count, and show them again.",
+    """
+    A reading never changes and is never deleted. Hidden readings are left out of lists, \
+    exports and statistics, here and with the next upload on all other stores of the logbook.
+    """,
+    examples: "glucoport reading hide r1.smbg.time1772352960.67.0 --reason 'sugar on the finger'",
+    "glucoport reading restore r1.smbg.time1772352960.67.0",
     subcommands: [ReadingHideCommand.self, ReadingRestoreCommand.self])
 }
 
 /// `glucoport reading hide`: hides one reading, or the readings of a device.
-struct ReadingHideCommand: ClassifiedCommand {
+struct ReadingHideCommand: PrintingCommand {
   static let actionClass = ActionClass.deferrable
   static let configuration = CommandConfiguration(
-    commandName: "hide",
-    abstract: "Hide a reading, or the readings of a device, those of later imports, too.",
-    discussion: helpText(
-      examples: "glucoport reading hide r1.smbg.time1772352960.67.0 --reason 'sugar on the finger'",
-      "glucoport reading hide --device SN-0001 --since 2026-05-01 --until 2026-05-08"))
+    "hide",
+    "Hide a reading, or the readings of a device, those of later imports, too.",
+    examples: "glucoport reading hide r1.smbg.time1772352960.67.0 --reason 'sugar on the finger'",
+    "glucoport reading hide --device SN-0001 --since 2026-05-01 --until 2026-05-08")
 
   @OptionGroup var storeOptions: StoreOptions
   @OptionGroup var choice: ReadingChoice
@@ -35,8 +33,7 @@ struct ReadingHideCommand: ClassifiedCommand {
   @Option(help: ArgumentHelp("Why, for people.", valueName: "text"))
   var reason = ""
 
-  func run() throws {
-    let output = Output()
+  func run(_ output: Output) throws {
     let store = try storeOptions.open(.editor)
     let editor = WithdrawalEditor(store, at: Host.now())
     var line = ""
@@ -50,26 +47,23 @@ struct ReadingHideCommand: ClassifiedCommand {
       line = "hidden: \(counted(hidden, "reading")) of \(displayed(name)), and those that come later"
     }
     if !choice.quiet { output.line(line) }
-    try output.finish()
   }
 }
 
 /// `glucoport reading restore`: shows one reading, whatever hides it. For a device, it ends the rules that
 /// hide its readings.
-struct ReadingRestoreCommand: ClassifiedCommand {
+struct ReadingRestoreCommand: PrintingCommand {
   static let actionClass = ActionClass.deferrable
   static let configuration = CommandConfiguration(
-    commandName: "restore", abstract: "Show a hidden reading again, or the hidden readings of a device.",
-    discussion: helpText(
-      "With --device, readings stay hidden that are hidden by themselves or by 'glucoport undo'.",
-      examples: "glucoport reading restore r1.smbg.time1772352960.67.0",
-      "glucoport reading restore --device SN-0001"))
+    "restore", "Show a hidden reading again, or the hidden readings of a device.",
+    "With --device, readings stay hidden that are hidden by themselves or by 'glucoport undo'.",
+    examples: "glucoport reading restore r1.smbg.time1772352960.67.0",
+    "glucoport reading restore --device SN-0001")
 
   @OptionGroup var storeOptions: StoreOptions
   @OptionGroup var choice: ReadingChoice
 
-  func run() throws {
-    let output = Output()
+  func run(_ output: Output) throws {
     let store = try storeOptions.open(.editor)
     let editor = WithdrawalEditor(store, at: Host.now())
     var line = ""
@@ -88,7 +82,6 @@ struct ReadingRestoreCommand: ClassifiedCommand {
       line = "restored: \(counted(restored.readings, "reading")) of \(displayed(name))"
     }
     if !choice.quiet { output.line(line) }
-    try output.finish()
   }
 }
 

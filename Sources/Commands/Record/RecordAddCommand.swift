@@ -6,17 +6,16 @@ public import Logbook
 import LogbookStore
 
 /// `glucoport record add`: adds one record.
-struct RecordAddCommand: AsyncParsableCommand, ClassifiedCommand {
+struct RecordAddCommand: AsyncPrintingCommand {
   static let actionClass = ActionClass.deferrable
   static let configuration = CommandConfiguration(
-    commandName: "add", abstract: "Add insulin, food, exercise, a note, or an annotation of a reading.",
-    discussion: helpText(
-      """
-      Amounts have units: 'insulin 4.5 U', 'food 45 g', 'exercise 30 min'. These units are \
-      the default. A note has its text, an annotation the id of its reading.
-      """,
-      examples: "glucoport record add food 45 g --note soup --at 18:30",
-      "glucoport record add note 'after swimming' --at 'yesterday 20:00'"))
+    "add", "Add insulin, food, exercise, a note, or an annotation of a reading.",
+    """
+    Amounts have units: 'insulin 4.5 U', 'food 45 g', 'exercise 30 min'. These units are \
+    the default. A note has its text, an annotation the id of its reading.
+    """,
+    examples: "glucoport record add food 45 g --note soup --at 18:30",
+    "glucoport record add note 'after swimming' --at 'yesterday 20:00'")
 
   @OptionGroup var storeOptions: StoreOptions
 
@@ -39,8 +38,7 @@ struct RecordAddCommand: AsyncParsableCommand, ClassifiedCommand {
     }
   }
 
-  func run() async throws {
-    let output = Output()
+  func run(_ output: Output) async throws {
     let changes = try content.changes(kind, words: namesReading ? [] : words)
     var fields = changes.applied(to: RecordFields())
     guard !fields.values.isEmpty else {
@@ -60,7 +58,6 @@ struct RecordAddCommand: AsyncParsableCommand, ClassifiedCommand {
     for edit in try await pushOption.attempt([edit], in: store, storeOptions, output, isQuiet: result.quiet) {
       try result.show("added", edit, store, output)
     }
-    try output.finish()
   }
 
   /// Whether the only word of this kind is the id of a reading.

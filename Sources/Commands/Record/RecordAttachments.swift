@@ -7,17 +7,16 @@ import Logbook
 import LogbookStore
 
 /// `glucoport record attach`: stores the contents of files as attachments of an entry.
-struct RecordAttachCommand: AsyncParsableCommand, ClassifiedCommand {
+struct RecordAttachCommand: AsyncPrintingCommand {
   static let actionClass = ActionClass.deferrable
   static let configuration = CommandConfiguration(
-    commandName: "attach", abstract: "Attach files to an entry.",
-    discussion: helpText(
-      """
-      The files are copied into the store, all of them or none; you can remove the originals \
-      afterwards. Equal content is stored and sent once.
-      """,
-      examples: "glucoport record attach 8120 lab-report.pdf",
-      "pdftoppm -png scan.pdf | glucoport record attach 8120 - --name scan.png"))
+    "attach", "Attach files to an entry.",
+    """
+    The files are copied into the store, all of them or none; you can remove the originals \
+    afterwards. Equal content is stored and sent once.
+    """,
+    examples: "glucoport record attach 8120 lab-report.pdf",
+    "pdftoppm -png scan.pdf | glucoport record attach 8120 - --name scan.png")
 
   /// The maximum length of a file name in bytes, as common file systems have it.
   private static let maxNameBytes = 255
@@ -46,8 +45,7 @@ struct RecordAttachCommand: AsyncParsableCommand, ClassifiedCommand {
     }
   }
 
-  func run() async throws {
-    let output = Output()
+  func run(_ output: Output) async throws {
     Host.keepFilesPrivate()
     let store = try storeOptions.open(.editor)
     let entry = try store.record(named: id)
@@ -74,19 +72,16 @@ struct RecordAttachCommand: AsyncParsableCommand, ClassifiedCommand {
     for edit in try await pushOption.attempt(edits, in: store, storeOptions, output, isQuiet: result.quiet) {
       try result.show("attached", edit, store, output)
     }
-    try output.finish()
   }
 }
 
 /// `glucoport record attachments`: lists the attachments of an entry.
-struct RecordAttachmentsCommand: ClassifiedCommand {
+struct RecordAttachmentsCommand: PrintingCommand {
   static let actionClass = ActionClass.local
   static let configuration = CommandConfiguration(
-    commandName: "attachments", abstract: "List the files that are attached to an entry.",
-    discussion: helpText(
-      "'glucoport show ID --save FILE' writes one of them to a file.",
-      examples: "glucoport record attachments 8120",
-      "glucoport record attachments 8120 --json"))
+    "attachments", "List the files that are attached to an entry.",
+    "'glucoport show ID --save FILE' writes one of them to a file.",
+    examples: "glucoport record attachments 8120", "glucoport record attachments 8120 --json")
 
   @OptionGroup var storeOptions: StoreOptions
 
@@ -96,14 +91,12 @@ struct RecordAttachmentsCommand: ClassifiedCommand {
   @Flag(help: "Print one JSON object per line.")
   var json = false
 
-  func run() throws {
-    let output = Output()
+  func run(_ output: Output) throws {
     let store = try storeOptions.open(.reader)
     for attachment in try store.attachments(of: store.record(named: id).guid) {
       try output.result(
         asJSON: json, AttachmentObject(attachment), orLines: [AttachmentText.line(attachment)])
     }
-    try output.finish()
   }
 }
 

@@ -8,14 +8,12 @@ import LogbookStore
 /// `glucoport record`: commands for records, which are the entries of the diary.
 struct RecordCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "record", abstract: "Add, edit, hide, delete, show and list records, and attach files.",
-    discussion: helpText(
-      """
-      No record command needs the network: a later upload sends the change, or --push sends \
-      it at once.
-      """,
-      examples: "glucoport record add insulin 4.5 --subtype rapid",
-      "glucoport record list --since 7d"),
+    "record", "Add, edit, hide, delete, show and list records, and attach files.",
+    """
+    No record command needs the network: a later upload sends the change, or --push sends \
+    it at once.
+    """,
+    examples: "glucoport record add insulin 4.5 --subtype rapid", "glucoport record list --since 7d",
     subcommands: [
       RecordAddCommand.self, RecordEditCommand.self, RecordDeleteCommand.self, RecordHideCommand.self,
       RecordRestoreCommand.self, RecordShowCommand.self,
@@ -24,14 +22,12 @@ struct RecordCommand: ParsableCommand {
 }
 
 /// `glucoport record list`: lists records in the order of time.
-struct RecordListCommand: ClassifiedCommand {
+struct RecordListCommand: PrintingCommand {
   static let actionClass = ActionClass.local
   static let configuration = CommandConfiguration(
-    commandName: "list", abstract: "List records, oldest first.",
-    discussion: helpText(
-      ListOptions.tableRule,
-      examples: "glucoport record list --since 7d",
-      "glucoport record list --kind food --format csv"))
+    "list", "List records, oldest first.",
+    ListOptions.tableRule,
+    examples: "glucoport record list --since 7d", "glucoport record list --kind food --format csv")
 
   @OptionGroup var storeOptions: StoreOptions
   @OptionGroup var items: ItemOptions
@@ -41,13 +37,11 @@ struct RecordListCommand: ClassifiedCommand {
     if items.namesReadings { throw ValidationError("'record list' accepts only kinds of records.") }
   }
 
-  func run() throws {
-    let output = Output()
+  func run(_ output: Output) throws {
     let store = try storeOptions.open(.reader)
     var filter = try items.filter(store)
     filter.readingKinds = []
     try listing.write(filter, of: store, unit: nil, output)
-    try output.finish()
   }
 }
 
@@ -68,36 +62,31 @@ struct RecordTarget: ParsableArguments {
 }
 
 /// `glucoport record show`: prints all facts about one record.
-struct RecordShowCommand: ClassifiedCommand {
+struct RecordShowCommand: PrintingCommand {
   static let actionClass = ActionClass.local
   static let configuration = CommandConfiguration(
-    commandName: "show", abstract: "Show everything about one record.",
-    discussion: helpText(
-      examples: "glucoport record show 8120",
-      "glucoport record show 8120 --json"))
+    "show", "Show everything about one record.",
+    examples: "glucoport record show 8120", "glucoport record show 8120 --json")
 
   @OptionGroup var target: RecordTarget
 
   @Flag(help: "Print the record as one JSON object.")
   var json = false
 
-  func run() throws {
-    let output = Output()
+  func run(_ output: Output) throws {
     let (store, record) = try target.open(.reader)
     try ItemDetails(store).write(.record(record), asJSON: json, output)
-    try output.finish()
   }
 }
 
 /// `glucoport record edit`: changes the time, the fields or the entry of a record.
-struct RecordEditCommand: AsyncParsableCommand, ClassifiedCommand {
+struct RecordEditCommand: AsyncPrintingCommand {
   static let actionClass = ActionClass.deferrable
   static let configuration = CommandConfiguration(
-    commandName: "edit", abstract: "Change a record.",
-    discussion: helpText(
-      "Other fields do not change. An edit that changes nothing is not counted.",
-      examples: "glucoport record edit 8120 50 g",
-      "glucoport record edit 8120 --at 19:00 --note 'soup and bread'"))
+    "edit", "Change a record.",
+    "Other fields do not change. An edit that changes nothing is not counted.",
+    examples: "glucoport record edit 8120 50 g",
+    "glucoport record edit 8120 --at 19:00 --note 'soup and bread'")
 
   @OptionGroup var target: RecordTarget
 
@@ -114,8 +103,7 @@ struct RecordEditCommand: AsyncParsableCommand, ClassifiedCommand {
     }
   }
 
-  func run() async throws {
-    let output = Output()
+  func run(_ output: Output) async throws {
     let (store, record) = try target.open(.editor)
     let zone = try store.timezone()
     try content.checkTime(target.storeOptions, output)
@@ -138,23 +126,20 @@ struct RecordEditCommand: AsyncParsableCommand, ClassifiedCommand {
     for edit in tried {
       try result.show("edited", edit, store, output)
     }
-    try output.finish()
   }
 }
 
 /// `glucoport record delete`: deletes a record and those that belong to it. Tombstones replace them.
-struct RecordDeleteCommand: AsyncParsableCommand, ClassifiedCommand {
+struct RecordDeleteCommand: AsyncPrintingCommand {
   static let actionClass = ActionClass.deferrable
   static let configuration = CommandConfiguration(
-    commandName: "delete", abstract: "Delete a record, and the records that belong to it.",
-    discussion: helpText(
-      """
-      'glucoport undo' brings a deleted record back in this store, within 30 days; to hide one \
-      that may be needed later: 'glucoport record hide'. Its id, kind and time are kept, so that \
-      the deletion can be sent to other nodes. On a terminal, the command asks first.
-      """,
-      examples: "glucoport record delete 8120",
-      "glucoport record delete 8120 --push"))
+    "delete", "Delete a record, and the records that belong to it.",
+    """
+    'glucoport undo' brings a deleted record back in this store, within 30 days; to hide one \
+    that may be needed later: 'glucoport record hide'. Its id, kind and time are kept, so that \
+    the deletion can be sent to other nodes. On a terminal, the command asks first.
+    """,
+    examples: "glucoport record delete 8120", "glucoport record delete 8120 --push")
 
   @OptionGroup var target: RecordTarget
 
@@ -164,8 +149,7 @@ struct RecordDeleteCommand: AsyncParsableCommand, ClassifiedCommand {
   @OptionGroup var pushOption: PushOption
   @OptionGroup var result: RecordOutputOptions
 
-  func run() async throws {
-    let output = Output()
+  func run(_ output: Output) async throws {
     let (store, record) = try target.open(.editor)
     if !yes, !record.isDeleted, Confirmation.canAsk {
       output.message(TableWriter(output: output, unit: nil, isLong: false).line(.record(record)))
@@ -179,21 +163,18 @@ struct RecordDeleteCommand: AsyncParsableCommand, ClassifiedCommand {
     for edit in tried {
       try result.show("deleted", edit, store, output)
     }
-    try output.finish()
   }
 }
 
 /// `glucoport record hide`: hides a record, until it is restored.
-struct RecordHideCommand: ClassifiedCommand {
+struct RecordHideCommand: PrintingCommand {
   static let actionClass = ActionClass.deferrable
   static let configuration = CommandConfiguration(
-    commandName: "hide", abstract: "Hide a record and the records that belong to it.",
-    discussion: helpText(
-      """
-      Nothing is deleted: 'glucoport record restore' shows it again. Other stores of the logbook hide it with the next upload.
-      """,
-      examples: "glucoport record hide 8120",
-      "glucoport record hide 8120 --reason 'typed twice'"))
+    "hide", "Hide a record and the records that belong to it.",
+    """
+    Nothing is deleted: 'glucoport record restore' shows it again. Other stores of the logbook hide it with the next upload.
+    """,
+    examples: "glucoport record hide 8120", "glucoport record hide 8120 --reason 'typed twice'")
 
   @OptionGroup var target: RecordTarget
 
@@ -203,44 +184,38 @@ struct RecordHideCommand: ClassifiedCommand {
   @Flag(help: "Print nothing on success.")
   var quiet = false
 
-  func run() throws {
-    let output = Output()
+  func run(_ output: Output) throws {
     let (store, record) = try target.open(.editor)
     let isChanged = try WithdrawalEditor(store, at: Host.now()).set(
       record, isHidden: true, reason: reason)
     if !quiet {
       output.line(isChanged ? "hidden: \(record.guid)" : "unchanged: \(record.guid) is hidden already")
     }
-    try output.finish()
   }
 }
 
 /// `glucoport record restore`: shows a record again, whatever hides it.
-struct RecordRestoreCommand: ClassifiedCommand {
+struct RecordRestoreCommand: PrintingCommand {
   static let actionClass = ActionClass.deferrable
   static let configuration = CommandConfiguration(
-    commandName: "restore", abstract: "Show a hidden record again.",
-    discussion: helpText(
-      """
-      It is shown whatever hid it: 'glucoport record hide' or 'glucoport undo'.
-      """,
-      examples: "glucoport record restore 8120",
-      "glucoport record restore 8120 --quiet"))
+    "restore", "Show a hidden record again.",
+    """
+    It is shown whatever hid it: 'glucoport record hide' or 'glucoport undo'.
+    """,
+    examples: "glucoport record restore 8120", "glucoport record restore 8120 --quiet")
 
   @OptionGroup var target: RecordTarget
 
   @Flag(help: "Print nothing on success.")
   var quiet = false
 
-  func run() throws {
-    let output = Output()
+  func run(_ output: Output) throws {
     let (store, record) = try target.open(.editor)
     let isChanged = try WithdrawalEditor(store, at: Host.now()).set(
       record, isHidden: false, reason: "")
     if !quiet {
       output.line(isChanged ? "restored: \(record.guid)" : "unchanged: \(record.guid) is not hidden")
     }
-    try output.finish()
   }
 }
 

@@ -10,12 +10,10 @@ import Report
 /// `glucoport remote`: commands for the server with which the store syncs.
 struct RemoteCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "remote",
-    abstract:
-      "Set, show, test, remove or purge the server that the store syncs with, or show it in a browser.",
-    discussion: helpText(
-      examples: "glucoport remote set https://sync.example.org --token-file ~/.config/glucoport/token",
-      "glucoport remote test"),
+    "remote",
+    "Set, show, test, remove or purge the server that the store syncs with, or show it in a browser.",
+    examples: "glucoport remote set https://sync.example.org --token-file ~/.config/glucoport/token",
+    "glucoport remote test",
     subcommands: [
       RemoteSetCommand.self, RemoteShowCommand.self, RemoteTestCommand.self, RemoteRemoveCommand.self,
       RemotePageCommand.self, RemotePurgeCommand.self,
@@ -23,67 +21,57 @@ struct RemoteCommand: ParsableCommand {
 }
 
 /// `glucoport remote show`: prints what the store knows about the remote. It sends no request.
-struct RemoteShowCommand: ClassifiedCommand {
+struct RemoteShowCommand: PrintingCommand {
   static let actionClass = ActionClass.local
   static let configuration = CommandConfiguration(
-    commandName: "show", abstract: "Show the server and its sync state, without contacting it.",
-    discussion: helpText(
-      examples: "glucoport remote show",
-      "glucoport remote show --json"))
+    "show", "Show the server and its sync state, without contacting it.",
+    examples: "glucoport remote show", "glucoport remote show --json")
 
   @OptionGroup var storeOptions: StoreOptions
 
   @Flag(help: "Print one JSON object.")
   var json = false
 
-  func run() throws {
-    let output = Output()
+  func run(_ output: Output) throws {
     let setting = try storeOptions.open(.reader).requireRemote()
     try output.result(asJSON: json, RemoteObject(setting), orLines: RemoteText.lines(setting))
-    try output.finish()
   }
 }
 
 /// `glucoport remote test`: asks the server for its logbook, and changes nothing.
-struct RemoteTestCommand: AsyncParsableCommand, ClassifiedCommand {
+struct RemoteTestCommand: AsyncPrintingCommand {
   static let actionClass = ActionClass.immediate
   static let configuration = CommandConfiguration(
-    commandName: "test", abstract: "Ask the server for its logbook, and compare the clocks.",
-    discussion: helpText(
-      examples: "glucoport remote test",
-      "glucoport remote test --store anna.db"))
+    "test", "Ask the server for its logbook, and compare the clocks.",
+    examples: "glucoport remote test", "glucoport remote test --store anna.db")
 
   @OptionGroup var storeOptions: StoreOptions
 
-  func run() async throws {
+  func run(_ output: Output) async throws {
     let setting = try storeOptions.open(.reader).requireRemote()
     let login = try await setting.access.login()
     let logbook = try await setting.access.ask(with: login) { try await $0.logbook() }
     guard logbook.id == setting.logbook else {
       throw Failure(.otherLogbook(id: logbook.id), host: setting.access.url)
     }
-    let output = Output()
     output.line(setting.access.url)
     output.line("  \(RemoteText.line(logbook))")
     if let time = logbook.time { output.line("  \(RemoteText.clock(time - Host.now()))") }
     if let proxy = login.proxy { output.line("  through the proxy \(displayed("\(proxy)"))") }
     for line in RemoteText.missingPermissions(logbook) { output.line("  \(line)") }
-    try output.finish()
   }
 }
 
 /// `glucoport remote page`: asks the server for a link with which a browser shows the logbook.
-struct RemotePageCommand: AsyncParsableCommand, ClassifiedCommand {
+struct RemotePageCommand: AsyncPrintingCommand {
   static let actionClass = ActionClass.immediate
   static let configuration = CommandConfiguration(
-    commandName: "page", abstract: "Print a link that shows the logbook in a browser for 15 minutes.",
-    discussion: helpText(
-      """
-      Anyone who has the link can read the logbook until it expires. It changes nothing, and ends \
-      when the token is revoked. The server must run with --pages.
-      """,
-      examples: "glucoport remote page",
-      "glucoport remote page --expires 2h --language de"))
+    "page", "Print a link that shows the logbook in a browser for 15 minutes.",
+    """
+    Anyone who has the link can read the logbook until it expires. It changes nothing, and ends \
+    when the token is revoked. The server must run with --pages.
+    """,
+    examples: "glucoport remote page", "glucoport remote page --expires 2h --language de")
 
   @OptionGroup var storeOptions: StoreOptions
 
@@ -106,7 +94,7 @@ struct RemotePageCommand: AsyncParsableCommand, ClassifiedCommand {
     }
   }
 
-  func run() async throws {
+  func run(_ output: Output) async throws {
     let setting = try storeOptions.open(.reader).requireRemote()
     try setting.refusePurged()
     let link = try await setting.access.ask { remote in
@@ -125,33 +113,27 @@ struct RemotePageCommand: AsyncParsableCommand, ClassifiedCommand {
       }
       return link
     }
-    let output = Output()
     // The line has only the link, so that a program can open it.
     output.line("\(setting.access.url)\(link.path)?language=\(language)")
     output.message(
       "glucoport: anyone with this link can read the logbook until \(DeviceTime(seconds: link.expiresAt).text)Z"
     )
-    try output.finish()
   }
 }
 
 /// `glucoport remote remove`: removes the remote from the store. It sends no request.
-struct RemoteRemoveCommand: ClassifiedCommand {
+struct RemoteRemoveCommand: PrintingCommand {
   static let actionClass = ActionClass.local
   static let configuration = CommandConfiguration(
-    commandName: "remove",
-    abstract: "Remove the server's address and login from the store. Data on both sides stays.",
-    discussion: helpText(
-      examples: "glucoport remote remove",
-      "glucoport remote remove --store anna.db"))
+    "remove",
+    "Remove the server's address and login from the store. Data on both sides stays.",
+    examples: "glucoport remote remove", "glucoport remote remove --store anna.db")
 
   @OptionGroup var storeOptions: StoreOptions
 
-  func run() throws {
-    let output = Output()
+  func run(_ output: Output) throws {
     let wasThere = try storeOptions.open(.sync).removeRemote()
     output.line(wasThere ? "the remote was removed; its data stays on the server" : "the store had no remote")
-    try output.finish()
   }
 }
 

@@ -11,14 +11,12 @@ import Remotes
 struct RemotePurgeCommand: AsyncParsableCommand, ClassifiedCommand {
   static let actionClass = ActionClass.immediate
   static let configuration = CommandConfiguration(
-    commandName: "purge", abstract: "Remove the logbook on the server permanently, and then this store.",
-    discussion: helpText(
-      """
-      This cannot be undone. Other stores of the logbook keep their data, and their next \
-      upload reports the removal. If the server does not answer, nothing changes.
-      """,
-      examples: "glucoport remote purge",
-      "glucoport remote purge --confirm anna"))
+    "purge", "Remove the logbook on the server permanently, and then this store.",
+    """
+    This cannot be undone. Other stores of the logbook keep their data, and their next \
+    upload reports the removal. If the server does not answer, nothing changes.
+    """,
+    examples: "glucoport remote purge", "glucoport remote purge --confirm anna")
 
   @OptionGroup var storeOptions: StoreOptions
 

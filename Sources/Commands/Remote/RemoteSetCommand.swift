@@ -11,15 +11,14 @@ import Sync
 struct RemoteSetCommand: AsyncParsableCommand, ClassifiedCommand {
   static let actionClass = ActionClass.immediate
   static let configuration = CommandConfiguration(
-    commandName: "set", abstract: "Set the server that the store syncs with.",
-    discussion: helpText(
-      """
-      The token is never an argument: it is the first line of a file that only you can read, \
-      or of the output of a command. If the server does not answer, nothing changes. A store \
-      whose time zone is only the system's takes that of the server's logbook.
-      """,
-      examples: "glucoport remote set https://sync.example.org --token-file ~/.config/glucoport/token",
-      "glucoport remote set https://sync.example.org --token-command 'pass show glucoport'"))
+    "set", "Set the server that the store syncs with.",
+    """
+    The token is never an argument: it is the first line of a file that only you can read, \
+    or of the output of a command. If the server does not answer, nothing changes. A store \
+    whose time zone is only the system's takes that of the server's logbook.
+    """,
+    examples: "glucoport remote set https://sync.example.org --token-file ~/.config/glucoport/token",
+    "glucoport remote set https://sync.example.org --token-command 'pass show glucoport'")
 
   @OptionGroup var storeOptions: StoreOptions
 

@@ -16,10 +16,8 @@ package protocol CompletionInstaller: ClassifiedCommand {
 struct SetupCommand: CompletionInstaller {
   static let actionClass = ActionClass.local
   static let configuration = CommandConfiguration(
-    commandName: "setup", abstract: "Install units, udev rules and completions without a package.",
-    discussion: helpText(
-      examples: "glucoport setup --dry-run",
-      "sudo glucoport setup system"),
+    "setup", "Install units, udev rules and completions without a package.",
+    examples: "glucoport setup --dry-run", "sudo glucoport setup system",
     subcommands: [SetupSystemCommand.self, SetupUserCommand.self, SetupRemoveCommand.self])
 
   @Flag(help: "Preview 'setup system' and 'setup user'; write nothing.")
@@ -47,10 +45,8 @@ struct SetupCommand: CompletionInstaller {
 struct SetupSystemCommand: CompletionInstaller {
   static let actionClass = ActionClass.local
   static let configuration = CommandConfiguration(
-    commandName: "system", abstract: "Install program, units, udev rules and completions for all users.",
-    discussion: helpText(
-      examples: "sudo glucoport setup system",
-      "glucoport setup system --prefix /opt/glucoport --dry-run"))
+    "system", "Install program, units, udev rules and completions for all users.",
+    examples: "sudo glucoport setup system", "glucoport setup system --prefix /opt/glucoport --dry-run")
 
   // If the group and this command both have the flag, the parser sets only the one of the group.
   @ParentCommand var group: SetupCommand
@@ -70,10 +66,8 @@ struct SetupSystemCommand: CompletionInstaller {
 struct SetupUserCommand: CompletionInstaller {
   static let actionClass = ActionClass.local
   static let configuration = CommandConfiguration(
-    commandName: "user", abstract: "Install units and completions for yourself.",
-    discussion: helpText(
-      examples: "glucoport setup user",
-      "glucoport setup user --dry-run"))
+    "user", "Install units and completions for yourself.",
+    examples: "glucoport setup user", "glucoport setup user --dry-run")
 
   @ParentCommand var group: SetupCommand
 
@@ -93,11 +87,9 @@ struct SetupRemoveCommand: ClassifiedCommand {
 
   static let actionClass = ActionClass.local
   static let configuration = CommandConfiguration(
-    commandName: "remove", abstract: "Remove exactly what setup installed.",
-    discussion: helpText(
-      "Files that you changed since are kept. Stores and logbooks are never touched.",
-      examples: "sudo glucoport setup remove system",
-      "glucoport setup remove user --dry-run"))
+    "remove", "Remove exactly what setup installed.",
+    "Files that you changed since are kept. Stores and logbooks are never touched.",
+    examples: "sudo glucoport setup remove system", "glucoport setup remove user --dry-run")
 
   @ParentCommand var group: SetupCommand
 

@@ -11,14 +11,12 @@ struct FetchCommand: AsyncParsableCommand, PersonVisitor {
   static let actionClass = ActionClass.immediate
   static let keepsPartialWork = true
   static let configuration = CommandConfiguration(
-    commandName: "fetch", abstract: "Import what the sources of the store have.",
-    discussion: helpText(
-      """
-      'glucoport source set' names a source. Nothing is stored twice, and nothing is written to a source. \
-      A job may run it at any rate: each source has its interval, and is left alone after a failure.
-      """,
-      examples: "glucoport fetch",
-      "glucoport fetch --unattended --quiet --max-time 10m"))
+    "fetch", "Import what the sources of the store have.",
+    """
+    'glucoport source set' names a source. Nothing is stored twice, and nothing is written to a source. \
+    A job may run it at any rate: each source has its interval, and is left alone after a failure.
+    """,
+    examples: "glucoport fetch", "glucoport fetch --unattended --quiet --max-time 10m")
 
   @OptionGroup var storeOptions: StoreOptions
 

@@ -10,25 +10,22 @@ import Remotes
 /// `glucoport source`: commands for the sources from which `fetch` imports.
 struct SourceCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "source",
-    abstract: "Set, show, test or remove a place from which 'glucoport fetch' imports.",
-    discussion: helpText(
-      examples: "glucoport source set phone --type http http://192.168.1.5:17580/sgv.json --insecure-http",
-      "glucoport source show"),
+    "source",
+    "Set, show, test or remove a place from which 'glucoport fetch' imports.",
+    examples: "glucoport source set phone --type http http://192.168.1.5:17580/sgv.json --insecure-http",
+    "glucoport source show",
     subcommands: [
       SourceSetCommand.self, SourceShowCommand.self, SourceTestCommand.self, SourceRemoveCommand.self,
     ])
 }
 
 /// `glucoport source show`: prints what the store knows about its sources. It sends no request.
-struct SourceShowCommand: ClassifiedCommand {
+struct SourceShowCommand: PrintingCommand {
   static let actionClass = ActionClass.local
   static let configuration = CommandConfiguration(
-    commandName: "show",
-    abstract: "Show the sources and the state of their fetches, without contacting them.",
-    discussion: helpText(
-      examples: "glucoport source show",
-      "glucoport source show phone --json"))
+    "show",
+    "Show the sources and the state of their fetches, without contacting them.",
+    examples: "glucoport source show", "glucoport source show phone --json")
 
   @OptionGroup var storeOptions: StoreOptions
 
@@ -38,34 +35,29 @@ struct SourceShowCommand: ClassifiedCommand {
   @Flag(help: "Print one JSON object for each source.")
   var json = false
 
-  func run() throws {
-    let output = Output()
+  func run(_ output: Output) throws {
     let store = try storeOptions.open(.reader)
     let zone = try store.timezone()
     let names = Set(try store.requireSources(names).map(\.name))
     for setting in try store.sourcesWithHoles() where names.contains(setting.name) {
       try output.result(asJSON: json, SourceObject(setting), orLines: SourceText.lines(setting, in: zone))
     }
-    try output.finish()
   }
 }
 
 /// `glucoport source test`: asks a source and prints what it has. No items are stored.
-struct SourceTestCommand: AsyncParsableCommand, ClassifiedCommand {
+struct SourceTestCommand: AsyncPrintingCommand {
   static let actionClass = ActionClass.immediate
   static let configuration = CommandConfiguration(
-    commandName: "test", abstract: "Ask a source, show what it has, and store nothing.",
-    discussion: helpText(
-      examples: "glucoport source test phone",
-      "glucoport source test phone --store anna.db"))
+    "test", "Ask a source, show what it has, and store nothing.",
+    examples: "glucoport source test phone", "glucoport source test phone --store anna.db")
 
   @OptionGroup var storeOptions: StoreOptions
 
   @Argument(help: "The source.")
   var name: String
 
-  func run() async throws {
-    let output = Output()
+  func run(_ output: Output) async throws {
     let store = try storeOptions.open(.reader)
     guard let setting = try store.requireSources([name]).first else { return }
     let gate = SourceGate(setting: setting, now: Host.now())
@@ -89,26 +81,22 @@ struct SourceTestCommand: AsyncParsableCommand, ClassifiedCommand {
     }
     output.line(SourceText.title(setting))
     for line in preview.lines { output.line("  \(line)") }
-    try output.finish()
   }
 }
 
 /// `glucoport source remove`: removes a source from the store. It sends no request.
-struct SourceRemoveCommand: ClassifiedCommand {
+struct SourceRemoveCommand: PrintingCommand {
   static let actionClass = ActionClass.local
   static let configuration = CommandConfiguration(
-    commandName: "remove", abstract: "Remove a source. What was fetched from it stays.",
-    discussion: helpText(
-      examples: "glucoport source remove phone",
-      "glucoport source remove phone --store anna.db"))
+    "remove", "Remove a source. What was fetched from it stays.",
+    examples: "glucoport source remove phone", "glucoport source remove phone --store anna.db")
 
   @OptionGroup var storeOptions: StoreOptions
 
   @Argument(help: "The source.")
   var name: String
 
-  func run() throws {
-    let output = Output()
+  func run(_ output: Output) throws {
     let store = try storeOptions.open(.importer)
     let wasThere = try store.removeSource(name)
     let shown = displayed(name)
@@ -116,7 +104,6 @@ struct SourceRemoveCommand: ClassifiedCommand {
       wasThere
         ? "the source '\(shown)' was removed; what was fetched from it stays"
         : "the store had no source '\(shown)'")
-    try output.finish()
   }
 }
 

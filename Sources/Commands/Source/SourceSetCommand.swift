@@ -12,15 +12,14 @@ import Remotes
 struct SourceSetCommand: AsyncParsableCommand, ClassifiedCommand {
   static let actionClass = ActionClass.immediate
   static let configuration = CommandConfiguration(
-    commandName: "set", abstract: "Set a place from which 'glucoport fetch' imports.",
-    discussion: helpText(
-      """
-      The source is asked once: whose data it has is shown, and you are asked whether they are the right \
-      ones. A secret is never an argument: it is the first line of a file that only you can read, or of the \
-      output of a command. Write the program of a command and its arguments after --.
-      """,
-      examples: "glucoport source set site --type nightscout https://ns.example.org --token-file ns.token",
-      "glucoport source set libre --type command --patient 4b2c -- python3 recipe.py"))
+    "set", "Set a place from which 'glucoport fetch' imports.",
+    """
+    The source is asked once: whose data it has is shown, and you are asked whether they are the right \
+    ones. A secret is never an argument: it is the first line of a file that only you can read, or of the \
+    output of a command. Write the program of a command and its arguments after --.
+    """,
+    examples: "glucoport source set site --type nightscout https://ns.example.org --token-file ns.token",
+    "glucoport source set libre --type command --patient 4b2c -- python3 recipe.py")
 
   @OptionGroup var storeOptions: StoreOptions
 

@@ -10,10 +10,8 @@ import LogbookStore
 struct StatusCommand: PersonVisitor {
   static let actionClass = ActionClass.local
   static let configuration = CommandConfiguration(
-    commandName: "status", abstract: "Show what the store holds and what is pending.",
-    discussion: helpText(
-      examples: "glucoport status",
-      "glucoport status --check --max-age 36h --max-reading-age 7d --quiet"))
+    "status", "Show what the store holds and what is pending.",
+    examples: "glucoport status", "glucoport status --check --max-age 36h --max-reading-age 7d --quiet")
 
   @OptionGroup var storeOptions: StoreOptions
 

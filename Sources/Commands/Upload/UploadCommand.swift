@@ -12,14 +12,12 @@ struct UploadCommand: AsyncParsableCommand, PersonVisitor {
   static let actionClass = ActionClass.immediate
   static let keepsPartialWork = true
   static let configuration = CommandConfiguration(
-    commandName: "upload", abstract: "Send pending changes to the server, and fetch what others changed.",
-    discussion: helpText(
-      """
-      Edits made meanwhile are never lost or overwritten. You may stop the process at any \
-      moment; the next run continues.
-      """,
-      examples: "glucoport upload",
-      "glucoport upload --unattended --quiet --max-time 10m"))
+    "upload", "Send pending changes to the server, and fetch what others changed.",
+    """
+    Edits made meanwhile are never lost or overwritten. You may stop the process at any \
+    moment; the next run continues.
+    """,
+    examples: "glucoport upload", "glucoport upload --unattended --quiet --max-time 10m")
 
   @OptionGroup var storeOptions: StoreOptions
 
