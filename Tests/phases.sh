@@ -11,7 +11,7 @@ export CI=true
 
 # Targets whose tests wait for servers and for whole programs; all others only compute. `filling` is the group of these, if
 # any, that the caller runs by itself. Anchored, since files, too, have a name that ends with "Tests.".
-waiting='^(Commands|PostgresStore|Program|ProgramRemote|LogbookServer|Remotes|TestServers|USBTransport)Tests\.'
+waiting='^(BluetoothTransport|Commands|PostgresStore|Program|ProgramRemote|LogbookServer|Remotes|TestServers|USBTransport)Tests\.'
 filling=''
 
 phase='' phase_began=0 phase_used=0 phase_times=() background=() apart=() scratch='' logs=()

@@ -314,7 +314,7 @@ import Testing
     }
   }
 
-  @Test(arguments: Seeds.first(12))
+  @Test(arguments: Seeds.share(of: Seeds.first(12), every: 3))
   func mergesInEitherOrderOrRepeatedShowTheSameItems(_ seed: UInt64) throws {
     var generator = SeededGenerator(seed: seed)
     _ = (try here.open(), try there.open())

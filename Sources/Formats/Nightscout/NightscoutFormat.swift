@@ -27,8 +27,7 @@ struct NightscoutFormat: ExportFormat {
   private static let memberNames = names + GlucoportColumns.names.map { identityPrefix + $0 }
 
   /// The model of entries without a device.
-  private static let unnamedDeviceText: StaticString = "Nightscout"
-  private static let unnamedDevice = unnamedDeviceText.description
+  private static let unnamedDevice: StaticString = "Nightscout"
 
   /// The columns of API v1's CSV and TSV, which have no header.
   private static let plainColumns = ["dateString", "date", "sgv", "direction", "device"]
@@ -144,7 +143,7 @@ struct NightscoutFormat: ExportFormat {
   private func device(_ document: NightscoutRow, in out: inout BatchBuilder) -> DeviceIndex {
     let model = document[.device]
     if model.isEmpty {
-      return out.device(vendor: "Nightscout", model: .fixed(Self.unnamedDeviceText), serial: .absent)
+      return out.device(vendor: "Nightscout", model: .fixed(Self.unnamedDevice), serial: .absent)
     }
     guard Self.isPlain(model) else { return out.device(NightscoutEntry.device(document)) }
     return out.device(vendor: "Nightscout", model: model, serial: .absent)

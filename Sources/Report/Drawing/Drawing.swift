@@ -231,10 +231,5 @@ extension Drawing {
       offset += step
     }
   }
-
   /// Draws a triangle that points up or down, as high as wide.
-  mutating func triangle(_ x: Double, _ y: Double, _ size: Double, isUp: Bool, _ ink: Ink) {
-    let (tip, base) = isUp ? (y - size / 2, y + size / 2) : (y + size / 2, y - size / 2)
-    path([(x - size / 2, base), (x + size / 2, base), (x, tip)], fill: ink)
-  }
 }
