@@ -118,6 +118,31 @@ import Testing
     #expect(try Self.unpacked(.zstd, small).bytes == [0x41])
   }
 
+  @Test func anXZDictionaryThatNeedsTooMuchMemoryIsRefused() throws {
+    let packed = try Self.packed(.xz, Self.text)
+    // The block header is after the 12 bytes of the stream header. Its filter LZMA2 states the dictionary's size.
+    let end = 12 + Int(packed[12]) * 4
+    let filter = try #require(packed[12..<end].firstRange(of: [0x21, 0x01])).upperBound
+    func sized(_ dictionary: UInt8) -> [UInt8] {
+      var bytes = packed
+      bytes[filter] = dictionary
+      let checksum = lzma_crc32(Array(bytes[12..<end]), end - 12, 0)
+      for place in 0..<4 { bytes[end + place] = UInt8(truncatingIfNeeded: checksum >> (8 * UInt32(place))) }
+      return bytes
+    }
+    // 128 MiB, and the 64 MiB of xz -9.
+    let failure = #expect(throws: Failure.self) { try Self.unpacked(.xz, sized(30)) }
+    #expect(failure?.message == "a: unpacking needs more than 80 MiB; unpack the file with 'xz -d' first")
+    #expect(try Self.unpacked(.xz, sized(28)).bytes == Self.text)
+  }
+
+  @Test(arguments: Packing.allCases) func aSourceThatHasEndedStaysAtItsEnd(_ packing: Packing) throws {
+    let source = try packing.unpacking(PieceSource(Self.packed(packing, Self.text)), name: "a")
+    #expect(try source.allBytes(chunk: 1 << 20) == Self.text)
+    for _ in 0..<2 { #expect(try source.allBytes(chunk: 10) == []) }
+    #expect(!source.isTruncated)
+  }
+
   /// All packed bytes are read at once, so that only the unpacking can notice the signal.
   @Test(arguments: Packing.allCases) func anInterruptionEndsUnpacking(_ packing: Packing) throws {
     let packed = try Self.packed(packing, Self.zeros)

@@ -96,6 +96,48 @@ import Testing
     #expect(refusal(try writer.bytes())?.contains("overlap") == true)
   }
 
+  /// An archive of ZIP64, whose locator names another position of the directory's record.
+  private func archive(withRecordAt change: (_ count: Int, _ place: UInt64) -> UInt64) throws -> [UInt8] {
+    var writer = ZipWriter(entries: [
+      ZipWriter.Entry(name: "a.csv", bytes: Array(Self.text.utf8), isZip64: true)
+    ])
+    writer.isZip64 = true
+    var bytes = try writer.bytes()
+    let locator = try #require(bytes.firstRange(of: [0x50, 0x4B, 6, 7])).lowerBound
+    let stated = (0..<8).reduce(UInt64(0)) { $0 | UInt64(bytes[locator + 8 + $1]) << UInt64(8 * $1) }
+    let place = change(bytes.count, stated)
+    for index in 0..<8 { bytes[locator + 8 + index] = UInt8(truncatingIfNeeded: place >> UInt64(8 * index)) }
+    return bytes
+  }
+
+  @Test func aLargeDirectoryThatIsElsewhereIsDamaged() throws {
+    #expect(try ArchiveFile(archive { $1 }).archive.members.map(\.name) == ["a.csv"])
+    for place: (Int, UInt64) -> UInt64 in [
+      { _, _ in 0 }, { $1 + 1 }, { count, _ in UInt64(count - 10) }, { count, _ in UInt64(count) },
+      { _, _ in .max },
+    ] {
+      #expect(refusal(try archive(withRecordAt: place))?.contains("damaged or incomplete") == true)
+    }
+  }
+
+  @Test func aMemberWithoutItsHeaderIsDamaged() throws {
+    for (place, value) in [(0, UInt8(0)), (27, 0xFF), (29, 0xFF)] {
+      var bytes = try ZipWriter.archive([("a.csv", Self.text)])
+      bytes[place] = value
+      if place == 0 { bytes = Array("PK\u{3}\u{4}".utf8) + bytes }
+      let file = try ArchiveFile(bytes)
+      let failure = #expect(throws: Failure.self) { try file.bytes(file.archive.members[0]) }
+      #expect(failure?.message == "archive.zip:a.csv: the member is damaged; download the archive again")
+    }
+  }
+
+  @Test func aMemberThatIsStoredHasOneSize() throws {
+    #expect(
+      try memberRefusal { entry in (entry.isDeflated, entry.statedSize) = (false, entry.bytes.count + 1) }
+        == "its sizes contradict each other")
+    #expect(try memberRefusal { $0.isDeflated = false } == nil)
+  }
+
   @Test func aZipArchiveThatUnpacksToTerabytesIsRefused() throws {
     var writer = ZipWriter()
     writer.entries = (0..<40).map {
