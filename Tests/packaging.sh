@@ -44,6 +44,48 @@ exposed "$work/units/system/glucoport-meter-bluetooth.service" 15
 for script in build.sh postinst prerm postrm; do bash -n "$from/$script"; done
 for script in "$from"/*.py; do python3 -c 'import ast, sys; ast.parse(open(sys.argv[1]).read())' "$script"; done
 
+# Functions that load their libraries late: every one that the program calls is there, they load them, and one that is missing
+# is named with its package.
+grep -oE '^LATE[(]\w+, [^(]*\b\w+, [(]' "$from/late-libraries.c" | sed -E 's/.*\b(\w+), [(]$/\1/' | sort >"$work/late"
+sed -nE 's/^static const struct library .* = [{]"(.*)", .*/\1/p' "$from/late-libraries.c" >"$work/late-files"
+while read -r file; do
+  nm -D --defined-only "$(ldconfig -p | awk -v file="$file" '$1 == file { print $NF; exit }')"
+done <"$work/late-files" | awk '{ sub("@.*", "", $3); print $3 }' | sort -u >"$work/defined"
+nm -D --undefined-only "$program" | awk '{ sub("@.*", "", $2); print $2 }' | sort -u | comm -12 - "$work/defined" >"$work/called"
+[ "$(wc -l <"$work/called")" -gt 60 ] || fail "the program calls too few functions of libraries: $(cat "$work/called")"
+missing=$(comm -23 "$work/called" "$work/late")
+[ -z "$missing" ] || fail "late-libraries.c lacks $missing"
+cat >"$work/late-main.c" <<'MAIN'
+#include <bzlib.h>
+#include <expat.h>
+#include <libusb.h>
+#include <lzma.h>
+#include <stdio.h>
+#include <zlib.h>
+#include <zstd.h>
+int main(void) {
+  lzma_stream stream = LZMA_STREAM_INIT;
+  int reader = lzma_stream_decoder(&stream, 1 << 20, 0);
+  lzma_end(&stream);
+  XML_Parser parser = XML_ParserCreate(NULL);
+  int is_parsed = XML_Parse(parser, "<a/>", 4, 1);
+  XML_ParserFree(parser);
+  printf("%d %d %d %lx %u %d\n", BZ2_bzDecompressEnd(NULL), is_parsed, reader, crc32(0, (const Bytef *)"123456789", 9),
+         ZSTD_isError((size_t)-1), libusb_get_version()->major);
+}
+MAIN
+late() {
+  clang -Wall -Werror -O2 -I/usr/include/libusb-1.0 "$1" "$work/late-main.c" -o "$work/late-main"
+  "$work/late-main" 2>&1
+}
+printed=$(late "$from/late-libraries.c") || fail "libraries that are loaded late: $printed"
+[ "$printed" = "-2 1 0 cbf43926 1 1" ] || fail "libraries that are loaded late: $printed"
+sed 's/libexpat.so.1/libexpat.so.none/' "$from/late-libraries.c" >"$work/none.c"
+status=0
+printed=$(late "$work/none.c") || status=$?
+[ "$status" = 69 ] || fail "a missing library: $status $printed"
+grep -q 'loading libexpat.so.none: .*; please install the package libexpat1$' <<<"$printed" || fail "a missing library: $printed"
+
 # Packed twice from two folders, which have to give the same.
 export GLUCOPORT_COMPRESSION=none SOURCE_DATE_EPOCH=1795219200
 Tests/reproducible.sh "$program" "$work/packages" >"$work/packed" 2>&1 || fail "$(cat "$work/packed")"
@@ -77,6 +119,9 @@ pages=$(ls man/*.[1-9] | wc -l)
 grep -v 'root/root' "$work/listed" && fail "files of others than root are in the package"
 grep -E ' [.]/(home|root|var|etc|run)/' "$work/listed" && fail "the package holds files outside of /usr"
 dpkg-deb -f "$package" Depends | grep -q 'libsqlite3-0 (>= 3.38)' || fail "the package does not depend on SQLite"
+sed -nE 's/^static const struct library .*, "(.*)"[}];$/\1/p' "$from/late-libraries.c" | while read -r needed; do
+  dpkg-deb -f "$package" Depends | grep -qE "(^|, )$needed( |,|\$)" || fail "the package does not depend on $needed"
+done
 dpkg-deb -I "$package" postrm | grep -qE 'rm |userdel' && fail "the package removes data"
 
 # What is linked is listed, each with version and licence; what only the tests link is not.

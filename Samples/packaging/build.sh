@@ -27,6 +27,9 @@ swift_folder() {
   realpath "$resources/../.."
 }
 
+# The libraries that are loaded late: for each, its file and its package.
+late_libraries() { sed -nE 's/^static const struct library .* = [{]"(.*)", "(.*)"[}];$/\1 \2/p' "$from/late-libraries.c"; }
+
 program=${GLUCOPORT_PROGRAM:-}
 if [ -z "$program" ]; then
   Tests/install-packages.sh libsqlite3-dev zlib1g-dev liblzma-dev libbz2-dev libzstd-dev libexpat1-dev libusb-1.0-0-dev dpkg-dev \
@@ -41,7 +44,11 @@ if [ -z "$program" ]; then
   "$from/unicode-data.py" "$swift/lib/swift_static/linux/lib_FoundationICU.a" "$made/unicode-data.o"
   standard=$("$swift/bin/clang" -print-file-name=libstdc++.a)
   [ -e "$standard" ] || { echo "Please install libstdc++.a: it is in Debian's libstdc++-12-dev" >&2; exit 69; }
-  printf '#!/bin/sh\nexec "%s/bin/ld.lld" "%s/unicode-data.o" --as-needed "%s" -lc -lm "$@"\n' "$swift" "$made" "$standard" >"$made/link"
+  # Libraries of archives and meters are loaded when they are first needed: mapping them takes a seventh of --version.
+  "$swift/bin/clang" -O2 -fPIC -ffunction-sections -fdata-sections -I/usr/include/libusb-1.0 -c "$from/late-libraries.c" \
+    -o "$made/late-libraries.o"
+  printf '#!/bin/sh\nexec "%s/bin/ld.lld" "%s/unicode-data.o" "%s/late-libraries.o" --as-needed "%s" -lc -lm "$@"\n' "$swift" "$made" \
+    "$made" "$standard" >"$made/link"
   chmod 755 "$made/link"
   # The compiler takes folders out of the names of files, but counts their letters where it checks closures (with
   # swift_isEscapingClosureAtFileLocation of Swift 6.3), as in GRDB: the folder of the build has as long a name everywhere.
@@ -71,6 +78,12 @@ if [ -z "$program" ]; then
   )
   swift build "${options[@]}" >&2
   program=$(swift build "${options[@]}" --show-bin-path)/glucoport
+  while read -r file _; do
+    if readelf -d "$program" | grep -qF "[$file]"; then
+      echo "build.sh: $file is loaded at each start; add the function that is new to $from/late-libraries.c" >&2
+      exit 70
+    fi
+  done < <(late_libraries)
 fi
 program=$(realpath "$program")
 version=$("$program" --version)
@@ -153,6 +166,10 @@ if [ -z "${GLUCOPORT_COMPRESSION:-}" ] && command -v dpkg-shlibdeps >/dev/null; 
   found=$(cd "$work" && dpkg-shlibdeps -O --ignore-missing-info root/usr/bin/glucoport 2>/dev/null | sed -n 's/^shlibs:Depends=//p')
   # The program refuses an older SQLite, which no symbol shows.
   if [ -n "$found" ]; then libraries=$(sed -E 's/(libsqlite3-0[^ ,]*) \([^)]*\)/\1 (>= 3.38)/' <<<"$found"); fi
+  # Nor the libraries that are loaded late. Each Debian with the C library below has versions of them that will do.
+  while read -r _ needed; do
+    case ", $libraries, " in *", $needed, "* | *", $needed ("*) ;; *) libraries+=", $needed" ;; esac
+  done < <(late_libraries)
   # Nor does a symbol show that packed relocations need a loader that reads them.
   libc=$(sed -nE 's/.*libc6 \(>= ([^)]*)\).*/\1/p' <<<"$libraries")
   if dpkg --compare-versions "$libc" lt 2.36; then libraries=${libraries/"libc6 (>= $libc)"/"libc6 (>= 2.36)"}; fi

@@ -169,12 +169,18 @@ def loaded_libraries(program):
         files.append(os.path.realpath(output("clang", "-print-file-name=libstdc++.a").strip()))
     # A program for tests loads Swift's runtime, which is listed beside them.
     packages = owners([file for file in files if "/lib/swift/" not in file])
+    with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "late-libraries.c"), encoding="utf-8") as file:
+        late = set(re.findall(r'^static const struct library .* = \{".*", "(.*)"\};$', file.read(), re.MULTILINE))
+    late -= {package.split(":")[0] for package in packages}
     found = []
-    for package in sorted(packages):
+    for package in sorted(packages | late):
         version = output("dpkg-query", "-W", "-f=${Version} ${Architecture}\n", package).split()
         plain = package.split(":")[0]
         is_archive = plain.endswith("-dev")
         # The archive of C++ has the version of the compiler in its package's name.
+        linked = "when it is first needed" if plain in late else "when the program starts"
+        if is_archive:
+            linked = "into the program"
         licence = DEBIAN_LICENCES.get("libstdc++6" if re.fullmatch(r"libstdc\+\+-\d+-dev", plain) else plain)
         if not licence:
             sys.exit(f"sbom: the licence of {plain} is not known; add it to DEBIAN_LICENCES")
@@ -187,7 +193,7 @@ def loaded_libraries(program):
                 "version": version[0],
                 "licenses": licensed(licence),
                 "purl": purl,
-                "properties": [{"name": "linked", "value": "into the program" if is_archive else "when the program starts"}],
+                "properties": [{"name": "linked", "value": linked}],
             }
         )
     return found
