@@ -19,17 +19,34 @@ package protocol ClassifiedCommand: ParsableCommand {
   static var actionClass: ActionClass { get }
   /// Whether a failure leaves the steps stored that the command finished before it.
   static var keepsPartialWork: Bool { get }
+  /// The command if it waits for the network; nil for the others.
+  ///
+  /// A property of every command, like `visitor`: a cast searches all conformances of the program.
+  var waiting: (any AsyncParsableCommand)? { get }
+  /// The command if it runs for the stores of all persons; nil for the others.
+  var visitor: (any PersonVisitor)? { get }
 }
 
 extension ClassifiedCommand {
   /// A failed command keeps none of its steps, unless the command states otherwise.
   package static var keepsPartialWork: Bool { false }
 
+  /// Does not wait, unless it is asynchronous.
+  package var waiting: (any AsyncParsableCommand)? { nil }
+
+  /// Runs for one store, unless it is a `PersonVisitor`.
+  package var visitor: (any PersonVisitor)? { nil }
+
   /// The words that end each failure message of this command. For an immediate action, they state that
   /// nothing changed here.
   package static var failureSuffix: String {
     actionClass == .immediate && !keepsPartialWork ? "; nothing was changed here" : ""
   }
+}
+
+extension ClassifiedCommand where Self: AsyncParsableCommand {
+  /// Waits.
+  package var waiting: (any AsyncParsableCommand)? { self }
 }
 
 /// A command that prints its result, and whose output is written out after its work. A command cannot forget that: a full

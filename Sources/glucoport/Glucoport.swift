@@ -50,13 +50,14 @@ struct Glucoport: ParsableCommand {
         throw Failure(.inputOutput, "cannot read the arguments of this process; is /proc mounted?")
       }
       var command = try CommandArguments(words: words).parse()
-      failureSuffix = (command as? any ClassifiedCommand).map { type(of: $0).failureSuffix } ?? ""
-      if let visitor = command as? any PersonVisitor, let visit = try PersonVisit(for: visitor) {
+      let classified = command as? any ClassifiedCommand
+      failureSuffix = classified.map { type(of: $0).failureSuffix } ?? ""
+      if let visitor = classified?.visitor, let visit = try PersonVisit(for: visitor) {
         try await visit.run(visitor, output)
-      } else if let installer = command as? any CompletionInstaller {
-        try installer.run(CompletionScript(of: Self.self))
-      } else if var waiting = command as? any AsyncParsableCommand {
+      } else if var waiting = classified?.waiting {
         try await waiting.run()
+      } else if classified?.visitor == nil, let installer = command as? any CompletionInstaller {
+        try installer.run(CompletionScript(of: Self.self))
       } else {
         try command.run()
       }

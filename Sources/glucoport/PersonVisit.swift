@@ -49,7 +49,7 @@ struct PersonVisit {
         output.line("\(displayed(person.name)):")
         try output.finish()
       }
-      if var waiting = one as? any AsyncParsableCommand {
+      if var waiting = one.waiting {
         try await waiting.run()
       } else {
         try one.run()

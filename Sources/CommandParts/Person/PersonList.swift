@@ -258,6 +258,9 @@ package protocol PersonVisitor: ClassifiedCommand {
 }
 
 extension PersonVisitor {
+  /// Runs for the stores of all persons.
+  package var visitor: (any PersonVisitor)? { self }
+
   /// By default, a command runs for all persons.
   package var visitsAll: Bool { true }
 
