@@ -114,6 +114,31 @@ import Testing
     }
   }
 
+  @Test func theReadingsOfAnImportAreReadBetweenItsPositions() throws {
+    try fill(20)
+    try scratch.ingest(
+      Make.batch((30..<40).map { Make.reading(.cbg, Make.milligrams(100), at: Make.noon + $0 * 300) }))
+    let import2 = try Int64(scratch.number("SELECT max(id) FROM ingest"))
+    let series = try Int64(scratch.number("SELECT DISTINCT series FROM reading WHERE ingest = \(import2)"))
+    let ends = try scratch.rows("SELECT min(position), max(position) FROM reading WHERE ingest = \(import2)")
+    let positions = try #require(ends.first).split(separator: " ").compactMap { Int64($0) }
+    func brought(_ stored: [Int64: ClosedRange<Int64>]?) throws -> [Int64: PointRuns] {
+      try scratch.open(.reader).queue.inDatabase {
+        try ImportContribution(import2, $0, stored: stored).readings().mapValues(\.points)
+      }
+    }
+    func scans(_ stored: [Int64: ClosedRange<Int64>]?) throws -> [String] {
+      let plan = try plan { store in
+        _ = try store.queue.inDatabase { try ImportContribution(import2, $0, stored: stored).readings() }
+      }
+      return Self.scans(plan)
+    }
+    let own = [series: positions[0]...positions[1]]
+    #expect(try brought(own) == brought(nil) && brought(own)[series]?.count == 10)
+    #expect(try scans(own).isEmpty)
+    #expect(try scans(nil) == ["SCAN reading"])
+  }
+
   @Test func theScanCheckFindsAQueryThatReadsAllReadings() throws {
     try fill(20)
     let plan = try plan { store in

@@ -29,9 +29,9 @@ extension IngestWriter {
       try database.executeCached(
         sql: "UPDATE ingest SET shows_withdrawn = 1 WHERE id = ?", arguments: [id])
       let brought = try BroughtItems(WithdrawalChanges.items(database), database)
+      let contribution = ImportContribution(id, database, stored: state.stretches.mapValues(\.positions))
       try BroughtItems.insert(
-        brought.listed(of: ImportContribution(id, database), with: state.metWithdrawn.lists()), database,
-        at: now)
+        brought.listed(of: contribution, with: state.metWithdrawn.lists()), database, at: now)
     } else {
       try finishRecords()
     }

@@ -24,9 +24,12 @@ struct BroughtReadings {
 struct ImportContribution {
   let ingest: Int64
   private let database: Database
+  private let stored: [Int64: ClosedRange<Int64>]?
 
-  init(_ ingest: Int64, _ database: Database) {
-    (self.ingest, self.database) = (ingest, database)
+  /// - Parameter stored: the positions between which it stored readings, by series; nil if unknown: then the whole
+  ///   table is read.
+  init(_ ingest: Int64, _ database: Database, stored: [Int64: ClosedRange<Int64>]? = nil) {
+    (self.ingest, self.database, self.stored) = (ingest, database, stored)
   }
 
   /// The numbers of imports with valid withdrawals.
@@ -102,13 +105,14 @@ struct ImportContribution {
   ///
   /// - Parameter choice: returns the function that chooses readings in one pass over a series.
   private func readings(_ choice: (Int64) throws -> Choice) throws -> [Int64: BroughtReadings] {
-    let (stored, met) = (try stored(choice), try met(choice))
+    let (stored, met) = (try storedReadings(choice), try met(choice))
     return stored.merging(met) {
       BroughtReadings(points: $0.points.union($1.points), uploaded: $0.uploaded + $1.uploaded)
     }
   }
 
-  private func stored(_ choice: (Int64) throws -> Choice) throws -> [Int64: BroughtReadings] {
+  private func storedReadings(_ choice: (Int64) throws -> Choice) throws -> [Int64: BroughtReadings] {
+    if let stored { return try readings(between: stored, choice) }
     let statement = try RawStatement(
       keptBy: database,
       "SELECT position, value_bucket, occurrence, uploaded, series FROM reading WHERE ingest = ?1")
@@ -126,6 +130,34 @@ struct ImportContribution {
           point: statement.point(from: 0), ingest: ingest, isUploaded: statement.integer(3) == 1))
     }
     return series.mapValues { $0.finish() }
+  }
+
+  /// A device may have a hundred million readings, and an import only those of a day.
+  private func readings(
+    between stored: [Int64: ClosedRange<Int64>], _ choice: (Int64) throws -> Choice
+  ) throws -> [Int64: BroughtReadings] {
+    let statement = try RawStatement(
+      keptBy: database,
+      """
+      SELECT r.position, r.value_bucket, r.occurrence, r.uploaded
+      FROM series AS s CROSS JOIN reading AS r ON r.partition = s.partition AND r.series = s.id
+      WHERE s.id = ?1 AND r.position >= ?2 AND r.position <= ?3 AND r.ingest = ?4
+      """)
+    var found: [Int64: BroughtReadings] = [:]
+    for (series, positions) in stored {
+      let collector = ReadingCollector(series, try choice(series))
+      statement.bind(series, at: 1)
+      statement.bind(positions.lowerBound, at: 2)
+      statement.bind(positions.upperBound, at: 3)
+      statement.bind(ingest, at: 4)
+      while try statement.step() {
+        collector.add(
+          ContributedReading(
+            point: statement.point(from: 0), ingest: ingest, isUploaded: statement.integer(3) == 1))
+      }
+      found[series] = collector.finish()
+    }
+    return found
   }
 
   private func met(_ choice: (Int64) throws -> Choice) throws -> [Int64: BroughtReadings] {
