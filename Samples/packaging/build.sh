@@ -75,6 +75,7 @@ if [ -z "$program" ]; then
     -Xlinker --no-export-dynamic -Xlinker --build-id=sha1 -Xlinker -z -Xlinker now
     -Xlinker -z -Xlinker pack-relative-relocs
     -Xlinker "--symbol-ordering-file=$PWD/$from/order.symbols" -Xlinker --no-warn-symbol-ordering
+    -Xlinker -T -Xlinker "$PWD/$from/unnamed.ld"
   )
   swift build "${options[@]}" >&2
   program=$(swift build "${options[@]}" --show-bin-path)/glucoport

@@ -6,6 +6,7 @@ PROGRAM is the program of a release build with its symbols, for example .build/p
 places these functions next to each other, so that fewer pages of the program are in memory; see order.symbols in build.sh. A
 name that a later build does not have has no effect. Needs valgrind, binutils and some minutes.
 """
+import datetime
 import os
 import pathlib
 import re
@@ -14,7 +15,7 @@ import sys
 import tempfile
 
 # Longer names are specialised closures, which change most often.
-MAX_NAME = 600
+MAX_NAME = 2000
 COMMANDS = [
     ["--version"],
     ["import", "--quiet", "--timezone", "Europe/Madrid", "rows.csv"],
@@ -23,7 +24,9 @@ COMMANDS = [
     ["export", "--format", "ndjson"],
     ["list", "--limit", "5"],
 ]
-ROWS = 5000
+# Several batches, so that all threads of an import have work.
+ROWS = 80_000
+START = datetime.datetime(2010, 1, 1)
 
 
 def called(profile, program):
@@ -49,8 +52,9 @@ def main(program):
         # Valgrind does not read all debug information of Swift.
         stripped = folder / "glucoport"
         subprocess.run(["strip", "--strip-debug", "-o", stripped, program], check=True)
-        rows = (f"2010-01-{1 + n // 288:02}T{n // 12 % 24:02}:{n * 5 % 60:02}:00+01:00,{90 + n % 97}" for n in range(ROWS))
-        (folder / "rows.csv").write_text("time,glucose (mg/dL)\n" + "\n".join(rows) + "\n")
+        times = ((START + datetime.timedelta(minutes=5 * n)).isoformat() for n in range(ROWS))
+        rows = (f"{time}+01:00,{90 + n % 97},mg/dL,S{n % 2},{n}" for n, time in enumerate(times))
+        (folder / "rows.csv").write_text("time,value,unit,device,sequence\n" + "\n".join(rows) + "\n")
         environment = os.environ | {"GLUCOPORT_STORE": str(folder / "store.db"), "GLUCOPORT_TIMEZONE": "UTC"}
         order = {}
         for command in COMMANDS:

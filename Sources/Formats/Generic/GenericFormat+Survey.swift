@@ -243,6 +243,7 @@ extension GenericFormat {
       orderIsOpen = false
     }
     try decidePlausibility(hint)
+    plausibility.forgetTimes()
     try refuseFurtherValues(hint)
     try refuseSticksOfSensor(hint)
     mergedDates?.decide(times.order)

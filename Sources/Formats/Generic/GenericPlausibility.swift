@@ -105,6 +105,9 @@ struct GenericPlausibility {
     if known != number { doubled.insert(seconds) }
   }
 
+  /// Gives back the memory of the times, which only `timeFault` needs: an import would keep it until its end.
+  mutating func forgetTimes() { (values, doubled) = ([:], []) }
+
   /// Why the times cannot be those of one person's readings, as text after the name of the column of values; nil if they may
   /// be. A clock that was set back repeats a few hours, and a sensor measures in the afternoon as well.
   var timeFault: String? {
