@@ -232,8 +232,11 @@ extension GenericFinding {
         watches.append(WatchedColumn(place: place, name: header.names[place], use: .perhapsName))
       } else if words.isOfPerson {
         watches.append(WatchedColumn(place: place, name: header.names[place], use: .attribute))
-      } else if words.isFlag {
+      } else if words.isFlag || (words.isPerhapsFlag && header.cells(place).allSatisfy(GenericTakers.isMark))
+      {
         watches.append(WatchedColumn(place: place, name: header.names[place], use: .flag))
+      } else if words.mark != nil, header.cells(place).allSatisfy(GenericTakers.isMark) {
+        watches.append(WatchedColumn(place: place, name: header.names[place], use: .taker))
       } else if mayMarkRows(place) {
         watches.append(WatchedColumn(place: place, name: header.names[place], use: .words))
       }
@@ -425,6 +428,31 @@ extension GenericFinding {
   /// kind is still unknown. If the values are not named for glucose, the row may be a meal.
   var readsMealMarks: Bool {
     columns[.value] >= 0 && (valueIsMapped || header.words[columns[.value]].isGlucose)
+  }
+
+  /// Whether a word such as `Glucose` in the column of kinds leaves the kind of its row open, since no row of the head names a
+  /// sensor next to it.
+  var kindsMayBeGlucoseOnly: Bool {
+    let cells = columns[.kind] >= 0 ? header.cells(columns[.kind]) : []
+    return cells.contains(where: KindWord.saysOnlyGlucose) && !cells.contains(where: Self.namesSensor)
+  }
+
+  /// Whether a word such as `auto` in the column of kinds may mean a meter, since no row of the head names a sensor.
+  var kindsMayBeAutomatic: Bool {
+    let cells = columns[.kind] >= 0 ? header.cells(columns[.kind]) : []
+    return cells.contains(where: KindWord.saysAutomatic)
+      && !cells.contains { Self.namesSensor($0) && !KindWord.saysAutomatic($0) }
+  }
+
+  private static func namesSensor(_ cell: String) -> Bool {
+    [.cbg, .scan].contains(KindWord(cell)?.kind)
+  }
+
+  /// The first column with something that only sensors have; nil without one, and for empty columns.
+  var placeOfSensorColumn: Int? {
+    header.names.indices.first {
+      header.words[$0].isOfSensor && (header.rows.isEmpty || !header.cells($0).isEmpty)
+    }
   }
 
   func isMealMark(_ cell: String) -> Bool { readsMealMarks && MealMark.isMark(cell) }

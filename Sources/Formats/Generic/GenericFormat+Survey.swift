@@ -104,6 +104,9 @@ extension GenericFormat {
     {
       units.note(row[columns[.value]], in: row[columns[.unit]])
     }
+    if asksForKinds, unknownKinds.isEmpty, kind.word(in: row[columns[.kind]]) == nil, isOfUnknownKind(row) {
+      unknownKinds.insert(row[columns[.kind]].trimmed.text)
+    }
     zeros.survey(value: row[columns[.value]], ketone: row[columns[.ketone]], mark: units.mark)
     surveyValue(row, at: time.seconds)
     if further.isActive { noteFurther(row) }
@@ -137,11 +140,30 @@ extension GenericFormat {
     if looksLikeHeader(row) { place = .belowOtherHeader } else { sections.note(row) }
   }
 
+  mutating func expectFurtherRows() { isSurveyed = false }
+
+  /// The reason to reject a row that no survey compared with those above it; nil for any other row.
+  @inline(__always) mutating func laterFault(of row: Row) -> String? {
+    if rows.isEmpty && columns.zones < 0 || options.force { return nil }
+    return rows.laterFault(row, columns.watched) ?? laterZoneFault(of: row)
+  }
+
+  private mutating func laterZoneFault(of row: Row) -> String? {
+    guard columns.zones >= 0, options.columns.isEmpty else { return nil }
+    var compared = forms
+    compared.note(zone: row[columns.zones])
+    if compared.hasSeveralZones {
+      return "another time zone than in the rows above; import each zone with --where and --timezone"
+    }
+    forms = compared
+    return nil
+  }
+
   private mutating func noteCadence(_ row: Row, _ columns: GenericColumns, at time: TrialTime) {
     guard kind.takesTimes, !row[columns[.value]].trimmed.isEmpty else { return }
     let cell = row[columns[.kind]]
     guard kind.column.leavesOpen(cell) || (finding.kindMayBeSource && kind.word(in: cell) == nil)
-    else { return }
+    else { return kind.noteStated(cell, at: time.seconds) }
     let key = sourceKey(of: row, columns)
     if kind.knows(key) { return kind.note(time.seconds, of: key) }
     kind.note(time.seconds, of: key, label: sourceLabel(of: row, columns))
@@ -227,6 +249,9 @@ extension GenericFormat {
     kind.decide()
     try refuseDoubtfulTimes(hint)
     try refuseUnknownSources(hint)
+    try refuseUnknownKinds(hint)
+    try refuseMixedTakers(hint)
+    try refuseContradictedHeader(hint)
     zeros.decide()
     halfDays.decide()
     let choices = hint.lines(units.choices.map { unit in { $0.unit = unit } })
@@ -337,6 +362,21 @@ extension GenericFormat {
       .badInput,
       "the values are equally far apart, by 16 to 59 minutes, for half a day or more. If they are readings of a sensor (cbg), or "
         + "finger sticks (smbg), and not averages, import them with one of these:" + hint.lines(kinds))
+  }
+
+  /// - Throws: `Failure` of category `badInput` for a column that only sensors should have, next to the times of a person.
+  private func refuseContradictedHeader(_ hint: ImportHint) throws {
+    guard kind.contradictsHeader, !options.force, let place = finding.placeOfSensorColumn,
+      !finding.columns.hasRole(place)
+    else { return }
+    let kinds = [ReadingKind.smbg, .cbg, .scan].map { kind in
+      { (options: inout ExportOptions) in options.kind = kind }
+    }
+    throw Failure(
+      .badInput,
+      "the column \(finding.quoted([place])) may be one of a sensor, but most values are hours apart, as finger sticks. Import "
+        + "them as finger sticks (smbg), or as values or scans of a sensor, with one of these:"
+        + hint.lines(kinds))
   }
 
   /// - Throws: `Failure` of category `badInput` if a source next to a sensor has too few values to show

@@ -43,6 +43,10 @@ struct GenericFormat: ExportFormat {
   var mergedDates: GenericMergedDates?
   var sections = GenericSections()
   var further: GenericFurtherValues
+  /// The words of rows with a value whose kind nobody knows.
+  var unknownKinds: Set<String> = []
+  /// Whether such words ask, since the values have a name for glucose.
+  let asksForKinds: Bool
   /// Whether all rows were surveyed before the first one is read.
   var isSurveyed = false
   /// Whether the first row's time states an offset, if no survey compared all of them.
@@ -105,6 +109,9 @@ struct GenericFormat: ExportFormat {
     datesOfSticks = dates
     kind = GenericKind(finding, given: options.kind)
     rows = GenericRows(finding)
+    asksForKinds =
+      finding.columns[.kind] >= 0 && !finding.kindMayBeSource && !options.force
+      && finding.columns[.value] >= 0 && finding.header.words[finding.columns[.value]].isGlucose
     further = GenericFurtherValues(finding, isForced: options.force)
     mergedDates = GenericMergedDates(finding)
     hasDiary = roles.contains(.carbs) || roles.contains(.insulin) || roles.contains(.note)
@@ -170,6 +177,10 @@ struct GenericFormat: ExportFormat {
       out.reject(row, fault)
       return .data
     }
+    if !isSurveyed, let fault = laterFault(of: row) {
+      out.reject(row, fault)
+      return .data
+    }
     readValue(row, at: outcome, into: &out)
     heldKey = nil
     if columns[.smbg] >= 0 { readStick(row, at: outcome, into: &out) }
@@ -209,7 +220,12 @@ struct GenericFormat: ExportFormat {
     guard columns[.value] >= 0 else { return }
     let value = row[columns[.value]].trimmed
     guard let word = word(of: row) else {
-      guard finding.kindMayBeSource else { return out.skip(kind.name(of: row[columns[.kind]])) }
+      guard finding.kindMayBeSource else {
+        if isOfUnknownKind(row) {
+          return out.reject(row, "a kind of row that glucoport does not know; use --where and --kind")
+        }
+        return out.skip(kind.name(of: row[columns[.kind]]))
+      }
       return out.reject(row, "a word that says neither sensor nor meter, where other rows do; use --kind")
     }
     if value.isEmpty {

@@ -20,6 +20,8 @@ struct GenericKind {
   private var sources: SourceKinds?
   /// Whether only the header names a sensor. A source is then a meter only if its own name says so.
   private var isReadFromHeader = false
+  /// The times of rows whose word is `auto`; nil if other words show what that means.
+  private var automatic: Cadence?
   /// The kinds of the sources in the last rows, as a cache; a nil word means the common kind.
   private var words: [(key: SourceKinds.Key, word: KindWord?)] = []
   /// The size of this cache. Few tables have more sources; the word of a further source is searched again in
@@ -35,15 +37,19 @@ struct GenericKind {
     hasColumn = finding.columns[.kind] >= 0
     needsWord = finding.needsKindWord
     let (kind, basis) = Self.stated(finding, given: given)
-    column = KindColumn(kind ?? .smbg, readsMealMarks: finding.readsMealMarks)
+    column = KindColumn(
+      kind ?? .smbg, readsMealMarks: finding.readsMealMarks, readsGlucose: finding.kindsMayBeGlucoseOnly)
     self.basis = basis
-    isOpen = kind == nil && hasValues && !needsWord && !Self.rowsStateKinds(finding)
+    isOpen =
+      kind == nil && hasValues && (!needsWord || column.readsGlucose)
+      && !Self.rowsStateKinds(finding, column)
+    if given == nil, finding.kindsMayBeAutomatic { automatic = Cadence() }
     let isOfValues = finding.columns[.value] >= 0 && finding.kindOfColumn(finding.columns[.value]) != nil
     let roles = [GenericRole.device, .serial].filter { finding.columns[$0] >= 0 }
     let hasSources = !roles.isEmpty || !finding.columns.origins.isEmpty || finding.kindMayBeSource
     isReadFromHeader = !isOpen && kind == .cbg
-    if hasSources, given == nil, !isOfValues, !needsWord,
-      isOpen || isReadFromHeader || finding.kindMayBeSource
+    if given == nil, !isOfValues, !needsWord,
+      isReadFromHeader || (hasSources && (isOpen || finding.kindMayBeSource))
     {
       sources = SourceKinds(readsWords: true)
     }
@@ -55,21 +61,26 @@ struct GenericKind {
     if let given { return (given, .given) }
     let value = finding.columns[.value]
     if value >= 0, let named = finding.kindOfColumn(value) { return (named, .read) }
-    return finding.header.words.contains(where: \.isOfSensor) ? (.cbg, .read) : (nil, .inferred)
+    return finding.placeOfSensorColumn == nil ? (nil, .inferred) : (.cbg, .read)
   }
 
   /// Whether all rows of the head have a word for their kind.
-  private static func rowsStateKinds(_ finding: GenericFinding) -> Bool {
+  private static func rowsStateKinds(_ finding: GenericFinding, _ column: KindColumn) -> Bool {
     let (value, kind) = (finding.columns[.value], finding.columns[.kind])
     guard kind >= 0, !finding.header.rows.isEmpty else { return false }
     return finding.header.rows.allSatisfy { row in
       guard row.indices.contains(value), !row[value].isEmpty else { return true }
-      return row.indices.contains(kind) && !row[kind].isEmpty && !finding.isMealMark(row[kind])
+      return row.indices.contains(kind) && !column.leavesOpen(row[kind])
     }
   }
 
   /// Whether the times of further rows may still help to determine a kind.
-  var takesTimes: Bool { isOpen || (sources != nil && !isReadFromHeader) }
+  var takesTimes: Bool { isOpen || sources != nil || automatic != nil }
+
+  /// Notes the time of a reading whose word states its kind, if the word is `auto`.
+  mutating func noteStated(_ cell: Field, at seconds: Int64) {
+    if automatic != nil, KindWord.saysAutomatic(cell.text) { automatic?.note(seconds, series: 0) }
+  }
 
   /// Records the time of a reading whose row has no word for its kind.
   mutating func note(
@@ -85,6 +96,7 @@ struct GenericKind {
   /// Determines the kind if the first rows show the intervals of a sensor. Other intervals prove nothing. Each of several
   /// sources is still judged by its own times.
   mutating func decideFromHead() {
+    if let automatic, automatic.isSensor { self.automatic = nil }
     guard isOpen, cadence.isSensor else { return }
     decideCommon()
   }
@@ -92,15 +104,28 @@ struct GenericKind {
   /// Determines the kind, or that of each source.
   mutating func decide() {
     guard takesTimes else { return }
+    // A meter that sends its values writes `auto` as well.
+    if let automatic, automatic.isOfPerson { column.automatic = KindWord(.smbg) }
+    automatic = nil
     sources?.decide()
     if isOpen { decideCommon() }
     sources?.joinSensors()
   }
 
+  /// Whether only the column next to the values shows a sensor, and the times are those of a person.
+  var contradictsHeader: Bool {
+    guard isReadFromHeader, let sources else { return false }
+    let meters = sources.labels(of: .meter)
+    let areNamed = meters.allSatisfy { meter in
+      meter.texts.contains(where: SourceName.isMeter) || SourceName.taker(of: meter.texts) == .meter
+    }
+    return !areNamed && sources.labels(of: .sensor).isEmpty && sources.labels(of: .unknown).isEmpty
+  }
+
   private mutating func decideCommon() {
     isOpen = false
     let hasSensor = sources?.labels(of: .sensor).isEmpty == false
-    if cadence.isSensor || hasSensor { column = KindColumn(.cbg, readsMealMarks: column.readsMealMarks) }
+    if cadence.isSensor || hasSensor { column.setCommon(.cbg) }
     isDoubtful = !isHistory && cadence.isSteady
     cadence = Cadence()
   }
@@ -108,12 +133,13 @@ struct GenericKind {
   /// The sources with too few values to show whether they are meters or sensors, in an input with a sensor.
   /// Empty if a column has too many texts to name sources.
   var unknownSources: [SourceKinds.Label] {
-    guard let sources, isHistory, !sources.isFull, !sources.labels(of: .sensor).isEmpty else { return [] }
+    guard let sources, isHistory, !isReadFromHeader, !sources.isFull, !sources.labels(of: .sensor).isEmpty
+    else { return [] }
     return sources.labels(of: .unknown).filter { !$0.name.isEmpty }
   }
 
   /// Whether some of the readings next to those of a sensor are finger sticks.
-  private var hasMeters: Bool { isHistory && sources?.labels(of: .meter).isEmpty == false }
+  var hasMeters: Bool { isHistory && sources?.labels(of: .meter).isEmpty == false }
 
   /// Whether the sources of rows may have different kinds.
   var dependsOnDevice: Bool { sources != nil }
@@ -149,7 +175,7 @@ struct GenericKind {
 
   private func findWord(_ key: SourceKinds.Key, _ texts: [String]) -> KindWord? {
     let stated = SourceName.taker(of: texts)
-    let taker = stated ?? (isReadFromHeader ? nil : sources?.taker(of: key) ?? named(texts))
+    let taker = stated ?? sources?.taker(of: key)
     switch taker {
     case .sensor: return KindWord(.cbg)
     case .meter:
@@ -177,8 +203,11 @@ struct GenericKind {
 
   var decision: Decision? {
     guard hasValues else { return nil }
-    if needsWord { return Decision("kind", "stated by each row", .read) }
     let common = column.common.kind.name
+    if needsWord {
+      return column.readsGlucose
+        ? Decision("kind", common, basis) : Decision("kind", "stated by each row", .read)
+    }
     if hasMeters, !hasColumn { return Decision("kind", Decision.kindOfEachDevice, .inferred) }
     return Decision("kind", hasColumn ? "stated by the rows, else \(common)" : common, basis)
   }
@@ -189,27 +218,57 @@ struct KindColumn {
   private static let maxNames = 32
 
   /// The kind of rows that name none.
-  let common: KindWord
+  private(set) var common: KindWord
   /// Whether a word such as `Fasting` leaves the kind open.
   let readsMealMarks: Bool
+  /// Whether a word such as `Glucose` leaves the kind open.
+  let readsGlucose: Bool
+  /// The kind of rows whose word is `auto`.
+  var automatic = KindWord(.cbg)
   private var last: (bytes: [UInt8], word: KindWord)?
+  private var lastOpen: (bytes: [UInt8], isOpen: Bool)?
   private var names: Set<String> = []
 
-  init(_ common: ReadingKind, readsMealMarks: Bool = false) {
+  init(_ common: ReadingKind, readsMealMarks: Bool = false, readsGlucose: Bool = false) {
     self.common = KindWord(common)
     self.readsMealMarks = readsMealMarks
+    self.readsGlucose = readsGlucose
   }
 
-  /// Whether a cell leaves the kind open.
-  func leavesOpen(_ cell: Field) -> Bool { cell.isEmpty || (readsMealMarks && MealMark.isMark(cell.text)) }
+  mutating func setCommon(_ kind: ReadingKind) {
+    common = KindWord(kind)
+    last = nil
+  }
+
+  /// Whether a word leaves the kind open.
+  func leavesOpen(_ text: String) -> Bool {
+    text.isEmpty || (readsMealMarks && MealMark.isMark(text))
+      || (readsGlucose && KindWord.saysOnlyGlucose(text))
+  }
+
+  /// Whether a cell leaves the kind open. Most inputs repeat the same word.
+  mutating func leavesOpen(_ cell: Field) -> Bool {
+    if cell.isEmpty { return true }
+    guard readsMealMarks || readsGlucose else { return false }
+    if let lastOpen, cell.hasSameBytes(as: lastOpen.bytes) { return lastOpen.isOpen }
+    let isOpen = leavesOpen(cell.text)
+    lastOpen = (Array(cell.bytes), isOpen)
+    return isOpen
+  }
 
   /// The kind for a cell; nil for an unknown word.
   @inline(__always) mutating func word(in cell: Field) -> KindWord? {
     if cell.isEmpty { return common }
     if let last, cell.hasSameBytes(as: last.bytes) { return last.word }
-    guard let word = KindWord(cell.text) ?? (leavesOpen(cell) ? common : nil) else { return nil }
+    guard let word = word(for: cell.text) else { return nil }
     last = (Array(cell.bytes), word)
     return word
+  }
+
+  private func word(for text: String) -> KindWord? {
+    if readsGlucose, KindWord.saysOnlyGlucose(text) { return common }
+    if KindWord.saysAutomatic(text) { return automatic }
+    return KindWord(text) ?? (leavesOpen(text) ? common : nil)
   }
 
   /// The name with which rows of another kind are counted. The number of names is limited, so that a column
@@ -236,6 +295,21 @@ struct KindWord {
     self = word
   }
 
+  /// Whether a word says that its row has glucose, and not what measured it.
+  static func saysOnlyGlucose(_ text: String) -> Bool { onlyGlucose.contains(HeaderWords(text).name) }
+
+  /// Whether a word says that a device sent the value, which sensors and meters do.
+  static func saysAutomatic(_ text: String) -> Bool { automatic.contains(HeaderWords(text).name) }
+
+  private static let automatic: Set<String> = ["auto", "automatic"]
+  private static let onlyGlucose: Set<String> = [
+    "bg", "blood glucose", "blood sugar", "blood sugar reading", "glucose", "glucose reading",
+    "blood glucose reading", "bg reading", "glucose value", "blood glucose value", "blutzucker",
+    "blutzuckermessung", "blutzuckerwert", "glukosewert", "glycémie", "glucemia", "glucosa", "glicemia",
+    "glicose", "glukoza", "glukose", "glukos", "bloedglucose", "bloedsuiker", "blodsukker", "blodsocker",
+    "blodglukose", "blodglukos",
+  ]
+
   private static let words: [String: KindWord] = {
     var words: [String: KindWord] = [
       "manual": KindWord(.smbg, .manual), "manuell": KindWord(.smbg, .manual),
@@ -246,21 +320,21 @@ struct KindWord {
       "scan glucose": KindWord(.scan),
       "ketone": KindWord(.ketone), "ketones": KindWord(.ketone), "blood ketone": KindWord(.ketone),
     ]
+    for word in onlyGlucose { words[word] = KindWord(.smbg) }
+    for word in automatic { words[word] = KindWord(.cbg) }
     for word in [
-      "smbg", "bg", "bgm", "mbg", "meter", "fingerstick", "finger stick", "finger", "strip", "strip glucose",
-      "blood", "blood glucose", "blood sugar", "blood sugar reading", "blood sample", "glucose",
-      "blutzucker", "blutzuckermessung", "glycémie", "glucemia", "glucosa", "glicemia", "glicose", "glukoza",
-      "glukose", "glukos", "bloedglucose", "bloedsuiker", "blodsukker", "blodsocker", "blodglukose",
-      "blodglukos",
-      "glucose reading", "blood glucose reading", "bg reading", "finger prick", "fingerprick", "capillary",
-      "capillary blood", "capilar", "capillaire", "kapillar", "fingerstich", "fingerpiks", "messgerät",
-      "blutig",
-      "glucometer", "glucómetro", "glucometro", "glucomètre", "glukometer", "medidor",
+      "smbg", "bgm", "mbg", "meter", "fingerstick", "finger stick", "finger", "strip", "strip glucose",
+      "blood",
+      "blood sample", "finger prick", "fingerprick", "capillary", "capillary blood", "capilar", "capillaire",
+      "kapillar", "fingerstich", "fingerpiks", "messgerät", "blutig", "glucometer", "glucómetro",
+      "glucometro",
+      "glucomètre", "glukometer", "medidor",
     ] { words[word] = KindWord(.smbg) }
     for word in [
       "cbg", "cgm", "egv", "sgv", "sensor", "sensor glucose", "historic", "historic glucose", "history",
-      "auto",
-      "automatic", "continuous", "sensor reading", "cgm reading", "sensorglukose", "gewebezucker",
+      "continuous", "sensor reading", "cgm reading", "sensor value", "cgm value", "sensorglukose",
+      "sensorwert",
+      "gewebezucker", "interstitial", "interstitial glucose", "interstitial fluid",
     ] { words[word] = KindWord(.cbg) }
     return words
   }()

@@ -17,6 +17,8 @@ struct WatchedColumn {
     case attribute
     /// The column marks rows that are not readings.
     case flag
+    /// It marks rows by how they were measured.
+    case taker
     /// The column may have words for rows that are not readings.
     case words
   }
@@ -29,7 +31,7 @@ struct WatchedColumn {
   /// Whether the column shows which rows are readings.
   var isOfMarks: Bool {
     switch use {
-    case .flag, .words: true
+    case .flag, .taker, .words: true
     default: false
     }
   }
@@ -74,6 +76,8 @@ struct GenericRows {
     /// The number of rows with another value than the one before.
     private var changes = 0
     private var last: [UInt8]?
+    /// What the first of the rows that no survey compared has.
+    private var norm: [UInt8]?
 
     /// Notes the value of a row with a time.
     mutating func note(_ cell: Field, at seconds: Int64) {
@@ -95,6 +99,30 @@ struct GenericRows {
       }
       let bytes = Array(cell.trimmed.bytes)
       if values.insert(bytes).inserted, first == nil { first = bytes }
+    }
+
+    /// Compares a row that no survey compared with the first one. Returns why it may not be read; nil if it may.
+    mutating func laterFault(_ cell: Field) -> String? {
+      switch watch.use {
+      case .attribute, .perhapsName:
+        if cell.isEmpty { return nil }
+        let bytes = Array(cell.bytes)
+        if case .perhapsName = watch.use, !Self.mayBeName(bytes) || MealMark.isMark(cell.text) { return nil }
+        if norm == nil { norm = bytes }
+        return norm == bytes
+          ? nil : "another \(shownName(watch.name)) than above, which may be another person's"
+      case .flag:
+        if norm == nil { norm = Array(cell.bytes) }
+        return norm.map(cell.hasSameBytes(as:)) == true
+          ? nil : "\(shownName(watch.name)) differs from the rows above, so it may not be a reading"
+      case .words:
+        // A column of remarks has many words.
+        guard !hasRemarks, !cell.isEmpty else { return nil }
+        note(cell)
+        return GenericRows.namesNoReading(Array(cell.bytes), in: watch.name)
+          ? "\(shownName(watch.name)) has a word that marks rows that are no readings" : nil
+      case .pick, .person, .perhapsPerson, .taker: return nil
+      }
     }
 
     init(_ watch: WatchedColumn) {
@@ -135,7 +163,18 @@ struct GenericRows {
       case .perhapsName:
         return values.allSatisfy(Self.mayBeName)
           && !values.allSatisfy { MealMark.isMark(String(decoding: $0, as: UTF8.self)) }
-      case .flag, .words: return false
+      case .flag, .taker, .words: return false
+      }
+    }
+
+    /// What its words say about what took the values; nil if they say nothing.
+    var takers: GenericTakers? {
+      guard values.count <= GenericRows.fewWords else { return nil }
+      let hasEmptyCells = emptyCount > 0
+      switch watch.use {
+      case .taker: return GenericTakers(watch.name, values, hasEmptyCells: hasEmptyCells, areMarks: true)
+      case .words: return GenericTakers(watch.name, values, hasEmptyCells: hasEmptyCells, areMarks: false)
+      default: return nil
       }
     }
 
@@ -163,7 +202,9 @@ struct GenericRows {
     var marksRows: Bool {
       switch watch.use {
       case .flag: values.count > 1 || (count > 0 && emptyCount > 0)
-      case .words: values.count <= GenericRows.fewWords && values.contains(where: GenericRows.namesNoReading)
+      case .words:
+        values.count <= GenericRows.fewWords
+          && values.contains { GenericRows.namesNoReading($0, in: watch.name) }
       default: false
       }
     }
@@ -181,6 +222,8 @@ struct GenericRows {
   private var columns: [CandidateColumn]
   private var series: [GenericSeries]
   private(set) var isSettled = false
+  /// What a column says about what took the values.
+  private(set) var takers: GenericTakers?
   private var hasPicked = false
   private var hasLeftOut = false
 
@@ -196,7 +239,11 @@ struct GenericRows {
       let cells = finding.header.cells(watch.place)
       column.repeats = cells.count > 1 && Set(cells).count * 2 <= cells.count
       column.mayNamePersons = Set(cells).count > 1
-      column.hasMark = Set(cells).contains { HeaderWords($0).namesNoReading }
+      let isOfQuality = HeaderWords(watch.name).isOfQuality
+      column.hasMark = Set(cells).contains { cell in
+        let words = HeaderWords(cell)
+        return words.namesNoReading || (isOfQuality && words.namesBadQuality)
+      }
       return column
     }
   }
@@ -209,7 +256,7 @@ struct GenericRows {
         case .pick: false
         case .person: true
         case .perhapsPerson: $0.repeats
-        case .perhapsName, .attribute, .flag: $0.mayNamePersons
+        case .perhapsName, .attribute, .flag, .taker: $0.mayNamePersons
         case .words: $0.hasMark
         }
       }
@@ -244,6 +291,7 @@ struct GenericRows {
       let column = columns[index]
       if column.holdsSeveralPersons { throw Self.failure(column, hint) }
       if column.marksRows, !hint.options.force { throw markFailure(column, hint) }
+      if takers == nil { takers = column.takers }
       if case .person = column.watch.use { columns[index].wanted = column.first }
       columns[index].values = []
     }
@@ -302,12 +350,13 @@ struct GenericRows {
         + commands(series.name, series.words.count, hint))
   }
 
-  private static func namesNoReading(_ value: [UInt8]) -> Bool {
-    HeaderWords(String(decoding: value, as: UTF8.self)).namesNoReading
+  private static func namesNoReading(_ value: [UInt8], in column: String) -> Bool {
+    let words = HeaderWords(String(decoding: value, as: UTF8.self))
+    return words.namesNoReading || (words.namesBadQuality && HeaderWords(column).isOfQuality)
   }
 
   private func markFailure(_ column: CandidateColumn, _ hint: ImportHint) -> Failure {
-    let others = column.values.filter { !Self.namesNoReading($0) }
+    let others = column.values.filter { !Self.namesNoReading($0, in: column.watch.name) }
     let values = column.emptyCount == 0 && others.count <= Self.maxShown ? others : []
     let texts = values.compactMap { String(validating: $0, as: UTF8.self) }.filter(\.isPlainInCommands)
       .sorted()
@@ -377,6 +426,17 @@ struct GenericRows {
     }
     hasPicked = true
     return .read
+  }
+
+  /// Whether no column says which rows are read.
+  var isEmpty: Bool { columns.isEmpty }
+
+  /// Why a row that no survey compared with those above it may not be read; nil if it may.
+  mutating func laterFault(_ row: Row, _ watched: [Int]) -> String? {
+    for (index, place) in zip(columns.indices, watched) {
+      if let fault = columns[index].laterFault(row[place].trimmed) { return fault }
+    }
+    return nil
   }
 
   /// The statements of a column of persons about the person whose rows are read, once its value is known.

@@ -96,6 +96,8 @@ protocol ExportFormat: SendableMetatype {
   ///
   /// - Throws: `Failure` of category `badInput` that names the option that would decide it.
   mutating func decide() throws
+  /// Called if more rows may follow those of the survey, as in a live pipe.
+  mutating func expectFurtherRows()
 
   /// The decisions about the input, without those about its encoding and zone.
   var decisions: [Decision] { get }
@@ -132,6 +134,7 @@ extension ExportFormat {
   var hasSeenEnough: Bool { false }
   mutating func survey(_ row: Row) {}
   mutating func decide() throws {}
+  mutating func expectFurtherRows() {}
   var warnings: [String] { [] }
   var generatedAt: Int64? { nil }
   var failureAtEnd: Failure? { nil }

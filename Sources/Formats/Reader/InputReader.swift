@@ -346,6 +346,7 @@ public struct InputReader {
     do {
       try people?.decide(hint)
       if isParserSurveyed { try parser.decide() }
+      if input.isLive { parser.expectFurtherRows() }
     } catch let failure as Failure {
       throw Failure(failure.category, "\(input.source.name): \(failure.message)")
     }

@@ -87,6 +87,9 @@ struct Cadence {
     return steps.count { abs($0 - median) * 5 <= median } * 5 >= steps.count * 3
   }
 
+  /// Whether the times show that a person measured.
+  var isOfPerson: Bool { isConclusive && !isSensor && !isSteady }
+
   /// Whether there are several times, all of them close together.
   var isDense: Bool {
     let steps = steps(of: distinctTimes, lag: 1)

@@ -122,6 +122,18 @@ struct HeaderWords {
     name.split(separator: " ").count <= 3 && !words.isDisjoint(with: Self.noReadingCells)
   }
 
+  /// Whether it may be a name for marks of rows that are not readings, if its cells are yes and no.
+  var isPerhapsFlag: Bool { !mentionsGlucose && !words.isDisjoint(with: Self.perhapsFlagWords) }
+
+  /// Whether it is a name for the quality of the readings. The quality of sleep is another one.
+  var isOfQuality: Bool {
+    !words.isDisjoint(with: ["quality", "signal", "status", "state", "validity"])
+      && words.isSubset(of: Self.qualityWords)
+  }
+
+  /// Whether a cell of such a column says that its reading is not to be trusted.
+  var namesBadQuality: Bool { !words.isDisjoint(with: Self.badQualityCells) && words.count <= 3 }
+
   /// Whether the header is a name for a column of remarks in a person's own words.
   var isRemark: Bool { !words.isDisjoint(with: Self.remarkWords) }
 
@@ -159,7 +171,12 @@ struct HeaderWords {
   var isRowType: Bool { Self.kindNames.contains(name) }
 
   /// Whether the header is a name for a column that says what took the values.
-  var isOrigin: Bool { Self.originNames.contains(name) }
+  var isOrigin: Bool {
+    // `metadata.dataOrigin` and `source.name` of nested objects.
+    let members = name.split(separator: ".")
+    return [name, members.last.map(String.init) ?? "", members.suffix(2).joined(separator: " ")].contains(
+      where: Self.originNames.contains)
+  }
 
   /// Whether the header is a name for a column with the name of each value.
   var isName: Bool { Self.nameNames.contains(name) }
@@ -271,7 +288,22 @@ struct HeaderWords {
     "predicted", "imputed", "interpolated", "simulated", "synthetic", "forecast", "error", "errorcode",
     "errors", "fehler", "fehlercode", "fault",
   ]
+  private static let perhapsFlagWords: Set<String> = [
+    "filled", "mask", "masked", "missing", "observed", "artifact", "artefact", "outlier", "flagged", "gap",
+    "suspect", "extrapolated", "padded", "noisy", "bad", "unreliable",
+  ]
+  private static let qualityWords: Set<String> = [
+    "quality", "signal", "status", "state", "validity", "data", "reading", "value", "sensor", "cgm",
+    "glucose",
+    "bg", "measurement", "of", "flag",
+  ]
+  private static let badQualityCells: Set<String> = [
+    "bad", "poor", "lost", "loss", "missing", "fail", "failed", "noisy", "unreliable", "questionable",
+    "suspect",
+    "nok", "invalid", "dropout", "schlecht", "mauvais", "malo",
+  ]
   private static let noReadingCells: Set<String> = [
+    "artifact", "artefact", "outlier", "questionable", "unreliable",
     "deleted", "invalid", "voided", "error", "warmup", "predicted", "prediction", "forecast", "simulated",
     "synthetic", "imputed", "interpolated", "average", "mean", "mittelwert", "durchschnitt", "moyenne",
     "promedio", "media", "total", "sum", "summe", "control", "kontrolle", "ctrl", "ctl", "qc",
@@ -308,7 +340,9 @@ struct HeaderWords {
     "messart", "messmethode", "fuente", "origen", "método", "origine", "méthode", "fonte", "origem", "bron",
     "kilde", "källa", "źródło", "zdroj", "via", "glucose source", "bg source", "reading source",
     "measurement source", "measured with", "taken with", "gemessen mit", "medido con", "mesuré avec",
-    "misurato con", "gemeten met",
+    "misurato con", "gemeten met", "app", "app name", "application", "package", "package name", "instrument",
+    "device type", "gerätetyp", "source type", "sample source", "collection method", "test method",
+    "recorder",
   ]
   /// Names of columns that may describe a row's value, or the person.
   private static let nameNames: Set<String> = [

@@ -147,6 +147,16 @@ enum SourceName {
     return texts.contains(where: isSensor) ? .sensor : nil
   }
 
+  /// What a text states in any column: a word for a sensor or a drop of blood, or the name of a sensor or meter. A word such as
+  /// `manual` may be the mode of a pump.
+  static func statedTaker(_ text: String) -> SourceKinds.Taker? {
+    if isRemark(text) { return nil }
+    let (isOfSensor, isOfMeter) = (has(text, sensorStems), has(text, meterStems))
+    if isOfSensor != isOfMeter { return isOfSensor ? .sensor : .meter }
+    if isMeter(text) { return .meter }
+    return isSensor(text) ? .sensor : nil
+  }
+
   private static func word(_ text: String) -> SourceKinds.Taker? {
     if isRemark(text) { return nil }
     let (isOfSensor, isOfMeter) = (has(text, sensorStems), has(text, meterStems + manualStems))

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+
+/// What the words of one column say about what took the values of an input, although the column is not one of kinds.
+///
+/// Only a person knows whether `CGM low` is what measured or why somebody did. So the words ask, and decide nothing.
+struct GenericTakers {
+  /// The column's name.
+  let name: String
+  /// Its different words, in their order.
+  let words: [String]
+  /// Whether the words are yes and no, under a name such as `isManual`.
+  let areMarks: Bool
+
+  /// - Parameters:
+  ///   - values: the different cells of the column.
+  ///   - hasEmptyCells: whether some rows have none.
+  ///
+  /// Nil for words that say nothing, or all the same.
+  init?(_ name: String, _ values: Set<[UInt8]>, hasEmptyCells: Bool, areMarks: Bool) {
+    let words = values.map { String(decoding: $0, as: UTF8.self) }.sorted()
+    if areMarks {
+      guard words.allSatisfy(Self.isMark), words.count > 1 || (hasEmptyCells && !words.isEmpty) else {
+        return nil
+      }
+    } else {
+      let takers = Set(words.compactMap(SourceName.statedTaker))
+      guard takers.isSuperset(of: [.sensor, .meter]) else { return nil }
+    }
+    (self.name, self.words, self.areMarks) = (name, words, areMarks)
+  }
+
+  /// Whether the words ask, if all values have this kind.
+  func ask(besides kind: ReadingKind) -> Bool {
+    guard areMarks else { return true }
+    return HeaderWords(name).mark == .meter ? kind == .cbg : kind == .smbg
+  }
+
+  /// The kinds that the rows with a word may have, with the likelier one first.
+  func kinds(of word: String) -> [ReadingKind] {
+    switch areMarks ? nil : SourceName.statedTaker(word) {
+    case .sensor: [.cbg]
+    case .meter: [.smbg]
+    case .unknown, nil: [.smbg, .cbg]
+    }
+  }
+
+  static func isMark(_ text: String) -> Bool { marks.contains(text.lowercased()) }
+
+  private static let marks: Set<String> = [
+    "0", "1", "true", "false", "yes", "no", "y", "n", "x", "t", "f", "ja", "nein", "j", "oui", "non", "sí",
+    "si", "sì", "sim", "não", "nej", "nee", "✓", "✔", "✗", "-", "wahr", "falsch", "vrai", "faux", "verdadero",
+    "falso", "vero",
+  ]
+}
+
+extension HeaderWords {
+  /// What a column with this name marks by yes and no: rows of a meter, or of a sensor; nil for any other name.
+  var mark: SourceKinds.Taker? {
+    let words = name.split { !$0.isLetter }.map(String.init)
+    let rest = words.filter { !Self.markLinks.contains($0) }
+    if words.isEmpty || rest.isEmpty { return nil }
+    if rest.allSatisfy(Self.meterMarks.contains) { return .meter }
+    return rest.allSatisfy(Self.sensorMarks.contains) ? .sensor : nil
+  }
+
+  private static let markLinks: Set<String> = [
+    "is", "was", "from", "by", "entry", "entered", "reading", "value", "measurement", "glucose", "bg", "test",
+    "flag", "ist", "von", "es", "est", "data",
+  ]
+  private static let meterMarks: Set<String> = [
+    "manual", "manually", "fingerstick", "fingersticks", "finger", "stick", "fingerprick", "prick",
+    "capillary",
+    "smbg", "bgm", "meter", "calibration", "calibrated", "strip", "blood", "manuell", "blutig",
+    "kalibrierung",
+    "manuel", "calibrage", "kapillar", "calibración", "calibrazione", "manuale", "typed",
+  ]
+  private static let sensorMarks: Set<String> = [
+    "cgm", "sensor", "interstitial", "continuous", "automatic", "auto", "capteur", "sensore",
+  ]
+}
+
+extension GenericFormat {
+  /// - Throws: `Failure` of category `badInput` if a column says that a sensor took some values and a meter others, and
+  ///   nothing else does.
+  func refuseMixedTakers(_ hint: ImportHint) throws {
+    let value = finding.columns[.value]
+    guard let takers = rows.takers, !options.force, options.kind == nil, value >= 0,
+      finding.columns[.kind] < 0, finding.columns[.smbg] < 0, finding.kindOfColumn(value) == nil,
+      !kind.hasMeters, takers.ask(besides: kind.column.common.kind)
+    else { return }
+    let changes = takers.words.prefix(4).flatMap { word in
+      takers.kinds(of: word).map { kind in
+        { (options: inout ExportOptions) in
+          options.rows.append(RowFilter(column: takers.name, value: word))
+          options.kind = kind
+        }
+      }
+    }
+    let isPlain = takers.name.isPlainInCommands && takers.words.allSatisfy(\.isPlainInCommands)
+    throw Failure(
+      .badInput,
+      "the column \(shownName(takers.name)) may say which values are a sensor's (cbg) and which are finger sticks (smbg). Import "
+        + "the rows of each kind with --where and --kind; or all of them, as those of one kind, with --kind alone"
+        + (isPlain ? ":" + hint.lines(changes) : ""))
+  }
+
+  /// - Throws: `Failure` of category `badInput` if rows with a value have kinds that nobody knows.
+  func refuseUnknownKinds(_ hint: ImportHint) throws {
+    guard !options.force, let word = unknownKinds.sorted().first else { return }
+    let column = finding.header.names[finding.columns[.kind]]
+    let changes = [ReadingKind.smbg, .cbg].map { kind in
+      { (options: inout ExportOptions) in
+        options.rows.append(RowFilter(column: column, value: word))
+        options.kind = kind
+      }
+    }
+    let command =
+      word.isPlainInCommands && finding.nameInCommands(finding.columns[.kind]) != nil
+      ? hint.lines(changes) : ""
+    throw Failure(
+      .badInput,
+      "rows with a value have the kind \(shownName(word)) in the column \(shownName(column)), which glucoport does not know. Import "
+        + "the rows of each kind with --where and --kind, or leave those of unknown kinds out with --force:"
+        + command + hint.lines([{ $0.force = true }]))
+  }
+
+  /// Whether a row with a number under a name for glucose has a word for its kind that nobody knows. Words for other things and
+  /// for limits are known.
+  func isOfUnknownKind(_ row: Row) -> Bool {
+    guard asksForKinds, let number = row[columns[.value]].trimmed.number(units.mark), number != 0 else {
+      return false
+    }
+    let word = HeaderWords(row[columns[.kind]].trimmed.text)
+    return !word.namesNoValue && !word.namesNoReading
+  }
+}
