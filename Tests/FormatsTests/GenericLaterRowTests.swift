@@ -77,7 +77,8 @@ import Testing
 
   @Test(arguments: [
     ("quality", "good", "fair"), ("sleep_quality", "good", "bad"), ("mood", "good", "bad"), ("flag", "", "H"),
-    ("signal", "ok", "strong"), ("filled", "0", "0"), ("observed", "morning", "noon"),
+    ("signal", "ok", "strong"), ("filled", "0", "0"), ("Mask", "yes", "no"),
+    ("Prescription filled", "1", "0"), ("observed", "morning", "noon"),
   ])
   func otherWordsMarkNothing(_ column: String, _ one: String, _ other: String) throws {
     let file = try ScratchFile(Self.table(column) { $0 % 7 == 3 ? other : one })

@@ -91,12 +91,15 @@ import Testing
       export.readings.count { $0.kind == .smbg } == 20 && export.readings.count { $0.kind == .cbg } == 288)
   }
 
-  @Test(arguments: ["isManual", "is_fingerstick", "Calibration", "from meter"])
+  @Test(arguments: ["isManual", "is_fingerstick", "Calibration", "from meter", "wasUserEntered"])
   func marksOfFingerSticksBesideASensorAreAQuestion(_ name: String) throws {
     for (yes, no) in [("true", "false"), ("1", "0"), ("x", "")] {
       let file = try ScratchFile(Self.table(Self.sensor, name) { $0 % 48 == 0 ? yes : no })
       let message = try #require(try file.refusal(), "\(name) \(yes)")
       #expect(message.contains("'\(name)'") && message.contains("--kind smbg"), "\(message)")
+      #expect(
+        message.contains("=\(yes)' --kind smbg") || message.contains("=\(yes) --kind smbg"), "\(message)")
+      #expect(message.contains("--kind cbg") == !no.isEmpty && !message.contains("=\(yes) --kind cbg"))
       #expect(try file.readings { $0.kind = .cbg }.readings.count == 288)
       let pick = RowFilter(column: name, value: yes)
       #expect(try file.readings { ($0.rows, $0.kind) = ([pick], .smbg) }.readings.count == 6)
@@ -107,7 +110,18 @@ import Testing
     #expect(try Self.kinds(Self.table(Self.sensor, name) { "\(1000 + $0 % 3)" }) == ["cbg"])
   }
 
+  @Test(arguments: ["is_cgm", "isSensor", "fromSensor", "isAutomatic"])
+  func marksOfASensorBesideItsValuesAreAQuestion(_ name: String) throws {
+    let file = try ScratchFile(Self.table(Self.sensor, name) { $0 % 48 == 0 ? "false" : "true" })
+    let message = try #require(try file.refusal())
+    #expect(
+      message.contains("\(name)=false --kind smbg") && message.contains("\(name)=true --kind cbg"),
+      "\(message)")
+    #expect(try Self.kinds(Self.table(Self.sensor, name) { _ in "true" }) == ["cbg"])
+  }
+
   @Test func marksOfASensorBesideFingerSticksAreAQuestion() throws {
+    #expect(try Self.kinds(Self.table(Self.sticks, "automatic") { $0 % 5 == 0 ? "1" : "0" }) == ["smbg"])
     #expect(try ScratchFile(Self.table(Self.sticks, "is_cgm") { $0 % 5 == 0 ? "1" : "0" }).refusal() != nil)
     #expect(try Self.kinds(Self.table(Self.sticks, "is_cgm") { _ in "0" }) == ["smbg"])
   }

@@ -69,6 +69,10 @@ struct GenericHeader {
   var names: [String]
   var rows: [[String]]
   var words: [HeaderWords]
+  /// The time zone that is named above the header, or around the objects; nil without one.
+  var statedZone: String?
+  /// What the lines above the header state about the person.
+  var statedPersons: [StatedPerson] = []
   /// The number of cells in the rows before the header's first one: 1 for a row number without a name.
   var shift = 0
   /// Whether the rows above it, a title or a preamble, mention glucose and no other measurement.
@@ -103,6 +107,8 @@ struct GenericHeader {
 
   /// Reads the rows above the header.
   mutating func readTitle(_ rows: some Sequence<[String]>) {
+    statedZone = rows.lazy.compactMap(GenericFinding.zone).first
+    statedPersons = rows.flatMap(TitleRow.persons)
     let words = rows.joined().map(HeaderWords.init)
     titleNamesGlucose = words.contains(where: \.mentionsGlucose) && !words.contains(where: \.namesOther)
   }

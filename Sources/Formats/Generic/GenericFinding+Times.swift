@@ -142,6 +142,7 @@ extension GenericFinding {
     guard columns[.offset] < 0, !hasTimesOfUTC else { return nil }
     let times = columns[.time] >= 0 ? header.cells(columns[.time]) : []
     guard times.isEmpty || !times.allSatisfy(Self.statesOffset) else { return nil }
+    if let problem = statedZoneProblem { return problem }
     for place in [GenericRole.time, .date, .clock].map({ columns[$0] })
     where place >= 0 && Self.namesZone(header.names[place]) {
       return GenericProblem(
@@ -183,7 +184,9 @@ extension GenericFinding {
     let words = name.split { !$0.isLetter && !$0.isNumber && $0 != "+" && $0 != "-" }.map(String.init)
     return words.contains { word in
       let area = word.prefix { $0.isLetter }
-      guard ["utc", "gmt"].contains(area.lowercased()) else { return zoneAbbreviations.contains(word) }
+      guard ["utc", "gmt"].contains(area.lowercased()) else {
+        return zoneAbbreviations.contains(word) || ["ET", "CT", "MT"].contains(word)
+      }
       return word.count > area.count
     }
   }

@@ -107,7 +107,9 @@ struct GenericFinding {
   }
 
   private static func findInObjects(_ head: InputHead, _ wish: ColumnRequest) -> GenericFinding? {
-    judge(header(ofObjects: head), wish)
+    var header = header(ofObjects: head)
+    header.statedZone = zone(around: header, head)
+    return judge(header, wish)
   }
 
   private static func header(ofObjects head: InputHead) -> GenericHeader {
@@ -232,7 +234,8 @@ extension GenericFinding {
         watches.append(WatchedColumn(place: place, name: header.names[place], use: .perhapsName))
       } else if words.isOfPerson {
         watches.append(WatchedColumn(place: place, name: header.names[place], use: .attribute))
-      } else if words.isFlag || (words.isPerhapsFlag && header.cells(place).allSatisfy(GenericTakers.isMark))
+      } else if words.isFlag
+        || (words.isPerhapsFlag && header.cells(place).allSatisfy(GenericTakers.isMarkOfProgram))
       {
         watches.append(WatchedColumn(place: place, name: header.names[place], use: .flag))
       } else if words.mark != nil, header.cells(place).allSatisfy(GenericTakers.isMark) {

@@ -58,7 +58,7 @@ extension GenericFormat {
   /// reading would be stored a second time when the same rows come in a larger file.
   var isOpen: Bool { orderIsOpen || units.isOpen || rows.isOpen || (kind.isOpen && !kind.isHistory) }
 
-  var statedPersons: [StatedPerson] { rows.statedPersons }
+  var statedPersons: [StatedPerson] { finding.header.statedPersons + rows.statedPersons }
 
   /// True: whether the values can be glucose shows only in all of them together, and a second person may come
   /// after many rows.

@@ -82,6 +82,43 @@ extension GenericFinding {
       || cell.withField { $0.trimmed.namedOffset } != nil
   }
 
+  /// The problem of a time zone that is named above the table, or around the objects, and is not read; nil without one, and for
+  /// times that state their offsets.
+  var statedZoneProblem: GenericProblem? {
+    guard let zone = header.statedZone, columns[.offset] < 0, !hasTimesOfUTC, !timesStateOffsets else {
+      return nil
+    }
+    return GenericProblem(
+      "the time zone \(shownName(zone)) is named outside of the rows, and is not read; give the zone of the times with --timezone"
+    )
+  }
+
+  /// The time zone that a row above a table names: `America/New_York`, or any zone after a word for one, as in
+  /// `# Time zone: EST`; nil for any other row.
+  static func zone(in row: [String]) -> String? {
+    let text = row.filter { !$0.isEmpty }.joined(separator: ":")
+    let parts = text.split(separator: ":", maxSplits: 1).map { part in
+      String(part.drop { $0 == "#" || $0.isWhitespace }).withField { $0.trimmed.text }
+    }
+    guard let name = parts.last else { return nil }
+    if parts.count == 2 {
+      let label = HeaderWords(parts[0])
+      if isNameOfZones(label) || label.words.isSuperset(of: ["time", "zone"]) {
+        return looksLikeZone(name) || name.withField { $0.utcOffset != nil } ? name : nil
+      }
+    }
+    return name.contains("/") && isZoneName(name) ? name : nil
+  }
+
+  /// The time zone that a member around the objects names; nil without one.
+  static func zone(around header: GenericHeader, _ head: InputHead) -> String? {
+    let members = ["timezone", "timeZone", "time_zone", "tz", "zone", "zoneId", "utcOffset", "utc_offset"]
+    let own = Set(header.names.map { $0.split(separator: ".").last.map(String.init) ?? $0 })
+    return members.lazy.filter { !own.contains($0) }.compactMap(head.value).first { name in
+      looksLikeZone(name) || name.withField { $0.trimmed.utcOffset != nil }
+    }
+  }
+
   /// Whether the times themselves state their offsets.
   private var timesStateOffsets: Bool {
     let times = columns[.time] >= 0 ? header.cells(columns[.time]) : []

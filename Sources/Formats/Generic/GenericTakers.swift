@@ -34,24 +34,33 @@ struct GenericTakers {
   /// Whether the words ask, if all values have this kind.
   func ask(besides kind: ReadingKind) -> Bool {
     guard areMarks else { return true }
-    return HeaderWords(name).mark == .meter ? kind == .cbg : kind == .smbg
+    let words = HeaderWords(name)
+    // A meter's values are typed, or sent by it.
+    return kind == .cbg || (words.mark == .sensor && words.words.isDisjoint(with: ["auto", "automatic"]))
   }
 
-  /// The kinds that the rows with a word may have, with the likelier one first.
-  func kinds(of word: String) -> [ReadingKind] {
-    switch areMarks ? nil : SourceName.statedTaker(word) {
-    case .sensor: [.cbg]
-    case .meter: [.smbg]
-    case .unknown, nil: [.smbg, .cbg]
+  /// The kind that the rows with a word have by what it says; nil if it says nothing.
+  func kind(of word: String) -> ReadingKind? {
+    guard areMarks else {
+      return SourceName.statedTaker(word).map { $0 == .sensor ? .cbg : .smbg }
     }
+    let isMarked = !Self.noes.contains(word.lowercased())
+    return (HeaderWords(name).mark == .sensor) == isMarked ? .cbg : .smbg
   }
 
   static func isMark(_ text: String) -> Bool { marks.contains(text.lowercased()) }
 
-  private static let marks: Set<String> = [
-    "0", "1", "true", "false", "yes", "no", "y", "n", "x", "t", "f", "ja", "nein", "j", "oui", "non", "sí",
-    "si", "sì", "sim", "não", "nej", "nee", "✓", "✔", "✗", "-", "wahr", "falsch", "vrai", "faux", "verdadero",
-    "falso", "vero",
+  /// Whether a cell is a mark as programs write it.
+  static func isMarkOfProgram(_ text: String) -> Bool {
+    ["0", "1", "true", "false"].contains(text.lowercased())
+  }
+
+  private static let marks: Set<String> = noes.union([
+    "1", "true", "yes", "y", "x", "t", "ja", "j", "oui", "sí", "si", "sì", "sim", "✓", "✔", "wahr", "vrai",
+    "verdadero", "vero",
+  ])
+  private static let noes: Set<String> = [
+    "0", "false", "no", "n", "f", "nein", "non", "não", "nej", "nee", "✗", "-", "falsch", "faux", "falso",
   ]
 }
 
@@ -74,7 +83,7 @@ extension HeaderWords {
     "capillary",
     "smbg", "bgm", "meter", "calibration", "calibrated", "strip", "blood", "manuell", "blutig",
     "kalibrierung",
-    "manuel", "calibrage", "kapillar", "calibración", "calibrazione", "manuale", "typed",
+    "manuel", "calibrage", "kapillar", "calibración", "calibrazione", "manuale", "typed", "user",
   ]
   private static let sensorMarks: Set<String> = [
     "cgm", "sensor", "interstitial", "continuous", "automatic", "auto", "capteur", "sensore",
@@ -90,20 +99,20 @@ extension GenericFormat {
       finding.columns[.kind] < 0, finding.columns[.smbg] < 0, finding.kindOfColumn(value) == nil,
       !kind.hasMeters, takers.ask(besides: kind.column.common.kind)
     else { return }
-    let changes = takers.words.prefix(4).flatMap { word in
-      takers.kinds(of: word).map { kind in
+    let changes = takers.words.compactMap { word in
+      takers.kind(of: word).map { kind in
         { (options: inout ExportOptions) in
           options.rows.append(RowFilter(column: takers.name, value: word))
           options.kind = kind
         }
       }
-    }
+    }.prefix(4)
     let isPlain = takers.name.isPlainInCommands && takers.words.allSatisfy(\.isPlainInCommands)
     throw Failure(
       .badInput,
       "the column \(shownName(takers.name)) may say which values are a sensor's (cbg) and which are finger sticks (smbg). Import "
         + "the rows of each kind with --where and --kind; or all of them, as those of one kind, with --kind alone"
-        + (isPlain ? ":" + hint.lines(changes) : ""))
+        + (isPlain ? ":" + hint.lines(Array(changes)) : ""))
   }
 
   /// - Throws: `Failure` of category `badInput` if rows with a value have kinds that nobody knows.

@@ -101,6 +101,29 @@ struct InputHead {
     return String(decoding: rest.dropFirst().prefix { $0 != UInt8(ascii: "\"") }, as: UTF8.self)
   }
 
+  /// The texts and numbers in the object of the first member with this name in JSON, by their names; empty without one, or if
+  /// the head ends in it.
+  func texts(in member: String) -> [String: String] {
+    guard let start = place(behind: member) else { return [:] }
+    let rest = json[start...].drop { $0.isBlank }
+    guard rest.first == UInt8(ascii: "{"), let end = rest.firstIndex(of: UInt8(ascii: "}")) else {
+      return [:]
+    }
+    do {
+      guard case .object(let members) = try JSONValue.read(Array(rest[...end])) else { return [:] }
+      return members.compactMapValues { value in
+        switch value {
+        case .text(let text): text
+        case .number(let number): plainNumber(number)
+        default: nil
+        }
+      }
+    } catch {
+      // It has objects of its own, and no format states a person so.
+      return [:]
+    }
+  }
+
   /// The text of a member in the first JSON object that has a certain text in another member. The head may
   /// end inside the object.
   func value(of member: String, beside text: String) -> String? {

@@ -246,17 +246,36 @@ extension InputHead {
   ]
   private static let lastNameMembers: Set = ["lastName", "last_name"]
 
+  /// The members around the objects of which each is an object with a name or an id of the person.
+  private static let personMembers = ["patient", "person", "subject", "user", "participant", "owner"]
+
+  /// The names and ids in members around the objects, such as `patient`.
+  private var personsInMembers: [StatedPerson] {
+    Self.personMembers.filter { member in
+      !objects.contains { $0.keys.contains { $0 == member || $0.hasPrefix(member + ".") } }
+    }.flatMap { member in
+      let texts = texts(in: member)
+      let name = texts["name"] ?? ["firstName", "lastName"].compactMap { texts[$0] }.joined(separator: " ")
+      let id = (texts["id"] ?? texts["_id"]).flatMap {
+        StatedPerson(id: $0, of: "\(GenericFormat.id) \(member)")
+      }
+      return [StatedPerson(name: name), id].compactMap { $0 }
+    }
+  }
+
   /// The statements about a person in JSON outside of the objects with readings.
   func personAroundObjects(of format: any ExportFormat.Type) -> [StatedPerson] {
     guard isJSON, !format.picksRows || format == GenericFormat.self else { return [] }
-    return envelopePersons.compactMap { member in
-      guard let value = value(of: member), !Self.lastNameMembers.contains(member) else { return nil }
-      guard let completion = Self.nameMembers[member] else {
-        return StatedPerson(id: value, of: "\(format.id) \(member)")
+    let nested = format == GenericFormat.self ? personsInMembers : []
+    return nested
+      + envelopePersons.compactMap { member in
+        guard let value = value(of: member), !Self.lastNameMembers.contains(member) else { return nil }
+        guard let completion = Self.nameMembers[member] else {
+          return StatedPerson(id: value, of: "\(format.id) \(member)")
+        }
+        let rest = completion.flatMap { self.value(of: $0) } ?? ""
+        return StatedPerson(name: "\(value) \(rest)")
       }
-      let rest = completion.flatMap { self.value(of: $0) } ?? ""
-      return StatedPerson(name: "\(value) \(rest)")
-    }
   }
 }
 

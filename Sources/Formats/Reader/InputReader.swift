@@ -78,18 +78,18 @@ public struct InputReader {
     self.layout = picker?.layout(layout) ?? layout
     headPersons = type(of: found.parser).statedPersons(in: input.head)
     try input.checkMember()
-    rows = try Self.makeRows(self.layout, input: input)
+    rows = try Self.makeRows(self.layout, input: input, of: parser)
     collector = BatchBuilder(format: type(of: parser).id, options: options)
     if parser.isOpen || ((parser.gainsBySurvey || people != nil) && !input.isLive) {
       try survey()
-      rows = try Self.makeRows(self.layout, input: input)
+      rows = try Self.makeRows(self.layout, input: input, of: parser)
     }
   }
 
   /// Reads the whole of a pipe, so that no later step waits for its writer. Call it only before the first `read`.
   package mutating func spool() throws {
     try input.makeRereadable(evenIfLive: true)
-    rows = try Self.makeRows(layout, input: input)
+    rows = try Self.makeRows(layout, input: input, of: parser)
   }
 
   /// The id of the format.
@@ -327,7 +327,7 @@ public struct InputReader {
     try input.makeRereadable()
     // Hashing takes a tenth of an import. The second reading starts the digest again.
     input.source.isHashing = false
-    let rows = try Self.makeRows(layout, input: input)
+    let rows = try Self.makeRows(layout, input: input, of: parser)
     var picker = picker
     // If only the people need a survey, the format has already decided everything from the head.
     let isParserSurveyed = parser.isOpen || parser.gainsBySurvey
@@ -353,13 +353,24 @@ public struct InputReader {
     try input.rewind()
   }
 
-  private static func makeRows(_ layout: Layout, input: Input) throws -> any RowSource {
+  private static func objects(
+    _ columns: [String], _ input: Input, of parser: any ExportFormat
+  ) -> any RowSource {
+    let reader = JSONReader(input.text, columns: columns)
+    // The formats of a program know which of its lists they leave aside.
+    reader.reportsOtherLists = parser is GenericFormat
+    return reader
+  }
+
+  private static func makeRows(
+    _ layout: Layout, input: Input, of parser: any ExportFormat
+  ) throws -> any RowSource {
     switch layout {
     case .table(let delimiter):
       TableReader(input.text, delimiter: delimiter, linesAreRows: input.linesAreRows)
     // A zero byte occurs in no text, so a line is one cell.
     case .lines: TableReader(input.text, delimiter: 0, hasQuotes: false)
-    case .objects(let columns): JSONReader(input.text, columns: columns)
+    case .objects(let columns): objects(columns, input, of: parser)
     case .elements(let shape): ElementReader(input.text, shape)
     }
   }

@@ -28,6 +28,11 @@ final class JSONReader: RowSource {
   private var copies: UnsafeMutablePointer<UInt8>
   private var copiesCapacity = 4096
 
+  /// Whether a list of readings under a name that wraps no rows is a rejected row.
+  var reportsOtherLists = false
+  /// The name of such a list that is still to be reported.
+  private var otherList: String?
+
   private enum Container { case array, envelope }
 
   /// - Parameter columns: the names to find; nil to collect all names.
@@ -47,6 +52,13 @@ final class JSONReader: RowSource {
 
   func next() throws -> RowOutcome {
     while true {
+      if let name = otherList {
+        otherList = nil
+        return .rejected(
+          line: line,
+          reason:
+            "another list of readings, \(shownName(name)), which is not read; import it from a separate file")
+      }
       do {
         var cursor = JSONCursor(text)
         if let outcome = try scan(&cursor) { return outcome }
@@ -86,7 +98,11 @@ final class JSONReader: RowSource {
       return try object(&cursor)
     case UInt8(ascii: "\"") where containers.last == .envelope:
       let key = try cursor.key()
-      if !wraps(key, cursor) { _ = try cursor.value(depth: 1) }
+      if !wraps(key, cursor) {
+        let name = try nameOfReadings(key, cursor)
+        _ = try cursor.value(depth: 1)
+        otherList = name
+      }
       consume(to: cursor.position)
       return nil
     default:
@@ -102,14 +118,17 @@ final class JSONReader: RowSource {
   /// Enters an object that wraps a list, up to that list; false if the object is a row.
   private func entersEnvelope(_ cursor: inout JSONCursor) throws(JSONStop) -> Bool {
     let start = cursor.position
+    var name: String?
     cursor.position += 1
     while try cursor.peek() == UInt8(ascii: "\"") {
       let key = try cursor.key()
       if wraps(key, cursor) {
         containers.append(.envelope)
+        otherList = name
         consume(to: cursor.position)
         return true
       }
+      if name == nil { name = try nameOfReadings(key, cursor) }
       _ = try cursor.value(depth: 1)
       if try cursor.peek() == UInt8(ascii: ",") { cursor.position += 1 }
     }
@@ -122,6 +141,30 @@ final class JSONReader: RowSource {
     let opening = cursor.base[cursor.position]
     if opening == UInt8(ascii: "[") { return Self.envelopeKeys.contains { name.equals($0) } }
     return opening == UInt8(ascii: "{") && (name.equals("data") || name.equals("result"))
+  }
+
+  /// The name of a list whose first object has a time and glucose, unless the name is one of predictions or means; nil for any
+  /// other member.
+  private func nameOfReadings(_ key: Range<Int>, _ cursor: JSONCursor) throws(JSONStop) -> String? {
+    guard reportsOtherLists, cursor.base[cursor.position] == UInt8(ascii: "[") else { return nil }
+    var cursor = cursor
+    cursor.position += 1
+    guard try cursor.peek() == UInt8(ascii: "{") else { return nil }
+    cursor.position += 1
+    var (hasTime, hasGlucose) = (false, false)
+    while try cursor.peek() == UInt8(ascii: "\"") {
+      let words = HeaderWords(text(of: try cursor.key(), cursor))
+      if words.isTime { hasTime = true } else if words.isGlucose { hasGlucose = true }
+      _ = try cursor.value(depth: 2)
+      if try cursor.peek() == UInt8(ascii: ",") { cursor.position += 1 }
+    }
+    let name = text(of: key, cursor)
+    let words = HeaderWords(name)
+    return hasTime && hasGlucose && !words.namesNoValue && !words.namesNoReading && !words.isFlag ? name : nil
+  }
+
+  private func text(of key: Range<Int>, _ cursor: JSONCursor) -> String {
+    Field(start: cursor.base + key.lowerBound, count: key.count, shape: .quoted).text
   }
 
   private func object(_ cursor: inout JSONCursor) throws(JSONStop) -> RowOutcome {

@@ -122,8 +122,13 @@ struct HeaderWords {
     name.split(separator: " ").count <= 3 && !words.isDisjoint(with: Self.noReadingCells)
   }
 
-  /// Whether it may be a name for marks of rows that are not readings, if its cells are yes and no.
-  var isPerhapsFlag: Bool { !mentionsGlucose && !words.isDisjoint(with: Self.perhapsFlagWords) }
+  /// Whether it may be a name for marks of rows that are not readings, if its cells are true and false. A prescription is filled
+  /// as well.
+  var isPerhapsFlag: Bool {
+    !words.isDisjoint(with: Self.perhapsFlagWords)
+      && words.isSubset(
+        of: Self.perhapsFlagWords.union(Self.qualityWords).union(["is", "was", "row", "point"]))
+  }
 
   /// Whether it is a name for the quality of the readings. The quality of sleep is another one.
   var isOfQuality: Bool {
