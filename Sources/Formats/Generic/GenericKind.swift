@@ -175,7 +175,7 @@ struct GenericKind {
 
   private func findWord(_ key: SourceKinds.Key, _ texts: [String]) -> KindWord? {
     let stated = SourceName.taker(of: texts)
-    let taker = stated ?? sources?.taker(of: key)
+    let taker = stated ?? sources?.taker(of: key) ?? (isReadFromHeader ? nil : named(texts))
     switch taker {
     case .sensor: return KindWord(.cbg)
     case .meter:
