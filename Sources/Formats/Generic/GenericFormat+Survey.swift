@@ -149,7 +149,9 @@ extension GenericFormat {
   }
 
   private mutating func laterZoneFault(of row: Row) -> String? {
-    guard columns.zones >= 0, options.columns.isEmpty, let time = trialTime(of: row, columns) else { return nil }
+    guard columns.zones >= 0, options.columns.isEmpty, let time = trialTime(of: row, columns) else {
+      return nil
+    }
     var compared = forms
     compared.note(zone: row[columns.zones], at: time.seconds)
     if compared.hasSeveralZones {
