@@ -219,8 +219,11 @@ struct ImportCommand: ClassifiedCommand {
     if json {
       try output.json(ImportObject(report, doubles, isDryRun: dryRun))
     } else if quiet {
-      // A job gets this message too, and mails it to a person, since totals change.
+      // A job gets these messages too, and mails them to a person, since totals or times change.
       showDoubles(of: report, doubles, output)
+      for warning in report.counts.warnings(ingest: report.ingest) {
+        output.message("\(displayed(report.source)): \(warning)")
+      }
     } else {
       let isOnOutput = rejects?.path == RejectsFile.standardOutput
       let rejectsFile = dryRun || isOnOutput ? nil : rejects?.path

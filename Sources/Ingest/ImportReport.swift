@@ -49,25 +49,27 @@ extension ImportReport {
 }
 
 extension IngestCounts {
+  /// What a person must know about stored items; a job gets it, too.
+  ///
+  /// - Parameter ingest: the number of the import.
+  package func warnings(ingest: Int64) -> [String] { equalRows + movedTimes(ingest) }
+
   /// Rows of new doses and meals that equal an earlier row of the input. They cannot be told from a row that an export
   /// repeats, so they are stored once, but a person may know better.
-  var equalRowsWarning: [String] {
+  private var equalRows: [String] {
     guard repeatedAmounts > 0 else { return [] }
-    let rows = counted(repeatedAmounts, "row")
     return [
-      "\(rows) of new doses or meals equal an earlier row in time and amount and were not stored again; if they are separate, "
-        + "such as a dose in two injections, add them with 'glucoport add'"
+      "\(counted(repeatedAmounts, "row")) of new doses or meals equal an earlier row in time and amount and were not stored "
+        + "again; if they are separate, such as a dose in two injections, add them with 'glucoport add'"
     ]
   }
-}
 
-extension MovedTimes {
-  /// How to take back an import whose times moved. What the store had before did not move.
-  func warning(ingest: Int64, _ counts: IngestCounts) -> [String] {
-    guard count > 0, counts.newReadings + counts.newRecords > 0 else { return [] }
+  /// How to take back an import whose times moved. Items that the store had before did not move.
+  private func movedTimes(_ ingest: Int64) -> [String] {
+    guard moved.count > 0, newReadings + newRecords > 0 else { return [] }
     return [
-      "\(counted(count, "time")) of this export moved, since its logbook has another zone: \(example); to keep them, run "
-        + "'glucoport undo \(ingest)', and import it again with --timezone and the zone of that logbook"
+      "\(counted(moved.count, "time")) of this export moved, since its logbook has another zone: \(moved.example); to keep "
+        + "them, run 'glucoport undo \(ingest)', and import it with --again, --timezone and the zone of that logbook"
     ]
   }
 }

@@ -148,8 +148,8 @@ struct BasalRate: Sendable {
     (self.day, self.group) = (day, group)
   }
 
-  /// The total of the rate. Without an amount if the rate is not a number or states no duration; but a rate of 0, and one
-  /// that only ends the rate before it, is 0 units.
+  /// The total of the rate; without an amount if the rate is not a number or states no duration. A rate of 0, and one that
+  /// only ends the rate before it, is 0 units.
   func dose(until next: Int64?) -> InsulinDose {
     let seconds = max(0, min(end, next ?? end) - start)
     let isMeasured = unitsPerHour == 0 || hasDuration

@@ -57,7 +57,7 @@ import Testing
     #expect(export.decision("kind") == "cbg (inferred)")
   }
 
-  @Test func aMeterThatSendsItsValuesIsNoSensor() throws {
+  @Test func aMeterThatSendsItsValuesIsNotTakenForASensor() throws {
     let sent = try TextExport(Self.table(Self.sticks, "type") { $0 % 2 == 0 ? "auto" : "manual" })
     #expect(sent.readings.allSatisfy { $0.kind == .smbg } && sent.readings.count == 20)
     let sensor = try TextExport(Self.table(Self.sensor, "type") { $0 % 48 == 0 ? "manual" : "auto" })
@@ -69,7 +69,7 @@ import Testing
   }
 
   @Test(arguments: ["Trend", "trend_arrow", "Sensor ID"])
-  func aSensorsColumnBesideThePersonsTimesIsAQuestion(_ name: String) throws {
+  func aSensorColumnWithTimesOfFingerSticksAsks(_ name: String) throws {
     let file = try ScratchFile(Self.table(Self.sticks, name) { ["Up", "Down", "Flat"][$0 % 3] })
     let message = try #require(try file.refusal())
     for kind in ["smbg", "cbg", "scan"] { #expect(message.contains("--kind \(kind)"), "\(message)") }
@@ -81,7 +81,7 @@ import Testing
     #expect(try Self.kinds(Self.table(Self.sticks, name) { _ in "" }) == ["smbg"])
   }
 
-  @Test func aMeterBesideASensorWithTrendsHasFingerSticks() throws {
+  @Test func aMeterNextToASensorWithTrendsHasFingerSticks() throws {
     let lines = Self.sensor.map { ($0, "G7,Flat") } + Self.sticks.map { ($0 + 2, "BG-3,") }
     let rows = lines.map { minute, cells in
       "\(DeviceTime(seconds: Self.start + Int64(minute) * 60).text),\(90 + minute % 60),\(cells)\n"
@@ -92,7 +92,7 @@ import Testing
   }
 
   @Test(arguments: ["isManual", "is_fingerstick", "Calibration", "from meter", "wasUserEntered"])
-  func marksOfFingerSticksBesideASensorAreAQuestion(_ name: String) throws {
+  func marksOfFingerSticksNextToASensorAsk(_ name: String) throws {
     for (yes, no) in [("true", "false"), ("1", "0"), ("x", "")] {
       let file = try ScratchFile(Self.table(Self.sensor, name) { $0 % 48 == 0 ? yes : no })
       let message = try #require(try file.refusal(), "\(name) \(yes)")
@@ -104,14 +104,14 @@ import Testing
       let pick = RowFilter(column: name, value: yes)
       #expect(try file.readings { ($0.rows, $0.kind) = ([pick], .smbg) }.readings.count == 6)
     }
-    // All rows are alike, or a person's, or the cells are no marks.
+    // All rows are alike, or a person's, or the cells are not marks.
     #expect(try Self.kinds(Self.table(Self.sensor, name) { _ in "0" }) == ["cbg"])
     #expect(try Self.kinds(Self.table(Self.sticks, name) { $0 % 2 == 0 ? "1" : "0" }) == ["smbg"])
     #expect(try Self.kinds(Self.table(Self.sensor, name) { "\(1000 + $0 % 3)" }) == ["cbg"])
   }
 
   @Test(arguments: ["is_cgm", "isSensor", "fromSensor", "isAutomatic"])
-  func marksOfASensorBesideItsValuesAreAQuestion(_ name: String) throws {
+  func marksOfASensorNextToItsValuesAsk(_ name: String) throws {
     let file = try ScratchFile(Self.table(Self.sensor, name) { $0 % 48 == 0 ? "false" : "true" })
     let message = try #require(try file.refusal())
     #expect(
@@ -120,7 +120,7 @@ import Testing
     #expect(try Self.kinds(Self.table(Self.sensor, name) { _ in "true" }) == ["cbg"])
   }
 
-  @Test func marksOfASensorBesideFingerSticksAreAQuestion() throws {
+  @Test func marksOfASensorNextToFingerSticksAsk() throws {
     #expect(try Self.kinds(Self.table(Self.sticks, "automatic") { $0 % 5 == 0 ? "1" : "0" }) == ["smbg"])
     #expect(try ScratchFile(Self.table(Self.sticks, "is_cgm") { $0 % 5 == 0 ? "1" : "0" }).refusal() != nil)
     #expect(try Self.kinds(Self.table(Self.sticks, "is_cgm") { _ in "0" }) == ["smbg"])

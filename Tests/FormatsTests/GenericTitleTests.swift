@@ -6,7 +6,7 @@ import Foundation
 import Logbook
 import Testing
 
-/// Tests what stands around the rows of a table or of JSON: zones, persons, and lists that are not read.
+/// Tests what is above or around the rows of a table or of JSON: zones, persons, and lists that are not read.
 @Suite struct GenericTitleTests {
   private static let table =
     "time,glucose (mg/dL)\n2026-05-01 07:00,101\n2026-05-01 12:10,104\n2026-05-02 07:04,118\n"
@@ -45,7 +45,7 @@ import Testing
     #expect(try ScratchFile("{\(member),\"readings\":\(Self.stated)}").readings().readings.count == 2)
   }
 
-  @Test func aMemberThatIsNoZoneIsNone() throws {
+  @Test func aMemberThatNamesNoZoneIsIgnored() throws {
     let file = try ScratchFile(#"{"zone":"2","tz":"","readings":\#(Self.list)}"#)
     #expect(try file.readings().readings.count == 2)
   }

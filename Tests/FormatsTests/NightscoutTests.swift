@@ -214,7 +214,7 @@ import Testing
     #""eventType":"Temp Basal""#, #""eventType":"Resume Pump""#,
     #""eventType":"Temporary Target","duration":0"#,
   ])
-  func otherEventsWithoutADurationAreNoRate(_ members: String) throws {
+  func otherEventsWithoutADurationAreNotRates(_ members: String) throws {
     let export = try TextExport(#"[{"created_at":"2026-05-06T12:00:00Z",\#(members)}]"#)
     #expect(export.records.isEmpty && export.skipped.values.reduce(0, +) == 1)
   }

@@ -16,7 +16,7 @@ struct ReadAheadTests {
   private static func rows(_ count: Int) -> String {
     "time,glucose (mg/dL),device\n"
       + (0..<count).map { row in
-        "\(1_600_000_000 + row * 60),\(60 + row % 200),\(row > 55_000 && row % 2 == 0 ? "second" : "first")\n"
+        "\(1_600_000_000 + row * 60),\(60 + row % 200),\(row > 55_000 && row % 2 == 0 ? "Contour second" : "Contour first")\n"
       }.joined()
   }
 
@@ -39,7 +39,7 @@ struct ReadAheadTests {
       #expect(place.header == "time,glucose (mg/dL),device")
     }
     #expect(seconds.count == 120_000 && zip(seconds, seconds.dropFirst()).allSatisfy { $0 < $1 })
-    #expect(Set(devices[...55_000]) == ["first"] && devices[55_001...].prefix(2) == ["first", "second"])
+    #expect(Set(devices[...55_000]) == ["Contour first"] && devices[55_001...].prefix(2) == ["Contour first", "Contour second"])
     #expect(done.count > 2 && done == done.sorted())
     #expect(ahead.ingestor.end == .whole && ahead.ingestor.inputDigest?.count == 64)
   }

@@ -49,7 +49,7 @@ struct OwnExportZoneTests {
       let undone = try await program.run("undo", "1", "--quiet")
       #expect(undone.status == 0, "\(undone.errors)")
       let imported = try await program.run(
-        "import", "--quiet", "--timezone", "Europe/Berlin", program.path("export"))
+        "import", "--quiet", "--again", "--timezone", "Europe/Berlin", program.path("export"))
       #expect(imported.status == 0 && !imported.errors.contains("moved, since"), "\(imported.errors)")
       #expect(try await Self.instants(program) == Self.wanted)
     }

@@ -433,8 +433,8 @@ extension GenericFinding {
     columns[.value] >= 0 && (valueIsMapped || header.words[columns[.value]].isGlucose)
   }
 
-  /// Whether a word such as `Glucose` in the column of kinds leaves the kind of its row open, since no row of the head names a
-  /// sensor next to it.
+  /// Whether a word such as `Glucose` in the column of kinds leaves the kind of its row open. It does if no row of the
+  /// head names a sensor next to it.
   var kindsMayBeGlucoseOnly: Bool {
     let cells = columns[.kind] >= 0 ? header.cells(columns[.kind]) : []
     return cells.contains(where: KindWord.saysOnlyGlucose) && !cells.contains(where: Self.namesSensor)

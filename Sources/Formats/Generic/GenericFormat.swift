@@ -43,7 +43,7 @@ struct GenericFormat: ExportFormat {
   var mergedDates: GenericMergedDates?
   var sections = GenericSections()
   var further: GenericFurtherValues
-  /// The words of rows with a value whose kind nobody knows.
+  /// The words of rows with a value that state an unknown kind.
   var unknownKinds: Set<String> = []
   /// Whether such words ask, since the values have a name for glucose.
   let asksForKinds: Bool
@@ -58,7 +58,7 @@ struct GenericFormat: ExportFormat {
   private var fixedDevice: DeviceIndex?
   /// The sources that come after the rows that were surveyed; nil if all were, or none.
   var lateSources: GenericLateSources?
-  /// The source of the row, if its reading is to be held back.
+  /// The source of the row, if its reading must be held back.
   private var heldKey: SourceKinds.Key?
   /// The number of cells in the header.
   var headerCount = 0

@@ -2,8 +2,8 @@
 
 import Logbook
 
-/// Readings of sources that come only after the rows that decided the kinds of a long table, such as a meter that a person
-/// bought later. They are held back until their times show what took them.
+/// Readings of sources whose first row is after those that decided the kinds of a long table. Such a source is a meter that
+/// a person bought later. The readings are held back until their times show what took them.
 struct GenericLateSources {
   private struct Source {
     var readings: [Reading] = []
@@ -13,9 +13,9 @@ struct GenericLateSources {
 
   /// The fewest values that show a sensor or a meter.
   private static let fewestValues = 4
-  /// After so many values without an answer there is none.
+  /// The maximum number of values that are held back for one source; after them nothing shows its kind.
   private static let maxValues = 64
-  /// Above this number, they are no devices.
+  /// The maximum number of sources; texts with more different values do not name devices.
   private static let maxSources = 64
   /// The reason for which a value is rejected if nothing shows what took it.
   static let reason =

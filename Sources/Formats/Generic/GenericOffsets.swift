@@ -82,8 +82,8 @@ extension GenericFinding {
       || cell.withField { $0.trimmed.namedOffset } != nil
   }
 
-  /// The problem of a time zone that is named above the table, or around the objects, and is not read; nil without one, and for
-  /// times that state their offsets.
+  /// The problem of a time zone that is named above the table, or around the objects, and is not read. Nil without such a
+  /// zone, and for times that state their offsets.
   var statedZoneProblem: GenericProblem? {
     guard let zone = header.statedZone, columns[.offset] < 0, !hasTimesOfUTC, !timesStateOffsets else {
       return nil

@@ -141,8 +141,9 @@ struct GenericSeries {
       && min(rising, pairs.count - rising) * 4 >= pairs.count
   }
 
-  /// Whether words were given to the readings of one person as it happened, such as reasons: no word follows another one
-  /// regularly, readings are never as close together as those of two persons at a meal, and the words have the same hours.
+  /// Whether the words belong to readings of one person in the order in which things happened, such as reasons. No word then
+  /// follows another one regularly, and all words have the same hours. Readings are never as close together as those of two
+  /// persons at a meal.
   private func areOfOnePerson(_ sorted: [Time], changes: Int) -> Bool {
     let near = zip(sorted, sorted.dropFirst()).count {
       $0.group != $1.group && $1.seconds - $0.seconds <= Self.mealSeconds

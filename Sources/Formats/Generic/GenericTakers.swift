@@ -115,7 +115,7 @@ extension GenericFormat {
         + (isPlain ? ":" + hint.lines(Array(changes)) : ""))
   }
 
-  /// - Throws: `Failure` of category `badInput` if rows with a value have kinds that nobody knows.
+  /// - Throws: `Failure` of category `badInput` if rows with a value state unknown kinds.
   func refuseUnknownKinds(_ hint: ImportHint) throws {
     guard !options.force, let word = unknownKinds.sorted().first else { return }
     let column = finding.header.names[finding.columns[.kind]]
@@ -135,8 +135,8 @@ extension GenericFormat {
         + command + hint.lines([{ $0.force = true }]))
   }
 
-  /// Whether a row with a number under a name for glucose has a word for its kind that nobody knows. Words for other things and
-  /// for limits are known.
+  /// Whether a row with a number under a name for glucose states an unknown kind. Words for other things and for limits are
+  /// known.
   func isOfUnknownKind(_ row: Row) -> Bool {
     guard asksForKinds, let number = row[columns[.value]].trimmed.number(units.mark), number != 0 else {
       return false

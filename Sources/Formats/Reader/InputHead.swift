@@ -101,8 +101,8 @@ struct InputHead {
     return String(decoding: rest.dropFirst().prefix { $0 != UInt8(ascii: "\"") }, as: UTF8.self)
   }
 
-  /// The texts and numbers in the object of the first member with this name in JSON, by their names; empty without one, or if
-  /// the head ends in it.
+  /// The texts and numbers in the object of the first member with this name in JSON, by their names. Empty without such a
+  /// member, or if the head ends in it.
   func texts(in member: String) -> [String: String] {
     guard let start = place(behind: member) else { return [:] }
     let rest = json[start...].drop { $0.isBlank }
@@ -119,7 +119,7 @@ struct InputHead {
         }
       }
     } catch {
-      // It has objects of its own, and no format states a person so.
+      // It contains further objects, and no format states a person so.
       return [:]
     }
   }

@@ -143,8 +143,8 @@ final class JSONReader: RowSource {
     return opening == UInt8(ascii: "{") && (name.equals("data") || name.equals("result"))
   }
 
-  /// The name of a list whose first object has a time and glucose, unless the name is one of predictions or means; nil for any
-  /// other member.
+  /// The name of a list whose first object has a time and glucose. Nil for any other member, and for a name of predictions
+  /// or means.
   private func nameOfReadings(_ key: Range<Int>, _ cursor: JSONCursor) throws(JSONStop) -> String? {
     guard reportsOtherLists, cursor.base[cursor.position] == UInt8(ascii: "[") else { return nil }
     var cursor = cursor

@@ -49,6 +49,8 @@ package struct IngestCounts: Equatable, Sendable {
   /// Items of earlier imports that this input contains, too, and whose instant the zone given for this input
   /// changed.
   package var movedItems = 0
+  /// Times of an export of another store that the zones here place at other instants than it states.
+  package var moved = MovedTimes()
   /// New readings, counted by kind and unit, such as `cbg`.
   package var newByKind: [String: Int] = [:]
   /// The first shown time of all readings in the input, in civil seconds.
@@ -75,6 +77,8 @@ package struct IngestCounts: Equatable, Sendable {
     for count in summedByName { sum[keyPath: count].merge(other[keyPath: count], uniquingKeysWith: +) }
     sum.firstTime = [sum.firstTime, other.firstTime].compactMap(\.self).min()
     sum.lastTime = [sum.lastTime, other.lastTime].compactMap(\.self).max()
+    if sum.moved.count == 0 { sum.moved.example = other.moved.example }
+    sum.moved.count += other.moved.count
     for time in [other.firstCounted, other.lastCounted].compactMap(\.self) { sum.noteCounted(time) }
   }
 

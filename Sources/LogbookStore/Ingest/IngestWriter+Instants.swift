@@ -16,7 +16,7 @@ extension IngestWriter {
   ///
   /// An export of another store states the offsets that its store derived. They are never content, so that two stores of one
   /// logbook agree. But if they do not follow from the zones here, the export was written in another zone, and a person
-  /// has to know. Repeated and skipped hours are not compared: ticks may have decided about them.
+  /// must know. Repeated and skipped hours are not compared: ticks may have decided about them.
   func noteMovedTimes(in batch: IngestBatch) throws {
     guard let input = source.zone, !input.placesReadings, !source.isMerge else { return }
     var readings = batch.readings
@@ -39,9 +39,9 @@ extension IngestWriter {
 
   private func note(_ time: DeviceTime, _ stated: Placement, _ placed: Placement, _ zone: LogbookZone) {
     guard stated.source == .zone, placed.source == .zone, stated.utcOffset != placed.utcOffset else { return }
-    state.moved.count += 1
-    guard state.moved.count == 1 else { return }
-    state.moved.example =
+    state.counts.moved.count += 1
+    guard state.counts.moved.count == 1 else { return }
+    state.counts.moved.example =
       "\(time.text) was at \(DeviceTime.offsetText(stated.utcOffset)), and is at "
       + "\(DeviceTime.offsetText(placed.utcOffset)) in the zone \(zone.base.name)"
   }

@@ -24,7 +24,6 @@ package final class IngestWriter {
     /// The items to which the zone applies that a person gave for the input.
     var given = GivenItems()
     var doubled = DoubledTimes()
-    var moved = MovedTimes()
     /// Where the ingest stored new readings, by the ids of their series.
     var stretches: [Int64: NewStretch] = [:]
     /// The statements about the person that are already stored.
@@ -36,8 +35,6 @@ package final class IngestWriter {
 
   /// A sentence for each day on which a sensor had two values at one shown time.
   package var doubledDays: [String] { state.doubled.sentences }
-  /// The times that the zones of this store moved.
-  package var movedTimes: MovedTimes { state.moved }
   /// The counts so far.
   package var counts: IngestCounts { state.counts }
   var state = State()

@@ -4,8 +4,8 @@ import GRDB
 import Logbook
 import SQLiteRows
 
-/// Doses, meals, finger sticks and ketones of earlier imports that a later export of the same format no longer has, although
-/// it has what lies before and after them: a person deleted them in the app, or corrected their time.
+/// Doses, meals, finger sticks and ketones of earlier imports that a later export of the same format no longer has. If it has
+/// the items before and after them, a person deleted them in the app, or corrected their time.
 ///
 /// An export of other items proves nothing: one of only the latest days, one without a kind of items, or a part of a file.
 /// So at least ten known items of the kind must come to each missing one, and only times between known items are looked at.

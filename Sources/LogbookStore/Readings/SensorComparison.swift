@@ -5,7 +5,7 @@ import Logbook
 import SQLiteRows
 
 /// Compares the sensor values of a table without a device with those that other imports stored around their times. The
-/// table may be of another person, and two sensors are never in phase, so equal times alone do not show it.
+/// table may be of another person, and two sensors are never in phase, so equal times are not enough to show it.
 ///
 /// A value is compared with the line between the stored values before and after it. Equal values at equal times count as
 /// well, so that a longer export of the stored sensor is never refused.
@@ -112,8 +112,8 @@ struct SensorComparison {
 
 /// Values of two sensors at the same instants, in the order of time, and whether they are of two persons.
 ///
-/// Measured with the public series of 21 persons (Hall 2018, and five with diabetes of type 2), each pair on one calendar:
-/// of 24 hours of two persons, 93 to 98 in 100 correlate by less than 0.5 and differ by more than 10 % on average. The series
+/// Measured with the public series of 21 persons (Hall 2018, and five with diabetes of type 2), each pair on one calendar.
+/// Of 24 hours of two persons, 93 to 98 in 100 correlate by less than 0.5 and differ by more than 10 % on average. The series
 /// of one person with a bias of 15 %, noise of 10 % and a lag of 10 minutes does so in 0 to 2 of 100. Of a few hours,
 /// differences of more than 40 % on average are of two persons.
 struct SensorPairs {
