@@ -11,7 +11,7 @@ import Testing
 
   // MARK: The report of the Mobile
 
-  @Test func flagsAreFoundByTheirNames() throws {
+  @Test func accuChekFlagsAreFoundByTheirColumnNames() throws {
     let twelve = try TextExport(bytes: TextExport.sample("accu-chek-mobile/report-mgdl-de.csv"))
     #expect(
       twelve.readings.map(\.marks) == [
@@ -26,7 +26,7 @@ import Testing
       ])
   }
 
-  @Test func aReadingHasTheMetersSerialNumber() throws {
+  @Test func aReadingOfAnAccuChekReportHasTheSerialNumberOfTheMeter() throws {
     let export = try TextExport(bytes: TextExport.sample("accu-chek-mobile/report-mgdl-de.csv"))
     #expect(export.devices.map(\.vendor) == ["Roche"] && export.devices.map(\.serial) == ["12345678"])
     #expect(export.readings.first?.deviceTime.text == "2026-05-30T22:10:00")
@@ -34,7 +34,7 @@ import Testing
     #expect(export.warnings.count == 1)
   }
 
-  @Test func aReportNeedsItsSerialNumberAndTheColumnOfControlTests() throws {
+  @Test func anAccuChekReportIsRecognisedBySerialNumberAndControlTestColumn() throws {
     let format = AccuChekMobileFormat.self
     #expect(try Claims.claims(Self.top + Self.columns + "\n", format))
     #expect(try !Claims.claims(Self.columns + "\n", format))
@@ -43,7 +43,7 @@ import Testing
     #expect(try !Claims.claims("Device;Download date\nU1;08.05.2026\n" + Self.columns + "\n", format))
   }
 
-  @Test func theLastRowWithoutItsLastFlagIsTruncated() throws {
+  @Test func aLastAccuChekRowWithoutItsLastFlagIsTruncated() throws {
     let text = Self.top + Self.columns + "\n08.05.2026;16:42;7.4;mmol/l; ; ; ; ;\n"
     let cut = try TextExport(text + "08.05.2026;16:45;7.9;mmol/l; ; ; ;")
     #expect(cut.readings.count == 1 && cut.isTruncated)
@@ -56,7 +56,7 @@ import Testing
   private static let header =
     #""Date";"Time";"bG (mg/dL)";"Insulin1 (units)";"Insulin2 (units)";"bG Control";"bG Lab (mg/dL)";"Mood";"#
 
-  @Test func onlyTheGlucoseColumnIsReadAsGlucose() throws {
+  @Test func onlyTheGlucoseColumnOfAnAccuChekTableIsReadAsGlucose() throws {
     let export = try TextExport(bytes: TextExport.sample("accu-chek-360/entries-mgdl.csv"))
     #expect(
       export.readings.map(\.measurement) == [
@@ -82,7 +82,7 @@ import Testing
     #expect(export.decision("date-order") == "month first (inferred)")
   }
 
-  @Test func anUnknownColumnIsReportedAndAnOpenDateOrderIsRefused() throws {
+  @Test func anAccuChekTableWithAnUnclearDateOrderIsRefused() throws {
     let row = "\n\"05/06/2026\";\"07:15\";\"104\";\"\";\"\";\"\";\"\";\"\";\n"
     let export = try TextExport(Self.header + row) { $0.dateOrder = "dmy" }
     #expect(export.readings.map(\.deviceTime.text) == ["2026-06-05T07:15:00"])
@@ -95,7 +95,7 @@ import Testing
     "Date;Time;bG Lab (mg/dL);Insulin1 (units);Insulin2 (units)\n",
     "Date;bG (mg/dL);Insulin1 (units);Insulin2 (units)\n",
   ])
-  func aTableWithOtherColumnsIsNotRecognised(_ header: String) throws {
+  func aTableWithOtherColumnsIsNotRecognisedAsAccuChek(_ header: String) throws {
     #expect(try !Claims.claims(header, AccuChek360Format.self))
     #expect(try Claims.claims(Self.header + "\n", AccuChek360Format.self))
   }

@@ -16,7 +16,7 @@ import Testing
   private static let nutrisense =
     "class,value,time,length,photo_url,description,occurred_at,body,updated_at,started_at,ended_at,created_by\n"
 
-  @Test func theClassDeterminesTheKindOfAValue() throws {
+  @Test func theClassColumnOfNutrisenseDeterminesTheKindOfAValue() throws {
     let export = try TextExport(bytes: TextExport.sample("nutrisense/export.csv"))
     #expect(Self.numbers(export, .cbg) == [116, 109] && Self.numbers(export, .smbg) == [103])
     #expect(
@@ -43,7 +43,7 @@ import Testing
     }
   }
 
-  @Test func valuesThatMayBeEitherUnitAreRefused() throws {
+  @Test func nutrisenseValuesThatMayBeInEitherUnitAreRefused() throws {
     let failure = #expect(throws: Failure.self) {
       _ = try TextExport(Self.nutrisense + "GlucoseMeasurement,30,,,,,8/14/26 5:45,,,,,\n")
     }
@@ -61,7 +61,7 @@ import Testing
 
   private static let levels = "Time (UTC),Time (Local),Glucose Reading (mg/dL),Type of Reading\n"
 
-  @Test func bothTimesAreOneInstant() throws {
+  @Test func localTimeAndUTCOfALevelsTableGiveOneInstant() throws {
     let export = try TextExport(bytes: TextExport.sample("levels/export-mgdl.csv"))
     #expect(Self.numbers(export, .cbg) == [97, 102, 105] && Self.numbers(export, .scan) == [108])
     #expect(export.readings.allSatisfy { $0.placement.utcOffset == -25200 && $0.positionKind == .tick })
@@ -73,14 +73,14 @@ import Testing
     ("104,timeseries", true), ("104,timeserie", false), ("104,", false), ("104", false), ("10", false),
     ("104,directRead", true),
   ])
-  func aKnownWordAtTheEndOfTheInputIsComplete(_ end: String, _ isWhole: Bool) throws {
+  func aKnownWordAtTheEndOfALevelsTableIsComplete(_ end: String, _ isWhole: Bool) throws {
     let rows = ["timeseries", "directRead"].map { "2026-09-02T15:10:11.000Z,2026-09-02T08:10:11,101,\($0)\n" }
     let export = try TextExport(
       Self.levels + rows.joined() + "2026-09-02T15:20:11.000Z,2026-09-02T08:20:11,\(end)")
     #expect(export.readings.count == (isWhole ? 3 : 2) && export.isTruncated == !isWhole)
   }
 
-  @Test func rowsBelowAnotherHeaderAreNotRead() throws {
+  @Test func rowsBelowAnotherHeaderInALevelsTableAreNotRead() throws {
     let row = "2026-09-02T15:20:11Z,2026-09-02T08:20:11,5,timeseries\n"
     let other = Self.levels.replacing("mg/dL", with: "mmol/L")
     let export = try TextExport(other + row + Self.levels + row.replacing(",5,", with: ",90,"))
@@ -98,7 +98,7 @@ import Testing
 
   // MARK: Cronometer
 
-  @Test func theMetricDeterminesTheKindOfARow() throws {
+  @Test func theMetricColumnDeterminesTheKindOfARow() throws {
     let export = try TextExport(bytes: TextExport.sample("cronometer/biometrics.csv"))
     #expect(Self.numbers(export, .smbg) == [97, 7.3, 118] && Self.numbers(export, .ketone) == [0.6])
     #expect(export.records.isEmpty)
@@ -114,7 +114,7 @@ import Testing
     "Day,Time,Group,Food Name,Amount,Energy (kcal),Carbs (g),Fructose (g),Galactose (g),Glucose (g),Lactose (g)\n",
     "Date,Energy (kcal),Alcohol (g),Carbs (g),Sugars (g),Glucose (g),Completed\n",
   ])
-  func foodTablesAreRefused(_ header: String) throws {
+  func tablesOfFoodAreRefused(_ header: String) throws {
     let failure = #expect(throws: Failure.self) {
       _ = try TextExport(header + "2026-03-01,12:00,Lunch,Apple,182 g,95,25.1,10.7,0.00,7.7,0.00\n")
     }
@@ -124,7 +124,7 @@ import Testing
   @Test(arguments: [
     ("104.0", true), ("104.", false), ("104", false), ("10", false), ("7.", false), ("\"104\"", true),
   ])
-  func anAmountAtTheEndIsCompleteWithAllItsDecimals(_ amount: String, _ isWhole: Bool) throws {
+  func anAmountAtTheEndOfAnInputIsCompleteWithAllItsDecimals(_ amount: String, _ isWhole: Bool) throws {
     let export = try TextExport(
       "Day,Time,Group,Metric,Unit,Amount\n2026-03-02,6:55 AM,Default,Blood Glucose,mg/dL,99.0\n"
         + "2026-03-02,7:05 AM,Default,Blood Glucose,mg/dL,\(amount)")
@@ -133,7 +133,7 @@ import Testing
 
   // MARK: Gluroo
 
-  @Test func aMessageWithACopyOfAValueIsNotAReading() throws {
+  @Test func aGlurooMessageWithACopyOfAValueIsNotReadAsAReading() throws {
     let export = try TextExport(bytes: TextExport.sample("gluroo/messages.csv"))
     #expect(Self.numbers(export, .cbg) == [143, 147] && Self.numbers(export, .smbg) == [139])
     #expect(export.readings.first?.position == 1_779_314_402)
@@ -155,7 +155,7 @@ import Testing
 
   // MARK: CGM ENTRIES
 
-  @Test func eachTableHasItsOwnHeader() throws {
+  @Test func eachJoinedTableIsReadWithTheHeaderAboveIt() throws {
     let export = try TextExport(bytes: TextExport.sample("cgm-entries/both-mgdl.csv"))
     #expect(Self.numbers(export, .cbg) == [162, 157] && Self.numbers(export, .smbg) == [126])
     #expect(export.devices.map(\.model) == ["Nightscout follower", "share2"])
@@ -170,14 +170,14 @@ import Testing
     #expect(export.rejections.map(\.line) == [12])
   }
 
-  @Test func aTitleBelongsToTheTables() throws {
+  @Test func followerTablesAreRecognisedOnlyWithTheirTitle() throws {
     let table = "Date,Time,Glucose (mg/dL),Type,Device,Trend,ID\n"
     #expect(try !Claims.claims(table, FollowerTablesFormat.self))
     #expect(try Claims.claims("# CGM ENTRIES\n" + table, FollowerTablesFormat.self))
     #expect(try !Claims.claims("# CGM ENTRIES\nDate,Time,Pulse,Type\n", FollowerTablesFormat.self))
   }
 
-  @Test func datesInAnOpenOrderAreRefused() throws {
+  @Test func followerTablesWithAnUnclearDateOrderAreRefused() throws {
     let text =
       "# CGM ENTRIES\nDate,Time,Glucose (mg/dL),Type,Device,Trend,ID\n"
       + "\"4/5/2026\",\"6:44:10 PM\",\"148\",\"sgv\",\"\",\"Flat\",\"A\"\n"

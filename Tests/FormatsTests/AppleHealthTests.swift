@@ -20,7 +20,7 @@ import Testing
     try TextExport("<HealthData locale='en'>\(body)</HealthData>")
   }
 
-  @Test func theInstantIsKeptWhateverTheStatedOffset() throws {
+  @Test func anAppleHealthReadingKeepsItsInstantWhateverTheStatedOffset() throws {
     let first = try export(record("98"))
     let second = try export(record("98", at: "2026-05-30 06:30:00 -0400"))
     #expect(first.readings.first?.position == second.readings.first?.position)
@@ -28,39 +28,40 @@ import Testing
   }
 
   @Test(arguments: ["mmol&lt;180.1558800000541&gt;/L", "mmol&lt;180.15588000005408&gt;/L"])
-  func theMolarMassIsPartOfAUnit(_ unit: String) throws {
+  func anAppleHealthUnitMayContainTheMolarMass(_ unit: String) throws {
     #expect(try export(record("5.5", unit: unit)).readings.first?.measurement.unit == .millimolesPerLitre)
   }
 
-  @Test(arguments: ["g/L", "mmol&lt;60&gt;/L", "mmol/L", "%", ""]) func anotherUnitIsRejected(_ unit: String)
+  @Test(arguments: ["g/L", "mmol&lt;60&gt;/L", "mmol/L", "%", ""])
+  func anAppleHealthRecordInAnotherUnitIsRejected(_ unit: String)
     throws
   {
     let export = try export(record("5.5", unit: unit))
     #expect(export.readings.isEmpty && export.rejections.count == 1)
   }
 
-  @Test func aRecordInsideOfACorrelationIsNotReadAgain() throws {
+  @Test func anAppleHealthRecordInsideACorrelationIsNotReadTwice() throws {
     #expect(try export("<Correlation>\(record("98"))</Correlation>").readings.isEmpty)
   }
 
-  @Test func aRejectedRecordIsKeptUnchanged() throws {
+  @Test func aRejectedAppleHealthRecordIsKeptUnchanged() throws {
     let bad = record("x")
     #expect(try export("\n \(bad)\n").rejections.map(\.source) == [bad])
     #expect(try export("\n \(bad)\n").rejections.map(\.line) == [2])
   }
 
-  @Test func aTruncatedInputGivesItsCompleteRecords() throws {
+  @Test func aTruncatedAppleHealthExportGivesItsCompleteRecords() throws {
     let export = try TextExport("<HealthData>\(record("98"))\(record("99"))<Record type=\"HKQ")
     #expect(export.readings.count == 2 && export.isTruncated)
   }
 
-  @Test func declaredEntitiesStopTheImport() throws {
+  @Test func anAppleHealthExportThatDeclaresEntitiesIsRefused() throws {
     let export = try TextExport(
       "<!DOCTYPE HealthData [<!ENTITY a '98'>]><HealthData>\(record("&a;"))</HealthData>")
     #expect(export.readings.isEmpty && export.isTruncated)
   }
 
-  @Test func anInputWithoutAFirstElementIsNotRead() throws {
+  @Test func xmlWithoutAFirstElementIsNotRead() throws {
     for filler in [" ", "<!-- -->"] {
       let front = String(repeating: filler, count: (2 << 20) / filler.count)
       let export = try TextExport("<!DOCTYPE HealthData [\(front)]><HealthData>\(record("98"))</HealthData>")
@@ -68,14 +69,14 @@ import Testing
     }
   }
 
-  @Test func otherXMLIsRefused() throws {
+  @Test func xmlThatIsNotAppleHealthIsRefused() throws {
     let refusal = try ScratchFile("<GPX><Record type='HKQuantityTypeIdentifierBloodGlucose'/></GPX>")
       .refusal()
     #expect(refusal?.contains("unknown format") == true)
   }
 
   /// The input has enough records to fill the reader's window many times.
-  @Test func rowsAcrossManyWindowsAreComplete() throws {
+  @Test func aLongAppleHealthExportReadInPiecesIsComplete() throws {
     let values = (0..<20_000).map { 40 + $0 % 300 }
     let body = values.enumerated().map { index, value in
       record(

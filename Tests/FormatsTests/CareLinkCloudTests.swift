@@ -7,7 +7,7 @@ import Testing
 @testable import Formats
 
 @Suite struct CareLinkCloudTests {
-  @Test func theZAfterATimeIsNotItsOffset() throws {
+  @Test func theZAfterACareLinkTimeIsNotReadAsItsUTCOffset() throws {
     let export = try TextExport(bytes: TextExport.sample("carelink-cloud/patient-data.json"), zone: "UTC")
     #expect(export.readings.map(\.deviceTime.text) == ["2026-09-21T16:00:00", "2026-09-21T16:05:00"])
     #expect(Set(export.readings.map(\.placement)) == [Placement(utcOffset: 7200, source: .stated)])
@@ -29,7 +29,7 @@ import Testing
   }
 
   @Test(arguments: [false, true], [0, 900])
-  func bodiesOfTwoPeopleAreRefusedUntilOneIsPicked(isNested: Bool, padding: Int) throws {
+  func careLinkAnswersOfTwoPeopleAreRefusedUntilOneIsSelected(isNested: Bool, padding: Int) throws {
     for member in ["firstName", "lastName", "patientId"] {
       let text = [("anna", 1), ("ben", 2), ("anna", 3)].map { (person: String, day: Int) in
         var names = ["lastName": "smith"]
@@ -50,7 +50,7 @@ import Testing
   }
 
   /// Bodies of an older app state a part of what newer ones do, and some state nothing.
-  @Test func bodiesOfOnePersonAreRead() throws {
+  @Test func careLinkAnswersOfOnePersonAreRead() throws {
     let all = ["firstName": "Anna", "lastName": "Smith", "patientId": "7"]
     for names in [all, ["firstName": "Anna"], ["patientId": "7"], [:]] {
       let file = try ScratchFile(Self.body(all, 1) + Self.body(names, 2, isNested: true) + Self.body(all, 3))
@@ -58,13 +58,13 @@ import Testing
     }
   }
 
-  @Test func zeroIsAMarkedLowOrAMissingValue() throws {
+  @Test func aCareLinkValueOfZeroIsReadAsLowOrMissing() throws {
     let export = try TextExport(bytes: TextExport.sample("carelink-cloud/patient-data.json"))
     #expect(export.readings.first?.measurement == .low(below: 40, .milligramsPerDecilitre))
     #expect(export.skipped == ["sensor reading without a value": 1, "CALIBRATION": 1])
   }
 
-  @Test func theZoneDeterminesTheOffsetsOfReadingsWithoutTimesOfThePhone() throws {
+  @Test func careLinkReadingsWithoutPhoneTimesHaveTheOffsetsOfTheTimeZone() throws {
     let text =
       #"{"lastConduitDateTime":"1970-01-01T00:00:00.000Z","sgs":[{"sg":120,"timestamp":"2026-09-21T16:05:00.000Z"}]}"#
     #expect(

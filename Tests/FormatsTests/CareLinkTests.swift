@@ -26,7 +26,7 @@ import Testing
     ["Date": "2026/03/11", "Time": time, column: value]
   }
 
-  @Test func aFingerStickThatCalibratedIsOneReading() throws {
+  @Test func aCareLinkFingerStickUsedAsCalibrationIsOneReading() throws {
     let export = try export([
       row("08:00:01", "Sensor Calibration BG (mg/dL)", "142.00"),
       row("08:00:01", "BG Reading (mg/dL)", "142.00"),
@@ -39,7 +39,7 @@ import Testing
     #expect(export.skipped == ["repeated finger stick": 1])
   }
 
-  @Test func withoutASensorThePumpsCalibrationsAreFingerSticks() throws {
+  @Test func withoutASensorCareLinkCalibrationsAreFingerSticks() throws {
     let typed = row("09:00:01", "Sensor Calibration BG (mg/dL)", "131.00")
     let original = row("08:00:01", "BG Reading (mg/dL)", "142.00")
     let copy = row("08:00:01", "Sensor Calibration BG (mg/dL)", "142.00")
@@ -58,7 +58,7 @@ import Testing
   }
 
   /// The layout before 2017 repeats a calibration with the time of the sensor, cut to the minute.
-  @Test func theSensorsOwnRowShowsACalibration() throws {
+  @Test func theCareLinkSensorRowMarksAFingerStickAsCalibration() throws {
     func marks(_ rows: [(clock: String, type: String, column: String)]) throws -> [ReadingMarks] {
       let table = Self.header + ",Raw-Type"
       let names = table.split(separator: ",").map(String.init)
@@ -85,17 +85,17 @@ import Testing
     #expect(try marks(typed + [sensor]) == [[], .calibration, .calibration])
   }
 
-  @Test func theCalculatorsGlucoseIsNotAReading() throws {
+  @Test func glucoseInTheCareLinkBolusCalculatorIsNotReadAsAReading() throws {
     let export = try export([row("08:00:01", "BWZ BG Input (mg/dL)", "142.00")])
     #expect(export.readings.isEmpty && export.skipped == ["row without a value": 1])
   }
 
-  @Test func theSelectedAmountOfABolusIsNotReadAsDelivered() throws {
+  @Test func theSelectedAmountOfACareLinkBolusIsNotReadAsDelivered() throws {
     let export = try export([row("08:00:01", "Bolus Volume Selected (U)", "4.50")])
     #expect(export.records.isEmpty)
   }
 
-  @Test func rowsOfASectionBelongToItsDevice() throws {
+  @Test func rowsOfACareLinkSectionBelongToItsDevice() throws {
     let lines = [
       "-------,Pump A,Pump,0001,------- ", Self.header,
       "0.00000,2026/03/11,08:00:00,,112" + String(repeating: ",", count: 15),
@@ -106,7 +106,7 @@ import Testing
     #expect(export.devices.map(\.serial) == ["0001", "0002"] && export.rejections.isEmpty)
   }
 
-  @Test func aHeaderInTheMiddleChangesTheColumns() throws {
+  @Test func aHeaderInTheMiddleOfACareLinkTableChangesTheColumns() throws {
     let other = Self.header.replacing("New Device Time,", with: "").replacing("mg/dL", with: "mmol/L")
     let lines = [
       Self.header, "0.00000,2026/03/11,08:00:00,,112" + String(repeating: ",", count: 15), other + ",More",
@@ -120,7 +120,7 @@ import Testing
     #expect(export.decision("unit") == "mg/dL, mmol/L (read)")
   }
 
-  @Test func theRangeOfTheReportShowsTheOrderOfDayAndMonth() throws {
+  @Test func theDateRangeOfACareLinkReportShowsTheOrderOfDayAndMonth() throws {
     let sample = try String(decoding: TextExport.sample("carelink/before-2017-mmol-dmy.csv"), as: UTF8.self)
     let export = try TextExport(sample)
     #expect(export.decision("date-order") == "day first (inferred)")
@@ -133,7 +133,7 @@ import Testing
         == "day first (inferred)")
   }
 
-  @Test func wordsOfCareLinkWithoutItsTableAreNotRecognised() throws {
+  @Test func aTextWithCareLinkWordsButNoTableIsNotRecognised() throws {
     for text in [
       "Index,Date,Time,Glucose (mg/dL)\n1,2026/03/11,08:00:00,112\n",
       "Last Name,First Name,Patient ID\nA,B,C\n",
@@ -144,7 +144,7 @@ import Testing
     }
   }
 
-  @Test func namesAboveTheTableAreNeitherKeptNorReported() throws {
+  @Test func namesAboveACareLinkTableAreNeitherKeptNorReported() throws {
     let export = try TextExport(bytes: TextExport.sample("carelink/sections-mgdl.csv"))
     let text = "\(export.rejections) \(export.warnings) \(export.devices) \(export.recordTexts)"
     #expect(!text.contains("Kim") && export.rejections.map(\.line) == [26])

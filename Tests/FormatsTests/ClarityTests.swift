@@ -33,7 +33,7 @@ import Testing
   @Test(arguments: [
     "clarity-cut.csv", "clarity-mgdl-de.csv", "clarity-12col-repeated-hour.csv", "clarity-mgdl-es.csv",
   ])
-  func aTruncatedFileGivesNoItemThatTheCompleteFileDoesNot(_ name: String) throws {
+  func aTruncatedClarityFileGivesNoItemThatTheCompleteFileLacks(_ name: String) throws {
     let bytes = try TextExport.sample("clarity/\(name)")
     let newline: [UInt8] = bytes.last == 0x0A ? [] : [0x0A]
     let whole = try TextExport(bytes: name == "clarity-cut.csv" ? bytes + Array("AA1".utf8) + newline : bytes)
@@ -44,7 +44,7 @@ import Testing
     }
   }
 
-  @Test func aCompleteLastLineWithoutALineEndIsRead() throws {
+  @Test func aCompleteLastClarityLineWithoutALineEndIsRead() throws {
     let lines = [
       Self.header, Self.estimate("2026-05-01T08:00:00", "110", 600),
       Self.estimate("2026-05-01T08:05:00", "111", 900),
@@ -56,7 +56,7 @@ import Testing
     #expect(try TextExport(short.joined(separator: "\n")).readings.count == 1)
   }
 
-  @Test func aTransmitterNamedOnlyInTheLastLineMayBeTruncated() throws {
+  @Test func aTransmitterNamedOnlyInTheLastClarityLineMayBeTruncated() throws {
     let lines = [
       Self.header, Self.estimate("2026-05-01T08:00:00", "110", 600),
       Self.estimate("2026-05-01T08:05:00", "111", 900, "8AAAA"),
@@ -67,7 +67,7 @@ import Testing
     #expect(export.rejections.isEmpty)
   }
 
-  @Test func aCalibrationWithoutItsTransmitterIsTruncated() throws {
+  @Test func aLastClarityCalibrationWithoutItsTransmitterIsTruncated() throws {
     let lines = [
       Self.header, Self.estimate("2026-05-01T08:00:00", "110", 600),
       "8,2026-05-01T08:01:00,Calibration,,,,Android G6,121,,,,,",
@@ -79,13 +79,13 @@ import Testing
 
   // MARK: Headers
 
-  @Test func aFileWithOnlyAHeaderIsAnEmptyExport() throws {
+  @Test func aClarityFileWithOnlyAHeaderIsAnEmptyExport() throws {
     let export = try TextExport(Self.header)
     #expect(export.readings.isEmpty && export.rejections.isEmpty)
     #expect(export.end == .whole)
   }
 
-  @Test func columnsInAnotherOrderAreFoundByName() throws {
+  @Test func clarityColumnsInAnotherOrderAreFoundByName() throws {
     let export = try Self.read([
       "Glucose Value (mmol/L),Event Type,Transmitter ID,datetime,Transmitter Time (Long Integer)",
       "5.5,EGV,8AAAA1,2026-05-01 08:00:00,600",
@@ -95,7 +95,7 @@ import Testing
     #expect(export.skipped == ["Alert": 1])
   }
 
-  @Test func rowNumbersBeforeATranslatedHeaderShiftItsColumns() throws {
+  @Test func rowNumbersAddedBeforeATranslatedClarityHeaderAreRecognised() throws {
     let sample = try String(decoding: TextExport.sample("clarity/clarity-mgdl-es.csv"), as: UTF8.self)
     let shifted = sample.split(separator: "\n").map { "0;" + $0 }.joined(separator: "\n") + "\n"
     let plain = try TextExport(sample)
@@ -117,7 +117,9 @@ import Testing
     ("Transmitter Time (Long Integer)", "Transmiter Time (Long Integer)", "transmitter time"),
     ("Event Type", "Event Typ", "event type"), ("Transmitter ID", "Transmitter", "transmitter id"),
   ])
-  func aColumnWithAMisspeltNameIsReportedAndRead(_ name: String, _ unusual: String, _ usual: String) throws {
+  func aClarityColumnWithAMisspeltNameIsReportedAndRead(_ name: String, _ unusual: String, _ usual: String)
+    throws
+  {
     let row = Self.estimate("2026-05-01T08:00:00", "110", 600)
     let plain = try TextExport("\(Self.header)\n\(row)\n")
     let header = Self.header.replacing(name, with: unusual)
@@ -127,21 +129,21 @@ import Testing
     #expect(misspelt.warnings == ["unknown column '\(unusual)': read as '\(usual)', because of its position"])
   }
 
-  @Test func anAppendedColumnDoesNotReplaceAMissingOne() throws {
+  @Test func anAppendedClarityColumnDoesNotReplaceAMissingOne() throws {
     let export = try TextExport(
       Self.shortHeader + ",Mood\n" + Self.shortEstimate("2026-05-01T08:00:00", "110") + ",7\n")
     #expect(export.readings.map(\.positionKind) == [.time])
     #expect(export.warnings == ["unknown column 'Mood': not read"])
   }
 
-  @Test func portionsAreNotConvertedToGrams() throws {
+  @Test func clarityPortionsAreNotConvertedToGrams() throws {
     let header = Self.header.replacing("(grams)", with: "(servings)")
     try #require(header != Self.header)
     let export = try TextExport("\(header)\n1,2026-05-01T08:00:00,Carbs,,,,Android G6,,,2,,,,\n")
     #expect(export.records.map(\.fields) == [RecordFields(["servings": .number(2)])])
   }
 
-  @Test func aHeaderWithoutUnitIsRefused() throws {
+  @Test func aClarityHeaderWithoutAUnitIsRefused() throws {
     let lines = [
       Self.header.replacing(" (mg/dL)", with: ""), Self.estimate("2026-05-01T08:00:00", "110", 600),
     ]
@@ -150,7 +152,7 @@ import Testing
     }
   }
 
-  @Test func theUnitInAJoinedFileIsThatOfTheHeaderAbove() throws {
+  @Test func theUnitInAJoinedClarityFileIsThatOfTheHeaderAbove() throws {
     let export = try TextExport(bytes: TextExport.sample("clarity/clarity-joined.csv"))
     #expect(
       export.readings.map(\.measurement.unit.name) == [
@@ -161,7 +163,7 @@ import Testing
 
   // MARK: Values
 
-  @Test func aValueInTheOtherUnitIsRejectedWithoutItsNumberInTheReason() throws {
+  @Test func aClarityValueInTheOtherUnitIsRejectedWithoutShowingItsNumber() throws {
     let export = try Self.read([Self.header, Self.estimate("2026-05-01T08:00:00", "5.6", 600)])
     #expect(export.readings.isEmpty)
     let reason = try #require(export.rejections.first?.reason)
@@ -171,14 +173,14 @@ import Testing
   @Test(arguments: [
     "9223372036854775807", "-9223372036854775808", "9223372036854770000.0", "7573.5", "4E+06",
   ])
-  func aTickOutsideTheRangeOfTransmittersIsRejected(_ tick: String) throws {
+  func aClarityRowWithAnImpossibleTransmitterTimeIsRejected(_ tick: String) throws {
     let row = Self.estimate("2025-10-26T02:30:00", "110", 600).replacing(",600,", with: ",\(tick),")
     let export = try Self.read([Self.header, Self.estimate("2025-10-26T01:30:00", "110", 600), row, row])
     #expect(export.readings.count == 1)
     #expect(export.rejections.map(\.line) == [3, 4])
   }
 
-  @Test func limitsOfAlertsAreNotReadings() throws {
+  @Test func clarityAlertLimitsAreNotReadAsReadings() throws {
     let export = try Self.read([
       Self.header, "1,,FirstName,,Sample,,,,,,,,", "4,,Alert,High,,,Android G6,250,,,,,",
       Self.estimate("2026-05-01T08:00:00", "110", 600),
@@ -187,13 +189,13 @@ import Testing
     #expect(export.skipped == ["settings": 2])
   }
 
-  @Test func aReadingWithoutATimeIsRejectedAndNotReadAsASetting() throws {
+  @Test func aClarityReadingWithoutATimeIsRejectedAndNotReadAsASetting() throws {
     let export = try Self.read([Self.header, Self.estimate("", "110", 600)])
     #expect(export.rejections.map(\.reason) == ["the event has no time"])
     #expect(export.skipped.isEmpty)
   }
 
-  @Test func aFileWithSemicolonsMayHaveDecimalPoints() throws {
+  @Test func aClarityFileWithSemicolonsMayHaveDecimalPoints() throws {
     let head = Self.header.replacing(",", with: ";")
     let export = try Self.read([
       head, "1;2026-05-01T08:00:00;Insulin;Fast-Acting;;;Android G6;;4.50;;;;",
@@ -204,7 +206,7 @@ import Testing
     #expect(export.decision("decimal-mark") == "point (inferred)")
   }
 
-  @Test func valuesSplitByADecimalCommaAreRejected() throws {
+  @Test func clarityValuesSplitByADecimalCommaAreRejected() throws {
     let export = try Self.read([
       Self.header.replacing("mg/dL", with: "mmol/L"), Self.estimate("2026-05-01T08:00:00", "5,6", 600),
       "2,2026-05-01T08:01:00,Insulin,Fast-Acting,,,Android G6,,4,50,,,,",
@@ -214,7 +216,7 @@ import Testing
     #expect(export.rejections.map(\.line) == [2, 3, 4])
   }
 
-  @Test func aSensorReadingInAnUnknownLanguageIsRecognisedByItsTick() throws {
+  @Test func aClarityReadingInAnUnknownLanguageIsRecognisedByItsTransmitterTime() throws {
     let export = try Self.read([
       Self.header, "1,2026-05-01T08:00:00,Glukoza,,,,Android G6,110,,,,,600,8AAAA1",
       "2,2026-05-01T08:05:00,Kalibracja,,,,Android G6,111,,,,,,8AAAA1",
@@ -223,13 +225,13 @@ import Testing
     #expect(export.readings.map(\.marks) == [[], .calibration])
   }
 
-  @Test func textOfADamagedRowIsNotCountedAsAnEventName() throws {
+  @Test func textOfADamagedClarityRowIsNotCountedAsAnEventName() throws {
     let text = "called Sample Person at home, who felt rather unwell".replacing(",", with: "")
     let export = try Self.read([Self.header, "1,2026-05-01T08:00:00,\(text),,,,,,,,,,"])
     #expect(export.skipped == ["other event": 1])
   }
 
-  @Test func manyUnknownEventTypesAreCountedUnderOneName() throws {
+  @Test func manyUnknownClarityEventTypesAreCountedUnderOneName() throws {
     let rows = (0..<100).map { "1,2026-05-01T08:00:00,Type \($0),,,,,,,,,," }
     let export = try Self.read([Self.header] + rows)
     #expect(export.skipped.count == 33)
@@ -238,7 +240,7 @@ import Testing
 
   // MARK: Times
 
-  @Test func everyReadingOfTheRepeatedHourHasTheOffsetThatItsTickShows() throws {
+  @Test func inARepeatedHourTheTransmitterTimeDeterminesTheOffset() throws {
     let export = try TextExport(bytes: TextExport.sample("clarity/clarity-dst-fallback.csv"))
     let utc = export.readings.map { $0.deviceTime.seconds - Int64($0.placement.utcOffset) - $0.position }
     #expect(Set(export.readings.map(\.position)).count == 32)
@@ -246,7 +248,7 @@ import Testing
     #expect(Set(utc).count == 1)
   }
 
-  @Test func ticksDetermineTheOffsetsInTheRepeatedHalfHourOfLordHowe() throws {
+  @Test func transmitterTimesDetermineTheOffsetsInARepeatedHalfHour() throws {
     let bytes = try TextExport.sample("clarity/clarity-dst-lord-howe.csv")
     let export = try TextExport(bytes: bytes, zone: "Australia/Lord_Howe")
     let utc = export.readings.map { $0.deviceTime.seconds - Int64($0.placement.utcOffset) - $0.position }
@@ -254,7 +256,7 @@ import Testing
     #expect(Set(utc).count == 1)
   }
 
-  @Test func aRepeatedHourWithoutAnEarlierReadingHasTheFirstOffsetAndAMark() throws {
+  @Test func aRepeatedHourWithoutAnEarlierReadingIsReadAsItsFirstPass() throws {
     let export = try Self.read([
       Self.header, Self.estimate("2025-10-26T02:30:00", "110", 600),
       Self.estimate("2025-10-26T02:30:00", "120", 4200),
@@ -263,7 +265,7 @@ import Testing
     #expect(export.readings.map(\.placement.utcOffset) == [7200, 7200])
   }
 
-  @Test func aSecondDisplayDoesNotChangeTheOffsetsOfTheFirst() throws {
+  @Test func aSecondClarityDisplayDoesNotChangeTheOffsetsOfTheFirst() throws {
     let other = Self.estimate("2025-10-25T20:00:00", "100", 600).replacing("Android G6", with: "Receiver")
     let export = try Self.read([
       Self.header, other, Self.estimate("2025-10-26T02:30:00", "110", 24000),
@@ -271,7 +273,7 @@ import Testing
     #expect(export.readings.last?.placement.source == .zoneOverlap)
   }
 
-  @Test func readingsAfterAClockWasSetBackAreMarkedUntilItsEarlierMaximum() throws {
+  @Test func clarityReadingsAfterAClockSetBackAreMarkedUntilItCatchesUp() throws {
     let times = ["09:00", "09:10", "09:05", "09:10", "09:11", "09:20"]
     let export = try Self.read(
       [Self.shortHeader] + times.map { Self.shortEstimate("2026-05-01T\($0):00", "110") })
@@ -279,7 +281,7 @@ import Testing
       export.readings.map { $0.marks.contains(.clockSetBack) } == [false, false, true, true, false, false])
   }
 
-  @Test func aHeaderInTheMiddleIsNotTakenForAClockSetBack() throws {
+  @Test func aHeaderInTheMiddleOfAClarityFileIsNotTakenForAClockSetBack() throws {
     let rows = [
       Self.shortHeader, Self.shortEstimate("2026-05-01T09:00:00", "110"),
       Self.shortEstimate("2026-05-01T09:05:00", "111"),
@@ -289,14 +291,14 @@ import Testing
     #expect(export.readings.allSatisfy { $0.marks.isEmpty })
   }
 
-  @Test func readingsNewestFirstAreNotTakenForAClockSetBack() throws {
+  @Test func clarityReadingsNewestFirstAreNotTakenForAClockSetBack() throws {
     let times = ["09:10", "09:05", "09:00"]
     let export = try Self.read(
       [Self.shortHeader] + times.map { Self.shortEstimate("2026-05-01T\($0):00", "110") })
     #expect(export.readings.allSatisfy { $0.marks.isEmpty })
   }
 
-  @Test func twoDisplaysInSequenceAreNotTakenForAClockSetBack() throws {
+  @Test func twoClarityDisplaysInSequenceAreNotTakenForAClockSetBack() throws {
     let export = try Self.read([
       Self.shortHeader, Self.shortEstimate("2026-05-01T09:00:00", "110"),
       Self.shortEstimate("2026-05-01T09:05:00", "110"),
@@ -305,7 +307,7 @@ import Testing
     #expect(export.readings.allSatisfy { $0.marks.isEmpty })
   }
 
-  @Test func aChangeOfTheZonesOffsetIsNotTakenForAClockSetBack() throws {
+  @Test func aDaylightSavingChangeIsNotTakenForAClockSetBack() throws {
     let times = ["02:50", "02:55", "02:00", "02:05", "03:00"]
     let export = try Self.read(
       [Self.shortHeader] + times.map { Self.shortEstimate("2025-10-26T\($0):00", "110") })
@@ -313,12 +315,12 @@ import Testing
     #expect(export.readings.prefix(4).allSatisfy { $0.timeCanRepeat })
   }
 
-  @Test func readingsWithTicksAreNeverMarkedForTheirClock() throws {
+  @Test func clarityReadingsWithTransmitterTimesAreNeverMarkedAsClockSetBack() throws {
     let export = try TextExport(bytes: TextExport.sample("clarity/clarity-clock-change.csv"))
     #expect(export.readings.allSatisfy { $0.marks.isEmpty && $0.positionKind == .tick })
   }
 
-  @Test func datesOfASpreadsheetHaveOneOrderOrAreRefused() throws {
+  @Test func clarityDatesRewrittenByASpreadsheetHaveOneOrderOrAreRefused() throws {
     let open = [Self.header] + ["03/04/2026", "03/04/2026"].map { Self.estimate("\($0) 08:00", "110", 600) }
     #expect(throws: Failure.self) { _ = try Self.read(open) }
     let given = try TextExport(open.joined(separator: "\n") + "\n") { $0.dateOrder = "mdy" }
@@ -330,7 +332,7 @@ import Testing
 
   // MARK: Formats of the same days
 
-  @Test func overlappingExportsShareTheirTicks() throws {
+  @Test func overlappingClarityExportsShareTheirTransmitterTimes() throws {
     let first = try TextExport(bytes: TextExport.sample("clarity/reexport-a.csv")).readings
     let second = try TextExport(bytes: TextExport.sample("clarity/reexport-b.csv")).readings
     let byTick = Dictionary(uniqueKeysWithValues: first.map { ($0.position, $0) })
@@ -342,7 +344,7 @@ import Testing
         == [3600])
   }
 
-  @Test func aFileInUTF16GivesTheSameItems() throws {
+  @Test func aClarityFileInUTF16GivesTheSameItems() throws {
     let text = try String(
       decoding: TextExport.sample("clarity/clarity-mgdl-de.csv").dropFirst(3), as: UTF8.self)
     let wide = text.utf16.flatMap { [UInt8(truncatingIfNeeded: $0), UInt8(truncatingIfNeeded: $0 >> 8)] }
@@ -355,7 +357,7 @@ import Testing
 
   // MARK: Japanese
 
-  @Test func aTypedValueOfAJapaneseExportIsAFingerStick() throws {
+  @Test func aTypedValueOfAJapaneseClarityExportIsAFingerStick() throws {
     let export = try TextExport(bytes: TextExport.sample("clarity/clarity-mgdl-ja.csv"))
     #expect(export.readings.map(\.kind) == [.cbg, .cbg, .smbg])
     #expect(export.readings.map(\.marks) == [[], [], .manual])
@@ -367,7 +369,7 @@ import Testing
     #expect(export.skipped == ["settings": 4] && export.rejections.isEmpty)
   }
 
-  @Test func aTypedValueWithAnUnknownNameIsNotRead() throws {
+  @Test func aTypedClarityValueWithAnUnknownNameIsNotRead() throws {
     let text = String(decoding: try TextExport.sample("clarity/clarity-mgdl-ja.csv"), as: UTF8.self)
     let export = try TextExport(text.replacing("空腹時グルコース", with: "目標"))
     #expect(export.readings.map(\.kind) == [.cbg, .cbg])
@@ -400,7 +402,7 @@ import Testing
     return (export, values)
   }
 
-  @Test func canadianFrenchHasDecimalCommasAndCarbohydratesInAGlucoseWord() throws {
+  @Test func aCanadianFrenchClarityExportIsReadWithItsDecimalCommas() throws {
     let export = try TextExport(bytes: TextExport.sample("clarity/clarity-mmol-fr-ca.csv"))
     #expect(export.readings.count { $0.kind == .cbg } == 7 && export.readings.count { $0.kind == .smbg } == 1)
     #expect(export.readings.count { $0.measurement == .low(below: 2.2, .millimolesPerLitre) } == 1)
@@ -417,11 +419,11 @@ import Testing
     ("Glycémie basse", "low 2.2"), ("Glycémie élevée", "high 22.2"), ("Niedrig", "low 2.2"),
     ("Alto", "high 22.2"), ("Νίζκα ниска", "low 2.2"), ("Vysoká", "high 22.2"), ("低", "low 2.2"),
   ])
-  func aWordForALevelIsRecognisedByItsStem(_ word: String, _ level: String) throws {
+  func aClarityWordForLowOrHighIsRecognisedByItsStem(_ word: String, _ level: String) throws {
     #expect(try Self.kinds([Self.canadian(0, word, word)]).values == [level])
   }
 
-  @Test func aNearbyValueDeterminesAnUnknownWord() throws {
+  @Test func aNearbyValueShowsWhetherAnUnknownClarityWordMeansLowOrHigh() throws {
     let (low, before) = try Self.kinds([Self.canadian(0, "\"3,9\""), Self.canadian(5, "Qqq", "Qqq")])
     #expect(before == ["3.9", "low 2.2"] && low.rejections.isEmpty)
     let rows = [Self.canadian(0, "Qqq", "Qqq"), Self.canadian(14, "Qqq", "Qqq"), Self.canadian(25, "15")]
@@ -434,14 +436,14 @@ import Testing
     (canadian(0, "\"3,9\""), canadian(16, "Qqq", "Qqq")), (canadian(0, "8"), canadian(5, "Qqq", "Qqq")),
     (canadian(0, "\"3,9\"", sensor: "8BBBB2"), canadian(5, "Qqq", "Qqq")),
   ])
-  func anUnknownWordWithoutAConclusiveValueIsRejected(_ value: String, _ word: String) throws {
+  func anUnknownClarityWordWithoutAConclusiveNearbyValueIsRejected(_ value: String, _ word: String) throws {
     let (export, values) = try Self.kinds([value, word])
     #expect(values.count == 1 && export.rejections.count == 1)
     #expect(export.rejections.first?.reason.contains("'qqq'") == true)
   }
 
   @Test(arguments: ["basal", "12 basse", "Glycémie", "low high"])
-  func otherWordsAreNotReadAsLevels(_ word: String) throws {
+  func otherClarityWordsAreNotReadAsLowOrHigh(_ word: String) throws {
     let (export, values) = try Self.kinds([Self.canadian(0, "8"), Self.canadian(5, word)])
     #expect(values == ["8"] && export.rejections.count == 1)
   }

@@ -18,7 +18,7 @@ import Testing
     "#,Data i godzina,BGValue[mg/dl],Znacznik posiłku,Źródło danych,Uwagi,Aktywność,Posiłek[g],Leki,Miejsce\n",
     "Date and Time,BGValue [mg/dL],Meal Marker,Data Source,Notes,Activity,Meal[g]\n",
   ])
-  func theGlucoseColumnIsEnglishInEveryLanguage(_ header: String) throws {
+  func theGlucoseColumnOfContourIsEnglishInEveryLanguage(_ header: String) throws {
     #expect(try Claims.claims(header, ContourFormat.self))
   }
 
@@ -26,11 +26,11 @@ import Testing
     "dateTime,bgValue\n", "#,Date and Time,BGValue,Meal Marker\n", "Date,Readings [mmol/L],Notes\n",
     "BGValue[mg/dL],Date\n", "#,Date,Readings [U],Notes\n", "#,Date,Mean Readings [mg/dL]\n",
   ])
-  func otherTablesAreNotRecognised(_ header: String) throws {
+  func otherTablesAreNotRecognisedAsContour(_ header: String) throws {
     #expect(try !Claims.claims(header, ContourFormat.self))
   }
 
-  @Test func localNamesAndDecimalCommasAreRead() throws {
+  @Test func localContourColumnNamesAndDecimalCommasAreRead() throws {
     let export = try TextExport(bytes: TextExport.sample("contour/contour-mmol-da-windows1252.csv"))
     #expect(export.readings.map { $0.measurement.quantity?.number } == [7.2, 5.9, 6])
     #expect(export.readings.map(\.marks) == [.beforeMeal, .manual, []])
@@ -43,7 +43,7 @@ import Testing
       ])
   }
 
-  @Test func columnsInAnotherOrderAreReportedAndNotRead() throws {
+  @Test func contourColumnsInAnotherOrderAreReportedAndNotRead() throws {
     let export = try TextExport(
       "#,Date and Time,BGValue[mg/dL],Notes,Meal Marker\n1,\"26.08.2026 08:00\",\"103\",\"Fasting\",\"Fasting\"\n"
     )
@@ -51,7 +51,7 @@ import Testing
     #expect(export.warnings.count == 2)
   }
 
-  @Test func unknownWordsAreCounted() throws {
+  @Test func unknownWordsOfAContourExportAreCounted() throws {
     let export = try TextExport(bytes: TextExport.sample("contour/contour-mmol-nb.csv"))
     #expect(export.readings.map(\.marks) == [[], .beforeMeal, .afterMeal, []])
     #expect(export.readings.last?.measurement == .low(below: nil, .millimolesPerLitre))
@@ -59,7 +59,7 @@ import Testing
     #expect(export.rejections.map(\.line) == [6])
   }
 
-  @Test func aHalfDayInCapitalsMeansMonthsFirst() throws {
+  @Test func contourTimesWithCapitalAMOrPMHaveTheMonthFirst() throws {
     let american = try TextExport(Self.header + row("06/08/2026 1:47:35 PM"))
     #expect(american.readings.map(\.deviceTime.text) == ["2026-06-08T13:47:35"])
     let failure = #expect(throws: Failure.self) {
@@ -71,7 +71,7 @@ import Testing
     #expect(given.readings.map(\.deviceTime.text) == ["2026-08-06T13:47:35"])
   }
 
-  @Test func rowsBelowAHeaderWithAnotherUnitAreNotRead() throws {
+  @Test func contourRowsBelowAHeaderWithAnotherUnitAreNotRead() throws {
     let other = Self.header.replacing("mg/dL", with: "mmol/L")
     let export = try TextExport(
       Self.header + row("26.08.2026 08:00") + other + row("26.08.2026 09:00", "5,6"))
@@ -80,7 +80,7 @@ import Testing
 
   // MARK: English marks and doses in words
 
-  @Test func englishMarksAndDosesInWordsAreRead() throws {
+  @Test func englishContourMarksAndDosesAreRead() throws {
     let export = try TextExport(bytes: TextExport.sample("contour/contour-mmol-en-doses.csv"))
     #expect(export.readings.map(\.marks) == [.afterMeal, .beforeMeal, .fasting, .manual, []])
     #expect(
@@ -99,7 +99,7 @@ import Testing
     ("Insulin (Bolus): 0 U", []), ("Insulin (Bolus): 600 U", []), ("Insulin (Bolus): 3 mg", []),
     ("Insulin: 3 U", []), ("Insulin (Bolus)", []), ("Bolus 3 U", []), ("Insulin (Bolus): three U", []),
   ])
-  func aDoseIsReadOnlyIfItsKindIsKnown(_ medication: String, _ doses: [String]) throws {
+  func aContourDoseIsReadOnlyIfItsKindIsKnown(_ medication: String, _ doses: [String]) throws {
     let export = try TextExport(
       Self.header + row("26.08.2026 08:00").replacing("\"\",\"\"\n", with: "\"\(medication)\",\"\"\n"))
     let found = export.records.map { record -> String in

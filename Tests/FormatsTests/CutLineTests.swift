@@ -13,7 +13,7 @@ import Testing
     "2026-03-01T09:10:00,19",
     "2026-03-01T09:10:0",
   ])
-  func anUnterminatedLineThatWouldBeRejectedIsTruncated(_ line: String) throws {
+  func aLastLineWithoutALineEndThatWouldBeRejectedIsTruncated(_ line: String) throws {
     let cut = try TextExport(Self.rows + line)
     #expect(cut.readings.count == 2)
     #expect(cut.rejections.isEmpty)
@@ -24,14 +24,14 @@ import Testing
   }
 
   @Test(arguments: ["2026-03-01T09:1,97,\n", "2026-03-01T09:10:00,nonsense,\n"])
-  func theSameLineWithALineEndIsRejected(_ line: String) throws {
+  func aLastLineWithALineEndIsRejectedAndNotTruncated(_ line: String) throws {
     let whole = try TextExport(Self.rows + line)
     #expect(whole.readings.count == 2)
     #expect(whole.rejections.count == 1)
     #expect(whole.end == .whole)
   }
 
-  @Test func aTruncatedLineAddsNoItem() throws {
+  @Test func aTruncatedLastLineAddsNoItem() throws {
     let text = "time,glucose,carbs,note\n2026-03-01T09:00:00,99,10,\n2027-03-01T09:05:00,98,1x,y"
     let cut = try TextExport(text) { options in
       options.columns = ["time": "time", "value": "glucose", "carbs": "carbs"]
@@ -42,7 +42,7 @@ import Testing
     #expect(cut.end != .whole)
   }
 
-  @Test(arguments: [("AB1", true), ("\"AB1\"", false)]) func theOnlyLineMayBeTruncatedIfItEndsInASerialNumber(
+  @Test(arguments: [("AB1", true), ("\"AB1\"", false)]) func aSingleLineThatEndsInASerialNumberMayBeTruncated(
     _ serial: String, isCut: Bool
   ) throws {
     let header = "time,glucose (mg/dL),serial\n"

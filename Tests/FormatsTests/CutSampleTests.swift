@@ -7,7 +7,7 @@ import Logbook
 import SeededRandom
 import Testing
 
-/// Tests samples of formats that people get from one app or program, truncated where a download can break off.
+/// Tests samples of formats that people get from one app or program, truncated where a download can be interrupted.
 @Suite struct CutSampleTests {
   /// Folders of `Samples` whose files name everything in each row, so that a truncated file has the same meaning.
   private static let folders = [
@@ -28,7 +28,7 @@ import Testing
     try Rendering.options(besides: Repository.samples.appending(path: path))
   }
 
-  @Test func everyFolderHasSamples() {
+  @Test func everyFormatFolderHasSamples() {
     for folder in Self.folders {
       #expect(Self.samples.contains { $0.hasPrefix(folder + "/") }, "\(folder)")
     }
@@ -36,7 +36,7 @@ import Testing
 
   /// A truncated value would be a different value, and it would stay stored.
   @Test(arguments: Seeds.share(of: samples, every: 3))
-  func aTruncatedSampleHasNoItemThatTheCompleteSampleDoesNot(_ path: String) throws {
+  func aTruncatedSampleHasNoItemThatTheCompleteSampleLacks(_ path: String) throws {
     let (bytes, given) = (try TextExport.sample(path), try Self.options(path))
     let whole = try Self.export(bytes, given)
     let (readings, records) = (whole.readingTexts, whole.recordTexts)
@@ -54,7 +54,7 @@ import Testing
     }
   }
 
-  @Test(arguments: samples) func lineEndsAndByteOrderMarksChangeNoItem(_ path: String) throws {
+  @Test(arguments: samples) func lineEndsAndByteOrderMarksDoNotChangeItemsOfASample(_ path: String) throws {
     let bytes = try TextExport.sample(path)
     // Other samples are in an encoding that these changes would damage.
     guard let text = String(bytes: bytes, encoding: .utf8), !text.contains("\0") else {
@@ -103,7 +103,7 @@ import Testing
     ),
     ("Sensorid\tnr\tUnixTime\tYYYY-mm-ddTHH:MM:SS\tTZ\tMin\tmg/dL\n", "S\t1\t1779000000\tx\t2\t1\t11", "0"),
   ])
-  func aTruncatedLastCellIsNotReadAsAValue(_ header: String, _ row: String, _ rest: String) throws {
+  func aTruncatedLastCellOfASampleIsNotReadAsAValue(_ header: String, _ row: String, _ rest: String) throws {
     let cut = try TextExport(header + row)
     #expect(cut.readings.isEmpty && cut.rejections.isEmpty && cut.isTruncated)
     let whole = try TextExport(header + row + rest + "\n")
@@ -121,7 +121,7 @@ import Testing
       "05/17/2026,08:00,110,,,0.7"
     ),
   ])
-  func aTruncatedLastDoseIsNotReadAsADose(_ header: String, _ row: String) throws {
+  func aTruncatedLastDoseOfASampleIsNotReadAsADose(_ header: String, _ row: String) throws {
     let cut = try TextExport(header + row)
     #expect(cut.readings.isEmpty && cut.records.isEmpty && cut.isTruncated)
     let whole = try TextExport(header + row + "5\n")
@@ -141,7 +141,7 @@ import Testing
     ("mg/dL", ["104", "52", "10"]), ("mg/dL", ["10"]), ("mg/dL", ["52"]), ("mmol/L", ["5"]),
     ("mmol/L", ["5.8", "1"]), ("mmol/L", ["5."]), ("mmol/L", ["5.8"]), ("mg/dL", ["104", ""]),
   ])
-  func aValueThatMayHaveFurtherDigitsIsTruncated(_ unit: String, _ values: [String]) throws {
+  func aLastValueThatMayHaveFurtherDigitsIsTreatedAsTruncated(_ unit: String, _ values: [String]) throws {
     let cut = try TextExport(Self.lingo(unit, values))
     #expect(cut.readings.count == values.count - 1 && cut.isTruncated)
     let whole = try TextExport(Self.lingo(unit, values) + "\n")
@@ -152,7 +152,7 @@ import Testing
     ("mg/dL", ["104", "98"]), ("mg/dL", ["104"]), ("mg/dL", ["55", "54", "52"]),
     ("mmol/L", ["5.8", "10.4"]), ("mg/dL", ["104", "LOW"]),
   ])
-  func aCompleteValueIsRead(_ unit: String, _ values: [String]) throws {
+  func aLastValueThatIsCertainlyCompleteIsRead(_ unit: String, _ values: [String]) throws {
     let whole = try TextExport(Self.lingo(unit, values))
     #expect(whole.readings.count == values.count && !whole.isTruncated)
   }
@@ -163,12 +163,12 @@ import Testing
   private static let second = #""2026-05-14 07:31:00","112.00","","blood sample","the "#
 
   @Test(arguments: [#"""#, #""sweet"#, #""sweet""#, #""sweet" tea"#, #""sweet" tea""#])
-  func aCommentAtTheEndMayBeTruncated(_ end: String) throws {
+  func aCommentAtTheEndOfAnInputMayBeTruncated(_ end: String) throws {
     let cut = try TextExport(Self.first + Self.second + end)
     #expect(cut.readings.count == 1 && cut.records.isEmpty && cut.isTruncated)
   }
 
-  @Test func aRowWithALineEndOrWithoutACommentIsComplete() throws {
+  @Test func aLastRowWithALineEndOrWithoutACommentIsComplete() throws {
     let whole = try TextExport(Self.first + Self.second + #""sweet" tea""# + "\n")
     #expect(whole.readings.count == 2 && !whole.isTruncated)
     #expect(whole.recordTexts == [#"note 2026-05-14T07:31:00 {"text":"the \"sweet\" tea"}"#])
@@ -176,7 +176,7 @@ import Testing
     #expect(bare.readings.count == 1 && !bare.isTruncated)
   }
 
-  @Test func aCarriageReturnEndsALine() throws {
+  @Test func aCarriageReturnEndsALastLine() throws {
     let rows = (0..<4).map {
       #""2026-05-14 07:3\#($0):00","11\#($0).00","","blood sample","a "quote""""#
     }

@@ -46,12 +46,12 @@ import Testing
 
   // MARK: Passing on
 
-  @Test func theNextFormatIsTriedIfOneFindsNoHeader() throws {
+  @Test func theNextFormatIsTriedIfOneFindsNoHeaderInAnInput() throws {
     let text = LibreExport.header("mg/dL") + "\n" + LibreExport.row("13-04-2025 08:00", 0, "99") + "\n"
     #expect(try format(text, among: [Stubborn.self, LibreViewFormat.self]) == "libreview")
   }
 
-  @Test func noFurtherFormatIsTriedIfOneRecognisesAnInputButCannotReadIt() throws {
+  @Test func afterOneFormatRecognisesAnInputNoOtherIsTried() throws {
     let failure = #expect(throws: Failure.self) {
       _ = try format("stubborn,time,glucose\n1,2,3\n", among: [Stubborn.self, GenericFormat.self])
     }
@@ -67,7 +67,7 @@ import Testing
     #expect(unrecognised?.reason.contains("'glucoport formats'") == true)
   }
 
-  @Test func onlyTheFormatThatAPersonNamedIsTried() throws {
+  @Test func onlyTheGivenFormatIsTried() throws {
     let text = LibreExport.header("mg/dL") + "\n"
     let unrecognised = #expect(throws: UnrecognisedInput.self) {
       _ = try format(text, among: [Stubborn.self, LibreViewFormat.self]) { $0.format = "stubborn" }
@@ -89,7 +89,7 @@ import Testing
     #expect(others == (own == "generic" ? [] : [own]))
   }
 
-  // MARK: What mySugr is not
+  // MARK: Inputs similar to mySugr
 
   /// The form of a table from a data frame of Tidepool's data. It has a column for each member of any kind of item.
   private static let tidepool = """
@@ -131,7 +131,7 @@ import Testing
     #expect(try !claims(cut, MySugrFormat.self))
   }
 
-  @Test func rowsOfDataAreNotRecognisedAsAHeaderOfMySugr() throws {
+  @Test func rowsOfDataAreNotRecognisedAsAMySugrHeader() throws {
     let header = (1...25).map { "column \($0)" }.joined(separator: ",")
     var cells = (1...25).map(String.init)
     (cells[3], cells[11]) = ("110 mg/dL", "\"(grams, factor 1)\"")
@@ -140,7 +140,7 @@ import Testing
     #expect(try !claims("\(header)\n\(row)\n", MySugrFormat.self))
   }
 
-  // MARK: What Nightscout is not
+  // MARK: Inputs similar to Nightscout
 
   @Test func aTableWithAnotherHeaderIsNotRecognisedAsNightscout() throws {
     let row = "2026-05-06T12:00:00Z,1778068800000,72,Flat,Sample watch\n"

@@ -27,7 +27,7 @@ import Testing
   ]
 
   @Test(arguments: changes)
-  func ticksDetermineTheOccurrenceOfARepeatedTime(_ change: Change) throws {
+  func countersDetermineThePassOfARepeatedHour(_ change: Change) throws {
     var zone = try LogbookZone(name: change.zone)
     let repeated = try #require(DeviceTime(text: change.repeated))
     let first = zone.place(repeated)
@@ -48,7 +48,7 @@ import Testing
     }
   }
 
-  @Test func readingsAfterTheRepeatedHourDetermineTheOccurrenceToo() throws {
+  @Test func readingsAfterARepeatedHourAlsoDetermineItsPass() throws {
     var zone = try LogbookZone(name: "Europe/Madrid")
     let repeated = try #require(DeviceTime(text: "2025-10-26T02:30:00"))
     let after = try #require(DeviceTime(text: "2025-10-26T04:30:00"))
@@ -61,7 +61,7 @@ import Testing
   }
 
   @Test(arguments: [Int64(0), 60_000, -999_999_999_999_999_999, 999_999_999_999_999_999])
-  func ticksThatMatchNoOccurrenceAreIgnored(_ tick: Int64) throws {
+  func countersThatFitNeitherPassOfARepeatedHourAreIgnored(_ tick: Int64) throws {
     var zone = try LogbookZone(name: "Europe/Madrid")
     let before = try #require(DeviceTime(text: "2025-10-26T01:00:00"))
     let repeated = try #require(DeviceTime(text: "2025-10-26T02:30:00"))
@@ -71,7 +71,7 @@ import Testing
     #expect(clock.place(repeated, tick: tick, as: first, in: zone) == first)
   }
 
-  @Test func aTimeInAGapIsNotUsedAsAReference() throws {
+  @Test func aTimeSkippedByAClockChangeIsNotUsedAsAReference() throws {
     var zone = try LogbookZone(name: "Europe/Madrid")
     let gap = try #require(DeviceTime(text: "2026-03-29T02:30:00"))
     let repeated = try #require(DeviceTime(text: "2026-10-25T02:30:00"))
@@ -82,7 +82,7 @@ import Testing
     #expect(clock.place(repeated, tick: ticks, as: first, in: zone) == first)
   }
 
-  @Test func aStepBackLongerThanAnyZoneBeginsAnotherExport() {
+  @Test func aStepBackInTimeOfMoreThanADayStartsAnotherExport() {
     var clock = DeviceClock()
     let steps: [Int64] = [1_000_000, 1_000_300, 100_000, 100_300, 100_200]
     let marks = steps.map { clock.isBehindItself(DeviceTime(seconds: $0)) }

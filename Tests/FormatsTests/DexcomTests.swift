@@ -6,7 +6,7 @@ import Testing
 @testable import Formats
 
 @Suite struct DexcomAPITests {
-  @Test func systemTimeIsUTCWithAndWithoutAnOffset() throws {
+  @Test func aDexcomSystemTimeIsReadAsUTCWithOrWithoutAnOffset() throws {
     let items = ["2026-02-06T09:07:35Z", "2026-02-06T09:07:35", "2026-02-06T10:07:35+01:00"].map {
       #"{"systemTime":"\#($0)","displayTime":"2026-02-06T01:07:35","value":119,"trend":"flat"}"#
     }
@@ -17,7 +17,7 @@ import Testing
     #expect(Set(export.readings.map(\.deviceTime.text)) == ["2026-02-06T01:07:35"])
   }
 
-  @Test func aNumberOutsideTheRangeIsNotRead() throws {
+  @Test func aDexcomNumberOutsideTheRangeIsNotRead() throws {
     let export = try TextExport(bytes: TextExport.sample("dexcom-api/egvs-v3.json"))
     #expect(
       export.readings.map(\.measurement).prefix(2) == [
@@ -25,18 +25,18 @@ import Testing
       ])
   }
 
-  @Test func theTickDeterminesTheOffsetOfAReadingOfATransmitter() throws {
+  @Test func theTransmitterTimeDeterminesTheOffsetOfADexcomReading() throws {
     let export = try TextExport(bytes: TextExport.sample("dexcom-api/egvs-v3.json"))
     #expect(export.readings.map(\.position) == [4200, 3900, 3600])
     #expect(Set(export.readings.map(\.positionKind)) == [.tick])
   }
 
-  @Test func calibrationsAreNotSensorReadings() throws {
+  @Test func dexcomCalibrationsAreNotReadAsSensorReadings() throws {
     let export = try TextExport(bytes: TextExport.sample("dexcom-api/calibrations.json"))
     #expect(export.readings.map(\.kind) == [.smbg] && export.readings.first?.marks == .calibration)
   }
 
-  @Test func aDeletedEventIsCountedAndNotRead() throws {
+  @Test func aDeletedDexcomEventIsCountedAndNotRead() throws {
     let export = try TextExport(bytes: TextExport.sample("dexcom-api/events.json"))
     #expect(
       export.skipped == ["deleted event": 1] && export.records.count == 5 && export.rejections.count == 1)
@@ -45,13 +45,13 @@ import Testing
 }
 
 @Suite struct DexcomShareTests {
-  @Test func anOffsetNeverChangesTheInstant() throws {
+  @Test func theOffsetOfADexcomShareReadingNeverChangesItsInstant() throws {
     let export = try TextExport(bytes: TextExport.sample("dexcom-share/share.json"), zone: "Europe/Madrid")
     #expect(export.readings.map(\.position) == [1_770_369_455_000, 1_770_369_155_000, 1_770_368_855_000])
     #expect(export.readings.map(\.placement.utcOffset) == [-28800, 3600, 0])
   }
 
-  @Test func otherObjectsWithAValueAreNotRecognisedAsShare() throws {
+  @Test func otherObjectsWithAValueAreNotRecognisedAsDexcomShare() throws {
     for text in [
       #"[{"WT":"2026","Value":175,"Trend":"Flat"}]"#, #"[{"WT":"Date(1770369455000)","Value":175}]"#,
     ] {

@@ -6,7 +6,7 @@ import Testing
 @testable import Formats
 
 @Suite struct DiabetesMTests {
-  @Test func theZoneInARowDeterminesTheOffsetOfItsReading() throws {
+  @Test func theTimeZoneInADiabetesMRowDeterminesItsOffset() throws {
     let export = try TextExport(bytes: TextExport.sample("diabetes-m/entries-mmol.csv"))
     let byTime = Dictionary(grouping: export.readings, by: \.deviceTime.text)
     #expect(
@@ -18,7 +18,7 @@ import Testing
     #expect(export.warnings.count == 1)
   }
 
-  @Test func theUnitIsReadFromEachRow() throws {
+  @Test func theUnitOfADiabetesMValueIsReadFromItsRow() throws {
     let export = try TextExport(bytes: TextExport.sample("diabetes-m/entries-mgdl.csv"))
     #expect(export.readings.map(\.measurement.unit) == [.milligramsPerDecilitre, .milligramsPerDecilitre])
     #expect(
@@ -28,7 +28,7 @@ import Testing
     #expect(others.rejections.count == 3)
   }
 
-  @Test func zeroIsAMissingValueInEveryColumn() throws {
+  @Test func zeroInADiabetesMColumnIsAMissingValue() throws {
     let export = try TextExport(bytes: TextExport.sample("diabetes-m/entries-mmol.csv"))
     #expect(export.readings.map(\.kind) == [.smbg, .cbg, .ketone, .smbg])
     #expect(export.readings.map { $0.measurement.quantity?.number } == [8.1, 5.4, 0.4, 6.2])
@@ -51,11 +51,11 @@ import Testing
     "DateTimeFormatted,glucose,carbs,notes\n", "DateTimeFormatted,glucose,is_sensor,timezone\n",
     "time,glucose,us_units,is_sensor,timezone\n", "\"name:DIABETES_M\",\"version:2.0.0\"\n",
   ])
-  func aTableWithoutAUnitOrZoneIsNotRecognised(_ text: String) throws {
+  func aTableWithoutAUnitOrTimeZoneIsNotRecognisedAsDiabetesM(_ text: String) throws {
     #expect(try !Claims.claims(text, DiabetesMFormat.self))
   }
 
-  @Test func anUnknownColumnIsReportedOnce() throws {
+  @Test func anUnknownDiabetesMColumnIsReportedOnce() throws {
     let export = try TextExport(
       "DateTimeFormatted,glucose,us_units,is_sensor,timezone,mood\n"
         + "2026-03-01 18:00:00,6.2,false,false,Europe/Berlin,4\n")

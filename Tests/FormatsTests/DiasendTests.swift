@@ -12,18 +12,20 @@ import Testing
     period + "Time,mg/dl\n", period + "Time,mmol/L,\n",
     "Time,Basal Amount (U/h),Bolus Type,Bolus Volume (U),Carbs(g)\n",
   ])
-  func aSheetIsRecognised(_ text: String) throws { #expect(try Claims.claims(text, DiasendFormat.self)) }
+  func aDiasendSheetIsRecognised(_ text: String) throws {
+    #expect(try Claims.claims(text, DiasendFormat.self))
+  }
 
   @Test(arguments: [
     // Many programs write a table of times with a unit, and many a period.
     "Time,mg/dl\n", "Time,mg/dl\n" + period, "Date,05/11/2025\nTime,mg/dl\n", period + "time,glucose\n",
     period + "Time,mg/dl,insulin\n", "Time,Basal Amount (U/h),Bolus Type\n", "Time,Carbs(g),Notes\n",
   ])
-  func otherTablesAreNotRecognised(_ text: String) throws {
+  func otherTablesAreNotRecognisedAsDiasend(_ text: String) throws {
     #expect(try !Claims.claims(text, DiasendFormat.self))
   }
 
-  @Test func glucoseOfAMeterIsReadAsFingerSticks() throws {
+  @Test func diasendGlucoseOfAMeterIsReadAsFingerSticks() throws {
     let export = try TextExport(bytes: TextExport.sample("diasend/glucose.csv"))
     #expect(export.readings.map(\.kind) == [.smbg, .smbg, .smbg, .smbg])
     #expect(export.readings[2].measurement == .low(below: nil, .milligramsPerDecilitre))
@@ -32,7 +34,7 @@ import Testing
     #expect(export.rejections.map(\.line) == [10, 11])
   }
 
-  @Test func regularReadingsAreSensorReadings() throws {
+  @Test func regularDiasendReadingsAreReadAsSensorReadings() throws {
     let bytes = try TextExport.sample("diasend/sensor-mmol.csv")
     let export = try TextExport(bytes: bytes) { $0.dateOrder = "dmy" }
     #expect(export.readings.map(\.kind) == Array(repeating: .cbg, count: 6))
@@ -55,7 +57,7 @@ import Testing
   @Test(arguments: [
     [480], [480, 485], [480, 485, 490], [480, 720], [480, 482, 720], [480, 485, 495, 500, 600, 605],
   ])
-  func rowsThatDoNotShowTheKindAreRefused(_ minutes: [Int]) throws {
+  func diasendRowsThatDoNotShowTheKindOfReadingAreRefused(_ minutes: [Int]) throws {
     let failure = #expect(throws: Failure.self) { _ = try TextExport(Self.sheet(minutes)) }
     #expect(failure?.category == .badInput)
     #expect(
@@ -71,26 +73,26 @@ import Testing
     ([480, 482, 720, 722, 1400], .smbg),
     ([], .smbg),
   ])
-  func rowsThatShowTheKindAreRead(_ minutes: [Int], _ kind: ReadingKind) throws {
+  func diasendRowsThatShowTheKindOfReadingAreRead(_ minutes: [Int], _ kind: ReadingKind) throws {
     let export = try TextExport(Self.sheet(minutes))
     #expect(export.decision("kind") == "\(kind.name) (inferred)")
     #expect(export.readings.map(\.kind) == minutes.map { _ in kind })
   }
 
-  @Test func anOpenDateOrderIsRefused() throws {
+  @Test func aDiasendSheetWithAnUnclearDateOrderIsRefused() throws {
     let failure = #expect(throws: Failure.self) {
       _ = try TextExport(bytes: TextExport.sample("diasend/sensor-mmol.csv"))
     }
     #expect(failure?.message.contains("--date-order") == true)
   }
 
-  @Test func thePeriodShowsTheOrderOfDayAndMonth() throws {
+  @Test func thePeriodOfADiasendSheetShowsTheOrderOfDayAndMonth() throws {
     let text = "Date,01/02/2026 to 14/03/2026\nTime,mg/dl\n02/03/2026 08:00,101\n"
     let export = try TextExport(text) { $0.kind = .smbg }
     #expect(export.readings.map(\.deviceTime.text) == ["2026-03-02T08:00:00"])
   }
 
-  @Test func bolusesRatesAndFoodAreReadAsRecords() throws {
+  @Test func diasendBolusesRatesAndFoodAreReadAsRecords() throws {
     let export = try TextExport(bytes: TextExport.sample("diasend/insulin.csv"))
     #expect(
       export.recordTexts == [

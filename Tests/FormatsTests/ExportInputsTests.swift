@@ -31,7 +31,7 @@ import Testing
     try ScratchFile(ZipWriter.archive(members))
   }
 
-  @Test func everyMemberThatAFormatRecognisesIsAnInput() throws {
+  @Test func everyFileOfAnArchiveThatAFormatRecognisesIsImported() throws {
     let entries = #"[{"type":"sgv","date":1770369455000,"sgv":175,"direction":"Flat"}]"#
     let file = try archive([
       ("data_10.csv", Self.table), ("data_2.csv", Self.table), ("notes.txt", "hello\n"),
@@ -48,7 +48,7 @@ import Testing
       ])
   }
 
-  @Test func aFileOutsideAnArchiveIsOneInput() throws {
+  @Test func aFileThatIsNotAnArchiveIsOneInput() throws {
     let file = try ScratchFile(Self.table)
     let inputs = try ExportInputs(path: file.url.path)
     #expect(inputs.container == nil && inputs.count == 1)
@@ -59,7 +59,7 @@ import Testing
     #expect(reader.format == "generic" && reader.name == file.url.path)
   }
 
-  @Test func anUnrecognisedFileFails() throws {
+  @Test func anUnrecognisedFileIsRefused() throws {
     let file = try ScratchFile("hello\n")
     let inputs = try ExportInputs(path: file.url.path)
     #expect(throws: Failure.self) { try inputs.open(0, options: Rendering.options()) }
@@ -75,7 +75,7 @@ import Testing
     #expect(try self.inputs(of: inputs).first == "a.csv generic 3")
   }
 
-  @Test func theCheckOfTheFirstBytesLosesNoneOfThePipe() throws {
+  @Test func checkingTheFirstBytesOfAPipeLosesNone() throws {
     for text in [Self.table, "a", ""] {
       var ends: [Int32] = [0, 0]
       try #require(pipe(&ends) == 0)
@@ -97,7 +97,7 @@ import Testing
     }
   }
 
-  @Test func aMemberIsNamedAfterItsArchive() throws {
+  @Test func aFileOfAnArchiveIsNamedAfterTheArchive() throws {
     let file = try archive([("x/a.csv", Self.table), ("b.csv", Self.table)])
     let path = file.url.path + ".zip"
     try FileManager.default.copyItem(atPath: file.url.path, toPath: path)
@@ -107,7 +107,7 @@ import Testing
     #expect(failure?.category == .missingInput)
   }
 
-  @Test func aMemberHasTheSameDigestOutsideItsArchive() throws {
+  @Test func aFileOfAnArchiveHasTheDigestOfTheSameFileOutside() throws {
     let file = try archive([("a.csv", Self.table)])
     guard
       case .export(var reader) = try ExportInputs(path: file.url.path).open(0, options: Rendering.options())
@@ -122,7 +122,7 @@ import Testing
     #expect(reader.digest == digest.hexadecimal())
   }
 
-  @Test func aDamagedMemberGivesNoReadingAndIsNotSkipped() throws {
+  @Test func aDamagedFileOfAnArchiveGivesNoReadingAndIsReported() throws {
     var writer = ZipWriter()
     writer.entries = [ZipWriter.Entry(name: "a.csv", bytes: Array(Self.table.utf8), statedChecksum: 1)]
     let file = try ScratchFile(writer.bytes())
@@ -131,7 +131,7 @@ import Testing
     #expect(failure?.message.contains("a.csv: the member is damaged") == true)
   }
 
-  @Test func aMemberThatIsRefusedIsListedWithTheReason() throws {
+  @Test func aRefusedFileOfAnArchiveIsListedWithTheReason() throws {
     let file = try archive([("../a.csv", Self.table), ("b.csv", Self.table)])
     #expect(
       try inputs(of: ExportInputs(path: file.url.path)) == [
@@ -216,7 +216,7 @@ import Testing
   }
 
   /// A name does not make a file a spreadsheet, and nothing packed inside a spreadsheet is opened.
-  @Test func aMemberThatOnlyResemblesASpreadsheetIsNotUnpacked() throws {
+  @Test func anArchivedFileThatOnlyResemblesASpreadsheetIsNotUnpacked() throws {
     let nested = try ZipWriter.archive([("a.csv", Self.table)])
     let inner = try ZipWriter(entries: [.init(name: "x.xlsx", bytes: try Self.book(["One"]))]).bytes()
     let file = try archive(of: [
@@ -251,14 +251,14 @@ import Testing
     #expect(try inputs(of: ExportInputs(path: file.url.path, passesOver: true)).count == 1)
   }
 
-  @Test func aMemberThatNeedsASurveyIsReadTwice() throws {
+  @Test func anArchivedFileWithAnUnclearDateOrderIsReadTwice() throws {
     // Day and month are open, so the whole member is surveyed first.
     let text = "time,glucose (mg/dL)\n04/05/2026 07:00,101\n13/05/2026 12:00,99\n"
     let file = try archive([("a.csv", text)])
     #expect(try inputs(of: ExportInputs(path: file.url.path)) == ["a.csv generic 2"])
   }
 
-  @Test func numbersInNamesAreOrderedBySize() {
+  @Test func filesOfAnArchiveAreOrderedByTheNumbersInTheirNames() {
     let names = ["cgm_10.csv", "cgm_9.csv", "a", "cgm_09.csv", "cgm.csv", "b2a10", "b2a9", ""]
     let sorted = ["", "a", "b2a9", "b2a10", "cgm.csv", "cgm_09.csv", "cgm_9.csv", "cgm_10.csv"]
     #expect(names.sorted(by: NaturalOrder.isBefore) == sorted)

@@ -6,7 +6,7 @@ import Foundation
 import Logbook
 import Testing
 
-/// What exports state about the person whose data they hold.
+/// Tests what exports state about the person whose data they contain.
 @Suite struct ExportedPersonTests {
   private func stated(_ text: String, _ change: (inout ExportOptions) -> Void = { _ in }) throws
     -> [StatedPerson]
@@ -38,7 +38,7 @@ import Testing
     ("nightscout/entries-v1.tsv", []), ("nightscout/nightscout-algorithms.json", []),
     ("contour/contour-mgdl-en-us.csv", []), ("apple-health/export.xml", []),
   ])
-  func aSampleStatesItsPerson(_ sample: String, _ expected: [[String]]) throws {
+  func eachSampleStatesItsPerson(_ sample: String, _ expected: [[String]]) throws {
     let path = Repository.samples.appending(path: sample).path
     var options = ExportOptions(zone: try LogbookZone(name: "Europe/Madrid"), now: 1_795_219_200)
     let words = FileManager.default.contents(atPath: path + ".options").map {
@@ -49,7 +49,7 @@ import Testing
     #expect(stated.map { $0.words.sorted() } == expected)
   }
 
-  @Test func ofJoinedExportsOfAClinicThePickedPersonIsStated() throws {
+  @Test func ofJoinedClinicExportsTheSelectedPersonIsStated() throws {
     let one = try String(
       decoding: TextExport.sample("libreview/libreview-mmol-sv-clinician.csv"), as: UTF8.self)
     let stated = try stated(one + one.replacing("Person", with: "Other")) { options in
@@ -68,12 +68,12 @@ import Testing
     return header + rows + "9,2026-03-01T08:00:12,EGV,,,,Android G6,110,,,,,\(tick),8AAAA1\n"
   }
 
-  @Test func clarityStatesNameIdAndDateOfBirth() throws {
+  @Test func aClarityExportStatesNameIDAndDateOfBirth() throws {
     let stated = try stated(Self.clarity(["Ann", "Sample", "1980-05-06", "MRN-7"]))
     #expect(Set(stated.map(\.kind)) == [.name, .birthDate, .id])
   }
 
-  @Test func thePickedPersonCounts() throws {
+  @Test func theSelectedPersonOfAnExportIsStated() throws {
     let text = Self.clarity(["Ann", "Sample"]) + Self.clarity(["Bo", "Other"], tick: 5000)
     let second = try stated(text) { $0.rows = [RowFilter(column: "person", value: "2")] }
     #expect(second.map { $0.words.sorted() } == [["bo", "other"]])
@@ -82,7 +82,7 @@ import Testing
     #expect(picked.map { $0.words.sorted() } == [["b8"]])
   }
 
-  @Test func aColumnOfOnePersonStatesIt() throws {
+  @Test func aColumnWithOnePersonStatesThePersonOfATable() throws {
     func table(_ name: String) -> String {
       "\(name),time,glucose (mg/dL)\nA7,2026-03-01T08:00:00Z,100\nA7,2026-03-01T09:00:00Z,110\n"
     }
@@ -91,7 +91,7 @@ import Testing
     for name in ["client", "device"] { #expect(try stated(table(name)).isEmpty, "\(name)") }
   }
 
-  @Test func whatIsAroundJSONObjectsStatesTheirPerson() throws {
+  @Test func membersAroundJSONObjectsStateTheirPerson() throws {
     let body = """
       {"recordType":"egv","recordVersion":"3.0","userId":"U-1","records":[{"recordId":"a","systemTime":"2026-03-01T08:00:00",
       "displayTime":"2026-03-01T09:00:00","transmitterId":"x","transmitterTicks":1,"value":100,"status":null,"trend":"flat",

@@ -16,7 +16,7 @@ import Testing
 
   private static func reasons(_ export: TextExport) -> [String] { export.rejections.map(\.reason) }
 
-  @Test func aValueWithoutAUnitHasTheUnitOfItsCode() throws {
+  @Test func aFHIRValueWithoutAUnitHasTheUnitOfItsCode() throws {
     let mass = try TextExport(Self.observation())
     #expect(mass.readings.map(\.measurement) == [.value(Quantity(118, .milligramsPerDecilitre))])
     let moles = try TextExport(Self.observation("15074-8", value: #""value":6.1,"code":"mmol/L""#))
@@ -31,7 +31,7 @@ import Testing
     (#""value":118,"comparator":"ad""#, "unknown comparator"),
     (#""value":4000"#, "a glucose value outside 10–1000 mg/dL"),
   ])
-  func anInvalidGlucoseQuantityIsRejected(_ value: String, _ reason: String) throws {
+  func anInvalidFHIRGlucoseQuantityIsRejected(_ value: String, _ reason: String) throws {
     let export = try TextExport(Self.observation(value: value))
     #expect(export.readings.isEmpty && Self.reasons(export) == [reason])
   }
@@ -40,12 +40,12 @@ import Testing
     #""effectiveDateTime":"2026-03-01""#, #""effectiveDateTime":"2026-03-01T25:00:00Z""#,
     #""effectiveTiming":{}"#,
   ])
-  func aTimeWithoutATimeOfDayIsRejected(_ time: String) throws {
+  func aFHIRTimeWithoutATimeOfDayIsRejected(_ time: String) throws {
     let export = try TextExport(Self.observation(time: time))
     #expect(export.readings.isEmpty && export.rejections.count == 1)
   }
 
-  @Test func theInstantIdentifiesAReadingWhateverItsOffset() throws {
+  @Test func aFHIRReadingIsIdentifiedByItsInstantWhateverItsOffset() throws {
     let utc = #""effectiveDateTime":"2026-03-01T11:15:00.000Z""#
     let positions = try [Self.observation(), Self.observation(time: utc)].map {
       try TextExport($0).readings.map(\.position)
@@ -64,12 +64,12 @@ import Testing
     ("2345-7", "http://loinc.org", "laboratory glucose 2345-7"),
     ("41653-7", "http://example.org/codes", "Observation 41653-7"),
   ])
-  func otherObservationsAreCountedByName(_ code: String, _ system: String, _ name: String) throws {
+  func otherFHIRObservationsAreCountedByName(_ code: String, _ system: String, _ name: String) throws {
     let export = try TextExport(Self.observation(code, system: system))
     #expect(export.readings.isEmpty && export.rejections.isEmpty && export.skipped == [name: 1])
   }
 
-  @Test func theNumberOfCountedNamesIsBounded() throws {
+  @Test func theNumberOfCountedFHIRNamesIsLimited() throws {
     let lines = (0..<300).map {
       Self.observation("\(String(repeating: "9", count: 100))-\($0)", system: "s\($0)")
     }
@@ -79,7 +79,7 @@ import Testing
     #expect(export.skipped.keys.allSatisfy { $0.count <= 40 })
   }
 
-  @Test func aDeviceAfterItsObservationsIsFound() throws {
+  @Test func aFHIRDeviceListedAfterItsObservationsIsFound() throws {
     let device =
       #"{"resourceType":"Device","id":"d","manufacturer":"V","serialNumber":"S","deviceName":[{"name":"M"}]}"#
     let reading = Self.observation(more: #","device":{"reference":"Device/d"}"#)
@@ -90,7 +90,7 @@ import Testing
   }
 
   /// If its Device is missing, a reading would have another identity.
-  @Test func aReadingWithoutItsDeviceIsRejectedUnlessAPersonNamesADevice() throws {
+  @Test func aFHIRReadingWithoutItsDeviceIsRejectedUnlessADeviceIsGiven() throws {
     let other = Self.observation(more: #","device":{"reference":"Device/e","display":"E"}"#)
     let export = try TextExport(other)
     let reason = "its Device is not in the input; --device NAME names one for all such readings"
@@ -100,7 +100,7 @@ import Testing
     #expect(try TextExport(shown).devices.map(\.model) == ["E"])
   }
 
-  @Test func anInputOfSeveralPatientsIsRefusedUntilOneIsPicked() throws {
+  @Test func aFHIRInputOfSeveralPatientsIsRefusedUntilOneIsSelected() throws {
     let texts = ["anna", "berta"].map {
       Self.observation(more: #","subject":{"reference":"Patient/\#($0)"}"#)
     }
@@ -119,7 +119,7 @@ import Testing
     #expect(try TextExport(texts[0]).devices.map(\.model) == ["FHIR"])
   }
 
-  @Test func patientsWithoutAReferenceAreDistinguishedByNamesAndTags() throws {
+  @Test func fhirPatientsWithoutAReferenceAreDistinguishedByNamesAndTags() throws {
     for (more, people) in [
       (#","subject":{"display":"NAME"}"#, ["anna", "berta"]),
       (#","meta":{"patient":"NAME"}"#, ["anna", "berta"]),
@@ -143,7 +143,7 @@ import Testing
     }
   }
 
-  @Test func aListOfBundlesIsReadLikeOneBundle() throws {
+  @Test func aListOfFHIRBundlesIsReadLikeOneBundle() throws {
     let bundle = #"{"resourceType":"Bundle","entry":[{"resource":\#(Self.observation())}]}"#
     for text in [bundle, "[\(bundle)]", "\(bundle)\n\(bundle)", "[\(bundle),\(bundle)]"] {
       let export = try TextExport(text)
@@ -157,7 +157,7 @@ import Testing
       + #""effectivePeriod":{"start":"2026-03-01T08:00:00Z"},"valueSampledData":{\#(members)}}"#
   }
 
-  @Test func samplesOfASeriesAreReadingsOnePeriodApart() throws {
+  @Test func samplesOfAFHIRSeriesAreReadAsReadingsOnePeriodApart() throws {
     let origin = #""origin":{"value":10,"code":"mg/dL"}"#
     let export = try TextExport(Self.series(#"\#(origin),"factor":2,"period":60000,"data":"50 E U 60 x""#))
     #expect(
@@ -177,12 +177,12 @@ import Testing
     #""origin":{"value":0,"code":"mmol/L"},"period":60000,"data":"6.1""#,
     #""origin":{"value":0,"code":"mg/dL"},"period":60000,"dimensions":2,"data":"110 0""#,
   ])
-  func anUnclearSeriesIsRejected(_ members: String) throws {
+  func anUnclearFHIRSeriesIsRejected(_ members: String) throws {
     let export = try TextExport(Self.series(members))
     #expect(export.readings.isEmpty && export.rejections.count == 1)
   }
 
-  @Test func aSeriesIsBounded() throws {
+  @Test func aFHIRSeriesWithMoreThanTwoWeeksOfSamplesIsRejected() throws {
     let start = #""origin":{"value":0,"code":"mg/dL"},"period":60000,"data":""#
     let most = try TextExport(Self.series(start + String(repeating: "110 ", count: 20_160) + "\""))
     #expect(most.readings.count == 20_160 && most.rejections.isEmpty)
@@ -190,13 +190,13 @@ import Testing
     #expect(more.readings.isEmpty && Self.reasons(more) == ["a series of more than 20160 samples"])
   }
 
-  @Test func anObservationLongerThanAMebibyteIsRejected() throws {
+  @Test func aFHIRObservationLongerThan1MiBIsRejected() throws {
     let long = Self.observation(more: #","note":[{"text":"\#(String(repeating: "x", count: 1 << 20))"}]"#)
     let export = try TextExport("\(Self.observation())\n\(long)\n")
     #expect(export.readings.count == 1 && Self.reasons(export) == ["the Observation is longer than 1 MiB"])
   }
 
-  @Test func otherJSONIsNotFHIR() throws {
+  @Test func otherJSONIsNotRecognisedAsFHIR() throws {
     for text in [
       #"{"resourceType":"AWS::S3::Bucket","code":"41653-7"}"#, #"{"meta":{"resourceType":"User"},"id":1}"#,
       #"{"entry":[{"value":110}]}"#, #"{"resourceType":7}"#,

@@ -11,12 +11,12 @@ import Testing
     ("\u{FEFF}Date", "date"), ("ï»¿Date", "date"), ("Gerät", "gerät"), ("", ""), ("   ", ""), ("\"\"", ""),
     ("a row\r\n\"Date", "date"),
   ])
-  func aHeaderIsComparedInLowerCaseWithSingleSpaces(_ text: String, _ folded: String) {
+  func columnNamesAreComparedInLowerCaseWithSingleSpaces(_ text: String, _ folded: String) {
     #expect(foldedHeader(text) == folded)
   }
 
   /// In a row that is not part of the table, a cell of megabytes is also compared with names. Its words are not searched.
-  @Test func aTextLongerThanAnyNameIsNotAName() {
+  @Test func aTextLongerThanAnyColumnNameIsNotAColumnName() {
     func words(_ count: Int) -> HeaderWords { HeaderWords(String(repeating: "time ", count: count)) }
     #expect(words(800).isTime && words(800).words == ["time"])
     #expect(!words(900).isTime && words(900).words.isEmpty && words(900).name.isEmpty)
@@ -30,7 +30,7 @@ import Testing
   }
 
   /// The check finds rows that are not a header at a fraction of the cost.
-  @Test(arguments: UInt64(1)...20) func noNameOfATimeIsMissed(_ seed: UInt64) {
+  @Test(arguments: UInt64(1)...20) func noColumnNameForATimeIsMissedByTheFastCheck(_ seed: UInt64) {
     var random = SeededGenerator(seed: seed)
     let names = [
       "Time", "zeit", "DATUM", "dato", "Date", "fecha", "hora", "Heure", "horod", "tijd", "Tidspunkt",
@@ -62,7 +62,7 @@ import Testing
     }
   }
 
-  @Test(arguments: UInt64(1)...40) func aPlainTextFoldsAsAnyOtherDoes(_ seed: UInt64) {
+  @Test(arguments: UInt64(1)...40) func asciiColumnNamesAreNormalisedLikeAnyOther(_ seed: UInt64) {
     var random = SeededGenerator(seed: seed)
     for _ in 0..<100 {
       var scalars = String.UnicodeScalarView()

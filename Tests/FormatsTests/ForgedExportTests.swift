@@ -17,7 +17,7 @@ import Testing
     #"<DEVICE SN="\#(serial)" BGUnit="\#(unit)"/><BGDATA><BG Val="\#(value)" Dt="2026-05-13" Tm="08:00"/></BGDATA>"#
   }
 
-  @Test func anEntryIsNotReadWithTheUnitOfAnotherMeter() throws {
+  @Test func aSmartPixEntryIsNotReadWithTheUnitOfAnotherMeter() throws {
     let (one, other) = (Self.meter("1", "mg/dL", "104"), Self.meter("2", "mmol/L", "12"))
     let failure = #expect(throws: Failure.self) { _ = try TextExport(Self.pix(one + other)) }
     #expect(failure?.message.contains(": the entries are of several meters;") == true, "\(failure as Any)")
@@ -26,7 +26,7 @@ import Testing
     #expect(try TextExport(Self.pix(other)).readings.map(\.measurement.unit) == [.millimolesPerLitre])
   }
 
-  @Test func aMeterInACommentIsIgnored() throws {
+  @Test func aSmartPixMeterInAnXMLCommentIsIgnored() throws {
     let hidden = #"<!-- <DEVICE SN="9" BGUnit="mmol/L"/> -->"#
     let export = try TextExport(Self.pix(hidden + Self.meter("1", "mg/dL", "104")))
     #expect(export.readings.map(\.measurement) == [.value(Quantity(104, .milligramsPerDecilitre))])
@@ -39,13 +39,13 @@ import Testing
     ("<!DOCTYPE a [<!ENTITY b \"104\">]>", "declares entities"),
     ("<!DOCTYPE a [<!ENTITY % b SYSTEM \"file:///etc/passwd\">%b;]>", "declares entities"),
   ])
-  func entitiesAreNeverFollowed(_ type: String, _ reason: String) throws {
+  func xmlEntitiesOfAnExportAreNeverExpanded(_ type: String, _ reason: String) throws {
     let export = try TextExport(type + Self.pix(Self.meter("1", "mg/dL", "&b;")).dropFirst(21))
     #expect(export.readings.isEmpty)
     #expect("\(export.end)".contains(reason))
   }
 
-  @Test func deepNestingStopsTheImport() throws {
+  @Test func anXMLExportWithDeepNestingIsRefused() throws {
     let deep = String(repeating: "<a>", count: 70)
     let export = try TextExport(Self.pix(Self.meter("1", "mg/dL", "104") + deep))
     #expect(export.readings.count == 1 && export.isTruncated)
@@ -68,7 +68,7 @@ import Testing
   }
 
   /// A time with a year of five digits could not be read back.
-  @Test func aSeriesEndsWithTheLastYear() throws {
+  @Test func aFHIRSeriesEndsWithTheLastPossibleYear() throws {
     let beyond = try TextExport(Self.series("9999-12-31T23:00:00Z", "100 101 102", period: "86400000"))
     #expect(beyond.readings.isEmpty)
     #expect(beyond.rejections.map(\.reason) == ["the samples go on behind the year 9999"])
@@ -80,7 +80,9 @@ import Testing
     ("100 101 102", 3, 0, 0), ("E 101 E", 1, 2, 0), ("L U 101", 3, 0, 0), ("100 -1 NaN 101", 2, 0, 1),
     ("", 0, 0, 0), ("1e2", 1, 0, 0), ("1e400", 0, 0, 1), ("100,101", 0, 0, 1),
   ])
-  func aSampleIsANumberOrALetterForALevel(_ data: String, _ readings: Int, _ errors: Int, _ rejections: Int)
+  func aFHIRSampleIsANumberOrALetterForLowHighOrMissing(
+    _ data: String, _ readings: Int, _ errors: Int, _ rejections: Int
+  )
     throws
   {
     let export = try TextExport(Self.series("2026-03-01T08:00:00Z", data))
@@ -89,7 +91,7 @@ import Testing
   }
 
   @Test(arguments: ["0", "999", "86400001", "-300000", "1e300", "null", "\"x\""])
-  func aSeriesWithoutAPlausiblePeriodIsRejected(_ period: String) throws {
+  func aFHIRSeriesWithoutAPlausiblePeriodIsRejected(_ period: String) throws {
     let export = try TextExport(Self.series("2026-03-01T08:00:00Z", "100 101", period: period))
     #expect(export.readings.isEmpty && export.rejections.count == 1)
   }
@@ -100,7 +102,7 @@ import Testing
         + (subject.isEmpty ? "" : #","subject":\#(subject)"#))
   }
 
-  @Test func patientsAreDistinguishedByAnyKindOfReference() throws {
+  @Test func fhirPatientsAreDistinguishedByAnyKindOfReference() throws {
     let named = ["anna", "berta"].map { #"{"identifier":{"system":"s","value":"\#($0)"}}"# }
     let rows = [Self.reading(named[0]), Self.reading(named[1], minute: 1)]
     let failure = #expect(throws: Failure.self) { _ = try TextExport(rows.joined(separator: "\n")) }
@@ -114,7 +116,7 @@ import Testing
     #expect(try TextExport(same.joined(separator: "\n")).readings.count == 3)
   }
 
-  @Test func aDeeplyNestedResourceDoesNotTrap() throws {
+  @Test func aDeeplyNestedFHIRResourceDoesNotCrashTheReader() throws {
     let deep = String(repeating: #"{"a":"#, count: 50_000) + "1" + String(repeating: "}", count: 50_000)
     let export = try TextExport(
       #"{"resourceType":"Bundle","entry":[{"resource":\#(Self.reading(""))},"#
@@ -130,7 +132,7 @@ import Testing
       + #""effective_time_frame":{"date_time":"2026-03-01T08:00:00Z"}}}"#
   }
 
-  @Test func aGoalIsNotAMeasurement() throws {
+  @Test func aFHIRGoalIsNotReadAsAMeasurement() throws {
     let goal = try TextExport(Self.point("blood-glucose-goal", "110"))
     #expect(goal.readings.isEmpty && goal.rejections.isEmpty && goal.skipped == ["blood-glucose-goal": 1])
     let both = try TextExport(
@@ -139,7 +141,7 @@ import Testing
   }
 
   @Test(arguments: ["0", "-118", "1e300", "null", "\"\"", "[118]", "{}", "true"])
-  func aPointWithoutAPlausibleValueIsRejected(_ value: String) throws {
+  func aHealthAutoExportPointWithoutAPlausibleValueIsRejected(_ value: String) throws {
     let export = try TextExport(
       "[\(Self.point("blood-glucose", value)),\(Self.point("blood-glucose", "118"))]")
     #expect(export.readings.count == 1 && export.rejections.count == 1)
@@ -151,14 +153,14 @@ import Testing
     "Serial number;Download date;Download time\nU1;18.05.2026;17:04\n\n"
     + "Date;Time;Result;Unit;Control test\n17.05.2026;08:00;104;mg/dl; \n17.05.2026;09:00;99;mg/dl;X\n"
 
-  @Test(arguments: [";", ",", "\t"]) func aReportWithAnotherDelimiterIsRead(_ mark: String) throws {
+  @Test(arguments: [";", ",", "\t"]) func anAccuChekReportWithAnotherDelimiterIsRead(_ mark: String) throws {
     let export = try TextExport(Self.mobile.replacing(";", with: mark))
     #expect(export.decision("format") == "accu-chek-mobile (inferred)")
     #expect(export.devices.map(\.serial) == ["U1"])
     #expect(export.readings.map(\.marks) == [[], .controlSolution])
   }
 
-  @Test func decimalCommasWithBlanksAroundAreRead() throws {
+  @Test func decimalCommasWithSpacesAroundAreRead() throws {
     let head = "Date,05/03/2026 to 26/03/2026\nTime,mmol/L\n"
     let export = try TextExport(head + "25/03/2026 08:00,\" 5,6 \"\n26/03/2026 09:00,\" 6,1 \"\n") {
       $0.kind = .smbg
@@ -169,7 +171,7 @@ import Testing
     #expect(mixed.readings.count == 1 && mixed.rejections.map(\.line) == [4])
   }
 
-  @Test(arguments: ["0", "0,0", "0.0"]) func aZeroInGlimpIsAMissingValue(_ zero: String) throws {
+  @Test(arguments: ["0", "0,0", "0.0"]) func aZeroInGlimpIsReadAsAMissingValue(_ zero: String) throws {
     let row = { (time: String, value: String) in "5;\(time);1779030990;;;;\(value);;3;S1;;;;;\n" }
     let export = try TextExport(row("17/05/2026 20.46.30", zero) + row("17/05/2026 20.46.31", "112,5")) {
       $0.unit = .milligramsPerDecilitre
@@ -189,7 +191,7 @@ import Testing
   @Test(arguments: [
     ("5", "2", "7"), ("5", "-2", "3"), ("0.1", "0.2", "0.3"), ("500", "0", "500"), ("500", "-1", "499"),
   ])
-  func theDosesInARowAreAdded(_ meal: String, _ correction: String, _ sum: String) throws {
+  func mealAndCorrectionDosesInARowAreAdded(_ meal: String, _ correction: String, _ sum: String) throws {
     #expect(
       try Self.doses(meal, correction).recordTexts == [
         #"insulin 2026-05-17T08:00:00 {"subtype":"rapid","units":\#(sum)}"#
@@ -197,12 +199,12 @@ import Testing
   }
 
   @Test(arguments: [("500", "500"), ("500", "0.1"), ("501", "0"), ("-1", "0"), ("5", "-501"), ("x", "0")])
-  func aSumAboveTheMaximumDoseIsRejected(_ meal: String, _ correction: String) throws {
+  func aSumOfDosesAboveTheMaximumIsRejected(_ meal: String, _ correction: String) throws {
     let export = try Self.doses(meal, correction)
     #expect(export.records.isEmpty && export.rejections.count == 1)
   }
 
-  @Test func aNegativeCorrectionWithoutAMealDoseIsNotADose() throws {
+  @Test func aNegativeCorrectionWithoutAMealDoseIsNotReadAsADose() throws {
     let export = try Self.doses("0", "-2")
     #expect(export.records.isEmpty && export.rejections.isEmpty)
     #expect(export.skipped == ["entry without content": 1])

@@ -6,7 +6,7 @@ import Testing
 
 /// Tests the pages of formats for `glucoport formats NAME`.
 @Suite struct FormatPageTests {
-  /// What is wrong with a page.
+  /// The faults of a page.
   private static func faults(_ page: FormatPage) -> [String] {
     let lists = [
       ("origin", page.origin), ("variants", page.variants), ("languages", [page.languages]),
@@ -22,18 +22,20 @@ import Testing
     }
   }
 
-  @Test(arguments: FormatRegister.formats.map { $0.id }) func everyFormatHasAPage(_ id: String) throws {
+  @Test(arguments: FormatRegister.formats.map { $0.id }) func everyFormatHasADescriptionPage(_ id: String)
+    throws
+  {
     let page = try #require(FormatRegister.all.first { $0.id == id }).page
     #expect(Self.faults(page) == [], "\(id)")
   }
 
-  @Test func aFormatWithoutAPageIsFound() {
+  @Test func aFormatWithoutADescriptionPageIsFound() {
     #expect(Self.faults(.missing).count == 5)
     let page = FormatPage(origin: ["a."], variants: ["two\nlines"], languages: " b", reads: ["c"], leaves: [])
     #expect(Self.faults(page).count == 4)
   }
 
-  @Test func noTwoFormatsHaveTheSamePage() {
+  @Test func noTwoFormatsHaveTheSameDescriptionPage() {
     let reads = FormatRegister.all.map { $0.page.reads + $0.page.leaves + $0.page.origin }
     #expect(Set(reads).count == reads.count)
   }

@@ -64,12 +64,12 @@ import Testing
     "Zeit;Glykämischer Index\n01.05.2026 08:00;75\n01.05.2026 12:30;73\n",
     "heure,charge glycémique\n2026-05-01 08:00,12.5\n2026-05-01 12:30,8.1\n",
   ])
-  func aTableOfOtherThingsIsRefused(_ text: String) throws {
+  func aTableWithoutGlucoseIsRefused(_ text: String) throws {
     #expect(try ScratchFile(text).refusal() != nil, "\(text)")
   }
 
   /// If all cells of a column are words for a kind, it is a column of kinds, with any name.
-  @Test func aColumnOfKindWordsDeterminesTheKinds() throws {
+  @Test func aColumnOfKindWordsDeterminesTheKindsOfReadings() throws {
     let sensor = "Time,Glucose,Source\n2026-03-21 12:53,115,CGM\n2026-03-22 13:58,120,CGM\n"
     #expect(try Rendering.items(ofText: sensor).allSatisfy { $0.contains(#""kind":"cbg""#) })
     let mixed =
@@ -93,7 +93,7 @@ import Testing
     "węglowodany",
     "duration", "pump", "workout",
   ])
-  func aValueNextToAColumnOfSomethingElseIsRefused(_ other: String) throws {
+  func aTableOfValuesNextToAColumnOfAnotherSubjectIsRefused(_ other: String) throws {
     let rows = "2026-05-01 07:00,101,mg/dL,\n2026-05-01 12:00,140,mg/dL,\n"
     let refusal = try ScratchFile("time,value,unit,\(other)\n\(rows)").refusal()
     #expect(refusal?.contains("is of something else") == true, "\(other): \(refusal ?? "taken")")
@@ -105,7 +105,7 @@ import Testing
     "Test", "Lab test", "Marker", "Item", "Measurement", "Observation", "Component", "Label", "Description",
     "Category", "Code", "LOINC", "Messgröße", "Untersuchung", "Examen", "Prueba",
   ])
-  func valuesNextToWordsForOtherThingsAreRefused(_ name: String) throws {
+  func aTableOfValuesNextToWordsForAnotherSubjectIsRefused(_ name: String) throws {
     let rows = "2026-05-01,07:10,Ferritin,190\n2026-05-01,07:12,Folate,101\n2026-05-01,07:13,Albumin,150\n"
     let file = try ScratchFile("Date,Time,\(name),Result (mg/dL)\n" + rows)
     let refusal = try #require(try file.refusal())
@@ -120,7 +120,7 @@ import Testing
       try ScratchFile("Date,Time,\(name),Result (mg/dL)\n" + meals).readings().readings.count == 3)
   }
 
-  @Test func theRowsOfGlucoseAmongOtherTestsAreOffered() throws {
+  @Test func aTableOfSeveralTestsIsRefusedWithTheOptionForGlucoseRows() throws {
     let rows = "2026-05-01,07:10,Cholesterol,190\n2026-05-01,07:12,Glucose,101\n2026-05-01,07:13,LDL,150\n"
     let file = try ScratchFile("Date,Time,Test,Result (mg/dL)\n" + rows)
     let refusal = try #require(try file.refusal())
@@ -129,20 +129,20 @@ import Testing
     #expect(readings.map { $0.measurement.quantity?.number } == [101])
   }
 
-  @Test func theSugarInFoodIsNeverSuggested() throws {
+  @Test func aColumnOfSugarInFoodIsNeverSuggested() throws {
     let text = "time,calories,sugar\n2026-05-01 07:00,160,90\n2026-05-01 12:00,300,120\n"
     let refusal = try #require(try ScratchFile(text).refusal())
     #expect(!refusal.contains("--map"), "\(refusal)")
   }
 
-  @Test func rowsWithoutAUnitAreRejectedIfOnlyTheUnitSaysGlucose() throws {
+  @Test func rowsWithoutAUnitAreRejectedIfOnlyTheUnitShowsGlucose() throws {
     let text =
       "time,value,unit\n2026-05-01 07:00,101,mg/dL\n2026-05-01 07:10,72,\n2026-05-01 12:00,104,mg/dL\n"
     let result = try ScratchFile(text).readings()
     #expect(result.readings.count == 2 && result.rejections.map(\.line) == [3])
   }
 
-  @Test func rowsWithoutAKindAreSkippedIfOnlyTheKindSaysGlucose() throws {
+  @Test func rowsWithoutAKindAreSkippedIfOnlyTheKindShowsGlucose() throws {
     let text =
       "time,type,value\n2026-05-01 07:00,blood glucose,101\n2026-05-01 07:10,,72\n2026-05-01 07:20,heart rate,73\n"
     let export = try TextExport(text) { $0.unit = .milligramsPerDecilitre }
@@ -150,7 +150,7 @@ import Testing
     #expect(export.skipped == ["row without a kind": 1, "heart rate": 1])
   }
 
-  @Test func rowsOfOtherKindsDoNotDetermineTheUnit() throws {
+  @Test func rowsOfOtherKindsDoNotDetermineTheGlucoseUnit() throws {
     let text =
       "time,type,value\n2026-05-01 07:00,blood glucose,5.4\n2026-05-01 07:10,heart rate,72\n"
       + "2026-05-01 12:00,blood glucose,6.1\n"
@@ -186,19 +186,19 @@ import Testing
     // A word for the kind in each row.
     "time,type,value\n2026-05-01 07:00,Blood glucose,101\n",
   ])
-  func aTableThatNamesGlucoseIsRead(_ text: String) throws {
+  func aTableWithAColumnNamedGlucoseIsRead(_ text: String) throws {
     #expect(try ScratchFile(text).readings().readings.compactMap { $0.measurement.quantity?.number } == [101])
   }
 
   @Test(arguments: ["Glucose and insulin log", "Insulin", "Bericht"])
-  func aTitleThatNamesOtherThingsIsNotEvidence(_ title: String) throws {
+  func aTitleThatNamesAnotherSubjectDoesNotRefuseATable(_ title: String) throws {
     let text = "\(title)\ntime,value\n2026-05-01 07:00,101\n2026-05-01 12:00,140\n"
     #expect(try ScratchFile(text).refusal() != nil)
   }
 
   // MARK: Two series
 
-  @Test func capillaryValuesNextToSensorValuesAreFingerSticks() throws {
+  @Test func aCapillaryColumnNextToSensorValuesIsReadAsFingerSticks() throws {
     let text =
       "Date,CGM (mg / dl),CBG (mg / dl)\n2026-05-01 07:00,101,\n2026-05-01 07:15,104,98\n2026-05-01 07:30,,97\n"
     let file = try ScratchFile(text)
@@ -212,7 +212,7 @@ import Testing
     #expect(alone.map(\.kind) == [.smbg, .smbg])
   }
 
-  @Test func fingerSticksNextToASensorCanBeNamed() throws {
+  @Test func aColumnOfFingerSticksNextToASensorCanBeMapped() throws {
     let file = try ScratchFile(
       "time,glucose_level,finger_stick\n2026-05-01 07:00,101,\n2026-05-01 07:05,104,98\n2026-05-01 07:10,102,97\n"
         + "2026-05-01 07:15,103,\n")
@@ -228,7 +228,7 @@ import Testing
 
   // MARK: Diary rows
 
-  @Test func rowsWithoutGlucoseInADiaryAreCountedByNameAndNotRejected() throws {
+  @Test func diaryRowsWithoutGlucoseAreCountedByNameAndNotRejected() throws {
     let text = """
       "Tag";"Datum";"Uhrzeit";"Ereignis";"Wert";"Einheit";"Notiz"
       "Fr.";"01.05.26";"08:05";"Blutzucker";"7,4";"mmol/L";" "
@@ -246,7 +246,7 @@ import Testing
     #expect(export.readings.map(\.deviceTime.text) == ["2026-05-01T08:05:00", "2026-05-01T12:05:00"])
   }
 
-  @Test func valuesInUnitsOfOtherThingsAreCountedAndMistypedUnitsAreRejected() throws {
+  @Test func valuesInUnitsOfAnotherSubjectAreCountedAndMistypedUnitsRejected() throws {
     let text =
       "time,value,unit\n2026-05-01 07:00,101,mg/dL\n2026-05-01 07:10,4,U\n2026-05-01 07:20,72,bpm\n"
       + "2026-05-01 12:00,104,mg/ld\n"
@@ -256,7 +256,7 @@ import Testing
   }
 
   /// `mg` is the unit of a medicine. It is a unit of glucose only if the column says so.
-  @Test func aUnitOfMedicinesDoesNotMeanGlucose() throws {
+  @Test func aUnitOfMedicinesDoesNotShowThatAColumnIsGlucose() throws {
     let rows = "2026-05-01 07:00,101,mg\n2026-05-01 12:00,140,mg\n"
     let file = try ScratchFile("time,value,unit\n\(rows)")
     #expect(try file.refusal() != nil)
@@ -265,7 +265,7 @@ import Testing
     #expect(try ScratchFile("time,glucose,unit\n\(rows)").readings().readings.count == 2)
   }
 
-  @Test func aUnitOfGlucoseWithBlanksIsRejectedAndNotSkipped() throws {
+  @Test func aGlucoseUnitWithSpacesIsRejectedAndNotSkipped() throws {
     let text = "time,value,unit\n2026-05-01 07:00,101,mg/dL\n2026-05-01 12:00,104,mg / dL\n"
     let export = try TextExport(text)
     #expect(export.readings.count == 1 && export.rejections.map(\.line) == [3] && export.skipped.isEmpty)
@@ -287,14 +287,13 @@ import Testing
     // Here each 0 is a value, because of too few rows, too many other values, or an implausible value.
     (49, [], 49), (56, ["0.4", "1.2", "0.6", "0.8"], 60), (59, ["45"], 59), (1, ["0.4"], 2),
   ])
-  func zeroMeansNoValueInAColumnThatIsNearlyAlwaysZero(_ zeros: Int, _ others: [String], _ count: Int) throws
-  {
+  func zeroMeansNoValueInAColumnThatIsMostlyZero(_ zeros: Int, _ others: [String], _ count: Int) throws {
     let export = try TextExport(ketones(zeros: zeros, others: others))
     #expect(export.readings.count { $0.kind == .ketone } == count)
     #expect(export.readings.count { $0.kind != .ketone } == zeros + others.count)
   }
 
-  @Test func aGlucoseColumnThatIsNearlyAlwaysZeroRejectsNothing() throws {
+  @Test func aGlucoseColumnThatIsMostlyZeroRejectsNoRows() throws {
     let rows = (0..<60).map { row in "\(time(row)),\(row == 9 ? 101 : 0)\n" }.joined()
     let export = try TextExport("time,smbg (mg/dL)\n" + rows)
     #expect(export.readings.count == 1 && export.rejections.isEmpty)

@@ -27,7 +27,9 @@ import Testing
     }
   }
 
-  @Test(arguments: ["Contour Next", "BG-3", "Anna"]) func aMeterNextToASensorHasFingerSticks(_ name: String)
+  @Test(arguments: ["Contour Next", "BG-3", "Anna"]) func inATableWithASensorValuesOfAMeterAreFingerSticks(
+    _ name: String
+  )
     throws
   {
     let rows = Self.rows(Self.sensor, "Dexcom G6") + Self.rows(Self.sticks, name)
@@ -42,14 +44,14 @@ import Testing
     #expect(serials.readings.count { $0.kind == .smbg } == 8)
   }
 
-  @Test func fewValuesOfASensorAmongThoseOfAMeterAreASensors() throws {
+  @Test func fewValuesOfASensorInATableOfAMeterAreSensorValues() throws {
     let clocks = [420, 725, 1101, 1322]
     let month: [Int] = (0..<30).flatMap { day in clocks.map { day * 1440 + $0 + day % 7 } }
     let rows = Self.rows(month, "BG-3") + Self.rows((0..<40).map { $0 * 5 }, "S1")
     #expect(Self.kinds(try TextExport(Self.table(rows))) == ["BG-3": ["smbg"], "S1": ["cbg"]])
   }
 
-  @Test func allDevicesWithTheRhythmOfASensorAreSensors() throws {
+  @Test func everyDeviceWithRegularValuesIsReadAsASensor() throws {
     let rows =
       Self.rows(Self.sensor.prefix(200), "A1") + Self.rows(Self.sensor[200..<574], "A2")
       + Self.rows(Self.sensor[574...], "A3")
@@ -58,7 +60,7 @@ import Testing
       Self.kinds(export).values.allSatisfy { $0 == ["cbg"] } && export.decision("kind") == "cbg (inferred)")
   }
 
-  @Test func fewValuesOfAKnownMeterAreFingerSticks() throws {
+  @Test func inATableWithASensorFewValuesOfAKnownMeterAreFingerSticks() throws {
     for name in ["Contour Next One", "OneTouch Verio", "ACCU-CHEK Guide"] {
       let rows = Self.rows(Self.sensor, "Dexcom G6") + Self.rows([433], name)
       #expect(Self.kinds(try TextExport(Self.table(rows)))[name] == ["smbg"])
@@ -104,7 +106,7 @@ import Testing
     #expect(export.readings.count == 20_100)
   }
 
-  @Test func fewValuesOfAnUnknownDeviceAreAQuestion() throws {
+  @Test func aTableWithFewValuesOfAnUnknownDeviceAsksForTheKind() throws {
     for name in ["Accu-Chek SmartGuide", "Anna"] {
       let file = try ScratchFile(
         Self.table(Self.rows(Self.sensor, "Dexcom G6") + Self.rows([433, 1700], name)))
@@ -118,13 +120,13 @@ import Testing
     }
   }
 
-  @Test func rowsWithoutADeviceAreThoseOfTheOthers() throws {
+  @Test func rowsWithoutADeviceHaveTheKindOfTheOtherRows() throws {
     let rows = Self.rows(Self.sensor, "Dexcom G6") + Self.rows([433], "")
     let export = try TextExport(Self.table(rows))
     #expect(export.readings.count == 577 && export.readings.allSatisfy { $0.kind == .cbg })
   }
 
-  @Test func aKindThatIsGivenOrNamedIsThatOfAllDevices() throws {
+  @Test func aKindThatIsGivenOrInTheHeaderAppliesToAllDevices() throws {
     let rows = Self.rows(Self.sensor, "Dexcom G6") + Self.rows(Self.sticks, "Contour Next")
     #expect(try TextExport(Self.table(rows)) { $0.kind = .cbg }.readings.allSatisfy { $0.kind == .cbg })
     let named = Self.table(rows, header: "time,sensor glucose (mg/dL),device")

@@ -36,7 +36,7 @@ import Testing
     "time,fasting glucose (mg/dL)", "time,bgm", "time,FBS", "time,Glucose before breakfast",
     "time,Glycémie à jeun",
   ])
-  func aDiaryWithOneFingerStickADayIsRead(_ header: String) throws {
+  func aDiaryWithOneFingerStickPerDayIsRead(_ header: String) throws {
     let text = table(header, times: ["07:00"]) { "\($0) \($1),\($3)" }
     #expect(try readings(text).map(\.kind) == Array(repeating: .smbg, count: 14))
   }
@@ -53,7 +53,7 @@ import Testing
     ("time,fasting glucose (mg/dL)", "07:00", ".37"), ("time,fasting glucose (mg/dL),SD", "07:00", ",12"),
     ("time,bgm,trend", "07:00", ",flat"), ("time,cgm", "07:00", ""),
   ])
-  func anAverageForEachDayIsRefused(_ header: String, _ time: String, _ rest: String) throws {
+  func aTableOfDailyAveragesIsRefused(_ header: String, _ time: String, _ rest: String) throws {
     let text = table(header, times: [time]) { "\($0) \($1),\($3)\(rest)" }
     let message = try #require(try ScratchFile(text).refusal())
     #expect(message.contains("one value for each day"), "\(message)")
@@ -63,7 +63,7 @@ import Testing
 
   // MARK: A date in the first row of a day
 
-  @Test func aDateOnlyInTheFirstRowOfADayHoldsForTheDay() throws {
+  @Test func aDateOnlyInTheFirstDiaryRowOfADayAppliesToTheDay() throws {
     let header = "Date,Time,Glucose (mg/dL)"
     let full = try readings(table(header)).map(\.deviceTime)
     let merged = table(header) { "\($2 == 0 ? $0 : ""),\($1),\($3)" }
@@ -76,7 +76,7 @@ import Testing
     #expect(try ScratchFile("\(header)\n\(crossed)").readings().readings.count == 14)
   }
 
-  @Test func aForgottenDateIsNoticed() throws {
+  @Test func aForgottenDateInADiaryIsReported() throws {
     let rows = "2026-05-01,07:05,112\n,12:10,98\n,06:50,134\n,12:00,105\n2026-05-03,07:00,91\n"
     let result = try ScratchFile("Date,Time,Glucose (mg/dL)\n\(rows)").readings()
     #expect(
@@ -98,8 +98,9 @@ import Testing
     ("01.05.2026,22:24,137", "02.05.2026,22:22,95", "03.05.2026,22:40,101"),
     ("5/1/2026,10:24 PM,137", "5/2/2026,10:22 PM,95", "5/13/2026,10:40 PM,101"),
   ])
-  func aTimeAfterMidnightHasNotTheDateOfTheEvening(_ first: String, _ second: String, _ third: String) throws
-  {
+  func aDiaryTimeAfterMidnightDoesNotGetTheDateOfTheEvening(
+    _ first: String, _ second: String, _ third: String
+  ) throws {
     let night = first.contains("PM") ? "3:34 AM" : "03:34"
     let text = "Date,Time,Glucose (mg/dL)\n\(first)\n,\(night),86\n\(second)\n,\(night),87\n\(third)\n"
     let result = try ScratchFile(text).readings()
@@ -112,7 +113,7 @@ import Testing
     #expect(try ScratchFile(late).readings().rejections.map(\.line) == [5])
   }
 
-  @Test func withoutADirectionOfTheDatesARowNeedsItsOwn() throws {
+  @Test func aDiaryWithoutAnOrderOfDatesNeedsADateInEachRow() throws {
     let header = "Date,Time,Glucose (mg/dL)\n"
     let single = try ScratchFile("\(header)2026-05-01,07:05,112\n,12:10,98\n").readings()
     #expect(single.readings.count == 1 && single.rejections.map(\.line) == [3])
@@ -129,7 +130,7 @@ import Testing
 
   // MARK: Words for meals
 
-  @Test func wordsForMealsAsKindsLeaveTheKindOpen() throws {
+  @Test func mealWordsInAKindColumnAreNotReadAsKindsOfReadings() throws {
     let words = ["Fasting", "Postprandial", "Before dinner"]
     let text = table("Date,Time,Type,Glucose (mg/dL)") { "\($0),\($1),\(words[$2]),\($3)" }
     #expect(try readings(text).map(\.kind) == Array(repeating: .smbg, count: 42))
@@ -143,7 +144,7 @@ import Testing
     #expect(late.readings.count == 42 && late.skipped == ["target": 1])
   }
 
-  @Test func aColumnOfNamesMayNameMeals() throws {
+  @Test func aColumnOfNamesMayContainMeals() throws {
     let meals = ["Breakfast", "Lunch", "Before dinner"]
     let text = table("Date,Time,Name,Glucose (mg/dL)") { "\($0),\($1),\(meals[$2]),\($3)" }
     #expect(try readings(text).count == 42)
@@ -159,7 +160,7 @@ import Testing
     "Random blood sugar (mg/dL)", "Blood sugar after meal", "Glucose after lunch (mg/dL)", "Pre-meal glucose",
     "BG before dinner",
   ])
-  func aNameForGlucoseAtAMealIsRead(_ name: String) throws {
+  func aColumnNamedForGlucoseAtAMealIsRead(_ name: String) throws {
     let rows = table("time,\(name)", times: ["07:05", "12:11"]) { "\($0) \($1),\($3)" }
     #expect(try readings(rows).count == 28)
   }
@@ -169,7 +170,7 @@ import Testing
     "glucose 2h after meal",
     "Glucose 2 hours post meal", "OGTT after meal", "time before breakfast", "meal glucose target",
   ])
-  func aSimilarNameIsAQuestion(_ name: String) throws {
+  func aColumnNameSimilarToGlucoseAsksForAMapping(_ name: String) throws {
     let rows = table("time,\(name)", times: ["07:05", "12:11"]) { "\($0) \($1),\($3)" }
     #expect(try ScratchFile(rows).refusal() != nil)
   }
@@ -185,7 +186,7 @@ import Testing
     ["07:05 h", "12:10 h", "20:30 hs"],
     ["0705", "1210", "2030"], ["kl. 07.05", "kl. 12.10", "kl. 20.30"],
   ])
-  func aTimeOfDayIsReadInTheFormsOfPeople(_ times: [String]) throws {
+  func aTimeOfDayIsReadInEveryFormThatPeopleWrite(_ times: [String]) throws {
     let expected = (0..<14).flatMap { day in
       ["07:05", "12:10", "20:30"].map { "2026-05-\(10 + day)T\($0):00" }
     }
@@ -197,7 +198,7 @@ import Testing
     #expect(try readings(whole).map(\.deviceTime.text) == expected)
   }
 
-  @Test func fullHoursAreReadInTheFormsOfPeople() throws {
+  @Test func fullHoursAreReadInEveryFormThatPeopleWrite() throws {
     let expected = (0..<14).flatMap { day in
       ["07:00", "12:00", "20:00"].map { "2026-05-\(10 + day)T\($0):00" }
     }
@@ -212,13 +213,13 @@ import Testing
     ["425", "730", "1230"], ["7", "12", "20"], ["0765", "1210", "2030"], ["13h05 pm", "1h77", "7x05"],
     ["7-05", "12-10", "20-30"], ["7:05 apr", "12:10 pdt", "8:30 ah"], ["7 hours", "12 hours", "20 hours"],
   ])
-  func otherTextsAreNotReadAsTimesOfDay(_ times: [String]) throws {
+  func invalidTextsAreNotReadAsTimesOfDay(_ times: [String]) throws {
     #expect(try ScratchFile(table("Date,Time,Glucose (mg/dL)", times: times)).refusal() != nil)
   }
 
   // MARK: Values with their unit
 
-  @Test func aUnitAfterEachNumberIsRead() throws {
+  @Test func aUnitWrittenAfterEachNumberIsRead() throws {
     let text = table("Date,Time,Glucose") { "\($0),\($1),\($3) mg/dL" }
     #expect(try readings(text).first?.measurement.quantity?.number == 112)
     let small = table("Date,Time,Glucose result") { "\($0),\($1),\"\($3 / 18),\($3 % 10)mmol/l\"" }
@@ -229,7 +230,7 @@ import Testing
   }
 
   @Test(arguments: ["mg", "mmol/mol", "g/L", "U"])
-  func anotherUnitAfterEachNumberIsRefused(_ unit: String) throws {
+  func anUnknownUnitAfterEachNumberIsRefused(_ unit: String) throws {
     let text = table("Date,Time,Glucose") { "\($0),\($1),\($3) \(unit)" }
     #expect(try ScratchFile(text).refusal() != nil)
   }
@@ -239,7 +240,7 @@ import Testing
     ("Date,Time,Result", "mg/dL"), ("Date,Time,Value", "mmol/L"), ("Datum,Uhrzeit,Wert", "mg/dl"),
     ("Sample date,Sample time,Value", "mg/dL"),
   ])
-  func aUnitAfterEachNumberIsNotAWordForGlucose(_ header: String, _ unit: String) throws {
+  func aUnitAfterEachNumberDoesNotShowThatAColumnIsGlucose(_ header: String, _ unit: String) throws {
     let text = table(header) { "\($0),\($1),\($3 / (unit == "mmol/L" ? 18 : 1)) \(unit)" }
     let message = try #require(try ScratchFile(text).refusal())
     let names = header.split(separator: ",").map(String.init)
@@ -249,7 +250,7 @@ import Testing
     #expect(try readings("Blood glucose\n\n\(text)").count == 42)
   }
 
-  @Test func aValueWithoutAUnitAmongOthersIsJudgedByItsSize() throws {
+  @Test func aValueWithoutAUnitAmongOthersWithOneIsJudgedByItsSize() throws {
     let text = table("Date,Time,Glucose") { "\($0),\($1),\($3) mg/dL" }
     let large = try readings(text + "2026-05-30,07:05,112\n").last?.measurement.quantity
     #expect(large?.number == 112 && large?.unit == .milligramsPerDecilitre)
@@ -258,7 +259,7 @@ import Testing
     #expect(try ScratchFile(implausible).refusal()?.contains("outside of 20 to 600") == true)
   }
 
-  @Test func theUnitNextToANestedValueIsRead() throws {
+  @Test func theUnitNextToANestedJSONValueIsRead() throws {
     func objects(_ unit: String, in name: String = "glucose") -> String {
       let rows = (10..<16).map { hour in
         #"{"time":"2026-05-01T\#(hour):05:00","\#(name)":{"value":\#(hour - 5),"unit":"\#(unit)"}}"#

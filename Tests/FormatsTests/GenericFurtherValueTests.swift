@@ -24,7 +24,7 @@ import Testing
     ("Glucose reading", "Lab glucose"), ("glucose", "glucose_2h"), ("Blutzucker", "Wert abends"),
     ("Glucose", "Evening"),
   ])
-  func valuesOnlyInAnotherColumnAreAskedAbout(_ first: String, _ second: String) throws {
+  func aTableWithValuesOnlyInAnotherColumnAsksWhichToRead(_ first: String, _ second: String) throws {
     let file = try ScratchFile(Self.table(first, second))
     let refusal = try #require(try file.refusal(), "\(second)")
     #expect(refusal.contains("12 rows without a value in '\(first)' have one in '\(second)'"), "\(refusal)")
@@ -36,7 +36,7 @@ import Testing
     #expect(try file.readings { $0.force = true }.readings.count == 12)
   }
 
-  @Test func theRangeIsThatOfTheUnit() throws {
+  @Test func furtherValuesAreFoundByTheRangeOfTheGlucoseUnit() throws {
     let values = ["5.6", "7.1", "6.0"]
     let readings = Self.table("Glucose", "Reading", values: values, others: ["10.2", "9.1", "12.4"])
     #expect(try ScratchFile(readings).refusal()?.contains("'Reading'") == true)
@@ -53,13 +53,13 @@ import Testing
     ("Mood", ["3", "4"]), ("Walk (min)", ["45", "60"]), ("glucose_pred", ["120", "140"]),
     ("Target glucose", ["120", "140"]),
   ])
-  func numbersOfOtherThingsInRowsWithoutAValueAreLeftOut(_ name: String, _ others: [String]) throws {
+  func unrelatedNumbersInRowsWithoutAValueAreIgnored(_ name: String, _ others: [String]) throws {
     let text = Self.table("Glucose", name, others: others)
     #expect(try ScratchFile(text).readings().readings.count == 12)
   }
 
   /// The charge of a battery is next to nearly every value, and remains where one is missing.
-  @Test func numbersNextToValuesAreLeftOut() throws {
+  @Test func numbersInRowsThatHaveAValueAreIgnored() throws {
     let rows = (0..<60).map { minute in
       "2026-05-01 07:\(minute < 10 ? "0" : "")\(minute),\(minute % 9 == 4 ? "" : "\(100 + minute)"),\(99 - minute)\n"
     }
@@ -67,7 +67,7 @@ import Testing
     #expect(try file.readings().readings.count == 53)
   }
 
-  @Test func objectsWithAnotherMemberAreAskedAbout() throws {
+  @Test func jsonObjectsWithValuesInAnotherMemberAskWhichToRead() throws {
     func list(_ member: String) throws -> ScratchFile {
       let objects = (1...6).flatMap { day in
         [
@@ -82,7 +82,7 @@ import Testing
   }
 
   /// Of a long table not all rows are surveyed.
-  @Test func aRowWithAValueElsewhereAfterManyRowsIsRejected() throws {
+  @Test func aRowWithItsValueInAnotherColumnAfterManyRowsIsRejected() throws {
     let start: Int64 = 1_770_000_000 / 86_400 * 86_400
     var text = "time,sensor glucose (mg/dL),meter\n"
     for row in 0..<20_100 {

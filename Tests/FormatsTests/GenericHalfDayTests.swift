@@ -26,8 +26,9 @@ import Testing
 
   private static func table(_ rows: [String]) -> String { "time,glucose (mg/dL),note\n" + rows.joined() }
 
-  @Test(arguments: [false, true]) func timesThatRunBackwardsWithinADayAreRefused(_ isNewestFirst: Bool) throws
-  {
+  @Test(arguments: [false, true]) func diaryTimesWithoutAMOrPMThatRunBackwardsAreRefused(
+    _ isNewestFirst: Bool
+  ) throws {
     for day in [Self.meals, [(8, ""), (1, ""), (7, "")], [(9, ""), (1, "")]]
     where day.count > 2 || !isNewestFirst {
       let file = try ScratchFile(Self.table(Self.rows(day, isNewestFirst: isNewestFirst)))
@@ -38,7 +39,7 @@ import Testing
     }
   }
 
-  @Test func wordsForTheEveningNextToTimesOfTheMorningAreRefused() throws {
+  @Test func eveningWordsNextToMorningTimesAreRefusedAs12HourTimes() throws {
     // The rows are in no order of time.
     let mixed = Self.rows(Self.meals, hasWords: true).sorted { $0.suffix(9) < $1.suffix(9) }
     let message = try #require(try ScratchFile(Self.table(mixed)).refusal())
@@ -49,7 +50,7 @@ import Testing
     }
   }
 
-  @Test func timesInTheirOrderAreRead() throws {
+  @Test func diaryTimesInOrderAreNotTakenFor12HourTimes() throws {
     let morning = [(7, "fasting"), (9, "after breakfast"), (12, "lunch")]
     let whole = [(8, "breakfast"), (12, "lunch"), (19, "dinner"), (22, "bedtime")]
     for day in [morning, whole] {
@@ -68,7 +69,7 @@ import Testing
     #expect(try TextExport(Self.table(days)).readings.count == 30)
   }
 
-  @Test func aFewDaysShowNothing() throws {
+  @Test func aFewDiaryDaysDoNotShow12HourTimes() throws {
     let export = try TextExport(Self.table(Self.rows(Self.meals, days: 6, hasWords: true)))
     #expect(export.readings.count == 24 && export.warnings.allSatisfy { !$0.contains("12:59") })
     let twoWords =
@@ -78,7 +79,7 @@ import Testing
     #expect(try TextExport(Self.table(Array(twoWords))).readings.count == 20)
   }
 
-  @Test func rowsInNoOrderShowNothing() throws {
+  @Test func unorderedDiaryRowsDoNotShow12HourTimes() throws {
     let rows = Self.rows(Self.meals)
     let shuffled = (0..<40).map { rows[$0 * 17 % 40] }
     #expect(try TextExport(Self.table(shuffled)).readings.count == 40)

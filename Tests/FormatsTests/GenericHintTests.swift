@@ -126,7 +126,7 @@ import Testing
     // Names that no map can distinguish.
     "time,value,value\n2026-05-01 07:00,101,102\n",
   ])
-  func noMapIsSuggestedIfItWouldNotHelp(_ text: String) throws {
+  func noMappingIsSuggestedIfItWouldNotHelp(_ text: String) throws {
     let refusal = try #require(try ScratchFile(text).refusal(), "\(text)")
     #expect(!refusal.contains("--map"), "\(refusal)")
   }
@@ -139,14 +139,14 @@ import Testing
     ),
     ("time of it,glucose,by\nearly,\"142 mg\",me\n", true),
   ])
-  func aTextWithCommasIsNotExplainedAsATable(_ text: String, _ isTable: Bool) throws {
+  func aProseTextWithCommasIsNotExplainedAsATable(_ text: String, _ isTable: Bool) throws {
     let refusal = try #require(try ScratchFile(text).refusal())
     #expect(refusal.contains("as a table") == isTable, "\(refusal)")
     #expect(refusal.contains("unknown format; 'glucoport formats' lists the formats") != isTable)
   }
 
   /// Pasted one after the other, the commands of two columns import everything: each names a separate device.
-  @Test func eachOfSeveralColumnsIsASeparateSeries() throws {
+  @Test func theSuggestionReadsEachOfSeveralValueColumnsAsASeparateSeries() throws {
     let file = try ScratchFile(
       "Timestamp,Libre GL,Dexcom GL\n2026-05-01 07:00,101,102\n2026-05-01 07:05,99,98\n")
     let refusal = try #require(try file.refusal())
@@ -154,21 +154,21 @@ import Testing
   }
 
   /// Pasted one after the other, the commands of several series import the column next to them once.
-  @Test func ketonesNextToSeveralSeriesAreInOneCommand() throws {
+  @Test func theSuggestionForSeveralSeriesIncludesKetonesInOneCommand() throws {
     let file = try ScratchFile(
       "Timestamp,Libre GL,Dexcom GL,Ketone (mmol/L)\n2026-05-01 07:00,101,102,0.4\n2026-05-01 07:05,99,98,\n")
     let readings = try commands(in: try #require(try file.refusal())).flatMap(run)
     #expect(readings.count { $0.kind == .ketone } == 1 && readings.count == 5)
   }
 
-  @Test func twoTimesOfOneValueRequireAChoice() throws {
+  @Test func aTableWithTwoTimesForOneValueAsksForAChoice() throws {
     let file = try ScratchFile("start time,end time,glucose\n2026-05-01 07:00,2026-05-01 07:05,101\n")
     #expect(try file.refusal()?.contains("Import it with one of these, not with several") == true)
     let series = try ScratchFile("Timestamp,Libre GL,Dexcom GL\n2026-05-01 07:00,101,102\n")
     #expect(try series.refusal()?.contains("not with several") == false)
   }
 
-  @Test func aHintNeverRepeatsAGivenOption() throws {
+  @Test func aSuggestedCommandNeverRepeatsAGivenOption() throws {
     let file = try ScratchFile(
       "class,value,occurred_at\nGlucoseMeasurement,101,2026-05-01 07:00\nStepCount,90,2026-05-01 07:05\n")
     let refusal = try file.refusal {
@@ -178,7 +178,7 @@ import Testing
     #expect(count == 2, "\(refusal ?? "read")")
   }
 
-  @Test func aMapOfMissingColumnsIsRefusedWithAnExample() throws {
+  @Test func aMappingOfMissingColumnsIsRefusedWithAnExample() throws {
     let file = try ScratchFile("Date;Clock;Sugar level\n2026-05-01;07:00;101\n2026-05-01;12:00;140\n")
     let refusal = try #require(try file.refusal { $0.columns = ["time": "when", "value": "level"] })
     #expect(refusal.contains("columns: 'Date', 'Clock', 'Sugar level'. For example:\n"), "\(refusal)")
@@ -187,13 +187,13 @@ import Testing
     for command in commands { #expect(try run(command).count == 2) }
   }
 
-  @Test func aTableWithoutAHeaderIsRefusedWithThisReason() throws {
+  @Test func aTableWithoutAHeaderIsRefusedWithTheReason() throws {
     let refusal = try ScratchFile("2026-05-01 07:00,101\n2026-05-01 12:00,140\n").refusal()
     #expect(refusal?.contains("no header line") == true)
     #expect(try ScratchFile("time,glucose (mg/dL)\n2026-05-01 07:00,101\n").readings().readings.count == 1)
   }
 
-  @Test func aNameWithControlCharactersIsInNoCommand() throws {
+  @Test func aSuggestedCommandContainsNoControlCharacters() throws {
     let refusal = try #require(try ScratchFile("time,value\u{1B}[2J\n2026-05-01 07:00,101\n").refusal())
     #expect(!refusal.unicodeScalars.contains("\u{1B}"))
   }

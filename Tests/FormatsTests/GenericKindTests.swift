@@ -30,11 +30,11 @@ import Testing
   }
 
   @Test(arguments: [1.0, 3, 5, 10, 15])
-  func regularTimesMeanASensor(_ minutes: Double) throws {
+  func regularTimesAreReadAsSensorValues(_ minutes: Double) throws {
     #expect(try kind(table((0..<200).map { Double($0) * minutes })) == "cbg (inferred)")
   }
 
-  @Test(arguments: [20.0, 30, 45]) func intervalsOfNeitherASensorNorAPersonAreAQuestion(_ minutes: Double)
+  @Test(arguments: [20.0, 30, 45]) func intervalsThatFitNeitherSensorNorPersonAskForTheKind(_ minutes: Double)
     throws
   {
     let steady = (0..<200).map { Double($0) * minutes + [0, 2, -2, 1][$0 % 4] }
@@ -46,24 +46,24 @@ import Testing
   }
 
   @Test(arguments: [70.0, 100])
-  func longRegularIntervalsDoNotMeanASensor(_ minutes: Double) throws {
+  func longRegularIntervalsAreNotReadAsSensorValues(_ minutes: Double) throws {
     #expect(try kind(table((0..<200).map { Double($0) * minutes })) == "smbg (inferred)")
   }
 
-  @Test func fingerSticksAreDetected() throws {
+  @Test func irregularTimesAreReadAsFingerSticks() throws {
     #expect(try kind(table(Self.sticks)) == "smbg (inferred)")
     #expect(try kind(table(Self.sticks.reversed())) == "smbg (inferred)")
     // Each test was done twice.
     #expect(try kind(table(Self.sticks.flatMap { [$0, $0 + 2] })) == "smbg (inferred)")
   }
 
-  @Test func clockDriftAndRoundingChangeNothing() throws {
+  @Test func clockDriftAndRoundingDoNotChangeTheDetectedKind() throws {
     let drift: [Double] = [0, 0.4, -0.5, 0.2, 1]
     let rough = (0..<300).map { (row: Int) -> Double in Double(row) * 5 + drift[row % 5] }
     #expect(try kind(table(rough)) == "cbg (inferred)")
   }
 
-  @Test func gapsAndTheOrderOfRowsChangeNothing() throws {
+  @Test func gapsAndTheOrderOfRowsDoNotChangeTheDetectedKind() throws {
     // Two weeks of a sensor, with a third of the values missing.
     let times = (0..<4000).filter { $0 % 97 < 65 }.map { Double($0) * 5 }
     let shuffled = (0..<times.count).map { times[$0 * 1777 % times.count] }
@@ -71,7 +71,7 @@ import Testing
     for order in [times, times.reversed(), shuffled] { #expect(try kind(table(order)) == "cbg (inferred)") }
   }
 
-  @Test func aPartOfAnExportHasTheSameKind() throws {
+  @Test func aPartOfAnExportHasTheDetectedKindOfTheWhole() throws {
     let late: [Double] = [0.5, 0, 0, 0, 0, 0, 0]
     let sensor = (0..<2000).map { (row: Int) -> Double in Double(row * 5) + late[row % 7] }
     for part in [0..<4, 0..<20, 1700..<2000, 700..<1500] {
@@ -80,7 +80,7 @@ import Testing
     for count in 1...40 { #expect(try kind(table(Self.sticks.prefix(count))) == "smbg (inferred)") }
   }
 
-  @Test func theKindIsDetectedWithSeveralDevicesInOneTable() throws {
+  @Test func theKindOfReadingIsDetectedWithSeveralDevicesInOneTable() throws {
     let three = (0..<300).map { (row: Int) -> Double in Double(row / 3 * 5 + row % 3) }
     let lines = table(three).split(separator: "\n")
     let named = lines.dropFirst().enumerated().map { row, line in "\(line),Sensor \(row % 3)\n" }
@@ -90,7 +90,7 @@ import Testing
     #expect(try kind(table(mixed)) == "cbg (inferred)")
   }
 
-  @Test func theKindIsDetectedInALongShuffledTable() throws {
+  @Test func theKindOfReadingIsDetectedInALongShuffledTable() throws {
     let count = 150_000
     let shuffled = (0..<count).lazy.map { (row: Int) -> Double in Double(row * 7919 % count) * 5 }
     #expect(try kind(table(shuffled)) == "cbg (inferred)")
@@ -101,12 +101,12 @@ import Testing
     ("Kapillarglukose (mg/dl)", "smbg (read)"), ("sensor glucose (mg/dL)", "cbg (read)"),
     ("Historic Glucose mg/dL", "cbg (read)"), ("Scan Glucose mg/dL", "scan (read)"),
   ])
-  func aWordInTheHeaderTakesPrecedenceOverTheIntervals(_ name: String, _ decision: String) throws {
+  func aKindWordInTheHeaderHasPrecedenceOverTheIntervals(_ name: String, _ decision: String) throws {
     #expect(try kind(table((0..<50).map { Double($0) * 5 }, header: "time,\(name)")) == decision)
     #expect(try kind(table(Self.sticks, header: "time,\(name)")) == decision)
   }
 
-  @Test func columnsOfSensorsDetermineTheKind() throws {
+  @Test func columnsThatOnlySensorsHaveDetermineTheKind() throws {
     for name in ["trend", "Transmitter ID", "Sensor ID"] {
       let text = "time,glucose (mg/dL),\(name)\n2026-05-01 07:00,101,x\n2026-05-01 12:00,104,x\n"
       #expect(try kind(text) == "cbg (read)", "\(name)")
@@ -114,19 +114,19 @@ import Testing
   }
 
   @Test(arguments: [ReadingKind.smbg, .cbg, .scan])
-  func aGivenKindTakesPrecedenceOverTheHeader(_ given: ReadingKind) throws {
+  func theKindOptionHasPrecedenceOverTheHeader(_ given: ReadingKind) throws {
     #expect(
       try kind("time,sensor glucose\n2026-05-01 07:00,101\n") { $0.kind = given } == "\(given.name) (given)")
   }
 
-  @Test func theKindInARowTakesPrecedenceOverTheGivenKind() throws {
+  @Test func theKindInARowHasPrecedenceOverTheKindOption() throws {
     let text = "time,type,glucose\n2026-05-01 07:00,smbg,101\n2026-05-01 07:05,,104\n"
     let export = try TextExport(text) { $0.kind = .scan }
     #expect(export.readings.map(\.kind) == [.smbg, .scan])
     #expect(export.decision("kind") == "stated by the rows, else scan (given)")
   }
 
-  @Test func theKindIsDetectedWithTheGivenDateOrder() throws {
+  @Test func theKindOfReadingIsDetectedWithTheGivenDateOrder() throws {
     let rows = (10..<40).map { "03/04/2026 08:\($0),1\($0)\n" }.joined()
     let export = try TextExport("time,glucose\n" + rows) { $0.dateOrder = "mdy" }
     #expect(export.decision("kind") == "cbg (inferred)")

@@ -21,7 +21,9 @@ import Testing
     ("deleted", "true", "false"), ("isDeleted", "1", "0"), ("is_valid", "0", "1"), ("imputed", "yes", "no"),
     ("Predicted", "True", "False"),
   ])
-  func aColumnThatMarksRowsAsksForThoseThatCount(_ name: String, _ mark: String, _ other: String) throws {
+  func aTableWithAColumnThatMarksRowsAsksWhichRowsCount(_ name: String, _ mark: String, _ other: String)
+    throws
+  {
     let file = try ScratchFile("time,glucose,\(name)\n" + Self.rows { ",\($0 % 6 == 5 ? mark : other)" })
     let refusal = try #require(try file.refusal())
     #expect(refusal.contains("'\(name)' marks some rows"), "\(refusal)")
@@ -30,18 +32,18 @@ import Testing
     #expect(left.readings.count == 20 && left.rejections.isEmpty)
   }
 
-  @Test func aMarkInSomeRowsOnlyOffersToReadAll() throws {
+  @Test func aMarkWordInSomeRowsOffersToReadAllRows() throws {
     let file = try ScratchFile("time,glucose,voided\n" + Self.rows { ",\($0 % 6 == 5 ? "x" : "")" })
     #expect(try #require(try file.refusal()).contains("--force"))
     #expect(try file.readings { $0.force = true }.readings.count == 24)
-    // The names of the columns say nothing about the rows.
+    // The names of the columns do not describe the rows.
     #expect(
       try file.refusal { $0.columns = ["time": "time", "value": "glucose"] }?.contains("'voided'") == true)
   }
 
   /// The refusal of a column without a word for glucose suggests `--map`, which must not hide marks.
   @Test(arguments: [("is_deleted", "1", "0"), ("isValid", "false", "true"), ("error", "E-4", "")])
-  func marksCountInATableWhoseColumnsAPersonNamed(_ name: String, _ mark: String, _ other: String) throws {
+  func markedRowsAreAskedAboutEvenInAMappedTable(_ name: String, _ mark: String, _ other: String) throws {
     let file = try ScratchFile("timestamp,value,\(name)\n" + Self.rows { ",\($0 % 6 == 5 ? mark : other)" })
     let map = ["time": "timestamp", "value": "value"]
     let refusal = try #require(try file.refusal { $0.columns = map })
@@ -55,7 +57,7 @@ import Testing
   }
 
   @Test(arguments: ["saliva", "Sweat", "Urin"])
-  func anotherFluidThanBloodIsRefused(_ fluid: String) throws {
+  func aTableOfAnotherFluidThanBloodIsRefused(_ fluid: String) throws {
     let file = try ScratchFile("time,glucose,specimen\n" + Self.rows { ",\($0 % 6 == 5 ? fluid : "venous")" })
     #expect(try file.refusal()?.contains("--where specimen=venous") == true)
     let blood = try ScratchFile(
@@ -63,7 +65,7 @@ import Testing
     #expect(try blood.readings().readings.count == 24)
   }
 
-  @Test func aMarkAfterTheFirstRowsIsFound() throws {
+  @Test func aRowMarkAfterTheFirstRowsIsFound() throws {
     let text = "time,glucose,deleted\n" + (1..<9).map { Self.rows(40, from: $0) { _ in ",false" } }.joined()
     #expect(try ScratchFile(text).readings().readings.count == 320)
     let last = text + "2026-05-09 09:00,104,true\n"
@@ -71,7 +73,7 @@ import Testing
   }
 
   @Test(arguments: ["SENSOR_ERROR", "forecast", "imputed", "Warmup", "daily average", "Total", "Control"])
-  func aWordForSomethingElseThanReadingsIsRefused(_ word: String) throws {
+  func aTitleForSomethingElseThanReadingsRefusesTheTable(_ word: String) throws {
     let file = try ScratchFile("time,glucose,state\n" + Self.rows { ",\($0 == 9 ? word : "ok")" })
     let refusal = try #require(try file.refusal())
     #expect(refusal.contains("'\(word)'") && refusal.contains("--where state=ok"), "\(refusal)")
@@ -83,13 +85,13 @@ import Testing
   @Test(arguments: [
     "after the control of the homework", "average day, total mess in the kitchen", "ok", "totally fine",
   ])
-  func aRemarkIsNotTakenForSuchAWord(_ remark: String) throws {
+  func aRemarkIsNotTakenForATitleOfAnotherSubject(_ remark: String) throws {
     let text = "time,glucose,remark\n" + Self.rows { ",\($0 == 9 ? "\"\(remark)\"" : "ok")" }
     #expect(try ScratchFile(text).readings().readings.count == 24)
   }
 
   @Test(arguments: ["Comment", "Notes", "Bemerkung", "Commentaire", "Notas", "Remarks (own)"])
-  func aColumnOfRemarksMarksNoRows(_ name: String) throws {
+  func aColumnOfRemarksIsNotTakenForRowMarks(_ name: String) throws {
     let remarks = ["control", "average day", "total carbs 60", "predicted low, ate", "test strip error"]
     for remark in remarks {
       let rows = Self.rows { ",\($0 == 9 ? "\"\(remark)\"" : "")" }
@@ -102,7 +104,7 @@ import Testing
   // MARK: Further tables
 
   @Test(arguments: ["time,insulin", "time,heart_rate", "Timestamp,bpm", "pulse,time", "date,weight kg"])
-  func aFurtherTableOfSomethingElseIsNotRead(_ header: String) throws {
+  func aSecondTableOfAnotherSubjectIsNotRead(_ header: String) throws {
     let text = "time,glucose\n" + Self.rows() + "\n\(header)\n" + Self.rows(from: 2)
     let export = try TextExport(text)
     #expect(export.readings.count == 24 && export.rejections.count >= 24, "\(export.rejections.count)")
@@ -110,13 +112,13 @@ import Testing
   }
 
   @Test(arguments: [",\"day off, nothing eaten\"", "Average,128", "no sensor today,change at 8", ",a,b"])
-  func aRemarkBetweenRowsEndsNothing(_ remark: String) throws {
+  func aRemarkBetweenRowsDoesNotEndATable(_ remark: String) throws {
     let export = try TextExport("time,glucose\n" + Self.rows() + remark + "\n" + Self.rows(from: 2))
     #expect(export.readings.count == 48)
   }
 
   /// The names of the columns are the same for both, and only the titles say what they are.
-  @Test func theSameHeaderUnderAnotherTitleIsNotRead() throws {
+  @Test func theSameHeaderUnderATitleOfAnotherSubjectIsNotRead() throws {
     let text = "Glucose mg/dL\ntime,value\n" + Self.rows() + "\nHeart rate\ntime,value\n" + Self.rows(from: 2)
     let export = try TextExport(text)
     #expect(export.readings.count == 24)
@@ -130,7 +132,7 @@ import Testing
   @Test(arguments: [
     "Lactate (mmol/L)", "glutamine", "pCO2", "Viability %", "OD600", "horizon_min", "contrast", "Humidity",
   ])
-  func glucoseNextToAnotherSubjectIsRefusedUntilAPersonSaysOtherwise(_ name: String) throws {
+  func glucoseNextToAnotherSubjectIsRefusedUntilConfirmed(_ name: String) throws {
     let file = try ScratchFile("time,glucose (mg/dL),\(name)\n" + Self.rows { _ in ",1.1" })
     let refusal = try #require(try file.refusal())
     #expect(refusal.contains("'\(name)'") && refusal.contains("--kind smbg"), "\(refusal)")
@@ -139,7 +141,7 @@ import Testing
     #expect(try weight.readings().readings.count == 24)
   }
 
-  @Test func cellsThatAreNotNumbersAreNamed() throws {
+  @Test func aTableWhoseValuesAreNotNumbersIsRefusedWithTheCells() throws {
     let text = "time,glucose\n" + Self.rows().replacing("\n", with: " mg\n")
     let refusal = try #require(try ScratchFile(text).refusal())
     #expect(refusal.contains("are not plain numbers: '100 mg'"), "\(refusal)")
@@ -147,7 +149,7 @@ import Testing
     #expect(litres.contains("is in g/L"), "\(litres)")
   }
 
-  @Test func aTableWithoutNamesForTimesIsExplained() throws {
+  @Test func aTableWithoutAColumnNamedForTimesIsExplained() throws {
     let modified = try #require(try ScratchFile("moment,glucose\n" + Self.rows()).refusal())
     #expect(modified.contains("--map time=moment,value=glucose"), "\(modified)")
     let counted = try #require(try ScratchFile("row,glucose\n1,104\n2,109\n").refusal())

@@ -44,7 +44,7 @@ import Testing
     "glucose_normalized", "bg_norm", "glucose_scaled", "bg_scaled", "zscore", "eventualBGscaled",
     "minBGscaled", "maxBGscaled", "simulated_glucose", "glucose_interpolated", "imputed",
   ])
-  func namesOfAggregatesChangesAndPredictionsAreNotGlucose(_ name: String) throws {
+  func columnsOfAggregatesChangesAndPredictionsAreNotReadAsGlucose(_ name: String) throws {
     let refusal = try #require(try ScratchFile(table(name)).refusal(), "\(name) was read")
     #expect(!refusal.contains("--map"), "\(refusal)")
   }
@@ -74,7 +74,7 @@ import Testing
     "lactate mmol/L", "uric acid", "cholesterol", "LDL", "HDL", "triglycerides", "creatinine", "urea",
     "filtered_calculated_value",
   ])
-  func namesOfDevicesTargetsFoodAndOtherFluidsAreNotGlucose(_ name: String) throws {
+  func columnsOfDevicesTargetsFoodAndFluidsAreNotReadAsGlucose(_ name: String) throws {
     let file = try ScratchFile(table(name))
     // Ketones are read as ketones, and none of these numbers is one.
     guard name != "ketone" else {
@@ -90,7 +90,7 @@ import Testing
   @Test(arguments: [
     "glucose_kitchen", "smoothed glucose", "glucose 2", "bg (old)", "serum glucose",
   ])
-  func anUnknownWordNextToGlucoseRequiresAMap(_ name: String) throws {
+  func anUnknownWordNextToGlucoseInAColumnNameRequiresAMapping(_ name: String) throws {
     let file = try ScratchFile(table(name))
     let refusal = try #require(try file.refusal(), "\(name) was read")
     #expect(refusal.contains("'\(name)'") && refusal.contains("time=time,value="), "\(refusal)")
@@ -98,7 +98,7 @@ import Testing
     #expect(try file.readings { $0.columns = map }.readings.count == 60)
   }
 
-  @Test func aColumnNamedCBGRequiresAKind() throws {
+  @Test func aColumnNamedCBGRequiresTheKindOption() throws {
     for name in ["CBG", "Measured CBG", "cbg (mg/dL)"] {
       let file = try ScratchFile(table(name))
       let refusal = try #require(try file.refusal(), "\(name) was read")
@@ -121,24 +121,24 @@ import Testing
     "Cukier we krwi", "Leitura de sensor(mg/dL)", "CGM Glucose (mg / dl)", "Taux de glycémie",
     "Measured interstitial glucose", "Nightscout SGV",
   ])
-  func aNameWithOnlyKnownWordsIsRead(_ name: String) throws {
+  func aColumnNameWithOnlyKnownWordsIsRead(_ name: String) throws {
     #expect(try ScratchFile(table(name)).readings().readings.count == 60)
   }
 
   @Test(arguments: ["fasting_glucose", "postprandial_glucose", "Glukose nüchtern"])
-  func aMealInTheNameMeansADiaryAndNotASensor(_ name: String) throws {
+  func aMealInAColumnNameShowsADiaryAndNotASensor(_ name: String) throws {
     #expect(try ScratchFile(table(name)).refusal()?.contains("named for values at meals") == true)
     #expect(try ScratchFile(table(name, minutes: 700)).readings().readings.count == 60)
   }
 
-  @Test func theDecisionsOfALoopAreRefused() throws {
+  @Test func decisionsOfALoopingProgramAreRefused() throws {
     let text =
       #"[{"bg":140,"eventualBG":95,"temp":"absolute","reason":"in range","timestamp":"2026-05-01T07:00:00Z"}]"#
     #expect(try ScratchFile(text).refusal()?.contains("'eventualBG'") == true)
     #expect(try ScratchFile(text.replacing("reason", with: "remark")).readings().readings.count == 1)
   }
 
-  @Test func theMeasuredColumnIsPreferredToAPrediction() throws {
+  @Test func aMeasuredColumnIsPreferredToAPrediction() throws {
     let text =
       "time,Actual Glucose,eventualBG,glucose_next\n2026-05-01 07:00,101,140,99\n2026-05-01 09:10,104,150,98\n"
     let export = try TextExport(text)
@@ -147,7 +147,7 @@ import Testing
   }
 
   /// Any addition to a word for glucose leads to a question, and never to a reading.
-  @Test func aLetterOrDigitNextToAWordForGlucoseIsNeverIgnored() throws {
+  @Test func aLetterOrDigitNextToGlucoseInAColumnNameIsNeverIgnored() throws {
     for word in ["glucose", "bg", "cgm", "Blutzucker"] {
       for other in "abcefghjkmnopqrstuvxyz0123456789" {
         for name in ["\(word)_\(other)", "\(other) \(word)"] {

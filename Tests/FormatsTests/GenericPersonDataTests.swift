@@ -22,7 +22,7 @@ import Testing
     return text
   }
 
-  @Test func fingerSticksThatContradictEachOtherWithinMinutesAreOfTwoPersons() throws {
+  @Test func fingerSticksThatContradictWithinMinutesShowTwoPersons() throws {
     let refusal = try #require(try ScratchFile(diaries(["kitchen", "garden"])).refusal())
     #expect(
       refusal.contains("'zyx' divides the readings into series") && refusal.contains("--where"), "\(refusal)")
@@ -38,7 +38,7 @@ import Testing
     ("age", ["40", "66"]),
     ("profile", ["Mum", "Dad"]),
   ])
-  func whatOnePersonHasOnlyOneOfDistinguishesPersons(_ name: String, _ values: [String]) throws {
+  func aColumnSuchAsBedOrBirthDateDistinguishesPersons(_ name: String, _ values: [String]) throws {
     func rows(_ count: Int) -> String {
       "date,glucose,\(name)\n"
         + (0..<28).map {
@@ -56,7 +56,7 @@ import Testing
     ("Ospite", ["Anna", "Ugo"]), ("zyx", ["R.M.", "T.K."]), ("zyx", ["B-12", "B-14"]),
     ("Camper", ["Ida", "Ole"]),
   ])
-  func wordsLikeNamesThatAlternateAreAQuestion(_ name: String, _ words: [String]) throws {
+  func alternatingWordsThatLookLikeNamesAskWhichPersonToRead(_ name: String, _ words: [String]) throws {
     func rows(_ name: String, _ word: (Int) -> String) -> String {
       "date,glucose,\(name)\n"
         + (0..<40).map { "2026-05-\(10 + $0 / 2) \(10 + $0 % 2 * 5):02,\(100 + $0 * 37 % 71),\(word($0))\n" }
@@ -164,7 +164,7 @@ import Testing
   }
 
   @Test(arguments: [("Patient: Ben", 30), ("Patient: Anna", 60)])
-  func theSectionOfAnotherPersonIsNotReadFromALivePipe(_ line: String, _ count: Int) throws {
+  func theSectionOfASecondPersonInALivePipeIsNotRead(_ line: String, _ count: Int) throws {
     var ends: [Int32] = [0, 0]
     try #require(pipe(&ends) == 0)
     let bytes = Array((section("Patient: Anna", hour: 10) + section(line, hour: 12)).utf8)

@@ -36,7 +36,7 @@ import Testing
 
   /// Rows of one number after those of another, at the same times: whatever the name of the column, it is a person or device.
   @Test(arguments: ["nr", "cohort_no", "k"])
-  func numbersThatDivideTheRowsIntoSeriesAreRefused(_ name: String) throws {
+  func aTableWhoseNumbersDivideItIntoSeriesOfPersonsIsRefused(_ name: String) throws {
     func rows(_ number: Int, every minutes: Int = 5, from hour: Int = 7) -> String {
       (0..<12).map { index in
         let minute = index * minutes
@@ -47,13 +47,13 @@ import Testing
     let header = "\(name),time,glucose\n"
     let refusal = try #require(try ScratchFile(header + rows(17) + rows(18)).refusal())
     #expect(refusal.contains("'\(name)' divides the readings"), "\(refusal)")
-    // One after the other, and numbers that change to and fro, such as a trend.
+    // Consecutive numbers, and numbers that rise and fall, such as a trend.
     #expect(try ScratchFile(header + rows(17) + rows(18, from: 9)).readings().readings.count == 24)
     let trend = (0..<24).map { "\(3 + $0 % 2),2026-05-01 07:\(10 + $0 * 2),\(100 + $0)\n" }.joined()
     #expect(try ScratchFile(header + trend).readings().readings.count == 24)
   }
 
-  @Test func theRowsOfOtherPersonsAreCounted() throws {
+  @Test func rowsOfPersonsThatWereNotSelectedAreCounted() throws {
     let export = try TextExport("userID,time,glucose\n\(Self.rows)") {
       $0.rows = [RowFilter(column: "userid", value: "B2")]
     }
@@ -67,7 +67,7 @@ import Testing
     "clinic",
     "initial", "strip lot", "device.name", "device.display", "relation to meal", "context", "child lock",
   ])
-  func aColumnOfSomethingElseIsNotTakenForPersons(_ name: String) throws {
+  func aColumnOfAnotherSubjectIsNotTakenForPersons(_ name: String) throws {
     let rows = (0..<9).map { "\(["left", "right"][$0 % 2]),2026-05-0\($0 + 1) 07:0\($0),10\($0)\n" }.joined()
     let text = "\(name),time,glucose (mg/dL)\n\(rows)"
     #expect(try ScratchFile(text).readings { $0.kind = .smbg }.readings.count == 9)
@@ -89,14 +89,14 @@ import Testing
     #expect(try file.refusal()?.contains("distinguishes persons") == true)
   }
 
-  @Test func aColumnNamedIDDistinguishesPersonsIfItsValuesRepeat() throws {
+  @Test func anIDColumnDistinguishesPersonsIfItsValuesRepeat() throws {
     let rows = (0..<9).map { "\($0 < 5 ? 1 : 2),2026-05-0\($0 + 1) 07:00,101\n" }.joined()
     #expect(try ScratchFile("id,time,glucose\n\(rows)").refusal()?.contains("distinguishes persons") == true)
     let numbered = (0..<9).map { "\($0),2026-05-0\($0 + 1) 07:0\($0),101\n" }.joined()
     #expect(try ScratchFile("id,time,glucose\n\(numbered)").readings().readings.count == 9)
   }
 
-  @Test func namesOfPersonsAreDetectedEvenInOneRowEach() throws {
+  @Test func namesOfPersonsAreDetectedEvenIfEachHasOneRow() throws {
     let rows = ["Anna", "Ben", "Carla"].enumerated().map { "\($1),2026-05-0\($0 + 1) 07:00,10\($0)\n" }
       .joined()
     let file = try ScratchFile("Name,time,glucose (mg/dL)\n\(rows)")
@@ -120,7 +120,7 @@ import Testing
     ["Patient Name: Anna,,", "Patient Name: Ben,,"], ["# patient 1", "# patient 2"],
     ["Export of May", "Nombre: Ben"],
   ])
-  func sectionsOfSeveralPersonsAreRefused(_ lines: [String]) throws {
+  func aTableWithSectionsOfSeveralPersonsIsRefused(_ lines: [String]) throws {
     let text = Self.section(lines[0], day: 1) + Self.section(lines[1], day: 1)
     let refusal = try #require(try ScratchFile(text).refusal())
     #expect(refusal.contains("sections of several persons"), "\(refusal)")
@@ -164,7 +164,7 @@ import Testing
     return ([diary + [column]] + rows).map { $0.map { "\"\($0)\"" }.joined(separator: ",") + "\n" }.joined()
   }
 
-  @Test func anAddedColumnOfPersonsInAKnownFormatRequiresASelection() throws {
+  @Test func aPersonColumnAddedToAKnownFormatRequiresASelection() throws {
     let file = try ScratchFile(Self.diary("Person", ["Anna", "Ben", "Anna", ""]))
     let refusal = try #require(try file.refusal())
     #expect(refusal.contains("data of 2 people") && refusal.contains("--where Person=2"), "\(refusal)")
@@ -181,7 +181,7 @@ import Testing
     #expect(try ScratchFile(Self.diary("Mood", ["good", "bad", "good"])).readings().readings.count == 3)
   }
 
-  @Test func objectsOfTwoAccountsRequireASelection() throws {
+  @Test func jsonObjectsOfTwoAccountsRequireASelection() throws {
     func body(_ users: [String]) -> String {
       "["
         + users.enumerated().map { index, user in
@@ -198,7 +198,7 @@ import Testing
     #expect(try ScratchFile(body(["a1", "a1"])).readings().readings.count == 2)
   }
 
-  @Test func aMemberThatNamesPersonsRequiresASelection() throws {
+  @Test func aJSONMemberThatNamesPersonsRequiresASelection() throws {
     func entries(_ member: String, _ people: [String]) -> String {
       "["
         + people.enumerated().map { index, person in
@@ -215,7 +215,7 @@ import Testing
     #expect(try ScratchFile(entries("app", ["x", "y"])).readings().readings.count == 2)
   }
 
-  @Test func sourcesOfSeveralPeopleAreRefused() throws {
+  @Test func aTableWithSourcesOfSeveralPeopleIsRefused() throws {
     func dexcom(_ users: [String]) -> String {
       users.enumerated().map { index, user in
         #"{"recordType":"egv","userId":"\#(user)","records":[{"recordId":"\#(index)","systemTime":"2026-05-0\#(index + 1)T07:00:00Z","displayTime":"2026-05-0\#(index + 1)T07:00:00Z","value":\#(110 + index),"unit":"mg/dL"}]}"#
@@ -235,7 +235,7 @@ import Testing
     }
   }
 
-  @Test func aNumericIdIsNotAPositionInTheOrder() throws {
+  @Test func aNumericPersonIDIsNotReadAsTheNumberInTheList() throws {
     func body(_ patient: String, _ day: Int) -> String {
       let measurement =
         #"{"FactoryTimestamp":"5/\#(day)/2026 7:00:00 AM","Timestamp":"5/\#(day)/2026 9:00:00 AM","ValueInMgPerDl":\#(100 + day)}"#
@@ -252,7 +252,7 @@ import Testing
     #expect(try values("1") == [102] && values("7") == [101] && values("2") == [102])
   }
 
-  @Test func namedColumnsOfSeveralPersonsAlsoRequireASelection() throws {
+  @Test func mappedTablesOfSeveralPersonsAlsoRequireASelection() throws {
     let file = try ScratchFile("who,userID,at,n\nx,A1,2026-05-01 07:00,101\nx,B2,2026-05-01 07:00,201\n")
     let map = ["time": "at", "value": "n"]
     #expect(try file.refusal { $0.columns = map }?.contains("distinguishes persons") == true)
@@ -266,7 +266,7 @@ import Testing
     #expect(devices.readings.count == 2)
   }
 
-  @Test func personsAreAlsoDistinguishedInObjects() throws {
+  @Test func personsAreAlsoDistinguishedInJSONObjects() throws {
     let text = """
       [{"user":{"id":1},"time":"2026-05-01T07:00:00Z","glucose":101,"unit":"mg/dL"},
        {"user":{"id":2},"time":"2026-05-01T07:00:00Z","glucose":201,"unit":"mg/dL"}]
@@ -290,14 +290,14 @@ import Testing
     #expect(picked.readings.compactMap { $0.measurement.quantity?.number } == [99, 98])
   }
 
-  @Test func aRepeatedHeaderIsNotARowOfAnotherPerson() throws {
+  @Test func aRepeatedHeaderIsNotTakenForAnotherPerson() throws {
     let text = "userID,time,glucose\nA1,2026-05-01 07:00,101\nuserID,time,glucose\nA1,2026-05-01 12:00,104\n"
     let picked = try TextExport(text) { $0.rows = [RowFilter(column: "userID", value: "A1")] }
     #expect(picked.readings.count == 2 && picked.skipped.isEmpty && picked.rejections.isEmpty)
     #expect(try TextExport(text).readings.count == 2)
   }
 
-  @Test func nothingIsSelectedAfterAHeaderWithOtherColumns() throws {
+  @Test func afterAHeaderWithOtherColumnsNoRowsAreSelected() throws {
     let text = """
       time,id,glucose (mg/dL)
       2026-05-01 07:00,1,101
@@ -312,14 +312,14 @@ import Testing
     #expect(picked.skipped == ["row with another 'id'": 1])
   }
 
-  @Test func aRowWhosePersonMayBeTruncatedIsNotRead() throws {
+  @Test func aLastRowWhosePersonMayBeTruncatedIsNotRead() throws {
     let text =
       "time,glucose,userID\n2026-05-01 07:00,101,A1\n2026-05-01 08:00,99,A12\n2026-05-01 12:00,104,A1"
     let picked = try TextExport(text) { $0.rows = [RowFilter(column: "userID", value: "A1")] }
     #expect(picked.readings.count == 1 && picked.isTruncated)
   }
 
-  @Test func aSelectedValueThatNoRowHasIsRefused() throws {
+  @Test func aSelectionThatMatchesNoRowIsRefused() throws {
     let file = try ScratchFile("userID,time,glucose\n\(Self.rows)")
     let refusal = try file.refusal { $0.rows = [RowFilter(column: "userID", value: "a1")] }
     #expect(refusal?.contains("no row has the value of --where in 'userID'") == true, "\(refusal ?? "read")")
@@ -328,14 +328,14 @@ import Testing
     #expect(try empty.readings { $0.rows = [RowFilter(column: "userID", value: "A1")] }.readings.isEmpty)
   }
 
-  @Test func aMissingColumnIsReported() throws {
+  @Test func aSelectionByAMissingColumnIsReported() throws {
     let refusal = try ScratchFile("userID,time,glucose\n\(Self.rows)").refusal {
       $0.rows = [RowFilter(column: "patient", value: "A1")]
     }
     #expect(refusal?.contains("no column has the name in --where") == true)
   }
 
-  @Test func linesWithoutAHeaderHaveNoRowsToSelect() throws {
+  @Test func aTableWithoutAHeaderRefusesASelection() throws {
     let text = "\"2016-05-14 07:31:00\",\"112.00\",\"Before Meal\",\"blood sample\",\"x\"\n"
     let refusal = try ScratchFile(text).refusal { $0.rows = [RowFilter(column: "Index", value: "1")] }
     #expect(refusal?.contains("--where picks rows of a table with a header") == true, "\(refusal ?? "read")")
@@ -369,7 +369,7 @@ import Testing
     }
   }
 
-  @Test func aColumnThatDescribesOneSeriesIsNotAColumnOfPersons() throws {
+  @Test func aColumnThatDescribesOneSeriesIsNotTakenForPersons() throws {
     let words = ["good", "poor", "fair"]
     for text in [
       table({ words[$0 * 7 % 5 % 3] }, minutes: { $0 * 5 }),
@@ -384,7 +384,7 @@ import Testing
     }
   }
 
-  @Test func theNameOfAPersonIsNotShown() throws {
+  @Test func theNamesOfPersonsAreNotShownInARefusal() throws {
     let text = "Patient,time,glucose\nJane Doe,2026-05-01 07:00,101\nJohn Doe,2026-05-01 07:00,201\n"
     let refusal = try #require(try ScratchFile(text).refusal())
     #expect(refusal.contains("--where 'Patient=1 of 2'") && !refusal.contains("Doe"), "\(refusal)")
@@ -416,7 +416,7 @@ import Testing
 
   /// The message numbers only the persons in rows with a time that the other selections leave. The import
   /// does the same.
-  @Test func theNumberIsTheOneInTheMessage() throws {
+  @Test func thePersonNumberInAMessageSelectsThatPerson() throws {
     let text =
       "kind,MRN,time,glucose (mg/dL)\nx,q,2026-05-01 07:00,99\ny,z,no time,98\ny,b,2026-05-01 07:30,101\n"
       + "y,a,2026-05-01 08:00,201\ny,b,2026-05-01 08:30,103\n"
@@ -427,7 +427,7 @@ import Testing
     #expect(try numbers(text, where: ("MRN", "2 of 2"), ("kind", "y")) == [201])
   }
 
-  @Test func numericValuesAreSelectedUnambiguously() throws {
+  @Test func numericValuesCanBeSelectedUnambiguously() throws {
     let text = (0..<8).reduce("sid,time,glucose (mg/dL)\n") { text, row in
       text + "\(1 - row % 2),2026-05-01 0\(row):00,\(100 + row % 2 * 100 + row)\n"
     }

@@ -27,8 +27,8 @@ import Testing
 
   // MARK: Times
 
-  /// Two persons without a column that says whose each row is, or with one whose name says nothing.
-  @Test func twoValuesAtNearlyAllTimesAreRefused() throws {
+  /// Two persons without a column that states the person of each row, or with a column of an unknown name.
+  @Test func aTableWithTwoValuesAtMostTimesIsRefused() throws {
     let one = table(varied(40))
     let other = table((0..<40).map { String(150 + $0 * 37 % 71) }).split(separator: "\n").dropFirst()
     let both = one + other.joined(separator: "\n") + "\n"
@@ -42,7 +42,7 @@ import Testing
     #expect(try ScratchFile(repeated).readings().readings.count == 80)
   }
 
-  @Test func aClockOfTwelveHoursIsRefused() throws {
+  @Test func aTableWith12HourTimesWithoutAMOrPMIsRefused() throws {
     let rows = (0..<160).map { index in
       let minutes = index * 15
       let hour = (minutes / 60 + 11) % 12 + 1
@@ -75,19 +75,19 @@ import Testing
     #expect(try refusal(table(made)) != nil)
   }
 
-  @Test func rowsWithTheirOwnUnitsAreCheckedInTheseUnits() throws {
+  @Test func thePlausibilityOfRowsIsCheckedInTheUnitOfEachRow() throws {
     let rows = (0..<20).map { "\($0 % 2 == 0 ? "5.\($0 % 10),mmol/L" : "1\($0 % 9 + 1)0,mg/dL")" }
     let text = table(rows, header: "time,glucose,unit")
     #expect(try ScratchFile(text).readings().readings.count == 20)
   }
 
-  @Test func zerosAreNotValues() throws {
+  @Test func zerosAreIgnoredWhenPlausibilityIsChecked() throws {
     let zeros = varied(5) + Array(repeating: "0", count: 20)
     let result = try ScratchFile(table(zeros, header: "time,glucose (mg/dL)")).readings()
     #expect(result.readings.count == 5 && result.rejections.count == 20)
   }
 
-  @Test func anInputWithOneRepeatedValueIsRefused() throws {
+  @Test func anInputThatRepeatsOneValueIsRefused() throws {
     let message = try refusal(table(Array(repeating: "180", count: 24), header: "time,glucose (mg/dL)"))
     #expect(message?.contains("the same value 24 times") == true, "\(message ?? "read")")
     let few = table(Array(repeating: "180", count: 23), header: "time,glucose (mg/dL)")
@@ -99,7 +99,7 @@ import Testing
   @Test(arguments: [
     ("999", "mg/dL", 1), ("999", "mg/dL", 8), ("12", "mg/dL", 3), ("700", "mg/dL", 3), ("55", "mmol/L", 3),
   ])
-  func aNumberThatMeansNoValueIsRefused(_ number: String, _ unit: String, _ count: Int) throws {
+  func aTableWithANumberThatMeansNoValueIsRefused(_ number: String, _ unit: String, _ count: Int) throws {
     let values = unit == "mg/dL" ? varied(60) : varied(60).map { "\($0.dropLast()).\($0.suffix(1))" }
     let text = table(values + Array(repeating: number, count: count), header: "time,glucose (\(unit))")
     let message = try #require(try refusal(text))
@@ -108,7 +108,7 @@ import Testing
     #expect(try ScratchFile(text).readings { $0.force = true }.readings.count == 60 + count)
   }
 
-  @Test func theFirstNumberThatMeansNoValueIsTheSameInEachRun() throws {
+  @Test func theReportedNumberThatMeansNoValueIsTheSameInEachRun() throws {
     let rows =
       varied(60).enumerated().map { ($1, "mg/dL", $0) }
       + (60..<64).map { ("999", "mg/dL", $0) } + (64..<68).map { ("55", "mmol/L", $0) }
@@ -119,7 +119,7 @@ import Testing
     for _ in 0..<20 { #expect(try refusal(text)?.contains("holds 999 4 times") == true) }
   }
 
-  @Test func numbersAtTheLimitsOfDevicesAreValues() throws {
+  @Test func numbersAtTheLimitsOfDevicesAreReadAsValues() throws {
     // Sensors repeat 40, 400 and 500, and meters 20 and 600. A single value beyond them may be measured.
     for limits in [["40", "400", "500", "20", "600"], ["604", "702", "811", "604"], ["12", "12"]] {
       let repeated = limits.count == 5 ? limits.flatMap { Array(repeating: $0, count: 9) } : limits
@@ -144,7 +144,7 @@ import Testing
     #expect(try refusal(newestFirst) != nil)
   }
 
-  @Test func fullHoursInADiaryAreAccepted() throws {
+  @Test func aDiaryWithOnlyFullHoursIsAccepted() throws {
     let hours = [7, 12, 18, 22]
     let rows = (0..<40).map { row in
       let seconds = Self.start + Int64(row / 4 * 86_400 + (hours[row % 4] - 7) * 3600 - 120)
@@ -154,7 +154,7 @@ import Testing
       try ScratchFile("time,glucose (mg/dL)\n" + rows.joined()).readings().readings.count == 40)
   }
 
-  @Test func oneIrregularTimeMakesAllValuesReadings() throws {
+  @Test func oneIrregularTimeShowsThatHourlyValuesAreReadings() throws {
     let off = table(["101"], header: "", from: Self.start + 90).dropFirst()
     let text = table(varied(30), minutes: 60, header: "time,glucose (mg/dL)") + off
     #expect(try ScratchFile(text).readings().readings.count == 31)
@@ -162,7 +162,7 @@ import Testing
 
   // MARK: --force
 
-  @Test func refusedInputsCanBeForced() throws {
+  @Test func implausibleInputsCanBeImportedWithForce() throws {
     let equal = try ScratchFile(
       table(Array(repeating: "180", count: 30), minutes: 60, header: "time,glucose (mg/dL)"))
     #expect(try equal.readings { $0.force = true }.readings.count == 30)
@@ -193,7 +193,7 @@ import Testing
     "Date;Heure;Glycémie\n01/05/2026;07:10;0,80\n02/05/2026;12:20;1,50\n",
     "Date;Heure;Glycémie\n13/05/2026;07:10;0,80\n14/05/2026;12:20;1,50\n15/05/2026;12:40;3,10\n",
   ])
-  func millimolesAreNotInferredFromValuesThatMayBeGrams(_ text: String) throws {
+  func millimolesAreNotInferredFromValuesThatMayBeGramsPerLitre(_ text: String) throws {
     let file = try ScratchFile(text)
     let day = { (options: inout ExportOptions) in options.dateOrder = "dmy" }
     let message = try #require(try file.refusal(day))
@@ -221,14 +221,14 @@ import Testing
   }
 
   @Test(arguments: ["bpm", "kg", "%", "U", "µmol/L", "mg%"])
-  func aColumnOfOtherUnitsIsRefusedUntilAPersonNamesTheColumns(_ unit: String) throws {
+  func aTableWithAColumnOfOtherUnitsIsRefusedUntilMapped(_ unit: String) throws {
     let file = try ScratchFile(
       "time,glucose,Unit\n2026-05-01 07:10,101,\(unit)\n2026-05-01 12:20,140,\(unit)\n")
     let message = try #require(try file.refusal())
     #expect(message.contains("'Unit' has the unit '\(unit)'"), "\(message)")
     #expect(message.contains("--map time=time,value=glucose"), "\(message)")
     #expect(try file.readings { $0.columns = ["time": "time", "value": "glucose"] }.readings.count == 2)
-    // A number is an amount of something, and a column without cells says nothing.
+    // A number is an amount of something, and a column without cells is ignored.
     for other in ["4", "", "-"] {
       let rows = "2026-05-01 07:10,101,\(other)\n2026-05-01 12:20,140,\(other)\n"
       #expect(try ScratchFile("time,glucose,Units\n" + rows).readings().readings.count == 2, "\(other)")
@@ -239,7 +239,7 @@ import Testing
 
   private static let low = (0..<30).map { "1.\($0 % 9)" }
 
-  @Test func aSensorInMillimolesWithALowMedianIsNotGlucose() throws {
+  @Test func sensorValuesInMillimolesWithALowMedianAreNotReadAsGlucose() throws {
     let file = try ScratchFile(table(Self.low, header: "time,Sensor glucose (mmol/L)"))
     let message = try #require(try file.refusal())
     #expect(message.contains("median is below 3.0"), "\(message)")
@@ -256,7 +256,7 @@ import Testing
   }
 
   @Test(arguments: ["strip mmol/L", "mmol/L", "value mmol/L", "Meter mmol/L"])
-  func lowValuesWithoutTheWordGlucoseRequireAMap(_ name: String) throws {
+  func lowValuesWithoutTheWordGlucoseRequireAMapping(_ name: String) throws {
     let low = ["0.6", "1.2", "0.9", "1.4", "2.2", "0.8"]
     let file = try ScratchFile(table(low, minutes: 1441, header: "time,\(name)"))
     let message = try #require(try file.refusal())

@@ -32,7 +32,9 @@ import Testing
     ("origin", "com.dexcom.g7", "com.mysugr.android"),
     ("Specimen source", "INTERSTITIAL_FLUID", "CAPILLARY_BLOOD"), ("via", "Libre 2", "Accu-Chek Guide"),
   ])
-  func aWordOrNameSaysWhatTookTheValues(_ header: String, _ ofSensor: String, _ ofMeter: String) throws {
+  func aWordOrDeviceNameInARowDeterminesItsKind(_ header: String, _ ofSensor: String, _ ofMeter: String)
+    throws
+  {
     let isName = ofMeter == "com.mysugr.android"
     let sticks = isName ? [431, 733, 1103, 1404] : Self.sticks
     let rows = [(Self.sensor, ofSensor), (sticks, ofMeter)]
@@ -47,7 +49,7 @@ import Testing
     #expect(Self.counts(few) == (isWord ? ["cbg": 3, "smbg": 1] : ["cbg": 3]))
   }
 
-  @Test func severalColumnsDecideTogether() throws {
+  @Test func severalColumnsTogetherDetermineTheKindOfARow() throws {
     let header = "time,glucose (mg/dL),Fuente,Dispositivo,Estado"
     let rows = [
       (Self.sensor, "cgm,Libre 2,ok"), (Self.sticks, "bluetooth,Accu-Chek Guide,ok"), ([902], "manual,,ok"),
@@ -61,14 +63,14 @@ import Testing
       Self.counts(try TextExport(objects) { $0.unit = .milligramsPerDecilitre }) == ["cbg": 1, "smbg": 1])
   }
 
-  @Test func aTypedValueIsMarked() throws {
+  @Test func aValueMarkedAsTypedInATableIsMarkedAsManual() throws {
     let rows = [(Self.sensor, "Dexcom G7"), (Self.sticks, "manual")]
     let export = try TextExport(Self.table("time,glucose (mg/dL),source", rows))
     #expect(export.readings.filter { $0.kind == .smbg }.map(\.marks) == [.manual, .manual, .manual])
     #expect(export.readings.filter { $0.kind == .cbg }.allSatisfy { $0.marks.isEmpty })
   }
 
-  @Test func anUnknownWordNextToASensorIsAQuestion() throws {
+  @Test func anUnknownWordNextToSensorRowsAsksForTheKind() throws {
     let rows = [(Self.sensor, "Dexcom G7"), (Self.sticks.dropLast(), "bluetooth")].map { (Array($0.0), $0.1) }
     let message = try #require(try ScratchFile(Self.table("time,glucose (mg/dL),source", rows)).refusal())
     #expect(
@@ -79,7 +81,9 @@ import Testing
   }
 
   /// Other texts do not show what took the values.
-  @Test(arguments: ["Mode", "Meal", "Trigger"]) func otherColumnsLeaveTheKind(_ header: String) throws {
+  @Test(arguments: ["Mode", "Meal", "Trigger"]) func columnsWithOtherMeaningsDoNotChangeTheKindOfARow(
+    _ header: String
+  ) throws {
     let rows = [(Self.sensor, "auto"), (Self.sticks, "manual")]
     let words = header == "Mode" ? rows : [(Self.sensor, "lunch"), (Self.sticks, "snack bar")]
     let export = try TextExport(Self.table("time,glucose (mg/dL),\(header)", words))
@@ -98,7 +102,7 @@ import Testing
     ("Pump mode", ["Closed loop", "Open loop"]), ("Pump", ["MiniMed", "Medtronic"]),
     ("Label", ["CGM check", "Breakfast"]),
   ])
-  func aWordForASensorInOtherColumnsDecidesNothing(_ header: String, _ words: [String]) throws {
+  func aSensorWordInAnUnrelatedColumnDoesNotChangeTheKind(_ header: String, _ words: [String]) throws {
     let sticks = (0..<12).flatMap { day in [431, 733, 1103, 1304].map { day * 1440 + $0 + day * 7 % 45 } }
     let rows = words.indices.map { word in
       // Names of persons alternate.
@@ -117,7 +121,7 @@ import Testing
     #expect(Self.counts(source)["cbg"] ?? 0 >= 47)
   }
 
-  @Test func aRemarkLeavesTheKindOfASensorsRow() throws {
+  @Test func aRemarkDoesNotChangeTheKindOfASensorRow() throws {
     let times = (1..<6000).map { $0 * 5 }
     // The first rows show no other word.
     let meals = [20_001, 20_333, 21_404, 21_777, 23_008, 24_440].map { $0 / 5 * 5 }

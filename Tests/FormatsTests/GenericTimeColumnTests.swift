@@ -15,7 +15,7 @@ import Testing
   // MARK: Times of databases
 
   @Test(arguments: ["createdAt", "created_at", "updatedAt", "inserted", "synced_at", "Modified"])
-  func theTimeOfARowsCreationIsNotTheTimeOfItsReading(_ name: String) throws {
+  func theCreationTimeOfARowIsNotReadAsTheTimeOfItsReading(_ name: String) throws {
     let rows = "2026-05-04T22:10:00,2026-05-01T07:00:00,101\n"
     #expect(try times("\(name),time,glucose\n\(rows)") == ["2026-05-01T07:00:00"])
     let parts = "date,clock,\(name),glucose\n2026-05-01,07:00,2026-05-04T22:10:00,101\n"
@@ -26,7 +26,7 @@ import Testing
     #expect(!refusal.contains("time=\(name)"), "\(refusal)")
   }
 
-  @Test func aHintPrefersTheTimeOfMeasurementToADatabaseTime() throws {
+  @Test func aSuggestedMappingPrefersTheMeasurementTimeToADatabaseTime() throws {
     let text =
       "createdAt,start time,end time,glucose\n2026-05-04 22:10,2026-05-01 07:00,2026-05-01 07:05,101\n"
     let refusal = try #require(try ScratchFile(text).refusal())
@@ -35,7 +35,7 @@ import Testing
 
   /// An app that reads a sensor stores hours of values at once. Only a person knows whether it was measured then.
   @Test(arguments: ["created_at", "createdAt", "upload_time", "inserted", "received_at"])
-  func theOnlyTimesAreNotReadIfADatabaseMadeThem(_ name: String) throws {
+  func aTableWithOnlyDatabaseTimesIsRefused(_ name: String) throws {
     let file = try ScratchFile("\(name),glucose\n2026-05-01T07:00:00,101\n2026-05-01T07:05:00,103\n")
     let refusal = try #require(try file.refusal())
     #expect(
@@ -50,7 +50,7 @@ import Testing
       try times("recorded_at,glucose\n2026-05-01T07:00:00,101\n2026-05-01T07:05:00,103\n").count == 2)
   }
 
-  @Test func aTimeOfDeletionIsNotOffered() throws {
+  @Test func aDeletionTimeIsNotSuggestedAsTheTimeOfAReading() throws {
     let rows = "2026-05-01T07:00:00,101,\n2026-05-01T07:05:00,103,2026-05-04T22:10:00\n"
     let refusal = try #require(try ScratchFile("time,glucose,deletedAt\n\(rows)").refusal())
     #expect(
@@ -61,7 +61,7 @@ import Testing
 
   /// Spreadsheets and databases write a time of day with the first day of their calendar, other programs with today.
   @Test(arguments: ["1900-01-01", "30/12/1899", "1970-01-01", "2025-06-01"])
-  func timesOfOtherDaysThanTheirDatesAreRefused(_ day: String) throws {
+  func aTableWhoseTimesContradictItsDatesIsRefused(_ day: String) throws {
     let rows = "13/03/2025,\(day) 08:30:00,101\n14/03/2025,\(day) 12:10:00,117\n"
     let file = try ScratchFile("Date,Time,Glucose mg/dL\n\(rows)")
     let refusal = try #require(try file.refusal())
@@ -71,7 +71,7 @@ import Testing
     #expect(try file.readings { $0.columns = map }.readings.count == 2)
   }
 
-  @Test func aLateRowOfAnotherDayIsRefusedAsWell() throws {
+  @Test func aTableWhoseTimesContradictItsDatesInALateRowIsRefused() throws {
     let rows = (0..<60).map { "2025-06-01,2025-06-01 \(10 + $0 / 50):\(10 + $0 % 50),1\(10 + $0 % 40)\n" }
       .joined()
     let header = "Date,Time,Glucose mg/dL\n"
@@ -80,7 +80,7 @@ import Testing
     #expect(try file.refusal()?.contains("'Date' are other days") == true)
   }
 
-  @Test func datesThatAgreeWithTheTimesOrAreOfSomethingElseAreNotCompared() throws {
+  @Test func datesOfAnotherSubjectAreNotComparedWithTheTimes() throws {
     let same = "13/03/2025,2025-03-13 08:30:00,101\n14/03/2025,2025-03-14 12:10:00,117\n"
     #expect(
       try times("Date,Time,Glucose mg/dL\n\(same)") == ["2025-03-13T08:30:00", "2025-03-14T12:10:00"])
@@ -101,7 +101,7 @@ import Testing
     }
     let text = table(delimiters[0], day: 1, rows: 3) + table(delimiters[1], day: 2, rows: 9)
     do {
-      // Rows of the second table may be rejected, but those of the first are never passed over.
+      // Rows of the second table may be rejected, but those of the first are never skipped.
       let read = try ScratchFile(text).readings()
       #expect(read.readings.first?.deviceTime.text == "2026-05-01T07:10:00" && !read.rejections.isEmpty)
     } catch let failure as Failure {
@@ -109,7 +109,7 @@ import Testing
     }
   }
 
-  @Test func theFirstOfTwoTablesWithSemicolonsAndCommasIsNamed() throws {
+  @Test func ofTwoTablesWithDifferentDelimitersTheFirstIsNamed() throws {
     let first = "time;glucose (mg/dL)\n2026-05-01 07:00;101\n2026-05-01 12:10;117\n"
     let second = "time,glucose (mg/dL)\n2026-05-02 07:00,102\n2026-05-02 12:10,118\n"
     let refusal = try #require(try ScratchFile(first + second).refusal())
@@ -121,7 +121,7 @@ import Testing
 
   // MARK: Counts and days
 
-  @Test func secondsSince2001AreRefused() throws {
+  @Test func timesInSecondsSince2001AreRefused() throws {
     let rows = (0..<5).map { "\(799_000_000 + $0 * 300),10\($0)\n" }.joined()
     let file = try ScratchFile("ts,glucose\n\(rows)")
     #expect(try #require(try file.refusal()).contains("seconds since 2001"))
@@ -132,7 +132,7 @@ import Testing
   }
 
   @Test(arguments: ["Z", "+02:00", ".000Z", ""])
-  func daysWrittenAsMidnightAreNotTimes(_ end: String) throws {
+  func daysWrittenAsMidnightAreNotReadAsTimes(_ end: String) throws {
     let days = (1..<5).map { "2026-05-0\($0)T00:00:00\(end),10\($0)\n" }.joined()
     #expect(
       try #require(try ScratchFile("date,glucose\n\(days)").refusal()).contains("dates without a time of day")
@@ -156,7 +156,7 @@ import Testing
   }
 
   @Test(arguments: ["1404/12/11", "1447-08-01"])
-  func theYearsOfAnotherCalendarAreRefused(_ date: String) throws {
+  func yearsOfAnotherCalendarAreRefused(_ date: String) throws {
     let rows = "\(date),07:00,101\n\(date),12:10,117\n"
     let file = try ScratchFile("date,time,glucose (mg/dL)\n\(rows)")
     #expect(try #require(try file.refusal()).contains("calendar of the program"))
@@ -172,7 +172,7 @@ import Testing
 
   // MARK: Offsets in names of zones
 
-  @Test func rowsThatNameSeveralZonesAreRefused() throws {
+  @Test func rowsThatNameSeveralTimeZonesAreRefused() throws {
     func table(_ zones: [String]) throws -> ScratchFile {
       try ScratchFile(
         "time,glucose,timezone\n"
@@ -192,10 +192,16 @@ import Testing
       try table(["Europe/Berlin", "Europe/Berlin"]).readings { $0.zoneIsGiven = true }.readings.count == 2)
   }
 
+  func aTableWithDifferentOffsetsOrTimeZonesAsksHowToReadThem(
+    _ name: String, _ first: String, _ second: String
+  ) throws {
+  func columnsThatOnlyResembleOffsetsOrTimeZonesAreIgnored(_ name: String, _ first: String, _ second: String)
+    throws
+  {
   // MARK: Offsets
 
   @Test(arguments: ["tzOffset", "timezone", "UTC offset", "timezoneOffset"])
-  func aColumnOfOffsetsDeterminesTheOffsets(_ name: String) throws {
+  func aColumnOfUTCOffsetsDeterminesTheOffsetsOfReadings(_ name: String) throws {
     let text = "time,glucose,\(name)\n2026-05-01T07:00:00,101,+09:00\n2026-05-01T19:00:00,99,-05:00\n"
     let readings = try ScratchFile(text).readings().readings
     #expect(readings.map(\.placement.utcOffset) == [32_400, -18_000])
@@ -203,13 +209,13 @@ import Testing
     #expect(readings.map(\.deviceTime.text) == ["2026-05-01T07:00:00", "2026-05-01T19:00:00"])
   }
 
-  @Test func anInstantIsShownWithItsOffset() throws {
+  @Test func aTimeInUTCWithAnOffsetColumnIsShownWithThatOffset() throws {
     let text = "time,glucose,tzOffset\n2026-05-01T07:00:00Z,101,+02:00\n2026-05-01T19:00:00Z,99,Z\n"
     #expect(try times(text) == ["2026-05-01T09:00:00", "2026-05-01T19:00:00"])
     #expect(try times("time,glucose,tzOffset\n1774746000,101,+02:00\n") == ["2026-03-29T03:00:00"])
   }
 
-  @Test func numericOffsetsRequireAMap() throws {
+  @Test func numericUTCOffsetsRequireAMapping() throws {
     let file = try ScratchFile(
       "time,glucose,tzOffset\n2026-05-01T07:00:00,101,120\n2026-05-01T19:00:00,99,120\n")
     let refusal = try #require(try file.refusal())
@@ -225,7 +231,7 @@ import Testing
     #expect(try ScratchFile(absolute).readings().readings.count == 2)
   }
 
-  @Test func aRowWithoutItsOffsetIsRejected() throws {
+  @Test func aRowWithoutItsUTCOffsetIsRejected() throws {
     let text =
       "time,glucose,tzOffset\n2026-05-01T07:00:00,101,+02:00\n2026-05-01T19:00:00,99,here\n"
       + "2026-05-01T21:00:00,98,+02:00\n"
@@ -252,14 +258,14 @@ import Testing
   }
 
   @Test(arguments: ["time", "local time, not UTC"])
-  func timesUnderAnyOtherNameAreInTheZone(_ name: String) throws {
+  func timesOfAColumnNotNamedUTCAreInTheTimeZoneOfTheLogbook(_ name: String) throws {
     let text = "\"\(name)\",glucose mg/dL\n2026-05-01T07:00:00,101\n2026-05-01T19:00:00,99\n"
     let found = try ScratchFile(text).readings { $0.zone = try LogbookZone(name: "Asia/Tokyo") }
     #expect(found.readings.map(\.placement.utcOffset) == [32_400, 32_400])
   }
 
   @Test(arguments: ["offset", "gmt", "tz", "zone", "minutes from utc"])
-  func numbersUnderOtherNamesForOffsetsRequireAZone(_ name: String) throws {
+  func numbersInAColumnNamedLikeAnOffsetRequireATimeZone(_ name: String) throws {
     for number in ["-5", "-300"] {
       let text =
         "time,glucose mg/dL,\(name)\n2026-05-01T07:00:00,101,\(number)\n2026-05-01T19:00:00,99,\(number)\n"
@@ -272,7 +278,7 @@ import Testing
   }
 
   @Test(arguments: [("tz", "America/New_York"), ("timezone", "Europe/Madrid"), ("zone", "EST")])
-  func namesOfZonesAreRefusedUntilTheZoneIsGiven(_ name: String, _ zone: String) throws {
+  func aTableWithTimeZoneNamesIsRefusedUntilTheTimeZoneIsGiven(_ name: String, _ zone: String) throws {
     let file = try ScratchFile(
       "time,glucose mg/dL,\(name)\n2026-05-01T07:00:00,101,\(zone)\n2026-05-01T19:00:00,99,\(zone)\n")
     let refusal = try #require(try file.refusal())
@@ -284,7 +290,7 @@ import Testing
     #expect(try times(instants).count == 1)
   }
 
-  @Test func timesWithAndWithoutOffsetInOneColumnAreRefused() throws {
+  @Test func timesWithAndWithoutUTCOffsetInOneColumnAreRefused() throws {
     let text = "time,glucose\n2026-05-01T07:00:00Z,101\n2026-05-01T12:00:00,99\n2026-05-01T19:00:00Z,98\n"
     let file = try ScratchFile(text)
     let refusal = try #require(try file.refusal())
@@ -294,7 +300,7 @@ import Testing
   }
 
   /// In a long table, not all rows are checked before the first one is read.
-  @Test func aTimeWithAnOffsetAfterManyWithoutIsRejected() throws {
+  @Test func aTimeWithAUTCOffsetAfterManyWithoutIsRejected() throws {
     let rows = (0..<20_400).map { row in
       let time = DeviceTime(seconds: 1_777_600_000 + Int64(row) * 300).text
       return "\(time)\(row == 20_300 ? "Z" : ""),\(90 + row * 37 % 71)\n"
@@ -307,7 +313,7 @@ import Testing
     days.map { day in "\(form(day)),10\(day % 10)\n" }.joined()
   }
 
-  @Test func dateFormsThatSeparateAt12AreRefused() throws {
+  @Test func aTableWhoseDateFormsChangeAtDay12IsRefused() throws {
     func two(_ number: Int) -> String { number < 10 ? "0\(number)" : String(number) }
     // A spreadsheet that expects the month first reads 05/03/2026 as 3 May, and does not convert 13/03/2026.
     let exchanged =
@@ -342,7 +348,7 @@ import Testing
   }
 
   /// The current date is in November 2026.
-  @Test func datesThatMayBeginWithTheYearRequireAnOrder() throws {
+  @Test func datesThatMayBeginWithTheYearRequireADateOrder() throws {
     let file = try ScratchFile(Self.table("26/10/01", "26/10/02", "26/10/13"))
     #expect(try file.refusal()?.contains("seem to begin with a year of two digits") == true)
     #expect(try file.refusal { $0.dateOrder = "dmy" } == nil)
@@ -359,7 +365,7 @@ import Testing
 
   /// The last days of December with the year last would be in 2028 to 2031, and the first ones of January in 2001.
   @Test(arguments: [1, 60])
-  func datesAroundTheTurnOfAYearMayBeginWithIt(_ rowsPerDay: Int) throws {
+  func datesAroundNewYearMayBeginWithTheYear(_ rowsPerDay: Int) throws {
     let days = ["24/12/28", "24/12/29", "24/12/30", "24/12/31", "25/1/01", "25/1/02", "25/1/03"]
     let rows = days.flatMap { day in
       (0..<rowsPerDay).map { "\(day) 10:\(10 + $0 / 2):\(10 + $0 % 2 * 30),\(100 + $0 % 37)\n" }
@@ -383,7 +389,7 @@ import Testing
     // One day in two years, such as a birthday, and the days of a month.
     table("26/10/24", "26/10/25"), table("03/10/26", "13/10/26", "23/10/26"),
   ])
-  func datesThatCannotBeginWithTheYearEndWithIt(_ text: String) throws {
+  func datesThatCannotBeginWithTheYearAreReadWithTheYearLast(_ text: String) throws {
     #expect(try ScratchFile(text).refusal() == nil, "\(text)")
   }
 
@@ -398,7 +404,7 @@ import Testing
     "time,utcoffset_seconds,glucose (mg/dL)\n2026-05-01T08:00:00,7200,101\n",
     "time,UTC offset (h),glucose (mg/dL)\n2026-05-01T08:00:00,2,101\n",
   ])
-  func anUnreadZoneRequiresTheOption(_ text: String) throws {
+  func aTimeZoneThatCannotBeReadRequiresTheTimeZoneOption(_ text: String) throws {
     let file = try ScratchFile(text)
     #expect(try file.refusal()?.contains("--timezone") == true, "\(text)")
     #expect(
@@ -411,7 +417,7 @@ import Testing
     ("time_offset", "UTC+0100", "UTC+0200"), ("timezone", "GMT+1", "GMT+2"),
     ("Zeitzone", "UTC+01:00", "utc+2:00"),
   ])
-  func offsetsThatNameUTCAreAskedAbout(_ name: String, _ winter: String, _ summer: String) throws {
+  func aColumnNamedForUTCOffsetsAsksHowToReadIt(_ name: String, _ winter: String, _ summer: String) throws {
     let rows = "2026-03-04 07:10:00.000,101,\(winter)\n2026-07-04 12:10:00.000,104,\(summer)\n"
     let file = try ScratchFile("start_time,glucose (mg/dL),\(name)\n" + rows)
     let zone = try LogbookZone(name: "America/New_York")
@@ -445,7 +451,7 @@ import Testing
         == ["2026-03-04T08:10:00", "2026-07-04T14:10:00"])
   }
 
-  @Test func timesOfADatabaseNextToOffsetsAreNotOffered() throws {
+  @Test func databaseTimesNextToUTCOffsetsAreNotSuggested() throws {
     let file = try ScratchFile(
       "start_time,glucose,update_time,create_time,time_offset\n"
         + "2026-03-04 07:10:00,101,2026-03-04 07:11:00,2026-03-04 07:11:00,UTC+0100\n")
@@ -460,7 +466,7 @@ import Testing
     #expect(question.contains("utc=end_time"), "\(question)")
   }
 
-  @Test func localTimesAndTimesInUTCAreNotBothNamed() throws {
+  @Test func aMappingOfBothLocalTimeAndUTCIsRefused() throws {
     let file = try ScratchFile("a,b,glucose\n2026-03-04 07:10:00,2026-03-04 06:10:00,101\n")
     let refusal = try file.refusal { $0.columns = ["time": "a", "utc": "b", "value": "glucose"] }
     #expect(refusal?.contains("times in UTC") == true)
@@ -468,7 +474,7 @@ import Testing
     #expect(readings.map(\.placement) == [Placement(utcOffset: 0, source: .stated)])
   }
 
-  @Test func noGivenZoneAnswersForTheOffsetsOfSeveral() throws {
+  @Test func aGivenTimeZoneDoesNotReplaceTheOffsetsOfSeveral() throws {
     let file = try ScratchFile(
       "time,offset_minutes,glucose\n2026-05-01T08:00:00,120,101\n2026-05-09T08:10:00,-240,104\n")
     let refusal = try #require(try file.refusal { $0.zoneIsGiven = true })
@@ -477,7 +483,7 @@ import Testing
     #expect(try file.readings { $0.columns = map }.readings.map(\.placement.utcOffset) == [7200, -14_400])
   }
 
-  @Test func offsetsWithAColonAreUsedUnderAnyName() throws {
+  @Test func utcOffsetsWithAColonAreUsedUnderAnyColumnName() throws {
     let text =
       "time,Zeitzone,glucose (mg/dL)\n2026-05-01T08:00:00,+02:00,101\n2026-05-09T08:10:00,-04:00,104\n"
     #expect(try ScratchFile(text).readings().readings.map(\.placement.utcOffset) == [7200, -14_400])
@@ -490,12 +496,12 @@ import Testing
     "time,offset_minutes,glucose (mg/dL)\n2026-05-01T08:00:00,0,101\n",
     "Date-Time (local),glucose (mg/dL)\n2026-05-01T08:00:00,101\n",
   ])
-  func textThatLooksLikeAZoneIsIgnored(_ text: String) throws {
+  func textThatOnlyLooksLikeATimeZoneIsIgnored(_ text: String) throws {
     #expect(try ScratchFile(text).refusal() == nil, "\(text)")
   }
 
   /// A dictionary has another order in each run.
-  @Test func aColumnWithTheSameNumberOfTimesAndNumbersIsReadByItsName() throws {
+  @Test func aColumnWithAsManyTimesAsNumbersIsReadByItsName() throws {
     let rows = "2026-03-04,08:10:00,112,a\n2026-03-04,12:10:00,182,b\n2026-03-05,12:10:00,62,c\n"
     let summary = "\nSummary\nAverage,118.67\nMinimum,62\nMaximum,182\n"
     for _ in 0..<40 {

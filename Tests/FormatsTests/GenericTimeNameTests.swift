@@ -25,7 +25,7 @@ import Testing
     "Time (24h)",
     "timestampLocal", "TimeStamp", "isoDate", "GlucoseDisplayTime", "Transmitter Time", "Time taken", "When",
   ])
-  func aNameWithOnlyWordsForATimeIsRead(_ name: String) throws {
+  func aColumnNameWithOnlyWordsForATimeIsRead(_ name: String) throws {
     #expect(try ScratchFile(table(name)).readings().readings.count == 28)
   }
 
@@ -37,7 +37,7 @@ import Testing
     "Prediction time", "Alarm time", "Due date", "Date signed", "Visit date", "Geburtsdatum", "Verfallsdatum",
     "Fecha de nacimiento", "Heure du repas", "Time (min)", "Date x", "time zone date",
   ])
-  func anyOtherWordIsAQuestionThatNamesTheColumn(_ name: String) throws {
+  func aTimeColumnNamedForAnotherSubjectAsksForAMapping(_ name: String) throws {
     let file = try ScratchFile(table(name))
     let refusal = try #require(try file.refusal(), "\(name) was read")
     #expect(refusal.contains("'\(name)'"), "\(refusal)")
@@ -51,14 +51,14 @@ import Testing
     ("Fecha de control", "Hora"),
     ("Meetdatum", "Meettijd"), ("Mätdatum", "Tid"), ("Måledato", "Klokkeslæt"),
   ])
-  func namesInOtherLanguagesAreRead(_ date: String, _ clock: String) throws {
+  func timeColumnNamesInOtherLanguagesAreRead(_ date: String, _ clock: String) throws {
     let rows = "2026-05-01,07:05,112\n2026-05-01,12:10,98\n"
     let result = try ScratchFile("\(date),\(clock),Glucose (mg/dL)\n\(rows)").readings()
     #expect(result.readings.map(\.deviceTime.text) == ["2026-05-01T07:05:00", "2026-05-01T12:10:00"])
   }
 
   @Test(arguments: ["Datum a čas", "Datum i vrijeme", "Datum in ura", "Data e horário"])
-  func aNameForBothInAnotherLanguageIsRead(_ name: String) throws {
+  func aColumnNameForDateAndTimeInAnotherLanguageIsRead(_ name: String) throws {
     #expect(try ScratchFile(table(name)).readings().readings.count == 28)
   }
 
@@ -66,11 +66,11 @@ import Testing
     "Datum narození", "Data ważności", "Datum upotrebe", "Lifetime", "Horário da refeição", "Naissance",
     "Scadenza",
   ])
-  func anotherLanguageDoesNotHideATimeOfSomethingElse(_ name: String) throws {
+  func aTimeOfAnotherSubjectIsRecognisedInOtherLanguages(_ name: String) throws {
     #expect(try ScratchFile(table(name)).refusal()?.contains("something else") == true)
   }
 
-  @Test func theSameHoldsForASeparateDateOrTimeOfDay() throws {
+  @Test func aSeparateDateOrTimeNamedForAnotherSubjectAsksForAMapping() throws {
     let rows = "2026-05-01,07:05,112\n2026-05-01,12:10,98\n"
     for names in ["Birth date,Time", "Date,Dose time", "Expires,Time"] {
       let refusal = try #require(try ScratchFile("\(names),Glucose (mg/dL)\n\(rows)").refusal(), "\(names)")
@@ -79,7 +79,7 @@ import Testing
     #expect(try ScratchFile("Date,Time,Glucose (mg/dL)\n\(rows)").readings().readings.count == 2)
   }
 
-  @Test func aTimeOfSomethingElseNextToThatOfTheMeasurementRaisesNoQuestion() throws {
+  @Test func aTimeOfAnotherSubjectNextToTheMeasurementTimeIsIgnored() throws {
     let rows = "2026-05-01 07:05,2027-01-01 00:00,112\n2026-05-01 12:10,2027-02-01 10:00,98\n"
     let times = try ScratchFile("Time,Expiry time,Glucose (mg/dL)\n\(rows)").readings().readings
     #expect(times.map(\.deviceTime.text) == ["2026-05-01T07:05:00", "2026-05-01T12:10:00"])
@@ -91,7 +91,7 @@ import Testing
   }
 
   /// The order of a dictionary is another one in each process.
-  @Test func ofAsManyTimesAsNumbersTheNameDecides() throws {
+  @Test func inAShortTableTheNameDecidesWhetherAColumnHasTimes() throws {
     let rows = "2026-05-01,07:05,112\n2026-05-01,12:10,98\n2026-05-02,12:20,104\n"
     let summary = "\nSummary\nAverage,118.67\nMinimum,62\nMaximum,182\n"
     let file = try ScratchFile("Date,Time,Blood sugar (mg/dL),Category\n\(rows)\(summary)")
@@ -99,7 +99,7 @@ import Testing
   }
 
   /// Dexcom Studio has times of the sensor, of the meter and of events in one row, shown and internal.
-  @Test func aHintOffersTheShownTimeOfTheValues() throws {
+  @Test func aSuggestedMappingOffersTheDisplayTimeOfTheValues() throws {
     let header =
       "GlucoseInternalTime\tGlucoseDisplayTime\tGlucoseValue\tMeterInternalTime\tMeterDisplayTime\tMeterValue\n"
     let rows = (10..<40).map { minute in
@@ -113,7 +113,7 @@ import Testing
       commands.first?.contains("--map time=GlucoseDisplayTime,value=GlucoseValue") == true, "\(refusal)")
   }
 
-  @Test func aHintPairsATimeWithTheValueOfTheSameName() throws {
+  @Test func aSuggestedMappingPairsATimeWithTheValueOfTheSameName() throws {
     let text =
       "glucose_measured_at,glucose_followup_value,glucose_followup_measured_at\n"
       + "2026-05-01 07:00,112,2026-05-01 09:00\n2026-05-02 07:00,98,2026-05-02 09:00\n"

@@ -18,14 +18,14 @@ import Testing
       != nil
   }
 
-  // MARK: What is Glooko's
+  // MARK: Detection
 
   @Test(arguments: [
     "Timestamp,CGM Glucose Value (mg/dl),Serial Number", "Timestamp,CGM Glucose Value (mmol/l),Serial Number",
     "Zeitstempel,CGM-Glukosewert (mg/dl),Seriennummer", "Tidstämpel,CGM-glukosvärde (mmol/l)",
     "Tijdstempel,CGM-glucosewaarde (mmol/l)", "Horodatage,Valeur de glycémie SCG (mmol/L)",
     "Timestamp,Glucose Value (mg/dL),Manual reading,Serial number",
-  ]) func aHeaderOfGlucoseIsRecognised(_ header: String) throws {
+  ]) func aGlookoHeaderIsRecognised(_ header: String) throws {
     #expect(try claims(header + "\n"))
     #expect(try claims(text("Name:Kim, Date Range:2026-03-10 -2026-03-11", header)))
     #expect(try claims(text("Medical Record Number: 12345", header)))
@@ -36,20 +36,20 @@ import Testing
     "Timestamp,CGM Glucose Value", "Time,CGM Glucose Value (mg/dl)",
     "Timestamp,Event Type,Glucose Value (mg/dL)",
     "Timestamp,Alarm/Event,Severity,Serial Number",
-  ]) func aHeaderThatOtherProgramsUseIsNotRecognised(_ header: String) throws {
+  ]) func aHeaderThatOtherProgramsUseIsNotRecognisedAsGlooko(_ header: String) throws {
     #expect(try !claims(header + "\n"))
   }
 
-  @Test func shortTablesAreRecognisedBelowTheTitleOnly() throws {
+  @Test func shortGlookoTablesAreRecognisedOnlyBelowTheirTitle() throws {
     for header in ["Zeitstempel,KH (g)", "Zeitstempel,Wert", "Zeitstempel,Name,Wert,Medikamententyp"] {
       #expect(try claims(text("Name:Kim,Datumsbereich:10.03.2026 - 11.03.2026", header)))
       #expect(try !claims(text("Kim's notes, all: of them", header)))
     }
   }
 
-  // MARK: What is read
+  // MARK: Read items
 
-  @Test func zeroIsAMissingValue() throws {
+  @Test func zeroInAGlookoTableIsAMissingValue() throws {
     let export = try TextExport(
       text(
         nil, "Timestamp,CGM Glucose Value (mmol/l),Serial Number", "2026-03-10 08:00,0.0,X",
@@ -58,7 +58,7 @@ import Testing
     #expect(export.readings.first?.measurement == .value(Quantity(5.5, .millimolesPerLitre)))
   }
 
-  @Test func theRangeInTheTitleShowsTheOrderOfDayAndMonth() throws {
+  @Test func theDateRangeInAGlookoTitleShowsTheOrderOfDayAndMonth() throws {
     let header = "Timestamp,Glucose Value (mg/dl),Manual Reading,Serial Number"
     let export = try TextExport(
       text("Name:K,Date Range:3/1/2026 - 3/14/2026", header, "3/4/2026 7:05,112.0,,X")
@@ -74,7 +74,7 @@ import Testing
     }
   }
 
-  @Test func theExtendedPartOfABolusIsNotCountedTwice() throws {
+  @Test func theExtendedPartOfAGlookoBolusIsNotCountedTwice() throws {
     let export = try TextExport(
       text(
         nil,
@@ -90,7 +90,7 @@ import Testing
     #expect(export.readings.isEmpty)
   }
 
-  @Test func aTitleIsTwoLabelledCells() {
+  @Test func aGlookoTitleIsReadFromItsTwoLabelledCells() {
     #expect(GlookoTitle(["Name:Kim", "Date Range:2026-03-10 -2026-03-11"])?.lastDay == "2026-03-11")
     #expect(
       GlookoTitle(["Name:Kim", "Datumsbereich:10.03.2026 - 11.03.2026", "", ""])?.lastDay == "11.03.2026")

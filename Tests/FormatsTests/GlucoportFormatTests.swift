@@ -33,7 +33,7 @@ import Testing
     return cells.joined(separator: ",")
   }
 
-  @Test func theColumnsAreTheOnesOfTheManual() {
+  @Test func theColumnsOfAGlucoportExportAreThoseInTheManual() {
     #expect(
       GlucoportColumns.names == [
         "item", "kind", "time", "device_time", "utc_offset", "offset_source", "value", "unit", "value_mgdl",
@@ -47,7 +47,7 @@ import Testing
 
   /// A spreadsheet may have changed them in any way.
   @Test(arguments: ["true", "false", "", "7", "TRUE", "=A1"])
-  func aColumnThatFollowsFromOthersIsNotRead(_ cell: String) throws {
+  func aGlucoportColumnDerivedFromOthersIsNotRead(_ cell: String) throws {
     let plain = try read(Self.reading)
     let extra = ",value_mgdl,value_mmoll,withdrawn"
     let file = try ScratchFile(
@@ -58,14 +58,14 @@ import Testing
     #expect(result.readings.map(\.marks) == plain.readings.map(\.marks))
   }
 
-  @Test func aReadingSurvivesAnExportAndImport() throws {
+  @Test func aReadingIsUnchangedAfterGlucoportExportAndImport() throws {
     let reading = try #require(try read(changed("occurrence", to: "3")).readings.first)
     #expect(reading.occurrence == 3 && reading.occurrenceIsStated)
     #expect(reading.placement == Placement(utcOffset: 7200, source: .zone))
     #expect(reading.position == reading.deviceTime.seconds && reading.valueBucket == 67)
   }
 
-  @Test func csvAndNDJSONGiveTheSameItems() throws {
+  @Test func glucoportCSVAndNDJSONGiveTheSameItems() throws {
     let folder = Repository.samples.appending(path: "glucoport")
     let items = try ["everything.csv", "everything.ndjson"].map { name in
       try Rendering.lines(of: folder.appending(path: name), options: Rendering.options()).dropFirst().map {
@@ -86,12 +86,12 @@ import Testing
     ("occurrence", "-1"),
     ("occurrence", "99999999999"), ("item", "thing"),
   ])
-  func anInvalidCellIsRejected(_ column: String, _ value: String) throws {
+  func anInvalidCellOfAGlucoportExportIsRejected(_ column: String, _ value: String) throws {
     let result = try read(changed(column, to: value), Self.reading)
     #expect(result.readings.count == 1 && result.rejections.map(\.line) == [2])
   }
 
-  @Test func aHeaderAgainWithOtherOrderIsFollowed() throws {
+  @Test func aRepeatedGlucoportHeaderWithAnotherOrderIsUsed() throws {
     let reversed = Self.names.reversed().joined(separator: ",")
     let row = Self.reading.split(separator: ",", omittingEmptySubsequences: false).reversed().joined(
       separator: ",")
@@ -99,7 +99,7 @@ import Testing
     #expect(result.readings.count == 2 && result.rejections.isEmpty)
   }
 
-  @Test func aTextGuardedAgainstSpreadsheetsLosesTheGuard() throws {
+  @Test func aTextGuardedAgainstFormulasIsReadWithoutTheGuard() throws {
     for (cell, model) in [("'=1+1", "=1+1"), ("''=1+1", "'=1+1"), ("'plain", "'plain"), ("'", "'")] {
       let lines = try ScratchFile(Self.header + "\n" + changed("model", to: cell) + "\n").lines()
       #expect(lines.last?.contains("\"device\":\"Abbott|\(model)|SN-1\"") == true)
@@ -116,11 +116,11 @@ import Testing
   @Test(arguments: [
     (GlucoportColumn.utcOffset, "+02:00"), (.utcOffset, "-05:00"), (.valueBucket, "-1"), (.value, "-1"),
   ])
-  func offsetsAndNumbersAreNotQuotedAgainstFormulas(_ column: GlucoportColumn, _ text: String) {
+  func offsetsAndNumbersAreNotGuardedAgainstFormulas(_ column: GlucoportColumn, _ text: String) {
     #expect(GlucoportColumns.guarding(text, in: column) == text)
   }
 
-  @Test func aTruncatedLastLineGivesNoItem() throws {
+  @Test func aTruncatedLastLineOfAGlucoportExportGivesNoItem() throws {
     let text = Self.header + "\n" + Self.reading + "\n"
     // Without some of the empty cells at its end the row loses nothing.
     let filled = Self.reading.reversed().drop { $0 == "," }.count
@@ -131,7 +131,7 @@ import Testing
     #expect(try ScratchFile(text + Self.reading).readings().readings.count == 2)
   }
 
-  @Test func aRecordTruncatedBeforeItsLastWordIsNotReadAsExisting() throws {
+  @Test func aTruncatedRecordIsNotReadAsOneThatExists() throws {
     let row =
       "record,note,,2026-03-30T09:30:00,Z,stated,,,,,,,,,,,,,,g-1,,\"{\"\"text\"\":\"\"a\"\"}\",true"
     let file = { (text: String) in try ScratchFile(Self.header + "\n" + text).lines() }
@@ -151,7 +151,7 @@ import Testing
       ("sha256", .text(String(repeating: "0F", count: 32))), ("sha256", .text(digest + "0")),
       ("sha256", .text(String(digest.dropLast()) + "g")),
     ] as [(String, FieldValue?)])
-  func anInvalidAttachmentIsRejected(_ name: String, _ value: FieldValue?) throws {
+  func anInvalidAttachmentInAGlucoportExportIsRejected(_ name: String, _ value: FieldValue?) throws {
     var fields = RecordFields([
       "name": .text("x"), "type": .text("text/plain"), "size": .number(0), "sha256": .text(Self.digest),
       "text": .text("a word about it"),
@@ -163,7 +163,7 @@ import Testing
     #expect(try read(Self.attachment(fields, deleted: true)).rejections.count == 1)
   }
 
-  @Test func theTombstoneOfAnAttachmentHasNoFields() throws {
+  @Test func aDeletedAttachmentIsExportedWithoutFields() throws {
     #expect(try read(Self.attachment(RecordFields(), deleted: true)).rejections == [])
   }
 
@@ -174,7 +174,7 @@ import Testing
 
   // MARK: Identity inside another format
 
-  @Test func anIdentityUnderAPrefixRebuildsAReading() throws {
+  @Test func aPrefixedIdentityInAGlucoportExportRestoresItsReading() throws {
     let prefix = "glucoport."
     let text = """
       {"sgv":121,"glucoport":{"kind":"cbg","device_time":"2026-03-30T09:30:00","utc_offset":"+02:00",\
@@ -200,7 +200,7 @@ import Testing
 
   // MARK: Fields
 
-  @Test func fieldsSurviveAnExportAndImport() throws {
+  @Test func recordFieldsAreUnchangedAfterGlucoportExportAndImport() throws {
     let fields = RecordFields([
       "text": .text("a\"b\\c\n\u{1}ü🍎"), "units": .number(0.1), "big": .number(1e20), "small": .number(1e-7),
       "flag": .flag(false), "tags": .words(["b", "a"]), "none": .words([]), "": .text(""),
@@ -215,7 +215,7 @@ import Testing
     "{\"a\":1,\"a\":2}", "{a:1}", "{\"a\" 1}", "{\"a\":+1}", "{\"a\":1e999}", "{\"a\":tru}",
     "{\"a\":[\"b\",]}", "nul",
   ])
-  func aTextThatIsNotAnObjectOfFieldsIsRejected(_ text: String) {
+  func aTextThatIsNotAJSONObjectOfFieldsIsRejected(_ text: String) {
     #expect(text.withField { RecordFields(json: $0) } == nil)
   }
 }
@@ -228,7 +228,9 @@ import Testing
       + #""guid":"30000000-0000-4000-8000-00000000000\#(number)","fields":{"text":"\#(text)"},"deleted":false}"#
   }
 
-  @Test(arguments: [70_000, 200_000, 1 << 20]) func aSingleLongRecordIsAnExport(_ length: Int) throws {
+  @Test(arguments: [70_000, 200_000, 1 << 20]) func aGlucoportExportOfASingleLongRecordIsRead(_ length: Int)
+    throws
+  {
     let line = Self.note(String(repeating: "x", count: length))
     for text in [line, line + "\n", "[" + line + "]"] {
       let export = try TextExport(text)
@@ -239,7 +241,7 @@ import Testing
     #expect(packed.records.count == 1)
   }
 
-  @Test func anInvalidRecordIsRejectedWithItsReasonAndTheOthersAreRead() throws {
+  @Test func anInvalidRecordOfAGlucoportExportIsRejectedWithItsReason() throws {
     let long = String(repeating: "x", count: (1 << 20) + 1)
     let lines = [Self.note("good", 1), Self.note(#"a\u0000b"#, 2), Self.note(long, 3), Self.note("too", 4)]
     let export = try TextExport(lines.joined(separator: "\n"))
@@ -249,7 +251,7 @@ import Testing
     #expect(export.rejections[1].reason.contains("longer than 1 MiB"))
   }
 
-  @Test func aTextOfAnotherExportHasTheSameLimits() throws {
+  @Test func aTextInAnExportOfAnotherProgramHasTheSameLimits() throws {
     let items = [#"x\u0000y"#, "z"].enumerated().map { index, name in
       #"{"type":"food","id":"\#(index)","guid":"g\#(index)","deviceId":"Meter-1","time":"2026-05-06T1\#(index):37:00.000Z","#
         + #""deviceTime":"2026-05-06T0\#(index):37:00","timezoneOffset":-600,"name":"\#(name)","#

@@ -73,7 +73,7 @@ import Testing
   }
 
   @Test(arguments: [false, true], [false, true])
-  func aLineOfCSVHasTheTextsOfTheCells(_ inBothUnits: Bool, _ isSpreadsheetSafe: Bool) {
+  func aWrittenCSVLineHasTheTextsOfItsCells(_ inBothUnits: Bool, _ isSpreadsheetSafe: Bool) {
     var random = SeededGenerator(seed: 7)
     let columns = GlucoportColumn.allCases.filter { inBothUnits || !$0.isOnRequest }
     var writer = GlucoportWriter(.csv(isSpreadsheetSafe: isSpreadsheetSafe), inBothUnits: inBothUnits)
@@ -89,7 +89,7 @@ import Testing
   }
 
   @Test(arguments: [false, true])
-  func aLineOfNDJSONIsTheObjectOfTheCells(_ inBothUnits: Bool) throws {
+  func aWrittenNDJSONLineIsTheObjectOfItsCells(_ inBothUnits: Bool) throws {
     var random = SeededGenerator(seed: 8)
     var writer = GlucoportWriter(.ndjson, inBothUnits: inBothUnits)
     for item in Self.items(&random) {
@@ -102,7 +102,7 @@ import Testing
 
   /// Readings that differ only in times and numbers share the rest of their lines. All others do not.
   @Test(arguments: [false, true])
-  func readingsThatDifferInOnePartHaveTheirOwnLines(_ isJSON: Bool) throws {
+  func readingsThatDifferInOnePartAreWrittenAsDifferentLines(_ isJSON: Bool) throws {
     var random = SeededGenerator(seed: 9)
     let form = isJSON ? GlucoportWriter.Form.ndjson : .csv(isSpreadsheetSafe: false)
     var writer = GlucoportWriter(form)
@@ -141,7 +141,7 @@ import Testing
   @Test(
     arguments: [("e\u{301}", "\u{E9}"), ("a\u{323}\u{307}", "a\u{307}\u{323}"), ("K", "\u{212A}")],
     [Logbook.Measurement.low(below: nil, .millimolesPerLitre), .value(Quantity(5.5, .millimolesPerLitre))])
-  func devicesWithEqualNamesKeepTheirBytes(
+  func devicesWithEquivalentUnicodeNamesKeepTheirBytes(
     _ names: (one: String, other: String), _ measurement: Logbook.Measurement
   ) {
     let (one, other) = names

@@ -8,7 +8,7 @@ import Testing
 /// person to read and commit.
 @Suite struct GoldenTests {
   @Test(arguments: Repository.sampleExports)
-  func aSampleGivesTheResultInItsFile(_ path: String) throws {
+  func eachSampleGivesTheExpectedNDJSONNextToIt(_ path: String) throws {
     let file = Repository.samples.appending(path: path)
     let expected = URL(filePath: file.path + ".expected.ndjson")
     let lines = try Rendering.lines(of: file, options: Rendering.options(besides: file))

@@ -11,7 +11,7 @@ import Testing
     arguments: [
       ("b", "Ben"), ("a", "Anna"), ("c", nil), ("d", nil), ("cut", "Carl"),
     ] as [(String, String?)])
-  func aNameIsReadNextToAnId(_ id: String, _ name: String?) throws {
+  func aNameOfAPersonIsReadNextToTheID(_ id: String, _ name: String?) throws {
     let text = #"""
       [{"patientId":"a","said":"\"firstName\": {","sensor":{"sn":"1"},"firstName":"Anna"},
       {"firstName":"Ben","sensor":{"firstName":"no"},"patientId" : "b"},{"patientId":"c","names":{"firstName":"no"}},
@@ -51,7 +51,7 @@ import Testing
   }
 
   @Test(arguments: [10, 100, 199, 300, 700, 999])
-  func theHeadOfALivePipeIsReadForOneSecond(gap: Int) throws {
+  func theFirstBytesOfALivePipeAreReadForOneSecond(gap: Int) throws {
     let writer = Writer(40, each: gap)
     let start = writer.now
     let head = try writer.head()
@@ -64,27 +64,27 @@ import Testing
     #expect(head.bytes.count == 40)
   }
 
-  @Test func aDownloadIsNotLiveHoweverLongItTakes() throws {
+  @Test func aSlowDownloadThroughAPipeIsNotTreatedAsLive() throws {
     let head = try Writer(1400, each: 100).head()
     #expect(!head.isLive && !head.ended && head.bytes.count >= 1400 * 10)
   }
 
-  @Test func aFastPipeFillsTheHead() throws {
+  @Test func theFirstBytesOfAFastPipeAreReadCompletely() throws {
     let head = try Writer(16384, each: 5).head()
     #expect(!head.isLive && !head.ended && head.bytes.count == 65536)
   }
 
-  @Test func aPipeThatEndsIsReadToItsEnd() throws {
+  @Test func aShortPipeIsReadToItsEnd() throws {
     let head = try Writer(40, each: 10, of: 400).head()
     #expect(!head.isLive && head.ended && head.bytes.count == 400)
   }
 
-  @Test func aWriterThatStopsForASecondIsLive() throws {
+  @Test func aPipeWhoseWriterPausesForASecondIsTreatedAsLive() throws {
     let head = try Writer(8000, each: 1100).head()
     #expect(head.isLive && head.bytes.count == 8000)
   }
 
-  @Test func aDownloadThatPausesAtTheEndOfTheSecondIsNotLive() throws {
+  @Test func aDownloadThatPausesAtTheEndOfTheSecondIsNotTreatedAsLive() throws {
     let head = try Writer(5000, each: 700).head()
     #expect(!head.isLive && head.bytes.count == 15000)
   }

@@ -13,7 +13,7 @@ import Testing
     "5;\(time);1779030990;;;\(value);\(value);8;3;SERIAL;;;;;\n"
   }
 
-  @Test func theGlucoseMovedByOneColumnBetweenTheLayouts() throws {
+  @Test func bothLayoutsOfGlimpAreReadFromTheirGlucoseColumn() throws {
     let newer = try TextExport(bytes: TextExport.sample("glimp/glimp-15col.csv")) {
       $0.unit = .milligramsPerDecilitre
     }
@@ -27,7 +27,7 @@ import Testing
     #expect(older.decision("unit") == "mg/dL (inferred)")
   }
 
-  @Test func insulinAndNotesAreRecords() throws {
+  @Test func glimpInsulinAndNotesAreReadAsRecords() throws {
     let export = try TextExport(bytes: TextExport.sample("glimp/glimp-15col.csv")) {
       $0.unit = .milligramsPerDecilitre
     }
@@ -43,7 +43,7 @@ import Testing
     #expect(export.devices.map(\.serial) == ["MH00SAMPL1", ""])
   }
 
-  @Test func aUnitThatTheValuesLeaveOpenIsRefused() throws {
+  @Test func aHeaderlessExportWithAnUnclearUnitIsRefused() throws {
     let millimoles = try TextExport(glimp("5.6") + glimp("6.1", time: "17/05/2026 20.47.30"))
     #expect(millimoles.readings.map(\.measurement.unit) == [.millimolesPerLitre, .millimolesPerLitre])
     for text in [glimp("20"), glimp("20") + glimp("112"), glimp("5.6") + glimp("112")] {
@@ -58,7 +58,7 @@ import Testing
     "5;2026-05-17 20.46.30;1779030990;;;390;390;8;3;S;;;;;\n",
     "version;time;epoch;place;weight;raw;value;;kind;serial;;;;;\n5;17/05/2026 20.46.30;1779030990;;;390;390;8;3;S;;;;;\n",
   ])
-  func anotherTableIsNotRecognisedAsGlimp(_ text: String) throws {
+  func aTableOfAnotherFormIsNotRecognisedAsGlimp(_ text: String) throws {
     #expect(try !Claims.claims(text, GlimpFormat.self))
   }
 
@@ -71,7 +71,7 @@ import Testing
     "\"\(time)\",\"\(value)\",\"\(meal)\",\"\(method)\",\"\(comment)\"\n"
   }
 
-  @Test func valuesTooLowForGlucoseAreKetones() throws {
+  @Test func meterDumpValuesTooLowForGlucoseAreReadAsKetones() throws {
     let export = try TextExport(bytes: TextExport.sample("glucometerutils/dump-mgdl-ketones.csv"))
     #expect(export.readings.map(\.kind) == [.smbg, .smbg, .ketone, .ketone, .cbg, .scan, .smbg])
     #expect(export.readings.map { $0.measurement.quantity?.number } == [112, 154, 0.6, 1.4, 101, 104, 98])
@@ -81,7 +81,7 @@ import Testing
       export.recordTexts == [#"note 2026-05-14T09:40:00 {"text":"(Scan) note, with \"quotes\""}"#])
   }
 
-  @Test func valuesThatMayBeKetonesAreRejectedOnlyForMetersThatMeasureThem() throws {
+  @Test func onlyForKetoneMetersLowValuesAreRejectedAsPossibleKetones() throws {
     let alone = try TextExport(bytes: TextExport.sample("glucometerutils/dump-mmol.csv"))
     #expect(alone.readings.map(\.kind) == [.smbg, .smbg, .smbg] && alone.rejections.isEmpty)
     let both = try TextExport(bytes: TextExport.sample("glucometerutils/dump-mmol-ketones.csv"))
@@ -89,7 +89,7 @@ import Testing
     #expect(both.rejections.map(\.line) == [4])
   }
 
-  @Test func valuesThatMayAllBeKetonesAreRefusedWithoutAUnit() throws {
+  @Test func aMeterDumpWhoseValuesMayAllBeKetonesIsRefusedWithoutAUnit() throws {
     let text = dump("4.20") + dump("5.10", time: "2026-05-14 08:31:00")
     let failure = #expect(throws: Failure.self) { _ = try TextExport(text) }
     #expect(failure?.message.contains("--unit") == true)
@@ -97,7 +97,7 @@ import Testing
     #expect(given.readings.map(\.kind) == [.smbg, .smbg])
   }
 
-  @Test func aDumpIsRecognisedByItsCells() throws {
+  @Test func aMeterDumpIsRecognisedByItsCells() throws {
     let format = GlucometerDumpFormat.self
     #expect(try Claims.claims(dump("112.00"), format))
     for other in [

@@ -15,7 +15,7 @@ import Testing
     #"{"date":"2026-02-06 \#(time) +0100","qty":\#(value),"source":"\#(source)"}"#
   }
 
-  @Test func onlyGlucoseIsReadAndEachPointHasItsSource() throws {
+  @Test func ofHealthAutoExportOnlyGlucoseIsRead() throws {
     let export = try TextExport(bytes: TextExport.sample("health-auto-export/glucose.json"))
     #expect(
       export.readings.map { $0.measurement.quantity?.number } == [101, 139.5, 128, 117, 119, 5.6])
@@ -29,7 +29,7 @@ import Testing
   }
 
   /// The reading of one phone is equal in both of its exports.
-  @Test func aReadingIsTheSameAsInAppleHealth() throws {
+  @Test func aHealthAutoExportReadingIsTheSameAsInAppleHealth() throws {
     let json = try TextExport(Self.export([Self.point("07:30:00")]))
     let xml = try TextExport(
       #"<HealthData><Record type="HKQuantityTypeIdentifierBloodGlucose" sourceName="App" unit="mg/dL" "#
@@ -44,13 +44,13 @@ import Testing
     [point("08:10:00", source: "One|Two")],
     (0..<5).map { point("0\($0):00:00") },
   ])
-  func averagesAreRefused(_ points: [String]) throws {
+  func healthAutoExportAveragesAreRefused(_ points: [String]) throws {
     let failure = #expect(throws: Failure.self) { _ = try TextExport(Self.export(points)) }
     #expect(failure?.message.contains("switch 'Aggregate Data' off") == true)
     #expect(failure?.category == .badInput)
   }
 
-  @Test func aFewFingerSticksOnTheHourAreReadings() throws {
+  @Test func aFewHealthAutoExportValuesOnTheHourAreReadAsFingerSticks() throws {
     let few = try TextExport(Self.export((0..<4).map { Self.point("0\($0):00:00") }))
     #expect(few.readings.count == 4)
     let mixed = try TextExport(
@@ -58,17 +58,17 @@ import Testing
     #expect(mixed.readings.count == 7)
   }
 
-  @Test func theKindThatAPersonGivesIsUsed() throws {
+  @Test func theGivenKindOfReadingIsUsedForHealthAutoExport() throws {
     let export = try TextExport(Self.export([Self.point("07:30:00")])) { $0.kind = .cbg }
     #expect(export.readings.map(\.kind) == [.cbg] && export.decision("kind") == "cbg (given)")
   }
 
-  @Test func anUnknownUnitIsRejected() throws {
+  @Test func anUnknownUnitOfHealthAutoExportIsRejected() throws {
     let export = try TextExport(Self.export([Self.point("07:30:00")], unit: "g"))
     #expect(export.readings.isEmpty && export.rejections.count == 1)
   }
 
-  @Test func severalDocumentsInSequenceAreRead() throws {
+  @Test func severalHealthAutoExportDocumentsInSequenceAreRead() throws {
     let one = Self.export([Self.point("07:30:00")])
     let export = try TextExport(one + "\n" + Self.export([Self.point("07:35:00")]) + "\n")
     #expect(export.readings.count == 2)

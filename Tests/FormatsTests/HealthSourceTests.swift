@@ -48,7 +48,7 @@ import Testing
     }
   }
 
-  @Test(arguments: names) func aSourceThatMeasuresLikeASensorIsOne(_ name: String) throws {
+  @Test(arguments: names) func anAppleHealthSourceWithRegularValuesIsReadAsASensor(_ name: String) throws {
     let sensor = try Self.export(Self.every5.map { Self.record($0, name) })
     #expect(sensor.readings.count == 60 && Self.kinds(sensor).values.allSatisfy { $0 == ["cbg"] })
     #expect(sensor.decision("kind") == "cbg of sensors, smbg of meters (inferred)" && sensor.warnings.isEmpty)
@@ -57,13 +57,13 @@ import Testing
     #expect(meter.warnings.isEmpty)
   }
 
-  @Test(arguments: [1, 3, 5, 15]) func eachIntervalOfASensorIsKnown(_ minutes: Int) throws {
+  @Test(arguments: [1, 3, 5, 15]) func eachSensorIntervalInAppleHealthIsRecognised(_ minutes: Int) throws {
     let export = try Self.export((0..<30).map { Self.record($0 * minutes, "Simplera") })
     #expect(Self.kinds(export) == ["Simplera": ["cbg"]])
   }
 
   /// Neither the order of records nor the other sources decide, nor where the export ends.
-  @Test func theTimesOfASourceShowItsKind() throws {
+  @Test func theTimesOfAnAppleHealthSourceShowItsKind() throws {
     let records =
       Self.every5.map { Self.record($0, "Simplera") } + Self.sticks.map { Self.record($0, "Some app") }
       + Self.every5.map { Self.record($0 + 2, "Dexcom G7") }
@@ -77,7 +77,7 @@ import Testing
     }
   }
 
-  @Test func aValueWithTheMarkOfAMealIsAFingerStick() throws {
+  @Test func anAppleHealthValueWithAMealMarkIsAFingerStick() throws {
     let marked = Self.sticks.map { Self.record($0 + 1, "Simplera", entry: Self.mark(1 + $0 % 2)) }
     let export = try Self.export(Self.every5.map { Self.record($0, "Simplera") } + marked)
     #expect(export.readings.count { $0.kind == .cbg } == 60)
@@ -91,7 +91,7 @@ import Testing
     #expect(Self.kinds(all) == ["Simplera": ["cbg"]])
   }
 
-  @Test func aTypedValueIsAFingerStick() throws {
+  @Test func aTypedAppleHealthValueIsAFingerStick() throws {
     let entry = #"<MetadataEntry key="HKWasUserEntered" value="1"/>"#
     let typed = Self.every5.map { Self.record($0 + 1, "Simplera", entry: entry) }
     let export = try Self.export(Self.every5.map { Self.record($0, "Simplera") } + typed)
@@ -100,7 +100,7 @@ import Testing
   }
 
   /// One app may collect the values of a meter and of a sensor.
-  @Test func eachDeviceOfAnAppHasItsOwnKind() throws {
+  @Test func eachDeviceOfAnAppleHealthAppIsJudgedSeparately() throws {
     func device(_ name: String, _ address: Int) -> String {
       " device=\"&lt;&lt;HKDevice: 0x28\(address)&gt;, name:\(name), manufacturer:Maker, model:\(name), software:1.\(address)&gt;\""
     }
@@ -111,7 +111,7 @@ import Testing
       export.readings.count { $0.kind == .cbg } == 60 && export.readings.count { $0.kind == .smbg } == 56)
   }
 
-  @Test func fewValuesAreFingerSticksAndTheImportSaysSo() throws {
+  @Test func fewValuesOfAnAppleHealthSourceAreReportedAsFingerSticks() throws {
     for count in 1...3 {
       let few = try Self.export(Self.every5.prefix(count).map { Self.record($0, "Simplera") })
       #expect(Self.kinds(few) == ["Simplera": ["smbg"]])
@@ -123,13 +123,13 @@ import Testing
     #expect(Self.kinds(marked) == ["Simplera": ["smbg"]] && marked.warnings.isEmpty)
   }
 
-  @Test func aGivenKindIsTaken() throws {
+  @Test func aGivenKindAppliesToAllAppleHealthSources() throws {
     let text = "<HealthData>\(Self.every5.map { Self.record($0, "Simplera") }.joined())</HealthData>"
     let export = try TextExport(text) { $0.kind = .smbg }
     #expect(Self.kinds(export) == ["Simplera": ["smbg"]] && export.decision("kind") == "smbg (given)")
   }
 
-  @Test(arguments: names) func healthAutoExportHasTheSameKinds(_ name: String) throws {
+  @Test(arguments: names) func healthAutoExportSourcesAreJudgedLikeAppleHealthSources(_ name: String) throws {
     func json(_ minutes: [Int]) -> String {
       let points = minutes.map {
         #"{"date":"\#(Self.time($0))","qty":\#(90 + $0 % 60),"source":"\#(name)"}"#

@@ -13,13 +13,13 @@ import Testing
     return (survey.mark, survey.isSettled)
   }
 
-  @Test func theFirstCellWithAFractionDeterminesTheDecimalMark() {
+  @Test func theFirstFractionInATableDeterminesTheDecimalMark() {
     #expect(Self.mark(["7", "5,6", "5.6"]) == (.comma, true))
     #expect(Self.mark(["7", "5.6399", "5,6"], presumed: .comma) == (.point, true))
   }
 
   @Test(arguments: ["", "12", "1,234", ",5", "5,", "1.2.3", "1,2E+02", "12:30", "Low"])
-  func otherCellsDoNotDetermineTheDecimalMark(_ cell: String) {
+  func cellsWithoutAFractionDoNotDetermineTheDecimalMark(_ cell: String) {
     #expect(Self.mark([cell]) == (.point, false))
     #expect(Self.mark([cell], presumed: .comma) == (.comma, false))
   }
@@ -27,7 +27,7 @@ import Testing
 
 @Suite struct CadenceTests {
   /// The first day of 1970 is kept, whichever other days are left out.
-  @Test func timesOnOneDayTakeBoundedMemory() {
+  @Test func surveyingMillionsOfTimesOnOneDayTakesLimitedMemory() {
     var cadence = Cadence()
     for _ in 0..<2_000_000 { cadence.note(0, series: 0) }
     #expect(!cadence.isSensor)

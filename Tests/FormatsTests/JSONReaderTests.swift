@@ -48,18 +48,18 @@ import Testing
     }
   }
 
-  @Test func membersFillTheColumnsInAnyOrderAndNullIsAbsent() throws {
+  @Test func jsonMembersFillTheColumnsInAnyOrderAndNullIsMissing() throws {
     let outcome = try read(#"[{"b":2,"a":"x"},{"a":null,"c":[1,{"d":2}],"b":true},{}]"#, ["a", "b", "c"])
     #expect(outcome == Outcome(rows: ["x|2|~", #"~|true|[1,{"d":2}]"#, "~|~|~"]))
   }
 
-  @Test func nestedMembersHaveDottedNames() throws {
+  @Test func nestedJSONMembersHaveDottedNames() throws {
     let text = #"{"p":{"q":{"r":1},"s":"t"},"r":5}{"p":7}{"p.s":8}"#
     let outcome = try read(text, ["p.q.r", "p.s", "p", "r"])
     #expect(outcome.rows == [#"1|t|{"q":{"r":1},"s":"t"}|5"#, "~|~|7|~", "~|8|~|~"])
   }
 
-  @Test func extendedJSONIsUnwrapped() throws {
+  @Test func mongoDBExtendedJSONIsUnwrapped() throws {
     let text = #"""
       {"_id":{"$oid":"65f4"},"n":{"$numberLong":"12"},"d":{"$date":{"$numberLong":"34"}}}
       {"n":{"$numberLong":"1","more":2},"d":{"other":3}}
@@ -68,12 +68,12 @@ import Testing
     #expect(outcome.rows == ["65f4|12|34", #"~|{"$numberLong":"1","more":2}|{"other":3}"#])
   }
 
-  @Test func escapesAreResolved() throws {
+  @Test func jsonEscapesAreDecoded() throws {
     let text = #"{"a":"q\"\\\/\n\t\u00e9\uD83D\ude00\ud800x","b":"plain"}"#
     #expect(try read(text, ["a", "b"]).rows == ["q\"\\/\n\té😀\u{FFFD}x|plain"])
   }
 
-  @Test func aStringMayEndInAnEscapedBackslashAtAnyPlaceOfAWord() throws {
+  @Test func aJSONStringMayEndInAnEscapedBackslashAtAnyPosition() throws {
     for length in 0..<20 {
       let filler = String(repeating: "f", count: length)
       let text = #"{"a":"\#(filler)\\","b":"\#(filler)\"","c":1}"#
@@ -81,7 +81,7 @@ import Testing
     }
   }
 
-  @Test func theLastOfRepeatedKeysIsRead() throws {
+  @Test func ofRepeatedJSONKeysTheLastIsRead() throws {
     let outcome = try read(#"{"a":"\u0041","a":"\u0042","a":"\u0043"}{"a":"\u0041","a":2}"#, ["a"])
     #expect(outcome.rows == ["C", "2"])
   }
@@ -91,16 +91,16 @@ import Testing
     #"[{"a":1}][{"a":2}]"#, "{\"a\":1}\n\n{\"a\":2}\n", "\u{FEFF}[{\"a\":1}]\u{FEFF}[{\"a\":2}]\u{1A}",
     #"{"entries":[{"a":1}],"treatments":[{"a":2}]}"#, "\r\n [ {\"a\" : 1 } ,\r\n {\"a\"\t:2}\r\n]\r\n",
   ])
-  func listsAreFoundInEveryWrapping(_ text: String) throws {
+  func jsonListsAreFoundInEveryWrapping(_ text: String) throws {
     #expect(try read(text, ["a"]) == Outcome(rows: ["1", "2"]))
   }
 
-  @Test func aRowMayHaveAMemberNamedLikeAnEnvelope() throws {
+  @Test func aJSONRowMayHaveAMemberNamedLikeAWrapper() throws {
     let text = #"[{"a":1,"data":[{"a":2}]}]"#
     #expect(try read(text, ["a"]).rows == ["1"])
   }
 
-  @Test func linesAreCounted() throws {
+  @Test func jsonRowsAreReportedWithTheirLine() throws {
     let outcome = try read("[\n{\"a\":1},\n\n{\"a\" 2},\n{\"a\":3}]", ["a"])
     #expect(outcome.rows == ["1", "3"])
     #expect(outcome.rejections == ["4: a ':' is missing after a key"])
@@ -110,7 +110,7 @@ import Testing
     #"{"a":}"#, #"{"a":1 "b":2}"#, #"{a:1}"#, #"{"a":1,}"#, #"{"a":'1'}"#, #"{"a":1,{"b":2}"#, #"{"a":[1}"#,
     "<html>",
   ])
-  func aMalformedObjectIsRejectedAndTheRestIsRead(_ bad: String) throws {
+  func aMalformedJSONObjectIsRejectedAndTheRestIsRead(_ bad: String) throws {
     for separator in [",", ",\n", "\n"] {
       let text = ["{\"a\":1}", bad, "{\"a\":2}", "{\"a\":3}"].joined(separator: separator)
       let outcome = try read("[" + text + "]", ["a"])
@@ -119,20 +119,20 @@ import Testing
     }
   }
 
-  @Test func otherValuesThanObjectsAreRejected() throws {
+  @Test func jsonValuesOtherThanObjectsAreRejected() throws {
     let outcome = try read(#"[1,"text",{"a":1},null]"#, ["a"])
     #expect(outcome.rows == ["1"])
     #expect(outcome.rejections.count == 3)
   }
 
-  @Test func garbageAfterTheEndIsRejectedOnce() throws {
+  @Test func garbageAfterTheEndOfJSONIsRejectedOnce() throws {
     let outcome = try read("[{\"a\":1}]\n<html><body>Page 1 of 3</body></html>\n", ["a"])
     #expect(outcome.rows == ["1"])
     #expect(outcome.rejections == ["2: a value is expected"])
     #expect(outcome.cut == nil)
   }
 
-  @Test func aTruncatedObjectIsReportedAndNotRead() throws {
+  @Test func aTruncatedJSONObjectIsReportedAndNotRead() throws {
     let whole = "[{\"a\":12},\n{\"a\":34}]\n"
     for length in 1..<whole.utf8.count {
       let outcome = try read(String(whole.prefix(length)), ["a"])
@@ -142,7 +142,7 @@ import Testing
     }
   }
 
-  @Test func piecesOfAnySizeGiveTheSameRows() throws {
+  @Test func jsonReadInPiecesOfAnySizeGivesTheSameRows() throws {
     let text =
       "[{\"a\":\"x\\u00e9\",\"b\":{\"c\":[1,2]}},\r\n{\"a\" 1},"
       + "{\"b\":{\"$date\":\"d\"},\"a\":null}]\n{\"a\":tru"
@@ -152,7 +152,7 @@ import Testing
     for size in [1, 2, 3, 7, 16] { #expect(try read(text, ["a", "b", "b.c"], pieces: size) == whole) }
   }
 
-  @Test func valuesNestedTooDeeplyAreRejected() throws {
+  @Test func jsonValuesNestedTooDeeplyAreRejected() throws {
     func nested(_ depth: Int, _ open: String, _ close: String) -> String {
       String(repeating: open, count: depth) + "1" + String(repeating: close, count: depth)
     }
@@ -168,14 +168,14 @@ import Testing
         == "~|2")
   }
 
-  @Test func anObjectOfNineMebibytesIsRejectedAndTheNextIsRead() throws {
+  @Test func aJSONObjectOf9MiBIsRejectedAndTheNextIsRead() throws {
     let filler = String(repeating: "0123456789abcdef", count: 9 << 16)
     let outcome = try read("[{\"a\":1},\n{\"a\":\"\(filler)\"},\n{\"a\":2}]", ["a"])
     #expect(outcome.rows == ["1", "2"])
     #expect(outcome.rejections == ["2: the object is longer than 8 MiB"])
   }
 
-  @Test func collectingFindsAllNamesUpToABound() throws {
+  @Test func jsonMemberNamesAreCollectedUpToALimit() throws {
     let members = (0..<1000).map { "\"k\($0)\":{\"n\":\($0)}" }.joined(separator: ",")
     let text = TextBuffer(PieceSource("{\(members)}{\"k0\":1,\"new\":2}", size: 4096), name: "test")
     let reader = JSONReader(text, columns: nil)

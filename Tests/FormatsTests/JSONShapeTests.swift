@@ -47,21 +47,21 @@ import Testing
     Contents(try TextExport(bytes: TextExport.sample(path)))
   }
 
-  @Test func thereAreSamplesOfAllTheseFormats() {
+  @Test func everyJSONFormatHasSamples() {
     #expect(Set(Self.samples.map { String($0.prefix { $0 != "/" }) }) == Self.folders)
   }
 
-  @Test(arguments: samples) func aSampleWrittenAgainGivesTheSameItems(_ path: String) throws {
+  @Test(arguments: samples) func aRewrittenJSONSampleGivesTheSameItems(_ path: String) throws {
     let plain = try Self.plain(path)
     #expect(try Self.contents(Self.trees(path)) == plain)
     #expect(!plain.readings.isEmpty || !plain.records.isEmpty)
   }
 
-  @Test(arguments: samples) func theOrderOfMembersChangesNoItem(_ path: String) throws {
+  @Test(arguments: samples) func theOrderOfJSONMembersDoesNotChangeItems(_ path: String) throws {
     #expect(try Self.contents(Self.trees(path)) { $0.membersReversed.text() } == Self.plain(path))
   }
 
-  @Test(arguments: samples) func theOrderOfItemsChangesNoItem(_ path: String) throws {
+  @Test(arguments: samples) func theOrderOfJSONObjectsDoesNotChangeItems(_ path: String) throws {
     // In lines of objects each line is an item.
     let trees = try Self.trees(path)
     #expect(
@@ -69,14 +69,14 @@ import Testing
         == Self.plain(path))
   }
 
-  @Test(arguments: samples) func unknownMembersChangeNoItem(_ path: String) throws {
+  @Test(arguments: samples) func unknownJSONMembersDoNotChangeItems(_ path: String) throws {
     let plain = try Self.plain(path)
     let other = try Self.contents(Self.trees(path)) { $0.withStrangers.text() }
     #expect(other.readings == plain.readings && other.records == plain.records)
     #expect(other.format == plain.format && other.rejections == plain.rejections)
   }
 
-  @Test(arguments: samples) func blanksAndLineBreaksChangeNoItem(_ path: String) throws {
+  @Test(arguments: samples) func spacesAndLineBreaksInJSONDoNotChangeItems(_ path: String) throws {
     // A text with several values has each on one line.
     let indent = path.hasSuffix(".ndjson") ? nil : 0
     #expect(try Self.contents(Self.trees(path)) { $0.text(indent: indent) } == Self.plain(path))
@@ -85,13 +85,13 @@ import Testing
   }
 
   /// Some services write `mg\/dL`, and some no letter that is not ASCII.
-  @Test(arguments: samples) func slashesAndLettersMayBeEscaped(_ path: String) throws {
+  @Test(arguments: samples) func slashesAndLettersInJSONMayBeEscaped(_ path: String) throws {
     #expect(try Self.contents(Self.trees(path)) { $0.text(escapes: true) } == Self.plain(path))
   }
 
   /// Each value of a sample in turn is removed or replaced by a value of another kind. No other value is read instead
   /// of it.
-  @Test(arguments: samples) func aMemberOfAnotherKindGivesNoOtherReading(_ path: String) throws {
+  @Test(arguments: samples) func aJSONMemberOfAnotherTypeGivesNoDifferentReading(_ path: String) throws {
     let plain = try Self.plain(path)
     for replacement in ["null", "{}", "[]", "\"\"", "true"] {
       for name in ["value", "Value", "sg", "ValueInMgPerDl", "valueQuantity", "blood_glucose"] {

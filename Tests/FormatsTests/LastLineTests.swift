@@ -63,7 +63,7 @@ import Testing
   }
 
   @Test(arguments: Seeds.share(of: samples, every: 2))
-  func aTruncatedLastLineNeverGivesAnotherValue(_ path: String) throws {
+  func aTruncatedLastLineNeverGivesADifferentValue(_ path: String) throws {
     let bytes = Self.withoutLineEnd(try TextExport.sample(path))
     let given = try Self.options(path, bytes)
     let whole = try Self.export(bytes, given, isComplete: true)
@@ -106,7 +106,7 @@ import Testing
     (low, "2026-03-01 08:15,53"), (timeLast, "125,2026-03-01 08:10"), (serial, "2026-03-01 08:10,125,AB1234"),
     (serial, "2026-03-01 08:10,125,AB"), (serial, "2026-03-01 08:10,125,CD5678"),
   ])
-  func aCompleteLastLineIsRead(_ head: String, _ last: String) throws {
+  func aLastLineThatIsCertainlyCompleteIsRead(_ head: String, _ last: String) throws {
     let export = try TextExport(head + last)
     #expect(export.readings.count == head.split(separator: "\n").count && export.end == .whole)
     #expect(export.devices.count == (last.hasSuffix("CD5678") ? 2 : 1))
@@ -131,7 +131,7 @@ import Testing
     #expect(try TextExport(head + last) { $0.lastLineIsComplete = true }.end == .whole)
   }
 
-  @Test func aTextThatMayBeTruncatedIsLeftOutAndTheReadingKept() throws {
+  @Test func aLastTextThatMayBeTruncatedIsLeftOutAndItsReadingKept() throws {
     let change = { (options: inout ExportOptions) in
       options.columns = ["time": "time", "value": "glucose mg/dL", "note": "note"]
     }
@@ -141,7 +141,7 @@ import Testing
     #expect(known.readings.count == 3 && known.records.count == 3 && !known.isTruncated)
   }
 
-  @Test func aTwoDigitValueAtTheEndOfWholeBlocksIsDoubtful() throws {
+  @Test func aTwoDigitLastValueAtTheEndOfADiskBlockIsDoubtful() throws {
     let last = "2026-03-01 08:15,53"
     let filler = String(repeating: "x", count: 4096 - Self.low.utf8.count - last.utf8.count - 2)
     let text = Self.low.replacing("time,glucose mg/dL\n", with: "time,glucose mg/dL,\(filler)\n") + last

@@ -11,21 +11,21 @@ import Testing
     try LibreExport.read(["Sample Person", LibreExport.desktopHeader(unit)] + rows)
   }
 
-  @Test func theIDIdentifiesAReadingWhateverTimeIsShown() throws {
+  @Test func aLibreDesktopReadingIsIdentifiedByItsIDWhateverItsTime() throws {
     let lines = try read(
       "mg/dL", LibreExport.desktopRow(7, "2018/02/03 10:00", 0, "99"),
       LibreExport.desktopRow(8, "2018/02/03 09:00", 0, "98"))
     #expect(lines[1].contains(#""tick":7"#) && lines[2].contains(#""tick":8"#))
   }
 
-  @Test func aDeviceThatAPersonNamesReplacesTheModel() throws {
+  @Test func aGivenDeviceReplacesTheModelOfALibreDesktopExport() throws {
     let rows = [LibreExport.desktopHeader("mg/dL"), LibreExport.desktopRow(7, "2018/02/03 10:00", 0, "99")]
     #expect(try LibreExport.read(rows)[1].contains(#""device":"Abbott|FreeStyle Libre|""#))
     let named = try LibreExport.read(rows) { $0.device = "second reader" }
     #expect(named[1].contains(#""device":"Abbott|second reader|""#))
   }
 
-  @Test func theUnitOfALaterHeaderAppliesToTheRowsAfterIt() throws {
+  @Test func theUnitOfALaterLibreDesktopHeaderAppliesToTheRowsBelow() throws {
     let lines = try read(
       "mg/dL", LibreExport.desktopRow(7, "2018/02/03 10:00", 0, "99"), "Sample Person",
       LibreExport.desktopHeader("mmol/L"), LibreExport.desktopRow(8, "2018/02/03 10:15", 0, "5.5"))
@@ -33,7 +33,7 @@ import Testing
     #expect(lines[2].contains(#""value":5.5,"unit":"mmol/L""#))
   }
 
-  @Test func twoDosesUnderOneIDAreTwoRecords() throws {
+  @Test func twoDosesUnderOneLibreDesktopIDAreTwoRecords() throws {
     let lines = try read(
       "mg/dL", LibreExport.desktopRow(207, "2018/02/03 10:00", 4, "", "", "", "1.0"),
       LibreExport.desktopRow(207, "2018/02/03 10:00", 4, "", "", "", "", "", "", "", "32.0"))
@@ -49,7 +49,7 @@ import Testing
     ("Kohlenhydrate (Gramm)", #"{"carbs":2.5}"#), ("Glucides (portions)", #"{"servings":2.5}"#),
     ("Węglowodany", #"{"servings":2.5}"#),
   ])
-  func carbohydratesAreGramsOnlyIfTheHeaderStatesGrams(_ name: String, _ fields: String) throws {
+  func libreDesktopCarbohydratesAreGramsOnlyIfTheHeaderStatesGrams(_ name: String, _ fields: String) throws {
     let header = LibreExport.desktopHeader("mg/dL").replacing("Carbohydrates (grams)", with: name)
     let lines = try LibreExport.read([
       header, LibreExport.desktopRow(7, "2018/02/03 10:00", 5, "", "", "", "", "", "2.5"),
@@ -65,7 +65,7 @@ import Testing
     ("kohlenhydrate (be)", .servings), ("carbohidratos (ración)", .servings), ("carbohydrates", nil),
     ("węglowodany", nil),
   ])
-  func theNameOfAColumnDeterminesItsUnit(_ name: String, _ unit: CarbohydrateUnit?) {
+  func theNameOfALibreDesktopColumnDeterminesItsUnit(_ name: String, _ unit: CarbohydrateUnit?) {
     #expect(CarbohydrateUnit(header: name) == unit)
   }
 
@@ -81,7 +81,9 @@ import Testing
     ("Notes", "Remarks", "unknown column 'Remarks': read as 'notes', because of its position"),
     ("Updated Time", "Updated Time\tMood", "unknown column 'Mood': not read"),
   ])
-  func aTableWithOneUnusualNameIsRead(_ name: String, _ unusual: String, _ warning: String?) throws {
+  func aLibreDesktopTableWithOneUnusualColumnNameIsRead(_ name: String, _ unusual: String, _ warning: String?)
+    throws
+  {
     let header = LibreExport.desktopHeader("mg/dL").replacing(name, with: unusual)
     let lines = try LibreExport.read([header, LibreExport.desktopRow(7, "2018/02/03 10:00", 0, "99")])
     #expect(LibreExport.readings(lines).count == 1)
@@ -89,7 +91,7 @@ import Testing
     #expect(expected.map { lines[0].contains($0) } ?? !lines[0].contains("warnings"))
   }
 
-  @Test func aTableWithoutAnIDColumnNeedsAllItsUnits() {
+  @Test func aLibreDesktopTableWithoutAnIDColumnNeedsAllItsUnits() {
     let header = LibreExport.desktopHeader("mg/dL").replacing("ID\t", with: "Number\t")
       .replacing("Strip Glucose (mg/dL)", with: "Strip")
     #expect(throws: Failure.self) {
@@ -99,7 +101,7 @@ import Testing
     }
   }
 
-  @Test func aClockChangeIsCountedAndItsNoteIsKept() throws {
+  @Test func aLibreDesktopClockChangeIsCountedAndItsNoteKept() throws {
     let lines = try read(
       "mg/dL",
       LibreExport.desktopRow(
@@ -110,18 +112,18 @@ import Testing
     #expect(lines[1].contains("Holiday"))
   }
 
-  @Test func aValueOfAnotherRecordTypeIsRejected() throws {
+  @Test func aLibreDesktopValueOfAnotherRecordTypeIsRejected() throws {
     let lines = try read("mg/dL", LibreExport.desktopRow(7, "2018/02/03 10:00", 0, "99", "", "", "4.0"))
     #expect(LibreExport.readings(lines).isEmpty)
     #expect(lines[1].contains("rejected"))
   }
 
-  @Test func datesWithTheYearLastAreRejected() throws {
+  @Test func libreDesktopDatesWithTheYearLastAreRejected() throws {
     let lines = try read("mg/dL", LibreExport.desktopRow(7, "03/02/2018 10:00", 0, "99"))
     #expect(lines[1].contains("YYYY/MM/DD"))
   }
 
-  @Test func aTruncatedLastLineGivesNoReading() throws {
+  @Test func aTruncatedLastLineOfALibreDesktopExportGivesNoReading() throws {
     let row = LibreExport.desktopRow(7, "2018/02/03 10:00", 0, "199")
     for lost in 1...17 {
       let text = LibreExport.desktopHeader("mg/dL") + "\n" + row.dropLast(lost)
@@ -130,7 +132,7 @@ import Testing
     }
   }
 
-  @Test func aStepBackInMemoryDistinguishesTheRepeatedHour() throws {
+  @Test func aStepBackInTimeShowsTheSecondPassOfARepeatedHour() throws {
     let lines = try read(
       "mg/dL", LibreExport.desktopRow(1, "2025/10/26 02:45", 0, "99"),
       LibreExport.desktopRow(2, "2025/10/26 02:58", 1, "", "97"),
@@ -141,7 +143,7 @@ import Testing
     #expect(lines[4].contains("+01:00 ticks"))
   }
 
-  @Test func aTableThatOnlyStartsWithAnIDIsNotRecognised() {
+  @Test func aTableThatOnlyStartsWithAnIDIsNotRecognisedAsLibreDesktop() {
     #expect(throws: Failure.self) {
       try LibreExport.read(["ID\tTime\tRecord Type\tValue (mg/dL)\tOther", "7\t2018/02/03 10:00\t0\t\t99"]) {
         $0.format = "libreview"

@@ -6,7 +6,7 @@ import Testing
 @testable import Formats
 
 @Suite struct LibreLinkUpTests {
-  @Test func theOffsetIsTheDifferenceOfBothTimes() throws {
+  @Test func theUTCOffsetOfALibreLinkUpReadingIsTheDifferenceOfItsTimes() throws {
     let export = try TextExport(bytes: TextExport.sample("librelinkup/graph.json"))
     #expect(
       export.readings.map(\.placement)
@@ -23,7 +23,7 @@ import Testing
     ("5/5/2026 11:00:00 AM", 0, "2026-05-06T09:00:00"), ("5/6/2026 11:30:00 PM", 0, "2026-05-06T09:00:00"),
     ("", 0, "2026-05-06T09:00:00"),
   ])
-  func anOffsetThatNoZoneHasIsNotUsed(_ shown: String, _ offset: Int32, _ time: String) throws {
+  func aLibreLinkUpOffsetThatNoTimeZoneHasIsNotUsed(_ shown: String, _ offset: Int32, _ time: String) throws {
     let point =
       #"{"FactoryTimestamp":"5/6/2026 9:00:00 AM","Timestamp":"\#(shown)","type":0,"ValueInMgPerDl":120}"#
     let export = try TextExport(
@@ -33,12 +33,12 @@ import Testing
     #expect(export.readings.map(\.deviceTime.text) == [time])
   }
 
-  @Test func theSameReadingUnderTwoNamesIsReadOnce() throws {
+  @Test func aLibreLinkUpReadingListedTwiceIsReadOnce() throws {
     let export = try TextExport(bytes: TextExport.sample("librelinkup/graph.json"))
     #expect(export.readings.filter { $0.kind == .scan }.count == 1)
   }
 
-  @Test func aGraphWithoutANewestValueIsRead() throws {
+  @Test func aLibreLinkUpGraphWithoutANewestValueIsRead() throws {
     let graph = String(decoding: try TextExport.sample("librelinkup/graph.json"), as: UTF8.self)
     let withoutNewest = graph.split(separator: "\n").map { line in
       for name in ["glucoseMeasurement", "glucoseItem"] where line.contains("\"\(name)\"") {
@@ -54,13 +54,13 @@ import Testing
     }
   }
 
-  @Test func aPatientsDeviceIsNamedWithoutTheId() throws {
+  @Test func aLibreLinkUpDeviceIsNamedWithoutThePatientID() throws {
     let export = try TextExport(bytes: TextExport.sample("librelinkup/connections.json"))
     #expect(Set(export.readings.map(\.device)).count == 1 && export.warnings.isEmpty)
     #expect(!"\(export.devices)".contains("00000000"))
   }
 
-  @Test func tokensAndNamesAreNotKept() throws {
+  @Test func libreLinkUpTokensAndNamesAreNotKept() throws {
     let export = try TextExport(bytes: TextExport.sample("librelinkup/logbook.json"))
     #expect(!"\(export.rejections) \(export.skipped) \(export.devices)".contains("sample"))
   }

@@ -24,14 +24,14 @@ import Testing
     LibreExport.row("03-04-2025 08:15", 0, "101"),
   ]
 
-  @Test func ambiguousDatesAreRefusedWithTheOptionThatStatesTheirOrder() {
+  @Test func ambiguousLibreViewDatesAreRefusedWithTheOptionToUse() {
     let failure = refusal(openRows)
     #expect(failure?.category == .badInput)
     #expect(failure?.message.contains("--date-order") == true)
   }
 
   @Test(arguments: [("dmy", "2025-04-03T08:00:00"), ("mdy", "2025-03-04T08:00:00")])
-  func aGivenOrderIsUsed(_ order: String, _ time: String) throws {
+  func aGivenDateOrderIsUsedForLibreView(_ order: String, _ time: String) throws {
     let lines = try LibreExport.read(openRows) { $0.dateOrder = order }
     #expect(lines[0].contains("first (given)"))
     #expect(lines[1].contains(time))
@@ -39,7 +39,7 @@ import Testing
 
   // MARK: Unusual names
 
-  @Test func columnsAfterTheKnownOnesAreReportedAndNotRead() throws {
+  @Test func libreViewColumnsAfterTheKnownOnesAreReportedAndNotRead() throws {
     let lines = try LibreExport.read([
       LibreExport.header("mmol/L") + ",Historic Ketone mmol/L,Scan Ketone mmol/L",
       LibreExport.row("13-04-2025 08:00", 0, "5.6") + ",,",
@@ -56,29 +56,29 @@ import Testing
     ("Historic Glucose mg/dL", "Historic Glucose"), ("Scan Glucose mg/dL", "Scan"),
     ("Record Type", "Recordtype"), ("Serial Number", "Serialnumber"),
   ])
-  func aTableWithOneUnusualNameIsRead(_ name: String, _ unusual: String) throws {
+  func aLibreViewTableWithOneUnusualColumnNameIsRead(_ name: String, _ unusual: String) throws {
     let header = LibreExport.header("mg/dL").replacing(name, with: unusual)
     let lines = try LibreExport.read([header, LibreExport.row("13-04-2025 08:00", 0, "99")])
     #expect(LibreExport.readings(lines).count == 1)
   }
 
-  @Test func aUnitInAColumnWithoutUnitsShowsThatColumnsWereMoved() {
+  @Test func aUnitInALibreViewColumnWithoutUnitsShowsMovedColumns() {
     let header = LibreExport.header("mg/dL").replacing("Notes,", with: "")
     let lines = [header, LibreExport.row("13-04-2025 08:00", 0, "99")]
     #expect(refusal(lines) { $0.format = "libreview" } != nil)
   }
 
-  @Test func portionsInTheColumnOfGramsAreReadAsPortions() throws {
+  @Test func portionsInTheGramsColumnOfLibreViewAreReadAsPortions() throws {
     let header = LibreExport.header("mg/dL").replacing("(grams)", with: "(servings)")
     let row = LibreExport.row("13-04-2025 08:00", 5, "", "", "", "", "", "2")
     #expect(try LibreExport.read([header, row])[1].contains(#""fields":{"servings":2}"#))
   }
 
-  @Test func anUnknownOrderIsAUsageError() {
+  @Test func anUnknownDateOrderIsAUsageError() {
     #expect(refusal(openRows) { $0.dateOrder = "ymd" }?.category == .usage)
   }
 
-  @Test func datesThatContradictEachOtherAreRefused() {
+  @Test func libreViewDatesThatContradictEachOtherAreRefused() {
     let failure = refusal(
       openRows + [
         LibreExport.row("13-01-2025 08:00", 0, "99"), LibreExport.row("01-13-2025 08:00", 0, "99"),
@@ -87,7 +87,7 @@ import Testing
     #expect(failure?.message.contains("line 5") == true)
   }
 
-  @Test func rowsAreNeverNewerThanTheirExport() throws {
+  @Test func theExportDateOfLibreViewDeterminesTheDateOrderOfItsRows() throws {
     let title = LibreExport.title.replacing("20-05-2025", with: "04-05-2025")
     // If the export was made on 4 May, rows of 5 April are possible; if on 5 April, rows of 4 May are not.
     let lines = try LibreExport.read([
@@ -98,7 +98,7 @@ import Testing
   }
 
   @Test(arguments: [true, false])
-  func theNewestOfJoinedExportsBoundsTheirRowsAndTheOldestGivesTheirDate(_ isNewestFirst: Bool) throws {
+  func rowsOfJoinedLibreViewExportsMayBeAsNewAsTheNewestExport(_ isNewestFirst: Bool) throws {
     let newer = [
       LibreExport.title.replacing("20-05-2025", with: "04-05-2025"), LibreExport.header("mg/dL"),
       LibreExport.row("05-04-2025 08:00", 0, "99"),
@@ -113,7 +113,7 @@ import Testing
     #expect(lines[0].contains(#""generated_at":"2025-02-02T10:00:00""#), "stale rows must not pass for new")
   }
 
-  @Test func anExportTimeInTheFutureIsNotUsed() throws {
+  @Test func aLibreViewExportTimeInTheFutureIsNotUsed() throws {
     // The clock of the tests shows 21 November 2026.
     let title = LibreExport.title.replacing("20-05-2025", with: "12-11-2026")
     let lines = try LibreExport.read([
@@ -123,7 +123,7 @@ import Testing
   }
 
   @Test(arguments: [(0, true), (1, false)])
-  func onlySensorHistoryShowsTheOrderByItsContinuity(_ type: Int, _ isSettled: Bool) throws {
+  func onlyContinuousSensorHistoryShowsTheDateOrderOfLibreView(_ type: Int, _ isSettled: Bool) throws {
     let rows = (0..<12).map { index in
       let time = (index < 6 ? "02-05-2025 23:" : "03-05-2025 00:") + "\(10 + index % 6 * 8)"
       return type == 0 ? LibreExport.row(time, 0, "99") : LibreExport.row(time, 1, "", "99")
@@ -136,7 +136,7 @@ import Testing
     }
   }
 
-  @Test func aLivePipeNeedsAGivenOrder() throws {
+  @Test func aLivePipeOfLibreViewNeedsAGivenDateOrder() throws {
     for (order, isRead) in [("dmy", true), (nil, false)] {
       var ends: [Int32] = [0, 0]
       try #require(pipe(&ends) == 0)
@@ -156,7 +156,7 @@ import Testing
     }
   }
 
-  @Test func datesWithTheYearFirstNeedNoOrder() throws {
+  @Test func libreViewDatesWithTheYearFirstNeedNoDateOrder() throws {
     let lines = try LibreExport.read([
       LibreExport.header("mg/dL"), LibreExport.row("2025-04-03 08:00", 0, "99"),
     ])
@@ -164,7 +164,7 @@ import Testing
     #expect(lines[1].contains("2025-04-03T08:00:00"))
   }
 
-  @Test func anOpenDateAmongDatesWithTheYearFirstIsRejectedWithAReason() throws {
+  @Test func anAmbiguousDateAmongDatesWithTheYearFirstIsRejected() throws {
     let lines = try LibreExport.read(
       [
         LibreExport.header("mg/dL"), LibreExport.row("2025-04-03 08:00", 0, "99"),
@@ -181,14 +181,14 @@ import Testing
     try LibreExport.read([LibreExport.title, LibreExport.header(unit)] + rows)
   }
 
-  @Test func aRowWithHistoryAndScanGivesBoth() throws {
+  @Test func aLibreViewRowWithHistoryAndScanGivesTwoReadings() throws {
     let lines = try read("mmol/L", LibreExport.row("14-05-2025 08:00", 0, "5.6", "6.1"))
     #expect(lines.count == 3)
     #expect(lines[1].contains(#""kind":"cbg""#) && lines[1].contains(#""value":5.6,"#))
     #expect(lines[2].contains(#""kind":"scan""#) && lines[2].contains(#""value":6.1,"#))
   }
 
-  @Test func aNumberWithoutItsDecimalCommaIsNotAReading() throws {
+  @Test func aLibreViewNumberThatLostItsDecimalCommaIsRejected() throws {
     let lines = try read(
       "mmol/L", LibreExport.row("14-05-2025 08:00", 0, "5", "6"),
       LibreExport.row("14-05-2025 08:01", 1, "", "5", "6"),
@@ -198,21 +198,21 @@ import Testing
     #expect(lines[0].contains("damaged"))
   }
 
-  @Test func theTenthsOfAKetoneValueInTheNextColumnAreReadAndReportedAsDamage() throws {
+  @Test func aLibreViewKetoneValueSplitIntoTwoColumnsIsReadAndReported() throws {
     let empty = Array(repeating: "", count: 11).joined(separator: ",")
     let lines = try read("mg/dL", "FreeStyle Libre,AAAA000-A0001,14-05-2025 08:00,3,\(empty),0,1,,")
     #expect(lines[1].contains(#""kind":"ketone""#) && lines[1].contains(#""value":0.1,"#))
     #expect(lines[0].contains("damaged"))
   }
 
-  @Test func aWholeKetoneValueBeforeAnEmptyColumnIsNotDamaged() throws {
+  @Test func aWholeLibreViewKetoneValueBeforeAnEmptyColumnIsNotDamaged() throws {
     let lines = try read(
       "mg/dL", LibreExport.row("14-05-2025 08:00", 3, "", "", "", "", "", "", "", "", "", "", "", "1"))
     #expect(lines[1].contains(#""value":1,"unit":"mmol/L""#))
     #expect(!lines[0].contains("damaged"))
   }
 
-  @Test func theUnitOfALaterHeaderAppliesToTheRowsAfterIt() throws {
+  @Test func theUnitOfALaterLibreViewHeaderAppliesToTheRowsBelow() throws {
     let lines = try LibreExport.read([
       LibreExport.title, LibreExport.header("mg/dL"), LibreExport.row("14-05-2025 08:00", 0, "99"),
       LibreExport.title, LibreExport.header("mmol/L"), LibreExport.row("14-05-2025 08:15", 0, "5.5"),
@@ -221,13 +221,13 @@ import Testing
     #expect(lines[2].contains(#""value":5.5,"unit":"mmol/L""#))
   }
 
-  @Test func aValueOfTheOtherUnitIsRejected() throws {
+  @Test func aLibreViewValueInTheOtherUnitIsRejected() throws {
     let low = try read("mg/dL", LibreExport.row("14-05-2025 08:00", 0, "5.6"))
     let high = try read("mmol/L", LibreExport.row("14-05-2025 08:00", 0, "101"))
     #expect(low[1].contains("rejected") && high[1].contains("rejected"))
   }
 
-  @Test func aDecimalPointAfterADecimalCommaIsRejected() throws {
+  @Test func aLibreViewDecimalPointAmongDecimalCommasIsRejected() throws {
     let lines = try read(
       "mmol/L", LibreExport.row("14-05-2025 08:00", 0, #""5,6""#),
       LibreExport.row("14-05-2025 08:15", 0, "5.7"))
@@ -235,24 +235,24 @@ import Testing
     #expect(lines[2].contains("rejected"))
   }
 
-  @Test func aTypedValueWithAThousandsSeparatorIsRejected() throws {
+  @Test func aTypedLibreViewValueWithAThousandsSeparatorIsRejected() throws {
     let lines = try read("mg/dL", LibreExport.row("14-05-2025 08:00", 0, #""1,234""#))
     #expect(lines[1].contains("rejected"))
   }
 
-  @Test func aFilledFieldBeyondTheHeaderIsRejected() throws {
+  @Test func aLibreViewRowWithMoreFieldsThanTheHeaderIsRejected() throws {
     let row = LibreExport.row("14-05-2025 08:00", 0, "99")
     let lines = try read("mg/dL", row + ",", row + ",7")
     #expect(LibreExport.readings(lines).count == 1)
     #expect(lines[2].contains(#""rejected":4"#))
   }
 
-  @Test func aRowWithoutItsTrailingCommasIsRead() throws {
+  @Test func aLibreViewRowWithoutItsTrailingCommasIsRead() throws {
     let lines = try read("mg/dL", "FreeStyle LibreLink,AAAA000-A0001,14-05-2025 08:00,0,99")
     #expect(LibreExport.readings(lines).count == 1)
   }
 
-  @Test func aCompleteLastLineWithoutLineEndIsRead() throws {
+  @Test func aCompleteLastLibreViewLineWithoutALineEndIsRead() throws {
     let whole = [LibreExport.header("mg/dL"), LibreExport.row("14-05-2025 08:00", 0, "99")].joined(
       separator: "\n")
     let lines = try LibreExport.read(Data(whole.utf8))
@@ -260,7 +260,7 @@ import Testing
     #expect(!lines[0].contains("truncated"))
   }
 
-  @Test func aLastLineThatMayHaveLostItsEndIsTruncated() throws {
+  @Test func aLastLibreViewLineThatMayHaveLostItsEndIsTruncated() throws {
     let row = LibreExport.row("14-05-2025 08:00", 0, "99")
     for lost in 1...15 {
       let text = LibreExport.header("mg/dL") + "\n" + row.dropLast(lost)
@@ -269,7 +269,7 @@ import Testing
     }
   }
 
-  @Test func namesOfPeopleAreNotKept() throws {
+  @Test func libreViewNamesOfPeopleAreNotKept() throws {
     let lines = try LibreExport.read([
       "Informe del paciente,Generado el,20-05-2025 10:00 UTC,Generado por,Sample Clinic", "Sample Person",
       LibreExport.header("mg/dL"), LibreExport.row("14-05-2025 08:00", 0, "99"),
@@ -277,7 +277,7 @@ import Testing
     #expect(!lines.contains { $0.contains("Sample") })
   }
 
-  @Test func columnsInOtherPlacesAreNotGuessed() {
+  @Test func movedLibreViewColumnsAreNotGuessed() {
     let swapped = LibreExport.header("mg/dL").replacing(
       "Notes,Strip Glucose mg/dL", with: "Strip Glucose mg/dL,Notes")
     #expect(throws: Failure.self) {
@@ -285,14 +285,14 @@ import Testing
     }
   }
 
-  @Test func aHeaderOfTwoUnitsIsNotRecognised() {
+  @Test func aHeaderWithTwoUnitsIsNotRecognisedAsLibreView() {
     let mixed = LibreExport.header("mg/dL").replacing("Scan Glucose mg/dL", with: "Scan Glucose mmol/L")
     #expect(throws: Failure.self) {
       try LibreExport.read([mixed, LibreExport.row("14-05-2025 08:00", 0, "99")]) { $0.format = "libreview" }
     }
   }
 
-  @Test func rowsWithoutAnyHeaderAreRefused() {
+  @Test func libreViewRowsWithoutAHeaderAreRefused() {
     #expect(throws: Failure.self) {
       try LibreExport.read([LibreExport.row("14-05-2025 08:00", 0, "99")]) { $0.format = "libreview" }
     }
@@ -304,7 +304,7 @@ import Testing
   private static let samples = Repository.sampleExports.filter { $0.hasPrefix("libre") }
 
   @Test(arguments: samples)
-  func aTruncatedSampleGivesNoReadingThatTheCompleteSampleDoesNot(_ path: String) throws {
+  func aTruncatedLibreViewSampleGivesNoReadingThatTheWholeSampleLacks(_ path: String) throws {
     let file = Repository.samples.appending(path: path)
     let bytes = try Data(contentsOf: file)
     let options = try Rendering.options(besides: file)
@@ -321,7 +321,7 @@ import Testing
   }
 
   @Test(arguments: samples)
-  func aSampleWithBytesReplacedIsReadOrRefused(_ path: String) throws {
+  func aLibreViewSampleWithReplacedBytesIsReadOrRefused(_ path: String) throws {
     let file = Repository.samples.appending(path: path)
     let bytes = try Data(contentsOf: file)
     let options = try Rendering.options(besides: file)

@@ -56,7 +56,7 @@ import Testing
   }
 
   @Test(arguments: samples.filter { $0 != "tandem/source-bg.csv" })
-  func exchangedColumnsAreReadByTheirNamesOrRefused(_ sample: String) throws {
+  func swappedColumnsAreReadByTheirNamesOrRefused(_ sample: String) throws {
     let rows = try Self.rows(sample)
     let expected = try TextExport(Self.text(rows))
     try #require(!expected.readings.isEmpty || !expected.records.isEmpty)
@@ -75,7 +75,7 @@ import Testing
   }
 
   @Test(arguments: samples.filter { $0.hasPrefix("contour") || $0.hasPrefix("tandem") })
-  func afterRemovedColumnsTheOthersKeepTheirMeaning(_ sample: String) throws {
+  func afterAColumnIsRemovedTheRemainingOnesKeepTheirMeaning(_ sample: String) throws {
     let rows = try Self.rows(sample)
     let expected = try TextExport(Self.text(rows))
     let removed = rows.map { Array($0.dropFirst()) }
@@ -89,7 +89,7 @@ import Testing
     #expect(failure?.message.contains("were moved") == true)
   }
 
-  @Test func aMisspeltNameIsReadByItsPosition() throws {
+  @Test func aColumnWithAMisspeltNameIsReadByItsPosition() throws {
     for (sample, column) in [("mysugr/mysugr-mgdl-de.csv", 5), ("contour/contour-mgdl-pl.csv", 5)] {
       var rows = try Self.rows(sample)
       let expected = try TextExport(Self.text(rows))

@@ -58,7 +58,7 @@ import Testing
       })
   }
 
-  /// Runs a body with consecutive seeds: as many as requested, or for some seconds.
+  /// Runs a body with consecutive seeds: the requested number, or for some seconds.
   private static func repeatSeeds(atMost max: Int, _ body: (UInt64) throws -> Void) throws {
     let clock = ContinuousClock()
     let end = clock.now + .seconds(5)
@@ -68,7 +68,7 @@ import Testing
     }
   }
 
-  @Test(.timeLimit(.minutes(rounds == nil ? 2 : 600))) func noDamageTrapsOrHangsTheReader() throws {
+  @Test(.timeLimit(.minutes(rounds == nil ? 2 : 600))) func damagedInputsNeverCrashOrHangTheReader() throws {
     let samples = try Self.samples()
     try Self.repeatSeeds(atMost: 2000) { seed in
       var generator = SeededGenerator(seed: seed)

@@ -16,7 +16,7 @@ import Testing
     try TextExport(([Self.header] + rows).joined(separator: "\n") + "\n")
   }
 
-  @Test func onlyDosesAreInsulin() throws {
+  @Test func onlyDosesOfMyLifeAreReadAsInsulin() throws {
     let export = try read(
       row("Bolus", "4,50", "U"), row("Verzögerter Bolus", "2,25", "U"),
       row("Kombinierter Bolus", "5,50", "U"), row("Basalrate", "0,00", "U/h"),
@@ -36,7 +36,7 @@ import Testing
       ])
   }
 
-  @Test func theUnitIsReadFromEachRow() throws {
+  @Test func theUnitOfAMyLifeValueIsReadFromItsRow() throws {
     let export = try read(
       row("Blutzucker", "7,4", "mmol/L"), row("Blutzucker", "146", "mg/dL"), row("Blutzucker", "7,4", "g/l"),
       row("Blutzucker", "Lo", "mg/dL"), row("Blutzucker", " ", "mg/dL"))
@@ -48,18 +48,18 @@ import Testing
     #expect(export.rejections.map(\.line) == [4] && export.skipped == ["row without a value": 1])
   }
 
-  @Test func aDecimalPointAmongDecimalCommasIsRejected() throws {
+  @Test func aMyLifeDecimalPointAmongDecimalCommasIsRejected() throws {
     let export = try read(row("Blutzucker", "7,4", "mmol/L"), row("Blutzucker", "7.4", "mmol/L"))
     #expect(export.readings.count == 1 && export.rejections.map(\.line) == [3])
   }
 
-  @Test func carbohydratesInExchangesAreRejected() throws {
+  @Test func myLifeCarbohydratesInExchangesAreRejected() throws {
     let export = try read(row("Kohlenhydrate", "45", "g KH"), row("Kohlenhydrate", "4", "BE"))
     #expect(export.recordTexts == [#"food 2026-05-01T08:05:00 {"carbs":45}"#])
     #expect(export.rejections.map(\.line) == [3])
   }
 
-  @Test func aNoteIsKeptWhateverTheKindOfItsRow() throws {
+  @Test func aMyLifeNoteIsKeptWhateverTheKindOfItsRow() throws {
     let export = try read(row("Alarm", " ", " ", note: "zwei\nZeilen"))
     #expect(export.recordTexts == [#"note 2026-05-01T08:05:00 {"text":"zwei\nZeilen"}"#])
     #expect(export.skipped == ["Alarm": 1])
@@ -70,7 +70,7 @@ import Testing
     "Tag;Uhrzeit;Datum;Ereignis;Wert;Einheit;Information;Notiz",
     "Day;Date;Time;Event;Value;Unit;Information;Note",
   ])
-  func otherDiariesAreNotRecognised(_ header: String) throws {
+  func otherDiariesAreNotRecognisedAsMyLife(_ header: String) throws {
     #expect(try !Claims.claims(header + "\n", MyLifeFormat.self))
     #expect(try Claims.claims(Self.header + "\n", MyLifeFormat.self))
   }

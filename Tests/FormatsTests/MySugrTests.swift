@@ -35,26 +35,26 @@ import Testing
     ([4: "6", 6: "", 7: "4", 8: "2"], 6.0), ([6: "2.5", 7: "1"], 2.5), ([7: "0.1", 8: "0.2"], 0.3),
     ([4: "0", 7: "3", 8: "-0.5"], 2.5),
   ])
-  func partsOfADoseAreNotCountedTwice(_ cells: [Int: String], _ units: Double) throws {
+  func partsOfAMySugrDoseAreNotCountedTwice(_ cells: [Int: String], _ units: Double) throws {
     let export = try Self.read([Self.header(), Self.row("Aug 7, 2025", "9:00:00 AM", cells)])
     #expect(export.records.count == 1)
     #expect(
       export.records.first?.fields == RecordFields(["subtype": .text("rapid"), "units": .number(units)]))
   }
 
-  @Test func aPumpDoseWithAPenDoseIsCountedAndNotRead() throws {
+  @Test func aMySugrRowWithPumpAndPenDoseIsCountedAndNotRead() throws {
     let export = try Self.read([Self.header(), Self.row("Aug 7, 2025", "9:00:00 AM", [4: "6", 6: "2"])])
     #expect(export.records.count == 1)
     #expect(export.skipped == ["pump dose beside a pen dose": 1])
   }
 
-  @Test func rapidAndLongDosesAtOneTimeAreTwoRecords() throws {
+  @Test func rapidAndLongMySugrDosesAtOneTimeAreTwoRecords() throws {
     let export = try Self.read([Self.header(), Self.row("Aug 7, 2025", "9:00:00 AM", [4: "6", 5: "20"])])
     #expect(export.records.map(\.fields.subtype) == ["rapid", "long"])
     #expect(export.records.allSatisfy { $0.owner.isEmpty && $0.sourceID.isEmpty })
   }
 
-  @Test func anInvalidDoseIsRejectedAndTheRestOfItsRowIsKept() throws {
+  @Test func anInvalidMySugrDoseIsRejectedAndTheRestOfItsRowKept() throws {
     let export = try Self.read([
       Self.header(), Self.row("Aug 7, 2025", "9:00:00 AM", [3: "120", 4: "9999", 17: "Fine"]),
       Self.row("Aug 7, 2025", "8:00:00 AM", [8: "-3"]),
@@ -65,7 +65,7 @@ import Testing
   }
 
   /// A spreadsheet saves dates as `22-Oct-25`, with the seconds of the app.
-  @Test func aMonthBetweenDayAndYearIsRead() throws {
+  @Test func aMySugrDateWithAMonthNameIsRead() throws {
     func times(_ date: String) throws -> [String] {
       try Self.read([Self.header(), Self.row(date, "11:43:01 AM", [3: "118"])]).readings.map(
         \.deviceTime.text)
@@ -83,7 +83,9 @@ import Testing
     ("(Portions, Factor 1)", "servings", 2.5), ("(Portions, Factor)", "servings", 2.5),
     ("(g, Factor 1)", "carbs", 2.5),
   ])
-  func theHeaderDeterminesTheUnitOfCarbohydrates(_ carbs: String, _ field: String, _ value: Double) throws {
+  func theMySugrHeaderDeterminesTheUnitOfCarbohydrates(_ carbs: String, _ field: String, _ value: Double)
+    throws
+  {
     let export = try Self.read([
       Self.header(carbs: carbs), Self.row("Aug 7, 2025", "9:00:00 AM", [11: "2.5"]),
     ])
@@ -94,7 +96,7 @@ import Testing
   // MARK: Temporary basal rates
 
   @Test(arguments: ["65%", "65", " 65 % "])
-  func aTemporaryRateIsAPercentage(_ percent: String) throws {
+  func aMySugrTemporaryBasalRateIsReadAsAPercentage(_ percent: String) throws {
     let export = try Self.read([
       Self.header(), Self.row("Aug 7, 2025", "9:00:00 AM", [9: percent, 10: "90"]),
     ])
@@ -104,14 +106,14 @@ import Testing
   }
 
   @Test(arguments: ["%", "65%%", "x%", "-5%", "4500%", "65 U"])
-  func anInvalidPercentageIsRejected(_ percent: String) throws {
+  func anInvalidMySugrPercentageIsRejected(_ percent: String) throws {
     let export = try Self.read([Self.header(), Self.row("Aug 7, 2025", "9:00:00 AM", [9: percent])])
     #expect(export.records.isEmpty && export.rejections.map(\.line) == [2])
   }
 
   // MARK: Unusual names
 
-  @Test func columnsAfterTheKnownOnesAreNotRead() throws {
+  @Test func mySugrColumnsAfterTheKnownOnesAreNotRead() throws {
     let places = ["Timezone", "Latitude", "Longitude"]
     let row = Self.row("Aug 7, 2025", "9:00:00 AM", [3: "120"])
     let export = try Self.read([Self.header() + places, row + ["Sample/Zone", "1.5", "2.5"]])
@@ -122,7 +124,7 @@ import Testing
     #expect(other.warnings == ["unknown column 'Mood': not read"])
   }
 
-  @Test func aColumnWithAMisspeltNameIsReportedAndRead() throws {
+  @Test func aMySugrColumnWithAMisspeltNameIsReportedAndRead() throws {
     var header = Self.header()
     header[4] = "Insulin Injektion Units (Pen)"
     let row = Self.row("Aug 7, 2025", "9:00:00 AM", [4: "6"])
@@ -133,7 +135,7 @@ import Testing
     #expect(try Self.read([Self.header(), row]).warnings.isEmpty)
   }
 
-  @Test func theNamesOfTheDanishAppAreKnown() throws {
+  @Test func theColumnNamesOfTheDanishMySugrAppAreRead() throws {
     let names = [
       "Dato", "Tid", "Tags", "Blodsukkermåling (mmol/L)", "Bolusinjektion enheder (pen)",
       "Basalinjektion enheder", "Bolusinjektion enheder (pumpe)", "Bolus (måltid)", "Insulin (korrektion)",
@@ -158,7 +160,7 @@ import Testing
 
   // MARK: Notes
 
-  @Test func tagsAreSortedAndEmptyOnesLeftOut() throws {
+  @Test func mySugrTagsAreSortedAndEmptyOnesLeftOut() throws {
     let one = try Self.read([
       Self.header(), Self.row("Aug 7, 2025", "9:00:00 AM", [2: "Tired, Lunch,,At home "]),
     ])
@@ -169,7 +171,7 @@ import Testing
     #expect(one.recordTexts == [#"note 2025-08-07T09:00:00 {"tags":["At home","Lunch","Tired"]}"#])
   }
 
-  @Test func aLocationIsCountedAndNeverStored() throws {
+  @Test func aMySugrLocationIsCountedAndNeverStored() throws {
     let export = try Self.read([
       Self.header(), Self.row("Aug 7, 2025", "9:00:00 AM", [18: "Sample Street 1", 19: "120/80"]),
     ])
@@ -177,7 +179,7 @@ import Testing
     #expect(export.skipped == ["location": 1, "blood pressure": 1])
   }
 
-  @Test func aLaterExportDiffersOnlyInWhatWasChanged() throws {
+  @Test func aLaterMySugrExportDiffersOnlyInChangedEntries() throws {
     let first = try TextExport(bytes: TextExport.sample("mysugr/reexport-a.csv"))
     let second = try TextExport(bytes: TextExport.sample("mysugr/reexport-b.csv"))
     #expect(first.readingTexts.isSubset(of: second.readingTexts))
@@ -193,12 +195,12 @@ import Testing
     "Aug 7, 2025", "7 août 2025", "7. Aug. 2025", "7 de agosto de 2025", "7 ago. 2025", "7. aug. 2025",
     "2025-08-07",
   ])
-  func datesWithNamedMonthsNeedNoOrder(_ date: String) throws {
+  func mySugrDatesWithMonthNamesNeedNoDateOrder(_ date: String) throws {
     let export = try Self.read([Self.header(), Self.row(date, "21:05:00", [3: "120"])])
     #expect(export.readings.map(\.deviceTime.text) == ["2025-08-07T21:05:00"])
   }
 
-  @Test func anAmbiguousDateInEnglishIsRefusedUntilItsOrderIsStated() throws {
+  @Test func ambiguousEnglishMySugrDatesAreRefusedUntilTheOrderIsGiven() throws {
     let rows = [Self.header(), Self.row("3/4/25", "9:00 AM", [3: "120"])]
     #expect(throws: Failure.self) { _ = try Self.read(rows) }
     let given = try TextExport(Self.text(rows)) { $0.dateOrder = "mdy" }
@@ -208,7 +210,7 @@ import Testing
     #expect(decided.decision("date-order") == "month first (inferred)")
   }
 
-  @Test func otherLanguagesPutTheDayFirst() throws {
+  @Test func mySugrDatesInOtherLanguagesHaveTheDayFirst() throws {
     let export = try Self.read([
       Self.header(date: "Dato", time: "Tid"), Self.row("03-04-2025", "19:59:00", [3: "120"]),
     ])
@@ -216,7 +218,7 @@ import Testing
     #expect(export.decision("date-order") == "day first (inferred)")
   }
 
-  @Test func anOpenDateAmongNamedMonthsIsRejected() throws {
+  @Test func anAmbiguousMySugrDateAmongMonthNamesIsRejected() throws {
     let export = try Self.read([
       Self.header(), Self.row("Aug 7, 2025", "9:00:00 AM", [3: "120"]),
       Self.row("8/6/2025", "9:00:00 AM", [3: "121"]),
@@ -228,7 +230,7 @@ import Testing
 
   // MARK: Values
 
-  @Test func theWholeInputHasOneDecimalMark() throws {
+  @Test func aMySugrExportHasOneDecimalMark() throws {
     let danish = Self.header(date: "Dato", time: "Tid", unit: "mmol/L")
     let rows = (0..<60).map { Self.row("14-02-2026", "10:\($0 < 10 ? "0" : "")\($0):00", [3: "7"]) }
     let export = try Self.read([danish] + rows + [Self.row("15-02-2026", "10:00:00", [3: "7.5"])])
@@ -241,7 +243,7 @@ import Testing
     #expect(mixed.rejections.map(\.line) == [3])
   }
 
-  @Test func glucoseTypedOrFromAMeterIsMarkedAsManual() throws {
+  @Test func mySugrGlucoseWithoutASensorIsMarkedAsManual() throws {
     let export = try Self.read([Self.header(), Self.row("Aug 7, 2025", "9:00:00 AM", [3: "120", 22: "0.4"])])
     #expect(export.readings.map(\.kind) == [.smbg, .ketone])
     #expect(export.readings.allSatisfy { $0.marks == .manual })
@@ -251,7 +253,7 @@ import Testing
 
   // MARK: Structure
 
-  @Test func aHeaderInTheMiddleBringsItsOwnUnit() throws {
+  @Test func aHeaderInTheMiddleOfAMySugrExportChangesTheUnit() throws {
     let export = try Self.read([
       Self.header(), Self.row("Aug 7, 2025", "9:00:00 AM", [3: "120"]), Self.header(unit: "mmol/L"),
       Self.row("Aug 7, 2025", "10:00:00 AM", [3: "6.1"]),
@@ -260,7 +262,7 @@ import Testing
     #expect(export.rejections.isEmpty)
   }
 
-  @Test func aRowWithACellSplitByItsDecimalCommaIsRejected() throws {
+  @Test func aMySugrRowWithACellSplitByItsDecimalCommaIsRejected() throws {
     let head = Self.header(date: "Dato", time: "Tid", unit: "mmol/L").map { "\"\($0)\"" }.joined(
       separator: ",")
     let export = try TextExport("\(head)\n14-02-2026,10:00:00,,3,2,,,,,,,,,,,,,,,,,,,,,,\n")
@@ -268,7 +270,7 @@ import Testing
     #expect(export.rejections.count == 1)
   }
 
-  @Test func aTruncatedFileGivesNoItemThatTheCompleteFileDoesNot() throws {
+  @Test func aTruncatedMySugrFileGivesNoItemThatTheCompleteFileLacks() throws {
     let bytes = try TextExport.sample("mysugr/mysugr-mgdl-en.csv")
     let whole = try TextExport(bytes: bytes)
     for length in TextExport.cuts(of: bytes) {
@@ -278,14 +280,14 @@ import Testing
     }
   }
 
-  @Test func aCompleteLastLineWithoutALineEndIsRead() throws {
+  @Test func aCompleteLastMySugrLineWithoutALineEndIsRead() throws {
     let export = try TextExport(
       String(Self.text([Self.header(), Self.row("Aug 7, 2025", "9:00:00 AM", [3: "120"])]).dropLast()))
     #expect(export.readings.count == 1)
     #expect(export.end == .whole)
   }
 
-  @Test func movedColumnsAreRefusedAndNotReadAsAnotherFormat() throws {
+  @Test func movedMySugrColumnsAreRefusedAndNotReadAsAnotherFormat() throws {
     let rows = [Self.header(), Self.row("Aug 7, 2025", "9:00:00 AM", [3: "120", 11: "40"])]
     let failure = #expect(throws: Failure.self) { _ = try TextExport(Self.text(rows.map { $0.reversed() })) }
     #expect(failure?.category == .badInput && failure?.message.contains("same order") == true)

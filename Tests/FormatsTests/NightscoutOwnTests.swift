@@ -46,7 +46,7 @@ import Testing
       + #""fields":\#(state.fields.json),"guid":"\#(guid)"\#(state.isDeleted ? #","deleted":true"# : "")}"#
   }
 
-  @Test func aRecordIsReadWholeWithItsOriginalIdentity() throws {
+  @Test func aGlucoportRecordInANightscoutExportIsReadWithItsID() throws {
     let treatment = Self.treatment([Self.part(Self.bolus)])
     #expect(try lines(treatment) == [Self.line(Self.bolus)])
     let answer = try Rendering.items(ofText: #"{"status":200,"result":[\#(treatment)]}"#)
@@ -58,7 +58,7 @@ import Testing
     #expect(batch.records.first?.entryGuid == Self.bolus.entryGuid && batch.records.first?.sourceID == "")
   }
 
-  @Test func aTextThatAPIv1RewroteIsRestored() throws {
+  @Test func aTextEscapedByAPIv1IsUnescaped() throws {
     let escape = { (text: String) in
       text.replacing("&", with: "&amp;").replacing("<", with: "&lt;").replacing(">", with: "&gt;")
     }
@@ -83,8 +83,9 @@ import Testing
     (#""insulin":0,"notes":"a < \"b\"""#, "units", nil),
     (#""insulin":4.5,"notes":"a < \"b\"","duration":30"#, "minutes", .number(30)),
   ])
-  func aChangeByAnotherProgramIsReadAsAnEdit(_ members: String, _ field: String, _ value: FieldValue?) throws
-  {
+  func aTreatmentChangedByAnotherProgramIsReadAsAnEdit(
+    _ members: String, _ field: String, _ value: FieldValue?
+  ) throws {
     var state = Self.bolus
     state.fields[field] = value
     #expect(try lines(Self.treatment([Self.part(Self.bolus)], members: members)) == [Self.line(state)])
@@ -101,7 +102,7 @@ import Testing
     #expect(try lines(Self.treatment([part], members: members)) == [Self.line(state)])
   }
 
-  @Test func aRecordMovedByAnotherProgramHasItsNewTime() throws {
+  @Test func aTreatmentMovedByAnotherProgramHasItsNewTime() throws {
     var state = Self.bolus
     state.deviceTime = DeviceTime(seconds: state.deviceTime.seconds + 600)
     state.placement = Placement(utcOffset: 7200, source: .stated)
@@ -109,14 +110,14 @@ import Testing
     #expect(try lines(treatment) == [Self.line(state)])
   }
 
-  @Test func aTreatmentThatRemainsAfterAMoveGivesNoRecord() throws {
+  @Test func aTreatmentLeftByAMoveGivesNoRecord() throws {
     let treatment = Self.treatment([Self.part(Self.bolus)], own: #""moved":"x","#)
     let all = try Rendering.lines(ofText: "[\(treatment)]")
     #expect(all.count == 1 && all[0].contains(#""moved in time":1"#))
   }
 
   /// A treatment of another program that glucoport edited holds the edited parts itself, and the rest in own members.
-  @Test func anEditedTreatmentOfAnotherProgramHoldsTheEditAndTheRest() throws {
+  @Test func anEditedTreatmentOfAnotherProgramKeepsItsOtherFields() throws {
     var state = Self.bolus
     (state.entryGuid, state.fields) = (nil, RecordFields(["units": .number(5)]))
     let part = Self.part(state, seen: #"{"insulin":5,"created_at":"\#(Self.created)"}"#)
@@ -133,7 +134,7 @@ import Testing
     )
   }
 
-  @Test func aTombstoneInATreatmentOfAnotherProgramRemainsOne() throws {
+  @Test func aDeletionStoredInATreatmentOfAnotherProgramIsReadAsDeleted() throws {
     var state = Self.bolus
     (state.entryGuid, state.fields, state.isDeleted) = (nil, RecordFields(), true)
     let part = Self.part(state, seen: #"{"insulin":4.5}"#)
@@ -145,7 +146,7 @@ import Testing
     "{}", "[]", #"{"guid":"x"}"#, #"{"guid":"x","state":"{}"}"#, #"{"guid":"x","state":"}{"}"#,
     #"{"guid":"x","state":7}"#, #"{"guid":"x y","state":"\#(bolus.json.replacing("\"", with: "\\\""))"}"#,
   ])
-  func onlyADamagedRecordIsRejected(_ part: String) throws {
+  func ofSeveralRecordsInATreatmentOnlyTheDamagedOneIsRejected(_ part: String) throws {
     let found = try lines(Self.treatment([part]))
     #expect(
       found.count == 1 && found[0].contains("rejected") && found[0].contains("import an export in JSON"))
@@ -155,7 +156,7 @@ import Testing
   }
 
   /// A table holds only the members that other programs read.
-  @Test func recordsOfGlucoportInATableGetNoSecondIdentity() throws {
+  @Test func glucoportRecordsInANightscoutTableGetNoSecondID() throws {
     let found = try Rendering.items(
       ofText: """
         eventType,created_at,app,insulin,identifier
@@ -167,7 +168,7 @@ import Testing
     #expect(found.filter { $0.contains("t2/insulin") }.count == 1 && found.count == 2)
   }
 
-  @Test func allRecordsInOneTreatmentAreRead() throws {
+  @Test func allGlucoportRecordsInOneTreatmentAreRead() throws {
     let guids = (0..<20).map { Digest.uuid(of: ["guid", String($0)]) }
     let treatment = Self.treatment(guids.map { Self.part(Self.bolus, guid: $0) })
     #expect(try lines(treatment) == guids.map { Self.line(Self.bolus, guid: $0) })

@@ -9,7 +9,7 @@ import Testing
 @Suite struct NightscoutTests {
   private let entry = #"{"type":"sgv","date":1778068800123,"sgv":120,"device":"Sample CGM"}"#
 
-  @Test func theInstantIdentifiesAReadingInAnyZone() throws {
+  @Test func aNightscoutReadingIsIdentifiedByItsInstantInAnyTimeZone() throws {
     let madrid = try Rendering.items(ofText: "[\(entry)]")
     let zone = try LogbookZone(name: "America/Chicago")
     let chicago = try Rendering.items(ofText: "[\(entry)]") { $0.zone = zone }
@@ -18,7 +18,7 @@ import Testing
     for lines in [madrid, chicago] { #expect(lines.first?.contains(#""tick":1778068800123"#) == true) }
   }
 
-  @Test func jsonAndTablesGiveTheSameReading() throws {
+  @Test func nightscoutJSONAndTablesGiveTheSameReading() throws {
     let json = try Rendering.items(
       ofText: #"[{"type":"sgv","date":1778068800000,"sgv":120,"device":"share2"}]"#)
     let plain = try Rendering.items(ofText: #""2026-05-06T12:00:00.000Z",1778068800000,120,"Flat","share2""#)
@@ -27,7 +27,7 @@ import Testing
     #expect(header == [json[0].replacing("\"line\":1", with: "\"line\":2")])
   }
 
-  @Test func tablesOfTheDatabaseHaveTheIDsOfTheSite() throws {
+  @Test func nightscoutDatabaseTablesHaveTheIDsOfTheSite() throws {
     let id = "5cd4212a614598d46eb40db7"
     func ids(_ cell: String) throws -> [String] {
       try TextExport(
@@ -54,20 +54,20 @@ import Testing
     ("\"2026-05-06T14:00:00,25+0200\"", 250),
     ("\"2026-05-06t12:00:00.123456789z\"", 123),
   ])
-  func datesAreReadInEveryForm(_ date: String, _ milliseconds: Int) throws {
+  func nightscoutDatesAreReadInEveryForm(_ date: String, _ milliseconds: Int) throws {
     let lines = try Rendering.items(ofText: #"[{"sgv":120,"date":\#(date)}]"#)
     #expect(lines.first?.contains("\"tick\":\(1_778_068_800_000 + milliseconds)") == true)
     #expect(lines.first?.contains(#""time":"2026-05-06T14:00:00","offset":"+02:00 stated""#) == true)
   }
 
   @Test(arguments: ["0", "-5", "1e300", "9e18", "true", "\"\"", "\"2026-02-30T10:00:00Z\"", "[1]"])
-  func anInvalidDateIsRejected(_ date: String) throws {
+  func anInvalidNightscoutDateIsRejected(_ date: String) throws {
     let lines = try Rendering.items(ofText: "[\(entry),{\"sgv\":121,\"date\":\(date)}]")
     #expect(lines.count == 2)
     #expect(lines.last?.hasPrefix("{\"rejected\":1") == true)
   }
 
-  @Test func anOffsetThatTheServerAddedIsNotShown() throws {
+  @Test func aUTCOffsetThatTheNightscoutServerAddedIsNotUsed() throws {
     func offset(_ members: String) throws -> String? {
       let lines = try Rendering.items(ofText: #"[{"sgv":120,"date":1778068800000,\#(members)}]"#)
       return lines.first.flatMap { $0.split(separator: "\"offset\":\"").last?.prefix(6) }.map(String.init)
@@ -80,7 +80,7 @@ import Testing
     #expect(try offset(#""utcOffset":100000"#) == "+02:00")
   }
 
-  @Test func theZonesOffsetFollowsTheDayOfAChange() throws {
+  @Test func theOffsetOfANightscoutReadingFollowsDaylightSavingTime() throws {
     // 2025-10-26T01:00:00Z ends summer time in Madrid.
     let dates = [1_761_393_600, 1_761_440_399, 1_761_440_400, 1_761_526_800].map {
       "{\"sgv\":120,\"date\":\($0)000}"
@@ -96,7 +96,7 @@ import Testing
     #""date":"2026-05-06T12:00:00","dateString":"2026-05-06T12:00:00""#,
     #""dateString":"2026-05-06 12:00:00""#,
   ])
-  func aTimeWithoutAnOffsetHasTheOffsetOfTheLogbooksZone(_ members: String) throws {
+  func aNightscoutTimeWithoutAnOffsetIsInTheTimeZoneOfTheLogbook(_ members: String) throws {
     let text = #"[{"sgv":120,\#(members)}]"#
     for (zone, offset) in [("Europe/Madrid", "+02:00"), ("America/Chicago", "-05:00")] {
       let logbook = try LogbookZone(name: zone)
@@ -107,7 +107,7 @@ import Testing
   }
 
   /// The text may have an offset in an unknown form. The logbook's zone would place it hours away.
-  @Test func aTimeWithAnUnreadableTextIsRejected() throws {
+  @Test func aNightscoutTimeWithAnUnreadableTextIsRejected() throws {
     let members = #""date":"2026-05-06 12:35:18","dateString":"Wed May 06 14:35:18 GMT+02:00 2026""#
     let export = try TextExport(#"[{"sgv":120,\#(members)}]"#)
     #expect(export.readings.isEmpty && export.rejections.count == 1)
@@ -119,7 +119,7 @@ import Testing
     (#""date":"2026-05-06T12:00:00","utcOffset":60"#, "+01:00 stated"),
     (#""date":"2026-05-06T12:00:00Z""#, "+02:00 stated"),
   ])
-  func anOffsetOrInstantInAnotherMemberIsUsed(_ members: String, _ offset: String) throws {
+  func aUTCOffsetOrInstantInAnotherNightscoutMemberIsUsed(_ members: String, _ offset: String) throws {
     let lines = try Rendering.items(ofText: #"[{"sgv":120,\#(members)}]"#)
     #expect(lines.first?.contains(#""offset":"\#(offset)""#) == true)
   }
@@ -132,7 +132,8 @@ import Testing
       "+02:00 stated"
     ),
   ])
-  func treatmentsHaveOffsetsLikeEntries(_ members: String, _ time: String, _ offset: String) throws {
+  func nightscoutTreatmentsHaveOffsetsLikeEntries(_ members: String, _ time: String, _ offset: String) throws
+  {
     let lines = try Rendering.items(ofText: #"[{"eventType":"Note","notes":"n",\#(members)}]"#)
     #expect(lines.first?.contains(#""time":"\#(time)","offset":"\#(offset)""#) == true)
   }
@@ -143,13 +144,13 @@ import Testing
     "[" + values.map { #"{"date":1778068800000,"sgv":\#($0)}"# }.joined(separator: ",") + "]"
   }
 
-  @Test func aValueLikeMillimolesIsNotReadAsAnErrorCode() throws {
+  @Test func aNightscoutValueLikeMillimolesIsNotReadAsAnErrorCode() throws {
     let lines = try Rendering.lines(ofText: entries(["5.6", "5"]))
     #expect(lines[0].contains(#""skipped":{"sensor error code":1}"#))
     #expect(lines.count == 2 && lines[1].contains("use --unit mmol/L"))
   }
 
-  @Test func millimolesAreReadIfAPersonOrTheRowStatesThem() throws {
+  @Test func nightscoutMillimolesAreReadIfTheOptionOrTheRowStatesThem() throws {
     let given = try Rendering.lines(ofText: entries(["5.6", "6"])) { $0.unit = .millimolesPerLitre }
     #expect(given[0].contains(#""unit":"mmol/L (given)""#))
     #expect(given[1].contains(#""value":5.6,"unit":"mmol/L""#))
@@ -160,13 +161,13 @@ import Testing
     #expect(table[0].contains(#""value":5.6,"unit":"mmol/L""#))
   }
 
-  @Test func noValueInAFileInMillimolesIsReadAsMilligrams() throws {
+  @Test func noValueOfANightscoutFileInMillimolesIsReadAsMilligrams() throws {
     let mbg = #"{"type":"mbg","date":1778068800000,"mbg":14}]"#
     let lines = try Rendering.items(ofText: entries(["14.2", "15", "6.1"]).dropLast() + "," + mbg)
     #expect(lines.count == 4 && lines.allSatisfy { $0.contains("use --unit mmol/L") })
   }
 
-  @Test func aFractionAmongMilligramsIsReadAsMilligrams() throws {
+  @Test func aFractionAmongNightscoutMilligramsIsReadAsMilligrams() throws {
     let lines = try Rendering.items(ofText: entries(["118.5", "31.7", "15", "5.6"]))
     #expect(lines.filter { $0.contains(#""unit":"mg/dL""#) }.count == 3)
     #expect(lines.last?.contains("use --unit mmol/L") == true)
@@ -181,14 +182,14 @@ import Testing
     #expect(lines.filter { $0.contains(#""value":6.1,"unit":"mmol/L""#) }.count == 1)
   }
 
-  @Test func milligramsWithAUnitOfMillimolesAreRejected() throws {
+  @Test func nightscoutMilligramsWithAMillimoleUnitAreRejected() throws {
     let lines = try Rendering.items(ofText: entries([#"39,"units":"mmol/L""#]))
     #expect(lines == [#"{"rejected":1,"reason":"the glucose value is above 33.3 mmol/L: is it in mg/dL?"}"#])
   }
 
   // MARK: Treatments
 
-  @Test func aTemporaryRateInPercentKeepsItsNote() throws {
+  @Test func aNightscoutTemporaryBasalRateInPercentKeepsItsNote() throws {
     let basal = #""eventType":"Temp Basal","duration":30,"percent":-35,"notes":"walk""#
     let lines = try Rendering.items(ofText: #"[{"created_at":"2026-05-06T12:00:00Z",\#(basal)}]"#)
     #expect(lines.count == 1)
@@ -219,7 +220,7 @@ import Testing
     #expect(export.records.isEmpty && export.skipped.values.reduce(0, +) == 1)
   }
 
-  @Test func insulinThatFillsAPumpIsCountedAndAMealOfTheEventIsTaken() throws {
+  @Test func nightscoutInsulinThatFillsAPumpIsCountedAndNotReadAsADose() throws {
     let event = #""eventType":"Insulin Change","insulin":300,"carbs":20"#
     let export = try TextExport(#"[{"created_at":"2026-05-06T12:00:00Z",\#(event)}]"#)
     #expect(export.records.map(\.kind) == [.food] && export.rejections.isEmpty)
@@ -227,7 +228,7 @@ import Testing
   }
 
   /// Some programs write percents of the programmed rate there.
-  @Test func aBasalRateThatNoPumpGivesIsRejected() throws {
+  @Test func aNightscoutBasalRateThatNoPumpGivesIsRejected() throws {
     func rates(_ rate: Int) throws -> TextExport {
       try TextExport(
         #"[{"created_at":"2026-05-06T12:00:00Z","eventType":"Temp Basal","duration":30,"rate":\#(rate)}]"#)
@@ -237,7 +238,7 @@ import Testing
     #expect(percent.records.allSatisfy { $0.fields["rate"] == nil } && percent.rejections.count == 1)
   }
 
-  @Test func treatmentsAtOneTimeHaveDifferentIDs() throws {
+  @Test func nightscoutTreatmentsAtOneTimeHaveDifferentIDs() throws {
     let text =
       #"[{"eventType":"Meal Bolus","created_at":"2026-05-06T12:00:00Z","insulin":2,"carbs":20,"notes":"n"}]"#
     let lines = try Rendering.items(ofText: text)
@@ -248,13 +249,13 @@ import Testing
     #expect(!lines[1].contains("text"))
   }
 
-  @Test func aDocumentHasOneIDInBothVersionsOfTheAPI() throws {
+  @Test func aNightscoutDocumentHasOneIDInBothVersionsOfTheAPI() throws {
     let rest = #""eventType":"Note","created_at":"2026-05-06T12:00:00Z","notes":"n"}]"#
     let lines = try ["_id", "identifier"].map { try Rendering.items(ofText: #"[{"\#($0)":"65f4","# + rest) }
     #expect(lines[0] == lines[1])
   }
 
-  @Test func glucoseWithoutAUnitNeedsTheOption() throws {
+  @Test func nightscoutGlucoseWithoutAUnitNeedsTheUnitOption() throws {
     let text = #"[{"eventType":"BG Check","created_at":"2026-05-06T12:00:00Z","glucose":6.1}]"#
     #expect(try Rendering.items(ofText: text)[0].contains("use --unit"))
     let lines = try Rendering.items(ofText: text) { $0.unit = .millimolesPerLitre }
@@ -266,14 +267,14 @@ import Testing
     "\"2026-05-06T12:05:00.000Z\",1778069100000,125,\"Flat\",",
     "\"2026-05-06T12:05:00.000Z\",1778069100000,125,\"Flat\",sha",
   ])
-  func aTruncatedLastLineGivesNoReading(_ last: String) throws {
+  func aTruncatedLastLineOfANightscoutTableGivesNoReading(_ last: String) throws {
     let text = "\"2026-05-06T12:00:00.000Z\",1778068800000,120,\"Flat\",\"share2\"\r\n" + last
     let lines = try Rendering.lines(ofText: text)
     #expect(lines.count == 2)
     #expect(lines[0].contains("truncated"))
   }
 
-  @Test func aCompleteLastLineWithoutALineEndIsRead() throws {
+  @Test func aCompleteLastNightscoutLineWithoutALineEndIsRead() throws {
     for device in ["\"other\"", "share2"] {
       let text =
         "\"2026-05-06T12:00:00.000Z\",1778068800000,120,\"Flat\",share2\r\n,1778069100000,121,,\(device)"
@@ -283,7 +284,7 @@ import Testing
     #expect(try Rendering.lines(ofText: header).count == 2)
   }
 
-  @Test func anEmptyAnswerIsReadWithoutAnError() throws {
+  @Test func anEmptyNightscoutAnswerIsReadWithoutAnError() throws {
     #expect(try Rendering.lines(ofText: #"{"status":200,"result":[]}"#).count == 1)
   }
 
@@ -297,7 +298,7 @@ import Testing
     #expect(try NightscoutFormat.recognise(head, options: Rendering.options()) == nil)
   }
 
-  @Test func aNewHeaderAppliesInJoinedFiles() throws {
+  @Test func inJoinedNightscoutFilesANewHeaderApplies() throws {
     let text =
       "type,sgv,date,device\nsgv,120,1778068800000,a\ndevice,date,sgv,type\na,1778069100000,121,sgv\n"
     let lines = try Rendering.items(ofText: text)
@@ -308,7 +309,7 @@ import Testing
 
   private static let plainRow = "\"2026-06-11T07:14:02.000Z\",1781162042000,114,\"Flat\","
 
-  @Test func aTableWithoutDevicesIsCompleteWithoutItsLastLineEnd() throws {
+  @Test func aNightscoutTableWithoutDevicesIsCompleteWithoutItsLastLineEnd() throws {
     let text =
       Self.plainRow + "\r\n"
       + Self.plainRow.replacing("07:14:02", with: "07:09:02")
@@ -321,7 +322,7 @@ import Testing
     }
   }
 
-  @Test func aTruncatedDeviceIsNotReadAsMissing() throws {
+  @Test func aTruncatedNightscoutDeviceIsNotReadAsMissing() throws {
     let export = try TextExport(Self.plainRow + "\"xDrip\"\r\n" + Self.plainRow)
     #expect(export.readings.count == 1 && export.isTruncated)
   }
@@ -333,7 +334,7 @@ import Testing
     (#""glucoseType":"Finger","key600":"BOLUS0001""#, ReadingMarks()),
     (#""glucoseType":"Finger""#, ReadingMarks()),
   ])
-  func glucoseThatAPumpOfThe600SeriesHadIsMarked(_ members: String, _ marks: ReadingMarks) throws {
+  func nightscoutGlucoseFromAMedtronic600SeriesPumpIsMarked(_ members: String, _ marks: ReadingMarks) throws {
     let export = try TextExport(
       #"[{"eventType":"BG Check","created_at":"2026-05-06T12:00:00Z","glucose":111,"units":"mg/dl",\#(members)}]"#
     )

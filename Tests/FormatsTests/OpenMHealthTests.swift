@@ -22,14 +22,14 @@ import Testing
     ("", ReadingKind.smbg), (#","specimen_source":"capillary blood""#, .smbg),
     (#","specimen_source":"interstitial fluid""#, .cbg), (#","blood_specimen_type":"whole blood""#, .smbg),
   ])
-  func theSpecimenDeterminesTheKind(_ more: String, _ kind: ReadingKind) throws {
+  func theSpecimenDeterminesTheKindOfAnOpenMHealthReading(_ more: String, _ kind: ReadingKind) throws {
     for text in [Self.point(Self.glucose(more: more)), "{\(Self.glucose(more: more))}"] {
       let export = try TextExport(text)
       #expect(export.readings.map(\.kind) == [kind] && export.readings.map(\.position) == [1_772_363_700])
     }
   }
 
-  @Test func aPersonCanGiveTheKindIfThereIsNoSpecimen() throws {
+  @Test func withoutASpecimenTheKindOfOpenMHealthReadingsCanBeGiven() throws {
     let export = try TextExport(Self.point(Self.glucose())) { $0.kind = .cbg }
     #expect(export.readings.map(\.kind) == [.cbg])
     let stated = try TextExport(Self.point(Self.glucose(more: #","specimen_source":"capillary blood""#))) {
@@ -43,12 +43,12 @@ import Testing
     (#","specimen_source":"tears""#, "glucose in tears"),
     (#","blood_specimen_type":"serum""#, "glucose in serum"),
   ])
-  func otherDataPointsAreCountedByName(_ more: String, _ name: String) throws {
+  func otherOpenMHealthDataPointsAreCountedByName(_ more: String, _ name: String) throws {
     let export = try TextExport(Self.point(Self.glucose(more: more)))
     #expect(export.readings.isEmpty && export.rejections.isEmpty && export.skipped == [name: 1])
   }
 
-  @Test func otherSchemasAreCountedByName() throws {
+  @Test func otherOpenMHealthSchemasAreCountedByName() throws {
     let heart = Self.point(#""heart_rate":{"value":71,"unit":"beats/min"}"#, name: "heart-rate")
     let export = try TextExport("[\(heart),\(Self.point(Self.glucose()))]")
     #expect(export.readings.count == 1 && export.skipped == ["heart-rate": 1])
@@ -58,12 +58,12 @@ import Testing
     #""value":118,"unit":"mg""#, #""value":"x","unit":"mg/dL""#, #""value":6000,"unit":"mg/dL""#,
     #""value":118,"unit":"mmol/L""#, #""value":118"#,
   ])
-  func anInvalidGlucoseValueIsRejected(_ value: String) throws {
+  func anInvalidOpenMHealthGlucoseValueIsRejected(_ value: String) throws {
     let export = try TextExport(Self.point(Self.glucose(value)))
     #expect(export.readings.isEmpty && export.rejections.count == 1)
   }
 
-  @Test func severalUsersAreRefusedUntilOneIsPickedAndNeverNamed() throws {
+  @Test func severalOpenMHealthUsersAreRefusedUntilOneIsSelected() throws {
     let points = ["anna", "berta"].map { Self.point(Self.glucose(), header: #","user_id":"\#($0)""#) }
     let text = "[\(points.joined(separator: ","))]"
     let failure = try #require(throws: Failure.self) { _ = try TextExport(text) }
@@ -75,7 +75,7 @@ import Testing
     #expect(devices.allSatisfy { !$0.model.contains("anna") && !$0.model.contains("berta") })
   }
 
-  @Test func otherJSONIsNotOpenMHealth() throws {
+  @Test func otherJSONIsNotRecognisedAsOpenMHealth() throws {
     for text in [
       #"{"blood_glucose":118,"time":"2026-03-01T12:15:00"}"#,
       #"{"blood_glucose":{"value":118,"unit":"mg/dL"},"time":"2026-03-01T12:15:00"}"#,

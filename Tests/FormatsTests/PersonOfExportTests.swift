@@ -66,7 +66,7 @@ import Testing
 
   // MARK: Joined exports
 
-  @Test func exportsOfTwoPeopleInOneInputAreRefusedUntilOneIsPicked() throws {
+  @Test func exportsOfTwoPeopleInOneInputAreRefusedUntilOneIsSelected() throws {
     let inputs = [
       Self.clarity("Ann", "Sample", 110, tick: 1000) + Self.clarity("Bo", "Sample", 210, tick: 5000),
       Self.clarity("Ann", "Sample", 110, tick: 1000)
@@ -88,7 +88,7 @@ import Testing
   }
 
   /// Glooko puts the newest value first.
-  @Test func twoPeopleInExportsOfGlookoAreRefusedUntilOneIsPicked() throws {
+  @Test func twoPeopleInGlookoExportsAreRefusedUntilOneIsSelected() throws {
     let text = Self.glooko("Ann Sample", 110) + Self.glooko("Bo Sample", 210)
     #expect(try ScratchFile(text).refusal()?.contains("--where person=2") == true)
     #expect(try values(text, where: "person=1") == [111, 110])
@@ -97,7 +97,7 @@ import Testing
   }
 
   /// So few rows do not show whether a sensor made them.
-  @Test func twoPeopleInExportsOfDiasendAreRefusedUntilOneIsPicked() throws {
+  @Test func twoPeopleInDiasendExportsAreRefusedUntilOneIsSelected() throws {
     let two = Self.diasend("Ann Sample", 110) + Self.diasend("Bo Sample", 210)
     #expect(try ScratchFile(two).refusal { $0.kind = .smbg }?.contains("--where person=2") == true)
     let second = try TextExport(two) { options in
@@ -110,7 +110,7 @@ import Testing
   }
 
   @Test(arguments: ["carelink/one-section-mmol-semicolons.csv", "carelink/before-2017-mmol-dmy.csv"])
-  func twoPeopleInExportsOfCareLinkAreRefusedUntilOneIsPicked(_ path: String) throws {
+  func twoPeopleInCareLinkExportsAreRefusedUntilOneIsSelected(_ path: String) throws {
     let one = try String(decoding: TextExport.sample(path), as: UTF8.self)
     let other = one.replacing("Kim", with: "Bo")
     #expect(other != one)
@@ -135,7 +135,7 @@ import Testing
   }
 
   /// The second export begins far after the head of the input.
-  @Test func aSecondPersonIsFoundAfterManyRows() throws {
+  @Test func aSecondPersonInAnExportIsFoundAfterManyRows() throws {
     let rows = (0..<4000).map { row in
       let time = DeviceTime(seconds: 1_772_352_000 + Int64(row) * 300).text
       return "\(row + 9),\(time),EGV,,,,Android G6,\(90 + row % 60),,,,,\(row * 300),8AAAA1\n"
@@ -153,7 +153,7 @@ import Testing
       + #""Timestamp":"4/5/2026 10:0\#(value % 10):00 AM","type":1,"ValueInMgPerDl":\#(value)}}"#
   }
 
-  @Test func connectionsOfTwoPatientsAreRefusedUntilOneIsPicked() throws {
+  @Test func libreLinkUpConnectionsOfTwoPatientsAreRefusedUntilOneIsSelected() throws {
     let people = [("p-ann", 115), ("p-bo", 187)].map(Self.connection).joined(separator: ",")
     let text = #"{"status":0,"data":[\#(people)]}"#
     let refusal = try #require(try ScratchFile(text).refusal())
@@ -167,7 +167,7 @@ import Testing
 
   // MARK: --where for rows of known formats
 
-  @Test func aColumnOfAKnownFormatPicksRows() throws {
+  @Test func aColumnOfAKnownFormatSelectsRows() throws {
     let two = Self.libre("Ann Sample", 14, 110) + Self.libre("Ann Sample", 15, 210, serial: "B-2")
     #expect(try values(two, where: "Serial Number=B-2") == [210, 211])
     let export = try TextExport(two) { $0.rows = [RowFilter(column: "serial number", value: "A-1")] }
@@ -175,7 +175,7 @@ import Testing
     #expect(export.rejections.isEmpty)
   }
 
-  @Test func aMemberOfAKnownFormatPicksObjects() throws {
+  @Test func aJSONMemberOfAKnownFormatSelectsObjects() throws {
     let entries = [("phone", 110), ("watch", 120)].map { device, value in
       #"{"type":"sgv","sgv":\#(value),"date":1772611\#(value)000,"#
         + #""device":"\#(device)","site":"\#(device)"}"#
@@ -183,7 +183,7 @@ import Testing
     #expect(try values("[\(entries.joined(separator: ","))]", where: "site=watch") == [120])
   }
 
-  @Test func aPersonThatNoRowHasIsRefused() throws {
+  @Test func selectingAPersonThatNoRowHasIsRefused() throws {
     let text = Self.libre("Ann Sample", 14, 110)
     for (column, value) in [("Serial Number", "B-2"), ("Colour", "red")] {
       let refusal = try ScratchFile(text).refusal { $0.rows = [RowFilter(column: column, value: value)] }

@@ -50,17 +50,19 @@ import Testing
     #expect(back.readings.allSatisfy { $0.occurrenceIsStated })
   }
 
-  @Test func aBundleIsReadBackUnchanged() throws { try expectReturn(of: FHIRWriter(.bundle), as: "fhir") }
+  @Test func anExportedFHIRBundleIsReadBackUnchanged() throws {
+    try expectReturn(of: FHIRWriter(.bundle), as: "fhir")
+  }
 
-  @Test func resourcesInLinesAreReadBackUnchanged() throws {
+  @Test func exportedFHIRResourcesInLinesAreReadBackUnchanged() throws {
     try expectReturn(of: FHIRWriter(.ndjson, profile: .cgm, patientName: "A \"B\""), as: "fhir")
   }
 
-  @Test func dataPointsAreReadBackUnchanged() throws {
+  @Test func exportedOpenMHealthDataPointsAreReadBackUnchanged() throws {
     try expectReturn(of: OpenMHealthWriter(), as: "openmhealth")
   }
 
-  @Test func anEmptyExportIsReadAsAnEmptyExport() throws {
+  @Test func anEmptyDocumentExportIsReadAsAnEmptyExport() throws {
     for text in [
       Self.written([], FHIRWriter(.bundle)), Self.written([], FHIRWriter(.ndjson)),
       "{\"resourceType\":\"Bundle\",\"type\":\"collection\"}", "{\"resourceType\":\"Bundle\",\"entry\":[]}\n",
@@ -72,7 +74,7 @@ import Testing
     #expect(Self.written([], OpenMHealthWriter()) == "[\n]\n")
   }
 
-  @Test func thePatientDependsOnTheLogbookAndNotOnTheName() {
+  @Test func theExportedPatientIDDependsOnTheLogbookAndNotOnTheName() {
     func patient(_ logbook: [String], name: String? = nil) -> String {
       let line = FHIRWriter(.ndjson, logbook: logbook, patientName: name).header
       return line.firstMatch(of: /"id":"([0-9a-f-]{36})"/).map { String($0.1) } ?? line
@@ -86,7 +88,7 @@ import Testing
   }
 
   /// The lines of a sample that another program made from the description of the format.
-  @Test func observationsEqualThoseInTheSample() throws {
+  @Test func exportedFHIRObservationsEqualThoseInTheSample() throws {
     let sample = String(decoding: try TextExport.sample("fhir/glucoport.json"), as: UTF8.self)
     let export = try TextExport(sample)
     let readings = export.readings.map { Self.item($0, export.devices[Int($0.device.number)]) }
@@ -103,7 +105,7 @@ import Testing
     String(line.last == "," ? line.dropLast() : line)
   }
 
-  @Test func aHiddenReadingIsMarkedAsEnteredInErrorAndNotRead() throws {
+  @Test func anExportedHiddenReadingIsMarkedAsEnteredInErrorAndNotReadBack() throws {
     let reading = try #require(try Self.sample().first)
     let hidden = GlucoportReading(
       device: reading.device, kind: reading.kind, deviceTime: reading.deviceTime,
@@ -126,7 +128,7 @@ import Testing
     (.smbg, .millimolesPerLitre, "14743-9", "", "hddt-blood-glucose-measurement"),
     (.ketone, .millimolesPerLitre, "66441-7", "", ""),
   ])
-  func theUnitOfTheSourceChoosesTheCode(
+  func theGlucoseUnitDeterminesTheCodesOfAnExportedReading(
     _ kind: ReadingKind, _ unit: GlucoseUnit, _ code: String, _ cgm: String, _ hddt: String
   ) {
     let reading = Reading(
@@ -149,7 +151,7 @@ import Testing
     }
   }
 
-  @Test func aDeviceIsWrittenOnceBeforeItsFirstReading() throws {
+  @Test func anExportedDeviceIsWrittenOnceBeforeItsFirstReading() throws {
     let text = Self.written(try Self.sample(), FHIRWriter(.ndjson))
     let types = text.split(separator: "\n").map { String($0.dropFirst(17).prefix { $0 != "\"" }) }
     #expect(types.first == "Patient" && types[1] == "Device" && types[2] == "Observation")
@@ -161,7 +163,7 @@ import Testing
     (Int32(0), "1970-01-02T00:00:00Z"), (3600, "1970-01-02T00:00:00+01:00"),
     (-34200, "1970-01-02T00:00:00-09:30"), (1172, "1970-01-01T23:40:28Z"), (54000, "1970-01-01T09:00:00Z"),
   ])
-  func aTimeWithAnOffsetThatCannotBeWrittenIsInUTC(_ offset: Int32, _ text: String) {
+  func aTimeWithAnOffsetThatFHIRCannotStateIsExportedInUTC(_ offset: Int32, _ text: String) {
     let time = DeviceTime(seconds: 86400)
     #expect(time.zonedText(Placement(utcOffset: offset, source: .zone)) == text)
   }

@@ -12,7 +12,7 @@ import Testing
 @Suite struct RecordSourceTests {
   private static let guid = "0a1b2c3d-0000-8000-8000-000000000001"
 
-  @Test func appleHealthNamesTheApp() throws {
+  @Test func theProvenanceOfAnAppleHealthRecordNamesTheApp() throws {
     let record = { (source: String) in
       #"<Record type="HKQuantityTypeIdentifierInsulinDelivery" sourceName="\#(source)" unit="IU""#
         + #" startDate="2026-05-30 12:30:00 +0200" value="4"/>"#
@@ -22,7 +22,7 @@ import Testing
     #expect(export.records.map(\.source) == ["Anna’s \"iPhone\"", "mySugr"])
   }
 
-  @Test func tidepoolNamesTheDevice() throws {
+  @Test func theProvenanceOfATidepoolRecordNamesTheDevice() throws {
     let item = { (device: String, note: String) in
       #"{"type":"bolus","normal":4,"time":"2026-05-06T12:00:00Z","id":"\#(device)"\#(note),"deviceId":"\#(device)"}"#
     }
@@ -37,7 +37,7 @@ import Testing
     (#""enteredBy":"Mum &lt;3""#, "Mum <3"), (#""enteredBy":null"#, ""), (#""enteredBy":{"a":1}"#, ""),
     (#""notes":"a""#, ""),
   ])
-  func nightscoutNamesTheProgramThatEnteredARecord(_ members: String, _ source: String) throws {
+  func theProvenanceOfANightscoutRecordNamesTheEnteringProgram(_ members: String, _ source: String) throws {
     let text =
       #"[{"_id":"1","eventType":"Meal Bolus","created_at":"2026-05-06T12:00:00Z","insulin":2,"carbs":30,\#(members)}]"#
     let export = try TextExport(text)
@@ -45,14 +45,14 @@ import Testing
     #expect(Set(export.records.map(\.source)) == [source])
   }
 
-  @Test func aTableOfNightscoutNamesTheProgram() throws {
+  @Test func theProvenanceOfANightscoutTableRowNamesTheProgram() throws {
     let export = try TextExport(
       "_id,eventType,created_at,insulin,enteredBy\n1,Correction Bolus,2026-05-06T12:00:00Z,2,Loop\n")
     #expect(export.records.map(\.source) == ["Loop"])
   }
 
   @Test(arguments: ["mysugr/", "contour/", "clarity/", "carelink/"])
-  func theSourceIsEmptyForAFormatWithoutOne(_ folder: String) throws {
+  func aFormatWithoutSourcesGivesAnEmptyProvenanceSource(_ folder: String) throws {
     let samples = Repository.sampleExports.filter { $0.hasPrefix(folder) }
     #expect(!samples.isEmpty)
     for sample in samples {
@@ -84,7 +84,7 @@ import Testing
     nil, .typed, Provenance(format: "apple-health", source: "=Anna’s \"iPhone\", \\ <b>;'"),
     Provenance(format: "test", source: String(repeating: "\"", count: 128)),
   ])
-  func theProvenanceSurvivesAnExportAndImport(_ provenance: Provenance?) throws {
+  func theProvenanceIsUnchangedAfterExportAndImport(_ provenance: Provenance?) throws {
     let forms: [GlucoportWriter.Form] = [
       .ndjson, .csv(isSpreadsheetSafe: true), .csv(isSpreadsheetSafe: false),
     ]
@@ -101,7 +101,7 @@ import Testing
   @Test(arguments: [
     "{}", "[]", "1", "mysugr", #"{"format":""}"#, #"{"format":"a","source":"\u0007"}"#, #"{"format":"a"}{"#,
   ])
-  func anInvalidProvenanceIsRejected(_ json: String) throws {
+  func aRecordWithAnInvalidProvenanceIsRejected(_ json: String) throws {
     let known = Provenance(format: "mysugr")
     let quoted = { (text: String) in "\"" + text.replacing("\"", with: "\"\"") + "\"" }
     let table = Self.text(Self.record(known), .csv(isSpreadsheetSafe: false))
@@ -113,7 +113,7 @@ import Testing
     #expect(export.records.isEmpty)
   }
 
-  @Test func anExportWithoutTheColumnHasNoProvenance() throws {
+  @Test func anExportWithoutTheProvenanceColumnGivesNoProvenance() throws {
     let line = Self.text(Self.record(nil), .ndjson)
     let older = line.replacing(#""provenance":null,"#, with: "")
     #expect(older != line)

@@ -39,7 +39,7 @@ import Testing
     #expect(found.map { $0.rejection.source.contains("\"48\"") } == [true, false])
   }
 
-  @Test func rejectedRowsKeepTheirOrder() throws {
+  @Test func savedRejectedRowsKeepTheirOrder() throws {
     let text =
       "time,glucose mg/dL\n2026-05-01 07:00,101\ntime,glucose mmol/L\n2026-05-01 08:00,12.5\n"
       + "2026-05-01 09:00,13.5\n"
@@ -57,7 +57,7 @@ import Testing
     #expect(sources.contains { $0.contains("148") }, "\(sources)")
   }
 
-  @Test func aRejectedRowIsKeptWholeOrNotAtAll() throws {
+  @Test func aRejectedRowIsSavedCompletelyOrNotAtAll() throws {
     for (length, isKept) in [(6_000, true), (100_000, false)] {
       let note = String(repeating: "x", count: length)
       let text =
@@ -67,7 +67,7 @@ import Testing
     }
   }
 
-  // MARK: What a rejected row costs
+  // MARK: The cost of a rejected row
 
   /// The processor time of this thread for a table of 20,000 rows, the minimum of some runs, in seconds.
   private static func seconds(_ row: (Int) -> String, rejected: Int) throws -> Double {
@@ -97,7 +97,7 @@ import Testing
   @Test(arguments: [
     "2026-13-45 99:00:00,120,Example G6\n", "n/a,120,Example G6\n", "2026-05-06 10:00,abc,Example G6\n",
   ])
-  func aRejectedRowCostsLittleMoreThanAGoodOne(_ row: String) throws {
+  func aRejectedRowTakesLittleMoreWorkThanAValidOne(_ row: String) throws {
     let good = try Self.seconds(Self.good, rejected: 0)
     #expect(try Self.seconds({ _ in row }, rejected: 19_900) < 8 * good)
   }

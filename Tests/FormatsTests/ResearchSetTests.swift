@@ -13,7 +13,7 @@ import Testing
 
   // MARK: D1NAMO
 
-  @Test func allTypesButOneAreFingerSticks() throws {
+  @Test func allD1NAMOTypesExceptOneAreFingerSticks() throws {
     let export = try TextExport(bytes: TextExport.sample("d1namo/glucose-mmol.csv"))
     #expect(
       Self.numbers(export, .smbg) == [5.4, 4.8, 6.2, 6.7, 5.9, 6.1] && Self.numbers(export, .cbg) == [6])
@@ -23,7 +23,7 @@ import Testing
     #expect(export.decision("unit") == "mmol/L (inferred)")
   }
 
-  @Test func valuesBeforeAndAfterMealsAreFingerSticks() throws {
+  @Test func valuesBeforeAndAfterMealsInD1NAMOAreFingerSticks() throws {
     let types = ["BB", "AB", "BL", "AL", "BD", "AD"]
     let rows = types.enumerated().map { "2026-09-05,0\($0.offset):40:00,5.\($0.offset),\($0.element),\n" }
     let export = try TextExport("date,time,glucose,type,comments\n" + rows.joined())
@@ -44,7 +44,7 @@ import Testing
 
   // MARK: Shanghai
 
-  @Test func capillaryGlucoseInASensorsRowIsAFingerStick() throws {
+  @Test func capillaryGlucoseInAShanghaiSensorRowIsAFingerStick() throws {
     let export = try TextExport(bytes: TextExport.sample("shanghai/patient-mgdl.csv"))
     #expect(Self.numbers(export, .cbg) == [133.2, 136.8, 144, 151.2])
     #expect(Self.numbers(export, .smbg) == [142.2, 149.4] && Self.numbers(export, .ketone) == [0.2])
@@ -63,7 +63,7 @@ import Testing
 
   // MARK: OhioT1DM
 
-  @Test func theSectionDeterminesTheKindOfAnEvent() throws {
+  @Test func theSectionOfAnOhioFileDeterminesTheKindOfAnEvent() throws {
     let export = try TextExport(bytes: TextExport.sample("ohiot1dm/patient.xml"))
     #expect(Self.numbers(export, .cbg) == [132, 129, 40] && Self.numbers(export, .smbg) == [125])
     #expect(export.readings.first?.deviceTime.text == "2026-11-03T06:00:00")
@@ -89,7 +89,7 @@ import Testing
 
   // MARK: Diaguard
 
-  @Test func theRowsOfAnEntryHaveItsTime() throws {
+  @Test func rowsOfADiaguardEntryHaveItsTime() throws {
     let export = try TextExport(bytes: TextExport.sample("diaguard/backup.csv"))
     #expect(Self.numbers(export, .smbg) == [118, 143])
     #expect(export.readings.map(\.deviceTime.text) == ["2026-03-21T07:10:00", "2026-03-21T22:00:00"])
@@ -118,7 +118,7 @@ import Testing
     #expect(try !Claims.claims(text, DiaguardFormat.self))
   }
 
-  @Test func aTruncatedDoseIsNotRead() throws {
+  @Test func aTruncatedDiaguardDoseIsNotRead() throws {
     let start = "\"meta\";\"23\"\n\"entry\";\"2026-02-11 07:35:00\";\"\"\n"
     let row = "\"measurement\";\"insulin\";\"8.0\";\"0.0\";\"2.0\""
     let whole = try TextExport(start + row)

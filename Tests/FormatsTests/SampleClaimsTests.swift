@@ -31,7 +31,7 @@ import Testing
       .filter { $0 != GenericFormat.id }
   }
 
-  @Test(arguments: samples) func aSampleIsRecognisedByOneFormat(_ path: String) throws {
+  @Test(arguments: samples) func aSampleIsRecognisedByOnlyItsFormat(_ path: String) throws {
     let bytes = try TextExport.sample(path)
     // The head is decoded before a format sees it, which this test does not cover.
     guard String(bytes: bytes, encoding: .utf8) != nil, !bytes.contains(0) else {
@@ -87,7 +87,7 @@ import Testing
 
   /// A format that a person names is checked, too.
   @Test(arguments: FormatRegister.all.map(\.id).filter { !["generic", "glucoport"].contains($0) })
-  func aNamedFormatRefusesATableOfWords(_ format: String) throws {
+  func aGivenFormatRefusesATableOfWords(_ format: String) throws {
     let failure = #expect(throws: Failure.self) {
       _ = try TextExport("one,two,three\nfour,five,six\n") { $0.format = format }
     }

@@ -39,7 +39,7 @@ import Testing
     (#"{"status":4,"data":[]}"#, ["status 4"]), (#"{"status":"error","result":[]}"#, ["status error"]),
     (#"{"error":"invalid_grant","error_description":"bad \#(token) given"}"#, ["bad … given"]),
   ])
-  func anErrorIsRefusedWithItsTextAndTheNextStep(_ body: String, _ words: [String]) throws {
+  func anErrorAnswerOfAServerIsRefusedWithItsTextAndTheNextStep(_ body: String, _ words: [String]) throws {
     for format in [nil, "librelinkup", "nightscout"] {
       do {
         _ = try TextExport(body + "\n") { $0.format = format }
@@ -61,7 +61,7 @@ import Testing
     #"{"graphData":[],"connection":null}"#, #"{"graphData":[]}"#, #"{"code":200,"data":[]}"#,
     #"{"status":"ok","data":[]}"#,
   ])
-  func anAnswerWithoutReadingsIsAnEmptyExport(_ body: String) throws {
+  func aServerAnswerWithoutReadingsIsAnEmptyExport(_ body: String) throws {
     let export = try TextExport(body)
     #expect(export.readings.isEmpty && export.rejections.isEmpty && export.end == .whole)
     #expect(try TextExport(body) { $0.format = "librelinkup" }.end == .whole)
@@ -79,7 +79,7 @@ import Testing
     #"{"status":401,"time":"2026-05-06T08:00:00Z","glucose":104,"unit":"mg/dL"}"#,
     #"{"message":"x","time":"2026-05-06T08:00:00Z","glucose":104,"unit":"mg/dL"}"#,
   ])
-  func anAnswerWithReadingsIsRead(_ body: String) throws {
+  func aServerAnswerWithReadingsIsRead(_ body: String) throws {
     #expect(try TextExport(body).readings.count == 1)
   }
 }

@@ -14,7 +14,7 @@ import Testing
     static func named(_ name: String) -> Column? { name == "time" ? .time : name == "value" ? .value : nil }
   }
 
-  @Test func columnsAreFoundByNameAndUnknownOnesAreReported() {
+  @Test func columnsAreFoundByNameAndUnknownColumnsAreReported() {
     let columns = KnownColumns(
       ["Note", "Value", "TIME", "value", "Mood", ""], unread: ["note"], Column.named)
     #expect(columns[.time] == 2 && columns[.value] == 1 && columns.count == 5)
@@ -24,7 +24,7 @@ import Testing
     #expect(KnownColumns<Column>([], Column.named)[.time] == -1)
   }
 
-  @Test func anotherKindIsReportedByNameUnlessItLooksLikeAValue() {
+  @Test func anUnknownRowTypeIsReportedByNameUnlessItLooksLikeAValue() {
     var kinds = OtherKinds()
     func name(_ text: String) -> String { text.withField { kinds.name($0) } }
     #expect(name("Pumpe gestartet") == "Pumpe gestartet")
@@ -43,7 +43,7 @@ import Testing
     ([112.0, 98], GlucoseUnit.milligramsPerDecilitre), ([5.6, 12], .millimolesPerLitre),
     (Array(repeating: 112, count: 99) + [17], .milligramsPerDecilitre), ([0, 112], .milligramsPerDecilitre),
   ])
-  func allValuesTogetherDetermineTheUnit(_ values: [Double], _ unit: GlucoseUnit) throws {
+  func allValuesOfATableTogetherDetermineItsUnit(_ values: [Double], _ unit: GlucoseUnit) throws {
     var survey = UnitSurvey(given: nil, isForced: false)
     for value in values { survey.note(value) }
     try survey.decide()
@@ -51,13 +51,13 @@ import Testing
   }
 
   @Test(arguments: [[20.0], [5.6, 112], [35, 36], [35.5]])
-  func aUnitThatTheValuesLeaveOpenIsRefused(_ values: [Double]) {
+  func aUnitThatTheValuesDoNotDetermineIsRefused(_ values: [Double]) {
     var survey = UnitSurvey(given: nil, isForced: false)
     for value in values { survey.note(value) }
     #expect(throws: Failure.self) { try survey.decide() }
   }
 
-  @Test func aZoneNamedByRowsIsLookedUpOnce() {
+  @Test func aTimeZoneNamedByManyRowsIsLookedUpOnce() {
     var zones = RowZones()
     let time = ShownTime(DeviceTime(seconds: 1_780_000_000))
     func place(_ name: String) -> ShownTime { name.withField { zones.place(time, in: $0) } }

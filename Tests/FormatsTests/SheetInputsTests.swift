@@ -58,7 +58,7 @@ import Testing
   // MARK: A diary as the app's spreadsheet
 
   /// mySugr writes the whole time to both columns, with formats for the date and for the time of day.
-  @Test func bothColumnsOfMySugrMayHoldTheWholeTime() throws {
+  @Test func dateAndTimeColumnsOfAMySugrSheetMayBothHoldTheWholeTime() throws {
     var names = (0..<25).map { "Column \($0)" }
     names[3] = "Blodsukkermåling (mmol/L)"
     names[11] = "Kulhydrater mad (Gram, faktor 1)"
@@ -87,7 +87,7 @@ import Testing
   }
 
   /// A program that writes formulas and never opens the workbook leaves out their values.
-  @Test func aFormulaWithoutItsValueIsARejectedRow() throws {
+  @Test func aSpreadsheetFormulaWithoutItsValueRejectsTheRow() throws {
     var rows = Self.readings
     rows[2][1] = .xml(#"<c r="B3"><f>B2*18</f></c>"#)
     let found = try lines(SpreadsheetWriter([.init("A", rows)]).xlsx())
@@ -122,7 +122,7 @@ import Testing
     return rows
   }
 
-  @Test(arguments: tables) func aTableOfTextsGivesTheSameItemsAsItsCSV(_ path: String) throws {
+  @Test(arguments: tables) func aSpreadsheetOfTextCellsGivesTheSameItemsAsItsCSV(_ path: String) throws {
     let writer = try SpreadsheetWriter([.init("Table", cells(of: path))])
     let url = Repository.samples.appending(path: path)
     func items(_ lines: [String]) -> [String] { lines.map { String($0.drop { $0 != "," }) } }
@@ -133,7 +133,7 @@ import Testing
   }
 
   @Test(arguments: ["generic/sheets.xlsx", "generic/readings.ods", "tidepool/tidepool.xlsx"])
-  func aSampleGivesTheResultInItsFile(_ path: String) throws {
+  func eachSpreadsheetSampleGivesTheExpectedNDJSONNextToIt(_ path: String) throws {
     let file = Repository.samples.appending(path: path)
     let expected = URL(filePath: file.path + ".expected.ndjson")
     let text = try lines(of: ExportInputs(path: file.path)).joined(separator: "\n") + "\n"
@@ -143,7 +143,7 @@ import Testing
     #expect(try text == String(contentsOf: expected, encoding: .utf8), "\(path)")
   }
 
-  @Test func aSheetIsAnInputLikeAFile() throws {
+  @Test func aSpreadsheetSheetIsImportedLikeAFile() throws {
     let file = try ScratchFile(SpreadsheetWriter([.init("Readings", Self.readings)]).xlsx())
     let inputs = try ExportInputs(path: file.url.path)
     #expect(inputs.container == nil && inputs.count == 1)
@@ -164,7 +164,7 @@ import Testing
     #expect(done == total && done > 0)
   }
 
-  @Test func theSameTableInAnotherFileHasTheSameDigest() throws {
+  @Test func theSameSheetInAnotherFileHasTheSameDigest() throws {
     func digest(_ bytes: [UInt8]) throws -> String {
       let file = try ScratchFile(bytes)
       guard
@@ -193,7 +193,7 @@ import Testing
         #""date-order":"unambiguous (read)"#))
   }
 
-  @Test func lineEndsInCellsDoNotShiftRowNumbers() throws {
+  @Test func lineBreaksInCellsDoNotShiftSheetRowNumbers() throws {
     var rows = Self.readings
     rows[1][2] = .text("two\nlines")
     rows[3][1] = .text("nothing")
@@ -201,7 +201,7 @@ import Testing
     #expect(lines.contains { $0.hasPrefix(#"{"rejected":4,"#) }, "\(lines)")
   }
 
-  @Test func aSheetLongerThanTheHeadIsReadWhole() throws {
+  @Test func aLongSheetIsReadCompletely() throws {
     func digits(_ number: Int) -> String { String(String(100 + number).dropFirst()) }
     let rows = (0..<5000).map { row -> [Cell] in
       let time = "2026-05-\(digits(1 + row / 1440)) \(digits(row / 60 % 24)):\(digits(row % 60)):00"
@@ -215,7 +215,7 @@ import Testing
 
   // MARK: Several sheets
 
-  @Test func onlySheetsThatAFormatRecognisesAreImported() throws {
+  @Test func onlySpreadsheetSheetsThatAFormatRecognisesAreImported() throws {
     let writer = SpreadsheetWriter([
       .init("Zeta", Self.readings), .init("Empty", []), .init("Old", Self.readings, isHidden: true),
       .init("Alpha", Self.readings), .init("Notes", [[.text("hello")]]),
@@ -284,9 +284,9 @@ import Testing
     #expect(try piped == lines(bytes))
   }
 
-  // MARK: What is refused
+  // MARK: Refused sheets
 
-  @Test func tablesOfOtherThingsAreRefused() throws {
+  @Test func spreadsheetsWithoutGlucoseAreRefused() throws {
     let budget: [[Cell]] = [
       [.text("Date"), .text("Category"), .text("Amount")],
       [.serial("46117", .date), .text("Rent"), .number("820.5")],
@@ -307,7 +307,7 @@ import Testing
     #expect(try refusal(SpreadsheetWriter([]).xlsx())?.contains("has no sheet") == true)
   }
 
-  @Test func datesThatAProgramConvertedWronglyAreRefused() throws {
+  @Test func datesThatASpreadsheetConvertedWronglyAreRefused() throws {
     let text: Cell = .text("04/13/2026 08:10")
     let rows = Self.readings + [[text, .number("6.1")], [text, .number("6.2")]]
     #expect(
@@ -317,7 +317,7 @@ import Testing
       try refusal(SpreadsheetWriter([.init("A", rows + [beyond])]).xlsx())?.contains("exchanged") != true)
   }
 
-  @Test func damageAfterTheHeadGivesNoReading() throws {
+  @Test func aSpreadsheetDamagedAfterItsFirstRowsGivesNoReading() throws {
     let rows = (0..<9000).map { _ in Self.readings[1] }
     var writer = SpreadsheetWriter([.init("A", [Self.readings[0]] + rows)])
     let sheet = try #require(writer.xlsxParts().first { $0.0.hasSuffix("sheet0.xml") })
@@ -325,7 +325,7 @@ import Testing
     #expect(try refusal(writer.xlsx())?.contains("the XML is damaged") == true)
   }
 
-  @Test func anOldAndAnEncryptedSpreadsheetAreReportedAsSuch() throws {
+  @Test func anOldOrEncryptedSpreadsheetIsRefusedWithTheReason() throws {
     var bytes = [UInt8](repeating: 0, count: 110_000)
     bytes.replaceSubrange(0..<8, with: [0xD0, 0xCF, 0x11, 0xE0, 0xA1, 0xB1, 0x1A, 0xE1])
     bytes[30] = 9

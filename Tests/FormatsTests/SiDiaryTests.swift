@@ -8,12 +8,12 @@ import Testing
 @Suite struct SiDiaryTests {
   private static let header = "DAY;TIME;UDT_CGMS;BG_LEVEL;CH_GR;BOLUS;REMARK\n"
 
-  @Test func rowsMayEndEarlyOrHaveMoreCells() throws {
+  @Test func siDiaryRowsMayEndEarlyOrHaveMoreCells() throws {
     let export = try TextExport(Self.header + "14.05.2026;19:20;115\n14.05.2026;19:25;116;;;;;;;\n")
     #expect(export.readings.count == 2 && export.rejections.isEmpty && export.records.isEmpty)
   }
 
-  @Test func aRemarkKeepsItsSemicolonsAndLines() throws {
+  @Test func aSiDiaryRemarkKeepsItsSemicolonsAndLines() throws {
     let export = try TextExport(Self.header + #"14.05.2026;19:20;;;;;pizza; half "big"||later more;"# + "\n")
     #expect(export.recordTexts == [#"note 2026-05-14T19:20:00 {"text":"pizza; half \"big\"\nlater more"}"#])
   }
@@ -21,7 +21,7 @@ import Testing
   @Test(arguments: [
     "Day;Time;GHI;DNI\n", "day;time;bg_level\n", "DAY;TIME\n", "DAY;TIME;WEIGHT_KG\n", "TIME;DAY;BG_LEVEL\n",
   ])
-  func otherTablesOfDaysAndTimesAreNotRecognised(_ text: String) throws {
+  func otherTablesOfDaysAndTimesAreNotRecognisedAsSiDiary(_ text: String) throws {
     let head = try InputHead(text: Array(text.utf8), isWhole: true)
     let options = ExportOptions(zone: try LogbookZone(name: "UTC"), now: nil)
     #expect(SiDiaryFormat.recognise(head, options: options) == nil)

@@ -12,7 +12,7 @@ import Testing
     export.readings.map { $0.measurement.quantity?.number }
   }
 
-  @Test func theOffsetOfEachTimeGivesItsInstant() throws {
+  @Test func theUTCOffsetOfEachSibionicsTimeGivesItsInstant() throws {
     let export = try TextExport(bytes: TextExport.sample("sibionics/sensor-mgdl-pt.csv"))
     #expect(Self.numbers(export) == [163, 171, 450, 168, 92])
     #expect(export.readings.map(\.placement.utcOffset) == [-10800, -10800, -10800, -10800, 19800])
@@ -23,7 +23,7 @@ import Testing
     #expect(other.readingTexts == export.readingTexts)
   }
 
-  @Test func aHalfDayClockIsReadAcrossMidnight() throws {
+  @Test func sibionicsTimesWithAMAndPMAreReadAcrossMidnight() throws {
     let export = try TextExport(bytes: TextExport.sample("sibionics/sensor-mmol-en-12h.csv"))
     #expect(
       export.readings.map(\.deviceTime.text) == [
@@ -36,7 +36,7 @@ import Testing
     ("GMT", 0), ("GMT+0", 0), ("UTC", 0), ("GMT-3", -10800), ("GMT+08", 28800), ("GMT+5:30", 19800),
     ("UTC-11", -39600), ("GMT+15", nil), ("GMT+5:3", nil), ("GMT 3", nil), ("CET", nil), ("GMT+5:60", nil),
   ])
-  func anOffsetInWordsIsReadOrRefused(_ words: String, _ seconds: Int32?) throws {
+  func aSibionicsOffsetInWordsIsReadOrRefused(_ words: String, _ seconds: Int32?) throws {
     let header = "deviceModel,Hora,Leitura de sensor(mg/dL)\n"
     let first = ",13-05-2026 08:00 GMT+1,101\n"
     let export = try TextExport(header + first + ",13-05-2026 09:00 \(words),102\n")
@@ -54,12 +54,12 @@ import Testing
     ("Ora,Lettura(mg/dL),Nota\n13-05-2026 08:00 GMT+2,101,x\n", false),
     ("Time,Sensor Reading(mg/dL)\n", true), ("Time,Value(mg/dL)\n", false),
   ])
-  func theFormOfTheTableIsRecognised(_ text: String, _ isOwn: Bool) throws {
+  func eachFormOfASibionicsTableIsRecognised(_ text: String, _ isOwn: Bool) throws {
     #expect(try Claims.claims(text, SibionicsFormat.self) == isOwn)
   }
 
   /// English dates have either order. The other languages with Latin letters put the day first.
-  @Test func theLanguageOfTheHeaderCanShowTheOrderOfDayAndMonth() throws {
+  @Test func theLanguageOfASibionicsHeaderCanShowTheOrderOfDayAndMonth() throws {
     let row = "03-08-2026 10:36 GMT-3,143\n"
     let portuguese = try TextExport("Hora,Leitura de sensor(mg/dL)\n" + row)
     #expect(portuguese.readings.map(\.deviceTime.text) == ["2026-08-03T10:36:00"])
@@ -69,7 +69,7 @@ import Testing
     }
   }
 
-  @Test func theSensorIsReadFromAHospitalsTableAndThePersonIsNotKept() throws {
+  @Test func aSibionicsHospitalTableGivesTheSensorAndNotThePerson() throws {
     let export = try TextExport(bytes: TextExport.sample("sibionics/hospital-mmol-zh.csv"))
     #expect(Self.numbers(export) == [7.9, 7.6] && export.devices.map(\.serial) == ["LT0000AA1Z"])
     #expect(export.skipped == ["row without a value": 1])
@@ -79,7 +79,7 @@ import Testing
   @Test(arguments: [
     "Time,Sensor Reading(mmol/L)\n", "Ora,Lettura del sensore(mmol/L)\n",
   ])
-  func valuesLikeKetonesInTheGlucoseTableAreRefusedUntilForced(_ header: String) throws {
+  func sibionicsGlucoseTablesWithKetoneLikeValuesAreRefused(_ header: String) throws {
     let rows = (0..<9).map { "13-05-2026 08:0\($0) GMT+1,\($0 < 5 ? "1.\($0)" : "3.\($0)")\n" }.joined()
     let failure = #expect(throws: Failure.self) { _ = try TextExport(header + rows) }
     #expect(failure?.message.contains("--kind ketone") == true && failure?.category == .badInput)
@@ -89,7 +89,7 @@ import Testing
     #expect(glucose.readings.allSatisfy { $0.kind == .cbg })
   }
 
-  @Test func aLastValueThatMayHaveFurtherDigitsIsTruncated() throws {
+  @Test func aLastSibionicsValueThatMayHaveFurtherDigitsIsTruncated() throws {
     let text =
       "deviceModel,Hora,Leitura de sensor(mg/dL)\n,13-05-2026 08:05 GMT-3,171\n,13-05-2026 08:00 GMT-3,"
     for (value, count) in [("450", 2), ("45", 1), ("4", 1), ("", 1), ("98", 2)] {
@@ -100,14 +100,14 @@ import Testing
 
   // MARK: The ketone sensor
 
-  @Test func theKetoneSensorsTableIsNeverGlucose() throws {
+  @Test func aTableOfTheSibionicsKetoneSensorIsNeverReadAsGlucose() throws {
     let export = try TextExport(bytes: TextExport.sample("sibio/ketone.csv"))
     #expect(
       Self.numbers(export) == [0.4, 0.7, 2.9, 3.8, 1.2] && export.readings.allSatisfy { $0.kind == .ketone })
     #expect(export.skipped == ["row without a value": 1] && export.rejections.isEmpty)
   }
 
-  @Test func highValuesInTheKetoneSensorsTableAreRefused() throws {
+  @Test func highValuesInATableOfTheSibionicsKetoneSensorAreRefused() throws {
     let text =
       "No.,Time,Sensor reading(mmol/L)\n"
       + (0..<9).map { "\($0),2026-05-13 08:0\($0):00,\($0 < 4 ? 2 : 6).\($0)\n" }.joined()
@@ -129,7 +129,7 @@ import Testing
     ("No.,Time,Sensor reading(mg/dL)\n1,2026-05-13 08:00:00,104\n", false),
     ("No.,Time,Reading(mmol/L)\n1,2026-05-13 08:00:00,1.0\n", false),
   ])
-  func twoSignsShowAKetoneSensor(_ text: String, _ isOwn: Bool) throws {
+  func twoSignsIdentifyASibionicsKetoneSensor(_ text: String, _ isOwn: Bool) throws {
     #expect(try Claims.claims(text, SibioFormat.self) == isOwn)
   }
 }

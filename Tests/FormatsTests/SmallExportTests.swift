@@ -11,7 +11,7 @@ import Testing
 
   private static let lingo = "Time of Glucose Reading [T=(local time) +/- (time zone offset)], "
 
-  @Test func readingsInARepeatedHourAreKeptTwice() throws {
+  @Test func lingoReadingsOfBothPassesOfARepeatedHourAreKept() throws {
     let export = try TextExport(bytes: TextExport.sample("lingo/lingo-mgdl-repeated-hour.csv"))
     #expect(export.readings.map(\.position) == [1_762_065_000, 1_762_061_400])
     #expect(Set(export.readings.map(\.deviceTime)).count == 1)
@@ -19,7 +19,7 @@ import Testing
     #expect(export.rejections.map(\.line) == [4] && export.skipped == ["row without a value": 1])
   }
 
-  @Test func aFileWithoutAFinalLineEndIsComplete() throws {
+  @Test func aLingoFileWithoutAFinalLineEndIsComplete() throws {
     let export = try TextExport(bytes: TextExport.sample("lingo/lingo-mmol.csv"))
     #expect(export.readings.map { $0.measurement.quantity?.number } == [5.8, 5.7, 5.6])
     #expect(!export.isTruncated)
@@ -38,7 +38,7 @@ import Testing
 
   // MARK: Juggluco
 
-  @Test func calibratedHistoryHasItsValueUnderAnotherName() throws {
+  @Test func calibratedJugglucoHistoryHasItsValueInAnotherColumn() throws {
     let history = try TextExport(bytes: TextExport.sample("juggluco/history-calibrated.tsv"))
     let stream = try TextExport(bytes: TextExport.sample("juggluco/stream-calibrated.tsv"))
     #expect(history.readings.map { $0.measurement.quantity?.number } == [6.5])
@@ -46,7 +46,7 @@ import Testing
     #expect(stream.readings.map(\.placement.utcOffset) == [19800])
   }
 
-  @Test func theInstantDeterminesTheOffsetOfAReading() throws {
+  @Test func theInstantDeterminesTheOffsetOfAJugglucoReading() throws {
     let export = try TextExport(bytes: TextExport.sample("juggluco/history.tsv"))
     #expect(export.readings.map(\.position) == [1_779_000_000, 1_779_000_900])
     #expect(export.readings.first?.deviceTime.text == "2026-05-17T08:40:00")
@@ -56,7 +56,7 @@ import Testing
     #expect(scans.readings.map(\.kind) == [.scan, .scan])
   }
 
-  @Test func anAmountIsReadAsANoteWithThePersonsWords() throws {
+  @Test func aJugglucoAmountIsReadAsANoteWithItsLabel() throws {
     let export = try TextExport(bytes: TextExport.sample("juggluco/amounts.tsv"))
     #expect(export.readings.isEmpty)
     #expect(
@@ -76,7 +76,7 @@ import Testing
 
   // MARK: JugglucoNG
 
-  @Test func aDerivedValueDoesNotReplaceTheValue() throws {
+  @Test func aDerivedJugglucoValueDoesNotReplaceTheMeasuredOne() throws {
     let export = try TextExport(bytes: TextExport.sample("juggluco-ng/export.csv"))
     let values: [Measurement] = [
       .value(Quantity(117, .milligramsPerDecilitre)), .value(Quantity(6.5, .millimolesPerLitre)),
@@ -86,7 +86,7 @@ import Testing
     #expect(export.rejections.map(\.line) == [6, 7] && export.warnings.isEmpty)
   }
 
-  @Test func aReadingIsTheSameInBothTablesOfJuggluco() throws {
+  @Test func aReadingIsTheSameInBothJugglucoTables() throws {
     let table = try TextExport(bytes: TextExport.sample("juggluco/history.tsv"))
     let other = try TextExport(bytes: TextExport.sample("juggluco-ng/export.csv"))
     #expect(table.readings.first?.position == other.readings.first?.position)
@@ -104,7 +104,7 @@ import Testing
 
   // MARK: Glucose Buddy
 
-  @Test func rowsOfGlucoseAreReadWithTheirUnit() throws {
+  @Test func glucoseBuddyRowsAreReadWithTheirUnit() throws {
     let export = try TextExport(bytes: TextExport.sample("glucose-buddy/log.csv"))
     #expect(
       export.readings.map(\.measurement) == [
@@ -119,7 +119,7 @@ import Testing
     #expect(export.skipped == ["Medication": 1] && export.rejections.map(\.line) == [7, 8])
   }
 
-  @Test func aTableOfGlucoseBuddyIsReadWithoutItsHeader() throws {
+  @Test func aGlucoseBuddyTableIsReadWithoutItsHeader() throws {
     let row = #"BG,101,mg/dL,"",Bedtime,11/14/2025 22:30:00,"""# + "\n"
     #expect(try Claims.claims(row, GlucoseBuddyFormat.self))
     #expect(try TextExport(row).readings.count == 1)

@@ -10,7 +10,7 @@ import Testing
     #"<IMPORT><ACSPIX Type="2106"/><DEVICE SN="1" BGUnit="\#(unit)"/><BGDATA>\#(entries)</BGDATA></IMPORT>"#
   }
 
-  @Test func theEntriesOfTheMeterAreRead() throws {
+  @Test func smartPixEntriesOfTheMeterAreRead() throws {
     let export = try TextExport(bytes: TextExport.sample("smart-pix/meter-mmol.xml"))
     #expect(
       export.readings.map(\.measurement) == [
@@ -28,7 +28,7 @@ import Testing
     #expect(export.skipped == ["flag": 1, "row without a value": 1] && export.rejections.count == 2)
   }
 
-  @Test func theUnitIsThatOfTheMeter() throws {
+  @Test func theUnitOfASmartPixExportIsThatOfTheMeter() throws {
     let entry = #"<BG Val="104" Dt="2026-05-13" Tm="08:00"/>"#
     #expect(
       try TextExport(export("mg/dL", entry)).readings.map(\.measurement.unit) == [.milligramsPerDecilitre])
@@ -38,7 +38,7 @@ import Testing
     #expect(given.decision("unit") == "mg/dL (given)")
   }
 
-  @Test func otherXMLIsNotRecognised() throws {
+  @Test func otherXMLIsNotRecognisedAsSmartPix() throws {
     #expect(try Claims.claims(export("mg/dL", ""), SmartPixFormat.self))
     for text in [
       "<IMPORT><BGDATA/></IMPORT>", #"<IMPORT><ACSPIX Type="1"/><DEVICE SN="1"/></IMPORT>"#,

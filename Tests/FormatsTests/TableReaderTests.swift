@@ -45,14 +45,14 @@ import Testing
     (" \"a\" , \"b\"\t\nc\n", ["1:a|b", "2:c"]), ("a,b\n\u{1A}", ["1:a|b"]),
     ("a,b\n\u{FEFF}\"c\",d\n\u{FEFF}\u{FEFF}e,f\n", ["1:a|b", "2:c|d", "3:e|f"]), ("", []),
   ])
-  func rowsAreSplitWhereTheyEnd(_ text: String, _ rows: [String]) throws {
+  func tableRowsAreSplitAtTheirLineEnds(_ text: String, _ rows: [String]) throws {
     #expect(try read(text) == rows)
     // The rows do not depend on the sizes in which the bytes arrive.
     for chunk in 1...3 { #expect(try read(text, chunk: chunk) == rows, "in pieces of \(chunk)") }
   }
 
   @Test(arguments: ["\n", "\r", "\r\n"])
-  func aQuoteWithoutAnEndLosesOneLine(_ end: String) throws {
+  func anUnclosedQuoteInATableLosesOnlyOneLine(_ end: String) throws {
     let text = ["a,b", "1,\"open", "2,3", "4,5", ""].joined(separator: end)
     for chunk in [1, 7, .max] {
       #expect(
@@ -62,23 +62,23 @@ import Testing
     }
   }
 
-  @Test func anOpenQuoteIsReportedWithItsLine() throws {
+  @Test func anUnclosedQuoteIsReportedWithItsLine() throws {
     #expect(
       try read("\"one\ntwo\",\"open\nc,d\n") == ["2!a quote that is opened here is never closed", "3:c|d"])
   }
 
-  @Test func anOpenQuoteInTheLastLineIsATruncation() throws {
+  @Test func anUnclosedQuoteInTheLastLineIsATruncation() throws {
     #expect(try read("a,b\n1,\"ope") == ["1:a|b", "2?the last line is truncated inside a quoted cell"])
   }
 
-  @Test func aCellOfMoreThanAMebibyteIsRejected() throws {
+  @Test func aTableCellOfMoreThan1MiBIsRejected() throws {
     let longest = String(repeating: "x", count: TableReader.longestCell - 1)
     #expect(try read("\"\(longest)\",b\nc\n").map { $0.prefix(3) } == ["1:x", "2:c"])
     let items = try read("\"\(longest)xx\",b\nc\n")
     #expect(items == ["1!a quote that is opened here is never closed", "2:c"])
   }
 
-  @Test func aLineOfMoreThanEightMebibytesIsRejected() throws {
+  @Test func aTableLineOfMoreThan8MiBIsRejected() throws {
     let long = String(repeating: "abcd", count: 3 << 20)
     for chunk in [64 * 1024, .max] {
       #expect(
@@ -86,14 +86,14 @@ import Testing
     }
   }
 
-  @Test func aRowOfMoreThan1024ColumnsIsRejectedWhole() throws {
+  @Test func aTableRowOfMoreThan1024ColumnsIsRejected() throws {
     let row = { (count: Int) in [String](repeating: "x", count: count).joined(separator: ",") }
     let items = try read("\(row(1024))\n\(row(1025))\n\(row(300_000))\nb\n", chunk: 1000)
     #expect(items.count == 4 && items[0].hasPrefix("1:x|x"))
     #expect(items[1...] == ["2!more than 1024 columns", "3!more than 1024 columns", "4:b"])
   }
 
-  @Test func manyOpenQuotesAreReadInLinearTime() throws {
+  @Test func manyUnclosedQuotesAreReadInLinearTime() throws {
     let text = String(repeating: "1,\"x\n", count: 60_000)
     let began = ContinuousClock().now
     let items = try read(text)
@@ -101,7 +101,7 @@ import Testing
     #expect(items.count == 60_000 && items.last == "60000!a quote that is opened here is never closed")
   }
 
-  @Test func doubledQuotesAreReadInARowThatArrivesInPieces() throws {
+  @Test func doubledQuotesAreReadInARowReadInPieces() throws {
     let text = String(repeating: "\"a\"\"b\",\"\"\"\",c\n", count: 200)
     let rows = (1...200).map { "\($0):a\"b|\"|c" }
     #expect(try read(text, chunk: 5) == rows)
@@ -109,7 +109,7 @@ import Testing
 
   // MARK: NUL bytes
 
-  @Test func strayNULBytesAreDroppedAndCounted() throws {
+  @Test func strayNULBytesInATableAreDroppedAndCounted() throws {
     let file = try ScratchFile("time,glu\0cose\n2026-05-01 07:00,1\0\u{30}1\n")
     var reader = try InputReader(path: file.url.path, options: Rendering.options())
     var batch = IngestBatch()
@@ -118,7 +118,7 @@ import Testing
     #expect(reader.warnings == ["NUL bytes were dropped: 2"])
   }
 
-  @Test func anInputWithMoreThanOneNULInAHundredBytesIsRefused() throws {
+  @Test func anInputWithMoreThanOnePercentNULBytesIsRefused() throws {
     let row = "2026-05-01 07:00,101\0\n"
     let refusal = try ScratchFile("time,glucose\n" + String(repeating: row, count: 200)).refusal()
     #expect(refusal?.contains("not a text file") == true)

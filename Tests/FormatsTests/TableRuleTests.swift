@@ -50,7 +50,7 @@ import Testing
 
   /// 256 is not valid in mmol/L, and 5.8 is not valid in mg/dL. A table with the wrong unit gives no reading.
   @Test(arguments: ExportTable.all, [GlucoseUnit.milligramsPerDecilitre, .millimolesPerLitre])
-  func valuesInTheOtherUnitAreNotRead(_ table: ExportTable, _ unit: GlucoseUnit) throws {
+  func tableValuesInTheOtherUnitAreNotRead(_ table: ExportTable, _ unit: GlucoseUnit) throws {
     let value = unit == Self.millimoles ? "256" : "5.8"
     let export = try Self.read(table, table.head(unit) + table.row(Self.first, value, unit))
     #expect(export.readings.isEmpty && export.rejections.map(\.line) == [table.linesAbove + 1])
@@ -58,7 +58,7 @@ import Testing
 
   /// `5,8` is 5.8 or nothing, and never 58, also in a table of numbers with a point.
   @Test(arguments: ExportTable.all, ["5,8", "5.8"])
-  func aDecimalCommaIsNeverLost(_ table: ExportTable, _ value: String) throws {
+  func aDecimalCommaInATableIsNeverLost(_ table: ExportTable, _ value: String) throws {
     for other in ["6,1", "6.1"] {
       let export = try Self.read(
         table,
@@ -76,7 +76,7 @@ import Testing
     arguments: ExportTable.all.filter {
       ["diasend", "contour", "mylife", "accu-chek-360"].contains($0.format)
     })
-  func decimalCommasAreReadIfAllNumbersHaveThem(_ table: ExportTable) throws {
+  func decimalCommasAreReadIfAllNumbersOfATableHaveThem(_ table: ExportTable) throws {
     let export = try Self.read(
       table,
       table.head(Self.millimoles) + table.row(Self.first, "5,8", Self.millimoles)
@@ -86,7 +86,7 @@ import Testing
   }
 
   @Test(arguments: ExportTable.all.filter { $0.cells.contains("{unit}") }, ["%", "", "g/dL", "mg dL mmol"])
-  func aRowWithoutAUnitIsRejected(_ table: ExportTable, _ unit: String) throws {
+  func aTableRowWithoutAUnitIsRejected(_ table: ExportTable, _ unit: String) throws {
     let row = table.row(Self.last, "105").replacing("mg/dL", with: unit)
     let export = try Self.read(table, table.head() + table.row(Self.first, "104") + row)
     #expect(Self.points(export) == ["2026-05-17T08:00:00 104"])
@@ -101,7 +101,9 @@ import Testing
       Moment(2026, 2, 30), Moment(2025, 2, 29), Moment(2026, 4, 31), Moment(2026, 5, 32), Moment(2026, 5, 0),
       Moment(2026, 5, 18, 24, 0), Moment(2026, 5, 18, 25, 10), Moment(2026, 5, 18, 12, 60),
     ])
-  func anInvalidTimeIsRejectedWithItsLine(_ table: ExportTable, _ moment: ExportTable.Moment) throws {
+  func aTableRowWithAnInvalidTimeIsRejectedWithItsLine(_ table: ExportTable, _ moment: ExportTable.Moment)
+    throws
+  {
     let export = try Self.read(
       table,
       table.head() + table.row(Self.first, "104") + table.row(moment, "105") + table.row(Self.last, "106"))
@@ -111,7 +113,7 @@ import Testing
   }
 
   /// The day exists only in a leap year.
-  @Test(arguments: ExportTable.all) func theLastDayOfFebruaryIsRead(_ table: ExportTable) throws {
+  @Test(arguments: ExportTable.all) func theLastDayOfFebruaryIsReadInEveryTable(_ table: ExportTable) throws {
     let export = try Self.read(table, table.head() + table.row(Moment(2024, 2, 29, 23, 59), "104"))
     #expect(Self.points(export) == ["2024-02-29T23:59:00 104"] && export.rejections.isEmpty)
   }
@@ -119,21 +121,23 @@ import Testing
   @Test(
     arguments: ExportTable.all,
     [Moment(2026, 5, 17, 0, 0), Moment(2026, 5, 17, 12, 0), Moment(2026, 5, 17, 23, 59)])
-  func midnightAndNoonAreReadCorrectly(_ table: ExportTable, _ moment: ExportTable.Moment) throws {
+  func midnightAndNoonAreReadCorrectlyInEveryTable(_ table: ExportTable, _ moment: ExportTable.Moment) throws
+  {
     let export = try Self.read(table, table.head() + table.row(moment, "104"))
     let time = "\(moment.hour < 10 ? "0" : "")\(moment.hour):\(moment.minute < 10 ? "0" : "")\(moment.minute)"
     #expect(Self.points(export) == ["2026-05-17T\(time):00 104"])
   }
 
   /// A wrong clock is not a reason to lose a value.
-  @Test(arguments: ExportTable.all) func aFutureTimeIsMarkedAndKept(_ table: ExportTable) throws {
+  @Test(arguments: ExportTable.all) func aReadingWithAFutureTimeIsMarkedAndKept(_ table: ExportTable) throws {
     let export = try Self.read(
       table, table.head() + table.row(Self.first, "104") + table.row(Moment(2040, 5, 17), "105"))
     #expect(export.readings.map { $0.marks.contains(.doubtfulTime) } == [false, true])
     #expect(Self.points(export).last == "2040-05-17T08:00:00 105" && export.rejections.isEmpty)
   }
 
-  @Test(arguments: ExportTable.all) func aTimeInAGapIsKeptAsShown(_ table: ExportTable) throws {
+  @Test(arguments: ExportTable.all) func aTimeSkippedByAClockChangeIsKeptAsShown(_ table: ExportTable) throws
+  {
     let export = try Self.read(
       table, table.head() + table.row(Self.first, "104") + table.row(Moment(2026, 3, 29, 2, 30), "105"))
     #expect(Self.points(export).first == "2026-03-29T02:30:00 105")
@@ -143,7 +147,7 @@ import Testing
     #expect(export.readings.last?.placement == expected)
   }
 
-  @Test(arguments: ExportTable.all) func aRepeatedTimeMeansItsFirstOccurrence(_ table: ExportTable)
+  @Test(arguments: ExportTable.all) func aTimeOfARepeatedHourMeansItsFirstPass(_ table: ExportTable)
     throws
   {
     let export = try Self.read(
@@ -155,7 +159,8 @@ import Testing
 
   // MARK: - Rows
 
-  @Test(arguments: ExportTable.all) func theOrderOfRowsChangesNoReading(_ table: ExportTable) throws {
+  @Test(arguments: ExportTable.all) func theOrderOfTableRowsDoesNotChangeReadings(_ table: ExportTable) throws
+  {
     let rows = (0..<9).map { table.row(Moment(2026, 5, 13 + $0 % 7, 7 + $0, $0), "\(100 + $0 * 7)") }
     let forth = try Self.read(table, table.head() + rows.joined())
     let back = try Self.read(table, table.head() + rows.reversed().joined())
@@ -163,7 +168,7 @@ import Testing
   }
 
   /// The identity of a reading does not depend on the number of its rows.
-  @Test(arguments: ExportTable.all) func aRepeatedRowGivesOneReading(_ table: ExportTable) throws {
+  @Test(arguments: ExportTable.all) func aRepeatedTableRowGivesOneReading(_ table: ExportTable) throws {
     let rows = table.row(Self.first, "104") + table.row(Self.last, "106")
     let once = try Self.read(table, table.head() + rows)
     let twice = try Self.read(table, table.head() + rows + rows)
@@ -172,7 +177,7 @@ import Testing
   }
 
   /// A file joined from two files has a second header in the middle.
-  @Test(arguments: ExportTable.all) func aSecondHeaderIsNotReadAsARow(_ table: ExportTable) throws {
+  @Test(arguments: ExportTable.all) func aRepeatedTableHeaderIsNotReadAsARow(_ table: ExportTable) throws {
     let header = table.head().split(separator: "\n", omittingEmptySubsequences: false).dropLast().last ?? ""
     let export = try Self.read(
       table, table.head() + table.row(Self.first, "104") + "\(header)\n" + table.row(Self.last, "106"))
@@ -192,7 +197,7 @@ import Testing
 
   /// With moved columns, any format gives the same readings, or none reads the table.
   @Test(arguments: ExportTable.all, UInt64(1)...5)
-  func columnsInAnotherOrderAreReadTheSameOrNotAtAll(_ table: ExportTable, _ seed: UInt64) throws {
+  func tableColumnsInAnotherOrderAreReadTheSameOrNotAtAll(_ table: ExportTable, _ seed: UInt64) throws {
     var generator = SeededGenerator(seed: seed)
     let order = Array(table.header.indices).shuffled(using: &generator)
     let points = try Self.pointsUnlessRefused(
@@ -205,7 +210,9 @@ import Testing
 
   /// A number in another column is not glucose, and words in it do not exclude other readings.
   @Test(arguments: ExportTable.all, [("Mood", "fine"), ("Steps", "104"), ("", "")])
-  func anAdditionalColumnChangesNoReading(_ table: ExportTable, _ column: (name: String, cell: String))
+  func anAdditionalTableColumnDoesNotChangeReadings(
+    _ table: ExportTable, _ column: (name: String, cell: String)
+  )
     throws
   {
     for place in 1...table.header.count {
@@ -220,7 +227,7 @@ import Testing
   @Test(
     arguments: ExportTable.all.filter { (readingByName + ["contour"]).contains($0.format) },
     ["Mood", "Steps"])
-  func anUnknownColumnAtTheEndIsReportedOnce(_ table: ExportTable, _ name: String) throws {
+  func anUnknownTableColumnAtTheEndIsReportedOnce(_ table: ExportTable, _ name: String) throws {
     let other = table.adding(name, "7", at: table.header.count)
     let export = try Self.read(
       other, other.head() + other.row(Self.first, "104") + other.row(Self.last, "99"))

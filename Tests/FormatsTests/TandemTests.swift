@@ -12,14 +12,14 @@ import Testing
     "\"t:slim X2\",\"0000001\",\"\(description)\",\"\(time)\",\"\(value)\",\n"
   }
 
-  // MARK: What is Tandem's
+  // MARK: Detection
 
   @Test(arguments: [
     readings, "Device Type,Serial Number,Description,Event Date Time,BG (mg/dL),Note\n",
     "Device Type,Serial Number,Description,Event Date Time,CGM (mmol/L),Note\n",
     "Type,Bolus Type,BG (mg/dL),Serial Number,Completion Date Time,Insulin Delivered,Carb Size\n",
   ])
-  func aHeaderOfASectionIsRecognised(_ header: String) throws {
+  func aTandemSectionHeaderIsRecognised(_ header: String) throws {
     #expect(try Claims.claims(header, TandemFormat.self))
   }
 
@@ -31,14 +31,14 @@ import Testing
     "Type,Value,Unit,Name,Event,Date Time,Notes\n", "DeviceType,SerialNumber,Readings (CGM / BGM)\n",
     "Device,Serial Number,Description,Event Date Time,BG (mg/dL)\n",
   ])
-  func otherTablesAreNotRecognised(_ header: String) throws {
+  func otherTablesAreNotRecognisedAsTandem(_ header: String) throws {
     #expect(try !Claims.claims(header, TandemFormat.self))
   }
 
-  // MARK: What is read
+  // MARK: Read items
 
   /// A serial number or the number of a row may be before the type.
-  @Test(arguments: ["SerialNumber", ""]) func aTypeInTheSecondColumnIsFound(_ first: String) throws {
+  @Test(arguments: ["SerialNumber", ""]) func aTandemTypeInTheSecondColumnIsFound(_ first: String) throws {
     let text = """
       Type,EventID,EventDateTime,IOB
       IOB,1,2026-05-04T12:50:00,1.2
@@ -53,7 +53,7 @@ import Testing
     #expect(export.skipped == ["insulin on board": 1] && export.readings.count == 1)
   }
 
-  @Test func everySectionIsReadWithItsHeader() throws {
+  @Test func everyTandemSectionIsReadWithItsHeader() throws {
     let export = try TextExport(bytes: TextExport.sample("tandem/timeline.csv"))
     #expect(export.readings.map(\.kind) == [.cbg, .cbg, .smbg, .cbg])
     #expect(export.readings.last?.measurement == .low(below: nil, .milligramsPerDecilitre))
@@ -71,14 +71,14 @@ import Testing
     #expect(!"\(export.rejections) \(export.skipped)".contains("Sample Person"))
   }
 
-  @Test func rowsOfAnUnknownSectionDoNotBelongToTheSectionBefore() throws {
+  @Test func rowsOfAnUnknownTandemSectionDoNotBelongToTheOneBefore() throws {
     let export = try TextExport(
       Self.readings + row("2026-05-04T00:01:33", "212")
         + "Type,Temperature,EventDateTime,Readings\n\"x\",\"y\",\"EGV\",\"2026-05-04T00:06:33\",\"140\",\n")
     #expect(export.readings.count == 1 && export.rejections.count == 2)
   }
 
-  @Test func allValuesOfATimelineDetermineItsUnit() throws {
+  @Test func allValuesOfATandemTimelineDetermineItsUnit() throws {
     let milligrams = try TextExport(Self.readings + row("2026-05-04T00:01:33", "212"))
     #expect(milligrams.decision("unit") == "mg/dL (inferred)")
     let millimoles = try TextExport(
@@ -94,7 +94,7 @@ import Testing
     #expect(given.decision("unit") == "mmol/L (given)" && given.readings.count == 1)
   }
 
-  @Test func aSectionWithoutAUnitFarBelowOneWithAUnitIsNotRead() throws {
+  @Test func aTandemSectionWithoutAUnitFarBelowOneWithAUnitIsNotRead() throws {
     let header = "Device Type,Serial Number,Description,Event Date Time,BG (mg/dL),Note\n"
     let rows = String(repeating: "Pump,1,BG,2026-05-04T07:30:00,118,\n", count: 60)
     let export = try TextExport(header + rows + Self.readings + row("2026-05-04T00:01:33", "12"))
@@ -105,12 +105,12 @@ import Testing
     #expect(given.readings.last?.measurement == .value(Quantity(12, .millimolesPerLitre)))
   }
 
-  @Test func anUnknownDescriptionIsCountedByItsName() throws {
+  @Test func anUnknownTandemDescriptionIsCountedByName() throws {
     let export = try TextExport(Self.readings + row("2026-05-04T00:01:33", "212", "Calibration"))
     #expect(export.readings.isEmpty && export.skipped == ["Calibration": 1])
   }
 
-  @Test func theGlucoseInTheBolusCalculatorIsNotAReading() throws {
+  @Test func glucoseInTheTandemBolusCalculatorIsNotReadAsAReading() throws {
     let export = try TextExport(bytes: TextExport.sample("tandem/source-bolus.csv"))
     #expect(export.readings.isEmpty && export.records.count == 3)
     #expect(export.warnings == ["unknown column 'Control Mode': not read"])
@@ -121,7 +121,7 @@ import Testing
   private static let sticks = "DeviceType,SerialNumber,Description,EventDateTime,BG (mg/dL),Note\n"
   private static let sensor = "DeviceType,SerialNumber,Description,EventDateTime,Readings (mg/dL)\n"
 
-  @Test func aCopyOfASensorValueIsNotAFingerStick() throws {
+  @Test func aTandemCopyOfASensorValueIsNotReadAsAFingerStick() throws {
     let export = try TextExport(bytes: TextExport.sample("tandem/filled-in-from-sensor.csv"))
     #expect(export.readings.filter { $0.kind == .cbg }.count == 4)
     let sticks = export.readings.filter { $0.kind == .smbg }
@@ -137,7 +137,9 @@ import Testing
     ("2026-05-04T08:02:00", "141", "1", 0), ("2026-05-04T08:02:00", "140", "2", 0),
     ("2026-05-04T08:02:00", "HI", "1", 0),
   ])
-  func aValueIsOnlyACopyWithinTheLimits(_ time: String, _ value: String, _ serial: String, _ filledIn: Int)
+  func aTandemValueCopiesASensorValueOnlyWithinTheLimits(
+    _ time: String, _ value: String, _ serial: String, _ filledIn: Int
+  )
     throws
   {
     let stick = "Pump,\(serial),BG,\(time),\(value),\n"
@@ -150,7 +152,7 @@ import Testing
     }
   }
 
-  @Test func bloodGlucoseWithoutSensorValuesIsKeptWithAMark() throws {
+  @Test func tandemBloodGlucoseWithoutSensorValuesIsKeptWithAMark() throws {
     let export = try TextExport(Self.sticks + "Pump,1,BG,2026-05-04T08:00:00,140,\n")
     #expect(export.readings.map(\.kind) == [.smbg] && export.readings.map(\.marks) == [.calculator])
   }

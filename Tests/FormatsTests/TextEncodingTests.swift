@@ -31,7 +31,7 @@ import Testing
   }
 
   @Test(arguments: [TextEncoding.utf8, .utf16LittleEndian, .utf16BigEndian], [false, true])
-  func anyUnicodeEncodingGivesTheSameItems(_ encoding: TextEncoding, _ marked: Bool) throws {
+  func anInputInAnyUnicodeEncodingGivesTheSameItems(_ encoding: TextEncoding, _ marked: Bool) throws {
     let wanted = try items(Array(Self.text.utf8))
     #expect(wanted.count == 2)
     let bytes = Self.encoded(encoding, marked: marked)
@@ -39,21 +39,21 @@ import Testing
     #expect(TextEncoding.detect(bytes).encoding == encoding)
   }
 
-  @Test func windows1252IsReadAndReported() throws {
+  @Test func anInputInWindows1252IsReadAndReported() throws {
     let text = "time,glucose mg/dL,device\n2026-05-01 07:00,101,Gerät €\n"
     let lines = try ScratchFile(Self.encoded(.windows1252, marked: false, text)).lines()
     #expect(lines[0].contains(#""encoding":"Windows-1252 (inferred)""#))
     #expect(lines[1].contains("Gerät €"))
   }
 
-  @Test func aUTF8CharacterSplitByTheEndOfTheHeadIsStillUTF8() {
+  @Test func aUTF8CharacterSplitAtTheEndOfAPieceIsStillReadAsUTF8() {
     #expect(TextEncoding.detect(Array("aä".utf8).dropLast()).encoding == .utf8)
     #expect(TextEncoding.detect([0x61, 0xE4, 0x62]).encoding == .windows1252)
     #expect(TextEncoding.detect([0x61, 0xFF]).encoding == .windows1252)
   }
 
   @Test(arguments: [1, 2, 3])
-  func utf16ThatEndsInsideACharacterIsReportedAsTruncated(_ lost: Int) throws {
+  func anInputInUTF16ThatEndsInsideACharacterIsTruncated(_ lost: Int) throws {
     let text = "time,glucose mg/dL,note\n2026-05-01 07:00,101,\n2026-05-01 07:05,104,🍎"
     let result = try ScratchFile(Self.encoded(.utf16LittleEndian, marked: true, text).dropLast(lost))
       .readings()
@@ -61,14 +61,14 @@ import Testing
     #expect(result.end != .whole)
   }
 
-  @Test func aLoneSurrogateDoesNotEndTheText() throws {
+  @Test func aLoneSurrogateInUTF16DoesNotEndTheText() throws {
     var bytes = Self.encoded(.utf16BigEndian, marked: true, "time,glucose mg/dL\n2026-05-01 07:00,101\n")
     bytes += [0xD8, 0x3C, 0x00, 0x0A]
     bytes += Self.encoded(.utf16BigEndian, marked: false, "2026-05-01 07:05,104\n")
     #expect(try ScratchFile(bytes).readings().readings.count == 2)
   }
 
-  @Test func aByteOrderMarkBetweenJoinedFilesIsReadAsABlank() throws {
+  @Test func aByteOrderMarkBetweenJoinedFilesIsIgnored() throws {
     let part = "\u{FEFF}\"time\",\"glucose\"\n2026-05-01 07:00,101\n"
     let result = try ScratchFile(part + part).readings()
     #expect(result.readings.count == 2 && result.rejections.isEmpty)
@@ -88,7 +88,7 @@ import Testing
       packed.readings.count == 5000 && plain.readings.map(\.position) == packed.readings.map(\.position))
   }
 
-  @Test func severalGzipMembersAreReadAsOneText() throws {
+  @Test func severalConcatenatedGzipStreamsAreReadAsOneText() throws {
     let middle = Self.text.count / 2
     let bytes =
       try Deflate.gzip(Array(Self.text[..<middle])) + Deflate.gzip([])
@@ -97,7 +97,7 @@ import Testing
     #expect(result.readings.count == 5000 && result.end == .whole)
   }
 
-  @Test func theDigestIncludesBytesAfterTheText() throws {
+  @Test func theDigestOfAGzipInputIncludesBytesAfterTheText() throws {
     let bytes = try Deflate.gzip(Self.text) + [UInt8](repeating: 0, count: 300_000)
     let file = try ScratchFile(bytes)
     var reader = try InputReader(path: file.url.path, options: Rendering.options())
@@ -108,20 +108,20 @@ import Testing
     #expect(reader.digest == digest.hexadecimal() && reader.end == .whole)
   }
 
-  @Test func aTruncatedMemberGivesItsCompleteRowsAndIsReported() throws {
+  @Test func aTruncatedGzipInputGivesItsCompleteRowsAndIsReported() throws {
     let bytes = try Deflate.gzip(Self.text)
     let result = try ScratchFile(bytes.dropLast(bytes.count / 20)).readings()
     #expect(result.readings.count > 1000 && result.readings.count < 5000)
     #expect(result.end == .truncated(line: 0, detail: "the gzip data are truncated"))
   }
 
-  @Test func aDamagedMemberIsRefused() throws {
+  @Test func aDamagedGzipInputIsRefused() throws {
     var bytes = try Deflate.gzip(Self.text)
     for index in bytes.count / 2..<bytes.count / 2 + 64 { bytes[index] ^= 0x5A }
     #expect(try ScratchFile(bytes).refusal()?.contains("the gzip data are damaged") == true)
   }
 
-  @Test func aWrongChecksumIsRefused() throws {
+  @Test func aGzipInputWithAWrongChecksumIsRefused() throws {
     var bytes = try Deflate.gzip(Self.text)
     bytes[bytes.count - 6] ^= 1
     #expect(try ScratchFile(bytes).refusal()?.contains("the gzip data are damaged") == true)
@@ -147,14 +147,16 @@ import Testing
   }
 
   /// One block of bzip2 is larger than the head of a file.
-  @Test(arguments: ["xz", "bzip2"]) func aPackedInputGivesTheSameItemsAsItsText(_ program: String) throws {
+  @Test(arguments: ["xz", "bzip2"]) func aCompressedInputGivesTheSameItemsAsItsText(_ program: String) throws
+  {
     let bytes = try packed(program)
     let plain = try ScratchFile(Self.text).readings()
     let whole = try ScratchFile(bytes).readings()
     #expect(whole.readings.map(\.position) == plain.readings.map(\.position) && whole.end == .whole)
   }
 
-  @Test(arguments: ["gzip", "xz", "bzip2"]) func aTruncationAfterTheFirstBlockGivesTheCompleteRows(
+  @Test(arguments: ["gzip", "xz", "bzip2"])
+  func aCompressedInputTruncatedAfterItsFirstBlockGivesItsCompleteRows(
     _ program: String
   ) throws {
     // The blocks have 100 kB, so that some of them are complete.
@@ -165,7 +167,7 @@ import Testing
   }
 
   @Test(arguments: [("gzip", 14), ("xz", 30), ("bzip2", 60_000)])
-  func aTruncationInsideTheFirstBlockIsReported(
+  func aCompressedInputTruncatedInsideItsFirstBlockIsReported(
     _ program: String, _ count: Int
   ) throws {
     let bytes = try packed(program)
@@ -174,7 +176,9 @@ import Testing
     #expect(refusal.hasSuffix("the \(program) data are truncated; download the file again"), "\(refusal)")
   }
 
-  @Test(arguments: ["gzip", "xz", "bzip2"]) func aPackedEmptyTextIsNotTruncated(_ program: String) throws {
+  @Test(arguments: ["gzip", "xz", "bzip2"]) func aCompressedEmptyTextIsNotReportedAsTruncated(
+    _ program: String
+  ) throws {
     let refusal = try #require(try ScratchFile(try packed(program, text: "")).refusal())
     #expect(refusal.hasSuffix("the input is empty"), "\(refusal)")
   }

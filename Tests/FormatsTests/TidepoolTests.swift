@@ -11,14 +11,14 @@ import Testing
     #"[{"deviceId":"Sample-1","id":"i","time":"2026-05-06T12:00:00.250Z",\#(members)}]"#
   }
 
-  @Test func theIDOfAnUploadIsNotPartOfAReadingsIdentity() throws {
+  @Test func theTidepoolUploadIDIsNotPartOfAReadingIdentity() throws {
     let text = item(#""type":"cbg","value":5.5,"units":"mmol/L","timezoneOffset":120"#)
     let again = text.replacing(#""id":"i""#, with: #""id":"j","uploadId":"u""#)
     #expect(try Rendering.items(ofText: text) == Rendering.items(ofText: again))
     #expect(try Rendering.items(ofText: text)[0].contains(#""tick":1778068800250"#))
   }
 
-  @Test func jsonAndCSVGiveTheSameReading() throws {
+  @Test func tidepoolJSONAndCSVGiveTheSameReading() throws {
     let json = try Rendering.items(
       ofText: item(#""type":"smbg","subType":"manual","value":5.5,"timezoneOffset":120"#))
     let csv = try Rendering.items(
@@ -27,7 +27,7 @@ import Testing
     #expect(csv == [json[0].replacing("\"line\":1", with: "\"line\":2")])
   }
 
-  @Test func theOffsetComesFromTheDeviceTimeOrTheRowOrTheZone() throws {
+  @Test func theOffsetOfATidepoolReadingComesFromDeviceTimeRowOrTimeZone() throws {
     func time(_ members: String) throws -> String? {
       let line = try Rendering.items(ofText: item(#""type":"cbg","value":5.5"# + members)).first
       return line?.split(separator: "\"time\":").last?.split(separator: ",\"value\"").first.map(String.init)
@@ -55,12 +55,12 @@ import Testing
     (#"[{"code":"bg/out-of-range","value":"high","threshold":0}]"#, #""high":5.5,"unit":"mmol/L""#),
     (#"[{"code":"bg/unknown-value"}]"#, #""value":5.5,"unit":"mmol/L""#), (#""[{'code':""#, #""value":5.5"#),
   ])
-  func annotationsDetermineLowAndHigh(_ annotations: String, _ expected: String) throws {
+  func tidepoolAnnotationsDetermineLowAndHigh(_ annotations: String, _ expected: String) throws {
     let lines = try Rendering.items(ofText: item(#""type":"smbg","value":5.5,"annotations":\#(annotations)"#))
     #expect(lines.first?.contains(expected) == true)
   }
 
-  @Test func anAnnotationWithoutANumberIsStillAReading() throws {
+  @Test func aTidepoolReadingWithAnInvalidAnnotationIsStillRead() throws {
     let mark = #""annotations":[{"code":"bg/out-of-range","value":"low"}]"#
     let lines = try Rendering.lines(ofText: item(#""type":"smbg","units":"mg/dL",\#(mark)"#))
     #expect(lines[0].contains(#""skipped":{}"#))
@@ -74,7 +74,7 @@ import Testing
     (#""percent":0"#, #"{"minutes":90,"subtype":"basal","text":"0 %"}"#),
     (#""percent":1.25,"rate":0.9"#, #"{"minutes":90,"rate":0.9,"subtype":"basal"}"#),
   ])
-  func aTemporaryRateInPercentIsNotReadAsUnits(_ members: String, _ fields: String) throws {
+  func aTidepoolTemporaryBasalRateInPercentIsNotReadAsUnits(_ members: String, _ fields: String) throws {
     let text = item(#""type":"basal","deliveryType":"temp","duration":5400000,\#(members)"#)
     #expect(try Rendering.items(ofText: text).first?.contains("\"fields\":\(fields)") == true)
   }
@@ -90,16 +90,16 @@ import Testing
     ),
     (#""type":"food","nutrition":{"carbohydrate":{"net":2,"units":"ounces"}}"#, #""rejected""#),
   ])
-  func carbohydratesAreGramsOnlyIfTheUnitIsGrams(_ members: String, _ expected: String) throws {
+  func tidepoolCarbohydratesAreGramsOnlyIfTheUnitIsGrams(_ members: String, _ expected: String) throws {
     #expect(try Rendering.items(ofText: item(members)).first?.contains(expected) == true)
   }
 
-  @Test func aWrongUnitIsRejected() throws {
+  @Test func aTidepoolValueWithAWrongUnitIsRejected() throws {
     let lines = try Rendering.items(ofText: item(#""type":"cbg","value":104,"units":"mmol/L""#))
     #expect(lines == [#"{"rejected":1,"reason":"a glucose value outside 0.6–55 mmol/L"}"#])
   }
 
-  @Test func nestedValuesAreReadFromJSONAndFromText() throws {
+  @Test func nestedTidepoolValuesAreReadFromJSONAndText() throws {
     let json = item(
       #""type":"food","nutrition":{"carbohydrate":{"net":42,"units":"grams"},"fat":{"total":7}}"#)
     let text = item(#""type":"food","nutrition":"{\"carbohydrate\":{\"net\":42},\"fat\":{\"total\":7}}""#)
@@ -110,7 +110,7 @@ import Testing
     #expect(lines[0] == lines[1] && lines[1] == lines[2])
   }
 
-  @Test func aTruncatedLastLineOfATableGivesNoItem() throws {
+  @Test func aTruncatedLastLineOfATidepoolTableGivesNoItem() throws {
     let head = "type,time,deviceTime,uploadId,value\ncbg,2026-05-06T12:00:00Z,2026-05-06T14:00:00,u,5.5\n"
     for last in [
       "cbg,2026-05-06T12:05:00Z,2026-05-06T14:05:00,u", "cbg,2026-05-06T12:05:00Z,2026-05-06T14:05:00,u,1",
@@ -121,12 +121,12 @@ import Testing
     }
   }
 
-  @Test func aCompleteLastLineWithoutALineEndIsRead() throws {
+  @Test func aCompleteLastTidepoolLineWithoutALineEndIsRead() throws {
     let text = "type,time,value,deviceTime,uploadId\ncbg,2026-05-06T12:00:00Z,5.5,2026-05-06T14:00:00,u"
     #expect(try Rendering.lines(ofText: text).count == 2)
   }
 
-  @Test func aNewHeaderAppliesInJoinedFiles() throws {
+  @Test func inJoinedTidepoolFilesANewHeaderApplies() throws {
     let first = "type,time,value,uploadId\ncbg,2026-05-06T12:00:00Z,5.5,u\n"
     let second = "time,uploadId,value,type\n2026-05-06T12:05:00Z,u,5.6,cbg\n"
     let lines = try Rendering.items(ofText: first + second)
@@ -151,7 +151,7 @@ import Testing
     }
   }
 
-  @Test func plainValuesHaveDottedNames() {
+  @Test func nestedTextValuesHaveDottedNames() {
     #expect(members(#"{"a":{"b":[1,"x\n",null]},"c":true}"#) == ["a.b.0": "1", "a.b.1": "x\n", "c": "true"])
     #expect(members("{'a': ('it\\'s', None), 'b': nan}") == ["a.0": "it's", "b": "nan"])
   }
@@ -159,11 +159,11 @@ import Testing
   @Test(arguments: [
     "{", "{'a", "{'a':", "{'a':1", "[[[", "{'a':}", "]", "{'a':1 'b':2}", "'", "\\", "{'a':'\\", "{{}:1}",
   ])
-  func aSyntaxErrorStopsTheReading(_ text: String) {
+  func aSyntaxErrorInANestedTextStopsItsReading(_ text: String) {
     #expect(members(text).count <= 1)
   }
 
-  @Test func nestingAndSizeAreBounded() {
+  @Test func nestingAndSizeOfANestedTextAreLimited() {
     #expect(members(String(repeating: "[", count: 100_000)).isEmpty)
     let list = "[" + (0..<10_000).map(String.init).joined(separator: ",") + "]"
     #expect(members(list).count == 256)

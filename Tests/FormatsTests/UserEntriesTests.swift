@@ -16,13 +16,15 @@ import Testing
     """
   }
 
-  @Test(arguments: ["mg/dl", "mmol/l"]) func theLogIsRefusedInEveryLanguage(_ unit: String) throws {
+  @Test(arguments: ["mg/dl", "mmol/l"]) func theAAPSLogOfUserEntriesIsRefusedInEitherUnit(_ unit: String)
+    throws
+  {
     let refusal = try ScratchFile(Self.log(unit)).refusal()
     #expect(refusal?.contains("log of user entries of AAPS") == true)
     #expect(try ScratchFile(Self.log("Wert")).refusal()?.contains("AAPS") != true)
   }
 
-  @Test func aPersonCanStillChooseTheColumnOfReadings() throws {
+  @Test func aMappingCanStillReadTheAAPSLogOfUserEntries() throws {
     let (readings, _, _) = try ScratchFile(Self.log("mg/dl")).readings {
       $0.columns = ["time": "Zeitstempel", "value": "mg/dl"]
       $0.rows = [RowFilter(column: "Aktion", value: "CAREPORTAL")]
@@ -32,7 +34,7 @@ import Testing
   }
 
   /// A table with such a word that does not begin with a time may be another one.
-  @Test func onlyRowsAfterATimeAreAnExportOfDiaguard() throws {
+  @Test func onlyRowsAfterATimeAreRecognisedAsDiaguard() throws {
     let rows = "\"bloodsugar\";\"110\"\n\"insulin\";\"4.0\"\n"
     #expect(
       try ScratchFile("\"11.11.2022 11:11\";\n" + rows).refusal()?.contains("make a backup in the app")

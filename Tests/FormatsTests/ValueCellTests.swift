@@ -68,7 +68,7 @@ import Testing
       end: #"" Dt="2026-05-17" Tm="08:00"/></BGDATA></IMPORT>"#),
   ]
 
-  @Test(arguments: tables) func theTableIsRecognisedAsItsFormat(_ table: Table) throws {
+  @Test(arguments: tables) func eachTableIsRecognisedAsItsFormat(_ table: Table) throws {
     let export = try table.export("104")
     #expect(export.decision("format") == "\(table.format) (inferred)")
     #expect(export.readings.map(\.deviceTime.text) == ["2026-05-17T08:00:00"])
@@ -87,7 +87,7 @@ import Testing
       ("HI", .high(above: nil, .milligramsPerDecilitre)),
       ("High", .high(above: nil, .milligramsPerDecilitre)),
     ])
-  func aValueIsStoredUnchanged(_ table: Table, _ cell: (String, Logbook.Measurement)) throws {
+  func aGlucoseCellIsReadUnchanged(_ table: Table, _ cell: (String, Logbook.Measurement)) throws {
     let export = try table.export(cell.0)
     #expect(export.readings.map(\.measurement) == [cell.1])
     #expect(export.rejections.isEmpty)
@@ -100,7 +100,7 @@ import Testing
       "-104", "1e2", "1 04", "0x68", "9", "1001", "99999999999999999999999", "104mg", "١٠٤", "10.4.0", "+-5",
       ".5", "104.",
     ])
-  func anInvalidGlucoseCellIsRejectedAndNotShown(_ table: Table, _ cell: String) throws {
+  func anInvalidGlucoseCellIsRejectedWithoutShowingIt(_ table: Table, _ cell: String) throws {
     let export = try table.export(cell)
     #expect(export.readings.isEmpty)
     #expect(export.rejections.count == 1)
@@ -108,13 +108,13 @@ import Testing
   }
 
   @Test(arguments: tables, ["", " ", "---", "NaN", "null", "N/A"])
-  func aCellForAMissingValueIsNotRejected(_ table: Table, _ cell: String) throws {
+  func aCellThatMeansNoValueIsNotRejected(_ table: Table, _ cell: String) throws {
     let export = try table.export(cell)
     #expect(export.readings.isEmpty && export.rejections.isEmpty)
   }
 
   /// A second import of a table with its rows in another order finds every reading by the same identity.
-  @Test(arguments: tables) func theIdentityDoesNotDependOnOtherRows(_ table: Table) throws {
+  @Test(arguments: tables) func theIdentityOfAReadingDoesNotDependOnOtherRows(_ table: Table) throws {
     let plain = try table.export("104")
     let blanks = try table.export("104", before: table.format == "smart-pix" ? "" : "\n\r\n")
     #expect(plain.readings.count == 1 && plain.readingTexts == blanks.readingTexts)

@@ -30,13 +30,13 @@ import Testing
 
   private func refusal(_ bytes: [UInt8]) throws -> String? { try ScratchFile(bytes).refusal() }
 
-  @Test func theDatabaseGivesTheSameItemsAsItsRowsInJSON() throws {
+  @Test func anXDripDatabaseGivesTheSameItemsAsItsRowsInJSON() throws {
     let expected = try Self.sampleItems()
     try #require(expected.count > 10)
     #expect(try items(ExportInputs(path: Self.sample.path)) == expected)
   }
 
-  @Test func theDatabaseInAnArchiveOrAPipeGivesTheSameItems() throws {
+  @Test func anXDripDatabaseInAnArchiveOrPipeGivesTheSameItems() throws {
     let bytes = Array(try Data(contentsOf: Self.sample))
     let expected = try Self.sampleItems()
     let archive = try ScratchFile(
@@ -50,7 +50,7 @@ import Testing
       try items(ExportInputs(descriptor: ends[0], name: "-", isInterrupted: { false })) == expected)
   }
 
-  @Test func theDatabaseIsDescribedAndIdentifiedByItsRows() throws {
+  @Test func anXDripDatabaseIsIdentifiedByItsRows() throws {
     var reader = try InputReader(path: Self.sample.path, options: Rendering.options())
     _ = try Rendering.lines(from: &reader)
     let encoding = reader.decisions.first { $0.subject == "encoding" }
@@ -64,7 +64,7 @@ import Testing
     #expect(reader.digest == digest.hexadecimal())
   }
 
-  @Test func valuesOfAnotherTypeAreRejectedAndMissingOnesAreNot() throws {
+  @Test func xDripValuesOfAWrongTypeAreRejectedAndMissingOnesAreNot() throws {
     let bytes = try DatabaseWriter.database(
       Self.create
         + """
@@ -77,7 +77,7 @@ import Testing
     #expect(rejections.map(\.line) == [2, 4, 7, 8, 9, 10])
   }
 
-  @Test func aBackupWithoutReadingsIsAnEmptyExport() throws {
+  @Test func anXDripBackupWithoutReadingsIsAnEmptyExport() throws {
     let (readings, rejections, end) = try ScratchFile(DatabaseWriter.database(Self.create)).readings()
     #expect(readings.isEmpty && rejections.isEmpty && end == .whole)
   }
@@ -87,7 +87,7 @@ import Testing
     "CREATE TABLE BloodTest(timestamp, mgdl)",
     "CREATE TABLE t(timestamp, calculated_value); CREATE VIEW BgReadings AS SELECT * FROM t",
   ])
-  func otherDatabasesAreRefused(_ sql: String) throws {
+  func databasesOfOtherProgramsAreRefused(_ sql: String) throws {
     #expect(
       try refusal(DatabaseWriter.database(sql))?.contains("without a table that glucoport knows") == true)
   }
@@ -105,7 +105,7 @@ import Testing
     #expect(reason.hasPrefix("this is an SQLite database"))
   }
 
-  @Test func filesOfGlucoportAreReportedAsSuch() throws {
+  @Test func aGlucoportStoreIsReportedAsAStoreNotAnExport() throws {
     func file(_ id: Int) throws -> String? {
       try refusal(DatabaseWriter.database("PRAGMA application_id = \(id);" + Self.create))
     }
@@ -114,7 +114,7 @@ import Testing
     #expect(try file(0x474C_5643) == nil)
   }
 
-  @Test(arguments: ["-wal", "-journal"]) func aDatabaseWithAJournalIsRefused(_ end: String) throws {
+  @Test(arguments: ["-wal", "-journal"]) func anXDripDatabaseWithAJournalIsRefused(_ end: String) throws {
     let file = try ScratchFile(DatabaseWriter.database(Self.create))
     let journal = URL(filePath: file.url.path + end)
     defer { unlink(journal.path) }
@@ -124,7 +124,7 @@ import Testing
     #expect(try file.refusal()?.contains("VACUUM INTO") == true)
   }
 
-  @Test func damageGivesNoReading() throws {
+  @Test func aDamagedXDripDatabaseGivesNoReading() throws {
     let bytes = Array(try Data(contentsOf: Self.sample))
     #expect(try refusal(Array(bytes.prefix(60)))?.contains("truncated") == true)
     #expect(try refusal(Array(bytes.dropLast(600)))?.contains("truncated") == true)
