@@ -36,7 +36,7 @@ struct ConflictTests {
     try #require(try await program.run("show", id, "--json").objects().first)
   }
 
-  @Test func aConflictIsListedWithItsDifferences() async throws {
+  @Test func aSyncConflictIsListedWithItsDifferences() async throws {
     let (program, id) = try await conflicted()
     let table = try await program.run("conflict", "list")
     #expect(
@@ -47,7 +47,7 @@ struct ConflictTests {
     #expect(object["differs"] as? [String] == ["carbs", "text"])
   }
 
-  @Test func aConflictIsShownFieldByField() async throws {
+  @Test func aSyncConflictIsShownFieldByField() async throws {
     let (program, id) = try await conflicted()
     let outcome = try await program.run("conflict", "show", String(id.prefix(8)))
     let parts = outcome.output.split(separator: "\n").dropFirst(3).joined(separator: "\n")

@@ -50,7 +50,7 @@ struct FetchTests {
 
   // MARK: - A source and its answers
 
-  @Test func aSourceIsSetFetchedShownTestedAndRemoved() async throws {
+  @Test func anOnlineSourceIsSetFetchedShownTestedAndRemoved() async throws {
     let (program, token) = try program()
     let answers = Answers(.status(200, Self.values([15, 10, 5]), headers: ["ETag: \"one\""]))
     let server = try answers.server()
@@ -390,7 +390,7 @@ struct FetchTests {
     #expect(person.status == 69 && person.errors != "", "\(person)")
   }
 
-  @Test func onlyOneFetchOfAStoreRuns() async throws {
+  @Test func onlyOneFetchOfAStoreRunsAtATime() async throws {
     let (program, _) = try program()
     let server = try Answers(.status(200, Self.values([5]))).server()
     try await set(program, server)
@@ -678,7 +678,7 @@ struct FetchTests {
     #expect(site.requests.count == count)
   }
 
-  @Test func statusReportsWhatASourceNeeds() async throws {
+  @Test func statusReportsASourceThatNeedsAPerson() async throws {
     let (program, _) = try program()
     let answers = Answers(.status(200, Self.values(stride(from: 600, through: 400, by: -5))))
     let server = try answers.server()

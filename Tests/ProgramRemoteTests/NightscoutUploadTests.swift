@@ -41,7 +41,7 @@ import Testing
     return outcome.output
   }
 
-  @Test func aStoreIsComparedWithASite() async throws {
+  @Test func verifyComparesAStoreWithASite() async throws {
     let csv = try program.write(GeneratedExport.csv(rows: 50), to: "all.csv")
     #expect(try await connect("a").status == 0)
     #expect(try await of("a", "import", csv, "--quiet").status == 0)

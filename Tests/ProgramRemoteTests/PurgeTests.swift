@@ -34,7 +34,7 @@ import Testing
     #expect(outcome.errors == "")
   }
 
-  @Test func otherStoresLearnOfAPurgedLogbookAndSendNoMoreRequests() async throws {
+  @Test func afterAPurgeOtherStoresReportItAndSendNoMoreRequests() async throws {
     let outcome = try await script(
       """
       connect a; connect b; connect r read; row a 07:10 123; upload a --quiet; upload b --quiet; upload r --quiet
@@ -68,7 +68,7 @@ import Testing
       "\(outcome.errors)")
   }
 
-  @Test func afterAPurgeAnotherStoreCanSendItsDataToAnotherLogbook() async throws {
+  @Test func afterAPurgeAStoreCanSendItsDataToAnotherLogbook() async throws {
     let outcome = try await script(
       """
       connect a; connect b; row a 07:10 123; of a record add note x --quiet; upload a --quiet; upload b --quiet

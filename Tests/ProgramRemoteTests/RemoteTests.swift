@@ -88,7 +88,7 @@ struct RemoteTests {
     #expect(set.status == 0 && set.output == seen + "\n", "\(set)")
   }
 
-  @Test func aTokenFileIsFoundFromEveryFolder() async throws {
+  @Test func aRelativeTokenFileIsFoundFromEveryFolder() async throws {
     let (program, token) = try program()
     let server = try ScriptedServer { _ in Self.logbook() }
     let set = try await program.shell(

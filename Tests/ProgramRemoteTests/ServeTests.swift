@@ -200,7 +200,7 @@ import Testing
     #expect(errors.count == 3 && errors.allSatisfy { $0.hasPrefix("glucoport: ") }, "\(outcome.errors)")
   }
 
-  @Test func aServerWithACertificateUsesTLS() async throws {
+  @Test func aServerStartedWithACertificateUsesTLS() async throws {
     let program = try Program()
     let outcome = try await program.shell(
       Self.prelude + """

@@ -121,7 +121,7 @@ import Testing
     }
   }
 
-  @Test func aNightscoutSiteCannotBePurgedAndReceivesNoRequest() async throws {
+  @Test func purgeRefusesANightscoutSiteWithoutSendingARequest() async throws {
     let program = try Program()
     let token = try program.write("name-0123456789abcdef\n", to: "token")
     try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: token)
