@@ -108,7 +108,7 @@ import Testing
     }
   }
 
-  @Test func aConflictReturnsTheStateOnTheServer() async throws {
+  @Test func aConflictingChangeIsAnsweredWithTheStateOnTheServer() async throws {
     try await Peer.with { (peer) async throws in
       let first = WireCodec.writeChanges([Sample.change("one").json])
       _ = try await peer.send("POST", "/v1/records", body: first)

@@ -55,7 +55,7 @@ import Testing
     }
   }
 
-  @Test func onlyAWriterThatNamesALogbookCanRemoveIt() async throws {
+  @Test func onlyAWriteTokenWithTheNameOfALogbookCanDeleteIt() async throws {
     try await Peer.with { (peer) async throws in
       let (id, name) = (peer.login.logbook, "Anna's")
       func purge(_ id: String, _ name: String, _ token: String = Peer.writeToken) async throws -> (

@@ -25,7 +25,7 @@ import Testing
   }
 
   @Test(arguments: [nil, "", "gp_", "gp_writ", "gp_write x", "GP_WRITE", "gp_read gp_write"])
-  func withoutAKnownTokenEveryCallIsRefused(_ token: String?) async throws {
+  func withoutAKnownTokenEveryServerCallIsRefused(_ token: String?) async throws {
     try await unchanged { (peer) async throws in
       let reply = try await peer.send("POST", "/v1/readings", token: token, body: batch)
       #expect(reply?.status == 401 && reply?.error?.code == .login)
@@ -75,7 +75,7 @@ import Testing
     ("GET", "/v1/readings"), ("PUT", "/v1/records"), ("PATCH", "/v1/logbook"), ("HEAD", "/v1/changes"),
     ("POST", "/healthz"), ("OPTIONS", "/v1/logbook"), ("TRACE", "/v1/logbook"), ("POST", "/v1/changes"),
   ])
-  func aMethodThatAPathDoesNotAcceptIsRefused(_ method: String, _ path: String) async throws {
+  func anHTTPMethodThatAPathDoesNotAcceptIsRefused(_ method: String, _ path: String) async throws {
     try await unchanged { (peer) async throws in
       let reply = try await peer.send(method, path)
       #expect(reply?.status == 405 && reply?.headers["allow"] != nil)
@@ -133,7 +133,7 @@ import Testing
     }
   }
 
-  @Test func anEndlessChunkedBodyIsStoppedAtTheLimit() async throws {
+  @Test func anEndlessChunkedRequestBodyIsStoppedAtTheLimit() async throws {
     try await unchanged { (peer) async throws in
       let head =
         "POST /v1/readings HTTP/1.1\r\nAuthorization: Bearer gp_write\r\n"
@@ -209,7 +209,7 @@ import Testing
     }
   }
 
-  @Test func aBodyThatArrivesTooSlowlyIsRefused() async throws {
+  @Test func aRequestBodyThatArrivesTooSlowlyIsRefused() async throws {
     try await unchanged({ ($0.bodyPaceBytes, $0.bodyPaceTime) = (100, .milliseconds(400)) }) {
       (peer) async throws in
       let head =

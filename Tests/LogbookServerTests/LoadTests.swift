@@ -160,7 +160,7 @@ import Testing
     }
   }
 
-  @Test func manyFailedLoginsDoNotBlockOthers() async throws {
+  @Test func manyFailedLoginsDoNotBlockOtherClients() async throws {
     try await Peer.with({ ($0.maxConnections, $0.maxFailedLogins) = (40, 2) }) { (peer) async throws in
       let guesses = try peer.hold(30, sending: Self.head("GET /v1/logbook", token: "gp_guess"), from: 9)
       try await expectServed(peer, "guesses")
