@@ -150,7 +150,7 @@ struct NightscoutAccessTests {
     #expect(try elsewhere.get("/api/v3/entries").status == 200)
   }
 
-  @Test func aTokenRequestWithTheSameETagGetsStatus304() throws {
+  @Test func aTokenRequestWithTheSameETagIsAnsweredWithStatus304() throws {
     let site = try Caller.site()
     let accessToken = site.addSubject("uploader", roles: ["readable"])
     let tag = try request(site, accessToken).headers["etag"] ?? "none"
