@@ -183,7 +183,7 @@ struct AccuChekMobileTests {
     #expect(transport.sectorsRead < 300)
   }
 
-  @Test func theErrorForADiskWithoutAReportStatesWhatToDo() throws {
+  @Test func theErrorForADiskWithoutAReportStatesTheNextStep() throws {
     var image = FaultyFATImage(width: 16)
     image.write([], in: "U1")
     let meter = MeterConnection(DiskTransport(image), model: AccuChekMobileDriver.models[0]) { 0 }
@@ -211,7 +211,7 @@ struct AccuChekMobileTests {
     #expect(try AccuChekMobileDriver().identify(meter).device.model == "Accu-Chek Mobile U1")
   }
 
-  @Test func theDriverWaitsForADiskThatIsNotReadyYet() throws {
+  @Test func theAccuChekMobileDriverWaitsForADiskThatIsNotReady() throws {
     var image = FaultyFATImage(width: 16)
     image.write([("A.CSV", Self.report(Self.rows))], in: "U1")
     let transport = DiskTransport(image, refusals: 80)
