@@ -473,7 +473,7 @@ import Testing
     #expect(other.requests.last == [1, 1])
   }
 
-  /// What a meter may do so that all of its memory is read.
+  /// The behaviour of a meter whose complete memory is read.
   enum Change: CaseIterable {
     case cannotFilter, isMissing, isAnother, isEmpty, losesRecords, beginsAgain, isOutOfOrder
   }
@@ -512,7 +512,7 @@ import Testing
       #expect(other.requests == [[4, 1], [1, 1]])
     }
     #expect(try read(Self.meter(records.reversed())).position == nil)
-    // What was rejected or lacks its context is read again.
+    // Items that were rejected or lack their context are read again.
     #expect(try read(Self.meter(records + ["m 03 0f"])).position == nil)
     #expect(
       try read(Self.meter(records + ["m 13 0f 00 e4 07 08 02 10 0f 00 4a ff 64 b0 f8"])).position == nil)

@@ -213,7 +213,7 @@ extension SeededNumbers {
     values[Int.random(in: values.indices, using: &self)]
   }
 
-  /// Members, each of which may be missing.
+  /// Members that may be missing.
   private mutating func members(_ choices: [String: [JSONValue]]) -> [String: JSONValue] {
     var members: [String: JSONValue] = ["identifier": .text(guid())]
     for (name, values) in choices.sorted(by: { $0.key < $1.key })

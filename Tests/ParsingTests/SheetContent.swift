@@ -50,7 +50,7 @@ extension ParsedContent {
     }
   }
 
-  /// XLSX of which one file has this content.
+  /// An XLSX file in which one file has this content.
   private static func part(
     _ name: String, _ size: Int, _ path: String, _ make: @escaping @Sendable (Int) -> [UInt8]
   ) -> ParsedContent {

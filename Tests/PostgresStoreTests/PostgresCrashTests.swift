@@ -15,7 +15,7 @@ import Testing
 @Suite(.timeLimit(.minutes(10))) struct PostgresCrashTests {
   private static let batchSize = 40
 
-  /// What a client had acknowledged, and what it had sent in addition.
+  /// The items that the server acknowledged to a client, and those that the client sent in addition.
   private struct Progress {
     var acknowledged = 0
     var sent = 0

@@ -10,7 +10,7 @@ import Testing
 
 @testable import PostgresStore
 
-/// What a storage reports about its statements, and about a database that only its administrator can repair.
+/// Tests what a storage reports about its statements, and about a database that only its administrator can repair.
 @Suite(.timeLimit(.minutes(10))) struct PostgresMetricsTests {
   /// A storage on a separate database, with a separate role, whose rights a test can revoke.
   private static func with(
@@ -171,7 +171,7 @@ extension PostgresMetricsTests {
         warnings.all == [
           "the database role of the server lacks a right (SQLSTATE 42501); run 'glucoport serve database check' with the address of the server"
         ])
-      // What needs no such right goes on, and all of it does once the right is back.
+      // Requests that do not need the right still work. All work again when the right is restored.
       #expect(try await client.service.logbook().name == "first")
       try copies.server.run("GRANT INSERT ON glucoport.reading TO \(role)", in: database)
       #expect(try await client.push(Sample.history(2)).stored == 1)
@@ -197,7 +197,7 @@ extension PostgresMetricsTests {
     }
   }
 
-  /// What a client sees, and whether the log names the cause.
+  /// The error that a client receives, and whether the log names the cause.
   private static let outcomes: [(state: String, retrySeconds: Int?, isLogged: Bool)] = [
     ("40001", 1, false), ("40P01", 1, false), ("55P03", 1, false), ("57014", 1, false), ("57P01", 1, false),
     ("08006", 1, false), ("25006", 1, true), ("53100", 1, true), ("53300", 1, true), ("42501", 30, true),

@@ -140,7 +140,7 @@ import Testing
     }
   }
 
-  /// Two servers on one database, of which a client uses one after the other within one run.
+  /// Two servers on one database. A client uses one after the other within one run.
   @Test func clientsThatAlternateBetweenServersNoticeNothing() async throws {
     try await Self.with { stand, copies, database in
       let second = try PostgresStorage(DatabaseAddress(copies.server.address(database)))

@@ -8,7 +8,7 @@ import Testing
 
 @testable import PostgresStore
 
-/// What requests read of a logbook that the statistics of its tables do not know yet: the planner takes it for empty.
+/// Tests which rows requests read before the tables of a logbook have statistics: the planner assumes that it is empty.
 @Suite(.timeLimit(.minutes(10))) struct PostgresPlanTests {
   @Test func noRequestScansAWholeLogbookWithOutdatedPlannerStatistics() async throws {
     try await TestDatabases.shared.get().with { copies in

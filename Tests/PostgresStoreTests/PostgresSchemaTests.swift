@@ -112,7 +112,7 @@ import Testing
       #expect(try Self.count(connection, "SELECT count(*) FROM glucoport.record WHERE revision = 'x'") == 0)
       #expect(try Self.count(connection, "SELECT count(*) FROM glucoport.node WHERE last_seq = 1000") == 0)
       #expect(try Self.count(connection, "SELECT count(*) FROM glucoport.blob_part") == 1)
-      // A whole content is not deleted even in its own logbook.
+      // A complete attachment is not deleted even in its own logbook.
       try connection.run("SET LOCAL glucoport.logbook = '\(own)'", by: Self.soon)
       #expect(try Self.count(connection, "SELECT count(*) FROM glucoport.blob_part") == 1)
       try connection.run("ROLLBACK", by: Self.soon)
@@ -150,7 +150,7 @@ import Testing
     }
   }
 
-  /// Each of these forgets its condition, or names the other logbook on purpose. They commit what they can.
+  /// Each statement lacks its condition or names the other logbook deliberately. They commit if they can.
   @Test func noStatementOfAServerReachesAnotherLogbookInAnyTable() async throws {
     try await Self.with { _, connection, admin in
       let ids = try admin.rows("SELECT id FROM glucoport.logbook ORDER BY id", [], by: Self.soon)

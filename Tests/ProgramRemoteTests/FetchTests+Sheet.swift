@@ -27,7 +27,7 @@ extension FetchTests {
     try await expectTrouble(status, body, exit, sentence)
   }
 
-  /// What a service writes into an error may be a token or a name, and a job mails what is printed.
+  /// An error text of a service may contain a token or a name, and a job mails all printed text.
   @Test(arguments: [
     (401, #"{"error":"SECRET of NAME is unknown"}"#), (200, #"{"message":"SECRET NAME"}"#),
     (200, #"{"status":2,"error":{"message":"SECRET NAME"}}"#), (200, #"{"Code":"SECRET","Message":"NAME"}"#),

@@ -229,7 +229,7 @@ struct FetchTests {
     answers.answer = .raw("HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\n\(body)")
     let cut = try await program.run("fetch", "--now")
     #expect(cut.status == 69, "\(cut)")
-    // The server says that it is whole, but the list has no end.
+    // The server marks the answer as complete, but the list has no end.
     answers.answer = .status(200, Array(body.dropLast(4).utf8))
     let open = try await program.run("fetch", "--now")
     #expect(open.status == 75 && open.errors.contains("what was read is stored"), "\(open)")

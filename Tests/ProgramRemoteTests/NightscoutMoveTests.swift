@@ -6,7 +6,7 @@ import TestProgram
 import TestServers
 import Testing
 
-/// What people see of moves and hidden treatments on a Nightscout site.
+/// Tests moved and hidden treatments as a Nightscout site shows them.
 @Suite(.timeLimit(.minutes(10))) struct NightscoutMoveTests {
   private let program: Program
   private let site: NightscoutStandIn
