@@ -99,7 +99,7 @@ import Testing
     #expect(try ErasedFile(scratch.folder.path).remove(ifSHA256: nil) == .other)
   }
 
-  /// A killed run leaves a file that is overwritten in part. No other bytes are taken for such a file.
+  /// A killed run leaves a file that is overwritten in part. No other bytes are recognised as such a file.
   @Test func anInterruptedErasureOfAFileIsContinued() throws {
     let path = try file("secret")
     #expect(rename(path, path + ".glucoport-erase") == 0)

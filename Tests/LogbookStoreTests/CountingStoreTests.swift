@@ -87,7 +87,7 @@ import Testing
     ]
   }
 
-  /// Three sources, of which the last repeats the first, and the values of two meters.
+  /// Three sources and the values of two meters. The last source repeats the first.
   private static func inputs(_ random: inout SeededGenerator) -> [Input] {
     let diary = records(&random)
     return [

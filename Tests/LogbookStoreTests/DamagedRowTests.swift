@@ -59,7 +59,7 @@ import Testing
     try expect(reason) { try scratch.open(.reader).forEachItem(filter) { _ in } }
   }
 
-  @Test func aListReportsARecordWithADamagedDeletionMark() throws {
+  @Test func aListReportsARecordWithADamagedDeletionFlag() throws {
     try damage("UPDATE record SET deleted = 9007199254740993, guid = 'x' WHERE kind = 'note'")
     try expect("record (guid \"x\"): unknown deleted 9007199254740993") {
       try scratch.open(.reader).forEachItem(ItemFilter()) { _ in }
@@ -97,7 +97,7 @@ import Testing
     ("UPDATE reading SET marks = -1", "\(reading): unknown marks -1"),
     ("UPDATE series SET kind = 9", "series (id 1): unknown kind 9"),
   ])
-  func noPartOfADamagedStoreIsSent(_ sql: String, _ reason: String) throws {
+  func itemsOfADamagedStoreAreNotSent(_ sql: String, _ reason: String) throws {
     try damage(sql)
     try expect(reason) {
       try scratch.open(.sync).sync { _ = try $0.pendingReadings(after: nil, limit: 10) }
@@ -123,7 +123,7 @@ import Testing
   @Test(arguments: [
     ("started_at", Int64.min), ("finished_at", .max), ("clock_difference", .min), ("started_at", 1 << 40),
   ])
-  func anImpossibleTimeOfAnImportIsReported(_ column: String, _ seconds: Int64) throws {
+  func anImpossibleStoredTimeOfAnImportIsReported(_ column: String, _ seconds: Int64) throws {
     try damage("UPDATE ingest SET clock_meter = 1, clock_host = 1, clock_difference = 1")
     try scratch.damage("UPDATE ingest SET \(column) = \(seconds) WHERE id = 2")
     try expect("ingest (id 2): unknown \(column) \(seconds)") {
@@ -158,7 +158,7 @@ import Testing
     "UPDATE series SET readings = 1 << 60", "UPDATE record SET device_time = 1 << 60, version = version + 1",
     "UPDATE record SET edited_at = -1 << 60, version = version + 1",
   ])
-  func theSchemaRefusesImpossibleNumbers(_ sql: String) throws {
+  func theDatabaseRefusesImpossibleNumbers(_ sql: String) throws {
     try damage("SELECT 1")
     let message = try scratch.refusal(.editor, sql)
     #expect(message?.hasPrefix("CHECK constraint failed") == true, "\(message ?? "taken")")

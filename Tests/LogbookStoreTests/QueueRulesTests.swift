@@ -54,7 +54,7 @@ import Testing
     #expect(try queued() == before)
   }
 
-  @Test(arguments: roles) func aPendingItemCannotBeQueuedTwice(_ role: StoreRole) throws {
+  @Test(arguments: roles) func aPendingItemCannotBeQueuedForUploadTwice(_ role: StoreRole) throws {
     let refusal = try scratch.refusal(
       role, "INSERT INTO queued VALUES ('\(Self.waiting)', 'record', '\(Self.waiting)', 1, 1)")
     #expect(refusal == "UNIQUE constraint failed: queued.record, queued.aspect")

@@ -39,7 +39,7 @@ import Testing
     }
   }
 
-  @Test func aNewRecordHasVersion1AndIsNotSynced() throws {
+  @Test func aNewRecordHasVersionOneAndIsNotSynced() throws {
     let edit = try editor.add(draft(), guid: "a")
     #expect(edit.edits == 1)
     #expect(edit.record.fields == #"{"units":4}"#)
@@ -96,7 +96,7 @@ import Testing
     #expect(try state("a") == [#"3 0 0 {"text":"theirs","units":5}"#])
   }
 
-  @Test func aFailedEditLeavesTheRecordAsItWas() throws {
+  @Test func aFailedEditLeavesTheRecordUnchanged() throws {
     _ = try editor.add(draft(), guid: "a")
     let refused = try category {
       try editor.edit("a") { draft in

@@ -83,7 +83,7 @@ import Testing
     }
   }
 
-  @Test func aConflictHasBothSidesAndTheBase() throws {
+  @Test func aConflictHasBothVersionsAndTheCommonBase() throws {
     let conflict = try makeConflict()
     #expect(conflict.cause == .edited)
     #expect(conflict.mine.fields.json == #"{"carbs":45}"# && conflict.mine.editedAt == 100)
@@ -109,7 +109,7 @@ import Testing
     #expect(try row(Self.copy) == [#"1 0 0 {"carbs":40,"text":"soup"} NULL 1 1 200"#])
   }
 
-  @Test func resolvingAConflictWithCombinedFieldsKeepsThem() throws {
+  @Test func resolvingAConflictWithCombinedFieldsKeepsTheCombination() throws {
     try resolver.resolve(try makeConflict(), .fields(RecordFields(["carbs": .number(42)])), at: 300)
     #expect(try row() == [#"3 1 0 {"carbs":42} r2 1 1 300"#])
   }
@@ -335,7 +335,7 @@ import Testing
     }
   }
 
-  @Test func onlySyncCanReleaseRefusedItems() throws {
+  @Test func onlyTheSyncRoleCanReleaseRefusedItems() throws {
     let scratch = try ScratchStore()
     try scratch.ingest(Make.batch([Make.record(["carbs": .number(30)], sourceID: "1")]))
     let sync = try scratch.open(.sync)

@@ -94,7 +94,7 @@ import Testing
     #expect(try since() == 8000)
   }
 
-  @Test func anotherLogbookIsRefusedAndChangesNothing() throws {
+  @Test func settingARemoteWithAnotherLogbookIsRefused() throws {
     let scratch = try syncedStore()
     let before = try everything(scratch)
     let failure = #expect(throws: Failure.self) {

@@ -133,7 +133,7 @@ import Testing
     #expect(try copy.timezone().name == "Europe/Madrid")
   }
 
-  @Test func pendingWorkIsFoundThroughRangesAndIndexes() throws {
+  @Test func pendingItemsAreFoundThroughRangesAndIndexes() throws {
     _ = try scratch.open()
     let batch = """
       SELECT r.position FROM \(SyncTransaction.pendingTables) WHERE \(SyncTransaction.pendingCondition)

@@ -7,7 +7,7 @@ import Testing
 
 @testable import LogbookStore
 
-/// Two stores of one person, of which one is merged into the other.
+/// Tests two stores of one person when one is merged into the other.
 @Suite struct StoreMergeTests {
   private let here: ScratchStore
   private let there: ScratchStore
@@ -24,7 +24,7 @@ import Testing
     return result.counts
   }
 
-  /// What people see: the identities of readings, and the records with their fields.
+  /// The visible content: the identities of readings, and the records with their fields.
   private func shown(_ scratch: ScratchStore) throws -> [String] {
     var texts: [String] = []
     try scratch.open(.reader).forEachItem(ItemFilter()) { item in
@@ -172,7 +172,7 @@ import Testing
     #expect(try here.number("SELECT sum(json_extract(fields, '$.carbs')) FROM record") == 70)
   }
 
-  /// What a merge brings is as old as the export it comes from, and not as the newest one of that store.
+  /// A merged item has the age of the export that it comes from, and not of the newest one of that store.
   @Test func aLaterExportUpdatesARecordStoredByAMerge() throws {
     func food(_ carbs: Double) -> IngestBatch {
       Make.batch([Make.record(["carbs": .number(carbs)], sourceID: "a")])
@@ -271,7 +271,7 @@ import Testing
     let store = try here.open(.reader)
     #expect(try store.verdict(on: [anna]) == .same)
     if case .other = try store.verdict(on: [ben]) {} else { Issue.record("another person is accepted") }
-    // Digests with other salts say nothing.
+    // Digests with other salts cannot be compared.
     let third = try ScratchStore()
     try stated(ben, in: third)
     #expect(try store.verdict(onPersonOf: third.open(.reader)) == .unknown)

@@ -84,7 +84,7 @@ import Testing
     #expect(counts(try scratch.ingest(Make.batch(readings))) == [0, 3, 0, 0])
   }
 
-  @Test func aRepeatedHourContinuesInTheNextBatch() throws {
+  @Test func aRepeatedHourOfAnImportContinuesInTheNextBatch() throws {
     let readings = [140.0, 90, 90].map {
       Make.reading(.cbg, Make.milligrams($0), at: Make.repeated, source: .zoneOverlap)
     }
@@ -147,8 +147,9 @@ import Testing
     numbers.map { Make.reading(.cbg, Make.milligrams($0), at: time) }
   }
 
-  @Test(arguments: [false, true]) func twoValuesOfOneTimeInOneInputAreTwoReadings(acrossBatches: Bool) throws
-  {
+  @Test(arguments: [false, true]) func twoDifferentValuesAtOneTimeInOneInputAreTwoReadings(
+    acrossBatches: Bool
+  ) throws {
     let readings = sensor([104, 100])
     let batches = acrossBatches ? readings.map { Make.batch([$0]) } : [Make.batch(readings)]
     func ingest() throws -> [Int] {
@@ -163,7 +164,7 @@ import Testing
     #expect(try scratch.number("SELECT count(*) FROM revision") == 0)
   }
 
-  @Test func equalValuesOfOneTimeAreOneReading() throws {
+  @Test func equalValuesAtOneTimeAreOneReading() throws {
     #expect(counts(try scratch.ingest(Make.batch(sensor([104, 104, 100, 104])))) == [2, 0, 2, 0])
   }
 

@@ -31,7 +31,7 @@ import Testing
     #expect(UnsortedSpool.areScattered(Self.shuffled()))
     #expect(!UnsortedSpool.areScattered(Self.readings(numbers)))
     #expect(!UnsortedSpool.areScattered(Self.readings(numbers.reversed())))
-    // Four devices one after the other, and rows of which every twentieth is late.
+    // Four devices one after the other. Every twentieth row is late.
     #expect(!UnsortedSpool.areScattered(Self.readings(numbers.map { $0 % 3000 })))
     #expect(!UnsortedSpool.areScattered(Self.readings(numbers.map { $0 % 20 == 0 ? $0 - 700 : $0 })))
     #expect(!UnsortedSpool.areScattered(Self.readings(numbers.map { _ in 7 })))

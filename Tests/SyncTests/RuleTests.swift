@@ -305,7 +305,7 @@ import Testing
       ("LogbookStoreTests/QueueRulesTests", "noRoleCanQueueSyncedItemsOrRemovePendingOnes")),
     Rule(
       "Nothing is in the queue twice.",
-      ("LogbookStoreTests/QueueRulesTests", "aPendingItemCannotBeQueuedTwice")),
+      ("LogbookStoreTests/QueueRulesTests", "aPendingItemCannotBeQueuedForUploadTwice")),
     Rule(
       "An entry is unsynced as long as one of its children is.",
       ("LogbookStoreTests/SyncStateTests", "anEntryIsQueuedUntilItsLastRecordIsSynced")),
