@@ -118,7 +118,7 @@ private struct DecisionReference: Hashable, CustomStringConvertible {
   @Test func everyModuleHasADecisionInTheIndex() throws {
     let page = try #require(try pages().first { $0.path == Self.index })
     let rooms = Set(DecisionReference.all(in: page).map { $0.path.prefix { $0 != "/" } })
-    // What only wraps a library or starts the program decides nothing.
+    // Files that only wrap a library or start the program contain no decision.
     let others = SourceRules.rows.joined().filter { $0.hasPrefix("C") && !$0.hasPrefix("Command") }
     let silent = Set(others + ["LogbookAPI", "SQLiteRows", "TemporaryFiles", "USBTransport"])
     #expect(Set(SourceRules.rows.joined()).subtracting(silent).subtracting(rooms.map(String.init)) == [])

@@ -16,7 +16,7 @@ import Testing
     ("man/glucoport.1", "What the remote refused for good."),
     ("README.md", "a folder of its own"),
   ])
-  func anOutdatedWordInATextForUsersIsFound(_ path: String, _ text: String) {
+  func theLanguageCheckReportsAnOutdatedWordInATextForUsers(_ path: String, _ text: String) {
     #expect(LanguageRules.oldWords(SourceFile(path, text)).count == 1)
   }
 
@@ -25,7 +25,7 @@ import Testing
     ("Sources/Commands/A.swift", "case tell(\"standard input\")"),
     ("man/glucoport.1", "The standard output, and a stable name."),
   ])
-  func anAllowedWordInATextForUsersIsNotFound(_ path: String, _ text: String) {
+  func theLanguageCheckAcceptsAnAllowedWordInATextForUsers(_ path: String, _ text: String) {
     #expect(LanguageRules.oldWords(SourceFile(path, text)) == [])
   }
 
@@ -35,7 +35,7 @@ import Testing
   }
 
   @Test(arguments: LanguageRules.commentWords.map(\.word))
-  func anAvoidedWordIsFoundInCommentsAndTestNamesOnly(_ word: String) {
+  func theLanguageCheckReportsAvoidedWordsOnlyInCommentsAndTestNames(_ word: String) {
     func count(_ text: String) -> Int { LanguageRules.hardWords(SourceFile("Tests/A/B.swift", text)).count }
     let name = word.split(separator: " ").map { $0.prefix(1).uppercased() + $0.dropFirst() }.joined()
     for comment in [
@@ -65,7 +65,7 @@ import Testing
     #expect(LanguageRules.hardWords(SourceFile("Tests/A/B.swift", text)).count == count, "\(text)")
   }
 
-  @Test func onlyACommentSentenceAboveTheWordLimitIsFound() {
+  @Test func theLanguageCheckReportsOnlyCommentSentencesAboveTheWordLimit() {
     func count(_ sentences: Int...) -> Int {
       let lines = sentences.map {
         "/// " + Array(repeating: "word", count: $0).joined(separator: "\n/// ") + "."

@@ -40,7 +40,7 @@ import Testing
     #expect(found == Self.types)
   }
 
-  @Test func aPublicTypeIsFoundWithAnyModifiers() {
+  @Test func theSourceCheckFindsPublicTypesWithAnyModifiers() {
     let text = """
       public import Logbook
       @frozen public struct A {

@@ -16,7 +16,7 @@ import Testing
     ("Sources/Ingest/A.swift", "import Subprocess"),
     ("Sources/Elsewhere/A.swift", ""),
   ])
-  func anImportOfAHigherModuleOrAForbiddenThirdPartyIsFound(_ path: String, _ text: String) {
+  func theSourceCheckReportsImportsOfHigherModulesAndForbiddenPackages(_ path: String, _ text: String) {
     #expect(SourceRules.imports(SourceFile(path, text)).count == 1)
   }
 
@@ -25,7 +25,7 @@ import Testing
     ("Sources/Archives/A.swift", "import CZlib\n  import Glibc\n// an import Commands in words"),
     ("Sources/LogbookStore/A.swift", "import GRDB\nimport GRDBSQLite\nimport Logbook"),
   ])
-  func anImportOfALowerModuleIsAllowed(_ path: String, _ text: String) {
+  func theSourceCheckAcceptsImportsOfLowerModules(_ path: String, _ text: String) {
     #expect(SourceRules.imports(SourceFile(path, text)) == [])
   }
 
@@ -60,12 +60,13 @@ import Testing
     #expect(functions.map(\.length) == [2, 9, 1, 5])
   }
 
-  @Test(arguments: [(68, 0), (69, 1)]) func onlyALongFunctionIsFound(_ inner: Int, _ count: Int) {
+  @Test(arguments: [(68, 0), (69, 1)]) func theSourceCheckReportsOnlyLongFunctions(_ inner: Int, _ count: Int)
+  {
     let text = "func f() {\n" + String(repeating: "  g()\n", count: inner) + "}\n"
     #expect(SourceRules.lengths(SourceFile("A.swift", text)).count == count)
   }
 
-  @Test(arguments: [(600, 0), (601, 1)]) func onlyALongFileIsFound(_ lines: Int, _ count: Int) {
+  @Test(arguments: [(600, 0), (601, 1)]) func theSourceCheckReportsOnlyLongFiles(_ lines: Int, _ count: Int) {
     let text = String(repeating: "// a\n", count: lines)
     #expect(SourceRules.lengths(SourceFile("A.swift", text)).count == count)
   }
@@ -74,7 +75,7 @@ import Testing
     "print(1)", "  Swift.print(1)", "let a = try! b()", "a as! B", "fatalError(\"\")", "// TODO: more",
     "// FIXME",
   ])
-  func aCallThatCrashesOrPrintsIsFound(_ line: String) {
+  func theSourceCheckReportsCallsThatCrashOrPrint(_ line: String) {
     #expect(SourceRules.words(SourceFile("Sources/Logbook/A.swift", line)).count == 1)
   }
 
@@ -83,11 +84,11 @@ import Testing
     "    Task { a() }",
     "DispatchQueue(label: a)", "static let shared = A()",
   ])
-  func aLockOrAnUnstructuredTaskIsFound(_ line: String) {
+  func theSourceCheckReportsLocksAndUnstructuredTasks(_ line: String) {
     #expect(SourceRules.concurrency(SourceFile("Sources/Logbook/A.swift", line)).count == 1)
   }
 
-  @Test func anAllowedConcurrencyUseAndAWordInACommentAreNotFound() {
+  @Test func theSourceCheckAcceptsAllowedConcurrencyAndWordsInComments() {
     let queue = SourceFile("Sources/Logbook/BackgroundWorker.swift", "queue = DispatchQueue(label: name)")
     #expect(SourceRules.concurrency(queue) == [])
     let lines = "  // Mutex(1)\n  group.addTask { a() }\n  let a = BackgroundWorker(1)"
@@ -116,13 +117,13 @@ import Testing
     "let id: Int64 = row[0]", "rows.map { ($0[0], 1) }", "return row?[1] ?? 0", "kind = row[\"kind\"]",
     "Dictionary(uniqueKeysWithValues: pairs)",
   ])
-  func aDatabaseRowReadThatCannotThrowIsFound(_ line: String) {
+  func theSourceCheckReportsDatabaseRowReadsThatCannotThrow(_ line: String) {
     let text = "let rows = try Row.fetchAll(database)\n\(line)"
     #expect(SourceRules.uncheckedRows(SourceFile("Sources/LogbookStore/A.swift", text)).count == 1)
     #expect(SourceRules.uncheckedRows(SourceFile("Sources/ServerStore/A.swift", text)).count == 1)
   }
 
-  @Test func aDatabaseRowReadThatCanThrowIsAllowed() {
+  @Test func theSourceCheckAcceptsDatabaseRowReadsThatCanThrow() {
     let text = "let row = try Row.fetchOne(database)\nlet id: Int64 = try row[0]\n// row[0]\nInt64(parts[0])"
     #expect(SourceRules.uncheckedRows(SourceFile("Sources/LogbookStore/A.swift", text)) == [])
     #expect(SourceRules.uncheckedRows(SourceFile("Sources/Formats/A.swift", "row[0]; Row.fetch")) == [])
@@ -138,7 +139,7 @@ import Testing
     "    adopt(record, over: nil)", "try $0.setCursor(nil)", "try store.markConflicted(remote)",
     "apply(page)",
   ])
-  func downloadedChangesAppliedOutsideTheOneAllowedFileAreFound(_ line: String) {
+  func theSourceCheckReportsDownloadedChangesAppliedOutsideTheAllowedFile(_ line: String) {
     #expect(SourceRules.secondWaysIn(SourceFile("Sources/Sync/A.swift", line)).count == 1)
     #expect(SourceRules.secondWaysIn(SourceFile("Sources/Commands/A.swift", line)).count == 1)
   }
@@ -154,7 +155,7 @@ import Testing
     #expect(SourceRules.secondWaysIn(SourceFile(path, line)) == [])
   }
 
-  @Test func aFileWithoutItsLicenceIsFound() {
+  @Test func theSourceCheckReportsFilesWithoutALicence() {
     #expect(SourceRules.licence(SourceFile("A.swift", "import A\n")).count == 1)
     #expect(
       SourceRules.licence(SourceFile("A.swift", "\n// SPDX-License-Identifier: Apache-2.0\n")).count == 1)
@@ -162,11 +163,11 @@ import Testing
   }
 
   @Test(arguments: ["StoreManager.swift", "Utils.swift", "CommonWords.md"])
-  func aVagueFileNameIsFound(_ name: String) {
+  func theSourceCheckReportsVagueFileNames(_ name: String) {
     #expect(SourceRules.vagueName(SourceFile("Sources/\(name)", "")).count == 1)
   }
 
-  @Test func twoFilesOrOuterTypesOfOneNameAreFound() {
+  @Test func theSourceCheckReportsTwoFilesOrOuterTypesOfOneName() {
     let files = [
       SourceFile("Sources/A/One.swift", "package struct Row {\n  enum Kind {}\n}"),
       SourceFile("Sources/B/One.swift", "enum Kind {}\nextension Row {}"),
@@ -179,7 +180,7 @@ import Testing
       ])
   }
 
-  @Test func twoTestFilesOrSuitesOfOneNameAreFound() {
+  @Test func theSourceCheckReportsTwoTestFilesOrSuitesOfOneName() {
     let files = [
       SourceFile("Tests/A/One.swift", "struct LogTests {}\nstruct Sample {}"),
       SourceFile("Tests/B/One.swift", "@Suite(.serialized) struct OtherTests {}\nenum Sample {}"),
@@ -191,12 +192,13 @@ import Testing
       ])
   }
 
-  @Test(arguments: ["root", "work"]) func aFilePathOfADeveloperMachineIsFound(_ folder: String) {
+  @Test(arguments: ["root", "work"]) func theSourceCheckReportsFilePathsOfADeveloperMachine(_ folder: String)
+  {
     #expect(SourceRules.machinePaths(SourceFile("A.md", "see /\(folder)/a")).count == 1)
     #expect(SourceRules.machinePaths(SourceFile("A.md", "see \(folder)/a and /\(folder)er/")) == [])
   }
 
-  @Test func aFormatThatIsNotRegisteredIsFound() {
+  @Test func theSourceCheckReportsAFormatThatIsNotRegistered() {
     let register = SourceFile("ExportFormat.swift", "    AFormat.self,\n")
     let files = [
       SourceFile("Sources/Formats/AFormat.swift", "struct AFormat: ExportFormat {"),
@@ -207,7 +209,7 @@ import Testing
     #expect(SourceRules.unregistered(files, register: register).count == 2)
   }
 
-  @Test func aRemoteThatIsNotRegisteredIsFound() {
+  @Test func theSourceCheckReportsARemoteThatIsNotRegistered() {
     let register = SourceFile("RemoteRegister.swift", "    ARemote.self\n")
     let files = [
       SourceFile("Sources/Remotes/ARemote.swift", "struct ARemote: RemoteKind {"),
@@ -217,7 +219,7 @@ import Testing
     #expect(SourceRules.unregistered(files, .remotes, register: register).count == 1)
   }
 
-  @Test func aDriverThatIsNotRegisteredIsFound() {
+  @Test func theSourceCheckReportsADriverThatIsNotRegistered() {
     let register = SourceFile("DriverRegister.swift", "    ADriver.self,\n")
     let files = [
       SourceFile("Sources/Meters/A/ADriver.swift", "struct ADriver: MeterDriver {"),

@@ -44,7 +44,7 @@ import Testing
     for room in SourceRules.rows.joined() { #expect(manifest.contains("name: \"\(room)\""), "\(room)") }
   }
 
-  @Test func functionsAndFilesAreShort() throws {
+  @Test func noFunctionOrFileIsTooLong() throws {
     #expect(try swiftSources().flatMap(SourceRules.lengths) == [])
   }
 
@@ -90,21 +90,21 @@ import Testing
     #expect(all.flatMap(SourceRules.licence) == [])
   }
 
-  @Test func everyFormatIsInTheRegister() throws {
+  @Test func everyFormatInTheSourcesIsRegistered() throws {
     let files = try swiftSources()
     let register = try #require(files.first { $0.path == "Sources/Formats/Reader/ExportFormat.swift" })
     #expect(files.contains { $0.name == "GenericFormat.swift" })
     #expect(SourceRules.unregistered(files, register: register) == [])
   }
 
-  @Test func everyRemoteIsInTheRegister() throws {
+  @Test func everyRemoteInTheSourcesIsRegistered() throws {
     let files = try swiftSources()
     let register = try #require(files.first { $0.path == "Sources/Remotes/RemoteRegister.swift" })
     #expect(files.contains { $0.name == "GlucoportRemote.swift" })
     #expect(SourceRules.unregistered(files, .remotes, register: register) == [])
   }
 
-  @Test func everyDriverIsInTheRegister() throws {
+  @Test func everyMeterDriverInTheSourcesIsRegistered() throws {
     let files = try swiftSources()
     let register = try #require(files.first { $0.path == "Sources/Meters/DriverRegister.swift" })
     #expect(files.contains { $0.name == "ContourDriver.swift" })
@@ -132,7 +132,7 @@ import Testing
     #expect(try SourceFile.all().flatMap(SourceRules.vagueName) == [])
   }
 
-  @Test func noTwoSourcesAndNoTwoOuterTypesHaveOneName() throws {
+  @Test func noTwoSourceFilesOrOuterTypesHaveOneName() throws {
     #expect(try SourceRules.repeatedNames(swiftSources()) == [])
   }
 
