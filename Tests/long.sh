@@ -67,7 +67,7 @@ GLUCOPORT_MORE_SEEDS=1 check \
   --filter '\.(CutSample|LastLine|LinearParsing|SampleImport|SiteMove|SiteRemoval|SiteTraffic|ZoneHistory)Tests/'
 
 phase "every column of a store with hostile values, for every command"
-GLUCOPORT_DAMAGE_ALL=1 check --filter '\.HostileStoreTests/everyDamage'
+GLUCOPORT_DAMAGE_ALL=1 check --filter '\.HostileStoreTests/everyDamagedValue'
 
 phase "inputs of libFuzzer"
 Tests/fuzz.sh "${GLUCOPORT_FUZZ_SECONDS:-600}"

@@ -180,7 +180,7 @@ struct AddTests {
       let outcome = try await program.run("add", "-", input: line)
       #expect(outcome.status == 3 && outcome.output.contains("is no member"), "\(outcome.output)")
     }
-    // What `show` prints says nothing about a new item.
+    // Members that only `show` prints are ignored in a new item.
     let line = #"{"kind":"food","fields":{"carbs":30},"version":1,"state":"queued"}"# + "\n"
     #expect(try await program.run("add", "-", input: line).status == 0)
   }
@@ -348,7 +348,7 @@ struct AddTests {
     #expect(try await program.run("list", "--format", "ndjson").output.split(separator: "\n").count == 81)
   }
 
-  /// What was typed is stored, and the status says that the answers are lost.
+  /// The typed items are stored, and the exit status shows that the answers are lost.
   @Test func linesOfAddAreStoredEvenIfTheOutputIsClosed() async throws {
     let program = try Program()
     let lines = "printf '45g --at 2026-05-06T0%d:00\\n' 1 2 3"

@@ -36,7 +36,7 @@ struct ArchiveImportTests {
     #expect(outcome.errors.hasPrefix("\(path):a.csv:3: "), "\(outcome.errors)")
   }
 
-  @Test func anArchiveWithoutExportsEndsWithStatus65() async throws {
+  @Test func importingAnArchiveWithoutExportsEndsWithStatus65() async throws {
     let program = try Program()
     let path = try archive(program, [("notes.txt", "hello\n")])
     let outcome = try await program.run("import", path)
@@ -207,7 +207,7 @@ struct ArchiveImportTests {
     #expect(try StoreFile(program.store).count("reading") == 80)
   }
 
-  @Test func everySheetThatIsAnExportIsImported() async throws {
+  @Test func everySpreadsheetSheetThatIsAnExportIsImported() async throws {
     let program = try Program()
     let path = try spreadsheet(
       program, [("March", Self.second), ("Notes", "hello\n"), ("Again", Self.first)])
@@ -272,7 +272,7 @@ struct ArchiveImportTests {
     #expect(try await program.run("import", "--depth", "0", folder).status == 64)
   }
 
-  @Test func aStoreThatFailsEndsTheImportOfAFolder() async throws {
+  @Test func aStoreFailureEndsTheImportOfAFolder() async throws {
     let program = try Program()
     try FileManager.default.createDirectory(atPath: program.path("rows"), withIntermediateDirectories: true)
     func write(_ day: Int) throws {
@@ -310,7 +310,7 @@ struct ArchiveImportTests {
     #expect(!FileManager.default.fileExists(atPath: program.store))
   }
 
-  @Test func aFolderWithoutExportsIsNotAFailure() async throws {
+  @Test func importingAFolderWithoutExportsIsNotAFailure() async throws {
     let program = try Program()
     _ = try program.write("hello\n", to: "letter.txt")
     let empty = program.path("empty")

@@ -173,7 +173,7 @@ struct BackupTests {
 
   // MARK: Restore
 
-  @Test func aBackupBecomesTheStoreOfANewComputer() async throws {
+  @Test func aBackupCanBeRestoredOnANewComputer() async throws {
     let (program, other) = (try await program(), try Program())
     let backup = try await backUp(program, "a.db")
     let outcome = try await other.run("restore", backup)
@@ -335,7 +335,7 @@ struct BackupTests {
     #expect(Set(counts).count == 2)
   }
 
-  /// What others store meanwhile is in the copy that is kept or in the restored store: they wait for the replacement.
+  /// Concurrent writes are in the kept copy or in the restored store: they wait for the replacement.
   @Test func changesMadeDuringARestoreAreInTheKeptPreviousStore() async throws {
     let program = try await program(rows: 40_000)
     _ = try await backUp(program, "a.db")

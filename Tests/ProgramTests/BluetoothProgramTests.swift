@@ -269,7 +269,7 @@ import Testing
     #expect(requests == ["0401", "0101", "0403010600", "0103010600", "0401", "0101"], "\(requests)")
   }
 
-  @Test func doctorNamesPairedMetersAndWhatPreventsReadingThem() async throws {
+  @Test func doctorNamesPairedMetersAndTheObstaclesToReadingThem() async throws {
     let setting = try Setting(Self.options())
     func found() async throws -> [String] {
       let lines = try await setting.run("doctor").output.split(separator: "\n")

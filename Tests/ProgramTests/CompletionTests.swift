@@ -38,7 +38,7 @@ import Testing
     "output", "prefix", "folder", "all", "from", "to", "passkey-file",
   ]
 
-  @Test func everyArgumentWithAPathIsCompletedAsAPath() async throws {
+  @Test func everyPathArgumentIsCompletedAsAPath() async throws {
     let arguments = try await arguments()
     var found: Set<String> = []
     for argument in arguments where ["file", "path", "folder"].contains(argument.valueName) {
@@ -79,7 +79,7 @@ import Testing
       ], "\(outcome)")
   }
 
-  /// What bash completes in each of these lines, of which the last word is the one to complete.
+  /// The completions of bash for the last word of each line.
   private func bash(_ lines: [String]) async throws -> [String] {
     let outcome = try await Program().shell(
       """

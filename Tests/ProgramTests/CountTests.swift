@@ -100,7 +100,7 @@ struct CountTests {
   }
 
   /// A spreadsheet saved the diary, and cut its times to the minute.
-  @Test func twoExportsOfOneAppCountOnce() async throws {
+  @Test func dosesInTwoExportsOfOneAppCountOnce() async throws {
     func diary(_ clock: String, _ days: Int) -> String {
       let rows = (0..<days).map { day in
         var cells = [String](repeating: "", count: Self.columns.count)
@@ -346,7 +346,7 @@ struct CountTests {
     #expect(Self.total(try await Self.figures(program), "insulin", "all") == 56)
   }
 
-  @Test func twoMatchedSourcesThatCountOnceHaveOneSum() async throws {
+  @Test func twoSourcesWithMatchingDosesThatCountOnceHaveOneSum() async throws {
     let program = try Self.program()
     _ = try await Self.importBoth(program)
     let once = try await program.run("count", "once", "mysugr", "apple-health")

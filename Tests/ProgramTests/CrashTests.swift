@@ -123,7 +123,7 @@ struct CrashTests {
     #expect(try status.objects().first?["readings"] as? Int == Self.rows)
   }
 
-  @Test func aFullDiskKeepsTheContentOfTheStore() async throws {
+  @Test func anImportOntoAFullDiskKeepsTheContentOfTheStore() async throws {
     let program = try Program()
     _ = try await program.run("import", "-", input: GeneratedExport.csv(rows: 5))
     let before = try StoreFile(program.store).readings()

@@ -64,7 +64,7 @@ import Testing
     #expect(try await program.shell("chmod 700 kept").status == 0)
   }
 
-  @Test func aLinkToAReadOnlyStoreIsFollowed() async throws {
+  @Test func aSymbolicLinkToAReadOnlyStoreIsFollowed() async throws {
     let program = try await program(
       "mkdir here && ln -s ../kept/a.db here/a.db && mv kept 'kept %?#' && "
         + "ln -sfn '../kept %?#/a.db' here/a.db && chmod 500 'kept %?#'")

@@ -95,7 +95,7 @@ import Testing
 
   /// Every value in every column, with every command. This takes hours.
   @Test(.enabled(if: ProcessInfo.processInfo.environment["GLUCOPORT_DAMAGE_ALL"] != nil))
-  func everyDamageEndsWithADocumentedStatus() async throws {
+  func everyDamagedValueOfAStoreEndsCommandsWithADocumentedStatus() async throws {
     for (number, change) in try HostileStore(program.path("sound.db")).changes().enumerated() {
       let failures = try await failures(of: Self.commands, after: change, row: number)
       #expect(failures.isEmpty, "\(failures.joined(separator: "\n"))")

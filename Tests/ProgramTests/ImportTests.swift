@@ -75,7 +75,7 @@ struct ImportTests {
     #expect(outcome.errors.hasPrefix("glucoport: "))
   }
 
-  @Test func aStoreBelowAFileCannotBeCreated() async throws {
+  @Test func creatingAStoreBelowAFileIsRefused() async throws {
     let program = try Program()
     let file = try program.write("", to: "file")
     for arguments in [["--store", file + "/below/logbook.db"], ["--rejects", file + "/rejects.csv"]] {
@@ -144,7 +144,7 @@ struct ImportTests {
     #expect(try StoreFile(program.store).integrity() == "ok")
   }
 
-  @Test func aClosedStandardInputIsReported() async throws {
+  @Test func anImportFromAClosedStandardInputIsReported() async throws {
     let program = try Program()
     let outcome = try await program.shell("glucoport import - <&-")
     #expect(outcome.status == 66 && outcome.output.isEmpty)
@@ -154,7 +154,7 @@ struct ImportTests {
     #expect(!FileManager.default.fileExists(atPath: program.store))
   }
 
-  @Test func gzipIsReadFromAFileAndFromAPipe() async throws {
+  @Test func gzipInputIsImportedFromAFileAndAPipe() async throws {
     let program = try Program()
     try program.write(GeneratedExport.csv(rows: 9000), to: "rows.csv")
     let piped = try await program.shell("gzip -c rows.csv | glucoport import -")

@@ -92,7 +92,7 @@ import Testing
   private static let limit =
     "the limit of processor time is reached; raise it (ulimit -St, LimitCPU= of systemd) and try again"
 
-  /// Waits until an import looks for signals; SIGINT is the last that it comes to handle.
+  /// Waits until an import handles signals. SIGINT is the last for which it installs a handler.
   private static let isWatched = "until grep -q 'SigCgt:.*[2367abef]$' /proc/$!/status; do sleep 0.01; done"
 
   /// Waits until a process handles SIGXCPU, and then sends it, as the system does at the limit.

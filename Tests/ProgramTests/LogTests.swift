@@ -15,7 +15,7 @@ struct LogTests {
     return program
   }
 
-  @Test func theLogDescribesAnImportLikeItsSummary() async throws {
+  @Test func theLogCommandDescribesAnImportLikeItsSummary() async throws {
     let program = try await program()
     let log = try await program.run("log", "2")
     #expect(log.status == 0, "\(log.errors)")
@@ -32,7 +32,7 @@ struct LogTests {
     #expect(!log.output.contains("{") && !log.output.contains("["))
   }
 
-  @Test func theLogDescribesAnImportOfOnlyRecords() async throws {
+  @Test func theLogCommandDescribesAnImportOfOnlyRecords() async throws {
     let program = try Program()
     let treatment =
       #"[{"_id":"66a000000000000000000001","eventType":"Carb Correction","created_at":"2026-05-06T08:00:00Z","carbs":AMOUNT}]"#
@@ -49,7 +49,7 @@ struct LogTests {
     #expect(status.contains("records new 1 · known 0") && !status.contains(": new 0"), "\(status)")
   }
 
-  @Test func theLogListsTheRejectionsOfAnImport() async throws {
+  @Test func theLogCommandListsTheRejectionsOfAnImport() async throws {
     let program = try await program()
     let log = try await program.run("log", "1").output
     #expect(
@@ -64,7 +64,7 @@ struct LogTests {
     #expect((clean["rejections"] as? [any Sendable])?.isEmpty == true)
   }
 
-  @Test func theLogCountsRejectionsThatWereNotKept() async throws {
+  @Test func theLogCommandCountsRejectionsThatWereNotKept() async throws {
     let program = try Program()
     let bad = Array(String(repeating: "2024-01-01T00:00:00,5\n", count: 1203).utf8)
     _ = try await program.run(

@@ -168,7 +168,7 @@ import Testing
     #expect(try await run("meter", "set-clock", "--serial", "7654321").status == 69)
   }
 
-  @Test func aRecordedSessionIsImportedLikeTheMeter() async throws {
+  @Test func aRecordedSessionIsImportedLikeTheMeterItself() async throws {
     try plug(try meter())
     let path = program.path("session.transcript")
     let recorded = try await run("meter", "record", path)

@@ -13,7 +13,7 @@ import Testing
   private static let values: [Double] = [95, 254, 61, 187]
 
   @Test(arguments: SimulatedRegister.plugged)
-  func aMeterOfEveryFamilyIsReadAndStoredOnce(_ family: SimulatedFamily) async throws {
+  func aMeterOfEveryFamilyReadTwiceIsStoredOnce(_ family: SimulatedFamily) async throws {
     let program = try Program()
     let memory = try Self.memory(family)
     for round in 0..<2 {

@@ -229,7 +229,7 @@ struct PeriodTests {
 
   // MARK: - Without readings
 
-  @Test func aStoreWithOnlyRecordsHasStatisticsAndADay() async throws {
+  @Test func statsAndDayWorkForAStoreWithOnlyRecords() async throws {
     let program = try Program()
     #expect(try await program.run("config", "timezone", "UTC").status == 0)
     try await add("insulin", "4", "--at", "2026-03-02T08:00", to: program)

@@ -39,7 +39,7 @@ struct PersonMeterTests {
     try await run("list --format ndjson --person \(person)").objects().compactMap { $0["value"] as? Double }
   }
 
-  @Test func eachMeterIsImportedForItsPerson() async throws {
+  @Test func eachMeterIsImportedIntoTheStoreOfItsPerson() async throws {
     let first = try plug("1111111", .next, value: 110)
     let second = try plug("2222222", .next, value: 95)
     for name in ["anna", "ben"] { _ = try await run("person add \(name) --quiet") }

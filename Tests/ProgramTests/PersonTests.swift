@@ -106,7 +106,7 @@ struct PersonTests {
   }
 
   /// Its jobs would end without a word otherwise.
-  @Test func anExistingStoreGetsAPersonFirst() async throws {
+  @Test func beforePersonsAreAddedAnExistingStoreNeedsAPerson() async throws {
     let program = try Program()
     _ = try await run(program, "add 45g --quiet")
     let refused = try await run(program, "person add ben", status: 64)
@@ -265,7 +265,7 @@ struct PersonTests {
     let program = try await two()
     let backup = program.path("anna-1.db")
     _ = try await run(program, "backup \(backup) --person anna --quiet")
-    // What a killed run leaves: a store that is overwritten, and the notes of its backups.
+    // A killed run leaves an overwritten store and the notes of its backups.
     let overwriting = try await program.shell(
       "store=data/glucoport/persons/anna.db; size=$(stat -c %s $store); head -c $size /dev/zero >$store")
     #expect(overwriting.status == 0, "\(overwriting.errors)")

@@ -141,7 +141,7 @@ struct PipelineTests {
     #expect(try StoreFile(program.store).count("reading") == 9)
   }
 
-  @Test func aFullOrClosedStandardOutputIsAnError() async throws {
+  @Test func writingToAFullOrClosedStandardOutputIsAnError() async throws {
     let program = try Program()
     _ = try await program.run("import", "-", input: GeneratedExport.csv(rows: 9))
     let full = try await program.shell("glucoport list > /dev/full")

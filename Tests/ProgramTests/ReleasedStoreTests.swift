@@ -17,7 +17,7 @@ import Testing
     return (files ?? []).filter { $0.hasSuffix(".db.gz") }.map { String($0.dropLast(6)) }.sorted()
   }
 
-  /// What the views show, which are stable.
+  /// The rows of the views, which are stable.
   private static let views = """
     SELECT kind, time, device_time, value, unit, marks, withdrawn, vendor, serial FROM readings ORDER BY 1, 2, 4;
     SELECT kind, time, subtype, fields, withdrawn, deleted FROM records ORDER BY 1, 2, 4

@@ -45,14 +45,14 @@ import Testing
     }
   }
 
-  @Test func aFolderIsRefusedAsAStore() async throws {
+  @Test func aFolderGivenAsTheStoreIsRefused() async throws {
     for (command, outcome) in try await outcomes("mkdir folder", store: "folder") {
       #expect(outcome.status == 66, "\(command): \(outcome)")
       #expect(outcome.errors.contains("folder: Is a directory"), "\(command): \(outcome)")
     }
   }
 
-  @Test func aPipeIsRefusedAsAStoreWithoutWaiting() async throws {
+  @Test func aPipeGivenAsTheStoreIsRefusedWithoutWaiting() async throws {
     for (command, outcome) in try await outcomes("mkfifo pipe", store: "pipe") {
       #expect(outcome.status == 65, "\(command): \(outcome)")
     }

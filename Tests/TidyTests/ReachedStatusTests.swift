@@ -27,7 +27,7 @@ import Testing
     // No input may lead to a bug, so the error of one is invented.
     70: Reach("CommandsTests/ArgumentRuleTests", "anErrorOfAnUnknownTypeIsReportedAsABug"),
     73: Reach("ProgramTests/StoreRefusalTests", "aFolderThatCannotBeCreatedIsReportedWithTheReason"),
-    74: Reach("ProgramTests/PipelineTests", "aFullOrClosedStandardOutputIsAnError"),
+    74: Reach("ProgramTests/PipelineTests", "writingToAFullOrClosedStandardOutputIsAnError"),
     75: Reach("ProgramRemoteTests/BusyStoreTests", "commandsThatCannotWriteInTimeEndWithATemporaryFailure"),
     76: Reach("ProgramRemoteTests/FetchTests", "redirectionsOfASourceAreFollowedOnOneServerOnly"),
     77: Reach("CommandsTests/AttachmentCommandTests", "anUnreadableFileIsReportedAsAPermissionError"),
