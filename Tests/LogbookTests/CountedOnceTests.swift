@@ -9,7 +9,7 @@ struct CountedOnceTests {
 
   // MARK: - One fact
 
-  @Test func aDoseOfTwoSourcesCountsOnce() {
+  @Test func aDoseReportedByTwoSourcesCountsOnce() {
     #expect(count(Sample.dose(4.5, at: 0, Sample.diary), Sample.dose(4.5, at: 0, Sample.phone)) == 1)
     #expect(count(Sample.meal(45, at: 20, Sample.diary), Sample.meal(45.4, at: 0, Sample.phone)) == 1)
   }
@@ -45,7 +45,7 @@ struct CountedOnceTests {
     #expect(count(twins[0], parts) == 2)
   }
 
-  @Test func equalDosesCountAsOftenAsInTheSourceWithMostOfThem() {
+  @Test func equalDosesCountAsOftenAsInTheSourceWithTheMost() {
     func doses(_ number: Int, _ source: CountingSource) -> [CountableItem?] {
       (0..<number).map { Sample.dose(2, at: Int64($0), source, id: "\(source.text) \($0)") }
     }
@@ -198,7 +198,7 @@ struct CountedOnceTests {
     #expect(result.verdicts["b"] == .repeats("a", Sample.diary))
   }
 
-  @Test func theKeptFingerStickHasTheMarksOfTheOther() {
+  @Test func aCountedFingerStickHasTheMarksOfItsRepetition() {
     let meter = Sample.stick(100, at: 0, Sample.meter)
     let result = counted([meter, Sample.stick(100, at: 20, Sample.app, marks: .beforeMeal)])
     guard let meter, case .counts(let others)? = result.verdicts[meter.id] else {

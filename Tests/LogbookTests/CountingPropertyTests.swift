@@ -86,7 +86,7 @@ struct CountingPropertyTests {
   }
 
   @Test(arguments: Seeds.first(20))
-  func theOrderOfItemsDoesNotChangeWhatIsCounted(seed: UInt64) {
+  func theOrderOfItemsDoesNotChangeTheCountedItems(seed: UInt64) {
     var random = SeededGenerator(seed: seed)
     var items = Self.diary(&random, Sample.diary, amounts: 2) + Self.diary(&random, Sample.pump, amounts: 2)
     items += Self.copy(of: items, Sample.phone)
@@ -96,7 +96,7 @@ struct CountingPropertyTests {
   }
 
   @Test(arguments: Seeds.first(20))
-  func aDaysTotalNeverDependsOnThePeriod(seed: UInt64) {
+  func theTotalOfADayNeverDependsOnThePeriodOfTheQuery(seed: UInt64) {
     var random = SeededGenerator(seed: seed)
     // The times are close together, so that many are near midnight.
     let own = (0..<3000).compactMap { index in

@@ -51,7 +51,7 @@ import Testing
     }
   }
 
-  @Test func offsetsAreWrittenWithSecondsOnlyIfTheyHaveThem() {
+  @Test func utcOffsetsAreWrittenWithSecondsOnlyIfNonzero() {
     #expect(DeviceTime.offsetText(0) == "Z")
     #expect(DeviceTime.offsetText(7200) == "+02:00")
     #expect(DeviceTime.offsetText(-12600) == "-03:30")

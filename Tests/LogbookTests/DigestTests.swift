@@ -32,7 +32,7 @@ import Testing
     #expect(Set(lists.map(Digest.uuid(of:))).count == lists.count)
   }
 
-  @Test func equalPartsAlwaysGiveTheSameUUID() {
+  @Test func equalListsOfTextsAlwaysGiveTheSameUUID() {
     #expect(Digest.uuid(of: ["record", "mysugr", "1"]) == Digest.uuid(of: ["record", "mysugr", "1"]))
   }
 }

@@ -31,7 +31,7 @@ import Testing
       ("999999999999999999", 999_999_999_999_999_999),
       ("-999999999999999999", -999_999_999_999_999_999),
     ] as [(String, Int64)])
-  func aWholeNumberIsRead(_ text: String, _ number: Int64) throws {
+  func aWholeNumberInJSONIsRead(_ text: String, _ number: Int64) throws {
     #expect(try Self.read(text) { (scanner) throws(JSONError) in try scanner.integer() } == number)
   }
 
@@ -39,14 +39,14 @@ import Testing
     "", "-", "+1", "1.0", "1e3", "1000000000000000000", "9223372036854775808", "0x1", "١", "\"1\"", "null",
     "--1", "1 2",
   ])
-  func anInvalidWholeNumberIsRefused(_ text: String) {
+  func anInvalidWholeNumberInJSONIsRefused(_ text: String) {
     #expect(throws: JSONError.self) {
       try Self.read(text) { (scanner) throws(JSONError) in try scanner.integer() }
     }
   }
 
   /// The fast conversion for few digits gives the same number as the system's parser.
-  @Test func aDecimalTextIsReadAsTheNearestDouble() throws {
+  @Test func aDecimalNumberInJSONIsReadAsTheNearestDouble() throws {
     for seed in UInt64(1)...3000 {
       var random = SeededGenerator(seed: seed)
       let digits = (0..<1 + random.next() % 17).map { _ in String(random.next() % 10) }.joined()
@@ -65,13 +65,13 @@ import Testing
   @Test(arguments: [
     "", "-", ".5", "+1", "1e", "e1", "1e400", "-1e999", "1..2", "1-2", "NaN", "inf", "0x10", "1,5",
   ])
-  func aNumberThatIsNotFiniteIsRefused(_ text: String) {
+  func aJSONNumberThatIsNotFiniteIsRefused(_ text: String) {
     #expect(throws: JSONError.self) {
       try Self.read(text) { (scanner) throws(JSONError) in try scanner.number() }
     }
   }
 
-  @Test func aNumberOfTooManyBytesIsRefused() throws {
+  @Test func aJSONNumberOfTooManyBytesIsRefused() throws {
     let short = "0." + String(repeating: "1", count: 62)
     #expect(try Self.read(short) { (scanner) throws(JSONError) in try scanner.number() } == Double(short))
     #expect(throws: JSONError.self) {

@@ -43,7 +43,7 @@ import Testing
         + #""edited_at":null}"#)
   }
 
-  @Test func zoneRecordsThatThisSystemCannotUnderstandAreIgnored() throws {
+  @Test func timeZoneRecordsUnknownToTheSystemAreIgnored() throws {
     var unknown = try period("a", "Asia/Tokyo", "2026-05-01", "2026-05-09").state(editedAt: nil)
     unknown.fields["zone"] = .text("Mars/Olympus")
     var reversed = try period("b", "Asia/Tokyo", "2026-05-01", "2026-05-09").state(editedAt: nil)
@@ -119,7 +119,7 @@ import Testing
     #expect(try name("2026-05-20T00:00:00") == "Europe/Madrid")
   }
 
-  // MARK: What imports brought
+  // MARK: Statements of imports
 
   private func statement(
     _ name: String, _ zone: String, _ positions: [Int64], madeAt: Int64, group: String = "g",

@@ -14,7 +14,7 @@ import Testing
     return String(decoding: out, as: UTF8.self)
   }
 
-  @Test func wholeNumbersHaveTheDigitsOfTheirText() {
+  @Test func theFastWriterOfWholeNumbersWritesTheirDigits() {
     var powers: [Int64] = [1]
     for _ in 0..<18 { powers.append(powers[powers.count - 1] * 10) }
     let numbers = powers.flatMap { (power: Int64) -> [Int64] in [power, power - 1, -power, 1 - power] }
@@ -24,7 +24,7 @@ import Testing
   }
 
   @Test(arguments: [0, -0.0, 1, -5, 5.5, 0.1, 120.25, 1e15, 1e-7, 999_999_999_999_999, -1e300])
-  func numbersAreWrittenAsTheirPlainText(_ number: Double) {
+  func theFastWriterOfNumbersWritesTheirDecimalText(_ number: Double) {
     #expect(Self.text { appendNumber(number, to: &$0) } == "x9" + plainNumber(number))
   }
 

@@ -63,7 +63,7 @@ import Testing
   }
 
   /// Every width, with numbers that suit it, and with some that need the escape.
-  @Test(arguments: 0...40) func anyNumberIsReadBackFromItsCode(_ width: Int) {
+  @Test(arguments: 0...40) func anyPackedNumberIsReadBackUnchanged(_ width: Int) {
     var random = SeededGenerator(seed: UInt64(width))
     let code = RiceCode(width: width)
     let small = UInt64(24) << UInt64(width)
@@ -125,7 +125,7 @@ import Testing
     }
   }
 
-  @Test func aRunContainsItsPointsAndNoneBetweenThem() {
+  @Test func aPackedRunContainsItsPointsAndNoneInBetween() {
     let run = PointRuns.Run(first: Self.point(10, 3, 1), step: 5, count: 4)
     #expect(run.lastPosition == 25 && run.last == Self.point(25, 3, 1))
     #expect((0...40).filter { run.contains(Self.point($0, 3, 1)) } == [10, 15, 20, 25])

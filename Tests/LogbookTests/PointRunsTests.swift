@@ -59,23 +59,23 @@ import Testing
     return Double(runs.text.utf8.count) / Double(points.count)
   }
 
-  @Test func regularSensorDataTakesAFewBytesInAll() {
+  @Test func regularSensorReadingsArePackedIntoAFewBytesInTotal() {
     let regular = PointRuns((0..<1_000_000).map { Self.point(1_700_000_000 + $0 * 300) })
     #expect(regular.count == 1_000_000 && regular.text.utf8.count < 30)
   }
 
-  @Test func secondsThatJitterTakeLessThanAByteAReading() throws {
+  @Test func readingTimesWithJitterArePackedIntoLessThanAByteEach() throws {
     let bytes = try bytesPerReading({ 298 + Int64($0.next() % 5) }, { _, _ in 0 })
     #expect(bytes < 1, "\(bytes)")
   }
 
-  @Test func jitteringTimesWithAnyValuesTakeLessThanThreeBytesAReading() throws {
+  @Test func jitteringTimesWithAnyValuesArePackedIntoLessThan3BytesEach() throws {
     let bytes = try bytesPerReading(
       { 270 + Int64($0.next() % 61) }, { random, _ in 22 + Int64(random.next() % 250) })
     #expect(bytes < 3, "\(bytes)")
   }
 
-  @Test func fingerSticksAtAnySecondTakeLessThanFourBytesAReading() throws {
+  @Test func fingerSticksAtAnySecondArePackedIntoLessThan4BytesEach() throws {
     let bytes = try bytesPerReading(
       { 1 + Int64($0.next() % 28_800) },
       { random, last in min(max(last + Int64(random.next() % 121) - 60, 22), 270) })
@@ -128,7 +128,7 @@ import Testing
     }
   }
 
-  /// Each step of a run meets the other one, or no point is met. The time is that of their bytes.
+  /// Either each step of a run is also in the other one, or none is. The time is proportional to their bytes.
   @Test func subtractingFromAMillionPointsGivesRunsNotSinglePoints() {
     let long = PointRuns(runs: [.init(first: Self.point(0), step: 1, count: 1 << 20)])
     let apart = PointRuns(runs: [.init(first: Self.point(0, 1), step: 1, count: 1 << 20)])
@@ -144,7 +144,7 @@ import Testing
 
   // MARK: Bytes of other programs
 
-  @Test func damagedBytesAreInvalidOrOrderedPoints() {
+  @Test func damagedPackedPointsAreRefusedOrReadInOrder() {
     for seed in UInt64(1)...2000 {
       var random = SeededGenerator(seed: seed)
       var bytes = Array(Data(base64Encoded: PointRuns(points(&random).sorted()).text) ?? Data())

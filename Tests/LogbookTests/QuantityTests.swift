@@ -39,7 +39,7 @@ import Testing
     (5.7, .millimolesPerLitre, 57), (5.65, .millimolesPerLitre, 57), (5.64, .millimolesPerLitre, 56),
     (0, .milligramsPerDecilitre, 0), (600, .milligramsPerDecilitre, 333),
   ])
-  func tenthsAreRoundedHalfUp(_ number: Double, _ unit: GlucoseUnit, _ tenths: Int64) {
+  func tenthsOfMillimolesAreRoundedHalfUp(_ number: Double, _ unit: GlucoseUnit, _ tenths: Int64) {
     #expect(Quantity(number, unit).tenthsOfMillimole == tenths)
   }
 

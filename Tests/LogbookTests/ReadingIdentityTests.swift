@@ -36,7 +36,7 @@ import Testing
     ]
     var keys = ReadingKeys()
     var asked = 0
-    // Twice, and the series in turns: the second time nothing is asked.
+    // Twice, and alternating between the series: the second pass needs no query.
     for _ in 1...2 {
       for place in places {
         for (device, number) in zip(devices, Int64(1)...) {

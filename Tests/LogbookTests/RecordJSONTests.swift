@@ -13,7 +13,7 @@ import Testing
       placement: Placement(utcOffset: 3600, source: .zone), fields: RecordFields(fields), isDeleted: false)
   }
 
-  @Test func fieldsAreReadBackFromTheirJson() throws {
+  @Test func recordFieldsAreReadBackFromTheirJSON() throws {
     let fields = RecordFields([
       "units": .number(4.5), "whole": .number(1), "none": .number(0), "large": .number(1e300),
       "text": .text("a \"b\""), "digits": .text("1"), "word": .text("true"), "on": .flag(true),
@@ -28,7 +28,7 @@ import Testing
     "", "[]", "1", "{", #"{"a":{}}"#, #"{"a":null}"#, #"{"a":[1]}"#, #"{"a":[["b"]]}"#, #"{"a":1,"a":2}"#,
     #"{"a":"\u0000"}"#, "{}{}",
   ])
-  func anInvalidObjectOfFieldsIsRefused(_ text: String) {
+  func anInvalidJSONObjectOfRecordFieldsIsRefused(_ text: String) {
     #expect(throws: JSONError.self) { try RecordFields(json: text) }
   }
 

@@ -39,7 +39,7 @@ import Testing
   }
 
   @Test(arguments: RecordKindDescription.all)
-  func everyRecordKindHasAFieldForWhatAPersonTypes(_ description: RecordKindDescription) throws {
+  func everyRecordKindHasAFieldForTheTypedAmountOrText(_ description: RecordKindDescription) throws {
     let units = description.fields.flatMap(\.units)
     switch description.typing {
     case .amounts: #expect(!units.isEmpty)
@@ -79,7 +79,7 @@ import Testing
     }
   }
 
-  @Test func onlyAttachmentsAndZonesHaveRequiredFields() {
+  @Test func onlyAttachmentAndTimeZoneRecordsHaveRequiredFields() {
     let required = RecordKindDescription.all.flatMap { kind in
       kind.fields.filter(\.isRequired).map { "\(kind.kind.rawValue).\($0.name)" }
     }

@@ -31,7 +31,7 @@ import Testing
       (0, 0), (999, 0), (1000, 1), (-1, -1), (-999, -1), (-1000, -1), (-1001, -2),
       (1_761_447_599_999, 1_761_447_599),
     ] as [(Int64, Int64)])
-  func millisecondsAreFlooredToSeconds(_ milliseconds: Int64, _ seconds: Int64) {
+  func millisecondsAreRoundedDownToSeconds(_ milliseconds: Int64, _ seconds: Int64) {
     #expect(Instant(milliseconds: milliseconds).seconds == seconds)
   }
 
@@ -101,7 +101,7 @@ import Testing
       ("mmoll", .millimolesPerLitre), ("", nil), ("g/L", nil), ("mg /dL", nil), ("mmol/mol", nil),
       ("mol", nil), ("%", nil),
     ] as [(String, GlucoseUnit?)])
-  func aUnitIsKnownByTheNamesOfExports(_ name: String, _ unit: GlucoseUnit?) {
+  func aGlucoseUnitIsRecognisedByEveryNameInExports(_ name: String, _ unit: GlucoseUnit?) {
     #expect(GlucoseUnit(name: name) == unit)
   }
 
@@ -133,7 +133,7 @@ import Testing
     }
   }
 
-  @Test func aValueBeyondTheRangeHasAUnitButNoNumber() {
+  @Test func aMeasurementLOOrHIHasAUnitButNoNumber() {
     for unit in GlucoseUnit.allCases {
       #expect(
         Measurement.low(below: 2.2, unit).unit == unit && Measurement.high(above: nil, unit).unit == unit)
@@ -198,7 +198,7 @@ import Testing
     }
   }
 
-  @Test func marksAreReadBackFromTheirNames() {
+  @Test func readingMarksAreReadBackFromTheirNames() {
     for bits in UInt16(0)..<1 << 12 {
       let marks = ReadingMarks(rawValue: bits)
       #expect(ReadingMarks(names: marks.names) == marks)
@@ -243,7 +243,7 @@ import Testing
     (1_234_567, "1,234,567"),
     (100_000, "100,000"), (Int.max, "9,223,372,036,854,775,807"),
   ])
-  func aCountHasCommasBetweenThousands(_ number: Int, _ text: String) {
+  func aCountIsPrintedWithCommasBetweenThousands(_ number: Int, _ text: String) {
     #expect(grouped(number) == text)
   }
 
@@ -253,11 +253,11 @@ import Testing
       (1, "READINGS", "1 reading"), (2, "READINGS", "2 READINGS"), (0, "READINGS", "0 READINGS"),
       (-1, nil, "-1 readings"),
     ] as [(Int, String?, String)])
-  func aCountIsFollowedByItsNoun(_ number: Int, _ many: String?, _ text: String) {
+  func aCountIsPrintedWithItsNounInSingularOrPlural(_ number: Int, _ many: String?, _ text: String) {
     #expect(counted(number, "reading", many) == text)
   }
 
-  @Test func aDigestIsSixtyFourDigitsInLowerCase() {
+  @Test func onlySixtyFourLowerCaseHexDigitsAreAcceptedAsADigest() {
     let digest = Digest().hexadecimal()
     #expect(AttachmentContent.isDigest(digest))
     for other in [

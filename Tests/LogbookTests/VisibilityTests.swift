@@ -103,7 +103,7 @@ import Testing
     #expect(Visibility([]).series(sticks).judge(place) == [.shown, .shown, .shown, .shown])
   }
 
-  @Test func theOrderOfHidingStatementsDoesNotChangeWhatIsVisible() {
+  @Test func theOrderOfHidingRecordsDoesNotChangeTheVisibleItems() {
     for seed in UInt64(1)...100 {
       var random = SeededGenerator(seed: seed)
       var withdrawals: [Withdrawal] = []
@@ -126,7 +126,7 @@ import Testing
 
   // MARK: As fields
 
-  @Test func aWithdrawalIsReadBackFromItsFields() throws {
+  @Test func anUndoRecordIsReadBackFromItsFields() throws {
     let state = RecordState(
       kind: .food, entryGuid: nil, deviceTime: DeviceTime(seconds: 5),
       placement: Placement(utcOffset: 0, source: .stated), fields: RecordFields(["text": .text("a\tb\nc")]),
@@ -154,11 +154,11 @@ import Testing
     #"{"hidden":true,"subtype":"reading","reading":"x"}"#, #"{"hidden":true,"subtype":"import","group":"x"}"#,
     #"{"hidden":true,"subtype":"device","device":"d","until":"soon"}"#, "[]", "",
   ])
-  func aWithdrawalThatIsNotUnderstoodHidesNothing(_ json: String) {
+  func anInvalidUndoRecordHidesNothing(_ json: String) {
     #expect(Withdrawal(json: json) == nil)
   }
 
-  @Test func aWithdrawalAboveTheLimitsOfARecordIsIgnored() {
+  @Test func anUndoRecordAboveTheSizeLimitsIsIgnored() {
     let runs = PointRuns(runs: [.init(first: point(0), step: 1, count: PointRuns.maxPoints)])
     func input(_ series: Int) -> Withdrawal {
       let names = (0..<series).map { index in
@@ -246,7 +246,7 @@ import Testing
     }
   }
 
-  @Test func equalAndOverlappingWithdrawalsOfOneImportCostOnlyAsMuchAsOne() {
+  @Test func repeatedUndoRecordsOfOneImportCostOnlyAsMuchAsOne() {
     let one = input(Array(0..<1000))
     #expect(steps([one], stride(from: 0, to: 1000, by: 1)) == (1, 1000))
     #expect(steps(Array(repeating: one, count: 50), stride(from: 0, to: 1000, by: 1)) == (1, 1000))
@@ -256,7 +256,7 @@ import Testing
   }
 
   /// A record of a hundred bytes can list four million points. A hundred thousand of them would make each question slow.
-  @Test func theNumberOfPointsIsBoundedAndTheLargestWithdrawalsAreLeftOutFirst() {
+  @Test func aboveTheMaximumOfHiddenPointsTheLargestUndosAreIgnoredFirst() {
     let most = SeriesVisibility.maxListedPoints / PointRuns.maxPoints
     let large = (0...most).map { index in
       let run = PointRuns.Run(

@@ -333,13 +333,13 @@ import Testing
       ("SyncTests/SiteRemovalTests", "anUploadCountsARecordRemovedFromTheSite")),
     Rule(
       "Items and withdrawals determine what is visible, in any order.",
-      ("LogbookTests/VisibilityTests", "theOrderOfHidingStatementsDoesNotChangeWhatIsVisible"),
+      ("LogbookTests/VisibilityTests", "theOrderOfHidingRecordsDoesNotChangeTheVisibleItems"),
       ("LogbookTests/VisibilityTests", "aCursorOverASeriesFindsTheSameHiddenReadingsAsSingleSearches"),
       ("SyncTests/UndoSequenceTests", "anySequenceOfImportsAndUndosEndsWithEqualDataOnThreeStores")),
     Rule(
       "The cost of a question about a reading does not grow with the number of withdrawals, and a series has a maximum of points.",
       ("LogbookTests/VisibilityTests", "visibilityChecksOfAllReadingsVisitEachHiddenPointOnce"),
-      ("LogbookTests/VisibilityTests", "theNumberOfPointsIsBoundedAndTheLargestWithdrawalsAreLeftOutFirst")),
+      ("LogbookTests/VisibilityTests", "aboveTheMaximumOfHiddenPointsTheLargestUndosAreIgnoredFirst")),
     Rule(
       "A withdrawal never needs a decision: two sides of one always merge.",
       ("LogbookTests/VisibilityTests", "differentEditsOfAnUndoMergeToTheSameResultOnBothSides"),
@@ -410,9 +410,9 @@ import Testing
     Rule(
       "A withdrawal that others wrote costs no more than its bytes and the store's readings; one beyond the limits is kept "
         + "and hides nothing.",
-      ("LogbookTests/PointRunsTests", "damagedBytesAreInvalidOrOrderedPoints"),
+      ("LogbookTests/PointRunsTests", "damagedPackedPointsAreRefusedOrReadInOrder"),
       ("LogbookTests/PointRunsTests", "aRunWithMorePointsThanTheMaximumIsRefused"),
-      ("LogbookTests/VisibilityTests", "aWithdrawalAboveTheLimitsOfARecordIsIgnored"),
+      ("LogbookTests/VisibilityTests", "anUndoRecordAboveTheSizeLimitsIsIgnored"),
       ("LogbookStoreTests/WithdrawnReadingsTests", "anUndoAboveTheLimitsIsStoredAndHidesNothing"),
       (
         "LogbookStoreTests/WithdrawnReadingsTests",
