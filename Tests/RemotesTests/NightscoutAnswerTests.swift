@@ -177,7 +177,7 @@ struct NightscoutAnswerTests {
 
   // MARK: Reads
 
-  /// A document wrongly taken for missing would be created again, and one wrongly taken for deleted would be deleted
+  /// A document wrongly considered missing would be created again, and one wrongly considered deleted would be deleted
   /// here.
   @Test(arguments: [
     NightscoutFault.page(404), .page(410), .page(200), .answer(404, "{}"), .answer(404, "[]"),

@@ -7,7 +7,7 @@ import Testing
 
 @testable import Remotes
 
-/// Records with two documents on a site, one of which is deleted.
+/// Tests records with two documents on a site, one of them deleted.
 @Suite(.timeLimit(.minutes(10)))
 struct NightscoutDoubleTests {
   private let loopback: LoopbackNightscout

@@ -282,7 +282,7 @@ struct NightscoutForeignEditTests {
     #expect(second.notTaken == (acts ? [NightscoutRefusal.actsAlthoughDeleted: 1] : [:]))
   }
 
-  @Test func documentsThatAPIv1WouldChangeAreRefused() throws {
+  @Test func recordsThatAPIv1WouldChangeAreRefused() throws {
     let key = "5f1e2d3c4b5a69788796a5b4"
     func refusal(_ more: [String: JSONValue], _ changes: [String: JSONValue] = [:]) throws -> String? {
       let members: [String: JSONValue] = [

@@ -118,7 +118,9 @@ struct NightscoutPushTests {
     (200, "{}", "protocolViolation"),
     (502, "", "unavailable"), (503, "", "busy"), (307, "", "protocolViolation"),
   ])
-  func answersNotFromNightscoutAreReportedByWhatToDo(_ status: Int, _ body: String, _ expected: String)
+  func answersNotFromNightscoutAreReportedByTheActionTheyNeed(
+    _ status: Int, _ body: String, _ expected: String
+  )
     async throws
   {
     let script = try NightscoutScript { _, _ in (status, body) }
@@ -418,7 +420,7 @@ struct NightscoutPushTests {
     #expect(NightscoutTreatment.records(new, NightscoutZone(zone: nil)).map(\.remote.guid) == [Self.guid])
   }
 
-  @Test func aReadOnlyDocumentIsRefusedPermanently() async throws {
+  @Test func anEditOfAReadOnlyDocumentIsRefusedPermanently() async throws {
     let script = try NightscoutScript { call, _ in
       call.hasPrefix("GET")
         ? NightscoutScript.document(Self.treatment(Sample.bolus))

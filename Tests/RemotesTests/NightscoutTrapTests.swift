@@ -75,7 +75,7 @@ struct NightscoutTrapTests {
     #expect(!script.calls.contains { $0.hasPrefix("POST") }, "a third one")
   }
 
-  // MARK: What still acts
+  // MARK: Doses that still have an effect
 
   /// A running site reads the time of a late dose only from this member.
   @Test func anUploadedDoseStatesItsTimeInMilliseconds() throws {
@@ -143,10 +143,10 @@ struct NightscoutTrapTests {
     #expect(script.calls.allSatisfy { $0.hasPrefix("GET") })
   }
 
-  // MARK: What the site rewrites
+  // MARK: Fields that the site rewrites
 
   @Test(arguments: [(12.5, 13.0, true), (12.5, 12.0, false), (12.4, 12.0, true), (30, 45, false)])
-  func aDurationRoundedByTheSiteIsNotAnEdit(_ minutes: Double, _ shown: Double, _ isOwn: Bool) throws {
+  func aDurationRoundedByTheSiteIsNotReadAsAnEdit(_ minutes: Double, _ shown: Double, _ isOwn: Bool) throws {
     var state = Sample.bolus
     state.kind = .exercise
     state.fields = RecordFields(["minutes": .number(minutes)])
@@ -218,7 +218,7 @@ struct NightscoutTrapTests {
   }
 
   /// API v1 ends the server's process if the login's subject no longer exists.
-  @Test func requestsForbiddenByAPIv3AreNotSentToAPIv1() async throws {
+  @Test func writesForbiddenByAPIv3AreNotSentToAPIv1() async throws {
     let script = try NightscoutScript { call, _ in
       call.contains("/api/v3/")
         ? (403, #"{"status":403,"message":"Missing permission api:entries:read"}"#) : nil

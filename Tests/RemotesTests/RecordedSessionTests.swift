@@ -116,7 +116,7 @@ import Testing
   }
 }
 
-/// What a server names by itself, in a recorded session and now.
+/// The names that a server generates, in a recorded session and now.
 private struct ServerNames {
   private static let members: Set<String> = ["logbook", "position", "cursor", "revision"]
   private var now: [String: String] = [:]

@@ -24,7 +24,7 @@ import Testing
     #expect(try proxy(["HTTP_PROXY": "http://a:1"]) == nil)
   }
 
-  @Test func aProxyMayBeWrittenInSeveralWays() throws {
+  @Test func aProxyAddressMayBeWrittenInSeveralForms() throws {
     #expect(try proxy(["HTTPS_PROXY": "a:3128"]) == "http://a:3128")
     #expect(try proxy(["HTTPS_PROXY": "http://a/"]) == "http://a:80")
     #expect(try proxy(["HTTPS_PROXY": "http://[::1]:3128"]) == "http://[::1]:3128")
@@ -39,7 +39,7 @@ import Testing
   @Test(arguments: [
     "https://u:SECRET@a:1", "http://u:SECRET@", "socks4://SECRET", "socks5://u:SECRET@a:1",
     "http://SECRET:70000",
-    // A password with a character that ends the host: the text before it would be taken for host and port.
+    // A password with a character that ends the host: the text before it would be read as host and port.
     "http://SECRET:80/x@a:1", "http://u:80/SECRET@a:1", "http://u:80#SECRET@a:1", "http://u:80?SECRET@a:1",
     "http://u:SECRET/x@a:1", "http://u:SECRET#x@a:1", "SECRET:80/x", "http://a:1/SECRET", "http://a:1?SECRET",
     "http://SECRET%0Aa:1", "http://SECRET%20a:1", "http://SECRET%1Ba:1", "http://SECRET a:1",

@@ -10,7 +10,7 @@ import Testing
 /// The transferred bytes.
 @Suite(.timeLimit(.minutes(10)))
 struct RequestTests {
-  @Test func everyRequestStatesTokenProgramAndRun() async throws {
+  @Test func everyRequestStatesTokenProgramAndSyncRun() async throws {
     let server = try ScriptedServer { _ in .status(304) }
     let run = Login.run(logbook: Login.logbookID, position: "m7")
     _ = try await ask(server, prefix: "/prefix/") { try await $0.changes(after: nil, limit: 5, run) }

@@ -36,7 +36,9 @@ struct ServerStatusTests {
     (500, .nodeReused, "serverFailure"), (502, .positionUnknown, "unavailable"),
     (409, .badRequest, "protocolViolation"), (400, .login, "protocolViolation"),
   ])
-  func anHTTPStatusIsReportedByWhatToDo(_ status: Int, _ code: ErrorCode?, _ expected: String) async throws {
+  func anHTTPErrorIsReportedByTheActionItNeeds(_ status: Int, _ code: ErrorCode?, _ expected: String)
+    async throws
+  {
     let body = code.map { ErrorBody($0, "the words of the server").json } ?? Array("<html>".utf8)
     let problem = try await problem { _ in .status(status, body) }
     #expect("\(problem)".hasPrefix(expected), "\(problem)")
