@@ -50,7 +50,7 @@ import Testing
     #expect(remote.requestCount <= 3)
   }
 
-  @Test func circularCursorsViolateTheProtocol() async throws {
+  @Test func pagesWithCircularCursorsViolateTheProtocol() async throws {
     let scene = try await Scene()
     let remote = EndlessRemote { cursor, count in Self.page("\(count % 5).round", readings: [Int64(count)]) }
     let (ending, summary) = try await upload(scene.b, remote)
@@ -74,7 +74,7 @@ import Testing
   }
 
   /// Even if the pages grow the store; the next run continues after them.
-  @Test(arguments: [true, false]) func oneRunFetchesABoundedNumberOfPages(_ grows: Bool) throws {
+  @Test(arguments: [true, false]) func oneRunFetchesALimitedNumberOfPages(_ grows: Bool) throws {
     var progress = PullProgress()
     for number in 0..<Int64(PullProgress.maxPages) {
       #expect(!progress.isExhausted)

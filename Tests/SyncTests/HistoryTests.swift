@@ -106,7 +106,7 @@ import Testing
     #expect(try await scene.server.everything().readings == 8)
   }
 
-  @Test func anotherLogbookAtAKnownAddressIsRefused() async throws {
+  @Test func anUploadToAKnownAddressWithAnotherLogbookIsRefused() async throws {
     let scene = try await Scene()
     let guid = try await scene.sharedNote()
     try scene.a.edit(guid, "a", "mine")
@@ -115,7 +115,7 @@ import Testing
     #expect(try scene.a.record(guid).isPending)
   }
 
-  @Test func pagesAreAppliedWithTheirCursorOrNotAtAll() async throws {
+  @Test func pulledPagesAreStoredWithTheirCursorOrNotAtAll() async throws {
     let scene = try await Scene()
     for number in 0..<7 { _ = try scene.b.add(["a": "\(number)"]) }
     try await scene.upload(scene.b)

@@ -32,7 +32,7 @@ import Testing
     #expect(try scene.b.record(guid).state.isDeleted)
   }
 
-  @Test func anEditOnAPulledPageRollsTheWholePageBack() async throws {
+  @Test func anEditOfARecordOnAPulledPageRollsBackTheWholePage() async throws {
     let scene = try await Scene()
     let guid = try await scene.sharedNote()
     let others = try (0..<4).map { try scene.b.add(["a": "new \($0)"]) }

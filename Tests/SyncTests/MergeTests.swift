@@ -40,7 +40,7 @@ import Testing
     #expect(Merge.of(local: base, remote: remote, base: nil) == .conflict)
   }
 
-  @Test func editsOfDifferentFieldsAreMerged() {
+  @Test func editsOfDifferentFieldsOfARecordAreMerged() {
     let local = note(["text": .text("walk"), "minutes": .number(30)])
     let remote = note(["text": .text("run"), "minutes": .number(45)])
     let both = note(["text": .text("walk"), "minutes": .number(45)])
@@ -48,7 +48,7 @@ import Testing
     #expect(Merge.of(local: remote, remote: local, base: base) == .yields(both))
   }
 
-  @Test func editsOfOneFieldAreAConflict() {
+  @Test func differentEditsOfOneFieldAreAConflict() {
     let local = note(["text": .text("walk"), "minutes": .number(30)])
     let remote = note(["text": .text("swim"), "minutes": .number(30)])
     #expect(Merge.of(local: local, remote: remote, base: base) == .conflict)
@@ -60,7 +60,7 @@ import Testing
     #expect(Merge.of(local: local, remote: remote, base: base) == .takesRemote)
   }
 
-  @Test func removingAFieldIsAnEditOfIt() {
+  @Test func removingAFieldOfARecordIsAnEditOfTheField() {
     let local = note(["text": .text("run")])
     let remote = note(["text": .text("swim"), "minutes": .number(30)])
     #expect(Merge.of(local: local, remote: remote, base: base) == .yields(note(["text": .text("swim")])))
@@ -68,7 +68,7 @@ import Testing
     #expect(Merge.of(local: local, remote: changed, base: base) == .conflict)
   }
 
-  @Test func timeAndEntryAreMergedLikeFields() {
+  @Test func timeAndEntryOfARecordAreMergedLikeFields() {
     var local = base
     local.deviceTime = DeviceTime(seconds: 2000)
     var remote = base
@@ -86,17 +86,17 @@ import Testing
     #expect(Merge.of(local: edited, remote: base, base: base) == .yields(edited))
   }
 
-  @Test func aDeletionAndAnEditConflictInEitherOrder() {
+  @Test func aDeletionAndAnEditOfARecordConflictInEitherOrder() {
     let edited = note(["text": .text("walk"), "minutes": .number(30)])
     #expect(Merge.of(local: tombstone, remote: edited, base: base) == .conflict)
     #expect(Merge.of(local: edited, remote: tombstone, base: base) == .conflict)
   }
 
-  @Test func deletingOnBothSidesIsSynced() {
+  @Test func aRecordDeletedOnBothSidesIsSynced() {
     #expect(Merge.of(local: tombstone, remote: tombstone, base: base) == .takesRemote)
   }
 
-  @Test func aDeletionWithoutAnotherChangeIsAdopted() {
+  @Test func aDeletionOnOneSideWithoutAnotherChangeIsAdopted() {
     #expect(Merge.of(local: tombstone, remote: base, base: base) == .yields(tombstone))
     #expect(Merge.of(local: base, remote: tombstone, base: base) == .takesRemote)
   }

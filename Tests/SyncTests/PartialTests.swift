@@ -196,7 +196,7 @@ import Testing
     #expect(try scene.a.record(large).isQuarantined)
   }
 
-  @Test func pendingItemsNeverExpire() async throws {
+  @Test func pendingItemsAreStillSentAfterALongTime() async throws {
     let scene = try await Scene()
     try scene.a.importReadings(0..<3)
     let guid = try scene.a.add(["a": "old"])

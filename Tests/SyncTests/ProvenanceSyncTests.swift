@@ -80,7 +80,9 @@ import Testing
     #expect(try await scene.held(typed)?.provenance == .typed)
   }
 
-  @Test(arguments: ["mine", "theirs", "both"]) func aConflictKeepsTheProvenance(_ resolution: String)
+  @Test(arguments: ["mine", "theirs", "both"]) func aConflictKeepsTheProvenanceOfItsRecord(
+    _ resolution: String
+  )
     async throws
   {
     let scene = try await Scene()
@@ -136,7 +138,9 @@ import Testing
   }
 
   /// Both imported the row, one of them without provenance, and use a server that has the other's version.
-  @Test(arguments: [true, false]) func storesAgreeOnTheKnownProvenance(_ isFirstKnown: Bool) async throws {
+  @Test(arguments: [true, false]) func twoStoresAgreeOnTheKnownProvenanceOfARecord(_ isFirstKnown: Bool)
+    async throws
+  {
     let scene = try await Scene()
     try isFirstKnown ? importKnown(scene.a) : importUnknown(scene.a)
     try isFirstKnown ? importUnknown(scene.b) : importKnown(scene.b)
@@ -149,7 +153,7 @@ import Testing
   }
 
   @Test(arguments: [nil, Provenance(format: "other", source: "x")])
-  func aServerKeepsTheFirstProvenance(_ sent: Provenance?) async throws {
+  func aServerKeepsTheFirstProvenanceOfARecord(_ sent: Provenance?) async throws {
     let scene = try await Scene()
     try importKnown(scene.a)
     try await scene.upload(scene.a)

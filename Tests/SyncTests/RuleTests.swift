@@ -148,7 +148,7 @@ import Testing
     Rule(
       "Edits that cancel each other are one change.",
       ("SyncTests/PartialTests", "editsThatCancelEachOtherAreSentAsOneChangeOfTheFinalValue")),
-    Rule("Pending work never expires.", ("SyncTests/PartialTests", "pendingItemsNeverExpire")),
+    Rule("Pending work never expires.", ("SyncTests/PartialTests", "pendingItemsAreStillSentAfterALongTime")),
     Rule(
       "A field that no schema knows is pending, sent, merged and stored like the others.",
       ("SyncTests/MeetingTests", "aFieldUnknownToTheSchemaIsSyncedLikeAnyOther")),
@@ -210,10 +210,10 @@ import Testing
       ("SyncTests/InFlightTests", "aPullNeverStartsWhileARecordIsPending")),
     Rule(
       "An edit made while a page is fetched rolls the whole page back.",
-      ("SyncTests/InFlightTests", "anEditOnAPulledPageRollsTheWholePageBack")),
+      ("SyncTests/InFlightTests", "anEditOfARecordOnAPulledPageRollsBackTheWholePage")),
     Rule(
       "A page is applied with its cursor, or not at all.",
-      ("SyncTests/HistoryTests", "pagesAreAppliedWithTheirCursorOrNotAtAll")),
+      ("SyncTests/HistoryTests", "pulledPagesAreStoredWithTheirCursorOrNotAtAll")),
     Rule(
       "A busy editor ends the run after a bounded number of rounds.",
       ("SyncTests/InFlightTests", "constantEditsDuringAPullEndTheRunWithoutLoss")),
@@ -251,7 +251,7 @@ import Testing
       ("SyncTests/HistoryTests", "aDeletedRecordStaysDeletedWhateverTheAgeOfTheOtherStore")),
     Rule(
       "A deletion against an edit is a conflict both ways.",
-      ("SyncTests/MergeTests", "aDeletionAndAnEditConflictInEitherOrder")),
+      ("SyncTests/MergeTests", "aDeletionAndAnEditOfARecordConflictInEitherOrder")),
     Rule(
       "A child that arrives for a deleted entry makes the entry a conflict.",
       ("SyncTests/HistoryTests", "aRecordAddedToADeletedEntryIsKeptAndCausesAConflict")),
@@ -286,7 +286,7 @@ import Testing
       ("SyncTests/HistoryTests", "aServerRestoredFromABackupGetsItsMissingItems")),
     Rule(
       "Another logbook under a known address is refused.",
-      ("SyncTests/HistoryTests", "anotherLogbookAtAKnownAddressIsRefused")),
+      ("SyncTests/HistoryTests", "anUploadToAKnownAddressWithAnotherLogbookIsRefused")),
     Rule(
       "One upload at a time uses a store, and it never delays an edit.",
       ("ProgramRemoteTests/UploadTests", "onlyOneUploadUsesAStoreAndItNeverBlocksAnEdit")),
@@ -476,9 +476,9 @@ import Testing
     Rule(
       "No remote keeps an upload running without progress.",
       ("SyncTests/EndlessRemoteTests", "aPageThatReturnsTheCursorOfItsRequestViolatesTheProtocol"),
-      ("SyncTests/EndlessRemoteTests", "circularCursorsViolateTheProtocol"),
+      ("SyncTests/EndlessRemoteTests", "pagesWithCircularCursorsViolateTheProtocol"),
       ("SyncTests/EndlessRemoteTests", "endlessEmptyPagesWithNewCursorsViolateTheProtocol"),
-      ("SyncTests/EndlessRemoteTests", "oneRunFetchesABoundedNumberOfPages"),
+      ("SyncTests/EndlessRemoteTests", "oneRunFetchesALimitedNumberOfPages"),
       ("SyncTests/EndlessRemoteTests", "anAttachmentTransferredOneByteAtATimeIsLeftForAnotherRun")),
     Rule(
       "An implausible amount is counted and not stored, whichever remote sends it.",
@@ -487,7 +487,7 @@ import Testing
       ("NightscoutTests/InsulinKindTests", "anImplausibleEditOfAnotherProgramIsRejected")),
     Rule(
       "A record that no remote accepts delays no other, and every way into the store refuses it.",
-      ("SyncTests/UnsendableRecordTests", "aDamagedRecordDoesNotStopOthersFromBeingSent"),
+      ("SyncTests/UnsendableRecordTests", "aRecordThatCannotBeSentDoesNotStopOthers"),
       ("LogbookTests/RecordLimitsTests", "fieldsAboveALimitAreRefusedWithTheReasonWhateverTheirSource"),
       ("LogbookTests/RecordLimitsTests", "aRecordWithContentExactlyAtTheLimitsIsValid")),
     Rule(
@@ -522,8 +522,14 @@ import Testing
       "No SQLite program changes or removes what a store or a server has accepted.",
       ("LogbookStoreTests/ForeignProgramTests", "otherProgramsCannotDeleteOrReplaceAProtectedRow"),
       ("LogbookStoreTests/ForeignProgramTests", "otherProgramsCannotChangeTheKeyOfAProtectedRow"),
-      ("ServerStoreTests/ForeignProgramOnServerTests", "aPermanentRowIsNeitherDeletedNorReplaced"),
-      ("ServerStoreTests/ForeignProgramOnServerTests", "theIdentityOfAPermanentRowNeverChanges"),
+      (
+        "ServerStoreTests/ForeignProgramOnServerTests",
+        "anotherProgramCannotDeleteOrReplaceAPermanentServerRow"
+      ),
+      (
+        "ServerStoreTests/ForeignProgramOnServerTests",
+        "anotherProgramCannotChangeTheKeyOfAPermanentServerRow"
+      ),
       ("ServerStoreTests/ForeignProgramOnServerTests", "aStoredReadingIsNeverReplacedEvenAfterALargeUpload")),
     Rule(
       "A damaged file of one logbook affects no other logbook, and damage is never read as data.",

@@ -146,7 +146,7 @@ import Testing
     #expect(try scene.b.resolver().conflicts().map(\.guid) == [middle])
   }
 
-  @Test func aMoveToAnotherEntryIsNotAConflict() async throws {
+  @Test func movingARecordToAnotherEntryIsNotAConflict() async throws {
     let scene = try await Scene()
     let (one, other) = (try await scene.sharedNote(), try await scene.sharedNote())
     let child = try scene.a.add(["a": "child"], to: one)

@@ -174,7 +174,7 @@ import Testing
     try scene.expectInPlace("a")
   }
 
-  @Test func aMoveToATimeThatTheSiteRefusesIsRefused() async throws {
+  @Test func aReadingMovedToATimeThatTheSiteRefusesIsRefused() async throws {
     let scene = try SiteScene()
     // The last hours of 1999 in Tokyo's time.
     let second: Int64 = 946_684_800 + 3600

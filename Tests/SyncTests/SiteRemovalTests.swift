@@ -142,7 +142,7 @@ import Testing
     #expect(Self.doses(scene) == [4])
   }
 
-  /// An undo of a large import takes several runs, each of which reports what it removed and what remains.
+  /// An undo of a large import takes several runs. Each reports the numbers of removed and remaining items.
   @Test func readingsRemovedFromASiteAreCountedAndLimitedInOneRun() async throws {
     let scene = try SiteScene()
     try scene.ingest("a", SiteScene.sensor((0..<25).map { 100 + Double($0) }))

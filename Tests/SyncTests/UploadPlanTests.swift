@@ -81,7 +81,7 @@ import Testing
     #expect(plan.current == .pushReadings(limit: 2))
   }
 
-  @Test func aServerThatFailsForEveryItemEndsTheRun() throws {
+  @Test func aServerThatFailsForEveryItemEndsTheUpload() throws {
     var plan = try plan(after: .done)
     var steps = 0
     while steps < 50 {
@@ -168,7 +168,7 @@ import Testing
     #expect(plan.current == .pull(limit: 16), "under another id everything begins anew")
   }
 
-  @Test func theTimeLimitOfARunEndsItBetweenSteps() throws {
+  @Test func theTimeLimitOfAnUploadEndsItBetweenSteps() throws {
     var plan = try plan(after: .done)
     try plan.note(.limitReached(.time))
     #expect(plan.current == .finish(.workLeft("--max-time reached; the next run continues")))
@@ -188,7 +188,7 @@ import Testing
     #expect(refused.current == .finish(.failed(.loginRefused("no"))))
   }
 
-  @Test func workLeftDuringAStepIsReportedByACompleteRunOnly() throws {
+  @Test func theReasonForUnfinishedItemsIsReportedOnlyIfTheRunCompletes() throws {
     let left = UploadEvent.workLeft("some are left")
     var plan = try plan(after: .done, left)
     #expect(plan.current == .pushReadings(limit: 8))

@@ -55,7 +55,7 @@ import Testing
     try scene.b.importPasses(Self.second)
     let nodes = isA ? [scene.a, scene.b] : [scene.b, scene.a]
     try await settle(scene, nodes[0], nodes[1])
-    // Until then, they cannot be told from a value that changed at the source.
+    // Until then, they cannot be distinguished from a value that changed at the source.
     #expect(try scene.a.shownValues() == Self.first && scene.b.shownValues() == Self.second)
     try scene.a.importPasses(Self.first, Self.second)
     try await settle(scene, nodes[0], nodes[1])
