@@ -9,7 +9,7 @@ import Testing
 
 @testable import ServerStore
 
-/// What the embedded storage keeps of a purged logbook, and how it reacts to damage by hand.
+/// Tests which data of a deleted logbook the embedded storage keeps, and how it reacts to damage by hand.
 @Suite struct EmbeddedPurgeTests {
   private let folder: ScratchFolder
 

@@ -79,7 +79,7 @@ import Testing
     #expect(try mode(path) == 0o640, "it holds something, and whoever gave the group access knows why")
   }
 
-  @Test func twoServersNeverShareAFolder() async throws {
+  @Test func twoServersCannotShareADataFolder() async throws {
     let storage = try EmbeddedStorage(folder: folder.path)
     #expect { try EmbeddedStorage(folder: folder.path) } throws: { ($0 as? Failure)?.category == .temporary }
     try await storage.close()
@@ -249,7 +249,7 @@ import Testing
     }
   }
 
-  @Test func manyLogbooksAreOpenedOneAfterTheOther() async throws {
+  @Test func manyLogbooksCanBeOpenedOneAfterTheOther() async throws {
     let logins = try Logins(folder: folder.path)
     let tokens = (0..<OpenLogbooks.maxOpen * 2).map { LoginToken("gp_\($0)") }
     for (number, token) in tokens.enumerated() {

@@ -122,7 +122,7 @@ import Testing
   }
 
   @Test(arguments: places)
-  func aPermanentRowIsNeitherDeletedNorReplaced(_ kind: Kind, _ table: String) throws {
+  func anotherProgramCannotDeleteOrReplaceAPermanentServerRow(_ kind: Kind, _ table: String) throws {
     try make(kind)
     let names = try columns(kind, table).map(\.name)
     let list = names.joined(separator: ", ")
@@ -144,7 +144,7 @@ import Testing
   }
 
   @Test(arguments: places)
-  func theIdentityOfAPermanentRowNeverChanges(_ kind: Kind, _ table: String) throws {
+  func anotherProgramCannotChangeTheKeyOfAPermanentServerRow(_ kind: Kind, _ table: String) throws {
     try make(kind)
     for (name, type) in try columns(kind, table) where kind.lasting[table]?.contains(name) != true {
       let other =
@@ -170,7 +170,7 @@ import Testing
 
   /// The number of a row has two names, and a trigger for one does not fire for the other.
   @Test(arguments: ["device", "series", "node", "epoch", "reading", "blob_part"])
-  func theRowIDOfAPermanentRowNeverChanges(_ table: String) throws {
+  func anotherProgramCannotChangeTheRowIDOfAPermanentServerRow(_ table: String) throws {
     try make(Self.logbook)
     try expectUnchanged(Self.logbook, "UPDATE \(table) SET rowid = rowid + 100")
     try expectUnchanged(Self.logbook, "UPDATE OR REPLACE \(table) SET rowid = rowid + 100")
