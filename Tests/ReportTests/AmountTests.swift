@@ -53,7 +53,7 @@ struct AmountTests {
     #expect(total.carbohydrates.perDay.number == 20 && total.servings.records == 0)
   }
 
-  @Test func theExtendedPartOfABolusIsIncluded() {
+  @Test func theExtendedPartOfABolusIsCounted() {
     let fields: [String: FieldValue] = [
       "units": .number(2), "extended": .number(3), "minutes": .number(120), "subtype": .text("rapid"),
     ]

@@ -219,7 +219,7 @@ struct ChartTests {
     if isApart, wanted.allSatisfy({ $0 >= 14 && $0 <= 246 }) { #expect(places == wanted) }
   }
 
-  @Test func aTextIsTruncatedOrWrappedToItsWidth() {
+  @Test func aDrawnTextIsTruncatedOrWrappedToItsWidth() {
     let font = Drawing.Font.plain
     #expect(font.fitted("short", 100) == "short")
     let cut = font.fitted("a text that is much too long", 60)

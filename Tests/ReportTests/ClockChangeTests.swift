@@ -91,7 +91,7 @@ struct ClockChangeTests {
   }
 
   /// A sensor without pauses covers the whole day, and no time is counted twice.
-  @Test(arguments: changes) func aSensorWithoutPausesMeasuresTheWholeDay(_ change: Change) throws {
+  @Test(arguments: changes) func aSensorWithoutPausesCoversADayOfAnyLength(_ change: Change) throws {
     let (period, _) = try Self.watch(change)
     var zone = try LogbookZone(name: change.zone)
     var options = Statistics.Options()
@@ -126,7 +126,7 @@ struct ClockChangeTests {
     #expect(hours.map(\.sensor.possibleMinutes) == (0..<24).map { $0 == 2 ? 240 : 180 })
   }
 
-  @Test func aDayOf23HoursIsAWholeDay() throws {
+  @Test func aDayOf23HoursIsACompleteDay() throws {
     var zone = try LogbookZone(name: "Europe/Berlin")
     var options = Statistics.Options()
     options.grouping = .day
@@ -156,7 +156,7 @@ struct ClockChangeTests {
     #expect(Grouping.week.key(of: time).map(Grouping.week.name) == week)
   }
 
-  @Test func everyDayOfFourYearsHasItsOwnGroup() throws {
+  @Test func everyDayOfFourYearsIsASeparateGroup() throws {
     var (days, weekdays, months): (Set<String>, [Int], [String]) = ([], [], [])
     for day in 0..<Int64(1461) {
       let time = DeviceTime(seconds: Time.at("2024-01-01") + day * 86_400 + 86_399)

@@ -63,7 +63,7 @@ struct CountedDayTests {
     #expect(!amounts.contains { $0.hasPrefix("Finger sticks") || $0.contains("o finger stick") })
   }
 
-  @Test func aDayWithOnlyItemsLeftOutOfTheTotalsShowsThem() throws {
+  @Test func aDayShowsItemsLeftOutOfTheTotalsEvenIfItHasNoOthers() throws {
     let picture = try #require(
       Self.picture { Self.add(&$0, Self.dose("", Self.phone).0, .notChosen) })
     let line = "08:00 insulin 4 U rapid (another source was chosen, not counted)"

@@ -95,7 +95,7 @@ struct CountingFiguresTests {
         == alone.total.amounts.insulin.sum.map { $0 * 2 })
   }
 
-  @Test func groupsLeaveOutTheSameItemsAsTheTotal() {
+  @Test func groupsOfStatisticsLeaveOutTheSameItemsAsTheTotal() {
     let result = Self.result(Self.doses(Self.diary) + Self.doses(Self.phone), by: .day)
     #expect(result.groups.map { $0.leftOut[.doubled] } == [4, 4, 4, 4, 4])
     #expect(result.groups.map { $0.amounts.insulin.sum } == [23, 27, 31, 35, 39])
@@ -376,7 +376,7 @@ struct CountingFiguresTests {
     #expect(Self.result(typed + automatic(Self.diary)).total.amounts.insulin.sum == 180)
   }
 
-  @Test func aDecisionAboutTwoSourcesForSomeDaysLeavesTheOthersWithoutASum() {
+  @Test func aTwoSourceDecisionForSomeDaysLeavesOtherDaysWithoutASum() {
     let entries = Self.doses(Self.diary) + Self.doses(Self.phone, later: 400)
     let until = DeviceTime(seconds: Self.start + 3 * 86400)
     let rules = CountingRules([
@@ -430,7 +430,7 @@ struct CountingFiguresTests {
     let moved = Self.result(Self.doses(Self.diary) + Self.doses(Self.phone, later: 120), rules: once)
     #expect(moved.total.amounts.insulin.sum == nil && moved.total.amounts.bolus.sum == nil)
     #expect(moved.doubts.map(\.days) == [5])
-    // What the rule matches has the single total.
+    // Items that the rule matches are counted once in the total.
     let matched = Self.result(Self.doses(Self.diary) + Self.doses(Self.phone, later: 20), rules: once)
     #expect(matched.doubts.isEmpty && matched.total.amounts.insulin.sum == 155)
   }

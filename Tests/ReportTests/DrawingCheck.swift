@@ -4,7 +4,7 @@ import PDF
 
 @testable import Report
 
-/// What is wrong with a drawing that a person would see at once.
+/// The faults of a drawing that a person would see at once.
 enum DrawingCheck {
   private struct Box {
     let text: String

@@ -41,7 +41,7 @@ struct GroupSumTests {
   private static let timeGroupings: [Grouping] = [.day, .week, .month, .hour, .weekday]
 
   @Test(arguments: timeGroupings + [.kind], [UInt64(1), 2])
-  func countsAndTimesOfTheGroupsAddUp(_ grouping: Grouping, _ seed: UInt64) throws {
+  func countsAndTimesOfAllGroupsAddUpToTheTotal(_ grouping: Grouping, _ seed: UInt64) throws {
     let result = figures(Self.readings(seed), by: grouping)
     let (total, groups) = (result.total, result.groups)
     try #require(groups.count > 1 && total.sensor.readings > 500)
@@ -65,7 +65,7 @@ struct GroupSumTests {
     #expect(total.leftOut[.overlapping] > 0 && total.leftOut[.scan] > 0)
   }
 
-  @Test(arguments: timeGroupings) func thePossibleTimeOfTheGroupsAddsUp(_ grouping: Grouping) {
+  @Test(arguments: timeGroupings) func thePossibleTimeOfAllGroupsAddsUpToTheTotal(_ grouping: Grouping) {
     let result = figures(
       Self.readings(3), by: grouping, since: "2026-02-25T00:00", until: "2026-03-06T12:00")
     #expect(result.total.sensor.possibleMinutes == 9 * 1440 + 720)
@@ -81,7 +81,7 @@ struct GroupSumTests {
     }
   }
 
-  @Test(arguments: timeGroupings) func theMeanIsTheWeightedMeanOfTheGroups(_ grouping: Grouping) {
+  @Test(arguments: timeGroupings) func theTotalMeanIsTheWeightedMeanOfTheGroups(_ grouping: Grouping) {
     let result = figures(Self.readings(4), by: grouping)
     let sums = result.groups.compactMap { group in
       group.sensor.mean.number.map { $0 * Double(group.sensor.minutes) }
@@ -106,7 +106,7 @@ struct GroupSumTests {
     #expect(ketones == result.total.ketones.highest.number)
   }
 
-  @Test func aSingleDayHasTheSameStatisticsAsTheDayAmongOthers() throws {
+  @Test func aDayHasTheSameStatisticsByItselfAsAmongOtherDays() throws {
     let readings = Self.readings(6)
     let days = figures(readings, by: .day).groups
     try #require(days.count == 9)
@@ -143,7 +143,7 @@ struct GroupSumTests {
 
   // MARK: - Insulin and food
 
-  @Test(arguments: timeGroupings) func amountsOfTheGroupsAddUp(_ grouping: Grouping) {
+  @Test(arguments: timeGroupings) func amountsOfAllGroupsAddUpToTheTotal(_ grouping: Grouping) {
     var walk = RandomWalk(seed: 9)
     var options = Statistics.Options()
     options.grouping = grouping

@@ -78,7 +78,7 @@ struct HostileTextTests {
   }
 
   @Test(arguments: texts)
-  func aDrawingShowsMarkupInATextAsText(_ text: String) {
+  func aDrawingShowsMarkupInATextLiterally(_ text: String) {
     func drawing(_ text: String) -> Drawing {
       var drawing = Drawing(width: 100, height: 10)
       drawing.part(.paragraph) { $0.text(text, 0, 8) }

@@ -49,7 +49,7 @@ struct JourneyDayTests {
   }
 
   /// At 02:00 the clock goes forward to 08:00.
-  @Test func skippedHoursAreNotAGap() throws {
+  @Test func hoursSkippedByAClockChangeAreNotAGapInTheCurve() throws {
     let day = try #require(Self.days(from: -6, at: 8).dropFirst().first)
     #expect(day.hourCount == 18 && day.runs.map(\.count) == [18 * 12])
     #expect(day.hours.map(\.hour) == [0, 1] + Array(8...24))

@@ -174,7 +174,7 @@ struct PageTests {
     for region in regions {
       #expect(region.1.contains("tabindex=\"0\" role=\"group\" aria-label=\""), "\(region.1)")
     }
-    // What a phone shows does not scroll.
+    // The pictures for a phone do not scroll.
     #expect(count("<div class=\"picture narrow\"><svg", in: html) == 14)
   }
 
@@ -256,7 +256,7 @@ struct PageTests {
     return table
   }
 
-  @Test func everyLanguageHasEveryText() throws {
+  @Test func everyReportLanguageHasEveryText() throws {
     #expect(PageTexts.all.map(\.code) == ["en", "de", "es", "fr"])
     let english = table(.english)
     #expect(english.count > 150)

@@ -41,7 +41,7 @@ import Testing
 
   // MARK: A copy that lacks a part
 
-  /// A meal with its bolus in one source, of which the other has the bolus only.
+  /// A meal with its bolus in one source. The other source only has the bolus.
   @Test func aCopyOfOnlyTheBolusCountsOnceAndTheMealStillCounts() {
     let own = Self.doses(Figures.diary)
     let meals = own.map {
@@ -78,7 +78,7 @@ import Testing
     #expect(few.count == 4 && Figures.result(own + few).doubts.isEmpty)
   }
 
-  /// One person's fixed doses: four units at 8:00, 13:00 and 19:00, of which each app has its own.
+  /// One person's fixed doses: four units at 8:00, 13:00 and 19:00. Each app has some of them.
   @Test func equalDosesAtFixedHoursInTwoAppsAreAdded() {
     func fixed(_ hours: [Int64], _ source: CountingSource) -> [Entry] {
       (0..<9).flatMap { day in
@@ -89,7 +89,7 @@ import Testing
     #expect(result.doubts.isEmpty && result.total.amounts.bolus.sum == 108)
   }
 
-  // MARK: Three sources of which two have what one has
+  // MARK: Three sources, two of which repeat the third
 
   @Test func dosesThatTwoOtherSourcesRepeatInPartsCountOnce() {
     let own = Self.doses(Figures.diary)
@@ -118,7 +118,7 @@ import Testing
   }
 
   @Test func threeSourcesWithDifferentDosesAreAdded() {
-    // Two pens that together come to what the app has, but not day by day.
+    // Two pens whose total equals that of the app, but not for each day.
     let sources: [(source: CountingSource, even: Double, odd: Double)] = [
       (Figures.diary, 14, 1), (Figures.phone, 2.5, 2.5), (Self.pen, 5, 5),
     ]

@@ -32,7 +32,7 @@ struct PhonePageTests {
   }
 
   @Test(arguments: SampleReport.Kind.allCases)
-  func onlyTablesScrollOnAPhone(_ kind: SampleReport.Kind) throws {
+  func onAPhoneOnlyTablesOfAReportScroll(_ kind: SampleReport.Kind) throws {
     let page = try page(.of(kind))
     let wide = boxes(page).filter { $0.isWide && !$0.isText && !$0.isTable }
     #expect(wide.filter { $0.narrow == nil }.count == 0)

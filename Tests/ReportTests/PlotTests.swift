@@ -12,7 +12,7 @@ struct PlotTests {
 
   // MARK: - Days
 
-  @Test func aDayWithoutDataStatesThatThereAreNone() {
+  @Test func aPlotOfADayWithoutDataStatesThatThereIsNone() {
     #expect(
       text(SampleDay.empty.lines()) == """
         Monday 2026-03-02 · 24 hours · zone UTC

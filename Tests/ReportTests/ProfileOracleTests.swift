@@ -140,7 +140,7 @@ struct ProfileOracleTests {
 
   // MARK: - Basal rates
 
-  @Test(arguments: UInt64(1)...8) func basalRatesAddUpMinuteByMinute(_ seed: UInt64) {
+  @Test(arguments: UInt64(1)...8) func theSumOfBasalRatesEqualsOneComputedMinuteByMinute(_ seed: UInt64) {
     var walk = RandomWalk(seed: seed)
     var rates: [(start: Int, end: Int, rate: Double)] = []
     var minute = 0

@@ -91,7 +91,7 @@ struct SensorTests {
     #expect(total.leftOut[.overlapping] == 286)
   }
 
-  @Test func anotherSensorIsUsedDuringAPause() {
+  @Test func duringAPauseOfASensorAnotherIsUsed() {
     let readings = StatisticsTests.inOrder(
       Self.samples(144, every: 5, value: 100, device: 1),
       Self.samples(288, from: Self.start, value: 200, device: 2))
@@ -167,7 +167,7 @@ struct SensorTests {
     #expect(episodes[.low].withoutDeeper == 1)
   }
 
-  @Test func moreThanTwoHoursAreAnExtendedEpisode() {
+  @Test func anEpisodeOfMoreThanTwoHoursIsExtended() {
     #expect(Self.episodes([Int](repeating: 60, count: 24))[.extendedLow].count == 0)
     #expect(Self.episodes([Int](repeating: 60, count: 25))[.extendedLow].count == 1)
   }
@@ -183,7 +183,7 @@ struct SensorTests {
   }
 
   @Test(arguments: [("23:45", 0), ("00:00", 1), ("05:45", 1), ("06:00", 0)])
-  func anEpisodeIsOfTheNightInWhichItBegins(_ time: String, _ atNight: Int) {
+  func anEpisodeBelongsToTheNightInWhichItBegins(_ time: String, _ atNight: Int) {
     let start = Time.at("2026-03-02T\(time)")
     let readings = ([Int](repeating: 60, count: 12) + [100, 100, 100]).enumerated().map {
       Reading.sensor($1, at: start + Int64($0) * 300, offset: 3600)

@@ -158,7 +158,7 @@ struct VectorTests {
     }
   }
 
-  @Test func theRangesOfAFewValuesMatchOtherPrograms() {
+  @Test func theTimeInRangesOfAFewValuesMatchesOtherPrograms() {
     var counts = BandCounts()
     for value in [50.0, 60, 65, 70, 100, 150, 180, 181, 250, 251, 300, 400] {
       if let level = Reading.level(value) { counts[Targets.standard.band(of: level)] += 1 }
@@ -268,7 +268,7 @@ struct VectorTests {
     #expect(GlucoseBand.allCases.map { texts[$0] } == expected)
   }
 
-  @Test func activeTimeIncludesTheLastInterval() {
+  @Test func theActiveTimeOfASensorIncludesTheLastInterval() {
     let instants: [Int64] = [0, 5, 10, 45, 50]
     let sensor = figures(instants.map { Reading.sensor(100, at: $0 * 60) }).total.sensor
     #expect(agree(sensor.active.number, 45.4545, decimals: 4))
