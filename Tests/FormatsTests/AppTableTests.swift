@@ -61,7 +61,7 @@ import Testing
 
   private static let levels = "Time (UTC),Time (Local),Glucose Reading (mg/dL),Type of Reading\n"
 
-  @Test func localTimeAndUTCOfALevelsTableGiveOneInstant() throws {
+  @Test func theUTCAndLocalTimesOfLevelsAreOneInstant() throws {
     let export = try TextExport(bytes: TextExport.sample("levels/export-mgdl.csv"))
     #expect(Self.numbers(export, .cbg) == [97, 102, 105] && Self.numbers(export, .scan) == [108])
     #expect(export.readings.allSatisfy { $0.placement.utcOffset == -25200 && $0.positionKind == .tick })
@@ -155,7 +155,7 @@ import Testing
 
   // MARK: CGM ENTRIES
 
-  @Test func eachJoinedTableIsReadWithTheHeaderAboveIt() throws {
+  @Test func eachTableOfAFollowerHasItsOwnHeader() throws {
     let export = try TextExport(bytes: TextExport.sample("cgm-entries/both-mgdl.csv"))
     #expect(Self.numbers(export, .cbg) == [162, 157] && Self.numbers(export, .smbg) == [126])
     #expect(export.devices.map(\.model) == ["Nightscout follower", "share2"])
@@ -170,14 +170,14 @@ import Testing
     #expect(export.rejections.map(\.line) == [12])
   }
 
-  @Test func followerTablesAreRecognisedOnlyWithTheirTitle() throws {
+  @Test func aTableOfAFollowerIsRecognisedOnlyWithItsTitle() throws {
     let table = "Date,Time,Glucose (mg/dL),Type,Device,Trend,ID\n"
     #expect(try !Claims.claims(table, FollowerTablesFormat.self))
     #expect(try Claims.claims("# CGM ENTRIES\n" + table, FollowerTablesFormat.self))
     #expect(try !Claims.claims("# CGM ENTRIES\nDate,Time,Pulse,Type\n", FollowerTablesFormat.self))
   }
 
-  @Test func followerTablesWithAnUnclearDateOrderAreRefused() throws {
+  @Test func datesInAnUndeterminedOrderAreRefused() throws {
     let text =
       "# CGM ENTRIES\nDate,Time,Glucose (mg/dL),Type,Device,Trend,ID\n"
       + "\"4/5/2026\",\"6:44:10 PM\",\"148\",\"sgv\",\"\",\"Flat\",\"A\"\n"

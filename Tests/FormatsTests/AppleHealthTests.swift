@@ -33,7 +33,7 @@ import Testing
   }
 
   @Test(arguments: ["g/L", "mmol&lt;60&gt;/L", "mmol/L", "%", ""])
-  func anAppleHealthRecordInAnotherUnitIsRejected(_ unit: String)
+  func aGlucoseUnitThatAppleHealthDoesNotUseIsRejected(_ unit: String)
     throws
   {
     let export = try export(record("5.5", unit: unit))
@@ -69,7 +69,7 @@ import Testing
     }
   }
 
-  @Test func xmlThatIsNotAppleHealthIsRefused() throws {
+  @Test func otherXMLIsNotRecognisedAsAppleHealth() throws {
     let refusal = try ScratchFile("<GPX><Record type='HKQuantityTypeIdentifierBloodGlucose'/></GPX>")
       .refusal()
     #expect(refusal?.contains("unknown format") == true)

@@ -16,7 +16,7 @@ import Testing
   }
 
   @Test(arguments: ["a,b", "a=b", "a\\b", "a\\,b", "\\", ",", "=x", "it's \"so\"", "a b", "Glykämie"])
-  func everyColumnNameInAPairIsReadBackAsWritten(_ name: String) throws {
+  func everyColumnNameSurvivesWritingAndParsing(_ name: String) throws {
     let pairs = try #require(ColumnPairs.parse(ColumnPairs.text([("value", name), (name, "x")])))
     #expect(pairs.map(\.name) == ["value", name] && pairs.map(\.value) == [name, "x"])
   }

@@ -28,7 +28,7 @@ import Testing
     try Rendering.options(besides: Repository.samples.appending(path: path))
   }
 
-  @Test func everyFormatFolderHasSamples() {
+  @Test func everySampleFolderHasSamplesToTruncate() {
     for folder in Self.folders {
       #expect(Self.samples.contains { $0.hasPrefix(folder + "/") }, "\(folder)")
     }

@@ -12,7 +12,7 @@ import Testing
     period + "Time,mg/dl\n", period + "Time,mmol/L,\n",
     "Time,Basal Amount (U/h),Bolus Type,Bolus Volume (U),Carbs(g)\n",
   ])
-  func aDiasendSheetIsRecognised(_ text: String) throws {
+  func aSheetOfDiasendIsRecognised(_ text: String) throws {
     #expect(try Claims.claims(text, DiasendFormat.self))
   }
 
@@ -79,7 +79,7 @@ import Testing
     #expect(export.readings.map(\.kind) == minutes.map { _ in kind })
   }
 
-  @Test func aDiasendSheetWithAnUnclearDateOrderIsRefused() throws {
+  @Test func anUndeterminedDateOrderIsRefused() throws {
     let failure = #expect(throws: Failure.self) {
       _ = try TextExport(bytes: TextExport.sample("diasend/sensor-mmol.csv"))
     }

@@ -73,7 +73,7 @@ import Testing
     #expect(Set(stated.map(\.kind)) == [.name, .birthDate, .id])
   }
 
-  @Test func theSelectedPersonOfAnExportIsStated() throws {
+  @Test func onlyThePersonWhoseRowsAreSelectedIsStated() throws {
     let text = Self.clarity(["Ann", "Sample"]) + Self.clarity(["Bo", "Other"], tick: 5000)
     let second = try stated(text) { $0.rows = [RowFilter(column: "person", value: "2")] }
     #expect(second.map { $0.words.sorted() } == [["bo", "other"]])
@@ -82,7 +82,7 @@ import Testing
     #expect(picked.map { $0.words.sorted() } == [["b8"]])
   }
 
-  @Test func aColumnWithOnePersonStatesThePersonOfATable() throws {
+  @Test func aColumnWithOnePersonStatesThatPerson() throws {
     func table(_ name: String) -> String {
       "\(name),time,glucose (mg/dL)\nA7,2026-03-01T08:00:00Z,100\nA7,2026-03-01T09:00:00Z,110\n"
     }

@@ -182,7 +182,7 @@ import Testing
     #expect(export.readings.isEmpty && export.rejections.count == 1)
   }
 
-  @Test func aFHIRSeriesWithMoreThanTwoWeeksOfSamplesIsRejected() throws {
+  @Test func aFHIRSeriesOfMoreThan20160SamplesIsRejected() throws {
     let start = #""origin":{"value":0,"code":"mg/dL"},"period":60000,"data":""#
     let most = try TextExport(Self.series(start + String(repeating: "110 ", count: 20_160) + "\""))
     #expect(most.readings.count == 20_160 && most.rejections.isEmpty)

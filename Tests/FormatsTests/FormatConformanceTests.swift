@@ -13,7 +13,7 @@ import Testing
   @Test func everyFolderOfSamplesBelongsToAFormat() throws { try Self.suite.checkFolders() }
 
   @Test(arguments: suite.formats, FormatConformance.Rule.allCases)
-  func everyFormatObeysEveryConformanceRule(_ format: String, _ rule: FormatConformance.Rule) throws {
+  func aFormatFollowsEachConformanceRule(_ format: String, _ rule: FormatConformance.Rule) throws {
     try Self.suite.check(rule, of: format)
   }
 }

@@ -76,7 +76,7 @@ import Testing
     #expect(try ScratchFile("\(header)\n\(crossed)").readings().readings.count == 14)
   }
 
-  @Test func aForgottenDateInADiaryIsReported() throws {
+  @Test func aRowWithoutADateIsRejectedIfItsTimeGoesBack() throws {
     let rows = "2026-05-01,07:05,112\n,12:10,98\n,06:50,134\n,12:00,105\n2026-05-03,07:00,91\n"
     let result = try ScratchFile("Date,Time,Glucose (mg/dL)\n\(rows)").readings()
     #expect(
@@ -170,7 +170,7 @@ import Testing
     "glucose 2h after meal",
     "Glucose 2 hours post meal", "OGTT after meal", "time before breakfast", "meal glucose target",
   ])
-  func aColumnNameSimilarToGlucoseAsksForAMapping(_ name: String) throws {
+  func aColumnWhoseNameOnlyResemblesGlucoseIsRefused(_ name: String) throws {
     let rows = table("time,\(name)", times: ["07:05", "12:11"]) { "\($0) \($1),\($3)" }
     #expect(try ScratchFile(rows).refusal() != nil)
   }

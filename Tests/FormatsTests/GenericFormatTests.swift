@@ -147,7 +147,7 @@ import Testing
     #expect(refusal?.contains("--map is only for the format generic") == true)
   }
 
-  @Test func keysOfJSONObjectsCanBeMapped() throws {
+  @Test func nestedJSONKeysCanBeNamedAsColumns() throws {
     let text = #"{"x":{"at":1774746000},"v":6.2}"# + "\n" + #"{"x":{"at":1774746300},"v":40}"# + "\n"
     #expect(
       try values(text) {
@@ -300,7 +300,7 @@ import Testing
     ("scan glucose mg/dl", .scan),
     ("blood glucose", .smbg), ("bg", .smbg),
   ])
-  func theHeaderDeterminesTheKindOfReading(_ header: String, _ kind: ReadingKind) throws {
+  func theHeaderOfTheValuesDeterminesTheirKind(_ header: String, _ kind: ReadingKind) throws {
     let readings = try ScratchFile("time,\(header)\n2026-05-01 07:00,101\n").readings().readings
     #expect(readings.map(\.kind) == [kind])
   }

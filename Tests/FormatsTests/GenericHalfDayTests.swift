@@ -50,7 +50,7 @@ import Testing
     }
   }
 
-  @Test func diaryTimesInOrderAreNotTakenFor12HourTimes() throws {
+  @Test func timesInTheOrderOfTheirMealWordsAreRead() throws {
     let morning = [(7, "fasting"), (9, "after breakfast"), (12, "lunch")]
     let whole = [(8, "breakfast"), (12, "lunch"), (19, "dinner"), (22, "bedtime")]
     for day in [morning, whole] {
@@ -69,7 +69,7 @@ import Testing
     #expect(try TextExport(Self.table(days)).readings.count == 30)
   }
 
-  @Test func aFewDiaryDaysDoNotShow12HourTimes() throws {
+  @Test func aFewDaysAreNotTakenForA12HourClock() throws {
     let export = try TextExport(Self.table(Self.rows(Self.meals, days: 6, hasWords: true)))
     #expect(export.readings.count == 24 && export.warnings.allSatisfy { !$0.contains("12:59") })
     let twoWords =
@@ -79,7 +79,7 @@ import Testing
     #expect(try TextExport(Self.table(Array(twoWords))).readings.count == 20)
   }
 
-  @Test func unorderedDiaryRowsDoNotShow12HourTimes() throws {
+  @Test func rowsInNoOrderAreNotTakenForA12HourClock() throws {
     let rows = Self.rows(Self.meals)
     let shuffled = (0..<40).map { rows[$0 * 17 % 40] }
     #expect(try TextExport(Self.table(shuffled)).readings.count == 40)

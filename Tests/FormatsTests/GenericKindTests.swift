@@ -30,11 +30,11 @@ import Testing
   }
 
   @Test(arguments: [1.0, 3, 5, 10, 15])
-  func regularTimesAreReadAsSensorValues(_ minutes: Double) throws {
+  func valuesAtRegularTimesAreSensorReadings(_ minutes: Double) throws {
     #expect(try kind(table((0..<200).map { Double($0) * minutes })) == "cbg (inferred)")
   }
 
-  @Test(arguments: [20.0, 30, 45]) func intervalsThatFitNeitherSensorNorPersonAskForTheKind(_ minutes: Double)
+  @Test(arguments: [20.0, 30, 45]) func intervalsOfNeitherASensorNorAPersonAreAskedAbout(_ minutes: Double)
     throws
   {
     let steady = (0..<200).map { Double($0) * minutes + [0, 2, -2, 1][$0 % 4] }
@@ -50,20 +50,20 @@ import Testing
     #expect(try kind(table((0..<200).map { Double($0) * minutes })) == "smbg (inferred)")
   }
 
-  @Test func irregularTimesAreReadAsFingerSticks() throws {
+  @Test func fingerSticksAreDetectedByTheirIrregularTimes() throws {
     #expect(try kind(table(Self.sticks)) == "smbg (inferred)")
     #expect(try kind(table(Self.sticks.reversed())) == "smbg (inferred)")
     // Each test was done twice.
     #expect(try kind(table(Self.sticks.flatMap { [$0, $0 + 2] })) == "smbg (inferred)")
   }
 
-  @Test func clockDriftAndRoundingDoNotChangeTheDetectedKind() throws {
+  @Test func clockDriftAndRoundingDoNotHideASensor() throws {
     let drift: [Double] = [0, 0.4, -0.5, 0.2, 1]
     let rough = (0..<300).map { (row: Int) -> Double in Double(row) * 5 + drift[row % 5] }
     #expect(try kind(table(rough)) == "cbg (inferred)")
   }
 
-  @Test func gapsAndTheOrderOfRowsDoNotChangeTheDetectedKind() throws {
+  @Test func gapsAndTheOrderOfRowsDoNotHideASensor() throws {
     // Two weeks of a sensor, with a third of the values missing.
     let times = (0..<4000).filter { $0 % 97 < 65 }.map { Double($0) * 5 }
     let shuffled = (0..<times.count).map { times[$0 * 1777 % times.count] }
@@ -106,7 +106,7 @@ import Testing
     #expect(try kind(table(Self.sticks, header: "time,\(name)")) == decision)
   }
 
-  @Test func columnsThatOnlySensorsHaveDetermineTheKind() throws {
+  @Test func aColumnThatOnlySensorsHaveDeterminesTheKind() throws {
     for name in ["trend", "Transmitter ID", "Sensor ID"] {
       let text = "time,glucose (mg/dL),\(name)\n2026-05-01 07:00,101,x\n2026-05-01 12:00,104,x\n"
       #expect(try kind(text) == "cbg (read)", "\(name)")

@@ -112,7 +112,7 @@ import Testing
   }
 
   @Test(arguments: [",\"day off, nothing eaten\"", "Average,128", "no sensor today,change at 8", ",a,b"])
-  func aRemarkBetweenRowsDoesNotEndATable(_ remark: String) throws {
+  func aRemarkBetweenRowsDoesNotEndTheTable(_ remark: String) throws {
     let export = try TextExport("time,glucose\n" + Self.rows() + remark + "\n" + Self.rows(from: 2))
     #expect(export.readings.count == 48)
   }

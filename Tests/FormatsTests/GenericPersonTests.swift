@@ -328,7 +328,7 @@ import Testing
     #expect(try empty.readings { $0.rows = [RowFilter(column: "userID", value: "A1")] }.readings.isEmpty)
   }
 
-  @Test func aSelectionByAMissingColumnIsReported() throws {
+  @Test func aRowFilterByAMissingColumnIsRefused() throws {
     let refusal = try ScratchFile("userID,time,glucose\n\(Self.rows)").refusal {
       $0.rows = [RowFilter(column: "patient", value: "A1")]
     }
@@ -427,7 +427,7 @@ import Testing
     #expect(try numbers(text, where: ("MRN", "2 of 2"), ("kind", "y")) == [201])
   }
 
-  @Test func numericValuesCanBeSelectedUnambiguously() throws {
+  @Test func aNumberInARowFilterIsAValueAndNotAPosition() throws {
     let text = (0..<8).reduce("sid,time,glucose (mg/dL)\n") { text, row in
       text + "\(1 - row % 2),2026-05-01 0\(row):00,\(100 + row % 2 * 100 + row)\n"
     }

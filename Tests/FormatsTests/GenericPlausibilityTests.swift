@@ -81,7 +81,7 @@ import Testing
     #expect(try ScratchFile(text).readings().readings.count == 20)
   }
 
-  @Test func zerosAreIgnoredWhenPlausibilityIsChecked() throws {
+  @Test func zerosAmongGlucoseValuesAreRejected() throws {
     let zeros = varied(5) + Array(repeating: "0", count: 20)
     let result = try ScratchFile(table(zeros, header: "time,glucose (mg/dL)")).readings()
     #expect(result.readings.count == 5 && result.rejections.count == 20)
@@ -162,7 +162,7 @@ import Testing
 
   // MARK: --force
 
-  @Test func implausibleInputsCanBeImportedWithForce() throws {
+  @Test func anInputWithOneRepeatedValueCanBeForced() throws {
     let equal = try ScratchFile(
       table(Array(repeating: "180", count: 30), minutes: 60, header: "time,glucose (mg/dL)"))
     #expect(try equal.readings { $0.force = true }.readings.count == 30)

@@ -49,7 +49,7 @@ import Testing
     #expect(Self.counts(few) == (isWord ? ["cbg": 3, "smbg": 1] : ["cbg": 3]))
   }
 
-  @Test func severalColumnsTogetherDetermineTheKindOfARow() throws {
+  @Test func severalColumnsOfSourcesDecideTheKindTogether() throws {
     let header = "time,glucose (mg/dL),Fuente,Dispositivo,Estado"
     let rows = [
       (Self.sensor, "cgm,Libre 2,ok"), (Self.sticks, "bluetooth,Accu-Chek Guide,ok"), ([902], "manual,,ok"),
@@ -63,14 +63,14 @@ import Testing
       Self.counts(try TextExport(objects) { $0.unit = .milligramsPerDecilitre }) == ["cbg": 1, "smbg": 1])
   }
 
-  @Test func aValueMarkedAsTypedInATableIsMarkedAsManual() throws {
+  @Test func aValueWithTheSourceManualIsMarkedAsTyped() throws {
     let rows = [(Self.sensor, "Dexcom G7"), (Self.sticks, "manual")]
     let export = try TextExport(Self.table("time,glucose (mg/dL),source", rows))
     #expect(export.readings.filter { $0.kind == .smbg }.map(\.marks) == [.manual, .manual, .manual])
     #expect(export.readings.filter { $0.kind == .cbg }.allSatisfy { $0.marks.isEmpty })
   }
 
-  @Test func anUnknownWordNextToSensorRowsAsksForTheKind() throws {
+  @Test func anUnknownWordNextToASensorIsAskedAbout() throws {
     let rows = [(Self.sensor, "Dexcom G7"), (Self.sticks.dropLast(), "bluetooth")].map { (Array($0.0), $0.1) }
     let message = try #require(try ScratchFile(Self.table("time,glucose (mg/dL),source", rows)).refusal())
     #expect(
@@ -81,7 +81,7 @@ import Testing
   }
 
   /// Other texts do not show what took the values.
-  @Test(arguments: ["Mode", "Meal", "Trigger"]) func columnsWithOtherMeaningsDoNotChangeTheKindOfARow(
+  @Test(arguments: ["Mode", "Meal", "Trigger"]) func columnsThatNameNoSourceDoNotDecideTheKind(
     _ header: String
   ) throws {
     let rows = [(Self.sensor, "auto"), (Self.sticks, "manual")]
@@ -102,7 +102,7 @@ import Testing
     ("Pump mode", ["Closed loop", "Open loop"]), ("Pump", ["MiniMed", "Medtronic"]),
     ("Label", ["CGM check", "Breakfast"]),
   ])
-  func aSensorWordInAnUnrelatedColumnDoesNotChangeTheKind(_ header: String, _ words: [String]) throws {
+  func aWordForASensorInOtherColumnsDoesNotDecideTheKind(_ header: String, _ words: [String]) throws {
     let sticks = (0..<12).flatMap { day in [431, 733, 1103, 1304].map { day * 1440 + $0 + day * 7 % 45 } }
     let rows = words.indices.map { word in
       // Names of persons alternate.

@@ -69,7 +69,7 @@ import Testing
   }
 
   @Test(arguments: ["Trend", "trend_arrow", "Sensor ID"])
-  func aSensorColumnWithTimesOfFingerSticksAsks(_ name: String) throws {
+  func aColumnOfASensorNextToTimesOfFingerSticksIsAskedAbout(_ name: String) throws {
     let file = try ScratchFile(Self.table(Self.sticks, name) { ["Up", "Down", "Flat"][$0 % 3] })
     let message = try #require(try file.refusal())
     for kind in ["smbg", "cbg", "scan"] { #expect(message.contains("--kind \(kind)"), "\(message)") }
@@ -127,7 +127,7 @@ import Testing
   }
 
   @Test(arguments: ["Channel", "Measured by", "Glucose type"])
-  func aColumnThatNamesASensorAndAMeterIsAQuestion(_ name: String) throws {
+  func aColumnThatNamesASensorAndAMeterIsAskedAbout(_ name: String) throws {
     for (sensor, meter) in [("Dexcom G7", "Contour Next"), ("my CGM", "finger test")] {
       let file = try ScratchFile(Self.table(Self.sensor, name) { $0 % 48 == 0 ? meter : sensor })
       let message = try #require(try file.refusal(), "\(name) \(sensor)")
@@ -147,7 +147,7 @@ import Testing
   }
 
   @Test(arguments: ["App", "instrument", "metadata.dataOrigin", "sourceRevision.source.name"])
-  func furtherNamesOfSourcesAreRead(_ name: String) throws {
+  func columnsWithFurtherNamesOfSourcesDecideTheKind(_ name: String) throws {
     let export = try TextExport(
       Self.table(Self.sensor, name) { $0 % 48 == 0 ? "com.mysugr" : "com.dexcom.g7" })
     #expect(
@@ -155,7 +155,7 @@ import Testing
   }
 
   @Test(arguments: ["Venous", "Messwert", "Home", "Dexcom"])
-  func anUnknownKindOfARowWithAValueIsAQuestion(_ word: String) throws {
+  func anUnknownKindOfARowWithAValueIsAskedAbout(_ word: String) throws {
     let file = try ScratchFile(Self.table(Self.sticks, "type") { $0 % 2 == 0 ? "BG" : word })
     let message = try #require(try file.refusal())
     #expect(message.contains("'\(word)'") && message.contains("--kind smbg"), "\(message)")
@@ -165,7 +165,7 @@ import Testing
   }
 
   @Test(arguments: ["Insulin", "Target", "Carbs", "Average", "Alert: urgent low"])
-  func aKnownOtherKindIsLeftOut(_ word: String) throws {
+  func rowsOfAKnownKindOtherThanGlucoseAreLeftOut(_ word: String) throws {
     let export = try TextExport(Self.table(Self.sticks, "type") { $0 % 2 == 0 ? "BG" : word })
     #expect(export.readings.count == 10 && export.rejections.isEmpty)
   }

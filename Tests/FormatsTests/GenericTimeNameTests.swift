@@ -37,7 +37,7 @@ import Testing
     "Prediction time", "Alarm time", "Due date", "Date signed", "Visit date", "Geburtsdatum", "Verfallsdatum",
     "Fecha de nacimiento", "Heure du repas", "Time (min)", "Date x", "time zone date",
   ])
-  func aTimeColumnNamedForAnotherSubjectAsksForAMapping(_ name: String) throws {
+  func anyOtherNameOfATimeColumnIsAskedAbout(_ name: String) throws {
     let file = try ScratchFile(table(name))
     let refusal = try #require(try file.refusal(), "\(name) was read")
     #expect(refusal.contains("'\(name)'"), "\(refusal)")
@@ -51,14 +51,14 @@ import Testing
     ("Fecha de control", "Hora"),
     ("Meetdatum", "Meettijd"), ("Mätdatum", "Tid"), ("Måledato", "Klokkeslæt"),
   ])
-  func timeColumnNamesInOtherLanguagesAreRead(_ date: String, _ clock: String) throws {
+  func columnNamesForDateAndTimeInOtherLanguagesAreRead(_ date: String, _ clock: String) throws {
     let rows = "2026-05-01,07:05,112\n2026-05-01,12:10,98\n"
     let result = try ScratchFile("\(date),\(clock),Glucose (mg/dL)\n\(rows)").readings()
     #expect(result.readings.map(\.deviceTime.text) == ["2026-05-01T07:05:00", "2026-05-01T12:10:00"])
   }
 
   @Test(arguments: ["Datum a čas", "Datum i vrijeme", "Datum in ura", "Data e horário"])
-  func aColumnNameForDateAndTimeInAnotherLanguageIsRead(_ name: String) throws {
+  func aColumnNameForDateAndTimeTogetherInAnotherLanguageIsRead(_ name: String) throws {
     #expect(try ScratchFile(table(name)).readings().readings.count == 28)
   }
 

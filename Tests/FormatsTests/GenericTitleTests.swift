@@ -20,7 +20,7 @@ import Testing
     "America/New_York\n",
     "Zeitzone: UTC+01:00\n",
   ])
-  func aTimeZoneAboveTheTableIsAQuestion(_ title: String) throws {
+  func aTimeZoneAboveTheTableIsAskedAbout(_ title: String) throws {
     let file = try ScratchFile(title + Self.table)
     let message = try #require(try file.refusal(), "\(title)")
     #expect(message.contains("is named outside of the rows") && message.contains("--timezone"), "\(message)")
@@ -30,14 +30,14 @@ import Testing
   @Test(arguments: [
     "Generated: 2026-05-03 10:00 UTC\n", "# Zone 2 training\n", "EST\n", "Notes: CET\n", "Export,2026/05\n",
   ])
-  func otherTitlesNameNoTimeZone(_ title: String) throws {
+  func titlesThatOnlyResembleATimeZoneNameNone(_ title: String) throws {
     #expect(try ScratchFile(title + Self.table).readings().readings.count == 3)
   }
 
   @Test(arguments: [
     #""timezone":"America/New_York""#, #""meta":{"tz":"America/New_York"}"#, #""utcOffset":"-05:00""#,
   ])
-  func aTimeZoneAroundTheObjectsIsAQuestion(_ member: String) throws {
+  func aTimeZoneAroundTheObjectsIsAskedAbout(_ member: String) throws {
     let file = try ScratchFile("{\(member),\"readings\":\(Self.list)}")
     #expect(try file.refusal()?.contains("is named outside of the rows") == true, "\(member)")
     #expect(try file.readings { $0.zoneIsGiven = true }.readings.count == 2)
@@ -45,13 +45,13 @@ import Testing
     #expect(try ScratchFile("{\(member),\"readings\":\(Self.stated)}").readings().readings.count == 2)
   }
 
-  @Test func aMemberThatNamesNoZoneIsIgnored() throws {
+  @Test func aJSONMemberThatNamesNoTimeZoneIsIgnored() throws {
     let file = try ScratchFile(#"{"zone":"2","tz":"","readings":\#(Self.list)}"#)
     #expect(try file.readings().readings.count == 2)
   }
 
   @Test(arguments: ["manualReadings", "fingersticks", "archive"])
-  func anotherListOfReadingsIsRejected(_ name: String) throws {
+  func aSecondJSONListOfReadingsIsRejected(_ name: String) throws {
     for text in [
       #"{"readings":\#(Self.list),"\#(name)":\#(Self.list)}"#,
       #"{"\#(name)":\#(Self.list),"readings":\#(Self.list)}"#,
@@ -68,7 +68,7 @@ import Testing
     #""meals":[{"time":"2026-05-01 07:00","carbs":30}]"#, #""tags":["a"]"#, #""empty":[]"#,
     #""user":{"age":3}"#,
   ])
-  func otherListsAreLeftAside(_ member: String) throws {
+  func jsonListsOfOtherThingsThanReadingsAreIgnored(_ member: String) throws {
     for text in [#"{"readings":\#(Self.list),\#(member)}"#, #"{\#(member),"readings":\#(Self.list)}"#] {
       let export = try TextExport(text)
       #expect(export.readings.count == 2 && export.rejections.isEmpty, "\(text)")
@@ -100,7 +100,7 @@ import Testing
   @Test(arguments: [
     "Name: Blood sugar log\n", "Client: 4.2\n", "Patient:\n", "Report of May\n", "Name,Accu-Chek Guide\n", "",
   ])
-  func otherTitlesStateNoPerson(_ title: String) throws {
+  func titlesThatOnlyResembleANameStateNoPerson(_ title: String) throws {
     #expect(try Self.persons(title + Self.table).isEmpty, "\(title)")
   }
 

@@ -25,7 +25,7 @@ import Testing
     ("TimeZone", "(UTC+01:00) Amsterdam, Berlin", "(UTC-05:00) Eastern Time (US & Canada)"),
     ("Zone", "Etc/GMT-1", "Etc/GMT+5"), ("place", "GMT", "EST"), ("Offset", "PT1H", "PT-5H30M"),
   ])
-  func zonesThatDifferAreAskedAbout(_ name: String, _ first: String, _ second: String) throws {
+  func aColumnWithSeveralTimeZonesIsAskedAbout(_ name: String, _ first: String, _ second: String) throws {
     let file = try trip(name, first, second)
     let refusal = try #require(try file.refusal { $0.zoneIsGiven = true })
     #expect(refusal.contains("names several time zones"), "\(refusal)")
@@ -45,7 +45,9 @@ import Testing
     ("place", "GMT", "BST"), ("TZ", "Eastern Standard Time", "Eastern Daylight Time"),
     ("utcOffset", "PT1H", "PT2H"), ("mood", "good", "Time"),
   ])
-  func otherColumnsOfThatKindAreNotAskedAbout(_ name: String, _ first: String, _ second: String) throws {
+  func columnsWithoutDifferentTimeZonesAreNotAskedAbout(_ name: String, _ first: String, _ second: String)
+    throws
+  {
     #expect(try trip(name, first, second).readings { $0.zoneIsGiven = true }.readings.count == 120)
   }
 
@@ -73,7 +75,7 @@ import Testing
     }
   }
 
-  @Test func placesWithOtherTimesAreZones() throws {
+  @Test func placesWithDifferentTimesCountAsTimeZones() throws {
     for (name, first, second) in [("Place", "Berlin", "New York"), ("timezone", "London", "Tokyo")] {
       let refusal = try #require(try trip(name, first, second).refusal { $0.zoneIsGiven = true })
       #expect(refusal.contains("names several time zones"), "\(refusal)")

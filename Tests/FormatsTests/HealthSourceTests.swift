@@ -123,7 +123,7 @@ import Testing
     #expect(Self.kinds(marked) == ["Simplera": ["smbg"]] && marked.warnings.isEmpty)
   }
 
-  @Test func aGivenKindAppliesToAllAppleHealthSources() throws {
+  @Test func aGivenKindOfAppleHealthReadingsIsUsed() throws {
     let text = "<HealthData>\(Self.every5.map { Self.record($0, "Simplera") }.joined())</HealthData>"
     let export = try TextExport(text) { $0.kind = .smbg }
     #expect(Self.kinds(export) == ["Simplera": ["smbg"]] && export.decision("kind") == "smbg (given)")

@@ -68,7 +68,7 @@ import Testing
     #expect(outcome.rows == ["65f4|12|34", #"~|{"$numberLong":"1","more":2}|{"other":3}"#])
   }
 
-  @Test func jsonEscapesAreDecoded() throws {
+  @Test func escapesInJSONStringsAreResolved() throws {
     let text = #"{"a":"q\"\\\/\n\t\u00e9\uD83D\ude00\ud800x","b":"plain"}"#
     #expect(try read(text, ["a", "b"]).rows == ["q\"\\/\n\té😀\u{FFFD}x|plain"])
   }
@@ -91,7 +91,7 @@ import Testing
     #"[{"a":1}][{"a":2}]"#, "{\"a\":1}\n\n{\"a\":2}\n", "\u{FEFF}[{\"a\":1}]\u{FEFF}[{\"a\":2}]\u{1A}",
     #"{"entries":[{"a":1}],"treatments":[{"a":2}]}"#, "\r\n [ {\"a\" : 1 } ,\r\n {\"a\"\t:2}\r\n]\r\n",
   ])
-  func jsonListsAreFoundInEveryWrapping(_ text: String) throws {
+  func jsonRowsAreFoundInEveryEnvelope(_ text: String) throws {
     #expect(try read(text, ["a"]) == Outcome(rows: ["1", "2"]))
   }
 
@@ -100,7 +100,7 @@ import Testing
     #expect(try read(text, ["a"]).rows == ["1"])
   }
 
-  @Test func jsonRowsAreReportedWithTheirLine() throws {
+  @Test func rejectionsInJSONStateTheirLineNumbers() throws {
     let outcome = try read("[\n{\"a\":1},\n\n{\"a\" 2},\n{\"a\":3}]", ["a"])
     #expect(outcome.rows == ["1", "3"])
     #expect(outcome.rejections == ["4: a ':' is missing after a key"])
@@ -119,7 +119,7 @@ import Testing
     }
   }
 
-  @Test func jsonValuesOtherThanObjectsAreRejected() throws {
+  @Test func jsonRowsThatAreNotObjectsAreRejected() throws {
     let outcome = try read(#"[1,"text",{"a":1},null]"#, ["a"])
     #expect(outcome.rows == ["1"])
     #expect(outcome.rejections.count == 3)

@@ -31,7 +31,7 @@ import Testing
   }
 
   @Test(arguments: [("dmy", "2025-04-03T08:00:00"), ("mdy", "2025-03-04T08:00:00")])
-  func aGivenDateOrderIsUsedForLibreView(_ order: String, _ time: String) throws {
+  func aGivenDateOrderIsUsed(_ order: String, _ time: String) throws {
     let lines = try LibreExport.read(openRows) { $0.dateOrder = order }
     #expect(lines[0].contains("first (given)"))
     #expect(lines[1].contains(time))

@@ -218,7 +218,7 @@ import Testing
     #expect(export.decision("date-order") == "day first (inferred)")
   }
 
-  @Test func anAmbiguousMySugrDateAmongMonthNamesIsRejected() throws {
+  @Test func anAmbiguousDateAmongNamedMonthsIsRejected() throws {
     let export = try Self.read([
       Self.header(), Self.row("Aug 7, 2025", "9:00:00 AM", [3: "120"]),
       Self.row("8/6/2025", "9:00:00 AM", [3: "121"]),

@@ -129,7 +129,7 @@ import Testing
     ("No.,Time,Sensor reading(mg/dL)\n1,2026-05-13 08:00:00,104\n", false),
     ("No.,Time,Reading(mmol/L)\n1,2026-05-13 08:00:00,1.0\n", false),
   ])
-  func twoSignsIdentifyASibionicsKetoneSensor(_ text: String, _ isOwn: Bool) throws {
+  func aTableOfTheSibioSensorIsRecognisedByTwoSigns(_ text: String, _ isOwn: Bool) throws {
     #expect(try Claims.claims(text, SibioFormat.self) == isOwn)
   }
 }

@@ -45,7 +45,7 @@ import Testing
     (" \"a\" , \"b\"\t\nc\n", ["1:a|b", "2:c"]), ("a,b\n\u{1A}", ["1:a|b"]),
     ("a,b\n\u{FEFF}\"c\",d\n\u{FEFF}\u{FEFF}e,f\n", ["1:a|b", "2:c|d", "3:e|f"]), ("", []),
   ])
-  func tableRowsAreSplitAtTheirLineEnds(_ text: String, _ rows: [String]) throws {
+  func rowsOfATableAreSplitAtLineEndsOutsideOfQuotes(_ text: String, _ rows: [String]) throws {
     #expect(try read(text) == rows)
     // The rows do not depend on the sizes in which the bytes arrive.
     for chunk in 1...3 { #expect(try read(text, chunk: chunk) == rows, "in pieces of \(chunk)") }

@@ -55,7 +55,7 @@ import Testing
     (#"[{"code":"bg/out-of-range","value":"high","threshold":0}]"#, #""high":5.5,"unit":"mmol/L""#),
     (#"[{"code":"bg/unknown-value"}]"#, #""value":5.5,"unit":"mmol/L""#), (#""[{'code':""#, #""value":5.5"#),
   ])
-  func tidepoolAnnotationsDetermineLowAndHigh(_ annotations: String, _ expected: String) throws {
+  func annotationsOfTidepoolDetermineLowAndHigh(_ annotations: String, _ expected: String) throws {
     let lines = try Rendering.items(ofText: item(#""type":"smbg","value":5.5,"annotations":\#(annotations)"#))
     #expect(lines.first?.contains(expected) == true)
   }

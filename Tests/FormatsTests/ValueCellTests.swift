@@ -87,7 +87,7 @@ import Testing
       ("HI", .high(above: nil, .milligramsPerDecilitre)),
       ("High", .high(above: nil, .milligramsPerDecilitre)),
     ])
-  func aGlucoseCellIsReadUnchanged(_ table: Table, _ cell: (String, Logbook.Measurement)) throws {
+  func aGlucoseValueOfACellIsStoredUnchanged(_ table: Table, _ cell: (String, Logbook.Measurement)) throws {
     let export = try table.export(cell.0)
     #expect(export.readings.map(\.measurement) == [cell.1])
     #expect(export.rejections.isEmpty)

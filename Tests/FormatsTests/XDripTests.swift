@@ -87,7 +87,7 @@ import Testing
     "CREATE TABLE BloodTest(timestamp, mgdl)",
     "CREATE TABLE t(timestamp, calculated_value); CREATE VIEW BgReadings AS SELECT * FROM t",
   ])
-  func databasesOfOtherProgramsAreRefused(_ sql: String) throws {
+  func otherDatabasesAreNotReadAsXDripBackups(_ sql: String) throws {
     #expect(
       try refusal(DatabaseWriter.database(sql))?.contains("without a table that glucoport knows") == true)
   }
@@ -124,7 +124,7 @@ import Testing
     #expect(try file.refusal()?.contains("VACUUM INTO") == true)
   }
 
-  @Test func aDamagedXDripDatabaseGivesNoReading() throws {
+  @Test func aDamagedXDripBackupGivesNoReading() throws {
     let bytes = Array(try Data(contentsOf: Self.sample))
     #expect(try refusal(Array(bytes.prefix(60)))?.contains("truncated") == true)
     #expect(try refusal(Array(bytes.dropLast(600)))?.contains("truncated") == true)

@@ -64,7 +64,7 @@ import Testing
     #expect(regular.count == 1_000_000 && regular.text.utf8.count < 30)
   }
 
-  @Test func readingTimesWithJitterArePackedIntoLessThanAByteEach() throws {
+  @Test func timesThatJitterByTwoSecondsTakeLessThanAByteAReading() throws {
     let bytes = try bytesPerReading({ 298 + Int64($0.next() % 5) }, { _, _ in 0 })
     #expect(bytes < 1, "\(bytes)")
   }

@@ -107,7 +107,7 @@ struct GenericImportTests {
     #expect(try await program.run("import", program.write(change, to: "next.csv")).status == 0)
   }
 
-  @Test func aHiddenSensorIsNotCompared() async throws {
+  @Test func anImportIsNotComparedWithAHiddenSensor() async throws {
     let program = try Program()
     let mine = try program.write(Self.sensor(second: 13, period: 36), to: "mine.csv")
     let other = try program.write(Self.sensor(second: 167, period: 14), to: "other.csv")

@@ -68,12 +68,12 @@ struct MissingItemsTests {
 
   /// An export of the latest days, one of the first days, one of a few rows, and one without the doses.
   @Test(arguments: [Array(10..<20), Array(0..<10), [0, 5, 19]])
-  func anExportOfOtherDaysSaysNothing(kept: [Int]) async throws {
+  func anExportOfOtherDaysReportsNoMissingItems(kept: [Int]) async throws {
     let output = try await second(try Program(), kept.map { Self.evenings[$0] })
     #expect(!output.contains("not in this one"), "\(output)")
   }
 
-  @Test func anExportWithoutAKindOfItemsSaysNothing() async throws {
+  @Test func anExportWithoutAKindOfItemsReportsNoMissingItems() async throws {
     let rows = Self.evenings.map { $0.replacing(#","18","#, with: #","","#) }
     let output = try await second(try Program(), rows)
     #expect(output.contains("known 20") && !output.contains("not in this one"), "\(output)")

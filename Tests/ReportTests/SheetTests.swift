@@ -345,7 +345,7 @@ struct SheetTests {
     #expect(words.contains { $0.hasPrefix("Too few data: 0 of 7 days needed, ") }, "\(words)")
   }
 
-  @Test func theReasonForATooLongPeriodIsNotTooFewData() throws {
+  @Test func aPeriodLongerThan90DaysIsNotReportedAsTooFewData() throws {
     let page = try page(.usual)
     #expect(page.reason(.longPeriod(days: 100)) == "100 days; needs 90 or fewer")
     #expect(page.reason(.noReadings) == "No readings")
