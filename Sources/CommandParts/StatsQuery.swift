@@ -54,7 +54,7 @@ package struct StatsQuery {
   /// Gathers the readings and records of each day; nil if only figures are wanted.
   private var days: DayTally?
 
-  /// A query for all times. Set the period before the figures are calculated.
+  /// A query without a start and an end. To limit it, set the period before the figures are calculated.
   package init(store: Store, device: String?, zone: LogbookZone, now: Int64) throws {
     (self.store, self.device, self.zone, self.now) = (store, device, zone, now)
     rules = try store.countingRules()

@@ -47,8 +47,8 @@ package struct MeterIngestor: Ingestor {
   private let contents: MeterContents?
   /// Warnings of the driver and about the meter's clock and newest reading; empty before the meter was read.
   package private(set) var warnings: [String] = []
-  /// Minutes to add to the base time of the meter's internal clock for the times that it showed, one for each
-  /// setting.
+  /// How many minutes the shown time of the meter was ahead of the base time of its internal clock. Has one
+  /// number for each time that a person set the clock.
   private var clockOffsets: [Int] = []
   /// A clock that differs from local time by an offset in `clockOffsets`, give or take this many seconds, is
   /// right.

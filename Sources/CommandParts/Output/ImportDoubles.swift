@@ -19,8 +19,8 @@ package struct ImportDoubles {
   private(set) var sensorCopies: [Line: Int] = [:]
   private(set) var doubts: [SourceDoubt] = []
 
-  /// Compares the new items of an import with the others in the same period. If the import stored no items
-  /// that are compared, nothing is read.
+  /// Finds the new items of an import that the store also has from another source in the same period. If the
+  /// import stored no items that are compared, nothing is read.
   package init(_ ingest: Int64, _ ingested: IngestCounts, _ store: Store) throws {
     guard let first = ingested.firstCounted, let last = ingested.lastCounted else { return }
     // The bounds are shown times, which differ from instants by less than two days.
@@ -109,7 +109,8 @@ package struct DoubledCount: Encodable {
 package struct DoubledByImport {
   private var counts: [Int64: DoubledCount] = [:]
 
-  /// Compares the items of these imports with the others in the same period.
+  /// Counts the items of these imports that the store also has from another source. Only items of the same
+  /// period are compared.
   package init(_ ingests: [IngestEntry], _ store: Store) throws {
     let times = try ingests.map { try $0.readCounts() }.flatMap { [$0.firstCounted, $0.lastCounted] }
       .compactMap(\.self)

@@ -31,7 +31,7 @@ struct GenericColumns: Equatable {
   var days = -1
   /// Columns that are not read, and may hold glucose in rows without a value.
   var further: [Int] = []
-  /// The columns whose words may say what took the values, such as `Source` or `Method`.
+  /// The columns whose words may say what measured the values, such as `Source` or `Method`.
   var origins: [Int] = []
 
   @inline(__always) subscript(role: GenericRole) -> Int {

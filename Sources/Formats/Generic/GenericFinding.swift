@@ -368,8 +368,8 @@ extension GenericFinding {
     }
   }
 
-  /// The columns that are named for what took the values. Words of other columns show nothing: `CGM alarm` is why a person
-  /// measured, a `Guardian` may be a parent, and `MiniMed` a pump.
+  /// The columns that are named for what measured the values. Words of other columns show nothing: `CGM
+  /// alarm` is why a person measured, a `Guardian` may be a parent, and `MiniMed` a pump.
   private var placesOfOrigins: [Int] {
     header.names.indices.filter { place in
       let words = header.words[place]

@@ -280,7 +280,7 @@ struct KindColumn {
   }
 }
 
-/// A word for the kind of reading in a column of kinds.
+/// The kind and the marks of a reading that a word in a column of kinds stands for, such as `fingerstick`.
 struct KindWord {
   let kind: ReadingKind
   let marks: ReadingMarks

@@ -17,7 +17,7 @@ struct GenericLateSources {
   private static let maxValues = 64
   /// The maximum number of sources; texts with more different values do not name devices.
   private static let maxSources = 64
-  /// The reason for which a value is rejected if nothing shows what took it.
+  /// The reason for which a value is rejected if nothing shows what measured it.
   static let reason =
     "a device or source that only later rows have, and nothing shows whether it is a sensor or a meter; import its rows with "
     + "--where and --kind"

@@ -167,7 +167,7 @@ struct GenericRows {
       }
     }
 
-    /// What its words say about what took the values; nil if they say nothing.
+    /// What its words say about what measured the values; nil if they say nothing.
     var takers: GenericTakers? {
       guard values.count <= GenericRows.fewWords else { return nil }
       let hasEmptyCells = emptyCount > 0
@@ -222,7 +222,7 @@ struct GenericRows {
   private var columns: [CandidateColumn]
   private var series: [GenericSeries]
   private(set) var isSettled = false
-  /// What a column says about what took the values.
+  /// What a column says about what measured the values.
   private(set) var takers: GenericTakers?
   private var hasPicked = false
   private var hasLeftOut = false

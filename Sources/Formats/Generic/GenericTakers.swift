@@ -2,7 +2,8 @@
 
 import Logbook
 
-/// What the words of one column say about what took the values of an input, although the column is not one of kinds.
+/// What the words of one column say about what measured the values of an input, although the column is not
+/// one of kinds.
 ///
 /// Only a person knows whether `CGM low` is what measured or why somebody did. So the words ask, and decide nothing.
 struct GenericTakers {

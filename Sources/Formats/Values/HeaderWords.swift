@@ -175,7 +175,7 @@ struct HeaderWords {
   /// Whether the header is a name for a column with the kind of each row.
   var isRowType: Bool { Self.kindNames.contains(name) }
 
-  /// Whether the header is a name for a column that says what took the values.
+  /// Whether the header is a name for a column that says what measured the values.
   var isOrigin: Bool {
     // `metadata.dataOrigin` and `source.name` of nested objects.
     let members = name.split(separator: ".")

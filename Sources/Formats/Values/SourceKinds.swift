@@ -42,7 +42,7 @@ struct SourceKinds {
   private static let maxSources = 64
 
   private var sources: [Key: Source] = [:]
-  /// Whether words of the label are more certain than the times, as in a column for what took the values.
+  /// Whether words of the label are more certain than the times, as in a column for what measured the values.
   private let readsWords: Bool
 
   init(readsWords: Bool = false) { self.readsWords = readsWords }
@@ -78,10 +78,10 @@ struct SourceKinds {
     return source.label.texts.contains(where: SourceName.isMeter) ? .meter : .unknown
   }
 
-  /// What took the values of a source; nil for a source without a recorded time.
+  /// What measured the values of a source; nil for a source without a recorded time.
   func taker(of key: Key) -> Taker? { sources[key]?.taker }
 
-  /// What took the values of the sources with this name, if it is the same for all of them.
+  /// What measured the values of the sources with this name, if it is the same for all of them.
   func taker(named name: String) -> Taker? {
     let takers = Set(sources.values.filter { $0.label.name == name }.map(\.taker))
     return takers.count == 1 ? takers.first : nil
@@ -103,7 +103,7 @@ struct SourceKinds {
   }
 }
 
-/// Determines what took a value by the name of a device or app, or by a word for the way of measuring.
+/// Determines what measured a value by the name of a device or app, or by a word for the way of measuring.
 enum SourceName {
   /// Parts of the names of apps and devices that use a sensor.
   private static let sensorNames = [
@@ -125,7 +125,7 @@ enum SourceName {
     "blutig", "smbg", "meter",
   ]
   private static let manualStems = ["manu", "typed", "keyed", "händisch"]
-  /// The maximum number of words in a text that can state what took a value; a longer text is a remark.
+  /// The maximum number of words in a text that can state what measured a value; a longer text is a remark.
   private static let maxWords = 3
 
   /// Whether the text is the name of a well-known sensor or its app.
@@ -140,8 +140,8 @@ enum SourceName {
     return meterNames.contains { folded.contains($0) } && !otherNames.contains { folded.contains($0) }
   }
 
-  /// What took the values according to the texts of a source: a word for the way of measuring, or the name of
-  /// a sensor. Nil if they do not state it.
+  /// What measured the values according to the texts of a source: a word for the way of measuring, or the
+  /// name of a sensor. Nil if they do not state it.
   static func taker(of texts: [String]) -> SourceKinds.Taker? {
     if let stated = texts.lazy.compactMap({ word($0) }).first { return stated }
     return texts.contains(where: isSensor) ? .sensor : nil

@@ -4,9 +4,9 @@ import GRDB
 import Logbook
 import SQLiteRows
 
-/// Items of withdrawn imports that other imports of this store also contain. Separate records state this, so
-/// that the items are visible on every store, in any order of the imports. Such a record never changes. It is
-/// valid until its import is undone.
+/// Items of undone imports that other imports of this store also contain. Records of the subtype `brought`
+/// name these other imports, so that every store shows the items. The order of the imports does not matter.
+/// Such a record never changes, and has no effect while the import that it names is undone.
 struct BroughtItems {
   private let database: Database
   private let visibility: Visibility

@@ -17,7 +17,8 @@ package struct ZoneCoverage: Hashable, Sendable {
 
   /// The items whose offset comes from the base zone.
   package fileprivate(set) var base = Counts()
-  /// The items whose offset comes from a period, by the guid of its record.
+  /// The items whose offset comes from a zone that was stated for a period. The key is the guid of the record
+  /// that states the period.
   package fileprivate(set) var periods: [String: Counts] = [:]
   /// The items whose offset comes from a zone stated for their import, by the name of the zone.
   package fileprivate(set) var imports: [String: Counts] = [:]
