@@ -49,8 +49,8 @@ extension ClassifiedCommand where Self: AsyncParsableCommand {
   package var waiting: (any AsyncParsableCommand)? { self }
 }
 
-/// A command that prints its result, and whose output is written out after its work. A command cannot forget that: a full
-/// disk would then cut what it printed, and it would end as done.
+/// A command that prints its result, and whose output is written out after its work. If a command could forget
+/// that, it would end as done on a full disk.
 package protocol PrintingCommand: ClassifiedCommand {
   /// Does the work of the command.
   func run(_ output: Output) throws
@@ -96,7 +96,8 @@ package struct FailureAfterRemoteChange: Error {
 }
 
 extension CommandConfiguration {
-  /// The name of a command, its abstract, and the help below that: an optional explanation, and two command lines to copy.
+  /// The name of a command, its abstract, and the help below that: an optional explanation, and two command
+  /// lines to copy.
   package init(
     _ name: String, _ abstract: String, _ explanation: String = "", examples first: String, _ second: String,
     subcommands: [any ParsableCommand.Type] = [], defaultSubcommand: (any ParsableCommand.Type)? = nil

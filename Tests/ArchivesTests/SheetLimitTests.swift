@@ -7,7 +7,7 @@ import Testing
 @testable import Archives
 
 /// The limits of what spreadsheets declare in addition to their cells, each with the largest count that is read, and forms of
-/// spreadsheets that few programs write.
+/// forms of spreadsheets that few programs write.
 @Suite struct SheetLimitTests {
   private func refusal(_ bytes: [UInt8]) throws -> String? {
     do {
@@ -160,7 +160,7 @@ import Testing
     #expect(try SheetFile(ods(Self.table(cell))).text() == "\"a\"\n")
   }
 
-  @Test func aByteOrderMarkBeforeXMLIsIgnored() {
+  @Test func aByteOrderMarkBeforeXMLIsSkipped() {
     let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
     let prolog = XMLProlog(mark + Array("<?xml version=\"1.0\"?><!-- a --><plist/>".utf8))
     #expect(prolog.rootElement == "plist" && prolog.isComplete)

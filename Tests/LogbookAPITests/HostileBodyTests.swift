@@ -172,4 +172,66 @@ import Testing
     let huge = "{\"stored\":999999999999999999,\"known\":999999999999999999}"
     #expect(!takes(Array(huge.utf8)) { _ = try WireCodec.readReadingAnswer($0, sent: 2) })
   }
+
+  private static let state =
+    #"{"kind":"note","device_time":"2026-05-01T08:00:00","utc_offset":"Z","offset_source":"stated","fields":{"text":"a"},"deleted":false}"#
+  private static let record =
+    #"{"guid":"00000000-0000-4000-8000-000000000001","revision":"r1","state":\#(state)}"#
+
+  @Test(arguments: [
+    (#"{"records":[],"more":false}"#, true), (#"{"records":[\#(record)],"more":true}"#, true),
+    (#"{"records":[\#(record)],"more":false,"future":[1]}"#, true),
+    // Nothing would be asked for next.
+    (#"{"records":[],"more":true}"#, false),
+    (#"{"records":[\#(record)]}"#, false),
+    (#"{"records":[{"revision":"r1","state":\#(state)}],"more":false}"#, false),
+    (#"{"records":[{"guid":"00000000-0000-4000-8000-000000000001","state":\#(state)}],"more":false}"#, false),
+    (#"{"records":[{"guid":"00000000-0000-4000-8000-000000000001","revision":"r1"}],"more":false}"#, false),
+    (
+      #"{"records":[\#(record.replacing("\"deleted\":false", with: "\"deleted\":true"))],"more":false}"#,
+      false
+    ),
+  ]) func aPageOfRecordsIsWholeAndNamesEachRecord(_ body: String, _ isRead: Bool) {
+    #expect(takes(Array(body.utf8)) { _ = try WireCodec.readRecordPage($0) } == isRead)
+  }
+
+  @Test(arguments: [
+    (#"{"cursor":"c","more":false}"#, true), (#"{"series":[],"records":[\#(record)],"cursor":"c"}"#, true),
+    (#"{"series":[],"records":[]}"#, false), (#"{"cursor":null}"#, false),
+    (#"{"series":[{"device":{},"kind":"cbg","position_kind":"time","readings":[[]]}],"cursor":"c"}"#, false),
+  ]) func aPageOfChangesHasACursorAndOnlyValidReadings(_ body: String, _ isRead: Bool) {
+    #expect(takes(Array(body.utf8)) { _ = try WireCodec.readPage($0) } == isRead)
+  }
+
+  @Test(arguments: [
+    (#"{"stored":1,"known":0,"refused":[{"item":1,"reason":"a"}]}"#, true),
+    (#"{"stored":1,"known":0,"refused":[{"reason":"a"}]}"#, false),
+    (#"{"stored":1,"known":0,"refused":[{"item":2,"reason":"a"}]}"#, false),
+    (#"{"stored":1,"known":0,"refused":[{"item":-1,"reason":"a"}]}"#, false),
+    (#"{"stored":1,"known":0,"refused":[{"item":0.5,"reason":"a"}]}"#, false),
+  ]) func aRefusalNamesAnItemThatWasSent(_ body: String, _ isRead: Bool) {
+    #expect(takes(Array(body.utf8)) { _ = try WireCodec.readReadingAnswer($0, sent: 2) } == isRead)
+  }
+
+  @Test func aBodyHasAtMostTenThousandSeries() {
+    func body(_ count: Int) -> [UInt8] {
+      let series = #"{"device":{},"kind":"cbg","position_kind":"time","readings":[]}"#
+      return Array("{\"series\":[\(repeatElement(series, count: count).joined(separator: ","))]}".utf8)
+    }
+    #expect(takes(body(10_000)) { _ = try WireCodec.readReadings($0) })
+    #expect(!takes(body(10_001)) { _ = try WireCodec.readReadings($0) })
+  }
+
+  @Test func aReadingWithMoreMarksThanThereAreIsRefused() throws {
+    func refusal(_ marks: [String]) throws -> String? {
+      let names = marks.map { "\"\($0)\"" }.joined(separator: ",")
+      let row = "[0,0,0,\"1970-01-01T00:00:00\",\"Z\",\"stated\",5,\"mg/dL\",null,null,[\(names)]]"
+      let body = #"{"series":[{"device":{},"kind":"cbg","position_kind":"time","readings":[\#(row)]}]}"#
+      return try WireCodec.readReadings(Array(body.utf8)).refused.first?.reason
+    }
+    let names = ReadingMarks.named.map(\.name)
+    #expect(try refusal([names[0]]) == nil)
+    #expect(try refusal(names + [names[0]])?.contains("too many marks") == true)
+    #expect(try refusal(["before breakfast"])?.contains("unknown mark") == true)
+  }
 }

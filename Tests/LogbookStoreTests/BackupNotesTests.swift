@@ -99,6 +99,23 @@ import Testing
     #expect(try ErasedFile(scratch.folder.path).remove(ifSHA256: nil) == .other)
   }
 
+  /// The file to which a link leads may be of somebody else.
+  @Test func aLinkAndAPipeAreNotRemoved() throws {
+    let path = try file("secret")
+    let link = scratch.folder.appending(path: "link").path
+    #expect(symlink(path, link) == 0)
+    let pipe = scratch.folder.appending(path: "pipe").path
+    #expect(mkfifo(pipe, 0o600) == 0)
+    for other in [link, pipe] { #expect(try ErasedFile(other).remove(ifSHA256: nil) == .other) }
+    #expect(try ErasedFile(path + "/below").remove(ifSHA256: nil) == .absent)
+    #expect(try String(contentsOfFile: link, encoding: .utf8) == "secret")
+    let failure = #expect(throws: Failure.self) { try ErasedFile(link).overwrite() }
+    #expect(failure?.message.hasPrefix("\(link): cannot be overwritten: ") == true)
+    try ErasedFile(path + "-none").overwrite()
+    try ErasedFile(path).overwrite()
+    #expect(try Data(contentsOf: URL(filePath: path)) == Data(count: 6))
+  }
+
   /// A killed run leaves a file that is overwritten in part. No other bytes are recognised as such a file.
   @Test func anInterruptedErasureOfAFileIsContinued() throws {
     let path = try file("secret")
