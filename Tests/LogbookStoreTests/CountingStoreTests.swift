@@ -295,4 +295,38 @@ import Testing
     try scratch.ingest(Self.relayed[1].batch, format: "apple-health")
     #expect(try scratch.open(.reader).mayRelaySensors())
   }
+
+  /// A meter's finger stick, and one that a person typed half an hour later with another value.
+  @Test func twoFingerSticksThatAPersonJoinsCountOnceWhileBothAreVisible() throws {
+    func stick(_ minute: Int64, _ milligrams: Double, _ kind: ReadingKind = .smbg) -> Reading {
+      Reading(
+        device: DeviceIndex(0), kind: kind, at: DeviceTime(seconds: Self.start + 43_200 + minute * 60),
+        placement: Self.placement, Make.milligrams(milligrams), line: 1)
+    }
+    let meter = Device(vendor: "Ascensia", model: "Contour", serial: "1", format: "contour")
+    let app = Device(vendor: "App", model: "Diary", serial: "", format: "mysugr")
+    let sticks = (stick(0, 100), stick(30, 140))
+    let scratch = try store([
+      Input(format: "contour", device: meter, readings: [sticks.0, stick(60, 90)]),
+      Input(format: "mysugr", device: app, readings: [sticks.1]),
+    ])
+    func count() throws -> Int64 { try sum(totals(scratch), .smbg) }
+    #expect(try count() == 3)
+    let ids = (ReadingIdentity(sticks.0, meter).text, ReadingIdentity(sticks.1, app).text)
+    func decide(_ second: String, _ choice: CountDecision.Choice) throws -> Bool {
+      try CountEditor(scratch.open(.editor), at: 5).decide(CountDecision(.items(ids.0, second), choice))
+    }
+    // A reading that is not in the store leaves nothing out.
+    #expect(try decide(ReadingIdentity(stick(31, 140), app).text, .once))
+    #expect(try count() == 3)
+    #expect(try decide(ids.1, .once))
+    #expect(try count() == 2)
+    #expect(try decide(ids.1, .rule))
+    #expect(try count() == 3)
+    #expect(try decide(ids.1, .once))
+    // The other one counts again while one of them is hidden.
+    _ = try WithdrawalEditor(scratch.open(.editor), at: 6).hide(
+      app, since: nil, until: nil, reason: "", guid: "w")
+    #expect(try count() == 2)
+  }
 }
