@@ -95,6 +95,7 @@ struct AccuChek360Format: ExportFormat {
   }
 
   var isOpen: Bool { dates.isOpen }
+  var gainsBySurvey: Bool { dates.gainsBySurvey }
 
   mutating func survey(_ row: Row) {
     dates.note(

@@ -72,7 +72,7 @@ struct CareLinkFormat: ExportFormat {
     units = [header.unit]
     mark = DecimalMarkSurvey(presumed: row.delimiter == UInt8(ascii: ";") ? .comma : .point)
     glucose = GlucoseReader(unit: header.unit, mark: mark.mark)
-    dates = try DateOrderSurvey(given: options.dateOrder, now: options.now)
+    dates = try DateOrderSurvey(given: options.dateOrder, now: options.now, isForced: options.force)
     order = options.dateOrder.flatMap(DateOrder.init(rawValue:))
     let dateColumn = header[.date]
     let cells = row.rows.filter { $0.count > dateColumn && $0[0].first?.isNumber == true }.map {
@@ -85,6 +85,7 @@ struct CareLinkFormat: ExportFormat {
   }
 
   var isOpen: Bool { order == nil && !isYearFirst }
+  var gainsBySurvey: Bool { dates.isGiven }
 
   mutating func survey(_ row: Row) {
     if row[0].starts(with: "Report Range") || row[0].starts(with: "Data Range") {

@@ -53,7 +53,7 @@ struct ClarityFormat: ExportFormat {
       row.indices.contains(header.meaning.time) ? row[header.meaning.time] : nil
     }
     hasOpenDates = times.first { !$0.isEmpty }?.prefix(3).contains(where: "-/.".contains) ?? false
-    dates = try DateOrderSurvey(given: options.dateOrder, now: options.now)
+    dates = try DateOrderSurvey(given: options.dateOrder, now: options.now, isForced: options.force)
     if hasOpenDates, dates.isGiven { try decide() }
   }
 
@@ -87,6 +87,7 @@ struct ClarityFormat: ExportFormat {
   }
 
   var isOpen: Bool { hasOpenDates && !dates.isGiven }
+  var gainsBySurvey: Bool { hasOpenDates && dates.isGiven }
 
   mutating func survey(_ row: Row) {
     guard let time = row[columns.time].openTime else { return }
@@ -94,7 +95,7 @@ struct ClarityFormat: ExportFormat {
   }
 
   mutating func decide() throws {
-    guard hasOpenDates, order == nil else { return }
+    guard hasOpenDates, order == nil || dates.isGiven else { return }
     order = try dates.decide(halfDayMeansMonthFirst: false, languagePutsDayFirst: false)
   }
 

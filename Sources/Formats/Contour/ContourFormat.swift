@@ -117,6 +117,7 @@ struct ContourFormat: ExportFormat {
   }
 
   var isOpen: Bool { dates.isOpen }
+  var gainsBySurvey: Bool { dates.gainsBySurvey }
 
   mutating func survey(_ row: Row) {
     let cell = row[header.glucose + Offset.time].trimmed

@@ -128,6 +128,7 @@ struct DiasendFormat: ExportFormat {
   private var isOfGlucose: Bool { if case .glucose = sheet { true } else { false } }
 
   var isOpen: Bool { dates.isOpen || (isOfGlucose && kindBasis == .inferred) }
+  var gainsBySurvey: Bool { dates.gainsBySurvey }
 
   mutating func survey(_ row: Row) {
     if row[0].equals("Date"), let start = row[1].text.firstRange(of: " to ") {

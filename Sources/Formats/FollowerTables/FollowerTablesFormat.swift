@@ -64,6 +64,7 @@ struct FollowerTablesFormat: ExportFormat {
   }
 
   var isOpen: Bool { dates.isOpen }
+  var gainsBySurvey: Bool { dates.gainsBySurvey }
 
   mutating func survey(_ row: Row) {
     guard let first = row[table.columns[.day]].bytes.first, first &- 0x30 <= 9 else {

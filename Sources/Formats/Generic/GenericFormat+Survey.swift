@@ -69,7 +69,7 @@ extension GenericFormat {
   var hasSeenEnough: Bool {
     plausibility.count >= Self.enoughRows && !isOpen && !kind.isOpen && !rows.needsAllRows
       && columns[.ketone] < 0 && columns.zones < 0 && !headHasZeros && sections.first == nil
-      && mergedDates == nil
+      && mergedDates == nil && !dates.isGiven
   }
 
   private static let enoughRows = 20_000
@@ -85,13 +85,19 @@ extension GenericFormat {
       if readHeader(row) { sections.noteHeader() } else { sections.note(row) }
       return
     }
-    guard let time = trialTime(of: row, columns) else { return surveyWithoutTime(row) }
+    // In the wrong order, a date is not a time.
+    if dates.isGiven, let time = openTime(of: row) { dates.note(time, isHistory: false, line: row.line) }
+    let cell = row[columns[.time] >= 0 ? columns[.time] : columns[.date]].trimmed
+    guard let time = trialTime(of: row, columns) else {
+      forms.note(unread: cell, line: row.line)
+      return surveyWithoutTime(row)
+    }
     sections.noteData()
     mergedDates?.survey(row[columns[.date]], row[columns[.clock]], by: times)
     if place == .belowOtherHeader || (row.isUnterminated && units.hasValues) { return }
     guard rows.choice(row, columns.watched, isItem: true) == .read else { return }
     rows.survey(row, columns, at: time.seconds, units.mark)
-    forms.note(row[columns[.time] >= 0 ? columns[.time] : columns[.date]].trimmed)
+    forms.note(cell)
     if columns[.offset] < 0 { forms.note(hasOffset: time.statesOffset, line: row.line) }
     if columns.zones >= 0 { forms.note(zone: row[columns.zones], at: time.seconds) }
     noteDay(row, columns, at: time)
@@ -259,6 +265,7 @@ extension GenericFormat {
     let choices = hint.lines(units.choices.map { unit in { $0.unit = unit } })
     try Self.adding(choices) { try units.decide() }
     if mayBeginWithYear { try datesOfSticks.refuseYearFirst() }
+    if dates.isGiven { _ = try dates.decide(halfDayMeansMonthFirst: false, languagePutsDayFirst: false) }
     if orderIsOpen {
       let orders = hint.lines(DateOrder.allCases.map { order in { $0.dateOrder = order.rawValue } })
       let survey = kind.isHistory ? dates : datesOfSticks

@@ -105,7 +105,7 @@ struct GenericFormat: ExportFormat {
       takesSerials: options.columns["time"] != nil,
       isUTC: finding.timesAreMappedAsUTC || (finding.hasTimesOfUTC && !options.force), zone: options.zone)
     units = GenericUnits(finding, given: options.unit, isForced: options.force)
-    dates = try DateOrderSurvey(given: options.dateOrder, now: options.now)
+    dates = try DateOrderSurvey(given: options.dateOrder, now: options.now, isForced: options.force)
     datesOfSticks = dates
     kind = GenericKind(finding, given: options.kind)
     rows = GenericRows(finding)

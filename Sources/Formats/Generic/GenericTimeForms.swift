@@ -28,6 +28,8 @@ struct GenericTimeForms {
   private static let fewestLate = 2
   private static let maxForms = 8
 
+  /// The first line with a month over 12 after the year, and a possible month in the place of the day.
+  private var dayBeforeMonth: Int64?
   private var withOffset: Int64?
   private var withoutOffset: Int64?
   private var yearFirst = Days()
@@ -134,6 +136,15 @@ struct GenericTimeForms {
     }
   }
 
+  /// Adds a cell that is not a time, such as `2026-13-05 07:30`.
+  mutating func note(unread cell: Field, line: Int64) {
+    guard dayBeforeMonth == nil, cell.count >= 10, cell[4] &- 0x30 > 9, cell[4] == cell[7],
+      [0, 1, 2, 3, 5, 6, 8, 9].allSatisfy({ cell[$0] &- 0x30 <= 9 })
+    else { return }
+    func number(_ place: Int) -> Int { Int(cell[place] &- 0x30) * 10 + Int(cell[place + 1] &- 0x30) }
+    if (13...31).contains(number(5)), (1...12).contains(number(8)) { dayBeforeMonth = line }
+  }
+
   private mutating func noteYearFirst(isLate: Bool) {
     if isLate { yearFirst.late += 1 } else { yearFirst.early += 1 }
   }
@@ -149,6 +160,10 @@ struct GenericTimeForms {
       return
         "some times state an offset, such as Z (line \(withOffset)), and others none (line \(withoutOffset)), so "
         + "that hours may be between them; write all of them in one way"
+    }
+    if let dayBeforeMonth {
+      return
+        "the dates seem to have the day before the month (line \(dayBeforeMonth)); write them as year, month, day"
     }
     let all = forms.values + [yearFirst]
     return all.contains(where: \.areEarly) && all.contains(where: \.areLate)

@@ -90,13 +90,14 @@ struct GlookoFormat: ExportFormat {
       for cell in cells.dropFirst() { mark.note(cell.utf8) }
     }
     glucose = GlucoseReader(unit: table.unit ?? .milligramsPerDecilitre, mark: mark.mark)
-    dates = try DateOrderSurvey(given: options.dateOrder, now: options.now)
+    dates = try DateOrderSurvey(given: options.dateOrder, now: options.now, isForced: options.force)
     order = options.dateOrder.flatMap(DateOrder.init(rawValue:))
     let times = row.rows.compactMap(\.first)
     isYearFirst = !times.isEmpty && times.allSatisfy { $0.count > 4 && $0.prefix(4).allSatisfy(\.isNumber) }
   }
 
   var isOpen: Bool { order == nil && !isYearFirst && table.isStored }
+  var gainsBySurvey: Bool { dates.isGiven && table.isStored }
 
   mutating func survey(_ row: Row) {
     if let time = row[0].openTime {

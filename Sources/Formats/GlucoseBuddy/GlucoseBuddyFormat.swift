@@ -47,6 +47,7 @@ struct GlucoseBuddyFormat: ExportFormat {
   }
 
   var isOpen: Bool { dates.isOpen }
+  var gainsBySurvey: Bool { dates.gainsBySurvey }
 
   mutating func survey(_ row: Row) { dates.note(row[Column.time].trimmed.openTime, line: row.line) }
 

@@ -53,7 +53,7 @@ struct LibreViewFormat: ExportFormat {
     mark = DecimalMarkSurvey(presumed: found.header.delimiter == UInt8(ascii: ";") ? .comma : .point)
     header.columns.look(at: rows, for: &mark)
     glucose = LibreLimits.reader(header.unit, mark.mark)
-    dates = try DateOrderSurvey(given: options.dateOrder, now: options.now)
+    dates = try DateOrderSurvey(given: options.dateOrder, now: options.now, isForced: options.force)
     order = options.dateOrder.flatMap(DateOrder.init(rawValue:))
     let times = rows.filter { $0.count > header.columns.type && $0[header.columns.type].count == 1 }
       .map { $0[header.columns.time] }
@@ -90,6 +90,7 @@ struct LibreViewFormat: ExportFormat {
   }
 
   var isOpen: Bool { order == nil && !isYearFirst }
+  var gainsBySurvey: Bool { dates.isGiven }
 
   mutating func survey(_ row: Row) {
     guard let type = recordType(row) else { return surveyOther(row) }
@@ -111,7 +112,7 @@ struct LibreViewFormat: ExportFormat {
   }
 
   mutating func decide() throws {
-    guard isOpen else { return }
+    guard isOpen || dates.isGiven else { return }
     let decided = try dates.decide(halfDayMeansMonthFirst: true, languagePutsDayFirst: putsDayFirst)
     order = decided.0
     orderBasis = decided.1

@@ -57,11 +57,12 @@ struct MySugrFormat: ExportFormat {
     hasOpenDates =
       date.first?.isNumber == true && date.allSatisfy { $0.isNumber || "-/.".contains($0) }
       && date.prefix(3).contains { !$0.isNumber }
-    dates = try DateOrderSurvey(given: options.dateOrder, now: options.now)
+    dates = try DateOrderSurvey(given: options.dateOrder, now: options.now, isForced: options.force)
     if hasOpenDates, dates.isGiven { try decide() }
   }
 
   var isOpen: Bool { hasOpenDates && !dates.isGiven }
+  var gainsBySurvey: Bool { hasOpenDates && dates.isGiven }
 
   mutating func survey(_ row: Row) {
     if case .open(let time) = moment(of: row) { dates.note(time, isHistory: false, line: row.line) }

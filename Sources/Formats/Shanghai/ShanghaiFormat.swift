@@ -50,6 +50,7 @@ struct ShanghaiFormat: ExportFormat {
   }
 
   var isOpen: Bool { dates.isOpen }
+  var gainsBySurvey: Bool { dates.gainsBySurvey }
 
   mutating func survey(_ row: Row) {
     dates.note(row[columns[.time]].trimmed.openTime, isHistory: true, line: row.line)

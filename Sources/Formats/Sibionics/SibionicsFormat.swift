@@ -55,6 +55,7 @@ struct SibionicsFormat: ExportFormat {
   private var mayBeKetones: Bool { table.unit == .millimolesPerLitre && !kindIsGiven }
 
   var isOpen: Bool { dates.isOpen || mayBeKetones }
+  var gainsBySurvey: Bool { dates.gainsBySurvey }
 
   mutating func survey(_ row: Row) {
     dates.note(clock(row).openTime, isHistory: true, line: row.line)

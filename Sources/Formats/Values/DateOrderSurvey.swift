@@ -20,7 +20,12 @@ struct DateOrderSurvey {
   private static let fewestForContinuity = 10
 
   private let given: DateOrder?
+  private let isForced: Bool
   private let latest: Int64?
+  /// The first date that a person's order makes impossible, and that the other order does not.
+  private var contradiction: (line: Int64, number: Int)?
+  /// The first line whose date is only possible in the order that a person gave.
+  private var support: Int64?
   private var firstOver12: Int64?
   private var secondOver12: Int64?
   private var hasDots = false
@@ -97,7 +102,9 @@ struct DateOrderSurvey {
   /// - Parameters:
   ///   - given: what `--date-order` says.
   ///   - now: the host's clock in UTC seconds; nil if it is doubtful.
-  init(given: String?, now: Int64?) throws {
+  ///   - isForced: whether `--force` was given; dates that contradict `given` are then rejected one by one.
+  init(given: String?, now: Int64?, isForced: Bool = false) throws {
+    self.isForced = isForced
     if let given {
       guard let order = DateOrder(rawValue: given) else {
         throw Failure(.usage, "--date-order is dmy or mdy, not '\(given)'")
@@ -109,7 +116,7 @@ struct DateOrderSurvey {
     latest = now.map { $0 + Self.slack }
   }
 
-  /// Whether a person gave the order. Then no survey is necessary.
+  /// Whether a person gave the order. Then a survey only shows whether the dates contradict it.
   var isGiven: Bool { given != nil }
 
   /// Records the time of a row.
@@ -117,6 +124,7 @@ struct DateOrderSurvey {
   /// - Parameter isHistory: whether the row is a regular reading of a sensor.
   mutating func note(_ time: AmbiguousTime, isHistory: Bool, line: Int64) {
     hasRows = true
+    if let given { return compare(time, with: given, line: line) }
     if time.first != time.second { orderMatters = true }
     if time.first > 12 { firstOver12 = firstOver12 ?? line }
     if time.second > 12 { secondOver12 = secondOver12 ?? line }
@@ -130,6 +138,15 @@ struct DateOrderSurvey {
     for order in DateOrder.allCases {
       if let shown = time.time(order) { readings[order]?.note(shown.seconds, isHistory: isHistory) }
     }
+  }
+
+  private mutating func compare(_ time: AmbiguousTime, with given: DateOrder, line: Int64) {
+    let (fits, fitsOther) = (
+      time.time(given) != nil, DateOrder.allCases.contains { $0 != given && time.time($0) != nil }
+    )
+    if fits, !fitsOther { support = support ?? line }
+    guard !fits, fitsOther, contradiction == nil else { return }
+    contradiction = (line, given == .dayFirst ? time.second : time.first)
   }
 
   private mutating func noteYearFirst(_ time: AmbiguousTime) {
@@ -198,13 +215,17 @@ struct DateOrderSurvey {
   ///   order.
   func decide(halfDayMeansMonthFirst: Bool, languagePutsDayFirst: Bool) throws -> (DateOrder, Decision.Basis)
   {
-    if let given { return (given, .given) }
+    if let given {
+      try refuseContradiction(of: given)
+      return (given, .given)
+    }
     try refuseYearFirst()
     if let first = firstOver12, let second = secondOver12 {
       throw Failure(
         .badInput,
         "the dates contradict each other: line \(first) has the day first, line \(second) the month; "
-          + "was the file saved by a spreadsheet? Export it again, or use --date-order"
+          + "was the file saved by a spreadsheet? Export it again, or read only the dates that fit one order with "
+          + "--date-order and --force"
       )
     }
     if firstOver12 != nil { return (.dayFirst, .inferred) }
@@ -218,6 +239,24 @@ struct DateOrderSurvey {
     throw Failure(
       .badInput,
       "the order of day and month is unclear in every date; use --date-order dmy or --date-order mdy")
+  }
+
+  /// - Throws: `Failure` of category `badInput` if a date is possible only in the other order. Dates that are possible
+  ///   in both would be in wrong months.
+  private func refuseContradiction(of given: DateOrder) throws {
+    guard !isForced, let contradiction else { return }
+    let other: DateOrder = given == .dayFirst ? .monthFirst : .dayFirst
+    let (line, number) = contradiction
+    let doubt = "--date-order \(given.rawValue) makes \(number) the month in line \(line)"
+    if let support {
+      throw Failure(
+        .badInput,
+        "\(doubt), but line \(support) has this order; was the file saved by a spreadsheet? Export it again, or use --force "
+          + "to read only the dates that fit")
+    }
+    throw Failure(
+      .badInput,
+      "\(doubt); use --date-order \(other.rawValue), or --force to read only the dates that fit")
   }
 
   private func isPossible(_ order: DateOrder) -> Bool {
@@ -268,7 +307,7 @@ struct AmbiguousDates {
 
   /// - Parameter times: the first times of the input. If all of them put the year first, the order is known.
   init(_ options: ExportOptions, times: [String]) throws {
-    survey = try DateOrderSurvey(given: options.dateOrder, now: options.now)
+    survey = try DateOrderSurvey(given: options.dateOrder, now: options.now, isForced: options.force)
     order = options.dateOrder.flatMap(DateOrder.init(rawValue:))
     let times = times.filter { !$0.isEmpty }
     isYearFirst = !times.isEmpty && times.allSatisfy { $0.count > 4 && $0.prefix(4).allSatisfy(\.isNumber) }
@@ -276,6 +315,9 @@ struct AmbiguousDates {
 
   /// Whether a survey of all rows is necessary before the first one can be read.
   var isOpen: Bool { order == nil && !isYearFirst }
+
+  /// Whether a survey of all rows shows if the order that a person gave is possible.
+  var gainsBySurvey: Bool { survey.isGiven }
 
   /// Records the time of a row.
   ///
@@ -296,7 +338,7 @@ struct AmbiguousDates {
 
   /// - Throws: `Failure` of category `badInput` that names the option for the order.
   mutating func decide(halfDayMeansMonthFirst: Bool = false, languagePutsDayFirst: Bool = false) throws {
-    guard isOpen else { return }
+    guard isOpen || survey.isGiven else { return }
     (order, basis) = try survey.decide(
       halfDayMeansMonthFirst: halfDayMeansMonthFirst, languagePutsDayFirst: languagePutsDayFirst)
   }
