@@ -12,6 +12,9 @@
 /// times. So more than five such minutes in two weeks are not chance, even for a person who always splits
 /// doses in two.
 ///
+/// A saved export cuts all times of a minute. So minutes with an item of another kind that has no original show that the
+/// source itself has full minutes. Nothing is a copy where the other minutes are not more than these.
+///
 /// The rule for units: a value in mmol/L is a copy of a value in mg/dL at the same second if they differ by
 /// at most a tenth. Apps convert by 18, 18.0182 or 18.01559, and an app does not change its unit within a
 /// second.
@@ -28,6 +31,8 @@ package struct OwnCopies: Hashable, Sendable {
     let statement: Repetition
     let kind: CountableItem.Kind
     let sign: Sign
+    /// Whether its minute speaks against a saved export.
+    let isDoubtful: Bool
   }
 
   fileprivate enum Sign {
@@ -81,17 +86,32 @@ package struct OwnCopies: Hashable, Sendable {
   /// The copies for which more than five minutes with evidence are within a week. Both lists are in the order
   /// of time.
   private static func frequent(_ copies: [Copy], _ evidence: [Copy]) -> [Copy] {
-    // A dose and a meal that were entered together have one time. They count as one minute of evidence.
-    var minutes: [Int64] = []
-    for copy in evidence where minutes.last != copy.instant.minuteStart {
-      minutes.append(copy.instant.minuteStart)
-    }
-    var (first, end) = (0, 0)
+    var (clear, doubtful) = (
+      Window(evidence.filter { !$0.isDoubtful }), Window(evidence.filter(\.isDoubtful))
+    )
     return copies.filter { copy in
       let minute = copy.instant.minuteStart
-      while first < minutes.count, minutes[first] < minute - spanSeconds { first += 1 }
-      while end < minutes.count, minutes[end] <= minute + spanSeconds { end += 1 }
-      return end - first > maxByChance
+      let (found, against) = (clear.count(around: minute), doubtful.count(around: minute))
+      return found + against > maxByChance && found > against
+    }
+  }
+
+  /// Counts the minutes around each of some others, in the order of time.
+  private struct Window {
+    private var minutes: [Int64] = []
+    private var (first, end) = (0, 0)
+
+    /// A dose and a meal that were typed together have one time, and are no more evidence than one of them.
+    init(_ copies: [Copy]) {
+      for copy in copies where minutes.last != copy.instant.minuteStart {
+        minutes.append(copy.instant.minuteStart)
+      }
+    }
+
+    mutating func count(around minute: Int64) -> Int {
+      while first < minutes.count, minutes[first] < minute - OwnCopies.spanSeconds { first += 1 }
+      while end < minutes.count, minutes[end] <= minute + OwnCopies.spanSeconds { end += 1 }
+      return end - first
     }
   }
 }
@@ -138,7 +158,10 @@ package struct OwnCopyFinder {
   }
 
   private mutating func compare() {
-    for items in groups.values where items.count > 1 && items.count <= Self.maxItemsOfAMinute {
+    var cuts: [(group: Group, pairs: [(copy: CountableItem, kept: CountableItem)])] = []
+    // The device of a reading and the origin of a record are different sources of one export.
+    var uncut: [String: Set<CountableItem.Kind>] = [:]
+    for (group, items) in groups where items.count <= Self.maxItemsOfAMinute {
       // The order of the ids is the same in every store, and so is the result.
       let items = items.sorted { ($0.instant, $0.id) < ($1.instant, $1.id) }
       let converted = Self.pairs(items.filter(\.isInMillimoles), items.filter { !$0.isInMillimoles }) {
@@ -149,19 +172,26 @@ package struct OwnCopyFinder {
       let repeated = repeated(exact)
       let originals = exact.filter { item in !repeated.contains { $0.copy.id == item.id } }
       let cut = Self.pairs(whole, originals) { $0.isCut(from: $1) && !rules.separates($0, $1) }
+      let others = whole.filter { item in !cut.contains { $0.copy.id == item.id } }
       note(converted, .unit)
-      note(cut, .minute)
-      note(repeated + self.repeated(whole.filter { item in !cut.contains { $0.copy.id == item.id } }), .id)
+      note(repeated + self.repeated(others), .id)
+      if !cut.isEmpty { cuts.append((group, cut)) }
+      if !others.isEmpty { uncut[group.source.format, default: []].insert(group.kind) }
+    }
+    for (group, pairs) in cuts {
+      note(pairs, .minute, isDoubtful: uncut[group.source.format]?.contains { $0 != group.kind } ?? false)
     }
     groups.removeAll(keepingCapacity: true)
   }
 
-  private mutating func note(_ pairs: [(copy: CountableItem, kept: CountableItem)], _ sign: OwnCopies.Sign) {
+  private mutating func note(
+    _ pairs: [(copy: CountableItem, kept: CountableItem)], _ sign: OwnCopies.Sign, isDoubtful: Bool = false
+  ) {
     for (copy, kept) in pairs {
       found[copy.source, default: []].append(
         OwnCopies.Copy(
           item: copy.id, instant: copy.instant, kept: kept.id, statement: Repetition(copy, isOwnCopy: true),
-          kind: copy.kind, sign: sign))
+          kind: copy.kind, sign: sign, isDoubtful: isDoubtful))
     }
   }
 

@@ -70,6 +70,23 @@ struct OwnCopyTests {
     #expect(kept(40, every: 3 * Self.day) == 80)
   }
 
+  /// A saved export would have cut the time of the finger stick, too.
+  @Test func aFullMinuteWithAnotherItemOfItsOwnIsNoSavedExport() {
+    func sticks(_ days: Range<Int64>, at seconds: Int64) -> [CountableItem?] {
+      days.map { Sample.stick(100 + Double($0), at: Int64($0) * Self.day + seconds, Sample.app) }
+    }
+    let doses = Self.doses(14, at: 20, "own") + Self.doses(14, at: 0, "second")
+    #expect(Self.verdicts(doses).kept.count == 14)
+    #expect(Self.verdicts(doses + sticks(0..<14, at: 0)).kept.count == 42)
+    // At other minutes, they show nothing.
+    #expect(Self.verdicts(doses + sticks(0..<14, at: 60)).kept.count == 28)
+    // With seconds, they may be later than the saved export.
+    #expect(Self.verdicts(doses + sticks(0..<14, at: 20)).kept.count == 28)
+    // A few, such as finger sticks whose original was hidden, change nothing.
+    #expect(Self.verdicts(doses + sticks(3..<6, at: 0)).kept.count == 17)
+    #expect(Self.verdicts(doses + sticks(0..<10, at: 0)).kept.count == 38)
+  }
+
   @Test func dosesOfAnotherMinuteAmountUseOrSourceAreNotCopies() {
     let own = Self.doses(14, "own")
     #expect(Self.verdicts(own + Self.doses(14, at: 60, "next")).kept.count == 28)

@@ -99,17 +99,44 @@ struct CountTests {
     #expect(again.output == "" && again.errors == "")
   }
 
+  /// A row for each day with a finger stick, a dose and a meal, or only with the dose.
+  private static func rows(_ clock: String, _ days: Int, onlyDose: Bool = false) -> String {
+    (0..<days).map { day in
+      var cells = [String](repeating: "", count: columns.count)
+      (cells[0], cells[1], cells[4]) = ("May \(day + 4), 2026", clock, "5.5")
+      if !onlyDose { (cells[3], cells[11]) = ("\(110 + day)", "45") }
+      return cells
+    }.map { $0.map { "\"\($0)\"" }.joined(separator: ",") + "\n" }.joined()
+  }
+
+  private static var headerRow: String { columns.map { "\"\($0)\"" }.joined(separator: ",") + "\n" }
+
+  @Test func copiesInOneImportAreCountedAndNotTheirOriginals() async throws {
+    let program = try Program()
+    try program.write(
+      Self.headerRow + Self.rows("8:00:27 AM", 7) + Self.rows("8:00 AM", 7), to: "both.csv")
+    let imported = try await program.run("import", "--timezone", "Europe/Madrid", program.path("both.csv"))
+    for items in ["7 doses", "7 meals", "7 finger sticks"] {
+      #expect(imported.output.contains("\(items) a second time"), "\(imported.output)\(imported.errors)")
+    }
+    #expect(try await program.run("log").output.contains("doubled 21"))
+    #expect(Self.total(try await Self.figures(program), "insulin", "all") == 38.5)
+  }
+
+  /// Somebody splits a large dose, and types the second half with the finger stick.
+  @Test func aDoseInTwoHalvesCountsTwiceBesideItemsAtFullMinutes() async throws {
+    let program = try Program()
+    try program.write(
+      Self.headerRow + Self.rows("8:00:20 AM", 12, onlyDose: true) + Self.rows("8:00 AM", 12),
+      to: "halves.csv")
+    let imported = try await program.run("import", "--timezone", "Europe/Madrid", program.path("halves.csv"))
+    #expect(!imported.output.contains("a second time"), "\(imported.output)\(imported.errors)")
+    #expect(Self.total(try await Self.figures(program), "insulin", "all") == 132)
+  }
+
   /// A spreadsheet saved the diary, and cut its times to the minute.
   @Test func dosesInTwoExportsOfOneAppCountOnce() async throws {
-    func diary(_ clock: String, _ days: Int) -> String {
-      let rows = (0..<days).map { day in
-        var cells = [String](repeating: "", count: Self.columns.count)
-        (cells[0], cells[1]) = ("May \(day + 4), 2026", clock)
-        (cells[3], cells[4], cells[11]) = ("\(110 + day)", "5.5", "45")
-        return cells
-      }
-      return ([Self.columns] + rows).map { $0.map { "\"\($0)\"" }.joined(separator: ",") + "\n" }.joined()
-    }
+    func diary(_ clock: String, _ days: Int) -> String { Self.headerRow + Self.rows(clock, days) }
     for order in [["own.csv", "cut.csv"], ["cut.csv", "own.csv"]] {
       let program = try Program()
       try program.write(diary("8:00:27 AM", 7), to: "own.csv")

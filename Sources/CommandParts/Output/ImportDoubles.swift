@@ -33,10 +33,18 @@ package struct ImportDoubles {
     var options = Statistics.Options()
     options.rules = try store.countingRules()
     var statistics = Statistics(options)
+    var ownCopies: [Line: OwnCopyTally] = [:]
     try store.forEachCounted(filter) { stored, item, verdict in
       statistics.add(stored, verdict, item, isContext: !period.contains(stored.utc))
-      if stored.ingest == ingest { note(item, verdict) }
+      guard stored.ingest == ingest else { return }
+      if OwnCopyTally.tells(of: item, verdict) {
+        let line = Line(kind: item.kind, source: item.source, other: item.source)
+        ownCopies[line, default: OwnCopyTally()].note(item, verdict)
+      } else {
+        note(item, verdict)
+      }
     }
+    for (line, tally) in ownCopies { counts[line] = tally.copies }
     doubts = statistics.finishDoubts()
   }
 
@@ -98,6 +106,36 @@ extension ImportDoubles {
   }
 }
 
+/// Counts the items that an import states a second time, or states first while another import has the copy. Where it
+/// brought both, they are one.
+private struct OwnCopyTally {
+  /// The number of copies, by the id of the kept item.
+  private var kept: [String: Int] = [:]
+  /// The same, by the copies that the import brought.
+  private var brought: [String: Int] = [:]
+
+  var copies: Int {
+    kept.values.reduce(0, +) + brought.reduce(0) { $0 + (kept[$1.key] == nil ? $1.value : 0) }
+  }
+
+  /// Whether an item is a copy in its own source, or has one there.
+  static func tells(of item: CountableItem, _ verdict: CountVerdict) -> Bool {
+    switch verdict {
+    case .repeats(_, let source): source == item.source
+    case .counts(let others): others.first?.isOwnCopy ?? false
+    case .sensorValue, .notChosen: false
+    }
+  }
+
+  mutating func note(_ item: CountableItem, _ verdict: CountVerdict) {
+    switch verdict {
+    case .repeats(let id, _): brought[id, default: 0] += 1
+    case .counts(let others): kept[item.id] = others.count(where: \.isOwnCopy)
+    case .sensorValue, .notChosen: break
+    }
+  }
+}
+
 /// How many items of an import another source has, too.
 package struct DoubledCount: Encodable {
   var doubled = 0
@@ -121,8 +159,12 @@ package struct DoubledByImport {
     (filter.since, filter.until) = (first - CountingMargin.seconds, last + CountingMargin.seconds)
     filter.readingKinds = CountingContext.readingKinds
     filter.recordKinds = CountingContext.recordKinds
-    try store.forEachCounted(filter) { stored, _, verdict in
+    var ownCopies: [Int64: OwnCopyTally] = [:]
+    try store.forEachCounted(filter) { stored, item, verdict in
       guard let ingest = stored.ingest, numbers.contains(ingest) else { return }
+      if OwnCopyTally.tells(of: item, verdict) {
+        return ownCopies[ingest, default: OwnCopyTally()].note(item, verdict)
+      }
       switch verdict {
       case .repeats: counts[ingest, default: .init()].doubled += 1
       case .counts(let others) where !others.isEmpty: counts[ingest, default: .init()].doubled += 1
@@ -130,6 +172,7 @@ package struct DoubledByImport {
       case .counts, .notChosen: break
       }
     }
+    for (ingest, tally) in ownCopies { counts[ingest, default: .init()].doubled += tally.copies }
   }
 
   /// The numbers for one import, by its id. They are zero if the import is not among those that were read.
