@@ -123,7 +123,8 @@ import Testing
 
   @Test func aKnownWordNextToANameHidesNoPerson() throws {
     for (name, words) in [
-      ("zyx", ["Ida (home)", "Ole (school)"]), ("Meter user", ["Ida", "Ole"]), ("Device holder", ["Ida", "Ole"]),
+      ("zyx", ["Ida (home)", "Ole (school)"]), ("Meter user", ["Ida", "Ole"]),
+      ("Device holder", ["Ida", "Ole"]),
     ] {
       let text = sticks(name, minutes: Self.meals) { words[$0 % 2] }
       #expect(try ScratchFile(text).refusal() != nil, "\(name)")
