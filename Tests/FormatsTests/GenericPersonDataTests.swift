@@ -89,7 +89,7 @@ import Testing
 
   private static let meals = [430, 740, 1100, 1330]
 
-  @Test func reasonsForReadingsAreNotTakenForNames() throws {
+  @Test func wordsThatAPersonGivesToReadingsAsItHappensAreNotNames() throws {
     // The reason for a stick, which no list knows, as in `Anlass`.
     let reasons = [0, 3, 5, 6, 10, 13, 14, 19, 21, 25, 27, 28, 32, 35, 38, 41, 46]
     let text = sticks("zyx", minutes: Self.meals) { reasons.contains($0) ? "Sensorwechsel" : "Routine" }
@@ -121,7 +121,7 @@ import Testing
         "may be names") == true)
   }
 
-  @Test func aKnownWordNextToANameHidesNoPerson() throws {
+  @Test func aKnownWordWithANameOrInTheNameOfAColumnHidesNoPerson() throws {
     for (name, words) in [
       ("zyx", ["Ida (home)", "Ole (school)"]), ("Meter user", ["Ida", "Ole"]),
       ("Device holder", ["Ida", "Ole"]),
@@ -139,7 +139,7 @@ import Testing
     }
   }
 
-  @Test func anIDThatNumbersDaysIsNotTakenForAPerson() throws {
+  @Test func anIDThatNumbersDaysIsNotAPerson() throws {
     let days = sticks("ID", minutes: Self.meals) { String($0 / 4 + 1) }
     #expect(try ScratchFile(days).readings().readings.count == 48)
     for persons in [
@@ -148,7 +148,7 @@ import Testing
     ] { #expect(try ScratchFile(persons).refusal()?.contains("'ID' distinguishes persons") == true) }
   }
 
-  @Test func aProfileOfAPumpIsNotTakenForAPerson() throws {
+  @Test func aProfileOfAPumpIsNotAPerson() throws {
     for (first, second) in [("Weekday", "Weekend"), ("Profile 1", "Profile 2"), ("A", "B")] {
       let text = sticks("profile", minutes: Self.meals + [600, 900]) { $0 / 6 % 7 < 5 ? first : second }
       #expect(try ScratchFile(text).readings().readings.count == 72, "\(first)")

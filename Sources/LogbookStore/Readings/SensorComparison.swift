@@ -42,7 +42,9 @@ struct SensorComparison {
       database.cachedStatement(
         sql: "SELECT min(first_time), max(last_time) FROM series WHERE kind = ? AND partition IN (?, ?)"),
       arguments: [Self.kind, Self.kind, -Self.kind])
-    guard let first: Int64 = row?[0], let last: Int64 = row?[1], first <= last else { return nil }
+    guard let row = row.map({ StoredRow($0, of: "series") }), let first: Int64 = try row[0],
+      let last: Int64 = try row[1], first <= last
+    else { return nil }
     (self.database, self.ingest) = (database, ingest)
     instants = first - PositionSpan.maxOffset...last + PositionSpan.maxOffset
   }
@@ -114,7 +116,7 @@ struct SensorComparison {
 ///
 /// Measured with the public series of 21 persons (Hall 2018, and five with diabetes of type 2), each pair on one calendar.
 /// Of 24 hours of two persons, 93 to 98 in 100 correlate by less than 0.5 and differ by more than 10 % on average. The series
-/// of one person with a bias of 15 %, noise of 10 % and a lag of 10 minutes does so in 0 to 2 of 100. Of a few hours,
+/// The series of one person with a bias of 15 %, noise of 10 % and a lag of 10 minutes does so in 0 to 2 of 100. Of a few hours,
 /// differences of more than 40 % on average are of two persons.
 struct SensorPairs {
   /// Within the first hour, two exports may overlap.
