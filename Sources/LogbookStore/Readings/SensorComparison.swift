@@ -116,7 +116,7 @@ struct SensorComparison {
 ///
 /// Measured with the public series of 21 persons (Hall 2018, and five with diabetes of type 2), each pair on one calendar.
 /// Of 24 hours of two persons, 93 to 98 in 100 correlate by less than 0.5 and differ by more than 10 % on average. The series
-/// The series of one person with a bias of 15 %, noise of 10 % and a lag of 10 minutes does so in 0 to 2 of 100. Of a few hours,
+/// The series of one person with bias (15 %), noise (10 %) and lag does so in 0 to 2 of 100. Of a few hours,
 /// differences of more than 40 % on average are of two persons.
 struct SensorPairs {
   /// Within the first hour, two exports may overlap.
