@@ -42,8 +42,8 @@ struct SensorComparison {
       database.cachedStatement(
         sql: "SELECT min(first_time), max(last_time) FROM series WHERE kind = ? AND partition IN (?, ?)"),
       arguments: [Self.kind, Self.kind, -Self.kind])
-    guard let row = row.map({ StoredRow($0, of: "series") }), let first: Int64 = try row[0],
-      let last: Int64 = try row[1], first <= last
+    guard let row = row.map({ StoredRow($0, of: "series") }), let first = try row[0] as Int64?,
+      let last = try row[1] as Int64?, first <= last
     else { return nil }
     (self.database, self.ingest) = (database, ingest)
     instants = first - PositionSpan.maxOffset...last + PositionSpan.maxOffset
