@@ -144,9 +144,22 @@ extension NightscoutEntry {
       if mbg.isEmpty || number == 0 { return .skipped("entry without a value") }
       return reading(.smbg, units.check(mbg, number, unit: document[.units]), [], document)
     }
+    if type.equals("Manual") || type.equals("manual") { return typed(document, &units) }
     if type.equals("cal") { return .skipped("calibration line") }
     guard type.isEmpty || type.equals("sgv") else { return .skipped(String(type.plainText.prefix(40))) }
     return type.isEmpty && document[.date].isEmpty ? .unknown : .skipped("entry without a value")
+  }
+
+  /// A finger stick that a person typed into Trio or iAPS, which write it next to the sensor's values.
+  private static func typed<Document: NightscoutFields>(
+    _ document: Document, _ units: inout NightscoutUnits
+  ) -> Content {
+    for member in [NightscoutMember.mbg, .sgv, .glucose] where !document[member].isEmpty {
+      let value = document[member]
+      return reading(
+        .smbg, units.check(value, value.jsonNumber, unit: document[.units]), .manual, document)
+    }
+    return .skipped("entry without a value")
   }
 
   @inlinable static func reading(

@@ -60,4 +60,18 @@ import Testing
       #expect(DexcomShareFormat.recognise(head, options: options) == nil)
     }
   }
+
+  @Test func errorCodesAreNoValuesAndBothLimitsAre() throws {
+    let rows = [10, 12, 13, 39, 40, 400, 401].enumerated().map { row, value in
+      #"{"WT":"Date(\#(1_770_369_455_000 + row * 300_000))","Value":\#(value),"Trend":"Flat"}"#
+    }
+    let export = try TextExport("[" + rows.joined(separator: ",") + "]")
+    let milligrams = GlucoseUnit.milligramsPerDecilitre
+    #expect(
+      export.readings.map(\.measurement) == [
+        .value(Quantity(13, milligrams)), .low(below: 40, milligrams), .value(Quantity(40, milligrams)),
+        .value(Quantity(400, milligrams)), .high(above: 400, milligrams),
+      ])
+    #expect(export.rejections.isEmpty)
+  }
 }

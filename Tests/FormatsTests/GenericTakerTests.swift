@@ -175,4 +175,24 @@ import Testing
     let text = "time,glucose (mg/dL),type\n" + rows.map { $0 + "104,BG\n" + $0 + ",Outing\n" }.joined()
     #expect(try TextExport(text).readings.count == 20)
   }
+
+  @Test(arguments: ["type", "Категория", "类型", "parametro", "Test"])
+  func aMappedColumnOfValuesBesideNamesOfThingsIsAQuestion(_ name: String) throws {
+    let map = ["time": "time", "value": "value"]
+    let file = try ScratchFile(
+      Self.table(Self.sticks, name, value: "value") { $0 % 3 == 2 ? "Puls" : "Zucker" })
+    let message = try #require(try file.refusal { $0.columns = map })
+    #expect(message.contains("=Zucker") && message.contains("=Puls"), "\(message)")
+    let pick = RowFilter(column: name, value: "Zucker")
+    #expect(try file.readings { ($0.columns, $0.rows) = (map, [pick]) }.readings.count == 14)
+    // One thing, meals of a diary, and a column that is named for glucose.
+    for (value, words) in [
+      ("value", ["Zucker"]), ("value", ["Fasting", "Lunch"]), ("glucose", ["Walk", "Rest"]),
+    ] {
+      let text = Self.table(Self.sticks, name, value: value) { words[$0 % words.count] }
+      let plain = try ScratchFile(text)
+      #expect(
+        try plain.readings { $0.columns = ["time": "time", "value": value] }.readings.count == 20, "\(words)")
+    }
+  }
 }

@@ -167,6 +167,18 @@ import Testing
     #expect(lines.count == 4 && lines.allSatisfy { $0.contains("use --unit mmol/L") })
   }
 
+  /// As Trio and iAPS write it.
+  @Test func aTypedEntryIsAFingerStick() throws {
+    for value in [#""glucose":110"#, #""sgv":110"#, #""mbg":110"#] {
+      let typed = #"{"type":"Manual","date":1778068800000,"dateString":"2026-05-06T12:00:00Z",\#(value)}]"#
+      let export = try TextExport(entries(["118", "131"]).dropLast() + "," + typed)
+      #expect(export.readings.map(\.kind) == [.cbg, .cbg, .smbg], "\(value)")
+      #expect(export.readings.last?.marks == .manual)
+    }
+    let empty = #"{"type":"Manual","date":1778068800000}]"#
+    #expect(try TextExport(entries(["118"]).dropLast() + "," + empty).readings.count == 1)
+  }
+
   @Test func aFractionAmongNightscoutMilligramsIsReadAsMilligrams() throws {
     let lines = try Rendering.items(ofText: entries(["118.5", "31.7", "15", "5.6"]))
     #expect(lines.filter { $0.contains(#""unit":"mg/dL""#) }.count == 3)

@@ -10,6 +10,8 @@ struct DexcomShareFormat: ExportFormat {
   static let summary = "sensor readings"
   static var emptyList: Void? { () }
 
+  /// Smaller numbers are error codes of the sensor.
+  private static let leastValue: Int64 = 13
   private static let names = ["WT", "DT", "Value", "Trend"]
   private enum Name { static let instant = 0, display = 1, value = 2, trend = 3 }
 
@@ -48,8 +50,15 @@ struct DexcomShareFormat: ExportFormat {
     let offset = Self.date(row[Name.display])?.offset ?? stated ?? zoneOffsets.offset(atUTC: seconds)
     let shown = ShownTime(utc: seconds, offset: offset)
     var cell = glucose.read(row[Name.value])
-    // Below the range Share sends 39.
-    if row[Name.value].integer == 39 { cell = .measurement(.low(below: 40, .milligramsPerDecilitre)) }
+    switch row[Name.value].integer {
+    case (0..<Self.leastValue)?:
+      out.skip("sensor error code")
+      return .data
+    // Below and above the range Share sends the next number.
+    case 39?: cell = .measurement(.low(below: 40, .milligramsPerDecilitre))
+    case 401?: cell = .measurement(.high(above: 400, .milligramsPerDecilitre))
+    default: break
+    }
     switch cell {
     case .measurement(let measurement):
       if isTwin(milliseconds, measurement) {

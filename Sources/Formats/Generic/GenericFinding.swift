@@ -234,6 +234,8 @@ extension GenericFinding {
         watches.append(WatchedColumn(place: place, name: header.names[place], use: .perhapsName))
       } else if words.isOfPerson {
         watches.append(WatchedColumn(place: place, name: header.names[place], use: .attribute))
+      } else if mayNameThings(place) {
+        watches.append(WatchedColumn(place: place, name: header.names[place], use: .flag))
       } else if words.isFlag
         || (words.isPerhapsFlag && header.cells(place).allSatisfy(GenericTakers.isMarkOfProgram))
       {
@@ -248,6 +250,16 @@ extension GenericFinding {
     columns.marks = watches.filter(\.isOfMarks).map(\.place)
     columns.series = header.names.indices.filter { mayNameSeries($0) || mayNumberSeries($0) }
     return true
+  }
+
+  /// Whether a column next to values that only a person knows to be glucose may name what each row measures.
+  private func mayNameThings(_ place: Int) -> Bool {
+    let words = header.words[place]
+    guard valueIsMapped, columns[.value] >= 0, !header.words[columns[.value]].mentionsGlucose,
+      words.isRowType || words.isPerhapsName
+    else { return false }
+    let cells = header.cells(place)
+    return cells.allSatisfy { CellContent($0) == .text } && !cells.allSatisfy(MealMark.isMark)
   }
 
   /// Whether a column may have names of persons, whatever its name: words that each occur in many rows.

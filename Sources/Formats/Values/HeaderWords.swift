@@ -337,6 +337,8 @@ struct HeaderWords {
     "type", "kind", "record type", "event type", "reading type", "typ", "art", "tipo", "soort", "slag",
     "item type", "entry type", "data type", "sample type", "test type", "measurement type", "metric", "event",
     "ereignis", "événement", "evento", "gebeurtenis", "hændelse", "händelse", "hendelse", "zdarzenie",
+    "категория", "тип", "类型", "類型", "种类", "種類", "종류", "tür", "druh", "τύπος", "loại", "jenis", "vrsta",
+    "parametro", "parámetro", "paramètre", "grandeur", "categoria", "kategoria",
     "analyte", "parameter", "parameter name", "test name", "result name", "measurement name", "rodzaj",
   ]
   private static let originNames: Set<String> = [
