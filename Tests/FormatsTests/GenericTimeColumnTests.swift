@@ -192,12 +192,6 @@ import Testing
       try table(["Europe/Berlin", "Europe/Berlin"]).readings { $0.zoneIsGiven = true }.readings.count == 2)
   }
 
-  func aTableWithDifferentOffsetsOrTimeZonesAsksHowToReadThem(
-    _ name: String, _ first: String, _ second: String
-  ) throws {
-  func columnsThatOnlyResembleOffsetsOrTimeZonesAreIgnored(_ name: String, _ first: String, _ second: String)
-    throws
-  {
   // MARK: Offsets
 
   @Test(arguments: ["tzOffset", "timezone", "UTC offset", "timezoneOffset"])

@@ -39,7 +39,9 @@ struct ReadAheadTests {
       #expect(place.header == "time,glucose (mg/dL),device")
     }
     #expect(seconds.count == 120_000 && zip(seconds, seconds.dropFirst()).allSatisfy { $0 < $1 })
-    #expect(Set(devices[...55_000]) == ["Contour first"] && devices[55_001...].prefix(2) == ["Contour first", "Contour second"])
+    #expect(
+      Set(devices[...55_000]) == ["Contour first"]
+        && devices[55_001...].prefix(2) == ["Contour first", "Contour second"])
     #expect(done.count > 2 && done == done.sorted())
     #expect(ahead.ingestor.end == .whole && ahead.ingestor.inputDigest?.count == 64)
   }
