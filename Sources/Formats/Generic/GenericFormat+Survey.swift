@@ -267,8 +267,10 @@ extension GenericFormat {
     if mayBeginWithYear { try datesOfSticks.refuseYearFirst() }
     if dates.isGiven { _ = try dates.decide(halfDayMeansMonthFirst: false, languagePutsDayFirst: false) }
     if orderIsOpen {
-      let orders = hint.lines(DateOrder.allCases.map { order in { $0.dateOrder = order.rawValue } })
       let survey = kind.isHistory ? dates : datesOfSticks
+      let isForced = options.force || survey.contradictsItself
+      let orders = hint.lines(
+        DateOrder.allCases.map { order in { ($0.dateOrder, $0.force) = (order.rawValue, isForced) } })
       let (order, basis) = try Self.adding(orders) {
         try survey.decide(halfDayMeansMonthFirst: false, languagePutsDayFirst: false)
       }

@@ -116,6 +116,9 @@ struct DateOrderSurvey {
     latest = now.map { $0 + Self.slack }
   }
 
+  /// Whether some dates are possible only with the day first, and others only with the month.
+  var contradictsItself: Bool { firstOver12 != nil && secondOver12 != nil }
+
   /// Whether a person gave the order. Then a survey only shows whether the dates contradict it.
   var isGiven: Bool { given != nil }
 
