@@ -160,8 +160,8 @@ struct StoredColumns {
   }
 }
 
-/// The numbers that a logbook assigned to series. A series has the readings of one device with one kind and
-/// one position kind.
+/// The numbers that a logbook assigned to series. A series has the readings of one device and one kind,
+/// placed either all by ticks or all by shown times (`PositionKind`).
 private struct SeriesWriter {
   private struct Key: Hashable {
     let device: Int64

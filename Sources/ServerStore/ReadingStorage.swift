@@ -139,8 +139,8 @@ extension ReadingStorage {
   }
 }
 
-/// The ids that a logbook assigned to series. A series has the readings of one device with one kind and one
-/// position kind.
+/// The ids that a logbook assigned to series. A series has the readings of one device and one kind, placed
+/// either all by ticks or all by shown times (`PositionKind`).
 struct SeriesNumbers {
   let database: Database
 

@@ -64,12 +64,12 @@ import Testing
     #expect(head.bytes.count == 40)
   }
 
-  @Test func aSlowDownloadThroughAPipeIsNotTreatedAsLive() throws {
+  @Test func aDownloadIsNotTakenForALivePipeHoweverLongItTakes() throws {
     let head = try Writer(1400, each: 100).head()
     #expect(!head.isLive && !head.ended && head.bytes.count >= 1400 * 10)
   }
 
-  @Test func theFirstBytesOfAFastPipeAreReadCompletely() throws {
+  @Test func aFastPipeIsReadUpToTheLimitOfTheHead() throws {
     let head = try Writer(16384, each: 5).head()
     #expect(!head.isLive && !head.ended && head.bytes.count == 65536)
   }
@@ -79,12 +79,12 @@ import Testing
     #expect(!head.isLive && head.ended && head.bytes.count == 400)
   }
 
-  @Test func aPipeWhoseWriterPausesForASecondIsTreatedAsLive() throws {
+  @Test func aWriterThatStopsForASecondMakesAPipeLive() throws {
     let head = try Writer(8000, each: 1100).head()
     #expect(head.isLive && head.bytes.count == 8000)
   }
 
-  @Test func aDownloadThatPausesAtTheEndOfTheSecondIsNotTreatedAsLive() throws {
+  @Test func aDownloadWithAPauseAfterOneSecondIsNotTakenForALivePipe() throws {
     let head = try Writer(5000, each: 700).head()
     #expect(!head.isLive && head.bytes.count == 15000)
   }

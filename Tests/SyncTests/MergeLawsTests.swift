@@ -220,7 +220,7 @@ import Testing
   }
 
   /// A batch may hold fewer items than its size: half the number of sent items is next.
-  @Test func afterAFailureTheBatchSizeIsHalfOfTheItemsSent() {
+  @Test func afterARefusalTheBatchSizeIsHalfOfTheItemsSent() {
     var size = BatchSize(largest: 1000)
     #expect(size.halve(sent: 5) && size.current == 2)
   }

@@ -332,7 +332,8 @@ extension ClarityFormat {
     return glucose.read(cell)
   }
 
-  /// The tick in a field. Programs may write it like other numbers of a column with gaps: `7573.0`.
+  /// The tick in a field. Programs that turn a column with empty cells into decimal numbers write it as
+  /// `7573.0`.
   @inline(__always) private static func wholeNumber(_ field: Field) -> Int64? {
     if let number = field.integer { return number }
     guard let number = field.number(.point) ?? field.number(.comma), abs(number) < 1e15 else { return nil }

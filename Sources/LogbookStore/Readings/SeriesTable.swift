@@ -4,7 +4,8 @@ import GRDB
 import Logbook
 import SQLiteRows
 
-/// A series as it is stored: the readings of one device with one kind and one position kind.
+/// A series as it is stored: the readings of one device and one kind, placed either all by ticks or all by
+/// shown times (`PositionKind`).
 struct Series {
   let id: Int64
   let device: Int64

@@ -18,9 +18,10 @@ import SQLiteRows
 struct ValueSets {
   /// How the values at one shown time changed.
   struct Change {
-    /// The number of values of the other side that were added here.
+    /// The number of values that only the other store had, and that were added to this one.
     var new = 0
-    /// The number of values of this store that were stored again with a further number.
+    /// The number of values of this store that were stored a second time, since the other store uses their
+    /// occurrence number for another value.
     var restated = 0
   }
 
