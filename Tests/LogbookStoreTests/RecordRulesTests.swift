@@ -98,7 +98,7 @@ import Testing
     #expect(refusal == "a change of a record raises its version")
   }
 
-  @Test func aMergeCanChangeTheSentVersionWithBaseAndRevision() throws {
+  @Test func aMergeWithoutANewBaseAndRevisionCannotChangeASentRecord() throws {
     try sync("UPDATE record SET sent_version = 1, sent = '{}'")
     let reason = "a change of a record raises its version"
     #expect(try scratch.refusal(.sync, "UPDATE record SET fields = '{}', base = 'b'") == reason)

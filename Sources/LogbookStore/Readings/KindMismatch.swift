@@ -38,8 +38,8 @@ struct KindMismatch {
     stored.bind(ingest, at: 4)
   }
 
-  /// The indexes of readings in a batch that an earlier import stored as the other kind, and that are not
-  /// stored as this kind.
+  /// Finds readings of a batch that an earlier import stored as finger sticks instead of sensor readings, or
+  /// the reverse. Returns their indexes, without readings that are also stored as their own kind.
   ///
   /// - Parameter deviceIDs: the ids in the store, by the batch's device indexes.
   func stored(in batch: [Reading], deviceIDs: [Int64]) throws -> Set<Int> {
