@@ -280,7 +280,7 @@ struct KindColumn {
   }
 }
 
-/// The kind and the marks of a reading that a word in a column of kinds stands for, such as `fingerstick`.
+/// The kind and the marks of a reading that a word in a column of kinds means, such as `fingerstick`.
 struct KindWord {
   let kind: ReadingKind
   let marks: ReadingMarks
