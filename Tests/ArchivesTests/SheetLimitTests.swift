@@ -6,7 +6,7 @@ import Testing
 
 @testable import Archives
 
-/// The limits of what spreadsheets declare in addition to their cells, each with the largest count that is read, and forms of
+/// The limits of what spreadsheets declare in addition to their cells, each with the largest count that is read. Then
 /// forms of spreadsheets that few programs write.
 @Suite struct SheetLimitTests {
   private func refusal(_ bytes: [UInt8]) throws -> String? {

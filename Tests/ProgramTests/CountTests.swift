@@ -124,7 +124,7 @@ struct CountTests {
   }
 
   /// Somebody splits a large dose, and types the second half with the finger stick.
-  @Test func aDoseInTwoHalvesCountsTwiceBesideItemsAtFullMinutes() async throws {
+  @Test func aDoseInTwoHalvesCountsTwiceNextToItemsAtFullMinutes() async throws {
     let program = try Program()
     try program.write(
       Self.headerRow + Self.rows("8:00:20 AM", 12, onlyDose: true) + Self.rows("8:00 AM", 12),
