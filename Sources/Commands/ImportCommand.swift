@@ -221,7 +221,7 @@ struct ImportCommand: ClassifiedCommand {
     } else if quiet {
       // A job gets these messages too, and mails them to a person, since totals or times change.
       showDoubles(of: report, doubles, output)
-      for warning in report.counts.warnings(ingest: report.ingest) {
+      for warning in report.counts.warnings {
         output.message("\(displayed(report.source)): \(warning)")
       }
     } else {

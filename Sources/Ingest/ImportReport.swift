@@ -50,9 +50,7 @@ extension ImportReport {
 
 extension IngestCounts {
   /// What a person must know about stored items; a job gets it, too.
-  ///
-  /// - Parameter ingest: the number of the import.
-  package func warnings(ingest: Int64) -> [String] { equalRows + movedTimes(ingest) }
+  package var warnings: [String] { equalRows + movedTimes }
 
   /// Rows of new doses and meals that equal an earlier row of the input. They cannot be told from a row that an export
   /// repeats, so they are stored once, but a person may know better.
@@ -64,12 +62,12 @@ extension IngestCounts {
     ]
   }
 
-  /// How to take back an import whose times moved. Items that the store had before did not move.
-  private func movedTimes(_ ingest: Int64) -> [String] {
+  /// How to keep the instants of an export from another zone. Items that the store had before did not move.
+  private var movedTimes: [String] {
     guard moved.count > 0, newReadings + newRecords > 0 else { return [] }
     return [
       "\(counted(moved.count, "time")) of this export moved, since its logbook has another zone: \(moved.example); to keep "
-        + "them, run 'glucoport undo \(ingest)', and import it with --again, --timezone and the zone of that logbook"
+        + "them, import it again with --timezone and the zone of that logbook"
     ]
   }
 }
