@@ -55,7 +55,7 @@ import Testing
   }
 
   @Test(arguments: [
-    ("Timestamp,Name,Value,Insulin Type\n2026-05-01 07:00,x,101,Rapid\n", 1),
+    ("Timestamp,Name,Value,Medication Type\n2026-05-01 07:00,x,101,Tablet\n", 1),
     ("time,value\n2026-05-01 07:00,101\n2026-05-01 12:00,140\n", 1),
     // Neither the unit nor the order of day and month can be determined.
     ("time,value\n2026-05-01 07:00,5\n2026-05-01 12:00,12\n", 1),
@@ -191,6 +191,80 @@ import Testing
     let refusal = try ScratchFile("2026-05-01 07:00,101\n2026-05-01 12:00,140\n").refusal()
     #expect(refusal?.contains("no header line") == true)
     #expect(try ScratchFile("time,glucose (mg/dL)\n2026-05-01 07:00,101\n").readings().readings.count == 1)
+  }
+
+  /// As Glooko writes the doses of insulin pens.
+  private static let doses =
+    #"[{"timestamp":"2026-05-01T08:25:02Z","value":3,"currentValue":3,"type":"Insulin","insulinType":"bolus","units":"units"},"#
+    + #"{"timestamp":"2026-05-01T12:24:40Z","value":2,"currentValue":2,"type":"Insulin","insulinType":"bolus","units":"units"}]"#
+
+  @Test(arguments: [
+    (doses, "'bolus' in 'insulinType'"),
+    ("Timestamp,Name,Value,Insulin Type\n2026-05-01 07:00,x,101,Rapid\n", "'Rapid' in 'Insulin Type'"),
+    ("time,value,unit\n2026-05-01 07:00,4,IU\n2026-05-01 12:00,6,IU\n", "'IU' in 'unit'"),
+    ("time,value,units\n2026-05-01 07:00,4,U\n2026-05-01 12:00,6,U\n", "'U' in 'units'"),
+    ("time,value,current value,type\n2026-05-01 07:00,4,4,Insulin\n", "'Insulin' in 'type'"),
+  ])
+  func noCommandReadsDosesOfInsulinAsGlucose(_ text: String, _ sign: String) throws {
+    let refusal = try #require(try ScratchFile(text).refusal(), "\(text)")
+    #expect(!refusal.contains("value="), "\(refusal)")
+    #expect(refusal.contains("may be doses of insulin, as \(sign) shows"), "\(refusal)")
+  }
+
+  @Test(arguments: [
+    #"[{"openaps":{"enacted":{"bg":145,"deliverAt":"2026-05-01T14:30:00Z","timestamp":"2026-05-01T14:30:04Z"}}}]"#,
+    #"[{"suggested":{"bg":145,"deliverAt":"2026-05-01T14:30:00Z","timestamp":"2026-05-01T14:30:04Z"}}]"#,
+    #"[{"deliverAt":"2026-05-01T14:30:00Z","timestamp":"2026-05-01T14:30:04Z","bg":85,"predBGs":{"ZT":85}}]"#,
+    #"[{"deliverAt":"2026-05-01T14:30:00Z","timestamp":"2026-05-01T14:30:04Z","bg":85,"eventualBG":160}]"#,
+    "start time,end time,bg,eventualBG\n2026-05-01 07:00,2026-05-01 07:05,101,120\n",
+  ])
+  func noCommandReadsTheNumbersOfAnAlgorithmAsGlucose(_ text: String) throws {
+    let refusal = try #require(try ScratchFile(text).refusal(), "\(text)")
+    #expect(!refusal.contains("value="), "\(refusal)")
+    #expect(refusal.contains("an algorithm used or predicted"), "\(refusal)")
+  }
+
+  /// The insulin is that of other columns or rows, and the device is not a path.
+  @Test(arguments: [
+    "time,value,insulin,insulin type\n2026-05-01 07:00,101,4,Rapid\n2026-05-01 12:00,140,6,Rapid\n",
+    "time,value,insulin,unit\n2026-05-01 07:00,101,4,U\n2026-05-01 12:00,140,6,U\n",
+    "time,value,insulin type\n2026-05-01 07:00,101,\n2026-05-01 12:00,140,\n",
+    "time,value,current value,type\n2026-05-01 07:00,101,101,before insulin\n2026-05-01 12:00,140,140,before insulin\n",
+    "time,value,device\n2026-05-01 07:00,101,openaps://phone\n2026-05-01 12:00,140,openaps://phone\n",
+    "time,value,suggested bolus\n2026-05-01 07:00,101,4\n2026-05-01 12:00,140,6\n",
+  ])
+  func aTableThatOnlyMentionsInsulinKeepsItsCommand(_ text: String) throws {
+    let refusal = try #require(try ScratchFile(text).refusal(), "\(text)")
+    #expect(refusal.contains("time=time,value=value"), "\(refusal)")
+    #expect(!refusal.contains("No command is suggested"), "\(refusal)")
+  }
+
+  @Test func onlyTheRowsWithoutDosesAreSuggested() throws {
+    let rows =
+      "2026-05-01 07:00,101,mg/dL,Zucker\n2026-05-01 07:05,40,mg/dL,Insulin\n2026-05-01 12:00,140,mg/dL,Zucker\n"
+    let file = try ScratchFile("time,value,unit,type\n" + rows)
+    for map in [[:], ["time": "time", "value": "value"]] {
+      let refusal = try #require(try file.refusal { $0.columns = map })
+      #expect(refusal.contains("--where type=Zucker") && !refusal.contains("type=Insulin"), "\(refusal)")
+    }
+  }
+
+  @Test(arguments: ["Bolus", ""])
+  func noCommandForcesMappedRowsOfInsulin(_ other: String) throws {
+    let file = try ScratchFile(
+      "time,value,type\n2026-05-01 07:00,40,Insulin\n2026-05-01 07:30,50,\(other)\n2026-05-01 12:00,44,Insulin\n"
+    )
+    let refusal = try #require(try file.refusal { $0.columns = ["time": "time", "value": "value"] })
+    #expect(refusal.contains("some may be doses of insulin") && !refusal.contains("--force"), "\(refusal)")
+  }
+
+  @Test func anExampleForMissingColumnsIsLeftOutForDoses() throws {
+    let map = ["time": "when", "value": "level"]
+    let doses = try ScratchFile("time,value,unit\n2026-05-01 07:00,4,IU\n2026-05-01 12:00,6,IU\n")
+    let refusal = try #require(try doses.refusal { $0.columns = map })
+    #expect(refusal.contains("may be doses of insulin") && !refusal.contains("For example"), "\(refusal)")
+    let plain = try ScratchFile("time,value,unit\n2026-05-01 07:00,101,kg\n2026-05-01 12:00,140,kg\n")
+    #expect(try plain.refusal { $0.columns = map }?.contains("For example") == true)
   }
 
   @Test func aSuggestedCommandContainsNoControlCharacters() throws {

@@ -14,7 +14,10 @@ struct GenericAdvice {
   /// The advice for a problem, as text after its sentence; empty if only a person can know.
   func text(for problem: GenericProblem) -> String {
     let commands = Array(commands(for: problem).prefix(Self.maxCommands))
-    if commands.isEmpty { return "" }
+    if commands.isEmpty {
+      return problem.choices.lazy.compactMap { finding.reasonAgainstHint(forValuesIn: $0[.value]) }.first
+        ?? ""
+    }
     if problem.areSeries, !problem.isDoubtful {
       return ". Import each column of your own sensors or meters as a separate device:"
         + commands.map { "\n  " + $0 }.joined()
@@ -78,7 +81,8 @@ struct GenericAdvice {
     }
     guard options.columns["value"] != nil || options.columns["ketone"] != nil,
       let mapped = GenericFinding.find(head, GenericFinding.ColumnRequest(options)),
-      mapped.hasTimes || mapped.header.rows.isEmpty
+      mapped.hasTimes || mapped.header.rows.isEmpty,
+      mapped.reasonAgainstHint(forValuesIn: mapped.columns[.value]) == nil
     else { return [] }
     let kinds: [ReadingKind?] = problem.kinds.isEmpty ? [options.kind] : problem.kinds
     let units: [GlucoseUnit?] = openUnits(mapped) ?? [options.unit]

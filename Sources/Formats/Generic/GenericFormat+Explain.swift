@@ -54,6 +54,7 @@ extension GenericFormat {
       ? finding.columns[.value]
       : finding.problem?.choices.first?[.value]
         ?? names.first { !finding.columns.isUsed($0) && finding.header.content($0) == .number } ?? -1
+    if let reason = finding.reasonAgainstHint(forValuesIn: value) { return reason }
     for (role, place) in [
       (GenericRole.time, finding.columns[.time]), (.date, finding.columns[.date]),
       (.clock, finding.columns[.clock]), (.value, value),

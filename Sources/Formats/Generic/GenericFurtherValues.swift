@@ -168,10 +168,12 @@ extension GenericFormat {
     guard let first = found.first else { return }
     let places = found.map { finding.columns.further[$0.index] }
     let commands = ([finding.columns[.value]] + places).prefix(4).map { command(forValuesIn: $0, hint) }
+    let reason = places.lazy.compactMap { finding.reasonAgainstHint(forValuesIn: $0) }.first
     let lead =
-      commands.contains("")
-      ? "; name the column of values with --map"
-      : ". Import each column of your own sensors or meters as a separate device:" + commands.joined()
+      reason
+      ?? (commands.contains("")
+        ? "; name the column of values with --map"
+        : ". Import each column of your own sensors or meters as a separate device:" + commands.joined())
     throw Failure(
       .badInput,
       "several columns may hold glucose: \(first.rows) rows without a value in "

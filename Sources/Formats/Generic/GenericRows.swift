@@ -358,8 +358,8 @@ struct GenericRows {
   private func markFailure(_ column: CandidateColumn, _ hint: ImportHint) -> Failure {
     let others = column.values.filter { !Self.namesNoReading($0, in: column.watch.name) }
     let values = column.emptyCount == 0 && others.count <= Self.maxShown ? others : []
-    let texts = values.compactMap { String(validating: $0, as: UTF8.self) }.filter(\.isPlainInCommands)
-      .sorted()
+    let texts = values.compactMap { String(validating: $0, as: UTF8.self) }
+      .filter { $0.isPlainInCommands && !HeaderWords($0).namesDose }.sorted()
     let marks = column.values.subtracting(others).map { String(decoding: $0, as: UTF8.self) }.sorted()
     let words = marks.first.map { " with \(shownName($0))" } ?? ""
     let message =
@@ -370,6 +370,11 @@ struct GenericRows {
         message + ". Import those that are:"
           + hint.lines(
             texts.map { text in { $0.rows.append(RowFilter(column: column.watch.name, value: text)) } }))
+    }
+    if column.values.contains(where: { HeaderWords(String(decoding: $0, as: UTF8.self)).namesDose }) {
+      return Failure(
+        .badInput,
+        message + "; remove those that are not. No command is suggested, since some may be doses of insulin")
     }
     let all = ". If all rows are readings, import them with:" + hint.lines([{ $0.force = true }])
     return Failure(.badInput, message + "; remove those that are not" + all)

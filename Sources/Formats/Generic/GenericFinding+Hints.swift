@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Signs that values are doses of insulin or an algorithm's numbers, which no hint may offer as glucose.
+extension GenericFinding {
+  /// The sentence for a message that leaves out its command; nil if the values of a column may be glucose.
+  ///
+  /// - Parameter value: the index of the column; negative without one.
+  func reasonAgainstHint(forValuesIn value: Int) -> String? {
+    guard value >= 0, let sign = signOfAlgorithm ?? signOfDoses(in: value) else { return nil }
+    return ". No command is suggested, since \(sign); export the readings of the sensor or meter instead"
+  }
+
+  /// What shows that the input has the decisions of an algorithm. Its glucose is a copy or a prediction,
+  /// whatever the column's name.
+  private var signOfAlgorithm: String? {
+    header.names.indices.first { header.words[$0].isOfAlgorithm }.map {
+      "the values may be those that an algorithm used or predicted, as \(quoted([$0])) shows"
+    }
+  }
+
+  /// What shows that a row's value is a dose; nil for a column that is named for glucose. If the row has an
+  /// amount of insulin in another column, its type and unit belong to that amount.
+  private func signOfDoses(in value: Int) -> String? {
+    guard !header.words[value].mentionsGlucose else { return nil }
+    let amounts = header.names.indices.filter {
+      $0 != value && header.words[$0].isInsulinAmount && header.content($0) == .number
+    }
+    let signs = header.names.indices.filter { $0 != value && !columns.hasTime(in: $0) && mayShowDoses($0) }
+    for row in header.rows {
+      let cell = { (place: Int) in row.indices.contains(place) ? row[place] : "" }
+      guard !cell(value).isEmpty, amounts.allSatisfy({ cell($0).isEmpty }) else { continue }
+      if let sign = signs.first(where: { header.words[$0].showsDose(by: cell($0)) }) {
+        return "the values may be doses of insulin, as \(shownName(cell(sign))) in \(quoted([sign])) shows"
+      }
+    }
+    return nil
+  }
+
+  /// Whether a word for insulin in a column is about the values. A column that also has a word or a unit for
+  /// glucose only distinguishes rows.
+  private func mayShowDoses(_ place: Int) -> Bool {
+    !header.cells(place).contains { cell in
+      let words = HeaderWords(cell)
+      return GenericUnits.isOfGlucose(cell) || words.mentionsGlucose || words.isSugar || words.kind != nil
+    }
+  }
+}
+
+extension GenericColumns {
+  /// Whether a column has times or dates.
+  fileprivate func hasTime(in place: Int) -> Bool {
+    [GenericRole.time, .date, .clock].contains { self[$0] == place }
+  }
+}
+
+extension HeaderWords {
+  private static let insulinStems: [StaticString] = ["insulin", "insuliin"]
+  private static let insulinUnits: Set<String> = [
+    "u", "iu", "ie", "ui", "e", "u/h", "iu/h", "ie/h", "ui/h", "e/h", "units", "unit", "einheiten",
+    "einheit", "unités", "unidades", "unità", "eenheden",
+  ]
+  private static let doseCells: Set<String> = [
+    "bolus", "basal", "meal bolus", "correction bolus", "temp basal",
+  ]
+  /// Words for a moment next to a dose, or for none, such as in `before insulin`.
+  private static let noDoseWords: Set<String> = [
+    "before", "after", "pre", "post", "no", "without", "none", "vor", "nach", "ohne",
+  ]
+  private static let noAmountWords: Set<String> = [
+    "board", "iob", "active", "rate", "id", "guid", "sensitivity", "duration", "time", "total", "type",
+  ]
+
+  /// Whether the name of a column is from the decisions of an algorithm for insulin (OpenAPS, AAPS, Trio).
+  /// A column of suggested doses in a diary is not.
+  fileprivate var isOfAlgorithm: Bool {
+    if !words.isDisjoint(with: ["openaps", "enacted", "predbgs", "eventualbg"]) { return true }
+    if ["pred bgs", "eventual bg"].contains(name) { return true }
+    return name.split(whereSeparator: { $0 == "." || $0 == "/" }).contains("suggested")
+      || (words.contains("suggested") && mentionsGlucose)
+  }
+
+  /// Whether it is a name for amounts of insulin in each row.
+  fileprivate var isInsulinAmount: Bool {
+    (hasStem(Self.insulinStems) || words.contains("bolus")) && words.isDisjoint(with: Self.noAmountWords)
+  }
+
+  /// Whether a cell of a column with this name shows that the value of its row is a dose of insulin.
+  fileprivate func showsDose(by cell: String) -> Bool {
+    guard CellContent(cell) == .text else { return false }
+    // `dose.unit` of nested objects.
+    let own = name.split(separator: ".").last.map { HeaderWords(String($0)) } ?? self
+    if own.role == .unit { return Self.insulinUnits.contains(foldedHeader(cell)) }
+    let cell = HeaderWords(cell)
+    if own.hasStem(Self.insulinStems) {
+      return own.isType && !cell.words.isEmpty && cell.words.isDisjoint(with: Self.noDoseWords)
+    }
+    return (own.isRowType || own.isPerhapsName || own.isName) && cell.namesDose
+  }
+
+  /// Whether a cell of a column of names or kinds says that its row is a dose of insulin.
+  var namesDose: Bool {
+    words.isDisjoint(with: Self.noDoseWords)
+      && (hasStem(Self.insulinStems) || Self.doseCells.contains(name))
+  }
+
+  private var isType: Bool {
+    words.contains { ["type", "typ", "tipo", "art", "soort", "name"].contains($0) || $0.hasSuffix("typ") }
+  }
+}
