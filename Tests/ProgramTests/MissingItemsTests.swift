@@ -86,6 +86,18 @@ struct MissingItemsTests {
     #expect(!output.contains("not in this one"), "\(output)")
   }
 
+  @Test func anOlderExportAfterANewerOneReportsNoMissingItems() async throws {
+    let program = try Program()
+    var rows = Self.evenings
+    rows[9] = Self.evening(day: 10, at: "11:59:00 PM")
+    let newer = try program.write(
+      Self.header + (rows + [Self.evening(day: 25, at: "10:20:33 PM")]).joined(), to: "newer.csv")
+    let older = try program.write(Self.header + Self.evenings.joined(), to: "older.csv")
+    #expect(try await program.run("import", "--timezone", "UTC", newer).status == 0)
+    let outcome = try await program.run("import", older)
+    #expect(outcome.status == 0 && !outcome.output.contains("not in this one"), "\(outcome.output)")
+  }
+
   @Test func aRecordThatWasEditedHereIsNotMissing() async throws {
     let program = try Program()
     let first = try program.write(Self.header + Self.evenings.joined(), to: "first.csv")

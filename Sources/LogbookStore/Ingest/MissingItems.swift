@@ -7,13 +7,21 @@ import SQLiteRows
 /// Doses, meals, finger sticks and ketones of earlier imports that a later export of the same format no longer has. If it has
 /// the items before and after them, a person deleted them in the app, or corrected their time.
 ///
-/// An export of other items proves nothing: one of only the latest days, one without a kind of items, or a part of a file.
+/// An export of other items proves nothing: one of only the latest days, one without a kind of items, or a part of a file. Nor
+/// does an older export that is imported later.
 /// So at least ten known items of the kind must come to each missing one, and only times between known items are looked at.
 struct MissingItems {
   /// The least number of known items for each missing one.
   private static let leastShare = 10
   /// The number of items that a message names.
-  private static let maxNamed = 3
+  private static let maxNamed = 12
+
+  /// Whether the export of the import `i` that brought an item is not later than that of this import.
+  ///
+  /// - Parameter ingest: the parameter with the number of this import.
+  private static func isNotLater(than ingest: String) -> String {
+    "coalesce(i.generated_at, 0) <= (SELECT coalesce(generated_at, 0) FROM ingest WHERE id = \(ingest))"
+  }
 
   private struct Item {
     let time: DeviceTime
@@ -66,7 +74,7 @@ struct MissingItems {
       FROM series AS s CROSS JOIN reading AS r ON r.partition = s.partition AND r.series = s.id
         CROSS JOIN ingest AS i ON i.id = r.ingest
       WHERE s.id = ?1 AND s.kind IN (1, 4) AND r.position >= ?2 AND r.position <= ?3 AND r.ingest <> ?4
-        AND \(Withdrawn.readingIsShown)
+        AND \(Self.isNotLater(than: "?4")) AND \(Withdrawn.readingIsShown)
       ORDER BY r.position, r.value_bucket, r.occurrence
       """)
     for (index, value) in [series, first, last, ingest].enumerated() {
@@ -126,7 +134,7 @@ struct MissingItems {
         sql: """
           SELECT record.guid, record.device_time FROM record CROSS JOIN ingest AS i ON i.id = record.ingest
           WHERE record.device_time BETWEEN ?1 AND ?2 AND record.kind = ?3 AND record.deleted = 0 AND i.format = ?4
-            AND i.id <> ?5 AND \(Withdrawn.record) = 0
+            AND i.id <> ?5 AND \(Self.isNotLater(than: "?5")) AND \(Withdrawn.record) = 0
             AND NOT EXISTS (SELECT 1 FROM ingest_record AS o WHERE o.guid = record.guid AND o.ingest = ?5)
           """), arguments: [first, last, kind, format, ingest])
     return try rows.compactMap { row in
