@@ -11,7 +11,7 @@ import Testing
     (counts.correctedReadings, counts.newRecords, counts.knownRecords) = (7, 8, 9)
     (counts.repeatedRecords, counts.updatedRecords, counts.keptRecords) = (10, 11, 12)
     (counts.rejected, counts.ambiguousTimes, counts.doubtfulTimes) = (13, 14, 15)
-    (counts.periodItems, counts.movedItems) = (16, 17)
+    (counts.periodItems, counts.movedItems, counts.repeatedAmounts) = (16, 17, 18)
     (counts.notTaken, counts.skipped, counts.newByKind) = (["a": 1], ["b": 2], ["cbg": 3])
     (counts.firstTime, counts.lastTime) = (100, 200)
     return counts
@@ -31,6 +31,11 @@ import Testing
       }
     }
     #expect(sum.firstTime == 100 && sum.lastTime == 200)
+    var moved = IngestCounts()
+    (moved.moved.count, moved.moved.example) = (3, "a time")
+    sum += moved
+    sum += moved
+    #expect(sum.moved.count == 6 && sum.moved.example == "a time")
   }
 
   @Test func addingImportCountsIncludesAllTimesAndNames() {

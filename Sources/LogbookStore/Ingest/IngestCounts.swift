@@ -92,7 +92,7 @@ package struct IngestCounts: Equatable, Sendable {
       \.newReadings, \.knownReadings, \.withdrawnReadings, \.restoredReadings, \.repeatedReadings,
       \.changedReadings, \.correctedReadings, \.newRecords, \.knownRecords, \.repeatedRecords,
       \.updatedRecords, \.keptRecords, \.rejected, \.ambiguousTimes, \.doubtfulTimes,
-      \.periodItems, \.movedItems,
+      \.periodItems, \.movedItems, \.repeatedAmounts,
     ]
   }
 
