@@ -244,9 +244,8 @@ package struct StatsQuery {
       }
     }
     if let since = filter.since {
-      try forEachBefore(since, context(of: filter, from: since - Self.reach, to: since)) {
-        take($0, isContext: true)
-      }
+      let before = context(of: filter, from: since - Self.reach, to: since)
+      try forEachAround(before, limit: since - Self.sensorReach, isBefore: true) { take($0, isContext: true) }
     }
     try store.forEachItem(filter) { item in
       if period.holds(utc: item.utc, shown: item.deviceTime) {
@@ -256,9 +255,8 @@ package struct StatsQuery {
       }
     }
     if let end {
-      try forEachAfter(end, context(of: filter, from: end, to: end + Self.reach)) {
-        take($0, isContext: true)
-      }
+      let after = context(of: filter, from: end, to: end + Self.reach)
+      try forEachAround(after, limit: end + Self.sensorReach, isBefore: false) { take($0, isContext: true) }
     }
     let (statistics, days) = figures.finish()
     var zone = zone
@@ -295,29 +293,17 @@ package struct StatsQuery {
   /// The seconds before and after a period whose sensor values affect what counts in it.
   private static let sensorReach = max(FilledInSticks.reachSeconds, SensorSelection.contextSeconds)
 
-  /// Passes the items before a period. Values of a sensor are included only if they affect finger sticks, or which sensor
-  /// is used when the period begins.
-  private func forEachBefore(
-    _ since: Int64, _ context: ItemFilter, _ body: (StoredItem) throws -> Void
+  /// Passes the items before or after a period in the order of time. Values of a sensor are included between `limit` and the
+  /// period: there they affect which sensor is used. If there are finger sticks of a pump's bolus calculator, they are
+  /// included everywhere.
+  private func forEachAround(
+    _ context: ItemFilter, limit: Int64, isBefore: Bool, _ body: (StoredItem) throws -> Void
   ) throws {
     var (early, late) = (context, context)
-    late.readingKinds.insert(.cbg)
-    if try holdsCalculated(context) { return try store.forEachItem(late, body) }
-    early.until = since - Self.sensorReach
-    late.since = early.until
-    try store.forEachItem(early, body)
-    try store.forEachItem(late, body)
-  }
-
-  /// Passes the items after a period, as `forEachBefore` does.
-  private func forEachAfter(
-    _ end: Int64, _ context: ItemFilter, _ body: (StoredItem) throws -> Void
-  ) throws {
-    var (early, late) = (context, context)
-    early.readingKinds.insert(.cbg)
-    if try holdsCalculated(context) { return try store.forEachItem(early, body) }
-    early.until = end + Self.sensorReach
-    late.since = early.until
+    (early.until, late.since) = (limit, limit)
+    let hasCalculated = try holdsCalculated(context)
+    if hasCalculated || !isBefore { early.readingKinds.insert(.cbg) }
+    if hasCalculated || isBefore { late.readingKinds.insert(.cbg) }
     try store.forEachItem(early, body)
     try store.forEachItem(late, body)
   }

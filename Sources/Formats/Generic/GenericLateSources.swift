@@ -2,8 +2,8 @@
 
 import Logbook
 
-/// Readings of sources whose first row is after those that decided the kinds of a long table. Such a source is a meter that
-/// a person bought later. The readings are held back until their times show what took them.
+/// Readings of sources whose first row is after those that decided the kinds of a long table. A person may have bought a
+/// meter later. The readings are held back until their times show what measured them.
 struct GenericLateSources {
   private struct Source {
     var readings: [Reading] = []

@@ -144,7 +144,6 @@ struct GenericSeries {
   /// Whether the words belong to readings of one person in the order in which things happened, such as reasons. No word then
   /// follows another one regularly, and all words have the same hours. Readings are never as close together as those of two
   /// persons at a meal.
-  /// regularly, and the words have the same hours. Two persons at a meal measure closer together.
   private func areOfOnePerson(_ sorted: [Time], changes: Int) -> Bool {
     let near = zip(sorted, sorted.dropFirst()).count {
       $0.group != $1.group && $1.seconds - $0.seconds <= Self.mealSeconds

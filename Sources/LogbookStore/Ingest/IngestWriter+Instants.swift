@@ -19,26 +19,22 @@ extension IngestWriter {
   /// must know. Repeated and skipped hours are not compared: ticks may have decided about them.
   func noteMovedTimes(in batch: IngestBatch) throws {
     guard let input = source.zone, !input.placesReadings, !source.isMerge else { return }
-    var readings = batch.readings
-    var zone: LogbookZone
-    if let given = input.given {
-      zone = given
-      for index in readings.indices { readings[index].placement = zone.place(readings[index].deviceTime) }
-    } else {
-      var placer = try ReadingPlacer(database, batch.devices)
-      placer.place(&readings)
-      zone = placer.all.zone()
+    let readings = batch.readings.lazy.filter { $0.placement.source == .zone }
+    let records = batch.records.lazy.filter { $0.placement.source == .zone }
+    if readings.isEmpty && records.isEmpty { return }
+    var placer = try ReadingPlacer(database, batch.devices)
+    var zone = input.given ?? placer.all.zone()
+    for reading in readings {
+      let placed = input.given == nil ? placer.placement(of: reading) : zone.place(reading.deviceTime)
+      note(reading.deviceTime, reading.placement, placed, zone)
     }
-    for (stated, placed) in zip(batch.readings, readings) {
-      note(stated.deviceTime, stated.placement, placed.placement, zone)
-    }
-    for record in batch.records {
+    for record in records {
       note(record.deviceTime, record.placement, zone.place(record.deviceTime), zone)
     }
   }
 
   private func note(_ time: DeviceTime, _ stated: Placement, _ placed: Placement, _ zone: LogbookZone) {
-    guard stated.source == .zone, placed.source == .zone, stated.utcOffset != placed.utcOffset else { return }
+    guard placed.source == .zone, stated.utcOffset != placed.utcOffset else { return }
     state.counts.moved.count += 1
     guard state.counts.moved.count == 1 else { return }
     state.counts.moved.example =

@@ -115,7 +115,7 @@ struct SensorComparison {
 /// Values of two sensors at the same instants, in the order of time, and whether they are of two persons.
 ///
 /// Measured with the public series of 21 persons (Hall 2018, and five with diabetes of type 2), each pair on one calendar.
-/// Of 24 hours of two persons, 93 to 98 in 100 correlate by less than 0.5 and differ by more than 10 % on average. The series
+/// Of 24 hours of two persons, 93 to 98 in 100 correlate by less than 0.5 and differ by more than 10 % on average.
 /// The series of one person with bias (15 %), noise (10 %) and lag does so in 0 to 2 of 100. Of a few hours,
 /// differences of more than 40 % on average are of two persons.
 struct SensorPairs {

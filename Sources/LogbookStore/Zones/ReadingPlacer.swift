@@ -52,8 +52,12 @@ struct ReadingPlacer {
   /// Derives the offsets of all readings without a stated offset.
   mutating func place(_ readings: inout [Reading]) {
     for index in readings.indices where readings[index].placement.source.isDerived {
-      let place = places[Int(readings[index].device.number)]
-      readings[index].placement = zones[place].place(readings[index].deviceTime)
+      readings[index].placement = placement(of: readings[index])
     }
+  }
+
+  /// The placement that the zones derive for a reading.
+  mutating func placement(of reading: Reading) -> Placement {
+    zones[places[Int(reading.device.number)]].place(reading.deviceTime)
   }
 }
