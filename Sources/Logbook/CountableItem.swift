@@ -39,8 +39,7 @@ package struct CountableItem: Sendable {
   package let marks: ReadingMarks
   /// The note of a record; empty for a reading.
   package let note: String
-  /// Whether an algorithm gave the dose. Algorithms give equal doses within minutes, so two equal doses can
-  /// be two facts.
+  /// Whether an algorithm gave the dose. Algorithms give equal doses within minutes, but not within one.
   let isAutomatic: Bool
   /// How many optional details the item states. If several sources state one fact, the item with the most
   /// details is kept.
@@ -120,8 +119,7 @@ extension CountableItem {
 
   /// Whether both can state one fact: different sources, equal amounts, and times within a minute.
   func canRepeat(_ other: CountableItem) -> Bool {
-    kind == other.kind && source != other.source && !isAutomatic && !other.isAutomatic && isNear(other)
-      && fits(other)
+    kind == other.kind && source != other.source && isNear(other) && fits(other)
       && amount.agrees(with: other.amount)
       && hasOtherOrigin(other)
   }
@@ -144,8 +142,10 @@ extension CountableItem {
 
   private func isNear(_ other: CountableItem) -> Bool {
     let distance = abs(instant - other.instant)
-    return distance < Self.windowSeconds
-      || distance <= Self.maxInstantSeconds && abs(shown - other.shown) < Self.windowSeconds
+    if distance < Self.windowSeconds { return true }
+    // An algorithm gives equal doses within minutes, so equal shown times at other instants may be chance.
+    return !isAutomatic && !other.isAutomatic && distance <= Self.maxInstantSeconds
+      && abs(shown - other.shown) < Self.windowSeconds
   }
 
   /// Whether both doses may have the same use.

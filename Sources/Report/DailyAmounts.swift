@@ -126,6 +126,8 @@ struct InsulinDose: Sendable {
 /// A basal rate that runs until its end, or until the next one begins. All of it counts on the day on which it began.
 struct BasalRate: Sendable {
   private let unitsPerHour: Double?
+  /// The units from start to end, if the source states these instead of a rate.
+  private let delivered: Double?
   private let start: Int64
   private let end: Int64
   private let hasDuration: Bool
@@ -135,15 +137,15 @@ struct BasalRate: Sendable {
 
   /// The rate of a record; nil for a dose at one time.
   init?(_ fields: RecordFields, instant: Int64, day: Int, group: Int?) {
-    guard fields.amount("units") == nil, fields.amount("extended") == nil,
-      fields.subtype == "basal" || fields.amount("rate") != nil
-    else { return nil }
-    unitsPerHour = fields.amount("rate")
+    let (minutes, rate) = (fields.amount("minutes"), fields.amount("rate"))
+    let isBasal = fields.subtype == "basal"
+    guard fields.amount("extended") == nil, isBasal || rate != nil else { return nil }
+    delivered = fields.amount("units")
+    if delivered != nil, !isBasal || minutes ?? 0 <= 0 { return nil }
+    unitsPerHour = rate
     start = instant
-    hasDuration = fields.amount("minutes") != nil
-    end =
-      instant
-      + Int64((min(fields.amount("minutes") ?? 0, PlausibleAmounts.minutes.upperBound) * 60).rounded())
+    hasDuration = minutes != nil
+    end = instant + Int64((min(minutes ?? 0, PlausibleAmounts.minutes.upperBound) * 60).rounded())
     subtype = fields.subtype.isEmpty ? "basal" : fields.subtype
     (self.day, self.group) = (day, group)
   }
@@ -152,6 +154,10 @@ struct BasalRate: Sendable {
   /// only ends the rate before it, is 0 units.
   func dose(until next: Int64?) -> InsulinDose {
     let seconds = max(0, min(end, next ?? end) - start)
+    if let delivered {
+      let part = end > start ? Double(seconds) / Double(end - start) : 1
+      return InsulinDose(subtype: subtype, units: delivered * part, day: day)
+    }
     let isMeasured = unitsPerHour == 0 || hasDuration
     let units = unitsPerHour.flatMap { isMeasured ? $0 * Double(seconds) / 3600 : nil }
     return InsulinDose(subtype: subtype, units: units, day: day)

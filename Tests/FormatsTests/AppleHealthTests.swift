@@ -44,6 +44,32 @@ import Testing
     #expect(try export("<Correlation>\(record("98"))</Correlation>").readings.isEmpty)
   }
 
+  /// - Parameter reason: 1 for basal insulin, 2 for a bolus.
+  private func dose(_ reason: Int, until end: String) throws -> RecordFields? {
+    let body = """
+      <Record type="HKQuantityTypeIdentifierInsulinDelivery" sourceName="Loop" unit="IU" value="0.276528" \
+      startDate="2026-05-02 00:00:37 +0200" endDate="\(end)">
+      <MetadataEntry key="HKInsulinDeliveryReason" value="\(reason)"/></Record>
+      """
+    return try export(body).records.first?.fields
+  }
+
+  @Test func basalInsulinOfAPumpHasItsMinutes() throws {
+    let segment = try dose(1, until: "2026-05-02 00:15:42 +0200")
+    #expect(segment?.amount("units") == 0.276528 && segment?.amount("minutes") == 15.08)
+    #expect(segment?.subtype == "basal")
+  }
+
+  @Test(arguments: [
+    (1, "2026-05-02 00:00:37 +0200"), (1, "2026-05-01 23:59:37 +0200"), (1, "2026-05-03 00:00:37 +0200"),
+    (1, ""),
+    (2, "2026-05-02 00:02:37 +0200"),
+  ])
+  func anInjectionOrABolusHasNoMinutes(_ reason: Int, _ end: String) throws {
+    let fields = try #require(try dose(reason, until: end))
+    #expect(fields.amount("units") == 0.276528 && fields["minutes"] == nil)
+  }
+
   @Test func aRejectedAppleHealthRecordIsKeptUnchanged() throws {
     let bad = record("x")
     #expect(try export("\n \(bad)\n").rejections.map(\.source) == [bad])

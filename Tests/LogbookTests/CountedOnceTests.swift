@@ -209,15 +209,30 @@ struct CountedOnceTests {
 
   // MARK: - Doses of an algorithm
 
-  @Test func equalMicroBolusesOfTwoSourcesBothCount() {
-    func dose(_ source: CountingSource, isAutomatic: Bool) -> CountableItem? {
-      Sample.dose(0.15, at: 0, source, fields: isAutomatic ? ["automatic": .flag(true)] : [:])
-    }
-    #expect(count(dose(Sample.pump, isAutomatic: true), dose(Sample.site, isAutomatic: true)) == 2)
-    #expect(count(dose(Sample.pump, isAutomatic: false), dose(Sample.site, isAutomatic: true)) == 2)
-    #expect(count(dose(Sample.pump, isAutomatic: false), dose(Sample.site, isAutomatic: false)) == 1)
-    let not = Sample.dose(0.15, at: 0, Sample.pump, fields: ["automatic": .flag(false)])
-    #expect(count(not, dose(Sample.site, isAutomatic: false)) == 1)
+  /// A dose of an algorithm, or one that may be typed.
+  private func microBolus(
+    _ source: CountingSource, at seconds: Int64 = 0, offset: Int32 = 0, isAutomatic: Bool = true
+  ) -> CountableItem? {
+    Sample.dose(
+      0.15, at: seconds, source, offset: offset, fields: isAutomatic ? ["automatic": .flag(true)] : [:])
+  }
+
+  @Test func aMicroBolusReportedByTwoSourcesCountsOnce() {
+    #expect(count(microBolus(Sample.pump), microBolus(Sample.site)) == 1)
+    #expect(count(microBolus(Sample.pump, isAutomatic: false), microBolus(Sample.site, at: 2)) == 1)
+    let loop = (0..<12).map { microBolus(Sample.pump, at: $0 * 300) }
+    let cut = (0..<12).map { microBolus(Sample.site, at: $0 * 300 - 20) }
+    #expect(counted(loop + cut).kept.count == 12)
+  }
+
+  @Test func equalMicroBolusesAtDifferentInstantsAreDifferentDoses() {
+    #expect(count(microBolus(Sample.pump), microBolus(Sample.pump, at: 20)) == 2)
+    #expect(count(microBolus(Sample.pump), microBolus(Sample.site, at: 300)) == 2)
+    // Typed doses with equal shown times are one dose, whose offset is wrong in one source.
+    let shown = microBolus(Sample.site, offset: 3600)
+    #expect(count(microBolus(Sample.pump), shown) == 2)
+    let typed = microBolus(Sample.site, offset: 3600, isAutomatic: false)
+    #expect(count(microBolus(Sample.pump, isAutomatic: false), typed) == 1)
   }
 
   // MARK: - Unknown origin

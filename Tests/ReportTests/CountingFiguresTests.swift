@@ -20,6 +20,8 @@ struct CountingFiguresTests {
     var subtype = "rapid"
     /// For a basal rate, in units per hour: the number of hours.
     var rateHours: Double?
+    /// For basal insulin that a pump gave over some time: the minutes.
+    var minutes: Double?
     var isAutomatic = false
 
     func with(subtype: String) -> Entry {
@@ -37,6 +39,7 @@ struct CountingFiguresTests {
       guard kind == .insulin else { return RecordFields(["carbs": .number(amount)]) }
       var fields = RecordFields(["units": .number(amount), "subtype": .text(subtype)])
       if isAutomatic { fields["automatic"] = .flag(true) }
+      if let minutes { fields["minutes"] = .number(minutes) }
       return fields
     }
     var time: DeviceTime { DeviceTime(seconds: CountingFiguresTests.start + seconds) }
@@ -277,6 +280,32 @@ struct CountingFiguresTests {
     #expect(Self.result(own + Self.basal(Self.phone, later: 30)).doubts.isEmpty)
   }
 
+  @Test func unitsGivenOverMinutesAreARateThatTwoSourcesStateOnce() {
+    // 1.2 U/h for a day, which one source states as 0.1 U in each 5 minutes, and the other as temporary rates of 30 minutes.
+    let segments = (0..<288).map {
+      Entry(
+        kind: .insulin, amount: 0.1, seconds: $0 * 300, source: Self.phone, subtype: "basal", minutes: 5)
+    }
+    let rates = (0..<48).map {
+      Entry(
+        kind: .insulin, amount: 1.2, seconds: $0 * 1800 + 3, source: Self.diary, subtype: "basal",
+        rateHours: 0.5)
+    }
+    func sum(_ entries: [Entry]) -> Double? {
+      Self.result(entries).total.amounts.basal.sum.map { ($0 * 1000).rounded() / 1000 }
+    }
+    #expect(sum(segments) == 28.8)
+    // The last rate begins 3 seconds later, and so ends later.
+    #expect(sum(rates) == 28.8 && sum(segments + rates) == 28.801)
+    // A pump's rate and an injection are two doses.
+    let injection = Entry(kind: .insulin, amount: 12, seconds: 60, source: Self.diary, subtype: "basal")
+    #expect(sum(segments + [injection]) == 40.8)
+    // The rate after it ends a segment: half of its units count.
+    let cut = Entry(
+      kind: .insulin, amount: 0, seconds: 287 * 300 + 150, source: Self.diary, subtype: "basal", rateHours: 1)
+    #expect(sum(segments + [cut]) == 28.75)
+  }
+
   @Test func basalRatesAndEqualBasalDosesOfTwoSourcesCauseAWarning() {
     // At each instant only one source provides the rate, so the same rates from two sources do not add up.
     func rates(_ source: CountingSource, later: Int64) -> [Entry] {
@@ -358,20 +387,21 @@ struct CountingFiguresTests {
     #expect(doubt.days == 6 && doubt.shiftSeconds == 3600)
   }
 
-  @Test func automaticDosesOfTwoSourcesCauseAWarningNextToMatchedDoses() {
-    // The doses of an algorithm from two sources: they are never counted once.
-    func automatic(_ source: CountingSource) -> [Entry] {
+  @Test func unmatchedAutomaticDosesOfTwoSourcesLeaveNoSumNextToMatchedDoses() {
+    func automatic(_ source: CountingSource, later: Int64 = 0) -> [Entry] {
       (0..<25).map { (index: Int64) -> Entry in
         let (day, place) = (index / 5, index % 5)
         let seconds = day * 86400 + place * 600 + 50_000
-        var entry = Entry(kind: .insulin, amount: 1, seconds: seconds, source: source)
+        var entry = Entry(kind: .insulin, amount: 1, seconds: seconds + later, source: source)
         entry.isAutomatic = true
         return entry
       }
     }
     let typed = Self.doses(Self.diary) + Self.doses(Self.phone, later: 20)
     #expect(Self.result(typed).doubts.isEmpty)
-    let all = Self.result(typed + automatic(Self.diary) + automatic(Self.phone))
+    let matched = Self.result(typed + automatic(Self.diary) + automatic(Self.phone, later: 2))
+    #expect(matched.doubts.isEmpty && matched.total.amounts.insulin.sum == 180)
+    let all = Self.result(typed + automatic(Self.diary) + automatic(Self.phone, later: 120))
     #expect(all.doubts.map(\.days) == [5] && all.total.amounts.insulin.sum == nil)
     #expect(Self.result(typed + automatic(Self.diary)).total.amounts.insulin.sum == 180)
   }

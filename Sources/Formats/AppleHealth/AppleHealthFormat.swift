@@ -15,13 +15,13 @@ struct AppleHealthFormat: ExportFormat {
   static let summary = "glucose, insulin and carbohydrates of every app that wrote them"
 
   private enum Name {
-    static let type = 0, source = 1, unit = 2, start = 3, value = 4, device = 5
-    static let isEntered = 6, meal = 7, reason = 8
+    static let type = 0, source = 1, unit = 2, start = 3, value = 4, device = 5, end = 6
+    static let isEntered = 7, meal = 8, reason = 9
   }
 
   private static let shape = ElementShape(
     path: ["HealthData", "Record"],
-    attributes: ["type", "sourceName", "unit", "startDate", "value", "device"],
+    attributes: ["type", "sourceName", "unit", "startDate", "value", "device", "endDate"],
     pairs: ElementShape.Pairs(
       element: "MetadataEntry", key: "key", value: "value",
       names: ["HKWasUserEntered", "HKBloodGlucoseMealTime", "HKInsulinDeliveryReason"]))
@@ -100,8 +100,8 @@ extension AppleHealthFormat {
     self.other = nil
   }
 
-  private static func time(_ row: Row) -> (shown: ShownTime, utc: Int64)? {
-    guard let shown = row[Name.start].yearFirstTime, let offset = shown.utcOffset else { return nil }
+  private static func time(_ row: Row, _ name: Int = Name.start) -> (shown: ShownTime, utc: Int64)? {
+    guard let shown = row[name].yearFirstTime, let offset = shown.utcOffset else { return nil }
     return (shown, shown.deviceTime.seconds - Int64(offset))
   }
 
@@ -148,13 +148,24 @@ extension AppleHealthFormat {
     }
   }
 
+  /// The minutes of a basal segment of a pump, to a hundredth. Nil for an injection, which has one time, or the
+  /// day and more for which it works.
+  private static func segmentMinutes(_ row: Row) -> Double? {
+    guard let (_, start) = time(row), let (_, end) = time(row, Name.end), (1..<86400).contains(end - start)
+    else { return nil }
+    return (Double(end - start) / 0.6).rounded() / 100
+  }
+
   /// Adds a dose. The reason is HealthKit's `HKInsulinDeliveryReason`: 1 basal, 2 bolus.
   private func readInsulin(_ row: Row, into out: inout BatchBuilder) {
     guard row[Name.unit].equals("IU"), let units = row[Name.value].jsonNumber,
       PlausibleAmounts.units.contains(units)
     else { return out.reject(row, "the insulin dose is not a number of units") }
     var fields: [String: FieldValue] = ["units": .number(units)]
-    if row[Name.reason].equals("1") { fields["subtype"] = .text("basal") }
+    if row[Name.reason].equals("1") {
+      fields["subtype"] = .text("basal")
+      if let minutes = Self.segmentMinutes(row) { fields["minutes"] = .number(minutes) }
+    }
     if row[Name.reason].equals("2") { fields["subtype"] = .text("rapid") }
     add(.insulin, fields, row, into: &out)
   }
@@ -194,7 +205,7 @@ extension AppleHealthFormat {
     languages: "every language of the phone; the file itself is in English",
     reads: [
       "glucose of every app or device, each as a separate device, before or after meals",
-      "insulin, carbohydrates",
+      "insulin, basal insulin of a pump with its minutes, carbohydrates",
     ],
     leaves: [
       "all other health data, which are counted by type",

@@ -147,6 +147,13 @@ package struct DayEvent: Sendable {
   package var units: Double? { fields.units }
   /// The basal rate in units per hour.
   package var rate: Double? { fields.amount("rate") }
+  /// The basal rate in units per hour, also if the source states the units and minutes instead.
+  var basalRate: Double? {
+    guard isBasalRate else { return nil }
+    if let rate { return rate }
+    guard let units, let minutes, minutes > 0 else { return nil }
+    return units * 60 / minutes
+  }
   /// Whether the record is a rate of a pump. A day has many of them, so only the day's sum includes it.
   package var isBasalRate: Bool {
     kind == .insulin && fields.subtype == "basal" && (rate != nil || minutes != nil)

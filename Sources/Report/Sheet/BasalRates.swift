@@ -17,7 +17,7 @@ struct BasalArea {
   func draw(_ line: DayLine, on drawing: inout Drawing) {
     let area = line.area
     for (index, event) in rates.enumerated() {
-      guard let rate = event.rate, let minutes = event.minutes, rate > 0, minutes > 0 else { continue }
+      guard let rate = event.basalRate, let minutes = event.minutes, rate > 0, minutes > 0 else { continue }
       let own = event.instant + Int64(min(minutes, Self.maxMinutes) * 60)
       let end = index + 1 < rates.count ? min(own, rates[index + 1].instant) : own
       let (left, right) = (line.x(event.instant), line.x(end))
@@ -37,7 +37,7 @@ struct BasalRates {
 
   init(_ days: [DayCurve]) {
     self.days = days.reduce(into: [:]) { $0[$1.day] = $1.events.filter(\.isBasalRate) }
-    highest = self.days.values.joined().compactMap(\.rate).max() ?? 0
+    highest = self.days.values.joined().compactMap(\.basalRate).max() ?? 0
   }
 
   func area(of day: DayCurve) -> BasalArea {

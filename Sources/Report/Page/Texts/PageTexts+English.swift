@@ -129,7 +129,8 @@ extension PageTexts {
     program: "Made by glucoport {1} from the data of one logbook.",
     extremesRule:
       "LO counts as very low and HI as very high. In means they count as the limit of the device.",
-    sensorsRule: "If several sensors measured at once, the one that measured first is used until it pauses.",
+    sensorsRule:
+      "If several sensors measured at once, always the same one is used, and the others only in its pauses.",
     shortageRule: "A dash is shown where there are too few data for a figure, with the reason.",
     clockRule: "Times are those that the devices showed.",
     missing: "Sensor values are missing that a source no longer had: {1}.",

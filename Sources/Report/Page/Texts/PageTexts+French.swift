@@ -131,7 +131,7 @@ extension PageTexts {
     extremesRule:
       "LO compte comme très bas et HI comme très élevé. Dans les moyennes, ils comptent comme la limite de l’appareil.",
     sensorsRule:
-      "Si plusieurs capteurs mesuraient en même temps, le premier compte jusqu’à ce qu’il s’interrompe.",
+      "Si plusieurs capteurs ont mesuré en même temps, c’est toujours le même qui vaut, les autres seulement pendant ses pauses.",
     shortageRule: "Un tiret indique qu’il y a trop peu de données pour une valeur, avec le motif.",
     clockRule: "Les heures sont celles que les appareils affichaient.",
     missing: "Il manque des valeurs du capteur qu’une source n’avait plus : {1}.",

@@ -130,7 +130,7 @@ extension PageTexts {
     extremesRule:
       "LO zählt als sehr niedrig, HI als sehr hoch. In Mittelwerten zählen sie als Grenze des Geräts.",
     sensorsRule:
-      "Wenn mehrere Sensoren zugleich gemessen haben, gilt der, der zuerst gemessen hat, bis er aussetzt.",
+      "Wenn mehrere Sensoren gleichzeitig gemessen haben, gilt immer derselbe, die anderen nur in seinen Pausen.",
     shortageRule: "Ein Strich steht, wo für eine Kennzahl zu wenige Daten vorliegen, mit dem Grund.",
     clockRule: "Die Uhrzeiten sind die, die die Geräte angezeigt haben.",
     missing: "Sensorwerte fehlen, die eine Quelle nicht mehr hatte: {1}.",

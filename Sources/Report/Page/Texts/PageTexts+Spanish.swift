@@ -129,7 +129,8 @@ extension PageTexts {
     program: "Hecho por glucoport {1} con los datos de un diario.",
     extremesRule:
       "LO cuenta como muy bajo y HI como muy alto. En las medias cuentan como el límite del dispositivo.",
-    sensorsRule: "Si midieron varios sensores a la vez, vale el que midió primero hasta que se detiene.",
+    sensorsRule:
+      "Si midieron varios sensores a la vez, vale siempre el mismo, y los demás solo en sus pausas.",
     shortageRule: "Se muestra un guion donde faltan datos para un dato, con el motivo.",
     clockRule: "Las horas son las que mostraban los dispositivos.",
     missing: "Faltan valores del sensor que una fuente ya no tenía: {1}.",
