@@ -196,7 +196,7 @@ private struct TreatmentReader<Document: NightscoutFields> {
       notes = (others + [notes]).filter { !$0.isEmpty }.joined(separator: "\n")
       return main
     }
-    if let kind = InsulinName.subtype(document[.insulinType].plainText) { return kind }
+    if let kind = InsulinName.treatmentSubtype(document[.insulinType].plainText) { return kind }
     return document[.isBasalInsulin].equals("true") ? "long" : "rapid"
   }
 
@@ -273,26 +273,12 @@ private struct TreatmentReader<Document: NightscoutFields> {
   }
 }
 
-/// How long an insulin acts, by its name in `insulinType` or `insulinInjections`. Unknown names count as
-/// rapid, since Nightscout's programs treat all insulin so.
-private enum InsulinName {
-  /// Parts of the names of insulins that act for half a day or longer: glargine, detemir, degludec, icodec
-  /// and NPH.
-  private static let long = [
-    "abasaglar", "awiqli", "basaglar", "degludec", "detemir", "glargine", "icodec", "insulatard", "isophane",
-    "lantus", "levemir", "long", "nph", "protaphan", "rezvoglar", "semglee", "toujeo", "tresiba",
-    "humulin i", "humulin n", "novolin n", "ultralente", "basal",
-  ]
-  private static let mixed = [
-    "mix", "ryzodeg", "mixtard", "actraphane", "humulin m3", "70/30", "30/70", "75/25", "25/75", "50/50",
-  ]
-
-  /// The subtype for a dose of this insulin; nil for an empty name.
-  static func subtype(_ name: String) -> String? {
-    let name = NightscoutText.trimmed(name).lowercased()
-    if name.isEmpty { return nil }
-    if mixed.contains(where: name.contains) { return "mix" }
-    return long.contains(where: name.contains) ? "long" : "rapid"
+extension InsulinName {
+  /// The subtype for the insulin of a treatment; nil for an empty name. Unknown names are rapid, since the programs of
+  /// Nightscout treat all insulin so.
+  fileprivate static func treatmentSubtype(_ name: String) -> String? {
+    let name = NightscoutText.trimmed(name)
+    return name.isEmpty ? nil : subtype(name) ?? "rapid"
   }
 }
 
@@ -316,5 +302,5 @@ private struct NightscoutInjection: Hashable {
     }
   }
 
-  var subtype: String { InsulinName.subtype(name) ?? "rapid" }
+  var subtype: String { InsulinName.treatmentSubtype(name) ?? "rapid" }
 }

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// How long an insulin works, by its brand, its substance or a word for its use.
+package enum InsulinName {
+  /// The names for one subtype.
+  private struct Names {
+    let subtype: String
+    /// Brands, substances and mixtures, also inside of a longer text such as `Insulin glargine`.
+    let brands: [String]
+    /// Words that mean this use only as a whole word, with or without `insulin` after them.
+    let words: Set<String>
+  }
+
+  private static let mixed = Names(
+    subtype: "mix",
+    brands: [
+      "actraphane", "huminsulin profil", "humulin m3", "insuman comb", "mixtard", "novomix", "ryzodeg",
+      "25/75", "30/70",
+      "50/50", "70/30", "75/25",
+    ],
+    words: [
+      "mix", "mix25", "mix30", "mix50", "mixed", "misch", "mixte", "mista", "mixta", "mezcla", "premezclada",
+      "premix",
+      "premixed",
+    ])
+
+  /// Glargine, detemir, degludec, icodec and NPH, which work half a day or longer.
+  private static let long = Names(
+    subtype: "long",
+    brands: [
+      "abasaglar", "awiqli", "basaglar", "degludec", "detemir", "glargin", "humulin i", "humulin n", "icodec",
+      "insulatard", "isophan", "lantus", "levemir", "novolin n", "protaphan", "rezvoglar", "semglee",
+      "toujeo",
+      "tresiba", "ultralente",
+    ],
+    words: [
+      "background", "basal", "basale", "lang", "langwerkend", "langwerkende", "langwirkend", "langwirkendes",
+      "langwirksam", "langwirksames", "langzeit", "lenta", "lente", "lento", "long", "longue",
+      "långtidsverkande",
+      "langtidsvirkende", "nph", "prolongada", "prolongé", "prolongée", "retard", "retardada", "slow",
+      "verzögerungs",
+    ])
+
+  /// Insulin with meals and for corrections.
+  private static let rapid = Names(
+    subtype: "rapid",
+    brands: [
+      "actrapid", "admelog", "afrezza", "apidra", "aspart", "fiasp", "glulisin", "humalog",
+      "huminsulin normal",
+      "humulin r", "humulin s", "liprolog", "lispro", "lyumjev", "novolin r", "novolog", "novorapid",
+      "trurapi",
+    ],
+    words: [
+      "bolo", "bolus", "corrección", "correction", "fast", "hurtigvirkende", "korrektur", "kortwerkend",
+      "kurz",
+      "kurzwirksam", "kurzwirksames", "kurzzeit", "mealtime", "prandial", "rapid", "rapida", "rapide",
+      "rapido", "rápida",
+      "rápido", "schnell", "schnelles", "short", "snabbverkande", "ultrarapid",
+    ])
+
+  /// The subtype of a dose: `rapid`, `long` or `mix`; nil for a text that names no known insulin, or a rapid and a
+  /// long one.
+  package static func subtype(_ text: String) -> String? {
+    let text = text.lowercased()
+    let words = Set(
+      text.split { !$0.isLetter && !$0.isNumber }.map { word in
+        word.hasSuffix("insulin") ? String(word.dropLast("insulin".count)) : String(word)
+      })
+    // A mixture has the name of its rapid part, as in Humalog Mix25.
+    if fits(mixed, text, words) { return mixed.subtype }
+    let found = [long, rapid].filter { fits($0, text, words) }
+    return found.count == 1 ? found[0].subtype : nil
+  }
+
+  private static func fits(_ names: Names, _ text: String, _ words: Set<String>) -> Bool {
+    !names.words.isDisjoint(with: words) || names.brands.contains(where: text.contains)
+  }
+}
