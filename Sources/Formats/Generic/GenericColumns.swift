@@ -5,7 +5,7 @@ import Logbook
 /// The content of a column of a generic input. The names are those of `--map`.
 enum GenericRole: Int, CaseIterable {
   case time, date, clock, utc, offset, value, smbg, ketone, unit, kind, control, device, serial, note, carbs,
-    insulin,
+    insulin, use,
     tick
 
   var name: String { String(describing: self) }

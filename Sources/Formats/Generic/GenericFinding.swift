@@ -203,6 +203,7 @@ extension GenericFinding {
     if finding.columns[.unit] < 0, let place = finding.placeOfNestedUnit(of: finding.columns[.value]) {
       finding.columns[.unit] = place
     }
+    if finding.columns[.use] < 0, let place = finding.placeOfInsulinNames { finding.columns[.use] = place }
     guard finding.watchRows(wish) else { return nil }
     finding.columns.origins = finding.placesOfOrigins
     // Without a role for offsets in the map, a column of unclear offsets is ignored: a person who names

@@ -51,8 +51,8 @@ struct GenericFormat: ExportFormat {
   var isSurveyed = false
   /// Whether the first row's time states an offset, if no survey compared all of them.
   private var statesOffset: Bool?
-  /// Whether a person named columns of insulin, carbohydrates or notes.
-  private let hasDiary: Bool
+  /// Nil if a person named no columns of insulin, carbohydrates or notes.
+  private let diary: GenericDiary?
   /// Whether rows without a glucose value may have something else to read.
   private let hasOthers: Bool
   private var fixedDevice: DeviceIndex?
@@ -114,8 +114,8 @@ struct GenericFormat: ExportFormat {
       && finding.columns[.value] >= 0 && finding.header.words[finding.columns[.value]].isGlucose
     further = GenericFurtherValues(finding, isForced: options.force)
     mergedDates = GenericMergedDates(finding)
-    hasDiary = roles.contains(.carbs) || roles.contains(.insulin) || roles.contains(.note)
-    hasOthers = hasDiary || roles.contains(.smbg)
+    diary = try GenericDiary(finding)
+    hasOthers = diary != nil || roles.contains(.smbg)
     try requireGlucose()
     try decideOrderFromHead()
     try compareDaysInHead()
@@ -185,7 +185,9 @@ struct GenericFormat: ExportFormat {
     heldKey = nil
     if columns[.smbg] >= 0 { readStick(row, at: outcome, into: &out) }
     if columns[.ketone] >= 0 { readKetone(row, at: outcome, into: &out) }
-    if hasDiary { readDiary(row, at: outcome, into: &out) }
+    if let diary, let (time, _) = position(row, outcome) {
+      diary.read(row, columns, at: time, units.mark, into: &out)
+    }
     return .data
   }
 
@@ -364,33 +366,6 @@ struct GenericFormat: ExportFormat {
     let index = out.device(device)
     fixedDevice = index
     return index
-  }
-}
-
-// MARK: - Diary columns that a person named
-
-extension GenericFormat {
-  private func readDiary(_ row: Row, at outcome: GenericTimeReader.Outcome, into out: inout BatchBuilder) {
-    guard let (time, _) = position(row, outcome) else { return }
-    let owner = row[columns[.serial]].isEmpty ? row[columns[.device]].text : row[columns[.serial]].text
-    func amount(_ role: GenericRole, upTo limit: Double) -> Double? {
-      let cell = row[columns[role]]
-      if cell.isEmpty { return nil }
-      guard let number = cell.number(units.mark), (0...limit).contains(number) else {
-        out.reject(row, "the amount of \(role.name) is not a plausible number")
-        return nil
-      }
-      return number == 0 ? nil : number
-    }
-    if columns[.insulin] >= 0, let dose = amount(.insulin, upTo: 500) {
-      out.add(.insulin, at: time, owner: owner, line: row.line, ["units": .number(dose)])
-    }
-    if columns[.carbs] >= 0, let grams = amount(.carbs, upTo: 2000) {
-      out.add(.food, at: time, owner: owner, line: row.line, ["carbs": .number(grams)])
-    }
-    if columns[.note] >= 0, !row[columns[.note]].isEmpty {
-      out.add(.note, at: time, owner: owner, line: row.line, ["text": .text(row[columns[.note]].text)])
-    }
   }
 }
 

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import FormatConformance
+import Formats
+import Logbook
+import Testing
+
+/// Doses and meals of a table whose columns a person named.
+@Suite struct GenericDoseTests {
+  /// The fields of the records of a table with a glucose column.
+  private func fields(_ text: String, _ columns: [String: String]) throws -> [RecordFields] {
+    let map = columns.merging(["time": "Time", "value": "Glucose (mg/dL)"]) { own, _ in own }
+    return try TextExport(text) { $0.columns = map }.records.map(\.fields)
+  }
+
+  @Test(arguments: [
+    ("Basal (U)", "long"), ("Long acting insulin", "long"), ("Bolus (U)", "rapid"),
+    ("Insulin", nil as String?),
+  ])
+  func theNameOfTheColumnStatesTheUseOfItsDoses(_ name: String, _ subtype: String?) throws {
+    let doses = try fields(
+      "Time,Glucose (mg/dL),\(name)\n2026-05-01 07:00,120,14\n2026-05-01 12:00,130,4.5\n", ["insulin": name])
+    #expect(doses.map { $0.amount("units") } == [14, 4.5])
+    #expect(doses.map { $0["subtype"] } == Array(repeating: subtype.map { .text($0) }, count: 2))
+  }
+
+  private static let named = """
+    Time,Glucose (mg/dL),Insulin,Insulin type
+    2026-05-01 07:00,120,4,Novorapid
+    2026-05-01 07:05,118,12,Lantus
+    2026-05-01 12:00,130,5,
+
+    """
+
+  @Test func aColumnOfInsulinNamesIsFound() throws {
+    let doses = try fields(Self.named, ["insulin": "Insulin"])
+    #expect(doses.map(\.subtype) == ["rapid", "long", ""])
+    #expect(doses.map { $0["text"] } == [.text("Novorapid"), .text("Lantus"), nil])
+  }
+
+  @Test func aColumnWithAnotherWordIsNoColumnOfInsulinNamesUnlessAPersonNamesIt() throws {
+    let text = Self.named.replacing("5,\n", with: "5,soup\n")
+    #expect(try fields(text, ["insulin": "Insulin"]).map(\.subtype) == ["", "", ""])
+    let doses = try fields(text, ["insulin": "Insulin", "use": "Insulin type"])
+    #expect(doses.map(\.subtype) == ["rapid", "long", ""] && doses[2]["text"] == .text("soup"))
+  }
+
+  @Test(arguments: ["KH (BE)", "Carbs (KE)", "exchanges", "Broteinheiten"])
+  func exchangesAreServingsAndNotGrams(_ name: String) throws {
+    let meals = try fields("Time,Glucose (mg/dL),\(name)\n2026-05-01 07:00,120,4\n", ["carbs": name])
+    #expect(meals.map { $0["servings"] } == [.number(4)] && meals.allSatisfy { $0["carbs"] == nil })
+  }
+
+  @Test func carbohydratesAreGramsAndEnergyIsRefused() throws {
+    let text = "Time,Glucose (mg/dL),Carbs (g),Energy (kcal)\n2026-05-01 07:00,120,45,310\n"
+    #expect(try fields(text, ["carbs": "Carbs (g)"]).map { $0["carbs"] } == [.number(45)])
+    let refusal = try ScratchFile(text).refusal {
+      $0.columns = ["time": "Time", "value": "Glucose (mg/dL)", "carbs": "Energy (kcal)"]
+    }
+    #expect(refusal?.contains("'Energy (kcal)' holds energy") == true)
+  }
+}
