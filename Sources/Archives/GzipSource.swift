@@ -52,8 +52,8 @@ package final class GzipSource: UnpackingSource {
         }
       }
       if memberEnded {
-        // A member may be followed by another member, or by padding, which gzip(1) ignores as well. The padding is read
-        // all the same, since the digest covers the whole file.
+        // A member may be followed by another member, or by padding, which gzip(1) ignores as well. The
+        // padding is read all the same, since the digest covers the whole file.
         guard stream.next_in?.pointee == 0x1F else {
           stream.avail_in = 0
           isPadded = true

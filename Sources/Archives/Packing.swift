@@ -20,7 +20,8 @@ package enum Packing: String, CaseIterable {
     }
   }
 
-  /// Whether the bytes begin with a skippable Zstandard frame, as `pzstd` writes it. Sixteen signatures mark one.
+  /// Whether the bytes begin with a skippable Zstandard frame, as `pzstd` writes it. Sixteen signatures mark
+  /// one.
   private static func isSkippableFrame(_ head: some Collection<UInt8>) -> Bool {
     guard let first = head.first, first & 0xF0 == 0x50 else { return false }
     return head.dropFirst().starts(with: [0x2A, 0x4D, 0x18])
@@ -39,8 +40,8 @@ package enum Packing: String, CaseIterable {
   ///
   /// - Parameters:
   ///   - name: the input, for messages.
-  ///   - isInterrupted: polled before each read, since a small file can unpack to many bytes. A read then throws a `Failure`
-  ///     of category `temporary`.
+  ///   - isInterrupted: polled before each read, since a small file can unpack to many bytes. A read then
+  ///     throws a `Failure` of category `temporary`.
   package func unpacking(
     _ packed: any ByteSource, name: String, isInterrupted: @escaping () -> Bool = { false }
   ) throws -> any UnpackingSource {
@@ -62,8 +63,8 @@ package protocol UnpackingSource: ByteSource {
   var isTruncated: Bool { get }
 }
 
-/// Fails if a signal ends the program, or if the output is far larger than the input. A kilobyte can unpack to a gigabyte
-/// of zeros, which would take minutes to read.
+/// Fails if a signal ends the program, or if the output is far larger than the input. A kilobyte can unpack
+/// to a gigabyte of zeros, which would take minutes to read.
 private final class BoundedUnpacking: UnpackingSource {
   /// The unpacked size in bytes up to which any ratio is accepted: a small file of equal lines is harmless.
   private static let freeBytes: UInt64 = 64 << 20
@@ -118,7 +119,8 @@ package enum ReadOutcome: Equatable {
   case end
 }
 
-/// An ordered source of bytes. Each stage of an input (file, unpacking, decoding) is one, and reads from the stage below.
+/// An ordered source of bytes. Each stage of an input (file, unpacking, decoding) is one, and reads from the
+/// stage below.
 package protocol ByteSource: AnyObject {
   /// Fills the start of `buffer`, which must not be empty.
   func read(into buffer: UnsafeMutableRawBufferPointer) throws -> ReadOutcome

@@ -34,7 +34,8 @@ struct PlainTags {
   /// The byte at `place`; 0 past the last byte, which a plain tag never contains.
   private var current: UInt8 { place < bytes.count ? bytes[place] : 0 }
 
-  /// Stops at a carriage return, which is not plain: expat counts its lines and turns it into a line feed.
+  /// Moves past blanks and line feeds. It stops at a carriage return, which is left to expat: expat turns it
+  /// into a line feed and counts it as a line break.
   mutating func skipBlanks() {
     while true {
       switch current {
@@ -61,8 +62,8 @@ struct PlainTags {
 
   private static func isLetter(_ byte: UInt8) -> Bool { (0x61...0x7A).contains(byte | 0x20) }
 
-  /// Whether a byte is one of those that a plain name can have after its first letter besides letters:
-  /// digits, `-`, `.` and `_`. A name with a colon is left to expat.
+  /// Whether a byte is a digit, `-`, `.` or `_`. A plain name can have these and letters after its first
+  /// letter. A name with a colon is left to expat.
   private static func isInsideName(_ byte: UInt8) -> Bool {
     (0x30...0x39).contains(byte) || byte == 0x2D || byte == 0x2E || byte == 0x5F
   }

@@ -3,11 +3,11 @@
 import CExpat
 import Glibc
 
-/// Finds the rows of XML that arrives in pieces (expat). Memory is bounded: elements that are not rows are not stored,
-/// nesting and rows have limits, and only the five predefined entities are known.
+/// Finds the rows of XML that arrives in pieces (expat). Memory is bounded: elements that are not rows are
+/// not stored, nesting and rows have limits, and only the five predefined entities are known.
 ///
-/// Plain sibling elements are parsed without expat; see `PlainTags`. Expat reads the rest as if they were absent, which
-/// has no effect on the result.
+/// Plain sibling elements are parsed without expat; see `PlainTags`. Expat reads the rest as if they were
+/// absent, which has no effect on the result.
 package final class XMLScanner {
   static let deepestNesting = 64
   /// The longest tag or row, in bytes.
@@ -24,8 +24,8 @@ package final class XMLScanner {
     let firstField: Int
   }
 
-  /// The state that changes while a piece is read. It is accessed by a pointer, since Swift checks each access to a variable
-  /// of a class, which costs more than the parsing itself.
+  /// The state that changes while a piece is read. It is accessed by a pointer, since Swift checks each
+  /// access to a variable of a class, which costs more than the parsing itself.
   struct State {
     var plain: PlainShape
     var rows: [FoundRow] = []
@@ -58,8 +58,8 @@ package final class XMLScanner {
     var openField = 0
     /// The name of the open element at the path's wildcard.
     var anyName: [UInt8] = []
-    /// The columns of attribute names, in the order of their first use. Names are compared by address, since expat
-    /// stores each name once.
+    /// The columns of attribute names, in the order of their first use. Names are compared by address, since
+    /// expat stores each name once.
     var columnsOfNames: [(name: UnsafePointer<CChar>, column: Int)] = []
 
     /// Removes the rows of the last piece; the values of an open row move to the front.
@@ -107,8 +107,8 @@ package final class XMLScanner {
     }
   }
 
-  /// The names of `ElementShape.Pairs` as C strings: creating them for each comparison would cost more than everything
-  /// else.
+  /// The names of `ElementShape.Pairs` as C strings: creating them for each comparison would cost more than
+  /// everything else.
   private struct PairNames {
     let element: UnsafeMutablePointer<CChar>
     let key: UnsafeMutablePointer<CChar>
@@ -199,8 +199,8 @@ package final class XMLScanner {
     return nil
   }
 
-  /// The end of the next slice for expat. Slices end after a tag, since plain elements may follow. Without a tag, as in
-  /// a long comment, slices grow: expat rereads an incomplete token from its start.
+  /// The end of the next slice for expat. Slices end after a tag, since plain elements may follow. Without a
+  /// tag, as in a long comment, slices grow: expat rereads an incomplete token from its start.
   private func endOfSlice(_ bytes: UnsafeBufferPointer<UInt8>, from start: Int) -> Int {
     state.pointee.reach =
       state.pointee.hasFoundTag ? 0 : min(max(64, state.pointee.reach * 2), Self.longestItem)
@@ -224,7 +224,8 @@ package final class XMLScanner {
     return nil
   }
 
-  /// The current line of expat, from 1: that of a tag in a callback; else that of the first unread byte or of the error.
+  /// The current line of expat, from 1: that of a tag in a callback; else that of the first unread byte or of
+  /// the error.
   var line: Int64 { Int64(XML_GetCurrentLineNumber(parser)) + state.pointee.plainLines }
 
   private var tagStart: Int64 { Int64(XML_GetCurrentByteIndex(parser)) + state.pointee.plainBytes }
@@ -388,7 +389,8 @@ package struct ElementShape {
   let hasAnyName: Bool
   /// The number of columns that the row's own element fills.
   let ownColumnCount: Int
-  /// The number of columns of a row: the attributes, the names of the pairs, and the name of the wildcard element.
+  /// The number of columns of a row: the attributes, the names of the pairs, and the name of the wildcard
+  /// element.
   package let columnCount: Int
 
   package init(path: [String], attributes: [String], pairs: Pairs? = nil) {

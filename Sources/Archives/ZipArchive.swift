@@ -53,7 +53,8 @@ package struct ZipArchive {
     return entries
   }
 
-  /// Sets the end of each member's bytes, and refuses archives whose members overlap or unpack to far too much.
+  /// Sets the end of each member's bytes, and refuses archives whose members overlap or unpack to far too
+  /// much.
   private static func boundMembers(_ entries: inout [ZipMember], before end: UInt64, name: String) throws {
     var limit = end
     for place in entries.indices.sorted(by: { entries[$0].offset > entries[$1].offset }) {
@@ -123,7 +124,8 @@ private struct ZipDirectory {
   let count: UInt64
   let size: UInt64
   let start: UInt64
-  /// The number of bytes before the archive, such as a self-extracting program. Offsets are relative to it.
+  /// The number of bytes before the archive, such as those of a self-extracting program. The offsets in the
+  /// directory count from the first byte after them.
   let base: UInt64
 
   private static let endLength = 22

@@ -7,8 +7,8 @@ import Logbook
 package struct ZipMember {
   /// The size of the fixed part of the header before a member's bytes.
   static let headerLength: UInt64 = 30
-  /// The maximum ratio of unpacked to packed size. Real exports of megabytes reach 10 to 40; repeated lines of text
-  /// reach 1000.
+  /// The maximum ratio of unpacked to packed size. Real exports of megabytes reach 10 to 40; repeated lines
+  /// of text reach 1000.
   static let maxRatio: UInt64 = 250
   private static let smallSize: UInt64 = 16 << 20
 

@@ -5,7 +5,8 @@ import Logbook
 
 /// Unpacks Zstandard, including several frames in a row.
 final class ZstdSource: UnpackingSource {
-  /// The largest window, as a power of two. Larger windows occur only with `--ultra` or `--long`, and need more memory.
+  /// The largest window, as a power of two. Larger windows occur only with `--ultra` or `--long`, and need
+  /// more memory.
   private static let maxWindowLog: Int32 = 25
 
   private let packed: any ByteSource

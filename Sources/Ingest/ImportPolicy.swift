@@ -4,7 +4,7 @@ package import Logbook
 
 /// How an import treats its input.
 package struct ImportPolicy: Sendable {
-  /// Whether to store either everything, or nothing if one item is rejected or the input is truncated.
+  /// Whether nothing is stored if one item is rejected or the input is truncated (`--strict`).
   package var isStrict = false
   /// The maximum number of rejected items before the import ends; nil for no limit.
   package var maxRejections: Int?
@@ -43,7 +43,7 @@ package struct RejectedInput: Error {
   package let source: String
   /// The first of the rejections.
   package let rejections: [Rejection]
-  /// The number of rejections until the end.
+  /// The number of items that were rejected before the import ended.
   package let count: Int
 
   init(_ failure: Failure, source: String, _ rejections: [Rejection], count: Int) {

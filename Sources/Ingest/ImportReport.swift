@@ -49,11 +49,13 @@ extension ImportReport {
 }
 
 extension IngestCounts {
-  /// What a person must know about stored items; a job gets it, too.
+  /// Warnings about stored items that a person must see, since totals or times change. `import` prints them
+  /// even with `--quiet`.
   package var warnings: [String] { equalRows + movedTimes }
 
-  /// Rows of new doses and meals that equal an earlier row of the input. They cannot be told from a row that an export
-  /// repeats, so they are stored once, but a person may know better.
+  /// Rows of new doses and meals that equal an earlier row of the input. An export may repeat a row, or a
+  /// person may have taken the same dose twice. Equal rows are stored once, and the warning lets the person
+  /// correct that.
   private var equalRows: [String] {
     guard repeatedAmounts > 0 else { return [] }
     return [
@@ -62,7 +64,8 @@ extension IngestCounts {
     ]
   }
 
-  /// How to keep the instants of an export from another zone. Items that the store had before did not move.
+  /// The advice for an export of a logbook in another zone: its shown times are kept, so its instants move.
+  /// There is none if the store already had all items, since known items do not move.
   private var movedTimes: [String] {
     guard moved.count > 0, newReadings + newRecords > 0 else { return [] }
     return [

@@ -13,8 +13,8 @@ package struct ImportSession {
   private let onRejection: (Rejection, String?) throws -> Void
   /// Polled after each batch; true after SIGINT or SIGTERM.
   private let isInterrupted: () -> Bool
-  /// Receives the devices of the input before their readings are stored. Its error refuses the whole input, so that
-  /// everything is stored together. Nil if every device is accepted.
+  /// Receives the devices of the input before their readings are stored. Its error refuses the whole input,
+  /// so that everything is stored together. Nil if every device is accepted.
   private let onDevices: (([Device]) throws -> Void)?
 
   /// - Parameter clock: returns the host's time in UTC seconds.
@@ -36,8 +36,9 @@ package struct ImportSession {
   ///
   /// - Parameter store: called only after a meter was completely read, so that an unreadable one creates no
   ///   store.
-  /// - Throws: `RejectedInput` if the policy accepts no more rejections, `ImportInterruption` after a signal, the error of
-  ///   `onDevices`, else `Failure`. Committed items stay, except for a strict import and a meter.
+  /// - Throws: `RejectedInput` if the policy accepts no more rejections, `ImportInterruption` after a signal,
+  ///   the error of `onDevices`, else `Failure`. Committed items stay, except for a strict import and a
+  ///   meter.
   package func run(_ ingestor: any Ingestor, into store: () throws -> Store) throws -> ImportReport {
     let source = IngestSource(
       name: ingestor.name, format: ingestor.format, startedAt: clock(), modifiedAt: ingestor.modifiedAt,

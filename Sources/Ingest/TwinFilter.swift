@@ -109,14 +109,15 @@ package struct TwinFilter: Ingestor {
     return (equal ?? (reader.format == "dexcom-share" ? nil : twins.first))?.measurement
   }
 
-  /// Whether exactly one of two values names its device. Other documents without a device belong to the site.
+  /// Whether exactly one of two values names its device. If neither does, both belong to the site as a
+  /// device, and are compared by their identity.
   private func isUnnamed(_ one: Known, _ other: Known) -> Bool {
     (one.device.model == Self.unnamed) != (other.device.model == Self.unnamed)
   }
   /// The device model for Nightscout documents that name no device.
   private static let unnamed = "Nightscout"
 
-  // MARK: - The export
+  // MARK: - Properties of the export
 
   package var name: String { reader.name }
   package var format: String { reader.format }

@@ -116,8 +116,8 @@ extension NightscoutEntry {
     let type = document[.type]
     let sgv = document[.sgv]
     if !sgv.isEmpty, type.equals("sgv") || type.isEmpty { return sensor(document, sgv, &units) }
-    // A document of this type is an entry, whatever other members its program wrote. No treatment has this
-    // type.
+    // A document of the type `mbg` is an entry, whatever other members its program wrote. No treatment has
+    // that type.
     let isEntry =
       type.equals("mbg")
       || document[.eventType].isEmpty && (!type.isEmpty || document[.createdAt].isEmpty)
@@ -238,11 +238,11 @@ extension NightscoutEntry {
   package static let maxModel = 256
 }
 
-// MARK: - Our own
+// MARK: - Documents of glucoport
 
 extension NightscoutEntry {
-  /// The reading in the member `glucoport`; nil if the member is damaged. Another format has an equivalent of
-  /// the member.
+  /// The reading in the member `glucoport`; nil if the member is damaged. The FHIR format converts the parts
+  /// of an observation to the same member.
   package static func rebuilt(_ own: JSONValue) -> (Reading, Device)? {
     guard let kind = ReadingKind(name: own["kind"]?.text ?? ""),
       let positionKind = PositionKind(name: own["position_kind"]?.text ?? ""),

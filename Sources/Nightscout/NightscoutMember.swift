@@ -27,8 +27,8 @@
 }
 
 extension NightscoutMember {
-  /// The kind of an entry: `sgv`, `mbg`, `cal` and others. AAPS writes the kind of a bolus here, such as
-  /// `SMB`.
+  /// The kind of an entry: `sgv`, `mbg`, `cal` and others. In treatments, AAPS writes the kind of a bolus
+  /// into this member, such as `SMB`.
   @inlinable package static var type: Self { Self(0) }
   /// The time in milliseconds since 1970.
   @inlinable package static var date: Self { Self(1) }

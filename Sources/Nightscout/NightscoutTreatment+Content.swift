@@ -26,7 +26,7 @@ extension NightscoutTreatment {
     return reader.content
   }
 
-  /// The name under which insulin is counted that only fills a reservoir or a tube.
+  /// The name under which an import counts insulin that only fills a reservoir or a tube.
   package static let filling = "insulin that fills a reservoir or a tube"
   /// The event types whose insulin only fills a reservoir or a tube.
   fileprivate static let fillingEvents: Set<String> = [
@@ -70,7 +70,7 @@ private struct TreatmentReader<Document: NightscoutFields> {
   private let event: String
   /// The text of the treatment; empty when a record has used it.
   private var notes: String
-  /// Whether a part was used or rejected. If not, the event is counted as skipped.
+  /// Whether a part of the treatment was used or rejected. If not, the event is counted as skipped.
   private var isUsed = false
 
   init(_ document: Document) {
@@ -239,14 +239,16 @@ private struct TreatmentReader<Document: NightscoutFields> {
     add(.insulin, fields)
   }
 
-  /// Whether an event without minutes ends the rate that runs. A table that has only the names of events says neither.
+  /// Whether an event without minutes ends the current basal rate. A `Temp Basal` with no other members, as
+  /// in a table that has only the names of events, states neither a rate nor an end.
   private var endsRate: Bool {
     let members: [NightscoutMember] = [.duration, .milliseconds, .absolute, .rate, .percent]
     return event != "Temp Basal" || members.contains { !document[$0].isEmpty }
   }
 
-  /// Whether a pump of Medtronic's 600 series had the glucose, mostly in its bolus calculator, and says `Finger` of all.
-  /// In a site of such a pump, 39 % equal a sensor value of the 11 minutes before; by chance it would be 0.3 to 3 %.
+  /// Whether the glucose value is from a pump of Medtronic's 600 series, mostly from its bolus calculator.
+  /// The uploader marks all of these values as `Finger`. On one such site, 39 % of them equal a sensor value
+  /// of the 11 minutes before; by chance it would be 0.3 to 3 %.
   private var isOfPump: Bool { document[.pumpKey].plainText.hasPrefix("BG") }
 
   /// Adds a glucose value that a person entered. In other events, it may be a copy of a sensor's value.

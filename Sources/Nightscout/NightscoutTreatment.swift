@@ -14,7 +14,7 @@ package enum NightscoutTreatment {
 
   /// The event type of a treatment for this state. It must not change in later edits.
   package static func eventType(_ state: RecordState) -> String {
-    // A kind that this program does not know is the event type itself.
+    // For a kind that this program does not know, the event type is the name of the kind.
     guard let details = state.kind.details else { return state.kind.rawValue }
     guard state.kind == .insulin else { return details.treatmentEvent }
     return switch state.fields.subtype {
@@ -164,7 +164,7 @@ extension NightscoutTreatment {
   }
 }
 
-// MARK: - Of a site
+// MARK: - Documents of other programs
 
 extension NightscoutTreatment {
   /// The records in the usual members, and a glucose value that a person entered. The records have the same
@@ -210,7 +210,7 @@ extension NightscoutTreatment {
     contents(document, zone).records
   }
 
-  /// What a treatment contains.
+  /// The reading, records and rejections of a treatment.
   static func contents(_ document: NightscoutDocument, _ zone: NightscoutZone) -> NightscoutContents {
     // The item is in another document, or is hidden.
     if document.isMoved || document.isWithdrawn { return NightscoutContents() }

@@ -6,9 +6,9 @@ import Logbook
 
 /// A file system for SQLite. The name of a file is the number of a descriptor that is open for reading.
 ///
-/// A library that opens by path would read a file that was replaced meanwhile. It would also need a name for input from
-/// a pipe, and would look for a journal. Here it sees only the bytes of one descriptor, and cannot write or open
-/// anything else.
+/// A library that opens by path would read a file that was replaced meanwhile. It would also need a name for
+/// input from a pipe, and would look for a journal. With this file system, SQLite sees only the bytes of one
+/// descriptor, and cannot write or open anything else.
 enum DescriptorFiles {
   /// The name under which SQLite registers this file system, for opening a connection with it.
   static let name = "glucoport-descriptor"

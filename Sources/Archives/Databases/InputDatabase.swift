@@ -5,8 +5,8 @@ import Logbook
 
 /// An SQLite file of another program, which is untrusted: it may be damaged or malicious.
 ///
-/// Only ordinary tables are read, by names that the caller knows, in the order of their rows. Views, triggers and
-/// virtual tables never run. All bytes come from one descriptor.
+/// Only ordinary tables are read, by names that the caller knows, in the order of their rows. Views, triggers
+/// and virtual tables never run. All bytes come from one descriptor.
 package final class InputDatabase {
   /// A table with the columns to read.
   package struct Table: Sendable {
@@ -18,9 +18,9 @@ package final class InputDatabase {
     }
   }
 
-  /// The maximum file size, far above years of data.
+  /// The maximum file size in bytes, far above years of data.
   static let maxSize: Int64 = 8 << 30
-  /// The longest accepted text or blob. Rows of more than 8 MiB are later rejected one by one.
+  /// The longest accepted text or blob, in bytes. Rows of more than 8 MiB are later rejected one by one.
   static let longestCell: Int32 = 16 << 20
   /// The maximum number of bytes of JSON text that `write` makes from one file.
   static let maxText = 4 << 30
@@ -32,7 +32,8 @@ package final class InputDatabase {
   private let bounds: Bounds
   private let connection: OpaquePointer
 
-  /// Opens a database from an open descriptor of a regular file. The caller keeps ownership of the descriptor.
+  /// Opens a database from an open descriptor of a regular file. The caller keeps ownership of the
+  /// descriptor.
   ///
   /// - Parameters:
   ///   - name: the input, for messages.
@@ -96,14 +97,15 @@ package final class InputDatabase {
       }, nil)
   }
 
-  /// The requested columns that an ordinary table has; empty if the file has no such table, or only a view of that name.
+  /// The requested columns that an ordinary table has; empty if the file has no such table, or only a view of
+  /// that name.
   package func columns(of table: Table) throws -> [String] {
     var found: [Bool] = []
     try run(
       "SELECT type, rootpage, sql FROM sqlite_schema WHERE name = \(quoted(table.name, "'")) COLLATE NOCASE"
     ) {
-      // SQLite would treat a table with a view's definition as a view, so the definition is checked as well. A virtual
-      // table has no root page.
+      // SQLite would treat a table with a view's definition as a view, so the definition is checked as well.
+      // A virtual table has no root page.
       found.append(
         text($0, 0) == "table" && sqlite3_column_int64($0, 1) > 1 && text($0, 2).hasPrefix("CREATE TABLE "))
     }
@@ -121,8 +123,8 @@ package final class InputDatabase {
   /// - Parameters:
   ///   - first: a line before all rows.
   ///   - tables: names and columns from `columns(of:)`.
-  /// - Throws: `Failure` of category `badInput` for a damaged database, `temporary` for an interruption, and errors of
-  ///   the sink. Pieces written before are then useless.
+  /// - Throws: `Failure` of category `badInput` for a damaged database, `temporary` for an interruption, and
+  ///   errors of the sink. Pieces written before are then useless.
   package func write(
     _ tables: [Table], first: String, to sink: @escaping (UnsafeRawBufferPointer) throws -> Void
   ) throws {
@@ -138,7 +140,8 @@ package final class InputDatabase {
       try run("SELECT _rowid_, \(list) FROM \(quoted(table.name, "\"")) NOT INDEXED") { row in
         let number = sqlite3_column_int64(row, 0)
         rows += 1
-        // Without these limits, pages that refer to each other repeatedly would loop endlessly.
+        // In a damaged file, pages can refer to each other in a circle. Without these limits, SQLite would
+        // then return rows endlessly.
         guard last.map({ number > $0 }) ?? true, rows <= size / 4, out.count <= longest else {
           throw Failure(
             .badInput, "\(name): the database is damaged: rows of \(table.name) repeat; export it again")
@@ -236,8 +239,8 @@ package struct DatabaseHeader {
   }
 }
 
-/// Writes rows of a database as JSON, one object a line: `{"table":"Name","row":1,"column":2.5}`, in pieces. NULL is
-/// left out. A blob becomes a text with its length, so that it is never taken for a number or a name.
+/// Writes rows of a database as JSON, one object a line: `{"table":"Name","row":1,"column":2.5}`, in pieces.
+/// NULL is left out. A blob becomes a text with its length, so that it is never taken for a number or a name.
 struct DatabaseText {
   /// Receives a piece of the text. The bytes are valid only during the call.
   typealias Sink = (UnsafeRawBufferPointer) throws -> Void

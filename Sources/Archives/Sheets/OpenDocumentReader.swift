@@ -180,7 +180,7 @@ final class OpenDocumentReader: XMLPart {
     column = min(column &+ min(cellCount, SheetText.maxColumns), 4 * SheetText.maxColumns)
     let shown = captured
     if type == .error { writer?.addError() }
-    // Empty cells are skipped before the check, so that empty rows may exceed the maximum.
+    // Empty cells are skipped before the number of rows is checked, since empty rows may exceed the maximum.
     guard type != .error, !(value.isEmpty && shown.isEmpty) else { return }
     guard row <= SheetText.maxRows else { throw SheetProblem("rows are more than \(SheetText.maxRows)") }
     for place in first..<min(column, max(first + 1, SheetText.maxColumns)) {

@@ -2,16 +2,16 @@
 
 import Logbook
 
-/// Writes the rows of a sheet as CSV with commas, in pieces. Line N is row N, so that messages name the row that a
-/// person sees. A line break in a cell is kept, in quotes. Each row is at least as wide as the widest row before it, as
-/// in CSV of spreadsheet programs: a sheet does not store empty cells at the end of a row.
+/// Writes the rows of a sheet as CSV with commas, in pieces. Line N is row N, so that messages name the row
+/// that a person sees. A line break in a cell is kept, in quotes. Each row is at least as wide as the widest
+/// row before it, as in CSV of spreadsheet programs: a sheet does not store empty cells at the end of a row.
 struct SheetText {
   /// The maximum number of rows that office programs write.
   static let maxRows = 1 << 20
   static let maxBytes = 1 << 30
   static let longestRow = 8 << 20
-  /// One more than the maximum number of columns of a table. A row of this width is later rejected, and the others are
-  /// read.
+  /// One more than the maximum number of columns of a table. A row of this width is later rejected, and the
+  /// others are read.
   static let maxColumns = 1025
   /// The maximum width for padding. A wider row is an exception, which other rows do not follow.
   private static let maxPadding = 128
@@ -59,7 +59,8 @@ struct SheetText {
     if columns == 0 { startLine() }
     for _ in max(columns - 1, 0)..<wanted { bytes.append(UInt8(ascii: ",")) }
     columns = wanted + 1
-    // The first cell is always quoted, so that its text never looks like the signature of another kind of file.
+    // The first cell is always quoted, so that its text never looks like the signature of another kind of
+    // file.
     if isFirst || (isText && Self.needsQuotes(cell)) {
       appendQuoted(cell)
     } else {

@@ -13,8 +13,8 @@ enum CellForm: UInt8 {
   case duration
 }
 
-/// Dates and times of sheets as text: `2026-05-01`, `08:10:00` or `2026-05-01 08:10:00`, independent of the order of
-/// day and month on display.
+/// Dates and times of sheets as text: `2026-05-01`, `08:10:00` or `2026-05-01 08:10:00`, independent of the
+/// order of day and month on display.
 ///
 /// The number of a time in a sheet is rarely exact, so it is rounded to the nearest second.
 struct SheetTime {
@@ -28,7 +28,7 @@ struct SheetTime {
   /// The number of days between 1899-12-30 and 1970-01-01.
   private static let epoch = 25_569
 
-  /// The time of a day number of Excel; nil if it is out of range.
+  /// The time that Excel stores as a number of days; nil if the number is out of range.
   ///
   /// - Parameter is1904: whether days count from 1904, as in workbooks of old Macs.
   init?(serial: Double, is1904: Bool) {
@@ -39,13 +39,15 @@ struct SheetTime {
     if is1904 {
       day += 1462
     } else if day < 60 {
-      // Excel has a 29 February in 1900.
+      // Excel counts a 29 February 1900, which did not exist, so the days before it have numbers that are one
+      // too low.
       day += 1
     }
     (self.day, self.seconds) = (day - Self.epoch, seconds)
   }
 
-  /// Parses a date or time in ISO 8601, `2026-05-01T08:10:00.5`; nil for other text, including a time with an offset.
+  /// Parses a date or time in ISO 8601, `2026-05-01T08:10:00.5`; nil for other text, including a time with an
+  /// offset.
   init?(iso text: UnsafeBufferPointer<UInt8>) {
     guard text.count >= 10, text[4] == 0x2D, text[7] == 0x2D,
       let year = text.number(0..<4), let month = text.number(5..<7), let dayOfMonth = text.number(8..<10),
@@ -153,7 +155,8 @@ extension UnsafeBufferPointer<UInt8> {
     return value
   }
 
-  /// 1 for a decimal fraction of at least 0.5 from an index on, 0 for a smaller or missing fraction; nil for other text.
+  /// 1 for a decimal fraction of at least 0.5 from an index on, 0 for a smaller or missing fraction; nil for
+  /// other text.
   fileprivate func roundedFraction(from place: Int) -> Int? {
     if place == count { return 0 }
     guard place < count, self[place] == UInt8(ascii: "."),

@@ -11,7 +11,8 @@ struct SheetWriter {
   private(set) var formulaCount = 0
   private(set) var dates = DateColumns()
   private var cell: [UInt8] = []
-  /// The columns in which a date with a time of day occurred. Later dates without a time of day are at midnight there.
+  /// The columns in which a date with a time of day occurred. Later dates in such a column without a time of
+  /// day are at midnight.
   private var hasTimes = [Bool](repeating: false, count: SheetText.maxColumns)
 
   init(_ sink: @escaping SheetText.Sink) {
@@ -20,7 +21,7 @@ struct SheetWriter {
 
   mutating func addError() { errorCount += 1 }
 
-  /// Adds a cell whose formula a program wrote without its value. An empty cell would hide that there is one.
+  /// Adds a cell whose formula a program wrote without its value. An empty cell would hide the formula.
   mutating func addFormula(column: Int) throws {
     formulaCount += 1
     try addCell(column) { $0.append(contentsOf: "=?".utf8) }
@@ -68,8 +69,8 @@ struct SheetWriter {
     try addCell(column) { SheetTime.append(clock: seconds, to: &$0) }
   }
 
-  /// Keeps the time of day of a number even if its format shows only a date: some programs write times with a format
-  /// for dates.
+  /// Keeps the time of day of a number even if its format shows only a date: some programs write times with a
+  /// format for dates.
   private mutating func add(_ time: SheetTime, showsTime: Bool, column: Int) throws {
     let place = min(column, SheetText.maxColumns - 1)
     if showsTime || time.seconds != 0 { hasTimes[place] = true }
@@ -99,8 +100,8 @@ private enum SheetNumber {
     return number
   }
 
-  /// Appends a plain decimal number unchanged, and any other number as the shortest text of the same value: programs
-  /// store 5.6 as `5.5999999999999996`. Other text stays unchanged.
+  /// Appends a plain decimal number unchanged, and any other number as the shortest text of the same value:
+  /// programs store 5.6 as `5.5999999999999996`. Other text stays unchanged.
   static func append(_ text: UnsafeBufferPointer<UInt8>, to out: inout [UInt8]) {
     if isPlain(text) { return out.append(contentsOf: text) }
     guard let number = value(text) else { return out.append(contentsOf: text) }
@@ -121,8 +122,8 @@ private enum SheetNumber {
   }
 }
 
-/// Finds columns in which a program swapped day and month. A program that opens a text file in the wrong order reads
-/// 04/05 as the wrong date, and leaves 04/13 as text.
+/// Finds columns in which a program swapped day and month. A program that opens a text file in the wrong
+/// order reads 04/05 as the wrong date, and leaves 04/13 as text.
 struct DateColumns {
   private struct SheetColumn {
     var hasDates = false
@@ -154,8 +155,8 @@ struct DateColumns {
     columns.firstIndex { $0.hasDates && !$0.hasLateDays && $0.settledTexts >= Self.minTexts }
   }
 
-  /// Whether a text begins with a date that is valid in only one order of day and month, such as 13/04/2026 or
-  /// 04-13-26. With dots the order is always the same.
+  /// Whether a text begins with a date that is valid in only one order of day and month, such as 13/04/2026
+  /// or 04-13-26. With dots the order is always the same.
   private static func isSettled(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
     var numbers: [Int] = []
     var place = 0

@@ -2,14 +2,15 @@
 
 import Logbook
 
-/// The sheets of a spreadsheet file: XLSX or ODS. A sheet is read as CSV text with commas. Nothing of it is written to
-/// disk.
+/// The sheets of a spreadsheet file: XLSX or ODS. A sheet is read as CSV text with commas. Nothing of it is
+/// written to disk.
 ///
-/// Dates and times become ISO 8601 text, numbers the text that a person typed, and errors empty cells that are counted.
-/// Line N of the text is row N of the sheet.
+/// Dates and times become ISO 8601 text, numbers the text that a person typed, and errors empty cells that
+/// are counted. Line N of the text is row N of the sheet.
 package final class Spreadsheet {
   static let maxSheets = 1024
-  /// The maximum number of bytes read for all sheets: to reach a sheet of an ODS file, all sheets before it are read.
+  /// The maximum number of bytes read for all sheets: to reach a sheet of an ODS file, all sheets before it
+  /// are read.
   private static let maxWork: UInt64 = 32 << 30
 
   package struct Sheet {
@@ -25,7 +26,7 @@ package final class Spreadsheet {
   /// The kind of document that an archive is.
   package enum Kind {
     case spreadsheet(Spreadsheet)
-    /// A document that is not read, with the remedy.
+    /// A document that is not read. The text states why, and what to do instead.
     case refused(String)
   }
 
@@ -172,7 +173,7 @@ private struct SpreadsheetParts {
 
   func size(_ path: String) -> UInt64 { members[path.lowercased()]?.size ?? 0 }
 
-  /// A part or a sheet with its file, for messages.
+  /// The names of the document and of a file inside it, for messages.
   func label(_ path: String) -> String { "\(archive.name):\(PathText.shown(path))" }
 
   private func source(_ path: String) throws -> ZipMemberSource {
@@ -206,7 +207,8 @@ private struct SpreadsheetParts {
 /// Files of old office programs, and current encrypted ones: "Compound File Binary", MS-CFB.
 package enum CompoundFile {
   private static let signature: [UInt8] = [0xD0, 0xCF, 0x11, 0xE0]
-  /// The stream with an encrypted document (MS-OFFCRYPTO, 2.3.4.4), in UTF-16 like all names in the directory.
+  /// The stream with an encrypted document (MS-OFFCRYPTO, 2.3.4.4), in UTF-16 like all names in the
+  /// directory.
   private static let encrypted = "EncryptedPackage".utf16.flatMap { [UInt8($0 & 0xFF), UInt8($0 >> 8)] }
 
   /// The offset of the directory of streams, from the first bytes of a file; nil for any other file.
@@ -218,8 +220,8 @@ package enum CompoundFile {
     return Int((sector + 1) << shift)
   }
 
-  /// Why the file is refused and what to do instead, from bytes that may hold names of its streams; nil for any other
-  /// file.
+  /// Why the file is refused and what to do instead, from bytes that may hold names of its streams; nil for
+  /// any other file.
   package static func refusal(_ head: [UInt8], directory: [UInt8]) -> String? {
     guard head.starts(with: signature) else { return nil }
     let isEncrypted = [head, directory].contains { $0.firstRange(of: encrypted) != nil }

@@ -55,7 +55,8 @@ final class RelationshipReader: XMLPart {
     relations.filter { $0.value.type.hasSuffix("/\(type)") }.min { $0.key < $1.key }?.value.target
   }
 
-  /// The path in the archive of a target that is relative to a folder; in lower case, since names of parts ignore case.
+  /// The path in the archive of a target that is relative to a folder; in lower case, since names of parts
+  /// ignore case.
   static func path(_ target: String, from folder: String) -> String {
     var parts = target.hasPrefix("/") ? [] : folder.split(separator: "/").map(String.init)
     for part in target.split(separator: "/") {
@@ -69,8 +70,8 @@ final class RelationshipReader: XMLPart {
   }
 }
 
-/// Determines which cells of an XLSX file are dates and times, by the number formats of its styles (ECMA-376 part 1,
-/// 18.8.30).
+/// Determines which cells of an XLSX file are dates and times, by the number formats of its styles (ECMA-376
+/// part 1, 18.8.30).
 final class NumberFormats: XMLPart {
   private static let maxFormats = 65_536
   private static let maxStyles = 65_536

@@ -6,14 +6,14 @@ import Logbook
 
 /// Reads one XML file of an office document as a stream (expat). A subclass handles its elements.
 ///
-/// Memory is bounded: nesting, tags and texts have limits. A document type ends the reading, so that there are no
-/// entities; no office program writes one.
+/// Memory is bounded: nesting, tags and texts have limits. A document type ends the reading, so that there
+/// are no entities; no office program writes one.
 class XMLPart {
   static let deepestNesting = 64
   /// The longest tag, in bytes.
   static let longestTag: Int64 = 8 << 20
-  /// The longest text of one cell, in bytes. This exceeds the limit of office programs, and fits a cell of a table even
-  /// with every quote doubled.
+  /// The longest text of one cell, in bytes. This exceeds the limit of office programs, and fits a cell of a
+  /// table even with every quote doubled.
   static let longestText = 256 * 1024
   /// The maximum size of one XML file.
   static let maxBytes: Int64 = 8 << 30
