@@ -2,8 +2,8 @@
 
 import Logbook
 
-/// The table of Roche's computer programs, Accu-Chek 360° and Smart Pix: a row for each entry, with columns for all
-/// kinds.
+/// The table of Roche's computer programs, Accu-Chek 360° and Smart Pix: a row for each entry, with columns
+/// for all kinds.
 struct AccuChek360Format: ExportFormat {
   static let id = "accu-chek-360"
   static let title = "Accu-Chek 360° and Smart Pix CSV"
@@ -59,7 +59,8 @@ struct AccuChek360Format: ExportFormat {
       return GlucoseUnit(name: name[open...].dropFirst().dropLast())
     }
 
-    /// The name of a glucose column without its unit. Other columns have only one unit.
+    /// The name of a column; without the unit for glucose, the only quantity that can be in either of two
+    /// units.
     private static func bare(_ name: String) -> String {
       guard name.hasPrefix("bg"), let open = name.lastIndex(of: "("), open > name.startIndex else {
         return name

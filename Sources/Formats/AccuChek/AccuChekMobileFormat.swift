@@ -2,8 +2,8 @@
 
 import Logbook
 
-/// The report on an Accu-Chek Mobile's disk, copied to a file. Each row states its unit. Flags are found by the names
-/// of their columns, since their positions differ between reports of 10 and of 12 columns.
+/// The report on an Accu-Chek Mobile's disk, copied to a file. Each row states its unit. Flags are found by
+/// the names of their columns, since their positions differ between reports of 10 and of 12 columns.
 struct AccuChekMobileFormat: ExportFormat {
   static let id = "accu-chek-mobile"
   static let title = "Accu-Chek Mobile report"
@@ -34,7 +34,7 @@ struct AccuChekMobileFormat: ExportFormat {
 
   private var columns: Columns
   private var hasHeader = false
-  /// The next row holds the serial number.
+  /// Whether the next row holds the serial number.
   private var isSerialNext = false
   private var serial = ""
   private var madeAt: DeviceTime?
@@ -132,7 +132,8 @@ struct AccuChekMobileFormat: ExportFormat {
     return .unknown("before the header, or not a row of the report")
   }
 
-  /// The marks of a row. A value marked as before and after a meal keeps neither, as in the meter's driver.
+  /// The marks of a row. A value that is marked both as before and as after a meal gets neither mark, as in
+  /// the meter's driver.
   private mutating func marks(_ row: Row) -> ReadingMarks {
     var marks: ReadingMarks = []
     for (column, mark) in Self.marks where !row[columns[column]].trimmed.isEmpty { marks.formUnion(mark) }

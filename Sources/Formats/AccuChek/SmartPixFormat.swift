@@ -3,7 +3,8 @@
 import Archives
 import Logbook
 
-/// The XML that an Accu-Chek Smart Pix writes for a meter. The meter and its unit are stated once, before the entries.
+/// The XML that an Accu-Chek Smart Pix writes for a meter. The meter and its unit are stated once, before the
+/// entries.
 struct SmartPixFormat: ExportFormat {
   static let id = "smart-pix"
   static let title = "Accu-Chek Smart Pix XML"

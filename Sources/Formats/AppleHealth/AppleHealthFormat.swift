@@ -49,8 +49,8 @@ struct AppleHealthFormat: ExportFormat {
 
   var warnings: [String] { sources.warnings }
 
-  /// True if the kind is not given: it depends on all values of a source, which are spread over the whole
-  /// input.
+  /// True if a person gave no kind. The kind of a source then depends on all of its values, which are spread
+  /// over the whole input.
   var isOpen: Bool { givenKind == nil }
 
   mutating func survey(_ row: Row) {

@@ -23,7 +23,7 @@ struct HealthSources {
   }
 
   private var kinds = SourceKinds()
-  /// The same for values that state that they were before or after a meal.
+  /// The sources and times of the values that state that they were before or after a meal.
   private var markedKinds = SourceKinds()
   private var isNamedForSensor: [SourceKinds.Key: Bool] = [:]
   /// The source of the last value. Values of one source are often consecutive, so it is compared first.

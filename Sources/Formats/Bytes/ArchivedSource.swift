@@ -4,8 +4,8 @@ import Archives
 import Logbook
 import TemporaryFiles
 
-/// A member of an archive as a separate input. The digest is that of the unpacked member, so that the member is also
-/// recognised outside of the archive.
+/// A member of an archive as a separate input. The digest is that of the unpacked member, so that the member
+/// is also recognised outside of the archive.
 final class ArchivedSource: InputSource {
   let name: String
   let isRegularFile = true
@@ -59,8 +59,9 @@ final class ArchivedSource: InputSource {
   }
 }
 
-/// A spreadsheet that is a member of a ZIP archive. Its directory is at its end, so it is unpacked to a file that no
-/// other process can see. It is a document and not a nested archive, so nothing in it is unpacked further.
+/// A spreadsheet that is a member of a ZIP archive. Its directory is at its end, so it is unpacked to a file
+/// that no other process can see. It is a document and not a nested archive, so nothing in it is unpacked
+/// further.
 enum MemberSpreadsheet {
   /// The maximum size in bytes. A larger spreadsheet unpacks to far more rows than a sheet can have.
   static let maxSize: UInt64 = 512 << 20

@@ -45,28 +45,31 @@ final class FileSource: InputSource {
   /// The bytes that `peek` took from a pipe.
   private var ahead: [UInt8] = []
 
-  /// Opens a file. A named pipe is opened without waiting for its writer; `read` waits, so that `isInterrupted` can end
-  /// the wait.
+  /// Opens a file. A named pipe is opened without waiting for its writer; `read` waits, so that
+  /// `isInterrupted` can end the wait.
   ///
   /// - Throws: `Failure` of category `missingInput`, `permission` or `inputOutput`.
   convenience init(path: String, isInterrupted: @escaping @Sendable () -> Bool = { false }) throws {
     let descriptor = open(PathText.bytes(path), O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     guard descriptor >= 0 else { throw Self.failure("open", PathText.shown(path), errno) }
-    // Without a writer, a read would immediately return the end; `poll` reports nothing until there is a writer.
+    // Without a writer, a read would immediately return the end; `poll` reports nothing until there is a
+    // writer.
     if !Self.isNamedPipe(descriptor) { _ = fcntl(descriptor, F_SETFL, 0) }
     try self.init(descriptor: descriptor, name: PathText.shown(path))
     self.isInterrupted = isInterrupted
   }
 
-  /// The path of the open file without links, in the bytes of the file system and without a final zero.
-  /// Empty if the system does not know it. The name for messages may have other bytes, and a link can be in another folder.
+  /// The path of the open file without links, in the bytes of the file system and without a final zero. Empty
+  /// if the system does not know it. The name for messages may have other bytes, and a link can be in another
+  /// folder.
   var path: [CChar] {
     var path = [CChar](repeating: 0, count: Int(PATH_MAX))
     let count = readlink("/proc/self/fd/\(descriptor)", &path, path.count)
     return Array(path.prefix(max(0, count)))
   }
 
-  /// Whether this is a named pipe. The pipes of a shell's process substitution always have had a writer.
+  /// Whether this is a named pipe, which may still be without a writer. A shell opens its pipes, as for
+  /// `<(…)`, together with their writer.
   private static func isNamedPipe(_ descriptor: Int32) -> Bool {
     var status = stat()
     guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFIFO else { return false }
@@ -77,8 +80,8 @@ final class FileSource: InputSource {
 
   /// Takes ownership of an open descriptor.
   ///
-  /// - Parameter modifiedAt: the time of the input's last modification, if the file is a copy; nil for the file's own
-  ///   time.
+  /// - Parameter modifiedAt: the time of the input's last modification, if the file is a copy; nil for the
+  ///   file's own time.
   init(descriptor: Int32, name: String, modifiedAt given: Int64? = nil) throws {
     self.descriptor = descriptor
     self.name = name
@@ -88,7 +91,8 @@ final class FileSource: InputSource {
     guard type != S_IFDIR else {
       throw Failure(.missingInput, "\(name): Is a directory; name the files in it")
     }
-    // If the shell closed standard input, its number may refer to an object of the runtime that is not a file.
+    // If the shell closed standard input, its number may refer to an object of the runtime that is not a
+    // file.
     guard type != 0 else {
       throw Failure(
         .missingInput,
@@ -219,7 +223,8 @@ struct Head {
 }
 
 extension ByteSource {
-  /// The first bytes, up to `limit`: all until the limit, the end, or for a second.
+  /// The first bytes: up to `limit`, the end of the input, or the time `Head.longestWait` after the first
+  /// byte.
   ///
   /// Waits for the first byte of a pipe, since its writer may still be starting.
   func readHead(limit: Int, now: () -> ContinuousClock.Instant = { .now }) throws -> Head {
@@ -250,8 +255,8 @@ extension ByteSource {
   }
 }
 
-/// Computes a digest on a separate thread while the reader continues. On a processor without instructions for SHA-256,
-/// hashing would take a quarter of the reader's time.
+/// Computes a digest on a separate thread while the reader continues. On a processor without instructions for
+/// SHA-256, hashing would take a quarter of the reader's time.
 struct BackgroundDigest {
   private struct Work {
     var digest = Digest()
@@ -260,8 +265,8 @@ struct BackgroundDigest {
 
   private let thread = BackgroundWorker(Work(), name: "digest")
 
-  /// Adds bytes, which the caller may change after the return. Waits for the previous bytes, so that a fast reader
-  /// cannot accumulate them.
+  /// Adds bytes, which the caller may change after the return. Waits for the previous bytes, so that a fast
+  /// reader cannot accumulate them.
   func update(_ bytes: UnsafeRawBufferPointer) {
     thread.afterwards { work in
       work.piece.removeAll(keepingCapacity: true)

@@ -7,8 +7,8 @@ import TemporaryFiles
 
 /// The database of an app that a format reads.
 ///
-/// Its tables become one input: a line `{"database":"name"}`, then a line for each row, as written by `InputDatabase`.
-/// So the format is an ordinary reader of JSON, and its rejected rows can be imported again.
+/// Its tables become one input: a line `{"database":"name"}`, then a line for each row, as written by
+/// `InputDatabase`. So the format is an ordinary reader of JSON, and its rejected rows can be imported again.
 struct DatabaseShape {
   /// The name of the database in the first line of the input.
   let name: String
@@ -24,8 +24,8 @@ struct DatabaseShape {
   func isFirst(in head: InputHead) -> Bool { head.objects.first?["database"] == name }
 }
 
-/// An SQLite file as an input: the rows of its tables as text. All text is written before the first row is read, so
-/// that damage is found before any value is used.
+/// An SQLite file as an input: the rows of its tables as text. All text is written before the first row is
+/// read, so that damage is found before any value is used.
 ///
 /// The digest is that of the text, so that equal rows are recognised in another copy of the file.
 final class DatabaseSource: InputSource {
@@ -101,7 +101,8 @@ final class DatabaseSource: InputSource {
     return try Spool.copy(head.bytes, then: head.ended ? nil : given, name: given.name)
   }
 
-  /// Why a database of glucoport itself is not an input; nil for any other. Its application id begins with `GLU`.
+  /// Why a database of glucoport itself is not an input; nil for any other. Its application id begins with
+  /// `GLU`.
   private static func refusal(of header: DatabaseHeader) -> String? {
     guard header.applicationID >> 8 == 0x474C55 else { return nil }
     // The id of a client's store ends with C; those of a server's files have other letters.
@@ -129,7 +130,7 @@ final class DatabaseSource: InputSource {
     return nil
   }
 
-  /// Refuses a file with a journal of newer pages: without these the file is old or inconsistent.
+  /// Refuses a file with a journal of newer pages. Without those pages, the file is outdated or inconsistent.
   private static func refuseWithoutJournal(_ given: any InputSource) throws {
     guard let file = given as? FileSource, given.isRegularFile, given.name != "-" else { return }
     for end in ["-wal", "-journal"] {

@@ -4,8 +4,9 @@ import Archives
 import Logbook
 import TemporaryFiles
 
-/// A sheet of a spreadsheet as a separate input: CSV text. Its first rows show whether a format accepts it. Then all of
-/// it is written to an unlinked file. Thus damage is found before any value is used, and a second reading is cheap.
+/// A sheet of a spreadsheet as a separate input: CSV text. Its first rows show whether a format accepts it.
+/// Then all of it is written to an unlinked file. Thus damage is found before any value is used, and a second
+/// reading is cheap.
 ///
 /// The digest is that of the text, so that an equal table is recognised in another file.
 final class SheetSource: InputSource {

@@ -6,8 +6,9 @@ import Logbook
 
 /// A window on the decoded text of an input. Tokenizers read between `start` and `end`, and advance `start`.
 ///
-/// The tokenizers must keep pointers inside the window by comparing with `end`. Pointers are valid until the next
-/// `fill`. Stray NUL bytes are dropped and counted here, since later stages could not distinguish them from text.
+/// The tokenizers must keep pointers inside the window by comparing with `end`. Pointers are valid until the
+/// next `fill`. Stray NUL bytes are dropped and counted here, since later stages could not distinguish them
+/// from text.
 final class TextBuffer {
   private(set) var base: UnsafeMutablePointer<UInt8>
   private var capacity: Int
@@ -78,8 +79,8 @@ final class TextBuffer {
     return bytes.firstIndex(of: 0x0A).map { Array(bytes[($0 + 1)...]) } ?? []
   }
 
-  /// Reads more bytes for an item that does not end in the window: at least an eighth of its size, unless the source
-  /// pauses. So an item in small pieces is scanned at most nine times instead of once for each piece.
+  /// Reads more bytes for an item that does not end in the window: at least an eighth of its size, unless the
+  /// source pauses. So an item in small pieces is scanned at most nine times instead of once for each piece.
   ///
   /// - Returns: as `fill`.
   func fillForItem() throws -> ReadOutcome {
@@ -93,8 +94,8 @@ final class TextBuffer {
     }
   }
 
-  /// Moves past the next occurrence of a text in the window. Without one, moves to the end, except for bytes that may
-  /// begin it.
+  /// Moves past the next occurrence of a text in the window. Without one, moves to the end, except for bytes
+  /// that may begin it.
   ///
   /// - Returns: whether the window contained it.
   func find(_ wanted: [UInt8]) -> Bool {

@@ -2,8 +2,8 @@
 
 import Logbook
 
-/// Medtronic CareLink's CSV in two layouts. In that of 2017 and later, sections state their device. In the earlier one,
-/// rows state their kind (`Raw-Type`).
+/// Medtronic CareLink's CSV in two layouts. In that of 2017 and later, sections state their device. In the
+/// earlier one, rows state their kind (`Raw-Type`).
 struct CareLinkFormat: ExportFormat {
   static let id = "carelink"
   static let title = "Medtronic CareLink CSV"
@@ -12,7 +12,8 @@ struct CareLinkFormat: ExportFormat {
 
   private var header: CareLinkHeader
   private var hasHeader = false
-  /// Whether the reader is in the lines before the rows, which hold a person's name and are neither stored nor reported.
+  /// Whether the reader is in the lines before the rows, which hold a person's name and are neither stored
+  /// nor reported.
   private var isPreamble = true
   private var units: [GlucoseUnit]
   private var glucose: GlucoseReader
@@ -317,7 +318,8 @@ extension CareLinkFormat {
     out.add(kind, at: time, owner: owner(row), line: row.line, fields)
   }
 
-  /// The delivered amount of a bolus. The previous row with the selected amount adds nothing.
+  /// Adds a bolus with its delivered amount. CareLink writes another row with only the selected amount before
+  /// it, which adds nothing.
   private mutating func addBolus(_ row: Row, at time: ShownTime, into out: inout BatchBuilder) -> Bool {
     let cell = row[header[.delivered]].trimmed
     if cell.isEmpty { return false }

@@ -2,11 +2,13 @@
 
 import Logbook
 
-/// Finger sticks that occur more than once in CareLink's CSV: as the meter's reading, the pump's copy, and the value
-/// that calibrated the sensor. Copies are held until the end of the input, and those with an original are left out.
+/// Finger sticks that occur more than once in CareLink's CSV: as the meter's reading, the pump's copy, and
+/// the value that calibrated the sensor. Copies are held until the end of the input, and those with an
+/// original are left out.
 ///
-/// A pump writes every finger stick that a person types into it to the column of calibrations, even without a sensor.
-/// So it is a calibration only within a day of a sensor's value, or if the sensor's own clock states it, too.
+/// A pump writes every finger stick that a person types into it to the column of calibrations, even without a
+/// sensor. So it is a calibration only within a day of a sensor's value, or if the sensor's own clock states
+/// it, too.
 struct CareLinkTwins {
   /// The maximum number of items of each kind to keep, enough for more than ten years of finger sticks.
   private static let maxKept = 100_000

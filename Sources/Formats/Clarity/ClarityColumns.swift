@@ -4,9 +4,9 @@ import Logbook
 
 /// The indices of the columns of a Clarity table; -1 for a missing column.
 ///
-/// Every language has the same order, so translated headers are read by position. English headers are read by name:
-/// programs that save such files again may leave out, insert or rename columns. An unknown name is read by position if
-/// all others are in their positions.
+/// Every language has the same order, so translated headers are read by position. English headers are read by
+/// name: programs that save such files again may leave out, insert or rename columns. An unknown name is read
+/// by position if all others are in their positions.
 struct ClarityColumns {
   private(set) var time: Int
   private(set) var type: Int
@@ -93,7 +93,7 @@ struct ClarityColumns {
     unusual.filter { $0.column < cells.count }.map { HeaderNames.warning(cells[$0.column], readAs: $0.name) }
   }
 
-  /// The index of the index column in a translated header; -1 if it is missing.
+  /// The position of Clarity's first column, `Index`, in a translated header; -1 if it is missing.
   private static func start(of cells: [String]) -> Int? {
     if let tick = cells.firstIndex(of: "transmitterzeit (lange ganzzahl)"), tick >= 11 { return tick - 12 }
     // The letters of the hours depend on the language: hh, uu, tt.

@@ -4,8 +4,8 @@ import Logbook
 
 /// Dexcom Clarity CSV, G4 to G7 and Stelo, in every language.
 ///
-/// A sensor reading's position is the transmitter's tick. Clarity renumbers rows and revises values, and shown times
-/// were seen to move by an hour between exports. Files saved again without ticks use the time.
+/// A sensor reading's position is the transmitter's tick. Clarity renumbers rows and revises values, and
+/// shown times were seen to move by an hour between exports. Files saved again without ticks use the time.
 struct ClarityFormat: ExportFormat {
   static let id = "clarity"
   static let title = "Dexcom Clarity CSV"
@@ -297,7 +297,8 @@ extension ClarityFormat {
     let placement = out.place(shown)
     let tick = row[columns.tick]
     if tick.isEmpty || row[columns.transmitter].isEmpty {
-      // A change of the zone sets the clock back as well; in that case the placement states that the time occurs twice.
+      // A change of the zone sets the clock back as well; in that case the placement states that the time
+      // occurs twice.
       let isBehind = clocks[clock].isBehindItself(shown.deviceTime) && placement.source != .zoneOverlap
       return Reading(
         device: device, kind: .cbg, at: shown.deviceTime, placement: placement, measurement,

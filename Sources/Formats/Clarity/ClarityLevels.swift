@@ -4,8 +4,8 @@ import Logbook
 
 /// The words that Clarity writes in place of a value outside the sensor's range.
 ///
-/// Translations use various words, so no list of them is complete. A value of the same sensor shortly before or after
-/// an unknown word determines its meaning for the whole input.
+/// Translations use various words, so no list of them is complete. A value of the same sensor shortly before
+/// or after an unknown word determines its meaning for the whole input.
 struct ClarityLevels {
   /// The side of the range that a word means.
   enum Level { case low, high }
@@ -135,8 +135,8 @@ struct DeviceClock {
   private var last: Int64?
   private var highest = Int64.min
 
-  /// Places a reading by its tick if its time may be in a repeated hour. The ticks since the last reading outside that
-  /// hour show which occurrence it is. After a clock was set by hand, they may match neither.
+  /// Places a reading by its tick if its time may be in a repeated hour. The ticks since the last reading
+  /// outside that hour show which occurrence it is. After a clock was set by hand, they may match neither.
   ///
   /// - Parameter placement: the zone's placement, with the first occurrence of a repeated time.
   @inline(__always)
@@ -150,8 +150,8 @@ struct DeviceClock {
     return placement
   }
 
-  /// Whether the clock was set back before this reading and has not yet passed its earlier maximum. Readings with the
-  /// newest first show nothing.
+  /// Whether the clock was set back before this reading and has not yet passed its earlier maximum. Readings
+  /// with the newest first show nothing.
   mutating func isBehindItself(_ time: DeviceTime) -> Bool {
     let now = time.seconds
     defer { last = now }

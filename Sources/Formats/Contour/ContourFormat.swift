@@ -2,8 +2,8 @@
 
 import Logbook
 
-/// The table of the Contour app. The name of the glucose column is English in every language. The other columns have a
-/// fixed order around it, and are read by position.
+/// The table of the Contour app. The name of the glucose column is English in every language. The other
+/// columns have a fixed order around it, and are read by position.
 struct ContourFormat: ExportFormat {
   static let id = "contour"
   static let title = "Contour app CSV"
@@ -91,7 +91,8 @@ struct ContourFormat: ExportFormat {
   private var hasHeader = false
   private var dates: AmbiguousDates
   private var mark: DecimalMarkSurvey
-  /// Whether every half of the day is in capitals, as in the United States; elsewhere English has `am` and `pm`.
+  /// Whether every `AM` and `PM` so far is in capitals, as the app writes them in the United States. In other
+  /// countries with English it writes `am` and `pm`.
   private var hasCapitals = true
   private let model: String
 

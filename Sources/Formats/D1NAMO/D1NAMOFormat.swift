@@ -2,7 +2,8 @@
 
 import Logbook
 
-/// Glucose of the D1NAMO data set. Only the type `cgm` is a sensor's; other types, and a missing one, are finger sticks.
+/// Glucose of the D1NAMO data set. Only the type `cgm` is a sensor's; other types, and a missing one, are
+/// finger sticks.
 struct D1NAMOFormat: ExportFormat {
   static let id = "d1namo"
   static let title = "D1NAMO glucose CSV"

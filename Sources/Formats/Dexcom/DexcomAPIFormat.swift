@@ -2,8 +2,8 @@
 
 import Logbook
 
-/// Responses of Dexcom's API, versions 2 and 3: `egvs`, `calibrations` and `events`. `systemTime` is UTC, even without
-/// an offset; `displayTime` is the shown time.
+/// Responses of Dexcom's API, versions 2 and 3: `egvs`, `calibrations` and `events`. `systemTime` is UTC,
+/// even without an offset; `displayTime` is the shown time.
 struct DexcomAPIFormat: ExportFormat {
   static let id = "dexcom-api"
   static let title = "Dexcom API JSON"

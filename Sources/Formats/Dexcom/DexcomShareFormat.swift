@@ -2,8 +2,8 @@
 
 import Logbook
 
-/// Responses of Dexcom Share: a list of `{"WT":"Date(…)","Value":175,"Trend":"Flat"}`. `WT` is an instant; `DT` adds
-/// the phone's offset.
+/// Responses of Dexcom Share: a list of `{"WT":"Date(…)","Value":175,"Trend":"Flat"}`. `WT` is an instant;
+/// `DT` adds the phone's offset.
 struct DexcomShareFormat: ExportFormat {
   static let id = "dexcom-share"
   static let title = "Dexcom Share JSON"
@@ -54,7 +54,7 @@ struct DexcomShareFormat: ExportFormat {
     case (0..<Self.leastValue)?:
       out.skip("sensor error code")
       return .data
-    // Below and above the range Share sends the next number.
+    // For a value below or above the range of 40 to 400 mg/dL, Share sends 39 or 401.
     case 39?: cell = .measurement(.low(below: 40, .milligramsPerDecilitre))
     case 401?: cell = .measurement(.high(above: 400, .milligramsPerDecilitre))
     default: break

@@ -2,8 +2,8 @@
 
 import Logbook
 
-/// The entries of Diabetes:M. A row is one moment of the diary with everything entered for it, and states its time
-/// zone. Each number is 0 if nothing was entered.
+/// The entries of Diabetes:M. A row is one moment of the diary with everything entered for it, and states its
+/// time zone. Each number is 0 if nothing was entered.
 struct DiabetesMFormat: ExportFormat {
   static let id = "diabetes-m"
   static let title = "Diabetes:M CSV"

@@ -2,8 +2,8 @@
 
 import Logbook
 
-/// A sheet of Diasend's export, saved as CSV or read from a workbook: the glucose of a meter or a sensor, or insulin
-/// and carbohydrates. The service is closed; people keep its files.
+/// A sheet of Diasend's export, saved as CSV or read from a workbook: the glucose of a meter or a sensor, or
+/// insulin and carbohydrates. The service is closed; people keep its files.
 struct DiasendFormat: ExportFormat {
   static let id = "diasend"
   static let title = "Diasend sheets"

@@ -34,10 +34,11 @@ struct FHIRDevices {
     }
   }
 
-  /// The device of an Observation, contained in it or added before; without a reference, the text in its place. An
-  /// unknown vendor or model is empty.
+  /// The device of an Observation: a Device that the Observation contains, or one that was added before.
+  /// Without a reference, the displayed text is the model. An unknown vendor or model is empty.
   ///
-  /// - Returns: nil for a reference to an unknown Device: with the Device, the readings would have another identity.
+  /// - Returns: nil for a reference to an unknown Device: with the Device, the readings would have another
+  ///   identity.
   func device(of observation: JSONValue) -> Device? {
     guard let reference = observation["device"] else { return Self.unnamed }
     guard let target = reference["reference"]?.text else {

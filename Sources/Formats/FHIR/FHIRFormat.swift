@@ -3,8 +3,8 @@
 import Logbook
 import Nightscout
 
-/// Observations of FHIR R4 and R5 as Bundles, NDJSON, or single resources, from hospitals, apps and our own export.
-/// Names of patients and others are neither stored nor printed.
+/// Observations of FHIR R4 and R5 as Bundles, NDJSON, or single resources, from hospitals, apps and exports
+/// of glucoport. Names of patients and others are neither stored nor printed.
 struct FHIRFormat: ExportFormat {
   static let id = "fhir"
   static let title = "FHIR Observations (JSON)"
@@ -65,8 +65,8 @@ struct FHIRFormat: ExportFormat {
     givenModel = options.device
   }
 
-  /// True for other programs' exports: a Device, or a second patient, may follow the first Observations. Our
-  /// own Observations state their device.
+  /// True for other programs' exports: a Device, or a second patient, may follow the first Observations. An
+  /// Observation of glucoport states its device.
   var gainsBySurvey: Bool { !isOwn }
 
   var decisions: [Decision] { [Decision("unit", "as each Observation says", .read)] }
@@ -178,7 +178,8 @@ extension FHIRFormat {
     }
   }
 
-  /// Counts a resource that is not imported, by a name of which an input can only create a limited number.
+  /// Counts a resource that is not imported, by name. The number of names is limited, since a hostile input
+  /// could have a different one in each resource.
   private mutating func skip(_ name: String, into out: inout BatchBuilder) {
     let short = String(String.UnicodeScalarView(name.unicodeScalars.prefix(40)))
     if skipped.count < Self.maxSkipped { skipped.insert(short) }

@@ -3,14 +3,14 @@
 import Logbook
 import Nightscout
 
-/// The extension of our own Observations with all parts of a reading's identity.
+/// The extension with all parts of a reading's identity, in Observations that glucoport exported.
 enum FHIRIdentity {
   /// The address of the extension with the identity. It must never change, since an import recognises the
   /// extension by it.
   static let url = "urn:uuid:6f1ea1c3-4b0d-8d4f-9f57-5b0f4b2f8a10"
 
-  /// The parts that the Observation itself lacks, or that it does not preserve exactly. The value is not included: an
-  /// import uses the value that other programs read.
+  /// The parts that the Observation itself lacks, or that it does not preserve exactly. The value is not
+  /// included: an import uses the value that other programs read.
   private static let columns: [GlucoportColumn] = [
     .kind, .deviceTime, .utcOffset, .offsetSource, .marks, .vendor, .model, .serial, .format, .positionKind,
     .position, .valueBucket, .occurrence,

@@ -64,7 +64,7 @@ struct FHIRObservation {
   }
 }
 
-// MARK: - Our own
+// MARK: - Observations of glucoport
 
 extension FHIRObservation {
   /// The reading of an Observation of glucoport; nil for any other.
@@ -96,7 +96,7 @@ extension FHIRObservation {
   }
 }
 
-// MARK: - Others
+// MARK: - Observations of other programs
 
 extension FHIRObservation {
   /// The side of the range on which a value is.
@@ -280,7 +280,8 @@ struct FHIRSeries {
   }
 }
 
-/// The codes of LOINC for readings. A code fixes the dimension of the value, so the source's unit determines the code.
+/// The codes of LOINC for readings. A code fixes the dimension of the value, so the source's unit determines
+/// the code.
 enum FHIRCode {
   /// The code systems of LOINC: its URL, and its OID in documents from HL7 version 3.
   static let systems: Set<String> = [
@@ -310,7 +311,8 @@ enum FHIRCode {
   /// The codes of glucose in serum or plasma that a laboratory measured.
   static let laboratory: Set<String> = ["2345-7", "14749-6"]
 
-  /// The code of a reading in its source's unit, with the code's name; nil for ketone in mg/dL, which has none.
+  /// The code of a reading in its source's unit, with the code's name; nil for ketone in mg/dL, which has
+  /// none.
   static func coding(_ kind: ReadingKind, _ unit: GlucoseUnit) -> (code: String, display: String)? {
     let isMass = unit == .milligramsPerDecilitre
     let dimension = isMass ? "Mass/volume" : "Moles/volume"

@@ -2,8 +2,8 @@
 
 import Logbook
 
-/// Writes readings as Observations of FHIR R4, which R5 can read as well. The Patient comes first, and each Device
-/// before its first reading.
+/// Writes readings as Observations of FHIR R4, which R5 can read as well. The Patient comes first, and each
+/// Device before its first reading.
 ///
 /// Every id is a hash of what it identifies, so that a second export has the same ids.
 package struct FHIRWriter: ReadingDocumentWriter {
@@ -19,7 +19,8 @@ package struct FHIRWriter: ReadingDocumentWriter {
   package enum Profile: String, CaseIterable, Sendable {
     /// The profiles of HL7's Continuous Glucose Monitoring, for sensor readings.
     case cgm
-    /// gematik's Health Device Data Transfer, for readings of meters. Its profile for sensors requires series.
+    /// gematik's Health Device Data Transfer, for readings of meters. Its profile for sensors requires
+    /// series.
     case hddt
   }
 
@@ -45,8 +46,8 @@ package struct FHIRWriter: ReadingDocumentWriter {
   /// A writer of one export.
   ///
   /// - Parameters:
-  /// - logbook: what distinguishes the logbook from those of other people. The Patient's id is a hash of it rather than
-  ///   of the name. So it is the same with and without the name, and two people have two ids.
+  ///   - logbook: texts that distinguish the logbook from those of other people. The Patient's id is their
+  ///     hash. So the id is the same with and without the name, and two people of one name have two ids.
   ///   - patientName: the name to write; nil for a Patient without a name.
   package init(_ form: Form, logbook: [String] = [""], profile: Profile? = nil, patientName: String? = nil) {
     self.form = form

@@ -2,7 +2,8 @@
 
 import Logbook
 
-/// A file with the two tables of an iOS follower of Nightscout. Each has a title line that begins with `#`, and a header.
+/// A file with the two tables of an iOS follower of Nightscout. Each has a title line that begins with `#`,
+/// and a header.
 struct FollowerTablesFormat: ExportFormat {
   static let id = "cgm-entries"
   static let title = "CGM ENTRIES and TREATMENTS tables"

@@ -62,7 +62,8 @@ struct GenericAdvice {
     }
   }
 
-  /// The commands with these columns, and with the unit and the order of dates if the head leaves them open.
+  /// The commands with these columns, and with the unit and the order of dates if the head does not show
+  /// them.
   private func commands(
     naming columns: GenericColumns, rows: [RowFilter], of problem: GenericProblem
   ) -> [String] {

@@ -21,13 +21,14 @@ struct GenericColumns: Equatable {
   private var places = [Int](repeating: -1, count: GenericRole.allCases.count)
   /// The columns that identify the person of a row, and those in `--where`.
   var watched: [Int] = []
-  /// The columns among `watched` that only mark rows. They may have another role as well.
+  /// The columns among `watched` that show which rows are not readings. Such a column may also have a role,
+  /// so it is not used up by being watched.
   var marks: [Int] = []
   /// Columns whose words or numbers may identify persons.
   var series: [Int] = []
   /// The column that names the time zones of the rows, which is not read.
   var zones = -1
-  /// The column of dates next to full times, which is only compared.
+  /// The column of dates next to a column of full times. Its dates are only compared with those times.
   var days = -1
   /// Columns that are not read, and may hold glucose in rows without a value.
   var further: [Int] = []
@@ -73,9 +74,10 @@ struct GenericHeader {
   var statedZone: String?
   /// What the lines above the header state about the person.
   var statedPersons: [StatedPerson] = []
-  /// The number of cells in the rows before the header's first one: 1 for a row number without a name.
+  /// The number of cells that rows have before the first column of the header: 1 if they begin with a row
+  /// number that has no name in the header.
   var shift = 0
-  /// Whether the rows above it, a title or a preamble, mention glucose and no other measurement.
+  /// Whether the rows above the header, a title or a preamble, mention glucose and no other measurement.
   var titleNamesGlucose = false
 
   init(names: [String], rows: [[String]]) {

@@ -2,7 +2,8 @@
 
 /// Signs that values are doses of insulin or an algorithm's numbers, which no hint may offer as glucose.
 extension GenericFinding {
-  /// The sentence for a message that leaves out its command; nil if the values of a column may be glucose.
+  /// Why a message suggests no command that would read a column as glucose, as its last sentence. Nil if the
+  /// values of the column may be glucose.
   ///
   /// - Parameter value: the index of the column; negative without one.
   func reasonAgainstHint(forValuesIn value: Int) -> String? {
@@ -62,7 +63,7 @@ extension HeaderWords {
   private static let doseCells: Set<String> = [
     "bolus", "basal", "meal bolus", "correction bolus", "temp basal",
   ]
-  /// Words for a moment next to a dose, or for none, such as in `before insulin`.
+  /// Words that show that a text with a word for insulin is not about a dose: `before insulin`, `no bolus`.
   private static let noDoseWords: Set<String> = [
     "before", "after", "pre", "post", "no", "without", "none", "vor", "nach", "ohne",
   ]
@@ -79,7 +80,7 @@ extension HeaderWords {
       || (words.contains("suggested") && mentionsGlucose)
   }
 
-  /// Whether it is a name for amounts of insulin in each row.
+  /// Whether this is the name of a column with amounts of insulin.
   fileprivate var isInsulinAmount: Bool {
     (hasStem(Self.insulinStems) || words.contains("bolus")) && words.isDisjoint(with: Self.noAmountWords)
   }
@@ -87,7 +88,7 @@ extension HeaderWords {
   /// Whether a cell of a column with this name shows that the value of its row is a dose of insulin.
   fileprivate func showsDose(by cell: String) -> Bool {
     guard CellContent(cell) == .text else { return false }
-    // `dose.unit` of nested objects.
+    // The names in nested objects have dots, as in `dose.unit`.
     let own = name.split(separator: ".").last.map { HeaderWords(String($0)) } ?? self
     if own.role == .unit { return Self.insulinUnits.contains(foldedHeader(cell)) }
     let cell = HeaderWords(cell)

@@ -66,8 +66,9 @@ extension GenericFinding {
     return own.isEmpty ? places : own
   }
 
-  /// The columns of times that belong to the values by their names: `GlucoseDisplayTime` next to `GlucoseValue` and
-  /// `MeterDisplayTime`. Of shown and internal times only the shown ones; all if the names say nothing.
+  /// The columns of times that belong to the values by their names: of `GlucoseDisplayTime` and
+  /// `MeterDisplayTime`, the first belongs to `GlucoseValue`. Internal times are left out if there are shown
+  /// ones. If the names show nothing, all columns are returned.
   private func shownTimesOfGlucose(_ places: [Int]) -> [Int] {
     let subjects = header.names.indices.filter { header.words[$0].isGlucose && holdsValues($0) }.map(
       firstWord)
@@ -97,8 +98,8 @@ extension GenericFinding {
       && numbers.allSatisfy(GenericTimeReader.secondsSince2001.contains)
   }
 
-  /// The problem of times at which a database made or changed its rows. An app that reads a sensor stores hours of values at
-  /// once.
+  /// The problem of times at which a database made or changed its rows. An app that reads a sensor stores
+  /// hours of values at once.
   private func stampProblem(_ places: [Int]) -> GenericProblem {
     let subject = places.count == 1 ? "the only times are" : "all times are"
     return GenericProblem(
@@ -154,7 +155,7 @@ extension GenericFinding {
         "the column \(quoted([place])) seems to hold offsets of the times, which are not read; "
           + "give the zone of the times with --timezone, or name the column with --map offset=COLUMN")
     }
-    // One place is where a person lives.
+    // Places such as `Berlin` are not refused: the column may state where the person lives.
     if let place = placeOfZones, let name = header.cells(place).first,
       ZonePlace.zone(of: name) == nil || Self.isNameOfZones(header.words[place])
     {
@@ -165,7 +166,8 @@ extension GenericFinding {
     return nil
   }
 
-  /// The column in which rows name the time zones of their times; nil without one, or if the times state their offsets.
+  /// The column in which rows name the time zones of their times; nil without one, or if the times state
+  /// their offsets.
   var placeOfZones: Int? {
     guard columns[.offset] < 0, !hasTimesOfUTC else { return nil }
     let times = columns[.time] >= 0 ? header.cells(columns[.time]) : []

@@ -39,7 +39,8 @@ extension GenericFinding {
     return (sensor, sticks)
   }
 
-  /// The member with the unit next to the member with the values: `glucose.unit` next to `glucose.value`; nil without one.
+  /// The member with the unit next to the member with the values: `glucose.unit` next to `glucose.value`; nil
+  /// without one.
   func placeOfNestedUnit(of value: Int) -> Int? {
     guard value >= 0, let dot = header.names[value].lastIndex(of: ".") else { return nil }
     let parent = header.names[value][...dot]
@@ -52,7 +53,8 @@ extension GenericFinding {
     }
   }
 
-  /// The problem of a column that is named for glucose, but whose cells are not numbers, or are in another unit.
+  /// The problem of a column that is named for glucose, but whose cells are not numbers, or are in another
+  /// unit.
   private var unreadableProblem: GenericProblem? {
     let all = header.names.indices.filter { !columns.isUsed($0) }
     if let place = all.first(where: { header.words[$0].isInGramsPerLitre }) {
@@ -131,8 +133,8 @@ extension GenericFinding {
       choices: [columns], isDoubtful: true, kinds: [.smbg, .cbg])
   }
 
-  /// Whether the name of a column is like those of a ketone sensor (Sibio). Its app has nearly the same name
-  /// for glucose.
+  /// Whether the name of a column is like those of a ketone sensor (Sibio). The app of the glucose sensor
+  /// from the same maker has nearly the same name for glucose.
   private func isOfKetoneSensor(_ place: Int) -> Bool {
     header.names.first == "No." && header.names[place].hasPrefix("Sensor reading")
       && header.words[place].unit == .millimolesPerLitre

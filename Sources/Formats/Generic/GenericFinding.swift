@@ -87,10 +87,10 @@ struct GenericFinding {
     return best
   }
 
-  /// Whether cells can be names at all.
+  /// Whether the cells of a row can be the names of columns.
   private static func mayBeNames(_ names: [String]) -> Bool {
     let filled = names.filter { !$0.isEmpty }
-    // A title with a time may also name a person.
+    // A row with a date is a title, which may also name a person.
     return filled.filter(startsWithDigit).count * 2 < filled.count && !filled.contains(where: startsWithDate)
   }
 
@@ -274,8 +274,8 @@ extension GenericFinding {
       && cells.allSatisfy { CellContent($0) == .text }
   }
 
-  /// Whether a column may have a word for rows that are not readings, such as `forecast`. Often only the last rows have one.
-  /// A remark such as `average day` says nothing about its reading.
+  /// Whether a column may have a word for rows that are not readings, such as `forecast`. Often only the last
+  /// rows have one. A remark such as `average day` says nothing about its reading.
   private func mayMarkRows(_ place: Int) -> Bool {
     let words = header.words[place]
     return !words.name.isEmpty && !words.isTime && !words.isRemark
@@ -440,20 +440,21 @@ extension GenericFinding {
     return !cells.isEmpty && cells.allSatisfy(MealMark.isMark)
   }
 
-  /// Whether a word such as `Fasting` in the column of kinds says when a finger stick was taken, so that the
-  /// kind is still unknown. If the values are not named for glucose, the row may be a meal.
+  /// Whether a word such as `Fasting` in the column of kinds states the moment of a glucose reading. Such a
+  /// word does not show the kind. If the values are not named for glucose, the row may be a meal instead.
   var readsMealMarks: Bool {
     columns[.value] >= 0 && (valueIsMapped || header.words[columns[.value]].isGlucose)
   }
 
-  /// Whether a word such as `Glucose` in the column of kinds leaves the kind of its row open. It does if no row of the
-  /// head names a sensor next to it.
+  /// Whether rows with a word such as `Glucose` in the column of kinds have an unknown kind. If other rows of
+  /// the head name a sensor, such rows are finger sticks.
   var kindsMayBeGlucoseOnly: Bool {
     let cells = columns[.kind] >= 0 ? header.cells(columns[.kind]) : []
     return cells.contains(where: KindWord.saysOnlyGlucose) && !cells.contains(where: Self.namesSensor)
   }
 
-  /// Whether a word such as `auto` in the column of kinds may mean a meter, since no row of the head names a sensor.
+  /// Whether a word such as `auto` in the column of kinds may mean a meter, since no row of the head names a
+  /// sensor.
   var kindsMayBeAutomatic: Bool {
     let cells = columns[.kind] >= 0 ? header.cells(columns[.kind]) : []
     return cells.contains(where: KindWord.saysAutomatic)
@@ -505,8 +506,8 @@ extension GenericFinding {
       isDoubtful: true)
   }
 
-  /// The problem of a column of words next to values that only their unit, or nothing, shows to be glucose: `Test` has
-  /// `Cholesterol`.
+  /// The problem of a column of words next to values that only their unit, or nothing, shows to be glucose:
+  /// `Test` has `Cholesterol`.
   private func rowNameProblem(_ rows: [RowFilter]) -> GenericProblem? {
     let value = columns[.value]
     guard value >= 0, columns[.kind] < 0, !header.titleNamesGlucose, !header.words[value].mentionsGlucose,

@@ -148,8 +148,8 @@ extension GenericFormat {
       && (words.contains { $0.isGlucose || $0.mentionsValue } || namesColumns(row))
   }
 
-  /// Whether a row consists of names, of which one is for times: `time,heart_rate` begins a table of something else, whose
-  /// numbers must not be read as glucose.
+  /// Whether a row consists of names, of which one is for times: `time,heart_rate` begins a table of
+  /// something else, whose numbers must not be read as glucose.
   private func namesColumns(_ row: Row) -> Bool {
     let cells = row.fields.map { $0.trimmed }.filter { !$0.isEmpty }
     guard cells.count > 1, cells.allSatisfy({ CellContent($0.text) == .text && $0[0] &- 0x30 > 9 }) else {

@@ -85,7 +85,8 @@ extension GenericFormat {
       if readHeader(row) { sections.noteHeader() } else { sections.note(row) }
       return
     }
-    // In the wrong order, a date is not a time.
+    // If a person gave the wrong order, a date such as 04/13 is invalid in it. This survey still sees both
+    // orders.
     if dates.isGiven, let time = openTime(of: row) { dates.note(time, isHistory: false, line: row.line) }
     let cell = row[columns[.time] >= 0 ? columns[.time] : columns[.date]].trimmed
     guard let time = trialTime(of: row, columns) else {
@@ -197,7 +198,8 @@ extension GenericFormat {
   func sourceLabel(of row: Row, _ columns: GenericColumns) -> SourceKinds.Label {
     let named = sourceColumns(columns).filter { !row[$0].trimmed.isEmpty }
     var label = SourceKinds.Label(texts: named.map { row[$0].trimmed.text })
-    // Rows of objects have only the members that are read, and the order of these.
+    // The label gets the position among the columns that name sources. Indexes in a row would not do: a row
+    // made from an object has other indexes than the head.
     if let first = named.first { label.place = sourceColumns(self.columns).firstIndex(of: first) ?? 0 }
     return label
   }
@@ -209,8 +211,8 @@ extension GenericFormat {
     let statesOffset: Bool
   }
 
-  /// The shown time of a row. While day and month are open, any order is good enough: within a day the
-  /// intervals are the same.
+  /// The shown time of a row. While the order of day and month is unknown, either order will do: the
+  /// intervals within a day are the same in both.
   mutating func trialTime(of row: Row, _ columns: GenericColumns) -> TrialTime? {
     let (order, merged) = (times.order, mergedDates)
     defer { times.order = order }
@@ -323,8 +325,8 @@ extension GenericFormat {
       .badInput, "\(name) \(fault). If they are readings of glucose, import them with:" + forced(hint))
   }
 
-  /// Whether one value a day may be a finger stick, which many diaries have at one hour. A sum or an average has no word for
-  /// a stick or a meal, and no separate column for the time of day.
+  /// Whether one value a day may be a finger stick, which many diaries have at one hour. A sum or an average
+  /// has no word for a stick or a meal, and no separate column for the time of day.
   private var mayBeDiaryOfOneHour: Bool {
     let (words, value, kinds) = (finding.header.words, finding.columns[.value], finding.columns[.kind])
     if kind.isHistory || forms.statesOffsets || words.contains(where: { $0.isAggregate || $0.isOfSensor }) {
@@ -337,8 +339,8 @@ extension GenericFormat {
       || finding.kindOfColumn(value) == .smbg || words.contains(where: \.isMeal)
   }
 
-  /// - Throws: `Failure` of category `badInput` for finger sticks every few minutes. A program can repeat the last stick in each
-  ///   row.
+  /// - Throws: `Failure` of category `badInput` for finger sticks every few minutes. A program can repeat the
+  ///   last stick in each row.
   private func refuseSticksOfSensor(_ hint: ImportHint) throws {
     guard finding.columns[.smbg] >= 0, options.columns[GenericRole.smbg.name] == nil, !options.force,
       sticks.isSensor
@@ -375,7 +377,8 @@ extension GenericFormat {
         + "finger sticks (smbg), and not averages, import them with one of these:" + hint.lines(kinds))
   }
 
-  /// - Throws: `Failure` of category `badInput` for a column that only sensors should have, next to the times of a person.
+  /// - Throws: `Failure` of category `badInput` for a column that only sensors should have, next to the times
+  ///   of a person.
   private func refuseContradictedHeader(_ hint: ImportHint) throws {
     guard kind.contradictsHeader, !options.force, let place = finding.placeOfSensorColumn,
       !finding.columns.hasRole(place)
@@ -412,12 +415,14 @@ extension GenericFormat {
         + (name.isPlainInCommands && finding.nameInCommands(place) != nil ? hint.lines(kinds) : ""))
   }
 
-  /// - Throws: `Failure` of category `badInput` for times that are all more than a year in the future, or before 1970. A Thai
-  ///   calendar is 543 years ahead, a Persian one 621 years back, and an Islamic one about 579.
+  /// - Throws: `Failure` of category `badInput` for times that are all more than a year in the future, or
+  ///   before 1970. A Thai calendar is 543 years ahead, a Persian one 621 years back, and an Islamic one
+  ///   about 579.
   private func refuseOtherCalendar(_ name: String, _ hint: ImportHint) throws {
     guard plausibility.count > 0 else { return }
     let year: Int64 = 366 * 86_400
-    // A person who named the columns may know that the days are those of a spreadsheet, which counts from 1899.
+    // A person who named the columns may know that the days are those of a spreadsheet, which counts from
+    // 1899.
     let first = options.columns.isEmpty ? 0 : -100 * year
     let limit: String
     if plausibility.latest < first {
@@ -434,7 +439,8 @@ extension GenericFormat {
         + forced(hint))
   }
 
-  /// - Throws: `Failure` of category `badInput` for sections of several persons. Their names must not be in a log.
+  /// - Throws: `Failure` of category `badInput` for sections of several persons. Their names must not be in a
+  ///   log.
   private func refuseSections() throws {
     guard sections.areOfSeveralPersons else { return }
     throw Failure(

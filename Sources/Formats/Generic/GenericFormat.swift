@@ -26,7 +26,8 @@ struct GenericFormat: ExportFormat {
   /// A second survey of the same dates, which does not assume the steady intervals of a sensor.
   var datesOfSticks: DateOrderSurvey
   var orderIsOpen = false
-  /// Whether the first rows show the order, but later ones may show that the dates begin with a year of two digits.
+  /// Whether the first rows show the order, but later ones may show that the dates begin with a year of two
+  /// digits.
   var mayBeginWithYear = false
   var orderBasis: Decision.Basis?
   var kind: GenericKind
@@ -43,9 +44,10 @@ struct GenericFormat: ExportFormat {
   var mergedDates: GenericMergedDates?
   var sections = GenericSections()
   var further: GenericFurtherValues
-  /// The words of rows with a value that state an unknown kind.
+  /// The words in the column of kinds that are not known, from rows with a value.
   var unknownKinds: Set<String> = []
-  /// Whether such words ask, since the values have a name for glucose.
+  /// Whether unknown words in the column of kinds refuse the input with a question to the person. They do if
+  /// the name of the values states glucose.
   let asksForKinds: Bool
   /// Whether all rows were surveyed before the first one is read.
   var isSurveyed = false
@@ -56,9 +58,9 @@ struct GenericFormat: ExportFormat {
   /// Whether rows without a glucose value may have something else to read.
   private let hasOthers: Bool
   private var fixedDevice: DeviceIndex?
-  /// The sources that come after the rows that were surveyed; nil if all were, or none.
+  /// The sources that first occur after the surveyed rows; nil if all rows were surveyed, or none.
   var lateSources: GenericLateSources?
-  /// The source of the row, if its reading must be held back.
+  /// The source of the current row, if its reading must be held back.
   private var heldKey: SourceKinds.Key?
   /// The number of cells in the header.
   var headerCount = 0
@@ -272,7 +274,8 @@ struct GenericFormat: ExportFormat {
 
   mutating func finish(into out: inout BatchBuilder) { lateSources?.finish(into: &out) }
 
-  /// Whether a row with more cells than the header may have a number that its own decimal comma splits.
+  /// Whether a row with more cells than the header may have a number whose decimal comma splits it into two
+  /// cells.
   private func mayBeSplit(_ row: Row) -> Bool {
     if !row.isEmpty(from: headerCount) { return true }
     let (whole, fraction) = (row[columns[.value]], row[columns[.value] + 1])

@@ -2,24 +2,28 @@
 
 import Logbook
 
-/// Detects a further column of glucose: rows without a value have one there.
+/// Detects a further column of glucose: rows whose column of values is empty have a value in the further
+/// column.
 ///
-/// A diary can have one column for fasting values and one for the others, under any names. Most other numbers, such as
-/// the charge of a battery, are next to a value. Those of carbohydrates or steps have names of their own.
+/// A diary can have one column for fasting values and one for the others, under any names. Most other
+/// numbers, such as the charge of a battery, are next to a value. Those of carbohydrates or steps have names
+/// of their own.
 struct GenericFurtherValues {
   private static let milligrams = 20.0...600
   private static let millimoles = 1.0...33
   /// The minimum number of values whose decimals are compared with those of the column of values.
   private static let fewestForms = 3
-  /// The number of rows with another value after which a column is no longer examined.
+  /// A column is no longer examined after this number of rows with a number in both columns, if these are the
+  /// majority.
   private static let maxTogether = 64
 
   private struct Candidate {
     /// Whether the column's name mentions glucose. Its numbers may then be glucose even next to other values.
     let mentionsGlucose: Bool
     var isOther = false
-    /// The number of rows with a number here and a value, and of those with a number here only.
+    /// The number of rows with a number in both this column and the column of values.
     var together = 0
+    /// The number of rows with a number only in this column.
     var alone = 0
     var milligrams = 0
     var millimoles = 0
@@ -113,7 +117,8 @@ extension GenericFinding {
 }
 
 extension HeaderWords {
-  /// Whether a column with this name holds glucose if its numbers look like it, in rows without another value.
+  /// Whether a column with this name holds glucose if its numbers look like it, in rows without another
+  /// value.
   fileprivate var mayHoldFurtherValues: Bool {
     if name.isEmpty || namesOther || isKetone || isPerson || isBareID || ["index", "#"].contains(name) {
       return false

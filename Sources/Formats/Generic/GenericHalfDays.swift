@@ -5,8 +5,8 @@ import Logbook
 /// Detects times of a clock of twelve hours without AM and PM.
 ///
 /// Such times are from 1:00 to 12:59. In rows in order of time they run backwards within a day, since dinner
-/// at 7:00 is below lunch at 12:30. A word for the evening next to a time of the morning shows it in rows of
-/// any order.
+/// at 7:00 is below lunch at 12:30. In rows of any order, a word for the evening next to a time such as 7:00
+/// shows that PM is missing.
 struct GenericHalfDays {
   private static let secondsPerHour: Int64 = 3600
   private static let secondsPerDay: Int64 = 86_400
@@ -37,7 +37,7 @@ struct GenericHalfDays {
 
   /// Adds a time in civil seconds.
   ///
-  /// - Returns: whether words of its row may show that it is of the evening.
+  /// - Returns: whether the words of its row may show that the time is in the evening.
   mutating func note(_ seconds: Int64) -> Bool {
     if isWhole { return false }
     let number = DeviceTime.day(of: seconds)

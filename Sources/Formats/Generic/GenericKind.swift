@@ -5,7 +5,8 @@ import Logbook
 /// Determines the kind of the readings of a generic input whose rows name none.
 ///
 /// The priority is: the kind that a person gave, the words of the header, the intervals of the times, else
-/// finger sticks. A row's own word has priority over all of them. If a column names sources, each has its own kind.
+/// finger sticks. A row's own word has priority over all of them. If a column names sources, each has its own
+/// kind.
 struct GenericKind {
   /// The kinds that rows name, and the kind of rows that name none.
   var column: KindColumn
@@ -16,7 +17,8 @@ struct GenericKind {
   /// Whether the intervals of the readings are steady, but too long for a sensor and too regular for a
   /// person.
   private(set) var isDoubtful = false
-  /// The sources that columns name, unless a person or the name of the values states one kind for all of them.
+  /// The sources that columns name, unless a person or the name of the values states one kind for all of
+  /// them.
   private var sources: SourceKinds?
   /// Whether only the header names a sensor. A source is then a meter only if its own name says so.
   private var isReadFromHeader = false
@@ -93,8 +95,8 @@ struct GenericKind {
   /// Whether the label of a source is already recorded. If not, the caller must create it, which is slow.
   func knows(_ key: SourceKinds.Key) -> Bool { sources?.knows(key) != false }
 
-  /// Determines the kind if the first rows show the intervals of a sensor. Other intervals prove nothing. Each of several
-  /// sources is still judged by its own times.
+  /// Determines the kind if the first rows show the intervals of a sensor. Other intervals prove nothing.
+  /// Each of several sources is still judged by its own times.
   mutating func decideFromHead() {
     if let automatic, automatic.isSensor { self.automatic = nil }
     guard isOpen, cadence.isSensor else { return }
@@ -151,12 +153,12 @@ struct GenericKind {
     return nil
   }
 
-  /// What the sources with the same name are: a sensor has another serial number every ten days.
+  /// What the sources with this name are, whatever their serial numbers: each new sensor has another one.
   private func named(_ texts: [String]) -> SourceKinds.Taker? {
     texts.first.flatMap { sources?.taker(named: $0) }
   }
 
-  /// Whether nothing shows the kind of a source that came after the decision, next to those of a sensor.
+  /// Whether a source that first occurs after the kinds were decided is unknown, in a table with a sensor.
   func isUnseen(_ key: SourceKinds.Key, _ texts: [String]) -> Bool {
     guard let sources, isHistory, !isReadFromHeader, !sources.isFull, !texts.isEmpty,
       sources.taker(of: key) == nil
@@ -196,7 +198,7 @@ struct GenericKind {
     cell.trimmed.isEmpty ? "row without a kind" : column.name(of: cell)
   }
 
-  /// Whether the readings may be a sensor's own.
+  /// Whether the readings may be a sensor's history.
   var mayBeHistory: Bool { isOpen || column.common.kind == .cbg }
 
   var isHistory: Bool { column.common.kind == .cbg }
@@ -219,9 +221,9 @@ struct KindColumn {
 
   /// The kind of rows that name none.
   private(set) var common: KindWord
-  /// Whether a word such as `Fasting` leaves the kind open.
+  /// Whether a row with a word such as `Fasting` is read, although the word does not show the kind.
   let readsMealMarks: Bool
-  /// Whether a word such as `Glucose` leaves the kind open.
+  /// Whether a word such as `Glucose` does not show the kind of its row.
   let readsGlucose: Bool
   /// The kind of rows whose word is `auto`.
   var automatic = KindWord(.cbg)
@@ -240,13 +242,14 @@ struct KindColumn {
     last = nil
   }
 
-  /// Whether a word leaves the kind open.
+  /// Whether a word in the column of kinds does not show the kind of its row.
   func leavesOpen(_ text: String) -> Bool {
     text.isEmpty || (readsMealMarks && MealMark.isMark(text))
       || (readsGlucose && KindWord.saysOnlyGlucose(text))
   }
 
-  /// Whether a cell leaves the kind open. Most inputs repeat the same word.
+  /// Whether a cell of the column of kinds does not show the kind of its row. The last word is cached, since
+  /// most inputs repeat the same word.
   mutating func leavesOpen(_ cell: Field) -> Bool {
     if cell.isEmpty { return true }
     guard readsMealMarks || readsGlucose else { return false }

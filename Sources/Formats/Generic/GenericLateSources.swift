@@ -2,7 +2,7 @@
 
 import Logbook
 
-/// Readings of sources whose first row is after those that decided the kinds of a long table. A person may have bought a
+/// Readings of sources that first occur after the surveyed rows of a long table: a person may have bought a
 /// meter later. The readings are held back until their times show what measured them.
 struct GenericLateSources {
   private struct Source {
@@ -13,7 +13,8 @@ struct GenericLateSources {
 
   /// The fewest values that show a sensor or a meter.
   private static let fewestValues = 4
-  /// The maximum number of values that are held back for one source; after them nothing shows its kind.
+  /// The maximum number of values that are held back for one source. If these do not show its kind, it stays
+  /// unknown.
   private static let maxValues = 64
   /// The maximum number of sources; texts with more different values do not name devices.
   private static let maxSources = 64

@@ -4,8 +4,8 @@ import Logbook
 
 /// Fills in the date of rows without one in a table with a date only in the first row of each day.
 ///
-/// A spreadsheet saves merged cells in this way. The times of day within a date run in the direction of the dates.
-/// Thus a forgotten date is noticed, and so is a row after midnight below the date of the evening.
+/// A spreadsheet saves merged cells in this way. The times of day within a date run in the direction of the
+/// dates. Thus a forgotten date is noticed, and so is a row after midnight below the date of the evening.
 struct GenericMergedDates {
   private enum Date {
     case own
@@ -72,7 +72,8 @@ struct GenericMergedDates {
   /// Reads the time of a row with its own date or that of a row above.
   ///
   /// - Parameters:
-  ///   - line: the row's line. A row between may have been damaged, and its date lost.
+  ///   - line: the row's line. After a gap in the lines, the date is forgotten: a damaged row may have had
+  ///     another.
   ///   - isTrial: whether the direction of the dates is still to be found.
   mutating func read(
     _ dateCell: Field, _ clock: Field, line: Int64, isTrial: Bool,

@@ -4,7 +4,8 @@ import Logbook
 
 /// Finds a number that a program writes where there is no value, such as 999.
 ///
-/// It is outside of what meters and sensors show, and always the same. Measured values at the limits differ.
+/// Such a number is outside the range of meters and sensors, and always the same. Measured values near the
+/// limits differ from each other.
 struct GenericNoValues {
   /// The minimum count of one implausible number that shows a program's sign for a missing value.
   private static let fewest = 3
@@ -39,8 +40,7 @@ struct GenericNoValues {
   ///
   /// - Parameter common: the unit of values whose rows state none.
   func fault(in common: GlucoseUnit?) -> String? {
-    // The units are in a fixed order. The order of a dictionary differs in each run, and the message would
-    // with it.
+    // The units are in a fixed order. A dictionary's order differs in each run, and so would the message.
     for stated in [nil] + GlucoseUnit.allCases.map(Optional.some) {
       guard let unit = stated ?? common, let numbers = counts[stated] else { continue }
       // Numbers that no unit allows are rejected with their rows.

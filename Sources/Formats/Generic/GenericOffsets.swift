@@ -2,9 +2,9 @@
 
 import Logbook
 
-/// A column of offsets from UTC that name it, such as `UTC+0100` or `GMT-4`.
+/// Columns of offsets with the name of their reference, such as `UTC+0100` or `GMT-4`.
 ///
-/// The times next to it are local in some programs. Samsung Health writes them in UTC.
+/// The times next to such a column are local in most programs, but Samsung Health writes them in UTC.
 extension GenericFinding {
   /// Uses the column of named offsets, or returns the problem that only a person knows whether the times are
   /// local or UTC.
@@ -21,8 +21,9 @@ extension GenericFinding {
         + "\(quoted(times)) are local or in UTC", choices: columns.meanings(ofOffsets: place))
   }
 
-  /// The problem of numbers that are offsets of several zones by their column's name. One zone has offsets of two hours at
-  /// most, in winter and in summer, and a given zone answers for these.
+  /// The problem of a column that is named for offsets, and whose numbers are from several zones. Numbers of
+  /// one zone differ by at most an hour, between winter and summer; for them, a person can give the zone
+  /// instead.
   var changingOffsetsProblem: GenericProblem? {
     guard columns[.offset] < 0, !hasTimesOfUTC, !timesStateOffsets else { return nil }
     for place in header.names.indices where !columns.isUsed(place) && holdsUnreadOffsets(place) {
@@ -63,7 +64,8 @@ extension GenericFinding {
     }
   }
 
-  /// Whether a name can be one of nothing but zones. A zone may be one of training, and an offset one of a calibration.
+  /// Whether a column with this name can only hold time zones or offsets from UTC. Under the name `zone` it
+  /// may hold zones of training, and under `offset` the offset of a calibration.
   static func isNameOfZones(_ words: HeaderWords) -> Bool {
     let isOfTime = !words.words.isDisjoint(with: ["utc", "gmt", "zone", "time"])
     return words.role == .offset && !["offset", "zone", "gmt"].contains(words.name)
@@ -82,8 +84,8 @@ extension GenericFinding {
       || cell.withField { $0.trimmed.namedOffset } != nil
   }
 
-  /// The problem of a time zone that is named above the table, or around the objects, and is not read. Nil without such a
-  /// zone, and for times that state their offsets.
+  /// The problem of a time zone that is named above the table, or around the objects, and is not read. Nil
+  /// without such a zone, and for times that state their offsets.
   var statedZoneProblem: GenericProblem? {
     guard let zone = header.statedZone, columns[.offset] < 0, !hasTimesOfUTC, !timesStateOffsets else {
       return nil
@@ -93,8 +95,8 @@ extension GenericFinding {
     )
   }
 
-  /// The time zone that a row above a table names: `America/New_York`, or any zone after a word for one, as in
-  /// `# Time zone: EST`; nil for any other row.
+  /// The time zone that a row above a table names: `America/New_York`, or any zone after a word for one, as
+  /// in `# Time zone: EST`; nil for any other row.
   static func zone(in row: [String]) -> String? {
     let text = row.filter { !$0.isEmpty }.joined(separator: ":")
     let parts = text.split(separator: ":", maxSplits: 1).map { part in
@@ -159,7 +161,8 @@ extension Field {
     return hours * 3600 + minutes * 60
   }
 
-  /// An offset in any form: as a text, as a number of hours, minutes or seconds, or in milliseconds, as Android has it.
+  /// An offset in any form: as a text, as a number of hours, minutes or seconds, or in milliseconds, as
+  /// Android has it.
   var offsetInAnyForm: Int32? {
     if let offset = utcOffset ?? namedOffset ?? durationAsOffset ?? numericOffset { return offset }
     guard count <= 9, let milliseconds = number(.point), abs(milliseconds) <= 50_400_000,

@@ -105,11 +105,12 @@ struct GenericPlausibility {
     if known != number { doubled.insert(seconds) }
   }
 
-  /// Gives back the memory of the times, which only `timeFault` needs: an import would keep it until its end.
+  /// Frees the memory of the times, which only `timeFault` needs. Otherwise it would be in use until the end
+  /// of the import.
   mutating func forgetTimes() { (values, doubled) = ([:], []) }
 
-  /// Why the times cannot be those of one person's readings, as text after the name of the column of values; nil if they may
-  /// be. A clock that was set back repeats a few hours, and a sensor measures in the afternoon as well.
+  /// Why the times cannot be those of one person's readings, as text after the name of the column of values;
+  /// nil if they may be. A clock that was set back does not count, since it repeats only a few hours.
   var timeFault: String? {
     if doubled.count >= Self.fewestDoubled, doubled.count * 10 >= values.count * 8 {
       return
@@ -180,7 +181,7 @@ struct GenericPlausibility {
     return count >= Self.fewest && low * 2 > count
   }
 
-  /// Whether the values without a unit are too low to infer mmol/L from them, even if there are few. Values in g/L are so
-  /// low.
+  /// Whether the values without a unit are too low to infer mmol/L from them, even if there are few. Values
+  /// in g/L are so low.
   var isTooLowToInfer: Bool { bare.belowMedian * 2 > bare.count }
 }

@@ -40,7 +40,8 @@ struct GenericProblem {
       && Set(choices.map { $0[.value] }).count == 1
   }
 
-  /// A problem with times whose choices also have the values: the found ones, or those of another problem.
+  /// This problem of the times, with columns of values added to its choices. They are the columns that were
+  /// found, or else the choices of another problem.
   func with(values found: GenericColumns, or other: GenericProblem?) -> GenericProblem {
     var problem = self
     let values = other?.choices ?? [found]
@@ -53,14 +54,14 @@ struct GenericProblem {
     return problem
   }
 
-  /// A problem whose choices also have a column of offsets, with both of its meanings.
+  /// This problem with a column of offsets added to its choices, once for each of its two meanings.
   func with(offsets place: Int) -> GenericProblem {
     var problem = self
     problem.choices = Array(choices.flatMap { $0.meanings(ofOffsets: place) }.prefix(Self.maxChoices))
     return problem
   }
 
-  /// A problem with values whose choices also have these times.
+  /// This problem of the values, with these columns of times added to its choices.
   func with(times: GenericColumns) -> GenericProblem {
     var problem = self
     problem.choices = choices.map { times.joined(with: $0) }

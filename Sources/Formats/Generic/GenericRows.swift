@@ -17,7 +17,7 @@ struct WatchedColumn {
     case attribute
     /// The column marks rows that are not readings.
     case flag
-    /// It marks rows by how they were measured.
+    /// The column states with yes or no how the value of each row was measured.
     case taker
     /// The column may have words for rows that are not readings.
     case words
@@ -44,7 +44,7 @@ struct WatchedColumn {
 struct GenericRows {
   private static let maxValues = 4096
   private static let maxShown = 4
-  /// The longest time between two readings of one day, whose night is part of it, in seconds.
+  /// The longest time in seconds between two readings of one day, to which the following night belongs.
   private static let longestDay: Int64 = 36 * 3600
   /// The maximum number of different words of a column that marks rows. With more, they are remarks.
   private static let fewWords = 8
@@ -76,7 +76,7 @@ struct GenericRows {
     /// The number of rows with another value than the one before.
     private var changes = 0
     private var last: [UInt8]?
-    /// What the first of the rows that no survey compared has.
+    /// The value in the first of the rows that no survey compared.
     private var norm: [UInt8]?
 
     /// Notes the value of a row with a time.
@@ -101,7 +101,8 @@ struct GenericRows {
       if values.insert(bytes).inserted, first == nil { first = bytes }
     }
 
-    /// Compares a row that no survey compared with the first one. Returns why it may not be read; nil if it may.
+    /// Compares a row that no survey compared with the first one. Returns why it may not be read; nil if it
+    /// may.
     mutating func laterFault(_ cell: Field) -> String? {
       switch watch.use {
       case .attribute, .perhapsName:
@@ -116,7 +117,7 @@ struct GenericRows {
         return norm.map(cell.hasSameBytes(as:)) == true
           ? nil : "\(shownName(watch.name)) differs from the rows above, so it may not be a reading"
       case .words:
-        // A column of remarks has many words.
+        // A column with many different words has remarks, which do not mark rows.
         guard !hasRemarks, !cell.isEmpty else { return nil }
         note(cell)
         return GenericRows.namesNoReading(Array(cell.bytes), in: watch.name)
@@ -144,7 +145,7 @@ struct GenericRows {
       return true
     }
 
-    /// Whether a value consists of words. `Reading 7` names a row.
+    /// Whether a value consists of words and may name a person. `Reading 7` names a row instead.
     private static func mayBeName(_ value: [UInt8]) -> Bool {
       !value.contains { 0x30...0x39 ~= $0 } && value.contains { $0 >= 0x41 }
     }
@@ -167,7 +168,7 @@ struct GenericRows {
       }
     }
 
-    /// What its words say about what measured the values; nil if they say nothing.
+    /// What the words of the column state about what measured the values; nil if they state nothing.
     var takers: GenericTakers? {
       guard values.count <= GenericRows.fewWords else { return nil }
       let hasEmptyCells = emptyCount > 0
@@ -178,7 +179,8 @@ struct GenericRows {
       }
     }
 
-    /// Whether each value is one of a day, and no other value has times between them.
+    /// Whether each value belongs to one day: all of its rows are within a day, and no other value occurs in
+    /// between.
     private var areOfDays: Bool {
       let spans = times.values.sorted { ($0.lowerBound, $0.upperBound) < ($1.lowerBound, $1.upperBound) }
       return spans.count == values.count
@@ -186,7 +188,8 @@ struct GenericRows {
         && zip(spans, spans.dropFirst()).allSatisfy { $0.upperBound <= $1.lowerBound }
     }
 
-    /// Whether the values are settings of a pump: words for these, or few values that each stay for days and come again.
+    /// Whether the values are settings of a pump: words for these, or few values that each stay for days and
+    /// come again.
     private var areSettings: Bool {
       guard HeaderWords(watch.name).words.contains(where: { $0.hasPrefix("profil") }) else { return false }
       return values.allSatisfy(PersonWord.describes)

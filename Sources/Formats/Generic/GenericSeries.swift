@@ -112,8 +112,8 @@ struct GenericSeries {
     return between * 10 >= sorted.count
   }
 
-  /// Whether readings of two words often have values within minutes that one person cannot have. Finger sticks are too rare
-  /// for an interval, but two persons often measure at the same meals.
+  /// Whether readings of two words often have values within minutes that one person cannot have. Finger
+  /// sticks are too rare for an interval, but two persons often measure at the same meals.
   private func contradict(_ sorted: [Time]) -> Bool {
     let pairs = zip(sorted, sorted.dropFirst()).filter { first, second in
       first.group != second.group && second.seconds - first.seconds <= Self.contradictionSeconds
@@ -126,8 +126,9 @@ struct GenericSeries {
       && contradictions * 10 >= sorted.count || contradictInBothOrders(sorted)
   }
 
-  /// Whether the same holds within an hour, with either word as the first one. Of one person, a stick before a meal always
-  /// comes before the one after it.
+  /// Whether readings of two words often have contradicting values within an hour, with either word as the
+  /// first one. One person's words have a fixed order: a reading before a meal always comes before the one
+  /// after it.
   private func contradictInBothOrders(_ sorted: [Time]) -> Bool {
     guard words.count <= Self.mostPersons, !words.allSatisfy(PersonWord.describes) else { return false }
     let pairs = zip(sorted, sorted.dropFirst()).filter { first, second in
@@ -141,9 +142,9 @@ struct GenericSeries {
       && min(rising, pairs.count - rising) * 4 >= pairs.count
   }
 
-  /// Whether the words belong to readings of one person in the order in which things happened, such as reasons. No word then
-  /// follows another one regularly, and all words have the same hours. Readings are never as close together as those of two
-  /// persons at a meal.
+  /// Whether the words describe readings of one person, such as the reasons for them. Then no word regularly
+  /// follows another one, and all words occur at the same hours. The readings are never as close together as
+  /// those of two persons at a meal.
   private func areOfOnePerson(_ sorted: [Time], changes: Int) -> Bool {
     let near = zip(sorted, sorted.dropFirst()).count {
       $0.group != $1.group && $1.seconds - $0.seconds <= Self.mealSeconds
@@ -161,8 +162,9 @@ struct GenericSeries {
     return shared * 5 >= sorted.count * 3
   }
 
-  /// Whether the words of finger sticks may name persons: a few words that all look like names, that no list of other words has,
-  /// and that alternate in the order of time. Nothing else shows two persons who measure at other times.
+  /// Whether the words of finger sticks may name persons: a few words that all look like names, that no list
+  /// of other words has, and that alternate in the order of time. Nothing else shows two persons who measure
+  /// at other times.
   var mayNamePersons: Bool {
     guard !isOther, (2...Self.mostPersons).contains(words.count), !isInRuns,
       counts.allSatisfy({ $0 >= Self.fewestOfGroup }), words.allSatisfy(PersonWord.looksLikeName)

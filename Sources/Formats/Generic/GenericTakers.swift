@@ -5,7 +5,8 @@ import Logbook
 /// What the words of one column say about what measured the values of an input, although the column is not
 /// one of kinds.
 ///
-/// Only a person knows whether `CGM low` is what measured or why somebody did. So the words ask, and decide nothing.
+/// Only a person knows whether `CGM low` states what measured a value, or why it was measured. So such words
+/// lead to a refusal with a question, and never decide the kind.
 struct GenericTakers {
   /// The column's name.
   let name: String
@@ -32,7 +33,7 @@ struct GenericTakers {
     (self.name, self.words, self.areMarks) = (name, words, areMarks)
   }
 
-  /// Whether the words ask, if all values have this kind.
+  /// Whether the words lead to a refusal with a question, if all values would get this kind.
   func ask(besides kind: ReadingKind) -> Bool {
     guard areMarks else { return true }
     let words = HeaderWords(name)
@@ -40,7 +41,7 @@ struct GenericTakers {
     return kind == .cbg || (words.mark == .sensor && words.words.isDisjoint(with: ["auto", "automatic"]))
   }
 
-  /// The kind that the rows with a word have by what it says; nil if it says nothing.
+  /// The kind of reading that a word states for its rows; nil if it states none.
   func kind(of word: String) -> ReadingKind? {
     guard areMarks else {
       return SourceName.statedTaker(word).map { $0 == .sensor ? .cbg : .smbg }
@@ -51,7 +52,7 @@ struct GenericTakers {
 
   static func isMark(_ text: String) -> Bool { marks.contains(text.lowercased()) }
 
-  /// Whether a cell is a mark as programs write it.
+  /// Whether a cell is a yes or no as programs write it: 0, 1, `true` or `false`.
   static func isMarkOfProgram(_ text: String) -> Bool {
     ["0", "1", "true", "false"].contains(text.lowercased())
   }
@@ -66,7 +67,8 @@ struct GenericTakers {
 }
 
 extension HeaderWords {
-  /// What a column with this name marks by yes and no: rows of a meter, or of a sensor; nil for any other name.
+  /// What a column with this name marks by yes and no: rows of a meter, or of a sensor; nil for any other
+  /// name.
   var mark: SourceKinds.Taker? {
     let words = name.split { !$0.isLetter }.map(String.init)
     let rest = words.filter { !Self.markLinks.contains($0) }
@@ -92,8 +94,8 @@ extension HeaderWords {
 }
 
 extension GenericFormat {
-  /// - Throws: `Failure` of category `badInput` if a column says that a sensor took some values and a meter others, and
-  ///   nothing else does.
+  /// - Throws: `Failure` of category `badInput` if a column states that a sensor took some values and a meter
+  ///   others, and nothing else shows the kinds.
   func refuseMixedTakers(_ hint: ImportHint) throws {
     let value = finding.columns[.value]
     guard let takers = rows.takers, !options.force, options.kind == nil, value >= 0,
@@ -136,8 +138,8 @@ extension GenericFormat {
         + command + hint.lines([{ $0.force = true }]))
   }
 
-  /// Whether a row with a number under a name for glucose states an unknown kind. Words for other things and for limits are
-  /// known.
+  /// Whether a row with a number under a name for glucose states an unknown kind. Words for other
+  /// measurements and for limits are known, and refuse nothing.
   func isOfUnknownKind(_ row: Row) -> Bool {
     guard asksForKinds, let number = row[columns[.value]].trimmed.number(units.mark), number != 0 else {
       return false

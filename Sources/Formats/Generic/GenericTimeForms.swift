@@ -4,9 +4,9 @@ import Logbook
 
 /// Detects columns of times that mix two forms: times with and without an offset, or two forms of date.
 ///
-/// A spreadsheet that opens dates of the other order turns 04/05 into a wrong date, and saves it in its own form. It
-/// leaves 04/13 as text. So the days of one form end at 12, and those of the other begin there. A few rows that a person
-/// typed or pasted can differ.
+/// A spreadsheet that opens dates of the other order turns 04/05 into a wrong date, and saves it in its own
+/// form. It leaves 04/13 as text. So the days of one form are at most 12, and those of the other form are 13
+/// or later. A few rows that a person typed or pasted can differ.
 struct GenericTimeForms {
   private struct Form: Hashable {
     let separator: UInt8
@@ -56,8 +56,8 @@ struct GenericTimeForms {
     }
   }
 
-  /// Adds the time zone that a row names, with the row's time. The offsets of one zone differ by an hour, in winter and in
-  /// summer, so that the later one is never in winter.
+  /// Adds the time zone that a row names, with the row's time. One zone has at most two offsets, an hour
+  /// apart. The larger one is that of summer time, so it never occurs in winter.
   mutating func note(zone cell: Field, at seconds: Int64) {
     let (cell, season) = (cell.trimmed, Season(seconds))
     guard !cell.isEmpty, !hasSeveralZones, season != lastSeason || !cell.hasSameBytes(as: lastZone) else {
@@ -106,7 +106,7 @@ struct GenericTimeForms {
     "MDT": "MST", "PDT": "PST", "AEDT": "AEST", "NZDT": "NZST",
   ]
 
-  /// Adds a time of a row.
+  /// Adds whether the time of a row states its offset.
   @inline(__always) mutating func note(hasOffset: Bool, line: Int64) {
     if hasOffset {
       if withOffset == nil { withOffset = line }

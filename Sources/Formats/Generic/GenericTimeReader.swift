@@ -230,8 +230,8 @@ extension Field {
 
   /// A count of seconds, milliseconds or microseconds since 1970, distinguished by its size, in milliseconds.
   ///
-  /// Seconds begin in September 2001. Smaller counts are those of Apple's programs, which count since 2001: as counts
-  /// since 1970 they would be 31 years early.
+  /// Seconds begin in September 2001. Smaller counts are those of Apple's programs, which count since 2001:
+  /// as counts since 1970 they would be 31 years early.
   var epochMilliseconds: Int64? {
     var whole: Int64 = 0
     var index = 0

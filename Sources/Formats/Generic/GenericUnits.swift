@@ -54,7 +54,8 @@ struct GenericUnits {
       if hasMark { hasDecimals = true }
     }
 
-    /// Whether there are enough values to doubt a header.
+    /// Whether a unit in the header is doubtful: there are enough values, and nearly all are impossible in
+    /// it.
     func contradict(_ unit: GlucoseUnit) -> Bool {
       count >= GenericUnits.fewestToDoubt && exclude(unit)
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The words with which a diary says when a finger stick was taken: `Fasting`, `Before breakfast`, `2 h after meal`.
+/// The words with which a diary says when a finger stick was taken: `Fasting`, `Before breakfast`,
+/// `2 h after meal`.
 ///
 /// They are neither kinds of rows, such as `Target`, nor names of persons.
 enum MealMark {

@@ -20,7 +20,7 @@ enum PersonWord {
     "hand", "side", "foot", "leg", "belly", "abdomen", "thigh", "heel", "toe", "earlobe", "profile", "profil",
     "standard", "default",
   ]
-  /// Names of members of a family, which are names in small letters as well.
+  /// Words for members of a family, which name a person even in small letters.
   private static let families: Set<String> = [
     "mum", "mom", "mummy", "mommy", "dad", "daddy", "mama", "papa", "mother", "father", "son", "daughter",
     "brother", "sister", "wife", "husband", "grandma", "grandpa", "granny", "oma", "opa", "mutter", "vater",
@@ -30,7 +30,8 @@ enum PersonWord {
   ]
   private static let maxBytes = 40
 
-  /// Whether a word begins with a capital letter or has a digit, and is not a word of a diary, a device or a kind.
+  /// Whether a word begins with a capital letter or has a digit, and is not a word of a diary, a device or a
+  /// kind.
   static func looksLikeName(_ bytes: [UInt8]) -> Bool {
     let text = String(decoding: bytes, as: UTF8.self)
     guard bytes.count <= maxBytes, let first = text.first else { return false }

@@ -2,8 +2,9 @@
 
 /// The meaning of a column's name for the times of measurements, by closed lists of words.
 ///
-/// A column counts as the times of measurements only if its name consists of words for a time and harmless ones. There are
-/// endless names such as `Expiry date`, `Time of last meal` or `Date printed`, so no list of exceptions could be complete.
+/// A column counts as the times of measurements only if its name consists of words for a time and harmless
+/// ones. There are endless names such as `Expiry date`, `Time of last meal` or `Date printed`, so no list of
+/// exceptions could be complete.
 struct TimeName {
   /// The words of the name that are in no list, in lower case.
   private(set) var unknown: [String] = []
@@ -19,7 +20,7 @@ struct TimeName {
       add(piece)
     }
     isForeign = words.isEmpty && !HeaderWords(header).isTime
-    // A sensor starts and ends days from its readings.
+    // The start and the end of a sensor are days away from most of its readings.
     if !words.isDisjoint(with: Self.limits), !words.isDisjoint(with: Self.wearables) {
       unknown += words.intersection(Self.limits).sorted().map(String.init)
     }
@@ -27,10 +28,10 @@ struct TimeName {
 
   /// Whether nothing in the name says that its times are those of something else.
   ///
-  /// Only the cells show what a name in another language is.
+  /// A name in an unknown language says nothing, so the cells decide about its column.
   var isOfMeasurement: Bool { unknown.isEmpty || (isForeign && !isOfOther) }
 
-  /// Whether it surely names times of something else, so that another column of times is the right one.
+  /// Whether the name is certainly one for times of something else, so that another column of times is used.
   var isOfOther: Bool { unknown.contains { Self.others.contains(Substring($0)) } }
 
   private mutating func add(_ piece: Substring) {
@@ -69,8 +70,8 @@ extension TimeName {
     "tidspunkt", "tidpunkt", "tidsstempel", "tidsstämpel", "klok", "klokke", "klokken", "klokkeslett",
     "klokkeslæt", "klockslag", "klockan", "kl", "czas", "godzina", "dzień", "horário", "horas", "heures",
   ]
-  /// Words of languages that share only some words for a time with the others: Czech, Slovak, Slovene, Croatian, Serbian,
-  /// Latvian, Lithuanian, Romanian, Albanian, Catalan.
+  /// Words for a time, a measurement and "and" in languages with few words in the other lists: Czech, Slovak,
+  /// Slovene, Croatian, Serbian, Latvian, Lithuanian, Romanian, Albanian, Catalan.
   private static let foreign: Set<Substring> = [
     "čas", "cas", "den", "deň", "hodina", "měření", "mereni", "merania", "meranie", "záznamu", "ura", "dan",
     "meritve", "merjenja", "vrijeme", "vreme", "sat", "mjerenja", "merenja", "mjerenje", "merenje", "i", "in",

@@ -2,7 +2,8 @@
 
 import Logbook
 
-/// Reads what a row above the header of a table states about the person: `Name:Anna`, `# Patient: Anna`, `DOB,1980-01-02`.
+/// Reads what a row above the header of a table states about the person: `Name:Anna`, `# Patient: Anna`,
+/// `DOB,1980-01-02`.
 enum TitleRow {
   /// The statements of a row; none if it has no word for a person.
   static func persons(in row: [String]) -> [StatedPerson] {
@@ -22,7 +23,7 @@ enum TitleRow {
     let words = HeaderWords(label)
     if value.isEmpty || words.name == "client" { return nil }
     if birthNames.contains(words.name) { return StatedPerson(birthDate: value) }
-    // A table has a name as well.
+    // The word `name` may also introduce the name of the table.
     if words.isName { return SheetName.mayNamePerson(value) ? StatedPerson(name: value) : nil }
     guard words.isPerson else { return nil }
     return StatedPerson(label: value, of: "\(GenericFormat.id) \(words.name)")

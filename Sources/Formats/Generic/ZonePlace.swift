@@ -2,7 +2,7 @@
 
 import Logbook
 
-/// Places that stand for a time zone: `Berlin` for `Europe/Berlin`.
+/// Names of places that mean a time zone: `Berlin` for `Europe/Berlin`.
 enum ZonePlace {
   private static let names: Set<String> = [
     "zone", "place", "location", "city", "town", "where", "country", "travel", "ort", "stadt", "lieu",
@@ -11,11 +11,11 @@ enum ZonePlace {
     "zeitzone",
   ]
 
-  /// Whether it is a name for a column of places.
+  /// Whether this is a name for a column of places.
   static func isNameOfPlaces(_ words: HeaderWords) -> Bool { !words.words.isDisjoint(with: names) }
 
-  /// What the offsets of the zone of a place, or of a zone, are in winter and in summer; nil for any other text. Two zones
-  /// with the same offsets are one, as far as times are concerned.
+  /// The winter and summer offsets of a zone, or of the zone of a place, as one text; nil for any other text.
+  /// Zones with the same two offsets count as one, since their times are the same.
   static func key(of text: String) -> String? {
     guard let name = text.contains("/") ? text : zone(of: text), let zone = NamedZone(known: name) else {
       return nil
@@ -30,7 +30,8 @@ enum ZonePlace {
   private static let (winter, summer): (Int64, Int64) = (1_767_225_600, 1_782_864_000)
 
   private static let zones: [String: String] = {
-    // The names of `Etc` count to the west.
+    // Names such as `Etc/GMT+5` are left out: they count to the west, so their sign is not that of the
+    // offset.
     let named = NamedZone.names.filter { !$0.hasPrefix("Etc/") && !$0.contains(where: \.isNumber) }.compactMap
     { name in
       name.split(separator: "/").last.map { (String($0).lowercased(), name) }

@@ -18,7 +18,8 @@ struct GlookoTable {
   enum Kind: CaseIterable {
     case cgm, meter, bolus, basal, dailyTotal, alarm, food, exercise, insulin, medication, carbs, note
 
-    /// The required columns. `hasTitle`: only below Glooko's title line, since the columns by themselves prove nothing.
+    /// The required columns. `hasTitle`: only below Glooko's title line, since the columns by themselves
+    /// prove nothing.
     fileprivate var needs: (columns: [GlookoColumn], hasTitle: Bool) {
       switch self {
       case .cgm: ([.cgm], false)
@@ -46,8 +47,8 @@ struct GlookoTable {
   let count: Int
   /// The names of columns in the header that the format does not know.
   let unknown: [String]
-  /// The indices of the columns by their numbers; -1 for a missing one. An array, since hashing for each row's columns
-  /// would take a third of its time.
+  /// The indices of the columns by their numbers; -1 for a missing one. An array, since hashing for each
+  /// row's columns would take a third of its time.
   private let columns: [Int]
 
   /// The index of the column, or -1 if it is missing.
@@ -123,8 +124,8 @@ struct GlookoTable {
   ]
 }
 
-/// The title line of a table of Glooko: `Name:…,Date Range:2024-03-01 - 2024-03-07` in any language. The name is not
-/// stored.
+/// The title line of a table of Glooko: `Name:…,Date Range:2024-03-01 - 2024-03-07` in any language. The name
+/// is not stored.
 struct GlookoTitle {
   /// The last day of the range, as text.
   let lastDay: String
@@ -133,7 +134,7 @@ struct GlookoTitle {
     let filled = cells.filter { !$0.isEmpty }
     guard filled.count == 2, filled[0].contains(":") else { return nil }
     guard let colon = filled[1].firstIndex(of: ":"), colon > filled[1].startIndex else { return nil }
-    // `2024-03-01 -2024-03-07` and `10.03.2025 - 10.03.2025`.
+    // The range is written as `2024-03-01 -2024-03-07` or as `10.03.2025 - 10.03.2025`.
     let range = filled[1][filled[1].index(after: colon)...]
     guard let first = range.first, first.isNumber, let space = range.lastIndex(of: " ") else { return nil }
     var day = range[range.index(after: space)...]

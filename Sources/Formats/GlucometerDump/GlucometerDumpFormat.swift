@@ -2,8 +2,8 @@
 
 import Logbook
 
-/// The dump of glucometerutils: no header, five quoted cells, neither unit nor a distinction between glucose and
-/// ketones. Comments are not escaped, so a row is parsed from both ends.
+/// The dump of glucometerutils: no header, five quoted cells, neither unit nor a distinction between glucose
+/// and ketones. Comments are not escaped, so a row is parsed from both ends.
 struct GlucometerDumpFormat: ExportFormat {
   static let id = "glucometerutils"
   static let title = "glucometerutils dump"

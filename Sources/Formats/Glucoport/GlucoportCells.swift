@@ -23,7 +23,8 @@ package struct GlucoportCells: Sendable {
 
   private var cells = [Cell](repeating: .absent, count: GlucoportColumn.allCases.count)
 
-  /// - Parameter inBothUnits: whether to fill the columns of the value in a fixed unit, whatever the source's unit.
+  /// - Parameter inBothUnits: whether to fill the columns of the value in a fixed unit, whatever the source's
+  ///   unit.
   package init(_ item: GlucoportItem, inBothUnits: Bool = false) {
     item.state(inBothUnits: inBothUnits, to: &self)
   }

@@ -2,7 +2,8 @@
 
 import Logbook
 
-/// glucoport's own CSV and NDJSON. Every part of every identity is stated, so that importing an export changes nothing.
+/// glucoport's own CSV and NDJSON. Every part of every identity is stated, so that importing an export
+/// changes nothing.
 struct GlucoportFormat: ExportFormat {
   static let id = "glucoport"
   static let title = "glucoport CSV and NDJSON"
@@ -83,19 +84,19 @@ struct GlucoportFormat: ExportFormat {
 
 /// The columns of glucoport's own exports, for their writer and reader.
 ///
-/// The reader ignores derived columns: `time`, the values in a fixed unit, and `withdrawn`, which annotations in the
-/// same export state.
+/// The reader ignores derived columns: `time`, the values in a fixed unit, and `withdrawn`, which follows
+/// from the withdrawals in the same export.
 package enum GlucoportColumns {
   /// The names in order, including optional columns: the header of the CSV, and the keys of the NDJSON.
   package static let names: [String] = GlucoportColumn.allCases.map(\.name)
 
-  /// The mark that prevents spreadsheets from computing a text cell of the CSV as a formula. The writer adds it to a
-  /// vendor, model or serial that begins with `=`, `+`, `-`, `@` or a tab. These characters may follow other marks. The
-  /// reader removes one.
+  /// The mark that prevents spreadsheets from computing a text cell of the CSV as a formula. The writer adds
+  /// it to a vendor, model or serial that begins with `=`, `+`, `-`, `@` or a tab, and the reader removes it.
+  /// A text with marks before such a character gets one more, so that the reader restores it.
   static let formulaGuard: Character = "'"
 
-  /// The columns with text of a device or file, from which the reader removes the mark. Offsets and negative numbers
-  /// may also begin with such characters, and stay unchanged.
+  /// The columns with text of a device or file, from which the reader removes the mark. Offsets and negative
+  /// numbers may also begin with such characters, and stay unchanged.
   private static let guarded: Set<GlucoportColumn> = [.vendor, .model, .serial]
 
   /// A cell's text with the mark before it, if column and text require it.

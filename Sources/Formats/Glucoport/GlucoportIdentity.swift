@@ -2,9 +2,11 @@
 
 import Logbook
 
-/// Rebuilds readings from the parts of identity in a glucoport export, found by name among the columns of a row.
+/// Rebuilds readings from the parts of identity in a glucoport export, found by name among the columns of a
+/// row.
 ///
-/// A remote's format may contain them as well, in a separate object whose name is the prefix.
+/// Documents of another format may contain these parts as well, in a separate object whose name is the
+/// prefix.
 struct GlucoportIdentity {
   enum Outcome {
     case reading(Reading)
@@ -178,7 +180,8 @@ extension GlucoportIdentity {
 }
 
 extension Field {
-  /// The offset in `Z`, `±hh:mm` or `±hh:mm:ss`, as written by `DeviceTime.offsetText`, in seconds east of Greenwich.
+  /// The offset in `Z`, `±hh:mm` or `±hh:mm:ss`, as written by `DeviceTime.offsetText`, in seconds east of
+  /// Greenwich.
   fileprivate var writtenOffset: Int32? {
     if equals("Z") { return 0 }
     guard count == 6 || count == 9, start[0] == UInt8(ascii: "+") || start[0] == UInt8(ascii: "-"),

@@ -20,7 +20,7 @@ package struct GlucoportReading: Sendable {
   /// The measurement in the source's form.
   package let measurement: Measurement
   package let marks: ReadingMarks
-  /// Whether an annotation excludes it from statistics.
+  /// Whether a withdrawal hides the reading, so that it is excluded from statistics.
   package let isWithdrawn: Bool
   /// The kind of the position among readings of the same device and kind.
   package let positionKind: PositionKind
@@ -57,7 +57,7 @@ package struct GlucoportRecord: Sendable {
   package let kind: RecordKind
   /// The entry to which it belongs; nil for an entry.
   package let entryGuid: String?
-  /// The shown time of the entry.
+  /// The shown time of the record.
   package let deviceTime: DeviceTime
   /// The placement of the shown time in UTC.
   package let placement: Placement
@@ -116,7 +116,8 @@ extension GlucoportSink {
 extension GlucoportItem {
   /// Passes on the item column by column.
   ///
-  /// - Parameter inBothUnits: whether to include the columns of the value in a fixed unit, whatever the source's unit.
+  /// - Parameter inBothUnits: whether to include the columns of the value in a fixed unit, whatever the
+  ///   source's unit.
   @inline(__always)
   func state(inBothUnits: Bool, to sink: inout some GlucoportSink) {
     switch self {
@@ -147,7 +148,8 @@ extension GlucoportReading {
     sink.integer(.occurrence, occurrence)
   }
 
-  /// The value in a unit; nil outside the range, and for ketone in another unit, since the factor is that of glucose.
+  /// The value in a unit; nil outside the range, and for ketone in another unit, since the factor is that of
+  /// glucose.
   private func number(in unit: GlucoseUnit) -> String? {
     let hasUnit = kind != .ketone || unit == .millimolesPerLitre && measurement.unit == unit
     guard hasUnit, let quantity = measurement.quantity else { return nil }

@@ -6,7 +6,8 @@ import Logbook
 package struct GlucoportWriter: Sendable {
   /// The forms of the format.
   package enum Form: Sendable {
-    /// - Parameter isSpreadsheetSafe: whether cells that a spreadsheet would compute begin with an apostrophe.
+    /// - Parameter isSpreadsheetSafe: whether cells that a spreadsheet would compute begin with an
+    ///   apostrophe.
     case csv(isSpreadsheetSafe: Bool)
     /// One JSON object a line, with the same names.
     case ndjson
@@ -20,7 +21,8 @@ package struct GlucoportWriter: Sendable {
   private var patterns = RecentlyWritten<LinePattern>()
   private var times = TimeTexts()
 
-  /// - Parameter inBothUnits: whether to write the columns of the value in a fixed unit, whatever the source's unit.
+  /// - Parameter inBothUnits: whether to write the columns of the value in a fixed unit, whatever the
+  ///   source's unit.
   package init(_ form: Form, inBothUnits: Bool = false) {
     self.inBothUnits = inBothUnits
     columns = GlucoportColumn.allCases.filter { inBothUnits || !$0.isOnRequest }
@@ -214,8 +216,8 @@ private struct GlucoportCSVLine: GlucoportSink, Sendable {
   }
 }
 
-/// An object of NDJSON that is written into bytes member by member. All items of a kind have the same members, with
-/// null for missing values.
+/// An object of NDJSON that is written into bytes member by member. All items of a kind have the same
+/// members, with null for missing values.
 struct GlucoportJSONLine: GlucoportSink, Sendable {
   /// Each column's name as a JSON key.
   private static let keys = GlucoportColumn.allCases.map { Array("\"\($0.name)\":".utf8) }
@@ -296,7 +298,8 @@ struct GlucoportJSONLine: GlucoportSink, Sendable {
   }
 }
 
-/// The texts of times and offsets. The last date and offset are cached, since consecutive rows are close in time.
+/// The texts of times and offsets. The last date and offset are cached, since consecutive rows are close in
+/// time.
 private struct TimeTexts: Sendable {
   private var instants = DeviceTimeWriter()
   private var shown = DeviceTimeWriter()
@@ -347,9 +350,9 @@ private struct ExactDevice: Sendable {
   }
 }
 
-/// A cache of the last written parts of lines. It has several, since rows of a few devices alternate.
+/// A cache of the last written parts of lines. It holds several parts, since rows of a few devices alternate.
 private struct RecentlyWritten<Part: Sendable>: Sendable {
-  /// Enough for the few offsets and marks of a device's readings.
+  /// The maximum number of cached parts: enough for the few offsets and marks of a device's readings.
   private static var maxCount: Int { 32 }
 
   private var parts: [Part] = []

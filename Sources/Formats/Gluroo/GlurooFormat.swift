@@ -2,7 +2,8 @@
 
 import Logbook
 
-/// The messages of Gluroo. A message repeats the last sensor value, so only rows without a message have their own value.
+/// The messages of Gluroo. A message repeats the last sensor value, so only rows without a message have their
+/// own value.
 struct GlurooFormat: ExportFormat {
   static let id = "gluroo"
   static let title = "Gluroo CSV"

@@ -2,7 +2,8 @@
 
 import Logbook
 
-/// The tab-separated tables of Juggluco: history, stream and scans of a sensor, and amounts that a person entered.
+/// The tab-separated tables of Juggluco: history, stream and scans of a sensor, and amounts that a person
+/// entered.
 ///
 /// Each row has its instant and the offset of its local time. The name of the column of values is their unit.
 struct JugglucoFormat: ExportFormat {
@@ -61,8 +62,8 @@ struct JugglucoFormat: ExportFormat {
         let (column, unit) = units.first(where: { [columns] in columns[$0.0] >= 0 })
       else { return nil }
       self.unit = unit
-      // The writer of calibrated history puts the sensor's value into the column of the unit, and the calibrated one
-      // into Raw.
+      // The writer of calibrated history puts the sensor's value into the column of the unit, and the
+      // calibrated one into Raw.
       value = columns[.raw] >= 0 && columns[.rate] < 0 ? columns[.raw] : columns[column]
     }
   }
@@ -91,7 +92,8 @@ struct JugglucoFormat: ExportFormat {
 
   var decisions: [Decision] {
     guard !units.isEmpty else { return [] }
-    // Scans, the stream and the history have the same columns, and may contain the same reading.
+    // Scans, the stream and the history have the same columns, and may contain the same reading. So all of
+    // them have one kind.
     let kind = givenKind.map { Decision("kind", $0.name, .given) } ?? Decision("kind", "cbg", .fixed)
     return [.units(units), kind]
   }

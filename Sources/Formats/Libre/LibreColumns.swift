@@ -80,8 +80,8 @@ struct LibreColumns {
   /// The known names of the columns from `first` on, by language.
   var names: [[String]] { servings >= 0 ? LibreNames.libreView : LibreNames.desktop }
 
-  /// The unit of the column of carbohydrates if its name does not show it. LibreView has a column of grams and one of
-  /// portions, in this order. The desktop software has one, in the person's unit.
+  /// The unit of the column of carbohydrates if its name does not show it. LibreView has a column of grams
+  /// and one of portions, in this order. The desktop software has one, in the person's unit.
   var usualCarbs: CarbohydrateUnit { servings >= 0 ? .grams : .servings }
 
   /// The bit of a column in a set of columns; 0 for a column that the layout lacks.
@@ -156,8 +156,8 @@ struct LibreHeader {
   /// - Parameters:
   ///   - texts: the cells of a row.
   ///   - columns: the indices of the columns.
-  /// - Returns: nil if the row is not a header with these columns. The record type and a unit identify it. In an
-  ///   unknown language, the four columns with a unit do. So one name may be misspelt.
+  /// - Returns: nil if the row is not a header with these columns. The record type and a unit identify it. In
+  ///   an unknown language, the four columns with a unit do. So one name may be misspelt.
   init?(_ texts: [String], columns: LibreColumns) {
     let cells = texts.prefix(64).map(foldedHeader)
     let count = (cells.lastIndex { !$0.isEmpty } ?? -1) + 1
@@ -220,7 +220,8 @@ struct LibreHeader {
   }
 }
 
-/// The ends of a sensor's range: 40 and 500 mg/dL. Abbott's exports write the end itself in place of LO and HI.
+/// The ends of a sensor's range: 40 and 500 mg/dL. Abbott's exports write the end itself in place of LO and
+/// HI.
 enum LibreLimits {
   static func reader(_ unit: GlucoseUnit, _ mark: DecimalMark) -> GlucoseReader {
     unit == .millimolesPerLitre
@@ -237,8 +238,8 @@ enum LibreLimits {
   }
 }
 
-/// The names of the columns of Abbott's two exports, in the languages of known files or parsers. They only show which
-/// names are unusual: columns are read by position.
+/// The names of the columns of Abbott's two exports, in the languages of known files or parsers. They only
+/// show which names are unusual: columns are read by position.
 private enum LibreNames {
   /// The names of LibreView's columns in English, German, Spanish, French, Dutch and Swedish.
   static let libreView: [[String]] = [

@@ -2,10 +2,11 @@
 
 import Logbook
 
-/// The FreeStyle Libre desktop software's tab-separated text, its Spanish variant with semicolons, and Libre Pro CSV.
+/// The FreeStyle Libre desktop software's tab-separated text, its Spanish variant with semicolons, and Libre
+/// Pro CSV.
 ///
-/// The ID counts the reader's memory, and is the position of readings; shown times may go back. The file states neither
-/// the reader nor its serial number.
+/// The ID counts the reader's memory, and is the position of readings; shown times may go back. The file
+/// states neither the reader nor its serial number.
 struct LibreDesktopFormat: ExportFormat {
   static let id = "libre-desktop"
   static let title = "FreeStyle Libre desktop software"

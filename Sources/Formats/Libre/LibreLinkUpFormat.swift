@@ -2,8 +2,8 @@
 
 import Logbook
 
-/// Responses of LibreLinkUp's API: `graph`, `logbook` and `connections`. `FactoryTimestamp` is UTC, `Timestamp` the
-/// local time. The account's token, names and patient ids are neither stored nor printed.
+/// Responses of LibreLinkUp's API: `graph`, `logbook` and `connections`. `FactoryTimestamp` is UTC,
+/// `Timestamp` the local time. The account's token, names and patient ids are neither stored nor printed.
 struct LibreLinkUpFormat: ExportFormat {
   static let id = "librelinkup"
   static let title = "LibreLinkUp JSON"
@@ -17,7 +17,8 @@ struct LibreLinkUpFormat: ExportFormat {
   }
 
   private static let members = ["FactoryTimestamp", "Timestamp", "ValueInMgPerDl"]
-  /// The paths of measurements: the item itself, or a member of a connection. `glucoseItem` holds the same reading.
+  /// The paths of measurements: the item itself, or a member of a connection. `glucoseItem` holds the same
+  /// reading.
   private static let places = [
     "", "glucoseMeasurement.", "connection.glucoseMeasurement.", "glucoseItem.", "connection.glucoseItem.",
   ]

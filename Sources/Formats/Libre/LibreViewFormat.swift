@@ -2,11 +2,11 @@
 
 import Logbook
 
-/// LibreView CSV: Abbott's cloud export of sensors, readers and apps, in every language and both units, and of apps
-/// that imitate it.
+/// LibreView CSV: Abbott's cloud export of sensors, readers and apps, in every language and both units, and
+/// of apps that imitate it.
 ///
-/// No column counts readings, so the shown time is their position. The order of day and month depends on the account,
-/// and is determined from the whole input.
+/// No column counts readings, so the shown time is their position. The order of day and month depends on the
+/// account, and is determined from the whole input.
 struct LibreViewFormat: ExportFormat {
   static let id = "libreview"
   static let title = "LibreView CSV"
@@ -97,7 +97,7 @@ struct LibreViewFormat: ExportFormat {
     let cell = row[header.columns.time]
     header.columns.look(at: row, for: &mark)
     guard let time = cell.fixedOpenTime ?? cell.openTime else { return }
-    // A clock that was never set does not show the order.
+    // Times before 1990 are from a clock that was never set, so their continuity does not show the order.
     let isHistory = type == UInt8(ascii: "0") && time.year >= 1990
     dates.note(time, isHistory: isHistory, line: row.line)
   }
@@ -293,8 +293,8 @@ private enum Spill {
 }
 
 extension LibreViewFormat {
-  /// Finds the fraction of a number in the next column, which rows of this type do not use. Seen in exports that were
-  /// saved again, in all insulin doses (as 0) and all ketone values.
+  /// Finds the fraction of a number in the next column, which rows of this type do not use. Seen in exports
+  /// that were saved again, in all insulin doses (as 0) and all ketone values.
   private mutating func findSpill(_ row: Row, _ type: UInt8) -> Spill {
     let columns = header.columns
     let candidates: (Int, Int) =
@@ -318,8 +318,8 @@ extension LibreViewFormat {
 }
 
 extension Field {
-  /// Parses `dd-mm-yyyy hh:mm` without surrounding text, optionally with ` AM` or ` PM`: the form of nearly every row.
-  /// Nil for any other form, which `openTime` may parse.
+  /// Parses `dd-mm-yyyy hh:mm` without surrounding text, optionally with ` AM` or ` PM`: the form of nearly
+  /// every row. Nil for any other form, which `openTime` may parse.
   @inline(__always)
   fileprivate var fixedOpenTime: AmbiguousTime? {
     guard count == 16 || count == 19, self[10] == 0x20, self[13] == UInt8(ascii: ":"), self[2] == self[5],

@@ -2,8 +2,8 @@
 
 import Logbook
 
-/// mySugr CSV in every language. A row is one moment of the diary with everything entered for it, so it becomes several
-/// readings and records with the same time.
+/// mySugr CSV in every language. A row is one moment of the diary with everything entered for it, so it
+/// becomes several readings and records with the same time.
 struct MySugrFormat: ExportFormat {
   static let id = "mysugr"
   static let title = "mySugr CSV"
@@ -165,8 +165,8 @@ extension MySugrFormat {
     ).map { .decided($0) }
   }
 
-  /// The day in a cell of the app's spreadsheet. Both of its columns hold the whole time, `2026-05-01 08:10:00`. A cell
-  /// with another time of day stays unchanged, and is rejected.
+  /// The day in a cell of the app's spreadsheet. Both of its columns hold the whole time,
+  /// `2026-05-01 08:10:00`. A cell with another time of day stays unchanged, and is rejected.
   private static func day(
     of cell: Field, at clock: (hour: Int, minute: Int, second: Int, hasHalfDay: Bool)
   ) -> Field {
@@ -211,7 +211,8 @@ struct MySugrHeader {
     case servings
   }
 
-  /// The number of columns of this table: more if a spreadsheet padded them, or with newer columns of the app.
+  /// The number of columns of this table: more if a spreadsheet padded them, or with newer columns of the
+  /// app.
   let width: Int
   let unit: GlucoseUnit
   let carbs: Carbs
@@ -275,8 +276,8 @@ struct MySugrHeader {
     return HeaderNames(cells, among: known)?.isMoved(cells) == true
   }
 
-  /// Whether folded cells are a header of mySugr with moved columns: the same number of names, including a unit of
-  /// glucose and a factor of carbohydrates in mySugr's form.
+  /// Whether folded cells are a header of mySugr with moved columns: the same number of names, including a
+  /// unit of glucose and a factor of carbohydrates in mySugr's form.
   static func isReordered(_ cells: [String]) -> Bool {
     let names = cells.filter { !$0.isEmpty }.count
     return (columnCount...columnCount + newColumns.count).contains(names) && MySugrHeader(cells) == nil

@@ -5,10 +5,10 @@ import Nightscout
 
 /// Nightscout entries and treatments, from API v1 and v3 or mongoexport: JSON, CSV and TSV, in any mixture.
 ///
-/// `date` is reliable and in UTC: milliseconds since 1970, as in lib/api3/swagger.yaml of cgm-remote-monitor. The shown
-/// time may come from the logbook's zone. So a reading's position is the instant itself, and an import in another zone
-/// finds the same readings. Other tools write the time of a clock there, without an offset; such a time is a shown time
-/// in the logbook's zone.
+/// `date` is reliable and in UTC: milliseconds since 1970, as in lib/api3/swagger.yaml of cgm-remote-monitor.
+/// The shown time may come from the logbook's zone. So a reading's position is the instant itself, and an
+/// import in another zone finds the same readings. Other tools write the time of a clock there, without an
+/// offset; such a time is a shown time in the logbook's zone.
 struct NightscoutFormat: ExportFormat {
   static let id = "nightscout"
   static let title = "Nightscout JSON or CSV"
@@ -22,7 +22,7 @@ struct NightscoutFormat: ExportFormat {
   private static let movedPlace = partsPlace + 1
   private static let names = NightscoutMember.names + ownNames
 
-  /// The member of our own documents with all parts of a reading's identity.
+  /// The member with all parts of a reading's identity, in documents of glucoport.
   private static let identityPrefix = "glucoport."
   private static let memberNames = names + GlucoportColumns.names.map { identityPrefix + $0 }
 
@@ -325,7 +325,7 @@ extension NightscoutPart {
 }
 
 extension Field {
-  /// The text in the base64 of an object, as in our own documents; empty for anything else.
+  /// The text that an object holds in base64, as documents of glucoport do; empty for anything else.
   var openedText: String { NightscoutText.opened(json) ?? "" }
 
   /// A list or an object; nil for anything else, including damaged JSON.

@@ -2,8 +2,8 @@
 
 import Logbook
 
-/// Data points of Open mHealth, or separate bodies, with the schema `omh:blood-glucose` 1.0 to 4.0. Ids of users are
-/// neither stored nor printed.
+/// Data points of Open mHealth, or separate bodies, with the schema `omh:blood-glucose` 1.0 to 4.0. Ids of
+/// users are neither stored nor printed.
 struct OpenMHealthFormat: ExportFormat {
   static let id = "openmhealth"
   static let title = "Open mHealth JSON"
@@ -31,11 +31,11 @@ struct OpenMHealthFormat: ExportFormat {
     static let schema = 0, space = 1, source = 2, modality = 3, ieeeModality = 4, user = 5
   }
 
-  /// A body in a data point, a separate body, and the header.
+  /// The members of a body in a data point, of a separate body, and of the header.
   private static let names =
     bodyMembers.map { "body." + $0 } + bodyMembers + headerMembers.map { "header." + $0 }
   private static let headerPlace = 2 * Body.count
-  /// The member of the header with all parts of a reading's identity in our own data points.
+  /// The member of the header with all parts of a reading's identity, in data points of glucoport.
   private static let identityPrefix = "header.glucoport."
   private static let memberNames = names + GlucoportColumns.names.map { identityPrefix + $0 }
 
@@ -192,7 +192,8 @@ extension OpenMHealthFormat {
     return out.device(Device(vendor: "Open mHealth", model: name, format: Self.id))
   }
 
-  /// Counts an item that is not imported, by a name of which an input can only create a limited number.
+  /// Counts an item that is not imported, by name. The number of names is limited, since a hostile input
+  /// could have a different one in each item.
   private mutating func skip(_ name: String, into out: inout BatchBuilder) {
     let short = String(String.UnicodeScalarView(name.unicodeScalars.prefix(40)))
     if skipped.count < 100 { skipped.insert(short) }

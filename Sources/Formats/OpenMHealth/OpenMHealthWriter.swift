@@ -2,8 +2,8 @@
 
 import Logbook
 
-/// Writes readings as data points of Open mHealth with bodies of `omh:blood-glucose`, in one JSON array. The header has
-/// all parts of the identity in the member `glucoport`.
+/// Writes readings as data points of Open mHealth with bodies of `omh:blood-glucose`, in one JSON array. The
+/// header has all parts of the identity in the member `glucoport`.
 package struct OpenMHealthWriter: ReadingDocumentWriter {
   /// Why an export leaves out a reading: the schema cannot represent it.
   package enum Omission: ReadingOmission {

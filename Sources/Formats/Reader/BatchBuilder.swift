@@ -12,7 +12,8 @@ struct Checkpoint {
   let newestShown: Int64?
 }
 
-/// Collects what a format reads in a batch: it places times and numbers the devices.
+/// Collects what a format reads in a batch. It computes the instants of shown times, and gives each device an
+/// index.
 struct BatchBuilder {
   var batch = IngestBatch()
   /// The number of bytes of rejected rows in the batch.
@@ -22,7 +23,8 @@ struct BatchBuilder {
   private let times: PlausibleTimes
   private var devices = DeviceTable()
   private var newest: Int64?
-  /// The newest time among the items that only a clock places, in a format whose other items state their instant.
+  /// The newest time among the items whose instant depends on a zone, in a format whose other items state
+  /// theirs.
   private var newestShown: Int64?
   /// The newest time among the items so far, in UTC seconds: no export is older than its items. Instants take
   /// precedence over times that move with the zone of the import.
@@ -34,7 +36,8 @@ struct BatchBuilder {
     times = PlausibleTimes(now: options.now)
   }
 
-  /// The index of a device whose model and serial are in these fields. A known device costs one comparison of bytes.
+  /// The index of a device whose model and serial are in these fields. A known device costs one comparison of
+  /// bytes.
   @inline(__always)
   mutating func device(vendor: StaticString, model: Field, serial: Field) -> DeviceIndex {
     devices.index(vendor: vendor, model: model, serial: serial, format: format, in: &batch.devices)
@@ -42,7 +45,7 @@ struct BatchBuilder {
 
   mutating func device(_ device: Device) -> DeviceIndex { devices.index(of: device, in: &batch.devices) }
 
-  /// Places a shown time: by its own offset, or by the zone.
+  /// The placement of a shown time in UTC: by the offset that it states, or else by the zone.
   @inline(__always)
   mutating func place(_ time: ShownTime) -> Placement {
     zone.place(time.deviceTime, statedOffset: time.utcOffset)
@@ -50,7 +53,8 @@ struct BatchBuilder {
 
   /// Adds a reading and marks it when its time cannot be right.
   ///
-  /// - Parameter byClock: whether a zone places the reading, in a format whose other items state their instant.
+  /// - Parameter byClock: whether the reading's instant depends on a zone, in a format whose other items
+  ///   state theirs.
   @inline(__always)
   mutating func add(_ reading: Reading, byClock: Bool = false) {
     var reading = reading
@@ -64,7 +68,7 @@ struct BatchBuilder {
     batch.readings.append(reading)
   }
 
-  /// Adds a glucose or ketone cell as a reading placed by its time. An empty cell adds nothing.
+  /// Adds a glucose or ketone cell as a reading whose position is its time. An empty cell adds nothing.
   ///
   /// - Returns: whether the cell held a reading.
   @inline(__always) @discardableResult

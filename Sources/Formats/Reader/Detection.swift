@@ -11,7 +11,7 @@ enum Detection {
   /// The first format that recognises the input and finds its header.
   ///
   /// - Parameter formats: the formats in the order of detection.
-  /// - Throws: `UnrecognisedInput` that says what was seen and what would decide it.
+  /// - Throws: `UnrecognisedInput` that describes what was seen, and what a person can do.
   static func parser(
     for input: Input, options: ExportOptions, among formats: [any ExportFormat.Type] = FormatRegister.formats
   ) throws -> Found {
@@ -90,8 +90,8 @@ enum Detection {
   }
 }
 
-/// An input that no format reads. It ends an import only where it is the only input. Among the members of an archive or
-/// the files of a folder it is listed and skipped.
+/// An input that no format reads. It ends an import only where it is the only input. Among the members of an
+/// archive or the files of a folder it is listed and skipped.
 struct UnrecognisedInput: Error {
   let name: String
   let reason: String
@@ -143,8 +143,8 @@ enum Signature {
       && !cells.contains { $0.contains("mg/dl") || $0.contains("mmol/l") }
   }
 
-  /// Whether the rows are an export of an older version of Diaguard. It has rows with a time and a note, each
-  /// followed by its values. The order of day and month is that of the phone.
+  /// Whether the rows are an export of an older version of Diaguard. Such an export has rows with a time and
+  /// a note, each followed by its values. The order of day and month is that of the phone.
   private static func isDiaguardExport(_ rows: [[String]]) -> Bool {
     guard let first = rows.first, first.count == 2, first[0].contains(":"),
       first[0].contains(where: \.isNumber)

@@ -28,23 +28,24 @@ extension Recognition where Header == Void {
   init(_ layout: Layout) { self.init(layout: layout, header: ()) }
 }
 
-/// What a row is to its format.
+/// The result of passing a row to its format.
 enum RowVerdict {
   /// A data row, which the format has added, counted or rejected.
   case data
   /// A header, which names the columns of the rows below it.
   case header
-  /// A row that is neither. It is part of a preamble if a header follows, otherwise an item to reject with
-  /// this reason.
+  /// A row that is neither data nor a header. It is part of a preamble if a header follows, otherwise it is
+  /// rejected with this reason.
   case unknown(String)
-  /// The last line of the input, without a line end and shorter or different than its kind: truncated.
+  /// The last line of the input if it is truncated: it has no line end, and lacks a part that such rows have.
   case cut
 }
 
 /// One export format: how it is recognised, and what its rows mean. Each format has a file, and a line in
 /// `FormatRegister`.
 protocol ExportFormat: SendableMetatype {
-  /// A lower-case word for `--format`. It is also part of the identity of records and of devices without a serial number.
+  /// A lower-case word for `--format`. It is also part of the identity of records and of devices without a
+  /// serial number.
   static var id: String { get }
   /// The name for people.
   static var title: String { get }
@@ -68,7 +69,8 @@ protocol ExportFormat: SendableMetatype {
   /// The columns of an input as recognition found them.
   associatedtype Header = Void
 
-  /// Whether the readings have offsets that another logbook derived, so that no zone places them.
+  /// Whether the readings have offsets that another logbook derived, so that no zone of the import applies to
+  /// them.
   static var passesOffsetsOn: Bool { get }
 
   /// The header for an empty JSON list, which no format can recognise; nil for a format without JSON.
@@ -86,7 +88,8 @@ protocol ExportFormat: SendableMetatype {
 
   /// Whether a survey of the whole input is necessary before its first row can be read.
   var isOpen: Bool { get }
-  /// Whether a survey would decide something that is otherwise taken from the input's head. A live pipe is not surveyed.
+  /// Whether a survey would decide something that is otherwise taken from the input's head. A live pipe is
+  /// not surveyed.
   var gainsBySurvey: Bool { get }
   /// Whether further rows would show nothing more in a survey.
   var hasSeenEnough: Bool { get }
@@ -102,8 +105,8 @@ protocol ExportFormat: SendableMetatype {
   /// The decisions about the input, without those about its encoding and zone.
   var decisions: [Decision] { get }
   var warnings: [String] { get }
-  /// A text that occurs once in each export that names its person; nil without a name. If it occurs twice, the input
-  /// may hold the exports of two people.
+  /// A text that occurs once in each export that names its person; nil without a name. If it occurs twice,
+  /// the input may hold the exports of two people.
   var joinMark: String? { get }
   /// The statements about the person in the items that were read so far.
   var statedPersons: [StatedPerson] { get }
@@ -209,8 +212,8 @@ public enum FormatRegister {
   }
 }
 
-/// What a person wants to know about a format before an import, as `glucoport formats NAME` prints it. It is at the
-/// end of the format's file.
+/// What a person wants to know about a format before an import, as `glucoport formats NAME` prints it. It is
+/// at the end of the format's file.
 ///
 /// Each text is a line of a list: it begins in lower case and has no full stop.
 package struct FormatPage: Sendable {

@@ -3,11 +3,12 @@
 import Archives
 import Logbook
 
-/// The inputs at a path: a file is one input, a ZIP archive has one for each member, a spreadsheet one for each sheet.
-/// A spreadsheet that is a member of an archive has one for each sheet, too.
+/// The inputs at a path: a file is one input, a ZIP archive has one for each member, a spreadsheet one for
+/// each sheet. A spreadsheet that is a member of an archive has one for each sheet, too.
 ///
-/// Members are in the order of their names, with numbers ordered by size: `cgm_data_2.csv` before `cgm_data_10.csv`.
-/// Therefore the result of an import does not depend on the program that packed the archive.
+/// Members are in the order of their names, with numbers ordered by size: `cgm_data_2.csv` before
+/// `cgm_data_10.csv`. Therefore the result of an import does not depend on the program that packed the
+/// archive.
 package struct ExportInputs {
   /// The result of opening an input.
   package enum Opened {
@@ -46,7 +47,8 @@ package struct ExportInputs {
   /// The file at a path: the archive of a member, or the workbook of a sheet.
   package static func file(of path: String) -> String { memberPath(path)?.0 ?? path }
 
-  /// Opens a file, a member of an archive, or a sheet, by a path such as `archive.zip:member.csv` or `file.xlsx:Sheet`.
+  /// Opens a file, a member of an archive, or a sheet, by a path such as `archive.zip:member.csv` or
+  /// `file.xlsx:Sheet`.
   ///
   /// - Parameters:
   ///   - passesOver: whether a file that is not an export is skipped, as a member of an archive is.
@@ -64,8 +66,8 @@ package struct ExportInputs {
       FileSource(path: archive, isInterrupted: isInterrupted), only: member, passesOver: false)
   }
 
-  /// Takes over an open descriptor, such as standard input. An archive from a pipe is kept in a file that no other
-  /// process can see.
+  /// Takes over an open descriptor, such as standard input. An archive from a pipe is kept in a file that no
+  /// other process can see.
   package init(descriptor: Int32, name: String, isInterrupted: @escaping @Sendable () -> Bool) throws {
     let source = try FileSource(descriptor: descriptor, name: name)
     source.isInterrupted = isInterrupted
@@ -86,7 +88,7 @@ package struct ExportInputs {
     let archive = try ZipArchive(descriptor: file.descriptor, name: file.name)
     if let document = try Self.document(in: archive, file.name, only: member, isInterrupted) {
       content = document
-      // The sheet that a person named, or the only one, must be an export like a file.
+      // A sheet that a person named must be an export. The only sheet of a file counts as the file itself.
       self.passesOver = member == nil && (passesOver || document.count > 1)
       return
     }
@@ -122,7 +124,8 @@ package struct ExportInputs {
 
   /// The members that are inputs, in their order.
   ///
-  /// - Parameter path: the name of a member, or that of a spreadsheet among them with a sheet, as in `book.xlsx:Sheet`.
+  /// - Parameter path: the name of a member, or that of a spreadsheet among them with a sheet, as in
+  ///   `book.xlsx:Sheet`.
   private static func members(
     of archive: ZipArchive, only path: String?, name: String
   ) throws -> Content {
@@ -163,7 +166,8 @@ package struct ExportInputs {
 
   /// Opens the input at an index from 0. An input that is not in an archive can be opened once.
   ///
-  /// - Throws: `Failure`, if the input cannot be read, is of no known format and not skipped, or needs an option.
+  /// - Throws: `Failure`, if the input cannot be read, is of no known format and not skipped, or needs an
+  ///   option.
   package func open(_ place: Int, options: ExportOptions) throws -> Opened {
     do {
       switch content {
@@ -210,7 +214,7 @@ package struct ExportInputs {
 
   /// The sheets that are inputs.
   ///
-  /// - Throws: `Failure` where there is none, or none of a name.
+  /// - Throws: `Failure` if there is no sheet, or none with the name that a person gave.
   private static func sheets(
     of spreadsheet: Spreadsheet, only name: String?, name file: String
   ) throws -> [Int] {

@@ -31,14 +31,16 @@ public struct ExportOptions: Sendable {
   public var zone: LogbookZone
   /// Whether the zone was given for this import.
   public var zoneIsGiven = false
-  /// The host's clock in UTC seconds, by which doubtful times are found; nil when the host's clock is doubtful.
+  /// The host's clock in UTC seconds, by which doubtful times are found; nil when the host's clock is
+  /// doubtful.
   public var now: Int64?
   /// The id of the person whose items are read, if the input has those of several, or names none.
   package var patient: String?
   /// Whether the input was fetched from a source, whose settings state the person. Messages then suggest no
   /// options of `import`.
   package var isFetched = false
-  /// Called while the input is read. When it returns true, reading ends with a failure of category `temporary`.
+  /// Called while the input is read. When it returns true, reading ends with a failure of category
+  /// `temporary`.
   public var isInterrupted: @Sendable () -> Bool = { false }
 
   /// Options with only the zone and the clock.

@@ -4,7 +4,8 @@ import Archives
 import Logbook
 import TemporaryFiles
 
-/// One input with its stages: bytes, optional unpacking, optional decoding, and the window that tokenizers read.
+/// One input with its stages: bytes, optional unpacking, optional decoding, and the window that tokenizers
+/// read.
 final class Input {
   private(set) var source: any InputSource
   private(set) var head: InputHead
@@ -14,7 +15,8 @@ final class Input {
   private let markLength: Int
   private var unpacking: (any UnpackingSource)?
   private var decoder: DecodingSource?
-  /// Whether the writer of a pipe is slow. Then somebody may be watching, and nothing may wait.
+  /// Whether the input is a pipe with a slow writer. It may be written live, so its rows must not wait for
+  /// others.
   let isLive: Bool
   private let headBytes: [UInt8]
   private let headEnded: Bool
@@ -28,7 +30,8 @@ final class Input {
     }
     packing = Packing(first.bytes)
     if let packing, !source.isRegularFile, packing != .gzip {
-      // One block of the other compressions can be larger than the head, so a pipe is first copied to a file.
+      // A block of any compression other than gzip can be larger than the head, so a pipe is copied to a
+      // file.
       let isInterrupted = source.isInterrupted
       source = try Spool.copy(first.bytes, then: first.ended ? nil : source, name: source.name)
       source.isInterrupted = isInterrupted
@@ -81,7 +84,8 @@ final class Input {
     try rewind()
   }
 
-  /// Whether a line in messages is a row, as a spreadsheet numbers them. Its cells may hold line ends.
+  /// Whether a line number in a message is the number of a row in a spreadsheet, whose cells may hold line
+  /// ends.
   var linesAreRows: Bool { source is SheetSource }
 
   var encodingDecision: Decision {
@@ -145,8 +149,8 @@ final class Input {
     return count > 1
   }
 
-  /// Whether a member of JSON has several texts as its value, as in the bodies of several people. This takes as long as
-  /// `repeats`.
+  /// Whether a member of JSON has several texts as its value, as in the bodies of several people. This takes
+  /// as long as `repeats`.
   func hasSeveralValues(of member: String) throws -> Bool {
     try makeRereadable()
     source.isHashing = false
@@ -272,7 +276,7 @@ extension Packing {
   fileprivate var truncation: String { "the \(rawValue) data are truncated" }
 }
 
-/// Keeps a pipe that is read twice.
+/// Copies a pipe to a file, so that it can be read twice.
 enum Spool {
   /// Copies bytes into a file that no other process can see.
   ///

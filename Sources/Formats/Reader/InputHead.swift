@@ -101,8 +101,8 @@ struct InputHead {
     return String(decoding: rest.dropFirst().prefix { $0 != UInt8(ascii: "\"") }, as: UTF8.self)
   }
 
-  /// The texts and numbers in the object of the first member with this name in JSON, by their names. Empty without such a
-  /// member, or if the head ends in it.
+  /// The texts and numbers in the object of the first member with this name in JSON, by their names. Empty
+  /// without such a member, or if the head ends in it.
   func texts(in member: String) -> [String: String] {
     guard let start = place(behind: member) else { return [:] }
     let rest = json[start...].drop { $0.isBlank }
@@ -119,7 +119,7 @@ struct InputHead {
         }
       }
     } catch {
-      // It contains further objects, and no format states a person so.
+      // The object contains further objects. No format states a person in that way.
       return [:]
     }
   }
@@ -203,8 +203,8 @@ struct InputHead {
     return nil
   }
 
-  /// The first position of a quoted key from `start` on. Each JSON format searches the whole head for its names, for
-  /// which `firstRange(of:)` takes many times longer.
+  /// The first position of a quoted key from `start` on. Each JSON format searches the whole head for its
+  /// names, for which `firstRange(of:)` takes many times longer.
   private static func place(of key: [UInt8], in text: [UInt8], from start: Int) -> Int? {
     text.withUnsafeBytes { text in
       guard let base = text.baseAddress else { return nil }
@@ -253,8 +253,8 @@ struct InputHead {
     return []
   }
 
-  /// The header of a table with at least this many columns, if its cells have a meaning. It is the first row of that
-  /// width, and rows of data follow it.
+  /// The header of a table with at least this many columns, if its cells have a meaning. It is the first row
+  /// of that width, and rows of data follow it.
   func headerRow<Meaning>(width: Int, _ meaning: ([String]) -> Meaning?) -> HeaderRow<Meaning>? {
     for delimiter in Self.delimiters {
       let rows = rows(delimiter)

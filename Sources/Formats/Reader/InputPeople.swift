@@ -2,8 +2,8 @@
 
 import Logbook
 
-/// The people whose items an input holds. An import reads the items of one of them, who is picked by a number in the
-/// input's order, or by the whole id. Names and ids are never printed.
+/// The people whose items an input holds. An import reads the items of one of them, who is picked by a number
+/// in the input's order, or by the whole id. Names and ids are never printed.
 struct InputPeople {
   enum Choice { case read, leaveOut, refuse }
 
@@ -176,7 +176,7 @@ struct PersonColumn: PeopleFilter {
     filters = people.pick(filters)
   }
 
-  /// A member of JSON objects for persons, which is at an index of the layout.
+  /// The filter for a member of JSON objects that identifies the person. `place` is its index in the layout.
   init(member: String, at place: Int, of format: String, _ filters: inout [RowFilter]) {
     (folded, self.place, self.format) = (foldedHeader(member), place, format)
     people = InputPeople(column: member)
@@ -240,7 +240,8 @@ extension InputHead {
     "person_id",
     "person", "participantId", "participant_id", "mrn",
   ]
-  /// The members for names, each with the member for the rest of the name.
+  /// The members with a person's name. If a member has only the first name, its value is the member with the
+  /// last name.
   private static let nameMembers: [String: String?] = [
     "firstName": "lastName", "first_name": "last_name", "patientName": nil, "patient_name": nil,
   ]
@@ -298,7 +299,7 @@ struct JoinedPeople: PeopleFilter {
   private let type: any ExportFormat.Type
   private var people = InputPeople(column: column)
   private var names: [String] = []
-  /// The statement of the row above.
+  /// What the row above states about the person.
   private var above = PersonRow.other
 
   /// - Parameter filters: the filters of `--where`. Filters that do not pick a person remain in it.

@@ -4,10 +4,11 @@ public import Logbook
 
 /// Reads one export, from a file or a pipe, in any of the formats of `FormatRegister`.
 ///
-/// Detection sees the first 64 KiB. Some questions can only be decided with all rows, such as the order of day and
-/// month or the unit. Then a file is read twice, and a pipe is kept in an unlinked file.
+/// Detection sees the first 64 KiB. Some questions can only be decided with all rows, such as the order of
+/// day and month or the unit. Then a file is read twice, and a pipe is kept in an unlinked file.
 public struct InputReader {
-  /// The number of bytes of rejected rows in a batch from which it ends. They are kept whole for `--rejects`.
+  /// A batch ends when its rejected rows have this number of bytes. They are in memory unshortened, for
+  /// `--rejects`.
   private static let maxRejectedBytes = 8 << 20
   /// The most rows of a preamble before a header.
   static let longestPreamble = 40
@@ -31,8 +32,8 @@ public struct InputReader {
   private var waitingSince: ContinuousClock.Instant?
   /// The last header row as it was in the input; nil for inputs without one.
   package private(set) var header: String?
-  /// A header that follows rejections of the batch, which belong to the header before it. It applies from the next
-  /// batch on.
+  /// A header that follows rejections of the batch, which belong to the header before it. It applies from the
+  /// next batch on.
   private var nextHeader: String?
   private let layout: Layout
   private var picker: RowPicker?
@@ -42,7 +43,7 @@ public struct InputReader {
 
   /// Opens a file and decides on its format.
   ///
-  /// - Throws: `Failure`, if the file cannot be read, is empty, is of no known format, or leaves a question open.
+  /// - Throws: `Failure`, if the file cannot be read, is empty, is of no known format, or needs an option.
   public init(path: String, options: ExportOptions) throws {
     do {
       try self.init(source: FileSource(path: path), options: options)
@@ -60,7 +61,8 @@ public struct InputReader {
     }
   }
 
-  /// - Throws: `UnrecognisedInput` for an input that no format reads; `Failure` for others that cannot be read.
+  /// - Throws: `UnrecognisedInput` for an input that no format reads; `Failure` for others that cannot be
+  ///   read.
   init(source: any InputSource, options: ExportOptions) throws {
     var options = options
     options.inputName = source.name
@@ -86,7 +88,8 @@ public struct InputReader {
     }
   }
 
-  /// Reads the whole of a pipe, so that no later step waits for its writer. Call it only before the first `read`.
+  /// Reads the whole of a pipe, so that no later step waits for its writer. Call it only before the first
+  /// `read`.
   package mutating func spool() throws {
     try input.makeRereadable(evenIfLive: true)
     rows = try Self.makeRows(layout, input: input, of: parser)
@@ -106,7 +109,8 @@ public struct InputReader {
   public var name: String { input.source.name }
   /// The zone of times that state no offset, and whether a person gave it.
   package var zone: (zone: LogbookZone, isGiven: Bool) { (options.zone, options.zoneIsGiven) }
-  /// Whether the readings have offsets that another logbook derived, so that no zone places them.
+  /// Whether the readings have offsets that another logbook derived, so that no zone of the import applies to
+  /// them.
   package var passesOffsetsOn: Bool { type(of: parser).passesOffsetsOn }
 
   /// The statements of the input about its person, in the part that was read.
@@ -172,9 +176,9 @@ public struct InputReader {
     return true
   }
 
-  /// Keeps the last readings for the next batch when they share one shown time, or a time that can occur twice. Such
-  /// readings are distinguished by their order or value, so they are stored in one transaction: a crash cannot separate
-  /// them.
+  /// Keeps the last readings for the next batch when they share one shown time, or a time that can occur
+  /// twice. Such readings are distinguished by their order or value, so they are stored in one transaction: a
+  /// crash cannot separate them.
   private mutating func holdBack() {
     // The array is used only through the collector: a second reference to it would make a copy.
     guard let last = collector.batch.readings.last else { return }
@@ -272,8 +276,8 @@ public struct InputReader {
     apply(verdict, row, unknownAt: place)
   }
 
-  /// Reads the last line of a format without cells. If it would be rejected, it was more likely cut than wrong from the
-  /// start.
+  /// Reads the last line of a format without cells. A line that would be rejected is reported as truncated
+  /// instead: that is more likely than damage in exactly the last line.
   private mutating func readLastLine(_ row: Row) {
     let mark = collector.mark()
     let verdict = parser.read(row, into: &collector)
@@ -290,7 +294,8 @@ public struct InputReader {
     case .data:
       if !unknownRows.isEmpty { rejectUnknownRows(at: place) }
     case .header:
-      // A preamble consists of words. Rows with a time and a number are data of another table, and each is reported.
+      // The rows above a header are its preamble if they consist of words. Rows with a time and a number are
+      // data of another table, so they are rejected one by one.
       picker?.noteHeader(row)
       collector.batch.rejections += unknownRows.filter(\.holdsData).map(\.rejection)
       unknownRows.removeAll()
@@ -357,7 +362,7 @@ public struct InputReader {
     _ columns: [String], _ input: Input, of parser: any ExportFormat
   ) -> any RowSource {
     let reader = JSONReader(input.text, columns: columns)
-    // The formats of a program know which of its lists they leave aside.
+    // The format of a certain program knows its other lists, so only the generic format reports them.
     reader.reportsOtherLists = parser is GenericFormat
     return reader
   }
@@ -377,8 +382,8 @@ public struct InputReader {
 }
 
 extension Row {
-  /// Whether the row holds a number and another cell that begins with a digit, such as a time. Such a row is data, not
-  /// a title.
+  /// Whether the row holds a number and another cell that begins with a digit, such as a time. Such a row is
+  /// data, not a title.
   fileprivate var holdsData: Bool {
     let cells = fields.map { $0.trimmed.text }.filter { $0.first?.isNumber == true }
     return cells.count > 1

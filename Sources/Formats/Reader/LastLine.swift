@@ -4,11 +4,12 @@ import Logbook
 
 /// Decides whether the last line of a table, which has no line end, is whole.
 ///
-/// One complete table in four ends without a line end, so a missing line end does not prove damage. The question is
-/// whether a cell may have lost an end that changes an item.
+/// One complete table in four ends without a line end, so a missing line end does not prove damage. The
+/// question is whether a cell may have lost an end that changes an item.
 ///
-/// The format reads the line again with other last cells. The results show which cell is a time, a value, a unit or an
-/// id. Therefore no format states its columns a second time, and every format follows this rule without own code.
+/// The format reads the line again with other last cells. The results show which cell is a time, a value, a
+/// unit or an id. Therefore no format states its columns a second time, and the rule holds for every format
+/// without code in it.
 struct LastLine {
   enum Verdict {
     case whole
@@ -199,7 +200,7 @@ extension LastLine {
     return filled
   }
 
-  /// Whether more cells change items of the line. Additional items are not a change.
+  /// Whether the items change if missing cells are filled. Additional items are not a change.
   private func changes(_ items: RowItems, in filled: RowItems) -> Bool {
     !filled.isRefused
       && (items.readings.contains { !filled.readings.contains($0) }

@@ -21,7 +21,8 @@ struct RowPicker {
   private let added: [String]
 
   /// - Returns: nil if no filter remains.
-  /// - Throws: `Failure` of category `usage` for an input without columns; `badInput` for an input that lacks a column.
+  /// - Throws: `Failure` of category `usage` for an input without columns; `badInput` for an input that lacks
+  ///   a column.
   init?(_ filters: [RowFilter], for type: any ExportFormat.Type, _ layout: Layout, _ head: InputHead) throws {
     guard !filters.isEmpty, !type.picksRows else { return nil }
     self.filters = filters
@@ -57,8 +58,8 @@ struct RowPicker {
     return layout
   }
 
-  /// The name of the column by which a row is left out; nil for a row that the format must see. These are picked rows,
-  /// headers, and rows of words only, such as a title.
+  /// The name of the column by which a row is left out; nil for a row that the format must see. These are
+  /// picked rows, headers, and rows of words only, such as a title.
   mutating func reasonToLeaveOut(_ row: Row) -> String? {
     if isTable, let found = columns(in: row) {
       places = found

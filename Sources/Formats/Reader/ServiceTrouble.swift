@@ -3,11 +3,11 @@
 package import Logbook
 import Nightscout
 
-/// An answer of a service that holds no data, since something must be done first. Several services send it with the
-/// status of a success.
+/// An answer of a service that holds no data, since something must be done first. Several services send it
+/// with the status of a success.
 ///
-/// The bodies are those that public clients record: of LibreLinkUp in timoschlueter/nightscout-librelink-up and
-/// robberwick/pylibrelinkup, of Dexcom Share in gagebenne/pydexcom.
+/// The bodies are those that public clients record: of LibreLinkUp in timoschlueter/nightscout-librelink-up
+/// and robberwick/pylibrelinkup, of Dexcom Share in gagebenne/pydexcom.
 package struct ServiceTrouble: Sendable {
   /// The category of the failure, which shows what a person can do.
   package let category: FailureCategory
@@ -28,8 +28,8 @@ package struct ServiceTrouble: Sendable {
 
   /// The trouble that a body states; nil for data, for an empty answer and for unknown bodies.
   ///
-  /// - Parameter isPersonKnown: whether a person said whose data the answers have. Then an empty list of LibreLinkUp is a
-  ///   logbook without entries, and not the empty list of followed persons.
+  /// - Parameter isPersonKnown: whether a person said whose data the answers have. Then an empty list of
+  ///   LibreLinkUp is a logbook without entries, and not the empty list of followed persons.
   package static func of(_ body: [UInt8], isPersonKnown: Bool) -> ServiceTrouble? {
     let start = body.first { $0 > 0x20 && $0 != 0xEF && $0 != 0xBB && $0 != 0xBF }
     if start == UInt8(ascii: "<") { return webPage(body) }

@@ -67,8 +67,8 @@ final class ElementReader: RowSource {
     return true
   }
 
-  /// Replaces the document type by blanks, so that line numbers and positions do not change. Returns false while it is
-  /// incomplete.
+  /// Replaces the document type by blanks, so that line numbers and positions do not change. Returns false
+  /// while it is incomplete.
   private func readProlog() -> Bool {
     let window = UnsafeBufferPointer(start: text.base + text.start, count: text.end - text.start)
     let prolog = XMLProlog(window)

@@ -29,7 +29,8 @@ struct Field {
 
   var bytes: UnsafeBufferPointer<UInt8> { UnsafeBufferPointer(start: start, count: count) }
 
-  /// The field as text. Bytes that are not UTF-8 are read as Windows-1252, the only other encoding of these files.
+  /// The field as text. Bytes that are not UTF-8 are read as Windows-1252, the only other encoding of these
+  /// files.
   var text: String {
     if let text = String(validating: bytes, as: UTF8.self) { return text }
     var repaired = String.UnicodeScalarView()
@@ -101,8 +102,8 @@ struct Field {
   }
 }
 
-/// A header cell in the form in which it is compared: lower case, with single blanks, and without quotes and byte order
-/// marks. A byte order mark that was encoded twice is removed, too.
+/// A header cell in the form in which it is compared: lower case, with single blanks, and without quotes and
+/// byte order marks. A byte order mark that was encoded twice is removed, too.
 func foldedHeader(_ text: String) -> String {
   // Nearly every header is plain, and every format compares every cell of the first rows.
   if let plain = foldedPlainHeader(text) { return plain }
@@ -158,7 +159,7 @@ struct Row {
 
   @inline(__always) var count: Int { fields.count }
 
-  /// The same row, with a line end.
+  /// The same row, as if a line end followed it.
   var closed: Row { Row(fields: fields, line: line, isUnterminated: false, source: source) }
 
   /// The field in this column; an absent one if the row is shorter.

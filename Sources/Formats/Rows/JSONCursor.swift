@@ -7,7 +7,8 @@ enum JSONStop: Error {
   case malformed(String)
 }
 
-/// Moves over JSON text in a window of bytes. It checks only as much grammar as it needs to find the ends of values.
+/// Moves over JSON text in a window of bytes. It checks only as much grammar as it needs to find the ends of
+/// values.
 ///
 /// `JSONScanner` is the strict reader of whole texts. An export may be larger than the memory, a window ends
 /// anywhere in it, and most of its members are only skipped.
@@ -105,8 +106,8 @@ struct JSONCursor {
       let key = try key()
       if base[key.lowerBound] == UInt8(ascii: "$"), depth < Self.deepestNesting {
         var wrapped: (field: Field, isEscaped: Bool)?
-        // A date may wrap a number, and nothing else is nested. Without this limit, hostile input would be read again
-        // and again.
+        // A date may wrap a number, and nothing else is nested. Without this limit, hostile input would be
+        // read again and again.
         if !isInner, base[position] == UInt8(ascii: "{") {
           wrapped = try extendedValue(depth: depth + 1, isInner: true)
         }

@@ -3,11 +3,11 @@
 import Archives
 import Glibc
 
-/// Reads JSON objects as rows. They are in an array, in lines (NDJSON), in several arrays in sequence, or in arrays
-/// inside an envelope such as `{"status":200,"result":[…]}`.
+/// Reads JSON objects as rows. They are in an array, in lines (NDJSON), in several arrays in sequence, or in
+/// arrays inside an envelope such as `{"status":200,"result":[…]}`.
 ///
-/// A row has one column for each requested name. `payload.transmitterTicks` names a member of a nested object. A nested
-/// object or array that is requested by its own name is given as its JSON text.
+/// A row has one column for each requested name. `payload.transmitterTicks` names a member of a nested
+/// object. A nested object or array that is requested by its own name is given as its JSON text.
 final class JSONReader: RowSource {
   /// Names of members in which services wrap their lists of items.
   static let envelopeKeys: [StaticString] = [
@@ -21,16 +21,17 @@ final class JSONReader: RowSource {
   private let fields: UnsafeMutablePointer<Field>
   private var line: Int64 = 1
   private var containers: [Container] = []
-  /// Whether objects at the top level are rows. The first object decides it, since a list of rows holds no envelopes.
+  /// Whether objects at the top level are rows. The first object decides it, since a list of rows holds no
+  /// envelopes.
   private var topHoldsRows = false
   /// The columns whose text holds escapes. Each column is in it once.
   private var escapedColumns: [Int] = []
   private var copies: UnsafeMutablePointer<UInt8>
   private var copiesCapacity = 4096
 
-  /// Whether a list of readings under a name that wraps no rows is a rejected row.
+  /// Whether a list under an unknown name is reported as a rejected row, if its objects look like readings.
   var reportsOtherLists = false
-  /// The name of such a list that is still to be reported.
+  /// The name of an unread list of readings that is still to be reported.
   private var otherList: String?
 
   private enum Container { case array, envelope }
@@ -143,8 +144,8 @@ final class JSONReader: RowSource {
     return opening == UInt8(ascii: "{") && (name.equals("data") || name.equals("result"))
   }
 
-  /// The name of a list whose first object has a time and glucose. Nil for any other member, and for a name of predictions
-  /// or means.
+  /// The name of a list whose first object has a time and glucose. Nil for any other member, and for a name
+  /// of predictions or means.
   private func nameOfReadings(_ key: Range<Int>, _ cursor: JSONCursor) throws(JSONStop) -> String? {
     guard reportsOtherLists, cursor.base[cursor.position] == UInt8(ascii: "[") else { return nil }
     var cursor = cursor
@@ -168,7 +169,7 @@ final class JSONReader: RowSource {
   }
 
   private func object(_ cursor: inout JSONCursor) throws(JSONStop) -> RowOutcome {
-    // All columns, since collecting adds columns while an object is read.
+    // If names are collected, all possible fields are emptied: columns are added while an object is read.
     let absent = Field.absent
     for index in 0..<(names.collects ? MemberColumns.maxColumns : names.columnCount) {
       (fields + index).initialize(to: absent)
@@ -207,7 +208,8 @@ final class JSONReader: RowSource {
     }
   }
 
-  /// Reads the value of a member into its column, and its own members into theirs if they are requested.
+  /// Reads the value of a member into its column. If the value is an object, its requested members are read
+  /// into their columns.
   @inline(__always)
   private func value(
     _ cursor: inout JSONCursor, _ meaning: MemberColumns.Meaning, depth: Int
@@ -230,7 +232,8 @@ final class JSONReader: RowSource {
   private func store(_ value: (field: Field, isEscaped: Bool), _ column: Int) {
     guard column >= 0 else { return }
     fields[column] = value.field
-    // Each column once, since a hostile object may repeat a key. Then the copies are no longer than the object.
+    // Each column once, since a hostile object may repeat a key. Then the copies are no longer than the
+    // object.
     if value.isEscaped, !escapedColumns.contains(column) { escapedColumns.append(column) }
   }
 

@@ -4,11 +4,12 @@ import Glibc
 
 /// Which column each member of an object fills, and which nested objects are read.
 ///
-/// A scope identifies an object: 0 is the row, and each nested object with columns has another number. Keys are found
-/// by a hash of their bytes, since most keys of an export are not read.
+/// A scope identifies an object: 0 is the row, and each nested object with columns has another number. Keys
+/// are found by a hash of their bytes, since most keys of an export are not read.
 final class MemberColumns {
   static let maxColumns = 256
-  /// The size of the hash table, a power of two. At most half of the slots are filled, so that every search ends.
+  /// The size of the hash table, a power of two. At most half of the slots are filled, so that every search
+  /// ends.
   private static let slotCount = 1024
 
   struct Meaning {

@@ -41,8 +41,8 @@ struct KnownColumns<Column: CaseIterable & RawRepresentable<Int>> {
   var warnings: [String] { unknown.map { HeaderNames.warning($0, readAs: nil) } }
 }
 
-/// The positions of a format's named cells in the rows of an input. In JSON they have the order of the request, in a
-/// table that of the last header.
+/// The positions of a format's named cells in the rows of an input. In JSON they have the order of the
+/// request, in a table that of the last header.
 struct NamedColumns {
   private let names: [String]
   /// The column of each name; -1 if the table does not have it.
@@ -135,8 +135,8 @@ struct SingleHeader {
   }
 }
 
-/// Compares the names of a header with the known names of its format. Formats that read columns by position accept a
-/// misspelt name. A person should still learn about it, and about columns that are not read.
+/// Compares the names of a header with the known names of its format. Formats that read columns by position
+/// accept a misspelt name. A person should still learn about it, and about columns that are not read.
 struct HeaderNames {
   /// The known names in the order of the columns, folded and without units; variants have a bar between them.
   private let known: [String]
@@ -165,7 +165,8 @@ struct HeaderNames {
     }
   }
 
-  /// Whether a column has the name of another one, so that its values would be read as those of something else.
+  /// Whether a column has the name of another one, so that its values would be read as those of something
+  /// else.
   ///
   /// - Parameter cells: the folded cells from the first column on.
   func isMoved(_ cells: [String]) -> Bool {

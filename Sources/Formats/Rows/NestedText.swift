@@ -2,10 +2,10 @@
 
 import Archives
 
-/// Reads a nested value in one cell: JSON, or the notation of dictionaries and lists in Python, which tools based on
-/// pandas write.
+/// Reads a nested value in one cell: JSON, or the notation of dictionaries and lists in Python, which tools
+/// based on pandas write.
 ///
-/// It makes strings, so it is only for diary rows.
+/// Creating the strings is slow, so it is used only for rows of diaries, which are few.
 struct NestedText {
   private static let deepestNesting = 16
   private static let maxMembers = 256
@@ -14,8 +14,8 @@ struct NestedText {
   private var position = 0
   private var members: [String: String] = [:]
 
-  /// The plain values in a cell by their dotted names, with list items by their number: `0.code`, `carbohydrate.net`.
-  /// Text after a syntax error is left out.
+  /// The plain values in a cell by their dotted names, with list items by their number: `0.code`,
+  /// `carbohydrate.net`. Text after a syntax error is left out.
   static func members(of field: Field) -> [String: String] {
     var reader = NestedText(field: field)
     _ = reader.value(named: "", depth: 0)

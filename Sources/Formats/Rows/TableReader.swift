@@ -2,8 +2,8 @@
 
 import Archives
 
-/// Splits delimited text into rows (RFC 4180, with tolerance). Quotes may be missing, a quoted cell may hold a single
-/// quote, and lines may end in LF, CR or CRLF.
+/// Splits delimited text into rows (RFC 4180, with tolerance). Quotes may be missing, a quoted cell may hold
+/// a single quote, and lines may end in LF, CR or CRLF.
 final class TableReader: RowSource {
   /// The most columns of a row, and the longest quoted cell in bytes.
   static let maxColumns = 1024
@@ -20,8 +20,8 @@ final class TableReader: RowSource {
   private var copiesCapacity = 4096
   /// Whether the rest of a rejected line is skipped next.
   private var isSkipping = false
-  /// The distance from the start of the window in which no quote closes. A cell that starts there must close on its own
-  /// line: searching as far again for each of many such cells would take too long.
+  /// The distance from the start of the window in which no quote closes. A cell that starts there must close
+  /// on its own line: searching as far again for each of many such cells would take too long.
   private var unclosedBytes = 0
 
   /// - Parameters:
@@ -69,7 +69,8 @@ final class TableReader: RowSource {
     case needsMore
   }
 
-  /// Reads one row from the window. On `.needsMore` no byte is consumed, and the row is read again with more bytes.
+  /// Reads one row from the window. On `.needsMore` no byte is consumed, and the row is read again with more
+  /// bytes.
   private func scan() -> Scan {
     let base = text.base
     let end = text.end
@@ -146,8 +147,8 @@ final class TableReader: RowSource {
     case needsMore
   }
 
-  /// Reads a quoted cell from after its opening quote. Doubled quotes are halved in a second pass, only when the whole
-  /// cell is there. Therefore a row that is read again finds its bytes unchanged.
+  /// Reads a quoted cell from after its opening quote. Doubled quotes are halved in a second pass, only when
+  /// the whole cell is there. Therefore a row that is read again finds its bytes unchanged.
   private func quotedCell(from: Int, column: Int, innerLines: inout Int64) -> Quoted {
     let base = text.base
     let end = min(text.end, from + Self.longestCell)
@@ -188,8 +189,8 @@ final class TableReader: RowSource {
     if doubled > 0 { columnsWithDoubledQuotes.append(column) }
   }
 
-  /// Replaces the cells with doubled quotes by copies with single ones. The bytes of the window do not change: an
-  /// incomplete row is read again, and a rejected row is shown as it was in the input.
+  /// Replaces the cells with doubled quotes by copies with single ones. The bytes of the window do not
+  /// change: an incomplete row is read again, and a rejected row is shown as it was in the input.
   private func halveQuotes(rowLength: Int) {
     if rowLength > copiesCapacity {
       copies.deallocate()

@@ -2,8 +2,8 @@
 
 import Logbook
 
-/// A table of the data sets ShanghaiT1DM and ShanghaiT2DM. Its `CBG` is capillary blood glucose: a finger stick in the
-/// same row as a sensor's value.
+/// A table of the data sets ShanghaiT1DM and ShanghaiT2DM. Its `CBG` is capillary blood glucose: a finger
+/// stick in the same row as a sensor's value.
 struct ShanghaiFormat: ExportFormat {
   static let id = "shanghai"
   static let title = "ShanghaiT1DM and ShanghaiT2DM tables"

@@ -2,8 +2,8 @@
 
 import Logbook
 
-/// The CSV of SiDiary, which xDrip+ and Spike export. A file has blocks of sensor values, finger sticks and treatments,
-/// in local time to the minute.
+/// The CSV of SiDiary, which xDrip+ and Spike export. A file has blocks of sensor values, finger sticks and
+/// treatments, in local time to the minute.
 ///
 /// Rows can be shorter or longer than the header, and the remark at their end is not quoted.
 struct SiDiaryFormat: ExportFormat {
@@ -40,7 +40,8 @@ struct SiDiaryFormat: ExportFormat {
     let count: Int
     let unknown: [String]
 
-    // Weather stations write `Day;Time`, too. A table is SiDiary's only if it has a column that no other program has.
+    // Weather stations write `Day;Time`, too. A table is SiDiary's only if it has a column that no other
+    // program has.
     fileprivate init?(_ cells: [String]) {
       let folded = cells.map(foldedHeader)
       guard cells.count >= 3, cells[0] == "DAY", cells[1] == "TIME" else { return nil }

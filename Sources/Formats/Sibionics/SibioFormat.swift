@@ -2,7 +2,8 @@
 
 import Logbook
 
-/// The table of the Sibio ketone sensor. Its header is nearly that of the glucose sensor, so two signs are necessary.
+/// The table of the Sibio ketone sensor. Its header is nearly that of the glucose sensor, so two signs are
+/// necessary.
 struct SibioFormat: ExportFormat {
   static let id = "sibio"
   static let title = "Sibio ketone sensor"
@@ -42,7 +43,8 @@ struct SibioFormat: ExportFormat {
     return nil
   }
 
-  /// The signs of a ketone sensor: a first column `No.`, a small letter in the value's name, times without an offset.
+  /// The signs of a ketone sensor: a first column `No.`, a small letter in the value's name, times without an
+  /// offset.
   private static func columns(_ cells: [String], _ rows: ArraySlice<[String]>) -> Columns? {
     var names = cells
     while names.last?.isEmpty == true { names.removeLast() }

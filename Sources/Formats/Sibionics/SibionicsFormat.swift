@@ -135,7 +135,8 @@ struct SibionicsTable {
   let serial: String
   /// Whether each time ends with its offset.
   let hasOffsets: Bool
-  /// Whether the header is in a language with Latin letters other than English. All of these put the day first.
+  /// Whether the header is in a language with Latin letters other than English. All of these put the day
+  /// first.
   let languagePutsDayFirst: Bool
 
   private static let hospitalValue = "血糖值("
@@ -162,8 +163,8 @@ struct SibionicsTable {
     return name.dropFirst().trimmingPrefix { $0.isWhitespace }.description
   }
 
-  /// The table of the app. It has two or three columns, its last name ends with a unit, and the times below end with
-  /// their offset.
+  /// The table of the app. It has two or three columns, its last name ends with a unit, and the times below
+  /// end with their offset.
   ///
   /// - Parameter rows: the rows below the header.
   init?(app cells: [String], rows: ArraySlice<[String]>) {

@@ -2,8 +2,8 @@
 
 import Logbook
 
-/// Tandem's exports: the therapy timeline of t:connect, one file with a section for each kind of data, and the tables
-/// of Tandem Source, in one file each.
+/// Tandem's exports: the therapy timeline of t:connect, one file with a section for each kind of data, and
+/// the tables of Tandem Source, in one file each.
 ///
 /// Times are local, without an offset. The values in the bolus calculator are not readings.
 struct TandemFormat: ExportFormat {
@@ -221,11 +221,11 @@ struct TandemFormat: ExportFormat {
   }
 }
 
-/// Finds the blood glucose that Tandem's bolus calculator took from the sensor. These values equal one of the sensor's
-/// values in the 11 minutes before.
+/// Finds the blood glucose that Tandem's bolus calculator took from the sensor. These values equal one of the
+/// sensor's values in the 11 minutes before.
 ///
-/// It finds 1,299 of 1,313 rows of blood glucose in 11 exports. Of true finger sticks, 1.4 to 2.9 % equal the sensor by
-/// chance.
+/// It finds 1,299 of 1,313 rows of blood glucose in 11 exports. Of true finger sticks, 1.4 to 2.9 % equal the
+/// sensor by chance.
 private struct FilledInValues {
   /// How many seconds before a blood glucose a sensor value can be its origin. This covers two values of a
   /// sensor, since a new one may come while a person uses the calculator.
@@ -313,8 +313,9 @@ struct TandemTable {
     }
   }
 
-  /// A table in which a person moved or removed the first column; nil for any other. Without it, the glucose of the bolus
-  /// calculator, or what the pump filled in from the sensor, would be finger sticks for other formats.
+  /// A table in which a person moved or removed the first column; nil for any other. Without it, the glucose
+  /// of the bolus calculator, or what the pump filled in from the sensor, would be finger sticks for other
+  /// formats.
   init?(moved cells: [String]) {
     let columns = KnownColumns(cells, unread: Self.unread) { Self.names[Self.folded($0)] ?? Self.value($0) }
     guard

@@ -2,7 +2,8 @@
 
 import Logbook
 
-/// Reads what people do and what pumps deliver. Items without a kind are counted by type, and their notes are kept.
+/// Reads what people do and what pumps deliver. Items for which glucoport has no kind are counted by type,
+/// and only their notes are stored.
 extension TidepoolFormat {
   /// The content of an item: a record's kind and fields, or the reason why there is none.
   private enum Content {
@@ -112,7 +113,8 @@ extension TidepoolFormat {
     if let rate = number(row, Name.rate, in: PlausibleAmounts.unitsPerHour) ?? (isSuspended ? 0 : nil) {
       fields["rate"] = .number(rate)
     } else if let share = number(row, Name.percent, in: 0...10) {
-      // 0.65 is 65 % of the rate that the pump would have given (device-data/types/basal/temp.md of the data model).
+      // 0.65 is 65 % of the rate that the pump would have given (device-data/types/basal/temp.md of the data
+      // model).
       fields["text"] = .text(plainNumber((share * 1000).rounded() / 10) + " %")
     } else {
       return .skipped("basal without a rate")

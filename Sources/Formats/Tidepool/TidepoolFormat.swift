@@ -165,11 +165,11 @@ struct TidepoolFormat: ExportFormat {
     }
   }
 
-  /// The instant, and the time that the device showed then. If the device's clock was wrong, they differ by more than a
-  /// zone.
+  /// The instant, and the time that the device showed then. If the device's clock was wrong, they differ by
+  /// more than a zone.
   ///
-  /// `time` is in UTC even if a program saved it without the `Z`: device-data/common.md of Tidepool's data model
-  /// defines it as the device's time converted to UTC.
+  /// `time` is in UTC even if a program saved it without the `Z`: device-data/common.md of Tidepool's data
+  /// model defines it as the device's time converted to UTC.
   @inline(__always)
   mutating func moment(_ row: Row) -> (instant: Instant, shown: ShownTime)? {
     guard let instant = row[columns[Name.time]].instant else { return nil }
@@ -185,7 +185,8 @@ struct TidepoolFormat: ExportFormat {
     return (instant, ShownTime(utc: seconds, offset: written ?? zoneOffsets.offset(atUTC: seconds)))
   }
 
-  /// The device by its id, which holds maker, model and serial number in one text; otherwise by its transmitter.
+  /// The device by its id, which holds maker, model and serial number in one text; otherwise by its
+  /// transmitter.
   @inline(__always)
   private mutating func device(_ row: Row, in out: inout BatchBuilder) -> DeviceIndex {
     let id = row[columns[Name.deviceId]]
@@ -207,8 +208,8 @@ extension TidepoolFormat {
     return cell.isEmpty ? [:] : NestedText.members(of: cell)
   }
 
-  /// LO or HI if an annotation states it. The threshold is that of the annotation, otherwise the value:
-  /// Tidepool stores the end of the range there, or one step beyond it.
+  /// LO or HI if an annotation states it. The threshold is that of the annotation. Without one it is the
+  /// value, which in Tidepool is the end of the range, or one step beyond it.
   @inline(__always)
   private func outOfRange(
     _ row: Row, _ cell: CellValue, threshold: (Double) -> Quantity?

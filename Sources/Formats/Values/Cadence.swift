@@ -77,8 +77,8 @@ struct Cadence {
     return steps.count >= Self.minSteps && steps.count { $0 > Self.longestStep } * 2 >= steps.count
   }
 
-  /// Whether most times are equally far apart, by 16 to 59 minutes, for half a day or more: too often for a person, and
-  /// too seldom for a sensor. They may be every few values of a sensor, or averages.
+  /// Whether most times are equally far apart, by 16 to 59 minutes, for half a day or more: too often for a
+  /// person, and too seldom for a sensor. They may be every few values of a sensor, or averages.
   var isSteady: Bool {
     let steps = steps(of: distinctTimes, lag: 1).sorted()
     guard steps.count >= Self.minSteadySteps else { return false }
@@ -102,7 +102,8 @@ struct Cadence {
     return distinct
   }
 
-  /// The seconds between each time and the one `lag` positions later, of one device and on days that are kept.
+  /// The seconds between each time and the one `lag` positions later, of one device and on days that are
+  /// kept.
   private func steps(of times: [Time], lag: Int) -> [Int64] {
     zip(times, times.dropFirst(lag)).compactMap { first, second in
       guard first.series == second.series else { return nil }
@@ -111,7 +112,8 @@ struct Cadence {
     }
   }
 
-  /// The number of steps with the commonest length from 1 to 15 minutes, with the inaccuracy of clocks and rounding.
+  /// The number of steps with the commonest length from 1 to 15 minutes, with the inaccuracy of clocks and
+  /// rounding.
   private static func regularCount(_ steps: [Int64]) -> Int {
     (1...15).map { minutes in
       let length = Int64(minutes) * 60

@@ -14,8 +14,9 @@ struct AmountColumn {
 }
 
 extension BatchBuilder {
-  /// The amounts in a row by their fields, for formats that write 0 or nothing for a missing amount. Returns nil if the
-  /// row was rejected because a cell holds no such amount.
+  /// The amounts in a row by their fields, for formats that write 0 or nothing for a missing amount. Returns
+  /// nil if the row was rejected because a cell holds other text, or a number outside the range of its
+  /// column.
   mutating func amounts(
     _ row: Row, _ columns: [AmountColumn], _ mark: DecimalMark = .point
   ) -> [String: FieldValue]? {
@@ -42,7 +43,8 @@ struct OtherKinds {
 
   private var names: Set<String> = []
 
-  /// The name under which a row is counted. It is never the cell of a damaged row, which may be a value or a note.
+  /// The name under which a row is counted. It is never the cell of a damaged row, which may be a value or a
+  /// note.
   mutating func name(_ cell: Field) -> String {
     let cell = cell.trimmed
     guard cell.count > 0, cell.count <= Self.longestName else { return "other row" }

@@ -2,9 +2,10 @@
 
 import Logbook
 
-/// Determines for a whole input whether its dates put the day or the month first, from all of its rows and never row by row.
+/// Determines for a whole input whether its dates put the day or the month first, from all of its rows and
+/// never row by row.
 ///
-/// These decide, in this order:
+/// The first of these facts that exists decides:
 /// - what a person gave
 /// - a number over 12
 /// - dots between the numbers
@@ -22,7 +23,7 @@ struct DateOrderSurvey {
   private let given: DateOrder?
   private let isForced: Bool
   private let latest: Int64?
-  /// The first date that a person's order makes impossible, and that the other order does not.
+  /// The first date that is impossible in the order that a person gave, but possible in the other order.
   private var contradiction: (line: Int64, number: Int)?
   /// The first line whose date is only possible in the order that a person gave.
   private var support: Int64?
@@ -56,7 +57,7 @@ struct DateOrderSurvey {
     /// The years, if the first number is the year. A month of data has one year, a winter two.
     var years: Set<Int> = []
     var newest = Int64.min
-    /// The newest time with the year last.
+    /// The newest time if the dates are read with the year last.
     var newestOther = Int64.min
     var oldestOther = Int64.max
 
@@ -244,8 +245,8 @@ struct DateOrderSurvey {
       "the order of day and month is unclear in every date; use --date-order dmy or --date-order mdy")
   }
 
-  /// - Throws: `Failure` of category `badInput` if a date is possible only in the other order. Dates that are possible
-  ///   in both would be in wrong months.
+  /// - Throws: `Failure` of category `badInput` if a date is possible only in the other order. Dates that are
+  ///   possible in both would be in wrong months.
   private func refuseContradiction(of given: DateOrder) throws {
     guard !isForced, let contradiction else { return }
     let other: DateOrder = given == .dayFirst ? .monthFirst : .dayFirst
@@ -269,7 +270,8 @@ struct DateOrderSurvey {
     return true
   }
 
-  /// The order in which sensor history is continuous: it has as many short gaps as the other, in less than half the span.
+  /// The order in which sensor history is continuous: it has as many short gaps as the other, in less than
+  /// half the span.
   private var continuous: DateOrder? {
     guard let day = readings[.dayFirst], let month = readings[.monthFirst],
       min(day.count, month.count) >= Self.fewestForContinuity
@@ -292,16 +294,16 @@ extension Decision {
     Decision("date-order", order == .dayFirst ? "day first" : "month first", basis)
   }
 
-  /// The decision on the order of dates in an input whose first rows may put the year first. That is the order unless
-  /// another one was decided.
+  /// The decision on the order of dates in an input whose first rows may put the year first. That is the
+  /// order unless another one was decided.
   static func dateOrder(_ order: DateOrder?, _ basis: Basis, isYearFirst: Bool) -> Decision {
     isYearFirst && order == nil
       ? Decision("date-order", "year first", .read) : dateOrder(order ?? .dayFirst, basis)
   }
 }
 
-/// The times of an input whose dates may put the day, the month or the year first. The order is decided once for all of
-/// them.
+/// The times of an input whose dates may put the day, the month or the year first. The order is decided once
+/// for all of them.
 struct AmbiguousDates {
   private var survey: DateOrderSurvey
   private(set) var order: DateOrder?

@@ -8,8 +8,8 @@ extension Field {
   /// The highest number that is milliseconds: the end of the year 9999.
   private static let maxMilliseconds: Int64 = 253_402_300_799_999
 
-  /// The instant in this field: seconds or milliseconds since 1970, or a time with the year first, in UTC if it has no
-  /// offset. Nil for 0, which means a missing time.
+  /// The instant in this field: seconds or milliseconds since 1970, or a time with the year first, in UTC if
+  /// it has no offset. Nil for 0, which means a missing time.
   @inline(__always)
   var instant: Instant? {
     if count > 4, start[0] >= UInt8(ascii: "A") { return namedInstant }
@@ -20,7 +20,7 @@ extension Field {
     return epochInstant
   }
 
-  /// A date as Unix programs print it, with a zone that has one meaning there: `Mon Jan 5 08:30:00 EST 2026`.
+  /// A date as Unix programs print it, with the unambiguous name of a zone: `Mon Jan 5 08:30:00 EST 2026`.
   private var namedInstant: Instant? {
     guard count >= 24, count <= 32 else { return nil }
     let words = text.split(separator: " ")
@@ -72,8 +72,8 @@ extension Field {
   }
 }
 
-/// The offsets of a zone at instants. It keeps the offset of the last instant's day, since a search in the zone's rules
-/// for each row would take longer than everything else.
+/// The offsets of a zone at instants. It keeps the offset of the last instant's day, since a search in the
+/// zone's rules for each row would take longer than everything else.
 struct ZoneOffsets {
   private let zone: LogbookZone
   private var day: Range<Int64> = 0..<0
@@ -144,8 +144,8 @@ extension DeviceTime {
   /// The maximum offset in seconds that FHIR permits.
   private static let maxOffset: Int32 = 14 * 3600
 
-  /// The shown time with its offset, as FHIR and RFC 3339 write both. A time with an offset that they cannot write is
-  /// in UTC.
+  /// The shown time with its offset, as FHIR and RFC 3339 write both. A time with an offset that they cannot
+  /// write is in UTC.
   func zonedText(_ placement: Placement) -> String {
     let offset = placement.utcOffset
     if offset % 60 == 0, abs(offset) <= Self.maxOffset { return text + Self.offsetText(offset) }

@@ -11,7 +11,8 @@ enum DecimalMark: UInt8 {
 }
 
 extension Field {
-  /// The whole number in this field, with at most 18 digits and an optional sign. Sums of a few of them never overflow.
+  /// The whole number in this field, with at most 18 digits and an optional sign. Sums of a few of them never
+  /// overflow.
   var integer: Int64? {
     var index = 0
     var isNegative = false
@@ -33,8 +34,8 @@ extension Field {
 
   /// The decimal number in this field; nil for any other text.
   ///
-  /// Accepts a sign, blanks around the number, and an apostrophe before it, as spreadsheets write them. It rejects
-  /// thousands separators, exponents and the other decimal mark: `1,234` could mean two numbers.
+  /// Accepts a sign, blanks around the number, and an apostrophe before it, as spreadsheets write them. It
+  /// rejects thousands separators, exponents and the other decimal mark: `1,234` could mean two numbers.
   func number(_ mark: DecimalMark = .point) -> Double? {
     if let plain = plainNumber(mark) { return plain }
     var field = trimmed

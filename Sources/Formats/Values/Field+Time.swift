@@ -39,7 +39,7 @@ private struct TimeScanner {
   @inline(__always) var isAtEnd: Bool { position >= field.count }
   @inline(__always) var byte: UInt8 { position < field.count ? field[position] : 0 }
 
-  /// The number of one to `maxDigits` digits here.
+  /// The number of one to `maxDigits` digits at the current position.
   @inline(__always) mutating func number(maxDigits: Int) -> Int? {
     var value = 0
     let start = position
@@ -191,8 +191,8 @@ extension Field {
     return slice(skipped, count)
   }
 
-  /// A time with the year first: `2026-05-06T12:00:00`. A blank may replace the T, and slashes or dots the hyphens.
-  /// Seconds and their fraction are optional, and `Z`, `+0100` or `+01:00` may follow.
+  /// A time with the year first: `2026-05-06T12:00:00`. A blank may replace the T, and slashes or dots the
+  /// hyphens. Seconds and their fraction are optional, and `Z`, `+0100` or `+01:00` may follow.
   var yearFirstTime: ShownTime? {
     var scanner = TimeScanner(self)
     guard let year = scanner.number(maxDigits: 4), scanner.position == 4 else { return nil }

@@ -39,7 +39,8 @@ enum ValueWord {
   }
 }
 
-/// Reads the value cells of one input, with one unit, one decimal mark, and the device's limits if they are known.
+/// Reads the value cells of one input, with one unit, one decimal mark, and the device's limits if they are
+/// known.
 struct GlucoseReader {
   var unit: GlucoseUnit
   var mark: DecimalMark

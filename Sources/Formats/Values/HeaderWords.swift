@@ -2,7 +2,8 @@
 
 import Logbook
 
-/// The meaning of a column's name, in the languages of the exports: en, de, fr, nl, es, it, pt, pl, da, sv, nb.
+/// The meaning of a column's name, in the languages of the exports: en, de, fr, nl, es, it, pt, pl, da, sv,
+/// nb.
 struct HeaderWords {
   /// The name as headers are compared, with `_` and `-` as blanks.
   let name: String
@@ -41,12 +42,13 @@ struct HeaderWords {
   private static let utcWords: Set<String> = ["utc", "gmt", "zulu"]
   private static let otherTimeWords: Set<String> = ["offset", "local", "not", "non", "no", "minus", "plus"]
 
-  /// Whether a cell can be the name of a time. This is a cheap check before `isTime`, which is false for every cell that
-  /// this one refuses.
+  /// Whether a cell can be the name of a time. This is a cheap check before `isTime`, which is false for
+  /// every cell that this one refuses.
   static func mayNameTime(_ field: Field) -> Bool {
     guard field.count <= Field.maxNameBytes else { return false }
     for place in 0..<field.count {
-      // Two letters of a name may have quotes and marks between them, which `foldedHeader` drops, or separate accents.
+      // Two letters of a name may have quotes and marks between them, which `foldedHeader` drops, or separate
+      // accents.
       if [0x22, 0xAF, 0xCC, 0xEF].contains(field[place]) { return true }
       for name in timeNames[Int(field[place])] where begins(field, at: place, with: name) { return true }
     }
@@ -86,11 +88,11 @@ struct HeaderWords {
       || (isSugar && hasStem(Self.bloodStems))
   }
 
-  /// Whether it names only a value, without what is measured. The word sugar by itself may mean food, so it
-  /// does not count as glucose.
+  /// Whether the header names only a value, and not what is measured. The word sugar by itself may mean food,
+  /// so it does not count as glucose.
   var isValue: Bool { glucose.isValue && !namesNoValue }
 
-  /// Whether it can be in a header of values: it has a word for a value or for glucose.
+  /// Whether the header has a word for a value or for glucose, as the name of a column of values has.
   var mentionsValue: Bool { glucose.mentionsValue || mentionsGlucose }
 
   /// Whether the header has a word for sugar, in blood or in food.
@@ -122,21 +124,21 @@ struct HeaderWords {
     name.split(separator: " ").count <= 3 && !words.isDisjoint(with: Self.noReadingCells)
   }
 
-  /// Whether it may be a name for marks of rows that are not readings, if its cells are true and false. A prescription is filled
-  /// as well.
+  /// Whether the header may be a name for marks of rows that are not readings. The cells must be true and
+  /// false as well, since a word such as `filled` may mean a prescription.
   var isPerhapsFlag: Bool {
     !words.isDisjoint(with: Self.perhapsFlagWords)
       && words.isSubset(
         of: Self.perhapsFlagWords.union(Self.qualityWords).union(["is", "was", "row", "point"]))
   }
 
-  /// Whether it is a name for the quality of the readings. The quality of sleep is another one.
+  /// Whether the header is a name for the quality of the readings, unlike one for the quality of sleep.
   var isOfQuality: Bool {
     !words.isDisjoint(with: ["quality", "signal", "status", "state", "validity"])
       && words.isSubset(of: Self.qualityWords)
   }
 
-  /// Whether a cell of such a column says that its reading is not to be trusted.
+  /// Whether a cell in a column of qualities states that its reading is unreliable.
   var namesBadQuality: Bool { !words.isDisjoint(with: Self.badQualityCells) && words.count <= 3 }
 
   /// Whether the header is a name for a column of remarks in a person's own words.
@@ -177,7 +179,7 @@ struct HeaderWords {
 
   /// Whether the header is a name for a column that says what measured the values.
   var isOrigin: Bool {
-    // `metadata.dataOrigin` and `source.name` of nested objects.
+    // The names in nested objects have dots: `metadata.dataOrigin` and `source.name`.
     let members = name.split(separator: ".")
     return [name, members.last.map(String.init) ?? "", members.suffix(2).joined(separator: " ")].contains(
       where: Self.originNames.contains)
@@ -244,7 +246,7 @@ struct HeaderWords {
     "calib", "kalib", "urin", "temperat",
     // The effect of food on glucose.
     "glykämische last", "glycemische last", "charge glyc", "carga gluc", "carga glic", "carico glic",
-    // How a program displays them.
+    // How a program displays values.
     "color", "colour", "farbe",
   ]
   private static let noValueWords: Set<String> = [

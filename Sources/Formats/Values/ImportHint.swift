@@ -41,8 +41,8 @@ struct ImportHint {
   }
 }
 
-/// The notation for columns on the command line: `time=ts,value=mgdl`. After a backslash, a comma, an equals sign or
-/// another backslash is part of a name.
+/// The notation for columns on the command line: `time=ts,value=mgdl`. After a backslash, a comma, an equals
+/// sign or another backslash is part of a name.
 package enum ColumnPairs {
   /// The pairs of a list; nil if a part is not a pair, or one side is empty.
   package static func parse(_ text: String) -> [(name: String, value: String)]? {

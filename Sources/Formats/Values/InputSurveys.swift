@@ -83,7 +83,7 @@ struct DecimalMarkSurvey {
   var decisions: [Decision] { isSettled ? [Decision("decimal-mark", mark.name, .inferred)] : [] }
 
   /// Records a value cell of digits, one mark and digits. Any other cell proves nothing, nor does `1,234`,
-  /// which may be a thousand.
+  /// which may mean 1234.
   @inline(__always) mutating func note(_ cell: some Sequence<UInt8>) {
     if !isSettled { decide(by: cell) }
   }

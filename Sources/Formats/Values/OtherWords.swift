@@ -2,7 +2,8 @@
 
 /// Names for what is measured, given or eaten besides glucose.
 package enum OtherMeasure {
-  /// Whether a word is such a name in one of the languages of the exports, such as `insulin`, `Novorapid` or `Ruhepuls`.
+  /// Whether a word is such a name in one of the languages of the exports, such as `insulin`, `Novorapid` or
+  /// `Ruhepuls`.
   ///
   /// A typed word is prose, in which stems also occur inside other words: `impulsive` does not mean a pulse.
   package static func isNamed(by word: String) -> Bool {
@@ -11,7 +12,8 @@ package enum OtherMeasure {
   }
 }
 
-/// Column names for other substances, devices and measures, and for persons, in the languages of `HeaderWords`.
+/// Column names for other substances, devices and measures, and for persons, in the languages of
+/// `HeaderWords`.
 extension HeaderWords {
   /// Whether the header is a name for something other than glucose that is measured, given or eaten.
   var namesOther: Bool { namesOther(by: hasStem) }
@@ -37,11 +39,11 @@ extension HeaderWords {
 
   /// Whether the header is a name for the person of the row.
   var isPerson: Bool {
-    // `patient.firstName` of nested objects.
+    // The names in nested objects have dots, as in `patient.firstName`.
     let last = name.split(separator: ".").last.map(String.init) ?? name
     if Self.personNames.contains(name) || Self.personNames.contains(last) { return true }
-    // `patientid`, `id_patient`, `user no.`, `patient's initials`, `brother/sister`: a word for a person with other such
-    // words, numbers or names.
+    // `patientid`, `id_patient`, `user no.`, `patient's initials`, `brother/sister`: a word for a person with
+    // other such words, numbers or names.
     let parts = name.split { !$0.isLetter && !$0.isNumber }.map(String.init).filter {
       !Self.linkWords.contains($0)
     }

@@ -24,7 +24,7 @@ struct SourceKinds {
   /// The texts that name a source. The first one is for messages.
   struct Label: Hashable {
     var texts: [String]
-    /// The index of the column that holds the first text; -1 if it has none.
+    /// The position of the first text's column among the columns that name sources; -1 if there are none.
     var place = -1
 
     var name: String { texts.first ?? "" }
@@ -34,7 +34,7 @@ struct SourceKinds {
     let label: Label
     var cadence = Cadence()
     var taker = Taker.unknown
-    /// Whether the values are close together, as far as there are any.
+    /// Whether the recorded values are close together in time.
     var isDense = false
   }
 
@@ -93,7 +93,7 @@ struct SourceKinds {
     return labels.sorted { ($0.name, $0.place) < ($1.name, $1.place) }
   }
 
-  /// Makes sources sensors if they have few values that are close together, or the name of a sensor.
+  /// Marks sources as sensors that have few values close together, or the name of a sensor.
   mutating func joinSensors() {
     let sensors = Set(labels(of: .sensor).map(\.name))
     guard !sensors.isEmpty else { return }
@@ -118,7 +118,8 @@ enum SourceName {
   ]
   /// Parts of the names of sensors from makers of meters. A name with one of them is not that of a meter.
   private static let otherNames = ["cgm", "sensor", "smartguide", "caresensair"]
-  /// Stems of words for a sensor, and below for a drop of blood and for a person's own entry.
+  /// Stems of words for a sensor. The next two lists are for a drop of blood, and for a value that a person
+  /// typed.
   private static let sensorStems = ["sensor", "cgm", "interstit", "continu", "kontinu", "gewebe"]
   private static let meterStems = [
     "finger", "capil", "kapil", "glucomet", "glucómet", "glucomèt", "glukomet", "messgerät", "teststreifen",
@@ -147,8 +148,8 @@ enum SourceName {
     return texts.contains(where: isSensor) ? .sensor : nil
   }
 
-  /// What a text states in any column: a word for a sensor or a drop of blood, or the name of a sensor or meter. A word such as
-  /// `manual` may be the mode of a pump.
+  /// What a text states in any column: a word for a sensor or a drop of blood, or the name of a sensor or
+  /// meter. A word such as `manual` may be the mode of a pump.
   static func statedTaker(_ text: String) -> SourceKinds.Taker? {
     if isRemark(text) { return nil }
     let (isOfSensor, isOfMeter) = (has(text, sensorStems), has(text, meterStems))

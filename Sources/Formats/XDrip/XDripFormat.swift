@@ -3,11 +3,12 @@
 import Archives
 import Logbook
 
-/// The backup of xDrip+: an SQLite database, usually in a ZIP archive. Times are in milliseconds of UTC. Values are in
-/// mg/dL whatever the app shows, and 0 is not a value.
+/// The backup of xDrip+: an SQLite database, usually in a ZIP archive. Times are in milliseconds of UTC.
+/// Values are in mg/dL whatever the app shows, and 0 is not a value.
 ///
-/// A calibration usually has a blood test within a minute, so calibrations are not read. Before its first calibration a
-/// sensor gives 0 or a few milligrams. The app's own CSV leaves out values that are not above 13.
+/// A calibration usually has a blood test within a minute, so calibrations are not read. Before its first
+/// calibration a sensor gives 0 or a few milligrams. The app's own CSV leaves out values that are not above
+/// 13.
 struct XDripFormat: ExportFormat {
   static let id = "xdrip"
   static let title = "xDrip+ backup"
