@@ -125,7 +125,7 @@ import Testing
     }
     #expect(try refusal(cell(20_000_000))?.contains("longer than 16 MiB") == true)
     #expect(try lines(cell(1_000_000))?.first?.utf8.count ?? 0 > 1_000_000)
-    // In a column that is not requested.
+    // The limit does not apply to a column that is not requested.
     let bytes = try DatabaseWriter.database(
       """
       CREATE TABLE BgReadings(timestamp, calculated_value, picture);
@@ -153,7 +153,8 @@ import Testing
     #expect(failure?.category == .temporary)
   }
 
-  /// `GLUCOPORT_FUZZ_ROUNDS` sets the number of rounds, `GLUCOPORT_FUZZ_SEED` the first seed; a failure names its seed.
+  /// `GLUCOPORT_FUZZ_ROUNDS` sets the number of rounds, `GLUCOPORT_FUZZ_SEED` the first seed; a failure names
+  /// its seed.
   @Test(.timeLimit(.minutes(rounds == nil ? 2 : 600))) func aDamagedDatabaseNeverCrashesOrHangsTheReader()
     throws
   {

@@ -120,7 +120,8 @@ import Testing
 
   @Test func anXZDictionaryThatNeedsTooMuchMemoryIsRefused() throws {
     let packed = try Self.packed(.xz, Self.text)
-    // The block header is after the 12 bytes of the stream header. Its filter LZMA2 states the dictionary's size.
+    // The block header is after the 12 bytes of the stream header. Its filter LZMA2 states the dictionary's
+    // size.
     let end = 12 + Int(packed[12]) * 4
     let filter = try #require(packed[12..<end].firstRange(of: [0x21, 0x01])).upperBound
     func sized(_ dictionary: UInt8) -> [UInt8] {
@@ -174,8 +175,8 @@ import Testing
     #expect(failure?.message.hasPrefix("a: it unpacks to more than 250 times its size") == true)
   }
 
-  /// Zeros below the free size, and data of any size that packs like exports, are read. Here 1/16 of the bytes are
-  /// random.
+  /// Zeros below the free size, and data of any size that packs like exports, are read. Here 1/16 of the
+  /// bytes are random.
   @Test func compressedDataWithAUsualRatioIsUnpackedToItsEnd() throws {
     var (generator, block) = (SeededGenerator(seed: 1), Self.zeros)
     for place in 0..<block.count / 16 { block[place] = UInt8.random(in: 0...255, using: &generator) }

@@ -5,8 +5,8 @@ import Testing
 
 @testable import Archives
 
-/// Tags parsed without expat have the same meaning as with expat. Fed byte by byte, only expat reads a text, since no
-/// element is ever complete.
+/// Tags parsed without expat have the same meaning as with expat. Fed byte by byte, only expat reads a text,
+/// since no element is ever complete.
 @Suite struct PlainTagsTests {
   private static let shape = ElementShape(
     path: ["Root", "Row"], attributes: ["a", "b"],

@@ -6,8 +6,8 @@ import Testing
 
 @testable import Archives
 
-/// The limits of what spreadsheets declare in addition to their cells, each with the largest count that is read. Then
-/// forms of spreadsheets that few programs write.
+/// The limits of what spreadsheets declare in addition to their cells, each with the largest count that is
+/// read. Then forms of spreadsheets that few programs write.
 @Suite struct SheetLimitTests {
   private func refusal(_ bytes: [UInt8]) throws -> String? {
     do {
@@ -59,7 +59,7 @@ import Testing
   }
 
   @Test(arguments: [(0, nil), (1, "too many relationships")])
-  func aPartMayHave4096Relationships(_ excess: Int, _ reason: String?) throws {
+  func aFileInsideASpreadsheetMayHave4096Relationships(_ excess: Int, _ reason: String?) throws {
     let count = 4 * Spreadsheet.maxSheets - 1 + excess
     let others = (0..<count).map { #"<Relationship Id="x\#($0)" Type="t/image" Target="i"/>"# }.joined()
     let document =
@@ -90,7 +90,7 @@ import Testing
     #expect(try SheetFile(ods(Self.table(first + within))).text() == "\"a\"\nb\nb\nb\n")
   }
 
-  @Test func aRepeatedRowEndsWhenNothingMoreIsNeeded() throws {
+  @Test func writingARepeatedRowStopsWhenTheCallerWantsNoMore() throws {
     var pieces = 0
     let rows = Self.row("b", #" table:number-rows-repeated="1000000""#)
     try SheetFile(ods(Self.table(rows))).write { _ in
@@ -100,7 +100,7 @@ import Testing
     #expect(pieces == 1)
   }
 
-  @Test func aValueInAnAttributeHasTheLimitOfATextAndBlanksCountForIt() throws {
+  @Test func odsAttributeValuesAndRepeatedBlanksCountForTheTextLimit() throws {
     let longest = String(repeating: "x", count: 256 << 10)
     func cell(_ value: String, _ text: String) -> String {
       "<table:table-row><table:table-cell office:value-type=\"string\" office:string-value=\"\(value)\">"
@@ -121,11 +121,11 @@ import Testing
     (0, CellForm.number), (9, .number), (13, .number), (14, .date), (17, .date), (18, .time), (21, .time),
     (22, .dateTime), (23, .number), (36, .date), (45, .time), (46, .duration), (47, .time), (49, .number),
     (58, .date), (59, .number), (-1, .number),
-  ]) func aBuiltInFormatHasItsForm(_ id: Int, _ form: CellForm) {
+  ]) func theNumberOfABuiltInExcelFormatDeterminesTheFormOfACell(_ id: Int, _ form: CellForm) {
     #expect(NumberFormats.form(ofBuiltIn: id) == form)
   }
 
-  @Test func aPathOfAPartMayGoUpButNotOutOfTheArchive() {
+  @Test func aRelationshipPathNeverLeadsOutOfTheSpreadsheetArchive() {
     func path(_ target: String) -> String { RelationshipReader.path(target, from: "xl/worksheets") }
     #expect(path("../styles.xml") == "xl/styles.xml")
     #expect(path("./Sheet1.XML") == "xl/worksheets/sheet1.xml")
@@ -133,7 +133,7 @@ import Testing
     #expect(path("../../../../etc/passwd") == "etc/passwd")
   }
 
-  @Test func theReadingAidOfATextInsideACellIsLeftOut() throws {
+  @Test func thePhoneticGuideOfATextInsideACellIsLeftOut() throws {
     let cell =
       #"<c r="A1" t="inlineStr"><is><t>血糖</t><rPh sb="0" eb="2"><t>けっとう</t></rPh><r><t>値</t></r></is></c>"#
     let text = try SheetFile(SpreadsheetWriter([.init("A", [[.xml(cell)]])]).xlsx()).text()
@@ -154,7 +154,7 @@ import Testing
     #expect(try [25, 26, 53, 701, 702].map { try column($0) } == ["Z", "AA", "BB", "ZZ", "AAA"])
   }
 
-  @Test func aTextOfOpenDocumentWithoutParagraphsIsItsValue() throws {
+  @Test func anODSTextCellWithoutParagraphsIsReadFromItsValue() throws {
     let cell =
       #"<table:table-row><table:table-cell office:value-type="string" office:string-value="a"/></table:table-row>"#
     #expect(try SheetFile(ods(Self.table(cell))).text() == "\"a\"\n")
@@ -171,7 +171,7 @@ import Testing
   @Test(arguments: [
     "<!DOCTYPE", "<!DOCTYPE a [", "<!DOCTYPE a [<!-- ]>", "<!DOCTYPE a [] ", "<!DOCTYPE a [<!ENTITY",
   ])
-  func aDocumentTypeWithoutItsEndHasNoRootElementAfterIt(_ text: String) {
+  func anXMLDocumentTypeWithoutItsEndLeavesThePrologIncomplete(_ text: String) {
     let prolog = XMLProlog(Array(text.utf8))
     #expect(!prolog.isComplete && prolog.documentType == nil)
     #expect(prolog.declaresEntities == text.contains("ENTITY"))

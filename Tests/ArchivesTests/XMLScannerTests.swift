@@ -142,7 +142,7 @@ import Testing
     #expect(!XMLProlog(Array(text.utf8)).isComplete)
   }
 
-  @Test(arguments: [1, 3, 16, 1000]) func theNameOfAnyXMLElementInThePathIsTheLastColumn(_ piece: Int) {
+  @Test(arguments: [1, 3, 16, 1000]) func theNameOfAWildcardXMLElementIsTheLastColumnOfItsRows(_ piece: Int) {
     let shape = ElementShape(path: ["Root", ElementShape.anyName, "Row"], attributes: ["a"])
     let text = """
       <Root><First><Row a="1"/><Row a='2'/></First><Empty/><Row a="no"/><Second><Other><Row a="no"/></Other>

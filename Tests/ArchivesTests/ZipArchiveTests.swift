@@ -110,7 +110,7 @@ import Testing
     return bytes
   }
 
-  @Test func aLargeDirectoryThatIsElsewhereIsDamaged() throws {
+  @Test func aZip64DirectoryAtAnotherPositionThanStatedIsReportedAsDamaged() throws {
     #expect(try ArchiveFile(archive { $1 }).archive.members.map(\.name) == ["a.csv"])
     for place: (Int, UInt64) -> UInt64 in [
       { _, _ in 0 }, { $1 + 1 }, { count, _ in UInt64(count - 10) }, { count, _ in UInt64(count) },
@@ -120,7 +120,7 @@ import Testing
     }
   }
 
-  @Test func aMemberWithoutItsHeaderIsDamaged() throws {
+  @Test func aZipMemberWithoutItsHeaderIsReportedAsDamaged() throws {
     for (place, value) in [(0, UInt8(0)), (27, 0xFF), (29, 0xFF)] {
       var bytes = try ZipWriter.archive([("a.csv", Self.text)])
       bytes[place] = value
@@ -131,7 +131,7 @@ import Testing
     }
   }
 
-  @Test func aMemberThatIsStoredHasOneSize() throws {
+  @Test func anUncompressedZipMemberWithTwoDifferentSizesIsRefused() throws {
     #expect(
       try memberRefusal { entry in (entry.isDeflated, entry.statedSize) = (false, entry.bytes.count + 1) }
         == "its sizes contradict each other")

@@ -123,7 +123,8 @@ import Testing
     #expect(try Self.unpacked([0x28, 0xB5, 0x2F, 0xFD, 0x00, 0x50] + block).bytes == [0x41])
   }
 
-  /// The descriptor of a window: five bits for a power of two from 1 KiB on, and three bits for eighths of it.
+  /// The descriptor of a window: five bits for a power of two from 1 KiB on, and three bits for eighths of
+  /// it.
   @Test(arguments: [
     (15 << 3, true), (15 << 3 | 1, false), (16 << 3, false), (14 << 3 | 7, true), (0, true), (31 << 3, false),
   ])

@@ -6,7 +6,8 @@ import Logbook
 import TestArchives
 import Testing
 
-/// Checks every format with its samples in the folder with its id. A room with formats runs it in its own test.
+/// Checks every format with its samples in the folder with its id. The tests of each target with formats run
+/// it.
 package struct FormatConformance: Sendable {
   /// The rules for each format.
   package enum Rule: String, CaseIterable, Sendable {
@@ -23,7 +24,8 @@ package struct FormatConformance: Sendable {
 
   /// The ids of the formats.
   package let formats: [String]
-  /// The format that detection uses if no other format recognises an input. It also reads the tables of others.
+  /// The format that detection uses if no other format recognises an input. It also reads tables of other
+  /// formats.
   private let lastResort: String
   /// The formats whose tables have no header.
   private let headerless: Set<String>
@@ -100,7 +102,8 @@ extension FormatConformance {
       let result = try sample.read(bytes)
       #expect(result.format == format && result.items.isEmpty && result.end == .whole, "\(sample.path)")
     }
-    // An input without a header is JSON, in which an empty list holds nothing, or XML, or a table without one.
+    // An input without a header is JSON, in which an empty list holds nothing, or XML, or a table without
+    // one.
     if count == 0 { #expect(headerless.contains(format) || samples.allSatisfy { $0.isWithoutHeader }) }
     if headerless.contains(format) { #expect(count == 0) }
   }

@@ -5,7 +5,8 @@ import Testing
 
 @testable import Formats
 
-/// Tables of apps that show other makers' sensors: Nutrisense, Levels, Cronometer, Gluroo and a follower of Nightscout.
+/// Tables of apps that show other makers' sensors: Nutrisense, Levels, Cronometer, Gluroo and a follower of
+/// Nightscout.
 @Suite struct AppTableTests {
   private static func numbers(_ export: TextExport, _ kind: ReadingKind) -> [Double?] {
     export.readings.filter { $0.kind == kind }.map { $0.measurement.quantity?.number }
@@ -61,7 +62,7 @@ import Testing
 
   private static let levels = "Time (UTC),Time (Local),Glucose Reading (mg/dL),Type of Reading\n"
 
-  @Test func theUTCAndLocalTimesOfLevelsAreOneInstant() throws {
+  @Test func theUTCAndLocalTimesOfALevelsRowGiveOneInstant() throws {
     let export = try TextExport(bytes: TextExport.sample("levels/export-mgdl.csv"))
     #expect(Self.numbers(export, .cbg) == [97, 102, 105] && Self.numbers(export, .scan) == [108])
     #expect(export.readings.allSatisfy { $0.placement.utcOffset == -25200 && $0.positionKind == .tick })
@@ -73,7 +74,7 @@ import Testing
     ("104,timeseries", true), ("104,timeserie", false), ("104,", false), ("104", false), ("10", false),
     ("104,directRead", true),
   ])
-  func aKnownWordAtTheEndOfALevelsTableIsComplete(_ end: String, _ isWhole: Bool) throws {
+  func aLevelsTableThatEndsWithAKnownWordIsComplete(_ end: String, _ isWhole: Bool) throws {
     let rows = ["timeseries", "directRead"].map { "2026-09-02T15:10:11.000Z,2026-09-02T08:10:11,101,\($0)\n" }
     let export = try TextExport(
       Self.levels + rows.joined() + "2026-09-02T15:20:11.000Z,2026-09-02T08:20:11,\(end)")
@@ -98,7 +99,7 @@ import Testing
 
   // MARK: Cronometer
 
-  @Test func theMetricColumnDeterminesTheKindOfARow() throws {
+  @Test func theMetricColumnOfCronometerDeterminesTheKindOfAReading() throws {
     let export = try TextExport(bytes: TextExport.sample("cronometer/biometrics.csv"))
     #expect(Self.numbers(export, .smbg) == [97, 7.3, 118] && Self.numbers(export, .ketone) == [0.6])
     #expect(export.records.isEmpty)
@@ -124,7 +125,7 @@ import Testing
   @Test(arguments: [
     ("104.0", true), ("104.", false), ("104", false), ("10", false), ("7.", false), ("\"104\"", true),
   ])
-  func anAmountAtTheEndOfAnInputIsCompleteWithAllItsDecimals(_ amount: String, _ isWhole: Bool) throws {
+  func aLastCronometerAmountIsCompleteOnlyWithItsDecimals(_ amount: String, _ isWhole: Bool) throws {
     let export = try TextExport(
       "Day,Time,Group,Metric,Unit,Amount\n2026-03-02,6:55 AM,Default,Blood Glucose,mg/dL,99.0\n"
         + "2026-03-02,7:05 AM,Default,Blood Glucose,mg/dL,\(amount)")
@@ -153,9 +154,9 @@ import Testing
     #expect(try !Claims.claims(header, GlurooFormat.self))
   }
 
-  // MARK: CGM ENTRIES
+  // MARK: The file of a Nightscout follower
 
-  @Test func eachTableOfAFollowerHasItsOwnHeader() throws {
+  @Test func bothTablesOfANightscoutFollowerFileAreRead() throws {
     let export = try TextExport(bytes: TextExport.sample("cgm-entries/both-mgdl.csv"))
     #expect(Self.numbers(export, .cbg) == [162, 157] && Self.numbers(export, .smbg) == [126])
     #expect(export.devices.map(\.model) == ["Nightscout follower", "share2"])
@@ -170,14 +171,14 @@ import Testing
     #expect(export.rejections.map(\.line) == [12])
   }
 
-  @Test func aTableOfAFollowerIsRecognisedOnlyWithItsTitle() throws {
+  @Test func aNightscoutFollowerTableIsRecognisedOnlyWithItsTitle() throws {
     let table = "Date,Time,Glucose (mg/dL),Type,Device,Trend,ID\n"
     #expect(try !Claims.claims(table, FollowerTablesFormat.self))
     #expect(try Claims.claims("# CGM ENTRIES\n" + table, FollowerTablesFormat.self))
     #expect(try !Claims.claims("# CGM ENTRIES\nDate,Time,Pulse,Type\n", FollowerTablesFormat.self))
   }
 
-  @Test func datesInAnUndeterminedOrderAreRefused() throws {
+  @Test func nightscoutFollowerDatesInAnUndeterminedOrderAreRefused() throws {
     let text =
       "# CGM ENTRIES\nDate,Time,Glucose (mg/dL),Type,Device,Trend,ID\n"
       + "\"4/5/2026\",\"6:44:10 PM\",\"148\",\"sgv\",\"\",\"Flat\",\"A\"\n"

@@ -46,7 +46,8 @@ import Testing
     let plain = try export([copy, original, typed])
     #expect(plain.readings.map(\.kind) == [.smbg, .smbg] && plain.readings.map(\.marks) == [[], []])
     #expect(plain.skipped == ["repeated finger stick": 1])
-    // A sensor of the day before and after, and one of another week.
+    // The finger stick is a calibration next to a sensor's value within a day, and not next to a more distant
+    // one.
     func marks(_ date: String, _ time: String) throws -> ReadingMarks? {
       var sensor = row(time, "Sensor Glucose (mg/dL)", "140")
       sensor["Date"] = date
@@ -57,7 +58,7 @@ import Testing
     #expect(try marks("2026/03/09", "08:00:00") == [] && marks("2026/03/13", "10:00:00") == [])
   }
 
-  /// The layout before 2017 repeats a calibration with the time of the sensor, cut to the minute.
+  /// The layout before 2017 repeats a calibration with the time of the sensor, truncated to the minute.
   @Test func theCareLinkSensorRowMarksAFingerStickAsCalibration() throws {
     func marks(_ rows: [(clock: String, type: String, column: String)]) throws -> [ReadingMarks] {
       let table = Self.header + ",Raw-Type"
@@ -144,7 +145,7 @@ import Testing
     }
   }
 
-  @Test func namesAboveACareLinkTableAreNeitherKeptNorReported() throws {
+  @Test func namesAboveACareLinkTableAreNeitherStoredNorReported() throws {
     let export = try TextExport(bytes: TextExport.sample("carelink/sections-mgdl.csv"))
     let text = "\(export.rejections) \(export.warnings) \(export.devices) \(export.recordTexts)"
     #expect(!text.contains("Kim") && export.rejections.map(\.line) == [26])

@@ -28,7 +28,7 @@ import Testing
     try TextExport(lines.joined(separator: newline) + newline, zone: zone)
   }
 
-  // MARK: Cut off
+  // MARK: Truncated files
 
   @Test(arguments: [
     "clarity-cut.csv", "clarity-mgdl-de.csv", "clarity-12col-repeated-hour.csv", "clarity-mgdl-es.csv",

@@ -7,9 +7,11 @@ import Logbook
 import SeededRandom
 import Testing
 
-/// Tests samples of formats that people get from one app or program, truncated where a download can be interrupted.
+/// Tests samples of formats that people get from one app or program, truncated where a download can be
+/// interrupted.
 @Suite struct CutSampleTests {
-  /// Folders of `Samples` whose files name everything in each row, so that a truncated file has the same meaning.
+  /// Folders of `Samples` whose files name everything in each row, so that a truncated file has the same
+  /// meaning.
   private static let folders = [
     "accu-chek-360", "accu-chek-mobile", "contour", "diabetes-m", "fhir", "glimp", "glucometerutils",
     "glucose-buddy", "juggluco", "juggluco-ng", "lingo", "mylife", "openmhealth", "smart-pix", "tandem",
@@ -46,7 +48,7 @@ import Testing
       do {
         cut = try Self.export(Array(bytes.prefix(length)), given)
       } catch is Failure {
-        // The remaining bytes may be no export, or leave open what later rows decide.
+        // The remaining bytes may lack the header, or the later rows that decide a question.
         continue
       }
       #expect(cut.readingTexts.isSubset(of: readings), "cut to \(length) bytes")

@@ -9,7 +9,7 @@ import Testing
 
 /// Tests which format reads an input.
 @Suite struct DetectionTests {
-  /// Recognises the tables that begin with its word, but fails to read them.
+  /// A format that recognises tables that begin with a certain word, but fails to read them.
   private struct Stubborn: ExportFormat {
     static let id = "stubborn"
     static let title = "stubborn table"
@@ -44,7 +44,7 @@ import Testing
     type.recognise(head, options: try Rendering.options()) != nil
   }
 
-  // MARK: Passing on
+  // MARK: Order of detection
 
   @Test func theNextFormatIsTriedIfOneFindsNoHeaderInAnInput() throws {
     let text = LibreExport.header("mg/dL") + "\n" + LibreExport.row("13-04-2025 08:00", 0, "99") + "\n"
@@ -91,7 +91,8 @@ import Testing
 
   // MARK: Inputs similar to mySugr
 
-  /// The form of a table from a data frame of Tidepool's data. It has a column for each member of any kind of item.
+  /// The form of a table from a data frame of Tidepool's data. It has a column for each member of any kind of
+  /// item.
   private static let tidepool = """
     jsonRowIndex,activeSchedule,annotations,basalSchedules,bgInput,bgTarget,bolus,carbInput,carbRatio,clockDriftOffset,\
     conversionOffset,insulinSensitivityFactor,deliveryType,deviceId,deviceTime,duration,extended,factor,guid,id,\

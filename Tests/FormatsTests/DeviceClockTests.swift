@@ -6,7 +6,8 @@ import Testing
 @testable import Formats
 
 @Suite struct DeviceClockTests {
-  /// The instant of the change to standard time in UTC, and the shown time in the middle of the repeated period.
+  /// The instant of the change to standard time in UTC, and the shown time in the middle of the repeated
+  /// period.
   struct Change: CustomTestStringConvertible {
     let zone: String
     let repeated: String

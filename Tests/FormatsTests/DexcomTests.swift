@@ -61,7 +61,7 @@ import Testing
     }
   }
 
-  @Test func errorCodesAreNotValuesButBothLimitsAre() throws {
+  @Test func dexcomShareErrorCodesAreSkippedAndValuesOutsideTheRangeAreLowOrHigh() throws {
     let rows = [10, 12, 13, 39, 40, 400, 401].enumerated().map { row, value in
       #"{"WT":"Date(\#(1_770_369_455_000 + row * 300_000))","Value":\#(value),"Trend":"Flat"}"#
     }

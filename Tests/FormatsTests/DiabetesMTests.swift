@@ -13,7 +13,7 @@ import Testing
       byTime["2026-03-02T21:10:00"]?.map(\.placement) == [Placement(utcOffset: 3600, source: .stated)])
     #expect(
       byTime["2026-03-02T12:00:00"]?.map(\.placement) == [Placement(utcOffset: 32400, source: .stated)])
-    // A zone that no system knows is ignored: the logbook's zone places the row.
+    // A zone that no system knows is ignored, and the logbook's zone gives the row its offset.
     #expect(byTime["2026-03-01T18:00:00"]?.map(\.placement.source) == [.zone])
     #expect(export.warnings.count == 1)
   }

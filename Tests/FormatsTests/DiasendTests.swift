@@ -53,7 +53,8 @@ import Testing
     }
   }
 
-  /// If a few rows had an inferred kind, it could be another one in the next, longer sheet of the same sensor.
+  /// If a few rows had an inferred kind, it could be another one in the next, longer sheet of the same
+  /// sensor.
   @Test(arguments: [
     [480], [480, 485], [480, 485, 490], [480, 720], [480, 482, 720], [480, 485, 495, 500, 600, 605],
   ])
@@ -79,7 +80,7 @@ import Testing
     #expect(export.readings.map(\.kind) == minutes.map { _ in kind })
   }
 
-  @Test func anUndeterminedDateOrderIsRefused() throws {
+  @Test func aDiasendSheetWithAnUndeterminedDateOrderIsRefused() throws {
     let failure = #expect(throws: Failure.self) {
       _ = try TextExport(bytes: TextExport.sample("diasend/sensor-mmol.csv"))
     }

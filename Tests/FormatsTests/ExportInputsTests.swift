@@ -14,7 +14,8 @@ import Testing
   private static let table =
     "time,glucose (mg/dL)\n2026-05-01 07:00,101\n2026-05-02 12:00,99\n2026-05-04 08:00,120\n"
 
-  /// The result for each input: the format's id, or why it was skipped, after its name without the archive's.
+  /// A line for each input: its name inside the archive, then the format's id and the number of items, or the
+  /// reason why it was skipped.
   private func inputs(of inputs: ExportInputs) throws -> [String] {
     try (0..<inputs.count).map { place in
       switch try inputs.open(place, options: Rendering.options()) {
@@ -252,7 +253,7 @@ import Testing
   }
 
   @Test func anArchivedFileWithAnUnclearDateOrderIsReadTwice() throws {
-    // Day and month are open, so the whole member is surveyed first.
+    // Only a later row shows the order of day and month, so the whole member is surveyed first.
     let text = "time,glucose (mg/dL)\n04/05/2026 07:00,101\n13/05/2026 12:00,99\n"
     let file = try archive([("a.csv", text)])
     #expect(try inputs(of: ExportInputs(path: file.url.path)) == ["a.csv generic 2"])

@@ -19,7 +19,7 @@ import Testing
     }
   }
 
-  /// Samples by the words of the names, the ids and dates that they state.
+  /// Samples, each with the words of the names, ids and dates that it states.
   @Test(arguments: [
     ("clarity/clarity-mgdl-de.csv", [["person", "sample"]]),
     ("clarity/clarity-mgdl-ja.csv", [["person", "sample"]]),
@@ -49,7 +49,7 @@ import Testing
     #expect(stated.map { $0.words.sorted() } == expected)
   }
 
-  @Test func ofJoinedClinicExportsTheSelectedPersonIsStated() throws {
+  @Test func theSelectedPersonOfJoinedClinicExportsIsStated() throws {
     let one = try String(
       decoding: TextExport.sample("libreview/libreview-mmol-sv-clinician.csv"), as: UTF8.self)
     let stated = try stated(one + one.replacing("Person", with: "Other")) { options in
@@ -87,7 +87,7 @@ import Testing
       "\(name),time,glucose (mg/dL)\nA7,2026-03-01T08:00:00Z,100\nA7,2026-03-01T09:00:00Z,110\n"
     }
     #expect(try stated(table("patient")).map { $0.words.sorted() } == [["a7"]])
-    // A client is a program as well; a row of a device is of no person.
+    // Columns of clients and devices state no person: a client may be a program.
     for name in ["client", "device"] { #expect(try stated(table(name)).isEmpty, "\(name)") }
   }
 

@@ -177,7 +177,7 @@ import Testing
     #""origin":{"value":0,"code":"mmol/L"},"period":60000,"data":"6.1""#,
     #""origin":{"value":0,"code":"mg/dL"},"period":60000,"dimensions":2,"data":"110 0""#,
   ])
-  func anUnclearFHIRSeriesIsRejected(_ members: String) throws {
+  func aFHIRSeriesWithInvalidMembersIsRejected(_ members: String) throws {
     let export = try TextExport(Self.series(members))
     #expect(export.readings.isEmpty && export.rejections.count == 1)
   }

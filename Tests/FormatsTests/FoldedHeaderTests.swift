@@ -15,7 +15,8 @@ import Testing
     #expect(foldedHeader(text) == folded)
   }
 
-  /// In a row that is not part of the table, a cell of megabytes is also compared with names. Its words are not searched.
+  /// In a row that is not part of the table, a cell of megabytes is also compared with names. Its words are
+  /// not searched.
   @Test func aTextLongerThanAnyColumnNameIsNotAColumnName() {
     func words(_ count: Int) -> HeaderWords { HeaderWords(String(repeating: "time ", count: count)) }
     #expect(words(800).isTime && words(800).words == ["time"])
@@ -53,7 +54,7 @@ import Testing
     for text in ["2026-13-45 99:00:00", "142", "-", "Dexcom G6", "mg/dL", "n/a", ""] {
       #expect(!text.withField(HeaderWords.mayNameTime) && !HeaderWords(text).isTime)
     }
-    // In the bytes of Windows-1252.
+    // The same word in the bytes of Windows-1252.
     let bytes: [UInt8] = [0x64, 0xED, 0x61]
     bytes.withUnsafeBufferPointer { buffer in
       guard let start = buffer.baseAddress else { return }
@@ -76,8 +77,8 @@ import Testing
     }
   }
 
-  /// Often a blank or a quote, otherwise ASCII, a letter of Western Europe, or a mark that combines with the character
-  /// before it.
+  /// Often a blank or a quote, otherwise ASCII, a letter of Western Europe, or a mark that combines with the
+  /// character before it.
   private static func scalar(_ random: inout SeededGenerator) -> Unicode.Scalar {
     switch Int.random(in: 0..<8, using: &random) {
     case 0: " "

@@ -29,7 +29,7 @@ import Testing
     #expect(Self.faults(page) == [], "\(id)")
   }
 
-  @Test func aFormatWithoutADescriptionPageIsFound() {
+  @Test func aFormatWithoutADescriptionPageFailsTheCheck() {
     #expect(Self.faults(.missing).count == 5)
     let page = FormatPage(origin: ["a."], variants: ["two\nlines"], languages: " b", reads: ["c"], leaves: [])
     #expect(Self.faults(page).count == 4)

@@ -111,9 +111,9 @@ import Testing
     let refusal = try #require(try file.refusal())
     #expect(refusal.contains("'\(name)' may name things other than glucose"), "\(refusal)")
     let map = ["date": "Date", "clock": "Time", "value": "Result (mg/dL)"]
-    // A mapped column of values still asks which rows hold glucose.
+    // With a mapped column of values, the rows with glucose must still be selected.
     #expect(try file.refusal { $0.columns = map }?.contains("'\(name)' marks some rows") == true)
-    // The column of values says what it holds, or the words are those of a diary.
+    // A table is read if the name of its values states glucose, or if the words are those of a diary.
     #expect(try ScratchFile("Date,Time,\(name),Glucose (mg/dL)\n" + rows).readings().readings.count == 3)
     let meals = rows.replacing("Ferritin", with: "Breakfast").replacing("Folate", with: "After lunch")
       .replacing("Albumin", with: "Blood glucose")
@@ -192,7 +192,7 @@ import Testing
   }
 
   @Test(arguments: ["Glucose and insulin log", "Insulin", "Bericht"])
-  func aTitleThatNamesAnotherSubjectDoesNotRefuseATable(_ title: String) throws {
+  func aTableWhoseTitleDoesNotNameOnlyGlucoseIsRefused(_ title: String) throws {
     let text = "\(title)\ntime,value\n2026-05-01 07:00,101\n2026-05-01 12:00,140\n"
     #expect(try ScratchFile(text).refusal() != nil)
   }

@@ -8,7 +8,7 @@ import Testing
 /// Tests the kinds of the devices of one table.
 @Suite struct GenericDeviceKindTests {
   private static let start = DeviceTime(text: "2026-05-01T00:00:00")?.seconds ?? 0
-  /// A sensor of two days.
+  /// The minutes at which a sensor has values in two days.
   private static let sensor = (0..<576).map { $0 * 5 }
   private static let sticks = [432, 700, 1003, 1300, 1899, 2171, 2414, 2702]
 
@@ -65,7 +65,7 @@ import Testing
       let rows = Self.rows(Self.sensor, "Dexcom G6") + Self.rows([433], name)
       #expect(Self.kinds(try TextExport(Self.table(rows)))[name] == ["smbg"])
     }
-    // If another column shows the sensor, the name of a meter still counts.
+    // If another column shows that there is a sensor, the name of a meter still determines the kind.
     let lines = (Self.rows(Self.sensor, "Dexcom G6") + Self.rows([433], "Contour")).map {
       String($0.dropLast()) + ",Flat\n"
     }
@@ -73,7 +73,7 @@ import Testing
     #expect(Self.kinds(trend) == ["Dexcom G6": ["cbg"], "Contour": ["smbg"]])
   }
 
-  /// Not all rows of a long table are surveyed. A sensor of three months, then other devices.
+  /// The minutes at which a sensor has values in ten weeks: more rows than the survey of a table reads.
   private static let long = (0..<20_100).map { $0 * 5 }
 
   @Test(arguments: [false, true]) func aMeterThatComesAfterManyRowsHasFingerSticks(hasOtherSensor: Bool)
@@ -106,7 +106,7 @@ import Testing
     #expect(export.readings.count == 20_100)
   }
 
-  @Test func aTableWithFewValuesOfAnUnknownDeviceAsksForTheKind() throws {
+  @Test func aTableWithFewValuesOfAnUnknownDeviceRequiresTheKindOption() throws {
     for name in ["Accu-Chek SmartGuide", "Anna"] {
       let file = try ScratchFile(
         Self.table(Self.rows(Self.sensor, "Dexcom G6") + Self.rows([433, 1700], name)))

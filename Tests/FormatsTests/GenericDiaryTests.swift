@@ -71,7 +71,7 @@ import Testing
     let newestFirst = (0..<14).reversed().map { "2026-05-\(10 + $0),18:20,112\n,12:10,98\n,07:05,134\n" }
     #expect(
       try readings("\(header)\n\(newestFirst.joined())").map(\.deviceTime) == full.reversed())
-    // Days in one direction and times in the other one have no certain date.
+    // If the days rise and the times within each day fall, dates of rows without one are uncertain.
     let crossed = newestFirst.reversed().joined()
     #expect(try ScratchFile("\(header)\n\(crossed)").readings().readings.count == 14)
   }
@@ -106,7 +106,7 @@ import Testing
     let result = try ScratchFile(text).readings()
     #expect(result.readings.compactMap { $0.measurement.quantity?.number } == [137, 95, 101])
     #expect(result.rejections.map(\.line) == [3, 5])
-    // Of the newest first, the same times are those of one day.
+    // In a table with the newest row first, these times are in the order of one day.
     let newestFirst = "Date,Time,Glucose (mg/dL)\n\(third)\n,\(night),87\n\(second)\n,\(night),86\n"
     #expect(try readings(newestFirst).count == 4)
     let late = newestFirst.replacing(",\(night),86", with: night == "03:34" ? ",23:34,86" : ",11:34 PM,86")
@@ -170,7 +170,7 @@ import Testing
     "glucose 2h after meal",
     "Glucose 2 hours post meal", "OGTT after meal", "time before breakfast", "meal glucose target",
   ])
-  func aColumnWhoseNameOnlyResemblesGlucoseIsRefused(_ name: String) throws {
+  func aColumnWithAnAmbiguousNameForGlucoseIsRefused(_ name: String) throws {
     let rows = table("time,\(name)", times: ["07:05", "12:11"]) { "\($0) \($1),\($3)" }
     #expect(try ScratchFile(rows).refusal() != nil)
   }
@@ -250,7 +250,7 @@ import Testing
     #expect(try readings("Blood glucose\n\n\(text)").count == 42)
   }
 
-  @Test func aValueWithoutAUnitAmongOthersWithOneIsJudgedByItsSize() throws {
+  @Test func aValueWithoutAUnitAmongValuesWithUnitsIsJudgedByItsSize() throws {
     let text = table("Date,Time,Glucose") { "\($0),\($1),\($3) mg/dL" }
     let large = try readings(text + "2026-05-30,07:05,112\n").last?.measurement.quantity
     #expect(large?.number == 112 && large?.unit == .milligramsPerDecilitre)

@@ -117,7 +117,7 @@ import Testing
     }
   }
 
-  // MARK: --map
+  // MARK: Mapped columns
 
   @Test func withAMappingOnlyTheMappedColumnsAreRead() throws {
     let text = "a,b,c\n2026-05-01 07:00,5,101\n"
@@ -234,7 +234,7 @@ import Testing
   }
 
   @Test(arguments: [["5", "12"], ["5.4", "40"], ["35", "36"]])
-  func aTableWithAnUnclearUnitAsksForTheUnitOption(_ values: [String]) throws {
+  func aTableWithAnUnclearUnitRequiresTheUnitOption(_ values: [String]) throws {
     let file = try ScratchFile("time,glucose\n" + values.map { "2026-05-01 07:00,\($0)\n" }.joined())
     #expect(try file.refusal()?.contains("--unit") == true)
     #expect(try file.readings { $0.unit = .millimolesPerLitre }.readings.count == 2)

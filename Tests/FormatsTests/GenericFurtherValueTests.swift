@@ -24,7 +24,7 @@ import Testing
     ("Glucose reading", "Lab glucose"), ("glucose", "glucose_2h"), ("Blutzucker", "Wert abends"),
     ("Glucose", "Evening"),
   ])
-  func aTableWithValuesOnlyInAnotherColumnAsksWhichToRead(_ first: String, _ second: String) throws {
+  func aTableWithSomeValuesOnlyInAnotherColumnIsRefusedUntilMapped(_ first: String, _ second: String) throws {
     let file = try ScratchFile(Self.table(first, second))
     let refusal = try #require(try file.refusal(), "\(second)")
     #expect(refusal.contains("12 rows without a value in '\(first)' have one in '\(second)'"), "\(refusal)")
@@ -48,7 +48,7 @@ import Testing
     let values = ["5.6", "7.1", "6.0"]
     let readings = Self.table("Glucose", "Reading", values: values, others: ["10.2", "9.1", "12.4"])
     #expect(try ScratchFile(readings).refusal()?.contains("'Reading'") == true)
-    // Values in mg/dL are none in mmol/L, and whole numbers are of something else.
+    // In a table in mmol/L, whole numbers are of something else, and numbers such as 182 are not glucose.
     for others in [["182", "164", "201"], ["3", "4", "5"]] {
       let text = Self.table("Glucose", "Reading", values: values, others: others)
       #expect(try ScratchFile(text).readings().readings.count == 12, "\(others)")
@@ -75,7 +75,7 @@ import Testing
     #expect(try file.readings().readings.count == 53)
   }
 
-  @Test func jsonObjectsWithValuesInAnotherMemberAskWhichToRead() throws {
+  @Test func jsonObjectsWithSomeValuesInAnotherMemberAreRefused() throws {
     func list(_ member: String) throws -> ScratchFile {
       let objects = (1...6).flatMap { day in
         [

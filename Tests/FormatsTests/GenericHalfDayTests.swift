@@ -69,7 +69,7 @@ import Testing
     #expect(try TextExport(Self.table(days)).readings.count == 30)
   }
 
-  @Test func aFewDaysAreNotTakenForA12HourClock() throws {
+  @Test func timesOfAFewDaysAreNotTakenForA12HourClock() throws {
     let export = try TextExport(Self.table(Self.rows(Self.meals, days: 6, hasWords: true)))
     #expect(export.readings.count == 24 && export.warnings.allSatisfy { !$0.contains("12:59") })
     let twoWords =
@@ -79,7 +79,7 @@ import Testing
     #expect(try TextExport(Self.table(Array(twoWords))).readings.count == 20)
   }
 
-  @Test func rowsInNoOrderAreNotTakenForA12HourClock() throws {
+  @Test func timesInUnorderedRowsAreNotTakenForA12HourClock() throws {
     let rows = Self.rows(Self.meals)
     let shuffled = (0..<40).map { rows[$0 * 17 % 40] }
     #expect(try TextExport(Self.table(shuffled)).readings.count == 40)

@@ -161,7 +161,7 @@ import Testing
     #expect(readings.count { $0.kind == .ketone } == 1 && readings.count == 5)
   }
 
-  @Test func aTableWithTwoTimesForOneValueAsksForAChoice() throws {
+  @Test func aTableWithTwoTimesForOneValueIsRefusedWithACommandForEach() throws {
     let file = try ScratchFile("start time,end time,glucose\n2026-05-01 07:00,2026-05-01 07:05,101\n")
     #expect(try file.refusal()?.contains("Import it with one of these, not with several") == true)
     let series = try ScratchFile("Timestamp,Libre GL,Dexcom GL\n2026-05-01 07:00,101,102\n")
@@ -205,7 +205,7 @@ import Testing
     ("time,value,units\n2026-05-01 07:00,4,U\n2026-05-01 12:00,6,U\n", "'U' in 'units'"),
     ("time,value,current value,type\n2026-05-01 07:00,4,4,Insulin\n", "'Insulin' in 'type'"),
   ])
-  func noCommandReadsDosesOfInsulinAsGlucose(_ text: String, _ sign: String) throws {
+  func noSuggestedCommandReadsDosesOfInsulinAsGlucose(_ text: String, _ sign: String) throws {
     let refusal = try #require(try ScratchFile(text).refusal(), "\(text)")
     #expect(!refusal.contains("value="), "\(refusal)")
     #expect(refusal.contains("may be doses of insulin, as \(sign) shows"), "\(refusal)")
@@ -218,13 +218,14 @@ import Testing
     #"[{"deliverAt":"2026-05-01T14:30:00Z","timestamp":"2026-05-01T14:30:04Z","bg":85,"eventualBG":160}]"#,
     "start time,end time,bg,eventualBG\n2026-05-01 07:00,2026-05-01 07:05,101,120\n",
   ])
-  func noCommandReadsTheNumbersOfAnAlgorithmAsGlucose(_ text: String) throws {
+  func noSuggestedCommandReadsTheNumbersOfAnAlgorithmAsGlucose(_ text: String) throws {
     let refusal = try #require(try ScratchFile(text).refusal(), "\(text)")
     #expect(!refusal.contains("value="), "\(refusal)")
     #expect(refusal.contains("an algorithm used or predicted"), "\(refusal)")
   }
 
-  /// The insulin is that of other columns or rows, and the device is not a path.
+  /// In these tables, the words for insulin do not belong to the value. The name OpenAPS is in the address of
+  /// a device.
   @Test(arguments: [
     "time,value,insulin,insulin type\n2026-05-01 07:00,101,4,Rapid\n2026-05-01 12:00,140,6,Rapid\n",
     "time,value,insulin,unit\n2026-05-01 07:00,101,4,U\n2026-05-01 12:00,140,6,U\n",
@@ -233,7 +234,7 @@ import Testing
     "time,value,device\n2026-05-01 07:00,101,openaps://phone\n2026-05-01 12:00,140,openaps://phone\n",
     "time,value,suggested bolus\n2026-05-01 07:00,101,4\n2026-05-01 12:00,140,6\n",
   ])
-  func aTableThatOnlyMentionsInsulinKeepsItsCommand(_ text: String) throws {
+  func aTableThatOnlyMentionsInsulinStillGetsASuggestedCommand(_ text: String) throws {
     let refusal = try #require(try ScratchFile(text).refusal(), "\(text)")
     #expect(refusal.contains("time=time,value=value"), "\(refusal)")
     #expect(!refusal.contains("No command is suggested"), "\(refusal)")
@@ -250,7 +251,7 @@ import Testing
   }
 
   @Test(arguments: ["Bolus", ""])
-  func noCommandForcesMappedRowsOfInsulin(_ other: String) throws {
+  func noSuggestedCommandForcesMappedRowsOfInsulin(_ other: String) throws {
     let file = try ScratchFile(
       "time,value,type\n2026-05-01 07:00,40,Insulin\n2026-05-01 07:30,50,\(other)\n2026-05-01 12:00,44,Insulin\n"
     )
@@ -258,7 +259,7 @@ import Testing
     #expect(refusal.contains("some may be doses of insulin") && !refusal.contains("--force"), "\(refusal)")
   }
 
-  @Test func anExampleForMissingColumnsIsLeftOutForDoses() throws {
+  @Test func theExampleCommandForMissingColumnsIsLeftOutForDoses() throws {
     let map = ["time": "when", "value": "level"]
     let doses = try ScratchFile("time,value,unit\n2026-05-01 07:00,4,IU\n2026-05-01 12:00,6,IU\n")
     let refusal = try #require(try doses.refusal { $0.columns = map })

@@ -34,14 +34,16 @@ import Testing
     #expect(try kind(table((0..<200).map { Double($0) * minutes })) == "cbg (inferred)")
   }
 
-  @Test(arguments: [20.0, 30, 45]) func intervalsOfNeitherASensorNorAPersonAreAskedAbout(_ minutes: Double)
+  @Test(arguments: [20.0, 30, 45]) func regularIntervalsTooLongForASensorRequireTheKindOption(
+    _ minutes: Double
+  )
     throws
   {
     let steady = (0..<200).map { Double($0) * minutes + [0, 2, -2, 1][$0 % 4] }
     let message = try #require(try ScratchFile(table(steady)).refusal())
     #expect(message.contains("--kind cbg") && message.contains("--kind smbg"), "\(message)")
     #expect(try kind(table(steady)) { $0.kind = .cbg } == "cbg (given)")
-    // A few hours are those of a test by a person.
+    // For a few hours, a person may also measure at such intervals.
     #expect(try kind(table(steady.prefix(20))) == "smbg (inferred)")
   }
 

@@ -43,10 +43,12 @@ import Testing
     ("TZ", "W. Europe Standard Time", "Eastern Standard Time"),
     ("quality", "good", "bad"),
   ])
-  func aLaterRowOfSomethingElseIsRejected(_ column: String, _ first: String, _ later: String) throws {
+  func aLaterRowOfALivePipeOfAnotherPersonZoneOrQualityIsRejected(
+    _ column: String, _ first: String, _ later: String
+  ) throws {
     let outcome = try Self.live(column) { $0 < 30 ? first : later }
     #expect(outcome.stored == 30 && outcome.rejected == 10, "\(column): \(outcome)")
-    // As in a file, which is surveyed.
+    // A file with the same rows is surveyed as a whole, and refused.
     let file = try ScratchFile(Self.table(column) { $0 < 30 ? first : later })
     #expect(try file.refusal { ($0.kind, $0.zoneIsGiven) = (.cbg, true) } != nil)
     let alike = try Self.live(column) { _ in first }
@@ -58,7 +60,9 @@ import Testing
     ("Comment", "ok", "error"),
     ("mood", "good", "bad"), ("is_deleted", "0", "0"),
   ])
-  func aLaterRowOfTheSameIsRead(_ column: String, _ first: String, _ later: String) throws {
+  func aLaterRowOfALivePipeWithAnotherHarmlessWordIsRead(_ column: String, _ first: String, _ later: String)
+    throws
+  {
     let outcome = try Self.live(column) { $0 < 30 ? first : later }
     #expect(outcome.stored == 40 && outcome.rejected == 0, "\(column): \(outcome)")
   }
@@ -68,7 +72,9 @@ import Testing
     ("flag", "", "artifact"),
     ("filled", "0", "1"), ("mask", "0", "1"), ("was_missing", "false", "true"), ("observed", "1", "0"),
   ])
-  func marksOfBadQualityAreAQuestion(_ column: String, _ good: String, _ bad: String) throws {
+  func aTableWithMarksOfBadQualityIsRefusedUntilForcedOrFiltered(
+    _ column: String, _ good: String, _ bad: String
+  ) throws {
     let file = try ScratchFile(Self.table(column) { $0 % 7 == 3 ? bad : good })
     let message = try #require(try file.refusal(), "\(column)")
     #expect(message.contains("'\(column)'") && (message.contains("--force") || message.contains("--where")))
@@ -80,7 +86,7 @@ import Testing
     ("signal", "ok", "strong"), ("filled", "0", "0"), ("Mask", "yes", "no"),
     ("Prescription filled", "1", "0"), ("observed", "morning", "noon"),
   ])
-  func wordsInOtherColumnsMarkNoRowAsInvalid(_ column: String, _ one: String, _ other: String) throws {
+  func wordsThatMarkNoBadQualityDoNotRefuseATable(_ column: String, _ one: String, _ other: String) throws {
     let file = try ScratchFile(Self.table(column) { $0 % 7 == 3 ? other : one })
     #expect(try file.readings().readings.count == 40)
   }

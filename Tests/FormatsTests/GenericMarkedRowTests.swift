@@ -5,7 +5,8 @@ import Formats
 import Logbook
 import Testing
 
-/// Tests rows between the readings that are not readings: deleted and predicted ones, summaries, and other tables.
+/// Tests rows between the readings that are not readings: deleted and predicted ones, summaries, and other
+/// tables.
 @Suite struct GenericMarkedRowTests {
   private static func rows(_ count: Int = 24, from day: Int = 1, _ end: (Int) -> String = { _ in "" })
     -> String
@@ -21,7 +22,9 @@ import Testing
     ("deleted", "true", "false"), ("isDeleted", "1", "0"), ("is_valid", "0", "1"), ("imputed", "yes", "no"),
     ("Predicted", "True", "False"),
   ])
-  func aTableWithAColumnThatMarksRowsAsksWhichRowsCount(_ name: String, _ mark: String, _ other: String)
+  func aTableWithAColumnThatMarksRowsIsRefusedUntilRowsAreSelected(
+    _ name: String, _ mark: String, _ other: String
+  )
     throws
   {
     let file = try ScratchFile("time,glucose,\(name)\n" + Self.rows { ",\($0 % 6 == 5 ? mark : other)" })
@@ -32,7 +35,7 @@ import Testing
     #expect(left.readings.count == 20 && left.rejections.isEmpty)
   }
 
-  @Test func aMarkWordInSomeRowsOffersToReadAllRows() throws {
+  @Test func aTableWithAMarkWordInSomeRowsIsRefusedUntilForced() throws {
     let file = try ScratchFile("time,glucose,voided\n" + Self.rows { ",\($0 % 6 == 5 ? "x" : "")" })
     #expect(try #require(try file.refusal()).contains("--force"))
     #expect(try file.readings { $0.force = true }.readings.count == 24)
@@ -43,7 +46,8 @@ import Testing
 
   /// The refusal of a column without a word for glucose suggests `--map`, which must not hide marks.
   @Test(arguments: [("is_deleted", "1", "0"), ("isValid", "false", "true"), ("error", "E-4", "")])
-  func markedRowsAreAskedAboutEvenInAMappedTable(_ name: String, _ mark: String, _ other: String) throws {
+  func aMappedTableWithMarkedRowsIsRefusedUntilForced(_ name: String, _ mark: String, _ other: String) throws
+  {
     let file = try ScratchFile("timestamp,value,\(name)\n" + Self.rows { ",\($0 % 6 == 5 ? mark : other)" })
     let map = ["time": "timestamp", "value": "value"]
     let refusal = try #require(try file.refusal { $0.columns = map })
@@ -57,7 +61,7 @@ import Testing
   }
 
   @Test(arguments: ["saliva", "Sweat", "Urin"])
-  func aTableOfAnotherFluidThanBloodIsRefused(_ fluid: String) throws {
+  func aTableWithRowsOfAnotherFluidThanBloodIsRefused(_ fluid: String) throws {
     let file = try ScratchFile("time,glucose,specimen\n" + Self.rows { ",\($0 % 6 == 5 ? fluid : "venous")" })
     #expect(try file.refusal()?.contains("--where specimen=venous") == true)
     let blood = try ScratchFile(
@@ -65,7 +69,7 @@ import Testing
     #expect(try blood.readings().readings.count == 24)
   }
 
-  @Test func aRowMarkAfterTheFirstRowsIsFound() throws {
+  @Test func aMarkInOnlyTheLastRowOfALongTableRefusesTheTable() throws {
     let text = "time,glucose,deleted\n" + (1..<9).map { Self.rows(40, from: $0) { _ in ",false" } }.joined()
     #expect(try ScratchFile(text).readings().readings.count == 320)
     let last = text + "2026-05-09 09:00,104,true\n"
@@ -73,7 +77,7 @@ import Testing
   }
 
   @Test(arguments: ["SENSOR_ERROR", "forecast", "imputed", "Warmup", "daily average", "Total", "Control"])
-  func aTitleForSomethingElseThanReadingsRefusesTheTable(_ word: String) throws {
+  func aWordForSomethingElseThanAReadingInOneRowRefusesTheTable(_ word: String) throws {
     let file = try ScratchFile("time,glucose,state\n" + Self.rows { ",\($0 == 9 ? word : "ok")" })
     let refusal = try #require(try file.refusal())
     #expect(refusal.contains("'\(word)'") && refusal.contains("--where state=ok"), "\(refusal)")
@@ -85,13 +89,13 @@ import Testing
   @Test(arguments: [
     "after the control of the homework", "average day, total mess in the kitchen", "ok", "totally fine",
   ])
-  func aRemarkIsNotTakenForATitleOfAnotherSubject(_ remark: String) throws {
+  func aRemarkIsNotTakenForAWordThatMarksItsRow(_ remark: String) throws {
     let text = "time,glucose,remark\n" + Self.rows { ",\($0 == 9 ? "\"\(remark)\"" : "ok")" }
     #expect(try ScratchFile(text).readings().readings.count == 24)
   }
 
   @Test(arguments: ["Comment", "Notes", "Bemerkung", "Commentaire", "Notas", "Remarks (own)"])
-  func aColumnOfRemarksIsNotTakenForRowMarks(_ name: String) throws {
+  func wordsInAColumnOfRemarksDoNotMarkTheirRows(_ name: String) throws {
     let remarks = ["control", "average day", "total carbs 60", "predicted low, ate", "test strip error"]
     for remark in remarks {
       let rows = Self.rows { ",\($0 == 9 ? "\"\(remark)\"" : "")" }
@@ -149,7 +153,7 @@ import Testing
     #expect(litres.contains("is in g/L"), "\(litres)")
   }
 
-  @Test func aTableWithoutAColumnNamedForTimesIsExplained() throws {
+  @Test func aTableWithoutAColumnNamedForTimesIsRefusedWithAdvice() throws {
     let modified = try #require(try ScratchFile("moment,glucose\n" + Self.rows()).refusal())
     #expect(modified.contains("--map time=moment,value=glucose"), "\(modified)")
     let counted = try #require(try ScratchFile("row,glucose\n1,104\n2,109\n").refusal())

@@ -76,7 +76,8 @@ import Testing
   ])
   func columnsOfDevicesTargetsFoodAndFluidsAreNotReadAsGlucose(_ name: String) throws {
     let file = try ScratchFile(table(name))
-    // Ketones are read as ketones, and none of these numbers is one.
+    // A column of this name is read as ketones. All of its numbers are too high for ketones, and are
+    // rejected.
     guard name != "ketone" else {
       let result = try file.readings()
       #expect(result.readings.isEmpty && result.rejections.count == 60)

@@ -6,7 +6,8 @@ import Foundation
 import Logbook
 import Testing
 
-/// Tests tables whose rows show that they are of several persons, although no name of a column says so, and live pipes.
+/// Tests tables whose rows show that they are of several persons, although no name of a column says so, and
+/// live pipes.
 @Suite struct GenericPersonDataTests {
   /// Ten days with three meals, with a row for each of these words at each meal.
   private func diaries(_ words: [String], minutes: Int = 3, change: Int = 60) -> String {
@@ -51,12 +52,12 @@ import Testing
     #expect(try ScratchFile(rows(1)).readings().readings.count == 28)
   }
 
-  /// Finger sticks at other times than those of the other person.
+  /// The finger sticks of two persons, who never measure at the same time.
   @Test(arguments: [
     ("Ospite", ["Anna", "Ugo"]), ("zyx", ["R.M.", "T.K."]), ("zyx", ["B-12", "B-14"]),
     ("Camper", ["Ida", "Ole"]),
   ])
-  func alternatingWordsThatLookLikeNamesAskWhichPersonToRead(_ name: String, _ words: [String]) throws {
+  func alternatingWordsThatLookLikeNamesRequireASelection(_ name: String, _ words: [String]) throws {
     func rows(_ name: String, _ word: (Int) -> String) -> String {
       "date,glucose,\(name)\n"
         + (0..<40).map { "2026-05-\(10 + $0 / 2) \(10 + $0 % 2 * 5):02,\(100 + $0 * 37 % 71),\(word($0))\n" }
@@ -69,7 +70,8 @@ import Testing
     let map = ["time": "date", "value": "glucose"]
     #expect(try file.refusal { $0.columns = map } != nil)
     #expect(try file.readings { $0.columns = map.merging(["note": name]) { $1 } }.readings.count == 40)
-    // One after the other, words that describe, and a column that says so.
+    // No person is seen in words that do not alternate, that describe the reading, or whose column is named
+    // for a description.
     #expect(try ScratchFile(rows(name) { words[$0 / 20] }).readings().readings.count == 40)
     #expect(try ScratchFile(rows(name) { ["Left", "Right"][$0 % 2] }).readings().readings.count == 40)
     #expect(try ScratchFile(rows(name) { ["calm", "busy"][$0 % 2] }).readings().readings.count == 40)
@@ -89,8 +91,8 @@ import Testing
 
   private static let meals = [430, 740, 1100, 1330]
 
-  @Test func wordsThatAPersonGivesToReadingsAsItHappensAreNotNames() throws {
-    // The reason for a stick, which no list knows, as in `Anlass`.
+  @Test func wordsForTheReasonOfAReadingAreNotTakenForNames() throws {
+    // The words are reasons for a finger stick, and in none of the lists of known words.
     let reasons = [0, 3, 5, 6, 10, 13, 14, 19, 21, 25, 27, 28, 32, 35, 38, 41, 46]
     let text = sticks("zyx", minutes: Self.meals) { reasons.contains($0) ? "Sensorwechsel" : "Routine" }
     #expect(try ScratchFile(text).readings().readings.count == 48)
@@ -98,13 +100,13 @@ import Testing
       try ScratchFile(sticks("Anlass", minutes: Self.meals) { ["Sensorwechsel", "Routine"][$0 % 2] })
         .readings()
         .readings.count == 48)
-    // Two persons at the same meals, each with an own order.
+    // Two persons at the same meals, where now one and now the other is first.
     let meals = [430, 450, 740, 755, 1100, 1140]
     let persons = sticks("zyx", minutes: meals) { ["Ida", "Ole", "Ole", "Ida"][($0 + $0 / 6) % 4] }
     #expect(try ScratchFile(persons).refusal()?.contains("--where") == true)
   }
 
-  @Test func namesInSmallLettersAreOfPersonsIfTheyContradictEachOtherInBothOrders() throws {
+  @Test func namesInSmallLettersAreFoundIfTheirReadingsContradictEachOther() throws {
     let meals = [430, 460, 740, 775, 1100, 1140]
     let words = ["anna", "ben", "ben", "anna"]
     func value(_ row: Int) -> Int {
@@ -112,7 +114,7 @@ import Testing
     }
     let persons = sticks("zyx", minutes: meals, { words[($0 + $0 / 6) % 4] }, value)
     #expect(try ScratchFile(persons).refusal()?.contains("'zyx' divides the readings") == true)
-    // Before and after each meal.
+    // A person who measures before and after each meal has the same two words in a fixed order.
     let text = sticks(
       "zyx", minutes: meals, { ["hungry", "full"][$0 % 2] }, { [100, 170][$0 % 2] + $0 % 9 })
     #expect(try ScratchFile(text).readings().readings.count == 72)
@@ -121,7 +123,7 @@ import Testing
         "may be names") == true)
   }
 
-  @Test func aKnownWordWithANameOrInTheNameOfAColumnHidesNoPerson() throws {
+  @Test func namesOfPersonsAreFoundNextToWordsForPlacesAndDevices() throws {
     for (name, words) in [
       ("zyx", ["Ida (home)", "Ole (school)"]), ("Meter user", ["Ida", "Ole"]),
       ("Device holder", ["Ida", "Ole"]),

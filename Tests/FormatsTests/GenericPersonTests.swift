@@ -34,7 +34,8 @@ import Testing
     #expect(one.rejections.isEmpty)
   }
 
-  /// Rows of one number after those of another, at the same times: whatever the name of the column, it is a person or device.
+  /// Rows of one number after those of another, at the same times: whatever the name of the column, it is a
+  /// person or device.
   @Test(arguments: ["nr", "cohort_no", "k"])
   func aTableWhoseNumbersDivideItIntoSeriesOfPersonsIsRefused(_ name: String) throws {
     func rows(_ number: Int, every minutes: Int = 5, from hour: Int = 7) -> String {
@@ -215,7 +216,7 @@ import Testing
     #expect(try ScratchFile(entries("app", ["x", "y"])).readings().readings.count == 2)
   }
 
-  @Test func aTableWithSourcesOfSeveralPeopleIsRefused() throws {
+  @Test func jsonBodiesOfSeveralPeopleAreRefused() throws {
     func dexcom(_ users: [String]) -> String {
       users.enumerated().map { index, user in
         #"{"recordType":"egv","userId":"\#(user)","records":[{"recordId":"\#(index)","systemTime":"2026-05-0\#(index + 1)T07:00:00Z","displayTime":"2026-05-0\#(index + 1)T07:00:00Z","value":\#(110 + index),"unit":"mg/dL"}]}"#
@@ -398,7 +399,7 @@ import Testing
     }.readings.compactMap(\.measurement.quantity?.number)
   }
 
-  @Test func aPersonIsSelectedByTheNumberOfTheirFirstRow() throws {
+  @Test func aPersonIsSelectedByTheirNumberInTheOrderOfFirstRows() throws {
     let rows = [("b", 101), ("a", 201), ("b", 103), ("", 301), ("c", 401), ("a", 205)]
     let text = rows.enumerated().reduce("MRN,time,glucose (mg/dL)\n") { text, row in
       text + "\(row.element.0),2026-05-01 0\(row.offset):30,\(row.element.1)\n"

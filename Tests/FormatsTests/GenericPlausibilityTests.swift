@@ -216,7 +216,7 @@ import Testing
   func aColumnOfUnitsWithGramsPerLitreIsRefused(_ text: String) throws {
     let file = try ScratchFile(text)
     #expect(try #require(try file.refusal()).contains("is in g/L"))
-    // A given unit does not change what the rows say.
+    // The unit in a row has precedence over the given one, so the table is still refused.
     #expect(try file.refusal { $0.unit = .millimolesPerLitre } != nil)
   }
 
@@ -275,7 +275,7 @@ import Testing
     let header = "No.,Time,Sensor reading(mmol/L)\n"
     let readings = try ScratchFile(header + rows.joined()).readings().readings
     #expect(readings.count == 30 && readings.allSatisfy { $0.kind == .ketone })
-    // The name is only one sign.
+    // If the values are too high for ketones, the name does not decide, and the table is refused.
     let high = rows.map { $0.replacing(",1.", with: ",6.") }.joined()
     let message = try #require(try refusal(header + high))
     #expect(message.contains("ketone=") && message.contains("value="), "\(message)")

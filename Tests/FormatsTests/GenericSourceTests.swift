@@ -41,7 +41,7 @@ import Testing
     let export = try TextExport(Self.table("time,glucose (mg/dL),\(header)", rows))
     #expect(Self.counts(export) == ["cbg": 300, "smbg": sticks.count] && export.rejections.isEmpty)
     #expect(export.skipped.isEmpty && export.warnings.isEmpty)
-    // Few rows are enough, where a word says it.
+    // If a word states the kind, few rows are enough.
     let isWord = !isName && ofMeter != "Contour Next" && ofMeter != "Accu-Chek Guide"
     let few = try TextExport(
       Self.table(
@@ -70,7 +70,7 @@ import Testing
     #expect(export.readings.filter { $0.kind == .cbg }.allSatisfy { $0.marks.isEmpty })
   }
 
-  @Test func anUnknownWordNextToASensorIsAskedAbout() throws {
+  @Test func anUnknownSourceNextToASensorRefusesTheTable() throws {
     let rows = [(Self.sensor, "Dexcom G7"), (Self.sticks.dropLast(), "bluetooth")].map { (Array($0.0), $0.1) }
     let message = try #require(try ScratchFile(Self.table("time,glucose (mg/dL),source", rows)).refusal())
     #expect(

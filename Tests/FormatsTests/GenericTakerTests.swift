@@ -9,7 +9,7 @@ import Testing
 /// Tests what words of a table say about what took its values: kinds, marks, and columns of a sensor.
 @Suite struct GenericTakerTests {
   private static let start = DeviceTime(text: "2026-05-01T00:00:00")?.seconds ?? 0
-  /// A day of a sensor, and five days of a person.
+  /// The minutes of a sensor's values in a day, and those of a person's finger sticks in five days.
   private static let sensor = (0..<288).map { $0 * 5 }
   private static let sticks: [Int] = (0..<5).flatMap { day in
     [431, 723, 1108, 1331].map { day * 1440 + $0 + day }
@@ -30,7 +30,7 @@ import Testing
   }
 
   @Test(arguments: ["Glucose", "Blood Glucose", "bg", "Blutzucker", "glucose reading"])
-  func aWordForGlucoseLeavesTheKindToTheTimes(_ word: String) throws {
+  func timesDetermineTheKindOfRowsWithOnlyAWordForGlucose(_ word: String) throws {
     for value in ["glucose (mg/dL)", "value (mg/dL)"] {
       #expect(try Self.kinds(Self.table(Self.sensor, "type", value: value) { _ in word }) == ["cbg"])
       #expect(try Self.kinds(Self.table(Self.sticks, "type", value: value) { _ in word }) == ["smbg"])
@@ -38,14 +38,14 @@ import Testing
     let steady = (0..<100).map { $0 * 30 }
     let message = try #require(try ScratchFile(Self.table(steady, "type") { _ in word }).refusal())
     #expect(message.contains("--kind cbg") && message.contains("--kind smbg"), "\(message)")
-    // Next to a word for a sensor it means the other kind.
+    // If other rows have a word for a sensor, rows with only the word for glucose are finger sticks.
     let both = try TextExport(Self.table(Self.sensor, "type") { $0 % 48 == 0 ? word : "CGM" })
     #expect(both.readings.count { $0.kind == .smbg } == 6 && both.readings.count { $0.kind == .cbg } == 282)
     let given = try TextExport(Self.table(Self.sticks, "type") { _ in word }) { $0.kind = .scan }
     #expect(given.readings.allSatisfy { $0.kind == .scan })
   }
 
-  @Test func rowsOfOtherThingsLeaveTheKindOfGlucoseToTheTimes() throws {
+  @Test func timesDetermineTheKindOfGlucoseNextToRowsOfOtherMeasurements() throws {
     let text =
       "time,type,value,unit\n"
       + Self.sensor.map { minute in
@@ -57,24 +57,24 @@ import Testing
     #expect(export.decision("kind") == "cbg (inferred)")
   }
 
-  @Test func aMeterThatSendsItsValuesIsNotTakenForASensor() throws {
+  @Test func automaticValuesAtTimesOfFingerSticksAreNotTakenForASensor() throws {
     let sent = try TextExport(Self.table(Self.sticks, "type") { $0 % 2 == 0 ? "auto" : "manual" })
     #expect(sent.readings.allSatisfy { $0.kind == .smbg } && sent.readings.count == 20)
     let sensor = try TextExport(Self.table(Self.sensor, "type") { $0 % 48 == 0 ? "manual" : "auto" })
     #expect(sensor.readings.count { $0.kind == .cbg } == 282)
-    // Next to a sensor's own word it is another kind of sensor value, and so are a few rows.
+    // If other rows have a sensor's word, or if there are only a few rows, `auto` means a sensor.
     let history = try TextExport(Self.table(Self.sticks, "type") { $0 % 2 == 0 ? "auto" : "historic" })
     #expect(history.readings.allSatisfy { $0.kind == .cbg })
     #expect(try Self.kinds(Self.table([431, 723], "type") { _ in "auto" }) == ["cbg"])
   }
 
   @Test(arguments: ["Trend", "trend_arrow", "Sensor ID"])
-  func aColumnOfASensorNextToTimesOfFingerSticksIsAskedAbout(_ name: String) throws {
+  func aSensorColumnNextToTimesOfFingerSticksRequiresTheKindOption(_ name: String) throws {
     let file = try ScratchFile(Self.table(Self.sticks, name) { ["Up", "Down", "Flat"][$0 % 3] })
     let message = try #require(try file.refusal())
     for kind in ["smbg", "cbg", "scan"] { #expect(message.contains("--kind \(kind)"), "\(message)") }
     #expect(try file.readings { $0.kind = .smbg }.readings.count == 20)
-    // The times of a sensor, and too few of them to tell.
+    // With the times of a sensor, or with too few times to decide, the column shows a sensor.
     #expect(try Self.kinds(Self.table(Self.sensor, name) { _ in "Flat" }) == ["cbg"])
     #expect(try Self.kinds(Self.table([0, 600, 602], name) { _ in "Flat" }) == ["cbg"])
     // An empty column shows no sensor.
@@ -92,7 +92,7 @@ import Testing
   }
 
   @Test(arguments: ["isManual", "is_fingerstick", "Calibration", "from meter", "wasUserEntered"])
-  func marksOfFingerSticksNextToASensorAsk(_ name: String) throws {
+  func aSensorTableWithRowsMarkedAsFingerSticksIsRefusedWithCommands(_ name: String) throws {
     for (yes, no) in [("true", "false"), ("1", "0"), ("x", "")] {
       let file = try ScratchFile(Self.table(Self.sensor, name) { $0 % 48 == 0 ? yes : no })
       let message = try #require(try file.refusal(), "\(name) \(yes)")
@@ -104,14 +104,15 @@ import Testing
       let pick = RowFilter(column: name, value: yes)
       #expect(try file.readings { ($0.rows, $0.kind) = ([pick], .smbg) }.readings.count == 6)
     }
-    // All rows are alike, or a person's, or the cells are not marks.
+    // The table is read if no row is marked, if all times are those of a person, or if the cells are not
+    // marks.
     #expect(try Self.kinds(Self.table(Self.sensor, name) { _ in "0" }) == ["cbg"])
     #expect(try Self.kinds(Self.table(Self.sticks, name) { $0 % 2 == 0 ? "1" : "0" }) == ["smbg"])
     #expect(try Self.kinds(Self.table(Self.sensor, name) { "\(1000 + $0 % 3)" }) == ["cbg"])
   }
 
   @Test(arguments: ["is_cgm", "isSensor", "fromSensor", "isAutomatic"])
-  func marksOfASensorNextToItsValuesAsk(_ name: String) throws {
+  func aSensorTableWithRowsNotMarkedAsSensorIsRefusedWithCommands(_ name: String) throws {
     let file = try ScratchFile(Self.table(Self.sensor, name) { $0 % 48 == 0 ? "false" : "true" })
     let message = try #require(try file.refusal())
     #expect(
@@ -120,21 +121,22 @@ import Testing
     #expect(try Self.kinds(Self.table(Self.sensor, name) { _ in "true" }) == ["cbg"])
   }
 
-  @Test func marksOfASensorNextToFingerSticksAsk() throws {
+  @Test func aTableOfFingerSticksWithRowsMarkedAsSensorIsRefused() throws {
     #expect(try Self.kinds(Self.table(Self.sticks, "automatic") { $0 % 5 == 0 ? "1" : "0" }) == ["smbg"])
     #expect(try ScratchFile(Self.table(Self.sticks, "is_cgm") { $0 % 5 == 0 ? "1" : "0" }).refusal() != nil)
     #expect(try Self.kinds(Self.table(Self.sticks, "is_cgm") { _ in "0" }) == ["smbg"])
   }
 
   @Test(arguments: ["Channel", "Measured by", "Glucose type"])
-  func aColumnThatNamesASensorAndAMeterIsAskedAbout(_ name: String) throws {
+  func aTableWhoseColumnNamesASensorAndAMeterRequiresTheKindOption(_ name: String) throws {
     for (sensor, meter) in [("Dexcom G7", "Contour Next"), ("my CGM", "finger test")] {
       let file = try ScratchFile(Self.table(Self.sensor, name) { $0 % 48 == 0 ? meter : sensor })
       let message = try #require(try file.refusal(), "\(name) \(sensor)")
       #expect(message.contains("--kind smbg") && message.contains("--kind cbg"), "\(message)")
       #expect(try file.readings { $0.kind = .cbg }.readings.count == 288)
     }
-    // Only one of them, or reasons of a person, or remarks.
+    // The table is read if only one device is named, or if the words are a person's reasons, modes or
+    // remarks.
     #expect(try Self.kinds(Self.table(Self.sensor, name) { _ in "Dexcom G7" }) == ["cbg"])
     #expect(
       try Self.kinds(Self.table(Self.sticks, "Reason") { $0 % 3 == 0 ? "CGM alarm" : "Routine" }) == ["smbg"])
@@ -155,7 +157,7 @@ import Testing
   }
 
   @Test(arguments: ["Venous", "Messwert", "Home", "Dexcom"])
-  func anUnknownKindOfARowWithAValueIsAskedAbout(_ word: String) throws {
+  func anUnknownKindOfARowWithAValueRefusesTheTable(_ word: String) throws {
     let file = try ScratchFile(Self.table(Self.sticks, "type") { $0 % 2 == 0 ? "BG" : word })
     let message = try #require(try file.refusal())
     #expect(message.contains("'\(word)'") && message.contains("--kind smbg"), "\(message)")
@@ -177,7 +179,7 @@ import Testing
   }
 
   @Test(arguments: ["type", "Категория", "类型", "parametro", "Test"])
-  func aMappedColumnOfValuesNextToNamesOfSubjectsAsks(_ name: String) throws {
+  func aMappedColumnOfValuesNextToNamesOfMeasurementsRequiresASelection(_ name: String) throws {
     let map = ["time": "time", "value": "value"]
     let file = try ScratchFile(
       Self.table(Self.sticks, name, value: "value") { $0 % 3 == 2 ? "Puls" : "Zucker" })
@@ -185,7 +187,8 @@ import Testing
     #expect(message.contains("=Zucker") && message.contains("=Puls"), "\(message)")
     let pick = RowFilter(column: name, value: "Zucker")
     #expect(try file.readings { ($0.columns, $0.rows) = (map, [pick]) }.readings.count == 14)
-    // One thing, meals of a diary, and a column that is named for glucose.
+    // No selection is needed for a single word, for meals of a diary, or for values that are named for
+    // glucose.
     for (value, words) in [
       ("value", ["Zucker"]), ("value", ["Fasting", "Lunch"]), ("glucose", ["Walk", "Rest"]),
     ] {

@@ -33,7 +33,8 @@ import Testing
     #expect(refusal.contains("'time=start time,") && !refusal.contains("time=createdAt"), "\(refusal)")
   }
 
-  /// An app that reads a sensor stores hours of values at once. Only a person knows whether it was measured then.
+  /// An app that reads a sensor stores hours of values at once. Only a person knows whether it was measured
+  /// then.
   @Test(arguments: ["created_at", "createdAt", "upload_time", "inserted", "received_at"])
   func aTableWithOnlyDatabaseTimesIsRefused(_ name: String) throws {
     let file = try ScratchFile("\(name),glucose\n2026-05-01T07:00:00,101\n2026-05-01T07:05:00,103\n")
@@ -59,7 +60,8 @@ import Testing
 
   // MARK: Dates next to times
 
-  /// Spreadsheets and databases write a time of day with the first day of their calendar, other programs with today.
+  /// Spreadsheets and databases write a time of day with the first day of their calendar, other programs with
+  /// today.
   @Test(arguments: ["1900-01-01", "30/12/1899", "1970-01-01", "2025-06-01"])
   func aTableWhoseTimesContradictItsDatesIsRefused(_ day: String) throws {
     let rows = "13/03/2025,\(day) 08:30:00,101\n14/03/2025,\(day) 12:10:00,117\n"
@@ -109,7 +111,7 @@ import Testing
     }
   }
 
-  @Test func ofTwoTablesWithDifferentDelimitersTheFirstIsNamed() throws {
+  @Test func twoTablesWithDifferentDelimitersInOneInputAreRefused() throws {
     let first = "time;glucose (mg/dL)\n2026-05-01 07:00;101\n2026-05-01 12:10;117\n"
     let second = "time,glucose (mg/dL)\n2026-05-02 07:00,102\n2026-05-02 12:10,118\n"
     let refusal = try #require(try ScratchFile(first + second).refusal())
@@ -357,7 +359,8 @@ import Testing
     #expect(try ScratchFile(Self.table("25/12/01", "26/01/02")).refusal()?.contains("four digits") == true)
   }
 
-  /// The last days of December with the year last would be in 2028 to 2031, and the first ones of January in 2001.
+  /// The last days of December with the year last would be in 2028 to 2031, and the first ones of January in
+  /// 2001.
   @Test(arguments: [1, 60])
   func datesAroundNewYearMayBeginWithTheYear(_ rowsPerDay: Int) throws {
     let days = ["24/12/28", "24/12/29", "24/12/30", "24/12/31", "25/1/01", "25/1/02", "25/1/03"]
@@ -411,7 +414,9 @@ import Testing
     ("time_offset", "UTC+0100", "UTC+0200"), ("timezone", "GMT+1", "GMT+2"),
     ("Zeitzone", "UTC+01:00", "utc+2:00"),
   ])
-  func aColumnNamedForUTCOffsetsAsksHowToReadIt(_ name: String, _ winter: String, _ summer: String) throws {
+  func timesNextToAColumnOfUTCOffsetsAreRefusedUntilMapped(_ name: String, _ winter: String, _ summer: String)
+    throws
+  {
     let rows = "2026-03-04 07:10:00.000,101,\(winter)\n2026-07-04 12:10:00.000,104,\(summer)\n"
     let file = try ScratchFile("start_time,glucose (mg/dL),\(name)\n" + rows)
     let zone = try LogbookZone(name: "America/New_York")
@@ -468,7 +473,7 @@ import Testing
     #expect(readings.map(\.placement) == [Placement(utcOffset: 0, source: .stated)])
   }
 
-  @Test func aGivenTimeZoneDoesNotReplaceTheOffsetsOfSeveral() throws {
+  @Test func aGivenTimeZoneDoesNotReplaceOffsetsOfSeveralTimeZones() throws {
     let file = try ScratchFile(
       "time,offset_minutes,glucose\n2026-05-01T08:00:00,120,101\n2026-05-09T08:10:00,-240,104\n")
     let refusal = try #require(try file.refusal { $0.zoneIsGiven = true })

@@ -37,7 +37,7 @@ import Testing
     "Prediction time", "Alarm time", "Due date", "Date signed", "Visit date", "Geburtsdatum", "Verfallsdatum",
     "Fecha de nacimiento", "Heure du repas", "Time (min)", "Date x", "time zone date",
   ])
-  func anyOtherNameOfATimeColumnIsAskedAbout(_ name: String) throws {
+  func aTimeColumnNamedForSomethingElseIsRefusedUntilMapped(_ name: String) throws {
     let file = try ScratchFile(table(name))
     let refusal = try #require(try file.refusal(), "\(name) was read")
     #expect(refusal.contains("'\(name)'"), "\(refusal)")
@@ -66,11 +66,11 @@ import Testing
     "Datum narození", "Data ważności", "Datum upotrebe", "Lifetime", "Horário da refeição", "Naissance",
     "Scadenza",
   ])
-  func aTimeOfAnotherSubjectIsRecognisedInOtherLanguages(_ name: String) throws {
+  func aColumnForTimesOfSomethingElseIsRefusedInOtherLanguages(_ name: String) throws {
     #expect(try ScratchFile(table(name)).refusal()?.contains("something else") == true)
   }
 
-  @Test func aSeparateDateOrTimeNamedForAnotherSubjectAsksForAMapping() throws {
+  @Test func aSeparateDateOrTimeNamedForAnotherSubjectIsRefused() throws {
     let rows = "2026-05-01,07:05,112\n2026-05-01,12:10,98\n"
     for names in ["Birth date,Time", "Date,Dose time", "Expires,Time"] {
       let refusal = try #require(try ScratchFile("\(names),Glucose (mg/dL)\n\(rows)").refusal(), "\(names)")

@@ -20,7 +20,7 @@ import Testing
     "America/New_York\n",
     "Zeitzone: UTC+01:00\n",
   ])
-  func aTimeZoneAboveTheTableIsAskedAbout(_ title: String) throws {
+  func aTableBelowATimeZoneIsRefusedUntilTheTimeZoneIsGiven(_ title: String) throws {
     let file = try ScratchFile(title + Self.table)
     let message = try #require(try file.refusal(), "\(title)")
     #expect(message.contains("is named outside of the rows") && message.contains("--timezone"), "\(message)")
@@ -30,14 +30,14 @@ import Testing
   @Test(arguments: [
     "Generated: 2026-05-03 10:00 UTC\n", "# Zone 2 training\n", "EST\n", "Notes: CET\n", "Export,2026/05\n",
   ])
-  func titlesThatOnlyResembleATimeZoneNameNone(_ title: String) throws {
+  func aTitleThatOnlyResemblesATimeZoneIsIgnored(_ title: String) throws {
     #expect(try ScratchFile(title + Self.table).readings().readings.count == 3)
   }
 
   @Test(arguments: [
     #""timezone":"America/New_York""#, #""meta":{"tz":"America/New_York"}"#, #""utcOffset":"-05:00""#,
   ])
-  func aTimeZoneAroundTheObjectsIsAskedAbout(_ member: String) throws {
+  func jsonThatNamesATimeZoneOnceIsRefusedUntilTheTimeZoneIsGiven(_ member: String) throws {
     let file = try ScratchFile("{\(member),\"readings\":\(Self.list)}")
     #expect(try file.refusal()?.contains("is named outside of the rows") == true, "\(member)")
     #expect(try file.readings { $0.zoneIsGiven = true }.readings.count == 2)
@@ -86,12 +86,12 @@ import Testing
     "Name:Anna Muster,Date Range:2026\n", "# Patient: Anna Muster\n", "Patient Name,Anna Muster\n",
     "Name,Anna Muster\n",
   ])
-  func aNameAboveTheTableIsThePersons(_ title: String) throws {
+  func aNameInATitleAboveATableIsStatedAsThePerson(_ title: String) throws {
     let name = try #require(StatedPerson(name: "Anna Muster"))
     #expect(try Self.persons(title + Self.table) == [name])
   }
 
-  @Test func anIDAndADateOfBirthAboveTheTableAreThePersons() throws {
+  @Test func anIDAndADateOfBirthAboveATableAreStatedOfThePerson() throws {
     let stated = try Self.persons("Patient ID: 1001\nDOB,1980-01-02\n" + Self.table)
     #expect(stated.map(\.kind) == [.id, .birthDate])
     #expect(try Self.persons("Patient ID: 1002\nDOB,1980-01-02\n" + Self.table) != stated)
@@ -104,7 +104,7 @@ import Testing
     #expect(try Self.persons(title + Self.table).isEmpty, "\(title)")
   }
 
-  @Test func aPersonAroundTheObjectsIsStated() throws {
+  @Test func aPersonNamedOutsideTheJSONObjectsIsStated() throws {
     let text = #"{"patient":{"name":"Anna","id":"1001"},"readings":\#(Self.list)}"#
     let stated = try Self.persons(text)
     #expect(

@@ -25,7 +25,9 @@ import Testing
     ("TimeZone", "(UTC+01:00) Amsterdam, Berlin", "(UTC-05:00) Eastern Time (US & Canada)"),
     ("Zone", "Etc/GMT-1", "Etc/GMT+5"), ("place", "GMT", "EST"), ("Offset", "PT1H", "PT-5H30M"),
   ])
-  func aColumnWithSeveralTimeZonesIsAskedAbout(_ name: String, _ first: String, _ second: String) throws {
+  func aTableWithSeveralTimeZonesIsRefusedUntilRowsAreSelected(
+    _ name: String, _ first: String, _ second: String
+  ) throws {
     let file = try trip(name, first, second)
     let refusal = try #require(try file.refusal { $0.zoneIsGiven = true })
     #expect(refusal.contains("names several time zones"), "\(refusal)")
@@ -45,7 +47,7 @@ import Testing
     ("place", "GMT", "BST"), ("TZ", "Eastern Standard Time", "Eastern Daylight Time"),
     ("utcOffset", "PT1H", "PT2H"), ("mood", "good", "Time"),
   ])
-  func columnsWithoutDifferentTimeZonesAreNotAskedAbout(_ name: String, _ first: String, _ second: String)
+  func columnsWithoutDifferentTimeZonesDoNotRefuseATable(_ name: String, _ first: String, _ second: String)
     throws
   {
     #expect(try trip(name, first, second).readings { $0.zoneIsGiven = true }.readings.count == 120)
@@ -62,7 +64,9 @@ import Testing
 
   /// Winter and summer time of one zone, north and south of the equator, and offsets that two places have.
   @Test(arguments: [("utcOffset", "PT1H", "PT2H"), ("tz", "EST", "EDT"), ("place", "GMT", "BST")])
-  func offsetsThatDifferByAnHourAreOfOneZoneIfTheDatesFit(_ name: String, _ low: String, _ high: String)
+  func offsetsAnHourApartCountAsOneZoneIfTheirDatesFitSummerTime(
+    _ name: String, _ low: String, _ high: String
+  )
     throws
   {
     let one = try year(name) { (3...8).contains($0) ? high : low }
@@ -90,7 +94,7 @@ import Testing
     #expect(try trip("timezone", "Berlin", "Berlin").refusal()?.contains("names time zones") == true)
   }
 
-  @Test func britishSummerTimeAfterManyRowsInGMTIsAnOffset() throws {
+  @Test func britishSummerTimeAfterManyRowsInGMTIsReadAsAnOffset() throws {
     let rows = (0..<600).map { row in
       let time = DeviceTime(seconds: 1_774_000_000 + Int64(row) * 14_400).text
       return "\(time),\(100 + row * 37 % 71),\(row < 540 ? "GMT" : "BST")\n"

@@ -19,7 +19,7 @@ import Testing
   ]
 
   @Test(arguments: samples)
-  func anOrderThatADateContradictsRefusesTheInput(_ path: String, _ order: String) throws {
+  func aGivenDateOrderThatADateContradictsRefusesTheInput(_ path: String, _ order: String) throws {
     let bytes = try TextExport.sample(path)
     let wrong = order == "dmy" ? "mdy" : "dmy"
     let failure = #expect(throws: Failure.self) { _ = try TextExport(bytes: bytes) { $0.dateOrder = wrong } }
@@ -34,7 +34,7 @@ import Testing
 
   /// Every date of these samples is possible in both orders.
   @Test(arguments: ["contour/contour-mmol-da-windows1252.csv", "libreview/libreview-mgdl-it.csv"])
-  func anOrderThatNoDateContradictsIsUsed(_ path: String) throws {
+  func aGivenDateOrderThatNoDateContradictsIsUsed(_ path: String) throws {
     let bytes = try TextExport.sample(path)
     let orders = try ["dmy", "mdy"].map { order in try TextExport(bytes: bytes) { $0.dateOrder = order } }
     #expect(orders[0].readings.count == orders[1].readings.count && orders[0].readings.count > 1)
@@ -45,7 +45,7 @@ import Testing
     "time,glucose\n" + dates.enumerated().map { "\($1) 07:0\($0),10\($0)\n" }.joined()
   }
 
-  @Test func theLineAndTheOtherOrderAreNamed() {
+  @Test func theErrorForAWrongDateOrderNamesTheLineAndTheOtherOrder() {
     let failure = #expect(throws: Failure.self) {
       _ = try TextExport(Self.table(["03/04/2026", "05/04/2026", "13/04/2026"])) { $0.dateOrder = "mdy" }
     }
@@ -56,7 +56,7 @@ import Testing
         == true)
   }
 
-  @Test func withForceOnlyTheDatesThatFitAreRead() throws {
+  @Test func withForceOnlyDatesThatFitTheGivenOrderAreRead() throws {
     let export = try TextExport(Self.table(["03/04/2026", "05/04/2026", "13/04/2026"])) {
       ($0.dateOrder, $0.force) = ("mdy", true)
     }
@@ -64,7 +64,7 @@ import Testing
     #expect(export.rejections.map(\.line) == [4])
   }
 
-  @Test(arguments: ["dmy", "mdy"]) func datesOfBothOrdersAreRefusedWithEither(_ order: String) {
+  @Test(arguments: ["dmy", "mdy"]) func datesThatNeedBothOrdersAreRefusedWithEitherOrder(_ order: String) {
     let failure = #expect(throws: Failure.self) {
       _ = try TextExport(Self.table(["13/04/2026", "04/14/2026"])) { $0.dateOrder = order }
     }
@@ -84,7 +84,7 @@ import Testing
     let failure = #expect(throws: Failure.self) { _ = try TextExport(text) }
     #expect(failure?.message.contains("the day before the month (line 4)") == true)
     #expect(try TextExport(text) { $0.force = true }.readings.count == 2)
-    // Neither is a month.
+    // In 2026-13-14 neither number is a month, so the date shows no order and only its row is rejected.
     let export = try TextExport(Self.table(["2026-03-04", "2026-05-04", "2026-13-14"]))
     #expect(export.readings.count == 2 && export.rejections.map(\.line) == [4])
   }

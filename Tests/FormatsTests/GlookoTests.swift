@@ -90,7 +90,7 @@ import Testing
     #expect(export.readings.isEmpty)
   }
 
-  @Test func aGlookoTitleHasTwoLabelledCells() {
+  @Test func onlyARowWithTwoLabelledCellsIsAGlookoTitle() {
     #expect(GlookoTitle(["Name:Kim", "Date Range:2026-03-10 -2026-03-11"])?.lastDay == "2026-03-11")
     #expect(
       GlookoTitle(["Name:Kim", "Datumsbereich:10.03.2026 - 11.03.2026", "", ""])?.lastDay == "11.03.2026")

@@ -131,7 +131,7 @@ import Testing
     #expect(try ScratchFile(text + Self.reading).readings().readings.count == 2)
   }
 
-  @Test func aTruncatedRecordIsNotReadAsOneThatExists() throws {
+  @Test func aTruncatedDeletedRecordIsNotReadAsAnExistingOne() throws {
     let row =
       "record,note,,2026-03-30T09:30:00,Z,stated,,,,,,,,,,,,,,g-1,,\"{\"\"text\"\":\"\"a\"\"}\",true"
     let file = { (text: String) in try ScratchFile(Self.header + "\n" + text).lines() }
@@ -251,7 +251,7 @@ import Testing
     #expect(export.rejections[1].reason.contains("longer than 1 MiB"))
   }
 
-  @Test func aTextInAnExportOfAnotherProgramHasTheSameLimits() throws {
+  @Test func aTextWithANULCharacterInAnExportOfAnotherProgramIsRejected() throws {
     let items = [#"x\u0000y"#, "z"].enumerated().map { index, name in
       #"{"type":"food","id":"\#(index)","guid":"g\#(index)","deviceId":"Meter-1","time":"2026-05-06T1\#(index):37:00.000Z","#
         + #""deviceTime":"2026-05-06T0\#(index):37:00","timezoneOffset":-600,"name":"\#(name)","#

@@ -117,7 +117,7 @@ import Testing
     }
   }
 
-  /// A reading with its own times and numbers. Those with other numbers than 0 differ in one further part.
+  /// A reading with random times and numbers. A `part` other than 0 also changes that part of the reading.
   private static func variant(_ part: Int, _ random: inout SeededGenerator) -> GlucoportReading {
     func text(_ number: Int, _ text: String) -> String { part == number ? "other" : text }
     return GlucoportReading(
@@ -137,7 +137,8 @@ import Testing
       occurrence: Int64.random(in: 0...2, using: &random))
   }
 
-  /// Pairs of equal texts with different bytes: of different lengths, of the same length, and one that equals ASCII.
+  /// Pairs of equal texts with different bytes: of different lengths, of the same length, and one that equals
+  /// ASCII.
   @Test(
     arguments: [("e\u{301}", "\u{E9}"), ("a\u{323}\u{307}", "a\u{307}\u{323}"), ("K", "\u{212A}")],
     [Logbook.Measurement.low(below: nil, .millimolesPerLitre), .value(Quantity(5.5, .millimolesPerLitre))])

@@ -4,8 +4,8 @@ import FormatConformance
 import Foundation
 import Testing
 
-/// Every sample gives the result in the file next to it. `GLUCOPORT_REWRITE_GOLDEN=1` writes these files again, for a
-/// person to read and commit.
+/// Every sample gives the result in the file next to it. `GLUCOPORT_REWRITE_GOLDEN=1` writes these files
+/// again, for a person to read and commit.
 @Suite struct GoldenTests {
   @Test(arguments: Repository.sampleExports)
   func eachSampleGivesTheExpectedNDJSONNextToIt(_ path: String) throws {

@@ -11,7 +11,7 @@ import Testing
     arguments: [
       ("b", "Ben"), ("a", "Anna"), ("c", nil), ("d", nil), ("cut", "Carl"),
     ] as [(String, String?)])
-  func aNameOfAPersonIsReadNextToTheID(_ id: String, _ name: String?) throws {
+  func theNameOfAPersonIsReadFromTheObjectWithTheGivenID(_ id: String, _ name: String?) throws {
     let text = #"""
       [{"patientId":"a","said":"\"firstName\": {","sensor":{"sn":"1"},"firstName":"Anna"},
       {"firstName":"Ben","sensor":{"firstName":"no"},"patientId" : "b"},{"patientId":"c","names":{"firstName":"no"}},

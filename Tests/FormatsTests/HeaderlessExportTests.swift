@@ -81,7 +81,7 @@ import Testing
       export.recordTexts == [#"note 2026-05-14T09:40:00 {"text":"(Scan) note, with \"quotes\""}"#])
   }
 
-  @Test func onlyForKetoneMetersLowValuesAreRejectedAsPossibleKetones() throws {
+  @Test func lowValuesAreRejectedAsPossibleKetonesOnlyIfTheMeterHasKetones() throws {
     let alone = try TextExport(bytes: TextExport.sample("glucometerutils/dump-mmol.csv"))
     #expect(alone.readings.map(\.kind) == [.smbg, .smbg, .smbg] && alone.rejections.isEmpty)
     let both = try TextExport(bytes: TextExport.sample("glucometerutils/dump-mmol-ketones.csv"))

@@ -15,7 +15,7 @@ import Testing
     #"{"date":"2026-02-06 \#(time) +0100","qty":\#(value),"source":"\#(source)"}"#
   }
 
-  @Test func ofHealthAutoExportOnlyGlucoseIsRead() throws {
+  @Test func onlyGlucoseOfHealthAutoExportIsRead() throws {
     let export = try TextExport(bytes: TextExport.sample("health-auto-export/glucose.json"))
     #expect(
       export.readings.map { $0.measurement.quantity?.number } == [101, 139.5, 128, 117, 119, 5.6])

@@ -81,7 +81,7 @@ import Testing
     }
   }
 
-  @Test func ofRepeatedJSONKeysTheLastIsRead() throws {
+  @Test func theLastOfRepeatedJSONKeysIsRead() throws {
     let outcome = try read(#"{"a":"\u0041","a":"\u0042","a":"\u0043"}{"a":"\u0041","a":2}"#, ["a"])
     #expect(outcome.rows == ["C", "2"])
   }

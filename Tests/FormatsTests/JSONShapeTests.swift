@@ -6,8 +6,8 @@ import Testing
 
 @testable import Formats
 
-/// Tests that the same JSON in another notation is the same export. A change of a service without notice must not lose
-/// a reading.
+/// Tests that the same JSON in another notation is the same export. A change of a service without notice must
+/// not lose a reading.
 @Suite struct JSONShapeTests {
   private static let folders: Set<String> = [
     "carelink-cloud", "dexcom-api", "dexcom-share", "fhir", "librelinkup", "openmhealth",
@@ -89,8 +89,8 @@ import Testing
     #expect(try Self.contents(Self.trees(path)) { $0.text(escapes: true) } == Self.plain(path))
   }
 
-  /// Each value of a sample in turn is removed or replaced by a value of another kind. No other value is read instead
-  /// of it.
+  /// Each value of a sample in turn is removed or replaced by a value of another kind. No other value is read
+  /// instead of it.
   @Test(arguments: samples) func aJSONMemberOfAnotherTypeGivesNoDifferentReading(_ path: String) throws {
     let plain = try Self.plain(path)
     for replacement in ["null", "{}", "[]", "\"\"", "true"] {

@@ -2,8 +2,8 @@
 
 import Logbook
 
-/// A JSON text as a tree that keeps the order of members and the digits of numbers, so that a test can write it
-/// differently.
+/// A JSON text as a tree that keeps the order of members and the digits of numbers, so that a test can write
+/// it differently.
 indirect enum JSONTree: Sendable {
   case object([(name: String, value: JSONTree)])
   case array([JSONTree])

@@ -7,15 +7,16 @@ import Logbook
 import SeededRandom
 import Testing
 
-/// Tests tables whose last line has no line end. Complete tables are read whole, and a value that lost digits is never
-/// stored.
+/// Tests tables whose last line has no line end. Complete tables are read whole, and a value that lost digits
+/// is never stored.
 @Suite struct LastLineTests {
   private static let samples = Repository.sampleExports.filter { path in
     [".csv", ".tsv", ".txt"].contains { path.hasSuffix($0) } && !path.contains("utf16")
       && !path.contains("cut")
   }
 
-  /// Samples whose last line is always doubtful: the only row, a single text, or a value with possible further digits.
+  /// Samples whose last line is always doubtful: the only row, a single text, or a value with possible
+  /// further digits.
   private static let unsure: Set<String> = [
     "clarity/clarity-mgdl-ja.csv", "clarity/clarity-resaved-date-time.csv",
     "clarity/clarity-resaved-without-index.csv", "cronometer/biometrics.csv", "generic/month-names-fr.csv",
@@ -77,7 +78,7 @@ import Testing
       do {
         cut = try Self.export(Array(bytes.prefix(length)), given)
       } catch is Failure {
-        // The remaining bytes may be no export, or leave open what the last row decides.
+        // The remaining bytes may lack the header, or the last row that decides a question.
         continue
       }
       // No earlier row shows how long the cells of a single row are.

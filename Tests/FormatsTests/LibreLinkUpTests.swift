@@ -60,7 +60,7 @@ import Testing
     #expect(!"\(export.devices)".contains("00000000"))
   }
 
-  @Test func libreLinkUpTokensAndNamesAreNotKept() throws {
+  @Test func libreLinkUpTokensAndNamesAreNotStored() throws {
     let export = try TextExport(bytes: TextExport.sample("librelinkup/logbook.json"))
     #expect(!"\(export.rejections) \(export.skipped) \(export.devices)".contains("sample"))
   }

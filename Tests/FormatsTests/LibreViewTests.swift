@@ -269,7 +269,7 @@ import Testing
     }
   }
 
-  @Test func libreViewNamesOfPeopleAreNotKept() throws {
+  @Test func libreViewNamesOfPeopleAreNotStored() throws {
     let lines = try LibreExport.read([
       "Informe del paciente,Generado el,20-05-2025 10:00 UTC,Generado por,Sample Clinic", "Sample Person",
       LibreExport.header("mg/dL"), LibreExport.row("14-05-2025 08:00", 0, "99"),
@@ -277,7 +277,7 @@ import Testing
     #expect(!lines.contains { $0.contains("Sample") })
   }
 
-  @Test func movedLibreViewColumnsAreNotGuessed() {
+  @Test func aLibreViewTableWithMovedColumnsIsRefused() {
     let swapped = LibreExport.header("mg/dL").replacing(
       "Notes,Strip Glucose mg/dL", with: "Strip Glucose mg/dL,Notes")
     #expect(throws: Failure.self) {

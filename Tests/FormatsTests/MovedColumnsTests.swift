@@ -44,7 +44,8 @@ import Testing
     }.joined()
   }
 
-  /// Whether nothing is read as something else: the input is refused, none of its rows is read, or all are read alike.
+  /// Whether nothing is read as something else: the input is refused, none of its rows is read, or all are
+  /// read alike.
   private static func isRight(_ rows: [[String]], _ expected: TextExport) throws -> Bool {
     do {
       let export = try TextExport(text(rows))

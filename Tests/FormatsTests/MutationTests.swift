@@ -9,8 +9,8 @@ import Testing
 
 /// Tests samples with random damage: no damage traps or hangs the reader, and truncation adds no reading.
 ///
-/// `GLUCOPORT_FUZZ_ROUNDS` sets the number of rounds, and `GLUCOPORT_FUZZ_SEED` the first seed. A failure reports its
-/// seed.
+/// `GLUCOPORT_FUZZ_ROUNDS` sets the number of rounds, and `GLUCOPORT_FUZZ_SEED` the first seed. A failure
+/// reports its seed.
 @Suite struct MutationTests {
   private static let environment = ProcessInfo.processInfo.environment
   private static let rounds = environment["GLUCOPORT_FUZZ_ROUNDS"].flatMap { Int($0) }
@@ -99,8 +99,8 @@ import Testing
     }
   }
 
-  /// The options for a part of a sample. Two or three rows do not show a sensor's cadence, so the kind must be given
-  /// for such parts.
+  /// The options for a part of a sample. Two or three rows do not show a sensor's cadence, so the kind must
+  /// be given for such parts.
   private static func options(ofCutsOf sample: Sample) throws -> ExportOptions {
     let file = try ScratchFile(sample.bytes)
     var options = sample.options

@@ -210,7 +210,7 @@ import Testing
     #expect(decided.decision("date-order") == "month first (inferred)")
   }
 
-  @Test func mySugrDatesInOtherLanguagesHaveTheDayFirst() throws {
+  @Test func mySugrDatesInLanguagesOtherThanEnglishHaveTheDayFirst() throws {
     let export = try Self.read([
       Self.header(date: "Dato", time: "Tid"), Self.row("03-04-2025", "19:59:00", [3: "120"]),
     ])
@@ -230,7 +230,7 @@ import Testing
 
   // MARK: Values
 
-  @Test func aMySugrExportHasOneDecimalMark() throws {
+  @Test func aMySugrValueWithAnotherDecimalMarkThanTheFirstIsRejected() throws {
     let danish = Self.header(date: "Dato", time: "Tid", unit: "mmol/L")
     let rows = (0..<60).map { Self.row("14-02-2026", "10:\($0 < 10 ? "0" : "")\($0):00", [3: "7"]) }
     let export = try Self.read([danish] + rows + [Self.row("15-02-2026", "10:00:00", [3: "7.5"])])

@@ -7,7 +7,8 @@ import Testing
 
 @testable import Formats
 
-/// Tests treatments that glucoport wrote, in an export of a site: each record is read with its original identity.
+/// Tests treatments that glucoport wrote, in an export of a site: each record is read with its original
+/// identity.
 @Suite struct NightscoutOwnTests {
   private static let guid = "0b9f3c52-5a1e-4c83-9d5e-0f1f6f4a7c11"
   private static let bolus = RecordState(
@@ -110,13 +111,14 @@ import Testing
     #expect(try lines(treatment) == [Self.line(state)])
   }
 
-  @Test func aTreatmentLeftByAMoveGivesNoRecord() throws {
+  @Test func aTreatmentWhoseRecordMovedToAnotherTreatmentGivesNoRecord() throws {
     let treatment = Self.treatment([Self.part(Self.bolus)], own: #""moved":"x","#)
     let all = try Rendering.lines(ofText: "[\(treatment)]")
     #expect(all.count == 1 && all[0].contains(#""moved in time":1"#))
   }
 
-  /// A treatment of another program that glucoport edited holds the edited parts itself, and the rest in own members.
+  /// If glucoport edits a treatment of another program, the edited record is in a part, and the other fields
+  /// stay in the usual members.
   @Test func anEditedTreatmentOfAnotherProgramKeepsItsOtherFields() throws {
     var state = Self.bolus
     (state.entryGuid, state.fields) = (nil, RecordFields(["units": .number(5)]))
@@ -146,7 +148,7 @@ import Testing
     "{}", "[]", #"{"guid":"x"}"#, #"{"guid":"x","state":"{}"}"#, #"{"guid":"x","state":"}{"}"#,
     #"{"guid":"x","state":7}"#, #"{"guid":"x y","state":"\#(bolus.json.replacing("\"", with: "\\\""))"}"#,
   ])
-  func ofSeveralRecordsInATreatmentOnlyTheDamagedOneIsRejected(_ part: String) throws {
+  func onlyTheDamagedRecordOfATreatmentIsRejected(_ part: String) throws {
     let found = try lines(Self.treatment([part]))
     #expect(
       found.count == 1 && found[0].contains("rejected") && found[0].contains("import an export in JSON"))

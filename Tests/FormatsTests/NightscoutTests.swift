@@ -168,7 +168,7 @@ import Testing
   }
 
   /// As Trio and iAPS write it.
-  @Test func aTypedEntryIsAFingerStick() throws {
+  @Test func aTypedNightscoutEntryIsAFingerStick() throws {
     for value in [#""glucose":110"#, #""sgv":110"#, #""mbg":110"#] {
       let typed = #"{"type":"Manual","date":1778068800000,"dateString":"2026-05-06T12:00:00Z",\#(value)}]"#
       let export = try TextExport(entries(["118", "131"]).dropLast() + "," + typed)
@@ -215,7 +215,7 @@ import Testing
     #""eventType":"Temp Basal","duration":0,"percent":-35"#, #""eventType":"Temp Basal","absolute":0"#,
     #""eventType":"Temp Basal End""#, #""eventType":"Suspend Pump""#,
   ])
-  func theEndOfATemporaryRateIsARateOfNoMinutes(_ members: String) throws {
+  func theEndOfANightscoutTemporaryRateIsReadAsARateOfZeroMinutes(_ members: String) throws {
     let export = try TextExport(#"[{"created_at":"2026-05-06T12:00:00Z",\#(members)}]"#)
     let fields = try #require(export.records.first?.fields)
     #expect(fields["minutes"] == .number(0) && fields["subtype"] == .text("basal"))
@@ -227,7 +227,7 @@ import Testing
     #""eventType":"Temp Basal""#, #""eventType":"Resume Pump""#,
     #""eventType":"Temporary Target","duration":0"#,
   ])
-  func otherEventsWithoutADurationAreNotRates(_ members: String) throws {
+  func nightscoutEventsThatStateNoBasalRateGiveNoRecord(_ members: String) throws {
     let export = try TextExport(#"[{"created_at":"2026-05-06T12:00:00Z",\#(members)}]"#)
     #expect(export.records.isEmpty && export.skipped.values.reduce(0, +) == 1)
   }
@@ -239,7 +239,7 @@ import Testing
     #expect(export.skipped == ["insulin that fills a reservoir or a tube": 1])
   }
 
-  /// Some programs write percents of the programmed rate there.
+  /// Some programs write a percentage of the programmed rate into the member for the rate.
   @Test func aNightscoutBasalRateThatNoPumpGivesIsRejected() throws {
     func rates(_ rate: Int) throws -> TextExport {
       try TextExport(
@@ -310,7 +310,7 @@ import Testing
     #expect(try NightscoutFormat.recognise(head, options: Rendering.options()) == nil)
   }
 
-  @Test func inJoinedNightscoutFilesANewHeaderApplies() throws {
+  @Test func theSecondHeaderOfJoinedNightscoutFilesAppliesToTheRowsBelow() throws {
     let text =
       "type,sgv,date,device\nsgv,120,1778068800000,a\ndevice,date,sgv,type\na,1778069100000,121,sgv\n"
     let lines = try Rendering.items(ofText: text)
@@ -339,7 +339,8 @@ import Testing
     #expect(export.readings.count == 1 && export.isTruncated)
   }
 
-  /// Such a value may be the sensor's own, which is decided where it is counted.
+  /// Such a value may be a copy of a sensor's value. Whether it is one is decided later, when readings are
+  /// counted.
   @Test(arguments: [
     (#""glucoseType":"Finger","key600":"BG00000001""#, ReadingMarks.calculator),
     (#""glucoseType":"Manual","key600":"BG00000001""#, ReadingMarks.manual),

@@ -96,7 +96,8 @@ import Testing
     let lines = Set(
       sample.split(separator: "\n").map { $0.drop(while: { $0 == "," }) }.map(Self.withoutComma))
     for line in Self.written(readings, FHIRWriter(.bundle)).split(separator: "\n").map(Self.withoutComma) {
-      // The time in 1919 was marked as doubtful when the sample was read. The sample's text does not have this mark.
+      // The time in 1919 was marked as doubtful when the sample was read. The sample's text does not have
+      // this mark.
       #expect(lines.contains(line) || line.contains(#""valueString":"doubtful-time""#), "\(line)")
     }
   }

@@ -7,8 +7,8 @@ import Testing
 
 @testable import Formats
 
-/// Tests which program or device wrote a record, for the formats with a name for it, and the origin that an export of
-/// glucoport states.
+/// Tests which program or device wrote a record, for the formats with a name for it, and the origin that an
+/// export of glucoport states.
 @Suite struct RecordSourceTests {
   private static let guid = "0a1b2c3d-0000-8000-8000-000000000001"
 

@@ -8,7 +8,8 @@ import Testing
 @testable import Formats
 
 /// Tests inputs without readings, or with those of several persons. Each is refused with the message in the
-/// `expected.txt` of its folder. `GLUCOPORT_REWRITE_GOLDEN=1` writes that file again, for a person to read and commit.
+/// `expected.txt` of its folder. `GLUCOPORT_REWRITE_GOLDEN=1` writes that file again, for a person to read
+/// and commit.
 @Suite struct RefusedSampleTests {
   private static let folder = Repository.samples.appending(path: "refused")
   private static let expected = folder.appending(path: "expected.txt")

@@ -7,8 +7,8 @@ import Testing
 
 @testable import Formats
 
-/// Tests which format recognises an input. A sample is recognised only by its format, in any order of detection, and
-/// other files by none.
+/// Tests which format recognises an input. A sample is recognised only by its format, in any order of
+/// detection, and other files by none.
 @Suite struct SampleClaimsTests {
   /// The formats whose samples are compared with all others.
   private static let folders: Set<String> = [

@@ -5,8 +5,8 @@ import Testing
 
 @testable import Formats
 
-/// Tests the tables of the glucose sensor of Sibionics, and those of its ketone sensor, which have nearly the same
-/// header.
+/// Tests the tables of the glucose sensor of Sibionics, and those of its ketone sensor, which have nearly the
+/// same header.
 @Suite struct SibionicsTests {
   private static func numbers(_ export: TextExport) -> [Double?] {
     export.readings.map { $0.measurement.quantity?.number }

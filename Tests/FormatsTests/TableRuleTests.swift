@@ -25,7 +25,7 @@ import Testing
     }.sorted()
   }
 
-  /// The same for a table that may be refused; nil if it is refused with a message.
+  /// Time and value of each reading of a table that may be refused; nil if it is refused with a message.
   private static func pointsUnlessRefused(_ table: ExportTable, _ text: String) throws -> [String]? {
     do {
       let export = try read(table, text)
@@ -237,7 +237,8 @@ import Testing
     #expect(plain.warnings.isEmpty)
   }
 
-  /// A table without one of its columns is another table, or the value is missing. No other column is read instead.
+  /// A table without one of its columns is another table, or the value is missing. No other column is read
+  /// instead.
   @Test(arguments: ExportTable.all) func aTableWithoutTheColumnOfGlucoseGivesNoReading(_ table: ExportTable)
     throws
   {

@@ -71,7 +71,7 @@ import Testing
     #expect(!"\(export.rejections) \(export.skipped)".contains("Sample Person"))
   }
 
-  @Test func rowsOfAnUnknownTandemSectionDoNotBelongToTheOneBefore() throws {
+  @Test func rowsOfAnUnknownTandemSectionAreNotReadAsTheSectionBefore() throws {
     let export = try TextExport(
       Self.readings + row("2026-05-04T00:01:33", "212")
         + "Type,Temperature,EventDateTime,Readings\n\"x\",\"y\",\"EGV\",\"2026-05-04T00:06:33\",\"140\",\n")

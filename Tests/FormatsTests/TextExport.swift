@@ -52,7 +52,8 @@ struct TextExport {
     Array(try Data(contentsOf: Repository.samples.appending(path: path)))
   }
 
-  /// Lengths to which an export is truncated: each length in its last rows, and some of those before, after its header.
+  /// Lengths to which an export is truncated: each length in its last rows, and some of those before, after
+  /// its header.
   static func cuts(of bytes: [UInt8]) -> [Int] {
     let start = (bytes.firstIndex(of: 0x0A) ?? 0) + 1
     return (start..<bytes.count).filter { $0 > bytes.count - 160 || $0 % 17 == 0 }

@@ -126,7 +126,7 @@ import Testing
     #expect(try Rendering.lines(ofText: text).count == 2)
   }
 
-  @Test func inJoinedTidepoolFilesANewHeaderApplies() throws {
+  @Test func theSecondHeaderOfJoinedTidepoolFilesAppliesToTheRowsBelow() throws {
     let first = "type,time,value,uploadId\ncbg,2026-05-06T12:00:00Z,5.5,u\n"
     let second = "time,uploadId,value,type\n2026-05-06T12:05:00Z,u,5.6,cbg\n"
     let lines = try Rendering.items(ofText: first + second)

@@ -72,7 +72,7 @@ import Testing
           (1767251704585, 110), (17672517, 110), (1767251704585.5, 110), (9e999, 110), (1767252004585, 9e999)
         """)
     let (readings, rejections, end) = try ScratchFile(bytes).readings()
-    // The second is a whole number in quotes, and the time has this value.
+    // The time in line 3 is a whole number in quotes, which is read as that number.
     #expect(readings.map(\.line) == [3, 6] && end == .whole)
     #expect(rejections.map(\.line) == [2, 4, 7, 8, 9, 10])
   }

@@ -75,7 +75,7 @@ import Testing
     #expect(report.counts.rejected == 1 && report.counts.newReadings == long.count - 1)
   }
 
-  /// Of an app that writes into Apple Health, only many values show that it has a sensor.
+  /// If an app writes into Apple Health, only many of its values show that it has a sensor.
   @Test func aLongerExportOfAnAppDoesNotStoreItsReadingsAsAnotherKind() throws {
     func export(_ minutes: some Sequence<Int>) -> String {
       let start = DeviceTime(text: "2026-05-01T00:00:00")?.seconds ?? 0

@@ -176,7 +176,7 @@ import Testing
     (["offset 120", "reading smbg 2026-11-21T02:03:00 110"], "at least 1 h 2 min ahead"),
     (["offset 0", "reading smbg 2026-11-21T01:05:00 110"], "at least 4 min 5"),
   ])
-  func theNewestReadingShowsThatAMeterWithoutAClockIsAhead(_ packets: [String], _ words: String?) throws {
+  func theNewestReadingShowsThatAnUnreadableMeterClockIsAhead(_ packets: [String], _ words: String?) throws {
     let report = try run(["meter S1 1 -"] + packets + ["end"])
     #expect(report.warnings.count == (words == nil ? 0 : 1), "\(report.warnings)")
     if let words { #expect(report.warnings.first?.contains(words) == true, "\(report.warnings)") }
@@ -244,7 +244,7 @@ import Testing
     #expect(try bench.rows(Self.ingest).count == 1)
   }
 
-  @Test func theClockOfAMeterWithoutClockIsNotJudged() throws {
+  @Test func anImportOfAMeterWithoutAClockStoresNoClockComparison() throws {
     try run(["meter S1 1 -", "end"])
     #expect(
       try bench.rows("SELECT clock_meter, clock_host, clock_difference FROM ingest") == ["NULL|NULL|NULL"])

@@ -75,12 +75,12 @@ import Testing
     #expect(second.knownRecords == 2)
     #expect(try bench.number("SELECT count(*) FROM reading") == 30)
     #expect(try bench.number("SELECT count(*) FROM revision") == 11)
-    // Its displayed time moved by an hour between the exports.
+    // The displayed time of one reading moved by an hour between the exports.
     let moved = "SELECT device_time FROM readings WHERE position = 12073"
     #expect(try bench.rows(moved) == ["2026-04-10T13:15:11"])
   }
 
-  @Test func allReadingsOfARepeatedHourAreKept() throws {
+  @Test func everySampleReadingOfARepeatedHourIsStored() throws {
     let bench = try ImportBench()
     let counts = try bench.importSample("clarity/clarity-dst-fallback.csv").counts
     #expect(outcome(counts) == [32, 0, 0])

@@ -108,7 +108,7 @@ import Testing
         try pipe.fileHandleForWriting.write(contentsOf: Data(contentsOf: URL(filePath: path)))
         try pipe.fileHandleForWriting.close()
       } catch {
-        // Then the reader misses rows, and the test fails.
+        // After a failed write the reader misses rows, so that the test fails.
       }
     }
     writer.start()

@@ -65,7 +65,7 @@ import Testing
     #expect(ClockJudgement.words(seconds) == words)
   }
 
-  /// The clock is compared with the local time at that moment, before and after a change of the offset.
+  /// The moments are just before and after a change of the zone's offset.
   @Test(
     arguments: [
       ("2025-03-30T00:59:59", "2025-03-30T01:59:59", 0),
@@ -73,7 +73,9 @@ import Testing
       ("2025-03-30T01:00:00", "2025-03-30T03:00:00", 0), ("2025-10-26T00:59:59", "2025-10-26T02:59:59", 0),
       ("2025-10-26T01:00:00", "2025-10-26T02:00:00", 0), ("2025-10-26T01:00:00", "2025-10-26T03:00:00", 3600),
     ] as [(String, String, Int64)])
-  func theMeterClockIsComparedWithTheLocalTimeAtThatMoment(_ host: String, _ meter: String, _ lead: Int64)
+  func theMeterClockIsComparedWithTheLocalTimeAtTheMomentOfReading(
+    _ host: String, _ meter: String, _ lead: Int64
+  )
     throws
   {
     let comparison = ClockComparison(

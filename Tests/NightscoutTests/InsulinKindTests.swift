@@ -67,7 +67,7 @@ import Testing
   }
 
   @Test(arguments: ["Correction Bolus", "Meal Bolus", "Sensor Change", ""])
-  func insulinOfOtherEventTypesIsADose(_ event: String) throws {
+  func insulinOfAnyOtherEventTypeIsADose(_ event: String) throws {
     let taken = try Self.contents(["eventType": .text(event), "insulin": .number(3), "type": .text("NORMAL")])
     #expect(taken.records.map(\.state.kind) == [.insulin] && taken.rejections.isEmpty)
     let filling = try Self.contents(

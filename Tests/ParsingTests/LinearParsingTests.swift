@@ -13,11 +13,11 @@ import Testing
 
 @testable import Formats
 
-/// Tests that twice the input takes at most 2.3 times the work, for every parser of files, requests and answers,
-/// whatever its content.
+/// Tests that twice the input takes at most 2.3 times the work, for every parser of files, requests and
+/// answers, whatever its content.
 ///
-/// The work is the processor time of this thread, so that other programs do not count. The best of several runs is
-/// used, because of caches. If one doubling takes more, three of them must take no more for each.
+/// The work is the processor time of this thread, so that other programs do not count. The best of several
+/// runs is used, because of caches. If one doubling takes more, three of them must take no more for each.
 @Suite struct LinearParsingTests {
   static let maxRatio = 2.3
   private static let maxRounds = 20
@@ -51,16 +51,16 @@ import Testing
 
   private static func expectLinear(_ content: ParsedContent) throws {
     var best = Double.infinity
-    // A busy machine shares its caches, and a buffer that doubles causes steps. One doubling of the input can meet
-    // both. Quadratic work shows in each measurement, and over several doublings.
+    // A busy machine shares its caches, and a buffer that doubles causes steps. One doubling of the input can
+    // meet both. Quadratic work shows in each measurement, and over several doublings.
     for doublings in [1, 1, 3] where best > maxRatio {
       best = min(best, try growth(content, doublings: doublings, enough: maxRatio))
     }
     #expect(best <= maxRatio, "\(content)")
   }
 
-  /// The factor by which a doubling of the input multiplies the work. It is the average over several doublings up to
-  /// twice the content's size. The measurement ends when the factor is small enough.
+  /// The factor by which a doubling of the input multiplies the work. It is the average over several
+  /// doublings up to twice the content's size. The measurement ends when the factor is small enough.
   private static func growth(_ content: ParsedContent, doublings: Int, enough: Double) throws -> Double {
     let factor = 1 << doublings
     let inputs = [2 * content.size / factor, 2 * content.size].map(content.make)
@@ -71,8 +71,8 @@ import Testing
     let least = 0.001 * pow(maxRatio, Double(1 - doublings))
     var best = [Double.infinity, Double.infinity]
     for _ in 1...maxRounds {
-      // The longer input runs first and meets the cold caches. Therefore a factor that is small enough in the first
-      // round is certain.
+      // The longer input runs first and meets the cold caches. Therefore a factor that is small enough in the
+      // first round is certain.
       for (index, input) in inputs.enumerated().reversed() {
         best[index] = min(best[index], try seconds(content, input))
       }
@@ -95,7 +95,8 @@ import Testing
   }
 }
 
-/// Content of a given length, and the parser that reads it. A parser must also refuse its input in linear time.
+/// Content of a given length, and the parser that reads it. A parser must also refuse its input in linear
+/// time.
 struct ParsedContent: CustomTestStringConvertible, Sendable {
   let testDescription: String
   let size: Int
@@ -122,7 +123,7 @@ struct ParsedContent: CustomTestStringConvertible, Sendable {
 extension ParsedContent {
   private typealias Make = @Sendable (Int) -> [UInt8]
 
-  /// JSON of every kind, by its long part.
+  /// JSON texts, each named after the one part that is long.
   private static let jsonContents: [(name: String, size: Int, make: Make)] = [
     ("short escapes", 60_000, repeated("\\n", between: "[\"", "\"]")),
     ("hexadecimal escapes", 30_000, repeated("\\u00e4", between: "[\"", "\"]")),
@@ -398,7 +399,7 @@ enum SampleCells {
       var batch = IngestBatch()
       while try reader.read(into: &batch) { batch.removeItems() }
     } catch let failure as Failure {
-      // Such a row may leave the day order or the unit of a sample open.
+      // With a long cell, the order of day and month or the unit of the sample may be unclear.
       #expect(failure.category == .badInput, "\(failure.message)")
     }
   }

@@ -6,7 +6,7 @@ import Foundation
 import Logbook
 import Testing
 
-// Content from the export of a server or an app, by its repeated part.
+// Texts like exports of a server or an app, each named after the one part that is repeated.
 
 extension ParsedContent {
   private static let start =

@@ -7,7 +7,7 @@ import Logbook
 import TestArchives
 import Testing
 
-/// Sheets of spreadsheets, by their long part.
+/// Spreadsheets, each named after the one part that is long.
 extension ParsedContent {
   static let sheets: [ParsedContent] = [
     sheet("rows", 4000, repeated(#"<row><c><v>1</v></c><c t="b"><v>1</v></c></row>"#)),
