@@ -19,13 +19,13 @@ package func csvText(_ text: String) -> String {
   return String(decoding: out, as: UTF8.self)
 }
 
-/// `cells` as a line of CSV without its line feed: RFC 4180 ends each line with a carriage return before it.
+/// `cells` as a line of CSV that ends with a carriage return (RFC 4180). The caller adds the line feed.
 package func csvLine(_ cells: [String]) -> String {
   cells.map(csvText).joined(separator: ",") + "\r"
 }
 
 private func needsQuotes(_ text: String) -> Bool {
-  // The bytes of most cells show that nothing must be quoted.
+  // Most cells are plain ASCII without commas and quotation marks. Comparing bytes finds that quickly.
   if text.utf8.allSatisfy({ $0 > 0x1F && $0 < 0x7F && $0 != 0x22 && $0 != 0x2C }) { return false }
   // Unicode scalars are compared, not characters: Swift sees a comma with a combining accent as one
   // character, but readers of CSV see a comma.

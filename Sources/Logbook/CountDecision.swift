@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// A person's decision about which items count in totals: the content of a record of kind `count`. It is
-/// never deleted, only reset to the rule, so that two stores with the same decision write the same record.
+/// never deleted, only reset to `rule`, so that two stores with the same decision write the same record.
 package struct CountDecision: Hashable, Sendable {
   /// What the person decided.
   package enum Choice: String, CaseIterable, Sendable {

@@ -111,8 +111,8 @@ extension CountableItem {
 
 extension CountableItem {
   /// Two times that differ by less can be the same time: exports cut or round to minutes, which moves a time
-  /// by up to 59 seconds. Equal amounts of one source were measured in 29 real exports with 2,192 items. They
-  /// are this close 3 times, and within 5 minutes 28 times.
+  /// by up to 59 seconds. In 29 real exports with 2,192 items, one source states equal amounts within a
+  /// minute 3 times, and within 5 minutes 28 times.
   static let windowSeconds: Int64 = 60
   /// The maximum distance of two instants with equal shown times: no two zones' offsets differ by more.
   static let maxInstantSeconds: Int64 = 26 * 3600
@@ -153,9 +153,9 @@ extension CountableItem {
     use == other.use || use == .unknown || other.use == .unknown
   }
 
-  /// Two devices that each store their own measurements made two measurements, unless one of them got its
-  /// value from a meter. For a record of unknown origin, the id shows whether an import created it: then it
-  /// has version 8.
+  /// Whether one item can be a copy of the other. Two devices that each store their own measurements made two
+  /// measurements, unless one got its value from a linked meter. If a source is unknown, exactly one of the
+  /// items must have an id of version 8, which imports create.
   private func hasOtherOrigin(_ other: CountableItem) -> Bool {
     if source.role == .unknown || other.source.role == .unknown {
       return Guid.isDerived(id) != Guid.isDerived(other.id)
@@ -180,8 +180,8 @@ extension CountableItem.Amount {
   func agrees(with other: Self) -> Bool {
     switch (self, other) {
     case (.insulin(let units, let extended), .insulin(let otherUnits, let otherExtended)):
-      // Exports write a pump's amounts in steps of at least a hundredth of a unit. A program that does not split a dose
-      // states the sum of both parts.
+      // Exports write a pump's amounts in steps of at least a hundredth of a unit. A program that does not
+      // split a dose states the sum of both parts.
       let total = abs(units + extended - otherUnits - otherExtended)
       return total < 100 && (extended == 0 || otherExtended == 0 || abs(extended - otherExtended) < 100)
     case (.carbohydrates(let grams), .carbohydrates(let others)):
@@ -213,7 +213,8 @@ extension Quantity {
     case (.millimolesPerLitre, .milligramsPerDecilitre): return other.isShown(like: self)
     default: if tenthsOfMillimole == other.tenthsOfMillimole { return true }
     }
-    // A value with hundredths is rounded a second time to tenths: 118 mg/dL are 6.55 mmol/L, and 6.5 on a meter.
+    // A value with hundredths is rounded a second time to tenths: 118 mg/dL are 6.55 mmol/L, and 6.5 on a
+    // meter.
     guard hasHundredths || other.hasHundredths else { return false }
     if unit == .milligramsPerDecilitre {
       return other.converted(to: .milligramsPerDecilitre).number.rounded() == number.rounded()

@@ -226,7 +226,7 @@ extension CountedOnce.Entry: Sendable where Payload: Sendable {}
 /// its repetition are at most 26 hours apart. The items that decide about the repetition are at most 26 hours
 /// from it.
 package enum CountingMargin {
-  /// On each side, in seconds.
+  /// The margin before and after the period, in seconds.
   package static let seconds: Int64 = 3 * 86400
   /// The number of days before and after a day that decide whether two sources seem to state the same facts
   /// on it.

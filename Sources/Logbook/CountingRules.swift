@@ -36,11 +36,11 @@ package struct CountingRules: Hashable, Sendable {
     }
   }
 
-  /// The maximum number of decisions that are used. It is far above what a person makes, and limits the work that a
-  /// remote can cause.
+  /// The maximum number of decisions that are used. It is far above what a person makes, and limits the work
+  /// that a remote can cause.
   package static let maxDecisions = 500
 
-  /// The decisions that are used, without those that reset to the rule.
+  /// The decisions that are used, without those with the choice `rule`.
   package let decisions: [CountDecision]
   private var separateSources: [Pair] = []
   private var separateItems: Set<Pair> = []
@@ -234,9 +234,9 @@ package struct CountingSource: Hashable, Sendable {
 }
 
 extension Device {
-  /// Whether the values of this sensor are used where both devices have a value for one time. As in counting once, a
-  /// device's own memory comes first, then apps, then collectors; programs that pass on the values of others come last.
-  /// Names decide between equal ones, so that every store has the same order.
+  /// Whether the values of this sensor are used where both devices have a value for one time. As in counting
+  /// once, a device's own memory comes first, then apps, then collectors; programs that pass on the values of
+  /// others come last. Names decide between equal ones, so that every store has the same order.
   package func precedes(_ other: Device) -> Bool {
     let (mine, theirs) = (CountingSource(self), CountingSource(other))
     if mine.role != theirs.role { return mine.role.rawValue < theirs.role.rawValue }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The device that took a reading. It is identified by vendor and serial number or, without one, by format and model.
+/// The device that took a reading. It is identified by vendor and serial number or, without one, by format
+/// and model.
 public struct Device: Hashable, Sendable {
   /// The maker, as the source or its format names it.
   public var vendor: String

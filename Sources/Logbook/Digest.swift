@@ -88,13 +88,13 @@ package struct IdentityDigests: Hashable, Sendable {
   /// The bucket of an identity: the first three hexadecimal digits of its UUID.
   package static func bucket(of identity: [UInt8]) -> Int { Int(identity[0]) << 4 | Int(identity[1]) >> 4 }
 
-  /// The bucket of a record: the first two hexadecimal digits of its id and a 0. There are few records compared with
-  /// readings, so a sixteenth of the buckets is enough.
+  /// The bucket of a record: the first two hexadecimal digits of its id and a 0. There are few records
+  /// compared with readings, so a sixteenth of the buckets is enough.
   package static func bucket(ofRecord guid: String) -> Int { Int(UInt8(guid.prefix(2), radix: 16) ?? 0) << 4 }
 
-  /// The numbers of the buckets in which the two sides differ.
+  /// The numbers of the buckets in which both values differ.
   package func differing(from other: IdentityDigests) -> Set<Int> {
-    // The two sides are usually equal. This comparison finds it fastest.
+    // The two values are usually equal. Comparing them as a whole shows that fastest.
     if self == other { return [] }
     return Set((0..<Self.bucketCount).filter { counts[$0] != other.counts[$0] || sums[$0] != other.sums[$0] })
   }

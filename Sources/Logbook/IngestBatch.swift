@@ -30,8 +30,9 @@ public struct IngestBatch: Sendable {
   /// The maximum duration of a batch in milliseconds. Each batch is one transaction, so readings from a live
   /// pipe are stored within a second.
   package static let maxMilliseconds = 750
-  /// The maximum number of readings with one shown time that stay in one batch, even if it then exceeds
-  /// `size`. It is more than two hours of any sensor.
+  /// The maximum number of readings that stay in one batch because they share a shown time, or because their
+  /// times can occur twice. The batch may then exceed `size`. No sensor stores that many readings in two
+  /// hours.
   package static let maxTogether = 5000
 
   /// The devices so far. Readings refer to them by `DeviceIndex`.
@@ -74,7 +75,8 @@ public struct Decision: Hashable, Sendable {
   /// The basis of the decision.
   public let basis: Basis
 
-  /// The value of a decision on `kind` for an input with several devices, each of which is a sensor or a meter.
+  /// The value of a decision on `kind` for an input with several devices, each of which is a sensor or a
+  /// meter.
   package static let kindOfEachDevice = "cbg of sensors, smbg of meters"
 
   /// A decision on a subject, with its basis.

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A time zone that a person stated for one import, or a part of that statement, since one record holds at
-/// most 256 KiB. It lists the readings and records of the import. So the statement never changes the times of
-/// other imports.
+/// A person's statement that the items of one import were shown in a time zone. It lists the readings and
+/// records of the import, so it never changes the times of other imports. A record holds at most 256 KiB, so
+/// a long statement is divided into parts, each a value of this type.
 package struct ItemZone: Hashable, Sendable {
-  /// The maximum number of records with zones of imports that the imports of one store write. It is enough
-  /// for one statement on each day of a life.
+  /// The maximum number of records with such statements that the imports of one store write. It is enough for
+  /// one statement on each day of a life.
   package static let maxRecords = 30_000
 
   private enum Name { static let (zone, group, points, records) = ("zone", "group", "points", "records") }

@@ -2,7 +2,8 @@
 
 /// Reads JSON from other programs strictly, in one pass and without building a tree.
 ///
-/// The text may be hostile: nesting is bounded, every number is checked, and nothing outside the bytes is read.
+/// The text may be hostile: nesting is bounded, every number is checked, and nothing outside the bytes is
+/// read.
 package struct JSONScanner {
   static let deepestNesting = 32
 

@@ -57,8 +57,8 @@ package struct JSONError: Error, Hashable, Sendable {
 /// Writes values as JSON text. The members of an object are in the order of the type's declaration, unlike
 /// with Foundation's encoder.
 ///
-/// Names of properties become words with underscores. A nil property is written as null, so that all objects of a type
-/// have the same members.
+/// Names of properties become words with underscores. A nil property is written as null, so that all objects
+/// of a type have the same members.
 package enum OrderedJSON {
   /// The value as JSON, on one line.
   ///

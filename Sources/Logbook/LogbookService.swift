@@ -38,8 +38,8 @@ package protocol LogbookService: Sendable {
   /// Digests over the identities of all readings. With them a client finds out what a service has stored.
   func readingDigests(_ run: RunStamp) async throws(ServiceError) -> IdentityDigests
 
-  /// The same service with the zones that the store has now, for a logbook that holds instants without shown
-  /// times.
+  /// The same service with the current zones of the store. A service that holds only instants needs them to
+  /// convert from and to shown times.
   func placing(in zone: LogbookZone) -> any LogbookService
   /// Requests for parts of the logbook by range or by record; nil if unsupported.
   var parts: (any PartService)? { get }
@@ -93,14 +93,14 @@ package protocol RemovalService: Sendable {
 /// Correction of instants in a logbook that other programs read by instant. After a change of derived
 /// offsets, the items sent earlier have wrong instants.
 package protocol MovingService: Sendable {
-  /// For each reading, the instants in UTC seconds at which the logbook holds it under its own identity. The
-  /// list is empty if the reading is missing, and has several instants if it is duplicated.
+  /// For each reading, the instants in UTC seconds at which the logbook holds an item with the identity of
+  /// the reading. The list is empty if the reading is missing, and has several instants if it is duplicated.
   func instants(of batch: ReadingBatch, _ run: RunStamp) async throws(ServiceError) -> [[Int64]]
   /// Moves a record to the instant of its state, unless the record is already at this instant.
   ///
   /// - Parameter change: the record as it is on the remote.
-  /// - Returns: `accepted` with the new revision; `conflict` if others changed or deleted it; `refused` if it cannot be
-  ///   moved.
+  /// - Returns: `accepted` with the new revision; `conflict` if others changed or deleted it; `refused` if it
+  ///   cannot be moved.
   func move(_ change: RecordChange, _ run: RunStamp) async throws(ServiceError) -> RecordVerdict
 }
 
@@ -162,8 +162,8 @@ package protocol AttachmentService: Sendable {
 
 /// Removal of a whole logbook.
 package protocol PurgeService: Sendable {
-  /// Removes the logbook with all its data except the id, permanently. After that, every request of any node fails with
-  /// `ServiceError.purged`.
+  /// Removes the logbook with all its data except the id, permanently. After that, every request of any node
+  /// fails with `ServiceError.purged`.
   ///
   /// - Parameter logbook: the logbook of the login. Another id or name is refused.
   func purge(_ logbook: RemoteLogbook) async throws(ServiceError)

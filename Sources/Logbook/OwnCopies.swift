@@ -12,8 +12,9 @@
 /// times. So more than five such minutes in two weeks are not chance, even for a person who always splits
 /// doses in two.
 ///
-/// A saved export cuts all times of a minute. So minutes with an item of another kind that has no original show that the
-/// source itself has full minutes. Nothing is a copy where the other minutes are not more than these.
+/// A saved export cuts the times of items of every kind. So a minute is doubtful if it also has an item of
+/// another kind at the full minute without an original: then the source itself writes full minutes. The rule
+/// applies only if fewer of the counted minutes are doubtful than not.
 ///
 /// The rule for units: a value in mmol/L is a copy of a value in mg/dL at the same second if they differ by
 /// at most a tenth. Apps convert by 18, 18.0182 or 18.01559, and an app does not change its unit within a
@@ -31,7 +32,7 @@ package struct OwnCopies: Hashable, Sendable {
     let statement: Repetition
     let kind: CountableItem.Kind
     let sign: Sign
-    /// Whether its minute speaks against a saved export.
+    /// Whether the source itself seems to write full minutes; see the rule for minutes in `OwnCopies`.
     let isDoubtful: Bool
   }
 
@@ -83,8 +84,8 @@ package struct OwnCopies: Hashable, Sendable {
     return copies.filter { $0.sign == .unit } + frequent(cut, cut) + frequent(repeated, doses)
   }
 
-  /// The copies for which more than five minutes with evidence are within a week. Both lists are in the order
-  /// of time.
+  /// The copies with more than five minutes of evidence within a week before and after, most of them not
+  /// doubtful. Both lists are in the order of time.
   private static func frequent(_ copies: [Copy], _ evidence: [Copy]) -> [Copy] {
     var (clear, doubtful) = (
       Window(evidence.filter { !$0.isDoubtful }), Window(evidence.filter(\.isDoubtful))
@@ -96,12 +97,14 @@ package struct OwnCopies: Hashable, Sendable {
     }
   }
 
-  /// Counts the minutes around each of some others, in the order of time.
+  /// Counts the minutes with evidence within a week of a minute. Callers ask for the minutes in the order of
+  /// time.
   private struct Window {
     private var minutes: [Int64] = []
     private var (first, end) = (0, 0)
 
-    /// A dose and a meal that were typed together have one time, and are no more evidence than one of them.
+    /// Counts each minute once: a dose and a meal that were typed together are not more evidence than one of
+    /// them.
     init(_ copies: [Copy]) {
       for copy in copies where minutes.last != copy.instant.minuteStart {
         minutes.append(copy.instant.minuteStart)
@@ -123,7 +126,8 @@ package struct OwnCopyFinder {
     let kind: CountableItem.Kind
   }
 
-  /// The maximum number of items of one minute that are compared, since the work grows with its square.
+  /// The maximum number of items of one minute that are compared, since the work grows with the square of
+  /// this number.
   private static let maxItemsOfAMinute = 256
 
   private let rules: CountingRules
@@ -159,7 +163,8 @@ package struct OwnCopyFinder {
 
   private mutating func compare() {
     var cuts: [(group: Group, pairs: [(copy: CountableItem, kept: CountableItem)])] = []
-    // The device of a reading and the origin of a record are different sources of one export.
+    // By format, since one export has several sources, such as the device of a reading and the origin of a
+    // record.
     var uncut: [String: Set<CountableItem.Kind>] = [:]
     for (group, items) in groups where items.count <= Self.maxItemsOfAMinute {
       // The order of the ids is the same in every store, and so is the result.
@@ -195,8 +200,8 @@ package struct OwnCopyFinder {
     }
   }
 
-  /// The doses and meals that repeat another one at the same second, which has an earlier id. At a full
-  /// minute the source may state no seconds, so each item has at most one copy.
+  /// The doses and meals that are equal to another one at the same second with an earlier id. At a full
+  /// minute the source may state no seconds, so each kept item has at most one copy there.
   private func repeated(_ items: [CountableItem]) -> [(copy: CountableItem, kept: CountableItem)] {
     var kept: [(item: CountableItem, copies: Int)] = []
     var pairs: [(copy: CountableItem, kept: CountableItem)] = []

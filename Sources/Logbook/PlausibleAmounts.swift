@@ -27,7 +27,7 @@ package enum PlausibleAmounts {
   /// Minutes of an exercise or a basal rate. The limit is ten weeks, since sources write a rate without an
   /// end with a long duration.
   package static let minutes = 0.0...100_000
-  /// The same range in milliseconds, which pumps and sites use.
+  /// The range of `minutes` in milliseconds, which pumps and sites use.
   package static let milliseconds = 0.0...(minutes.upperBound * 60_000)
   /// Steps of an exercise.
   package static let steps = 0.0...1_000_000

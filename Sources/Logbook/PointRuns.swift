@@ -146,8 +146,8 @@ package struct PointRuns: Sendable {
       while let run = current, run.last < point { current = reader.next() }
       guard let run = current else { return nil }
       if point <= run.first { return run.first }
-      // The last point of the run is not before `point`. So if the point found is before it, the run has a
-      // next one.
+      // The last point of the run is not before `point`. So if the point at `index` is before `point`, the
+      // run has a next one.
       let index = run.count(before: point.position)
       let found = run.point(index)
       return found < point ? run.point(index + 1) : found

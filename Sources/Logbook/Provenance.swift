@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The origin of a record: the format or driver that imported it, and the program that wrote the record
-/// there. It is stored once with the record and never changes; edits, merges and conflicts keep it.
+/// The origin of a record: the format or driver that imported it, and the program or device from which the
+/// source has it. It is stored once with the record and never changes; edits, merges and conflicts keep it.
 ///
 /// Records that state something about other items, such as time zones, have none, since each store may create
 /// the same record.

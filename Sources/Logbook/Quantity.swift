@@ -59,7 +59,7 @@
     case .millimolesPerLitre:
       Int64((number * 10).rounded(.toNearestOrAwayFromZero))
     case .milligramsPerDecilitre:
-      // The amount is in thousandths of a mg/dL here. The result is amount × 10 / 18.01559, rounded.
+      // The result is the number × 10 / 18.01559, rounded. The calculation uses thousandths of a mg/dL.
       (Int64((number * 1000).rounded()) * 2000 + Self.milligramsPerDecilitreIn100000Millimoles)
         / (2 * Self.milligramsPerDecilitreIn100000Millimoles)
     }

@@ -32,7 +32,8 @@ public struct RecordFields: Hashable, Sendable {
 // MARK: - JSON
 
 extension RecordFields {
-  /// Canonical JSON with sorted names and numbers in their shortest form, so that equal content is equal text.
+  /// Canonical JSON with sorted names and numbers in their shortest form, so that equal content is equal
+  /// text.
   public var json: String {
     var text = "{"
     for (index, name) in values.keys.sorted().enumerated() {

@@ -3,7 +3,8 @@
 /// Reads the runs of packed points in order; see `PointRuns+Bytes.swift`. The bytes may be invalid. The work
 /// grows with their number, not with the number of points: a run of many points is one step.
 struct RunReader: IteratorProtocol, Sendable {
-  /// The bytes of a run or of a stretch, which can be copied if its distance is written again.
+  /// The bytes of a run or of a stretch. They can be copied after another piece if the first distance is
+  /// written again.
   struct Piece {
     /// The bytes before the first distance.
     let head: Range<Int>

@@ -22,8 +22,8 @@ package struct SeriesVisibility: Sendable {
     self.showsEqualOnce = showsEqualOnce
   }
 
-  /// The lists that are used. Short lists come first, so that one list of everything does not exclude all
-  /// others. Every store chooses the same lists.
+  /// The lists that together stay within `maxListedPoints`. Short lists come first, so that one list of
+  /// everything does not exclude all others. Every store chooses the same lists.
   private static func counting(_ listed: [PointRuns]) -> (lists: [PointRuns], points: Int64) {
     let lists = Array(Set(listed.filter { !$0.isEmpty }))
     let all = lists.reduce(Int64(0)) { $0.addingReportingOverflow($1.count).partialValue }

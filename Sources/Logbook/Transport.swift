@@ -55,8 +55,8 @@ public struct ControlRequest: Hashable, Sendable {
 public enum LinkOperation: Hashable, Sendable {
   /// Sends one packet: a HID output report without padding, one bulk transfer, or bytes for a serial line.
   case send([UInt8])
-  /// Receives one packet of at most this many bytes: a HID input report, one bulk transfer, or at least one byte of a
-  /// serial line.
+  /// Receives one packet of at most this many bytes: a HID input report, one bulk transfer, or at least one
+  /// byte of a serial line.
   case receive(maxBytes: Int)
   /// Reads a HID feature report. The answer begins with the id of the report.
   case feature(id: UInt8, maxBytes: Int)

@@ -52,7 +52,8 @@ package struct Visibility: Sendable {
     }
   }
 
-  /// Removes the items that another import also contains from the lists, if that import is not undone.
+  /// Removes from the lists of withdrawn imports the items that another import also contains, if that import
+  /// is not undone.
   private mutating func removeBrought(_ items: some Collection<Item>) {
     var brought: [SeriesName: [PointRuns]] = [:]
     for item in items where !item.withdrawal.isHidden {
