@@ -22,8 +22,8 @@ extension Store {
   ///
   /// - Parameter overwriting: whether the files are overwritten first. Then copies next to the store are
   ///   removed as well.
-  /// - Throws: `Failure` of category `temporary` while another process keeps the store busy, `inputOutput` when a file
-  ///   cannot be removed.
+  /// - Throws: `Failure` of category `temporary` while another process keeps the store busy, `inputOutput`
+  ///   when a file cannot be removed.
   package func remove(overwriting: Bool = false) throws {
     // The empty write transaction ensures that no transaction of another process is interrupted.
     try write { _ in }

@@ -53,7 +53,7 @@ extension Store {
       return .merge(merge.path)
     }
     if let action, action.latestIngest >= ingest ?? 0 { return .action(action) }
-    // An import is also a step if the store already had its items: they then stay visible because of it.
+    // An import that contained only known items is also a step: these items stay visible because of it.
     return try (ingest ?? lastImport(database, that: isMeeting)).map(PersonStep.ingest)
   }
 

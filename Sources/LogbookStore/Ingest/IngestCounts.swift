@@ -26,7 +26,8 @@ package struct IngestCounts: Equatable, Sendable {
   package var knownRecords = 0
   /// Rows that are equal to an earlier row of this input.
   package var repeatedRecords = 0
-  /// Of these, rows of doses and meals that are new in the store: they may be two equal facts of one minute.
+  /// Of `repeatedRecords`, the rows of doses and meals that are new in the store. They may be two equal facts
+  /// of one minute.
   package var repeatedAmounts = 0
   /// Records whose row changed at the source, and which were updated.
   package var updatedRecords = 0
@@ -43,13 +44,14 @@ package struct IngestCounts: Equatable, Sendable {
   package var ambiguousTimes = 0
   /// Readings whose shown time is implausible.
   package var doubtfulTimes = 0
-  /// Items that have the zone of a period. A person stated this period after an earlier import gave the items
-  /// the same zone as this import.
+  /// Items that keep the zone of a period, and not the zone given for this import. An earlier import gave
+  /// them the same zone, and a person stated the period after that.
   package var periodItems = 0
   /// Items of earlier imports that this input contains, too, and whose instant the zone given for this input
   /// changed.
   package var movedItems = 0
-  /// Times of an export of another store that the zones here place at other instants than it states.
+  /// Times in an export of another store that the zones of this store place at other instants than the export
+  /// states.
   package var moved = MovedTimes()
   /// New readings, counted by kind and unit, such as `cbg`.
   package var newByKind: [String: Int] = [:]
@@ -58,7 +60,7 @@ package struct IngestCounts: Equatable, Sendable {
   /// The last shown time of all readings in the input, in civil seconds.
   package var lastTime: Int64?
   /// The first shown time, in civil seconds, of items with a counted amount (doses, meals, finger sticks,
-  /// ketones) in batches with new ones.
+  /// ketones) in batches that contain new items.
   package var firstCounted: Int64?
   /// The last shown time, in civil seconds, of the items that `firstCounted` describes.
   package var lastCounted: Int64?

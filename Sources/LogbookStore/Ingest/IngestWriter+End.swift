@@ -52,7 +52,8 @@ extension IngestWriter {
           try decisionsJSON(decisions),
           id,
         ])
-      // Equal bytes have equal age: a copy of a file may have a later time. A pipe has the time at which it was read.
+      // Inputs with equal bytes have the age of the oldest one, since a copy of a file may have a later time.
+      // An input without a file is as old as its import.
       try database.executeCached(
         sql: """
           UPDATE ingest SET modified_at = (SELECT min(coalesce(modified_at, started_at)) FROM ingest WHERE digest = ?1)

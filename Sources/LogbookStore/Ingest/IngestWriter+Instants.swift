@@ -3,20 +3,23 @@
 import GRDB
 import Logbook
 
-/// Times of an export of another store that the zones here place at other instants than it states.
+/// Times in an export of another store that the zones of this store place at other instants than the export
+/// states.
 package struct MovedTimes: Equatable, Sendable {
   /// The number of readings and records.
   package var count = 0
-  /// The first one, with both offsets and the zone here: `2026-03-01T07:10:33 was at +01:00, and is at …`; empty without one.
+  /// The first such time, with both offsets and the zone of this store: `2026-03-01T07:10:33 was at +01:00,
+  /// and is at …`. Empty without one.
   package var example = ""
 }
 
 extension IngestWriter {
   /// Counts the times of a batch that move.
   ///
-  /// An export of another store states the offsets that its store derived. They are never content, so that two stores of one
-  /// logbook agree. But if they do not follow from the zones here, the export was written in another zone, and a person
-  /// must know. Repeated and skipped hours are not compared: ticks may have decided about them.
+  /// An export of another store states the offsets that its store derived. They are never content, so that
+  /// two stores of one logbook agree. But if they do not follow from the zones of this store, the export was
+  /// written in another zone, and a person must know that. Repeated and skipped hours are not compared: ticks
+  /// may have decided about them.
   func noteMovedTimes(in batch: IngestBatch) throws {
     guard let input = source.zone, !input.placesReadings, !source.isMerge else { return }
     let readings = batch.readings.lazy.filter { $0.placement.source == .zone }

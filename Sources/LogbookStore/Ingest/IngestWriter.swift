@@ -256,7 +256,7 @@ package final class IngestWriter {
     state.persons.formUnion(new)
   }
 
-  /// - Parameter last: runs at the end of the transaction, when the statements of the records hold.
+  /// - Parameter last: runs at the end of the transaction, after the statements in records were applied.
   func inTransaction(then last: () throws -> Void = {}, _ work: () throws -> Void) throws {
     let before = state
     do {

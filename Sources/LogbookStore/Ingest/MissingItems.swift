@@ -4,19 +4,21 @@ import GRDB
 import Logbook
 import SQLiteRows
 
-/// Doses, meals, finger sticks and ketones of earlier imports that a later export of the same format no longer has. If it has
-/// the items before and after them, a person deleted them in the app, or corrected their time.
+/// Doses, meals, finger sticks and ketones of earlier imports that a later export of the same format no
+/// longer has. If the later export has the items before and after them, a person deleted them in the app, or
+/// corrected their time.
 ///
-/// An export of other items proves nothing: one of only the latest days, one without a kind of items, or a part of a file. Nor
-/// does an older export that is imported later.
-/// So at least ten known items of the kind must come to each missing one, and only times between known items are looked at.
+/// An export that was not made to contain the items proves nothing: one of the latest days, one without this
+/// kind of items, or a part of a file. Nor does an older export that is imported later. So each missing item
+/// needs at least ten known items of its kind, and only times between known items are examined.
 struct MissingItems {
-  /// The least number of known items for each missing one.
+  /// The minimum number of known items for each missing one.
   private static let leastShare = 10
-  /// The number of items that a message names.
+  /// The maximum number of items that a message names.
   private static let maxNamed = 12
 
-  /// Whether the export of the import `i` that brought an item is not later than that of this import.
+  /// The SQL condition that the import `i`, which brought an item, has an export that is not later than that
+  /// of this import.
   ///
   /// - Parameter ingest: the parameter with the number of this import.
   private static func isNotLater(than ingest: String) -> String {
@@ -147,12 +149,13 @@ struct MissingItems {
 }
 
 extension IngestWriter {
-  /// The items of earlier imports of the same format that a later export lacks, in one sentence; nil if none is missing. For a
-  /// finished import of a complete file only: a meter forgets, and a source of `fetch` returns its latest items.
+  /// The items of earlier imports of the same format that a later export lacks, in one sentence; nil if none
+  /// is missing. Only for the finished import of a complete file: a meter forgets old items, and a source of
+  /// `fetch` returns only its latest ones.
   package func missingItems() throws -> String? {
     guard !source.isMerge, !state.statesIdentities, !source.name.hasPrefix(IngestSource.fetched),
       counts.knownReadings + counts.knownRecords > 0, counts.rejected == 0, let records, records.namesAllKept,
-      // What `--where` leaves out is not missing.
+      // Rows that `--where` leaves out would look like missing items.
       !counts.skipped.keys.contains(where: { $0.hasPrefix("row with another ") })
     else { return nil }
     return try MissingItems(database, ingest: id, format: source.format).sentence(kept: records.kept)

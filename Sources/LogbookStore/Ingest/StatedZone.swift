@@ -71,8 +71,8 @@ struct StatedZone {
   struct Result {
     /// The records that state the zone for the items of the import.
     var statements: [ImportedRecord] = []
-    /// The number of items that have the zone of a period. A person stated this period after an equal
-    /// statement about the items.
+    /// The number of items that keep the zone of a period: a person stated the period after an earlier, equal
+    /// statement about these items.
     var otherwise = 0
     /// The number of visible items of earlier imports whose instant the zone changes.
     var moved = 0

@@ -8,7 +8,7 @@ import SQLiteRows
 package struct ItemFilter: Sendable {
   /// The first instant, in UTC seconds; nil for no limit.
   package var since: Int64?
-  /// The end after the last instant, in UTC seconds; nil for no limit.
+  /// The exclusive end of the instants, in UTC seconds; nil for no limit.
   package var until: Int64?
   /// The first shown time, in civil seconds; nil for no limit. `limitShown` sets it.
   package private(set) var shownSince: Int64?

@@ -88,7 +88,7 @@ struct KindMismatch {
 }
 
 extension KindMismatch {
-  /// One device of a batch, and one way of placing its readings.
+  /// A device of a batch, and whether its shown time or its tick determines the positions of readings.
   private struct DeviceSeries: Hashable {
     let device: DeviceIndex
     let positionKind: PositionKind

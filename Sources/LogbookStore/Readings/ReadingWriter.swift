@@ -366,7 +366,7 @@ extension ReadingWriter {
     var holdsAnotherDay = false
     var occurrences = TakenOccurrences()
 
-    /// Counts one of the readings that this input lacks as changed to this one. Returns false if none is
+    /// Counts one of the readings that this input lacks as changed to `reading`. Returns false if none is
     /// left.
     mutating func takeReplaced(_ reading: Reading) -> Bool {
       let count = reading.isControlTest ? \StoredAtPlace.replacedControlTests : \StoredAtPlace.replaced

@@ -4,11 +4,12 @@ import GRDB
 import Logbook
 import SQLiteRows
 
-/// Compares the sensor values of a table without a device with those that other imports stored around their times. The
-/// table may be of another person, and two sensors are never in phase, so equal times are not enough to show it.
+/// Compares the sensor values of a table without a device with those that other imports stored around their
+/// times. The table may be of another person. Two sensors rarely measure at equal times, so values at equal
+/// times are not enough to find that.
 ///
-/// A value is compared with the line between the stored values before and after it. Equal values at equal times count as
-/// well, so that a longer export of the stored sensor is never refused.
+/// A value is compared with the line between the stored values before and after it. Equal values at equal
+/// times count as well, so that a longer export of the stored sensor is never refused.
 struct SensorComparison {
   /// A value in mg/dL.
   private struct Value {
@@ -16,11 +17,13 @@ struct SensorComparison {
     let value: Double
   }
 
-  /// The longest time between two stored values that have a line between them. Sensors store a value at least every 15 minutes.
+  /// The maximum time between two stored values that are joined by a line, in seconds. Sensors store a value
+  /// at least every 15 minutes.
   private static let longestStep: Int64 = 1200
-  /// From this number of compared values on, two weeks of a sensor, the rest of the input is like it.
+  /// The maximum number of compared values, which is two weeks of a sensor. After them, the rest of the input
+  /// is not compared.
   private static let maxPairs = 4032
-  /// The maximum number of stored rows that are looked at for one input, so that a long import does not slow down.
+  /// The maximum number of stored rows that are read for one input, so that a long import does not slow down.
   private static let maxRows = 16_000
 
   private let database: Database
@@ -29,13 +32,14 @@ struct SensorComparison {
   private let instants: ClosedRange<Int64>
   private var rows = 0
   private var pairs = SensorPairs()
-  /// What the store has in one partition, whose positions are instants or shown times.
+  /// The SQL query for the stored values of one partition, whose positions are instants or shown times.
   private static let nearby = """
     SELECT r.device_time, coalesce(r.stated_offset, r.derived_offset), r.value, r.unit, r.ingest, \(Withdrawn.reading)
     FROM reading AS r WHERE r.partition = ?1 AND r.position BETWEEN ?2 AND ?3 ORDER BY r.position LIMIT ?4
     """
 
-  /// - Returns: nil if there is nothing to compare: for an export of a known format, and if the store has no sensor.
+  /// - Returns: nil if there is nothing to compare: for an export of a known format, and if the store has no
+  ///   sensor.
   init?(_ database: Database, ingest: Int64, _ source: IngestSource) throws {
     guard source.format == Device.ofUnknownTable.format, !source.acceptsPerson else { return nil }
     let row = try Row.fetchOne(
@@ -69,7 +73,7 @@ struct SensorComparison {
     return pairs.areOfOthers
   }
 
-  /// The visible sensor values of other imports in the order of time; of many, the first.
+  /// The visible sensor values of other imports in the order of time. Rows above `maxRows` are left out.
   private mutating func stored(_ times: ClosedRange<Int64>) throws -> [Value] {
     let slack = PositionSpan.maxOffset
     let (first, last) = (times.lowerBound - slack, times.upperBound + slack)
@@ -112,19 +116,20 @@ struct SensorComparison {
   }
 }
 
-/// Values of two sensors at the same instants, in the order of time, and whether they are of two persons.
+/// The values of two sensors at the same instants. They show whether two persons wore the sensors.
 ///
-/// Measured with the public series of 21 persons (Hall 2018, and five with diabetes of type 2), each pair on one calendar.
-/// Of 24 hours of two persons, 93 to 98 in 100 correlate by less than 0.5 and differ by more than 10 % on average.
-/// The series of one person with bias (15 %), noise (10 %) and lag does so in 0 to 2 of 100. Of a few hours,
-/// differences of more than 40 % on average are of two persons.
+/// Measured with the public series of 21 persons (Hall 2018, and five with diabetes of type 2), each pair on
+/// one calendar. For two persons, 93 to 98 % of all periods of 24 hours correlate by less than 0.5 and differ
+/// by more than 10 % on average. For a person's series and its copy with bias (15 %), noise (10 %) and lag, 0
+/// to 2 % do. Within a few hours, an average difference of more than 40 % shows two persons.
 struct SensorPairs {
-  /// Within the first hour, two exports may overlap.
+  /// The minimum duration of the pairs, in seconds. A shorter overlap of two exports proves nothing.
   private static let leastSeconds: Int64 = 3600
   private static let leastCount = 6
-  /// From this time on, the correlation shows whether two sensors follow one another.
+  /// From this duration on, in seconds, the correlation shows reliably whether both sensors follow one
+  /// another.
   private static let certainSeconds: Int64 = 12 * 3600
-  /// A longer time between two pairs is not counted.
+  /// The maximum time between two pairs that counts as duration, in seconds.
   private static let longestGap: Int64 = 1200
 
   private(set) var count = 0
@@ -133,7 +138,7 @@ struct SensorPairs {
   private var sums = (one: 0.0, other: 0.0, ones: 0.0, others: 0.0, product: 0.0)
   private var differences = 0.0
 
-  /// Adds the values of both at an instant, in mg/dL.
+  /// Adds the values of both sensors at an instant, in mg/dL. Must be called in the order of time.
   mutating func add(_ one: Double, _ other: Double, at instant: Int64) {
     count += 1
     if let last, instant > last { seconds += min(instant - last, Self.longestGap) }
@@ -146,7 +151,7 @@ struct SensorPairs {
     differences += abs(one - other) / max(1, (one + other) / 2)
   }
 
-  /// Whether they are so different that two persons wore the sensors.
+  /// Whether the values differ so much that two persons wore the sensors.
   var areOfOthers: Bool {
     guard count >= Self.leastCount, seconds >= Self.leastSeconds else { return false }
     let difference = differences / Double(count)
@@ -154,7 +159,7 @@ struct SensorPairs {
     return correlation < 0.5 && difference > (seconds >= Self.certainSeconds ? 0.1 : 0.25)
   }
 
-  /// From -1 to 1; 0 if one of them is constant.
+  /// The correlation of both sensors, from -1 to 1; 0 if the values of one of them are constant.
   private var correlation: Double {
     let count = Double(count)
     let spread = { (sum: Double, squares: Double) in max(0, squares - sum * sum / count) }

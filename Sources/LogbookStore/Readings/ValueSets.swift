@@ -194,7 +194,7 @@ extension ValueSets {
         sql: "UPDATE series SET readings = readings + ?2, pending = pending + ?2 WHERE id = ?1",
         arguments: [place.series, added])
     }
-    // Only values with stated numbers can be equal. So a long import of others checks few times again.
+    // Only values with stated numbers can be equal. So a long import without them causes few further checks.
     guard statesIdentities || added > 0 else { return }
     try database.executeCached(
       sql: "INSERT INTO changed_series (series, first_position, last_position) VALUES (?1, ?2, ?2)",

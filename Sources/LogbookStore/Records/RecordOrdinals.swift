@@ -14,7 +14,8 @@ import SQLiteRows
 /// input.
 final class RecordOrdinals {
   enum Finding {
-    /// An equal row came earlier in this input. `isNew` states whether that row added its record to the store.
+    /// An equal row came earlier in this input. `isNew` states whether that row added its record to the
+    /// store.
     case repeated(isNew: Bool)
     /// The record with this guid.
     case stored(guid: String)

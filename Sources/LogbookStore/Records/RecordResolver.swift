@@ -234,7 +234,8 @@ extension RecordResolver {
     try database.executeCached(sql: "UPDATE record SET base = NULL WHERE guid = ?", arguments: [guid])
   }
 
-  /// Ends the conflicts of records that are deleted on both sides, here because their entry was deleted.
+  /// Ends the conflicts of records that are deleted on both sides. In this store, the deletion of their entry
+  /// deleted them.
   private static func takeTombstonesAsBase(_ database: Database) throws {
     let guids = try String.fetchAll(
       database.cachedStatement(
@@ -310,7 +311,6 @@ extension SyncTransaction {
   /// without local edits are moved.
   ///
   /// - Returns: the guids of the moved records.
-  /// - Returns: their ids.
   package func resolveNesting() throws -> [String] {
     var resolved: [String] = []
     while let (record, remote) = try unplacedRecords().first(where: { try !forbidsPlace(of: $1, over: $0) }) {

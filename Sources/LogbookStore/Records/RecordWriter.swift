@@ -7,8 +7,9 @@ import SQLiteRows
 /// Stores each record of an export once. If the source changed a row, its record is changed, too, unless it
 /// was edited here.
 ///
-/// Changes are in a TEMP table until the end of the input: only then is it known when the export was made. Of exports of
-/// equal age, the one imported last states what the source says, since a person exports and imports in this order.
+/// Changes are in a TEMP table until the end of the input: only then is it known when the export was made. Of
+/// exports of equal age, the content of the one imported last is used, since a person exports and imports in
+/// this order.
 final class RecordWriter {
   private let database: Database
   private let ingest: Int64
@@ -32,7 +33,8 @@ final class RecordWriter {
     var repeated = 0
     var updated = 0
     var kept = 0
-    /// Of the repeated rows, new doses and meals: two equal ones of one minute look the same.
+    /// The repeated rows of doses and meals that are new in the store. Two equal facts of one minute look
+    /// like one repeated row.
     var repeatedAmounts = 0
   }
 
@@ -177,7 +179,8 @@ extension RecordWriter {
     }
   }
 
-  /// Whether `kept` has all of them; of more, none is noted, so that memory does not grow with the input.
+  /// Whether `kept` contains all these records. Above `maxKept`, no further ones are added, so that memory
+  /// does not grow with the input.
   var namesAllKept: Bool { kept.count <= Self.maxKept }
 
   private func noteKept(_ guid: String) { if namesAllKept { kept.insert(guid) } }
@@ -237,8 +240,8 @@ extension RecordWriter {
     }
   }
 
-  /// The place of an import among all exports. Of equal age, the one imported first comes first, also if it is imported
-  /// again.
+  /// The SQL expression for the place of an import in the order of exports by age. At equal age, the import
+  /// that came first has the lower place, even if its input is imported again.
   private static func place(_ table: String) -> String {
     """
     (\(ExportAge.generated(table)), \(ExportAge.modified(table)),
@@ -247,8 +250,8 @@ extension RecordWriter {
     """
   }
 
-  /// A record to be changed: an import of an older export wrote it. A withdrawn record counts as older than
-  /// any export.
+  /// The SQL condition for a record that a row of this import may change: an import of an older export wrote
+  /// it. A withdrawn record counts as older than any export.
   private static let isOutdated = """
     record.guid = c.guid AND this.id = :ingest AND earlier.id = record.ingest
       AND record.deleted = 0 AND record.imported = \(RecordContent.sql)

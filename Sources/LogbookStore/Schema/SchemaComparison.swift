@@ -71,7 +71,8 @@ extension SchemaComparison {
   ///
   /// - Parameter isWritten: whether the caller writes to it or to a copy of it, which runs triggers and
   ///   indexes.
-  /// - Throws: `Failure`: `inputOutput` for a schema that was changed, `configuration` for one with additions.
+  /// - Throws: `Failure`: `inputOutput` for a schema that was changed, `configuration` for one with
+  ///   additions.
   static func require(in database: Database, path: String, isWritten: Bool) throws {
     guard try checksum(in: database) != Schema.checksum else { return }
     let found = try SchemaComparison(Set(String.fetchAll(database, sql: parts)))

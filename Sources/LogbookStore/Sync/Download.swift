@@ -63,7 +63,7 @@ package enum DownloadPriority: Int, CaseIterable, Sendable {
   case waiting
   /// The remote's data changed or is new.
   case changed
-  /// The download has time, such as older history.
+  /// The download is not urgent, such as that of older history.
   case idle
 
   /// The name in commands and in JSON.
@@ -86,7 +86,7 @@ package struct Download: Hashable, Sendable {
   package let priority: DownloadPriority
   /// When the download was queued, in UTC seconds.
   package let queuedAt: Int64
-  /// The cursor of the next page, if it has begun.
+  /// The cursor of the next page; nil if no page was downloaded yet.
   package let position: String?
   /// The remote's reason, if it refused the download permanently; otherwise nil.
   package let refusal: String?

@@ -13,8 +13,8 @@ struct OwnReadings {
     let isUploaded: Bool
     /// Whether a withdrawal hides the reading.
     let isWithdrawn: Bool
-    /// Whether a pull stored the reading. Then it is not from an own source, and no record must state where
-    /// it came from.
+    /// Whether a pull stored the reading, and not an import. Then no pair of this reading and a document is
+    /// stored.
     let isPulled: Bool
   }
 
@@ -24,9 +24,9 @@ struct OwnReadings {
     case none
     /// The store has the same reading, with the same identity.
     case itself([Own])
-    /// The store has the same measurement from its own sources.
+    /// The store has the same measurement from sources of this store.
     case same([Own])
-    /// The store has another value of the same kind from its own sources.
+    /// The store has another value of the same kind from sources of this store.
     case other([Own])
   }
 
@@ -162,7 +162,7 @@ package struct PulledReadings: Hashable, Sendable {
   package var same = 0
   /// The number of hidden readings that are visible again because the remote states them.
   package var shown = 0
-  /// Own readings for whose moment the remote has another value. Both are kept.
+  /// Readings of this store for whose instant the remote has another value. Both values are kept.
   package var disputed: Set<ReadingKey> = []
 
   /// Hidden readings that documents of other programs state, by the ids of their series.

@@ -60,8 +60,8 @@ private struct TransferKey: Hashable, Comparable {
 }
 
 extension Store {
-  /// What the running upload is sending. An upload holds a lock while it runs, so that nothing seems to be
-  /// sent after a crash.
+  /// What the running upload is sending. An upload holds a lock while it runs. So after a crash, nothing
+  /// seems to be sent.
   package func activity() throws -> SyncActivity {
     guard try UploadLock.isHeld(storePath: path) else { return .none }
     return try read { database in

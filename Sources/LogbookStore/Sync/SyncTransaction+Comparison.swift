@@ -81,7 +81,8 @@ extension SyncTransaction {
         isUploaded: statement.integer(5) == 1)
       for name in same.identities(of: key, identity)
       where buckets.contains(IdentityDigests.bucket(of: name)) {
-        // If two readings have the same name, the one whose own identity it is has precedence.
+        // Two readings can have the same identity on the remote: one has it itself, the other in a document.
+        // The first has precedence.
         if name == identity || held[name] == nil { held[name] = reading }
       }
     }
@@ -156,8 +157,8 @@ extension SyncTransaction {
 }
 
 /// The bucket of each reading in the order of the table, with two bytes for each reading. With it, a
-/// comparison can process buckets in portions with little memory. It computes the hashes of readings in other
-/// portions only once.
+/// comparison can process buckets in portions, which needs little memory. Without it, each portion would
+/// compute the hashes of all readings again.
 package struct HeldBuckets: Sendable {
   /// The number of readings in each bucket, including pending ones.
   package private(set) var counts = [Int](repeating: 0, count: IdentityDigests.bucketCount)

@@ -17,7 +17,7 @@ package struct PendingMoves: Sendable {
 
 extension SyncTransaction {
   /// Whether the first queued moves lead to later instants. Then the last readings are moved first, so that
-  /// every new place is free.
+  /// no document moves to a time that another document still has.
   package func moveLater() throws -> Bool {
     try Bool.fetchOne(
       database.cachedStatement(
@@ -47,8 +47,8 @@ extension SyncTransaction {
     return PendingMoves(readings: found, owed: keys)
   }
 
-  /// Records that the documents of these readings may be deleted from now on. If a document is then missing
-  /// on the remote, the reading is sent.
+  /// Notes that the documents of these readings may be deleted from now on. If a document is then missing on
+  /// the remote, the reading is sent.
   ///
   /// - Returns: the indexes of the readings that may be moved to these offsets. Another process may have
   ///   changed the zone since they were read. A reading that it removed from the queue is left out, and so is
@@ -101,7 +101,7 @@ extension SyncTransaction {
     try quarantine(keys, reason: reason, at: now)
   }
 
-  /// Records that the site may have documents of these readings, although they are not marked as uploaded.
+  /// Notes that the site may have documents of these readings, although they are not marked as uploaded.
   func markUnanswered(_ keys: [ReadingKey]) throws {
     guard try Bool.fetchOne(database.cachedStatement(sql: "SELECT \(SiteSchema.isConnected)")) == true else {
       return
@@ -109,7 +109,8 @@ extension SyncTransaction {
     try forEach(keys, "INSERT INTO unanswered VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT DO NOTHING")
   }
 
-  /// Removes these records: the site has no documents of these readings that the store does not know.
+  /// Removes the notes of `markUnanswered`: the site has no documents of these readings that the store does
+  /// not know.
   package func forgetUnanswered(_ keys: [ReadingKey]) throws {
     guard try Bool.fetchOne(database.cachedStatement(sql: "SELECT EXISTS (SELECT 1 FROM unanswered)")) == true
     else { return }

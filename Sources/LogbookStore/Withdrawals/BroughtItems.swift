@@ -14,7 +14,7 @@ struct BroughtItems {
   private let undone: Set<Int64>
   /// The imports of this store that are not undone, by their numbers.
   private let imports: [Int64: OwnImport]
-  /// For each withdrawal group, the newest import when it arrived in this store.
+  /// For each withdrawal group, the newest import at the time when the withdrawal arrived in this store.
   private let arrivals: [String: Int64]
 
   private struct OwnImport {

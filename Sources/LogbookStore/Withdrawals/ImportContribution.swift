@@ -26,8 +26,8 @@ struct ImportContribution {
   private let database: Database
   private let stored: [Int64: ClosedRange<Int64>]?
 
-  /// - Parameter stored: the positions between which it stored readings, by series; nil if unknown: then the whole
-  ///   table is read.
+  /// - Parameter stored: the positions between which it stored readings, by series; nil if unknown: then the
+  ///   whole table is read.
   init(_ ingest: Int64, _ database: Database, stored: [Int64: ClosedRange<Int64>]? = nil) {
     (self.ingest, self.database, self.stored) = (ingest, database, stored)
   }
@@ -132,7 +132,8 @@ struct ImportContribution {
     return series.mapValues { $0.finish() }
   }
 
-  /// A device may have a hundred million readings, and an import only those of a day.
+  /// Reads only these positions, since a device may have a hundred million readings, and an import only those
+  /// of a day.
   private func readings(
     between stored: [Int64: ClosedRange<Int64>], _ choice: (Int64) throws -> Choice
   ) throws -> [Int64: BroughtReadings] {

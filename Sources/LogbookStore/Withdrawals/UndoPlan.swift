@@ -184,7 +184,7 @@ extension UndoPlan {
         """) ?? false
   }
 
-  /// The failure for too many withdrawn readings. Beyond this limit, the largest withdrawals would be ignored
+  /// The failure for too many withdrawn readings. Above the limit, the largest withdrawals would be ignored
   /// and their readings visible again.
   private static var tooManyWithdrawn: Failure {
     Failure(

@@ -115,7 +115,8 @@ extension WithdrawalChanges {
     ranges[series] = min(known.lowerBound, first)...max(known.upperBound, last)
   }
 
-  /// The record may itself be a withdrawal, which becomes valid or invalid.
+  /// Adds a changed record. It may itself be a withdrawal, so the reading that it hides or shows is added,
+  /// too.
   private mutating func add(record guid: String) throws {
     guids.insert(guid)
     let fields = try String.fetchOne(

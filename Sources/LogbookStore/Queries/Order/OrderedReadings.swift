@@ -5,8 +5,8 @@ import Logbook
 import SQLiteRows
 
 /// The readings of a listing in the order of time, oldest or newest first. Only the rows of requested
-/// readings are read, whatever the size of the store. The exception are counted series (`CountedSeries`),
-/// some of which are read at once. The number of readings in memory is limited; see `PartitionWalk`,
+/// readings are read, whatever the size of the store. Counted series (`CountedSeries`) are the exception:
+/// some of them are read at once. The number of readings in memory is limited; see `PartitionWalk`,
 /// `HeldReadings` and `CountedSeries`.
 struct OrderedReadings {
   /// The maximum number of walks over counted series. Each walk keeps a prepared statement, so if there are
@@ -162,11 +162,11 @@ extension StoredReading {
   }
 }
 
-/// Series whose positions are counts, such as record numbers, and not times. It represents them until the
-/// listing reaches their time.
+/// Series whose positions are counts, such as record numbers, and not times. This value represents them until
+/// the listing reaches their time.
 struct CountedSeries {
-  /// The maximum lag in seconds. If it is longer, SQLite sorts the readings instead. Setting a meter's clock
-  /// changes it by hours, and rarely by days.
+  /// The maximum `lag`, in seconds. If it is longer, SQLite sorts the readings instead. Setting a meter's
+  /// clock changes it by hours, and rarely by days.
   private static let maxLag: Int64 = 172_800
 
   /// The range of all possible instants, in UTC seconds.
