@@ -43,8 +43,8 @@ extension PostgresSchema {
     "EXISTS (SELECT 1 FROM glucoport.residence r WHERE r.logbook = \(table).logbook AND r.state = 'left')"
   }
 
-  /// Records in the directory to which cluster a logbook was moved. The number of moves prevents that an
-  /// earlier move is recorded after a later one.
+  /// Stores in the directory to which cluster a logbook was moved. The condition on the number of moves
+  /// prevents an earlier move from replacing a later one.
   private static let follow = """
     CREATE FUNCTION glucoport.follow(which text, known_moves bigint, target text) RETURNS boolean
     LANGUAGE sql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $body$
@@ -58,11 +58,11 @@ extension PostgresSchema {
 
   /// SQL functions with which a database records how many moves led to its copy of a logbook (a guest). A
   /// request that uses the copy records the number, and so does the end of a move. With it, a directory that
-  /// was restored from a backup is corrected. If `residence` has a larger number for a copy, its move has not
-  /// ended.
+  /// was restored from a backup is corrected. If the table `residence` has a larger number for a copy, the
+  /// move to this copy has not ended.
   static let confirmations = [arrive, adopt, closed]
 
-  /// Records, in the database of a guest, that the directory states this copy.
+  /// Stores in the database of a guest that the directory states this copy.
   private static let arrive = """
     CREATE FUNCTION glucoport.arrive(which text, known_moves bigint) RETURNS void
     LANGUAGE sql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $body$
@@ -71,7 +71,7 @@ extension PostgresSchema {
     """
 
   /// Corrects a directory that was restored from a backup: records where a later copy is, and closes the
-  /// directory's own copy. Requests that change the logbook have ended before, or see the result.
+  /// directory's own copy. Requests that change the logbook either end before this, or see its result.
   private static let adopt = """
     CREATE FUNCTION glucoport.adopt(which text, known_moves bigint, target text) RETURNS boolean
     LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $body$

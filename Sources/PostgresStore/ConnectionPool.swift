@@ -256,7 +256,7 @@ enum TransactionMode: Sendable {
 
   var writes: Bool { if case .reading = self { false } else { true } }
 
-  /// The kind under which the beginning statements are measured.
+  /// The kind by which the statements that begin the transaction are measured.
   var kind: String {
     switch self {
     case .changing: StatementTimes.lock + "counter"

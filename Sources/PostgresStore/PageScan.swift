@@ -15,8 +15,8 @@ struct PageScan {
 
   private var logbook: SQLValue { .integer(entry.logbook) }
 
-  /// The maximum number of windows without changes of others that one page reads, since gaps between numbers
-  /// can be long.
+  /// The maximum number of windows (ranges of sequence numbers) that one page reads without finding a change
+  /// of others. Gaps between the numbers can be long.
   private static let maxWindows = 200
 
   /// - Parameter limit: the maximum number of items on the page; at least one item is allowed.

@@ -111,7 +111,7 @@ extension PostgresCore {
     }
   }
 
-  /// Records in this directory that the logbook of a login was moved to a cluster. It can be called again.
+  /// Stores in this directory that the logbook of a login was moved to a cluster. It can be called again.
   func follow(_ login: Login, to cluster: String) async throws(ServiceError) {
     try await pool.run(.directory) { transaction in
       _ = try transaction.rows(

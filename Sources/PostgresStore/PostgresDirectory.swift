@@ -211,7 +211,7 @@ extension PostgresDirectory {
     }
   }
 
-  /// Records in the directory to which cluster a logbook was moved. Returns false if the directory has
+  /// Stores in the directory to which cluster a logbook was moved. Returns false if the directory has
   /// recorded another move or the removal of the logbook.
   @discardableResult
   func follow(_ entry: Entry, to cluster: String) throws -> Bool {

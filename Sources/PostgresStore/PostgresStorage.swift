@@ -3,9 +3,9 @@
 package import Logbook
 package import LogbookAPI
 
-/// The storage of `glucoport serve --database`: a PostgreSQL database, which other servers can use at the same time.
-/// This type, `PostgresDatabase`, `PostgresDirectory`, `LogbookMove`, `PostgresTransfer` and `DatabaseAddress` are the room's
-/// interface.
+/// The storage of `glucoport serve --database`: a PostgreSQL database, which other servers can use at the
+/// same time. This type, `PostgresDatabase`, `PostgresDirectory`, `LogbookMove`, `PostgresTransfer` and
+/// `DatabaseAddress` are the interface of the module.
 package final class PostgresStorage: ServerStorage {
   /// The logins of the storage.
   package var logins: any LoginDirectory { directory }

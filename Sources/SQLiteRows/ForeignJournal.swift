@@ -26,7 +26,8 @@ package enum ForeignJournal {
 
   /// Throws if the journal of a database names another file. Must be called before SQLite opens the database.
   ///
-  /// - Throws: `Failure` of category `badInput`; `inputOutput` and `permission` for a journal that cannot be read.
+  /// - Throws: `Failure` of category `badInput`; `inputOutput` and `permission` for a journal that cannot be
+  ///   read.
   package static func refuse(at database: String) throws(Failure) {
     let journal = path(of: database)
     let descriptor = open(PathText.bytes(journal), O_RDONLY | O_CLOEXEC | O_NONBLOCK)

@@ -21,8 +21,8 @@ struct DatabaseFile: Sendable {
 
   /// Opens the file, or creates it with its schema.
   ///
-  /// - Throws: `Failure`: `cannotCreate`, `badInput` for a foreign file, `configuration` for a newer file or an SQLite
-  ///   library that is too old.
+  /// - Throws: `Failure`: `cannotCreate`, `badInput` for a foreign file, `configuration` for a newer file or
+  ///   an SQLite library that is too old.
   init(path: String, name: String, schema: FileSchema) throws {
     self.name = name
     let configuration = try Configuration.ofFile(

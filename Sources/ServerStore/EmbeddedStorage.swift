@@ -18,8 +18,8 @@ package final class EmbeddedStorage: ServerStorage {
   /// Opens or creates the data folder, and locks it so that no other server can use it.
   ///
   /// - Parameter quota: the limits of one logbook.
-  /// - Throws: `Failure`: `temporary` if another server uses the folder, `cannotCreate`, `permission`, `badInput`,
-  ///   `configuration` for the files of a newer program.
+  /// - Throws: `Failure`: `temporary` if another server uses the folder, `cannotCreate`, `permission`,
+  ///   `badInput`, `configuration` for the files of a newer program.
   package init(folder path: String, quota: LogbookQuota = LogbookQuota()) throws {
     folder = try DataFolder(path)
     lock = try folder.lock()
