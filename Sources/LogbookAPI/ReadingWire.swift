@@ -25,11 +25,12 @@ package struct ReceivedReadings: Sendable {
   }
 }
 
-/// Readings in the form of glucoport-protocol(7): series of one device, kind and position kind. The fields of their
-/// rows have fixed positions, since millions of rows are transferred.
+/// Readings in the form of glucoport-protocol(7): series of one device, kind and position kind. The fields of
+/// their rows have fixed positions, since millions of rows are transferred.
 package enum ReadingWire {
-  /// The maximum number of series in one request, and the maximum length of a device's texts.
+  /// The maximum number of series in one request.
   static let maxSeries = 10_000
+  /// The maximum length of each text of a device, in bytes.
   static let longestDeviceText = 256
 
   private static let kinds: [(word: StaticString, value: ReadingKind)] = [

@@ -55,7 +55,7 @@ final class OpenConnections: Sendable {
     }
   }
 
-  /// Records that a request begins on a connection, or that its answer has ended.
+  /// Notes that a request begins on a connection, or that its answer has ended.
   func note(_ channel: any Channel, isWorking: Bool) {
     open.withLock { $0.table.note(ObjectIdentifier(channel), isWorking: isWorking) }
   }
@@ -180,7 +180,7 @@ struct ConnectionTable<ID: Hashable & Sendable>: Sendable {
 
   mutating func remove(_ id: ID) { entries[id] = nil }
 
-  /// Records that a request begins on a connection, or that its answer has ended.
+  /// Notes that a request begins on a connection, or that its answer has ended.
   mutating func note(_ id: ID, isWorking: Bool) {
     last += 1
     entries[id]?.isWorking = isWorking

@@ -92,7 +92,7 @@ struct AnswerDelivery: Sendable {
 
   func begin(_ bytes: Int) async -> Bool { await limits.take(bytes, for: login) }
 
-  /// Records that the answer has ended, so that the connection counts as idle.
+  /// Notes that the answer has ended, so that the connection counts as idle.
   func end() { connections.note(channel, isWorking: false) }
 
   func body(_ bytes: [UInt8], endsConnection: Bool) -> ResponseBody {

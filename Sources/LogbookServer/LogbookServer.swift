@@ -22,7 +22,8 @@ package struct LogbookServer: Sendable {
   ///
   /// - Parameter onListening: receives the URLs, in the order of the settings, as soon as all sockets are
   ///   listening.
-  /// - Throws: `Failure`: `unavailable` if an address cannot be used, `configuration` for an unusable certificate or key.
+  /// - Throws: `Failure`: `unavailable` if an address cannot be used, `configuration` for an unusable
+  ///   certificate or key.
   package func run(onListening: @escaping @Sendable (_ urls: [String]) async -> Void) async throws {
     let logger = settings.logger()
     // Of the libraries, only warnings and errors are logged. Their other messages do not help administrators.

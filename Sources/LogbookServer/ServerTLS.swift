@@ -29,8 +29,8 @@ extension ServerTLS {
 
   /// The TLS context that the current contents of the files give.
   ///
-  /// - Throws: `Failure`: `configuration` for an unusable certificate or key, `permission` for a key that others can
-  ///   read.
+  /// - Throws: `Failure`: `configuration` for an unusable certificate or key, `permission` for a key that
+  ///   others can read.
   func context() throws(Failure) -> NIOSSLContext {
     try checkKeyFile()
     do {

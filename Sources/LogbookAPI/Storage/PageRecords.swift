@@ -13,7 +13,7 @@ package struct PageRecords: Sendable {
   package private(set) var records: [RemoteRecord] = []
   private var bytes = 0
 
-  /// No records.
+  /// A page without records.
   package init() {}
 
   /// The number of records so far.
