@@ -56,8 +56,8 @@ extension SyncTransaction {
   /// Determines the common base zone, unless this store already did so with the remote. If this store's zone
   /// has precedence, its record becomes pending, based on the remote's state.
   ///
-  /// - Returns: the action for the record; nil if it is another record, or if the common zone was already
-  ///   determined.
+  /// - Returns: the action for the record; nil if `theirs` is not the record of a base zone, or if the common
+  ///   zone was already determined.
   /// - Throws: `Failure` of category `configuration` if people set both zones and no choice was given.
   func join(
     _ theirs: RemoteRecord, _ choice: ZoneChoice?, at remoteName: String, command: String, now: Int64
@@ -105,7 +105,8 @@ extension UploadSession {
     }
     guard let change else { return .done }
     switch await ask({ () async throws(ServiceError) in try await remote.apply([change], run) }) {
-    // A login that may only read receives the zone by the pull. It only cannot keep the zone of this store.
+    // A login that may only read gets the remote's zone by the pull. Only a choice of this store's zone must
+    // fail.
     case .failure(.readOnly):
       try store.sync { try $0.holdBackBaseZone() }
       return plan.options.zoneChoice == .mine ? .failed(.readOnly, items: 0) : .done

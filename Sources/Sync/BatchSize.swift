@@ -12,12 +12,12 @@ package struct BatchSize: Hashable, Sendable {
     current = self.largest
   }
 
-  /// Records a successful request.
+  /// Doubles the number after a successful request.
   package mutating func succeed() { current = min(largest, current * 2) }
 
-  /// Records that a request with `sent` items failed because of its content.
+  /// Halves the number after a request with `sent` items failed because of its content.
   ///
-  /// - Returns: false if it had a single item, which must be the cause.
+  /// - Returns: false if the request had a single item, which must be the cause.
   package mutating func halve(sent: Int) -> Bool {
     guard sent > 1 else { return false }
     current = max(1, sent / 2)
@@ -49,7 +49,7 @@ package struct PartSize: Hashable, Sendable {
     current = min(self.maxBytes, Self.maxBytes / 4)
   }
 
-  /// Records a transferred part.
+  /// Counts a transferred part. After `steadyParts` of them, the size is doubled.
   package mutating func succeed() {
     parts += 1
     guard parts >= Self.steadyParts else { return }
@@ -57,8 +57,8 @@ package struct PartSize: Hashable, Sendable {
     current = min(maxBytes, current * 2)
   }
 
-  /// Records that the connection broke. If several parts were transferred before, their size was not the
-  /// cause.
+  /// Halves the size after the connection broke. If several parts were transferred before, their size was not
+  /// the cause, and it stays.
   package mutating func breakOff() {
     if parts < 2 { halve() }
     parts = 0

@@ -246,16 +246,16 @@ struct AttachmentLane {
   /// The number of bytes of a content that the remote has; nil if it must be asked.
   func offset(of digest: String) -> Int64? { sending.flatMap { $0.digest == digest ? $0.offset : nil } }
 
-  /// Records how many bytes of a content the remote has.
+  /// Notes how many bytes of a content the remote has.
   mutating func note(_ digest: String, endsAt offset: Int64) { sending = (digest, offset) }
 
-  /// Records a transferred part.
+  /// Counts a transferred part, which ends a series of broken connections.
   mutating func succeed() {
     breaks = 0
     partSize.succeed()
   }
 
-  /// Records that the connection broke, so that it is unknown how many bytes the remote has.
+  /// Counts a broken connection, after which it is unknown how many bytes the remote has.
   ///
   /// - Returns: whether to try again at once.
   mutating func breakOff() -> Bool {
@@ -270,7 +270,7 @@ struct AttachmentLane {
   /// - Returns: whether a smaller part is possible.
   mutating func halve() -> Bool { partSize.halve() }
 
-  /// Records an answer that brought no progress.
+  /// Counts an answer that brought no progress.
   ///
   /// - Parameter weight: the number of answers for which this one counts.
   /// - Returns: whether to continue with this content.

@@ -261,7 +261,7 @@ struct MoveProgress {
   /// The number of moves that this run may still make.
   var left: Int
   /// Whether documents move to later instants; nil before the first move. If so, the last items are moved
-  /// first, so that each new place is free.
+  /// first, so that no document moves to a time that another document still has.
   var isLater: Bool?
   /// The last reading that was handled.
   var lastReading: ReadingKey?

@@ -49,8 +49,8 @@ package final class UploadSession {
   var hasAsked = false
   /// The progress of attachments.
   var attachments: AttachmentLane
-  /// Own readings for whose time another program's document has a different value, as far as this run has
-  /// found them.
+  /// Readings of this store for whose time another program's document has a different value, as far as this
+  /// run has found them.
   var disputed: Set<ReadingKey> = []
   /// The guids of records that pages of this run put in conflict.
   var pulledConflicts: Set<String> = []

@@ -156,7 +156,7 @@ extension VerifySession {
     }
   }
 
-  /// Records that the store lacks a reading, unless a pull would reject the reading.
+  /// Notes that the store lacks a reading, unless a pull would reject the reading.
   func note(missing found: FoundReading, _ identity: [UInt8]) {
     if PullGate.fault(of: found.reading) == nil { missingLocally[identity] = found }
   }

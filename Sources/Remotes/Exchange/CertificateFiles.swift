@@ -28,8 +28,8 @@ package enum CertificateFiles {
 
   /// Checks whether a file with the certificates of authorities can be used.
   ///
-  /// - Throws: `Failure`: `missingInput` and `permission` for an unreadable file, `configuration` for a file without
-  ///   certificates.
+  /// - Throws: `Failure`: `missingInput` and `permission` for an unreadable file, `configuration` for a file
+  ///   without certificates.
   package static func check(authorities path: String) throws(Failure) { _ = try authorities(path) }
 
   static func authorities(_ path: String) throws(Failure) -> [NIOSSLCertificate] {

@@ -24,8 +24,8 @@ package struct RemoteProxy: Sendable {
   /// directly. For an unencrypted connection, only a SOCKS proxy is used.
   ///
   /// - Parameter environment: returns the value of an environment variable.
-  /// - Parameter environment: returns the value of an environment variable.
-  /// - Throws: `Failure` of category `configuration` for an unusable proxy. Its message names only the variable.
+  /// - Throws: `Failure` of category `configuration` for an unusable proxy. Its message names only the
+  ///   variable.
   package init?(
     for address: RemoteAddress, environment: (_ name: String) -> String?
   ) throws(Failure) {

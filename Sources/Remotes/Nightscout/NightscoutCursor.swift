@@ -35,16 +35,16 @@ struct NightscoutCursor: Codable, Hashable, Sendable {
   /// Until then, only late writes within `overlap` are missing, and each run sweeps the events of the last
   /// days. Entries that no search finds are counted equally rarely.
   static let unfoundWait: Int64 = 6 * 3_600_000
-  /// The length of the period that a sweep reads.
+  /// The length of the period that a sweep reads, in milliseconds.
   static let sweptBack: Int64 = 2 * 86_400_000
-  /// The start of this period only moves in steps of this size.
+  /// The start of the period of sweeps only moves in steps of this size, in milliseconds.
   private static let sweptStep: Int64 = 86_400_000 / 2
 
   /// All documents stored before this time were pulled.
   var complete: Int64
   /// When the last round that read the history began.
   var asked: Int64
-  /// The latest time in each collection at that moment, as the server stated it.
+  /// The latest time in each collection when that round began, as the server stated it.
   var latest: [String: Int64]
   var window: Window
   /// When entries that no search by time finds were last counted; nil for never.

@@ -4,7 +4,7 @@ import Logbook
 import NIOHTTP1
 import Nightscout
 
-/// Sends records that have no document. It may never have existed, or may have been deleted or pruned.
+/// Sends records that have no document. The document never existed, or was deleted or pruned.
 extension NightscoutRemote {
   func afterDeletion(
     _ change: RecordChange, _ base: NightscoutRevision?, _ writer: NightscoutWriter

@@ -3,7 +3,8 @@
 import Foundation
 package import Logbook
 
-/// The address of one document: `https://host[:port]/path[?query]`. It contains no secret, so it may be stored and shown.
+/// The address of one document: `https://host[:port]/path[?query]`. It contains no secret, so it may be
+/// stored and shown.
 package struct SourceAddress: Hashable, Sendable {
   /// The host and the port, for the connection.
   package let server: RemoteAddress

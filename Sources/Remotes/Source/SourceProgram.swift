@@ -28,8 +28,8 @@ package enum SourceProgram {
   ///   - words: the path of the program and its arguments.
   ///   - isInterrupted: polled while the program runs; true ends the program.
   ///   - write: receives the program's standard output piece by piece.
-  /// - Throws: `Failure`: `temporary` after the time limit, `protocolViolation` for too much output, `missingInput` or
-  ///   `permission` if it cannot be started.
+  /// - Throws: `Failure`: `temporary` after the time limit, `protocolViolation` for too much output,
+  ///   `missingInput` or `permission` if it cannot be started.
   package static func run(
     _ words: [String], within limit: Duration, maxBytes: Int,
     isInterrupted: @escaping @Sendable () -> Bool,
