@@ -110,9 +110,11 @@ struct Peer: Sendable {
     try await send(method, path, token: token, headers: headers, body: body)?.status
   }
 
-  /// Sends pieces with a pause after each, and returns everything received until the server closes the connection.
+  /// Sends pieces with a pause after each, and returns everything received until the server closes the
+  /// connection.
   ///
-  /// It uses a separate thread: a blocking call would occupy one of the few threads that the server's tasks share.
+  /// It uses a separate thread: a blocking call would occupy one of the few threads that the server's tasks
+  /// share.
   func session(_ pieces: [[UInt8]], pauseMilliseconds: UInt32 = 0) async throws -> [UInt8] {
     try await withCheckedThrowingContinuation { continuation in
       Thread.detachNewThread { [port] in
@@ -167,7 +169,8 @@ struct Peer: Sendable {
     var limit = timeval(tv_sec: 120, tv_usec: 0)
     setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
     for piece in pieces {
-      // A server may refuse by closing the connection, so the write may fail. NIO ignores SIGPIPE for the whole process.
+      // A server may refuse by closing the connection, so the write may fail. NIO ignores SIGPIPE for the
+      // whole process.
       guard write(descriptor, piece, piece.count) >= 0 else { break }
       if pause > 0 { usleep(pause * 1000) }
     }

@@ -8,7 +8,8 @@ import Testing
 
 @testable import LogbookStore
 
-/// Tests journals next to a store that somebody else made: SQLite deletes the file that the end of a journal names.
+/// Tests journals next to a store that somebody else made: SQLite deletes the file that the end of a journal
+/// names.
 @Suite struct ForeignJournalTests {
   private let scratch: ScratchStore
   private let other: String
@@ -27,7 +28,8 @@ import Testing
     (0..<4).reversed().map { UInt8(truncatingIfNeeded: number >> (8 * $0)) }
   }
 
-  /// Writes a journal as https://www.sqlite.org/fileformat2.html#the_rollback_journal describes it, without pages.
+  /// Writes a journal as https://www.sqlite.org/fileformat2.html#the_rollback_journal describes it, without
+  /// pages.
   private func writeJournal(naming name: String?) throws {
     let mark: [UInt8] = [0xD9, 0xD5, 0x05, 0xF9, 0x20, 0xA1, 0x63, 0xD7]
     let pageSize = Configuration.pageSize
@@ -66,7 +68,8 @@ import Testing
     #expect(hasOther)
   }
 
-  /// An interrupted run can leave one in a store that is opened again, and a foreign file must not change after its check.
+  /// An interrupted run can leave one in a store that is opened again, and a foreign file must not change
+  /// after its check.
   @Test func aJournalIsAppliedToAStoreButRefusedForAForeignOne() throws {
     try writeJournal(naming: nil)
     let refused = #expect(throws: Failure.self) {

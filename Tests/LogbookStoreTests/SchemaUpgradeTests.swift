@@ -140,8 +140,8 @@ import Testing
     }.count
   }
 
-  /// Without its lock, a connection is unknown to other processes: one that closes the file removes the log below it, and what
-  /// was committed there is lost.
+  /// Without its lock, a connection is unknown to other processes: one that closes the file removes the log
+  /// below it, and what was committed there is lost.
   @Test func anUpgradeCheckKeepsLocksOfOtherConnectionsInTheProcess() throws {
     try upgrade(Self.steps)
     let schema = Self.later(Self.steps)

@@ -87,8 +87,8 @@ final class ScratchStore {
     }
   }
 
-  /// Runs a statement without the rules of the schema, as a damaged disk or another program might. The rules are there again
-  /// after it, since a store without them is refused.
+  /// Runs a statement without the rules of the schema, as a damaged disk or another program might. The rules
+  /// are there again after it, since a store without them is refused.
   func damage(_ sql: String) throws {
     reader = nil
     let rules = try loosen()
@@ -107,7 +107,8 @@ final class ScratchStore {
     try queue.close()
   }
 
-  /// Removes the triggers, and lets columns accept NULL from the next connection on. Returns the schema before it.
+  /// Removes the triggers, and lets columns accept NULL from the next connection on. Returns the schema
+  /// before it.
   private func loosen() throws -> [Row] {
     let queue = try DatabaseQueue(path: path)
     let rules = try queue.inDatabase { database in

@@ -179,7 +179,8 @@ import Testing
     }
   }
 
-  /// Bytes with invalid statements: no points, too many, a step of 0, positions that go back or past the last.
+  /// Bytes with invalid statements: no points, too many, a step of 0, positions that go back or past the
+  /// last.
   @Test(arguments: [
     "?", "AA==", "AAA=", "BA==", "CAAA", "gICAgAQA", "/////w8AAQ==", "BAIEAQ==", "CP7///////////8BAg==",
     "BICAgICAgICAgICAgA==",

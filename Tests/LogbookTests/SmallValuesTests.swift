@@ -105,7 +105,8 @@ import Testing
     #expect(GlucoseUnit(name: name) == unit)
   }
 
-  /// In whole numbers of thousandths: number × 10 / 18.01559, rounded half up, without a fraction of a Double.
+  /// In whole numbers of thousandths: number × 10 / 18.01559, rounded half up, without a fraction of a
+  /// Double.
   @Test func milligramsAreConvertedToTheTenthsOfTheExactQuotient() {
     for seed in UInt64(1)...20 {
       var random = SeededGenerator(seed: seed)

@@ -255,7 +255,8 @@ import Testing
     #expect(asked.hidden == 1049 && asked.steps <= 150, "\(asked)")
   }
 
-  /// A record of a hundred bytes can list four million points. A hundred thousand of them would make each question slow.
+  /// A record of a hundred bytes can list four million points. A hundred thousand of them would make each
+  /// question slow.
   @Test func aboveTheMaximumOfHiddenPointsTheLargestUndosAreIgnoredFirst() {
     let most = SeriesVisibility.maxListedPoints / PointRuns.maxPoints
     let large = (0...most).map { index in

@@ -68,7 +68,8 @@ struct ClusterBench {
       try await (storage ?? stand.storage).logins.login(tokenHash: LoginToken(token).hash, at: 100))
   }
 
-  /// Sends a request as a client does: its login is looked up each time, and it is repeated while the server is busy.
+  /// Sends a request as a client does: its login is looked up each time, and it is repeated while the server
+  /// is busy.
   func send<Value>(
     _ request: (any LogbookService) async throws -> Value
   ) async throws -> (value: Value, attempts: Int) {

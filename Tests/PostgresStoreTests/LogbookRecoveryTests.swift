@@ -34,7 +34,8 @@ import Testing
     return expected
   }
 
-  /// The whole database with the logins is restored, with its old copy of the logbook, which requests must not reach.
+  /// The whole database with the logins is restored, with its old copy of the logbook, which requests must
+  /// not reach.
   @Test(arguments: [true, false]) func aDirectoryRestoredFromBeforeAMoveFindsTheCopyInUse(
     _ isComplete: Bool
   ) async throws {
@@ -103,7 +104,8 @@ import Testing
     }
   }
 
-  /// The logbook came back to the database that was restored, so that its last copy is lost. The one that was left is taken.
+  /// The logbook came back to the database that was restored, so that its last copy is lost. The one that was
+  /// left is taken.
   @Test(arguments: [false, true]) func aDirectoryRestoredFromBeforeTheMoveBackUsesTheRemainingCopy(
     _ isFromBeforeBoth: Bool
   ) async throws {
@@ -176,8 +178,9 @@ import Testing
     }
   }
 
-  /// A standby that lags is promoted in the middle of a move: the database has the state of the step before, and the command
-  /// loses its connections. Nothing that was acknowledged is lost, since clients changed nothing meanwhile.
+  /// A standby that lags is promoted in the middle of a move: the database has the state of the step before,
+  /// and the command loses its connections. Nothing that was acknowledged is lost, since clients changed
+  /// nothing meanwhile.
   @Test(arguments: [LogbookMove.Step.copied, .left, .recorded], [true, false])
   func aFailoverDuringAMoveLeavesOneCopyOfTheLogbook(_ step: LogbookMove.Step, _ isHome: Bool) async throws {
     try await ClusterBench.with { bench in

@@ -22,8 +22,8 @@ import Testing
     try await TestDatabases.shared.get().with { try await PostgresLogbooks(copies: $0).check(rule) }
   }
 
-  /// A storage whose folder holds the name of its database. Each start copies the database, so that a copied folder is a
-  /// backup.
+  /// A storage whose folder holds the name of its database. Each start copies the database, so that a copied
+  /// folder is a backup.
   static func bench(_ copies: DatabaseCopies) -> StorageBench {
     StorageBench { folder, maxContentBytes in
       var quota = LogbookQuota()

@@ -55,8 +55,8 @@ import Testing
     }
   }
 
-  /// Writes until a request fails, which it does with an error that asks for another attempt. A crash between two requests
-  /// lets none fail.
+  /// Writes until a request fails, which it does with an error that asks for another attempt. A crash between
+  /// two requests lets none fail.
   private static func write(
     _ progress: inout Progress, _ writer: Client, until isOver: () -> Bool
   ) async throws {

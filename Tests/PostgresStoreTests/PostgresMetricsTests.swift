@@ -10,7 +10,8 @@ import Testing
 
 @testable import PostgresStore
 
-/// Tests what a storage reports about its statements, and about a database that only its administrator can repair.
+/// Tests what a storage reports about its statements, and about a database that only its administrator can
+/// repair.
 @Suite(.timeLimit(.minutes(10))) struct PostgresMetricsTests {
   /// A storage on a separate database, with a separate role, whose rights a test can revoke.
   private static func with(

@@ -8,7 +8,8 @@ import Testing
 
 @testable import PostgresStore
 
-/// Tests which rows requests read before the tables of a logbook have statistics: the planner assumes that it is empty.
+/// Tests which rows requests read before the tables of a logbook have statistics: the planner assumes that it
+/// is empty.
 @Suite(.timeLimit(.minutes(10))) struct PostgresPlanTests {
   @Test func noRequestScansAWholeLogbookWithOutdatedPlannerStatistics() async throws {
     try await TestDatabases.shared.get().with { copies in

@@ -136,7 +136,8 @@ import Testing
     return [try rows.integer(0, 0), rows.isNull(0, 1) ? 0 : try rows.integer(0, 1)]
   }
 
-  /// The SQLSTATE with which the serving role's statement fails in a transaction of a logbook; nil if it runs.
+  /// The SQLSTATE with which the serving role's statement fails in a transaction of a logbook; nil if it
+  /// runs.
   private static func refusal(
     _ statement: String, in logbook: Int64, _ connection: DatabaseConnection
   ) throws -> String? {

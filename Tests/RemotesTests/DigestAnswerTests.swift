@@ -49,7 +49,8 @@ import Testing
     }
   }
 
-  /// The other readings of such an answer are not used either: the comparison would count the reading as missing.
+  /// The other readings of such an answer are not used either: the comparison would count the reading as
+  /// missing.
   @Test func anAnswerWithAnInvalidReadingIsAViolation() async throws {
     #expect(try await readings() == 1)
     let problem = await #expect(throws: ServiceError.self) {

@@ -15,7 +15,8 @@ final class LoopbackNightscout: Sendable {
 
   var url: String { site.url }
 
-  /// - Parameter frozenAt: the time at which the server's clock is stopped, in milliseconds; nil for a running clock.
+  /// - Parameter frozenAt: the time at which the server's clock is stopped, in milliseconds; nil for a
+  ///   running clock.
   init(frozenAt: Int64? = nil) throws {
     site = try NightscoutStandIn(frozenAt: frozenAt)
     writer = site.addSubject("writer", rights: Self.rights)
@@ -24,7 +25,8 @@ final class LoopbackNightscout: Sendable {
 
   func token(canWrite: Bool) -> String { canWrite ? writer : reader }
 
-  /// A running site with more than twenty treatments in memory: then it reloads only those of the last minutes.
+  /// A running site with more than twenty treatments in memory: then it reloads only those of the last
+  /// minutes.
   static func withFullMemory(frozenAt clock: Int64) throws -> LoopbackNightscout {
     let loopback = try LoopbackNightscout(frozenAt: clock)
     let phone = loopback.site.actAsPhoneApp()

@@ -7,8 +7,8 @@ import Testing
 
 @testable import Remotes
 
-/// Distinguishes the site's own answers. A login page in mid-run, or a proxy that blocks some requests, can answer with
-/// any status and body.
+/// Distinguishes the site's own answers. A login page in mid-run, or a proxy that blocks some requests, can
+/// answer with any status and body.
 @Suite(.timeLimit(.minutes(10)))
 struct NightscoutAnswerTests {
   /// The kinds of write, each with its request.
@@ -177,8 +177,8 @@ struct NightscoutAnswerTests {
 
   // MARK: Reads
 
-  /// A document wrongly considered missing would be created again, and one wrongly considered deleted would be deleted
-  /// here.
+  /// A document wrongly considered missing would be created again, and one wrongly considered deleted would
+  /// be deleted here.
   @Test(arguments: [
     NightscoutFault.page(404), .page(410), .page(200), .answer(404, "{}"), .answer(404, "[]"),
     .answer(410, "{}"), .answer(410, "[]"), .answer(200, "{}"), .answer(200, "[]"),

@@ -244,8 +244,8 @@ struct NightscoutForeignEditTests {
     #expect(third.notTaken == [NightscoutRefusal.dateIsNoNumber: 1])
   }
 
-  /// API v3 marks it as deleted, but the running site still includes it in its computation. A note never acts, and a
-  /// deletion of ours empties the document first.
+  /// API v3 marks it as deleted, but the running site still includes it in its computation. A note never
+  /// acts, and a deletion of ours empties the document first.
   @Test(arguments: [(RecordKind.insulin, false, true), (.note, false, false), (.insulin, true, false)])
   func anUploadedActiveDoseThatOthersDeletedIsReported(
     _ kind: RecordKind, _ isOurs: Bool, _ acts: Bool

@@ -104,7 +104,8 @@ struct NightscoutPullTests {
       return NightscoutScript.list(Array(found.dropFirst(skip).prefix(limit)))
     }
 
-    /// Whether the mark of change is a real one, and not the time of the event, which a search returns for API v1.
+    /// Whether the mark of change is a real one, and not the time of the event, which a search returns for
+    /// API v1.
     private static func isStamped(_ document: [String: JSONValue]) -> Bool {
       NightscoutDocument(.object(document))?.modified != nil
     }

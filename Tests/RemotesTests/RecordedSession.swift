@@ -113,8 +113,8 @@ final class RecordedServer: Sendable {
   }
 }
 
-/// What a client does in a recorded session: every call of the protocol with every kind of answer that a client can cause,
-/// with fixed content.
+/// What a client does in a recorded session: every call of the protocol with every kind of answer that a
+/// client can cause, with fixed content.
 struct ProtocolSession {
   let writer: GlucoportRemote
   let reader: GlucoportRemote

@@ -8,9 +8,10 @@ import Testing
 
 @testable import Remotes
 
-/// Tests that clients and servers of released versions understand those of this one. A file of `Tests/Fixtures/sessions` is a
-/// session of a released client with a server of its version. It is never written again: a version that sends or answers
-/// something else gets a file with the next number, by `GLUCOPORT_RECORD_SESSION=NUMBER`.
+/// Tests that clients and servers of released versions understand those of this one. A file of
+/// `Tests/Fixtures/sessions` is a session of a released client with a server of its version. It is never
+/// written again: a version that sends or answers something else gets a file with the next number, by
+/// `GLUCOPORT_RECORD_SESSION=NUMBER`.
 @Suite(.timeLimit(.minutes(5))) struct RecordedSessionTests {
   private static let folder = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
     .appending(path: "Fixtures/sessions")
@@ -71,7 +72,8 @@ import Testing
     #expect(server.remaining == 0)
   }
 
-  /// Ids, positions and revisions differ from server to server. The later requests have those that this server gave.
+  /// Ids, positions and revisions differ from server to server. The later requests have those that this
+  /// server gave.
   @Test(arguments: names) func thisServerAnswersTheClientOfAnEarlierVersion(_ name: String) async throws {
     let exchanges = try Self.exchanges(name)
     try await serving { transports in
@@ -135,7 +137,8 @@ private struct ServerNames {
     return result
   }
 
-  /// The paths of members of a recorded answer that are missing or different now. Further members are ignored by clients.
+  /// The paths of members of a recorded answer that are missing or different now. Further members are ignored
+  /// by clients.
   mutating func differences(_ recorded: String, _ found: String) throws -> [String] {
     let values = try [recorded, found].map {
       try JSONSerialization.jsonObject(with: Data($0.utf8), options: .fragmentsAllowed)

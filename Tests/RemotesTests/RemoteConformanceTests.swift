@@ -6,8 +6,8 @@ import Testing
 
 @testable import Remotes
 
-/// The registered remotes with the rules for services, each against a server that is equal to a real one for the
-/// remote. A new remote needs a bench and a test here.
+/// The registered remotes with the rules for services, each against a server that is equal to a real one for
+/// the remote. A new remote needs a bench and a test here.
 @Suite(.timeLimit(.minutes(10))) struct RemoteConformanceTests {
   /// The bench of each kind by its id.
   private static let benches: [String: any RemoteBench] = [

@@ -8,8 +8,8 @@ import Testing
 
 @testable import ServerStore
 
-/// Changes of a server's files by a program other than glucoport: with SQLite's default settings, which have neither
-/// recursive triggers nor foreign keys.
+/// Changes of a server's files by a program other than glucoport: with SQLite's default settings, which have
+/// neither recursive triggers nor foreign keys.
 @Suite struct ForeignProgramOnServerTests {
   private let folder: ScratchFolder
 

@@ -4,7 +4,8 @@ import Logbook
 import LogbookAPI
 import Testing
 
-/// Rules for the comparison of every storage with a store: by digests, then by the items in some of their buckets.
+/// Rules for the comparison of every storage with a store: by digests, then by the items in some of their
+/// buckets.
 enum DigestRules {
   @RuleBuilder<StorageRule> static var rules: [StorageRule] {
     StorageRule("recordDigestsAreComputedFromTheirContents") { stand in

@@ -42,8 +42,8 @@ enum HistoryRules {
     StorageRule("aSyncRunOfACopiedStoreIsToldThatItsClientIDIsReused") { stand in
       let client = Client(stand)
       let first = try await client.push(Sample.history(1))
-      // A copy of the client's store from before the next batch uses the number of the next run. The client itself also
-      // does after a lost answer.
+      // A copy of the client's store from before the next batch uses the number of the next run. The client
+      // itself also does after a lost answer.
       var copy = client
       let second = try await client.push(Sample.history(2))
       copy.run.number += 1

@@ -15,8 +15,8 @@ extension ServiceBench {
   package func check(_ rule: ServiceRule) async throws { try await with(rule.check) }
 }
 
-/// The requirements of the sync engine on every service, and their checks. A new service needs one test with `core` and
-/// the sections of its ports as the arguments.
+/// The requirements of the sync engine on every service, and their checks. A new service needs one test with
+/// `core` and the sections of its ports as the arguments.
 package struct ServiceRule: Sendable, CustomTestStringConvertible {
   package let testDescription: String
   let check: @Sendable (_ writer: any LogbookService, _ reader: any LogbookService) async throws -> Void

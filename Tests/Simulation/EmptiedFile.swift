@@ -2,8 +2,8 @@
 
 import GRDBSQLite
 
-/// Removes every row from a database, so that several worlds can use it with its open connections. Opening them and
-/// preparing their statements takes several times as long as a schedule.
+/// Removes every row from a database, so that several worlds can use it with its open connections. Opening
+/// them and preparing their statements takes several times as long as a schedule.
 final class EmptiedFile {
   private var handle: OpaquePointer?
   private var statements: [OpaquePointer] = []
@@ -13,7 +13,8 @@ final class EmptiedFile {
   /// - Parameter kept: the rows that stay, as a condition for each table with such rows.
   init(_ path: String, keeping kept: [String: String]) throws {
     try check(sqlite3_open_v2(path, &handle, SQLITE_OPEN_READWRITE, nil))
-    // The triggers of the schema refuse deletions by a SELECT. SQLite leaves out statements that its authorizer ignores.
+    // The triggers of the schema refuse deletions by a SELECT. SQLite leaves out statements that its
+    // authorizer ignores.
     sqlite3_set_authorizer(
       handle,
       { _, action, _, _, _, trigger in

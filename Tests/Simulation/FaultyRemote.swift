@@ -50,8 +50,8 @@ package actor FaultyRemote: LogbookService {
   /// The limits of the host.
   nonisolated package let batchLimits: BatchLimits
   private nonisolated let connection: @Sendable () -> any LogbookService
-  /// The zone for the times of a host that only has instants; nil before a run gives it. Only one run at a time uses
-  /// this connection.
+  /// The zone for the times of a host that only has instants; nil before a run gives it. Only one run at a
+  /// time uses this connection.
   nonisolated let zone = Mutex<LogbookZone?>(nil)
   private var random: SeededGenerator
   private var weather: Weather

@@ -2,10 +2,11 @@
 
 import Logbook
 
-/// The actions of people, recorded outside every store. Each value of an edit is a unique word, so that a test can find
-/// whether the edit still exists.
+/// The actions of people, recorded outside every store. Each value of an edit is a unique word, so that a
+/// test can find whether the edit still exists.
 ///
-/// A word may only disappear by a person who saw it: by an edit that replaced it, a deletion, a resolution, or a restore.
+/// A word may only disappear by a person who saw it: by an edit that replaced it, a deletion, a resolution,
+/// or a restore.
 struct Ledger {
   private(set) var written: [String: Set<String>] = [:]
   private(set) var retired: Set<String> = []

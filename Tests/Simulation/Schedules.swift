@@ -8,7 +8,8 @@ package enum Schedules {
   /// The number of events in one world before its final syncs.
   package static let steps = 20
 
-  /// Runs one world on a stage that this many others used before. Returns the broken rule, or nil, and all events.
+  /// Runs one world on a stage that this many others used before. Returns the broken rule, or nil, and all
+  /// events.
   package static func journal(
     seed: UInt64, behind others: UInt64, _ template: Template, steps: Int = steps, on kind: HostKind = .server
   ) async throws -> (broken: String?, lines: [String]) {
@@ -51,7 +52,8 @@ package enum Schedules {
     return value
   }
 
-  /// The program: `simulate [site | database] [COUNT [FIRST-SEED [STEPS]]]`. It ends with 1 if a seed breaks a rule.
+  /// The program: `simulate [site | database] [COUNT [FIRST-SEED [STEPS]]]`. It ends with 1 if a seed breaks
+  /// a rule.
   package static func main() async throws {
     let arguments = CommandLine.arguments.dropFirst().compactMap { UInt64($0) }
     let count = arguments.first ?? 1000

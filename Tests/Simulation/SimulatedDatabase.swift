@@ -6,7 +6,8 @@ import PostgresStore
 import SeededRandom
 import TestPostgres
 
-/// Two servers on one PostgreSQL database, between which requests alternate. The database can be copied and restored.
+/// Two servers on one PostgreSQL database, between which requests alternate. The database can be copied and
+/// restored.
 final class SimulatedDatabase: SimulatedStorageHost, @unchecked Sendable {
   // Safe: as for SimulatedServer.
   private let databases: TestDatabases

@@ -92,7 +92,8 @@ package final class SimulatedNode {
     read = nil
   }
 
-  /// The conflicts that need a person. Few nodes have any, and only those need the connection that resolves them.
+  /// The conflicts that need a person. Few nodes have any, and only those need the connection that resolves
+  /// them.
   func conflicts() throws -> [RecordConflict] {
     let records = try records().values
     let parents = Set(records.compactMap { $0.state.isDeleted ? nil : $0.state.entryGuid })

@@ -10,9 +10,11 @@ import ServerStore
 package protocol SimulatedStorageHost: SimulatedHost {
   /// The logbook of the open storage.
   var service: any LogbookService { get }
-  /// A reader of the logbook. It is a new run after the logbook was emptied, since a server keeps the digests of a run.
+  /// A reader of the logbook. It is a new run after the logbook was emptied, since a server keeps the digests
+  /// of a run.
   var observer: RunStamp { get }
-  /// Removes everything except the login. The epoch of the first position stays, since the server began with it.
+  /// Removes everything except the login. The epoch of the first position stays, since the server began with
+  /// it.
   func empty() throws
 }
 

@@ -16,7 +16,8 @@ package enum HostKind: String, Sendable {
 
 /// A Nightscout site for nodes: the real remote, over a faulty network, with a stand-in for the site.
 final class SimulatedSite: SimulatedHost {
-  /// Some hours after the events of a world, so that the sweep of two days includes them for as long as a world lasts.
+  /// Some hours after the events of a world, so that the sweep of two days includes them for as long as a
+  /// world lasts.
   static let start: Int64 = 1_700_020_000_000
 
   let site: NightscoutStandIn

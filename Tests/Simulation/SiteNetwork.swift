@@ -27,10 +27,11 @@ package struct SiteWire: HTTPTransport {
   }
 }
 
-/// The network between nodes and a site. Faults affect single requests, of which several make one call of the remote.
-/// The site's clock advances with each.
+/// The network between nodes and a site. Faults affect single requests, of which several make one call of the
+/// remote. The site's clock advances with each.
 actor SiteNetwork: HTTPTransport {
-  /// One request in this many does not arrive, loses its answer, arrives late or twice, or finds a failing site.
+  /// One request in this many does not arrive, loses its answer, arrives late or twice, or finds a failing
+  /// site.
   private static let trouble = 8
 
   /// The error of an event between two requests.

@@ -2,8 +2,8 @@
 
 import Foundation
 
-/// The stage for several worlds in sequence. Stores and servers stay with their open connections, and are emptied.
-/// Other files of a world in its folder are removed.
+/// The stage for several worlds in sequence. Stores and servers stay with their open connections, and are
+/// emptied. Other files of a world in its folder are removed.
 final class Stage {
   let worldFolder: String
   private let template: Template

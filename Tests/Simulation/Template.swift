@@ -9,8 +9,8 @@ import SeededRandom
 import ServerStore
 package import TestPostgres
 
-/// The files with which every world begins. They are made once, since making the tables of a store takes longer than
-/// most schedules.
+/// The files with which every world begins. They are made once, since making the tables of a store takes
+/// longer than most schedules.
 package struct Template: Sendable {
   /// A store without a remote.
   let store: Data
@@ -58,8 +58,8 @@ package struct Template: Sendable {
     return try contents(path)
   }
 
-  /// The bytes of a database with pages of 4 KiB instead of 16. A commit writes whole pages, which takes most of its
-  /// time in such a small file.
+  /// The bytes of a database with pages of 4 KiB instead of 16. A commit writes whole pages, which takes most
+  /// of its time in such a small file.
   private static func contents(_ path: String) throws -> Data {
     let small = path + "-small"
     try DatabaseQueue(path: path).inDatabase { database in

@@ -33,8 +33,8 @@ extension World {
     }
   }
 
-  /// Checks that every side has every content that exists anywhere. If nothing was restored, it has all contents ever
-  /// attached.
+  /// Checks that every side has every content that exists anywhere. If nothing was restored, it has all
+  /// contents ever attached.
   func compareContents() async throws {
     guard let server = server as? any SimulatedStorageHost else { return }
     var whole: Set<String> = []

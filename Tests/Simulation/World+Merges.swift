@@ -29,13 +29,14 @@ extension World {
     try checkMerged(node, theirs)
   }
 
-  /// Whether a merge may replace content: what only an import wrote, or what a person wrote or deleted earlier.
+  /// Whether a merge may replace content: what only an import wrote, or what a person wrote or deleted
+  /// earlier.
   private func mayReplace(_ theirs: SyncRecord, _ mine: SyncRecord) -> Bool {
     mine.isImportedOnly || (mine.state.editedAt ?? 0) <= (theirs.state.editedAt ?? 0)
   }
 
-  /// Checks that a node has each record that it merged, and each deletion that is later than its own edit. One that it has
-  /// as the remote's side of a conflict waits for a person.
+  /// Checks that a node has each record that it merged, and each deletion that is later than its own edit.
+  /// One that it has as the remote's side of a conflict waits for a person.
   private func checkMerged(_ node: SimulatedNode, _ theirs: [String: SyncRecord]) throws {
     let mine = try node.records()
     let deletedAsConflict = Set(try node.conflicts().filter(\.theirs.isDeleted).map(\.guid))

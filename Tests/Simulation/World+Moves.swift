@@ -6,8 +6,8 @@ import TestServers
 
 /// Checks what a site has of the nodes' items, and what no side may lose.
 extension World {
-  /// Checks that every stored reading is everywhere, except for those that the host refuses. A site does not get hidden
-  /// readings, so those may be in one store only.
+  /// Checks that every stored reading is everywhere, except for those that the host refuses. A site does not
+  /// get hidden readings, so those may be in one store only.
   func checkNoReadingIsLost() throws {
     var all: Set<String> = []
     for node in nodes {
@@ -32,7 +32,8 @@ extension World {
     }
   }
 
-  /// Checks that every visible item of a node is once on a site, at the node's instant, and no other of our items.
+  /// Checks that every visible item of a node is once on a site, at the node's instant, and no other of our
+  /// items.
   func compareSite() throws {
     guard let site else { return }
     try checkDoses()
@@ -71,8 +72,8 @@ extension World {
     }
   }
 
-  /// Whether stores have different edits of a record, and one of them hides its content and removed it from the site.
-  /// Its edit is not sent while it is hidden, as the manual page states.
+  /// Whether stores have different edits of a record, and one of them hides its content and removed it from
+  /// the site. Its edit is not sent while it is hidden, as the manual page states.
   func differsWhileHidden(_ guid: String) throws -> Bool {
     guard let site, site.hasWithdrawn(guid) else { return false }
     let states = try nodes.compactMap { try $0.records()[guid]?.state }

@@ -6,7 +6,8 @@ import SeededRandom
 import Sync
 
 extension World {
-  /// Checks that a node's content still exists after a step that was not its own. Only a person who saw it may remove it.
+  /// Checks that a node's content still exists after a step that was not its own. Only a person who saw it
+  /// may remove it.
   func checkNothingOverwritten(_ node: SimulatedNode) throws {
     let after = try node.records()
     for (guid, old) in before {
@@ -53,8 +54,8 @@ extension World {
     }
   }
 
-  /// A site shows deletions only by missing documents. A node that has not sent a record yet, or imports its row later,
-  /// makes it again if API v1 left no trace of it. The manual page documents this.
+  /// A site shows deletions only by missing documents. A node that has not sent a record yet, or imports its
+  /// row later, makes it again if API v1 left no trace of it. The manual page documents this.
   private func noteDeletions(_ records: [RemoteRecord]) throws {
     let live = Set(records.map(\.guid))
     for guid in heldBefore.subtracting(live) where addedHere.contains(guid) && !broughtBack.contains(guid) {
@@ -96,8 +97,8 @@ extension World {
     }
   }
 
-  /// A store shows a treatment of another program in the zone at the time of the fetch. Only the instant is from that
-  /// program.
+  /// A store shows a treatment of another program in the zone at the time of the fetch. Only the instant is
+  /// from that program.
   private func agree(_ mine: RecordState, _ theirs: RecordState) -> Bool {
     if mine.agrees(with: theirs) { return true }
     guard kind == .site, let offset = mine.statedOffset, let other = theirs.statedOffset else { return false }
@@ -129,8 +130,9 @@ extension World {
       // A started upload ends with its own options.
       for _ in 0..<500 where node.session != nil { _ = try await takeStep(node) }
     }
-    // After a change, the first run only reads the history of a site. The next one finds changes that leave no trace
-    // there. And a run does not count the zones that it sends, which nodes before it in the round then lack.
+    // After a change, the first run only reads the history of a site. The next one finds changes that leave
+    // no trace there. And a run does not count the zones that it sends, which nodes before it in the round
+    // then lack.
     var quietRounds = 0
     for _ in 0..<40 {
       var isQuiet = true
@@ -181,8 +183,8 @@ extension World {
     return ending == .complete && summary == UploadSummary()
   }
 
-  /// Checks that a node has the records of the host and no others. A site shows neither tombstones nor hidden records,
-  /// except for records of other programs.
+  /// Checks that a node has the records of the host and no others. A site shows neither tombstones nor hidden
+  /// records, except for records of other programs.
   private func checkSameRecords(_ node: SimulatedNode, _ theirs: Set<String>) throws {
     let records = try node.records()
     let mine = Set(records.keys)

@@ -30,8 +30,8 @@ extension World {
   }
 
   private func addEntry(_ phone: NightscoutPhoneApp) throws {
-    // In the seconds of meters or near them, and never at the same time, since API v1 keeps one entry of one type and
-    // time.
+    // In the seconds of meters or near them, and never at the same time, since API v1 keeps one entry of one
+    // type and time.
     let isBeside = random.once(in: 3)
     let time = 1_699_996_400 + (isBeside ? 150 : 0) + 300 * Int64.random(in: 0..<12, using: &random)
     let milliseconds = time * 1000 + 250
@@ -111,8 +111,8 @@ extension World {
     }.randomElement(using: &random)
   }
 
-  /// Whether a document states something about others, which other programs do not read. A deleted one is not found if
-  /// its time is older than two days.
+  /// Whether a document states something about others, which other programs do not read. A deleted one is not
+  /// found if its time is older than two days.
   private static func isStatement(_ document: TestServers.NightscoutDocument) -> Bool {
     ["Time Zone", "Withdrawal"].contains(document["eventType"]?.text)
   }

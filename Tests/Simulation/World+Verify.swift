@@ -5,8 +5,8 @@ import LogbookStore
 import Sync
 
 extension World {
-  /// Compares a node with the server, and sometimes repairs differences. No content of people is replaced. Acknowledged
-  /// content is only missing there after a restore.
+  /// Compares a node with the server, and sometimes repairs differences. No content of people is replaced.
+  /// Acknowledged content is only missing there after a restore.
   func verify(_ node: SimulatedNode) async throws {
     // An upload has the lock until it ends.
     guard kind == .server, node.session == nil,

@@ -29,8 +29,8 @@ extension World {
     try readings(of: node).count { !$0.isWithdrawn }
   }
 
-  /// Checks that the content of a store's own imports is visible there. It is not if the import is undone, or a person
-  /// hid it. Actions of others make no difference.
+  /// Checks that the content of a store's own imports is visible there. It is not if the import is undone, or
+  /// a person hid it. Actions of others make no difference.
   func checkOwnImports(_ node: SimulatedNode) throws {
     let undone = try node.sync().undoneImports()
     // A meter gives its whole memory each time, so a new import does not show hidden readings.
@@ -88,8 +88,8 @@ extension World {
       "\(node.name) hides \(hidden) readings of \(reading.device.serial) from \(reading.deviceTime.text) on")
   }
 
-  /// Checks that every node hides the same items. At a sensor's place each node may have another first value, and equal
-  /// ones are shown once.
+  /// Checks that every node hides the same items. At a sensor's place each node may have another first value,
+  /// and equal ones are shown once.
   func compareVisible() throws {
     for node in nodes { try checkOwnImports(node) }
     let sides = try nodes.map { try Visible($0.name, readings(of: $0), listedRecords(of: $0)) }

@@ -8,8 +8,8 @@ import Sync
 
 /// Some nodes, a server, and people and programs that use them at the same time, all from one seed.
 ///
-/// Everything is real except the network: stores, storage, engine. After each step the rules are checked that always
-/// apply. At the end the nodes sync until nothing changes, and all sides are equal.
+/// Everything is real except the network: stores, storage, engine. After each step the rules are checked that
+/// always apply. At the end the nodes sync until nothing changes, and all sides are equal.
 final class World {
   let stage: Stage
   var folder: String { stage.worldFolder }
@@ -47,11 +47,11 @@ final class World {
   var mayLackContents = false
   /// Whether the server refuses some records permanently.
   let isPicky: Bool
-  /// Whether machines have different zones, and people change the zone of the logbook. Each change takes several times
-  /// as long as a step without one.
+  /// Whether machines have different zones, and people change the zone of the logbook. Each change takes
+  /// several times as long as a step without one.
   let hasZones: Bool
-  /// Whether people merge stores. Such worlds have no diaries: a merge writes what two exports state in an order that
-  /// `importDiary` does not know.
+  /// Whether people merge stores. Such worlds have no diaries: a merge writes what two exports state in an
+  /// order that `importDiary` does not know.
   private let hasMerges: Bool
   private let isUnreliable: Bool
   /// The events, for the reader of a failing seed.
@@ -100,8 +100,8 @@ final class World {
     try stage.host(kind, number, seed: random.next(), isUnreliable: isUnreliable)
   }
 
-  /// A connection to the server. If the server is picky, it permanently refuses every content that ends in 7, and some
-  /// readings.
+  /// A connection to the server. If the server is picky, it permanently refuses every content that ends in 7,
+  /// and some readings.
   func makeRemote() async -> FaultyRemote {
     let remote = FaultyRemote(server, seed: random.next(), weather)
     if isPicky {
@@ -159,7 +159,8 @@ final class World {
     }
   }
 
-  /// Runs a command of a person. Sometimes a statement fails, and the command must have done everything or nothing.
+  /// Runs a command of a person. Sometimes a statement fails, and the command must have done everything or
+  /// nothing.
   private func command(_ node: SimulatedNode, _ role: StoreRole, _ work: () throws -> Void) throws {
     guard let place = drawFault() else { return try work() }
     let (records, known) = (try node.records(), (ledger, tombstones, broughtBack))

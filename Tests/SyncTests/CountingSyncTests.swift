@@ -8,7 +8,8 @@ import Testing
 
 @testable import Sync
 
-/// Stores that share a logbook count alike, whatever each of them imported, and in whatever order they uploaded.
+/// Stores that share a logbook count alike, whatever each of them imported, and in whatever order they
+/// uploaded.
 @Suite struct CountingSyncTests {
   private static let placement = Placement(utcOffset: 3600, source: .stated)
 

@@ -85,8 +85,8 @@ import Testing
     #expect(try copy.text(guid, "a") == "by the original")
   }
 
-  /// Neither notices that the other has its id: the restored server has lost the runs of the one, and the position of
-  /// the other.
+  /// Neither notices that the other has its id: the restored server has lost the runs of the one, and the
+  /// position of the other.
   @Test func aCopiedStoreFileMissesNothingWhenTheServerIsRestoredToo() async throws {
     let scene = try await Scene()
     _ = try await scene.sharedNote()

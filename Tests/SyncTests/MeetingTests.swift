@@ -90,7 +90,8 @@ import Testing
     #expect(try await scene.server.everything().records.count == 1)
   }
 
-  /// Every status of a record is one of its fields: an unknown one is queued, merged and transferred like others.
+  /// Every status of a record is one of its fields: an unknown one is queued, merged and transferred like
+  /// others.
   @Test func aFieldUnknownToTheSchemaIsSyncedLikeAnyOther() async throws {
     let scene = try await Scene()
     let guid = try await scene.sharedNote()

@@ -3,8 +3,8 @@
 import Foundation
 import Testing
 
-/// The rules of sync, each with the tests that fail when it is broken. To change a rule, first break it by hand and
-/// check that they fail. A rule without its tests fails here.
+/// The rules of sync, each with the tests that fail when it is broken. To change a rule, first break it by
+/// hand and check that they fail. A rule without its tests fails here.
 @Suite struct RuleTests {
   private struct Rule {
     let sentence: String

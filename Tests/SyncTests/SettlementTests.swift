@@ -75,7 +75,8 @@ import Testing
     }
   }
 
-  /// The entry was edited and got a record on the remote, and was deleted here: one conflict, counted and resolved once.
+  /// The entry was edited and got a record on the remote, and was deleted here: one conflict, counted and
+  /// resolved once.
   @Test(arguments: [Resolution.mine, .theirs])
   func aDeletedEntryThatWasEditedAndGotARecordIsOneConflict(_ resolution: Resolution) async throws {
     let scene = try await Scene()

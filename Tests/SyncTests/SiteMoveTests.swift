@@ -43,7 +43,8 @@ import Testing
   @Test func eachReadingMovedOnASiteFindsItsNewTimeFreeInEitherDirection() async throws {
     // Several batches.
     let scene = try await Self.scene(readings: Self.values.count)
-    // Moves by a multiple of the sensor's interval, so that each document moves to the former time of another one.
+    // Moves by a multiple of the sensor's interval, so that each document moves to the former time of another
+    // one.
     for zone in ["Europe/Madrid", "America/New_York", "UTC"] {
       try scene.setZone("a", zone)
       try await scene.finish("a")
@@ -76,8 +77,8 @@ import Testing
     #expect(scene.ownEntries().count == 4)
   }
 
-  /// A store has a reading from a document that another store then moves to the time of another program's document. That
-  /// one holds the reading from then on.
+  /// A store has a reading from a document that another store then moves to the time of another program's
+  /// document. That one holds the reading from then on.
   @Test func aReadingThatAMoveLeavesToAnotherProgramIsNotReportedByVerify() async throws {
     let scene = try SiteScene()
     try scene.ingest("a", SiteScene.derived([100, 110]))

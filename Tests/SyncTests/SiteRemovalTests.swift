@@ -10,8 +10,8 @@ import Testing
 
 @testable import Sync
 
-/// Hidden records on a site that does not know withdrawals. Their treatments are cleared and deleted, no store deletes
-/// the record, and restoring it creates the treatment again.
+/// Hidden records on a site that does not know withdrawals. Their treatments are cleared and deleted, no
+/// store deletes the record, and restoring it creates the treatment again.
 @Suite(.timeLimit(.minutes(20))) struct SiteRemovalTests {
   /// In the two days that each upload reads again.
   private static let recent = SiteScene.clock / 1000 - 3600

@@ -99,7 +99,8 @@ extension SiteScene {
     site.documents("treatments").filter { $0["isValid"] != false }
   }
 
-  /// Expects every visible item of a store once on the site at the store's instant, and no other document of ours.
+  /// Expects every visible item of a store once on the site at the store's instant, and no other document of
+  /// ours.
   func expectInPlace(_ name: String, _ comment: Comment = "") throws {
     let entries = try readings(name).filter { !$0.isWithdrawn }.map { ($0.identity.uuid, [$0.utc]) }
     let (entriesHere, entriesThere) = (Dictionary(entries) { $0 + $1 }, ownEntries())

@@ -8,8 +8,8 @@ import Testing
 
 @testable import Sync
 
-/// Items of other programs on a site count as an import of the site: an undo of this store's import leaves them
-/// visible, in either order.
+/// Items of other programs on a site count as an import of the site: an undo of this store's import leaves
+/// them visible, in either order.
 @Suite(.timeLimit(.minutes(10))) struct SiteStatementTests {
   private static let values = (0..<40).map { 70 + Int64($0 * 7 % 200) }
   private let scene: SiteScene

@@ -136,7 +136,8 @@ import Testing
     }
   }
 
-  /// The number of bytes between two truncations of an answer: `GLUCOPORT_SITE_CUTS=1` truncates at each byte.
+  /// The number of bytes between two truncations of an answer: `GLUCOPORT_SITE_CUTS=1` truncates at each
+  /// byte.
   private static let cutStep =
     ProcessInfo.processInfo.environment["GLUCOPORT_SITE_CUTS"].flatMap(Int.init) ?? 211
 

@@ -9,8 +9,8 @@ import Testing
 
 @testable import Sync
 
-/// Tests that any sequence of imports, undos, redos, hides and restores on three stores ends with the same visible data
-/// on all. Between these actions, stores are uploaded and copied.
+/// Tests that any sequence of imports, undos, redos, hides and restores on three stores ends with the same
+/// visible data on all. Between these actions, stores are uploaded and copied.
 @Suite(.timeLimit(.minutes(10)))
 struct UndoSequenceTests {
   /// The kind of the readings' positions.
@@ -79,8 +79,8 @@ struct UndoSequenceTests {
     private mutating func importFile(_ node: SimulatedNode) async throws {
       let (first, step) = (Int64(random.next() % 20), Int64(random.next() % 2) + 1)
       let isWrong = random.next() % 3 == 0
-      // For a sensor's position or a tick each store keeps the first value, so no store may import different values in
-      // a different order.
+      // For a sensor's position or a tick each store keeps the first value, so no store may import different
+      // values in a different order.
       let isOrdered = axis != .fingerStick
       if isOrdered { try await uploadAll(rounds: 2) }
       try node.importSticks(

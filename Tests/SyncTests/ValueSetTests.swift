@@ -9,7 +9,8 @@ import Testing
 
 @testable import Sync
 
-/// Two stores imported other passes of an hour that a clock showed twice. Then they number its values differently.
+/// Two stores imported other passes of an hour that a clock showed twice. Then they number its values
+/// differently.
 @Suite struct ValueSetTests {
   private static let (first, second) = ([90.0, 95, 100], [110.0, 115, 120])
 
@@ -147,7 +148,8 @@ import Testing
     for name in ["a", "b", "c"] { #expect(try values(scene, name) == Self.first + Self.second, "\(name)") }
   }
 
-  /// The other store has an equal value under another number, and an undo removes the document that holds both.
+  /// The other store has an equal value under another number, and an undo removes the document that holds
+  /// both.
   @Test func anUndoLeavesReadingsVisibleThatTheOtherStoreImported() async throws {
     let scene = try SiteScene()
     try scene.ingest("a", SiteScene.derived(Self.first))

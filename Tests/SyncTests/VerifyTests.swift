@@ -149,8 +149,8 @@ import Testing
     try await expectNoDifferences(scene.a)
   }
 
-  /// By a program that opens the file and does not know versions: for the schema such a change of a synced record is a
-  /// pull.
+  /// By a program that opens the file and does not know versions: for the schema such a change of a synced
+  /// record is a pull.
   @Test func verifyListsAndSendsARecordChangedLocallyByAnotherProgram() async throws {
     let scene = try await Scene()
     let (changed, other) = (try await scene.sharedNote(), try await scene.sharedNote())

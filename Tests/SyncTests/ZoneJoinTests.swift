@@ -8,8 +8,8 @@ import Testing
 
 @testable import Sync
 
-/// The base zone of a store that joins a logbook without sending anything: by a run that only fetches, a read-only
-/// login, or `remote set`.
+/// The base zone of a store that joins a logbook without sending anything: by a run that only fetches, a
+/// read-only login, or `remote set`.
 @Suite struct ZoneJoinTests {
   private static let tokyo = "Asia/Tokyo"
   private static let madrid = "Europe/Madrid"

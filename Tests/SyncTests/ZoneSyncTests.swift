@@ -323,8 +323,8 @@ extension SimulatedNode {
       }, serial: "T", zone: nil)
   }
 
-  /// An input whose zone a person states. No two statements are made at the same moment, since their order would depend
-  /// on the clocks.
+  /// An input whose zone a person states. No two statements are made at the same moment, since their order
+  /// would depend on the clocks.
   fileprivate func importGiven(_ name: String) throws {
     clock += 60
     let readings = (0..<10).map { place in
@@ -336,7 +336,8 @@ extension SimulatedNode {
     try importReadings(readings, serial: "U", zone: Self.given(name))
   }
 
-  /// An input with a reading of each of several devices, and with meals, stated at the same moment in each store.
+  /// An input with a reading of each of several devices, and with meals, stated at the same moment in each
+  /// store.
   fileprivate func importGiven(_ name: String, devices: Int, meals: Int = 0) throws {
     var batch = IngestBatch()
     batch.devices = (0..<devices).map {

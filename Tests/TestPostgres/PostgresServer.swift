@@ -128,8 +128,8 @@ package final class PostgresServer: Sendable {
 }
 
 extension PostgresServer {
-  /// The folder that Tests/phases.sh made in memory, which other users can read: copies of databases are many files. The path
-  /// of a socket has at most 107 bytes.
+  /// The folder that Tests/phases.sh made in memory, which other users can read: copies of databases are many
+  /// files. The path of a socket has at most 107 bytes.
   private static var parent: String {
     let path = FileManager.default.temporaryDirectory.path
     return path.hasPrefix("/dev/shm/") && path.utf8.count < 60 ? path : "/tmp"
@@ -141,8 +141,9 @@ extension PostgresServer {
     isRoot ? "setpriv --reuid=postgres --regid=postgres --clear-groups" : "exec"
   }
 
-  /// Runs `body` on this thread with no signal blocked. Children inherit what is blocked: the threads that run tasks block most
-  /// signals, and a shell that does not receive SIGCHLD waits forever for a process that has ended.
+  /// Runs `body` on this thread with no signal blocked. Children inherit what is blocked: the threads that
+  /// run tasks block most signals, and a shell that does not receive SIGCHLD waits forever for a process that
+  /// has ended.
   private static func withoutBlockedSignals(_ body: () throws -> Void) rethrows {
     var (none, before) = (sigset_t(), sigset_t())
     sigemptyset(&none)

@@ -4,7 +4,8 @@ import Foundation
 import Glibc
 import Synchronization
 
-/// A slow link on loopback that passes bytes to another port. It drops every connection after a number of bytes.
+/// A slow link on loopback that passes bytes to another port. It drops every connection after a number of
+/// bytes.
 package final class CuttingProxy: Sendable {
   package let port: UInt16
   private let listener: Int32

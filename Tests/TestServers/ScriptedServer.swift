@@ -50,8 +50,8 @@ package struct ScriptedAnswer: Sendable {
   }
 }
 
-/// An HTTP server on loopback with answers, valid or not, from a test. It uses plain sockets and one thread per
-/// connection.
+/// An HTTP server on loopback with answers, valid or not, from a test. It uses plain sockets and one thread
+/// per connection.
 package final class ScriptedServer: Sendable {
   package typealias Script = @Sendable (ReceivedRequest) -> ScriptedAnswer
 
@@ -83,8 +83,8 @@ package final class ScriptedServer: Sendable {
     Thread { [listener, log] in Self.accept(listener, log, script) }.start()
   }
 
-  /// The accepting thread closes the socket. Otherwise the next server could get its number, and that thread would take
-  /// the server's clients.
+  /// The accepting thread closes the socket. Otherwise the next server could get its number, and that thread
+  /// would take the server's clients.
   deinit { shutdown(listener, Int32(SHUT_RDWR)) }
 
   private static func accept(_ listener: Int32, _ log: Log, _ script: @escaping Script) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Texts as v1 stores them. A text with a `<` is parsed as HTML and written again, with harmless tags closed and all
-/// others removed.
+/// Texts as v1 stores them. A text with a `<` is parsed as HTML and written again, with harmless tags closed
+/// and all others removed.
 enum HTMLText {
   /// Tags that are removed with their content.
   private static let removed: Set<String> = [

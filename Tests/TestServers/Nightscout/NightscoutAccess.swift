@@ -22,8 +22,8 @@ struct NightscoutAccess {
     /// Whether the grants include a right such as `api:entries:create`.
     func may(_ right: String) -> Bool { grants.contains { Self.implies($0, right) } }
 
-    /// Shiro's rule: it compares part by part. Commas separate lists, `*` is anything, missing parts are `*`, and a
-    /// blank is a letter.
+    /// Shiro's rule: it compares part by part. Commas separate lists, `*` is anything, missing parts are `*`,
+    /// and a blank is a letter.
     private static func implies(_ grant: String, _ right: String) -> Bool {
       let granted = grant.split(separator: ":").map { $0.split(separator: ",") }
       let wanted = right.split(separator: ":")

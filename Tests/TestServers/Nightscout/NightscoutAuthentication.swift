@@ -26,8 +26,8 @@ extension NightscoutSite {
     }
   }
 
-  /// v1 accepts the secret, tokens and access tokens. A caller without credentials has the rights of everyone. The
-  /// token of a removed subject ends the server's process.
+  /// v1 accepts the secret, tokens and access tokens. A caller without credentials has the rights of
+  /// everyone. The token of a removed subject ends the server's process.
   func anybody(_ call: NightscoutCall) throws(NightscoutAnswer) -> NightscoutAccess.Caller {
     let secret = call.parameter("secret") ?? call.headers["api-secret"]
     let session = state.withLock { Self.session(call, $0) }
@@ -50,7 +50,8 @@ extension NightscoutSite {
     }
   }
 
-  /// The token of a v1 call: `Bearer` with a capital letter, otherwise the token for the access token in the address.
+  /// The token of a v1 call: `Bearer` with a capital letter, otherwise the token for the access token in the
+  /// address.
   private static func session(
     _ call: NightscoutCall, _ state: NightscoutState
   ) -> (token: String, outcome: Outcome?)? {

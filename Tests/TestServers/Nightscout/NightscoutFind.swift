@@ -61,7 +61,8 @@ struct NightscoutFind {
     }
   }
 
-  /// Bounds in UTC. A time without an operator is read as its single characters, some of which are not a time.
+  /// Bounds in UTC. A time without an operator is read as its single characters, some of which are not a
+  /// time.
   private static func times(_ value: DocumentValue) throws -> DocumentValue {
     switch value {
     case .object(let bounds):

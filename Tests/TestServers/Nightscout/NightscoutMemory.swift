@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The data of the running site outside the database: the newest documents that it received, and its last results for
-/// the page. Insulin and carbs are computed only from it, so differences from the database matter.
+/// The data of the running site outside the database: the newest documents that it received, and its last
+/// results for the page. Insulin and carbs are computed only from it, so differences from the database
+/// matter.
 struct NightscoutMemory {
-  /// A document in the memory. Its key is a text if the site read it from the database or received it by v1, and a key
-  /// if v3 wrote it. A document with a key is not found when the memory removes it.
+  /// A document in the memory. Its key is a text if the site read it from the database or received it by v1,
+  /// and a key if v3 wrote it. A document with a key is not found when the memory removes it.
   typealias Item = NightscoutDocument
 
   /// The site's results from its memory: page, insulin and carbs.
@@ -50,8 +51,9 @@ struct NightscoutMemory {
     }.map(\.element)
   }
 
-  /// The keys of documents that are added to the memory. The site compares keys as its language compares values: a text
-  /// equals a key of the database with the same digits, and two keys of the database are never equal.
+  /// The keys of documents that are added to the memory. The site compares keys as its language compares
+  /// values: a text equals a key of the database with the same digits, and two keys of the database are never
+  /// equal.
   private struct Keys {
     private var all: Set<String> = []
     private var texts: Set<String> = []

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Insulin and carbs on board, as the site computes them from the treatments in its memory. A treatment without the
-/// instant `mills` is ignored, and one that is marked as deleted is included.
+/// Insulin and carbs on board, as the site computes them from the treatments in its memory. A treatment
+/// without the instant `mills` is ignored, and one that is marked as deleted is included.
 struct NightscoutOnBoard {
   private static let minute = 60_000.0
   /// Grams from the liver for each mg/dL by which insulin lowers the glucose.
@@ -64,8 +64,8 @@ struct NightscoutOnBoard {
     }
   }
 
-  /// Two parabolas that meet 75 minutes after the bolus, for insulin of three hours. The curve is stretched for other
-  /// insulin.
+  /// Two parabolas that meet 75 minutes after the bolus, for insulin of three hours. The curve is stretched
+  /// for other insulin.
   private func rest(of units: Double, minutes: Double) -> (units: Double, activity: Double) {
     let hours = profile.insulinHours == 0 ? 3 : profile.insulinHours
     let (peak, slope) = (75.0, 2 / hours / 60)

@@ -2,8 +2,8 @@
 
 import Foundation
 
-/// The parameters of an address or form, parsed like on the site: brackets make objects, and a repeated name makes a
-/// list.
+/// The parameters of an address or form, parsed like on the site: brackets make objects, and a repeated name
+/// makes a list.
 struct NightscoutQuery {
   /// In the order of the names' first occurrence.
   private(set) var names: [String] = []

@@ -2,15 +2,16 @@
 
 import Synchronization
 
-/// A Nightscout site, release 15.0.7, as clients see it: v1, v2's authorization and v3, on loopback and in memory, with
-/// its pitfalls and with faults of the connection.
+/// A Nightscout site, release 15.0.7, as clients see it: v1, v2's authorization and v3, on loopback and in
+/// memory, with its pitfalls and with faults of the connection.
 package final class NightscoutStandIn: Sendable {
   package static let version = "15.0.7"
 
   private let site: NightscoutSite
   private let server: ScriptedServer?
 
-  /// - Parameter frozenAt: the time of a stopped clock in milliseconds; nil for a clock that runs with the machine's.
+  /// - Parameter frozenAt: the time of a stopped clock in milliseconds; nil for a clock that runs with the
+  ///   machine's.
   package init(_ settings: NightscoutSettings = NightscoutSettings(), frozenAt: Int64? = nil) throws {
     let site = NightscoutSite(settings, frozenAt: frozenAt)
     site.state.withLock { $0.access.defaultRoles = settings.defaultRoles }

@@ -111,8 +111,8 @@ extension NightscoutState {
 
   mutating func remove(_ row: Int, in collection: String) { collections[collection]?.remove(row) }
 
-  /// Removes documents that are too old by any of their times, at most once an hour and without a tombstone. Returns
-  /// their number, or nil if it is too early.
+  /// Removes documents that are too old by any of their times, at most once an hour and without a tombstone.
+  /// Returns their number, or nil if it is too early.
   @discardableResult
   mutating func prune(_ collection: String) -> Int? {
     guard let days = settings.autopruneDays[collection] else { return nil }

@@ -24,8 +24,8 @@ extension NightscoutV1 {
     return .v1(500, "Mongo Error", ["code": 66, "writeErrors": [problem]])
   }
 
-  /// Merges an entry into the one with the same time and kind, or adds it. The answer has `_id` if it was sent or the
-  /// entry is new. Nil for an entry that the database refuses.
+  /// Merges an entry into the one with the same time and kind, or adds it. The answer has `_id` if it was
+  /// sent or the entry is new. Nil for an entry that the database refuses.
   static func upsertEntry(_ sent: NightscoutDocument, _ state: inout NightscoutState) -> NightscoutDocument? {
     guard isStorable(sent) else { return nil }
     let entry = timed(keyed(sent.mapValues(HTMLText.cleaned)), state)
@@ -57,7 +57,8 @@ extension NightscoutV1 {
     return document
   }
 
-  /// The entry with its `sysTime`: from its text, otherwise from its number, otherwise from the server's clock.
+  /// The entry with its `sysTime`: from its text, otherwise from its number, otherwise from the server's
+  /// clock.
   private static func timed(_ sent: NightscoutDocument, _ state: NightscoutState) -> NightscoutDocument {
     var entry = sent
     let hasText = JavaScriptNumber.isTruthy(sent["dateString"])

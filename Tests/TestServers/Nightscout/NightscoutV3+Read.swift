@@ -28,7 +28,8 @@ extension NightscoutV3 {
     return try rendered(.array(page.map { .object(presented($0)) }))
   }
 
-  /// By the stored time of change only. Documents of v1 have none and are never included, and equal ones have any order.
+  /// By the stored time of change only. Documents of v1 have none and are never included, and equal ones have
+  /// any order.
   func history(_ after: String?, _ state: NightscoutState) throws(NightscoutAnswer) -> NightscoutAnswer {
     try require(collection == "settings" ? "admin" : "read")
     let first = try firstOfHistory(after)
