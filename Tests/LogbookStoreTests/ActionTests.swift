@@ -116,7 +116,7 @@ import Testing
     #expect(try scratch.number("SELECT deleted FROM record WHERE guid = '\(guid)'") == 1)
   }
 
-  /// Only with the content that was kept of it in this store.
+  /// The restored content must equal the content that this store kept from before the deletion.
   @Test func aDeletedRecordCanBeRestoredOnlyWithItsFormerContent() throws {
     try add("a", guid)
     _ = try editor(at: start).delete(guid)

@@ -129,7 +129,8 @@ import Testing
     }
   }
 
-  /// A row is one aspect of one record: completing one does not complete another.
+  /// A row of `queued` is one aspect of a record: its content or its file. Completing one aspect does not
+  /// complete another.
   @Test func recordAndContentOfAnAttachmentAreAcknowledgedSeparately() throws {
     let guids = try attach(Array("one".utf8), Array("other".utf8))
     let aspects = { (guid: String) in
@@ -248,7 +249,7 @@ import Testing
     #expect(try downloads().isEmpty && queued().isEmpty, "the remote has it")
     #expect(try !scratch.open(.editor).queueDownload(.attachment(content.digest), .waiting, at: 1))
     #expect(try downloads().isEmpty, "what is here is not fetched")
-    // The first answer removes its row, however the content arrived.
+    // A row that another program added for a complete content is removed by the next answer.
     try scratch.open(.editor).write {
       try $0.execute(
         sql: "INSERT INTO download (kind, subject, priority, queued_at) VALUES ('attachment', ?, 0, 1)",
@@ -353,7 +354,7 @@ import Testing
     #expect(try sync { try $0.contentsToSend() } == 2)
   }
 
-  @Test func aPendingAttachmentCountsForTheOldestPendingItem() throws {
+  @Test func theOldestPendingItemCanBeAnAttachment() throws {
     try attach(Array("a".utf8), Array("b".utf8))
     let store = try scratch.open(.sync)
     try store.write { try $0.execute(sql: "UPDATE record SET version_synced = version") }

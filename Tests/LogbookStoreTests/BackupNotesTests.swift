@@ -78,7 +78,7 @@ import Testing
     return path
   }
 
-  /// The bytes under another name of the file, which a removal leaves.
+  /// A hard link to the file shows its bytes after the removal.
   @Test func theBytesOfAnErasedFileAreOverwritten() throws {
     let path = try file("secret")
     let other = scratch.folder.appending(path: "other").path
@@ -99,7 +99,7 @@ import Testing
     #expect(try ErasedFile(scratch.folder.path).remove(ifSHA256: nil) == .other)
   }
 
-  /// The file to which a link leads may be of somebody else.
+  /// The file to which a link leads may belong to another person.
   @Test func aLinkAndAPipeAreNotRemoved() throws {
     let path = try file("secret")
     let link = scratch.folder.appending(path: "link").path

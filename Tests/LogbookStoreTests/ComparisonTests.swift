@@ -52,7 +52,7 @@ import Testing
       #expect(found.count == buckets.counts[bucket])
       #expect(try found == store.compare { try $0.heldReadings(in: [bucket]) })
     }
-    // Before all others, so that each gets another place in the table.
+    // These readings come before all others, so each stored reading gets another place in the table.
     let earlier = (1...3).map { Make.reading(.cbg, Make.milligrams(90), at: Make.noon - 300 * $0) }
     try scratch.ingest(Make.batch(earlier))
     let all = Set(0..<IdentityDigests.bucketCount)

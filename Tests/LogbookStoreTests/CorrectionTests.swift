@@ -87,7 +87,7 @@ import Testing
     #expect(try scratch.ingest(typed(6.5), generatedAt: 10, modifiedAt: 2).correctedReadings == 1)
   }
 
-  /// A scratch store begins each import at 1000.
+  /// An import from a pipe is as old as its beginning, which is at 1000 in a scratch store.
   @Test(arguments: [(900, 56), (1100, 65)] as [(Int64, Int)])
   func aPipeIsAsOldAsItsImport(_ modifiedAt: Int64, _ outdated: Int) throws {
     try scratch.ingest(typed(5.6), generatedAt: 10, modifiedAt: modifiedAt)
@@ -108,7 +108,7 @@ import Testing
     #expect(try scratch.ingest(typed(6.5), typed(5.6), generatedAt: 30).correctedReadings == 0)
   }
 
-  @Test func ofTwoValuesAtOneTimeOneThatVanishesIsNotHidden() throws {
+  @Test func aVanishedValueIsNotHiddenIfItsTimeHadTwoValues() throws {
     try scratch.ingest(typed(5.6, 6.5), generatedAt: 10)
     #expect(try scratch.ingest(typed(6.5), generatedAt: 20).correctedReadings == 0)
     #expect(try scratch.ingest(typed(9.9, at: Make.noon + 60), generatedAt: 30).correctedReadings == 0)

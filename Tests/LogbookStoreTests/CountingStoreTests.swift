@@ -54,7 +54,7 @@ import Testing
     }
   }
 
-  /// The same from another source, with times truncated to minutes.
+  /// The same records from another source, with times truncated to minutes.
   private static func copy(_ records: [ImportedRecord], part: String) -> [ImportedRecord] {
     records.map { record in
       var record = record
@@ -267,12 +267,12 @@ import Testing
     for inputs in [Self.relayed, Self.relayed.reversed()] {
       let scratch = try store(inputs)
       #expect(try sum(totals(scratch), .smbg) == 20)
-      // One day, one hour, and a time that begins between a value and its copy.
+      // Periods of one day and of one hour, and one that begins between a value and its copy.
       for (since, length) in [(Self.day, Self.day), (Self.day * 2 + 450, 3600), (Self.day * 3 + 1, 450)] {
         let since = Self.start + since - 7200
         #expect(try totals(scratch, since: since, until: since + length).isEmpty)
       }
-      // A hidden sensor has no values.
+      // If the sensor is hidden, its values have no copies.
       let editor = WithdrawalEditor(try scratch.open(.editor), at: 5)
       _ = try editor.hide(
         Device(vendor: "Dexcom", model: "G6", serial: "8AAAA1", format: "clarity"), since: nil, until: nil,
@@ -316,7 +316,7 @@ import Testing
     func decide(_ second: String, _ choice: CountDecision.Choice) throws -> Bool {
       try CountEditor(scratch.open(.editor), at: 5).decide(CountDecision(.items(ids.0, second), choice))
     }
-    // A reading that is not in the store leaves nothing out.
+    // A decision about a reading that is not in the store leaves nothing out.
     #expect(try decide(ReadingIdentity(stick(31, 140), app).text, .once))
     #expect(try count() == 3)
     #expect(try decide(ids.1, .once))

@@ -21,7 +21,7 @@ import Testing
     try scratch.open(.sync).sync { try $0.nextDownload(except: done) }
   }
 
-  @Test func requestedDownloadsComeFirstAndEqualOnesInOrder() throws {
+  @Test func downloadsAreOrderedByPriorityAndThenByAge() throws {
     try add(.readings(from: .min, until: 5), .idle)
     try add(.record("a"), .changed)
     try add(.record("b"), .changed)

@@ -105,14 +105,14 @@ import Testing
     #expect(try scratch.open(.reader).nextStep(.undo) == nil)
   }
 
-  /// A withdrawal was added since that hides it, or that shows it whatever else hides it.
+  /// A reading that was hidden after it was typed stays hidden, whether the action is undone or redone.
   @Test func undoOfATypedEntryLeavesReadingsHiddenSince() throws {
     try add(6.1)
     let action = try #require(try scratch.open(.reader).actions(limit: 1).first)
     let stored = try #require(try scratch.open(.reader).lastEntry()?.readings.first)
     _ = try WithdrawalEditor(scratch.open(.editor), at: now).set(stored, isHidden: true, reason: "")
     #expect(try scratch.open(.reader).outcome(of: action, .undo).left.count == 1)
-    // The other direction leaves it as well.
+    // Neither undo nor redo changes the reading.
     let store = try scratch.open(.editor)
     #expect(try store.apply(.undo, to: action, at: now).left.count == 1)
     #expect(try store.apply(.redo, to: action, at: now) == ActionOutcome())
@@ -183,7 +183,8 @@ import Testing
     #expect(entry.records.map(\.guid) == [guid])
   }
 
-  /// A store that got the entry from another one has no action of it. Two values of one minute show nothing.
+  /// The log of actions is not synced. So a store that pulled the entry finds its reading by the time, and
+  /// finds none if two readings have this time.
   @Test(arguments: [false, true]) func theReadingOfAnEntryFromAnotherStoreIsFoundByItsTime(isAmbiguous: Bool)
     throws
   {
@@ -227,7 +228,7 @@ import Testing
     #expect(try scratch.rows("SELECT derived_offset, offset_source FROM reading") == ["7200 3", "7200 3"])
   }
 
-  @Test func theSeriesOfTypedReadingsIsNotMarkedAsInstants() throws {
+  @Test func ticksOfTypedReadingsAreNotStoredAsInstants() throws {
     try add(6.1)
     #expect(try scratch.rows("SELECT is_instant, has_strays FROM series") == ["0 0"])
   }
@@ -260,7 +261,7 @@ import Testing
     revision.records = [(guid, food(50))]
     #expect(try editor().revise(revision).isNew)
     #expect(try shown() == ["6.1", #"{"carbs":50}"#])
-    // Only the change is taken back.
+    // The first undo reverts only the change.
     _ = try step(.undo)
     #expect(try shown() == ["6.1", #"{"carbs":45}"#])
     _ = try step(.undo)

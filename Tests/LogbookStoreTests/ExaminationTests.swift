@@ -202,7 +202,7 @@ import Testing
         && !StoreFile.hasRoom(""))
   }
 
-  /// A view with a recursion without end would keep every command that reads the table.
+  /// A view with a recursion without end would block every command that reads the table.
   @Test func aViewInsteadOfAStoreTableIsRefusedBeforeItRuns() throws {
     try execute(
       """
@@ -239,7 +239,7 @@ import Testing
   @Test(arguments: [
     ("UPDATE record SET deleted = 1 << 53 WHERE kind = 'note'", ["record (1)"], 0, 0),
     ("UPDATE reading SET range_flag = 9", ["reading (2)"], 0, 0),
-    // Two series without their readings, and readings in a place of no series.
+    // Two series lose their readings, which are then in a partition without a series.
     ("UPDATE reading SET partition = 99", [], 2 + 2, 0),
     ("UPDATE series SET readings = 7 WHERE id = 1", [], 1, 0),
     ("INSERT INTO withdrawn VALUES (1, -1, 0, 0, 1)", [], 0, 1),

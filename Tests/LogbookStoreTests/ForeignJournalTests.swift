@@ -68,8 +68,8 @@ import Testing
     #expect(hasOther)
   }
 
-  /// An interrupted run can leave one in a store that is opened again, and a foreign file must not change
-  /// after its check.
+  /// An interrupted run can leave a journal, which belongs to its store. A foreign file must not change after
+  /// its check, so its journal is refused.
   @Test func aJournalIsAppliedToAStoreButRefusedForAForeignOne() throws {
     try writeJournal(naming: nil)
     let refused = #expect(throws: Failure.self) {

@@ -17,7 +17,7 @@ import Testing
     _ = try scratch.open()
   }
 
-  /// Imports a batch, with the numbers 1, 2, …
+  /// Imports a batch. The imports of a test have the numbers 1, 2 and so on.
   private func importing(
     _ batch: IngestBatch, in name: String?, digest: String = "", before finish: () throws -> Void = {}
   ) throws -> IngestCounts {
@@ -91,7 +91,7 @@ import Testing
     #expect(throws: Failure.self) { try run(batch([0]), isKilled: true) }
     try scratch.open().endFirstImport()
     try run(batch([0, 1]))
-    // Another input of the same command.
+    // The second input belongs to the same command.
     try run(batch([2]))
     #expect(try scratch.number("SELECT count(*) FROM record WHERE kind = 'zone'") == 0)
     try scratch.open().endFirstImport()
@@ -161,7 +161,7 @@ import Testing
     #expect(try hours() == ["2 9 9 2", "2 9 9 2"])
     for number: Int64 in [3, 4] { _ = try undo(number) }
     #expect(try hours() == ["2 2 2 2", "2 2 2 2"])
-    // Hidden items move without a word.
+    // Hidden items that the zone moves are not counted.
     #expect(try importing(batch([3]), in: Self.newYork).movedItems == 0)
   }
 
@@ -189,7 +189,7 @@ import Testing
     #expect(try hours() == ["2 2", "2 2"])
   }
 
-  @Test func anInputRepeatedInTheSameTimeZoneStatesItOnceUntilBothAreUndone() throws {
+  @Test func aTimeZoneOfRepeatedImportsIsStatedOnceAndEndsWhenAllAreUndone() throws {
     let input = batch([0, 1])
     for _ in 0..<3 { _ = try importing(input, in: Self.tokyo) }
     #expect(try statements() == 1)
@@ -198,7 +198,7 @@ import Testing
     #expect(try hours() == ["9 9", "9 9"])
     _ = try undo(2)
     #expect(try hours() == ["2 2", "2 2"])
-    // The former statement is hidden.
+    // The earlier statement is withdrawn with the imports, so the zone is stated again.
     _ = try importing(batch([0, 1, 2]), in: Self.tokyo)
     #expect(try statements() == 2)
     #expect(try hours() == ["9 9 9", "9 9 9"])
@@ -259,7 +259,7 @@ import Testing
     _ = try addPeriod(Self.newYork, 1500)
     _ = try importing(batch([0, 1, 2]), in: Self.tokyo)
     #expect(try hours() == ["9 -4 9 9", "9 9 -4 9"])
-    // Also for what an earlier import of another zone brought.
+    // The zone of a further import wins as well, for an item of an earlier import.
     _ = try importing(batch([1], value: 90), in: Self.madrid)
     #expect(try hours() == ["9 2 9 9", "9 9 2 9"])
   }
@@ -273,7 +273,7 @@ import Testing
     #expect(try hours() == ["9 -4 9", "9 -4 9"])
     #expect(try importing(batch([0, 1, 2]), in: Self.madrid).periodItems == 0)
     #expect(try hours() == ["2 2 2", "2 2 2"])
-    // Its zone is no longer the last one that was stated of them.
+    // Tokyo is no longer the last zone that was stated for the items, so it is stated again.
     #expect(try importing(batch([0, 1, 2]), in: Self.tokyo).periodItems == 0)
     #expect(try hours() == ["9 9 9", "9 9 9"])
     #expect(try statements() == 3)
@@ -283,7 +283,8 @@ import Testing
     _ = try importing(batch([0, 1, 2]), in: Self.tokyo)
     _ = try addPeriod("Asia/Kolkata", devices: [Self.device], 9001)
     #expect(try hours() == ["9 5 9", "9 9 9"])
-    // A statement that is made later still wins, also over a later period that does not place the device.
+    // A later statement about an import wins over the period of the device. The period of New York is later
+    // still, but another period names the device.
     _ = try importing(batch([1]), in: Self.madrid)
     #expect(try hours() == ["9 2 9", "9 2 9"])
     _ = try addPeriod(Self.newYork, 9002)
@@ -296,7 +297,7 @@ import Testing
     #expect(try hours() == ["9 2 9", "9 2 9"])
   }
 
-  /// A period that says the same as one before an import is a further statement.
+  /// A period equal to one that was stated before an import is a further statement.
   @Test func aZonePeriodEnteredAgainWinsOverAnImportInBetween() throws {
     _ = try addPeriod(Self.newYork, 9000)
     _ = try importing(batch([1]), in: Self.tokyo)

@@ -4,7 +4,8 @@ import Logbook
 import LogbookStore
 import Testing
 
-/// Devices that are likely one, found in what an import stored, by shown minute and value.
+/// Tests that devices which are likely the same are found by shown minute and value, among the readings that
+/// an import stored.
 struct LikelyDuplicateTests {
   private let scratch: ScratchStore
   private static let twin = Device(vendor: "Test", model: "Other", serial: "S2", format: "test")

@@ -109,7 +109,7 @@ import Testing
     case 2: reading.position = (reading.deviceTime.seconds - Int64(reading.placement.utcOffset)) * 1000 + 7
     case 3: reading.position = 202_510_260_000 + Int64(number * 7919 % 240)
     case 1: reading.position = Int64(number * 7919 % 240)
-    // A count that is late by at most about an hour.
+    // A count whose order differs from the order of time by at most about an hour.
     default:
       reading.position =
         (reading.deviceTime.seconds - change) / 900 + Int64.random(in: 1000...1004, using: &random)
@@ -293,8 +293,8 @@ import Testing
     }
   }
 
-  /// Ticks as large as instants, at the distance of an offset before or after the shown time, or anywhere.
-  /// The walk along the key must only rely on the first.
+  /// Ticks as large as instants, at most `farthestSeconds` from the shown times. A listing may use them as
+  /// instants only if all of them are within a day of the shown times.
   @Test(arguments: [Int64(86_399), 86_400, 172_799, 2_000_000], Seeds.first(2))
   func readingsWhoseInstantsDifferFromTheirShownTimesAreListedByTime(_ farthestSeconds: Int64, _ seed: UInt64)
     throws
@@ -315,7 +315,8 @@ import Testing
     }
   }
 
-  /// The first and the last tick are instants, and one between them is not: a period must not lose it.
+  /// The first and the last tick are instants, and one between them is not. A listing of a period must not
+  /// miss its reading.
   @Test func aReadingIsListedByItsTimeEvenIfItsCounterLooksLikeAnInstant() throws {
     let day: Int64 = 86_400
     let readings = [(0, 0), (5, 20), (10, 10), (30, 30)].map { tick, shown in
@@ -340,7 +341,7 @@ import Testing
     #expect(PositionSpan.isNear(milliseconds, shown) == isNear)
   }
 
-  /// More series than there are walks for them.
+  /// There are more series than `OrderedReadings` has walks for them.
   @Test func hundredsOfSeriesWithCountersAreListedByTime() throws {
     let devices = (0..<200).map { Device(vendor: "T", model: "M", serial: "\($0)", format: "test") }
     let readings = (0..<600).map { number in
@@ -356,7 +357,8 @@ import Testing
     }
   }
 
-  /// Numbers that only another program assigns, on both sides of those that are looked up without hashing.
+  /// Row ids that only another program assigns. `SeriesList` finds ids below 4096 without hashing, so ids on
+  /// both sides of this limit are tested.
   @Test func aSeriesWithAnyRowIDIsListed() throws {
     var random = SeededGenerator(seed: 11)
     try scratch.ingest(Make.batch(Self.readings(&random), devices: Self.devices))

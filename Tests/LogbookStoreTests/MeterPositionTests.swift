@@ -4,7 +4,7 @@ import Logbook
 import LogbookStore
 import Testing
 
-/// How far the memory of a meter is stored.
+/// Tests how far the memory of a meter is stored.
 struct MeterPositionTests {
   private let scratch: ScratchStore
 

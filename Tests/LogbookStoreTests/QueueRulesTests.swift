@@ -38,8 +38,8 @@ import Testing
   @Test(
     arguments: roles,
     [
-      // The record is synced; a note has no content; there is no such record; it does not belong to that
-      // entry.
+      // The first four are refused for these reasons: the record is synced, a note has no file, the record
+      // does not exist, the record does not belong to this entry.
       "INSERT INTO queued VALUES ('\(synced)', 'record', '\(synced)', 1, 1)",
       "INSERT INTO queued VALUES ('\(synced)', 'file', '\(synced)', 1, 1)",
       "INSERT INTO queued VALUES ('nobody', 'record', 'nobody', 1, 1)",

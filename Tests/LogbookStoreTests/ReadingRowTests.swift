@@ -52,7 +52,7 @@ import Testing
       (.milligrams(90), .zone, [.manual]), (.milligrams(90), .zone, [.doubtfulTime, .afterMeal]),
       (.milligrams(91), .zone, []),
     ] as [(Value, OffsetSource, ReadingMarks)])
-  func ofManyReadingsOneThatDiffersKeepsItsColumns(
+  func oneDifferentReadingAmongEqualOnesKeepsItsColumns(
     _ value: Value, _ source: OffsetSource, _ marks: ReadingMarks
   ) throws {
     for place in [0, 7, 19] {

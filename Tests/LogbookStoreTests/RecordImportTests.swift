@@ -57,7 +57,7 @@ import Testing
     }
     #expect(try importing(30) == [1, 0, 0, 0, 0])
     #expect(try importing(40) == [0, 0, 0, 1, 0])
-    // The first one again is not a later export.
+    // The first export is not later because it is imported again.
     #expect(try importing(30) == [0, 0, 0, 0, 1])
     #expect(try importing(40) == [0, 1, 0, 0, 0])
     #expect(try scratch.rows("SELECT fields FROM record") == [#"{"carbs":40}"#])
@@ -68,7 +68,7 @@ import Testing
     #expect(try scratch.rows("SELECT fields FROM record") == [#"{"carbs":30}"#])
   }
 
-  /// A scratch store begins each import at 1000.
+  /// An import from a pipe is as old as its beginning, which is at 1000 in a scratch store.
   @Test(arguments: [(900, 40), (1100, 30)] as [(Int64, Int)])
   func aPipeIsAsOldAsItsImport(_ modifiedAt: Int64, _ grams: Int) throws {
     try scratch.ingest(food(30), generatedAt: 10, modifiedAt: modifiedAt)

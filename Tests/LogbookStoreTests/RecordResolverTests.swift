@@ -162,7 +162,7 @@ import Testing
     }
     try resolver.resolve(resolver.conflict(of: Self.id), .theirs, at: 300)
     #expect(try row(Self.child) == ["3 1 1 {} r4 1 1 300"])
-    // The remote's other side is not deleted: a person decides.
+    // The remote did not delete this record, so a person must decide.
     #expect(try resolver.conflicts().map(\.guid) == [Self.copy])
   }
 
@@ -215,7 +215,7 @@ import Testing
   }
 }
 
-/// Tests when the sides of a conflict were edited, as far as it is known.
+/// Tests which side of a conflict was edited later, as far as the times are known.
 @Suite struct NewerSideTests {
   private static func conflict(
     mine: Int64?, theirs: Int64?, cause: RecordConflict.Cause = .edited

@@ -119,7 +119,7 @@ import Testing
         SELECT count(*) FROM record WHERE version_synced = 0 AND base IS NULL AND revision IS NULL AND sent IS NULL
           AND sent_version IS NULL AND quarantine IS NULL AND quarantined_version IS NULL
         """) == 2)
-    // Conflicts exist only here, and still wait for a person.
+    // Conflicts exist only in this store, and a person must still resolve them.
     #expect(try scratch.number("SELECT count(*) FROM record WHERE conflict IS NOT NULL") == 1)
     #expect(try scratch.rows("SELECT at, reason, is_open FROM requeue") == ["6000 new remote 0"])
     let setting = try #require(try scratch.open(.reader).remote())

@@ -6,7 +6,7 @@ import Testing
 
 @testable import LogbookStore
 
-/// Opening a store looks at its schema before anything in it runs.
+/// Tests that opening a store checks its schema before any of its SQL runs.
 @Suite struct SchemaComparisonTests {
   private let scratch: ScratchStore
 
@@ -51,7 +51,7 @@ import Testing
     #expect(sum != Schema.checksum)
   }
 
-  /// The view would never end, so that a role that only reads it would wait for ever.
+  /// The view never ends, so even a role that only reads it would be blocked.
   @Test(arguments: [
     (
       "table setting",

@@ -8,7 +8,7 @@ import LogbookStore
 import SQLiteRows
 import Testing
 
-/// Steps from an older schema to the present one.
+/// Tests the steps from an older schema to the present one.
 @Suite struct SchemaUpgradeTests {
   private static let first = FileSchema(
     applicationID: 7, version: 3, name: "test file", statements: ["CREATE TABLE t (x INTEGER)"], firstKept: 3)
@@ -140,8 +140,8 @@ import Testing
     }.count
   }
 
-  /// Without its lock, a connection is unknown to other processes: one that closes the file removes the log
-  /// below it, and what was committed there is lost.
+  /// If a connection loses its lock, other processes do not notice the connection. One that closes the file
+  /// then removes the log, and commits in the log are lost.
   @Test func anUpgradeCheckKeepsLocksOfOtherConnectionsInTheProcess() throws {
     try upgrade(Self.steps)
     let schema = Self.later(Self.steps)

@@ -108,7 +108,7 @@ final class ScratchStore {
   }
 
   /// Removes the triggers, and lets columns accept NULL from the next connection on. Returns the schema
-  /// before it.
+  /// before this change.
   private func loosen() throws -> [Row] {
     let queue = try DatabaseQueue(path: path)
     let rules = try queue.inDatabase { database in

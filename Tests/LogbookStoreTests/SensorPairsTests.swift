@@ -5,9 +5,10 @@ import Testing
 
 @testable import LogbookStore
 
-/// Whether values of two sensors at the same instants are those of two persons.
+/// Tests whether values of two sensors at the same instants are recognised as those of two persons.
 struct SensorPairsTests {
-  /// Pairs every five minutes; `other` gives the second value of a row and of the first value.
+  /// Pairs every five minutes. `other` returns the second sensor's value for the number of a pair and the
+  /// first sensor's value.
   private func pairs(hours: Int, _ other: (Int, Double) -> Double) -> SensorPairs {
     (0..<hours * 12 + 1).reduce(into: SensorPairs()) { pairs, row in
       let one = 140 + 50 * sin(Double(row) / 20)

@@ -6,7 +6,7 @@ import Testing
 
 @testable import LogbookStore
 
-/// The sentence and the category for each error of SQLite.
+/// Tests the sentence and the category for each error of SQLite.
 @Suite struct StoreErrorTests {
   private let scratch: ScratchStore
 
@@ -39,7 +39,9 @@ import Testing
   ]
 
   @Test(arguments: categories)
-  func anErrorHasOneCategory(_ code: ResultCode, _ category: FailureCategory, _ text: String) throws {
+  func eachSQLiteErrorHasItsCategoryAndSentence(
+    _ code: ResultCode, _ category: FailureCategory, _ text: String
+  ) throws {
     let failure = try failure(code, "words of SQLite")
     #expect(failure.category == category)
     #expect(failure.message == "\(scratch.path): \(text)")
@@ -47,14 +49,14 @@ import Testing
     #expect(temporary.message == "the temporary copy: \(text)")
   }
 
-  @Test func aDamagedStoreNamesTheWayToItsBackup() throws {
+  @Test func theErrorForADamagedStoreNamesTheWayToItsBackup() throws {
     let failure = try failure(.SQLITE_CORRUPT)
     #expect(failure.category == .inputOutput)
     #expect(failure.message == "\(scratch.path): the store is damaged; \(Store.recovery)")
   }
 
   /// The disk of the store and the folder for temporary files may be two places.
-  @Test func aFullDiskIsThatOfTheStoreOrOfTemporaryFiles() throws {
+  @Test func theErrorForAFullDiskNamesTheStoreOrTheTemporaryFiles() throws {
     let elsewhere = try failure(.SQLITE_FULL)
     #expect(elsewhere.category == .inputOutput)
     #expect(
@@ -65,7 +67,7 @@ import Testing
     #expect(here.message.hasPrefix("the temporary copy: the disk is full; "))
   }
 
-  @Test func aStoreThatCannotBeOpenedHasItsReason() throws {
+  @Test func theErrorForAStoreThatCannotBeOpenedStatesTheReason() throws {
     let missing = try failure(.SQLITE_CANTOPEN)
     #expect(missing.category == .cannotCreate && missing.message.hasPrefix("\(scratch.path): "))
     _ = try scratch.open()
@@ -79,11 +81,11 @@ import Testing
     #expect(temporary.message == "the temporary copy: cannot be created in the folder for temporary files")
   }
 
-  @Test func anErrorWithoutWordsHasItsNumber() throws {
+  @Test func anUnusualSQLiteErrorNamesTheStore() throws {
     #expect(try failure(.SQLITE_PROTOCOL).message.hasPrefix("\(scratch.path): "))
   }
 
-  /// The text of such an error has the row, and so the value of a person.
+  /// SQLite's text for such an error contains the row, which is health data.
   @Test func aRowOfAnotherTypeIsReportedWithoutItsContent() throws {
     let queue = try DatabaseQueue()
     let failure = #expect(throws: Failure.self) {

@@ -69,7 +69,7 @@ import Testing
     #expect(try there.number("SELECT count(*) FROM reading") == 2)
   }
 
-  @Test func aMergeOfStoresWithDifferentPassesOfAnHourHasEveryValueOnce() throws {
+  @Test func aMergeWithDifferentPassesOfARepeatedHourHasEveryValueOnce() throws {
     func passes(_ values: [Double]...) -> IngestBatch {
       Make.batch(
         values.joined().enumerated().map { index, value in
@@ -109,7 +109,7 @@ import Testing
     #expect(try shown(here).isEmpty)
     #expect(try merge(here, into: there).keptRecords == 1)
     #expect(try !shown(there).isEmpty)
-    // A later deletion removes it there, too.
+    // A later deletion also deletes the record in the other store.
     let other = try note("second", in: here)
     try merge(here, into: there)
     try edit(other, "edited", in: there, at: 4000)
@@ -118,7 +118,8 @@ import Testing
     #expect(try shown(there).count == 1)
   }
 
-  /// Otherwise the conflict would have two equal sides, which only a person could end.
+  /// A deletion that is already the remote's side of the conflict is not adopted. Both sides would then be
+  /// equal, and only a person could end the conflict.
   @Test(arguments: [true, false])
   func aMergeOfStoresLeavesAConflictToThePerson(_ isTheSame: Bool) throws {
     let guid = try note("first", in: here)
@@ -141,7 +142,7 @@ import Testing
     #expect(!conflict.mine.agrees(with: conflict.theirs))
   }
 
-  /// A backup of the store itself holds what was undone since.
+  /// The other store still has the content from before the undo.
   @Test func mergingAnEarlierStoreDoesNotRevertAnUndo() throws {
     let food = Make.batch([Make.record(["carbs": .number(45)], sourceID: "a")])
     try here.ingest(food)
@@ -206,12 +207,12 @@ import Testing
     _ = try there.open(.editor).undo(1, group: Digest.uuid(of: ["g"]), at: 5000)
     try here.ingest(sensor(4..<8))
     try merge(there, into: here)
-    // 0 to 3 were only in the undone import; 4 and 5 were imported here.
+    // Readings 0 to 3 were only in the undone import; readings 4 and 5 were imported here.
     #expect(try shown(here).count == 4)
     #expect(try here.number("SELECT count(*) FROM reading") == 8)
     try merge(here, into: there)
     #expect(try shown(there) == shown(here))
-    // A redo shows all of it again, there and then here.
+    // A redo shows all of these items again, first in the other store, and after a merge in this one.
     _ = try there.open(.editor).redo(1, at: 6000)
     try merge(there, into: here)
     #expect(try shown(here).count == 8)
@@ -280,7 +281,7 @@ import Testing
 
   // MARK: Any history
 
-  /// One thing that somebody does in a store.
+  /// Makes one random change in a store.
   private func act(in scratch: ScratchStore, _ generator: inout SeededGenerator, at now: Int64) throws {
     switch Int.random(in: 0..<6, using: &generator) {
     case 0, 1:
@@ -327,7 +328,7 @@ import Testing
       try merge(there, into: here, at: now)
       try merge(here, into: there, at: now)
       let once = try shown(here)
-      // A record that is deleted in one store stays so, also where the other one edited it later.
+      // A record that is deleted in one store stays deleted there, even if the other store edited it later.
       let deleted = try [here, there].flatMap { try $0.rows("SELECT guid FROM record WHERE deleted = 1") }
       let differing = try Set(once).symmetricDifference(shown(there))
         .filter { item in !deleted.contains { item.hasPrefix($0) } }

@@ -51,7 +51,7 @@ import Testing
 
   /// 103.0 and 103.4 mg/dL are both 5.7 mmol/L.
   @Test(arguments: [[103.0, 103.4], [103.4, 103.0]])
-  func valuesThatRoundToOneTenthAreOrderedBySize(_ numbers: [Double]) throws {
+  func valuesThatRoundToTheSameTenthAreOrderedBySize(_ numbers: [Double]) throws {
     let readings = numbers.map { Make.reading(.smbg, Make.milligrams($0)) }
     #expect(counts(try scratch.ingest(Make.batch(readings))) == [2, 0, 0, 0])
     #expect(try scratch.rows("SELECT value, occurrence FROM reading") == ["103.0 0", "103.4 1"])
@@ -59,14 +59,16 @@ import Testing
     for reading in readings { #expect(counts(try scratch.ingest(Make.batch([reading]))) == [0, 1, 0, 0]) }
   }
 
-  @Test func valuesThatRoundToOneTenthInTwoBatchesAreTwoReadings() throws {
+  @Test func valuesThatRoundToTheSameTenthInTwoBatchesAreTwoReadings() throws {
     let readings = [103.0, 103.4].map { Make.reading(.smbg, Make.milligrams($0)) }
     #expect(counts(try scratch.ingest(Make.batch([readings[0]]), Make.batch([readings[1]]))) == [2, 0, 0, 0])
     #expect(counts(try scratch.ingest(Make.batch([readings[1]]), Make.batch([readings[0]]))) == [0, 2, 0, 0])
     #expect(try scratch.occurrences() == ["103 0", "103 1"])
   }
 
-  @Test(arguments: [103.0, 103.4]) func ofValuesThatRoundToOneTenthEitherMayBeImportedFirst(_ first: Double)
+  @Test(arguments: [103.0, 103.4]) func valuesThatRoundToTheSameTenthCanBeImportedInEitherOrder(
+    _ first: Double
+  )
     throws
   {
     let readings = [103.0, 103.4].map { Make.reading(.smbg, Make.milligrams($0)) }
@@ -243,7 +245,7 @@ import Testing
   }
 
   @Test func aReadingWithTheSameCounterAndAnotherShownTimeIsKnown() throws {
-    // Thirty in total, so that the moved and the new one are in one statement of ten.
+    // One input has known readings, one of them at another shown time, and a new reading.
     let ticks = (0..<29).map { Make.tick(7573 + $0 * 300, 100, at: Make.noon + $0 * 300) }
     try scratch.ingest(Make.batch(ticks))
     var moved = ticks

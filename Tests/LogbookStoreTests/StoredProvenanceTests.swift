@@ -19,7 +19,7 @@ import Testing
     try scratch.ingest(Make.batch([record]), format: "diary", generatedAt: generatedAt)
   }
 
-  /// As a record that arrived with a protocol without provenance.
+  /// Adds a copy of a record without provenance, as a record that came by a protocol without provenance.
   private func forget() throws {
     try importFood()
     let guid = Digest.uuid(of: ["record", "diary", "1"])
@@ -47,7 +47,7 @@ import Testing
       return row
     }
     try scratch.ingest(Make.batch([rows[0]]), format: "diary", generatedAt: 10)
-    // The first row lost its record, since the second one is new: both are kept until the end.
+    // The row with 20 g matches no stored record, so its record is stored at the end of the input.
     try scratch.ingest(Make.batch([rows[1], rows[0]]), format: "diary", generatedAt: 20)
     #expect(
       try scratch.rows("SELECT provenance_format, provenance_source FROM record ORDER BY 2")

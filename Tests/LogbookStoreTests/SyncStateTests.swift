@@ -244,7 +244,7 @@ private let n1 = "d1000000-0000-4000-8000-000000000000"
     #expect(many.scans == 0 && many.steps <= few.steps && many.steps < 2000, "\(few) \(many)")
   }
 
-  @Test func pendingItemsTransfersAndResultsHaveTheirTimes() throws {
+  @Test func theTimesOfQueueingTransferAndSuccessAreStored() throws {
     let sync = try scratch.open(.sync)
     let logbook = RemoteLogbook(id: "l", name: "l", isWritable: true, maxReadings: 1, maxRecords: 1)
     try sync.setRemote(
@@ -265,7 +265,7 @@ private let n1 = "d1000000-0000-4000-8000-000000000000"
     #expect(try scratch.rows("SELECT last_push, last_pull FROM remote") == ["8 NULL"])
   }
 
-  /// Only the rows decide: the state is one of three, whatever else is true.
+  /// The state depends only on the code of the queue and on whether an upload runs.
   @Test(arguments: [false, true]) func theSyncStateFollowsOnlyFromQueueAndRunningUpload(isRunning: Bool) {
     let still: [SyncState] = [.synced, .queued(.waiting), .queued(.refused), .queued(.conflict)]
     #expect((0..<4).map { QueueCode($0).state(isRunning: isRunning) } == still)

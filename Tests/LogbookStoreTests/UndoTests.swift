@@ -90,7 +90,7 @@ import Testing
     #expect(try shown() == ["1:100", "2:100"])
   }
 
-  /// They count as an import of the site, which no store undoes.
+  /// Such readings count as an import of the site, which no store undoes.
   @Test func undoKeepsReadingsVisibleThatAnotherProgramUploadedToTheSite() throws {
     try scratch.ingest(sensor([0, 1, 2]))
     let note = """
@@ -150,7 +150,8 @@ import Testing
 
   private static let madrid = Decision("zone", "Europe/Madrid", .given)
 
-  /// An import without a zone states the same as before; one with another zone does not.
+  /// An import without a given zone uses that of the logbook. Here this is the same zone, so the import
+  /// repeats the undone one.
   @Test func anUndoneFileImportedWithoutItsTimeZoneStaysHidden() throws {
     _ = try scratch.open(.editor).setTimezone(LogbookZone(name: "Europe/Madrid"), at: 5)
     _ = try ingest(sensor(0..<5), digest: "file", [Self.madrid])
@@ -185,7 +186,7 @@ import Testing
     #expect(counts.broughtNothing && counts.readings == 0 && !counts.isDoneAlready)
     #expect(try scratch.number("SELECT count(*) FROM record WHERE kind = 'withdrawal'") == 0)
     #expect(try scratch.open(.reader).undoneImports() == [])
-    // An import that found another's items counts as having brought them.
+    // An import that found only the items of another import counts as having brought them.
     try scratch.ingest(sensor(0..<3), digest: "copy")
     let met = try undo(3)
     #expect(!met.broughtNothing && met.readings == 0)
@@ -233,7 +234,8 @@ import Testing
     #expect([counts.newReadings, counts.changedReadings] == [3, 0])
     #expect(try shown() == ["0:90", "1:90", "2:90"])
     #expect(try scratch.number("SELECT max(occurrence) FROM reading") == 1)
-    // Then they are known. Another value at a place with a visible one is a revision, as always.
+    // If the file is imported once more, these readings are known. Another value at the position of a visible
+    // reading is a revision.
     let known = try ingest(sensor(0..<3, 90), digest: "file", [Decision("unit", "mmol/L", .given)])
     #expect([known.newReadings, known.knownReadings, known.withdrawnReadings] == [0, 3, 0])
     #expect(try scratch.ingest(sensor(0..<3, 95), digest: "third").changedReadings == 3)
@@ -313,7 +315,8 @@ import Testing
     try scratch.ingest(sensor(0..<3))
     try scratch.ingest(sensor([]))
     #expect(try last() == 1)
-    // Its known items stay visible because of it as well, but it changed nothing.
+    // This import has only known items. They also stay visible because of it, but the import that stored them
+    // is undone first.
     try scratch.ingest(sensor(0..<3))
     #expect(try last() == 1)
     #expect(try undo(1).readings == 0)
@@ -328,7 +331,7 @@ import Testing
     #expect(try scratch.open(.reader).nextStep(.redo) == nil)
   }
 
-  /// A timer may have fetched it.
+  /// A timer may have fetched the items, so a person does not expect that `undo` hides them.
   @Test func itemsFetchedFromASourceAreNotAnUndoStep() throws {
     try scratch.ingest(sensor(0..<3))
     #expect(try scratch.refusal(.importer, "UPDATE ingest SET source = 'source phone'") == nil)

@@ -54,7 +54,7 @@ import Testing
 
   @Test func sortedRunsThatFollowEachOtherAreMergedIntoOne() throws {
     var waiting = try UnsortedSpool()
-    // The last two have common places.
+    // The last two runs have the number 300 in common.
     for numbers in [900..<1000, 600..<900, 100..<301, 300..<600] as [Range<Int64>] {
       try waiting.add(Self.readings(numbers.reversed()), of: [1])
     }
@@ -80,7 +80,7 @@ import Testing
     var merged: [Reading] = []
     var sizes: [Int] = []
     try waiting.merge(of: [1, 2]) { batch in
-      // Readings at one place are never in two batches.
+      // Readings at one position are never in two batches.
       if let last = merged.last, let first = batch.first { #expect(key(last) != key(first)) }
       merged += batch
       sizes.append(batch.count)
@@ -107,7 +107,7 @@ import Testing
     #expect(sizes == [most, 10])
   }
 
-  @Test func aReadingKeptForSortingLosesNothing() throws {
+  @Test func aReadingKeptForSortingIsReadBackUnchanged() throws {
     var reading = Reading(
       device: DeviceIndex(3), kind: .scan, tick: -12, at: DeviceTime(seconds: 99),
       placement: Placement(utcOffset: -3600, source: .ticks),

@@ -43,7 +43,8 @@ import Testing
     #expect(try withdrawn() == 100)
   }
 
-  /// Withdrawn between two batches, or rolled back: the kept withdrawals never outlive their source.
+  /// Another connection hides readings between two batches, and later shows them again. The next batch must
+  /// not use outdated withdrawals.
   @Test func undosByOthersBetweenBatchesApplyToTheNextBatch() throws {
     try scratch.ingest(Make.batch(sensor(0..<10)), digest: "wrong")
     #expect(try undo(1).readings == 10)

@@ -118,8 +118,8 @@ import Testing
       try scratch.number("SELECT count(*) FROM records WHERE json_extract(fields, '$.carbs') = 20") == 2000)
   }
 
-  /// More readings than are packed together, unsorted, and found again by an input that the store cannot
-  /// note.
+  /// There are more readings than are packed at once. The other file has them unsorted, and in more runs than
+  /// the store notes.
   @Test func manyUndoneReadingsAreShownAgainByAnotherFile() throws {
     let all = sensor(0..<40_000)
     try scratch.ingest(Make.batch(all), digest: "wrong")
@@ -174,7 +174,7 @@ import Testing
     #expect(try withdrawn() == 0)
     #expect(
       try scratch.rows("SELECT fields FROM record WHERE kind = 'withdrawal'") == [RecordFields(fields).json])
-    // The same with a run that is valid in a record.
+    // With valid points in place of the run above, the same record hides the readings.
     var smaller = fields
     smaller["points"] = .text(
       "\(line) "

@@ -145,7 +145,7 @@ import Testing
         _ = try scratch.open(.editor).remove(periods.removeFirst(), at: 2000 + Int64(step))
       default:
         _ = try scratch.open(.editor).add(try Self.period(&random, step), at: 2000 + Int64(step))
-        // A period that continues another one made that one longer.
+        // A period that continues another one has extended it.
         periods = try scratch.open(.reader).zones().periods
       }
       try expectZones("seed \(seed), step \(step)")

@@ -61,7 +61,7 @@ import Testing
     Rule(
       "An undo of an import ends its zone, and a redo restores it, on every store.",
       ("LogbookStoreTests/ItemZoneTests", "undoOfAnInputRepeatedInAnotherTimeZoneEndsThatZone"),
-      ("LogbookStoreTests/ItemZoneTests", "anInputRepeatedInTheSameTimeZoneStatesItOnceUntilBothAreUndone"),
+      ("LogbookStoreTests/ItemZoneTests", "aTimeZoneOfRepeatedImportsIsStatedOnceAndEndsWhenAllAreUndone"),
       ("SyncTests/ZoneSyncTests", "theTimeZoneOfAnUndoneImportEndsInEveryStore")),
     Rule(
       "A statement about an import applies to its items whenever they arrive, and on a site.",
@@ -299,7 +299,7 @@ import Testing
     Rule(
       "The state of an item follows from its rows alone.",
       ("LogbookStoreTests/SyncStateTests", "theSyncStateFollowsOnlyFromQueueAndRunningUpload"),
-      ("LogbookStoreTests/SyncStateTests", "pendingItemsTransfersAndResultsHaveTheirTimes")),
+      ("LogbookStoreTests/SyncStateTests", "theTimesOfQueueingTransferAndSuccessAreStored")),
     Rule(
       "The queue follows the versions, whichever program writes.",
       ("LogbookStoreTests/QueueRulesTests", "noRoleCanQueueSyncedItemsOrRemovePendingOnes")),
@@ -399,7 +399,7 @@ import Testing
       ("SyncTests/ValueSetTests", "valuesOfBothPassesAreSharedWhicheverStoreUploadsFirst"),
       ("SyncTests/ValueSetTests", "aSecondPassImportedLaterReachesBothStores"),
       ("SyncTests/ValueSetTests", "importsAndUploadsInAnyOrderShowEachValueOnce"),
-      ("LogbookStoreTests/StoreMergeTests", "aMergeOfStoresWithDifferentPassesOfAnHourHasEveryValueOnce")),
+      ("LogbookStoreTests/StoreMergeTests", "aMergeWithDifferentPassesOfARepeatedHourHasEveryValueOnce")),
     Rule(
       "A value that changed at the source is not another pass.",
       ("SyncTests/ValueSetTests", "throughASiteValuesChangedAtTheSourceAreNotASecondPass")),
