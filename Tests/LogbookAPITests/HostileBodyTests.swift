@@ -147,7 +147,7 @@ import Testing
     var random = RandomBodies(seed: 6)
     var state = random.state()
     state.isDeleted = false
-    // As JSON it is six times as long.
+    // The text is six times as long in JSON.
     state.fields = RecordFields([
       "text": .text(String(repeating: "\u{7F}", count: RecordState.maxBytes / 5))
     ])
@@ -181,7 +181,7 @@ import Testing
   @Test(arguments: [
     (#"{"records":[],"more":false}"#, true), (#"{"records":[\#(record)],"more":true}"#, true),
     (#"{"records":[\#(record)],"more":false,"future":[1]}"#, true),
-    // Nothing would be asked for next.
+    // An empty page with more to follow is refused, since the next page could not be requested.
     (#"{"records":[],"more":true}"#, false),
     (#"{"records":[\#(record)]}"#, false),
     (#"{"records":[{"revision":"r1","state":\#(state)}],"more":false}"#, false),
@@ -191,7 +191,7 @@ import Testing
       #"{"records":[\#(record.replacing("\"deleted\":false", with: "\"deleted\":true"))],"more":false}"#,
       false
     ),
-  ]) func aPageOfRecordsIsWholeAndNamesEachRecord(_ body: String, _ isRead: Bool) {
+  ]) func anIncompletePageOfRecordsIsRefused(_ body: String, _ isRead: Bool) {
     #expect(takes(Array(body.utf8)) { _ = try WireCodec.readRecordPage($0) } == isRead)
   }
 
@@ -199,7 +199,7 @@ import Testing
     (#"{"cursor":"c","more":false}"#, true), (#"{"series":[],"records":[\#(record)],"cursor":"c"}"#, true),
     (#"{"series":[],"records":[]}"#, false), (#"{"cursor":null}"#, false),
     (#"{"series":[{"device":{},"kind":"cbg","position_kind":"time","readings":[[]]}],"cursor":"c"}"#, false),
-  ]) func aPageOfChangesHasACursorAndOnlyValidReadings(_ body: String, _ isRead: Bool) {
+  ]) func aPageOfChangesWithoutCursorOrWithInvalidReadingsIsRefused(_ body: String, _ isRead: Bool) {
     #expect(takes(Array(body.utf8)) { _ = try WireCodec.readPage($0) } == isRead)
   }
 
@@ -209,11 +209,11 @@ import Testing
     (#"{"stored":1,"known":0,"refused":[{"item":2,"reason":"a"}]}"#, false),
     (#"{"stored":1,"known":0,"refused":[{"item":-1,"reason":"a"}]}"#, false),
     (#"{"stored":1,"known":0,"refused":[{"item":0.5,"reason":"a"}]}"#, false),
-  ]) func aRefusalNamesAnItemThatWasSent(_ body: String, _ isRead: Bool) {
+  ]) func anAnswerThatRefusesAnItemThatWasNotSentIsRefused(_ body: String, _ isRead: Bool) {
     #expect(takes(Array(body.utf8)) { _ = try WireCodec.readReadingAnswer($0, sent: 2) } == isRead)
   }
 
-  @Test func aBodyHasAtMostTenThousandSeries() {
+  @Test func aBodyWithMoreThanTenThousandSeriesIsRefused() {
     func body(_ count: Int) -> [UInt8] {
       let series = #"{"device":{},"kind":"cbg","position_kind":"time","readings":[]}"#
       return Array("{\"series\":[\(repeatElement(series, count: count).joined(separator: ","))]}".utf8)

@@ -49,7 +49,7 @@ import Testing
 
   @Test func theClientAddressWithMostConnectionsLosesItsOldest() async throws {
     try await Peer.with({ ($0.maxConnections, $0.headTime) = (20, .seconds(60)) }) { (peer) async throws in
-      // From another address, and older than all others.
+      // This connection is from another address, and older than all others.
       let patient = try peer.hold(1, from: 7)
       let many = try peer.hold(60, from: 9)
       try await expectServed(peer, "behind both")

@@ -43,7 +43,7 @@ import Testing
     #expect(found.count == 2 && found[0].contains(#""at":"logger""#) && found[1].contains(#""at":"event""#))
   }
 
-  /// No value can end its text or the line.
+  /// No value can end its JSON string or the line.
   @Test(arguments: [
     ("a\"b", #"a\"b"#), ("a\\", #"a\\"#), ("a\r\nb", #"a\r\nb"#),
     ("\",\"level\":\"error", #"\",\"level\":\"error"#),

@@ -84,7 +84,7 @@ import Testing
     let second = try UnixSocket(path: path, mode: 0o660)
     defer { close(second.descriptor) }
     #expect(mode(path) == 0o660)
-    // The second one must not remove the socket that replaced it.
+    // The second socket must not remove the one that replaced it.
     let other = folder.path + "/b"
     let third = try UnixSocket(path: other, mode: 0o600)
     defer { close(third.descriptor) }

@@ -62,13 +62,14 @@ import Testing
     let state = LogbookZones.baseState(named: "Mars/Olympus", .given)
     let read = LogbookZones(records: [(LogbookZones.baseGuid, state)], fallback: madrid)
     #expect(read.base == madrid && read.unknownBase == "Mars/Olympus" && !read.isKnown)
-    // The replacement is not stated: a person's period still applies when the base is known.
+    // The last known base only replaces the unknown one. A period with the same zone is added, since it must
+    // stay when the base is known.
     let same = try period("n", "Europe/Madrid", "2026-05-02", "2026-05-05")
     #expect(read.adding(same) == .added(same))
     let known = LogbookZones(
       records: [(LogbookZones.baseGuid, LogbookZones.baseState(madrid, .given))], fallback: .utc)
     #expect(known.base == madrid && known.unknownBase == nil && known.isKnown)
-    // A zone that only the base gives is not stated.
+    // A zone that applies only as the base does not make the period superfluous.
     #expect(known.adding(same) == .added(same))
   }
 
@@ -176,7 +177,8 @@ import Testing
           shownAt: DeviceTime(seconds: position))?.name
       }
       #expect(Set(names[0..<4]).count == 1 && names[0] != "Asia/Kolkata" && names[0] != nil)
-      // The period of the device is only later than the old statement.
+      // The period names the device, but it is only later than the statement for Asia/Kolkata, so no
+      // statement applies.
       #expect(names[4] == nil && names[5] == nil)
     }
   }
@@ -266,7 +268,7 @@ import Testing
         == .extended(longer))
     let apart = try period("n", "Asia/Tokyo", "2026-05-10", "2026-05-12", madeAt: 500)
     #expect(known.adding(apart) == .added(apart))
-    // It would not have precedence over the later statement.
+    // An extended period would not have precedence over the later period of Seoul.
     let covered = try zones(first, period("b", "Asia/Seoul", "2026-05-08", "2026-05-10", madeAt: 200))
     let again = try period("n", "Asia/Tokyo", "2026-05-05", "2026-05-10", madeAt: 500)
     #expect(covered.adding(again) == .added(again))

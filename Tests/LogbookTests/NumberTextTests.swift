@@ -8,7 +8,7 @@ import Testing
 /// Tests numbers and times that are written as bytes, by comparison with their texts.
 @Suite struct NumberTextTests {
   private static func text(_ write: (inout [UInt8]) -> Void) -> String {
-    // The bytes before it stay.
+    // The bytes before the number stay unchanged.
     var out = Array("x9".utf8)
     write(&out)
     return String(decoding: out, as: UTF8.self)

@@ -61,12 +61,12 @@ struct OwnCopyTests {
     }
     #expect(kept(5, every: Self.day) == 10)
     #expect(kept(6, every: Self.day) == 6)
-    // Doses and meals of one minute are one sign.
+    // A dose and a meal of one minute are only one piece of evidence.
     let meals = (0..<5 as Range<Int64>).flatMap { index in
       [33, 0].map { Sample.meal(45, at: index * Self.day + $0, Sample.diary) }
     }
     #expect(Self.verdicts(Self.doses(5, "own") + Self.doses(5, at: 0, "second") + meals).kept.count == 20)
-    // Within a week before and after there are five of them.
+    // With one pair every three days, only five pairs are within a week before and after each.
     #expect(kept(40, every: 3 * Self.day) == 80)
   }
 
@@ -78,11 +78,11 @@ struct OwnCopyTests {
     let doses = Self.doses(14, at: 20, "own") + Self.doses(14, at: 0, "second")
     #expect(Self.verdicts(doses).kept.count == 14)
     #expect(Self.verdicts(doses + sticks(0..<14, at: 0)).kept.count == 42)
-    // At other minutes, they show nothing.
+    // Finger sticks in other minutes show nothing about the copies.
     #expect(Self.verdicts(doses + sticks(0..<14, at: 60)).kept.count == 28)
-    // With seconds, they may be later than the saved export.
+    // Finger sticks with seconds may be later than the saved export.
     #expect(Self.verdicts(doses + sticks(0..<14, at: 20)).kept.count == 28)
-    // A few, such as finger sticks whose original was hidden, change nothing.
+    // A few finger sticks at full minutes change nothing: the original of each may be hidden.
     #expect(Self.verdicts(doses + sticks(3..<6, at: 0)).kept.count == 17)
     #expect(Self.verdicts(doses + sticks(0..<10, at: 0)).kept.count == 38)
   }
@@ -114,7 +114,7 @@ struct OwnCopyTests {
     #expect(Self.verdicts(own + cut + [second, copy]).kept.count == 15)
     #expect(Self.verdicts(own + cut + [second]).kept.count == 15)
     #expect(Self.verdicts(own + cut + [copy]).kept.count == 15)
-    // One of the two is at a full minute in the original, so that its copy is known.
+    // One of two doses is at a full minute in the original, so only the copy of the other one is left out.
     let late = Sample.dose(2, at: 120, Sample.diary, id: "at the minute")
     let later = Sample.dose(2, at: 150, Sample.diary, id: "half a minute later")
     let copyOfLater = Sample.dose(2, at: 120, Sample.diary, id: "copy of later")
@@ -122,7 +122,7 @@ struct OwnCopyTests {
   }
 
   @Test func dosesFromAnotherSourceThatMatchTheOriginalOfACopyCountOnce() {
-    // Within a minute of the original, but not of the copy.
+    // The doses of the other source are within a minute of the original, but not of the copy.
     let all = Self.doses(14, "own") + Self.doses(14, at: 0, "cut") + Self.doses(14, at: 70, "x", Sample.phone)
     let result = Self.verdicts(all)
     #expect(result.kept.map(\.id) == (0..<14).map { "own \($0)" })

@@ -128,7 +128,8 @@ import Testing
     }
   }
 
-  /// Either each step of a run is also in the other one, or none is. The time is proportional to their bytes.
+  /// Sets are subtracted run by run. The results are runs again, and the time does not depend on the number
+  /// of points.
   @Test func subtractingFromAMillionPointsGivesRunsNotSinglePoints() {
     let long = PointRuns(runs: [.init(first: Self.point(0), step: 1, count: 1 << 20)])
     let apart = PointRuns(runs: [.init(first: Self.point(0, 1), step: 1, count: 1 << 20)])

@@ -17,7 +17,7 @@ import Testing
     ("", ""),
     (" \u{A0} ", ""),
     (String(repeating: "x", count: 129), String(repeating: "x", count: 128)),
-    // It is not cut inside a character, and has no blank at the end.
+    // The name is not cut inside a character, and has no blank at the end.
     (String(repeating: "x", count: 127) + "é", String(repeating: "x", count: 127)),
     (String(repeating: "x", count: 127) + " yyy", String(repeating: "x", count: 127)),
   ])
@@ -84,7 +84,7 @@ import Testing
     func fields(_ more: Int) -> RecordFields {
       RecordFields(["a": .text(text), "b": .text(text + String(repeating: "x", count: more))])
     }
-    // The largest accepted one, by bisection.
+    // Finds the largest accepted size by bisection.
     var (taken, refused) = (0, 600)
     while refused - taken > 1 {
       let middle = (taken + refused) / 2

@@ -40,7 +40,8 @@ import Testing
     #expect(page.notTaken.values.reduce(0, +) == 4 && page.notTaken.count == 4)
   }
 
-  /// A person typed it here with `--force`, and it is fetched again with an edit of another field.
+  /// A person typed the amount here with `--force`. It is fetched again together with an edit of another
+  /// field.
   @Test func anImplausibleAmountThatIsAlreadyStoredIsAcceptedInADownload() {
     let typed = Self.record("a", .insulin, "units", 600)
     var edited = typed

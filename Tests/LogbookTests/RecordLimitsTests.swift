@@ -56,7 +56,7 @@ import Testing
     }
   }
 
-  /// The other parts of a state never take it over its own limit.
+  /// The other parts of a state are too small to exceed the limit of the whole state.
   @Test func aRecordWithTheLargestValidFieldsCanBeSent() throws {
     let escapes = String(repeating: "\u{1}", count: (RecordState.maxBytes - 946) / 6)
     let fields = RecordFields(["text": .text(escapes)])

@@ -72,7 +72,7 @@ struct SensorCopyTests {
     let values = Self.sensor(20)
     #expect(Self.copies(Self.verdicts(values + Self.sticks(values, later: 2))) == 0)
     #expect(Self.copies(Self.verdicts(values + Self.sticks(values, higher: 1))) == 0)
-    // Other finger sticks of the same program count, too.
+    // Other finger sticks of the same program are not copies.
     let own = Self.sticks(Self.sensor(3, from: 1000), later: 40)
     let verdicts = Self.verdicts(values + Self.sticks(values) + own)
     #expect(Self.copies(verdicts) == 20 && verdicts.count { $0.counts } == 3)

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Logbook
 
-/// Tests values that every room uses: their limits and conversions.
+/// Tests values that every module uses: their limits and conversions.
 @Suite struct SmallValuesTests {
   // MARK: Times
 

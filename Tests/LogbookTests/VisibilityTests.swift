@@ -223,7 +223,7 @@ import Testing
     }
   }
 
-  /// Lists that are all open at each place in between: their first and last points are far apart.
+  /// Withdrawals whose lists overlap: the first and the last point of each list are far apart.
   private func spanning(_ count: Int64, _ width: Int64) -> [Withdrawal] {
     (0..<count).map { input([2 * $0, width - 2 * $0 - 2]) }
   }
@@ -239,9 +239,9 @@ import Testing
     for count in [Int64(100), 200, 400] {
       let asked = steps(spanning(count, 20_000), stride(from: 0, to: 20_000, by: 1))
       #expect(asked.hidden == Int(2 * count))
-      // Each of its points is passed once.
+      // A list moves once for each of its points.
       #expect(asked.steps <= Int(2 * count))
-      // Twice the readings do not move a list more often.
+      // A list does not move more often if twice the number of readings is checked.
       #expect(steps(spanning(count, 40_000), stride(from: 0, to: 40_000, by: 1)).steps == asked.steps)
     }
   }
@@ -256,7 +256,7 @@ import Testing
   }
 
   /// A record of a hundred bytes can list four million points. A hundred thousand of them would make each
-  /// question slow.
+  /// check slow.
   @Test func aboveTheMaximumOfHiddenPointsTheLargestUndosAreIgnoredFirst() {
     let most = SeriesVisibility.maxListedPoints / PointRuns.maxPoints
     let large = (0...most).map { index in

@@ -55,7 +55,7 @@ import Testing
         try PartScan(database, node: 2, limit: 5).page(of: .readings(from: .min, until: .max), after: 0)
       }
     } throws: { error in
-      // Neither its time nor its value.
+      // The message contains neither the time nor the value of the reading.
       "\(error)".contains("logbook a is damaged: ") && "\(error)".contains(": \(reason)")
         && !"\(error)".contains("1700000000") && !"\(error)".contains("position 1")
     }

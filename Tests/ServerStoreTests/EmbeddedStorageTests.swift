@@ -146,7 +146,7 @@ import Testing
     #expect(readings == 1)
   }
 
-  /// A server that stops on a failing disk says so, and it is not a bug of the program.
+  /// A server that stops because of a failing disk reports the disk, and not a bug of the program.
   @Test func aLogbookFileThatCannotBeClosedIsReportedAsADiskFailure() throws {
     let path = folder.path + "/a.db"
     try DataFolder.makeFile(path)

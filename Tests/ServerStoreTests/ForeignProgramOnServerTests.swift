@@ -199,7 +199,8 @@ import Testing
     """
   }
 
-  /// With its own number, with another one, and another reading with its number.
+  /// A program tries to store a known reading with its number, with another number, and another reading with
+  /// a used number.
   @Test(arguments: [2, 5000]) func aStoredReadingIsNeverReplacedEvenAfterALargeUpload(_ readings: Int) throws
   {
     try make(Self.logbook, readings: readings)

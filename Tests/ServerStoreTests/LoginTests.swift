@@ -129,7 +129,7 @@ import Testing
     try logins.rotate(name: "a", token: LoginToken("gp_2"), graceSeconds: 500, at: 100)
     try logins.rotate(name: "a", token: LoginToken("gp_3"), graceSeconds: 50, at: 200)
     #expect(try replaced(logins) == [250, 250, 1100])
-    // A longer grace extends none.
+    // A longer grace period does not extend the earlier ones.
     try logins.rotate(name: "a", token: LoginToken("gp_4"), graceSeconds: 600, at: 210)
     #expect(try replaced(logins) == [250, 250, 810, 1100])
     // Expired tokens are removed at the next rotation.
@@ -146,7 +146,7 @@ import Testing
       #expect(try await logins.login(tokenHash: LoginToken(token).hash, at: 109) == before, "\(token)")
     }
     #expect(before?.role == .read)
-    // Without a time only the latest token is valid.
+    // Without a time, only the latest token of a login is found.
     #expect(try await logins.login(tokenHash: LoginToken("gp_1").hash) == nil)
     #expect(try await logins.login(tokenHash: LoginToken("gp_2").hash) == before)
   }

@@ -36,7 +36,7 @@ import Testing
     var buckets = ReadingBuckets()
     try file.readNow { try buckets.extend($0) }
     #expect(buckets.digests == expected([first]) && buckets.last == 400)
-    // Reading an old row again would find this one, and fail.
+    // A second look at old rows would find this damaged row, and fail.
     try file.writeNow { database in
       try database.execute(sql: "DROP TRIGGER reading_is_immutable")
       try database.execute(sql: "UPDATE reading SET series = 99 WHERE seq <= 400")
