@@ -50,14 +50,14 @@ package struct Client: Sendable {
     return revision
   }
 
-  /// The next page. The cursor is after it then. Nil if nothing changed.
+  /// Pulls the next page, and moves the cursor after it; nil if nothing changed.
   package mutating func pull(limit: Int = WireProtocol.maxReadings) async throws -> ChangePage? {
     let page = try await service.changes(after: cursor, limit: limit, run)
     if let page { cursor = page.cursor }
     return page
   }
 
-  /// Every page.
+  /// Pulls every page.
   package mutating func pullAll(limit: Int = WireProtocol.maxReadings) async throws -> [ChangePage] {
     var pages: [ChangePage] = []
     while let page = try await pull(limit: limit) { pages.append(page) }

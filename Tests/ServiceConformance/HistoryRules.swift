@@ -147,7 +147,7 @@ enum HistoryRules {
 
         let restored = try await place.start()
         if othersWroteSince {
-          // Its numbers are above those of the client, in another history.
+          // The numbers of these changes are above those of the client, but belong to another epoch.
           var other = Client(restored)
           other.run = there.run
           try await other.push(Sample.history(50, device: Sample.meter))

@@ -145,7 +145,7 @@ enum OrderRules {
       try await there.push(Sample.history(1, device: Sample.meter))
       let pages = try await here.pullAll()
       #expect(pages.map { $0.readings.readings.count } == [0, 1] && pages[0].hasMore)
-      // Its own change comes after six full pages.
+      // The writer's own change comes after six full pages, and is left out.
       #expect(
         try await there.pullAll().map { $0.readings.readings.count } == Array(repeating: 10_000, count: 6) + [
           0

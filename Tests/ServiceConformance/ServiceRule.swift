@@ -33,16 +33,16 @@ package struct ServiceRule: Sendable, CustomTestStringConvertible {
 
   /// Rules for every service.
   package static var core: [ServiceRule] { CoreRules.rules }
-  /// For a service that offers `parts`.
+  /// Rules for a service that offers `parts`.
   package static var parts: [ServiceRule] { PortRules.parts }
-  /// For a service that offers `digests`.
+  /// Rules for a service that offers `digests`.
   package static var digests: [ServiceRule] { PortRules.digests }
-  /// For a service that offers `snapshots`.
+  /// Rules for a service that offers `snapshots`.
   package static var snapshots: [ServiceRule] { PortRules.snapshots }
-  /// For a service that offers `attachments`.
+  /// Rules for a service that offers `attachments`.
   package static var attachments: [ServiceRule] { PortRules.attachments }
-  /// For a service that offers `purging`.
+  /// Rules for a service that offers `purging`.
   package static var purging: [ServiceRule] { PortRules.purging }
-  /// For a service with all ports except snapshots, which digests replace.
+  /// Rules for a service with all ports except snapshots, which digests replace.
   package static var all: [ServiceRule] { core + parts + digests + attachments + purging }
 }

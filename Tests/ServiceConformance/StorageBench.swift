@@ -7,7 +7,7 @@ import Testing
 /// A running storage.
 package struct OpenStorage: Sendable {
   package let storage: any ServerStorage
-  /// Stops it. Acknowledged data are in its folder.
+  /// Stops the storage. Acknowledged data are then in its folder.
   package let stop: @Sendable () async throws -> Void
 
   package init(_ storage: any ServerStorage, stop: @escaping @Sendable () async throws -> Void) {
@@ -61,7 +61,7 @@ package struct StoragePlace: Sendable {
       stop: open.stop)
   }
 
-  /// Starts it on its data, whether its logins still exist or not.
+  /// Starts the storage on its data, whether its logins still exist or not.
   func reopen() async throws -> OpenStorage { try await bench.start(folder.path, 1 << 30) }
 }
 
@@ -73,7 +73,7 @@ package struct Stand: Sendable {
   /// A login of another logbook.
   package let stranger: Login
   package let stop: @Sendable () async throws -> Void
-  /// Exists for as long as the storage may run.
+  /// Keeps the folder for as long as the storage may run.
   private let folder: ScratchFolder
 
   static let tokens = ["writer", "reader", "stranger"].map { LoginToken("gp_" + $0) }

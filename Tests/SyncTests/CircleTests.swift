@@ -57,7 +57,7 @@ import Testing
     let (scene, x, y) = try await circle()
     let third = try await scene.another(seed: 9)
     try await scene.upload(third)
-    // X becomes a separate entry again, so that Y can be in its author's entry.
+    // X becomes a separate entry again, so that Y can belong to X.
     try scene.b.resolve(x, .mine)
     try await scene.upload(scene.b, third, scene.a)
     for node in [scene.a, scene.b, third] {
@@ -83,7 +83,7 @@ import Testing
     #expect(try third.resolver().conflicts().isEmpty)
   }
 
-  /// A piece of an entry arrives before the entry, which others put into a third one.
+  /// A record of an entry arrives before the entry, which another person put into a third entry.
   @Test(arguments: [1, 2, 1000]) func tooDeepNestingIsAConflictForTheFirstStoreThatSeesIt(page: Int)
     async throws
   {
@@ -121,7 +121,7 @@ import Testing
     #expect(try scene.b.record(x).state.entryGuid == y && scene.b.record(child).state.entryGuid == nil)
   }
 
-  /// It was not edited here, so a later decision elsewhere needs no action here.
+  /// The entry was not edited in this store, so it adopts a later decision of another store.
   @Test(arguments: [true, false]) func aLaterValidNestingEndsTheConflict(isDeleted: Bool) async throws {
     let (scene, _, y) = try await circle()
     let third = try await scene.another(seed: 9)
@@ -130,7 +130,7 @@ import Testing
     if isDeleted { try scene.b.delete(y) } else { try move(y, into: nil, scene.b) }
     try await scene.upload(scene.b, third)
     #expect(try !third.record(y).isConflicted && third.record(y).state.isDeleted == isDeleted)
-    // An edit here can only be resolved here.
+    // An entry that was also edited in this store needs a decision here.
     let fourth = try await circle()
     let other = try await fourth.scene.another(seed: 9)
     try await fourth.scene.upload(other)
@@ -141,7 +141,7 @@ import Testing
     #expect(try other.record(fourth.y).isConflicted && other.text(fourth.y, "a") == "mine")
   }
 
-  /// Three stores move records at random, in any order of syncs and of the pieces.
+  /// Three stores move records at random. Syncs and records come in any order.
   @Test(arguments: Seeds.first(12))
   func inAnyOrderOfMovesNestingStaysValidAndDecisionsEndAllConflicts(_ seed: UInt64) async throws {
     var random = SeededGenerator(seed: seed)
@@ -162,7 +162,7 @@ import Testing
         do {
           try move(guid, into: Bool.random(using: &random) ? entry : nil, node)
         } catch let failure as Failure where [.usage, .missingInput].contains(failure.category) {
-          // The command line does not permit it here.
+          // The command line does not permit such a move.
         }
       }
       for node in nodes { #expect(try misplaced(node).isEmpty, "seed \(seed)") }

@@ -92,7 +92,8 @@ import Testing
     #expect(try scene.a.resolver().conflicts().isEmpty)
   }
 
-  /// The base of an up-to-date record: changes of others are stored, and nothing is reported.
+  /// The damaged text is the base of a record without pending edits. Changes of others are stored, and
+  /// nothing is reported.
   @Test func aDamagedSyncedVersionOfARecordIsReplacedByAPull() async throws {
     let scene = try await Scene()
     let guid = try await scene.sharedNote()

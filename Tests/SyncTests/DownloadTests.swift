@@ -194,7 +194,8 @@ private actor PartsRemote: LogbookService, PartService {
   @Test func aDownloadInterruptedInOldReadingsContinuesThereWithoutGaps() async throws {
     try await fill("a", days: [300, 200, 100, 150], perDay: 10)
     let b = try await store("b")
-    // begin, three empty pushes, logbook, changes, records, recent, and the first page of the history.
+    // The nine steps are `begin`, three empty pushes, the logbook, the changes, the records, the recent
+    // readings, and the first page of the history.
     try await upload(b, steps: 9)
     #expect(try held(b) == 10)
     // Old readings added meanwhile are in the changes, not after the current position in the history.

@@ -73,7 +73,7 @@ import Testing
     #expect(remote.requestCount <= PullProgress.maxEmptyPages + 3)
   }
 
-  /// Even if the pages grow the store; the next run continues after them.
+  /// A run ends even if every page adds items to the store. The next run continues after these pages.
   @Test(arguments: [true, false]) func oneRunFetchesALimitedNumberOfPages(_ grows: Bool) throws {
     var progress = PullProgress()
     for number in 0..<Int64(PullProgress.maxPages) {

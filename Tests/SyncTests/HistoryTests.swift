@@ -85,8 +85,8 @@ import Testing
     #expect(try copy.text(guid, "a") == "by the original")
   }
 
-  /// Neither notices that the other has its id: the restored server has lost the runs of the one, and the
-  /// position of the other.
+  /// Neither store notices that the other one has the same id. The restored server has lost the runs of one
+  /// store, and the position that the other one has seen.
   @Test func aCopiedStoreFileMissesNothingWhenTheServerIsRestoredToo() async throws {
     let scene = try await Scene()
     _ = try await scene.sharedNote()

@@ -87,7 +87,7 @@ import Testing
     #expect(session.readingsAhead?.readings.keys == Array(all[10..<20]))
     try await scene.a.stepUpload()
     #expect(session.readingsAhead?.readings.keys == Array(all[20...]))
-    // Fewer than the limit are the last ones.
+    // A batch with fewer readings than the limit is the last one, so nothing is read ahead.
     try await scene.a.stepUpload()
     #expect(session.readingsAhead == nil)
     #expect(try scene.a.pendingReadings() == 0)
@@ -137,7 +137,8 @@ extension SimulatedNode {
     try sync().sync { try $0.pendingReadings(after: nil, limit: 1000).keys }
   }
 
-  /// A run that sends this many readings in a request, before the first of these requests.
+  /// Begins a run with at most this number of readings in a request. Stops before the first of these
+  /// requests.
   fileprivate func untilReadings(of limit: Int) async throws -> UploadSession {
     var options = UploadOptions()
     options.maxReadings = limit

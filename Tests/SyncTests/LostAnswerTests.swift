@@ -42,7 +42,7 @@ import Testing
     let sent = try #require(try scene.a.record(guid).sent)
     #expect(first == [sent.json])
     try scene.a.edit(guid, "a", "second")
-    // The node first gets a new id, since it does not know everything that it wrote.
+    // The node first gets a new id, since it does not know whether the server has its last change.
     try scene.a.beginUpload(UploadOptions())
     for _ in 0..<20 where try scene.a.record(guid).sent == sent { try await scene.a.stepUpload() }
     #expect(await scene.a.remote.lastChanges == first)

@@ -73,7 +73,7 @@ import Testing
     #expect(try scene.b.text(guid, "text") == "by hand")
   }
 
-  /// For example by a server that trims or rounds content: only the guid identifies the record.
+  /// A server may trim or round content. Only the guid identifies the record.
   @Test func contentRewrittenByTheRemoteIsStoredAndNotSentAgain() async throws {
     let scene = try await Scene()
     let guid = try scene.a.add(["a": "  walk ", "b": "1"])
@@ -90,8 +90,7 @@ import Testing
     #expect(try await scene.server.everything().records.count == 1)
   }
 
-  /// Every status of a record is one of its fields: an unknown one is queued, merged and transferred like
-  /// others.
+  /// A newer program may write further fields. They are queued, merged and transferred like all others.
   @Test func aFieldUnknownToTheSchemaIsSyncedLikeAnyOther() async throws {
     let scene = try await Scene()
     let guid = try await scene.sharedNote()

@@ -107,7 +107,7 @@ import Testing
       ])
   }
 
-  /// Seven are accepted, two merged and sent again, one is refused permanently.
+  /// Of ten records, seven are accepted, two are merged and sent again, and one is refused permanently.
   @Test func onlyAcknowledgedItemsOfABatchAreMarkedAsSynced() async throws {
     let scene = try await Scene()
     let guids = try (0..<10).map { try scene.a.add(["a": "\($0)", "b": "0"]) }
@@ -172,13 +172,13 @@ import Testing
     #expect(await scene.a.remote.requests.prefix(3) == ["readings 8", "readings 4", "readings 2"])
   }
 
-  /// A misconfigured proxy answers like this, and the items are not the cause.
+  /// A misconfigured proxy may refuse requests of any size. The items are not the cause.
   @Test(arguments: [true, false])
   func aServerThatRefusesEveryRequestSizeMarksNoItemAsRefused(sendsRecords: Bool) async throws {
     let scene = try await Scene()
     try scene.a.importReadings(0..<(sendsRecords ? 0 : 40))
     let guids = try sendsRecords ? (0..<10).map { _ in try scene.a.add(["a": "mine"]) } : []
-    // From all items in one request down to a single one.
+    // Each refusal halves the batch, from all items down to a single one.
     for _ in 0..<(sendsRecords ? 4 : 6) { await scene.a.remote.script(.tooLarge) }
     let (ending, summary) = try await scene.a.upload()
     #expect(ending == .failed(.tooLarge) && summary.refused == 0)

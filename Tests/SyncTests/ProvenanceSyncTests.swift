@@ -137,7 +137,8 @@ import Testing
     #expect(try await scene.held(Self.guid)?.provenance == Self.diary)
   }
 
-  /// Both imported the row, one of them without provenance, and use a server that has the other's version.
+  /// Both stores import the same row, one of them without provenance. The store that uploads second finds the
+  /// version of the other.
   @Test(arguments: [true, false]) func twoStoresAgreeOnTheKnownProvenanceOfARecord(_ isFirstKnown: Bool)
     async throws
   {

@@ -67,13 +67,13 @@ import Testing
     let values = Self.values(100)
     try scene.ingest("a", SiteScene.sensor(values.map(Double.init)))
     #expect(try await scene.upload("a").summary.pushedReadings == 100)
-    // In the last two days, where the next run searches for writes of API v1.
+    // The time is in the last two days, in which the next run searches for writes of API v1.
     let recent = SiteScene.clock / 1000 - 86_400
     try scene.ingest("a", SiteScene.sensor(values.map(Double.init), from: recent))
     #expect(try await scene.upload("a").summary.pushedReadings == 100)
     let phone = scene.site.actAsPhoneApp()
     for (place, value) in values.enumerated() {
-      // Half a second later, so that API v1 does not merge it into ours.
+      // The entry is half a second later, so that API v1 does not merge it into that of glucoport.
       let milliseconds = (recent + Int64(place) * 300) * 1000 + 500
       phone.addEntry([
         "type": "sgv", "sgv": DocumentValue(place < 90 ? value : value + 9), "device": "xDrip",
@@ -87,7 +87,7 @@ import Testing
     #expect(try await scene.upload("a").summary.pulledReadings == 0)
   }
 
-  /// It is no longer sent, and counts as uploaded.
+  /// A matched reading is no longer sent, and counts as uploaded.
   @Test func aPullMatchesPendingReadingsWithThoseOfAnotherUploader() async throws {
     scene.addEntries(Self.values(30))
     try scene.ingest("a", SiteScene.sensor(Self.values(30).map(Double.init)))

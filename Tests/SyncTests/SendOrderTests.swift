@@ -60,7 +60,7 @@ import Testing
       let verdict = try await scene.a.remote.apply([change], run).verdicts.first
       if case .accepted? = verdict { outcome.accepted += 1 }
     }
-    // Finds all changes on the server, and receives the answers.
+    // This upload finds all changes on the server, and gets the answers.
     try await scene.upload(scene.a, scene.b)
     for record in try await scene.server.everything().records { outcome.server[record.guid] = record.state }
     for node in [scene.a, scene.b] {

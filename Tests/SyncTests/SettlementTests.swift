@@ -126,7 +126,7 @@ import Testing
     #expect(try scene.a.record(y).isConflicted)
     try scene.a.resolve(y, .mine)
     try await scene.upload(scene.a, scene.b)
-    // It was not edited there, and nothing prevents it any more.
+    // The other store had not edited X, and after the decision about Y nothing prevents the move of X.
     #expect(try !scene.b.record(x).isConflicted)
     try await scene.upload(scene.b, scene.a)
     for node in [scene.a, scene.b] {

@@ -41,7 +41,7 @@ import Testing
   }
 
   @Test func eachReadingMovedOnASiteFindsItsNewTimeFreeInEitherDirection() async throws {
-    // Several batches.
+    // The readings are moved in several batches.
     let scene = try await Self.scene(readings: Self.values.count)
     // Moves by a multiple of the sensor's interval, so that each document moves to the former time of another
     // one.
@@ -78,7 +78,7 @@ import Testing
   }
 
   /// A store has a reading from a document that another store then moves to the time of another program's
-  /// document. That one holds the reading from then on.
+  /// document. From then on, this document contains the reading.
   @Test func aReadingThatAMoveLeavesToAnotherProgramIsNotReportedByVerify() async throws {
     let scene = try SiteScene()
     try scene.ingest("a", SiteScene.derived([100, 110]))
@@ -275,7 +275,7 @@ import Testing
     try prepared.setZone("a", "Asia/Tokyo")
     let whole = try SiteScene(copying: prepared)
     try await whole.finish("a")
-    // It begins with the mark of the move in the document.
+    // The move begins with a mark in the document.
     let first = try #require(whole.link.calls.firstIndex { $0.hasPrefix("PATCH /api/v3/treatments") })
     for place in Seeds.share(of: first + 1...whole.link.count, every: 3) {
       // Afterwards the zone changes, the dose is edited, deleted or hidden, or nothing happens.

@@ -13,7 +13,7 @@ import Testing
 /// Hidden records on a site that does not know withdrawals. Their treatments are cleared and deleted, no
 /// store deletes the record, and restoring it creates the treatment again.
 @Suite(.timeLimit(.minutes(20))) struct SiteRemovalTests {
-  /// In the two days that each upload reads again.
+  /// A time in the two days that each upload reads again.
   private static let recent = SiteScene.clock / 1000 - 3600
 
   /// Two stores with a dose of four units on the site.
@@ -45,7 +45,7 @@ import Testing
     #expect(scene.site.insulinOnBoard == 0)
     let overview = try scene.store("a").overview(ingests: 0)
     #expect(overview.pending == 0 && overview.withdrawnRecords == 1)
-    // The other store hides it, and keeps it.
+    // The other store hides the record, and keeps it.
     try await scene.finish("b")
     #expect(try scene.records("b").first { $0.guid == dose }?.isWithdrawn == true)
     #expect(try Self.state(scene, "b", dose)?.state.isDeleted == false)
@@ -96,7 +96,8 @@ import Testing
     #expect(try scene.records("a").first?.isWithdrawn == true)
   }
 
-  /// An undone import hides its records; a record with other content was edited by a person.
+  /// An undone import hides its records only with the content of the import. An edit makes a record visible
+  /// again.
   @Test func anEditFromAnotherStoreRestoresTheRecordEverywhere() async throws {
     let scene = try SiteScene()
     let meal = ImportedRecord(
@@ -108,7 +109,7 @@ import Testing
     _ = try scene.editing("a").undo(1, group: UUID().uuidString.lowercased(), at: 5000)
     try await scene.finish("a")
     #expect(scene.ownTreatments().isEmpty)
-    // Made before the other store received the withdrawal.
+    // This edit was made before its store received the withdrawal.
     _ = try scene.editor("b").edit(guid) { $0.fields["carbs"] = .number(50) }
     for name in ["b", "a", "b"] { try await scene.finish(name) }
     for name in ["a", "b"] {
@@ -177,7 +178,7 @@ import Testing
     #expect(session.summary.differences == 0)
   }
 
-  /// A run that hides, and one that restores.
+  /// The interrupted run removes a document, or creates it again.
   @Test(arguments: [true, false])
   func aRemovalInterruptedByAKillIsCompletedByTheNextUpload(_ hides: Bool) async throws {
     let (prepared, dose) = try await Self.scene()

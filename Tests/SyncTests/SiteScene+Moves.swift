@@ -74,7 +74,7 @@ extension SiteScene {
     Issue.record("it does not end")
   }
 
-  /// Our valid entries: the seconds of each by its key.
+  /// The valid entries that glucoport wrote: the seconds of each, by its key.
   func ownEntries() -> [String: [Int64]] {
     var found: [String: [Int64]] = [:]
     for entry in site.documents("entries") where entry["isValid"] != false && entry["glucoport"] != nil {
@@ -83,7 +83,8 @@ extension SiteScene {
     return found
   }
 
-  /// Our valid treatments with a dose or a meal: the seconds of each by the record's id.
+  /// The valid treatments with a dose or a meal that glucoport wrote: the seconds of each, by the record's
+  /// id.
   func ownTreatments() -> [String: [Int64]] {
     var found: [String: [Int64]] = [:]
     for document in validTreatments
@@ -99,8 +100,8 @@ extension SiteScene {
     site.documents("treatments").filter { $0["isValid"] != false }
   }
 
-  /// Expects every visible item of a store once on the site at the store's instant, and no other document of
-  /// ours.
+  /// Expects every visible item of a store once on the site at the store's instant, and no other document
+  /// that glucoport wrote.
   func expectInPlace(_ name: String, _ comment: Comment = "") throws {
     let entries = try readings(name).filter { !$0.isWithdrawn }.map { ($0.identity.uuid, [$0.utc]) }
     let (entriesHere, entriesThere) = (Dictionary(entries) { $0 + $1 }, ownEntries())

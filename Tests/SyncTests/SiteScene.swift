@@ -220,7 +220,7 @@ final class SiteLink: HTTPTransport {
     case carried
     case lost
     case answerLost
-    /// Only this number of bytes of its answer arrives.
+    /// Only this number of bytes of the answer arrives.
     case cut(Int)
   }
 
@@ -238,7 +238,7 @@ final class SiteLink: HTTPTransport {
 
   /// The number of requests so far.
   var count: Int { state.withLock { $0.count } }
-  /// Their methods and paths.
+  /// The methods and paths of the requests so far.
   var calls: [String] { state.withLock { $0.calls } }
 
   /// The sizes of the answers to successful requests in bytes.

@@ -32,7 +32,7 @@ import Testing
 
   private var theirs: [Double] { Self.values.map(Double.init).sorted() }
 
-  /// The store has forty readings of the site, and five others.
+  /// Imports the same forty readings that the site has, and five others.
   private func importOwn(_ name: String, from second: Int64 = SiteScene.start) throws {
     let values = (Self.values + [201, 202, 203, 204, 205]).map(Double.init)
     try scene.ingest(name, SiteScene.sensor(values, from: second))
@@ -45,7 +45,7 @@ import Testing
     let summary = try await scene.upload("a").summary
     #expect(summary.pulledReadings == Self.values.count)
     #expect(try shown("a") == theirs)
-    // It stays so, and none of it is sent.
+    // The readings stay visible, and none of them is sent.
     for _ in 0..<2 { #expect(try await scene.upload("a").summary.pulledReadings == 0) }
     #expect(try shown("a") == theirs && scene.site.documents("entries").count == Self.values.count)
     let session = try #require(VerifySession(scene.store("a"), try scene.remote(), named: "site"))

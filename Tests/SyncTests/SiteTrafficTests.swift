@@ -16,7 +16,7 @@ import Testing
     throws
   {
     let values = (0..<readings).map { 70 + $0 * 7 % 200 }
-    // Theirs begin before ours and end in the middle of them.
+    // The readings of the other program begin before those of the store, and end in the middle of them.
     scene.addEntries(
       (0..<theirs).map { Int64(70 + ($0 + theirs / 2 * 199) * 7 % 200) },
       from: SiteScene.start - Int64(theirs / 2) * 300)

@@ -32,7 +32,7 @@ import Testing
 
   private static func theirs(_ place: Int) -> Int64 { 70 + Int64(place) * 7 % 200 }
 
-  /// Every sixth has another value than theirs.
+  /// The value of a reading in the store. Every sixth differs from the value of the other program.
   private static func ours(_ place: Int) -> Int64 { theirs(place) + (place % 6 == 0 ? 5 : 0) }
 
   /// A store and a site with readings and records of both, some of which differ.
@@ -76,7 +76,7 @@ import Testing
     let phone = scene.site.actAsPhoneApp()
     let entries = scene.site.documents("entries")
     let own = entries.filter { $0["glucoport"] != nil }.prefix(3)
-    // For these the store knows that another program's entry holds its reading.
+    // The store knows that these entries of the other program contain its readings.
     let same = entries.filter { $0["glucoport"] == nil && $0["sgv"] == 77 }
     try #require(own.count == 3 && same.count == 1)
     for entry in own + same { #expect(phone.deleteEntry(entry["_id"]?.text ?? "")) }
@@ -92,7 +92,7 @@ import Testing
     let guids = try await fill()
     let phone = scene.site.actAsPhoneApp()
     scene.addEntries([300, 301, 302], from: SiteScene.start - 90_000)
-    // The same values as our own, half a second later.
+    // These entries have the same values as the readings of the store, half a second later.
     for place in [60, 61] {
       let milliseconds = (SiteScene.start + Int64(place) * 300) * 1000 + 500
       phone.addEntry([

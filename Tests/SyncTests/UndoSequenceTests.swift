@@ -32,7 +32,7 @@ struct UndoSequenceTests {
     }
     try await run.uploadAll(rounds: 4)
     try await run.expectEqual()
-    // All know them. After undo, redo and restore on all, the result is the same again.
+    // All stores have all imports. An undo and a redo in each store leave everything as it was.
     let shown = try run.nodes[0].shown()
     for node in run.nodes { try run.expectUndoOfAnUndoIsTheIdentity(node) }
     try await run.uploadAll(rounds: 4)
@@ -89,7 +89,7 @@ struct UndoSequenceTests {
       if isOrdered { try await uploadAll(rounds: 2) }
     }
 
-    /// Undoes an import and undoes that again, if it is not undone.
+    /// Expects that an undo of an import and its redo leave everything as it was.
     mutating func expectUndoOfAnUndoIsTheIdentity(_ node: SimulatedNode) throws {
       let undone = try node.sync().undoneImports()
       let imports = try node.imports().filter { !undone.contains($0) }

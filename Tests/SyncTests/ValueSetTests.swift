@@ -56,7 +56,7 @@ import Testing
     try scene.b.importPasses(Self.second)
     let nodes = isA ? [scene.a, scene.b] : [scene.b, scene.a]
     try await settle(scene, nodes[0], nodes[1])
-    // Until then, they cannot be distinguished from a value that changed at the source.
+    // Until then, values of a second pass look like values that changed at the source.
     #expect(try scene.a.shownValues() == Self.first && scene.b.shownValues() == Self.second)
     try scene.a.importPasses(Self.first, Self.second)
     try await settle(scene, nodes[0], nodes[1])
@@ -116,7 +116,7 @@ import Testing
   }
 }
 
-/// The same over a Nightscout site.
+/// Tests values of repeated hours in two stores over a Nightscout site.
 @Suite struct SiteValueSetTests {
   private static let (first, second) = ([90.0, 95, 100], [110.0, 115, 120])
 

@@ -73,14 +73,15 @@ import Testing
     try await expectNoDifferences(scene.a, scene.b)
   }
 
-  /// Whatever the size of the portions in which the buckets are compared.
+  /// The result does not depend on the size of the portions in which the buckets are compared.
   @Test(arguments: [1, 40, 1000]) func verifyInPortionsFindsTheSameDifferencesAsInOneStep(_ maxHeld: Int)
     async throws
   {
     let scene = try await Scene()
     try scene.a.importReadings(0..<500)
     try await scene.upload(scene.a, scene.b)
-    // Also in the store, including pending ones, which are not differences.
+    // The store lacks two readings, and the remote fifty. The store also has pending readings, which are not
+    // differences.
     scene.b.reopen()
     try DamagedFile.execute(
       "DELETE FROM reading WHERE (position - 1700000000) / 300 IN (20, 120)", in: scene.b.path)
@@ -118,7 +119,7 @@ import Testing
     try await expectNoDifferences(scene.a, scene.b)
   }
 
-  /// Including this node's own writes, which no page of changes returns to it.
+  /// Some of the missing items are this node's own writes, which no page of changes returns to it.
   @Test func verifyFetchesItemsMissingLocallyEvenIfThisStoreWroteThem() async throws {
     let scene = try await Scene()
     try scene.a.importReadings(0..<50)
@@ -149,8 +150,8 @@ import Testing
     try await expectNoDifferences(scene.a)
   }
 
-  /// By a program that opens the file and does not know versions: for the schema such a change of a synced
-  /// record is a pull.
+  /// The other program does not know versions. The schema permits its change, which looks like a pull of a
+  /// synced record.
   @Test func verifyListsAndSendsARecordChangedLocallyByAnotherProgram() async throws {
     let scene = try await Scene()
     let (changed, other) = (try await scene.sharedNote(), try await scene.sharedNote())
@@ -213,7 +214,7 @@ import Testing
   @Test func pendingAndConflictedItemsAreNotReportedAsDifferences() async throws {
     let scene = try await Scene()
     let guids = [try await scene.sharedNote(), try await scene.sharedNote(), try await scene.sharedNote()]
-    // One conflicted, one refused, one edited, one never sent, and pending readings.
+    // One record is in conflict, one refused, one edited and one never sent. There are also pending readings.
     try scene.b.edit(guids[0], "a", "theirs")
     try scene.a.edit(guids[0], "a", "mine")
     try scene.a.edit(guids[1], "a", "refused")

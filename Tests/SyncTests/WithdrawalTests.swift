@@ -74,7 +74,7 @@ struct WithdrawalTests {
     if !importsFirst { try scene.b.importReadings(4..<8, digest: "b") }
     try await scene.upload(scene.b, scene.a, scene.b)
     #expect(try scene.b.shown().count == 4 && scene.a.shown() == scene.b.shown())
-    // Undone there as well, it is hidden on all stores.
+    // After an undo in the other store as well, the readings are hidden in all stores.
     let own = try #require(try scene.b.imports().last)
     #expect(try scene.b.undo(own).readings == 4)
     try await scene.upload(scene.b, scene.a)

@@ -76,7 +76,7 @@ import Testing
     #expect(try !scene.b.record(LogbookZones.baseGuid).isPending)
   }
 
-  /// Like a person who tidies up the treatments of a site.
+  /// Deletes the record of the base zone, as another program could do.
   private func deleteBaseZone(_ scene: Scene) async throws {
     let base = try #require(
       await scene.server.everything().records.first { $0.guid == LogbookZones.baseGuid })
@@ -207,7 +207,7 @@ import Testing
     #expect(throws: Failure.self) {
       try store.joinBaseZone(record, nil, at: "remote", command: "set", now: 9)
     }
-    // Another connection reads them again.
+    // Another connection reads the records again.
     _ = try scene.b.importer()
     #expect(try scene.b.records() == before)
     try store.checkBaseZone(record, .theirs, at: "remote", command: "set")

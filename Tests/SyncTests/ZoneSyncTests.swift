@@ -90,7 +90,8 @@ import Testing
     async throws
   {
     let scene = try await Scene()
-    // The import states its zone at the second 0 of the clock of tests, or one later than what it knows of.
+    // The import states its zone at second 0 of the test's clock, or one second after the latest statement in
+    // its store.
     try scene.a.importGiven("Asia/Tokyo", devices: 3, meals: 3)
     let made = try #require(
       try scene.a.rows("SELECT max(made_at) FROM item_zone").first.flatMap { Int64($0) })
@@ -107,7 +108,8 @@ import Testing
     }
   }
 
-  /// A statement of another store ends with an undo there, so an import of the same items states its own.
+  /// A statement of another store ends with an undo there, so an import of the same items states its zone
+  /// again.
   @Test func aTimeZoneGivenForAnImportIsStoredEvenIfAnotherStoreGaveOne() async throws {
     let scene = try await Scene()
     try scene.a.importGiven("Asia/Tokyo", devices: 3)
@@ -119,7 +121,7 @@ import Testing
   @Test func theTimeZoneOfAnUndoneImportEndsInEveryStore() async throws {
     let scene = try await Scene()
     try scene.a.importGiven("Asia/Tokyo")
-    // The base zone itself as a statement: it stays when the base changes.
+    // The import states the base zone itself. So its items keep this zone when the base changes.
     try scene.b.importGiven("Europe/Madrid", devices: 3)
     for node in [scene.a, scene.b, scene.a] { try await node.join() }
     #expect(try scene.b.rows("SELECT DISTINCT derived_offset FROM reading ORDER BY 1") == ["3600", "32400"])
@@ -264,7 +266,8 @@ import Testing
       default: try await node.join()
       }
     }
-    // Two people may extend one period in different ways, and that conflict shows its subject.
+    // Two people may extend one period in different ways. The sides of such a conflict differ, and a person
+    // decides.
     for node in nodes + nodes + nodes {
       try await node.join()
       for conflict in try node.resolver().conflicts() {
