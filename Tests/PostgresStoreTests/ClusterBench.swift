@@ -46,7 +46,7 @@ struct ClusterBench {
     try directory.addCluster(name, at: "host=\(server.folder) dbname=\(database ?? copies.copy())")
   }
 
-  /// Copies a database, whose connections end.
+  /// Ends the connections to a database, and copies the database.
   func backUp(_ database: String) throws -> String {
     try endConnections(of: database)
     return try copies.copy(of: database)
@@ -59,7 +59,7 @@ struct ClusterBench {
     }
   }
 
-  /// Replaces a database by a copy from before, whose name and address are those of the database.
+  /// Replaces a database by an earlier copy, which gets the name and the address of the database.
   func restore(_ database: String, _ copy: String) throws { try copies.replace(database, with: copy) }
 
   /// The login of a token, as the directory has it.

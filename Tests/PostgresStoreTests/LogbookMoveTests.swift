@@ -80,7 +80,8 @@ import Testing
       #expect(part == .holds(HeldContent(bytes: 1, size: 2)))
       _ = try await client.service.neededAttachments.append(
         Array("a".utf8), to: Self.other, at: 0, client.run)
-      // Only the accepted changes know this one, since another node changed the record after it.
+      // Only the table of accepted changes still contains this change, since another node changed the record
+      // after it.
       let later = Sample.change(change.guid, 1, on: revision, Sample.note("two"))
       _ = try await Client(bench.stand).revision(later)
       #expect(try await client.push(change) == [.accepted(revision: revision)])
@@ -135,7 +136,7 @@ import Testing
     }
   }
 
-  /// Nothing is taken back by the command: its connections just end.
+  /// The command rolls nothing back: its connections just end.
   @Test(arguments: LogbookMove.Step.allCases)
   func aMoveOfALogbookThatCrashesAtAnyStepLeavesOneWritableCopy(_ step: LogbookMove.Step) async throws {
     try await ClusterBench.with { bench in
@@ -159,7 +160,7 @@ import Testing
           Self.isBusy($0)
         }
       }
-      // The same command finishes it; what the crash left is replaced.
+      // The same command finishes the move, and replaces what the crash left.
       #expect(try bench.move(to: "south").source == (isMoved ? nil : "default"))
       #expect(try await bench.push(Sample.history(33), client.run).stored == 2)
       let digests = try await bench.send { try await $0.readingDigests(client.run) }.value
@@ -174,7 +175,7 @@ import Testing
       } throws: {
         Self.isBusy($0)
       }
-      // And it can go elsewhere after that.
+      // After that, the logbook can be moved elsewhere.
       #expect(try bench.move(to: "default").source == "south")
       #expect(try await bench.push(Sample.history(34), client.run).stored == 1)
     }
@@ -235,7 +236,7 @@ import Testing
       let after = try await bench.login("gp_writer", second)
       #expect(try await second.logbook(for: after).store(Sample.history(5), client.run).stored == 2)
       #expect(try bench.count("reading", in: bench.south) == 5)
-      // A token that is revoked, or replaced, is refused by both.
+      // A token that is revoked or replaced is refused by both servers.
       try await second.logins.rotate(name: "reader", token: LoginToken("gp_next"), graceSeconds: 0, at: 10)
       try await second.logins.remove(name: "writer")
       for storage in [bench.stand.storage, second] {
@@ -249,7 +250,7 @@ import Testing
     }
   }
 
-  /// The directory of a restored backup has the place before the move.
+  /// A directory from a backup states the cluster in which the logbook was before the move.
   @Test func aDirectoryRestoredFromBeforeAMoveFindsTheMovedLogbook() async throws {
     try await ClusterBench.with { bench in
       let client = Client(bench.stand)
@@ -275,7 +276,7 @@ import Testing
       for name in ["first", "second"] { try bench.move(name, to: "south") }
       try await bench.stand.purge(bench.login())
       await #expect(throws: ServiceError.purged) { _ = try await bench.login() }
-      // The server was killed after it removed the logins of the other one.
+      // The server was killed after it removed the logins of the other logbook.
       try bench.server.run(
         """
         BEGIN; SELECT set_config('glucoport.logbook', id::text, true) FROM glucoport.logbook WHERE name = 'second';

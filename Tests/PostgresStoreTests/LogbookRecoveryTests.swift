@@ -52,7 +52,7 @@ import Testing
       }
       let position = try await bench.push(Sample.history(5), client.run).position
       try bench.restore(bench.home, backup)
-      // Without a command: the first look-up corrects the directory.
+      // No command is needed: the first look-up corrects the directory.
       var run = client.run
       run.lastSeenPosition = position
       #expect(try await bench.send { try await $0.store(Sample.history(6), run) }.value.stored == 1)
@@ -104,8 +104,8 @@ import Testing
     }
   }
 
-  /// The logbook came back to the database that was restored, so that its last copy is lost. The one that was
-  /// left is taken.
+  /// The logbook came back to the database that was restored, so that its last copy is lost. The remaining
+  /// copy is used, although its state is `left`.
   @Test(arguments: [false, true]) func aDirectoryRestoredFromBeforeTheMoveBackUsesTheRemainingCopy(
     _ isFromBeforeBoth: Bool
   ) async throws {
@@ -195,7 +195,7 @@ import Testing
             if $0 == last { throw Crash() }
           }
         } catch is Crash {
-          // Its connections end, and it takes nothing back.
+          // The command loses its connections, and rolls nothing back.
         }
       }
       try move(until: before)

@@ -81,7 +81,7 @@ import Testing
       let other = try PostgresStorage(DatabaseAddress(bench.server.address(bench.south)))
       try await other.logins.add(name: "a", role: .write, logbook: "first", token: LoginToken("gp_a"), at: 1)
       #expect { try bench.move(to: "south") } throws: { Self.category($0) == .cannotCreate }
-      // A logbook that moved there is not one for which logins can be added there.
+      // A cluster accepts no logins for a logbook that was moved to it.
       try bench.move("second", to: "south")
       await #expect {
         try await other.logins.add(
@@ -89,7 +89,7 @@ import Testing
       } throws: { Self.category($0) == .cannotCreate }
       try await other.logins.add(name: "c", role: .write, logbook: nil, token: LoginToken("gp_c"), at: 1)
       try await other.close()
-      // An export would lack it.
+      // An export of the directory is refused, since it would lack the logbook that is in the cluster.
       let owner = try DatabaseAddress(bench.server.address(bench.home, as: PostgresServer.owner))
       #expect { try PostgresTransfer(owner).directory() } throws: { Self.category($0) == .usage }
       let guest = try DatabaseAddress(bench.server.address(bench.south, as: PostgresServer.owner))

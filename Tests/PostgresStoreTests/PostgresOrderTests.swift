@@ -34,7 +34,7 @@ import Testing
 
   private static var soon: ContinuousClock.Instant { .now + .seconds(60) }
 
-  /// The writer has numbers, and commits only after the reader has looked.
+  /// The writer has assigned sequence numbers, but commits only after the request of the reader.
   @Test func aReaderSeesNoChangesPastThoseOfAnOpenTransaction() async throws {
     try await Self.with { stand, copies, database in
       let first = Client(stand)

@@ -73,7 +73,7 @@ import Testing
       let base = try ScratchFolder()
       let (served, copied) = (base.path + "/served", base.path + "/copied")
       for path in [served, copied] { try Self.export(owner, to: path) }
-      // It could be served meanwhile, and hold readings that the database lacks.
+      // The folder could be served meanwhile, and have readings that the database lacks.
       try expectRefusal(of: served)
       let storage = try EmbeddedStorage(folder: served)
       for login in [stand.writer, stand.stranger] { try await Self.purge(login, storage) }
@@ -103,7 +103,8 @@ import Testing
     }
   }
 
-  /// Clients may have used the first one since, so that two databases with the same logbooks would differ.
+  /// Clients may have used the first database since, so that two databases with the same logbooks would
+  /// differ.
   @Test func aServerFolderThatWasMovedIsNotMovedToAnotherDatabase() async throws {
     try await Self.with { _, folder, server, name in
       let owner = try DatabaseAddress(server.address(name, as: PostgresServer.owner))

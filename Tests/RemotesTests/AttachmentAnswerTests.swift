@@ -75,7 +75,7 @@ import Testing
         _ = try await remote.part(of: Self.digest, from: 0, limit: 100, Login.run())
       }
     }
-    // An answer that states how much of a content it holds is the server's.
+    // Only the server states in an answer how much of a content it holds.
     let isServers = headers.contains { $0.hasPrefix("Glucoport-Held") }
     try await with(.status(status, headers: isServers ? [] : headers)) { (remote) async throws in
       try await expectViolation { _ = try await remote.held(Self.digest, Login.run()) }

@@ -8,7 +8,8 @@ import Testing
 
 @testable import Remotes
 
-/// The first request of a program, on a connection without a pool. What it gives is what a pool gives.
+/// Tests the first request of a program, on a connection without a pool. The result is the same as over a
+/// pool.
 @Suite(.timeLimit(.minutes(5))) struct DirectExchangeTests {
   private static let head = "HTTP/1.1 200 OK\r\n"
 

@@ -7,9 +7,9 @@ import Testing
 
 @testable import Remotes
 
-/// Logins, runs and answers for the tests of this room.
+/// Logins, runs and answers for the tests of this target.
 enum Login {
-  /// Only one header of requests may contain it; no message or dump may.
+  /// The token. Only one header of requests may contain it; no message or dump may.
   static let secret = "gp_planted-Secret.0815"
   static let logbookID = "0b9f3c52-5a1e-4c83-9d5e-0f1f6f4a7c11"
 

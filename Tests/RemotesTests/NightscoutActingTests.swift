@@ -74,7 +74,7 @@ struct NightscoutActingTests {
     }
   }
 
-  /// An acknowledged record then stays so, whatever happens to the next request.
+  /// An acknowledged record then stays acknowledged, whatever happens to the next request.
   @Test func eachRecordIsSentToASiteInASeparateRequest() async throws {
     let loopback = try LoopbackNightscout()
     let limits = try await loopback.ask { $0.batchLimits }
@@ -106,7 +106,7 @@ struct NightscoutActingTests {
     #expect(loopback.site.documents("entries").count == 1650)
   }
 
-  /// Only the sweep notices it: neither the history nor a latest time changes.
+  /// Only the sweep notices such a deletion: neither the history nor a latest time changes.
   @Test func aDeletionOnTheSitesWebPageIsFoundByTheNextRun() async throws {
     let loopback = try LoopbackNightscout(frozenAt: Self.clock)
     for (minutes, guid) in [(50, Login.logbookID), (60, "0b9f3c52-5a1e-4c83-9d5e-0f1f6f4a7c12")] {

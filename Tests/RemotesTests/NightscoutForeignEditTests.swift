@@ -80,7 +80,7 @@ struct NightscoutForeignEditTests {
     #expect(document["boluscalc"]?["foods"]?.array == ["soup"], "what others wrote stays")
     #expect(document["utcOffset"] == 120 && document["identifier"] == nil)
     #expect(document["created_at"]?.text == NightscoutTime.utcText(Self.time))
-    // Another store finds it in the history, whatever its age.
+    // Another store finds the document in the history, whatever its age.
     let seen = try #require(try await loopback.pull(nil, node: 3))
     #expect(
       seen.records.contains { $0.guid == record.guid && $0.state.fields["text"] == .text("two < three") })
@@ -89,7 +89,7 @@ struct NightscoutForeignEditTests {
 
   @Test func afterEditsADoseWithAnIdentifierCountsOnce() async throws {
     let loopback = try Self.site()
-    // In the form that API v1 stores for a program with its own identifiers: without `mills`.
+    // The dose has the form that API v1 stores for a program with its own identifiers: it lacks `mills`.
     let time = NightscoutTime.utcText(Self.time)
     loopback.site.actAsPhoneApp().addTreatment([
       "identifier": "0b9f3c52-5a1e-4c83-9d5e-0f1f6f4a7c12", "app": "AAPS", "eventType": "Correction Bolus",
@@ -193,7 +193,8 @@ struct NightscoutForeignEditTests {
     #expect(loopback.site.documents("treatments").count == before)
   }
 
-  /// The steps are read, read again, PUT, read back. A difference in the second read stops the write.
+  /// A write reads the document twice, replaces it by a PUT, and reads the result. A difference in the second
+  /// read stops the write.
   @Test func aDocumentOfAnotherProgramIsReadImmediatelyBeforeItIsReplaced() async throws {
     let key = "5f1e2d3c4b5a69788796a5b4"
     let shown: [String: JSONValue] = [
@@ -218,7 +219,7 @@ struct NightscoutForeignEditTests {
     #expect(!script.calls.contains { $0.hasPrefix("PUT") || $0.hasPrefix("PATCH") })
   }
 
-  /// No search by time finds them, and no program shows them.
+  /// No search by time finds such entries, and no program shows them.
   @Test func entriesOfASiteWithoutAValidDateAreCountedOnce() async throws {
     let loopback = try LoopbackNightscout(frozenAt: Self.clock)
     let phone = loopback.site.actAsPhoneApp()
@@ -232,7 +233,7 @@ struct NightscoutForeignEditTests {
     let first = try #require(try await Self.everything(loopback, nil))
     #expect(first.notTaken == [NightscoutRefusal.dateIsNoNumber: 2])
     #expect(first.readings.readings.count == 1)
-    // They are searched again after some hours, and not counted again.
+    // Such entries are searched again after some hours, and not counted again.
     loopback.site.moveClock(by: 7 * 3_600_000)
     let second = try await Self.everything(loopback, first.cursor)
     #expect(second?.notTaken.isEmpty != false)
@@ -244,8 +245,8 @@ struct NightscoutForeignEditTests {
     #expect(third.notTaken == [NightscoutRefusal.dateIsNoNumber: 1])
   }
 
-  /// API v3 marks it as deleted, but the running site still includes it in its computation. A note never
-  /// acts, and a deletion of ours empties the document first.
+  /// API v3 marks the dose as deleted, but the running site still includes it in its computation. A note
+  /// never acts, and a deletion by glucoport empties the document first.
   @Test(arguments: [(RecordKind.insulin, false, true), (.note, false, false), (.insulin, true, false)])
   func anUploadedActiveDoseThatOthersDeletedIsReported(
     _ kind: RecordKind, _ isOurs: Bool, _ acts: Bool

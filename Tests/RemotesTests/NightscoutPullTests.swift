@@ -104,8 +104,8 @@ struct NightscoutPullTests {
       return NightscoutScript.list(Array(found.dropFirst(skip).prefix(limit)))
     }
 
-    /// Whether the mark of change is a real one, and not the time of the event, which a search returns for
-    /// API v1.
+    /// Whether the document has a stored time of change, and not the time of the event, which a search
+    /// returns for API v1.
     private static func isStamped(_ document: [String: JSONValue]) -> Bool {
       NightscoutDocument(.object(document))?.modified != nil
     }
@@ -183,7 +183,7 @@ struct NightscoutPullTests {
   @Test func writesOfAPIv1AreFoundByTheirEventTime() async throws {
     let entry = Self.entry("6634c7c1d2f6b5a3e8f0a001", date: Self.now - 5_000)
     let note = Self.note("6634c7c1d2f6b5a3e8f0a002", "from the phone", date: Self.now - 5_000)
-    // The history does not contain them.
+    // The history does not contain these writes.
     let script = try NightscoutScript { call, _ in
       if call.contains("lastModified") { return NightscoutScript.latest(Self.now, Self.now) }
       if call.contains("/history/") { return NightscoutScript.list([]) }

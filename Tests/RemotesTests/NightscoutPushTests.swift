@@ -256,7 +256,7 @@ struct NightscoutPushTests {
     #expect(verdict == .conflict(revision: Self.revision(other), state: other, isBaseKnown: true))
   }
 
-  /// API v1 does not change the mark.
+  /// API v1 does not change `srvModified`.
   @Test func anEditByAPIv1IsRecognisedByItsContent() async throws {
     let script = try NightscoutScript { _, _ in
       NightscoutScript.document(

@@ -112,7 +112,7 @@ struct NightscoutSiteTests {
     let second = try await pull(first.cursor)
     #expect(second.records.map(\.state.fields["units"]) == [.number(7)])
     #expect(second.records.map(\.state.fields["text"]) == [.text("5 < 6")])
-    // An edit here conflicts with it, and one based on it is sent.
+    // An edit that is not based on the edit of the app is a conflict. One that is based on it is accepted.
     var mine = state
     mine.fields["units"] = .number(5)
     let conflict = try await push(NightscoutPushTests.change(mine, base: base, version: 2))
@@ -242,7 +242,7 @@ struct NightscoutSiteTests {
     _ = try #require(try await push(change)?.acceptedRevision)
     let made = try #require(loopback.site.requests.last { $0.method == "POST" })
     loopback.site.actAsPhoneApp().editTreatment(Login.logbookID, ["notes": "edited"])
-    // The request that created it arrives a second time.
+    // The request that created the document arrives a second time.
     #expect(loopback.site.reply(made).status == 400)
     #expect(
       loopback.site.documents("treatments", identifier: Login.logbookID).map { $0["notes"] } == ["edited"])
@@ -318,7 +318,7 @@ struct NightscoutSiteTests {
     do {
       _ = try await push(change)
     } catch is ServiceError {
-      // As planned.
+      // This is the planned fault.
     }
     guard case .accepted = try await push(change) else {
       Issue.record("not accepted")
@@ -329,7 +329,7 @@ struct NightscoutSiteTests {
     do {
       _ = try await ask { try await $0.store(batch, Login.run()) }
     } catch is ServiceError {
-      // As planned.
+      // This is the planned fault.
     }
     let answer = try await ask { try await $0.store(batch, Login.run()) }
     #expect(answer.known + answer.stored == 600)

@@ -77,7 +77,7 @@ struct NightscoutTrapTests {
 
   // MARK: Doses that still have an effect
 
-  /// A running site reads the time of a late dose only from this member.
+  /// A running site reads the time of a late dose only from the member `mills`.
   @Test func anUploadedDoseStatesItsTimeInMilliseconds() throws {
     let members = NightscoutPushTests.treatment(Sample.bolus)
     #expect(members["mills"] == members["date"] && members["mills"] != nil)
@@ -127,7 +127,8 @@ struct NightscoutTrapTests {
     #expect(second.calls.count { $0.hasPrefix("DELETE") } == 1)
   }
 
-  /// The answer to its second request was lost, and another node edited the tombstone before the retry.
+  /// The answer to the second request of a deletion was lost, and another node edited the tombstone before
+  /// the retry.
   @Test func aRepeatedDeletionKeepsARecordRestoredByOthers() async throws {
     let change = NightscoutPushTests.change(
       Self.deleted(Sample.bolus), base: NightscoutPushTests.revision(Sample.bolus), version: 2)

@@ -62,7 +62,7 @@ final class SessionRecording: Sendable {
   }
 }
 
-/// Notes what passes through another transport.
+/// Records the exchanges of another transport.
 struct RecordingTransport: HTTPTransport {
   let login: String
   let base: any HTTPTransport
@@ -82,7 +82,7 @@ final class RecordedServer: Sendable {
 
   init(_ exchanges: [RecordedExchange]) { self.exchanges = exchanges }
 
-  /// The number of exchanges that were not asked for, after the last one that was.
+  /// The number of recorded exchanges after the last one that was requested.
   var remaining: Int { exchanges.count - next.withLock { $0 } }
 
   func transport(_ login: String) -> any HTTPTransport { Transport(server: self, login: login) }

@@ -48,7 +48,8 @@ import Testing
     }
   }
 
-  /// The client of this version sends what the latest session has, so that a change of it is noticed.
+  /// The client of this version must send the same as in the latest session. After a change of the protocol,
+  /// a new session must be recorded.
   @Test func theSessionOfThisProtocolVersionIsRecorded() async throws {
     let recording = SessionRecording()
     try await serving { transports in
@@ -72,8 +73,7 @@ import Testing
     #expect(server.remaining == 0)
   }
 
-  /// Ids, positions and revisions differ from server to server. The later requests have those that this
-  /// server gave.
+  /// Ids, positions and revisions differ from server to server. Later requests use those of this server.
   @Test(arguments: names) func thisServerAnswersTheClientOfAnEarlierVersion(_ name: String) async throws {
     let exchanges = try Self.exchanges(name)
     try await serving { transports in

@@ -69,7 +69,7 @@ struct RemoteFaultTests {
     }
   }
 
-  /// Even if the limits of the exchange itself would permit more time.
+  /// The time limit of a run applies even if the limits of the exchange permit more time.
   @Test(arguments: [
     ScriptedAnswer.raw("", .hold), .raw(head + "Content-Length: 500\r\n\r\n{", .hold),
     .raw(head + "Content-Length: 60000\r\n\r\n{", .drip),
@@ -234,7 +234,7 @@ struct RemoteFaultTests {
     }
   }
 
-  /// Even if the remote's message contains it, partly cut by the length limit.
+  /// The remote's message may contain the token, even at the place where the message is shortened.
   @Test(arguments: [0, 190])
   func noErrorContainsTheToken(_ offset: Int) async throws {
     let words = String(repeating: "a", count: offset) + Login.secret + "\u{1B}[31m\n"

@@ -3,7 +3,7 @@
 import Logbook
 import Testing
 
-/// The time to wait in an answer.
+/// Tests the wait that an answer asks for.
 @Suite struct RetryAfterTests {
   private static let date = "Sun, 06 Nov 1994 08:49:37 GMT"
 

@@ -4,15 +4,15 @@ package import Logbook
 
 /// A service with its core and only some of its ports.
 package struct ChosenPorts: LogbookService {
-  /// Its own, or none.
+  /// The port of the service, or nil.
   package let parts: (any PartService)?
-  /// Its own, or none.
+  /// The port of the service, or nil.
   package let digests: (any DigestService)?
-  /// Its own, or none.
+  /// The port of the service, or nil.
   package let attachments: (any AttachmentService)?
-  /// Its own, or none.
+  /// The port of the service, or nil.
   package let removal: (any RemovalService)?
-  /// Its own, or none.
+  /// The port of the service, or nil.
   package let moving: (any MovingService)?
   private let service: any LogbookService
 

@@ -29,7 +29,7 @@ final class EmptiedFile {
     sqlite3_close(handle)
   }
 
-  /// Empties it.
+  /// Removes all rows except the kept ones.
   func empty() throws {
     for statement in statements {
       sqlite3_step(statement)

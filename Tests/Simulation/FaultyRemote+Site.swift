@@ -5,9 +5,9 @@ import Synchronization
 
 /// The additional calls to a host that only has instants and no withdrawals.
 extension FaultyRemote: MovingService, RemovalService {
-  /// For a host that moves items.
+  /// This connection; nil if the host cannot move items.
   nonisolated package var moving: (any MovingService)? { host.moving == nil ? nil : self }
-  /// For a host that removes withdrawn items.
+  /// This connection; nil if the host cannot remove withdrawn items.
   nonisolated package var removal: (any RemovalService)? { host.removal == nil ? nil : self }
 
   /// The same connection, since it has one run at a time.

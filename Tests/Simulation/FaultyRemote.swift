@@ -129,11 +129,11 @@ package actor FaultyRemote: LogbookService {
   /// The current host.
   nonisolated var host: any LogbookService { connection() }
 
-  /// For a host with parts.
+  /// This connection; nil if the host has no requests for parts.
   nonisolated package var parts: (any PartService)? { connection().parts == nil ? nil : self }
-  /// For a host that can be compared.
+  /// This connection; nil if the host cannot be compared by digests.
   nonisolated package var digests: (any DigestService)? { connection().digests == nil ? nil : self }
-  /// For a host with the content of attachments.
+  /// This connection; nil if the host does not store the content of attachments.
   nonisolated package var attachments: (any AttachmentService)? {
     connection().attachments == nil ? nil : self
   }

@@ -9,7 +9,7 @@ import TestPostgres
 /// Two servers on one PostgreSQL database, between which requests alternate. The database can be copied and
 /// restored.
 final class SimulatedDatabase: SimulatedStorageHost, @unchecked Sendable {
-  // Safe: as for SimulatedServer.
+  // Safe: the world does one thing at a time, as with `SimulatedServer`.
   private let databases: TestDatabases
   private let name: String
   private let login: Login
@@ -29,7 +29,7 @@ final class SimulatedDatabase: SimulatedStorageHost, @unchecked Sendable {
     var random = SeededGenerator(seed: UInt64(number))
     let token = LoginToken(using: &random)
     let guid = random.uuid()
-    // A server adds it in the same way; see PostgresLogins.
+    // A server adds a login with the same statements; see `PostgresLogins`.
     try databases.server.run(
       """
       INSERT INTO glucoport.logbook (guid, name) VALUES ('\(guid)', 'simulation');

@@ -5,7 +5,7 @@ package import LogbookStore
 
 /// The host with which the nodes of a world sync: a glucoport server or a site.
 package protocol SimulatedHost: AnyObject, Sendable {
-  /// The settings of it in a node's store.
+  /// The settings with which a node's store accesses this host.
   var access: RemoteAccess { get }
   /// The logbook, for a login.
   func logbook() async throws -> RemoteLogbook
@@ -15,9 +15,9 @@ package protocol SimulatedHost: AnyObject, Sendable {
   func everything() async throws -> (readings: Int, records: [RemoteRecord])
   /// Digests over the readings that the logbook holds.
   func digests() async throws -> IdentityDigests
-  /// Stops it and starts it again.
+  /// Stops the host and starts it again.
   func restart() async throws
-  /// Copies everything that is on disk.
+  /// Copies everything that the host has on disk.
   func takeBackup() async throws
   /// Restores the last copy; false if there is none.
   func restoreBackup() async throws -> Bool

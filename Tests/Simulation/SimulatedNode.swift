@@ -16,9 +16,9 @@ package final class SimulatedNode {
   package let remote: FaultyRemote
   /// The running upload; nil for none.
   package private(set) var session: UploadSession?
-  /// Whether it requests parts of the logbook from a host that has them.
+  /// Whether the node requests parts of the logbook from a host that has them.
   var asksForParts = false
-  /// Whether its last run ended because a person must choose between two base zones.
+  /// Whether the node's last run ended because a person must choose between two base zones.
   var isAskedForZone = false
   /// The host's clock.
   package var clock: Int64 = 1_800_000_000
@@ -153,7 +153,7 @@ package final class SimulatedNode {
     do {
       try await work()
     } catch  where fault.hasFailed {
-      // The process would have ended.
+      // A real process would have ended.
     }
     return fault.hasFailed
   }

@@ -6,7 +6,7 @@ import LogbookAPI
 package import LogbookStore
 import ServerStore
 
-/// A server of ours, with any storage.
+/// A glucoport server with any storage.
 package protocol SimulatedStorageHost: SimulatedHost {
   /// The logbook of the open storage.
   var service: any LogbookService { get }
@@ -86,7 +86,7 @@ package final class SimulatedServer: SimulatedStorageHost, @unchecked Sendable {
 }
 
 extension SimulatedStorageHost {
-  /// The settings of it in a node's store.
+  /// The settings with which a node's store accesses this host.
   package var access: RemoteAccess {
     RemoteAccess(kind: "glucoport", url: "http://127.0.0.1", token: .file("/none"))
   }

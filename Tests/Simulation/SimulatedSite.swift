@@ -37,7 +37,7 @@ final class SimulatedSite: SimulatedHost {
     login = RemoteLogin(
       address: try RemoteAddress("http://localhost/\(number)", allowsPlainHTTP: false),
       token: try Token(firstLineOf: Array(token.utf8), origin: "world"), agent: "simulation")
-    // Older than everything else. It shows that the site keeps documents that are never fetched.
+    // This event is older than everything else. It shows that autoprune has removed no documents.
     site.put(["eventType": "Site Change", "created_at": "2023-10-01T00:00:00.000Z"], in: "treatments")
   }
 
@@ -74,7 +74,7 @@ final class SimulatedSite: SimulatedHost {
   /// A new installation: no earlier token is valid.
   func restart() async throws { site.redeploy() }
 
-  /// A restored site does not report it, so nothing can be guaranteed.
+  /// A restored site does not report that it was restored, so no rule could be checked after it.
   func takeBackup() async throws {}
   func restoreBackup() async throws -> Bool { false }
 

@@ -15,7 +15,7 @@ package struct SiteWire: HTTPTransport {
   package func carry(_ request: ExchangeRequest) async throws(ServiceError) -> ExchangeAnswer {
     var headers: [String: String] = [:]
     for (name, value) in request.headers { headers[name.lowercased()] = value }
-    // As an HTTP client adds it: without it a site ignores the body.
+    // An HTTP client adds this header. Without it, a site ignores the body.
     if let body = request.body { headers["content-length"] = String(body.count) }
     let reply = site.reply(
       ReceivedRequest(
@@ -91,10 +91,12 @@ actor SiteNetwork: HTTPTransport {
 }
 
 extension SiteNetwork {
-  /// The manual page does not guarantee this: a late deletion does not check the mark.
+  /// A late deletion is not simulated: it does not check `srvModified`, and the manual page guarantees
+  /// nothing for it.
   private static func canArriveLate(_ request: ExchangeRequest) -> Bool { request.method != .DELETE }
 
-  /// Nor does it guarantee that a deleted document stays deleted if the request that made it arrives again.
+  /// The manual page does not guarantee that a deleted document stays deleted if the request that created it
+  /// arrives again.
   private func hasVisibleDocument(_ request: ExchangeRequest) -> Bool {
     let key = request.body.flatMap { try? DocumentValue(json: $0)["identifier"]?.text }
     return wire.site.documents("treatments").contains {
@@ -102,7 +104,8 @@ extension SiteNetwork {
     }
   }
 
-  /// Not before a deletion: an edit in the moment before one is lost, as the manual page states.
+  /// Runs the next event, but not before a deletion. An edit just before a deletion is lost, as the manual
+  /// page states.
   private func runNextEvent(before request: ExchangeRequest) {
     guard !meanwhile.isEmpty, request.method != .DELETE, random.once(in: 3) else { return }
     do { try meanwhile.removeFirst().happen() } catch { failure = error }
@@ -110,6 +113,6 @@ extension SiteNetwork {
 }
 
 extension ExchangeRequest {
-  /// Its method and path.
+  /// The method and the path of the request.
   package var line: String { "\(method.rawValue) \(path)" }
 }

@@ -49,7 +49,7 @@ final class StatementFault {
   }
 
   private func note(_ sql: UnsafePointer<CChar>?) {
-    // A faulty disk never starts a transaction and reports that it did not.
+    // BEGIN never fails here: with a real faulty disk, a BEGIN that fails has not started a transaction.
     let begins = sql.map { String(cString: $0).hasPrefix("BEGIN") } ?? false
     if !begins, !hasFailed { statements += 1 }
   }

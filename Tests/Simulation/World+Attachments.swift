@@ -18,7 +18,7 @@ extension World {
     try node.attach(Self.content(number), as: guid, to: entry)
   }
 
-  /// From nothing up to five parts.
+  /// The bytes of a content, which has from zero to five parts.
   private static func content(_ number: Int) -> [UInt8] {
     (0..<number * 30).map { UInt8(truncatingIfNeeded: $0 &* 17 ^ number) }
   }

@@ -59,7 +59,7 @@ extension World {
         placement: Placement(utcOffset: 3600, source: .zone),
         fields: RecordFields(["carbs": .number(Double(made)), "text": .text("row\(id)")]),
         sourceID: "s\(id)", source: "app \(id)", line: 1)
-      // A store may have a row from an export without its origin.
+      // The row may be from an export of a store, which states the id and not the origin.
       if random.once(in: 3) { row.guid = Digest.uuid(of: ["record", "sim", "s\(id)"]) }
       batch.records.append(row)
     }

@@ -6,7 +6,7 @@ import SeededRandom
 
 /// Merges of one person's stores, which are connected to the same server.
 extension World {
-  /// Takes everything of another node into a node, as `import other.db` does.
+  /// Merges the store of another node into that of a node, as `import other.db` does.
   func merge(_ node: SimulatedNode) throws {
     guard kind == .server, let other = nodes.filter({ $0 !== node }).randomElement(using: &random) else {
       return
@@ -35,8 +35,8 @@ extension World {
     mine.isImportedOnly || (mine.state.editedAt ?? 0) <= (theirs.state.editedAt ?? 0)
   }
 
-  /// Checks that a node has each record that it merged, and each deletion that is later than its own edit.
-  /// One that it has as the remote's side of a conflict waits for a person.
+  /// Checks that a node has each record that it merged, and each deletion that is later than the node's edit.
+  /// A deletion that is the remote's side of a conflict waits for a person.
   private func checkMerged(_ node: SimulatedNode, _ theirs: [String: SyncRecord]) throws {
     let mine = try node.records()
     let deletedAsConflict = Set(try node.conflicts().filter(\.theirs.isDeleted).map(\.guid))

@@ -32,8 +32,8 @@ extension World {
     }
   }
 
-  /// Checks that every visible item of a node is once on a site, at the node's instant, and no other of our
-  /// items.
+  /// Checks that every visible item of a node is once on a site, at the node's instant, and no other item
+  /// that glucoport wrote.
   func compareSite() throws {
     guard let site else { return }
     try checkDoses()
@@ -96,21 +96,21 @@ extension SimulatedSite {
     site.documents("treatments").filter { $0["isValid"] != false }
   }
 
-  /// The seconds of our valid entries, by their keys.
+  /// The seconds of the valid entries that glucoport wrote, by their keys.
   func ownEntries() -> [String: [Int64]] {
     var found: [String: [Int64]] = [:]
     for entry in validEntries() { found[entry["identifier"]?.text ?? "", default: []].append(entry.second) }
     return found
   }
 
-  /// The seconds of our valid entries, by device, kind, shown time and value.
+  /// The seconds of the valid entries that glucoport wrote, by device, kind, shown time and value.
   func ownValues() -> [String: [Int64]] {
     validEntries().reduce(into: [:]) { found, entry in
       if let text = entry.valueText { found[text, default: []].append(entry.second) }
     }
   }
 
-  /// The values of our valid entries with a key.
+  /// The values of the valid entries with a key that glucoport wrote.
   func ownValues(_ key: String) -> [String] {
     validEntries().filter { $0["identifier"]?.text == key }.compactMap(\.valueText)
   }
@@ -149,7 +149,7 @@ extension TestServers.NightscoutDocument {
 }
 
 extension StoredReading {
-  /// Like the text of its entry.
+  /// The reading in the form of `valueText` of its entry.
   fileprivate var valueText: String {
     "\(device.serial) \(kind.name) \(identity.position) \(measurement.quantity?.number ?? 0)"
   }

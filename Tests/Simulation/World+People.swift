@@ -51,8 +51,8 @@ extension World {
     }
   }
 
-  /// Sometimes another time. For a site, no document can be moved in time. Documents of other programs keep
-  /// their time, as the manual page states.
+  /// Sometimes draws another time for a record, so that a site must move its document; otherwise nil.
+  /// Documents of other programs keep their time, as the manual page states.
   private func drawTime(of record: SyncRecord) -> DeviceTime? {
     guard kind == .site, addedHere.contains(record.guid), random.once(in: 8) else { return nil }
     return DeviceTime(seconds: 1_700_000_000 + 600 * Int64.random(in: 0..<4, using: &random))
@@ -113,7 +113,7 @@ extension World {
     try resolve(conflict, node)
   }
 
-  /// Brings a record back. The server gets it later.
+  /// Notes that a person restored a record, which the server gets later.
   private func markRestored(_ guid: String) {
     tombstones.remove(guid)
     broughtBack.insert(guid)

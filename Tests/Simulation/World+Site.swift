@@ -49,7 +49,7 @@ extension World {
     let isTaken = site.site.documents("treatments").contains {
       $0["created_at"]?.text == time && $0["eventType"]?.text == event
     }
-    // API v1 keeps one treatment of one kind and time, and would replace this one.
+    // API v1 keeps only one treatment of one kind and time, so it would replace the existing one.
     guard !isTaken else { return }
     let word = ledger.word(for: "")
     var treatment: TestServers.NightscoutDocument = [

@@ -88,8 +88,8 @@ extension World {
       "\(node.name) hides \(hidden) readings of \(reading.device.serial) from \(reading.deviceTime.text) on")
   }
 
-  /// Checks that every node hides the same items. At a sensor's place each node may have another first value,
-  /// and equal ones are shown once.
+  /// Checks that every node hides the same items. At one time of a sensor, each node may have another first
+  /// value, and equal ones are shown once.
   func compareVisible() throws {
     for node in nodes { try checkOwnImports(node) }
     let sides = try nodes.map { try Visible($0.name, readings(of: $0), listedRecords(of: $0)) }
@@ -135,7 +135,7 @@ extension World {
 private struct Visible {
   let name: String
   var sticks: [String: Bool] = [:]
-  /// The places with sensor values.
+  /// The positions with sensor values, each with its visibility.
   var places: [String: Bool] = [:]
   let records: [String: Bool]
 

@@ -27,14 +27,14 @@ struct Caller: Sendable {
     self.headers = headers
   }
 
-  /// A separate subject, for v3.
+  /// A caller with a separate subject, for API v3.
   init(_ site: NightscoutStandIn, rights: [String], name: String = "uploader") throws {
     let token = site.addSubject(name, rights: rights)
     let answer = try Caller(site, headers: []).get("/api/v2/authorization/request/\(token)")
     self.init(site, headers: ["Authorization: Bearer \(answer.json?["token"]?.text ?? "")"])
   }
 
-  /// A caller with the secret, for v1.
+  /// A caller with the secret, for API v1.
   init(secretOf site: NightscoutStandIn) { self.init(site, headers: ["api-secret: \(site.secretDigest)"]) }
 
   func get(_ path: String, _ more: [String] = []) throws -> Reply { try call("GET", path, more) }

@@ -23,11 +23,11 @@ struct Exchange: Sendable {
   let role: String?
   let headers: [String: String]
   let body: [UInt8]
-  /// Whether it is sent at the same time as the next one.
+  /// Whether the request is sent at the same time as the next one.
   let isTogether: Bool
   /// A subject that is removed before the request.
   let removed: String?
-  /// 0 if there is no answer.
+  /// The status of the answer; 0 if there is no answer.
   let status: Int
   let answerHeaders: [String: String]
   /// The whole answer; nil if there was none, or `part` has it.

@@ -224,7 +224,7 @@ struct NightscoutBulkTests {
     #expect(try caller.get("/api/v1/entries/mbg.json?count=1").identifiers == ["e0"])
     #expect(try caller.get("\(Self.entries)?find[date][$gte]=0&count=100").list.count == 13)
     #expect(try caller.get("\(Self.entries)?find[mbg]=101&find[type]=mbg&count=100").list.count == 12)
-    // It compares times of events, so a change to an old document is not noticed.
+    // The server compares times of events, so a change to an old document is not noticed.
     let since = "If-Modified-Since: \(NightscoutTime.http(Caller.start))"
     #expect(try caller.get(Self.entries, [since]).status == 304)
   }

@@ -42,7 +42,7 @@ struct NightscoutHistoryTests {
     #expect(try caller.get("\(Self.history)/946684800000").list.isEmpty)
     let found = try caller.get("\(Self.entries)?date$gte=1779000000000").list
     #expect(found.map { $0["identifier"]?.text } == [id])
-    // It is computed from the time of the event.
+    // The time of change is computed from the time of the event.
     #expect(found.map { $0["srvModified"]?.whole } == [1_779_000_000_000])
     #expect(try caller.patch("\(Self.entries)/\(id)", ["sgv": 90]).status == 200)
     #expect(try caller.get("\(Self.history)/946684800000").identifiers == [id])

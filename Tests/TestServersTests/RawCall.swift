@@ -7,7 +7,7 @@ import TestServers
 /// The answer to a request.
 struct Reply {
   var status = 0
-  /// By lower-case name.
+  /// The headers, by lower-case name.
   var headers: [String: String] = [:]
   var body: [UInt8] = []
   /// The body, if its type is JSON and it is not packed.

@@ -22,7 +22,8 @@ struct NightscoutCollection {
   private static let indexed = ["_id", "identifier", "date", "created_at", "sysTime"]
 
   private var rows: [Row?] = []
-  /// It may contain rows that do not match any more, so a search compares again.
+  /// The rows by their values in indexed fields. It may contain rows that no longer match, so a search
+  /// compares again.
   private var index: [String: Set<Int>] = [:]
   private var sorted: [String: SortedRows] = [
     "date": SortedRows(), "created_at": SortedRows(), "srvModified": SortedRows(),

@@ -144,7 +144,7 @@ struct NightscoutMemory {
     return item
   }
 
-  /// With its key as a text.
+  /// The document with its key as a text.
   private static func plain(_ document: NightscoutDocument) -> NightscoutDocument {
     var item = document
     item["_id"] = document["_id"]?.text.map(DocumentValue.string)

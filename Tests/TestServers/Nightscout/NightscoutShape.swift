@@ -126,7 +126,7 @@ enum NightscoutShape {
     return !text.allSatisfy(\.isWhitespace)
   }
 
-  /// The kind of an entry is not part of it.
+  /// The identifier that the server makes. The kind of an entry is not part of it.
   private static func defaultIdentifier(_ document: NightscoutDocument) -> String {
     let parts = ["device", "date"].map { document[$0].map { $0.text ?? $0.json } ?? "undefined" }
     let event = document["eventType"]?.text.map { $0.isEmpty ? "" : "_" + $0 } ?? ""

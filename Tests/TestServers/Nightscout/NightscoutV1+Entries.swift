@@ -77,7 +77,7 @@ extension NightscoutV1 {
     return entry
   }
 
-  /// Finds it by time and kind, otherwise by the whole entry.
+  /// The stored entry that an entry replaces: the one with the same time and kind, otherwise an equal one.
   private static func met(
     by entry: NightscoutDocument, _ state: NightscoutState
   ) -> NightscoutCollection.Seen? {

@@ -28,8 +28,8 @@ extension NightscoutV3 {
     return try rendered(.array(page.map { .object(presented($0)) }))
   }
 
-  /// By the stored time of change only. Documents of v1 have none and are never included, and equal ones have
-  /// any order.
+  /// Compares only the stored time of change. Documents of v1 have none and are never included, and equal
+  /// ones have any order.
   func history(_ after: String?, _ state: NightscoutState) throws(NightscoutAnswer) -> NightscoutAnswer {
     try require(collection == "settings" ? "admin" : "read")
     let first = try firstOfHistory(after)
@@ -99,7 +99,8 @@ extension NightscoutV3 {
     return Int(skip)
   }
 
-  /// By the requested field, then by the fields that make the order of a page definite, all in one direction.
+  /// Sorts by the requested field, then by the fields that make the order of a page definite, all in one
+  /// direction.
   private func order() throws(NightscoutAnswer) -> NightscoutOrder {
     let up = call.parameter("sort")
     let down = call.parameter("sort$desc")

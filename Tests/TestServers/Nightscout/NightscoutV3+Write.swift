@@ -31,7 +31,7 @@ extension NightscoutV3 {
     return .write(.set(identifier, changes), then: answer)
   }
 
-  /// It ignores preconditions.
+  /// Deletes a document. Preconditions are ignored.
   func delete(_ identifier: String, _ state: NightscoutState) throws(NightscoutAnswer) -> Step {
     try require("delete")
     guard let stored = state.named(identifier, in: collection)?.document else { throw .error(404) }

@@ -39,7 +39,7 @@ struct SortedRows {
     return order == 0 ? left.row < right.row : order < 0
   }
 
-  /// The end of the entries that come before.
+  /// The index after the entries that come before.
   private func place(_ isBefore: ((key: DocumentValue, row: Int)) -> Bool) -> Int {
     var (low, high) = (0, entries.count)
     while low < high {
