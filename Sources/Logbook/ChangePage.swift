@@ -5,7 +5,7 @@ package struct ChangePage: Sendable {
   /// The readings that others added, each once.
   package var readings: ReadingBatch
   /// The indices in `readings` of those readings that come from documents of other programs. The store may
-  /// have the same readings from its own source.
+  /// have the same readings from its sources.
   package var foreign: Set<Int>
   /// The records that others changed, in their current state, each once.
   package var records: [RemoteRecord]

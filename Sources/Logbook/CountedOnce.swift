@@ -205,7 +205,7 @@ extension CountedOnce {
     return .repeats(kept.id, kept.source)
   }
 
-  /// Records that one item of a fact was returned. From then on, no further item can join the fact.
+  /// Notes that one item of a fact was returned. From then on, no further item can join the fact.
   private mutating func leave(_ number: Int) {
     guard let fact = facts[number] else { return }
     for item in fact.items.prefix(fact.held == fact.items.count ? fact.items.count : 0) {

@@ -10,8 +10,8 @@ package struct StatedPerson: Hashable, Sendable {
   package let kind: Kind
   /// The words of a name in any order, or one word for an id or a date. It is never empty.
   package let words: Set<String>
-  /// The format and the name of the id in that format. Ids are compared only if these are equal. Empty for a
-  /// name and a date.
+  /// The format and the name of the id in that format. Ids are compared only if both are equal. Empty for an
+  /// identity by name and date.
   package let place: String
 
   /// The maximum number of characters of a text that are read.
@@ -24,7 +24,7 @@ package struct StatedPerson: Hashable, Sendable {
     (kind, words, place) = (.name, all, "")
   }
 
-  /// The id of a person, which is only compared with ids of the same place. Nil for an empty id and a
+  /// The id of a person, which is only compared with ids of the same `place`. Nil for an empty id and a
   /// placeholder.
   ///
   /// - Parameter place: the format, and the name of the id in that format.

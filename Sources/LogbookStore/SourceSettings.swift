@@ -84,7 +84,7 @@ package struct SourceState: Codable, Hashable, Sendable {
   package var lastSuccess: Int64?
   /// When the next attempt is due; nil for at once.
   package var nextAttempt: Int64?
-  /// Until this time, the source asked for no request. No option of a command overrides it.
+  /// The source asked for no request before this time. No option of a command overrides it.
   package var notBefore: Int64?
   /// The number of consecutive fetches that failed.
   package var failures = 0

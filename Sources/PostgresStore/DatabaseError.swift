@@ -24,7 +24,7 @@ enum DatabaseError: Error, Hashable {
   var isTransient: Bool {
     switch self {
     case .lost: true
-    // These are serialisation failure and deadlock, and the shutdown, crash or start of the database.
+    // The codes for a serialisation failure, a deadlock, and a shutdown or crash of the database.
     case .refused(let state, _): ["40001", "40P01", "57P01", "57P02"].contains(state)
     case .unreachable, .commitUnknown, .unexpected: false
     }

@@ -8,7 +8,7 @@ enum ServingRole {
   /// Checks the role of a connection, and each role that it could take by SET ROLE.
   ///
   /// - Parameter read: runs a query on the connection.
-  /// - Throws: `Failure`: `permission` for a right too many or a missing one, `configuration` if row security
+  /// - Throws: `Failure`: `permission` for a superfluous or a missing right, `configuration` if row security
   ///   is off; `DatabaseError`.
   static func check(_ read: (_ query: String) throws(DatabaseError) -> DatabaseRows) throws {
     func first(_ query: String) throws -> String? {

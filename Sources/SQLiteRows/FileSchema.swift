@@ -142,8 +142,8 @@ extension Configuration {
     configuration.foreignKeysEnabled = true
     configuration.maximumReaderCount = maxReaders
     configuration.prepareDatabase { database in
-      // These come before the journal mode. Only an empty file accepts another page size. Setting the journal
-      // mode would rewrite the header of another program's file.
+      // These settings come before the journal mode. Only an empty file accepts another page size. Setting
+      // the journal mode would rewrite the header of another program's file.
       try database.execute(sql: "PRAGMA page_size = \(pageSize)")
       try check(database)
       try database.execute(sql: "PRAGMA synchronous = FULL; PRAGMA cache_size = -\(cacheKiB)")

@@ -79,7 +79,7 @@ import Testing
       let head = Self.head(
         "POST /v1/readings", more: "Content-Type: application/json\r\nContent-Length: 5000\r\n")
       let slow = try peer.hold(40, sending: head + "{", from: 9)
-      // All remaining ones are busy, so that none can be closed for another address.
+      // All remaining connections are busy, so that none can be closed for another address.
       for _ in 0..<1000 where Self.closed(slow) < 28 { try await Task.sleep(for: .milliseconds(20)) }
       #expect(Self.closed(slow) == 28)
       try await expectServed(peer, "an address that works on all of its connections")

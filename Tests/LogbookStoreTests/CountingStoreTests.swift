@@ -147,7 +147,7 @@ import Testing
     var random = SeededGenerator(seed: seed)
     let inputs = Self.inputs(&random)
     let expected = try totals(store(inputs))
-    // Each file as two that overlap, the later half first.
+    // Imports each input as two files that overlap, the later half first.
     let halves = inputs.map { input in
       let (first, second) = (Int.random(in: 10...15, using: &random), Int.random(in: 5...9, using: &random))
       var (early, late) = (input, input)

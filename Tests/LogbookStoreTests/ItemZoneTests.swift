@@ -409,7 +409,7 @@ import Testing
     }
     #expect(try hours() == ["2", "2"])
     #expect(try scratch.open(.reader).overview(ingests: 0).unknownZones == ["Mars/Olympus"])
-    // As with the next version of the system's zone data.
+    // This simulates the next version of the system's zone data, which knows the name.
     try scratch.open(.editor).queue.inDatabase { database in
       try database.execute(
         sql: """

@@ -46,7 +46,7 @@ import Testing
     try scratch.ingest(Self.readings(stride(from: count * 300, to: count * 600, by: 300)))
     try scratch.ingest(Self.readings([-300]))
     #expect(try ranges() == ["-300 -300", "0 \(count * 600 - 300)"])
-    // Between two ranges, and across both of them.
+    // The readings are between two ranges, and across both of them.
     try scratch.ingest(Self.readings([-200, 5 * Self.day * count, 10]))
     try scratch.ingest(Self.readings([-400, -350, -250, 5, count * 600]))
     #expect(try pending().count == Int(count) * 2 + 9)

@@ -70,7 +70,7 @@ import Testing
       let moves = try store.pendingMoves(after: nil, limit: 3, isDescending: true)
       #expect(moves.readings.keys.count == 3 && moves.owed.isEmpty)
       let offsets = moves.readings.batch.readings.map(\.placement.utcOffset)
-      // As if the zone had changed since they were read.
+      // These offsets are as if the zone had changed since the readings were read.
       #expect(
         try store.beginMoves(of: moves.readings.keys, placedBy: offsets.map { $0 - 3600 }).isEmpty)
       #expect(try store.pendingMoves(after: nil, limit: 3, isDescending: true).owed.isEmpty)

@@ -40,7 +40,7 @@ import Testing
   func readingsImportedBetweenSentOnesStayPending(count: Int) throws {
     try store(0..<count / 2)
     let sent = try pending()
-    // The same times for other devices and kinds, and further times.
+    // These are readings of other devices and kinds at the same times, and readings at further times.
     let between = Self.readings(0..<count).enumerated().map { place, reading in
       Make.reading(
         .ketone, Make.milligrams(5), at: reading.deviceTime.seconds + Int64(place % 2) * 60,
@@ -59,7 +59,7 @@ import Testing
   func exactlyTheSentReadingsAreMarkedAsUploaded(count: Int, gap: Int) throws {
     try store(0..<count)
     let all = try pending()
-    // In another order, and one of them is refused.
+    // The readings are sent in another order, and one of them is refused.
     let sent = all.enumerated().filter { $0.offset % gap != 0 }.map(\.element).reversed()
     let refusal = RefusedItem(item: sent.count / 2, reason: "too old")
     let refused = Array(sent)[refusal.item]

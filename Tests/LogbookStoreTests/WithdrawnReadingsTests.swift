@@ -31,7 +31,7 @@ import Testing
     try scratch.number("SELECT count(*) FROM withdrawn WHERE \(condition)")
   }
 
-  /// More changes than are written at a time, each of a single reading.
+  /// There are more changes than are written at a time, each of a single reading.
   @Test func everySecondOfManyReadingsCanBeHiddenAndShown() throws {
     try scratch.ingest(Make.batch(sensor(stride(from: 0, to: 20_000, by: 2))))
     try scratch.ingest(Make.batch(sensor(stride(from: 1, to: 20_000, by: 2))))

@@ -155,7 +155,7 @@ import Testing
   @Test func offsetsOfATimeZoneAreDerivedOnceTheSystemKnowsIt() throws {
     try scratch.ingest(readings([0]))
     try stateUnknownBase()
-    // As with the next version of the system's zone data, which knows the name.
+    // This simulates the next version of the system's zone data, which knows the name.
     try scratch.open(.editor).queue.inDatabase { database in
       try database.execute(
         sql: """

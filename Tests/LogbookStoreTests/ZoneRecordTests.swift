@@ -128,7 +128,7 @@ import Testing
       [2, 3].map { Make.reading(.smbg, Make.milligrams(80), at: Make.noon + $0 * 86400) })
     batch.records = [Make.record(["carbs": .number(9)], sourceID: "x")]
     let stated = "SELECT utc_offset, offset_source FROM record WHERE kind = 'food' AND fields LIKE '%:9}'"
-    // Only the items of the import: no other reading of its device and days.
+    // The zone applies only to the items of the import, and to no other reading of its device and days.
     for (zone, offset) in [("Asia/Tokyo", "32400"), ("America/New_York", "-14400"), ("Asia/Tokyo", "32400")] {
       try importGiven(zone, batch)
       #expect(
@@ -176,7 +176,7 @@ import Testing
     #expect(try !store.completeZone(utc, isGiven: false) && store.zones().origin == .system)
     #expect(try store.lacksZone(madrid, isGiven: false) && store.completeZone(madrid, isGiven: false))
     #expect(try store.zones().base.name == "Europe/Madrid" && store.zones().origin == .system)
-    // From then on it is kept, like one that a person gave.
+    // From then on the zone is kept, like one that a person gave.
     let tokyo = try LogbookZone(name: "Asia/Tokyo")
     #expect(try !store.completeZone(tokyo, isGiven: true) && store.zones().base.name == "Europe/Madrid")
   }

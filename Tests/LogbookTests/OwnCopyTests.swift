@@ -169,7 +169,7 @@ struct OwnCopyTests {
     #expect(Self.verdicts(first + second).kept.map(\.id) == (0..<14).map { "a \($0)" })
     #expect(Self.verdicts(first + second + Self.doses(14, "c")).kept.count == 14)
     #expect(Self.verdicts(Array(first.prefix(5)) + Array(second.prefix(5))).kept.count == 10)
-    // In the same source, each one at a full minute has one copy at most.
+    // In one source, each dose at a full minute has at most one copy.
     let noon = ["a", "b", "c", "d"].map { Sample.dose(2, at: 4 * 3600, Sample.diary, id: "noon \($0)") }
     #expect(Self.verdicts(first + second + noon).kept.count == 16)
     let automatic = (0..<28 as Range<Int64>).map { index in

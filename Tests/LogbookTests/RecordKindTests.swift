@@ -117,7 +117,7 @@ private enum Value {
     }
   }
 
-  /// One of each type.
+  /// A value of each type.
   static let all: [FieldValue] = [.number(7), .text("a text"), .words(["a"]), .flag(true)]
 
   static func type(_ value: FieldValue) -> Int {

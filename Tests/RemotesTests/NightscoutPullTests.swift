@@ -84,7 +84,7 @@ struct NightscoutPullTests {
         value = String(call[range.upperBound..<mark])
         return
       }
-      // Documents of this run are excluded from those of others.
+      // These parameters do not name a filter. `glucoport.run$ne` excludes documents of this run.
       let others = ["limit", "skip", "sort", "glucoport.run$ne"]
       let filter = values.first { !others.contains($0.key) }
       let parts = (filter?.key ?? "").split(separator: "$")

@@ -202,7 +202,7 @@ enum HistoryRules {
       try await logins.rotate(name: "writer", token: second, graceSeconds: 60, at: 1000)
       #expect(try await opening(at: 1059) == [old.text, second.text])
       #expect(try await opening(at: 1060) == [second.text])
-      // Another rotation without a grace period ends both.
+      // Another rotation without a grace period makes both earlier tokens invalid.
       try await logins.rotate(name: "writer", token: third, graceSeconds: 0, at: 1030)
       #expect(try await opening(at: 1030) == [third.text])
       #expect(try await logins.login(tokenHash: LoginToken("gp_reader").hash, at: 1030) == stand.reader)

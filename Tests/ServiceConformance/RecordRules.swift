@@ -52,7 +52,7 @@ enum RecordRules {
           == [.conflict(revision: second, state: Sample.note("two"), isBaseKnown: false)])
     }
 
-    /// Entries and their parts, new records and edits. Each is applied by its own base.
+    /// Entries and their parts, new records and edits. Each change is applied by its own base.
     StorageRule(restarting: "changesOfDifferentRecordsInAnyOrderGiveTheSameState") { place in
       let guids = (0..<5).map { _ in Client.uuid() }
       var states: Set<[String: RecordState]> = []
@@ -116,7 +116,8 @@ enum RecordRules {
           == [.conflict(revision: revision, state: Sample.note("two"), isBaseKnown: false)])
       let third = Sample.change(guid, 3, on: revision, Sample.note("one"))
       let last = try await here.revision(third)
-      // Its content is that of the record again, so it is accepted. The data for version 3 stay.
+      // The content of this change is that of the record again, so it is accepted. The data for version 3
+      // stay.
       #expect(try await here.push(first) == [.accepted(revision: last)])
       _ = try await there.revision(Sample.change(guid, 1, on: last, Sample.note("theirs")))
       #expect(try await here.push(third) == [.accepted(revision: last)])

@@ -237,7 +237,7 @@ extension FaultyRemote {
       try await ask(zone.map { connection().placing(in: $0) } ?? connection())
     }
     requests.append("\(name) \(items)")
-    // After the server's work: the sender could not distinguish it from an event before it.
+    // The event runs after the server's work. The sender cannot distinguish that from an event before it.
     defer { runNextEvent() }
     if let error = failsAtOnce(name, items: items) { throw error }
     if happens(weather.delays) {

@@ -20,7 +20,7 @@ extension World {
     removesReadings = kind == .site
     say("\(node.name) imports \(batch.readings.count) readings of \(name)")
     try ingest(batch, node, zone: InputZone(LogbookZone(name: name), isGiven: true, placesReadings: false))
-    // Its items are in this zone, whatever was stated before.
+    // The items of this import are in this zone, whatever was stated before.
     let others = try node.rows(
       """
       SELECT r.device_time FROM reading AS r LEFT JOIN item_zone_name AS n ON n.id = r.zone

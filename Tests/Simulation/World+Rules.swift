@@ -127,7 +127,7 @@ extension World {
       await node.remote.setWeather(.calm)
       await node.remote.setPage(1000)
       await site?.network.makeReliable()
-      // A started upload ends with its own options.
+      // A started upload ends with the options with which it began.
       for _ in 0..<500 where node.session != nil { _ = try await takeStep(node) }
     }
     // After a change, the first run only reads the history of a site. The next one finds changes that leave

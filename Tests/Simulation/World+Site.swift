@@ -30,8 +30,8 @@ extension World {
   }
 
   private func addEntry(_ phone: NightscoutPhoneApp) throws {
-    // In the seconds of meters or near them, and never at the same time, since API v1 keeps one entry of one
-    // type and time.
+    // The entry is in the second of a possible reading of a meter, or between two. Its time differs by the
+    // milliseconds, since API v1 keeps one entry of one type and time.
     let isBeside = random.once(in: 3)
     let time = 1_699_996_400 + (isBeside ? 150 : 0) + 300 * Int64.random(in: 0..<12, using: &random)
     let milliseconds = time * 1000 + 250
@@ -67,7 +67,7 @@ extension World {
     let guid = Self.guid(id, .note)
     let word = ledger.word(for: guid)
     say("an app adds \(guid.prefix(4)) \(word)")
-    // Its write may become visible after later ones.
+    // The app's write may become visible after later ones.
     site.site.change { $0.visibilityDelayMilliseconds = 2000 }
     try site.requestAsApp(
       "POST", "",

@@ -39,7 +39,7 @@ extension World {
     do {
       try await session.compare()
     } catch let error as ServiceError where error == .nodeReused {
-      // A copy of its store continued with its id. An upload gives a new id to one of them.
+      // A copy of the node's store continued with the same id. An upload gives a new id to one of them.
       _ = try await uploadFindsNothing(node)
       try await session.compare()
     }

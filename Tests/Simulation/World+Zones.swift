@@ -33,7 +33,7 @@ extension World {
     let zone = node.isJoining || kind == .site ? try node.baseZone() : ""
     do {
       let ending = try await node.stepUpload()
-      // Another base zone moves documents, and another program's document may be where one would be.
+      // Another base zone moves documents. A document of another program may already be at the new time.
       if kind == .site, try node.baseZone() != zone { removesReadings = true }
       return ending
     } catch let failure as Failure where failure.category == .configuration {

@@ -108,7 +108,8 @@ final class World {
       await remote.refuse { state in
         state.words.contains { $0.hasPrefix("w") && $0.hasSuffix("7") } ? "it ends in a 7" : nil
       }
-      // By place and not by value: a reading that is refused for one node is refused for all.
+      // Readings are refused by position and not by value: a reading that is refused for one node is refused
+      // for all.
       await remote.refuseReadings { $0.position / 300 % 5 == 0 ? "the fifth" : nil }
     }
     return remote

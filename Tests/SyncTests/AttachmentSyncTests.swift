@@ -201,7 +201,7 @@ import Testing
     #expect(await requests(scene.b).filter { $0 == "fetch" }.count == 1)
     await scene.b.remote.forgetRequests()
     scene.b.clock -= 86_400 - 60
-    // It is not requested again so soon, and still counts as missing.
+    // The content is not requested again so soon, and still counts as missing.
     #expect(try await upload(scene.b).summary.absentAttachments == 1)
     #expect(await requests(scene.b) == ["changes"], "a minute later")
     // On a person's command it is requested immediately, once in each run.

@@ -8,7 +8,7 @@ import Testing
 @Suite struct RuleTests {
   private struct Rule {
     let sentence: String
-    /// As `Folder/File` and the name of the test.
+    /// The tests, each as `Folder/File` and a name.
     let tests: [(file: String, name: String)]
 
     init(_ sentence: String, _ tests: (String, String)...) {

@@ -246,7 +246,7 @@ import Testing
     }
   }
 
-  /// Another process does not wait for the upload.
+  /// Another process does not wait for the upload, and may change the time zone during it.
   @Test func aTimeZoneChangedAtAnyRequestOfAMoveIsNotMissed() async throws {
     let prepared = try await Self.scene(readings: 6)
     try prepared.setZone("a", "Asia/Tokyo")

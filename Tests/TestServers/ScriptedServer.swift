@@ -8,7 +8,7 @@ import Synchronization
 package struct ReceivedRequest: Sendable {
   package var method = ""
   package var path = ""
-  /// By lower-case name.
+  /// The headers, by lower-case name.
   package var headers: [String: String] = [:]
   package var body: [UInt8] = []
   /// The size of head and body in bytes.

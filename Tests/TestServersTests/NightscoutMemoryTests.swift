@@ -177,7 +177,7 @@ struct NightscoutMemoryTests {
     #expect([created, try caller.get("/api/v3/entries").status] == statuses)
   }
 
-  /// Such a body has dynamic Huffman codes, which short ones do not.
+  /// A body of this length has dynamic Huffman codes, which short bodies do not have.
   @Test func aBodyCompressedWithDynamicHuffmanCodesIsAccepted() throws {
     let caller = try Caller.uploader()
     let packed =

@@ -174,7 +174,7 @@ package struct StoreExaminer {
   /// writes to the store.
   private func schemaFindings(_ file: ExaminedFile) throws -> SchemaComparison {
     func texts(_ sql: String) throws -> [String] { try file.rows(sql).compactMap { $0.first ?? nil } }
-    // Only the program of that version knows all statements of an older schema. Here it is enough that every
+    // Only a program of the older version knows all statements of its schema. Here it is enough that every
     // table is one, since only tables are read.
     guard try file.number("PRAGMA user_version") == Int64(Schema.schema.version) else {
       return SchemaComparison(
@@ -268,7 +268,7 @@ package struct StoreExaminer {
   /// The tables with rows that violate their CHECK constraints, each with the number of such rows. SQLite's
   /// own checks ignore these constraints on a read-only connection, so queries check them here.
   private func brokenRules(_ file: ExaminedFile) throws -> [String] {
-    // Only the program of that version knows all constraints of an older schema.
+    // Only a program of the older version knows all constraints of its schema.
     guard try file.number("PRAGMA user_version") == Int64(Schema.schema.version) else { return [] }
     let sql = "SELECT name || char(10) || sql FROM sqlite_schema WHERE type = 'table'"
     let tables = try SchemaComparison.ofNewStore { try String.fetchAll($0, sql: sql) }.map { text in

@@ -97,8 +97,8 @@ package final class IngestWriter {
         """,
       arguments: [
         source.name, source.format, try decisionsJSON(source.decisions), source.startedAt,
-        // Some file systems store any 64 bits as a time. A time out of range says nothing about the age of an
-        // export.
+        // Some file systems store any 64 bits as a time. A time out of range shows nothing about the age of
+        // an export.
         source.modifiedAt.flatMap { StoredBounds.seconds.contains($0) ? $0 : nil },
       ])
     id = database.lastInsertedRowID

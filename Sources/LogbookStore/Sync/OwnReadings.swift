@@ -158,7 +158,7 @@ package struct PulledReadings: Hashable, Sendable {
   package var ingest: Int64?
   /// The number of new readings. A known reading with another value is listed as changed at the source.
   package var new = 0
-  /// The number of readings that the store already had from its own sources.
+  /// The number of readings that the store already had from its sources.
   package var same = 0
   /// The number of hidden readings that are visible again because the remote states them.
   package var shown = 0

@@ -163,7 +163,7 @@ extension SyncTransaction {
   /// - Parameters:
   ///   - notTaken: further readings of the remote that are not stored, counted by reason.
   ///   - foreign: the indexes of readings from documents of other programs. If the store has such a reading
-  ///     from its own source, only the pair is stored.
+  ///     from its sources, only the pair is stored.
   ///   - ingest: the ingest that this run has created; nil if it has created none.
   package func storePulled(
     _ batch: ReadingBatch, foreign: Set<Int> = [], notTaken: [String: Int] = [:], ingest: Int64?,

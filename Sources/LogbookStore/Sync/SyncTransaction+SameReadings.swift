@@ -111,8 +111,8 @@ extension SyncTransaction {
 // MARK: - Pulled readings
 
 extension SyncTransaction {
-  /// The batch without those readings of other programs that the store has from its own source. For these,
-  /// the pair of reading and document is stored.
+  /// The batch without those readings of other programs that the store already has from its sources. For
+  /// these, the pair of reading and document is stored.
   func withoutSame(
     _ batch: ReadingBatch, _ foreign: Set<Int>, _ pulled: inout PulledReadings
   ) throws -> ReadingBatch {
@@ -161,8 +161,8 @@ extension SyncTransaction {
     return rest
   }
 
-  /// Stores that the remote has its own documents of these readings. Readings in documents of other programs
-  /// (`foreign`) are left out.
+  /// Stores that the remote has documents of these readings that glucoport wrote. Readings in documents of
+  /// other programs (`foreign`) are left out.
   private func storeOwnDocuments(_ batch: ReadingBatch, _ foreign: Set<Int>) throws {
     let isAny = "SELECT EXISTS (SELECT 1 FROM same_as WHERE is_only_there = 1)"
     guard try Bool.fetchOne(database.cachedStatement(sql: isAny)) == true else { return }

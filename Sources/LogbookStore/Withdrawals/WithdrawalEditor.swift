@@ -196,9 +196,9 @@ extension Store {
 }
 
 /// The decoded withdrawals of a store, kept between the batches of an import. Decoding the withdrawal of a
-/// million readings takes megabytes, and they rarely change between batches.
+/// million readings takes megabytes, and withdrawals rarely change between batches.
 final class WithdrawalCache {
-  /// The number of times that they were decoded, for tests.
+  /// The number of times that withdrawals were decoded, for tests.
   private(set) var decodings = 0
   private var kept: (stamp: String, visibility: Visibility)?
 

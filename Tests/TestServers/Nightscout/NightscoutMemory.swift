@@ -66,7 +66,7 @@ struct NightscoutMemory {
       }
     }
 
-    /// Whether one of them replaces a document with this key.
+    /// Whether one of the added documents replaces a document with this key.
     func replace(_ key: DocumentValue?) -> Bool {
       switch key {
       case .id(let text)?: texts.contains(text)

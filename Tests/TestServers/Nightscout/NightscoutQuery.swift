@@ -5,7 +5,7 @@ import Foundation
 /// The parameters of an address or form, parsed like on the site: brackets make objects, and a repeated name
 /// makes a list.
 struct NightscoutQuery {
-  /// In the order of the names' first occurrence.
+  /// The names, in the order of their first occurrence.
   private(set) var names: [String] = []
   private var values: NightscoutDocument = [:]
 

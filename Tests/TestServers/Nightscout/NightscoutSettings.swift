@@ -38,7 +38,7 @@ package enum NightscoutFault: Sendable {
   case status(Int, retryAfterSeconds: Int? = nil)
   /// The HTML page of a proxy or hotel without any change.
   case page(Int)
-  /// This answer of a server before the site, without any change.
+  /// The given answer of a server before the site, without any change.
   case answer(Int, String)
   /// A redirect with method and body (307) to the same path at another base, without any change.
   case redirect(String)
@@ -59,7 +59,8 @@ package struct NightscoutCounts: Sendable, Equatable {
   package var requests = 0
   package var bytesReceived = 0
   package var bytesSent = 0
-  /// By method and path without the names of documents and instants: `POST /api/v3/entries`.
+  /// The numbers of requests, by method and path without the names of documents and instants: `POST
+  /// /api/v3/entries`.
   package var calls: [String: Int] = [:]
 }
 
