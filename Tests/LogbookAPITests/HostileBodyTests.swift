@@ -222,7 +222,7 @@ import Testing
     #expect(!takes(body(10_001)) { _ = try WireCodec.readReadings($0) })
   }
 
-  @Test func aReadingWithMoreMarksThanThereAreIsRefused() throws {
+  @Test func aReadingWithTooManyOrUnknownMarksIsRefused() throws {
     func refusal(_ marks: [String]) throws -> String? {
       let names = marks.map { "\"\($0)\"" }.joined(separator: ",")
       let row = "[0,0,0,\"1970-01-01T00:00:00\",\"Z\",\"stated\",5,\"mg/dL\",null,null,[\(names)]]"

@@ -224,7 +224,7 @@ import Testing
     }
   }
 
-  @Test func bytesInWorkAreLimitedInTotalAndPerLogin() async throws {
+  @Test func theBytesOfRequestsInProgressAreLimitedInTotalAndPerLogin() async throws {
     let limits = WorkLimits(max: 10, perLogin: 6)
     #expect(await limits.take(20, for: "a"), "what is alone has room")
     #expect(await !limits.take(1, for: "b"))

@@ -89,7 +89,7 @@ import Testing
 
   /// An import from a pipe is as old as its beginning, which is at 1000 in a scratch store.
   @Test(arguments: [(900, 56), (1100, 65)] as [(Int64, Int)])
-  func aPipeIsAsOldAsItsImport(_ modifiedAt: Int64, _ outdated: Int) throws {
+  func anInputFromAPipeIsAsOldAsItsImport(_ modifiedAt: Int64, _ outdated: Int) throws {
     try scratch.ingest(typed(5.6), generatedAt: 10, modifiedAt: modifiedAt)
     try scratch.ingest(typed(6.5), generatedAt: 10)
     #expect(try hidden() == [outdated])

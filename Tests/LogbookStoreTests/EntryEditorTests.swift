@@ -228,7 +228,7 @@ import Testing
     #expect(try scratch.rows("SELECT derived_offset, offset_source FROM reading") == ["7200 3", "7200 3"])
   }
 
-  @Test func ticksOfTypedReadingsAreNotStoredAsInstants() throws {
+  @Test func theCountersOfTypedReadingsAreNotStoredAsInstants() throws {
     try add(6.1)
     #expect(try scratch.rows("SELECT is_instant, has_strays FROM series") == ["0 0"])
   }

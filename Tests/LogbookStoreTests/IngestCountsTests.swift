@@ -18,7 +18,7 @@ import Testing
   }
 
   /// If the sum lacks a count, a folder's summary lacks it, too.
-  @Test func addingImportCountsIncludesEveryCount() {
+  @Test func theSumOfImportCountsContainsEveryCount() {
     var sum = Self.counts
     sum += Self.counts
     let pairs = zip(Mirror(reflecting: Self.counts).children, Mirror(reflecting: sum).children)
@@ -38,7 +38,7 @@ import Testing
     #expect(sum.moved.count == 6 && sum.moved.example == "a time")
   }
 
-  @Test func addingImportCountsIncludesAllTimesAndNames() {
+  @Test func theSumOfImportCountsContainsAllTimesAndNames() {
     var sum = IngestCounts()
     sum += IngestCounts()
     #expect(sum == IngestCounts())

@@ -64,7 +64,7 @@ struct LikelyDuplicateTests {
       try duplicates(Self.values(0..<count, .cut), of: Self.twin).map(\.readings) == (count < 12 ? [] : [12]))
   }
 
-  @Test func twoSensorsThatShareSomeValuesAreNotReported() throws {
+  @Test func twoSensorsThatShareSomeValuesAreNotReportedAsDuplicates() throws {
     #expect(try duplicates(Self.values(0..<100, .instants), of: Make.device) == [])
     // Each fifth value is equal.
     let other = (0..<100 as Range<Int64>).flatMap {

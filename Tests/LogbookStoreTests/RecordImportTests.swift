@@ -70,7 +70,7 @@ import Testing
 
   /// An import from a pipe is as old as its beginning, which is at 1000 in a scratch store.
   @Test(arguments: [(900, 40), (1100, 30)] as [(Int64, Int)])
-  func aPipeIsAsOldAsItsImport(_ modifiedAt: Int64, _ grams: Int) throws {
+  func anInputFromAPipeIsAsOldAsItsImport(_ modifiedAt: Int64, _ grams: Int) throws {
     try scratch.ingest(food(30), generatedAt: 10, modifiedAt: modifiedAt)
     try scratch.ingest(food(40), generatedAt: 10)
     #expect(try scratch.rows("SELECT fields FROM record") == [#"{"carbs":\#(grams)}"#])

@@ -36,7 +36,7 @@ struct SensorPairsTests {
     #expect(!pairs.areOfOthers)
   }
 
-  @Test func smallDifferencesAreThoseOfOneSensor() {
+  @Test func valuesThatDifferLittleAreOfOnePerson() {
     #expect(!pairs(hours: 24) { row, one in one + Double(row * 7 % 11) - 5 }.areOfOthers)
     let flat = (0..<300).reduce(into: SensorPairs()) { pairs, row in
       pairs.add(100 + Double(row % 5), 100 + Double(row % 7), at: Int64(row) * 300)
@@ -44,12 +44,12 @@ struct SensorPairsTests {
     #expect(!flat.areOfOthers)
   }
 
-  @Test func differencesOfNearlyHalfAreThoseOfTwoPersonsEvenIfTheValuesFollowOneAnother() {
+  @Test func valuesThatDifferByNearlyHalfAreOfTwoPersonsEvenIfTheyFollowOneAnother() {
     #expect(pairs(hours: 2) { _, one in one * 1.6 }.areOfOthers)
     #expect(!pairs(hours: 2) { _, one in one * 1.4 }.areOfOthers)
   }
 
-  @Test func theTimeOfAGapIsNotCounted() {
+  @Test func theTimeBetweenDistantSensorValuesIsNotCounted() {
     var pairs = SensorPairs()
     for row in 0..<3 { pairs.add(100, 180, at: Int64(row) * 86_400) }
     #expect(!pairs.areOfOthers)

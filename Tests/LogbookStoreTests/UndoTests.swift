@@ -361,7 +361,7 @@ import Testing
     #expect(try scratch.open(.reader).undoCounts(of: 1).lacksNotes)
   }
 
-  @Test func theReadingsOfACompleteImportAreNotedAsOneRun() throws {
+  @Test func aCompleteImportIsNotedAsOneRunOfReadings() throws {
     try scratch.ingest(sensor(0..<500))
     try scratch.ingest(sensor(0..<500))
     #expect(try scratch.number("SELECT count(*) FROM ingest_run") == 1)

@@ -207,7 +207,7 @@ import Testing
 
   /// With another unit or column the values differ, with another order of day and month the days.
   @Test(arguments: [(90.0, Int64(0)), (100, 30), (90, 30)])
-  func afterAnUndoACorrectedImportIsStoredForEachKindOfPosition(_ value: Double, _ days: Int64) throws {
+  func afterAnUndoACorrectedImportShowsTheSameAsInAnEmptyStore(_ value: Double, _ days: Int64) throws {
     for axis in Axis.allCases {
       let (other, reference) = (try WithdrawnReadingsTests(), try WithdrawnReadingsTests())
       try reference.scratch.ingest(readings(axis, value, days: days))
@@ -226,7 +226,7 @@ import Testing
     }
   }
 
-  @Test func withoutAnUndoACorrectedImportCountsAsARevision() throws {
+  @Test func withoutAnUndoOnlyCorrectedSensorValuesCountAsRevisions() throws {
     for (axis, expected) in [(Axis.sensor, [0, 3, 0]), (.tick, [0, 3, 0]), (.fingerStick, [3, 0, 0])] {
       let other = try WithdrawnReadingsTests()
       try other.scratch.ingest(readings(axis, 100), digest: "wrong")

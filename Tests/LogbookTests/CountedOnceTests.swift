@@ -167,7 +167,7 @@ struct CountedOnceTests {
 
   // MARK: - Which one stays
 
-  @Test func theDeviceIsKeptThenTheAppThenTheCollectorThenATypedEntry() {
+  @Test func theItemOfADeviceIsKeptBeforeThatOfAnAppACollectorOrAPerson() {
     let typed = CountingSource(format: "glucoport")
     let sources = [typed, Sample.site, Sample.diary, Sample.pump]
     let ids = counted(sources.map { Sample.dose(2, at: 0, $0, id: $0.format) }).leftOut
@@ -176,7 +176,7 @@ struct CountedOnceTests {
     #expect(sticks.kept.map(\.source.role) == [.memory])
   }
 
-  @Test func ofEqualSourcesTheMostDetailedIsKeptThenTheEarliestThenTheSmallestID() {
+  @Test func ofEqualSourcesTheMostDetailedItemIsKeptThenTheEarliestThenTheSmallestID() {
     let other = CountingSource(format: "diabetes-m")
     let full = Sample.dose(2, at: 9, other, id: "z", fields: ["text": .text("pizza")])
     #expect(counted([Sample.dose(2, at: 0, Sample.diary, id: "a"), full]).leftOut == ["a": "z"])
@@ -198,7 +198,7 @@ struct CountedOnceTests {
     #expect(result.verdicts["b"] == .repeats("a", Sample.diary))
   }
 
-  @Test func aCountedFingerStickHasTheMarksOfItsRepetition() {
+  @Test func theCountedFingerStickListsTheMarksOfTheOneLeftOut() {
     let meter = Sample.stick(100, at: 0, Sample.meter)
     let result = counted([meter, Sample.stick(100, at: 20, Sample.app, marks: .beforeMeal)])
     guard let meter, case .counts(let others)? = result.verdicts[meter.id] else {

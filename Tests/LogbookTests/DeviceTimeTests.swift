@@ -4,7 +4,7 @@ import Logbook
 import Testing
 
 @Suite struct DeviceTimeTests {
-  @Test func everyDayOfTheCalendarIsReadBack() throws {
+  @Test func aDeviceTimeOnAnyDayOfTheCalendarKeepsItsDateAndTime() throws {
     var last = try #require(DeviceTime(year: 1, month: 1, day: 1)).seconds - 86400
     for year in 1...9999 {
       for month in 1...12 {

@@ -104,7 +104,7 @@ import Testing
     #expect(known.adding(next) == .extended(longer))
   }
 
-  @Test func aZonePeriodOfADeviceHasPrecedenceOverALaterStatedOneForAll() throws {
+  @Test func aZonePeriodOfADeviceHasPrecedenceOverALaterOneForAllDevices() throws {
     let all = try zones(
       period("a", "Asia/Tokyo", "2026-05-01", "2026-05-09", madeAt: 300),
       period("b", "Asia/Seoul", "2026-05-03", "2026-05-20", madeAt: 400),
@@ -275,7 +275,7 @@ import Testing
   }
 
   /// For any statements in any order, the change by `adding` has the same effect as adding the period.
-  @Test func joiningZonePeriodsGivesTheZonesOfTheStatedPeriods() throws {
+  @Test func joinedZonePeriodsGiveTheSameZonesAsSeparateOnes() throws {
     var generator = SeededGenerator(seed: 15)
     let names = ["Asia/Tokyo", "America/New_York", "Europe/Madrid"]
     for _ in 0..<200 {

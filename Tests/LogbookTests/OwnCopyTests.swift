@@ -71,7 +71,7 @@ struct OwnCopyTests {
   }
 
   /// A saved export would have cut the time of the finger stick, too.
-  @Test func aFullMinuteWithAnotherItemIsNotTakenForASavedExport() {
+  @Test func dosesAtFullMinutesWithFingerSticksAreNotTakenForCopies() {
     func sticks(_ days: Range<Int64>, at seconds: Int64) -> [CountableItem?] {
       days.map { Sample.stick(100 + Double($0), at: Int64($0) * Self.day + seconds, Sample.app) }
     }

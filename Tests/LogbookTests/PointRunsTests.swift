@@ -145,7 +145,7 @@ import Testing
 
   // MARK: Bytes of other programs
 
-  @Test func damagedPackedPointsAreRefusedOrReadInOrder() {
+  @Test func damagedPackedPointsNeverGiveUnorderedPoints() {
     for seed in UInt64(1)...2000 {
       var random = SeededGenerator(seed: seed)
       var bytes = Array(Data(base64Encoded: PointRuns(points(&random).sorted()).text) ?? Data())
@@ -159,7 +159,7 @@ import Testing
       }
       guard let runs = PointRuns(text: Data(bytes).base64EncodedString()) else { continue }
       #expect(runs.count <= PointRuns.maxPoints, "seed \(seed)")
-      // At most one step for each bit.
+      // Each run takes at least one bit.
       let steps = Array(runs.runs)
       #expect(steps.count <= 8 * bytes.count, "seed \(seed)")
       #expect(zip(steps, steps.dropFirst()).allSatisfy { $0.last < $1.first }, "seed \(seed)")

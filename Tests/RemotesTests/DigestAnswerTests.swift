@@ -23,7 +23,7 @@ import Testing
     }
   }
 
-  @Test func theRecordsOfAPageAscendFromTheLastOneOfThePageBefore() async throws {
+  @Test func recordsThatAscendFromThePageBeforeAreAccepted() async throws {
     #expect(try await page([2, 3, 5], after: nil) == ["r2", "r3", "r5"])
     #expect(try await page([2, 3, 5], after: 1) == ["r2", "r3", "r5"])
     #expect(try await page([], after: 1) == [])
@@ -31,7 +31,7 @@ import Testing
 
   /// A comparison would ask for the same page again and again.
   @Test(arguments: [([3, 2], nil), ([2, 2], nil), ([2, 3], 2), ([2, 3], 3), ([1], 2)] as [([Int], Int?)])
-  func aPageThatDoesNotAscendIsAViolation(_ digits: [Int], _ after: Int?) async throws {
+  func aPageOfUnorderedRecordsViolatesTheProtocol(_ digits: [Int], _ after: Int?) async throws {
     let problem = await #expect(throws: ServiceError.self) { try await page(digits, after: after) }
     guard case .protocolViolation(let sentence) = problem else {
       Issue.record("\(String(describing: problem))")
@@ -51,7 +51,7 @@ import Testing
 
   /// The other readings of such an answer are not used either: the comparison would count the reading as
   /// missing.
-  @Test func anAnswerWithAnInvalidReadingIsAViolation() async throws {
+  @Test func anAnswerWithAnInvalidReadingViolatesTheProtocol() async throws {
     #expect(try await readings() == 1)
     let problem = await #expect(throws: ServiceError.self) {
       try await readings { $0 = $0.replacing("100", with: "-1") }

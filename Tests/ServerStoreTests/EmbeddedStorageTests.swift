@@ -192,7 +192,7 @@ import Testing
     #expect { try queue.write { try $0.execute(sql: sql) } } throws: { "\($0)".contains(reason) }
   }
 
-  @Test func aRecordCannotMoveBeforeAnotherChange() async throws {
+  @Test func anotherProgramCannotMoveARecordBeforeOtherChanges() async throws {
     let (storage, client) = try await filled()
     try await client.push(Sample.history(5, from: 10))
     try await storage.close()

@@ -174,7 +174,7 @@ import Testing
 
   /// A misconfigured proxy may refuse requests of any size. The items are not the cause.
   @Test(arguments: [true, false])
-  func aServerThatRefusesEveryRequestSizeMarksNoItemAsRefused(sendsRecords: Bool) async throws {
+  func ifTheServerRefusesEveryRequestSizeNoItemIsMarkedAsRefused(sendsRecords: Bool) async throws {
     let scene = try await Scene()
     try scene.a.importReadings(0..<(sendsRecords ? 0 : 40))
     let guids = try sendsRecords ? (0..<10).map { _ in try scene.a.add(["a": "mine"]) } : []

@@ -387,22 +387,22 @@ import Testing
     Rule(
       "A different value at the position of a withdrawn reading is stored as the next occurrence, for every kind of position.",
       (
-        "LogbookStoreTests/WithdrawnReadingsTests", "afterAnUndoACorrectedImportIsStoredForEachKindOfPosition"
+        "LogbookStoreTests/WithdrawnReadingsTests", "afterAnUndoACorrectedImportShowsTheSameAsInAnEmptyStore"
       ),
-      ("LogbookStoreTests/WithdrawnReadingsTests", "withoutAnUndoACorrectedImportCountsAsARevision"),
+      ("LogbookStoreTests/WithdrawnReadingsTests", "withoutAnUndoOnlyCorrectedSensorValuesCountAsRevisions"),
       ("LogbookStoreTests/UndoTests", "theCounterOfAnUndoneReadingCanBeUsedForAnotherDay")),
     Rule(
       "Equal visible values at one position are shown once, for kinds whose value is not part of the identity.",
       ("LogbookTests/VisibilityTests", "equalVisibleValuesAtOneTimeAreShownOnce")),
     Rule(
       "Two stores with other passes of a repeated hour end with every value of both, each visible once.",
-      ("SyncTests/ValueSetTests", "valuesOfBothPassesAreSharedWhicheverStoreUploadsFirst"),
-      ("SyncTests/ValueSetTests", "aSecondPassImportedLaterReachesBothStores"),
+      ("SyncTests/ValueSetTests", "bothPassesOfARepeatedHourReachBothStoresWhicheverUploadsFirst"),
+      ("SyncTests/ValueSetTests", "aSecondPassOfARepeatedHourImportedLaterReachesBothStores"),
       ("SyncTests/ValueSetTests", "importsAndUploadsInAnyOrderShowEachValueOnce"),
       ("LogbookStoreTests/StoreMergeTests", "aMergeWithDifferentPassesOfARepeatedHourHasEveryValueOnce")),
     Rule(
       "A value that changed at the source is not another pass.",
-      ("SyncTests/ValueSetTests", "throughASiteValuesChangedAtTheSourceAreNotASecondPass")),
+      ("SyncTests/ValueSetTests", "throughASiteValuesChangedAtTheSourceAreNotTakenForARepeatedHour")),
     Rule(
       "The same input stays withdrawn until a person restores it; another input with the same readings shows them.",
       ("LogbookStoreTests/UndoTests", "anUndoneFileImportedAgainStaysHiddenUntilRestored"),
@@ -410,7 +410,7 @@ import Testing
     Rule(
       "A withdrawal that others wrote costs no more than its bytes and the store's readings; one beyond the limits is kept "
         + "and hides nothing.",
-      ("LogbookTests/PointRunsTests", "damagedPackedPointsAreRefusedOrReadInOrder"),
+      ("LogbookTests/PointRunsTests", "damagedPackedPointsNeverGiveUnorderedPoints"),
       ("LogbookTests/PointRunsTests", "aRunWithMorePointsThanTheMaximumIsRefused"),
       ("LogbookTests/VisibilityTests", "anUndoRecordAboveTheSizeLimitsIsIgnored"),
       ("LogbookStoreTests/WithdrawnReadingsTests", "anUndoAboveTheLimitsIsStoredAndHidesNothing"),

@@ -37,7 +37,7 @@ import Testing
     for _ in 0..<3 { for node in nodes { try await node.upload() } }
   }
 
-  @Test(arguments: [false, true]) func valuesOfBothPassesAreSharedWhicheverStoreUploadsFirst(
+  @Test(arguments: [false, true]) func bothPassesOfARepeatedHourReachBothStoresWhicheverUploadsFirst(
     hasBothPasses: Bool
   ) async throws {
     let scene = try await Scene()
@@ -48,7 +48,9 @@ import Testing
     try await expect(scene, Self.first, Self.second)
   }
 
-  @Test(arguments: [false, true]) func aSecondPassImportedLaterReachesBothStores(uploadsFirst isA: Bool)
+  @Test(arguments: [false, true]) func aSecondPassOfARepeatedHourImportedLaterReachesBothStores(
+    uploadsFirst isA: Bool
+  )
     async throws
   {
     let scene = try await Scene()
@@ -63,10 +65,10 @@ import Testing
     try await expect(scene, Self.first, Self.second)
   }
 
-  @Test func valuesChangedAtTheSourceAreNotStoredAsASecondPass() async throws {
+  @Test func valuesChangedAtTheSourceAreNotTakenForARepeatedHour() async throws {
     let scene = try await Scene()
     try scene.a.importPasses(Self.first, Self.second)
-    // A later export, in which the values of the second pass are other ones.
+    // This is a later export, in which the values of the second pass differ.
     try scene.b.importPasses(Self.first, Self.second.map { $0 + 1 })
     try await settle(scene, scene.a, scene.b)
     #expect(try scene.a.shownValues() == (Self.first + Self.second).sorted())
@@ -74,7 +76,7 @@ import Testing
     #expect(try await scene.server.everything().readings == 6)
   }
 
-  @Test func equalPassesImportedInBothStoresAddNothing() async throws {
+  @Test func aRepeatedHourImportedInBothStoresIsStoredOnce() async throws {
     let scene = try await Scene()
     for node in [scene.a, scene.b] { try node.importPasses(Self.first, Self.second) }
     try await settle(scene, scene.a, scene.b)
@@ -136,7 +138,8 @@ import Testing
     for name in ["a", "b", "c"] { #expect(try values(scene, name) == Self.first + Self.second, "\(name)") }
   }
 
-  @Test(arguments: [["a", "b"], ["b", "a"]]) func throughASiteAFirstPassImportedLaterReachesEveryStore(
+  @Test(arguments: [["a", "b"], ["b", "a"]])
+  func throughASiteAFirstPassOfARepeatedHourImportedLaterReachesEveryStore(
     _ names: [String]
   ) async throws {
     let scene = try SiteScene()
@@ -163,7 +166,7 @@ import Testing
     #expect(try values(scene, "b").filter(Self.first.contains) == Self.first)
   }
 
-  @Test func throughASiteValuesChangedAtTheSourceAreNotASecondPass() async throws {
+  @Test func throughASiteValuesChangedAtTheSourceAreNotTakenForARepeatedHour() async throws {
     let scene = try SiteScene()
     try scene.ingest("a", SiteScene.derived(Self.first))
     try scene.ingest("b", SiteScene.derived(Self.first.map { $0 + 1 }))

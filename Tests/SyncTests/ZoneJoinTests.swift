@@ -152,7 +152,7 @@ import Testing
     #expect(try scene.b.base() == "Asia/Tokyo given")
   }
 
-  @Test func aReadOnlyRunAdoptsTheChosenOrPrecedingTimeZone() async throws {
+  @Test func aReadOnlyRunAdoptsTheTimeZoneThatIsChosenOrHasPrecedence() async throws {
     for (given, choice) in [(Self.tokyo, ZoneChoice.theirs), (nil, nil)] as [(String?, ZoneChoice?)] {
       let scene = try await scene(given: given, system: given == nil ? Self.tokyo : nil)
       await makeReadOnly(scene.b)

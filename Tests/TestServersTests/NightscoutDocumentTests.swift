@@ -45,7 +45,7 @@ struct NightscoutDocumentTests {
       ("[{\"app\":\"a\",\"date\":1780000000000}]", 400, "Bad or missing date field"),
       ("{\"app\":\"a\",", 500, nil),
     ] as [(String, Int, String?)])
-  func aPostedDocumentIsAcceptedOrRefusedWithItsReason(_ body: String, _ status: Int, _ message: String?)
+  func eachPostedDocumentIsAnsweredWithItsStatusAndReason(_ body: String, _ status: Int, _ message: String?)
     throws
   {
     let caller = try Caller.uploader()
