@@ -6,9 +6,9 @@ struct RunReader: IteratorProtocol, Sendable {
   /// The bytes of a run or of a stretch. They can be copied after another piece if the first distance is
   /// written again.
   struct Piece {
-    /// The bytes before the first distance.
+    /// The bytes of the piece before its first distance.
     let head: Range<Int>
-    /// The bytes after the first distance.
+    /// The bytes of the piece after its first distance.
     let rest: Range<Int>
     /// The position of the first point of the piece.
     let position: Int64

@@ -18,7 +18,7 @@ struct RequestOrigin {
     /// Only metrics and health, which are answered to every client.
     case metrics
 
-    /// The path that is added to the URL of this address in messages.
+    /// The path that messages add to the URL of a listening address.
     var path: String { self == .metrics ? WireRoute.metrics.path : "" }
   }
 

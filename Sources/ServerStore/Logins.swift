@@ -135,8 +135,8 @@ extension Logins {
   func purge(_ id: String) async throws(ServiceError) {
     try await file.write { database in
       let id: StatementArguments = [id]
-      // With this setting, SQLite overwrites the names of people in the file. Otherwise it would only mark
-      // their space as free.
+      // With this setting, SQLite overwrites the deleted names of people in the file. Otherwise it would only
+      // mark their space as free.
       try database.execute(sql: "PRAGMA secure_delete = ON")
       try database.execute(
         sql: "INSERT INTO purged (logbook) SELECT ?1 WHERE ?1 NOT IN (SELECT logbook FROM purged)",

@@ -87,7 +87,7 @@ import Testing
     #expect(try scratch.ingest(typed(6.5), generatedAt: 10, modifiedAt: 2).correctedReadings == 1)
   }
 
-  /// An import from a pipe is as old as its beginning, which is at 1000 in a scratch store.
+  /// The age of an input from a pipe is the time when its import began: second 1000 in a scratch store.
   @Test(arguments: [(900, 56), (1100, 65)] as [(Int64, Int)])
   func anInputFromAPipeIsAsOldAsItsImport(_ modifiedAt: Int64, _ outdated: Int) throws {
     try scratch.ingest(typed(5.6), generatedAt: 10, modifiedAt: modifiedAt)

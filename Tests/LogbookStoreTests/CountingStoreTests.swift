@@ -324,7 +324,7 @@ import Testing
     #expect(try decide(ids.1, .rule))
     #expect(try count() == 3)
     #expect(try decide(ids.1, .once))
-    // The other one counts again while one of them is hidden.
+    // If one of the two is hidden, the other one counts again.
     _ = try WithdrawalEditor(scratch.open(.editor), at: 6).hide(
       app, since: nil, until: nil, reason: "", guid: "w")
     #expect(try count() == 2)

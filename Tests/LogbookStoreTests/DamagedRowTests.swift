@@ -131,7 +131,8 @@ import Testing
     }
   }
 
-  /// Without a check of the time, the zone's changes in all years up to it took 21 GB of memory.
+  /// Without a check of the time, computing the zone's changes in all years up to it would take 21 GB of
+  /// memory.
   @Test(arguments: [
     (
       "UPDATE series SET last_time = 9223372036854775807",

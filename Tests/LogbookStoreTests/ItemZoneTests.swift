@@ -175,7 +175,7 @@ import Testing
     #expect([counts.knownReadings, counts.knownRecords] == [2, 2])
     #expect(try scratch.number("SELECT count(*) FROM record WHERE kind <> 'zone'") == rows)
     #expect(try hours() == ["-4 -4", "-4 -4"])
-    // An import of the same rows without a zone does not change it.
+    // An import of the same rows without a zone does not change their zone.
     _ = try importing(input, in: nil)
     #expect(try hours() == ["-4 -4", "-4 -4"])
     let undone = try undo(2)

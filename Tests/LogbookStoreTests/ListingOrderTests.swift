@@ -8,8 +8,8 @@ import Testing
 
 @testable import LogbookStore
 
-/// Compares the order of a listing with the definition: all readings that pass, sorted by instant and
-/// identity.
+/// Compares the order of a listing with the definition: all readings that match the filter, sorted by instant
+/// and identity.
 @Suite struct ListingOrderTests {
   private static let devices = (0..<4).map {
     Device(vendor: "Test", model: "Meter", serial: "S\(3 - $0)", format: "test")
@@ -184,7 +184,7 @@ import Testing
     }
   }
 
-  /// The days of all readings that pass, at most the newest ones of the limit.
+  /// The days of all readings that match the filter, at most the newest ones of the limit.
   private func expectedDays(_ filter: ItemFilter) throws -> [ReadingDay] {
     var unlimited = filter
     unlimited.newest = nil

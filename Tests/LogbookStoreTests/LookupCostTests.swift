@@ -168,7 +168,7 @@ import Testing
     return counter.pointee
   }
 
-  /// Two weeks of readings, and ten times as many.
+  /// One store has two weeks of readings, and the other one ten times as many.
   @Test func aQueryTakesTheSameStepsInATenTimesLargerStore() throws {
     let looks: [(Store) throws -> Void] = [
       { try $0.forEachItem(Self.newest(5)) { _ in } },

@@ -151,7 +151,7 @@ import Testing
   ])
   func aPendingRangeWithoutReadingsCanBeRemoved(_ sql: String) throws {
     try scratch.ingest(Self.readings([0, 300]))
-    // A second range with both readings, and one without any.
+    // These are a second range with both readings, and a range without any.
     let more =
       "INSERT INTO pending_range SELECT partition, first_position, last_position + delta FROM pending_range, (SELECT 1 AS delta UNION ALL SELECT 99)"
     try #require(try scratch.refusal(.sync, more) == nil)

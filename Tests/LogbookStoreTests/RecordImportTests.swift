@@ -68,7 +68,7 @@ import Testing
     #expect(try scratch.rows("SELECT fields FROM record") == [#"{"carbs":30}"#])
   }
 
-  /// An import from a pipe is as old as its beginning, which is at 1000 in a scratch store.
+  /// The age of an input from a pipe is the time when its import began: second 1000 in a scratch store.
   @Test(arguments: [(900, 40), (1100, 30)] as [(Int64, Int)])
   func anInputFromAPipeIsAsOldAsItsImport(_ modifiedAt: Int64, _ grams: Int) throws {
     try scratch.ingest(food(30), generatedAt: 10, modifiedAt: modifiedAt)

@@ -49,7 +49,7 @@ struct SensorPairsTests {
     #expect(!pairs(hours: 2) { _, one in one * 1.4 }.areOfOthers)
   }
 
-  @Test func theTimeBetweenDistantSensorValuesIsNotCounted() {
+  @Test func aLongGapBetweenSensorValuesCountsOnlyInPart() {
     var pairs = SensorPairs()
     for row in 0..<3 { pairs.add(100, 180, at: Int64(row) * 86_400) }
     #expect(!pairs.areOfOthers)

@@ -95,8 +95,8 @@ import Testing
     #expect(refusal?.contains("never change") == true)
   }
 
-  /// The first, the last and a middle one of the stored readings, and readings before, between and after
-  /// them.
+  /// The second import repeats the first, the last and a middle reading, and adds readings before, between
+  /// and after them.
   @Test func readingsBetweenKnownOnesAreStoredAsNew() throws {
     func readings(_ minutes: [Int64]) -> IngestBatch {
       Make.batch(minutes.map { Make.reading(.cbg, Make.milligrams(100), at: Make.noon + $0 * 60) })

@@ -90,7 +90,7 @@ import Testing
     #expect(try shown() == ["1:100", "2:100"])
   }
 
-  /// Such readings count as an import of the site, which no store undoes.
+  /// Readings that another program uploaded count as an import of the site, which no store undoes.
   @Test func undoKeepsReadingsVisibleThatAnotherProgramUploadedToTheSite() throws {
     try scratch.ingest(sensor([0, 1, 2]))
     let note = """

@@ -42,7 +42,7 @@ import Testing
   @Test func readingsThatMostlyGoBackInTimeAreTreatedAsNewestFirst() {
     let numbers = 0..<Self.count
     #expect(UnsortedSpool.areNewestFirst(Self.readings(numbers.reversed())))
-    // Every twentieth is late.
+    // Every twentieth reading is late.
     #expect(UnsortedSpool.areNewestFirst(Self.readings(numbers.map { $0 % 20 == 0 ? 700 - $0 : -$0 })))
     #expect(!UnsortedSpool.areNewestFirst(Self.readings(numbers)))
     #expect(!UnsortedSpool.areNewestFirst(Self.readings(numbers.map { $0 % 3000 })))

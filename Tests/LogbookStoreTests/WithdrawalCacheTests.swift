@@ -88,7 +88,8 @@ import Testing
     #expect(known.decodings == 2)
   }
 
-  /// A further list would exclude the largest one, and its readings would be visible again.
+  /// A further list would exceed the limit and exclude the largest list, whose readings would be visible
+  /// again.
   @Test func anUndoBeyondTheLimitIsRefusedUntilARedoMakesSpace() throws {
     try scratch.ingest(Make.batch(sensor(0..<10)), digest: "wrong")
     let store = try scratch.open(.editor)

@@ -66,7 +66,7 @@ import Testing
     #expect(try editor.hide(Make.device, since: since, until: until, reason: "", guid: guid) == 10)
     #expect(try undo(1).readings == 990)
     #expect(try withdrawn() == 1000)
-    // The rule is still valid after the undo has ended.
+    // The rule that hides readings of the device is still valid after the undo has ended.
     _ = try redo(1)
     #expect(try withdrawn() == 10)
     #expect(try editor.restore(Make.device, since: nil, until: nil).readings == 10)
@@ -156,7 +156,7 @@ import Testing
     }
     try scratch.ingest(Make.batch(records))
     #expect(try withdrawn() == 1000)
-    // An import restores its readings from each of them.
+    // An import restores its readings from each of the withdrawals.
     #expect(try scratch.ingest(Make.batch(sensor(0..<10))).restoredReadings == 10)
     #expect(try withdrawn() == 990)
   }

@@ -92,13 +92,13 @@ import Testing
     }
     func cost(after numbers: ClosedRange<Int64>) throws -> Int {
       try importing(batch(Array(numbers)), in: nil)
-      // A reading that the store has, and the next one.
+      // The batch has a reading that the store has, and the next one.
       return try stepsAtEnd(batch([numbers.upperBound, numbers.upperBound + 1]))
     }
     let small = try cost(after: 1...400)
     let large = try cost(after: 1000...20_000)
     #expect(large <= small + small / 5 + 2, "\(small) → \(large)")
-    // An input whose readings are at both ends reads what is between them.
+    // If an input has readings at both ends, the end of the import reads all stored readings between them.
     #expect(try stepsAtEnd(batch([1, 20_001])) > 8 * large)
     let number = "(device_time - \(Make.noon)) / 300"
     let stated = try scratch.rows("SELECT \(number) FROM reading WHERE zone IS NOT NULL ORDER BY device_time")
@@ -146,7 +146,7 @@ import Testing
     try importing(readings([2]), in: "Europe/Madrid")
     #expect(try scratch.rows("SELECT zone FROM item_zone") == ["Europe/Madrid"])
     #expect(try scratch.open(.reader).zones().unknownBase == "Mars/Olympus")
-    // A person's decision for the logbook replaces it.
+    // A person's decision for the logbook replaces the base.
     #expect(try scratch.open(.editor).setTimezone(LogbookZone(name: "Europe/Madrid"), at: 6).isChange)
     #expect(try scratch.open(.reader).overview(ingests: 0).unknownZones.isEmpty)
     #expect(try scratch.rows("SELECT count(*) FROM setting WHERE name = 'unknown-zones'") == ["0"])

@@ -142,7 +142,7 @@ import Testing
     let count = try scratch.number("SELECT count(*) FROM record WHERE kind = 'zone'")
     try importGiven("Asia/Tokyo", batch)
     #expect(try scratch.number("SELECT count(*) FROM record WHERE kind = 'zone'") == count)
-    // An import of the same rows without a zone does not change it.
+    // An import of the same rows without a zone does not change their zone.
     try scratch.ingest(batch, modifiedAt: 20)
     #expect(try scratch.rows(stated) == ["32400 1"])
   }

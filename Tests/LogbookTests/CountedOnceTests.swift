@@ -28,7 +28,7 @@ struct CountedOnceTests {
     let winter = Sample.dose(2, at: 0, Sample.diary, offset: 3600)
     let phone = Sample.dose(2, at: 30, Sample.phone, offset: 7200)
     #expect(count(winter, phone) == 1)
-    // Shown at 08:00 in places more than a day apart. No offset of a phone is that wrong.
+    // Both doses are shown at 08:00, at instants more than a day apart. No offset of a phone is that wrong.
     let far = Sample.dose(2, at: 0, Sample.phone, offset: -86_000)
     #expect(count(Sample.dose(2, at: 0, Sample.diary, offset: 14 * 3600), far) == 2)
   }

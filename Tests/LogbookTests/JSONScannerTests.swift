@@ -227,8 +227,8 @@ import Testing
     }
   }
 
-  /// A value that is truncated anywhere or has a changed byte is refused or is a value. Nothing outside it is
-  /// read.
+  /// A value that is truncated anywhere or has a changed byte is either refused or read as another valid
+  /// value. Nothing outside it is read.
   @Test func truncatedOrDamagedJSONIsEitherRefusedOrValid() {
     let text = Array(#"{"a":[1,-2.5e3,"x\u00e9\ud83d\ude00"],"b":{"c":null,"d":true},"é":"日"}"#.utf8)
     #expect(!Self.refuses(text))

@@ -329,7 +329,7 @@ import Testing
   }
 
   @Test func aCounterOfSecondsDeterminesThePassOfARepeatedHour() throws {
-    // 01:10, 02:10 and 02:10 again.
+    // The shown times are 01:10, 02:10 and 02:10 again.
     #expect(
       try Array(places([(0, 100), (60, 3700), (60, 7300)]).dropFirst()) == [early, late])
     #expect(try places([(0, 100), (60, 7300)])[1] == late)
@@ -340,7 +340,8 @@ import Testing
       try Array(places([(0, 1), (60, 2), (100, 3), (60, 4), (100, 5)]).dropFirst()) == [
         first, first, late, late,
       ])
-    // Sensor values are stored for their quarter of an hour.
+    // A time that goes back by less than half an hour begins no second pass. A sensor may store a scan before
+    // the quarter of an hour to which it belongs.
     #expect(try Array(places([(0, 1), (100, 2), (90, 3)]).dropFirst()) == [first, first])
   }
 

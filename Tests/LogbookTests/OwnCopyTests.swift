@@ -108,7 +108,7 @@ struct OwnCopyTests {
 
   @Test func aSecondDoseInTheSameMinuteStillCounts() {
     let (own, cut) = (Self.doses(14, "own"), Self.doses(14, at: 0, "cut"))
-    // Two in the original are two in the copy, in which both have one time.
+    // Two doses in the original are also two in the copy, in which both have the same time.
     let second = Sample.dose(2, at: 50, Sample.diary, id: "second")
     let copy = Sample.dose(2, at: 0, Sample.diary, id: "copy of the second")
     #expect(Self.verdicts(own + cut + [second, copy]).kept.count == 15)

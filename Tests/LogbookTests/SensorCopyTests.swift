@@ -104,7 +104,7 @@ struct SensorCopyTests {
   }
 
   @Test func onlySensorValuesWithinAWeekDecideAboutACopy() {
-    // Every second day gives eight in fifteen days, every day fifteen.
+    // Of values at every second day, only eight are within fifteen days. Of daily values, fifteen are.
     let rare = Self.sensor(40, every: 2 * 86400)
     #expect(Self.copies(Self.verdicts(rare + Self.sticks(rare))) == 0)
     let daily = Self.sensor(40, every: 86400)

@@ -156,7 +156,7 @@ extension PostgresMetricsTests {
     "the server lacks a right in its database, which its administrator must repair; try again",
     retryAfterSeconds: 30)
 
-  /// If this were reported as a failure of the server, clients would put every item aside.
+  /// If the missing permission were reported as a failure of the server, clients would put every item aside.
   @Test func withoutADatabasePermissionClientsMustRetryAndOneWarningIsLogged() async throws {
     let warnings = Warnings()
     try await Self.with(warn: warnings.add) {

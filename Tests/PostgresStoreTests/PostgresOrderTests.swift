@@ -210,7 +210,8 @@ import Testing
     }
   }
 
-  /// Of a large batch whose first readings are known, all are looked up before others are inserted.
+  /// If the first readings of a large batch are known, all its readings are looked up before any are
+  /// inserted.
   @Test func aLargeBatchOfMostlyKnownReadingsIsAnsweredLikeASmallOne() async throws {
     try await Self.with { stand, _, _ in
       let client = Client(stand)

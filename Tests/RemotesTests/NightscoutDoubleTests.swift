@@ -81,7 +81,7 @@ struct NightscoutDoubleTests {
     expectDeleted()
   }
 
-  /// The restored document is the deleted one, with a later mark of change.
+  /// The restored document is the deleted one, with a later time of change.
   @Test func aDuplicateDocumentRestoredByAnotherStoreIsKept() async throws {
     let before = NightscoutPushTests.treatment(Sample.bolus)
     let back = before.merging(["srvModified": .number(Double(NightscoutPushTests.stored + 9_000_000_000))]) {

@@ -172,7 +172,7 @@ struct NightscoutForeignEditTests {
     #expect(left.map { $0["insulin"] } == [300] && left.allSatisfy { $0["isValid"] != false })
   }
 
-  /// A store may have such a dose of an import by an earlier version.
+  /// A store may have a dose made from insulin that fills a pump, because an earlier version imported it.
   @Test func aDoseCreatedFromInsulinThatFillsAPumpIsNotSent() async throws {
     let loopback = try Self.site()
     let (_, dose) = try await Self.lunch(.insulin, on: loopback)
@@ -219,7 +219,7 @@ struct NightscoutForeignEditTests {
     #expect(!script.calls.contains { $0.hasPrefix("PUT") || $0.hasPrefix("PATCH") })
   }
 
-  /// No search by time finds such entries, and no program shows them.
+  /// No search by time finds entries without a valid date, and no program shows them.
   @Test func entriesOfASiteWithoutAValidDateAreCountedOnce() async throws {
     let loopback = try LoopbackNightscout(frozenAt: Self.clock)
     let phone = loopback.site.actAsPhoneApp()
@@ -233,7 +233,7 @@ struct NightscoutForeignEditTests {
     let first = try #require(try await Self.everything(loopback, nil))
     #expect(first.notTaken == [NightscoutRefusal.dateIsNoNumber: 2])
     #expect(first.readings.readings.count == 1)
-    // Such entries are searched again after some hours, and not counted again.
+    // These entries are searched again after some hours, and not counted again.
     loopback.site.moveClock(by: 7 * 3_600_000)
     let second = try await Self.everything(loopback, first.cursor)
     #expect(second?.notTaken.isEmpty != false)

@@ -139,7 +139,8 @@ struct NightscoutPullTests {
 
   @Test(arguments: [2, 3, 7, 10, 1000])
   func aPullLosesNoChangeIfSeveralShareAMillisecond(_ limit: Int) async throws {
-    // Five of each millisecond, so that pages of two, three and five consist of ties.
+    // Five documents share each millisecond, so that pages of two, three and five contain only documents of
+    // one time.
     let entries = (0..<60).map { index in
       Self.entry(
         "e\(index)", date: Self.now - 9_000_000_000 + Int64(index),
@@ -183,7 +184,7 @@ struct NightscoutPullTests {
   @Test func writesOfAPIv1AreFoundByTheirEventTime() async throws {
     let entry = Self.entry("6634c7c1d2f6b5a3e8f0a001", date: Self.now - 5_000)
     let note = Self.note("6634c7c1d2f6b5a3e8f0a002", "from the phone", date: Self.now - 5_000)
-    // The history does not contain these writes.
+    // The history does not contain writes of API v1.
     let script = try NightscoutScript { call, _ in
       if call.contains("lastModified") { return NightscoutScript.latest(Self.now, Self.now) }
       if call.contains("/history/") { return NightscoutScript.list([]) }

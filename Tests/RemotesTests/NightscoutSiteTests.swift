@@ -195,7 +195,7 @@ struct NightscoutSiteTests {
     let base = try #require(try await push(NightscoutPushTests.change(state))?.acceptedRevision)
     var moved = state
     moved.deviceTime = DeviceTime(seconds: moved.deviceTime.seconds - 600)
-    // Another program's event has the time to which it moves.
+    // Another program's event has the time to which the record moves.
     loopback.site.actAsPhoneApp().addTreatment([
       "eventType": "Correction Bolus", "insulin": 1,
       "created_at": .string(NightscoutTime.utcText(NightscoutTreatment.milliseconds(moved))),

@@ -118,12 +118,12 @@ import Testing
   }
 }
 
-/// The names that a server generates, in a recorded session and now.
+/// The ids, positions, cursors and revisions that a server generates, in a recorded session and in this test.
 private struct ServerNames {
   private static let members: Set<String> = ["logbook", "position", "cursor", "revision"]
   private var now: [String: String] = [:]
 
-  /// A text of a recorded request with the names that the server gave now.
+  /// The text of a recorded request, with the recorded names replaced by those of the server in this test.
   func translated(_ text: String) -> String {
     var (text, result) = (text[...], "")
     let isPart = { (character: Character) in

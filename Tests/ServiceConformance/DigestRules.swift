@@ -54,7 +54,7 @@ enum DigestRules {
 
     StorageRule("recordsOfDigestBucketsAreReturnedInPagesOrderedByID") { stand in
       let client = Client(stand)
-      // One record has two such texts, and takes a quarter of the largest body.
+      // One record has two texts of this length, and takes a quarter of the largest body.
       let long = String(repeating: "x", count: WireProtocol.maxBodyBytes / 8)
       let guids = (0..<6).map { "a\($0 % 2)000000-0000-4000-8000-00000000000\($0)" }.sorted()
       for guid in guids {

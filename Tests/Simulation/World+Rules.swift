@@ -76,7 +76,7 @@ extension World {
   /// Checks that synced records are on the server, in this state or a later one.
   private func checkSynced(_ record: SyncRecord, _ theirs: RemoteRecord?, _ node: SimulatedNode) throws {
     guard let theirs else {
-      // On a site, another program or node may have deleted it.
+      // On a site, another program or node may have deleted the record.
       if kind == .site { return }
       throw Broken("\(node.name): \(record.guid) counts as synced, and the server does not have it")
     }

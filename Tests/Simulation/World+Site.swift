@@ -111,8 +111,8 @@ extension World {
     }.randomElement(using: &random)
   }
 
-  /// Whether a document states something about others, which other programs do not read. A deleted one is not
-  /// found if its time is older than two days.
+  /// Whether a document contains a time zone or a withdrawal of glucoport, which other programs do not read.
+  /// A deleted one is not found if its time is older than two days.
   private static func isStatement(_ document: TestServers.NightscoutDocument) -> Bool {
     ["Time Zone", "Withdrawal"].contains(document["eventType"]?.text)
   }

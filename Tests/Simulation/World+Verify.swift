@@ -8,7 +8,7 @@ extension World {
   /// Compares a node with the server, and sometimes repairs differences. No content of people is replaced.
   /// Acknowledged content is only missing there after a restore.
   func verify(_ node: SimulatedNode) async throws {
-    // An upload has the lock until it ends.
+    // A comparison needs the lock that an upload holds until it ends.
     guard kind == .server, node.session == nil,
       let session = VerifySession(try node.sync(), node.way, named: "simulation")
     else { return }

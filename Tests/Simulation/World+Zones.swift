@@ -78,8 +78,8 @@ extension World {
     try checkPeriod(period, node)
   }
 
-  /// Checks that a period that was just stated holds, also for what imports with a zone brought. One for all
-  /// devices does not concern device `a`, which may have a separate period.
+  /// Checks that a period that was just stated holds, also for what imports with a zone brought. A period for
+  /// all devices does not concern device `a`, which may have a separate period.
   private func checkPeriod(_ period: ZonePeriod, _ node: SimulatedNode) throws {
     let times = "device_time >= \(period.first) AND device_time < \(period.end) AND offset_source <> 0"
     let offset = period.zone.offset(atUTC: period.first)

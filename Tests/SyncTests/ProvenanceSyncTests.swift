@@ -70,7 +70,7 @@ import Testing
       #expect(try node.record(typed).state.provenance == .typed)
     }
     #expect(try await scene.held(Self.guid)?.provenance == Self.diary)
-    // An edit and a deletion in another store keep it.
+    // An edit and a deletion in another store keep the provenance.
     try scene.b.edit(Self.guid, "text", "soup")
     try scene.b.delete(typed)
     try await scene.upload(scene.b, scene.a)

@@ -43,8 +43,8 @@ import Testing
   @Test func eachReadingMovedOnASiteFindsItsNewTimeFreeInEitherDirection() async throws {
     // The readings are moved in several batches.
     let scene = try await Self.scene(readings: Self.values.count)
-    // Moves by a multiple of the sensor's interval, so that each document moves to the former time of another
-    // one.
+    // Each zone moves the readings by a multiple of the sensor's interval, so that each document moves to the
+    // former time of another one.
     for zone in ["Europe/Madrid", "America/New_York", "UTC"] {
       try scene.setZone("a", zone)
       try await scene.finish("a")

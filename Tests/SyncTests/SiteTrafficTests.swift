@@ -41,7 +41,8 @@ import Testing
     #expect(scene.treatments == records + treatments)
   }
 
-  /// The sizes of a first upload: 1/50 of the documented ones. `GLUCOPORT_SITE_READINGS=100000` uses these.
+  /// The number of readings of a first upload, which is 1/50 of the documented one.
+  /// `GLUCOPORT_SITE_READINGS=100000` sets the documented one.
   private static let readings =
     ProcessInfo.processInfo.environment["GLUCOPORT_SITE_READINGS"].flatMap(Int.init) ?? 2000
 

@@ -39,7 +39,7 @@ import Testing
   private func fill() async throws -> [String] {
     scene.addEntries((0..<60).map(Self.theirs))
     scene.addTreatments(5)
-    // The last thirty are not on the site.
+    // The last thirty readings are not on the site.
     try scene.ingest("a", SiteScene.sensor((0..<90).map { Double(Self.ours($0)) }))
     let guids = [
       try add(.insulin, ["subtype": .text("rapid"), "units": .number(2.5)], at: SiteScene.start + 60),

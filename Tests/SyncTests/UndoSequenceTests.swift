@@ -145,7 +145,7 @@ struct UndoSequenceTests {
     }
 
     func rows() throws -> [Set<String>] {
-      // The third may have become a copy of one of the others.
+      // The third store may have become a copy of one of the others.
       try nodes[..<2].map { Set(try $0.rows()) }
     }
 

@@ -9,7 +9,7 @@ import Testing
 
 @testable import Sync
 
-/// Two stores imported other passes of an hour that a clock showed twice. Then they number its values
+/// Two stores imported different passes of an hour that a clock showed twice. Then they number its values
 /// differently.
 @Suite struct ValueSetTests {
   private static let (first, second) = ([90.0, 95, 100], [110.0, 115, 120])

@@ -41,7 +41,7 @@ struct WithdrawalTests {
     try scene.a.importReadings(0..<10)
     _ = try scene.a.undo(1)
     try await scene.upload(scene.a, scene.b)
-    // Both remove readings from one withdrawal, each by its own import.
+    // An import in each store removes some of the readings from the same withdrawal.
     try scene.a.importReadings(0..<4, digest: "a")
     try scene.b.importReadings(6..<10, digest: "b")
     try await scene.upload(scene.a, scene.b, scene.a, scene.b)

@@ -119,7 +119,7 @@ import Testing
     #expect(try scene.a.instants() == scene.b.instants())
   }
 
-  /// A zone that a person sets later replaces it.
+  /// A zone that a person sets later replaces the system's zone.
   @Test func aTimeZoneSetByAPersonReplacesASystemTimeZoneEverywhere() async throws {
     let scene = try await Scene()
     try scene.a.setSystemZone(Self.tokyo)
@@ -191,7 +191,7 @@ import Testing
     let scene = try await scene()
     let record = try #require(try await BaseZone.fetch(from: scene.b.remote, Self.run))
     #expect(record.state.agrees(with: LogbookZones.baseState(try NamedZone(Self.madrid), .given)))
-    // For a remote without parts, the first upload requests it.
+    // For a remote without parts, the first upload requests the zone.
     #expect(try await BaseZone.fetch(from: ChosenPorts(scene.b.remote), Self.run) == nil)
   }
 

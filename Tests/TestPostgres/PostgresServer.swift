@@ -76,7 +76,7 @@ package final class PostgresServer: Sendable {
     guard let postmaster = text.split(separator: "\n").first.flatMap({ pid_t($0) }) else {
       throw ServerFault(text: "no process in postmaster.pid")
     }
-    // The first one starts no others once it has stopped.
+    // The first process starts no others while it is stopped.
     kill(postmaster, SIGSTOP)
     for child in Self.children(of: postmaster) { kill(child, SIGKILL) }
     kill(postmaster, SIGKILL)
@@ -157,7 +157,8 @@ extension PostgresServer {
     var description: String { text }
   }
 
-  /// The path of a program of PostgreSQL. Debian has those of a server only in the folder of its version.
+  /// The path of a program of PostgreSQL. Debian has the programs of a server only in the folder of its
+  /// version.
   private static func program(_ name: String) -> String {
     let root = "/usr/lib/postgresql"
     let versions = (try? FileManager.default.contentsOfDirectory(atPath: root)) ?? []

@@ -13,7 +13,7 @@ import TestServers
 /// - `{now}` is the second of the clock, `{later}` that of 8 h later
 /// - `{any}` is any value, `{about 1.5}` a number that rounds to it
 struct Exchange: Sendable {
-  /// Scenario and line.
+  /// The scenario of the exchange and its line.
   let place: String
   /// The time of the site's clock.
   let time: Int64

@@ -223,7 +223,7 @@ struct NightscoutDocumentTests {
     #expect(try caller.delete("\(Self.treatments)/n?permanent=true").status == 200)
     #expect(try caller.get(history).list.isEmpty)
     #expect(try caller.delete("\(Self.treatments)/n").status == 404)
-    // A PUT restores it, with a location that does not exist.
+    // A PUT restores the document, with a location that does not exist.
     let put = try caller.put("\(Self.treatments)/n", Draft.note("n"))
     #expect(put.status == 201)
     #expect(put.headers["location"] == "/api/v3/treatments/n/n")

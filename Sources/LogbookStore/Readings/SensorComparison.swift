@@ -129,7 +129,7 @@ struct SensorPairs {
   /// From this duration on, in seconds, the correlation shows reliably whether both sensors follow one
   /// another.
   private static let certainSeconds: Int64 = 12 * 3600
-  /// The maximum time between two pairs that counts as duration, in seconds.
+  /// The maximum time that two successive pairs of values add to the compared duration, in seconds.
   private static let longestGap: Int64 = 1200
 
   private(set) var count = 0

@@ -78,8 +78,8 @@ struct BroughtItems {
     }
   }
 
-  /// The items of these series and records that withdrawals list and that an import contains, so that records
-  /// must state them.
+  /// The items of these series and records that an import contains although withdrawals list them. Records
+  /// must state that the import contains them.
   func missing(in series: Set<SeriesName>, records guids: Set<String>) throws -> [WithdrawnInput] {
     var found: [Int64: WithdrawnInput] = [:]
     for name in series {

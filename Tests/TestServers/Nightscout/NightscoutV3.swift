@@ -151,7 +151,8 @@ extension NightscoutV3 {
     return .done(200, ["result": .object(result)])
   }
 
-  /// The later of change and event time. One event in the future keeps it there.
+  /// For each collection, the later one of the last change and the last event. An event in the future
+  /// determines it until then.
   private func lastModified(_ state: NightscoutState) -> NightscoutAnswer {
     var latest: NightscoutDocument = [:]
     for name in NightscoutState.collectionNames where caller.may("api:\(name):read") {
