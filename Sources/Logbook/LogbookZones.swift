@@ -48,7 +48,7 @@ package struct LogbookZones: Hashable, Sendable {
   /// The names of zones in periods that this system does not know. Such periods are not used.
   package let unknownPeriods: Set<String>
 
-  /// The zones of these parts.
+  /// A base zone with its origin, and the periods in any order.
   package init(
     base: NamedZone, origin: Origin, periods: [ZonePeriod] = [], unknownBase: String? = nil,
     unknownPeriods: Set<String> = []
@@ -212,7 +212,7 @@ package struct ZonePeriod: Hashable, Sendable {
   /// When the period was stated, in UTC seconds.
   package var madeAt: Int64
 
-  /// A period of these parts.
+  /// A period with these properties.
   package init(
     guid: String, from: DeviceTime?, until: DeviceTime?, zone: NamedZone, devices: Set<String> = [],
     madeAt: Int64

@@ -163,8 +163,8 @@ package struct OwnCopyFinder {
 
   private mutating func compare() {
     var cuts: [(group: Group, pairs: [(copy: CountableItem, kept: CountableItem)])] = []
-    // By format, since one export has several sources, such as the device of a reading and the origin of a
-    // record.
+    // The kinds are collected by format, since one export has several sources, such as the device of a
+    // reading and the origin of a record.
     var uncut: [String: Set<CountableItem.Kind>] = [:]
     for (group, items) in groups where items.count <= Self.maxItemsOfAMinute {
       // The order of the ids is the same in every store, and so is the result.

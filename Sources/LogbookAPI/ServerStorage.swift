@@ -75,8 +75,8 @@ package protocol PageLinkDirectory: Sendable {
 ///
 /// Each call on a logbook is one atomic transaction, and durable when it returns. In this transaction, a call
 /// with a run first checks the run, the expected logbook and the position. Changes have increasing numbers:
-/// no change with a smaller number becomes visible after a larger one was returned. `StorageConformance`
-/// tests these rules for every storage.
+/// no change with a smaller number becomes visible after a larger one was returned. `StorageRule` in
+/// `ServiceConformance` tests these rules for every storage.
 package protocol ServerStorage: Sendable {
   /// The logins.
   var logins: any LoginDirectory { get }

@@ -117,7 +117,7 @@ package struct SystemSocket: Hashable, Sendable {
         "the service manager passed descriptor \(descriptor), which is no listening stream socket; use ListenStream= and not Accept=yes in the socket unit"
       )
     }
-    // Child processes must not inherit it.
+    // Child processes must not inherit the descriptor.
     _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
     self.descriptor = descriptor
     self.isForMetrics = isForMetrics

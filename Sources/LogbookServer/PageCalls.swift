@@ -222,7 +222,7 @@ actor PageLinks {
 }
 
 extension PageLinkEntry {
-  /// Whether the link is valid. It is not before `madeAt`, so that a clock which was set back does not extend
-  /// it.
+  /// Whether the link is valid. Before `madeAt` it is not, so that a clock which was set back does not extend
+  /// its validity.
   func isValid(at now: Int64) -> Bool { now >= madeAt && now < expiresAt }
 }

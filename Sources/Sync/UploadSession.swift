@@ -201,8 +201,8 @@ extension UploadSession {
   }
 
   /// Finds the readings that a remote lacks after it lost its newest data. Queues these readings and all
-  /// records again. After this, everything is pulled from the start. Nothing is replaced before, since a pull
-  /// never overwrites a pending record.
+  /// records again. After this, everything is pulled from the start. The pull replaces none of these records
+  /// before they are sent, since it never overwrites a pending record.
   private func requeueMissing() async throws -> UploadEvent {
     run.lastSeenPosition = nil
     let answer = await ask { () async throws(ServiceError) in try await remote.readingDigests(run) }

@@ -174,8 +174,8 @@ package struct StoreExaminer {
   /// writes to the store.
   private func schemaFindings(_ file: ExaminedFile) throws -> SchemaComparison {
     func texts(_ sql: String) throws -> [String] { try file.rows(sql).compactMap { $0.first ?? nil } }
-    // Only a program of the older version knows all statements of its schema. Here it is enough that every
-    // table is one, since only tables are read.
+    // Only a program of the older version knows all statements of its schema. Here it is enough that no view
+    // has replaced a table, since only tables are read.
     guard try file.number("PRAGMA user_version") == Int64(Schema.schema.version) else {
       return SchemaComparison(
         changed: try Schema.schema.replacedTables(texts(FileSchema.views)).map { "table \($0)" })

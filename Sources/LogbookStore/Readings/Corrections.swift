@@ -33,8 +33,8 @@ final class Corrections {
        PRIMARY KEY (device, kind, position, value_bucket)) WITHOUT ROWID;
     """
 
-  /// Records a reading of the input, if a person typed it by hand. Inputs that state identities must not be
-  /// recorded, since they come from a store and not from a source.
+  /// Notes a reading of the input, if a person typed it by hand. Not called for an input that states
+  /// identities, since it comes from a store and not from a source.
   @inline(__always)
   func note(_ reading: Reading, device: Int64) throws {
     if reading.marks.contains(.manual) { try noteHandTyped(reading, device: device) }
@@ -106,7 +106,7 @@ struct ExportAge: Comparable {
   /// - Parameter table: the name of the import's row in the statement.
   static func generated(_ table: String) -> String { "coalesce(\(table).generated_at, 0)" }
 
-  /// What an import is compared by next, as SQL.
+  /// What an import is compared by next: the time of its file or, without a file, of the import, as SQL.
   ///
   /// - Parameter table: the name of the import's row in the statement.
   static func modified(_ table: String) -> String { "coalesce(\(table).modified_at, \(table).started_at)" }

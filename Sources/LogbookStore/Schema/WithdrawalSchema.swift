@@ -6,8 +6,8 @@
 enum WithdrawalSchema {
   static let statements = provenance + results + changes
 
-  /// The items of an import that the store already had. Items that the import stored have its number
-  /// themselves.
+  /// The items of an import that the store already had. The rows of items that the import stored contain its
+  /// number.
   private static let provenance = """
     -- Readings that follow each other in the store, of which those count that no later import than `latest` stored.
     CREATE TABLE ingest_run (

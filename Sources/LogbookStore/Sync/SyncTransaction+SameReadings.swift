@@ -30,7 +30,7 @@ struct SameReadings {
 
   /// Whether the remote has the reading under its own identity and no other one.
   func isAlone(_ key: ReadingKey, _ identity: [UInt8]) -> Bool {
-    // Most stores have no readings in such documents. Then no reading is looked up.
+    // Most stores have no readings in documents of other programs. Then no reading is looked up.
     all.isEmpty || identities(of: key, identity) == [identity]
   }
 
