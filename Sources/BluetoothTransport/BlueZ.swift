@@ -174,8 +174,8 @@ extension DBusError {
     }
   }
 
-  /// Whether a connection ended while it was set up. A meter that has lost the pairing also ends it, and
-  /// bluetoothd 5.66 reports both with the same text.
+  /// Whether a connection ended while it was set up. The cause may be a weak signal, or that the meter has
+  /// lost the pairing: bluetoothd 5.66 reports both with the same text.
   var isAbort: Bool {
     code == "Failed"
       && ["connection-abort-by-local", "caused connection abort"].contains { words.contains($0) }

@@ -91,7 +91,8 @@ package final class BluetoothBus {
       try bluez.call(device.path, BlueZ.device, "Pair", within: Self.pairMilliseconds)
     } catch {
       let isPaired = error.code == "AlreadyExists"
-      // bluetoothd keeps a meter whose pairing failed without its services, so that no search would find it.
+      // After a failed pairing, bluetoothd would keep the meter without its services, and no search would
+      // find it.
       if !isPaired, !device.isPaired { remove(device) }
       if wasCancelled { throw Failure(.usage, "\(action): no passkey was given") }
       if !isPaired { throw Failure(bluez: error, doing: action) }
@@ -216,7 +217,7 @@ extension BluetoothBus {
     do throws(DBusError) {
       try bluez.call(path, interface, member, arguments, within: 5000)
     } catch {
-      // bluetoothd does the same when this program's connection to the bus ends.
+      // A failure is ignored: bluetoothd does the same when this program's connection to the bus ends.
     }
   }
 }

@@ -60,8 +60,8 @@ final class BluetoothLink: Transport {
 }
 
 extension BluetoothLink {
-  /// The characteristics of a device that glucoport knows. A number counts only inside the service that it
-  /// belongs to.
+  /// The characteristics of a device that glucoport knows. A characteristic is used only if it is in the
+  /// service to which its number belongs.
   private static func resolve(
     _ bluez: BlueZ, _ device: BluetoothDevice
   ) throws(DBusError) -> [GlucoseCharacteristic: (path: String, properties: [String: DBusValue])] {

@@ -17,11 +17,12 @@ package enum ActionClass: String {
 /// A command with its class.
 package protocol ClassifiedCommand: ParsableCommand {
   static var actionClass: ActionClass { get }
-  /// Whether a failure leaves the steps stored that the command finished before it.
+  /// Whether the steps that the command finished before a failure stay stored.
   static var keepsPartialWork: Bool { get }
   /// The command if it waits for the network; nil for the others.
   ///
-  /// A property of every command, like `visitor`: a cast searches all conformances of the program.
+  /// This is a property, like `visitor`, since a cast to the protocol is slow: it searches all conformances
+  /// of the program.
   var waiting: (any AsyncParsableCommand)? { get }
   /// The command if it runs for the stores of all persons; nil for the others.
   var visitor: (any PersonVisitor)? { get }
@@ -31,10 +32,10 @@ extension ClassifiedCommand {
   /// A failed command keeps none of its steps, unless the command states otherwise.
   package static var keepsPartialWork: Bool { false }
 
-  /// Does not wait, unless it is asynchronous.
+  /// Nil, since only an asynchronous command waits.
   package var waiting: (any AsyncParsableCommand)? { nil }
 
-  /// Runs for one store, unless it is a `PersonVisitor`.
+  /// Nil, since only a `PersonVisitor` runs for several stores.
   package var visitor: (any PersonVisitor)? { nil }
 
   /// The words that end each failure message of this command. For an immediate action, they state that
@@ -45,7 +46,7 @@ extension ClassifiedCommand {
 }
 
 extension ClassifiedCommand where Self: AsyncParsableCommand {
-  /// Waits.
+  /// The command itself, since it waits.
   package var waiting: (any AsyncParsableCommand)? { self }
 }
 
@@ -102,13 +103,12 @@ extension CommandConfiguration {
     _ name: String, _ abstract: String, _ explanation: String = "", examples first: String, _ second: String,
     subcommands: [any ParsableCommand.Type] = [], defaultSubcommand: (any ParsableCommand.Type)? = nil
   ) {
-    // Not joined from a list: that takes a hundredth of a short run, which makes many of these texts.
+    // The lines are concatenated, since every run makes many of these texts: joining a list would take a
+    // hundredth of a short run.
     let examples = "Examples:\n  " + first + "\n  " + second
     self.init(
       commandName: name, abstract: abstract,
       discussion: explanation.isEmpty ? examples : explanation + "\n\n" + examples, subcommands: subcommands,
       defaultSubcommand: defaultSubcommand)
   }
-  // The lines are concatenated, since every run makes many of these texts: joining a list would take a
-  // hundredth of a short run.
 }

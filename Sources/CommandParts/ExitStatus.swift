@@ -84,8 +84,8 @@ extension ExitStatus {
     counts.largeRecords.isEmpty ? .done : .partial
   }
 
-  /// What an upload leaves for a person or another run: `partial` if the remote refused items, `conflicts`, and `temporary`
-  /// if the remote lacks contents of attachments.
+  /// How an upload ended: `partial` if the remote refused items, `conflicts` if a person must decide, and
+  /// `temporary` if the remote lacks contents of attachments.
   package static func of(_ summary: UploadSummary) -> ExitStatus {
     of([
       summary.refused > 0 ? .partial : .done, summary.conflicts > 0 ? .conflicts : .done,

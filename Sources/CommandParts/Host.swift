@@ -239,10 +239,10 @@ extension Host {
   }
 }
 
-/// The host's clock, with a check against times that it cannot show if it is right.
+/// The host's clock, checked against times that are certainly past.
 package enum TrustedClock {
   /// The host's time in UTC seconds. If it is before the release of this program or the last import, the
-  /// result is nil, and a message states the fault.
+  /// clock is wrong: the result is nil, and a message is printed.
   package static func now(after lastImport: Int64?, _ output: Output) -> Int64? {
     let now = Host.now()
     if now >= max(Release.date, lastImport ?? Release.date) { return now }

@@ -44,8 +44,9 @@ package enum SourceHoles {
     return found + [SourceHole(from: from, until: oldest)]
   }
 
-  /// Whether an answer contains all values from its sensor's start. It reaches less far back than an earlier
-  /// answer, so the source drops nothing by age. It has fewer values, so the source drops nothing by number.
+  /// Whether an answer contains all values since the start of its sensor. That is certain if an earlier
+  /// answer reached further back and had more values: the source then dropped none, neither by age nor by
+  /// number.
   private static func isWhole(_ state: SourceState, oldest: Int64, count: Int, now: Int64) -> Bool {
     guard let reach = state.reachSeconds, let most = state.mostValues else { return false }
     return now - oldest < reach - minSeconds && count < most
@@ -62,8 +63,8 @@ package enum SourceHoles {
     state.mostValues = max(state.mostValues ?? 0, count)
   }
 
-  /// Compares holes with the values in the store. The result has the holes as they were found, without old
-  /// ones that are filled, and the parts of them that are still without values.
+  /// Compares holes with the values in the store. `found` has the whole holes, without old ones that are
+  /// filled. `remaining` has the parts of them that are still without values.
   ///
   /// - Parameter now: the host's clock in UTC seconds.
   package static func examine(

@@ -235,7 +235,7 @@ package struct StatsQuery {
       case .reading(let reading):
         if firstUnit == nil, !isContext, reading.kind != .ketone { firstUnit = reading.measurement.unit }
         let counted = CountableItem(reading)
-        // A device that only the context has is not a device of the period.
+        // A device whose readings are all outside the period is not listed.
         let (number, rank) = devices.place(of: reading, isContext: isContext)
         let glucose = GlucoseReading(reading, device: number, rank: rank)
         figures.add(.reading(glucose, counted, isContext: isContext))
@@ -277,8 +277,8 @@ package struct StatsQuery {
     rules.ownCopies = try store.ownCopies(since: start, until: end, rules)
   }
 
-  /// A filter for items outside a period that affect those in it: they may state the same facts, or show that
-  /// two sources seem to state the same.
+  /// A filter for items outside a period that can affect whether items in it count. They may state the same
+  /// facts, or show that two sources seem to state the same.
   private func context(of filter: ItemFilter, from since: Int64, to until: Int64) -> ItemFilter {
     var context = filter
     (context.since, context.until) = (since, until)
@@ -293,9 +293,9 @@ package struct StatsQuery {
   /// The seconds before and after a period whose sensor values affect what counts in it.
   private static let sensorReach = max(FilledInSticks.reachSeconds, SensorSelection.contextSeconds)
 
-  /// Passes the items before or after a period in the order of time. Values of a sensor are included between `limit` and the
-  /// period: there they affect which sensor is used. If there are finger sticks of a pump's bolus calculator, they are
-  /// included everywhere.
+  /// Passes the items before or after a period in the order of time. Sensor values are included only between
+  /// `limit` and the period, where they affect which sensor is used. If a pump's bolus calculator gave finger
+  /// sticks, all sensor values are included.
   private func forEachAround(
     _ context: ItemFilter, limit: Int64, isBefore: Bool, _ body: (StoredItem) throws -> Void
   ) throws {
@@ -324,8 +324,8 @@ package struct StatsQuery {
       var filter = ItemFilter()
       if let device { filter.includesDevice = { Self.matches($0, device) } }
       filter.recordKinds = device == nil ? recordKinds : []
-      // A clock that was reset shows a time that is too early. The release and the last import are then
-      // later.
+      // The host's clock may have been reset, and then shows a time that is too early. So the release and the
+      // last import are considered, too.
       let latest = max(now, Release.date, try store.lastSuccess() ?? Release.date)
       filter.until = PlausibleTimes(now: latest).latest + 1
       return filter
@@ -419,9 +419,9 @@ private struct BackgroundStatistics {
     }
   }
 
-  /// More than the 26,000 readings of a transmitter. The store reads these at once before it lists the first,
-  /// and then lists them faster than figures are calculated. So one batch of them keeps the thread busy while
-  /// the store reads the next ones.
+  /// The number of items in a batch, larger than the 26,000 readings of a transmitter. The store loads all
+  /// readings of a transmitter before it lists the first. So the thread calculates one transmitter while the
+  /// store loads the next.
   private static let batchSize = 32_768
 
   private let thread: BackgroundWorker<Work>
@@ -475,7 +475,8 @@ private struct DeviceNumbers {
     ranks = Dictionary(zip(inOrder, 0...)) { first, _ in first }
   }
 
-  /// The number and the rank of a reading's device. For a reading that is only context the number is 0.
+  /// The number and the rank of a reading's device. For a device without readings in the period, the number
+  /// is 0.
   mutating func place(of reading: StoredReading, isContext: Bool) -> (number: Int, rank: Int) {
     var place = places[reading.deviceID] ?? (nil, ranks[reading.device] ?? ranks.count)
     if place.number == nil {

@@ -5,8 +5,8 @@ package import ArgumentParser
 /// The scripts with which a shell completes words of a `glucoport` command line.
 ///
 /// They are the scripts of ArgumentParser with some changes. After `help`, they offer the names of commands.
-/// In Bash, they offer the shells that have a script. In fish 3, they do not ask for the place of the cursor,
-/// since a command without a terminal cannot.
+/// In Bash, they offer the shells that have a script. In fish 3, they do not read the position of the cursor,
+/// which fish knows only at a terminal.
 package struct CompletionScript {
   private let root: any ParsableCommand.Type
 
@@ -21,8 +21,8 @@ package struct CompletionScript {
       let start = #"local -r prev="${3}""#
       return script.replacing(start, with: start + shells) + "\n" + bash
     case .zsh:
-      // The parser's script calls its first function after this text. That function may be the one that calls
-      // it.
+      // The script calls its main function after this text. The main function may call the function that is
+      // inserted here, so it must be defined before.
       let start = #"if [[ "${funcstack[1]}""#
       return script.replacing("'*:subcommands:'", with: "'*:subcommands:__glucoport_help_commands'")
         .replacing(start, with: zsh + start)

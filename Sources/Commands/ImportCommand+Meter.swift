@@ -68,7 +68,7 @@ extension ImportCommand {
           return try one.storedPosition(of: identity)
         }
         let contents = try meter.driver.init().read(connection)
-        // The times of the meter are placed in the zone of the store, and the person determines the store.
+        // The person is found first: they determine the store, and its zone is that of the meter's times.
         var one = self
         one.storeOptions.person = try MeterOwner(contents.identity, meter, persons).required().name
         let own = try ImportTarget(one, output)

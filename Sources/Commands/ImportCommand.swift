@@ -219,7 +219,8 @@ struct ImportCommand: ClassifiedCommand {
     if json {
       try output.json(ImportObject(report, doubles, isDryRun: dryRun))
     } else if quiet {
-      // A job gets these messages too, and mails them to a person, since totals or times change.
+      // Even a quiet job prints these messages, so that a person gets them by mail: they concern totals and
+      // times.
       showDoubles(of: report, doubles, output)
       for warning in report.counts.warnings {
         output.message("\(displayed(report.source)): \(warning)")
@@ -317,7 +318,8 @@ struct ImportCommand: ClassifiedCommand {
     }
   }
 
-  /// The words of this command before those for an input. Hints repeat them.
+  /// The start of the command that a hint suggests: `glucoport import` with the options of this run. The
+  /// names of inputs follow.
   var start: String {
     var words = ["glucoport", "import"]
     words += storeOptions.words().dropFirst()

@@ -25,7 +25,7 @@ struct ImportPaths {
 
   /// - Parameters:
   ///   - depth: how many levels of folders are searched; nil for all.
-  ///   - persons: the persons of this computer. A folder of one may be in a folder of another.
+  ///   - persons: the persons of this computer. One person's folder may be inside another's.
   /// - Throws: `Failure` if a folder cannot be read.
   init(_ paths: [String], depth: Int?, persons: PersonList = PersonList()) throws {
     self.persons = persons

@@ -156,8 +156,8 @@ final class ImportRun {
     var reader = reader
     if !command.yes { try InputPerson(reader, place.path, target).require() }
     let others = try command.yes ? nil : OthersMeters(target.path)
-    // Both cases keep a transaction open until the input ends. A pipe may take any time, so it is first
-    // copied to a file.
+    // With `--strict`, or if other persons have meters, a transaction stays open until the input ends. A pipe
+    // may be slow, so it is first copied to a file.
     if command.strict || others != nil { try reader.spool() }
     let name = reader.name
     let meter = ProgressMeter(output, isQuiet: command.quiet)

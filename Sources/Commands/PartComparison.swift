@@ -7,8 +7,8 @@ import Logbook
 import LogbookStore
 import USBTransport
 
-/// Compares the tables of a workbook or an archive that name no device. If each is of another person or
-/// sensor, they have different values at the same times, and must not become one series.
+/// Compares the tables of a workbook or an archive that name no device. Tables of different persons or
+/// sensors have different values at the same times, and must not become one series.
 ///
 /// Each table is imported into a temporary store, together with those before it.
 final class PartComparison {
@@ -26,7 +26,8 @@ final class PartComparison {
     }
   }
 
-  /// The time and value of a reading, as an app would show it that cuts times to the minute.
+  /// The minute and the value of a reading. Two exports of one reading agree in both, even if one app
+  /// truncates times to the minute.
   private struct Sign: Hashable {
     let minute: Int64
     let value: Int64
@@ -58,7 +59,7 @@ final class PartComparison {
     let store = try scratch ?? Store.scratch(copyOf: nil, zone: options.zone)
     scratch = store
     var policy = ImportPolicy()
-    // The message for the store would not name the other part.
+    // The check by the store is off, since its message would not name the other table.
     policy.acceptsPerson = true
     let session = ImportSession(policy: policy, clock: Host.now, isInterrupted: { SignalFlag.isRaised })
     let report = try session.run(reader, into: { store })
@@ -110,7 +111,8 @@ final class PartComparison {
     return agreeing
   }
 
-  /// Refuses a table that may be of another person. Names of other things, such as months, allow it.
+  /// Refuses a table that may be of another person. A table named for something else, such as a month, is
+  /// accepted.
   ///
   /// - Throws: `Failure` of category `badInput` if an earlier table has other finger sticks on the same days.
   private func requireNoPersons(_ part: Part, _ earlier: [Part]) throws {
@@ -126,7 +128,8 @@ final class PartComparison {
   private static func mayBePersons(_ one: Part, _ other: Part) -> Bool {
     let names = Part.ownNames(one, other)
     if SheetName.describe(names.0, names.1) { return false }
-    // Two persons may have measured on different days, so the time between first and last reading decides.
+    // Two persons may have measured on different days. So the periods from the first to the last reading are
+    // compared, and not the days with readings.
     if SheetName.mayNamePerson(names.0), SheetName.mayNamePerson(names.1) {
       return common(one.times, other.times) >= leastCommonOfPersons
     }

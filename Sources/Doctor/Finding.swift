@@ -53,7 +53,7 @@ package struct Finding: Hashable, Sendable {
   }
 
   package let area: Area
-  /// How serious it is.
+  /// How serious the finding is.
   package let state: State
   /// What was found, and why it matters.
   package let detail: String

@@ -97,7 +97,7 @@ struct LatestReading {
     (filter.readingKinds, filter.recordKinds) = ([.cbg, .smbg], [])
     filter.until = max(now, Release.date) + Self.maxAheadSeconds
     var (count, readings): (Int, [StoredReading]) = (Self.readCount, [])
-    // A store with many tests of control solution may need further rounds, with more readings each time.
+    // If the newest readings are all tests of control solution, more readings are read each time.
     while true {
       filter.newest = count
       var found = 0

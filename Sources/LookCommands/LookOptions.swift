@@ -168,8 +168,8 @@ struct PlotOptions: ParsableArguments {
   static var columns: Int { Host.terminalColumns(STDOUT_FILENO) }
 }
 
-/// Facts that figures do not show: the period has no readings although the store has some, or there are newer
-/// records.
+/// A note about data outside the period of figures: the period has no readings although the store has some,
+/// or there are newer records.
 struct PeriodNote {
   let query: StatsQuery
   let view: StatsView

@@ -231,7 +231,7 @@ extension StatsText {
     return lines + [episodeLine(sensor)]
   }
 
-  /// The mean. With many LO or HI, it is only a bound, and says so.
+  /// The mean. With many LO or HI, the text states that it is only a bound.
   private func bounded(_ mean: String) -> String {
     switch total.sensor.bound {
     case .orLower: "\(mean) or lower"

@@ -56,8 +56,8 @@ package struct PDFDocument: Sendable {
   private var letters: [[UInt16: Unicode.Scalar]] = PDFFace.allCases.map { _ in [:] }
   /// The letters of drawn texts that the font lacks, each once. Question marks are drawn instead.
   package private(set) var missing: [Character] = []
-  /// The last operator of each kind (colour, width, dashes) on the current page, so that only changes are
-  /// written.
+  /// The last written operator of each kind (colour, width, dashes) on the current page, so that only changes
+  /// are written.
   private var state: [String: String] = [:]
 
   /// A document without pages.

@@ -9,7 +9,7 @@ struct TrueTypeFont: Sendable {
   private let offsets: [Int]
   private let hasLongOffsets: Bool
 
-  /// The number of font units that are as long as the font size.
+  /// The font size in units of the font: the number of units of the square in which a letter is drawn.
   let unitsPerEm: Double
   /// The box around all glyphs, in units of the font.
   let box: [Int]

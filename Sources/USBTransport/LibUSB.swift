@@ -127,11 +127,11 @@ final class LibUSB {
 final class LibUSBPort: USBPort {
   private(set) var interfaces: [USBInterface] = []
 
-  /// The number of pending reads at an endpoint of a device that sends unasked. A meter's longest burst between two
-  /// exchanges is shorter.
+  /// The number of pending reads at an endpoint of a device that sends without a request. A meter sends fewer
+  /// packets between two exchanges.
   private static let keptReads = 16
-  /// The time limit for a cancelled transfer to return from the kernel, which takes microseconds. A broken host
-  /// controller may exceed it; it then keeps the memory.
+  /// The time limit for a cancelled transfer to return from the kernel, which takes microseconds. A broken
+  /// host controller may exceed it; the transfer's memory is then never freed.
   private static let cancelMilliseconds = 1000
 
   private let library: LibUSB
@@ -317,7 +317,8 @@ extension LibUSBPort {
     return failed.joined(separator: ", ")
   }
 
-  /// Ignores a device that has disappeared, and an interface that its driver already holds through another interface.
+  /// Collects the error of a step. Two are ignored: the device has disappeared, or a driver already holds the
+  /// interface through another one.
   private func note(_ code: Int32, in failed: inout [String]) {
     let fine = [LIBUSB_ERROR_NO_DEVICE, LIBUSB_ERROR_NOT_FOUND, LIBUSB_ERROR_BUSY].map(\.rawValue)
     if code < 0, !fine.contains(code) { failed.append(LibUSB.words(code)) }
@@ -426,7 +427,7 @@ private final class Transfer {
   }
 
   func cancel() {
-    // Fails if the transfer has already ended, which is the goal.
+    // The call fails if the transfer has already ended, which is the goal.
     if !isDone { _ = libusb_cancel_transfer(transfer) }
   }
 

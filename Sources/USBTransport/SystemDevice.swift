@@ -41,8 +41,8 @@ struct SystemDevice {
     SystemFiles.names(folder).filter { $0.hasPrefix(device.port + ":") }.sorted().map { folder + "/" + $0 }
   }
 
-  /// The terminal's folder is below the interface for a chip with its own driver, and below `tty` for the
-  /// communications class.
+  /// The name of the device's serial terminal. Its folder is in that of the interface for a chip with its own
+  /// driver, and in `tty` for the communications class.
   private var terminalName: String? {
     for interface in interfaceFolders {
       let names = SystemFiles.names(interface).sorted()
@@ -52,7 +52,8 @@ struct SystemDevice {
     return nil
   }
 
-  /// The disks of usb-storage: interface/host0/target0:0:0/0:0:0:0/block/sda.
+  /// The names of the device's disks. The kernel has them below
+  /// `interface/host0/target0:0:0/0:0:0:0/block/sda`.
   private var disks: [String] {
     var folders = interfaceFolders
     for prefix in ["host", "target", "", "block"] {

@@ -72,7 +72,8 @@ public struct USBBus {
 public struct PluggedDevice: Hashable, Sendable {
   /// The number of the bus.
   public var bus: UInt8
-  /// The number that the kernel assigned at this plug-in; each plug-in has a new one.
+  /// The number that the kernel assigned when the device was plugged in. Each time, it assigns another
+  /// number.
   public var address: UInt8
   /// The port where it is plugged in, in the kernel's notation: `1-1.4`.
   public var port: String
@@ -86,11 +87,12 @@ public struct PluggedDevice: Hashable, Sendable {
   public var product = ""
   /// The serial number of the USB chip, which may differ from the meter's; may be empty. Hostile text.
   public var serial = ""
-  /// The classes of its interfaces; empty if the system does not report them. 2 is a serial line, 3 HID, 8 a disk.
+  /// The classes of the device's interfaces; empty if the system does not report them. 2 is a serial line, 3
+  /// HID, 8 a disk.
   public var interfaceClasses: Set<UInt8> = []
-  /// The kernel drivers bound to its interfaces: `usbhid`.
+  /// The kernel drivers that are bound to the device's interfaces, such as `usbhid`.
   public var kernelDrivers: [String] = []
-  /// The file to open for a session with it: `/dev/bus/usb/001/002`.
+  /// The file to open for a session with the device: `/dev/bus/usb/001/002`.
   public var node: String
   /// The terminal of the kernel's driver, if there is one: `/dev/ttyUSB0`.
   public var terminal: String?
@@ -109,7 +111,8 @@ public struct PluggedDevice: Hashable, Sendable {
     self.node = node
   }
 
-  /// Whether both are the same device since the same plug-in. The kernel assigns a new address at each plug-in.
+  /// Whether both are the same device, which was not unplugged in between: the kernel assigns another address
+  /// each time.
   func isSame(as other: PluggedDevice) -> Bool {
     (bus, address, port, vendorID, productID)
       == (other.bus, other.address, other.port, other.vendorID, other.productID)

@@ -19,7 +19,7 @@ package protocol USBPort: AnyObject {
   /// Reads one transfer of at most `maxBytes`; after `keepReading`, the next packet received.
   func read(_ maxBytes: Int, from endpoint: USBEndpoint, within milliseconds: Int) throws(TransportError)
     -> [UInt8]
-  /// Keeps reads pending at an endpoint, so that nothing is lost that a device sends unasked.
+  /// Keeps reads pending at an endpoint, so that data which a device sends without a request is not lost.
   func keepReading(_ endpoint: USBEndpoint) throws(TransportError)
   /// Clears the halt of an endpoint that stalled.
   func clearHalt(_ endpoint: USBEndpoint) throws(TransportError)
@@ -46,7 +46,7 @@ package struct USBEndpoint: Hashable, Sendable {
     packetSize = max(1, Int(maxPacketSize & 0x7FF))
   }
 
-  /// Whether the device sends on it.
+  /// Whether the device sends on this endpoint.
   package var isIn: Bool { address & 0x80 != 0 }
 }
 

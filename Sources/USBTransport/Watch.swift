@@ -25,7 +25,8 @@ final class Watch {
 
   /// The deadline of an exchange that begins now.
   ///
-  /// - Throws: `.interrupted`, once after an interruption, and always after the time for ending the session has passed.
+  /// - Throws: `.interrupted`: once after an interruption, and at each call after the time for ending the
+  ///   session has passed.
   func deadline(_ milliseconds: Int) throws(TransportError) -> Deadline {
     try checkInterruption()
     let end = ContinuousClock.now + .milliseconds(max(0, milliseconds))
@@ -68,7 +69,7 @@ package enum SignalFlag {
   /// - Parameter endsOnSecond: whether a second signal of the same number ends the process immediately. Use false while
   ///   a session with a meter must be ended properly.
   package static func watch(endsOnSecond: Bool = false) {
-    // This first use creates the number. The handler must not do that.
+    // This first use creates the atomic number, which the signal handler must not do.
     _ = raised.compareExchange(expected: unwatched, desired: 0, ordering: .relaxed)
     var unblocked = sigset_t()
     sigemptyset(&unblocked)
@@ -80,7 +81,8 @@ package enum SignalFlag {
       // Without SA_RESTART, so that a wait for a meter is interrupted at once.
       sigaction(number, &action, nil)
     }
-    // The parent may have blocked them: a process inherits the signal mask of the thread that starts it.
+    // The parent process may have blocked the signals: a process inherits the signal mask of the thread that
+    // starts it.
     sigprocmask(SIG_UNBLOCK, &unblocked, nil)
   }
 
@@ -93,7 +95,7 @@ package enum SignalFlag {
     return number > 0 ? number : nil
   }
 
-  /// Creates the number, so that the handler of another signal can call `raise`.
+  /// Creates the atomic number of the flag, so that the handler of another signal can call `raise`.
   package static func prepare() { _ = raised.load(ordering: .relaxed) }
 
   /// Raises the flag from the handler of another signal. Returns false if `watch` was not called, or if the

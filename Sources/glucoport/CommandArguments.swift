@@ -138,8 +138,8 @@ extension CommandArguments {
     }
   }
 
-  /// A reading is not a record, and the command 'reading' only handles stored readings. So this states how to
-  /// type one.
+  /// The hint how to type a reading, for 'record add glucose' and 'reading add': a reading is not a record,
+  /// and 'reading' only handles stored readings.
   private static let typedReading = ValidationError(
     "A reading is typed with 'glucoport add', such as 'glucoport add 6.1mmol' or 'glucoport add 110mg/dL --at 18:30'."
   )

@@ -30,8 +30,8 @@ struct Glucoport: ParsableCommand {
   ///
   /// Commands that wait for the network are `AsyncParsableCommand`. Only this function runs them, as tasks.
   static func main() async {
-    // Without this signal, a write beyond the file size limit fails and is reported. Otherwise the signal
-    // would end the process.
+    // If this signal is ignored, a write beyond the file size limit fails and is reported. Otherwise the
+    // signal would end the process.
     signal(SIGXFSZ, SIG_IGN)
     let words = Host.arguments
     let printsJSON = words.map(CommandArguments.askForJSON) ?? false
@@ -46,7 +46,8 @@ struct Glucoport: ParsableCommand {
     var failureSuffix = ""
     do {
       guard let words else {
-        // Without arguments, the program would print help, do nothing, and return success to a job.
+        // Without this failure, the program would run as if it had no arguments: it would print help and
+        // return success, and a job would not notice.
         throw Failure(.inputOutput, "cannot read the arguments of this process; is /proc mounted?")
       }
       var command = try CommandArguments(words: words).parse()

@@ -36,8 +36,8 @@ package struct PluggedMeter {
     if case .terminal = model.link { true } else { false }
   }
 
-  /// The devices whose ids these drivers know. With `shared`, ids count that other products use as well. If
-  /// several drivers know a device, the first one gets it.
+  /// The devices whose ids these drivers know. With `shared`, this includes ids that other products use as
+  /// well. If several drivers know a device, the first one gets it.
   package static func among(
     _ devices: [PluggedDevice], drivers: [any MeterDriver.Type], shared: Bool
   ) -> [PluggedMeter] {
@@ -79,8 +79,8 @@ package struct PluggedMeter {
     return meters[0]
   }
 
-  /// The devices that the driver with this id can read; nil for any driver. If a driver is named, ids that
-  /// other products share count as well.
+  /// The devices that the driver with this id can read; nil for any driver. If a driver is named, this
+  /// includes ids that other products share.
   package static func candidates(
     _ devices: [PluggedDevice], drivers: [any MeterDriver.Type], driver: String?
   ) -> [PluggedMeter] {

@@ -45,7 +45,7 @@ package enum UdevRules {
   private static func rules(for model: MeterModel, group: String) -> [String] {
     let ids = (model.vendorID, model.productID)
     let device = deviceMatch(ids) + access(group)
-    // A shared id belongs to a cable or another product, so the rule must not start an import.
+    // A shared id may be that of a cable or another product, so the rule must not start an import.
     let start = model.isShared || model.obstacle != nil ? "" : ", " + importStart
     switch model.link {
     case .terminal: return [deviceMatch(ids) + ignoredByModems, terminalMatch(ids) + access(group) + start]

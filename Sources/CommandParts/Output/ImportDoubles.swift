@@ -7,7 +7,7 @@ package import Report
 
 /// The items of an import that another source has, too. The import reports them at its end.
 package struct ImportDoubles {
-  /// The new items of one source that count only once together with those of another source.
+  /// The new items of one source that another source has as well, so that each counts only once.
   struct Line: Hashable {
     let kind: CountableItem.Kind
     let source: CountingSource
@@ -106,12 +106,12 @@ extension ImportDoubles {
   }
 }
 
-/// Counts the items that an import states a second time, or states first while another import has the copy. Where it
-/// brought both, they are one.
+/// Counts the items of an import that its own source states twice: the import brought the copy, the kept
+/// item, or both. A pair that it brought completely counts as one.
 private struct OwnCopyTally {
-  /// The number of copies, by the id of the kept item.
+  /// The number of copies of each kept item that the import brought, by its id.
   private var kept: [String: Int] = [:]
-  /// The same, by the copies that the import brought.
+  /// The number of copies that the import brought, by the id of the kept item.
   private var brought: [String: Int] = [:]
 
   var copies: Int {
@@ -198,7 +198,7 @@ extension Store {
 }
 
 extension Statistics {
-  /// Adds the next item that takes part in counting once, with the verdict on it.
+  /// Adds the next item that can have a copy in another source, with the verdict whether it counts.
   fileprivate mutating func add(
     _ stored: StoredItem, _ verdict: CountVerdict, _ item: CountableItem, isContext: Bool
   ) {

@@ -47,8 +47,8 @@ package struct ProtectedFiles {
     throw Failure(.usage, "\(displayed(path)): this is \(what); choose another file for the output")
   }
 
-  /// Throws if a command must not prepare an output in the file at a path. A database is allowed there, since
-  /// only a killed run leaves a file with such a name.
+  /// Throws if a command must not write its unfinished output to a path. A database there is allowed, since
+  /// only a killed run leaves a file with the name of an unfinished output.
   ///
   /// - Throws: as in `refuse(_:)`.
   package func refuse(part path: String) throws(Failure) {

@@ -14,8 +14,9 @@ package enum TerminalText {
   /// Text of one or more lines for standard error. Its line ends and tabs are kept.
   static func lines(_ text: String) -> String { escaped(PathText.shown(text), kept: [0x09, 0x0A]) }
 
-  /// JSON with the same meaning, but without those characters. JSON has them only in strings, where each can
-  /// be written as a number. Characters below the blank are already written in this way.
+  /// JSON with the same meaning, but without the characters that `line` removes. JSON has them only in
+  /// strings, where each can be written as a number. Characters below the blank are already written in this
+  /// way.
   package static func json(_ text: String) -> String {
     if text.utf8.withContiguousStorageIfAvailable(mayObey) == false { return text }
     var shown = String.UnicodeScalarView()
@@ -31,7 +32,7 @@ package enum TerminalText {
     return String(shown)
   }
 
-  /// JSON as bytes, with the same change. Bytes that are not valid UTF-8 are returned unchanged.
+  /// JSON as bytes, made safe like JSON as text. Bytes that are not valid UTF-8 are returned unchanged.
   package static func json(_ bytes: [UInt8]) -> [UInt8] {
     guard bytes.withUnsafeBufferPointer(mayObey), let text = String(validating: bytes, as: UTF8.self) else {
       return bytes
@@ -60,7 +61,8 @@ package enum TerminalText {
     }
   }
 
-  /// Whether any byte can begin a character above the blank that must be removed. Few texts contain one.
+  /// Whether any byte can begin a character after the blank that must be removed. Few texts contain such a
+  /// byte.
   private static func mayObey(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
     // Compares eight bytes at a time, up to the first one from 0x7F on. A loop over single bytes would be
     // slow for an export, which has hundreds of bytes a line.

@@ -79,7 +79,7 @@ struct RestoreCommand: PrintingCommand {
         throw Failure(.temporary, "\(displayed(path)): an upload runs; try again when it has ended")
       }
       defer { lock.release() }
-      // The backup may be the kept file of an earlier restore, which is overwritten below.
+      // The backup is copied first, since it may be the file `.before-restore` that is overwritten below.
       let incoming = path + ".restoring"
       _ = try BackupFile.replace(incoming, by: backup, part: incoming + ".part")
       defer { unlink(PathText.bytes(incoming)) }

@@ -46,7 +46,7 @@ extension PairDecision {
     }
   }
 
-  /// What still cannot be summed after the decision: lines that name the commands which resolve it.
+  /// Lines about items that still cannot be summed after the decision, with the commands that resolve this.
   private func remainingDoubts(_ subject: CountDecision.Subject, _ store: Store) throws -> [String] {
     guard Self.choice == .once, case .sources(let first, let second) = subject else { return [] }
     return try store.sourceDoubts(first, second).flatMap(CountText.lines)
@@ -66,8 +66,8 @@ struct CountBothCommand: PairDecision {
   @OptionGroup var pair: CountPair
 }
 
-/// `glucoport count once`: makes two items count as one fact. For two sources, it restores the rule for
-/// counting once, and their unmatched items have no sum.
+/// `glucoport count once`: makes two items count as one fact. For two sources, it restores the default rule:
+/// items that both state count once. If other items seem to be the same, there is no sum.
 struct CountOnceCommand: PairDecision {
   static let choice = CountDecision.Choice.once
   static let meaning = "counted once"
@@ -182,8 +182,8 @@ struct CountPair: ParsableArguments {
     }
   }
 
-  /// Refuses a pair that is one source twice, unless the source has copies from a second export. Otherwise,
-  /// all of its items count in any case.
+  /// Refuses the same source twice, unless it has copies from a second export: without copies, all of its
+  /// items count in any case.
   private func requireCopies(_ name: String, _ store: Store) throws {
     let copies = try store.ownCopies(since: nil, until: nil, CountingRules())
     if copies.sources.contains(where: { $0.isNamed(name) }) { return }

@@ -33,7 +33,7 @@ struct MeterOpener {
   /// Opens the meter, runs the work, and closes the meter in every case.
   ///
   /// - Parameters:
-  ///   - allowsObstacle: whether a model counts that is known not to be readable.
+  ///   - allowsObstacle: whether models that are known not to be readable are included.
   ///   - work: must call `onIdentity` of the connection if it reads the meter's identity itself.
   /// - Throws: errors of the work; `ExitStatus` if a signal ended it; `Failure` if no such meter is
   ///   connected.

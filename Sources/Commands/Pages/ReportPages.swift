@@ -19,7 +19,8 @@ struct ReportPages: PageSource {
   private static let searches: [Int64] = [14, 100, 400]
   /// The maximum offset of a clock from UTC in seconds, so that no reading of the page is missed.
   private static let margin: Int64 = 86400
-  /// How many seconds before and after the page an item can affect whether items on the page count.
+  /// The items of how many seconds before and after the page's period are read. They can affect whether items
+  /// on the page count.
   private static let context = margin + CountingMargin.seconds + CountingMargin.doubtSeconds
   /// The run stamp of all requests that pages send to the storage. It can be constant, since pages write
   /// nothing.
@@ -109,7 +110,8 @@ extension ReportPages {
     }
     let wide = range.lowerBound - Self.context..<range.upperBound + Self.context
     try await add(wide)
-    // Some finger sticks are checked against a sensor for a week more on each side. Few logbooks have them.
+    // If a program may have copied sensor values as finger sticks, a week more on each side is needed to find
+    // them. Few logbooks have such finger sticks.
     guard try await thread.run({ try $0.store.mayRelaySensors() }) else { return }
     try await add(wide.lowerBound - SensorCopies.marginSeconds..<wide.lowerBound)
     try await add(wide.upperBound..<wide.upperBound + SensorCopies.marginSeconds)

@@ -154,7 +154,7 @@ struct StoreErasure {
     let notes = BackupNotes(storePath: path)
     let backups = try notes.notes()
     // The notes may have a path twice, if a backup was made where an earlier one had been removed. The last
-    // note counts.
+    // note is valid.
     let last = Dictionary(backups.map { ($0.path, $0) }) { $1 }
     // A missing older backup is not reported, since `backup --keep` regularly removes them.
     let newest = backups.last { !$0.path.isEmpty }

@@ -284,7 +284,8 @@ struct RefusedObject: Encodable {
 }
 
 extension DownloadSubject {
-  /// The range of shown times whose readings are fetched; nil for an open end, and for other downloads.
+  /// The range of shown times whose readings are fetched. An end is nil if it is open; both are nil for a
+  /// download that is not of readings.
   fileprivate var shownRange: (since: String?, until: String?) {
     guard case .readings(let from, let until) = self else { return (nil, nil) }
     return (

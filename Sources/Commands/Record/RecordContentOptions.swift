@@ -183,7 +183,7 @@ struct FieldChanges {
     try set(name, to: try field.value(text))
   }
 
-  /// Sets a field to a value that was not typed as its text.
+  /// Sets a field to a value that is already parsed.
   mutating func set(_ name: String, to value: FieldValue?) throws {
     guard values[name] == nil else { throw Failure(.usage, "\(name) is set twice") }
     values[name] = .some(value)

@@ -97,9 +97,9 @@ struct RemoteSetCommand: AsyncParsableCommand, ClassifiedCommand {
 
 }
 
-/// Fetches the base zone of the logbook when a store gets its first remote. This precedes the storing of the
-/// remote, so if people stated two different zones, nothing is changed. In other cases, the next upload
-/// compares the zones.
+/// Fetches the base zone of the logbook when a store gets its first remote. This comes before the remote is
+/// stored: if people stated different zones here and on the remote, nothing is changed. For a later remote,
+/// the next upload compares the zones.
 struct RemoteZone {
   /// The run stamp of the request; nil if no request was sent.
   let run: RunStamp?

@@ -155,8 +155,8 @@ struct FetchRun {
       state.foundHoles = SourceHoles.after(state, oldest: values?.lowerBound, count: count, now: now)
       SourceHoles.updateReach(of: values, count: count, now: now, &state)
     }
-    // The clock of a value may be ahead, which must not hide later holes, so the time is limited to the
-    // present. This needs a host clock that is right.
+    // The clock of a value may be ahead. Its time is limited to the present, since a later one would hide
+    // holes. This needs a host clock that is right.
     if let newest = contents.values?.upperBound, now >= Release.date {
       state.newestValue = max(state.newestValue ?? .min, min(newest, now))
     }

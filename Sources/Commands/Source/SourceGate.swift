@@ -99,8 +99,8 @@ struct SourceGate {
   /// The state after a failed fetch.
   ///
   /// - Parameters:
-  ///   - wasAsked: whether a request was sent. A failure before it, such as a missing file with the token,
-  ///     causes no delay if it lasts.
+  ///   - wasAsked: whether a request was sent. A lasting failure before it, such as a missing file with the
+  ///     token, causes no delay.
   func failed(
     _ state: SourceState, _ error: SourceFailure, wasAsked: Bool, jitter: Double
   ) -> SourceState {

@@ -9,7 +9,7 @@ import LogbookStore
 enum SourceText {
   /// All stored facts about a source, as lines of text.
   ///
-  /// - Parameter zone: the zone of the logbook, in which holes are shown.
+  /// - Parameter zone: the zone of the logbook, in which times without sensor values are shown.
   static func lines(_ setting: SourceSetting, in zone: LogbookZone) -> [String] {
     let (access, state) = (setting.access, setting.state)
     var lines = ["\(title(setting))"]
@@ -63,7 +63,7 @@ enum SourceText {
       ? "\(seconds / 3600) h" : seconds % 60 == 0 ? "\(seconds / 60) min" : "\(seconds) s"
   }
 
-  /// The sentence about a hole. It ends with what a person can do.
+  /// The sentence about a time without sensor values. It ends with what a person can do.
   static func line(_ hole: SourceHole, of setting: SourceSetting, in zone: LogbookZone) -> String {
     "\(displayed(setting.name)): \(missing(hole, in: zone))"
   }
@@ -73,7 +73,7 @@ enum SourceText {
   }
 
   /// The lines of `status` about sources: one for each source, followed by lines about its failure and its
-  /// holes.
+  /// missing sensor values.
   static func statusLines(_ settings: [SourceSetting], in zone: LogbookZone) -> [String] {
     settings.flatMap { setting -> [String] in
       let state = setting.state

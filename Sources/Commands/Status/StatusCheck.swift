@@ -40,7 +40,7 @@ struct StatusCheck {
   /// The time of the last backup in UTC seconds, if any, and its maximum age in seconds; nil if the age is
   /// not checked.
   let lastBackup: (time: Int64?, maxAge: Int64)?
-  /// The sources of the store. Their holes are those that the store still has.
+  /// The sources of the store. Their `holes` have only the times whose sensor values the store still lacks.
   var sources: [SourceSetting] = []
   /// The kinds of findings that `--ignore` excludes.
   let ignored: Set<StatusFinding.Word>
@@ -123,8 +123,8 @@ struct StatusCheck {
       ? "the last backup is of \(instant(time)); 'glucoport backup FOLDER' makes one" : nil
   }
 
-  /// Messages about sources: lasting failures, holes, and fetches that have not succeeded for longer than the
-  /// maximum age.
+  /// Messages about sources: lasting failures, missing sensor values, and fetches that have not succeeded for
+  /// longer than the maximum age.
   private var troubled: [(ExitStatus, String)] {
     sources.flatMap { source -> [(ExitStatus, String)] in
       let state = source.state

@@ -153,9 +153,9 @@ struct StatusText {
   let contents: AttachmentBacklog
   /// How many items the figures of the last two weeks leave out because another source has them, too.
   var leftOut = LeftOutCount()
-  /// The sources of the store. Their holes are those that the store still has.
+  /// The sources of the store. Their `holes` have only the times whose sensor values the store still lacks.
   var sources: [SourceSetting] = []
-  /// The zone of the logbook, in which holes are shown; nil for UTC.
+  /// The zone of the logbook, in which times without sensor values are shown; nil for UTC.
   var zone: LogbookZone?
 
   var lines: [String] {

@@ -10,7 +10,7 @@ package struct BackupFacts: Sendable {
 
   /// The last backup that the store recorded; nil for none.
   package var last: BackupNote?
-  /// Whether the backup's file exists; nil for a backup to standard output.
+  /// Whether the file of the last backup exists; nil for a backup to standard output.
   package var isThere: Bool?
   /// The host's clock in UTC seconds.
   package var now: Int64

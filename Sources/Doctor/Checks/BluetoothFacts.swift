@@ -10,7 +10,7 @@ package struct BluetoothFacts: Sendable {
     package var name: String
     /// Whether bluetoothd still has the pairing.
     package var isPaired: Bool
-    /// When it was last imported, in UTC seconds; nil for never.
+    /// When the meter was last imported, in UTC seconds; nil for never.
     package var readAt: Int64?
 
     /// A paired meter with this name.

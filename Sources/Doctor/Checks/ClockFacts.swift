@@ -4,7 +4,7 @@ import Logbook
 
 /// The clock of this computer, by which imports judge the clocks of meters.
 package struct ClockFacts: Sendable {
-  /// The time on this clock, in UTC seconds.
+  /// The time on the clock of this computer, in UTC seconds.
   package var now: Int64
   /// When the program was released, in UTC seconds.
   package var release: Int64
@@ -15,7 +15,7 @@ package struct ClockFacts: Sendable {
   /// The seconds by which the server's clock is ahead; nil if its time was not requested.
   package var serverLead: Int64?
 
-  /// A clock with this time.
+  /// The facts about a clock that shows this time.
   package init(
     now: Int64, release: Int64, lastSuccess: Int64? = nil, isKept: Bool? = true, serverLead: Int64? = nil
   ) {

@@ -13,7 +13,7 @@ package struct FolderFacts: Sendable {
   /// The store, its log (`-wal`), the log's index (`-shm`) and the lock files of `upload` and `fetch`, if
   /// they exist.
   package var files: [FileFact]
-  /// The store's real file if its path is a link.
+  /// The file to which the store's path leads, if that is a link; nil otherwise.
   package var target: FileFact?
   /// The file system of the folder; nil if the system does not report it.
   package var fileSystem: FileSystemFact?
@@ -158,8 +158,8 @@ extension FolderFacts {
     return found
   }
 
-  /// The findings about free space. A migration, a backup in the same folder and the log of a long import
-  /// need space.
+  /// The findings about free space, which a migration, a backup in the same folder and the log of a long
+  /// import need.
   private var room: [Finding] {
     guard let fileSystem else { return [] }
     if fileSystem.isReadOnly {

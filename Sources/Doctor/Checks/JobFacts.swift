@@ -14,7 +14,7 @@ package struct JobFacts: Sendable {
   package var seesCrontab: Bool
   /// Whether the user's units also run while the user is logged out.
   package var lingers: Bool
-  /// Whether a program for cron's mail exists.
+  /// Whether the system has a program with which cron can send mail.
   package var hasMail: Bool
   /// Whether the store has a remote.
   package var hasRemote: Bool

@@ -10,15 +10,15 @@ package struct MeterFacts: Sendable {
     package var place: String
     /// The device file through which a session opens the meter.
     package var node: String
-    /// Whether that file exists.
+    /// Whether the device file exists.
     package var hasNode: Bool
-    /// Whether this process may open it.
+    /// Whether this process may open the device file.
     package var mayOpen: Bool
     /// Why no driver can read the meter; nil if one can.
     package var obstacle: String?
-    /// The kernel drivers that use its interfaces. `usbfs` means that another program uses the meter.
+    /// The kernel drivers that use the meter's interfaces. `usbfs` means that another program uses the meter.
     package var kernelDrivers: [String]
-    /// Why a session would fail for any other reason; nil if no reason is known.
+    /// Another reason why a session would fail; nil if none is known.
     package var obstruction: Failure?
     /// The command that gives this user permission to open the meter.
     package var permissionCommand: String

@@ -6,16 +6,16 @@ package import Logbook
 package struct ProgramFacts: Sendable {
   /// The version of the program.
   package var version: String
-  /// The SQLite library that it uses.
+  /// The SQLite library that the program uses.
   package var sqlite: SQLiteVersion
-  /// Required options that the library lacks.
+  /// Required compile-time options that the SQLite library lacks.
   package var missingOptions: [String]
-  /// The libusb library that it uses.
+  /// The version of the libusb library that the program uses.
   package var libusb: String
   /// Whether the system has time zone data.
   package var hasZones: Bool
 
-  /// The program with its libraries.
+  /// The facts about a program and its libraries.
   package init(
     version: String, sqlite: SQLiteVersion, missingOptions: [String] = [], libusb: String, hasZones: Bool
   ) {

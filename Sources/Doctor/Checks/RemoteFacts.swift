@@ -9,7 +9,7 @@ package struct RemoteFacts: Sendable {
   package var remote: ExaminedRemote
   /// The user id of this process.
   package var user: UInt32
-  /// The file with the token; nil for a command, and if it cannot be read.
+  /// The file with the token; nil if a command prints the token, and if the file cannot be read.
   package var tokenFile: FileFact?
   /// The file with the key of the client certificate; nil without one, and if it cannot be read.
   package var clientKeyFile: FileFact?
@@ -43,7 +43,7 @@ package struct RemoteFacts: Sendable {
     return facts
   }
 
-  /// The maximum time to the expiry of a certificate that is reported, in seconds.
+  /// How many seconds before its expiry a certificate is reported.
   private static let noticeSeconds: Int64 = 14 * 86400
 
   /// The problems of the remote; without one, the time of the last upload.

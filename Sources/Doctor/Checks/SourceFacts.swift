@@ -9,9 +9,9 @@ package struct SourceFacts: Sendable {
   package var setting: SourceSetting
   /// The user id of this process.
   package var user: UInt32
-  /// The file with the secret; nil without one, and if it cannot be read.
+  /// The file with the secret for the source; nil without one, and if it cannot be read.
   package var tokenFile: FileFact?
-  /// The program of a command; nil without one, and if it cannot be read.
+  /// The program that the source runs as a command; nil without one, and if it cannot be read.
   package var program: FileFact?
 
   /// A source with the facts about its files.
@@ -19,7 +19,7 @@ package struct SourceFacts: Sendable {
     (self.setting, self.user, self.tokenFile, self.program) = (setting, user, tokenFile, program)
   }
 
-  /// A source with the facts about its files, as they are now.
+  /// Reads the facts about the files of a source.
   package static func of(_ setting: SourceSetting, user: UInt32) -> SourceFacts {
     SourceFacts(
       setting, user: user, tokenFile: setting.access.tokenFile.flatMap { .at($0, followsLink: true) },

@@ -81,7 +81,7 @@ struct HIDReports {
     try port.read(input.packetSize, from: input, within: milliseconds)
   }
 
-  /// Reads a feature report. Id 0 is an unnumbered report, whose id is not transferred.
+  /// Reads a feature report. An unnumbered report has the id 0, which is not transferred.
   func feature(_ id: UInt8, maxBytes: Int, within milliseconds: Int) throws(TransportError) -> [UInt8] {
     let bytes = try port.controlIn(
       request(0xA1, 0x01, 0x0300 | UInt16(id)), maxBytes: id == 0 ? maxBytes - 1 : maxBytes,

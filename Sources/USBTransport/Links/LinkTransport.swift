@@ -66,6 +66,6 @@ public protocol OpenTransport: Transport {
   ///
   /// Further calls do nothing.
   ///
-  /// - Throws: `Failure` if something could not be restored; everything else was.
+  /// - Throws: `Failure` if something could not be restored; everything else is restored nevertheless.
   func close() throws
 }
