@@ -3,8 +3,8 @@
 import Glibc
 import Logbook
 
-/// The functions of libdbus-1 that are used, loaded when a Bluetooth command runs: a program without Bluetooth does not
-/// need the library. All have fixed arguments, since Swift cannot call the variadic ones.
+/// The functions of libdbus-1 that are used, loaded when a Bluetooth command runs: a program without
+/// Bluetooth does not need the library. All have fixed arguments, since Swift cannot call the variadic ones.
 ///
 /// This file holds all pointers to memory of libdbus.
 private struct Functions {

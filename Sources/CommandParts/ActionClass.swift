@@ -50,8 +50,8 @@ extension ClassifiedCommand where Self: AsyncParsableCommand {
   package var waiting: (any AsyncParsableCommand)? { self }
 }
 
-/// A command that prints its result, and whose output is written out after its work. If a command could forget
-/// that, it would end as done on a full disk.
+/// A command that prints its result, and whose output is written out after its work. If a command could
+/// forget that, it would end as done on a full disk.
 package protocol PrintingCommand: ClassifiedCommand {
   /// Does the work of the command.
   func run(_ output: Output) throws

@@ -69,8 +69,8 @@ struct ListFile {
 
   /// Runs work while a lock keeps other processes from changing the list.
   ///
-  /// - Throws: errors of the work; `Failure`: `configuration` without a data folder, `cannotCreate`, `permission`,
-  ///   `inputOutput`.
+  /// - Throws: errors of the work; `Failure`: `configuration` without a data folder, `cannotCreate`,
+  ///   `permission`, `inputOutput`.
   func locked<Value>(_ work: () throws -> Value) throws -> Value {
     guard let path, let folder = Host.dataFolder else {
       throw Failure(

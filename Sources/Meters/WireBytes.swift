@@ -49,7 +49,8 @@ extension StringProtocol {
   }
 }
 
-/// The SFLOAT of IEEE 11073 and Bluetooth: an exponent of 4 bits and a mantissa of 12 bits, both signed, base 10.
+/// The SFLOAT of IEEE 11073 and Bluetooth: an exponent of 4 bits and a mantissa of 12 bits, both signed, base
+/// 10.
 enum ShortFloat: Hashable {
   case number(mantissa: Int, exponent: Int)
   case high, low
@@ -71,7 +72,8 @@ enum ShortFloat: Hashable {
 
   /// The number times this power of ten; nil without a number.
   ///
-  /// Both parts are integers, so that the result is the nearest number to the decimal one: 293e-5 kg/L is 293 mg/dL.
+  /// Both parts are integers, so that the result is the nearest number to the decimal one: 293e-5 kg/L is 293
+  /// mg/dL.
   func number(timesTenTo power: Int) -> Double? {
     guard case .number(let mantissa, let exponent) = self else { return nil }
     let shift = exponent + power

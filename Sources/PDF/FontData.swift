@@ -4,9 +4,9 @@ import CZlib
 
 /// The two faces of the font that the program carries, so that a PDF has the same bytes on each machine.
 ///
-/// They are DejaVu Sans Condensed 2.37 and its bold face without hints, with Latin, Latin Extended-A, Greek, Cyrillic and some
-/// signs. They were made by `pyftsubset` of fonttools from Debian's fonts-dejavu-extra. The licence of the fonts is in
-/// `Samples/packaging/licences/DejaVu`.
+/// They are DejaVu Sans Condensed 2.37 and its bold face without hints, with Latin, Latin Extended-A, Greek,
+/// Cyrillic and some signs. They were made by `pyftsubset` of fonttools from Debian's fonts-dejavu-extra. The
+/// licence of the fonts is in `Samples/packaging/licences/DejaVu`.
 enum FontData {
   /// Decodes and decompresses a TrueType font. Returns no bytes if the text is damaged; a test shows that it
   /// is not.

@@ -2,23 +2,24 @@
 
 import Logbook
 
-/// A total amount, with its mean over the days that have any.
+/// The total of an amount, such as insulin, and its mean over the days that have any of it.
 package struct DailyAmount: Sendable {
   /// The total of all added amounts, whether or not it may be shown: see `sum`.
   package private(set) var total = 0.0
   /// Why there is no sum; nil if there is one.
   package private(set) var shortage: Shortage?
-  /// The number of records with a part in it.
+  /// The number of records whose amounts are in the total.
   package private(set) var records = 0
   private var days = DaySet()
 
-  /// The number of calendar days that have any.
+  /// The number of calendar days with an amount.
   package var daysWithAny: Int { days.count }
 
-  /// The total; nil if it would be wrong, since two sources seem to state the same, or a part of it is unknown.
+  /// The total; nil if it would be wrong, since two sources seem to state the same, or a part of it is
+  /// unknown.
   package var sum: Double? { shortage == nil ? total : nil }
 
-  /// The mean over the days that have any.
+  /// The mean over the days with an amount.
   package var perDay: Metric {
     if let shortage { return .absent(shortage) }
     return days.count > 0 ? .value(total / Double(days.count)) : .absent(.noReadings)
@@ -34,8 +35,7 @@ package struct DailyAmount: Sendable {
   /// Removes the sum, since a basal rate without an amount is a part of it.
   mutating func withholdUnknownRate() { shortage = .unknownRates }
 
-  /// Adds an amount. A day with only 0, for example with a stopped pump, does not count as a day that has
-  /// any.
+  /// Adds an amount. A day with only 0, for example with a stopped pump, is not a day with an amount.
   mutating func add(_ amount: Double, day: Int) {
     guard amount > 0 else { return }
     total += amount
@@ -44,7 +44,8 @@ package struct DailyAmount: Sendable {
   }
 }
 
-/// The total, the number of its records, and the mean over the days that have any: the form of `stats --json`.
+/// The total, the number of its records, and the mean over the days with an amount: the form of `stats
+/// --json`.
 extension DailyAmount: Encodable {
   private enum CodingKeys: String, CodingKey { case total, records, daysWithAny, perDay }
 
@@ -123,7 +124,8 @@ struct InsulinDose: Sendable {
   let day: Int
 }
 
-/// A basal rate that runs until its end, or until the next one begins. All of it counts on the day on which it began.
+/// A basal rate that runs until its end, or until the next one begins. All of it counts on the day on which
+/// it began.
 struct BasalRate: Sendable {
   private let unitsPerHour: Double?
   /// The units from start to end, if the source states these instead of a rate.
@@ -150,8 +152,8 @@ struct BasalRate: Sendable {
     (self.day, self.group) = (day, group)
   }
 
-  /// The total of the rate; without an amount if the rate is not a number or states no duration. A rate of 0, and one that
-  /// only ends the rate before it, is 0 units.
+  /// The total of the rate; without an amount if the rate is not a number or states no duration. A rate of 0,
+  /// and one that only ends the rate before it, is 0 units.
   func dose(until next: Int64?) -> InsulinDose {
     let seconds = max(0, min(end, next ?? end) - start)
     if let delivered {

@@ -39,7 +39,7 @@ package enum EpisodeKind: Int, CaseIterable, Sendable {
       && (self == .extendedLow ? minutes > 120 : minutes >= EpisodeDetector.recoveryMinutes)
   }
 
-  /// The episode within this one that makes it more severe than level 1.
+  /// The kind of episode that makes this one more severe if it is within it; nil if there is no such kind.
   var deeper: EpisodeKind? {
     switch self {
     case .low: .veryLow
@@ -57,15 +57,15 @@ struct Episode: Sendable {
   /// Whether its first sample was between midnight and six o'clock.
   let isAtNight: Bool
   let minutes: Int
-  /// The sum of the samples in mg/dL, each times its minutes.
+  /// The sum of the samples in mg/dL, each multiplied by its minutes.
   let sum: Double
   /// Whether it contains a more severe one: a very low episode in a low one, or a very high one in a high
   /// one.
   let hasDeeper: Bool
 }
 
-/// Finds the episodes of one kind. An episode begins with the first of 15 minutes of samples beyond the
-/// limit, and ends with the first of 15 minutes back. A shorter recovery is part of the episode.
+/// Finds the episodes of one kind. An episode begins with at least 15 minutes of samples beyond the limit,
+/// and ends before at least 15 minutes of samples within it. A shorter recovery is part of the episode.
 struct EpisodeDetector: Sendable {
   static let recoveryMinutes = 15
 
@@ -206,7 +206,8 @@ package struct EpisodeCounts: Sendable {
   package struct Line: Sendable {
     /// The number of episodes.
     package var count = 0
-    /// The number of episodes without a more severe one; equal to `count` for all kinds except low and high.
+    /// The number of episodes that contain no more severe one; equal to `count` for all kinds except low and
+    /// high.
     package var withoutDeeper = 0
     /// The number of episodes that began between midnight and six o'clock.
     package var atNight = 0
@@ -214,9 +215,9 @@ package struct EpisodeCounts: Sendable {
     package var minutes = 0
     var means = 0.0
 
-    /// The mean duration in minutes; nil without any.
+    /// The mean duration in minutes; nil without episodes.
     package var meanMinutes: Double? { count > 0 ? Double(minutes) / Double(count) : nil }
-    /// The mean of the episodes' means, in mg/dL, with equal weights; nil without any.
+    /// The mean of the episodes' means, in mg/dL, with equal weights; nil without episodes.
     package var mean: Double? { count > 0 ? means / Double(count) : nil }
   }
 

@@ -2,12 +2,12 @@
 
 import Logbook
 
-/// Finds finger sticks that repeat a sensor's value. A pump's bolus calculator was given a blood glucose that
-/// equals a sensor value of the 11 minutes before. This is decided when data is read, since the sensor's
-/// values may be imported later.
+/// Finds finger sticks that only repeat a sensor's value: a pump's bolus calculator used a glucose value that
+/// equals a sensor value of the 11 minutes before. They are found when data is read, since the sensor's
+/// values may be imported later than the finger stick.
 ///
-/// In 11 exports of Tandem pumps, 1,299 of 1,313 such values are equal. Of true finger sticks, 1.4 to 2.9 %
-/// are equal by chance.
+/// In 11 exports of Tandem pumps, 1,299 of 1,313 values of the calculator equal a sensor value. Of true
+/// finger sticks, 1.4 to 2.9 % equal one by chance.
 package struct FilledInSticks: Sendable {
   /// How many seconds before a finger stick a sensor value can be its origin. This covers two values of a
   /// sensor, since a new one may come while a person uses the calculator.

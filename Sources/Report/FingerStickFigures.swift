@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Figures of finger sticks: always of the readings, never of time. People measure more often when something
-/// feels wrong. So there is no management indicator, no risk index of time and no goal.
+/// Figures of finger sticks, as shares of the readings and never of time: people measure more often when
+/// something feels wrong. So there is no management indicator, no glycemia risk index and no goal.
 package struct FingerStickFigures: Sendable {
   /// The number of readings.
   package let readings: Int
@@ -34,7 +34,8 @@ package struct FingerStickFigures: Sendable {
   /// The high blood glucose index.
   package let highRisk: Metric
 
-  /// Set if more than one in a hundred is LO or HI, as for a sensor.
+  /// In which direction LO and HI may have changed the mean; nil unless more than one reading in a hundred is
+  /// LO or HI.
   var bound: SensorFigures.Bound? { SensorFigures.Bound(lows: lows, highs: highs, of: readings) }
 }
 

@@ -9,7 +9,7 @@ package struct GlucoseLevel: Hashable, Sendable {
 
   /// The value in mg/dL, not rounded; for LO and HI, the threshold.
   package let milligrams: Double
-  /// Whether the device showed a number, LO or HI.
+  /// Whether the device showed LO, HI or a number, which is `neither`.
   package let beyond: OutOfRange
   /// The value in the smallest step that devices show in its unit: whole mg/dL, or tenths of mmol/L. Ranges
   /// compare it, so that a conversion never makes 3.9 mmol/L 'low'.

@@ -2,7 +2,7 @@
 
 package import Logbook
 
-/// The groups of statistics.
+/// By what statistics are grouped.
 package enum Grouping: String, CaseIterable, Sendable {
   case day, week, month, hour, weekday, device, kind
 
@@ -11,7 +11,6 @@ package enum Grouping: String, CaseIterable, Sendable {
     let day = Self.day(of: time)
     switch self {
     case .day: return day
-    // 1970-01-01 was a Thursday.
     case .week: return day - Self.weekday(of: day)
     case .month:
       let parts = time.parts
@@ -41,6 +40,7 @@ package enum Grouping: String, CaseIterable, Sendable {
     Int((time.seconds >= 0 ? time.seconds : time.seconds - 86399) / 86400)
   }
 
+  /// The weekday from 0 for Monday to 6 for Sunday. Day 0, which is 1970-01-01, was a Thursday.
   private static func weekday(of day: Int) -> Int { ((day + 3) % 7 + 7) % 7 }
 
   private static func date(of day: Int) -> String {

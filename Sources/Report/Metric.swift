@@ -62,7 +62,7 @@ package enum Shortage: Hashable, Sendable {
   case longPeriod(days: Int)
   /// The mean is outside the values for which the figure was made.
   case meanOutsideFit
-  /// With these targets, the range is not separate from its neighbour.
+  /// The targets have no limit between the range and its neighbour.
   case notSeparate
   /// Two sources seem to state the same items, and no person decided which one counts.
   case severalSources
@@ -109,7 +109,7 @@ package enum DataRules {
   /// last week of a year was not worn for most of it. But a person who requests everything from the year 1 on
   /// does not mean the centuries without a sensor.
   static let maxEmptyDays: Int64 = 366
-  /// The number of days that an hour of the day needs.
+  /// The minimum number of days with samples for the figures of an hour of the day.
   static let daysOfAnHour = 5
   /// The minutes with samples that 14 days need: 70 % of them.
   static let minutes = days * 1440 * 7 / 10

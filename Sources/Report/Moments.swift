@@ -44,8 +44,8 @@ package struct Moments: Sendable {
   }
 }
 
-/// The number of times that each value occurs, from which percentiles are calculated. Its size depends on the
-/// number of different values. Values are rounded to a hundredth of a mg/dL, so that it always stays small.
+/// The number of times that each value occurs, from which percentiles are calculated. Values are rounded to a
+/// hundredth of a mg/dL: memory grows with the number of different values, so it stays small.
 package struct Distribution: Sendable {
   private var values: [Double] = []
   private var weights: [Int] = []

@@ -18,7 +18,8 @@ package struct Period: Hashable, Sendable {
   package var minutes: Int { Int((end - start + 30) / 60) }
 }
 
-/// The time of the groups of a period on the clock of the logbook, in which a sensor could have measured.
+/// The time in which a sensor could have measured, for a period and for each of its groups, on the clock of
+/// the logbook.
 ///
 /// An hour that the clocks repeat counts twice, and a skipped hour does not count. So a day has 23, 24 or 25
 /// hours.
@@ -73,7 +74,8 @@ package struct PossibleTime: Sendable {
     // 26 hours are more than the offset of any zone.
     let last = period.end + 26 * 3600
     var shown = (last >= 0 ? last : last - step + 1) / step * step
-    // From the end, since a skipped time begins no later than the first shown time after it.
+    // The loop goes backwards, so that a skipped hour gets no time: its calculated begin is not before that
+    // of the next hour.
     var next = instant(shown + step)
     while next > period.start {
       let begin = min(instant(shown), next)

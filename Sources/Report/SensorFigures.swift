@@ -14,9 +14,9 @@ package struct RangeFigures: Encodable, Sendable {
 package struct SensorFigures: Sendable {
   /// In which direction LO and HI may have changed mean, deviation and the management indicator.
   package enum Bound: String, Sendable {
-    /// Values below the range count as its limit: the true mean is this or lower.
+    /// LO counts as its threshold, so the true mean is the calculated one or lower.
     case orLower = "or_lower"
-    /// Values above the range count as its limit: the true mean is this or higher.
+    /// HI counts as its threshold, so the true mean is the calculated one or higher.
     case orHigher = "or_higher"
     case either
 
@@ -33,7 +33,7 @@ package struct SensorFigures: Sendable {
   package let lows: Int
   /// The number of HI samples.
   package let highs: Int
-  /// The number of samples that equal the limit to which their source clamps.
+  /// The number of samples that equal the limit to which their source clamps values.
   package let atLimits: Int
   /// The time in minutes that the samples represent.
   package let minutes: Int

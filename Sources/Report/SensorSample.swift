@@ -4,11 +4,12 @@ package import Logbook
 
 /// A value of a sensor's own history.
 package struct SensorSample: Sendable {
-  /// The sensor's number, counted from 0: memory grows with the largest one.
+  /// The sensor's number, counted from 0. Memory grows with the largest number.
   package let device: Int
   /// The sensor's position among all devices of the logbook: see `GlucoseReading.deviceRank`.
   package let rank: Int
-  /// Whether it is outside of the period, and only affects which samples near its ends are used.
+  /// Whether the sample is outside of the period, and only affects which samples near the ends of the period
+  /// are used.
   package let isContext: Bool
   /// UTC seconds.
   package let instant: Int64
@@ -16,12 +17,12 @@ package struct SensorSample: Sendable {
   package let deviceTime: DeviceTime
   /// The value.
   package let level: GlucoseLevel
-  /// Whether the number equals the limit to which its source clamps.
+  /// Whether the value equals the limit to which its source clamps values.
   package let isAtLimit: Bool
-  /// Whether its time is in an hour that the clocks repeat, and its occurrence is unknown.
+  /// Whether the shown time is in an hour that the clocks repeat, so that it can mean two instants.
   package let isInRepeatedHour: Bool
 
-  /// The sample that a sensor reading is; nil if its value cannot be used.
+  /// Makes a sample from a sensor reading; nil if its value cannot be used.
   init?(_ reading: GlucoseReading, isContext: Bool = false) {
     guard let level = GlucoseLevel(reading.measurement, of: .cbg) else { return nil }
     (device, rank, self.isContext) = (reading.device, reading.deviceRank, isContext)
@@ -33,13 +34,13 @@ package struct SensorSample: Sendable {
 
 /// Selects one sensor for each instant, and calculates how long each sample is valid.
 ///
-/// A sample is valid for the interval of its sensor less ten seconds. Of two samples whose valid times overlap, the one of
-/// the sensor with the lower rank is used. So no time counts twice, and of sensors that measure side by side the same
-/// one is used always, except in its pauses. The choice depends only on the samples of two hours before and after: not on
-/// the period, and not on the order of imports.
+/// A sample is valid for the interval of its sensor minus ten seconds. Of two samples whose valid times
+/// overlap, the one of the sensor with the lower rank is used. So no time counts twice. If two sensors
+/// measure at the same time, the same one is always used, except in its pauses. The choice depends only on
+/// the samples of two hours before and after, and not on the period or on the order of imports.
 ///
 /// The interval of a sensor is the median difference of its samples so far, in whole minutes. At the start,
-/// samples are kept until it is known.
+/// samples are kept until the interval is known.
 package struct SensorSelection: Sendable {
   /// The result for a sample.
   enum Fate: Sendable {
@@ -50,8 +51,9 @@ package struct SensorSelection: Sendable {
     case repeated
   }
 
-  /// The seconds before and after a period whose samples affect which of its samples are used: twice the longest time for
-  /// which a sample is valid, since what overlaps a sample may itself be left out because of a third sensor.
+  /// The seconds before and after a period whose samples affect which of its samples are used: twice the
+  /// longest time for which a sample is valid, since what overlaps a sample may itself be left out because of
+  /// a third sensor.
   package static let contextSeconds: Int64 = 2 * maxValidSeconds
 
   private static let maxValidSeconds = Int64(SampleInterval.maxMinutes * 60)
@@ -64,7 +66,7 @@ package struct SensorSelection: Sendable {
   private struct Sensor: Sendable {
     var interval = SampleInterval()
     var lastInstant: Int64?
-    /// The number of its samples without a result.
+    /// The number of the sensor's samples that wait for a result.
     var waiting = 0
   }
 
@@ -74,11 +76,11 @@ package struct SensorSelection: Sendable {
     var fate: Fate?
   }
 
-  /// By rank.
+  /// The state of each sensor; the index is the sensor's rank.
   private var sensors: [Sensor] = []
   private var held: [HeldSample] = []
   private var heldStart = 0
-  /// The number of sensors that have samples without a result.
+  /// The number of sensors with samples that wait for a result.
   private var waitingSensors = 0
   private var newest = Int64.min
   private var isFinished = false

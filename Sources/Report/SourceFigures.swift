@@ -23,10 +23,10 @@ package struct SourceAmount: Hashable, Sendable {
   package let source: CountingSource
   /// The total in units, grams or readings, whether it counts or not.
   package let total: Double
-  /// The number of days that have any.
+  /// The number of days with an amount.
   package let days: Int
 
-  /// The mean over the days that have any.
+  /// The mean over the days with an amount.
   package var perDay: Double { total / Double(max(1, days)) }
 }
 
@@ -48,14 +48,15 @@ package struct SourceDoubt: Hashable, Sendable {
   package var isBasal = false
   /// The difference of doses at one time; nil if totals or amounts were compared.
   package var unlike: Unlike?
-  /// The amounts of the first source on the days on which both have any.
+  /// The amounts of the first source on the days on which both sources have amounts.
   package let first: SourceAmount
-  /// The amounts of the second source on these days.
+  /// The amounts of the second source on the days on which both sources have amounts.
   package let second: SourceAmount
-  /// By how many seconds most amounts of the second come later; nil if the difference is not constant.
+  /// By how many seconds most amounts of the second source are later than those of the first; nil if the
+  /// difference is not constant.
   package let shiftSeconds: Int64?
 
-  /// The number of days on which both have any.
+  /// The number of days on which both sources have amounts.
   package var days: Int { first.days }
 }
 

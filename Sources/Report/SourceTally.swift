@@ -27,11 +27,12 @@ struct SourceEntry: Sendable {
   var day: Int { Grouping.day(of: DeviceTime(seconds: shown)) }
 }
 
-/// Collects the amounts of each source of insulin, food or finger sticks, whether they count or not. Finds the
-/// days on which two sources seem to state the same items.
+/// Collects the amounts of each source of insulin, food or finger sticks, whether they count or not. Finds
+/// the days on which two sources seem to state the same items.
 ///
-/// The four weeks around a day decide about it, and not the period of a figure, so that a day and its month
-/// agree. Entries are added in the order of time. Memory grows with the number of days.
+/// Whether a day is doubtful depends on the four weeks around it and not on the period of a figure. So the
+/// figures of a day and of its month agree. Entries are added in the order of time. Memory grows with the
+/// number of days.
 struct SourceTally: Sendable {
   /// A day of one source in comparison with other sources.
   private struct Day: Sendable {
@@ -41,9 +42,10 @@ struct SourceTally: Sendable {
     var unmatched = 0.0
     /// The number of items that the other sources do not have.
     var items = 0
-    /// The number of these items that are in sums. The others are left out, because a third source has them.
+    /// The number of unmatched items that are in sums. The others are left out, because a third source has
+    /// them.
     var counted = 0
-    /// The number of these items that are basal rates.
+    /// The number of unmatched items that are basal rates.
     var rates = 0
     /// Whether any item of the day is in the period.
     var isShown = false
@@ -62,8 +64,8 @@ struct SourceTally: Sendable {
   /// A set of sources, one bit for each.
   private typealias Mask = UInt32
 
-  /// A day of one source. Its amounts are separated by the other sources that have the same items: an item
-  /// that a second source repeats may be in a third one a minute later.
+  /// A day of one source, with its amounts grouped by the other sources that have the same items. So the day
+  /// can be compared with any of the other sources.
   private struct SourceDay: Sendable {
     struct Key: Hashable {
       let twins: Mask
@@ -103,7 +105,7 @@ struct SourceTally: Sendable {
   private struct Shift: Sendable {
     var count = 0
     var seconds: Int64 = 0
-    /// The different amounts among them, at most the number that a decision needs.
+    /// The distinct values of these amounts, up to the number that a decision needs.
     var amounts: [Int64] = []
 
     mutating func add(_ key: Int64, _ distance: Int64) {
@@ -128,7 +130,7 @@ struct SourceTally: Sendable {
     let second: Int
   }
 
-  /// The sums over the doubtful days of a pair.
+  /// The sums over the doubtful days of a pair of sources.
   private struct Doubt: Sendable {
     var days: Set<Int> = []
     var first = 0.0
@@ -154,7 +156,8 @@ struct SourceTally: Sendable {
   private static let minPart = 5
   private static let minAmounts = 3
   private static let quarterSeconds: Int64 = 900
-  /// The clock of a meter can be wrong by any time, so its differences are counted in whole minutes.
+  /// The clock of a meter can be wrong by any time, so time differences of finger sticks are counted in whole
+  /// minutes.
   private static let minuteSeconds: Int64 = 60
   private static let windowSeconds: Int64 = 60
   /// The maximum difference between the offsets of two zones, in seconds.
@@ -167,7 +170,7 @@ struct SourceTally: Sendable {
   let isBasal: Bool
   private(set) var sources: [CountingSource] = []
   private var totals: [(total: Double, days: DaySet)] = []
-  /// The days of each source by number, only those that a decision still needs.
+  /// The days of each source, by the day's number. Days that no decision needs any more are removed.
   private var days: [[Int: SourceDay]] = []
   private var recent: [Amount] = []
   private var shifts: [Pair: [Int: [Int64: Shift]]] = [:]
@@ -293,7 +296,8 @@ extension SourceTally {
     for (day, shifts) in shifts[pair] ?? [:] where days.contains(day) {
       for (shift, sum) in shifts { counts[shift, default: Shift()].add(sum) }
     }
-    // Times that one source truncates to minutes are in one minute or the next.
+    // If one source truncates times to minutes, a constant difference gives two neighbouring numbers of
+    // minutes.
     func near(_ shift: Int64) -> Shift {
       var found = counts[shift] ?? Shift()
       if kind == .smbg, let next = counts[shift + Self.minuteSeconds] { found.add(next) }
@@ -360,19 +364,21 @@ extension SourceTally {
     guard common.count >= Self.minDays else { return }
     let (mine, theirs) = (Self.sum(common.map(\.own)), Self.sum(common.map(\.other)))
     let best = bestShift(pair, on: around)
-    // The days are compared one by one, and all together, since a dose after midnight may be on another day.
+    // The days are compared one by one, and all together, since one source may have a dose after midnight on
+    // another day.
     let isDoubtful =
       isAlike(own, other) && common.count(where: { isAlike($0.own, $0.other) }) >= Self.minDays
       || isAlike(mine, theirs) || isPart(mine, theirs, best)
     guard isDoubtful, mine.rates < mine.items || theirs.rates < theirs.items else { return }
     let shift = constantShift(best, of: min(mine.items, theirs.items))
-    // Two meters of one person have the same number of readings each, but not the same values at a constant
-    // time difference.
+    // Two meters of one person may have equal numbers of readings each day, so only equal values at a
+    // constant time difference are doubtful.
     if kind == .smbg, shift == nil { return }
     note(day, pair, shift)
   }
 
-  /// Whether each of two sources has something in the sums that the other lacks, and no person decided about it.
+  /// Whether each of two sources has something in the sums that the other lacks, and no person decided about
+  /// it.
   private static func areOpen(_ own: Day, _ other: Day) -> Bool {
     (own.isShown || other.isShown) && !own.isDecided && !other.isDecided && own.counted > 0
       && other.counted > 0
@@ -420,7 +426,7 @@ extension SourceTally {
 
 extension SourceTally {
   /// Finds sources whose items are those of several others together, such as an app that collects the doses
-  /// of a pen and a diary. A pair that seems to state the same items needs no third source.
+  /// of a pen and a diary. If a single other source explains the items, no further one is searched.
   private mutating func decideSums(_ day: Int) {
     guard kind != .smbg else { return }
     let around = Self.around(day)

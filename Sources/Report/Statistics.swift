@@ -4,10 +4,10 @@ package import Logbook
 
 /// A reading in the form for statistics.
 package struct GlucoseReading: Sendable {
-  /// The device's number, counted from 0: memory grows with the largest one.
+  /// The device's number, counted from 0. Memory grows with the largest number.
   package var device: Int
-  /// The position of its device in a fixed order of all devices of the logbook, counted from 0: of sensors that measure at
-  /// one time, the first is used.
+  /// The position of its device in a fixed order of all devices of the logbook, counted from 0: of sensors
+  /// that measure at one time, the first is used.
   package var deviceRank: Int
   /// What was measured.
   package var kind: ReadingKind
@@ -54,7 +54,8 @@ package struct Statistics: Sendable {
     /// The limits of the ranges.
     package var targets = Targets.standard
     /// The first instant of the requested period; nil for that of the first reading. If the period begins
-    /// long before anything counts, the part before the first day is left out: see `DataRules.maxEmptyDays`.
+    /// long before the first item that counts, the days before that item are left out: see
+    /// `DataRules.maxEmptyDays`.
     package var since: Int64?
     /// The instant immediately after the period; nil for a period that ends with the last reading.
     package var until: Int64?
@@ -65,7 +66,7 @@ package struct Statistics: Sendable {
     /// The decisions of people about counting once.
     package var rules = CountingRules()
 
-    /// Everything, with the standard targets.
+    /// Options for the figures of all items together, with the standard targets.
     package init() {}
   }
 
@@ -100,7 +101,8 @@ package struct Statistics: Sendable {
 
   /// Adds the next reading.
   ///
-  /// - Parameter item: the reading as it was compared with other sources.
+  /// - Parameter item: the reading in the form in which it was compared with other sources; nil if it was not
+  ///   compared.
   package mutating func add(
     _ reading: GlucoseReading, _ verdict: CountVerdict = .counts(alsoIn: []), _ item: CountableItem? = nil
   ) {
@@ -137,8 +139,8 @@ package struct Statistics: Sendable {
     addToSource(item, nil, verdict, isContext: true)
   }
 
-  /// Adds the next sensor reading outside of the period. It is in no figure, but affects which sensor is used at the ends
-  /// of the period.
+  /// Adds the next sensor reading outside of the period. It is in no figure, but affects which sensor is used
+  /// at the ends of the period.
   package mutating func addContext(_ reading: GlucoseReading) {
     guard reading.kind == .cbg, LeftOut(reading) == nil,
       let sample = SensorSample(reading, isContext: true)
@@ -150,9 +152,10 @@ package struct Statistics: Sendable {
   /// Adds the next record with insulin or food. Other kinds have no figures.
   ///
   /// - Parameters:
-  ///   - item: the item about which counting once decided.
+  ///   - item: the record in the form in which it was compared with other sources; nil if it was not
+  ///     compared.
   ///   - source: the source of the record.
-  ///   - isContext: whether it is outside of the period, as in `addContext`.
+  ///   - isContext: whether the record is outside of the period, as in `addContext`.
   package mutating func add(
     _ kind: RecordKind, _ fields: RecordFields, deviceTime: DeviceTime, placement: Placement,
     _ verdict: CountVerdict = .counts(alsoIn: []), _ item: CountableItem? = nil,
@@ -207,7 +210,8 @@ extension Statistics {
   /// The maximum number of pairs of sources, more than a real logbook has.
   private static let maxDoubled = 200
 
-  /// Counts the verdict about an item. Returns the reason if the item is left out.
+  /// Counts an item that is left out in favour of another source, and returns the reason; nil if the item
+  /// counts.
   private mutating func note(_ verdict: CountVerdict, of item: CountableItem) -> LeftOut? {
     switch verdict {
     case .counts: return nil
@@ -246,7 +250,7 @@ extension Statistics {
       twins.formUnion(others.filter { !$0.isOwnCopy }.map(\.source))
       // Automatic doses are not compared.
       if fields?["automatic"] != .flag(true) { unlikeDoses.add(item, isContext: isContext) }
-    // An item that a source repeats itself is not part of its total.
+    // A copy of an item of the same source is not part of the source's total.
     case .repeats(_, item.source): return
     case .repeats(_, let source): twins.insert(source)
     // Items that a person excluded on some days are evidence for other days.
@@ -432,7 +436,7 @@ struct GroupTally: Sendable {
   var amounts = DailyAmounts()
   var leftOut = LeftOutCounts()
 
-  /// Whether anything counts.
+  /// Whether no reading and no amount counts.
   var isEmpty: Bool { sensor.count + fingerSticks.count + ketones.count == 0 && amounts.isEmpty }
 }
 

@@ -51,10 +51,10 @@ extension Statistics {
       return start.flatMap { start in end.map { Period(start: start, end: $0) } }
     }
     let none = Period(start: 0, end: 0)
-    // If nothing counts, nothing bounds a long period, and all of its groups are empty.
+    // A long requested period without items has only empty groups. They are not made, since that would take
+    // much time.
     let isVoid = span == nil && period.map(Self.isLong) ?? false
     let possible = PossibleTime(sensorPeriod ?? none, by: isVoid ? nil : grouping, offset: offset)
-    // Without items, a long requested period gets no groups either, since processing them takes much time.
     let days =
       sensorPeriod == period
       ? possible : PossibleTime(period ?? none, by: isVoid ? nil : grouping, offset: offset)

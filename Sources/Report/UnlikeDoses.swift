@@ -73,8 +73,8 @@ struct UnlikeDoses: Sendable {
 // MARK: - Results
 
 extension UnlikeDoses {
-  /// The pairs of sources with such doses on at least three days of the four weeks around a day of the
-  /// period. Pairs are left out if a person decided that both count.
+  /// The pairs of sources that have doses which seem to be one, on at least three days of the four weeks
+  /// around a day of the period. Pairs are left out if a person decided that both count.
   func doubts(_ rules: CountingRules) -> [SourceDoubt] {
     undecided(rules).map { pair, days in
       SourceDoubt(
@@ -87,7 +87,7 @@ extension UnlikeDoses {
     }
   }
 
-  /// The days with such doses, which have no sums.
+  /// The days with doses that seem to be one in spite of this difference. Such days have no sums.
   func doubtfulDays(_ rules: CountingRules, _ unlike: SourceDoubt.Unlike) -> Set<Int> {
     undecided(rules).filter { $0.pair.unlike == unlike }.reduce(into: []) { $0.formUnion($1.days.keys) }
   }
@@ -99,8 +99,8 @@ extension UnlikeDoses {
       .sorted { Self.name($0.0) < Self.name($1.0) }
   }
 
-  /// Whether such doses are frequent around a day. Of sources that have the same dose, any can be the one
-  /// that counts, so pairs with a common source are counted together.
+  /// Whether doses that seem to be one are frequent around a day. If several sources have the same dose, any
+  /// of them can be the one that counts, so pairs with a common source are counted together.
   private func isFrequent(_ day: Int, _ pair: Pair) -> Bool {
     let around = day - CountingMargin.doubtDays...day + CountingMargin.doubtDays
     let akin = days.filter { $0.key.unlike == pair.unlike && $0.key.sharesSource(with: pair) }

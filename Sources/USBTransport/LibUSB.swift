@@ -4,8 +4,8 @@ import CLibUSB
 import Glibc
 import Logbook
 
-/// A session of libusb. It sees only devices that were plugged in before it began, so each listing and each session
-/// with a meter has its own.
+/// A session of libusb. It sees only devices that were plugged in before it began, so each listing and each
+/// session with a meter has its own.
 ///
 /// This file holds all pointers to memory of libusb.
 final class LibUSB {
@@ -40,7 +40,8 @@ final class LibUSB {
 
   /// Opens a device from a listing.
   ///
-  /// - Parameter isShared: whether its ids are those of a chip, which needs separate rules if permission is missing.
+  /// - Parameter isShared: whether its ids are those of a chip, which needs separate rules if permission is
+  ///   missing.
   func open(_ device: PluggedDevice, isShared: Bool, watch: Watch) throws(Failure) -> LibUSBPort {
     var handle: OpaquePointer?
     var code = LIBUSB_ERROR_NO_DEVICE.rawValue
@@ -98,8 +99,8 @@ final class LibUSB {
     return described
   }
 
-  /// The interfaces of a device's active configuration; empty if the system does not report them. Sends nothing to the
-  /// device.
+  /// The interfaces of a device's active configuration; empty if the system does not report them. Sends
+  /// nothing to the device.
   fileprivate static func interfaces(of device: OpaquePointer) -> [USBInterface] {
     var descriptor: UnsafeMutablePointer<libusb_config_descriptor>?
     guard libusb_get_active_config_descriptor(device, &descriptor) == 0, let descriptor else {
@@ -259,8 +260,8 @@ extension LibUSBPort {
       try wait(for: transfer, until: deadline)
     } catch {
       cancel([transfer])
-      // The transfer may have ended meanwhile. A message of whole packets has no short packet at its end, so received
-      // bytes are kept.
+      // The transfer may have ended meanwhile. A message of whole packets has no short packet at its end, so
+      // received bytes are kept.
       guard error == .timedOut, transfer.hasCome else { throw error }
       return transfer.bytes
     }
@@ -288,8 +289,8 @@ extension LibUSBPort {
     }
   }
 
-  /// Sets the first configuration if the device has none. Setting a configuration again would reset some meters, and
-  /// their pending data would be lost.
+  /// Sets the first configuration if the device has none. Setting a configuration again would reset some
+  /// meters, and their pending data would be lost.
   fileprivate func configure() throws(Failure) {
     var configuration: Int32 = 0
     var code = libusb_get_configuration(handle, &configuration)
@@ -354,8 +355,8 @@ extension LibUSBPort {
   }
 }
 
-/// One transfer and its memory. It retains itself while the kernel uses it, so that a transfer that never returns only
-/// leaks its memory.
+/// One transfer and its memory. It retains itself while the kernel uses it, so that a transfer that never
+/// returns only leaks its memory.
 private final class Transfer {
   private(set) var isDone = true
 

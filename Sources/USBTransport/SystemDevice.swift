@@ -66,8 +66,8 @@ struct SystemDevice {
   }
 }
 
-/// The small files in which the kernel describes devices. A missing file counts as empty, like that of a device without
-/// a name.
+/// The small files in which the kernel describes devices. A missing file counts as empty, like that of a
+/// device without a name.
 private enum SystemFiles {
   private static let maxBytes = 65536
 

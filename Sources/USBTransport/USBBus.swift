@@ -8,9 +8,9 @@ public struct USBBus {
 
   /// The bus of this machine.
   ///
-  /// - Parameter isInterrupted: polled while an exchange waits, for example `SignalFlag.isRaised`. When it becomes
-  ///   true, one exchange ends with `.interrupted` at once. A driver's exchanges to end the session then have one
-  ///   second in total.
+  /// - Parameter isInterrupted: polled while an exchange waits, for example `SignalFlag.isRaised`. When it
+  ///   becomes true, one exchange ends with `.interrupted` at once. A driver's exchanges to end the session
+  ///   then have one second in total.
   public init(isInterrupted: @escaping () -> Bool = { false }) { self.isInterrupted = isInterrupted }
 
   /// The version of the libusb library that this process uses, such as `1.0.26`.
@@ -25,7 +25,8 @@ public struct USBBus {
     }
   }
 
-  /// Why a device cannot be opened over this link although permission exists; nil if no reason was found. Opens nothing.
+  /// Why a device cannot be opened over this link although permission exists; nil if no reason was found.
+  /// Opens nothing.
   package func obstruction(to device: PluggedDevice, _ link: MeterLink) -> Failure? {
     guard case .disk = link else { return nil }
     do throws(Failure) {
@@ -40,8 +41,8 @@ public struct USBBus {
   ///
   /// The kernel's driver is detached only from the interfaces that the link needs.
   ///
-  /// - Throws: `Failure`: `.permission` with the command that gives it, `.unavailable` if the device has disappeared or
-  ///   is in use, `.protocolViolation` if the device has no such interface.
+  /// - Throws: `Failure`: `.permission` with the command that gives it, `.unavailable` if the device has
+  ///   disappeared or is in use, `.protocolViolation` if the device has no such interface.
   public func open(_ device: PluggedDevice, _ link: MeterLink) throws -> any OpenTransport {
     let watch = Watch(isInterrupted: isInterrupted)
     if case .terminal(let settings) = link {
@@ -81,7 +82,8 @@ public struct PluggedDevice: Hashable, Sendable {
   public var vendorID: UInt16
   /// The USB product id.
   public var productID: UInt16
-  /// The manufacturer that the device states; may be empty. Hostile text: remove control characters before display.
+  /// The manufacturer that the device states; may be empty. Hostile text: remove control characters before
+  /// display.
   public var manufacturer = ""
   /// The product that the device states; may be empty. Hostile text.
   public var product = ""

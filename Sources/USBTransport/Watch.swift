@@ -57,8 +57,8 @@ final class Watch {
 
 /// Whether SIGINT or SIGTERM arrived, for programs that end in an orderly way.
 ///
-/// This is the only global state of this room, since a signal handler can access nothing else. It is one atomic number,
-/// which a handler may write at any moment.
+/// This is the only global state of this room, since a signal handler can access nothing else. It is one
+/// atomic number, which a handler may write at any moment.
 package enum SignalFlag {
   private static let unwatched: Int32 = -1
   /// The first signal that arrived; 0 if none did, and -1 before `watch`.
@@ -66,8 +66,8 @@ package enum SignalFlag {
 
   /// Makes SIGINT and SIGTERM raise the flag instead of ending the process.
   ///
-  /// - Parameter endsOnSecond: whether a second signal of the same number ends the process immediately. Use false while
-  ///   a session with a meter must be ended properly.
+  /// - Parameter endsOnSecond: whether a second signal of the same number ends the process immediately. Use
+  ///   false while a session with a meter must be ended properly.
   package static func watch(endsOnSecond: Bool = false) {
     // This first use creates the atomic number, which the signal handler must not do.
     _ = raised.compareExchange(expected: unwatched, desired: 0, ordering: .relaxed)

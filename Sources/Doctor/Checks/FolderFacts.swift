@@ -17,7 +17,8 @@ package struct FolderFacts: Sendable {
   package var target: FileFact?
   /// The file system of the folder; nil if the system does not report it.
   package var fileSystem: FileSystemFact?
-  /// The file that marks a folder above the store as one that a program copies to other computers; nil without one.
+  /// The file that marks a folder above the store as one that a program copies to other computers; nil
+  /// without one.
   package var syncMarker: String?
   /// The names of all files in the folder, in which `leftovers` searches.
   package var names: [String]
@@ -88,7 +89,8 @@ extension FolderFacts {
         + (file.path == store ? self.target.map(permissions) ?? [] : [])
     }
     if file.owner != user { return [foreign(file)] }
-    // In a folder with the sticky bit, such as that for temporary files, users cannot replace the files of others.
+    // In a folder with the sticky bit, such as that for temporary files, users cannot replace the files of
+    // others.
     let isShared = file.kind == .folder && file.mode & 0o1000 != 0
     if file.mode & 0o022 != 0, !isShared {
       let what = file.kind == .folder ? "replace the store in it" : "change it"

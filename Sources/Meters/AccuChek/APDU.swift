@@ -151,8 +151,8 @@ extension FixedWidthInteger where Self: UnsignedInteger {
   }
 }
 
-/// An absolute time of IEEE 11073: century, year, month, day, hour, minute, second and hundredths, each as two
-/// decimal digits in one byte.
+/// An absolute time of IEEE 11073: century, year, month, day, hour, minute, second and hundredths, each as
+/// two decimal digits in one byte.
 enum MedicalTime {
   /// The number of bytes of a time.
   static let length = 8

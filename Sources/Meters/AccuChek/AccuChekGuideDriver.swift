@@ -2,11 +2,13 @@
 
 import Logbook
 
-/// Accu-Chek Guide and its kin: IEEE 11073-20601 over the bulk endpoints of the Personal Healthcare Device Class.
+/// Accu-Chek Guide and its kin: IEEE 11073-20601 over the bulk endpoints of the Personal Healthcare Device
+/// Class.
 ///
-/// Three independent readers agree on the session and on the glucose entries. The rest has a single source, which read
-/// a real Guide 925: the segments and codes of control solution and meal marks, and the answer to a set clock. The
-/// product names of the model numbers have a single source, too. Values are mg/dL whatever the meter shows.
+/// Three independent readers agree on the session and on the glucose entries. The rest has a single source,
+/// which read a real Guide 925: the segments and codes of control solution and meal marks, and the answer to
+/// a set clock. The product names of the model numbers have a single source, too. Values are mg/dL whatever
+/// the meter shows.
 struct AccuChekGuideDriver: MeterDriver {
   static let id = "accu-chek-guide"
   static let name = "Roche Accu-Chek Guide, Guide Me, Instant, Aviva Connect"
@@ -79,7 +81,8 @@ extension AccuChekGuideDriver {
     by session: inout AccuChekSession
   ) throws -> AccuChekMemory {
     var memory = AccuChekMemory(lowLimit: device.lowLimit)
-    // Segments that the meter reports as empty are skipped: the answer for an empty one is known for glucose only.
+    // Segments that the meter reports as empty are skipped: the answer for an empty one is known for glucose
+    // only.
     let wanted = segments.filter { $0.content != .other && $0.content != .unreadable && $0.count != 0 }
     let total = wanted.reduce(0) { $0 + ($1.count ?? 0) }
     var done = 0
@@ -99,7 +102,8 @@ extension AccuChekGuideDriver {
       } catch let failure as Failure
         where failure.category == .protocolViolation && segment.content != .glucose
       {
-        // A single source states the layout of these segments, and other meters may differ. The complete glucose is kept.
+        // A single source states the layout of these segments, and other meters may differ. The complete
+        // glucose is kept.
         memory.leaveOut(segment, because: failure)
       }
     }
@@ -121,8 +125,8 @@ extension AccuChekGuideDriver {
   }
 }
 
-/// The entries read from an Accu-Chek's memory: glucose, control solution, and the meal marks of glucose entries of the
-/// same instant.
+/// The entries read from an Accu-Chek's memory: glucose, control solution, and the meal marks of glucose
+/// entries of the same instant.
 private struct AccuChekMemory {
   /// Warnings for the person. They reject nothing.
   private var warnings: [String] = []

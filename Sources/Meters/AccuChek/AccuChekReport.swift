@@ -4,8 +4,8 @@ import Logbook
 
 /// The report that an Accu-Chek Mobile keeps on its disk: a table of text.
 ///
-/// The layout is known from one reader and from reports that people quote. The form of LO and HI is unknown: the
-/// literal words are accepted.
+/// The layout is known from one reader and from reports that people quote. The form of LO and HI is unknown:
+/// the literal words are accepted.
 struct AccuChekReport {
   /// The meter's serial number: the first field of the second line.
   let serial: String
@@ -67,7 +67,8 @@ extension AccuChekReport {
     readings.append(MeterReading(.smbg, at: time, measurement, marks: marks(of: row)))
   }
 
-  /// The marks of a row. A value outside the person's target range and a mark of the person's choice are ignored.
+  /// The marks of a row. A value outside the person's target range and a mark of the person's choice are
+  /// ignored.
   private mutating func marks(of row: [String]) -> ReadingMarks {
     let named: [(AccuChekColumns.Kind, ReadingMarks)] = [
       (.temperatureWarning, .temperatureWarning), (.beforeMeal, .beforeMeal), (.afterMeal, .afterMeal),
@@ -125,9 +126,9 @@ extension AccuChekReport {
 
 /// The positions of the columns in an Accu-Chek Mobile's report.
 ///
-/// Two forms are known. The form of 10 columns is that of one reader and of a report of 2015. The form of 12 columns has
-/// "fasting" and "bedtime" before the control test, and is that of German reports of 2016. The meter writes the names
-/// in its own language.
+/// Two forms are known. The form of 10 columns is that of one reader and of a report of 2015. The form of 12
+/// columns has "fasting" and "bedtime" before the control test, and is that of German reports of 2016. The
+/// meter writes the names in its own language.
 private struct AccuChekColumns: Hashable {
   enum Kind: Hashable {
     case date, time, result, unit, temperatureWarning, outOfRange, other, beforeMeal, afterMeal, fasting

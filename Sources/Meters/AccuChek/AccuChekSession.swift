@@ -25,7 +25,8 @@ struct AccuChekSession {
   mutating func associate() throws {
     let doing = "associating with the meter"
     do throws(TransportError) {
-      // Every reader requests the status first. Its content is not needed, and some stacks refuse the request.
+      // Every reader requests the status first. Its content is not needed, and some stacks refuse the
+      // request.
       let status = ControlRequest(type: 0x80, request: 0, value: 0, index: 0)
       _ = try meter.perform(.controlIn(status, maxBytes: 2), within: Self.milliseconds)
     } catch .stalled, .unsupported {
@@ -227,7 +228,8 @@ extension AccuChekSession {
     }
   }
 
-  /// Receives one message, in one or more transfers. An empty transfer ends a message whose size is a multiple of 64.
+  /// Receives one message, in one or more transfers. An empty transfer ends a message whose size is a
+  /// multiple of 64.
   fileprivate func receive(doing: String) throws -> APDU {
     var bytes: [UInt8] = []
     for _ in 0..<APDU.maxBytes {

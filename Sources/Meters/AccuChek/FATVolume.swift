@@ -237,8 +237,8 @@ extension [UInt8] {
   }
 }
 
-/// Assembles the long name of a file from its pieces of 13 characters. The pieces are in reverse order before the entry
-/// with the short name.
+/// Assembles the long name of a file from its pieces of 13 characters. The pieces are in reverse order before
+/// the entry with the short name.
 private struct FATLongName {
   /// The offsets of a piece's characters, two bytes each.
   private static let places = [1, 3, 5, 7, 9, 14, 16, 18, 20, 22, 24, 28, 30]

@@ -34,7 +34,8 @@ struct MedicalDevice: Hashable {
 
   /// The product with this model number, for people.
   ///
-  /// The numbers are those of Tidepool's table, a single source. An unknown number has no effect on the protocol.
+  /// The numbers are those of Tidepool's table, a single source. An unknown number has no effect on the
+  /// protocol.
   var product: String { Self.product(model) }
 
   /// The product with this model number.
@@ -51,7 +52,8 @@ struct MedicalDevice: Hashable {
     }
   }
 
-  /// The value below which the meter shows LO: 10 mg/dL on the Instant, 20 on the others. Known from a single source.
+  /// The value below which the meter shows LO: 10 mg/dL on the Instant, 20 on the others. Known from a single
+  /// source.
   var lowLimit: Double { Self.lowLimit(product) }
 
   /// The value below which the meter with this product name shows LO.
@@ -66,8 +68,8 @@ extension MedicalDevice {
     static let timeInfo: UInt16 = 0x0A45
   }
 
-  /// Reads the production specification: the number of entries, their size in bytes, and for each its type, a component
-  /// and a text such as `serial-number: 92500000042`.
+  /// Reads the production specification: the number of entries, their size in bytes, and for each its type, a
+  /// component and a text such as `serial-number: 92500000042`.
   fileprivate mutating func readProduction(_ value: [UInt8]) throws(MalformedAPDU) {
     var reader = APDUReader(value, part: "the meter's production specification")
     let count = try reader.u16()

@@ -22,7 +22,8 @@ struct MemorySegment: Hashable {
   /// The offset of the status in an entry; nil if entries have none.
   var statusOffset: Int?
 
-  /// The first segment, with glucose in its usual form. Every reader requests it from a meter that describes no segments.
+  /// The first segment, with glucose in its usual form. Every reader requests it from a meter that describes
+  /// no segments.
   static let undescribed = MemorySegment(
     instance: 0, content: .glucose, count: nil, entryLength: 12, valueOffset: 8, statusOffset: 10)
 

@@ -2,10 +2,11 @@
 
 import Logbook
 
-/// Meters with the Glucose Service of the Bluetooth SIG: the public standard in place of a maker's own protocol.
+/// Meters with the Glucose Service of the Bluetooth SIG: the public standard in place of a maker's own
+/// protocol.
 ///
-/// Records of real meters are known of four makers: Roche, Ascensia, Trividia and, without a source, one more. Two
-/// independent programs agree on the ketones of i-SENS. No record with HI or LO is public.
+/// Records of real meters are known of four makers: Roche, Ascensia, Trividia and, without a source, one
+/// more. Two independent programs agree on the ketones of i-SENS. No record with HI or LO is public.
 struct BluetoothGlucoseDriver: AnonymisingDriver {
   static let id = "bluetooth-glucose"
   static let name = "Meters with the Bluetooth glucose profile"
@@ -71,8 +72,8 @@ struct GlucoseMemory {
   /// Whether the meter supports the status of the temperature.
   private let hasTemperatureStatus: Bool
   private var contexts: [UInt16: GlucoseContext] = [:]
-  /// Minutes from the base time to the shown time. A meter may leave them out if they did not change. Nil after a
-  /// damaged record, which may have changed them.
+  /// Minutes from the base time to the shown time. A meter may leave them out if they did not change. Nil
+  /// after a damaged record, which may have changed them.
   private var offsetMinutes: Int? = 0
   /// Whether the meter has a time offset at all.
   private var statesOffset = false
@@ -259,7 +260,8 @@ extension Int64 {
 }
 
 extension BluetoothGlucoseDriver {
-  /// Replaces serial number, name and amounts. A notification holds one record, so no checksum needs recomputing.
+  /// Replaces serial number, name and amounts. A notification holds one record, so no checksum needs
+  /// recomputing.
   static func anonymise(_ transcript: Transcript) throws -> Transcript {
     var transcript = transcript
     var numbers = StandInNumbers()

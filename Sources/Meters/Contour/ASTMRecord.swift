@@ -61,8 +61,8 @@ struct ContourHeader {
   /// The time on its clock.
   let clock: DeviceTime?
 
-  /// Parses a header record; nil for another record. Only the serial number is required: meters differ in the number of
-  /// fields and settings.
+  /// Parses a header record; nil for another record. Only the serial number is required: meters differ in the
+  /// number of fields and settings.
   init?(_ record: ASTMRecord) {
     let parts = record.components(4)
     guard record.type == "H", parts.count >= 3 else { return nil }
@@ -95,8 +95,8 @@ struct ContourRange: Hashable {
 
   /// Parses the setting V: two digits and three.
   ///
-  /// Meters print mg/dL even if they show mmol/L. A single source saw a meter that printed tenths of mmol/L, `06333`. No
-  /// meter's range ends below 400 mg/dL or above 40 mmol/L.
+  /// Meters print mg/dL even if they show mmol/L. A single source saw a meter that printed tenths of mmol/L,
+  /// `06333`. No meter's range ends below 400 mg/dL or above 40 mmol/L.
   init?(_ text: some StringProtocol) {
     guard text.utf8.count == 5, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }),
       let low = Double(text.prefix(2)), let high = Double(text.suffix(3)), low < high

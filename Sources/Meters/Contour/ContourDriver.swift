@@ -4,8 +4,9 @@ import Logbook
 
 /// Contour meters of Ascensia, once Bayer's: records of ASTM E1394 in frames of E1381 in HID reports.
 ///
-/// A single source states that limits may be printed in tenths of mmol/L, and that doses are tenths of a unit. How a
-/// Contour Next One ends a session also has one source. No source states the number that accompanies LO and HI.
+/// A single source states that limits may be printed in tenths of mmol/L, and that doses are tenths of a
+/// unit. How a Contour Next One ends a session also has one source. No source states the number that
+/// accompanies LO and HI.
 struct ContourDriver: MeterDriver {
   static let id = "contour"
   static let name = "Ascensia (Bayer) Contour"
@@ -106,8 +107,8 @@ private struct ContourMemory {
   private var clock = ClockSetBack()
   private var number: Int64 = 0
 
-  /// Texts for a person's marks that have no equivalent among marks of readings. One source reads the letter D as "don't
-  /// feel right", another as a logbook mark.
+  /// Texts for a person's marks that have no equivalent among marks of readings. One source reads the letter
+  /// D as "don't feel right", another as a logbook mark.
   private static let tags: [Substring: String] = ["D": "don't feel right", "I": "illness", "S": "stress"]
 
   /// The kinds of insulin. Other programs quote these from the vendor's text.
@@ -156,7 +157,8 @@ extension ContourMemory {
     addTags(markers, at: time)
   }
 
-  /// The measurement of a result. The number with LO and HI is one step outside the range, and is not a measurement.
+  /// The measurement of a result. The number with LO and HI is one step outside the range, and is not a
+  /// measurement.
   private func measurement(
     _ record: ASTMRecord, _ unit: GlucoseUnit, _ markers: [Substring]
   ) -> Measurement? {
@@ -226,8 +228,8 @@ extension ContourDriver: AnonymisingDriver {
   }
 }
 
-/// Removes personal data from frames and recomputes their checksums. Lengths stay the same, so that frames and reports
-/// keep theirs.
+/// Removes personal data from frames and recomputes their checksums. Lengths stay the same, so that frames
+/// and reports keep theirs.
 private struct ContourAnonymity {
   private var numbers = StandInNumbers()
 
@@ -271,8 +273,8 @@ private struct ContourAnonymity {
     return Array(fields.joined(separator: [UInt8(ascii: "|")]))
   }
 
-  /// The field of the product, with zeros for personal parts. In the third component the serial number follows the dash;
-  /// in later components the id of the radio does.
+  /// The field of the product, with zeros for personal parts. In the third component the serial number
+  /// follows the dash; in later components the id of the radio does.
   private static func withoutSerial(_ field: [UInt8]) -> [UInt8] {
     var parts = field.split(separator: UInt8(ascii: "^"), omittingEmptySubsequences: false).map(Array.init)
     for place in parts.indices.dropFirst(2) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A frame of ASTM E1381: `STX number text CR ETB-or-ETX checksum CR LF`. The meters put one record into each.
+/// A frame of ASTM E1381: `STX number text CR ETB-or-ETX checksum CR LF`. The meters put one record into
+/// each.
 struct ContourFrame: Hashable {
   /// The number of the frame, from 1 on, modulo 8.
   let number: Int
@@ -57,8 +58,8 @@ enum ContourToken: Hashable {
   case endOfTransmission, enquiry, acknowledge, refuse
 }
 
-/// Splits the stream that the reports carry. A frame of exactly 60 bytes fills one report, and no further one follows.
-/// So only the stream determines the end of a frame.
+/// Splits the stream that the reports carry. A frame of exactly 60 bytes fills one report, and no further one
+/// follows. So only the stream determines the end of a frame.
 struct ContourStream {
   /// The maximum size of a frame in bytes. The longest known, a header of a Contour Next USB, has about 300.
   static let longestFrame = 1024
@@ -100,8 +101,8 @@ struct ContourStream {
   }
 }
 
-/// HID reports of the Contour: a prefix of three bytes, a length, and at most 60 bytes of a stream. Units of the stream
-/// are independent of reports.
+/// HID reports of the Contour: a prefix of three bytes, a length, and at most 60 bytes of a stream. Units of
+/// the stream are independent of reports.
 enum ContourReport {
   /// The number of bytes that one report carries.
   static let maxPayload = 60

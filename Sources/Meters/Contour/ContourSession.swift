@@ -24,7 +24,8 @@ final class ContourSession {
 
   /// Wakes the meter and receives its first header. The meter then waits for an acknowledgement.
   ///
-  /// A meter that was left in mid-session answers a different byte than an idle one, so three bytes are tried.
+  /// A meter that was left in mid-session answers a different byte than an idle one, so three bytes are
+  /// tried.
   func open() throws -> ContourHeader {
     let doing = "opening the session with the meter"
     try drain(doing)
@@ -38,7 +39,8 @@ final class ContourSession {
     )
   }
 
-  /// Reads the memory, from the oldest result to the last record, whose code states that the memory is complete.
+  /// Reads the memory, from the oldest result to the last record, whose code states that the memory is
+  /// complete.
   func readRecords(_ add: (ASTMRecord) throws -> Void) throws {
     var reader = FrameOrder()
     var reply = ContourByte.acknowledge

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A packet to or from a Dexcom receiver: 01, the total length, a command or result, a payload and a checksum.
+/// A packet to or from a Dexcom receiver: 01, the total length, a command or result, a payload and a
+/// checksum.
 struct DexcomPacket: Hashable {
   /// The result of parsing the first bytes.
   enum Finding: Hashable {
@@ -66,7 +67,8 @@ struct DexcomPage: Hashable {
   let count: Int
   private let data: [UInt8]
 
-  /// Parses a page; nil if the size or the header's checksum is wrong, or if the header states more records than fit.
+  /// Parses a page; nil if the size or the header's checksum is wrong, or if the header states more records
+  /// than fit.
   init?(_ bytes: some Collection<UInt8>) {
     let bytes = Array(bytes)
     guard bytes.count == Self.size, let checksum = bytes.littleEndian(UInt16.self, at: 26),
@@ -81,7 +83,8 @@ struct DexcomPage: Hashable {
     data = Array(bytes[Self.headerSize...])
   }
 
-  /// The records of this length in bytes, oldest first, without their checksums; nil for one with a wrong checksum.
+  /// The records of this length in bytes, oldest first, without their checksums; nil for one with a wrong
+  /// checksum.
   func records(length: Int) -> [[UInt8]?] {
     guard length > 2 else { return [] }
     return (0..<count).map { index in

@@ -4,14 +4,14 @@ import Logbook
 
 /// Dexcom receivers G4, G5 and G6.
 ///
-/// The parts about the G4 are known from a recording of the manufacturer's program and its export. G5 and G6 add revisions
-/// 4 and 5 of sensor values, revision 3 of calibrations, and the partition of values that were fetched later. Each of
-/// these has one source, and no recording of them is public.
+/// The parts about the G4 are known from a recording of the manufacturer's program and its export. G5 and G6
+/// add revisions 4 and 5 of sensor values, revision 3 of calibrations, and the partition of values that were
+/// fetched later. Each of these has one source, and no recording of them is public.
 ///
-/// A sensor value is identified by the second of its measurement on the system's clock. That clock cannot be set, while
-/// the display's clock can. The manufacturer's export names the transmitter as the device and counts the transmitter's
-/// ticks. The receiver of the G4 stores neither, so the same value from both sources has two identities. Calibrations
-/// are identified by their shown time in both.
+/// A sensor value is identified by the second of its measurement on the system's clock. That clock cannot be
+/// set, while the display's clock can. The manufacturer's export names the transmitter as the device and
+/// counts the transmitter's ticks. The receiver of the G4 stores neither, so the same value from both sources
+/// has two identities. Calibrations are identified by their shown time in both.
 struct DexcomG4Driver: MeterDriver {
   static let id = "dexcom-g4"
   static let name = "Dexcom G4, G5 and G6 receivers"
@@ -154,7 +154,8 @@ extension DexcomMemory {
 
   private mutating func reject(_ reason: String) { add(.rejected(reason)) }
 
-  /// The number of times that the display's clock was set: its offset from the system's clock changed between two values.
+  /// The number of times that the display's clock was set: its offset from the system's clock changed between
+  /// two values.
   private static func clockChanges(_ history: [MeterReading]) -> Int {
     let distances = history.map { $0.deviceTime.seconds - ($0.tick ?? 0) }
     // Differences of seconds come from the measurement, not from the clock.
@@ -184,8 +185,8 @@ struct DexcomText {
   }
 }
 
-/// Commands to a Dexcom receiver. Only the commands that read, and the one that sets the display's clock, are defined.
-/// Others erase the receiver, switch it off, or make it unusable.
+/// Commands to a Dexcom receiver. Only the commands that read, and the one that sets the display's clock, are
+/// defined. Others erase the receiver, switch it off, or make it unusable.
 final class DexcomSession {
   enum Command: UInt8 {
     case ping = 0x0A

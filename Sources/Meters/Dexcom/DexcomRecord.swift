@@ -4,8 +4,8 @@ import Logbook
 
 /// One record of a Dexcom receiver.
 ///
-/// Every record has two times in seconds since 2009: the time on the system's clock, which cannot be set, and the time on
-/// the display.
+/// Every record has two times in seconds since 2009: the time on the system's clock, which cannot be set, and
+/// the time on the display.
 enum DexcomRecord: Hashable {
   case reading(MeterReading)
   case record(MeterRecord)

@@ -3,7 +3,8 @@
 import Logbook
 
 extension FreeStyleMeter {
-  /// The same session without personal data: serial number, values, doses and texts are replaced, and sums recomputed.
+  /// The same session without personal data: serial number, values, doses and texts are replaced, and sums
+  /// recomputed.
   func anonymise(_ transcript: Transcript) throws -> Transcript {
     let commands = Set(tables.map(\.command) + Self.plainCommands + [serialCommand])
     var stream = try ReceivedStream(
@@ -75,7 +76,8 @@ extension FreeStyleMeter {
     return rows + Array("\(dump.rows.count),".utf8) + FreeStyleReply.digits(of: rows) + [0x0D, 0x0A]
   }
 
-  /// The replacement of a field. Zero means that there is none, and is kept; so are the words for out of range.
+  /// The replacement of a field. Zero means that there is none, and is kept; so are the words for out of
+  /// range.
   private static func replaced(_ field: [UInt8], _ numbers: inout StandInNumbers) -> [UInt8] {
     if field.allSatisfy({ $0 == UInt8(ascii: "0") }) || [Array("HI".utf8), Array("LO".utf8)].contains(field) {
       return field

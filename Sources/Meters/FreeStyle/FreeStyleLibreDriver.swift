@@ -4,9 +4,10 @@ import Logbook
 
 /// FreeStyle Libre readers with an unencrypted session: the first Libre and the Libre Pro.
 ///
-/// Rows have a permanent record number, but LibreView states only serial number and shown time for the same readings.
-/// The shown time is the identity, so that readings of both sources match. A value at the end of the range stays a
-/// number with a mark, as in LibreView. A single source states these ends, and everything about the Libre Pro.
+/// Rows have a permanent record number, but LibreView states only serial number and shown time for the same
+/// readings. The shown time is the identity, so that readings of both sources match. A value at the end of
+/// the range stays a number with a mark, as in LibreView. A single source states these ends, and everything
+/// about the Libre Pro.
 struct FreeStyleLibreDriver: MeterDriver, FreeStyleFamily {
   static let id = "freestyle-libre"
   static let name = "Abbott FreeStyle Libre"
@@ -67,8 +68,8 @@ extension ReadingMarks {
 
 /// A row of `$arresult?` of the first Libre: a scan or a strip test, and the person's notes about it.
 ///
-/// The form of 35 fields, or 44 with rapid-acting insulin, is known best. Real memories have rows of other lengths; the
-/// known fields of these are read.
+/// The form of 35 fields, or 44 with rapid-acting insulin, is known best. Real memories have rows of other
+/// lengths; the known fields of these are read.
 private struct LibreResultRow {
   /// The number of fields about rapid-acting insulin.
   private static let insulinCount = 9
@@ -185,8 +186,8 @@ extension LibreResultRow {
   private func addNotes(into memory: inout FreeStyleMemory) {
     if isSet(15) { memory.add(.exercise, row, [:]) }
     if isSet(16) { memory.add(.note, row, ["tags": .words(["medication"])]) }
-    // Every row contains the six texts that the person defined; bits mark the chosen ones. In rows of an unknown length
-    // the position of the texts is unknown, so an unquoted number is not one of them.
+    // Every row contains the six texts that the person defined; bits mark the chosen ones. In rows of an
+    // unknown length the position of the texts is unknown, so an unquoted number is not one of them.
     let chosen = row.number(19) ?? 0
     for index in 0..<6 where chosen & 1 << index != 0 {
       let text = row.text(texts + index)

@@ -62,7 +62,8 @@ struct FreeStyleMemory {
 }
 
 extension FreeStyleRow {
-  /// The shown time in month, day, year of the century, hour and minute from this field on; nil for an invalid date.
+  /// The shown time in month, day, year of the century, hour and minute from this field on; nil for an
+  /// invalid date.
   ///
   /// Readers store seconds, too. Their screens and LibreView omit seconds, and the identities must match.
   func time(_ index: Int) -> DeviceTime? {

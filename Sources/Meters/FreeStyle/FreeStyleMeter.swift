@@ -10,7 +10,8 @@ struct FreeStyleMeter {
     let command: String
     /// The field with the record's number.
     let numberField: Int
-    /// The fields of a row with its time and kind, and without anything that a person measured, took or wrote.
+    /// The fields of a row with its time and kind, and without anything that a person measured, took or
+    /// wrote.
     let plainFields: @Sendable (FreeStyleRow) -> Set<Int>
     /// Adds one row of it.
     let add: @Sendable (FreeStyleRow, inout FreeStyleMemory) -> Void
@@ -249,8 +250,8 @@ extension FreeStyleSession {
     }
   }
 
-  /// The next report; nil after the timeout. A damaged report counts as a meaningless one, because its loss changes the
-  /// sum.
+  /// The next report; nil after the timeout. A damaged report counts as a meaningless one, because its loss
+  /// changes the sum.
   private func receive(_ milliseconds: Int, _ doing: String) throws -> FreeStyleReport? {
     do {
       let bytes = try meter.receive(maxBytes: 64, within: milliseconds)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The answer to a text command: `message CKSM:hhhhhhhh CRLF CMD OK CRLF`. The digits are the sum of the message's
-/// bytes.
+/// The answer to a text command: `message CKSM:hhhhhhhh CRLF CMD OK CRLF`. The digits are the sum of the
+/// message's bytes.
 enum FreeStyleReply: Hashable {
   /// The command succeeded. The message is bytes, since readers truncate texts within a character.
   case done([UInt8])
@@ -157,8 +157,8 @@ extension ArraySlice<UInt8> {
   }
 }
 
-/// A HID report of FreeStyle meters: a type, a length, and at most 62 bytes. The rest of the report holds bytes of
-/// earlier ones and is ignored.
+/// A HID report of FreeStyle meters: a type, a length, and at most 62 bytes. The rest of the report holds
+/// bytes of earlier ones and is ignored.
 struct FreeStyleReport: Hashable {
   /// The number of bytes that one report carries.
   static let maxPayload = 62
@@ -166,7 +166,8 @@ struct FreeStyleReport: Hashable {
   static let begin: UInt8 = 0x01
   /// The type of a report that carries a part of a text.
   static let text: UInt8 = 0x60
-  /// The type of text reports in the manufacturer's software, and the only one known to work with a Libre Pro.
+  /// The type of text reports in the manufacturer's software, and the only one known to work with a Libre
+  /// Pro.
   static let vendorText: UInt8 = 0x21
   /// A report that keeps the session alive. It may arrive between any two others, and is ignored.
   static let keepAlive: UInt8 = 0x22

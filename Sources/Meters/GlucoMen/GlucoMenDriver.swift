@@ -4,9 +4,9 @@ import Logbook
 
 /// Menarini GlucoMen areo and areo GK: requests of one byte, answers in blocks of text.
 ///
-/// Two authors agree on the blocks; no capture is public. One of them, who read GK models, states the ketones: only GK
-/// models are asked for them. The USB ids of the areo GK and its kind of line come from one user's report. Unknown are: a
-/// way to read the clock, a count of readings, and a mark of control tests.
+/// Two authors agree on the blocks; no capture is public. One of them, who read GK models, states the
+/// ketones: only GK models are asked for them. The USB ids of the areo GK and its kind of line come from one
+/// user's report. Unknown are: a way to read the clock, a count of readings, and a mark of control tests.
 struct GlucoMenDriver: MeterDriver {
   static let id = "glucomen-areo"
   static let name = "Menarini GlucoMen areo, areo GK"
@@ -76,7 +76,8 @@ struct GlucoMenDriver: MeterDriver {
 }
 
 extension GlucoMenDriver {
-  /// The lines of ketones. A single source states that a meter sends them, so a meter without them is read, too.
+  /// The lines of ketones. A single source states that a meter sends them, so a meter without them is read,
+  /// too.
   private func ketones(_ meter: MeterConnection, _ contents: inout MeterContents) throws -> [String] {
     do {
       return try request(0xA8, meter, doing: "reading the meter's ketones")
@@ -120,7 +121,8 @@ extension GlucoMenDriver {
   }
 }
 
-/// A block of text of the GlucoMen areo: a bracket, lines, two check digits and a bracket, each followed by CR LF.
+/// A block of text of the GlucoMen areo: a bracket, lines, two check digits and a bracket, each followed by
+/// CR LF.
 enum GlucoMenBlock: Hashable {
   case lines([String])
   /// The two bytes that mean no readings.
@@ -195,7 +197,8 @@ extension GlucoMenBlock {
   }
 }
 
-/// One line of a GlucoMen areo's memory: `type,value,unit,marks,YYMMDD,HHMM`. Any field may have blanks around it.
+/// One line of a GlucoMen areo's memory: `type,value,unit,marks,YYMMDD,HHMM`. Any field may have blanks
+/// around it.
 enum GlucoMenLine: Hashable {
   case reading(MeterReading)
   /// A reading with marks of an unknown form.

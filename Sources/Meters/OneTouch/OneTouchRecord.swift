@@ -26,8 +26,9 @@ struct OneTouchRecord: Hashable {
 
   /// Parses the 16 bytes of a meter that is a disk; nil for another number of bytes.
   ///
-  /// A single source states that bit 0 of byte 2 means control solution. The value has 16 bits, and a byte with the meal
-  /// follows it. The meaning of bytes 12 to 15 is unknown, and one recorded meter sends other values than zeros there.
+  /// A single source states that bit 0 of byte 2 means control solution. The value has 16 bits, and a byte
+  /// with the meal follows it. The meaning of bytes 12 to 15 is unknown, and one recorded meter sends other
+  /// values than zeros there.
   init?(disk data: [UInt8]) {
     guard data.count == 16, let time = data.littleEndian(UInt32.self, at: 5),
       let value = data.littleEndian(UInt16.self, at: 9)
@@ -61,7 +62,8 @@ struct OneTouchRecord: Hashable {
     }
   }
 
-  /// The record as a reading. Its shown time identifies it, since no export of the manufacturer has the meter's numbers.
+  /// The record as a reading. Its shown time identifies it, since no export of the manufacturer has the
+  /// meter's numbers.
   var reading: MeterReading { MeterReading(.smbg, at: deviceTime, measurement, marks: marks) }
 
   /// The measurement of a value in mg/dL: LO or HI outside the range.

@@ -4,8 +4,8 @@ import Logbook
 
 /// LifeScan OneTouch UltraEasy and UltraMini on a cable.
 ///
-/// The session follows a recording of the manufacturer's program. A single source states the codes of LO and HI, and
-/// that tests of control solution are not sent. The meter reports no meals.
+/// The session follows a recording of the manufacturer's program. A single source states the codes of LO and
+/// HI, and that tests of control solution are not sent. The meter reports no meals.
 struct OneTouchUltraEasyDriver: MeterDriver {
   static let id = "onetouch-ultraeasy"
   static let name = "LifeScan OneTouch UltraEasy, UltraMini"
@@ -90,7 +90,8 @@ private final class OneTouchStopAndWait {
   }
 
   private static let attempts = 3
-  /// The manufacturer's program waits at least 100 ms between packets. Faster reading was reported to shift answers.
+  /// The manufacturer's program waits at least 100 ms between packets. Faster reading was reported to shift
+  /// answers.
   private static let pauseMilliseconds = 100
 
   private let line: OneTouchSerialLine
@@ -102,7 +103,8 @@ private final class OneTouchStopAndWait {
 
   init(_ meter: MeterConnection) { line = OneTouchSerialLine(meter) }
 
-  /// Sends a request and returns the payload of the answer. If the answer is damaged or missing, retries on a new link.
+  /// Sends a request and returns the payload of the answer. If the answer is damaged or missing, retries on a
+  /// new link.
   func request(_ payload: [UInt8], doing: String) throws -> OneTouchFrame {
     var fault = Failure(.protocolViolation, "\(doing): the meter's answer is damaged; retry")
     for _ in 0..<Self.attempts {
@@ -120,8 +122,8 @@ private final class OneTouchStopAndWait {
     throw fault
   }
 
-  /// Ends the session, so that the meter leaves its mode at once. The meter also does so by itself after a while, so a
-  /// failure here is ignored.
+  /// Ends the session, so that the meter leaves its mode at once. The meter also does so by itself after a
+  /// while, so a failure here is ignored.
   func close() {
     isOpen = false
     do {

@@ -2,12 +2,13 @@
 
 import Logbook
 
-/// LifeScan OneTouch Verio of 2015, Verio Flex, Verio Reflect, Select Plus, Select Plus Flex and Ultra Plus Flex, which
-/// appear as disks.
+/// LifeScan OneTouch Verio of 2015, Verio Flex, Verio Reflect, Select Plus, Select Plus Flex and Ultra Plus
+/// Flex, which appear as disks.
 ///
-/// A single source states the bit of control solution, and the range outside which a value is LO or HI. The protocol of
-/// Verio Reflect and Ultra Plus Flex has one source, too. The meters number their tests with 16 bits. The shown time is
-/// a reading's identity all the same, because other sources of these readings state only the time.
+/// A single source states the bit of control solution, and the range outside which a value is LO or HI. The
+/// protocol of Verio Reflect and Ultra Plus Flex has one source, too. The meters number their tests with 16
+/// bits. The shown time is a reading's identity all the same, because other sources of these readings state
+/// only the time.
 struct OneTouchVerioDriver: MeterDriver {
   static let id = "onetouch-verio"
   static let name = "LifeScan OneTouch Verio, Verio Flex, Select Plus"
@@ -93,8 +94,9 @@ private struct OneTouchDisk {
 
   /// Verifies that the disk is a meter. On any other disk a request would destroy data.
   ///
-  /// The proof is the vendor's USB id, and the vendor and product in the answer to INQUIRY. Recorded meters leave the
-  /// product empty. A disk with an unknown product must have the label by which Tidepool's reader recognises the meters.
+  /// The proof is the vendor's USB id, and the vendor and product in the answer to INQUIRY. Recorded meters
+  /// leave the product empty. A disk with an unknown product must have the label by which Tidepool's reader
+  /// recognises the meters.
   init(_ meter: MeterConnection) throws {
     let doing = "making sure that the disk is a OneTouch meter"
     guard meter.model.link == .disk, meter.model.vendorID == 0x2766 else {

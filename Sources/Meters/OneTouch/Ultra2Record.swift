@@ -38,7 +38,8 @@ enum Ultra2Record: Hashable {
 }
 
 extension Ultra2Record {
-  /// Parses the six characters of a result: the tested item, a blank, three digits, and `?` if the record is damaged.
+  /// Parses the six characters of a result: the tested item, a blank, three digits, and `?` if the record is
+  /// damaged.
   private static func result(_ text: String, at time: DeviceTime, meal: String) -> Self {
     if text.hasSuffix("?") { return .rejected("a record that the meter marks as damaged") }
     // The word for a value above the range may follow the code without a blank.
@@ -111,7 +112,8 @@ enum Ultra2Line {
     return stride(from: 1, to: parts.count, by: 2).map { String(parts[$0]) }
   }
 
-  /// The shown time of `mm/dd/yy` and `hh:mm:ss`; nil for anything else. Older meters write leading zeros as blanks.
+  /// The shown time of `mm/dd/yy` and `hh:mm:ss`; nil for anything else. Older meters write leading zeros as
+  /// blanks.
   static func time(_ date: String, _ clock: String) -> DeviceTime? {
     guard let date = numbers(date, "/"), let clock = numbers(clock, ":"), date[2] < 100 else { return nil }
     return DeviceTime(

@@ -4,9 +4,10 @@ import Logbook
 
 /// TaiDoc TD-42xx (GlucoRx Nexus, GlucoMen Nexus, Fora and others) connected by a CP2110.
 ///
-/// Four programs agree on the packets; no capture of a real session is public. A single source states the scale of
-/// ketones and the kinds of measurement besides glucose. The protocol's only ending switches the meter off, after which
-/// it could not be asked again. So the session ends without one, as in two of the four programs.
+/// Four programs agree on the packets; no capture of a real session is public. A single source states the
+/// scale of ketones and the kinds of measurement besides glucose. The protocol's only ending switches the
+/// meter off, after which it could not be asked again. So the session ends without one, as in two of the four
+/// programs.
 struct TaiDocDriver: MeterDriver {
   static let id = "taidoc"
   static let name = "TaiDoc TD-42xx (GlucoRx Nexus, GlucoMen Nexus, Fora)"
@@ -152,7 +153,8 @@ private struct TaiDocLine {
   }
 }
 
-/// A packet of TaiDoc's protocol: 51, command, four bytes of data, direction, sum. Both directions use the same form.
+/// A packet of TaiDoc's protocol: 51, command, four bytes of data, direction, sum. Both directions use the
+/// same form.
 struct TaiDocPacket: Hashable {
   /// The number of bytes of every packet.
   static let length = 8

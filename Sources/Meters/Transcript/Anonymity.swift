@@ -4,12 +4,12 @@ package import Logbook
 
 /// A driver that can remove personal data from a transcript.
 ///
-/// Serial numbers and values are inside frames with checksums, and often span packets. Only the driver knows the
-/// frames, so only it can replace their content and recompute the checksums. A transcript with unknown frames is
-/// refused.
+/// Serial numbers and values are inside frames with checksums, and often span packets. Only the driver knows
+/// the frames, so only it can replace their content and recompute the checksums. A transcript with unknown
+/// frames is refused.
 package protocol AnonymisingDriver: MeterDriver {
-  /// The same session with another serial number and other values, which do not depend on the original ones. Times, order,
-  /// lengths, units and marks stay the same.
+  /// The same session with another serial number and other values, which do not depend on the original ones.
+  /// Times, order, lengths, units and marks stay the same.
   ///
   /// - Throws: `Failure` if a part of the transcript is not understood, since it might hold personal data.
   static func anonymise(_ transcript: Transcript) throws -> Transcript
@@ -98,7 +98,8 @@ struct ReceivedStream {
   }
 }
 
-/// Replacements of measurements. They depend only on position and length, so that nothing can be derived from them.
+/// Replacements of measurements. They depend only on position and length, so that nothing can be derived from
+/// them.
 struct StandInNumbers {
   private var count = 0
 

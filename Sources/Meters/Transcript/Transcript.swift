@@ -4,8 +4,8 @@ public import Logbook
 
 /// Every exchange of one session with a meter, as text: one line each, in order.
 ///
-/// The first lines state the version, the driver, the model with its USB ids, and the host's clock. The manual page
-/// glucoport-transcript(5) documents the form.
+/// The first lines state the version, the driver, the model with its USB ids, and the host's clock. The
+/// manual page glucoport-transcript(5) documents the form.
 public struct Transcript: Hashable, Sendable {
   /// One exchange and its result.
   package struct Step: Hashable, Sendable {
@@ -131,7 +131,8 @@ extension Transcript {
     }
   }
 
-  /// The error text of a library on one line of ASCII: other characters and `%` become `%` and two hexadecimal digits.
+  /// The error text of a library on one line of ASCII: other characters and `%` become `%` and two
+  /// hexadecimal digits.
   private static func escaped(_ words: String) -> String {
     words.utf8.map { byte in
       byte >= 0x20 && byte < 0x7F && byte != UInt8(ascii: "%")

@@ -11,7 +11,8 @@ extension Transcript {
   /// - Parameters:
   ///   - bytes: the whole file.
   ///   - name: the file's name, for messages.
-  /// - Throws: `Failure` of `.badInput` with `name:line:` for anything that glucoport-transcript(5) does not describe.
+  /// - Throws: `Failure` of `.badInput` with `name:line:` for anything that glucoport-transcript(5) does not
+  ///   describe.
   public init(bytes: [UInt8], named name: String) throws(Failure) {
     var reader = TranscriptReader(name: name)
     guard bytes.last == 0x0A else {

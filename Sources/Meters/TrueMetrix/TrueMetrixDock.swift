@@ -19,8 +19,8 @@ struct TrueMetrixDock {
 
   /// Wakes the meter.
   ///
-  /// Between the attempts the meter is not switched off, since it would then start to wake again. Nothing is discarded,
-  /// since the greeting may be late.
+  /// Between the attempts the meter is not switched off, since it would then start to wake again. Nothing is
+  /// discarded, since the greeting may be late.
   func wake() throws {
     let doing = "waking the meter"
     try drain(doing: doing)
@@ -109,8 +109,8 @@ extension TrueMetrixDock {
     for _ in 0..<Self.maxReports where try receive(within: 200, doing: doing) == nil { return }
   }
 
-  /// The first message that begins with these characters; nil after the timeout, or for a damaged message that is not
-  /// skipped.
+  /// The first message that begins with these characters; nil after the timeout, or for a damaged message
+  /// that is not skipped.
   private func reply(
     _ start: String, within milliseconds: Int = answerMilliseconds, skipsBroken: Bool = false, doing: String
   ) throws -> String? {

@@ -2,8 +2,8 @@
 
 import Logbook
 
-/// A message of the TRUE METRIX: `(content)CC`. CC is the low byte of the sum of all characters up to the closing
-/// bracket, inclusive, in two upper-case hexadecimal digits.
+/// A message of the TRUE METRIX: `(content)CC`. CC is the low byte of the sum of all characters up to the
+/// closing bracket, inclusive, in two upper-case hexadecimal digits.
 enum TrueMetrixMessage: Hashable {
   /// The text between the brackets.
   case content(String)
@@ -44,9 +44,9 @@ enum TrueMetrixMessage: Hashable {
 
 /// One record of the TRUE METRIX: twelve characters.
 ///
-/// The known tags are 1 (before a meal), 2 (after a meal) and 5 (medication). They are from a capture that agrees with
-/// the vendor's logbook in 86 of 86 rows. Tidepool's reader takes every tag except 0 for a control test, which
-/// contradicts these rows. So the tag of a control test is unknown.
+/// The known tags are 1 (before a meal), 2 (after a meal) and 5 (medication). They are from a capture that
+/// agrees with the vendor's logbook in 86 of 86 rows. Tidepool's reader takes every tag except 0 for a
+/// control test, which contradicts these rows. So the tag of a control test is unknown.
 struct TrueMetrixRecord: Hashable {
   /// The reading of the test.
   let reading: MeterReading

@@ -13,7 +13,7 @@ package struct DayCurve: Sendable {
     package let deviceTime: DeviceTime
     /// The value.
     package let level: GlucoseLevel
-    /// Whether it was taken before or after a meal, according to its own source or another one.
+    /// Whether the value was measured before or after a meal, according to its own source or another one.
     package var marks: ReadingMarks = []
     /// Other sources that state the same reading.
     package var others: [Repetition] = []
@@ -43,7 +43,8 @@ package struct DayCurve: Sendable {
   package let day: Int
   /// The first instant of the day, and the one after its last.
   package fileprivate(set) var period: Period
-  /// The hours on the clock, and midnight at the end. Where a journey sets the clock back, hours are in it twice.
+  /// The hours on the clock, and midnight at the end. If a journey sets the clock back, some hours occur
+  /// twice.
   package fileprivate(set) var hours: [Hour]
   /// The changes of the clock on a journey.
   package fileprivate(set) var clockChanges: [ClockChange] = []
@@ -122,7 +123,7 @@ package struct DayEvent: Sendable {
   package let deviceTime: DeviceTime
   /// Other sources that state the same item.
   package let others: [Repetition]
-  /// Why it does not count; nil if it counts.
+  /// Why the record does not count; nil if it counts.
   package let omission: DayOmission?
   private let fields: RecordFields
 
@@ -210,7 +211,7 @@ package struct DayTally: Sendable {
         var hours: [DayCurve.Hour] = []
         for hour in (0...24).reversed() {
           let begin = instant(midnight + Int64(hour) * 3600)
-          // A skipped hour begins no earlier than the hour after it.
+          // A skipped hour is left out: its calculated begin is not before that of the next hour.
           guard begin < hours.last?.instant ?? .max else { continue }
           hours.append(DayCurve.Hour(hour: hour, instant: begin))
         }
@@ -254,8 +255,8 @@ package struct DayTally: Sendable {
     }
   }
 
-  /// Adds the next sensor reading outside of the period. It is not shown, but affects which sensor is shown at the ends of
-  /// the period.
+  /// Adds the next sensor reading outside of the period. It is not shown, but affects which sensor is shown
+  /// at the ends of the period.
   package mutating func addContext(_ reading: GlucoseReading) {
     if LeftOut(reading) == nil { addSample(reading, isContext: true) }
   }
@@ -329,7 +330,8 @@ private struct ClockPiece {
 }
 
 extension DayCurve {
-  /// With more changes on one day, the offsets do not come from a journey: the source states unusual ones.
+  /// The maximum number of offsets on one day. More do not come from a journey, but from a source with
+  /// unusual offsets.
   private static let maxPieces = 3
   /// The offset of every zone is a multiple of this many seconds.
   private static let zoneStep: Int64 = 15 * 60

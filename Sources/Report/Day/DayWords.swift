@@ -21,7 +21,7 @@ package struct DayWords: Sendable {
       "\(weekday) \(day.date) · \(day.hourCount) hours · zone \(zone) · \(glucose.unit.name) · target \(glucose.range(targets))"
   }
 
-  /// The values of the sensor, in parts.
+  /// Short texts about the values of the sensor.
   package var sensor: [String] {
     let sensor = figures.sensor
     guard sensor.readings > 0 else { return [] }
@@ -33,7 +33,7 @@ package struct DayWords: Sendable {
       + [("LO", sensor.lows), ("HI", sensor.highs)].filter { $0.1 > 0 }.map { "\($0.0) \($0.1)" }
   }
 
-  /// The values of finger sticks, in parts.
+  /// Short texts about the finger sticks.
   package var sticks: [String] {
     guard !day.sticks.isEmpty else { return [] }
     let repeated = day.sticks.filter { !$0.others.isEmpty }
@@ -42,7 +42,7 @@ package struct DayWords: Sendable {
       + (repeated.isEmpty ? [] : ["\(repeated.count)\(remark(others))"])
   }
 
-  /// Insulin and carbohydrates of the day, in parts.
+  /// Short texts about the insulin and the carbohydrates of the day.
   package var amounts: [String] {
     let amounts = figures.amounts
     let parts = [

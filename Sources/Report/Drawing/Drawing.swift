@@ -231,5 +231,4 @@ extension Drawing {
       offset += step
     }
   }
-  /// Draws a triangle that points up or down, as high as wide.
 }

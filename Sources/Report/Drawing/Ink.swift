@@ -4,7 +4,8 @@ import PDF
 
 /// A colour by what it means: one for paper and light screens, one for dark screens.
 ///
-/// The five ranges are dark and light in turn, so that neighbours differ for people who see red and green alike, and in grey.
+/// The five ranges are dark and light in turn, so that neighbours differ for people who see red and green
+/// alike, and in grey.
 enum Ink: String, CaseIterable {
   case text, soft, line, grid, paper, panel, shade
   case band, limit, curve, half, tails

@@ -17,7 +17,7 @@ extension ReportPage {
     }
     return PageModel.Section(
       anchor: "days", heading: Markup(texts.daily),
-      // Without a sensor the table has only dashes.
+      // The table is left out without a sensor, since it would have only dashes.
       blocks: [PageModel.Block(parts: intro)]
         + (total.sensor.readings > 0 ? [PageModel.Block(parts: [dailyFigures])] : [])
         + days.map { PageModel.Block(parts: parts(of: $0, highest, rates)) },
@@ -131,7 +131,7 @@ extension ReportPage {
   }
 }
 
-/// The picture of a day by itself.
+/// The picture of one day, with its own axes.
 struct DayChart {
   private static let curveHeight = 104.0
   private static let laneHeight = 13.0

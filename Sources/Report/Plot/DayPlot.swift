@@ -2,8 +2,8 @@
 
 import Logbook
 
-/// The picture of a day for a terminal: the curve of the sensor with the target range, finger sticks and scans on it, insulin and
-/// carbohydrates below.
+/// The picture of a day for a terminal: the curve of the sensor with the target range, finger sticks and
+/// scans on it, insulin and carbohydrates below.
 package struct DayPlot: Sendable {
   private let day: DayCurve
   private let targets: Targets

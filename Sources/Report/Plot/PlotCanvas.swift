@@ -3,7 +3,7 @@
 /// A rectangle of a terminal's cells. Each cell has two by four dots (the braille signs from U+2800 on). In
 /// ASCII, a cell with dots is a star.
 ///
-/// Signs cover dots, and dots cover the ground.
+/// In each cell, a sign covers the dots, and dots cover the ground, which is a sign below them.
 struct PlotCanvas: Sendable {
   private static let bits: [UInt8] = [1, 8, 2, 16, 4, 32, 64, 128]
 

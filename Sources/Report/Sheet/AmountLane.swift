@@ -21,7 +21,8 @@ struct AmountLane {
   private struct Cluster {
     var marks: [(x: Double, mark: Mark)]
 
-    /// Adds the marks of a minute. A mark of another kind than the one before keeps a distance from it.
+    /// Adds the marks of a minute. A mark is moved to the right if it would cover a mark of another kind
+    /// before it.
     mutating func add(_ others: [Mark], at x: Double, before edge: Double) {
       for mark in others {
         let least = marks.last.map { $0.x + ($0.mark.isSameKind(as: mark) ? 0 : AmountLane.step) } ?? x

@@ -110,7 +110,7 @@ struct DayLine {
   let targets: Targets
   let glucose: GlucoseText
   var width = 1.0
-  /// The minimum distance of two points in points; closer ones are joined.
+  /// The minimum distance of two points of the curve, in points of the drawing. Closer ones are joined.
   var detail = 0.4
 
   func x(_ instant: Int64) -> Double { area.x(day.part(instant)) }
@@ -134,7 +134,7 @@ struct DayLine {
     for run in day.runs {
       let points = thinned(run.map(point))
       drawing.path(points, stroke: Drawing.Stroke(ink: .curve, width: width))
-      // So short a line cannot be seen, so dots are drawn as well.
+      // A line this short cannot be seen, so dots are drawn as well.
       guard let first = points.first, let last = points.last, last.x - first.x < 1.5 else { continue }
       for point in points { drawing.circle(point.x, point.y, 1.1, fill: .curve) }
     }

@@ -252,7 +252,7 @@ struct StickLog {
   /// One value in a cell.
   struct Entry {
     let level: GlucoseLevel
-    /// Whether the column follows from a mark, and not only from the time of day.
+    /// Whether a mark of the reading determined the column, and not only the time of day.
     let isMarked: Bool
   }
 

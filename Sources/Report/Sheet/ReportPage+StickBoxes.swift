@@ -117,7 +117,7 @@ extension ReportPage {
   }
 }
 
-/// Two finger sticks before and after one meal.
+/// A pair of finger sticks: one before and one after the same meal.
 enum MealPair {
   /// The minimum number of pairs for a median.
   static let needed = 5

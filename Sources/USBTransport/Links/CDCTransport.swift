@@ -17,7 +17,8 @@ final class CDCTransport: OpenTransport {
     }
     self.port = port
     self.control = control.number
-    // The kernel's driver is bound by the control interface. It releases both interfaces, and reattaches to both.
+    // The kernel's driver is bound by the control interface. It releases both interfaces, and reattaches to
+    // both.
     try port.claim(control.number)
     let input: USBEndpoint
     (input, output) = try port.claimBulk(0x0A, "data interface of the communications class")
@@ -86,7 +87,8 @@ struct SerialBytes {
 
   /// Waits for at least one byte.
   ///
-  /// - Parameter unpack: returns the line's bytes in a packet. At most 1024 packets without such bytes are skipped.
+  /// - Parameter unpack: returns the line's bytes in a packet. At most 1024 packets without such bytes are
+  ///   skipped.
   mutating func read(
     _ maxBytes: Int, within milliseconds: Int, unpack: ([UInt8]) throws(TransportError) -> [UInt8]
   ) throws(TransportError) -> [UInt8] {

@@ -2,7 +2,8 @@
 
 import Logbook
 
-/// SCSI commands to a USB disk, bulk-only (mass storage class, bulk-only transport 1.0). The disk is never mounted.
+/// SCSI commands to a USB disk, bulk-only (mass storage class, bulk-only transport 1.0). The disk is never
+/// mounted.
 final class DiskTransport: OpenTransport {
   private static let resetMilliseconds = 2000
   private static let senseLength = 18
@@ -51,8 +52,8 @@ extension DiskTransport {
     }
   }
 
-  /// Requests the reason after a refused command; without it the device accepts no other command. If the reason is only
-  /// a change since the last command (unit attention), repeats the command.
+  /// Requests the reason after a refused command; without it the device accepts no other command. If the
+  /// reason is only a change since the last command (unit attention), repeats the command.
   private func retryingAttention(
     within milliseconds: Int, _ command: () throws(TransportError) -> [UInt8]
   ) throws(TransportError) -> [UInt8] {
@@ -94,7 +95,8 @@ extension DiskTransport {
     return try delivered(bytes, data, residue: Int(status.residue))
   }
 
-  /// The 31 bytes before a command: signature, tag, length, direction, unit, and the command padded to 16 bytes.
+  /// The 31 bytes before a command: signature, tag, length, direction, unit, and the command padded to 16
+  /// bytes.
   private func wrapper(_ command: [UInt8], _ data: Data) -> [UInt8] {
     let isRead = if case .reads = data { true } else { false }
     let head = [0x55, 0x53, 0x42, 0x43] + bytes(tag) + bytes(UInt32(clamping: data.count))

@@ -2,8 +2,8 @@
 
 import Logbook
 
-/// Reports of the first HID interface, one for each exchange. Meters with this link have unnumbered reports of the
-/// length of a packet.
+/// Reports of the first HID interface, one for each exchange. Meters with this link have unnumbered reports
+/// of the length of a packet.
 final class HIDTransport: OpenTransport {
   private let port: any USBPort
   private let reports: HIDReports
@@ -33,8 +33,8 @@ final class HIDTransport: OpenTransport {
   func close() throws { try port.close() }
 }
 
-/// The reports of a HID interface: SET_REPORT and GET_REPORT of the HID class document (1.11, section 7.2), and the
-/// interrupt endpoints.
+/// The reports of a HID interface: SET_REPORT and GET_REPORT of the HID class document (1.11, section 7.2),
+/// and the interrupt endpoints.
 struct HIDReports {
   /// The endpoint on which the device sends.
   let input: USBEndpoint

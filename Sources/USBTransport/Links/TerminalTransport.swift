@@ -3,8 +3,8 @@
 import Glibc
 import Logbook
 
-/// A serial line that the kernel's driver provides as a terminal. It is opened exclusively, and its settings are
-/// restored.
+/// A serial line that the kernel's driver provides as a terminal. It is opened exclusively, and its settings
+/// are restored.
 final class TerminalTransport: OpenTransport {
   private static let speeds: [UInt32: Int32] = [
     1200: B1200, 2400: B2400, 4800: B4800, 9600: B9600, 19200: B19200, 38400: B38400, 57600: B57600,
