@@ -4,7 +4,7 @@ import Logbook
 
 /// Finds readings whose shown time may occur twice, in a memory that is read from the oldest reading on.
 ///
-/// It does not judge whether a time is plausible: that depends on the host's clock, which this room does not
+/// It does not judge whether a time is plausible: that depends on the host's clock, which drivers do not
 /// know.
 struct ClockSetBack {
   private var newest: DeviceTime?
@@ -25,7 +25,7 @@ extension [MeterReading] {
 
   /// Marks the readings of one clock that are oldest first or newest first.
   ///
-  /// The order of most neighbours decides, so that one change of the clock does not reverse it.
+  /// Most pairs of neighbours determine the order, so that one change of the clock does not reverse it.
   mutating func markClockSetBackInEitherOrder() {
     let rises = zip(self, dropFirst()).count { $0.deviceTime < $1.deviceTime }
     let falls = zip(self, dropFirst()).count { $0.deviceTime > $1.deviceTime }

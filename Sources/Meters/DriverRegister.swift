@@ -4,7 +4,7 @@ public import Logbook
 
 /// Every driver. Where several drivers know a device, they are tried in this order.
 public enum DriverRegister {
-  /// The drivers; a new one is added here.
+  /// The drivers. A driver that is not in this list is not used.
   public static let all: [any MeterDriver.Type] = [
     ContourDriver.self,
     FreeStyleLibreDriver.self,

@@ -54,7 +54,7 @@ extension StringProtocol {
 enum ShortFloat: Hashable {
   case number(mantissa: Int, exponent: Int)
   case high, low
-  /// Not a number, or not at this resolution, or reserved.
+  /// A code without a number: not a number, not at this resolution, or reserved.
   case none
 
   /// The codes that are not numbers. Each has a mantissa at the edge of its range and an exponent of zero.

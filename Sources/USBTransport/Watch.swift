@@ -57,7 +57,7 @@ final class Watch {
 
 /// Whether SIGINT or SIGTERM arrived, for programs that end in an orderly way.
 ///
-/// This is the only global state of this room, since a signal handler can access nothing else. It is one
+/// This is the only global state of this module, since a signal handler can access nothing else. It is one
 /// atomic number, which a handler may write at any moment.
 package enum SignalFlag {
   private static let unwatched: Int32 = -1

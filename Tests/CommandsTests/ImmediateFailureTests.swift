@@ -10,8 +10,8 @@ import Testing
 @Suite(.timeLimit(.minutes(10))) struct ImmediateFailureTests {
   private static let end = "; nothing was changed here\n"
 
-  /// Arguments for each command that needs the remote or a source immediately. `upload` and `fetch` are left out, because
-  /// their completed steps are kept.
+  /// Arguments for each command that needs the remote or a source immediately. `upload` and `fetch` are left
+  /// out, because their completed steps are kept.
   private static let arguments = [
     "verify": [[], ["--fix"]],
     "remote set": [["URL", "--token-file", "a.token"], ["URL", "--token-file", "a.token", "--new-remote"]],

@@ -221,8 +221,8 @@ import Testing
     }
   }
 
-  /// A source that keeps its values for twelve hours has no sensor from a time on until the next one begins. Then it is
-  /// asked again after hours.
+  /// A source that keeps its values for twelve hours has no sensor from a time on until the next one begins.
+  /// Then it is asked again after hours.
   @Test(arguments: [
     // The next sensor began in the last three hours: nothing of it is missing.
     (silentHours: 30, everyHours: 3, hasHole: false), (silentHours: 5, everyHours: 3, hasHole: false),
@@ -263,8 +263,9 @@ import Testing
     #expect(!SourceHoles.after(state, oldest: shown.first, count: shown.count, now: now).isEmpty)
   }
 
-  /// Two weeks of a sensor with a value each five minutes, at a source that keeps twelve hours, asked by a job each minute.
-  /// There are outages of minutes, hours and two days, a change of the sensor, and a change of the password.
+  /// Two weeks of a sensor with a value each five minutes, at a source that keeps twelve hours, asked by a
+  /// job each minute. There are outages of minutes, hours and two days, a change of the sensor, and a change
+  /// of the password.
   @Test func overTwoWeeksWithOutagesEachValueIsFetchedOrReportedAsMissing() {
     let (start, day, window): (Int64, Int64, Int64) = (Self.now, 86400, 12 * 3600)
     let outages = [day + 300..<day + 1500, 3 * day..<3 * day + 5 * 3600, 6 * day..<8 * day]
@@ -306,7 +307,8 @@ import Testing
     let missing = stride(from: start, through: end, by: 300).filter { value in
       !stored.contains(value) && !sensorChange.contains(value - start)
     }
-    // Of the outage of two days, the values before its last twelve hours, and the hours until the next attempt.
+    // Of the outage of two days, the values before its last twelve hours, and the hours until the next
+    // attempt.
     let holes = state.foundHoles ?? []
     #expect(holes.count == 1 && mails == 1, "\(holes), \(mails)")
     #expect(

@@ -143,7 +143,8 @@ extension DriverTrial {
     memory((0..<family.capacity).map { (.smbg, .milligrams(Double(70 + $0 % 300)), []) })
   }
 
-  /// The fault in a session; nil if it ended with an acceptable failure, or returned everything that the meter holds.
+  /// The fault in a session; nil if it ended with an acceptable failure, or returned everything that the
+  /// meter holds.
   ///
   /// - Parameter mayBeWrong: whether a wrong value cannot be detected.
   package func complaint(_ outcome: Outcome, of memory: SimulatedMemory, mayBeWrong: Bool = false) -> String?
@@ -169,8 +170,8 @@ extension DriverTrial {
     return missing.count <= named ? nil : "leaves out \(missing.count) readings: \(missing.prefix(2))"
   }
 
-  /// Whether a reading matches an item. Tenths of mmol/L are rounded. Some meters send the end of their range for LO
-  /// and HI; it is marked.
+  /// Whether a reading matches an item. Tenths of mmol/L are rounded. Some meters send the end of their range
+  /// for LO and HI; it is marked.
   private static func agree(_ item: SimulatedItem, _ reading: MeterReading) -> Bool {
     let control = ReadingMarks.controlSolution
     if item.measurement.valueBucket < 0, reading.marks.contains(.atLimit) {

@@ -51,8 +51,8 @@ package struct MeterConformance: Sendable {
     trials = DriverTrial.all(drivers, with: meters)
   }
 
-  /// Checks the register: each driver has a simulated meter, a unique id in plain letters, and devices that no other
-  /// driver claims.
+  /// Checks the register: each driver has a simulated meter, a unique id in plain letters, and devices that
+  /// no other driver claims.
   package func checkRegister() {
     let simulated = Set(trials.map { $0.driver.id })
     #expect(drivers.map { $0.id }.filter { !simulated.contains($0) } == [])
@@ -210,7 +210,8 @@ extension MeterConformance {
     }
     let identity = try trial.identify(trial.meter(trial.variety))
     #expect(before?.device == identity.device)
-    // A meter that answers only once after plug-in cannot be asked again, and some clocks can be set but not read.
+    // A meter that answers only once after plug-in cannot be asked again, and some clocks can be set but not
+    // read.
     if !trial.family.answersOnce, let shown = identity.clock?.meter {
       #expect(try trial.identify(refused).clock?.meter == shown)
       #expect(try trial.identify(meter).clock?.meter.seconds == DriverTrial.noon.seconds + 86400)

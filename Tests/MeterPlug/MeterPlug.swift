@@ -7,8 +7,8 @@ import Meters
 import SimulatedMeters
 import SimulatedUSB
 
-/// Runs a command with a simulated meter on a simulated bus, for benchmarks and experiments: `meter-plug DRIVER COUNT
-/// COMMAND...`, with this many readings in the meter.
+/// Runs a command with a simulated meter on a simulated bus, for benchmarks and experiments: `meter-plug
+/// DRIVER COUNT COMMAND...`, with this many readings in the meter.
 ///
 /// It ends with the command's status, after a line with packets and seconds on the standard error.
 @main

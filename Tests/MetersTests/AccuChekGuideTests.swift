@@ -6,8 +6,8 @@ import Testing
 
 @testable import Meters
 
-/// The Accu-Chek Guide's messages and sessions. The attributes and segments are from a real Guide 925, with another
-/// serial number and date. The reports and whole sessions are constructed by the same rules.
+/// The Accu-Chek Guide's messages and sessions. The attributes and segments are from a real Guide 925, with
+/// another serial number and date. The reports and whole sessions are constructed by the same rules.
 struct AccuChekGuideTests {
   /// Real; the content begins after the choice and its length.
   private static let attributes = HexSession.hex(
@@ -375,7 +375,8 @@ struct AccuChekGuideTests {
     #expect(contents.warnings.contains { $0.hasPrefix("the meal marks were left out") })
   }
 
-  /// The error ends the read: a person can reconnect the meter, while readings stored without marks would never get them.
+  /// The error ends the read: a person can reconnect the meter, while readings stored without marks would
+  /// never get them.
   @Test(arguments: [TransportError.unplugged, .interrupted])
   func aLostConnectionFailsTheReadAndIsNotTreatedAsAMissingSegment(error: TransportError) throws {
     let (meter, _) = HexSession.meter(

@@ -8,8 +8,8 @@ import Testing
 
 @testable import Meters
 
-/// The Accu-Chek Mobile's report and its disk. Everything is constructed; the names of the columns are from reports
-/// that people quote.
+/// The Accu-Chek Mobile's report and its disk. Everything is constructed; the names of the columns are from
+/// reports that people quote.
 struct AccuChekMobileTests {
   private static let columns =
     "Date;Time;Result;Unit;Temperature warning;Out of target range;Other;Before meal;After meal;Control test"
@@ -140,8 +140,8 @@ struct AccuChekMobileTests {
     #expect(report.readings.count == Self.rows.count)
   }
 
-  /// An unknown number of columns, a known name in another position, a name that occurs twice, and a report of eleven
-  /// columns without a header.
+  /// An unknown number of columns, a known name in another position, a name that occurs twice, and a report
+  /// of eleven columns without a header.
   @Test(arguments: [
     unnamed.prefix(11).joined(separator: ";"), (unnamed + ["Columna 13"]).joined(separator: ";"),
     "Date;Time;Result;Unit;Temperature warning;Out of target range;Other;Before meal;After meal;Snack;Control test",

@@ -52,7 +52,8 @@ struct DexcomG4Tests {
 
   private static let empty = SheetFrame.packet(1, [UInt8](printed: "FF*8"))
 
-  /// The ranges, then the pages: five of the history, which need two answers, and one of each other partition.
+  /// The ranges, then the pages: five of the history, which need two answers, and one of each other
+  /// partition.
   private static func memory(_ history: [[UInt8]]) -> WrittenSession {
     var session = identified()
     session.exchange(

@@ -6,7 +6,8 @@ import Logbook
 
 /// A disk with a FAT file system, made from folders and files. Sectors that were never written are zero.
 struct FaultyFATImage: SectorSource {
-  /// The fault of a long name: a sum for another entry, a missing last piece, or two pieces in the wrong order.
+  /// The fault of a long name: a sum for another entry, a missing last piece, or two pieces in the wrong
+  /// order.
   enum LongNameFault { case sum, cut, order }
 
   private(set) var sectors: [Int: [UInt8]] = [:]

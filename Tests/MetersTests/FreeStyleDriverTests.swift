@@ -188,7 +188,8 @@ struct FreeStyleDriverTests {
     #expect(contents.skipped == ["sensor reading with an error": 1])
   }
 
-  /// The first two rows are documented; the others are constructed like them, since no row of this length is public.
+  /// The first two rows are documented; the others are constructed like them, since no row of this length is
+  /// public.
   @Test func scansAndStripTestsOfALibreIncludeTheirNotes() throws {
     let contents = try read(
       FreeStyleLibreDriver.self,

@@ -8,7 +8,8 @@ import Testing
 
 /// The frame of OneTouch meters.
 struct OneTouchFrameTests {
-  /// Payload, link byte and frame; the first eight from recordings or published tests, the others constructed.
+  /// Payload, link byte and frame; the first eight from recordings or published tests, the others
+  /// constructed.
   private static let frames: [(payload: String, link: UInt8, frame: String)] = [
     ("", 0x08, "02 06 08 03 c2 62"), ("", 0x0B, "02 06 0b 03 91 37"), ("", 0x0C, "02 06 0c 03 06 ae"),
     ("", 0x06, "02 06 06 03 cd 41"), ("", 0x07, "02 06 07 03 fc 72"),

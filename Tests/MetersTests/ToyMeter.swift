@@ -4,8 +4,8 @@ import Logbook
 import Meters
 import SimulatedMeters
 
-/// An invented HID meter for tests of the conformance suite. It receives an item's number and sends eight bytes: the
-/// kind, the time, the value and a sum.
+/// An invented HID meter for tests of the conformance suite. It receives an item's number and sends eight
+/// bytes: the kind, the time, the value and a sum.
 final class ToyMeter: SimulatedMeter {
   let deviceDescriptor: [UInt8] = [18, 1, 0, 2, 0, 0, 0, 64, 0x34, 0x12, 0x78, 0x56, 0, 1, 0, 0, 0, 1]
   let configurationDescriptor: [UInt8] = [

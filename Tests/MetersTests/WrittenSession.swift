@@ -5,8 +5,8 @@ import Meters
 import SeededRandom
 
 extension [UInt8] {
-  /// The bytes of hexadecimal text with blanks between them, as in documents about meters. `*` and a number repeat the
-  /// preceding byte.
+  /// The bytes of hexadecimal text with blanks between them, as in documents about meters. `*` and a number
+  /// repeat the preceding byte.
   init(printed text: String) {
     self = text.split(separator: " ").flatMap { word in
       let parts = word.split(separator: "*")

@@ -6,7 +6,7 @@ import TestProgram
 import TestServers
 import Testing
 
-/// Commands during a process that writes to the store for longer than they wait.
+/// Tests commands while another process writes to the store for longer than they wait.
 @Suite(.timeLimit(.minutes(10))) struct BusyStoreTests {
   @Test func commandsThatCannotWriteInTimeEndWithATemporaryFailure() async throws {
     let program = try Program()

@@ -5,10 +5,11 @@ import TestPostgres
 import TestProgram
 import Testing
 
-/// Tests the built program as two servers on one database. A balancer gives each request to the other one.
+/// Tests the built program as two servers on one database. A balancer sends the requests to the two servers
+/// in turn.
 @Suite(.timeLimit(.minutes(10))) struct DatabaseBalancerTests {
-  /// Asks the next server, and the other one if it does not listen. The file `balanced` has the number of each server that
-  /// answered.
+  /// Sends each request to the next server, and to the other one if that does not listen. The file `balanced`
+  /// has the number of each server that answered.
   private static let balancer = """
     cat >balancer.py <<'PROGRAM'
     import http.client, http.server, itertools, sys

@@ -5,7 +5,8 @@ import TestPostgres
 import TestProgram
 import Testing
 
-/// Tests the built program as a server with several clusters, and the blocks of glucoport-postgresql(7) for them.
+/// Tests the built program as a server with several clusters, and the blocks of glucoport-postgresql(7) for
+/// them.
 @Suite(.timeLimit(.minutes(10))) struct DatabaseMoveTests {
   private static let page = URL(filePath: #filePath)
     .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()

@@ -7,12 +7,13 @@ import TestProgram
 import TestServers
 import Testing
 
-/// `glucoport source` and `glucoport fetch` as people and jobs run them, with servers on loopback and real programs.
+/// `glucoport source` and `glucoport fetch` as people and jobs run them, with servers on loopback and real
+/// programs.
 @Suite(.timeLimit(.minutes(10)))
 struct FetchTests {
   static let secret = "planted-Secret.0815"
 
-  /// The same for all answers, so that two of them have the same values.
+  /// The same time for all answers, so that two of them have the same values.
   private static let now = Int64(Date().timeIntervalSince1970) / 60 * 60
 
   /// A list of sensor values as xDrip+ and Nightscout return it, each some minutes before the present.
@@ -161,7 +162,8 @@ struct FetchTests {
     try await expectTrouble(status, body, exit, sentence)
   }
 
-  /// Answers a fetch with a body, and checks what the fetch says and whether the source waits for a person afterwards.
+  /// Answers a fetch with a body, and checks what the fetch says and whether the source waits for a person
+  /// afterwards.
   func expectTrouble(_ status: Int, _ body: String, _ exit: Int32, _ sentence: String) async throws {
     let (program, _) = try program()
     let answers = Answers(.status(200, Self.values([5])))
@@ -250,7 +252,7 @@ struct FetchTests {
     answers.answer = .raw(head + table.dropLast(1))
     let set = try await program.run(
       "source", "set", "phone", server.url + "/list.csv", "--type", "http", "--yes", "--format", "generic")
-    // The complete lines can be looked at, and the answer is asked for again.
+    // The command needs the whole answer, so the failure is temporary.
     #expect(set.status == 75, "\(set)")
     answers.answer = .raw(head + table + "\n")
     let again = try await program.run(
@@ -259,7 +261,7 @@ struct FetchTests {
     answers.answer = .raw(head + table.dropLast(1))
     let cut = try await program.run("fetch", "--now")
     #expect(cut.status == 75 && cut.errors.contains("what was read is stored"), "\(cut)")
-    // One that is cut in its first value is not an answer without readings.
+    // An answer that is truncated in its first value is a failure, and not an answer without readings.
     answers.answer = .raw(head + "2026-05-06T10:09:00Z,1")
     let first = try await program.run("fetch", "--now")
     #expect(first.status == 75 && first.errors.contains("no line end"), "\(first)")
@@ -267,7 +269,7 @@ struct FetchTests {
     #expect(try await program.run("fetch", "--now").status == 0)
     let list = try await program.run("list").output
     #expect(list.contains(" 145 mg/dL") && !list.contains(" 14 mg/dL"), "\(list)")
-    // With a length, the end is that of the file.
+    // If the answer has a length, it is known to be complete, so its last line needs no line end.
     let body = "time,sensor glucose (mg/dL)\n\(table)"
     answers.answer = .status(200, Array(body.utf8))
     #expect(try await program.run("fetch", "--now").status == 0)
@@ -297,7 +299,7 @@ struct FetchTests {
 
   // MARK: - When a source is asked
 
-  @Test func aTestOfASourceWaitsAsLongAsTheSourceAsked() async throws {
+  @Test func aTestOfASourceObeysTheWaitThatTheSourceAskedFor() async throws {
     let (program, _) = try program()
     let answers = Answers(.status(200, Self.values([5])))
     let server = try answers.server()
@@ -445,7 +447,8 @@ struct FetchTests {
       kill -TERM $pid; wait $pid; echo "ended $?"
       """)
     #expect(ended.output == "ended 143\n", "\(ended)")
-    // The server goes on for longer, and the limits of the request are minutes.
+    // The server would send for longer, and the limits of the request are minutes, so only the signal can
+    // have ended it.
     #expect(ContinuousClock.now - start < .seconds(10))
     answers.answer = .status(200, Self.values([60, 5]))
     let after = try await program.run("fetch")
@@ -510,7 +513,7 @@ struct FetchTests {
     #expect(page.output.contains("Sensorwerte fehlen"), "\(page.errors)")
     let early = try await program.run(arguments: report + ["--until", "1d"])
     #expect(early.status == 66 || !early.output.contains("Sensorwerte fehlen"), "\(early)")
-    // An export fills a part of it, and another one the rest.
+    // One import fills a part of the missing time, and another one the rest.
     for (minutes, count) in [
       (stride(from: 395, through: 200, by: -5), 1), (stride(from: 195, through: 105, by: -5), 0),
     ] {
@@ -520,7 +523,7 @@ struct FetchTests {
       let object = try #require(try await program.run("source", "show", "--json").objects().first)
       #expect((object["holes"] as? [Any])?.count == count, "\(object)")
     }
-    // The import that filled the rest is undone, and the hole of this rest is there again, and then filled again.
+    // After an undo of the import that filled the rest, the rest is missing again. A redo fills it again.
     func holes() async throws -> Int? {
       let object = try #require(try await program.run("source", "show", "--json").objects().first)
       return (object["holes"] as? [Any])?.count
@@ -645,7 +648,7 @@ struct FetchTests {
           "device": "xDrip-Libre",
         ]))
     }
-    // Older than the period that later runs read again.
+    // Two of the readings are older than the period that later runs read again.
     for minutes in [6000, 5995, 10, 5] { try add(Int64(minutes)) }
     _ = try #require(
       phone.addTreatment([
@@ -734,7 +737,7 @@ struct FetchTests {
     let server = try answers.server()
     try await set(program, server, "--patient", "aaaa-1")
     #expect(try await program.run("fetch").output == "phone: new 2 · known 0\n")
-    // The second of a value moved, and one is new.
+    // The time of one value has moved by a second, and one value is new.
     answers.answer = .status(200, Self.libre(graph: [("9:05:40", 125), ("9:00:41", 120), ("8:55:40", 118)]))
     let moved = try await program.run("fetch")
     #expect(moved.output == "phone: new 1 · known 2\n", "\(moved)")
@@ -810,7 +813,7 @@ struct FetchTests {
     #expect(try await program.run("fetch", "--quiet").output == "")
   }
 
-  @Test func aFetchedListWithoutDevicesAfterACalibrationIsKnown() async throws {
+  @Test func recalibratedValuesWithoutADeviceNameAreRecognisedAsKnown() async throws {
     let (program, _) = try program()
     let full = String(decoding: Self.values([15, 10, 5], device: "xDrip-Libre"), as: UTF8.self)
     let answers = Answers(.status(200, Array(full.utf8)))

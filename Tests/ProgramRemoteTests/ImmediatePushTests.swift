@@ -65,7 +65,8 @@ import Testing
     #expect(errors[0].contains("no remote") && errors[1].contains("127.0.0.1"), "\(errors)")
   }
 
-  /// The system accepts the connections, and nothing ever reads from them. Both commands wait side by side.
+  /// The system accepts the connections, and nothing ever reads from them. Both commands wait at the same
+  /// time.
   @Test func aPushToASilentServerEndsWithinHalfAMinute() async throws {
     let outcome = try await script(
       """

@@ -269,7 +269,7 @@ import Testing
     }
   }
 
-  /// A person's settings are of one computer, and no setting shares them.
+  /// The name and the date of birth are settings of one computer, and no option sends them.
   @Test func nameAndDateOfBirthAreNotSentToASite() async throws {
     #expect(try await connect("a").status == 0)
     #expect(try await of("a", "add", "6.1mmol", "45g", "soup", "--at", "2026-05-06T08:00").status == 0)
@@ -285,8 +285,8 @@ import Testing
     }
   }
 
-  /// A typed finger stick is an entry, as that of a meter is. With a treatment as well, programs that read both would show
-  /// it twice.
+  /// A typed finger stick is an entry, as that of a meter is. With a treatment as well, programs that read
+  /// both would show it twice.
   @Test func aTypedFingerStickAlsoEnteredOnTheSiteCountsOnce() async throws {
     #expect(try await connect("a").status == 0)
     let typed = try await of(
@@ -296,7 +296,7 @@ import Testing
     let entry = try #require(site.documents("entries").first)
     #expect(entry["type"]?.text == "mbg" && entry["mbg"]?.number == 110 && entry["device"]?.text == "typed")
     #expect(treatments.isEmpty)
-    // The same stick on the web page of the site, to the minute.
+    // A person enters the same finger stick on the web page of the site, which stores it to the minute.
     site.actAsPhoneApp().addTreatment([
       "eventType": "BG Check", "glucose": 110, "glucoseType": "Finger", "units": "mg/dl",
       "created_at": "2026-05-06T08:00:00.000Z", "enteredBy": "web",

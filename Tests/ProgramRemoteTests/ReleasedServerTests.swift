@@ -4,7 +4,7 @@ import Foundation
 import TestProgram
 import Testing
 
-/// Data folders of servers of every version whose files are kept, as a released program of that version wrote them.
+/// Tests data folders of servers of earlier versions. A released program of each version wrote the files.
 @Suite(.timeLimit(.minutes(10))) struct ReleasedServerTests {
   private static let folder = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
     .appending(path: "Fixtures/servers").path
@@ -16,7 +16,8 @@ import Testing
 
   @Test func aSampleServerFolderExistsForEachKeptVersion() { #expect(Self.names == ["4-5"]) }
 
-  /// The archive has the folder `served` and `reader.token`; the text is what an export of its logbook gives.
+  /// The archive has the folder `served` and the file `reader.token`. The text file has an export of its
+  /// logbook.
   @Test(arguments: names)
   func theFolderOfAnEarlierServerVersionIsServed(_ name: String) async throws {
     let program = try Program()

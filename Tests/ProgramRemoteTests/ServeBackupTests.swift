@@ -28,7 +28,8 @@ import Testing
       ], "\(outcome.output)\(outcome.errors)")
   }
 
-  /// The copy of another server stays, and a clock that was wrong does not cost the new copy.
+  /// The copy of another server is kept. A copy that a wrong clock dated in the future does not count as
+  /// newer than the new copy, which is kept.
   @Test func serverBackupsDuringWritesAreCompleteAndTheOldestRemoved() async throws {
     let program = try Program()
     let outcome = try await program.shell(

@@ -6,7 +6,8 @@ import TestProgram
 import TestServers
 import Testing
 
-/// Limits of time hold against a site that answers slowly, and each run keeps what was answered.
+/// Tests the time limits of uploads to a site that answers slowly. Each run keeps what the site has
+/// confirmed.
 @Suite(.timeLimit(.minutes(10))) struct SlowSiteTests {
   private let program: Program
   private let site: NightscoutStandIn

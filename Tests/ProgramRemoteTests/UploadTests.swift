@@ -63,7 +63,7 @@ import Testing
     #expect(try FolderListing(program.folder) == before)
   }
 
-  /// A person's settings are of one computer, and no setting shares them.
+  /// The name and the date of birth are settings of one computer, and no option sends them.
   @Test func nameAndDateOfBirthAreNotSentToTheServer() async throws {
     let outcome = try await script(
       """

@@ -82,7 +82,7 @@ struct ZoneJoinCommandTests {
       "login d write empty; of d remote set \"$url\" --token-file d.token >shown; echo $?; of d config timezone; of d verify"
     )
     #expect(outcome.output.hasPrefix("a 0\n0\ntimezone Asia/Tokyo\n"), "\(outcome)")
-    // The command that ran was no upload.
+    // No upload has run, since the commands before were not uploads.
     #expect(outcome.errors.contains("no upload has run yet"), "\(outcome)")
   }
 }

@@ -197,7 +197,7 @@ struct AddTests {
         outcome.status == 3 && outcome.output.contains("food has no field '\(field)'; \(advice)"),
         "\(outcome)")
     }
-    // An export of a newer version, or of a server with records of other programs, keeps it.
+    // An import keeps an unknown field, since a newer version or another program may have written the export.
     _ = try await add(program, "30g --at 2026-05-06T11:00:00+00:00")
     let exported = try await program.run("export", "--format", "ndjson").output
     let other = try Program()
@@ -220,7 +220,7 @@ struct AddTests {
       .first
     #expect(object?["outcome"] as? String == "known" && object?["differs"] as? Bool == true)
     #expect(try await list(program) == ["food 30 g"])
-    // The second import of another content is counted as kept.
+    // A line that was added and then corrected is known when it is read again, and the correction stays.
     let typed = "30g --at 2026-05-06T08:00\n"
     #expect(try await program.run("add", "-", "--quiet", input: typed).status == 0)
     _ = try await add(program, "--edit LAST 35g")

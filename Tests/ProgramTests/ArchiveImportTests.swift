@@ -61,9 +61,10 @@ struct ArchiveImportTests {
     #expect(outcome.status == 0 && outcome.output.contains("-:a.csv: "), "\(outcome)")
   }
 
-  /// Also with --force. Below 64 MiB the same row is read as often as it comes.
+  /// A gigabyte is refused, even with `--force`. A file of less than 64 MiB is read, although its row
+  /// repeats.
   @Test(arguments: [(43, Int32(65)), (2, 0)])
-  func aCompressedGigabyteOfOneRowIsRefused(_ blocks: Int, _ status: Int32) async throws {
+  func aGzipFileOfOneRepeatedRowIsRefusedOnlyIfItIsLarge(_ blocks: Int, _ status: Int32) async throws {
     let program = try Program()
     let outcome = try await program.shell(
       """
@@ -152,7 +153,7 @@ struct ArchiveImportTests {
     #expect(members.status == 65 && members.errors.contains("named for persons"), "\(members)")
   }
 
-  /// An app may cut times to the minute in one export and not in the other.
+  /// An app may truncate times to the minute in one export and not in the other.
   @Test(arguments: [
     ("anna.csv", "again.csv", 1), ("2026-03-a.csv", "2026-03-b.csv", 11), ("before.csv", "after.csv", 2),
   ])

@@ -4,8 +4,8 @@ import Foundation
 import TestProgram
 import Testing
 
-/// Tests that the program sees its arguments with preloaded libraries. If it does not, it never ends with
-/// status 0 without doing anything.
+/// Tests that the program sees its arguments with preloaded libraries. If it cannot see them, it must fail,
+/// and not end with status 0 without doing anything.
 @Suite(.timeLimit(.minutes(10))) struct ArgumentTests {
   /// A library that moves the environment before `main`, as monitoring agents do.
   private static let library = """

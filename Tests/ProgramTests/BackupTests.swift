@@ -37,7 +37,7 @@ struct BackupTests {
   private func readings(_ program: Program, _ store: String) async throws -> Int {
     let doctor = try await program.run("doctor", "--deep", "--store", store, "--json")
     let found = try doctor.objects().first { $0["check"] as? String == "store" }
-    // A note says that an import was running.
+    // A finding with the state `note` reports an import that was running.
     #expect(["ok", "note"].contains(found?["state"] as? String), "\(doctor.output)")
     let status = try await program.run("status", "--store", store, "--json").objects()
     return try #require(status.first?["readings"] as? Int)
@@ -106,7 +106,7 @@ struct BackupTests {
     #expect(outcome.errors == "glucoport: \(sentence)\n" && outcome.output == "1\n", "\(outcome)")
   }
 
-  /// Files of other stores and of a clock that was wrong have such names, too.
+  /// Only backups that the store has noted are removed: other files in the folder can have similar names.
   @Test func withKeepOnlyOldBackupsOfTheFolderAreRemoved() async throws {
     let program = try await program()
     let folder = program.path("folder")
@@ -231,7 +231,7 @@ struct BackupTests {
     #expect(changed.status == 0 && changed.errors.contains("this file was changed"), "\(changed.errors)")
   }
 
-  /// SQLite would apply it to the copy.
+  /// SQLite would apply the log of the lost store to the restored file.
   @Test func restoreIgnoresTheWriteAheadLogOfALostStore() async throws {
     let program = try await program()
     let backup = try await backUp(program, "a.db")
@@ -257,7 +257,7 @@ struct BackupTests {
     }
   }
 
-  /// No check of one file shows it, since the pages of SQLite have no checksums.
+  /// No check of a single file shows an altered value, since the pages of SQLite have no checksums.
   @Test func doctorComparedWithABackupShowsAValueThatTheDiskAltered() async throws {
     let program = try await program()
     let backup = try await backUp(program, "a.db")
@@ -335,7 +335,8 @@ struct BackupTests {
     #expect(Set(counts).count == 2)
   }
 
-  /// Concurrent writes are in the kept copy or in the restored store: they wait for the replacement.
+  /// A write during the replacement waits for its end. So each write is in the kept copy or in the restored
+  /// store.
   @Test func changesMadeDuringARestoreAreInTheKeptPreviousStore() async throws {
     let program = try await program(rows: 40_000)
     _ = try await backUp(program, "a.db")
@@ -381,7 +382,7 @@ struct BackupTests {
     #expect(
       restored.output.contains("needed: the Bluetooth meter D4:3E:00:12:34:56 Meter: glucoport meter pair"),
       "\(restored.output)")
-    // Here nothing lacks.
+    // On the computer of the backup, no setting is missing.
     _ = try await program.run("add", "45g", "--quiet")
     let here = try await program.run("restore", program.path("a.db"), "--yes")
     #expect(here.status == 0 && !here.output.contains("needed"), "\(here.output)\(here.errors)")

@@ -91,7 +91,7 @@ import Testing
       environment: ["DBUS_SYSTEM_BUS_ADDRESS": "unix:path=\(setting.program.path("none"))"])
     #expect(outcome.status == 0 && outcome.errors.contains("was not removed"), "\(outcome)")
     #expect(try await setting.run("meter", "forget", "00123456").status == 66)
-    // The bond is still there, and is removed by the address.
+    // bluetoothd still has the pairing, which is removed by the meter's address.
     let again = try await setting.run("meter", "forget", Self.address, "--quiet")
     #expect(again.status == 0, "\(again)")
     _ = setting.peer.end()
@@ -101,7 +101,7 @@ import Testing
     let setting = try Setting(Self.options())
     try await setting.pair()
     setting.peer.end()
-    // The bonds are gone, the meter advertises.
+    // bluetoothd has lost the pairing, and the meter advertises.
     let emptied = try BluetoothPeer(Self.options())
     let lost = try await setting.program.run(
       arguments: ["meter", "wait", "--seconds", "2"],
@@ -221,9 +221,9 @@ import Testing
     #expect(try await !isInReach())
     #expect(try await job() == 0, "nothing is connected")
     #expect(try await setting.run("meter", "list").output.contains("passed over by jobs until"))
-    // A person is not kept from it.
+    // An import by a person still tries to connect the meter.
     #expect(try await setting.run("import", "--meter", "--timezone", "UTC").status == 69)
-    // The time is over.
+    // When the last failure is long ago, jobs connect the meter again.
     let path = setting.program.path("data/glucoport/bluetooth.json")
     let text = try String(contentsOfFile: path, encoding: .utf8)
     let past = text.replacing(/"failed_at":[0-9]+/, with: "\"failed_at\":1600000000")

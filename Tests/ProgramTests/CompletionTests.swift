@@ -126,7 +126,7 @@ import Testing
     for (line, value) in zip(found, values) { #expect(line == value.expected, "\(value.words)") }
   }
 
-  /// A person list that cannot be read has no place to be reported while a shell completes.
+  /// While a shell completes, a message about an unreadable list would disturb the line.
   @Test func completionPrintsNothingIfThePersonListIsUnreadable() async throws {
     let program = try Program()
     let outcome = try await program.shell(

@@ -111,7 +111,7 @@ struct CountTests {
 
   private static var headerRow: String { columns.map { "\"\($0)\"" }.joined(separator: ",") + "\n" }
 
-  @Test func copiesInOneImportAreCountedAndNotTheirOriginals() async throws {
+  @Test func anImportOfEachItemTwiceReportsOneCopyOfEach() async throws {
     let program = try Program()
     try program.write(
       Self.headerRow + Self.rows("8:00:27 AM", 7) + Self.rows("8:00 AM", 7), to: "both.csv")
@@ -123,7 +123,7 @@ struct CountTests {
     #expect(Self.total(try await Self.figures(program), "insulin", "all") == 38.5)
   }
 
-  /// Somebody splits a large dose, and types the second half with the finger stick.
+  /// A person splits a large dose, and types the second half together with a finger stick.
   @Test func aDoseInTwoHalvesCountsTwiceNextToItemsAtFullMinutes() async throws {
     let program = try Program()
     try program.write(
@@ -134,7 +134,7 @@ struct CountTests {
     #expect(Self.total(try await Self.figures(program), "insulin", "all") == 132)
   }
 
-  /// A spreadsheet saved the diary, and cut its times to the minute.
+  /// A spreadsheet program saved the diary, and truncated its times to the minute.
   @Test func dosesInTwoExportsOfOneAppCountOnce() async throws {
     func diary(_ clock: String, _ days: Int) -> String { Self.headerRow + Self.rows(clock, days) }
     for order in [["own.csv", "cut.csv"], ["cut.csv", "own.csv"]] {
@@ -161,7 +161,7 @@ struct CountTests {
       let undone = try await program.run("undo", "1", "--yes")
       #expect(undone.status == 0, "\(undone.errors)")
       #expect(Self.total(try await Self.figures(program), "insulin", "all") == 38.5)
-      // Without the first one, nothing is a second time.
+      // After the undo of the first export, the second one has no copies, so the decision is refused.
       #expect(try await program.run("count", "both", "mysugr", "mysugr").status == 64)
     }
     // Five pairs may be chance.
@@ -194,7 +194,7 @@ struct CountTests {
     #expect(same.output.hasPrefix("unchanged: "))
   }
 
-  @Test func dayAndListNameItemsLeftOutAsRepeated() async throws {
+  @Test func dayAndListShowRepeatedItemsWithTheReasonForLeavingThemOut() async throws {
     let program = try Self.program()
     _ = try await Self.importBoth(program)
     let day = try await program.run("day", "2026-05-05", "--plain")
@@ -241,7 +241,7 @@ struct CountTests {
     rows.addSamples(288, every: 5, from: "2026-05-04")
     try program.write(rows.csv, to: "sensor.csv")
     let records = (0..<count + 1).map { index -> String in
-      // The 96th sample is that of 8 o'clock. Values in steps of 5 minutes would be a sensor's.
+      // The 96th sample is that of 8 o'clock. Values every 5 minutes would be read as those of a sensor.
       let (minutes, value) = index < count ? (index * 25, 90 + (96 + index * 5) * 7 % 90) : (3, 99)
       let time = "2026-05-04 " + String(format: "%02d:%02d:00 +0000", 8 + minutes / 60, minutes % 60)
       return

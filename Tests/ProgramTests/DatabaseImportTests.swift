@@ -17,7 +17,7 @@ struct DatabaseImportTests {
     #expect(first.status == 3 && first.output.contains("new 6 · known 0"), "\(first)")
     let second = try await program.run("import", "--again", Self.sample)
     #expect(second.output.contains("new 0 · known 6"), "\(second)")
-    // No file was written next to it.
+    // No file was written next to the database.
     let folder = URL(filePath: Self.sample).deletingLastPathComponent().path
     #expect(try !FileManager.default.contentsOfDirectory(atPath: folder).contains { $0.contains("-wal") })
   }
@@ -36,7 +36,7 @@ struct DatabaseImportTests {
     }
   }
 
-  /// A store has a path, by which it is merged.
+  /// A store can be merged only from a file, since the merge needs its path.
   @Test func aGlucoportStoreInAPipeIsRefusedWithAdvice() async throws {
     let program = try Program()
     #expect(try await program.run("import", Self.sample, "--quiet").status == 3)

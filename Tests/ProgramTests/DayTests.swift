@@ -111,7 +111,7 @@ struct DayTests {
     let newest = try await program.run("day").output
     #expect(newest.hasPrefix("Wednesday 2026-03-04 · ") && newest.contains("09:00 note a walk"), "\(newest)")
     #expect(newest.contains("\nno readings\n"))
-    // A record has no device.
+    // With `--device`, the newer record does not determine the day, since a record has no device.
     #expect(try await program.run("day", "--device", "S").output.hasPrefix("Tuesday 2026-03-03 · "))
   }
 }

@@ -59,7 +59,7 @@ struct GenericImportTests {
     #expect(other.status == 65, "\(other.errors)")
     #expect(other.errors.contains("60 of 60 values at times that the store has already"), "\(other.errors)")
     #expect(try StoreFile(program.store).count("reading") == 60)
-    // An app that calculates a part of its values again.
+    // A table is accepted if an app has recalculated only a part of its values.
     let known = table(0).split(separator: "\n").prefix(25).joined(separator: "\n") + "\n"
     let some = known + table(40, from: 24).split(separator: "\n").dropFirst().joined(separator: "\n") + "\n"
     #expect(try await program.run("import", "-", input: some).status == 0)
@@ -91,17 +91,18 @@ struct GenericImportTests {
     #expect(try StoreFile(program.store).count("reading") == 72)
   }
 
-  @Test func valuesOfTheStoredSensorByAnotherRouteAreNotRefused() async throws {
+  @Test func sensorValuesThatResembleTheStoredOnesAreNotRefused() async throws {
     let program = try Program()
     let mine = try program.write(Self.sensor(second: 13, period: 36), to: "mine.csv")
     #expect(try await program.run("import", mine).status == 0)
-    // From a phone that receives the values half a minute later and rounds them, and from a second sensor, 15 % higher.
+    // The first table is from a phone that gets the values half a minute later and rounds them. The second
+    // one is from another sensor with values 15 % higher.
     for (name, second, add) in [("phone.csv", 44, 2), ("second.csv", 167, 24)] {
       let table = try program.write(Self.sensor(second: second, period: 36, add: add), to: name)
       let outcome = try await program.run("import", table)
       #expect(outcome.status == 0 && outcome.output.contains("new 36"), "\(outcome.output)\(outcome.errors)")
     }
-    // A sensor that begins in the last hour of the one before.
+    // The next sensor begins in the last hour of the stored one.
     let next = Self.sensor(rows: 90, second: 167, period: 14).split(separator: "\n")
     let change = "timestamp,glucose\n" + next.dropFirst(28).joined(separator: "\n") + "\n"
     #expect(try await program.run("import", program.write(change, to: "next.csv")).status == 0)

@@ -180,7 +180,7 @@ struct ImportTests {
     #expect(try first.objects().first?["dry_run"] as? Bool == true)
     #expect(try FolderListing(program.folder) == empty)
 
-    // Two readings do not show an interval as four readings do.
+    // The kind is given, since two readings are too few to recognise a sensor.
     _ = try await program.run("import", "-", "--kind", "cbg", input: Self.good)
     let filled = try FolderListing(program.folder)
     let second = try await program.run(arguments: arguments)
@@ -381,7 +381,7 @@ struct ImportTests {
       times == [
         "2026-03-01T07:00:00Z", "2026-03-01T07:05:00Z", "2026-03-02T13:00:00Z", "2026-03-03T07:00:00Z",
       ])
-    // A period that is stated later moves what was said of an import, and says so.
+    // A period that is stated later overrides the zone of an import, and the command reports this.
     let period = try await program.run("config", "timezone", "Asia/Tokyo", "--from", "2026-03-02")
     #expect(
       period.output.contains("1 reading and 0 records had the zone of their import"), "\(period)")

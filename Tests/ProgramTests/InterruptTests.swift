@@ -27,7 +27,8 @@ import Testing
         return try await program.run("list", "--format", "ndjson").output.split(separator: "\n").count == 50
       }
       try process.send(signal: signal)
-      // Until then the pipe stays open. If it ended before the signal, the import would end normally.
+      // The pipe stays open until the import has failed. If the pipe ended before the signal, the import
+      // would end normally.
       _ = try await eventually(within: .seconds(60)) {
         try await program.run("log").output.contains("failed")
       }
@@ -104,7 +105,7 @@ import Testing
   @Test func aProcessorTimeLimitEndsAnImportWithItsReportAndStatus() async throws {
     let program = try Program()
     let wait = "mkfifo silent; exec 3<>silent"
-    // The first signal is handled in order only where the import looks for signals.
+    // The import must handle signals before the first one is sent, so that it ends in order.
     let outcome = try await program.shell(
       "\(wait); glucoport import - <silent &\n\(Self.isWatched)\n\(Self.atTheLimit)")
     #expect(outcome.status == 152, "\(outcome)")
@@ -129,7 +130,8 @@ import Testing
     #expect(outcome.status == 152 && outcome.errors == "glucoport: \(Self.limit)\n", "\(outcome)")
   }
 
-  /// The system sends the signal where it cannot read a page of a file in memory; see also `pages` of Tests/Damage/damage.py.
+  /// The system sends the signal where it cannot read a page of a file in memory; see also `pages` of
+  /// Tests/Damage/damage.py.
   @Test func aDiskFailureDuringMemoryMappedAccessIsReported() async throws {
     let program = try Program()
     let reason =

@@ -60,13 +60,14 @@ struct ManualExampleTests {
       guard isDisplay || isLiteral && !line.hasPrefix(".") else { continue }
       let text = (isDisplay ? String(line.dropFirst(4)) : line).replacing(#"\(dq"#, with: "\"")
         .replacing(#"\e"#, with: "\\").replacing(#"\&"#, with: "")
-      // The others show output with characters that have names.
+      // Lines with escaped characters show output, so they are left out.
       if !text.contains(#"\("#) { lines.append(String(text.drop { $0 == " " })) }
     }
     return lines
   }
 
-  /// mdoc removes the quotes of a `.Dl` and breaks it at the end of the line: the command would fail when it is copied.
+  /// mdoc removes the quotes of a `.Dl` and breaks it at the end of the line: the command would fail when it
+  /// is copied.
   @Test func everyExampleLineInTheManualIsDisplayedUnchanged() async throws {
     let folder = URL(filePath: Samples.path("../man"))
     var count = 0

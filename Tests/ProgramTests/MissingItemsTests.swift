@@ -4,7 +4,7 @@ import Foundation
 import TestProgram
 import Testing
 
-/// Items of earlier exports of a source that a later one no longer has.
+/// Tests the warning about items of an earlier export that a later export of the source lacks.
 @Suite(.timeLimit(.minutes(10)))
 struct MissingItemsTests {
   private static let header =
@@ -66,7 +66,7 @@ struct MissingItemsTests {
     #expect(try StoreFile(program.store).count("listed_record") == 0)
   }
 
-  /// An export of the latest days, one of the first days, one of a few rows, and one without the doses.
+  /// Exports of the latest days, of the first days, and of a few rows.
   @Test(arguments: [Array(10..<20), Array(0..<10), [0, 5, 19]])
   func anExportOfOtherDaysReportsNoMissingItems(kept: [Int]) async throws {
     let output = try await second(try Program(), kept.map { Self.evenings[$0] })
@@ -79,7 +79,7 @@ struct MissingItemsTests {
     #expect(output.contains("known 20") && !output.contains("not in this one"), "\(output)")
   }
 
-  @Test func rowsThatAPersonLeftOutAreNotMissing() async throws {
+  @Test func rowsThatTheWhereOptionLeavesOutAreNotReportedAsMissing() async throws {
     var rows = Self.evenings
     rows[9] = rows[9].replacing("Mar 10, 2026", with: "Mar 30, 2026")
     let output = try await second(try Program(), rows, "--where", "Date=Mar 1\\, 2026")
@@ -98,7 +98,7 @@ struct MissingItemsTests {
     #expect(outcome.status == 0 && !outcome.output.contains("not in this one"), "\(outcome.output)")
   }
 
-  @Test func aRecordThatWasEditedHereIsNotMissing() async throws {
+  @Test func aRecordThatWasEditedHereIsNotReportedAsMissing() async throws {
     let program = try Program()
     let first = try program.write(Self.header + Self.evenings.joined(), to: "first.csv")
     #expect(try await program.run("import", "--timezone", "UTC", first).status == 0)

@@ -49,7 +49,7 @@ struct PeriodTests {
     return program
   }
 
-  @Test func theOrderOfImportsDoesNotChooseTheSensor() async throws {
+  @Test func theOrderOfImportsDoesNotDetermineWhichSensorIsUsed() async throws {
     let (reader, phone) = Self.readerAndPhone
     let first = try await Self.program(importing: [reader, phone])
     let second = try await Self.program(importing: [phone, reader])

@@ -56,7 +56,7 @@ struct PersonMeterTests {
     #expect(try await values("ben") == [95])
     let list = try await run("person list --json").objects()
     #expect(list.map { $0["meters"] as? [String] } == [[first], [second]])
-    // One of them by its serial number; one that is not plugged in is none.
+    // The option `--serial` selects one of the two meters, and no meter if it is not plugged in.
     _ = try await run("import --meter --serial \(second) --quiet")
     _ = try await run("import --meter --serial 3333333", status: 69)
   }
@@ -70,7 +70,7 @@ struct PersonMeterTests {
     _ = try await run("list --person ben", status: 66)
     _ = try await run("import --meter --person anna --timezone UTC --quiet")
     _ = try await run("import --meter --person ben --timezone UTC --yes --quiet")
-    // Assigned to another person, the next import goes there.
+    // After the meter is assigned to another person, the next import goes into that person's store.
     let moved = try await run("person assign \(serial) ben")
     #expect(moved.output.hasSuffix("to ben, before to anna\n"), "\(moved.output)")
     _ = try await run("person rename ben benjamin --quiet")
@@ -92,7 +92,8 @@ struct PersonMeterTests {
     #expect(quiet.output == "" && quiet.errors == "")
   }
 
-  /// Two jobs of cron at once, one person with a remote that cannot be reached, and three meters of two people.
+  /// Two jobs of cron at once, one person with a remote that cannot be reached, and three meters of two
+  /// people.
   @Test func simultaneousMeterJobsStoreEachReadingForTheRightPerson() async throws {
     let meters = [
       (try plug("1111111", .next, value: 110), "anna"), (try plug("2222222", .next, value: 95), "ben"),

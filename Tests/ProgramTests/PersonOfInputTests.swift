@@ -52,7 +52,7 @@ struct PersonOfInputTests {
       "for w in anna sample ben other; do s=$(printf %s $w | sha256sum | cut -c 1-32); "
         + "grep -aciE \"$s\" data/glucoport/logbook.db*; done | paste -sd+ | sed 's/.*:0//; s/[0+]//g'")
     #expect(found.output.trimmingCharacters(in: .whitespacesAndNewlines) == "", "\(found.output)")
-    // An answer is remembered.
+    // After `--yes`, the store has both names, so later imports with either name need no option.
     _ = try await run(program, "import --yes --quiet \(program.path("ben.csv"))")
     try program.write(Self.glooko("Ben Other", hour: 11), to: "later.csv")
     _ = try await run(program, "import --quiet \(program.path("later.csv")) \(program.path("anna.csv"))")
@@ -113,7 +113,7 @@ struct PersonOfInputTests {
     let head = "time,glucose (mg/dL),kind,serial\n"
     try program.write(head + rows("SN-BEN", 0..<2), to: "ben.csv")
     try program.write(head + rows("SN-ANNA", 2..<4), to: "anna.csv")
-    // The other meter is far below the first batch.
+    // The rows of Ben's meter come far after the first batch of rows.
     try program.write(
       head
         + (0..<70_000).map { number in
@@ -136,7 +136,7 @@ struct PersonOfInputTests {
     let piped = try await program.shell("cat ben.csv | glucoport import --person anna -")
     #expect(piped.status == 65, "\(piped)")
     #expect(try await readings(program, "anna") == 2)
-    // The owner's own store, a meter of no person, and --yes.
+    // These imports are accepted: into the owner's store, of a meter that no person owns, and with `--yes`.
     _ = try await run(program, "import --person ben --timezone UTC --quiet \(program.path("ben.csv"))")
     _ = try await run(program, "import --person ben --quiet \(program.path("anna.csv"))")
     #expect(try await readings(program, "ben") == 4)

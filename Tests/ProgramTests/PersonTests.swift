@@ -105,7 +105,7 @@ struct PersonTests {
     #expect(try await run(program, "status").output.hasPrefix(program.store))
   }
 
-  /// Its jobs would end without a word otherwise.
+  /// Otherwise no command would use the existing store any more, and its jobs would end without a message.
   @Test func beforePersonsAreAddedAnExistingStoreNeedsAPerson() async throws {
     let program = try Program()
     _ = try await run(program, "add 45g --quiet")
@@ -195,8 +195,7 @@ struct PersonTests {
     #expect(try await run(program, "person list --json").objects().count == 8)
   }
 
-  /// A token that is a folder or a link is named and not removed.
-  @Test func aMissingTokenFileOfAPersonIsNamed() async throws {
+  @Test func aTokenThatIsAFolderOrALinkIsNamedAndNotRemoved() async throws {
     for make in ["mkdir token", "touch real; ln -s real token"] {
       let program = try Program()
       _ = try await run(program, "add 45g --quiet")
@@ -239,7 +238,7 @@ struct PersonTests {
     _ = try await run(program, "backup \(folder) --quiet")
     _ = try await run(program, "backup \(program.path("changed.db")) --person anna --quiet")
     _ = try await program.shell("printf x >>changed.db")
-    // Other names of the same files keep their blocks.
+    // The hard links in `blocks` show whether the content of the erased files was overwritten.
     _ = try await program.shell(
       "mkdir blocks; for f in data/glucoport/persons/anna.db* backup/anna-*; do ln $f blocks/$(basename $f); done"
     )

@@ -67,7 +67,7 @@ struct RecordBoundsTests {
     #expect(try await program.run("record", "edit", guid, "4.5").status == 0)
   }
 
-  /// Insulin, carbohydrates and a duration of a Nightscout treatment, each next to the same command.
+  /// Amounts in Nightscout treatments, each with the words of a command that types the same amount.
   @Test(arguments: [
     (#""eventType":"Meal Bolus","insulin":500"#, ["insulin", "500"]),
     (#""eventType":"Meal Bolus","insulin":500.5"#, ["insulin", "500.5"]),

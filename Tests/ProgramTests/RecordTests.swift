@@ -333,7 +333,7 @@ struct RecordDurabilityTests {
     #expect(outcome.errors == "")
   }
 
-  @Test func aReadOnlyStoreKeepsItsRecords() async throws {
+  @Test func addingARecordToAReadOnlyStoreFailsAndChangesNothing() async throws {
     let program = try Program()
     _ = try await program.run("record", "add", "note", "x")
     try FileManager.default.setAttributes(

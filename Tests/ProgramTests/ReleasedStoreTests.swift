@@ -6,12 +6,12 @@ import Subprocess
 import TestProgram
 import Testing
 
-/// Stores of every version whose files are kept, as a released program of that version wrote them.
+/// Tests stores of earlier versions. A released program of each version wrote the files.
 @Suite(.timeLimit(.minutes(10))) struct ReleasedStoreTests {
   private static let folder = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
     .appending(path: "Fixtures/stores").path
 
-  /// The names without an end, such as `13`.
+  /// The names of the files without their suffix, such as `13`.
   private static var names: [String] {
     let files = try? FileManager.default.contentsOfDirectory(atPath: folder)
     return (files ?? []).filter { $0.hasSuffix(".db.gz") }.map { String($0.dropLast(6)) }.sorted()
@@ -49,7 +49,7 @@ import Testing
     #expect(again.status == 0)
   }
 
-  /// Brings the fixture to `old.db`.
+  /// A shell command that unpacks the fixture to `old.db`.
   private static func unpacked(_ name: String) -> String {
     "gunzip -c '\(folder)/\(name).db.gz' >old.db && chmod 600 old.db && sha256sum old.db >sum"
   }
@@ -64,7 +64,7 @@ import Testing
       glucoport restore old.db --quiet && sqlite3 logbook.db "\(Self.views)" && sha256sum --check --quiet sum
       """)
     #expect(outcome.status == 0 && outcome.output == expected, "\(outcome.errors)")
-    // Over a store that has more: that is said, and kept.
+    // If the present store has more items, the command reports that, and keeps the present store.
     let work = try await program.shell(
       """
       export GLUCOPORT_STORE=$PWD/logbook.db
@@ -99,7 +99,7 @@ import Testing
     #expect(outcome.status == 0 && outcome.output == expected && outcome.errors == "2\n", "\(outcome.errors)")
   }
 
-  /// A step that is killed leaves the old store or the new one.
+  /// An upgrade that is killed leaves the old store or the upgraded one.
   @Test func aKilledUpgradeOfAStoreIsCompleteOrHasNotBegun() async throws {
     let program = try Program()
     let expected = try String(contentsOfFile: Self.folder + "/13.txt", encoding: .utf8)
@@ -112,7 +112,7 @@ import Testing
       let delay = Double.random(in: 0...0.3, using: &random)
       _ = try await program.run("status", "--store", program.path("old.db")) { process in
         try await Task.sleep(for: .seconds(delay))
-        // It may have ended by now.
+        // The process may have ended already.
         try? process.send(signal: .kill)
       }
       let found = try await program.shell(
@@ -131,11 +131,11 @@ import Testing
     #expect(versions.isSubset(of: ["13\n", "14\n"]), "\(versions)")
   }
 
-  /// Somebody else may have made the file, and its parts would run with the steps.
+  /// Another program may have made the file, and its triggers would run during an upgrade.
   @Test func anOlderStoreWithForeignTriggersOrTablesIsRefused() async throws {
     let program = try Program()
     let attempts = [
-      // A trigger that steps would run.
+      // A trigger that the steps of an upgrade would run.
       "CREATE TRIGGER t AFTER UPDATE ON transfer BEGIN DELETE FROM reading; END": 0,
       "DROP TABLE redo": 74,
       "CREATE UNIQUE INDEX i ON record(guid)": 65,
@@ -156,7 +156,7 @@ import Testing
     }
   }
 
-  /// Looking at such a file would never end, and steps neither.
+  /// Reading such a view may never end, neither in a check of the file nor in an upgrade.
   @Test(arguments: ["ingest", "REMOTE", "redo"])
   func anOlderStoreWithAViewInsteadOfATableIsRefused(_ name: String) async throws {
     let program = try Program()
@@ -184,7 +184,8 @@ import Testing
     #expect(doctor.status == 74 && doctor.output.contains("table \(name.lowercased())"), "\(doctor)")
   }
 
-  /// A step that leaves something out, or a released schema that was edited, would only show when a command needs it.
+  /// A step that leaves something out, or a released schema that was edited, would only show when a command
+  /// needs it.
   @Test(arguments: names)
   func anUpgradedStoreHasTheSchemaOfANewStore(_ name: String) async throws {
     let program = try Program()

@@ -179,7 +179,8 @@ struct ReportCommandTests {
     for value in 71...74 { #expect(page.contains("<td><i>\(value)</i></td>"), "\(value)") }
   }
 
-  /// A day more or less would be other values: each day of the samples before the period is 1 mg/dL higher.
+  /// Each day before the period is 1 mg/dL higher than the one before it. So a comparison with a day more or
+  /// less would have another mean.
   @Test func aReportComparesWithThePreviousPeriod() async throws {
     let program = try Program()
     var rows = ReadingRows()
@@ -209,7 +210,7 @@ struct ReportCommandTests {
     #expect(anonymised.contains("Previous 14 days: target\u{A0}") && !anonymised.contains("2026-03"))
   }
 
-  @Test func aReportOfAnEmptyPeriodHasTheSameParts() async throws {
+  @Test func theCommandSuggestedForAnEmptyReportPeriodRepeatsTheOptions() async throws {
     let program = try await program()
     let empty = try await program.run(
       "report", "--since", "2026-05-01", "--until", "2026-05-03", "--pages", "summary,about", "--anonymise",

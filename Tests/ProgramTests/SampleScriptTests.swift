@@ -32,7 +32,7 @@ import Testing
     }
     for (number, person) in persons.enumerated() {
       #expect(person["meters"] as? [String] == ["70000\(number)"])
-      // One reading each; a typed one, its meal and what was undone besides for Ida.
+      // Each person has one reading. Ida also has a typed reading, a meal and an import that was undone.
       #expect((person["pending"] as? Int ?? 0) >= 1 && person["problem"] is NSNull)
       #expect(person["last_backup"] is String)
     }

@@ -4,8 +4,8 @@ import Foundation
 import TestProgram
 import Testing
 
-/// Days of a journey whose items state another offset than the logbook's clock has: an item is of the day that its own clock
-/// showed, in every command.
+/// Tests days of a journey, whose items have another offset than the logbook's clock. In every command, an
+/// item belongs to the day that its own clock showed.
 @Suite struct ShownDayTests {
   /// Two days in Madrid, then two in Tokyo. 05:00 there is 22:00 of the day before in Madrid.
   private static let rows = """
@@ -101,7 +101,7 @@ import Testing
     #expect(html.contains("2026-05-08") && html.contains("2026-05-07"))
   }
 
-  @Test func aSpanBackOrATimeWithAnOffsetSelectsByInstant() async throws {
+  @Test func aTimeWithAnOffsetSelectsItemsByInstant() async throws {
     let program = try await filled()
     // 2026-05-06T20:00Z is 05:00 of the next day in Tokyo.
     let from = try await program.run(

@@ -90,7 +90,7 @@ import Testing
     "status --check --format nagios --quiet",
     "status --check --format xml",
   ])
-  func anUnclearStatusFormatIsRefused(_ line: String) async throws {
+  func invalidOptionsWithTheStatusFormatAreRefused(_ line: String) async throws {
     #expect(try await run("glucoport \(line)").status == 64)
   }
 }

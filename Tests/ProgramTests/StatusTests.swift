@@ -50,7 +50,7 @@ import Testing
         """, "\(outcome)")
   }
 
-  /// A deleted record is none of the records, and its deletion is pending nevertheless.
+  /// A deleted record is not counted as a record, but its deletion is pending.
   @Test func pendingDeletionsAreCountedSeparately() async throws {
     let outcome = try await run(
       """

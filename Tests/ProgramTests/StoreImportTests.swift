@@ -6,7 +6,7 @@ import Subprocess
 import TestProgram
 import Testing
 
-/// `glucoport import other.db`.
+/// Tests the import of another store: `glucoport import other.db`.
 @Suite(.serialized, .timeLimit(.minutes(10)))
 struct StoreImportTests {
   private func run(_ program: Program, _ line: String, status: Int32 = 0) async throws -> Program.Outcome {
@@ -63,7 +63,7 @@ struct StoreImportTests {
     #expect(try await readings(program, one) == 1)
   }
 
-  /// The quick check of SQLite leaves out the rules of tables on a connection that only reads.
+  /// On a read-only connection, the quick check of SQLite does not check the constraints of tables.
   @Test func anImportedStoreWithInvalidRowsIsRefused() async throws {
     let program = try Program()
     let (mine, other) = (program.path("mine.db"), program.path("other.db"))
@@ -83,7 +83,7 @@ struct StoreImportTests {
     }
   }
 
-  /// A trigger of somebody else would act with every later entry, and a view may never end.
+  /// A foreign trigger would run with every later entry, and reading a foreign view may never end.
   @Test func anImportedStoreWithAForeignTriggerOrViewIsRefused() async throws {
     let program = try Program()
     let (mine, other) = (program.path("mine.db"), program.path("other.db"))
@@ -130,7 +130,7 @@ struct StoreImportTests {
       restored.errors.contains("a backup of ben") && restored.errors.contains("--other-person"),
       "\(restored.errors)")
     try FileManager.default.copyItem(atPath: program.path("backup.db"), toPath: program.path("copy.db"))
-    // Names in the settings differ, and then agree.
+    // The names in the settings first differ, and then agree.
     _ = try await program.run("config", "name", "Anna Sample", "--person", "anna")
     _ = try await program.run("config", "name", "Ben Other", "--store", program.path("copy.db"))
     _ = try await run(program, "import \(program.path("copy.db")) --person anna", status: 65)
@@ -139,7 +139,7 @@ struct StoreImportTests {
     _ = try await run(program, "import \(ben) --person anna --yes --quiet")
   }
 
-  /// Each store keeps names with another salt.
+  /// Each store has another salt for the digests of names, so the digests of two stores cannot be compared.
   @Test func anImportedStoreWhosePersonCannotBeComparedIsRefused() async throws {
     let program = try Program()
     let (one, two) = (program.path("one.db"), program.path("two.db"))
@@ -156,13 +156,13 @@ struct StoreImportTests {
       #expect(refused.errors.contains("cannot be compared"), "\(refused.errors)")
     }
     #expect(try await readings(program, two) == 1)
-    // The answer is remembered: the digests of both are in the store then.
+    // After `--yes`, the store has the digests of both persons, so the next import needs no option.
     _ = try await run(program, "import \(one) --yes --quiet --store \(two)")
     _ = try await run(program, "import \(one) --quiet --store \(two)")
     #expect(try await readings(program, two) == 2)
   }
 
-  /// A folder of one person in that of another stays with its person.
+  /// If one person's folder is inside another's, its files are not imported for the other person.
   @Test func anImportForAPersonSkipsTheFolderOfAnotherPerson() async throws {
     let program = try Program()
     for (name, folder, value) in [("anna", "in", 100), ("ben", "in/ben", 200)] {
@@ -182,7 +182,7 @@ struct StoreImportTests {
     #expect(ben.output.contains("200") && !ben.output.contains("100"), "\(ben.output)")
   }
 
-  /// A store in a folder is not an export: a backup among downloads is not merged unasked.
+  /// A store in a folder is not an export: a backup among downloads is not merged without a request.
   @Test func anImportOfAFolderSkipsAGlucoportStore() async throws {
     let program = try Program()
     try FileManager.default.createDirectory(atPath: program.path("in"), withIntermediateDirectories: true)
@@ -191,7 +191,7 @@ struct StoreImportTests {
     #expect(!FileManager.default.fileExists(atPath: program.store))
   }
 
-  /// The items of a store have their zone; where nothing gave one, what the option would mean is open.
+  /// The items of a store already have the zone of their logbook, so the option would have no clear meaning.
   @Test func importingAStoreRefusesTheTimeZoneOption() async throws {
     let program = try Program()
     let (one, two) = (program.path("one.db"), program.path("two.db"))
@@ -204,7 +204,8 @@ struct StoreImportTests {
     #expect(!FileManager.default.fileExists(atPath: one))
     _ = try await run(program, "import --quiet \(two) --store \(one)")
     #expect(try await readings(program, one) == 1)
-    // Of two zones that were given, the message says what to do, and that helps.
+    // If people stated different zones, the message names a command, and after this command the import
+    // succeeds.
     for (store, zone) in [(one, "Europe/Madrid"), (two, "Asia/Tokyo")] {
       _ = try await run(program, "config timezone \(zone) --store \(store)")
     }
@@ -233,7 +234,7 @@ struct StoreImportTests {
       let delay = Double.random(in: 0...whole.seconds * 1.2, using: &random)
       _ = try await program.run("import", two, "--store", one, "--quiet") { process in
         try await Task.sleep(for: .seconds(delay))
-        // It may have ended by now.
+        // The process may have ended already.
         try? process.send(signal: .kill)
       }
       #expect(try await [1000, 60_000].contains(readings(program, one)), "seed \(seed), round \(round)")

@@ -149,7 +149,8 @@ struct ChartTests {
     expectNoMarkInANumber(drawing)
   }
 
-  /// A pump that doses each five minutes leaves no room for all numbers. Those of meals are among the drawn ones.
+  /// A pump that doses each five minutes leaves no room for all numbers. Those of meals are among the drawn
+  /// ones.
   @Test func ofManyDosesTheLargestAreLabelled() throws {
     let small = (0..<100).map { index in
       let minutes = 10 * 60 + index * 5
@@ -163,7 +164,8 @@ struct ChartTests {
     expectNoMarkInANumber(drawing)
   }
 
-  /// A rate ends with its minutes, or where the next one begins; the last one of the day before goes beyond midnight.
+  /// A rate ends with its minutes, or where the next one begins; the last one of the day before goes beyond
+  /// midnight.
   @Test func basalRatesAreDrawnAsAnAreaAtTheBottom() throws {
     func rates(_ date: String, _ rates: [(rate: Double, minutes: Double, time: String)]) throws -> DayCurve {
       var day = SampleDay.empty

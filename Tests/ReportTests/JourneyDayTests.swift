@@ -19,7 +19,8 @@ struct JourneyDayTests {
     }
   }
 
-  /// Three days around a return on 2026-03-12 from a place of this offset. The clock changes at an hour of UTC.
+  /// Three days around a return on 2026-03-12 from a place of this offset. The clock changes at an hour of
+  /// UTC.
   private static func days(
     from away: Int64, at change: Int64, _ more: [GlucoseReading] = []
   ) -> [DayCurve] {

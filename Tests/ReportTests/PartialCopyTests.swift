@@ -5,7 +5,8 @@ import Testing
 
 @testable import Report
 
-/// Sources that have a part of what another one has, have together what another one has, or state one dose in two ways.
+/// Sources that have a part of what another one has, have together what another one has, or state one dose in
+/// two ways.
 @Suite struct PartialCopyTests {
   private typealias Figures = CountingFiguresTests
   private typealias Entry = CountingFiguresTests.Entry

@@ -2,8 +2,8 @@
 
 import Logbook
 
-/// Writes records with their two times. The system time only increases, as a receiver's does when its user sets the
-/// shown time back.
+/// Writes records with their two times. The system time only increases, as a receiver's does when its user
+/// sets the shown time back.
 struct DexcomWriter {
   /// 2009-01-01, the start of both times.
   static let epoch: Int64 = 1_230_768_000

@@ -39,8 +39,8 @@ package enum OneTouchStatus {
   package static let wrongRecord: UInt8 = 0x0F
 }
 
-/// The frames in a stream of bytes from a serial line. Bytes before a frame are dropped, and so is a frame with a wrong
-/// CRC, for which the sheet reports no answer.
+/// The frames in a stream of bytes from a serial line. Bytes before a frame are dropped, and so is a frame
+/// with a wrong CRC, for which the sheet reports no answer.
 struct OneTouchFrameStream {
   private var bytes: [UInt8] = []
 

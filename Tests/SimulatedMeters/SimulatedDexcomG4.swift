@@ -41,8 +41,8 @@ package final class SimulatedDexcomG4: SimulatedMeter {
 
   /// - Parameters:
   ///   - events: the entries of the user.
-  /// - isNoisy: whether the sensor's memory also holds other records than readings: special values, and copies that
-  ///   were only shown.
+  /// - isNoisy: whether the sensor's memory also holds other records than readings: special values, and
+  ///   copies that were only shown.
   ///   - isReworked: whether an older page of the maker's data has another serial number.
   package init(
     _ memory: SimulatedMemory, events: [Event] = [], isNoisy: Bool = false, isReworked: Bool = false
@@ -66,8 +66,8 @@ package final class SimulatedDexcomG4: SimulatedMeter {
     partitions = Dictionary(uniqueKeysWithValues: all.map { ($0.type, $0) })
   }
 
-  /// Whether the receiver can store it: sensor values in whole mg/dL from 40 to 400, LOW, HIGH, and the meter's
-  /// calibration values.
+  /// Whether the receiver can store it: sensor values in whole mg/dL from 40 to 400, LOW, HIGH, and the
+  /// meter's calibration values.
   package static func holds(_ item: SimulatedItem) -> Bool {
     guard item.deviceTime.seconds >= DexcomWriter.epoch, item.measurement.unit == .milligramsPerDecilitre
     else {
@@ -131,7 +131,8 @@ extension SimulatedDexcomG4 {
   private static let invalidParameter: UInt8 = 0x04
   private static let longestRequest = 1590
 
-  /// The next request without its frame; the inner value is nil if its CRC is wrong. Bytes before a packet are noise.
+  /// The next request without its frame; the inner value is nil if its CRC is wrong. Bytes before a packet
+  /// are noise.
   private func nextRequest() -> [UInt8]?? {
     guard let start = received.firstIndex(of: 0x01) else {
       received = []

@@ -23,9 +23,11 @@ package final class SimulatedFreeStyle: SimulatedMeter {
 
   /// Whether power was lost, so that every part of the clock is 255.
   package var hasLostClock = false
-  /// Whether there are rows without a measurement: weekly notices, changes of the clock, and values marked as errors.
+  /// Whether there are rows without a measurement: weekly notices, changes of the clock, and values marked as
+  /// errors.
   package var hasOtherRows = false
-  /// The number of fields in rows of scans and strips; nil for the best known number. Real memories have others.
+  /// The number of fields in rows of scans and strips; nil for the best known number. Real memories have
+  /// others.
   package var libreFieldCount: Int?
   /// The meter's memory. Its clock changes when a host sets it.
   package private(set) var memory: SimulatedMemory

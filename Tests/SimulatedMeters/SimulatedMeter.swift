@@ -48,8 +48,8 @@ package enum PacketAnswer: Sendable {
   case stall
 }
 
-/// A meter on the USB bus: its descriptors, and the transfers of its endpoints. It is only written from the facts about
-/// the meter, so that a driver and its simulation are unlikely to have the same error.
+/// A meter on the USB bus: its descriptors, and the transfers of its endpoints. It is only written from the
+/// facts about the meter, so that a driver and its simulation are unlikely to have the same error.
 package protocol SimulatedMeter: AnyObject {
   /// 18 bytes.
   var deviceDescriptor: [UInt8] { get }

@@ -142,7 +142,8 @@ extension SimulatedOneTouchDisk {
     return content + [UInt8](repeating: 0, count: 512 - content.count)
   }
 
-  /// A sector that is not a mailbox keeps its content, since a system that mounts the disk writes to some sectors.
+  /// A sector that is not a mailbox keeps its content, since a system that mounts the disk writes to some
+  /// sectors.
   private func write(_ content: [UInt8], to number: Int) {
     guard number == 3 || number == 4 else { return }
     // The answer to an invalid frame is unknown.

@@ -2,8 +2,8 @@
 
 package import Logbook
 
-/// A OneTouch Ultra2, UltraLink or Ultra on its cable at 9600 baud: texts with a sum after each line (part D of the
-/// sheet).
+/// A OneTouch Ultra2, UltraLink or Ultra on its cable at 9600 baud: texts with a sum after each line (part D
+/// of the sheet).
 package final class SimulatedUltra2: SimulatedLine {
   /// The models that differ in their messages.
   package enum Model: CaseIterable, Sendable {

@@ -2,8 +2,8 @@
 
 package import Logbook
 
-/// A OneTouch UltraEasy or UltraMini on its cable at 9600 baud, whose packets have a number of one bit (part C of the
-/// sheet).
+/// A OneTouch UltraEasy or UltraMini on its cable at 9600 baud, whose packets have a number of one bit (part
+/// C of the sheet).
 package final class SimulatedUltraEasy: SimulatedLine {
   private enum Link {
     static let sent: UInt8 = 0x01

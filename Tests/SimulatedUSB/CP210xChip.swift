@@ -3,8 +3,8 @@
 package import Logbook
 package import SimulatedMeters
 
-/// A Silicon Labs CP2102 with a meter, for the kernel's driver, which provides a terminal. Requests and fields are
-/// those of Silicon Labs' application note AN571.
+/// A Silicon Labs CP2102 with a meter, for the kernel's driver, which provides a terminal. Requests and
+/// fields are those of Silicon Labs' application note AN571.
 package final class CP210xChip: SimulatedMeter {
   private enum Request {
     static let enable: UInt8 = 0x00

@@ -4,7 +4,8 @@ import Foundation
 import Glibc
 import Logbook
 
-/// The kernel's side of one device's node. It answers a program's ioctl calls, which umockdev's library passes on.
+/// The kernel's side of one device's node. It answers a program's ioctl calls, which umockdev's library
+/// passes on.
 ///
 /// Unchecked: the device and all variables are only used with the lock.
 package final class DeviceServer: @unchecked Sendable {
@@ -39,7 +40,8 @@ package final class DeviceServer: @unchecked Sendable {
         let result = answer(call, &session)
         return session.prepare(result, isReap: call.request & 0xFFFF_FFFF == 0x4008_550D)
       }
-      // The node is a plain file, which does not block a program. The wait is here, or the program would spin.
+      // The node is a plain file, which does not block a program. The wait is here, or the program would
+      // spin.
       if isWaiting { usleep(1000) }
       session.reply()
     }
@@ -72,8 +74,8 @@ private struct Session {
 
   init(memory: ProgramMemory) { self.memory = memory }
 
-  /// Stores the answer. Returns whether a program that repeatedly asks should wait first. A program that has just
-  /// received something asks once more before it continues, and does not wait.
+  /// Stores the answer. Returns whether a program that repeatedly asks should wait first. A program that has
+  /// just received something asks once more before it continues, and does not wait.
   mutating func prepare(_ result: Int32, isReap: Bool) -> Bool {
     self.result = result
     let asksAgain = isReap && result == -EAGAIN && !pending.isEmpty

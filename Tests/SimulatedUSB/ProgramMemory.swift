@@ -3,8 +3,8 @@
 import Foundation
 import Glibc
 
-/// The other end of umockdev's socket: the calls of a program, and its memory, which the library reads and writes for
-/// the server. Messages are three native words.
+/// The other end of umockdev's socket: the calls of a program, and its memory, which the library reads and
+/// writes for the server. Messages are three native words.
 struct ProgramMemory {
   struct Call {
     let request: UInt64

@@ -4,11 +4,11 @@ import Foundation
 import Glibc
 package import SimulatedMeters
 
-/// A USB bus of simulated devices for one program under test: files in the form of the kernel's, and a server at each
-/// device's node that answers the kernel's calls.
+/// A USB bus of simulated devices for one program under test: files in the form of the kernel's, and a server
+/// at each device's node that answers the kernel's calls.
 ///
-/// The program must be started with `environment`, which makes umockdev's library answer from here. Only the program's
-/// process is changed; this one keeps its own view.
+/// The program must be started with `environment`, which makes umockdev's library answer from here. Only the
+/// program's process is changed; this one keeps its own view.
 package final class SimulatedBus {
   /// The folder. It is short, because a socket's path in it must fit 108 bytes.
   package let root: String

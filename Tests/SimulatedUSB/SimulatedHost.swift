@@ -13,8 +13,8 @@ package final class SimulatedHost: Transport {
   private let transport: any OpenTransport
   private let counts: () -> FaultySession
 
-  /// - Parameter maxExchanges: the limit of exchanges. A driver that exceeds it fails. One that still continues ends
-  ///   the test run, which would otherwise never end.
+  /// - Parameter maxExchanges: the limit of exchanges. A driver that exceeds it fails. One that still
+  ///   continues ends the test run, which would otherwise never end.
   package init(
     _ meter: any SimulatedMeter, _ link: MeterLink, fault: Fault? = nil, maxExchanges: Int = 100_000
   ) throws {

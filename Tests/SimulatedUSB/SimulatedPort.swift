@@ -4,7 +4,8 @@ package import Logbook
 import SimulatedMeters
 package import USBTransport
 
-/// A replacement for the bus between the program's links and a simulated device. Every wait times out at once.
+/// A replacement for the bus between the program's links and a simulated device. Every wait times out at
+/// once.
 package final class SimulatedPort: USBPort {
   package let interfaces: [USBInterface]
   package private(set) var isClosed = false

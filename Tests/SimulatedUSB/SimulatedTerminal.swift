@@ -19,8 +19,8 @@ package final class SimulatedTerminal: @unchecked Sendable {
   private let stopping: (reader: Int32, writer: Int32)
   private let socket: SocketServer
 
-  /// - Parameter path: the socket at which umockdev's library asks for the calls of the terminal's node. All are passed
-  ///   to the kernel.
+  /// - Parameter path: the socket at which umockdev's library asks for the calls of the terminal's node. All
+  ///   are passed to the kernel.
   init(_ line: any SimulatedLine, socket path: String) throws {
     self.line = line
     meterEnd = open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC)

@@ -4,11 +4,11 @@ import Foundation
 import Glibc
 import Logbook
 
-/// A simulated device on a connection to the kernel's `vhci_hcd`: USB/IP after its handshake, in which every message
-/// begins with 48 bytes in network order (`Documentation/usb/usbip_protocol.rst`).
+/// A simulated device on a connection to the kernel's `vhci_hcd`: USB/IP after its handshake, in which every
+/// message begins with 48 bytes in network order (`Documentation/usb/usbip_protocol.rst`).
 ///
-/// It is used by one thread. A device without data keeps the transfer. It can only have more after it received
-/// something, so only the next message can end the wait.
+/// It is used by one thread. A device without data keeps the transfer. It can only have more after it
+/// received something, so only the next message can end the wait.
 package final class USBIPConnection {
   private struct Message {
     let command: UInt32
@@ -43,7 +43,8 @@ package final class USBIPConnection {
   /// The number of ended transfers, with those of the kernel's own drivers.
   package private(set) var transfers = 0
 
-  /// Answers until the other end closes the connection or sends an invalid message, or the device is unplugged.
+  /// Answers until the other end closes the connection or sends an invalid message, or the device is
+  /// unplugged.
   package func serve() {
     while !device.isGone, let message = nextMessage() {
       switch message.command {

@@ -3,8 +3,8 @@
 import Foundation
 package import GRDB
 
-/// A store in which one value is replaced by an invalid one, against the schema, as after a fault of the disk. The
-/// schema is not changed.
+/// A store in which one value is replaced by an invalid one, against the schema, as after a fault of the
+/// disk. The schema is not changed.
 package struct HostileStore {
   /// A column with the number of a value of `values`.
   package struct Change: Sendable, CustomStringConvertible {
@@ -114,8 +114,8 @@ package struct HostileStore {
     try queue.close()
   }
 
-  /// Written directly, since SQLite would read all rules again for each trigger that it drops or makes. The next
-  /// connection reads them.
+  /// Written directly, since SQLite would read all rules again for each trigger that it drops or makes. The
+  /// next connection reads them.
   private static func set(_ sql: String, _ table: String, _ database: Database) throws {
     try database.execute(sql: "PRAGMA writable_schema = ON")
     try database.execute(

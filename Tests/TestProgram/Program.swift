@@ -9,7 +9,8 @@ import Testing
 package final class Program: Sendable {
   /// The result of a run of the binary.
   package struct Outcome: Sendable {
-    /// The exit status, as a shell reports it: 128 plus the signal's number for a process that a signal ended.
+    /// The exit status, as a shell reports it: 128 plus the signal's number for a process that a signal
+    /// ended.
     package let status: Int32
     package let output: String
     package let errors: String
@@ -38,8 +39,8 @@ package final class Program: Sendable {
 
   package let folder: URL
 
-  /// A binary that refuses its input closes the pipe while the test is still writing. Its own signals have their
-  /// defaults.
+  /// A binary that refuses its input closes the pipe while the test is still writing. Its own signals have
+  /// their defaults.
   private static let ignoresClosedPipes: Void = { _ = signal(SIGPIPE, SIG_IGN) }()
 
   package init() throws {
@@ -200,8 +201,8 @@ package final class Program: Sendable {
   }
 }
 
-/// Checks every few milliseconds whether the condition is true; false if it is not in time. The interval leaves the
-/// processor to the process that is waited for.
+/// Checks every few milliseconds whether the condition is true; false if it is not in time. The interval
+/// leaves the processor to the process that is waited for.
 package func eventually(
   within limit: Duration, _ condition: () async throws -> Bool
 ) async throws -> Bool {

@@ -2,8 +2,8 @@
 
 /// Functions for scripts of bash that run the built program as a server, in the folder of a `Program`.
 package enum ServerScript {
-  /// `serve` starts a server in the background and sets `server` and `url`. `stop` and `crash` end it, and `again`
-  /// starts it on the same port. `token` makes a token.
+  /// `serve` starts a server in the background and sets `server` and `url`. `stop` and `crash` end it, and
+  /// `again` starts it on the same port. `token` makes a token.
   package static let prelude = """
     set -u
     listen=127.0.0.1:0
@@ -25,9 +25,9 @@ package enum ServerScript {
 
     """
 
-  /// The prelude with certificates. `certify NAME OPTIONS…` makes a self-signed certificate, and `sign NAME OPTIONS…`
-  /// one signed by the authority `ca`, each with its key. `start` starts a server with TLS. `set_remote URL OPTIONS…`
-  /// and `probe` connect to it and report the exit status.
+  /// The prelude with certificates. `certify NAME OPTIONS…` makes a self-signed certificate, and `sign NAME
+  /// OPTIONS…` one signed by the authority `ca`, each with its key. `start` starts a server with TLS.
+  /// `set_remote URL OPTIONS…` and `probe` connect to it and report the exit status.
   package static let certified =
     prelude + #"""
       certify() {
@@ -47,9 +47,9 @@ package enum ServerScript {
 
       """#
 
-  /// The prelude with clients, each with a separate store. `connect NAME [ROLE] [LOGBOOK]` makes its token and sets the
-  /// remote. `of NAME COMMAND…` runs the program on its store. `upload NAME …` uploads and reports the exit status.
-  /// `digest NAME` reports the content of an export.
+  /// The prelude with clients, each with a separate store. `connect NAME [ROLE] [LOGBOOK]` makes its token
+  /// and sets the remote. `of NAME COMMAND…` runs the program on its store. `upload NAME …` uploads and
+  /// reports the exit status. `digest NAME` reports the content of an export.
   package static let clients =
     prelude + """
       of() { local name=$1; shift; GLUCOPORT_STORE=$name.db glucoport "$@"; }

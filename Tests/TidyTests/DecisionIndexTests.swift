@@ -3,7 +3,8 @@
 import Foundation
 import Testing
 
-/// A file and a symbol that it declares, as the pages for people who change the code name them: `Sync/Merge.swift#Merge`.
+/// A file and a symbol that it declares, as the pages for people who change the code name them:
+/// `Sync/Merge.swift#Merge`.
 private struct DecisionReference: Hashable, CustomStringConvertible {
   /// The path below `Sources`.
   let path: String
@@ -24,8 +25,8 @@ private struct DecisionReference: Hashable, CustomStringConvertible {
     return Self.declares(symbol, file) ? nil : "\(self): the file does not declare it"
   }
 
-  /// The reference to the file that declares the symbol, after it moved: the only one of the same room, else of all; nil if
-  /// no file or several declare it.
+  /// The reference to the file that declares the symbol, after it moved: the only one of the same room, else
+  /// of all; nil if no file or several declare it.
   func moved(in sources: [String: SourceFile]) -> DecisionReference? {
     let files = sources.values.filter { $0.isSwift && Self.declares(symbol, $0) }
     let near = files.filter { $0.room == path.prefix { $0 != "/" } }

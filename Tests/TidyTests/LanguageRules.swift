@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Finds words that plain English avoids in the texts for users: string literals of `Sources`, manual pages, `README.md`.
+/// Finds words that plain English avoids in the texts for users: string literals of `Sources`, manual pages,
+/// `README.md`.
 enum LanguageRules {
   /// Each word with the words to use instead.
   static let oldWords: [(word: String, better: String)] = [

@@ -2,11 +2,11 @@
 
 import Testing
 
-/// Tests which types programs that embed the libraries can use. All others are `package`, so that changes of them break
-/// no program.
+/// Tests which types programs that embed the libraries can use. All others are `package`, so that changes of
+/// them break no program.
 @Suite struct PublicInterfaceTests {
-  /// The public types of each library. A type belongs here if a program needs it to read an export, a recorded session
-  /// or a meter. A type for drivers or transports of programs belongs here, too.
+  /// The public types of each library. A type belongs here if a program needs it to read an export, a
+  /// recorded session or a meter. A type for drivers or transports of programs belongs here, too.
   private static let types: [String: Set<String>] = [
     "Logbook": [
       "ClockComparison", "ControlRequest", "Decision", "Device", "DeviceIndex", "DeviceTime", "Failure",
@@ -25,7 +25,8 @@ import Testing
     "USBTransport": ["OpenTransport", "PluggedDevice", "USBBus"],
   ]
 
-  /// Files of other rooms in which a public type conforms to a public protocol. Only there is `public` necessary.
+  /// Files of other rooms in which a public type conforms to a public protocol. Only there is `public`
+  /// necessary.
   private static let conformances: Set<String> = [
     "Sources/CommandParts/StoreOptions.swift", "Sources/Commands/Record/RecordAddCommand.swift",
   ]

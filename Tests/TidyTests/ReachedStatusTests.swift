@@ -3,7 +3,8 @@
 import Foundation
 import Testing
 
-/// The exit statuses, each with a test in which a command ends with it. A status without such a test fails here.
+/// The exit statuses, each with a test in which a command ends with it. A status without such a test fails
+/// here.
 @Suite struct ReachedStatusTests {
   /// A test by its file in `Tests` and its name.
   private struct Reach {

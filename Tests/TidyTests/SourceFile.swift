@@ -53,8 +53,8 @@ struct SourceFile {
 
   /// The functions and initialisers with a body, and their lengths in lines.
   ///
-  /// They are found by indentation, which the formatter keeps: a body ends at the first closing brace with the
-  /// indentation of its declaration.
+  /// They are found by indentation, which the formatter keeps: a body ends at the first closing brace with
+  /// the indentation of its declaration.
   var functions: [(line: Int, length: Int)] {
     lines.indices.compactMap { start in
       guard Self.isDeclaration(lines[start]), let open = bodyStart(from: start) else { return nil }
@@ -67,7 +67,8 @@ struct SourceFile {
     }
   }
 
-  /// Whether the function on this line is marked as a test, on the line or on the lines above it up to an empty line.
+  /// Whether the function on this line is marked as a test, on the line or on the lines above it up to an
+  /// empty line.
   func isTest(at line: Int) -> Bool {
     lines[..<line].reversed().prefix { !$0.isEmpty }.contains { $0.drop { $0 == " " }.hasPrefix("@Test") }
   }
@@ -130,7 +131,7 @@ extension SourceFile {
 }
 
 extension String {
-  /// Whether this text, which has no byte 0, contains these bytes. The rules search each line for dozens of words, and
-  /// a comparison by characters takes a hundred times as long.
+  /// Whether this text, which has no byte 0, contains these bytes. The rules search each line for dozens of
+  /// words, and a comparison by characters takes a hundred times as long.
   func holds(_ word: String) -> Bool { strstr(self, word) != nil }
 }

@@ -99,7 +99,8 @@ enum SourceRules {
     }
   }
 
-  /// Constructs that the compiler does not check for data races. Each may be used in one file, which gives the reason.
+  /// Constructs that the compiler does not check for data races. Each may be used in one file, which gives
+  /// the reason.
   static let unchecked: [(word: String, file: String)] = [
     ("@unchecked Sendable", "Sources/Logbook/BackgroundWorker.swift"),
     ("DispatchQueue(", "Sources/Logbook/BackgroundWorker.swift"),
@@ -125,9 +126,9 @@ enum SourceRules {
   /// Names of values with subscripts that are not rows of a database.
   private static let noRows: Set<Substring> = ["parts"]
 
-  /// Values that are read from a row of a database without an error: GRDB ends the program if a damaged row holds NULL
-  /// or another type. `StoredRow` has subscripts that throw. Dictionaries that trap on a repeated key are found, too,
-  /// since a damaged index can have one.
+  /// Values that are read from a row of a database without an error: GRDB ends the program if a damaged row
+  /// holds NULL or another type. `StoredRow` has subscripts that throw. Dictionaries that trap on a repeated
+  /// key are found, too, since a damaged index can have one.
   static func uncheckedRows(_ file: SourceFile) -> [String] {
     guard ["LogbookStore", "ServerStore"].contains(file.room) else { return [] }
     let readsRows = file.text.contains("Row.fetch") || file.text.contains(": StoredRow")
@@ -142,13 +143,13 @@ enum SourceRules {
     }
   }
 
-  /// Calls that fetch the changes of others, apply them, and store the position. Each has the files that may call it.
-  /// With one way in, no second part of the program stores its own position. A comparison fetches, too, and applies
-  /// missing items by the same calls.
+  /// Calls that fetch the changes of others, apply them, and store the position. Each has the files that may
+  /// call it. With one way in, no second part of the program stores its own position. A comparison fetches,
+  /// too, and applies missing items by the same calls.
   static let pulling: [(call: String, files: Set<String>)] = [
     ("remote.changes(", ["UploadSession+Downloads.swift", "VerifySession.swift"]),
-    // The base zone is settled before a store has a queue of downloads, by the rules of a join. A page is made from a
-    // temporary store without own data, which ends with the page.
+    // The base zone is settled before a store has a queue of downloads, by the rules of a join. A page is
+    // made from a temporary store without own data, which ends with the page.
     ("parts.changes(", ["UploadSession+Downloads.swift", "BaseZone.swift", "ReportPages.swift"]),
     ("remote.part(", ["UploadSession+Attachments.swift"]),
     ("storePulled(", ["UploadSession+Pull.swift", "VerifySession+Fix.swift", "ReportPages.swift"]),
@@ -177,8 +178,8 @@ enum SourceRules {
     }
   }
 
-  /// Whether the line calls a function with exactly this name. An action with that name, such as `.adopt(remote)`, is
-  /// not a call.
+  /// Whether the line calls a function with exactly this name. An action with that name, such as
+  /// `.adopt(remote)`, is not a call.
   private static func calls(_ call: String, _ line: String) -> Bool {
     !line.contains("func ")
       && line.ranges(of: call).contains { range in
@@ -188,8 +189,8 @@ enum SourceRules {
       }
   }
 
-  /// Names that two files have, or two types outside of other types. A reader looks for both by their names. Of the types
-  /// in tests only the suites count, by whose names tests are chosen.
+  /// Names that two files have, or two types outside of other types. A reader looks for both by their names.
+  /// Of the types in tests only the suites count, by whose names tests are chosen.
   static func repeatedNames(_ files: [SourceFile]) -> [String] {
     let declaration =
       /^(?:(?:package|public|private|fileprivate|final|indirect|@\w+(?:\(.*\))?) )*(?:struct|enum|class|actor|protocol) (\w+)/
@@ -202,8 +203,8 @@ enum SourceRules {
     }.sorted()
   }
 
-  /// Tests that pass without a check: a function marked `@Test` that returns if a `guard` fails. A test uses `#require`
-  /// for its conditions, or `.enabled(if:)`.
+  /// Tests that pass without a check: a function marked `@Test` that returns if a `guard` fails. A test uses
+  /// `#require` for its conditions, or `.enabled(if:)`.
   static func silentReturns(_ file: SourceFile) -> [String] {
     file.functions.filter { file.isTest(at: $0.line) }.flatMap { function in
       let body = file.numbered[(function.line - 1)..<(function.line - 1 + function.length)]

@@ -6,11 +6,12 @@ import SimulatedMeters
 import SimulatedUSB
 import USBTransport
 
-/// Lets the built binary read simulated meters through the kernel's own USB stack, for all drivers or some: `usb-guest
-/// GLUCOPORT [DRIVER]...`. It runs as root in a guest whose kernel has `vhci_hcd`, which `Tests/usb-guest.sh` makes.
+/// Lets the built binary read simulated meters through the kernel's own USB stack, for all drivers or some:
+/// `usb-guest GLUCOPORT [DRIVER]...`. It runs as root in a guest whose kernel has `vhci_hcd`, which
+/// `Tests/usb-guest.sh` makes.
 ///
-/// `usb-guest plug DRIVER COUNT` only plugs in a meter with this many readings, and unplugs it when its standard input
-/// ends.
+/// `usb-guest plug DRIVER COUNT` only plugs in a meter with this many readings, and unplugs it when its
+/// standard input ends.
 @main
 struct USBGuest {
   static func main() throws {

@@ -6,7 +6,8 @@ import USBTransport
 
 /// Lists the bus (`list`), or performs exchanges with one device: `1A79:7410 hid send=58 receive=64@200`.
 ///
-/// Each exchange gives one line: the received bytes as hexadecimal digits, or the error. A failure is a separate line.
+/// Each exchange gives one line: the received bytes as hexadecimal digits, or the error. A failure is a
+/// separate line.
 @main
 struct USBProbe {
   static func main() {

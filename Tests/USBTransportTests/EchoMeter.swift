@@ -3,8 +3,8 @@
 import Logbook
 import SimulatedMeters
 
-/// A device that echoes each packet. The first byte states the number of packets in the echo. Written features are
-/// stored.
+/// A device that echoes each packet. The first byte states the number of packets in the echo. Written
+/// features are stored.
 final class EchoMeter: SimulatedMeter {
   let deviceDescriptor: [UInt8] = [18, 1, 0, 2, 0, 0, 0, 64, 0x34, 0x12, 0x78, 0x56, 0, 1, 1, 2, 3, 1]
   let configurationDescriptor: [UInt8]

@@ -12,7 +12,8 @@ struct Probe {
   let process = Process()
   private let output = Pipe()
 
-  /// Starts the probe; `asNobody` runs it as the user `nobody`, for tests that need the permissions of files to apply.
+  /// Starts the probe; `asNobody` runs it as the user `nobody`, for tests that need the permissions of files
+  /// to apply.
   init(_ bus: SimulatedBus, _ arguments: [String], asNobody: Bool = false) throws {
     let products = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()
     let binary = products.appending(path: "usb-probe").path

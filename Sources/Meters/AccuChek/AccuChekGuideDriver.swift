@@ -102,8 +102,8 @@ extension AccuChekGuideDriver {
       } catch let failure as Failure
         where failure.category == .protocolViolation && segment.content != .glucose
       {
-        // A single source states the layout of these segments, and other meters may differ. The complete
-        // glucose is kept.
+        // A single source states the layout of such a segment, and other meters may differ. So it is skipped,
+        // and the glucose, which was read before, is kept.
         memory.leaveOut(segment, because: failure)
       }
     }

@@ -101,7 +101,7 @@ extension AccuChekMobileDriver {
   }
 }
 
-/// The meter's disk, accessed by reading SCSI commands only.
+/// The meter's disk, accessed only with SCSI commands that read.
 private struct AccuChekDisk: SectorSource {
   /// The number of times that the disk is asked whether it is ready. After plug-in, the meter first writes
   /// its report, and refuses every command for an undocumented time.

@@ -74,12 +74,12 @@ struct AccuChekSession {
 
   /// Reads a segment, report by report.
   ///
-  /// - Parameter take: receives each report; its first entry follows the last entry of the report before.
+  /// - Parameter add: receives each report; its first entry follows the last entry of the report before.
   mutating func read(_ segment: MemorySegment, add: (SegmentReport) throws -> Void) throws {
     let doing = "reading part \(segment.instance) of the meter's memory"
     guard try startTransfer(segment, doing: doing) else { return }
     var next = 0
-    // Far above the largest known memory, which holds 720 entries.
+    // The limit is far above the largest known memory, which holds 720 entries.
     while next < 100_000 {
       let event = try data(doing: doing)
       guard event.choice == .confirmedEvent || event.choice == .event,

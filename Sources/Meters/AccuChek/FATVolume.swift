@@ -17,7 +17,7 @@ struct FATVolume<Sectors: SectorSource> {
     /// The long name; nil if no valid one belongs to this entry.
     var longName: String?
     var isFolder: Bool
-    /// The number of its first cluster.
+    /// The number of the entry's first cluster.
     fileprivate var cluster: UInt32
     /// The size; 0 for a folder.
     var byteCount: Int

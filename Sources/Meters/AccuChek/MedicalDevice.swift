@@ -2,7 +2,7 @@
 
 import Logbook
 
-/// The attributes of a meter's medical device system.
+/// What a meter states about itself: the attributes of its object "medical device system".
 struct MedicalDevice: Hashable {
   /// The manufacturer, in the meter's spelling.
   var manufacturer = ""

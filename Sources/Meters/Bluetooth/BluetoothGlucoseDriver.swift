@@ -5,8 +5,9 @@ import Logbook
 /// Meters with the Glucose Service of the Bluetooth SIG: the public standard in place of a maker's own
 /// protocol.
 ///
-/// Records of real meters are known of four makers: Roche, Ascensia, Trividia and, without a source, one
-/// more. Two independent programs agree on the ketones of i-SENS. No record with HI or LO is public.
+/// Records of real meters are known from Roche, Ascensia and Trividia. A fourth maker's records are quoted
+/// without a source. Two independent programs agree on the ketones of i-SENS. No record with HI or LO is
+/// public.
 struct BluetoothGlucoseDriver: AnonymisingDriver {
   static let id = "bluetooth-glucose"
   static let name = "Meters with the Bluetooth glucose profile"

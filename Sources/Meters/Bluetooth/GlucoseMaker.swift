@@ -10,8 +10,8 @@ struct GlucoseMaker: Hashable {
   /// Whether times keep their seconds. The USB drivers of some makers get only minutes, and the time
   /// identifies a reading.
   var hasSeconds = true
-  /// Whether sequence numbers rise with time, and a request from a number on works. Captures show both for
-  /// some makers; other meters count backwards or ignore the number.
+  /// Whether sequence numbers rise with time, and the meter can send only the records from a given number on.
+  /// Captures show both for some makers; other meters count backwards or ignore the number.
   var numbersCountUp = false
   /// Whether the code 6 in place of a meal means that the measurement is a ketone.
   var hasKetones = false

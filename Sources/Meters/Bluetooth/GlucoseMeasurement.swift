@@ -127,9 +127,9 @@ struct GlucoseContext: Hashable {
   let meal: UInt8?
   /// The length of an exercise; nil without one, or if the meter could not count it.
   let exerciseSeconds: Int?
-  /// Whether it states a medication.
+  /// Whether the context states a medication.
   let hasMedication: Bool
-  /// Whether it states HbA1c.
+  /// Whether the context states HbA1c.
   let hasHbA1c: Bool
   /// The offsets of amounts in the notification. Amounts are personal, so they are replaced in a transcript.
   let amountOffsets: [Int]

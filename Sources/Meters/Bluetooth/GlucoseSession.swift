@@ -78,7 +78,7 @@ struct GlucoseSession {
   /// The time on the clock; nil without one. Meters by Roche have it as a date and time in the glucose
   /// service, which begins like a current time.
   ///
-  /// It is not certain whether this is the shown or the internal time; see `GlucoseMemory.shown`.
+  /// It is not certain whether meters send the shown or the internal time; see `GlucoseMemory.shown`.
   private func clock() throws -> DeviceTime? {
     let doing = "asking the meter for its clock"
     let bytes = try value(.currentTime, doing) ?? value(.dateTime, doing)

@@ -58,7 +58,7 @@ struct ContourHeader {
   let range: ContourRange?
   /// The number of results that the meter announces.
   let count: Int?
-  /// The time on its clock.
+  /// The time on the meter's clock.
   let clock: DeviceTime?
 
   /// Parses a header record; nil for another record. Only the serial number is required: meters differ in the
@@ -93,7 +93,7 @@ struct ContourRange: Hashable {
   let high: Double
   let unit: GlucoseUnit
 
-  /// Parses the setting V: two digits and three.
+  /// Parses the setting V: the lower end in two digits, followed by the upper end in three.
   ///
   /// Meters print mg/dL even if they show mmol/L. A single source saw a meter that printed tenths of mmol/L,
   /// `06333`. No meter's range ends below 400 mg/dL or above 40 mmol/L.

@@ -219,7 +219,8 @@ extension ContourMemory {
 
 extension ContourDriver: AnonymisingDriver {
   static func anonymise(_ transcript: Transcript) throws -> Transcript {
-    // A single byte controls the session. A command may hold anything.
+    // Only reports with a single byte, which control the session, may be sent to the meter. A longer command
+    // could hold personal data.
     var stream = try ReceivedStream(
       transcript, payload: { ContourReport.payload($0)?.indices }, allows: { $0.count == 5 })
     var anonymity = ContourAnonymity()

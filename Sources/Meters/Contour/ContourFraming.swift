@@ -101,8 +101,8 @@ struct ContourStream {
   }
 }
 
-/// HID reports of the Contour: a prefix of three bytes, a length, and at most 60 bytes of a stream. Units of
-/// the stream are independent of reports.
+/// HID reports of the Contour: a prefix of three bytes, a length, and at most 60 bytes of a stream. A frame
+/// may begin and end anywhere in a report.
 enum ContourReport {
   /// The number of bytes that one report carries.
   static let maxPayload = 60

@@ -161,7 +161,7 @@ extension ContourSession {
         _ = try token(Self.silenceMilliseconds, doing)
         return header
       case .enquiry:
-        // The meter is still waiting in an earlier session.
+        // The meter still waits for an answer of an earlier session, so it gets one.
         try send([ContourByte.acknowledge], doing)
       case .damaged, nil:
         try drain(doing)
@@ -199,7 +199,8 @@ private struct FrameOrder {
     switch token {
     case .frame(let frame): return try judge(frame, doing)
     case nil:
-      // The answer may have lost its end. After two silences the meter is gone.
+      // After a first silence, the frame is requested again, since only its end may be lost. After a second
+      // one, the meter is gone.
       guard !isSilent else { throw Failure(.timedOut, doing: doing) }
       isSilent = true
       return try refuse(doing)

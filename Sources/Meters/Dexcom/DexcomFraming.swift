@@ -57,9 +57,9 @@ struct DexcomPage: Hashable {
   static let size = 528
   private static let headerSize = 28
 
-  /// The number of its partition.
+  /// The number of the partition to which the page belongs.
   let partition: UInt8
-  /// The layout of its records.
+  /// The number of the layout that the page's records have.
   let revision: UInt8
   /// The number of the page in its partition.
   let number: UInt32

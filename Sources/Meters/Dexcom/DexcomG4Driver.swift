@@ -86,7 +86,8 @@ extension DexcomG4Driver {
     return (identity, product == "ScoutReceiver" || product == "OrionReceiver")
   }
 
-  /// The serial number on the last page of the manufacturer's text. A repaired receiver has several.
+  /// The serial number on the last page of the manufacturer's text. A repaired receiver has several such
+  /// pages.
   private func serialNumber(_ session: DexcomSession, doing: String) throws -> String {
     guard let last = try session.range(.manufacturing)?.upperBound,
       let page = try session.pages(last...last, .manufacturing, onPage: {}).first,

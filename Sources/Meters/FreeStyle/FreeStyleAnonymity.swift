@@ -46,7 +46,7 @@ extension FreeStyleMeter {
       guard text.count == message.count else { throw ReceivedStream.notUnderstood }
       var reply = reply
       reply.replaceSubrange(..<text.count, with: text)
-      // `CKSM:` and eight digits.
+      // The checksum follows the text: `CKSM:` and eight digits.
       reply.replaceSubrange(text.count + 5..<text.count + 13, with: FreeStyleReply.digits(of: text))
       return reply
     default: throw ReceivedStream.notUnderstood
@@ -76,7 +76,7 @@ extension FreeStyleMeter {
     return rows + Array("\(dump.rows.count),".utf8) + FreeStyleReply.digits(of: rows) + [0x0D, 0x0A]
   }
 
-  /// The replacement of a field. Zero means that there is none, and is kept; so are the words for out of
+  /// The replacement of a field. Zero, which means no value, is kept, and so are the words for a value out of
   /// range.
   private static func replaced(_ field: [UInt8], _ numbers: inout StandInNumbers) -> [UInt8] {
     if field.allSatisfy({ $0 == UInt8(ascii: "0") }) || [Array("HI".utf8), Array("LO".utf8)].contains(field) {

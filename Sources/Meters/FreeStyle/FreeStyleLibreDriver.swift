@@ -134,7 +134,7 @@ extension LibreResultRow {
     switch row.number(9) {
     case 0: add(.smbg, .libreGlucose(value), .libreLimit(value, .smbg), into: &memory)
     case 1:
-      // 8.0 mmol/L means HI.
+      // The number 144 is 8.0 mmol/L, which means HI.
       add(.ketone, .stripKetone(row.text(12), value), (value ?? 0) >= 144 ? .atLimit : [], into: &memory)
     case 2: add(.scan, .libreGlucose(value), .libreLimit(value, .scan), into: &memory)
     default: memory.skip("reading of unknown kind")

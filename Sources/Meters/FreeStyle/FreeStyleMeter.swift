@@ -6,14 +6,14 @@ import Logbook
 struct FreeStyleMeter {
   /// One table of the memory.
   struct Table {
-    /// The command that requests it.
+    /// The command that requests the table.
     let command: String
     /// The field with the record's number.
     let numberField: Int
     /// The fields of a row with its time and kind, and without anything that a person measured, took or
     /// wrote.
     let plainFields: @Sendable (FreeStyleRow) -> Set<Int>
-    /// Adds one row of it.
+    /// Adds one row of the table.
     let add: @Sendable (FreeStyleRow, inout FreeStyleMemory) -> Void
   }
 
@@ -204,7 +204,8 @@ extension FreeStyleSession {
     var rows = 0
     for _ in 0..<Self.maxReports {
       guard let report = try receive(Self.answerMilliseconds, doing) else {
-        // The end may be lost. A meter that sent nothing is not asked again.
+        // If only the end of the answer is missing, the command is repeated. A meter that sent nothing is not
+        // asked again.
         guard bytes.isEmpty else { return .damaged }
         throw Failure(.timedOut, doing: doing)
       }
@@ -250,8 +251,8 @@ extension FreeStyleSession {
     }
   }
 
-  /// The next report; nil after the timeout. A damaged report counts as a meaningless one, because its loss
-  /// changes the sum.
+  /// The next report; nil after the timeout. A damaged report is replaced by one without a meaning: the sum
+  /// of the answer then shows that a report is missing.
   private func receive(_ milliseconds: Int, _ doing: String) throws -> FreeStyleReport? {
     do {
       let bytes = try meter.receive(maxBytes: 64, within: milliseconds)

@@ -171,7 +171,7 @@ struct FreeStyleReport: Hashable {
   static let vendorText: UInt8 = 0x21
   /// A report that keeps the session alive. It may arrive between any two others, and is ignored.
   static let keepAlive: UInt8 = 0x22
-  /// The meter does not know messages of that type.
+  /// The answer to a message of a type that the meter does not know.
   static let unknownType: UInt8 = 0x30
   /// The answer about an encrypted session. Readers that require one answer all texts with it.
   static let encryption: UInt8 = 0x33

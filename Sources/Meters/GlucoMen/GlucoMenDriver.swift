@@ -168,7 +168,7 @@ extension GlucoMenBlock {
   private static var closing: [UInt8] { [0x0D, 0x0A, 0x5D, 0x0D, 0x0A] }
   private static var nothing: [UInt8] { [0x90, 0x3D, 0x0D, 0x0A, 0x5D, 0x0D, 0x0A] }
 
-  /// Whether the last bytes end a block. Checked first, so that a long block is searched once.
+  /// Whether the last bytes end a block. This is checked first, so that a long block is searched only once.
   private static func hasEnded(_ bytes: [UInt8]) -> Bool { Array(bytes.suffix(closing.count)) == closing }
 
   /// Parses a block from its bracket to its check digits.

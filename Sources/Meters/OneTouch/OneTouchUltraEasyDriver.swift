@@ -148,7 +148,8 @@ extension OneTouchStopAndWait {
     try line.pause(milliseconds: Self.pauseMilliseconds)
     try line.send(OneTouchFrame(link: link(), payload: payload))
     sent ^= 1
-    // The bits in the meter's frames have its point of view: the number that it expects is our next one.
+    // In a frame of the meter, the bits are from the meter's point of view: `expected` is the number of our
+    // next frame.
     let counted = (sent == 1 ? Bit.expected : 0) | (expected == 1 ? Bit.sent : 0)
     guard try line.frame() == OneTouchFrame(link: Bit.acknowledge | counted, payload: []) else {
       throw OneTouchSerialLine.Damage()

@@ -11,7 +11,7 @@ enum Ultra2Record: Hashable {
   /// A line that could not be parsed.
   case rejected(String)
 
-  /// The meanings of the remark's numbers, from 01.
+  /// The texts of a person's remarks, by their numbers from 01 on.
   private static let remarks = [
     "not enough food", "too much food", "mild exercise", "hard exercise", "medication", "stress", "illness",
     "feel hypo", "menses", "vacation", "other",

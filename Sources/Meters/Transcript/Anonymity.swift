@@ -92,7 +92,7 @@ struct ReceivedStream {
     }
     bytes += packet[payload]
     places += payload.map { (step, $0) }
-    // After the payload, packets repeat earlier data of the meter.
+    // The bytes after the payload become zeros, since they may repeat earlier data of the meter.
     let rest = [UInt8](repeating: 0, count: packet.count - payload.upperBound)
     original.steps[step].result = .success(packet[..<payload.upperBound] + rest)
   }

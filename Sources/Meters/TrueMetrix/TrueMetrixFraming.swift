@@ -50,7 +50,7 @@ enum TrueMetrixMessage: Hashable {
 struct TrueMetrixRecord: Hashable {
   /// The reading of the test.
   let reading: MeterReading
-  /// Further meaning of the tag, for people; may be empty.
+  /// The part of the tag's meaning that no mark expresses, as text for people; may be empty.
   let remark: String
   /// The tag as one hexadecimal digit if its meaning is unknown; else nil.
   let unknownTag: String?

@@ -24,7 +24,8 @@ package struct SimulatedNotification: Hashable, Sendable {
   }
 }
 
-/// A meter with the Glucose Service, as a bonded host sees it. It is written from the facts about the service.
+/// A meter with the Glucose Service, as a bonded host sees it. It is written from the facts about the
+/// service.
 ///
 /// These parts are unknown and were chosen here:
 /// - the final indication is queued after the last record
@@ -165,8 +166,8 @@ package final class SimulatedGlucoseMeter {
     return queue.removeFirst()
   }
 
-  /// The records with the number of a request or a greater one. The first measurement of a transfer has its offset, also if
-  /// others leave it out.
+  /// The records with the number of a request or a greater one. The first measurement of a transfer has its
+  /// offset, also if others leave it out.
   private func from(_ request: [UInt8]) -> [SimulatedNotification] {
     func number(_ bytes: [UInt8]) -> Int { Int(bytes[1]) | Int(bytes[2]) << 8 }
     let least = Int(request[3]) | Int(request[4]) << 8

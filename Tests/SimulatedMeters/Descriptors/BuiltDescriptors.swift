@@ -2,7 +2,8 @@
 
 /// Builds descriptors from the parts that differ between devices.
 enum BuiltDescriptors {
-  /// An endpoint: its address with the direction bit, 2 for bulk or 3 for interrupt, and the size of its packets.
+  /// An endpoint: its address with the direction bit, 2 for bulk or 3 for interrupt, and the size of its
+  /// packets.
   struct Endpoint {
     var address: UInt8
     var type: UInt8

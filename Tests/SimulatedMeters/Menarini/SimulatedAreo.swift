@@ -2,10 +2,11 @@
 
 package import Logbook
 
-/// A Menarini GlucoMen areo on its cable: one byte is the request, a block of text lines with a sum is the answer.
+/// A Menarini GlucoMen areo on its cable: one byte is the request, a block of text lines with a sum is the
+/// answer.
 ///
-/// These parts are unknown and were chosen here: records are newest first [?], and an areo without ketones does not
-/// answer that request [?]. The GK has a blank before mg/dL.
+/// These parts are unknown and were chosen here: records are newest first [?], and an areo without ketones
+/// does not answer that request [?]. The GK has a blank before mg/dL.
 package final class SimulatedAreo: SimulatedLine {
   /// Whether it is a GK, which also measures ketones.
   package let isGK: Bool

@@ -4,7 +4,8 @@ package import Logbook
 
 /// A Menarini GlucoMen areo GK with its own plug: the areo's session over the communications class.
 ///
-/// These parts are unknown and were chosen here: the endpoints [?], and that it ignores the settings of its line [C].
+/// These parts are unknown and were chosen here: the endpoints [?], and that it ignores the settings of its
+/// line [C].
 package final class SimulatedAreoGK: SimulatedMeter {
   package let deviceDescriptor = BuiltDescriptors.device(
     vendorID: 0x2C81, productID: 0x0500, deviceClass: 2)

@@ -2,8 +2,8 @@
 
 package import Logbook
 
-/// An Accu-Chek Mobile, which shows its reports on a disk as text in `MODEL/Reports/*.csv`. Rows are newest first, and
-/// `X` is a set flag, as in reports that people quote.
+/// An Accu-Chek Mobile, which shows its reports on a disk as text in `MODEL/Reports/*.csv`. Rows are newest
+/// first, and `X` is a set flag, as in reports that people quote.
 ///
 /// These parts are unknown and were chosen here:
 /// - its USB ids [?]
@@ -16,8 +16,8 @@ package final class SimulatedAccuChekMobile: SimulatedMeter {
     case small, partitioned
   }
 
-  /// The columns of the report: those of 2015, and those of 2016 in German, whose rows have one more semicolon at their
-  /// end.
+  /// The columns of the report: those of 2015, and those of 2016 in German, whose rows have one more
+  /// semicolon at their end.
   package enum Columns: CaseIterable, Sendable {
     case ten, twelve
   }
@@ -55,8 +55,8 @@ package final class SimulatedAccuChekMobile: SimulatedMeter {
     disk.refusals = refusals
   }
 
-  /// Glucose with the marks for meals, control solution and temperature. A report of ten columns leaves out two of
-  /// them. The meter shows no seconds.
+  /// Glucose with the marks for meals, control solution and temperature. A report of ten columns leaves out
+  /// two of them. The meter shows no seconds.
   package static func holds(_ item: SimulatedItem) -> Bool {
     item.kind == .smbg && item.deviceTime.parts.second == 0
       && item.marks.isSubset(of: [

@@ -2,7 +2,8 @@
 
 package import Logbook
 
-/// An Accu-Chek meter of the Personal Healthcare Device Class: IEEE 11073-20601 messages over a pair of bulk endpoints.
+/// An Accu-Chek meter of the Personal Healthcare Device Class: IEEE 11073-20601 messages over a pair of bulk
+/// endpoints.
 ///
 /// These parts are unknown and were chosen here:
 /// - the content of the association request [C], and of the configuration except for the store [C]

@@ -30,7 +30,8 @@ package final class SimulatedTaiDoc: SimulatedMeter {
   private let items: [SimulatedItem]
   private var received: [UInt8] = []
   private var isOn = true
-  /// Whether the meter has not yet reported its mode for computers, which it does instead of its first answer.
+  /// Whether the meter has not yet reported its mode for computers, which it does instead of its first
+  /// answer.
   private var hasToWake: Bool
 
   /// - Parameters:

@@ -174,7 +174,8 @@ extension SimulatedTrueMetrix {
     }.joined()
   }
 
-  /// Month; day and year; hour and minute, each in decimal digits of a hexadecimal number; the value; and the meal.
+  /// Month; day and year; hour and minute, each in decimal digits of a hexadecimal number; the value; and the
+  /// meal.
   private static func record(_ item: SimulatedItem) -> String {
     let parts = item.deviceTime.parts
     let value: Int =
