@@ -168,7 +168,7 @@ import Testing
       return
     }
     #expect(device.address == "D4:3E:00:12:34:56")
-    // It stays connected for the import, which needs no search either.
+    // The meter stays connected, so the import after the wait needs no search either.
     let bus = try BluetoothBus(address: peer.address, isInterrupted: { false })
     #expect(try bus.search(seconds: 20) { !$0.isEmpty }.map(\.isConnected) == [true])
     #expect(try read(peer).readings.count == 2)
@@ -217,8 +217,9 @@ import Testing
     #expect(facts.contains("call ObjectManager.GetManagedObjects"))
   }
 
-  /// What the peer does in the other tests that meet a meter which leaves, adapters that are off or blocked, and two of them.
-  /// Not among it is a bluetoothd without sockets for notifications (before 5.46), of which there is no recording.
+  /// The options of the peer in the other tests: a meter that leaves, and adapters that are off, blocked or
+  /// two. Only a bluetoothd without sockets for notifications (before 5.46) is left out, since there is no
+  /// recording of one.
   @Test(arguments: [
     options([meter(#""vanishesAfter":2"#)]), options([meter(paired: false)], #""powered":false"#),
     options([meter()], #""powered":"blocked""#),
@@ -242,7 +243,7 @@ import Testing
     let meters = [Self.meter(paired: false), Self.meter(#""adapter":1"#)]
     let peer = try BluetoothPeer(Self.options(meters, #""adapters":2"#))
     let bus = try BluetoothBus(address: peer.address, isInterrupted: { false })
-    // The one with the pairing is used.
+    // The adapter that has the pairing is used.
     let found = try bus.search(seconds: 2) { _ in false }
     #expect(found.map(\.isPaired) == [true])
   }
@@ -279,7 +280,7 @@ import Testing
     #expect(failure?.message.contains(words) == true, "\(String(describing: failure))")
   }
 
-  @Test func aDBusThatRefusesIsReportedAsAPermissionError() throws {
+  @Test func aRefusalByTheDBusIsReportedAsAPermissionError() throws {
     let peer = try BluetoothPeer(#"{"denied":true}"#)
     let bus = try BluetoothBus(address: peer.address, isInterrupted: { false })
     let failure = #expect(throws: Failure.self) { try bus.devices() }

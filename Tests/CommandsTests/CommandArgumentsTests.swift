@@ -119,8 +119,8 @@ import Testing
 
   private struct Help: Decodable { let command: Declaration }
 
-  /// The parser checks its declarations only in debug builds. A check uses the release configuration, see
-  /// `Tests/compiler.sh`.
+  /// The parser checks its declarations only in debug builds, but the tests run in the release configuration:
+  /// see `Tests/compiler.sh`.
   @Test func noCommandDeclaresContradictoryOptionsOrArguments() async throws {
     let help = try await Program().run("--experimental-dump-help")
     let commands = try JSONDecoder().decode(Help.self, from: Data(help.output.utf8)).command.all

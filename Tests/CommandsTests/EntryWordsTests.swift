@@ -8,7 +8,7 @@ import Testing
 
 /// Tests what the words of `add` mean, and which words are unknown or ambiguous.
 @Suite struct EntryWordsTests {
-  /// For example `smbg 6.1 mmol/L; food {"carbs":45}; text soup`.
+  /// What the words of a line mean, for example `smbg 6.1 mmol/L; food {"carbs":45}; text soup`.
   private func meaning(_ line: String, _ unit: GlucoseUnit?) throws -> String {
     let options = try EntryLine.parse(EntryLines.words(line)).options
     let words = try EntryWords(options, unit: unit)
@@ -55,7 +55,7 @@ import Testing
     ("6.1 300kcal", "smbg 6.1 mmol/L; food {\"energy\":300}"),
     ("ketones 0.4 6.1", "ketone 0.4 mmol/L; smbg 6.1 mmol/L"),
     ("6.1 before exercise", "smbg 6.1 mmol/L; text before exercise"),
-    // Stems of other measures inside words are part of a text.
+    // Words that only contain the name of another measure are text.
     ("120 impulsive eating", "smbg 120 mg/dL; text impulsive eating"),
     ("6.1 depression 45g", "smbg 6.1 mmol/L; food {\"carbs\":45}; text depression"),
     ("10.5 steps", "exercise {\"steps\":10.5}"),
@@ -124,7 +124,7 @@ import Testing
     #expect(refusal.contains(part), "\(refusal)")
   }
 
-  /// As from a script whose variable is empty.
+  /// A script passes an empty word if its variable is empty.
   @Test func anEmptyWordAfterATypedNumberIsNotReadAsAUnit() throws {
     let line = "110 '' bread"
     #expect(try EntryLines.words(line) == ["110", "", "bread"])

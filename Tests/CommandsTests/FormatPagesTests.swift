@@ -68,7 +68,7 @@ import Testing
     #expect(try ManualPage("glucoport-formats.1").section("Ss Formats") == list)
   }
 
-  /// The names of each pair, and the text after them.
+  /// The pairs of sources that the page lists: the two names of each, and the text after them.
   private func pairs() throws -> [(names: [String], text: [String])] {
     let lines = try ManualPage("glucoport-formats.7").section("Ss Pairs of sources")
     return lines.indices.filter { lines[$0].hasPrefix(".It ") }.map { place in

@@ -48,7 +48,7 @@ import Testing
           arguments: words.split(separator: " ").map(String.init) + arguments + [
             "--store", program.path("a.db"),
           ])
-        // The program of the source can succeed later.
+        // A failure of the program that a source runs is temporary, since the program can succeed later.
         let status: Int32 = words == "source test" ? 75 : 69
         #expect(outcome.status == status && outcome.errors.hasSuffix(Self.end), "\(words): \(outcome)")
         #expect(try FolderListing(program.folder) == before, "\(words)")

@@ -65,7 +65,7 @@ import Testing
     "meter wait": "it asks bluetoothd by the system bus",
   ]
 
-  @Test func everyCommandThatNeedsNoServerIsInTheTestWithoutSocketsOrExempt() {
+  @Test func everyCommandThatNeedsNoServerIsCheckedForSocketsOrIsAnException() {
     let commands = ClassifiedCommands.all.filter { $0.type.actionClass != .immediate }.map(\.words)
     let watched = Set(Self.scripts.map(\.words))
     #expect(watched.isDisjoint(with: Self.exceptions.keys))

@@ -84,7 +84,7 @@ import Testing
       #expect(isShell || lines.first?.wholeMatch(of: /# \/etc\/[-_a-z0-9.\/]+/) != nil, "\(name)")
       #expect(lines.allSatisfy { $0.hasPrefix("$ ") } == isShell, "\(name)")
       let use = isShell ? "run \(name)" : "install_file \(name)"
-      // Another test runs the last ones.
+      // The last two forms are for blocks that the script passes to another command or only reads.
       let uses = [use, "$(block \(name))", "block \(name) >/dev/null"]
       #expect(uses.contains(where: script.contains), "Tests/postgres.sh lacks \(use)")
       if isShell { commands += lines.map { String($0.dropFirst(2)) } }

@@ -74,7 +74,7 @@ import Testing
     #expect(links.filter(\.isCurrent).count == 1)
   }
 
-  @Test func aServedPageOfTheFirstPossibleDayHasNoPreviousPage() throws {
+  @Test func aServedPageOfTheEarliestDayHasNoLinkToAnEarlierPage() throws {
     let query = try #require(PageQuery(["days": "1", "last": "1970-01-01"]))
     #expect(query.last == 0)
     let links = query.links(query.range(last: 0), today: Self.day)

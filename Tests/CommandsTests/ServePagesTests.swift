@@ -67,9 +67,9 @@ import Testing
     #expect(outcome.output == "a 0\n200\nsame\n0\nbody:1\nreport:0\n", "\(outcome)")
   }
 
-  /// Six sensor values on the day of the page. Six more values five days before, which a phone passed on as
-  /// finger sticks. Only together there are more than ten. Also a dose at the end of the day that two apps
-  /// state.
+  /// A phone has passed on sensor values as finger sticks: six on the day of the page, and six five days
+  /// before. Only both days together have more than ten, so that they are recognised. Two apps state a dose
+  /// at the end of the day.
   @Test func aServedPageHasTheSameStatisticsAsTheReport() async throws {
     var (sensor, phone) = (ReadingRows(), ReadingRows())
     for date in ["2026-02-24", "2026-03-01"] {

@@ -11,7 +11,8 @@ import Testing
 
 /// Tests the check of a source's answer before anything is stored.
 @Suite struct SourceContentsTests {
-  /// Of several sources, a message says which one failed, also if it begins with the same word.
+  /// If there are several sources, a message states which one failed, even if it already begins with the same
+  /// word.
   @Test func aFailedFetchNamesItsSourceEvenIfItIsNamedLikeTheHost() async throws {
     var access = SourceAccess(type: "http", intervalSeconds: 60)
     (access.url, access.allowsPlainHTTP) = ("http://localhost:1/sgv.json", true)
@@ -21,7 +22,7 @@ import Testing
     #expect(message.hasPrefix("localhost: localhost"), "\(message)")
   }
 
-  /// A source is not set with times that have no known zone, which the first fetch would refuse.
+  /// A source whose times need an unknown zone is not set, since its first fetch would be refused.
   @Test(arguments: [("2026-05-06 10:00", true), ("2026-05-06T10:00:00+02:00", false)])
   func fetchedTimesWithoutAnOffsetNeedTheTimeZoneOfTheLogbook(_ time: String, _ needsZone: Bool) throws {
     let body = SourceBody(file: try UnlinkedFile(), name: "source file")

@@ -58,7 +58,7 @@ import Testing
     #expect(timeline.state.failures == 0 && timeline.state.lastError == nil)
   }
 
-  /// Of a source that keeps half a day, an outage of eleven hours loses nothing.
+  /// If a source keeps its values for half a day, an outage of eleven hours must lose no value.
   @Test func anUnreachableSourceIsAskedAgainEachHour() {
     var timeline = Timeline()
     let failure = SourceFailure(Failure(.unavailable, "no"))
@@ -143,7 +143,7 @@ import Testing
       return false
     }
     #expect(isOpen(state))
-    // A failure may have a long wait, which still holds.
+    // The long delay after a failure stays valid.
     var failed = SourceState()
     (failed.failures, failed.nextAttempt) = (9, Self.now + 43200)
     #expect(!isOpen(failed))
@@ -209,11 +209,13 @@ import Testing
     state.answeredAt = Self.now - 86400
     let rest = SourceHole(from: Self.now - 86400 - SourceHoles.lagSeconds, until: Self.now - 43200)
     #expect(SourceHoles.after(state, oldest: Self.now - 43200, count: 144, now: Self.now) == [rest])
-    // A phone that was away brings only its last half day to a service that answered all the while.
+    // The service answered all the time. But a phone that was away sends it only the values of the last half
+    // day.
     state.answeredAt = Self.now - 900
     let late = SourceHole(from: Self.now - 5 * 86400, until: Self.now - 43200)
     #expect(SourceHoles.after(state, oldest: Self.now - 43200, count: 144, now: Self.now) == [late])
-    // Without such an answer, and after one by a clock that was ahead, only the values say it.
+    // If the time of the last answer is unknown or in the future, only the times of the values show what is
+    // missing.
     for answered in [nil, Self.now + 86400] {
       state.answeredAt = answered
       let whole = SourceHole(from: Self.now - 5 * 86400, until: Self.now - 600)
@@ -221,14 +223,15 @@ import Testing
     }
   }
 
-  /// A source that keeps its values for twelve hours has no sensor from a time on until the next one begins.
-  /// Then it is asked again after hours.
+  /// A source keeps its values for twelve hours. Its sensor ends, and the next one begins some hours later.
+  /// The source is asked every few hours.
   @Test(arguments: [
-    // The next sensor began in the last three hours: nothing of it is missing.
+    // The next sensor began after the last answer, in the last three hours, so none of its values is missing.
     (silentHours: 30, everyHours: 3, hasHole: false), (silentHours: 5, everyHours: 3, hasHole: false),
-    // The sensor worked until after the last answer, so that its last values may be missing.
+    // The first sensor measured until after the last answer, so that its last values may be missing.
     (silentHours: 1, everyHours: 3, hasHole: true),
-    // The source is asked once a day: what the next sensor had before the last twelve hours is missing.
+    // The source is asked once a day, so the next sensor's values from before the last twelve hours are
+    // missing.
     (silentHours: 30, everyHours: 24, hasHole: true),
   ])
   func aSensorChangeIsReportedAsMissingOnlyIfTheSourceNoLongerHasIt(
@@ -240,7 +243,7 @@ import Testing
     let last = begin - (everyHours > 12 ? 3600 : 5400)
     var state = SourceState()
     func values(at now: Int64) -> [Int64] {
-      // Only the values of the present sensor are shown.
+      // The source returns only the values of the present sensor.
       let first = stride(from: end - 86400, through: min(end, now), by: 300).filter { $0 > now - window }
       let second = stride(from: begin, through: now, by: 300).filter { $0 > now - window }
       return second.isEmpty ? first : second
@@ -258,7 +261,7 @@ import Testing
     let shown = values(at: now)
     let found = SourceHoles.after(state, oldest: shown.first, count: shown.count, now: now)
     #expect(found.isEmpty != hasHole, "\(found)")
-    // Without knowing how far back the source reaches, some hours may be missing.
+    // If it is unknown how far back the source reaches, some hours are reported as missing.
     (state.reachSeconds, state.mostValues) = (nil, nil)
     #expect(!SourceHoles.after(state, oldest: shown.first, count: shown.count, now: now).isEmpty)
   }
@@ -307,15 +310,15 @@ import Testing
     let missing = stride(from: start, through: end, by: 300).filter { value in
       !stored.contains(value) && !sensorChange.contains(value - start)
     }
-    // Of the outage of two days, the values before its last twelve hours, and the hours until the next
-    // attempt.
+    // The only hole is that of the outage of two days, of which the source kept the last twelve hours.
     let holes = state.foundHoles ?? []
     #expect(holes.count == 1 && mails == 1, "\(holes), \(mails)")
     #expect(
       !missing.isEmpty
         && missing.allSatisfy { value in holes.contains { $0.from < value && value < $0.until } })
     #expect(end > start + 14 * day - 900)
-    // Every six minutes without failures; fewer in outages, and none while the password is wrong.
+    // The job asks every six minutes without failures, less often in outages, and never while the password is
+    // wrong.
     #expect((2200...2900).contains(requests), "\(requests)")
   }
 }

@@ -25,7 +25,7 @@ import Testing
     #expect(sent.count == 1 && sent[0].hasPrefix("5 items are refused by the remote"), "\(sent)")
   }
 
-  /// A scheduled job would send mail about it after each run.
+  /// With advice about attachments, a scheduled job would send mail after each run.
   @Test func attachmentsThatTheRemoteCannotStoreCauseNoAdvice() {
     var summary = UploadSummary()
     summary.keptAttachments = 1
@@ -35,7 +35,7 @@ import Testing
         == ["1 attachment is kept locally; this remote stores no files"])
   }
 
-  /// A job shows it as well, since the site's figures are wrong until somebody acts.
+  /// Even a job prints this advice, since the site's figures are wrong until a person acts.
   @Test func onlyRejectedDosesThatStillCountOnTheSiteCauseAdvice() {
     var summary = UploadSummary()
     summary.notTaken = [NightscoutRefusal.actsAlthoughDeleted: 1, NightscoutRefusal.noDate: 2]

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Doctor
 
-/// Tests the folder of a store, on a real disk if possible, otherwise with the system's answers.
+/// Tests the folder of a store, on a real disk if possible, otherwise with constructed answers of the system.
 @Suite struct FolderTests {
   private func set(_ mode: Int, _ url: URL) throws {
     try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: url.path)

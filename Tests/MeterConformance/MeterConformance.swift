@@ -5,7 +5,8 @@ package import SimulatedMeters
 import SimulatedUSB
 import Testing
 
-/// The rules for every driver with each of its simulated meters. A room with drivers runs them in its tests.
+/// The rules for every driver with each of its simulated meters. A module with drivers runs them in its
+/// tests.
 package struct MeterConformance: Sendable {
   /// A rule for each driver with each meter.
   package enum Rule: String, CaseIterable, Sendable {
@@ -134,7 +135,7 @@ extension MeterConformance {
     }
   }
 
-  /// Each exchange takes three minutes.
+  /// Checks that a session ends if the meter sends no new record for long: each exchange takes three minutes.
   private func checkSilence(_ trial: DriverTrial) throws {
     let outcome = try trial.read(trial.meter(trial.variety), secondsOfExchange: 180)
     let failure = #expect(throws: Failure.self) { try outcome.result.get() }

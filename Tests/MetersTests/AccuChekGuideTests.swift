@@ -9,7 +9,7 @@ import Testing
 /// The Accu-Chek Guide's messages and sessions. The attributes and segments are from a real Guide 925, with
 /// another serial number and date. The reports and whole sessions are constructed by the same rules.
 struct AccuChekGuideTests {
-  /// Real; the content begins after the choice and its length.
+  /// The attributes of a real Guide: the content of its answer, after the choice and its length.
   private static let attributes = HexSession.hex(
     """
     E70000D400D200A4020300CC0000000800C60928000E0006526F636865000004393235000984000A0008006019
@@ -18,7 +18,7 @@ struct AccuChekGuideTests {
     3A2076312E392E36000987000820261001210658000A450010C0001F00FFFFFFFF00640000000000000A4B001600
     0200120201000804010001000220110202000200000A5A00080001000410110002
     """)
-  /// Real.
+  /// The segments of a real Guide.
   private static let segments = HexSession.hex(
     """
     E70001D201D000A5020701CA00050C0D01C4000401C000000009006C0922000200000A4E001A80000001001400060002

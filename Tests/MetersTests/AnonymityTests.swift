@@ -68,7 +68,7 @@ struct AnonymityTests {
     #expect(try talks[0].anonymised(by: trial.driver) == talks[1].anonymised(by: trial.driver))
   }
 
-  @Test(arguments: able) func aDamagedSessionIsRefusedOrAnonymisedAlike(trial: DriverTrial) throws {
+  @Test(arguments: able) func aDamagedSessionIsRefusedOrAnonymisedAsUndamaged(trial: DriverTrial) throws {
     let original = try Self.record(trial, Self.memory(trial, isOther: false))
     let clean = try original.anonymised(by: trial.driver)
     var random = SeededGenerator(seed: 11)

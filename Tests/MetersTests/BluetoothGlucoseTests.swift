@@ -36,7 +36,7 @@ import Testing
     try read(meter, from: nil, now: now)
   }
 
-  /// Reads a meter of whose memory all up to a position is stored.
+  /// Reads a meter whose records up to a position are already stored.
   private func read(
     _ meter: SimulatedGlucoseMeter, from position: MeterPosition?, now: Int64 = DriverTrial.noon.seconds
   ) throws -> MeterContents {

@@ -211,7 +211,7 @@ struct DexcomG4Tests {
     #expect(unplugged?.category == .unavailable)
   }
 
-  /// Constructed: minus seven hours.
+  /// The request is constructed, with an offset of minus seven hours.
   @Test func theClockOfADexcomIsSetThroughItsDisplayOffset() throws {
     let time = try #require(DeviceTime(text: "2013-09-13T19:43:21"))
     var session = WrittenSession()

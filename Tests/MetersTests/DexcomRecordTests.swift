@@ -23,7 +23,7 @@ struct DexcomRecordTests {
         tick: tick))
   }
 
-  /// Recorded.
+  /// Records of a real receiver.
   @Test(arguments: [
     ("EC 9E D7 08 A2 3C D7 08 58 00 14 D2 30", "2013-09-13T16:58:10", 88.0, 0x08D7_9EEC as Int64),
     ("18 A0 D7 08 CE 3D D7 08 59 00 14 23 54", "2013-09-13T17:03:10", 89, 0x08D7_A018),
@@ -36,7 +36,7 @@ struct DexcomRecordTests {
       try Self.record(printed, .sensor, revision: 2) == Self.sensor(time, number, tick: tick))
   }
 
-  /// Constructed: no values of these revisions were recorded.
+  /// The bytes are constructed, since no values of these revisions were recorded.
   @Test func laterDexcomRecordsHaveASeparateTimeOfTheMeasurement() throws {
     #expect(
       try Self.record(
@@ -79,7 +79,7 @@ struct DexcomRecordTests {
     #expect(reading.measurement == measurement)
   }
 
-  /// Recorded.
+  /// The bytes are from a real receiver.
   @Test func aDexcomCalibrationHasTheTimeAtWhichItWasTyped() throws {
     let expected = MeterReading(
       .smbg, at: try #require(DeviceTime(text: "2013-09-13T19:26:38")),
@@ -89,7 +89,7 @@ struct DexcomRecordTests {
         == .reading(expected))
   }
 
-  /// Constructed.
+  /// The bytes are constructed, since no calibration of this revision was recorded.
   @Test func aDexcomCalibrationOfRevision3HasItsTimeOneByteLater() {
     let start = [UInt8](printed: "D6 C1 D7 08 8C 5F D7 08 55 00")
     let later = start + [UInt8](printed: "01 B8 C1 D7 08 00*4")
@@ -110,7 +110,7 @@ struct DexcomRecordTests {
     .record(MeterRecord(kind, at: try #require(DeviceTime(text: time)), RecordFields(values)))
   }
 
-  /// Recorded.
+  /// The bytes are from a real receiver.
   @Test func anEventEnteredOnADexcomHasTheTimeThatThePersonStated() throws {
     #expect(
       try Self.record(
@@ -122,7 +122,7 @@ struct DexcomRecordTests {
         == Self.entered(.insulin, "2013-09-13T12:28:00", ["units": .number(3.5)]))
   }
 
-  /// Constructed.
+  /// The bytes are constructed.
   @Test func dexcomExerciseAndHealthEventsHaveTheNamesOfClarityExports() throws {
     func event(_ kind: UInt8, _ subtype: UInt8, _ value: UInt32) -> DexcomRecord {
       let bytes = [UInt8](printed: "A6 5F D7 08 5C FD D6 08") + [kind, subtype]

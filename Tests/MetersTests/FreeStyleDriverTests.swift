@@ -73,7 +73,7 @@ struct FreeStyleDriverTests {
     #expect(contents.skipped == ["clock change": 2, "weekly trend": 1])
   }
 
-  /// Constructed: no real rows of this kind are known.
+  /// The rows are constructed, since no real ones of this kind are known.
   @Test func specialRowsOfAFreeStyleInsuLinxAreRead() throws {
     let contents = try read(
       FreeStyleInsuLinxDriver.self,
@@ -126,7 +126,7 @@ struct FreeStyleDriverTests {
     #expect(contents.rejections.isEmpty)
   }
 
-  /// Constructed from the documented layout.
+  /// The rows are constructed from the documented layout.
   @Test func limitsControlSolutionAndInsulinOfAFreeStyleNeoAreRead() throws {
     let contents = try read(
       FreeStyleNeoDriver.self,
@@ -213,7 +213,7 @@ struct FreeStyleDriverTests {
     #expect(contents.skipped == ["clock change": 1, "reading with an error": 1])
   }
 
-  /// Constructed. LibreView writes the ends of the range as numbers, so the readings match.
+  /// The rows are constructed. LibreView writes the ends of the range as numbers, so the readings match.
   @Test func valuesAtTheEndsOfTheLibreRangeAreNumbersWithAMark() throws {
     let texts = #","","","","","","""#
     let rows = [(3, 2, 0, 500), (2, 2, 1, 40), (1, 0, 1, 40), (0, 0, 0, 40)].map { id, kind, low, value in
@@ -228,7 +228,7 @@ struct FreeStyleDriverTests {
     contents.records.map { "\($0.kind) \($0.fields.json)" }
   }
 
-  /// Constructed: the flags for food, then grams; the flags for insulin, then doses.
+  /// Constructed cases: the two flags for food, the grams, and the expected amount.
   @Test(arguments: [
     ("1,1", "0", ["food {}"]), ("0,1", "", ["food {}"]), ("1,0", "0", ["food {}"]),
     ("1,0", "30", ["food {}"]),

@@ -93,7 +93,7 @@ import Testing
     #expect(ShortFloat(bits).number(timesTenTo: power) == number)
   }
 
-  /// From 1 to 2,045 mg/dL in kg/L, and in tenths of mmol/L in mol/L.
+  /// Each mantissa is sent in kg/L as whole mg/dL, and in mol/L as tenths of mmol/L.
   @Test func everyShortFloatResultIsExact() {
     for mantissa in 1...2045 as ClosedRange<UInt16> {
       #expect(ShortFloat(0xB000 | mantissa).number(timesTenTo: 5) == Double(mantissa))

@@ -89,7 +89,7 @@ struct OneTouchVerioIQTests {
     #expect(contents.rejections.isEmpty && contents.warnings.isEmpty)
   }
 
-  /// A recorded meter took 0.7 seconds.
+  /// A recorded meter took 0.7 seconds for its first answer.
   @Test func theDriverWaitsForASlowFirstAnswerOfAVerioIQ() throws {
     let slow = SlowFirstAnswer(Self.identified().replayed, milliseconds: 1500)
     let meter = MeterConnection(slow, model: OneTouchVerioIQDriver.models[0], now: { 0 })
@@ -297,7 +297,7 @@ struct OneTouchUltraEasyTests {
     }
   }
 
-  /// Constructed.
+  /// The request and its answer are constructed.
   @Test func theClockOfAOneTouchUltraEasyIsSetAndTheAnswerChecked() throws {
     let time = try #require(DeviceTime(text: "2024-01-02T03:04:05"))
     var session = Self.opened()

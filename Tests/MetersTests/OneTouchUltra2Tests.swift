@@ -203,7 +203,7 @@ struct OneTouchUltra2Tests {
     #expect(contents.warnings == ["the meter's clock is not set"])
   }
 
-  /// A recorded Ultra took 3.5 seconds.
+  /// A recorded Ultra took 3.5 seconds for its first answer.
   @Test func theDriverWaitsForASlowFirstAnswerOfAOneTouchUltra() throws {
     let slow = SlowFirstAnswer(Self.identified().replayed, milliseconds: 3500)
     let meter = MeterConnection(slow, model: OneTouchUltra2Driver.models[0], now: { 0 })

@@ -148,7 +148,7 @@ struct OneTouchVerioTests {
     ]
   }()
 
-  /// Nothing is written: the replayed session has no write, so that one would fail differently.
+  /// The replayed session has no write, so a write by the driver would fail with another error.
   @Test(arguments: otherDisks.indices)
   func aDiskThatIsNotAOneTouchIsRefusedBeforeAnythingIsWritten(index: Int) throws {
     let (inquired, label) = Self.otherDisks[index]

@@ -86,7 +86,7 @@ struct TaiDocModelTests {
     #expect(Self.exchange(meter, "51 26 04 00 00 00 A3 1E") == [])
   }
 
-  @Test func theSimulatedTaiDocMayFirstAnswerThatItIsAwake() throws {
+  @Test func theSimulatedTaiDocCanFirstReportThatItIsAwake() throws {
     let meter = try Self.meter(wakesFirst: true)
     #expect(Self.exchange(meter, "51 24 00 00 00 00 A3 18") == [UInt8](printed: "51 54 00 00 00 00 A5 4A"))
     #expect(Self.exchange(meter, "51 24 00 00 00 00 A3 18") == [UInt8](printed: "51 24 77 42 00 00 A5 D3"))

@@ -34,7 +34,7 @@ struct TrueMetrixModelTests {
     return String(decoding: bytes, as: UTF8.self)
   }
 
-  /// Recorded, except for the clock.
+  /// Requests and answers from a recording, except for the clock.
   @Test(arguments: [
     ("(I)9A", "(iMR2)8B\r\n"), ("(Z1)DC", "(z1T08269395)FA\r\n"), ("(V)A7", "(v2.53)8F\r\n"),
     ("(S)A4", "(sh01907625)CA\r\n"), ("(P41)06", "(p*)EB\r\n"), ("(Q56071608122120)6B", "(q*)EC\r\n"),
@@ -45,7 +45,7 @@ struct TrueMetrixModelTests {
     #expect(Self.exchange(meter, command) == answer)
   }
 
-  /// Recorded: the six newest records of 95.
+  /// The six newest of 95 recorded records.
   @Test func theSimulatedTrueMetrixSendsRecordsNewestFirstWithAChecksum() throws {
     let meter = try Self.meter([
       Self.item("2021-12-06T18:57", 106, .beforeMeal), Self.item("2021-12-07T01:12", 113, .afterMeal),

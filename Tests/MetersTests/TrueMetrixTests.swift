@@ -161,7 +161,7 @@ struct TrueMetrixTests {
     #expect(transport.isExhausted)
   }
 
-  /// In the capture, waking a meter took 2.35 seconds until its greeting, twice.
+  /// In the capture, the greeting came 2.35 seconds after each of two attempts to wake the meter.
   @Test func theTrueMetrixDriverWaitsForALateGreeting() throws {
     var memory = SimulatedMemory(clock: DriverTrial.noon)
     memory.items = [SimulatedItem(at: DriverTrial.noon, .value(Quantity(105, .milligramsPerDecilitre)))]

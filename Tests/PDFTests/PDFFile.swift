@@ -12,7 +12,7 @@ struct PDFFile {
 
   /// Nil where the table or a stream is damaged.
   init?(_ bytes: [UInt8]) {
-    // Latin 1 keeps every byte one character.
+    // In Latin 1, each byte is one character.
     let text = String(String.UnicodeScalarView(bytes.map { Unicode.Scalar($0) }))
     guard text.hasPrefix("%PDF-1.7\n"), text.hasSuffix("%%EOF\n"),
       let start = text.matches(of: /startxref\n(\d+)\n%%EOF\n/).last.flatMap({ Int($0.1) })

@@ -56,7 +56,7 @@ extension FetchTests {
 
   @Test func bothPassesOfTheRepeatedHourOfAFetchedGraphAreStored() async throws {
     let (program, _) = try program()
-    // 02:30 twice in Madrid, with the same value.
+    // Madrid shows 02:30 twice, here with equal values.
     let points = ["12:30:00 AM", "1:30:00 AM"].map { utc in
       #"{"FactoryTimestamp":"10/26/2025 \#(utc)","Timestamp":"10/26/2025 2:30:00 AM","type":0,"ValueInMgPerDl":120}"#
     }
@@ -65,7 +65,7 @@ extension FetchTests {
     let graph = try Answers(.status(200, Array(body.utf8))).server()
     try await set(program, graph)
     #expect(try await program.run("fetch").output == "phone: new 2 · known 0\n")
-    // A table of a clock on the wall, which the next answer has again with a later value.
+    // A table with shown times without offsets. The next answer repeats it with a later value.
     let rows = ["01:50", "02:20", "02:50", "02:20", "02:50", "03:20", "03:50"].enumerated().map {
       "2025-10-26 \($1),\(130 + $0)\n"
     }
@@ -77,7 +77,7 @@ extension FetchTests {
       "Europe/Madrid")
     #expect(set.status == 0, "\(set)")
     #expect(try await program.run("fetch", "wall").output == "wall: new 6 · known 0\n")
-    // The first row has left the window of the source.
+    // The source no longer returns the first row.
     table.answer = .status(
       200, Array(("time,sensor glucose (mg/dL)\n" + rows.dropFirst().joined()).utf8))
     #expect(try await program.run("fetch", "wall").output.hasPrefix("wall: new 1 · known 5\n"))
@@ -120,7 +120,7 @@ extension FetchTests {
     answers.answer = .raw(head + pieces.joined() + "0\r\n\r\n")
     let whole = try await program.run("fetch", "--now")
     #expect(whole.output == "phone: new 2 · known 0\n", "\(whole)")
-    // It asks for no compression, and reads one that a server uses all the same.
+    // The program requests no compression, but reads an answer that the server compresses nevertheless.
     #expect(server.requests.last?.headers["accept-encoding"] == "identity")
     answers.answer = .status(200, StoredGzip.packed(body), headers: ["Content-Encoding: gzip"])
     let compressed = try await program.run("fetch", "--now")
@@ -141,7 +141,8 @@ extension FetchTests {
     #expect(show.output.contains("last error phone: "), "\(show)")
   }
 
-  /// The header of a server that is busy, and for how long no request is sent although a person wants one.
+  /// The header in which a busy server asks for a wait, and the seconds for which the program waits even with
+  /// `--now`; nil for an invalid header.
   @Test(arguments: [
     ("-5", nil), ("x", nil), ("", nil), ("Wed, 06 May 2020 16:31:30 GMT", nil), ("120", 120),
     ("1000000000", 21600), ("99999999999999999999", 21600),

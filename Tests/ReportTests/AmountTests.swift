@@ -94,7 +94,7 @@ struct AmountTests {
     #expect(result.groups.map(\.amounts.insulin.sum) == [14, nil])
   }
 
-  @Test func aBolusWithoutAnAmountLeavesTheSum() {
+  @Test func aBolusWithoutAnAmountDoesNotRemoveTheSum() {
     let total = amounts([
       (.insulin, ["units": .number(4), "subtype": .text("rapid")], "2026-03-02T08:00"),
       (.insulin, ["subtype": .text("rapid")], "2026-03-02T09:00"),
@@ -102,7 +102,7 @@ struct AmountTests {
     #expect(total.insulin.sum == 4 && total.insulinWithoutAmount == 1)
   }
 
-  @Test func aRateOfNoMinutesEndsTheRateBeforeIt() {
+  @Test func aBasalRateOfZeroMinutesEndsTheRateBeforeIt() {
     func rate(_ minutes: Double) -> [String: FieldValue] {
       ["rate": .number(2), "minutes": .number(minutes), "subtype": .text("basal")]
     }

@@ -77,7 +77,7 @@ struct BoundaryTests {
     #expect(Reading.level(10_000) != nil)
   }
 
-  @Test func forLOAndHIWithoutALimitThatOfCommonDevicesIsUsed() throws {
+  @Test func readingsLOAndHIWithoutALimitGetTheLimitsOfCommonDevices() throws {
     func level(_ measurement: Measurement, _ kind: ReadingKind) throws -> Double {
       try #require(GlucoseLevel(measurement, of: kind)).milligrams
     }

@@ -38,7 +38,7 @@ struct ChartTests {
     #expect(outlines(.curve, try drawing(.empty)) == 0)
   }
 
-  /// A line to the next sample is shorter than can be seen, or there is none.
+  /// Such a sample has no line to another one, or a line that is too short to be seen.
   @Test func aSingleSampleBetweenGapsIsDrawnAsADot() throws {
     func dots(_ day: SampleDay) throws -> [Double] {
       try drawing(day).operations.compactMap { operation in
@@ -230,7 +230,7 @@ struct ChartTests {
     #expect(lines.allSatisfy { font.width($0) <= 50 } && lines.count > 3)
     #expect(lines.joined().replacing(" ", with: "") == "somewordsandaveryverylongwordthatfitsnowhere")
     #expect(font.wrapped("one two", 1000) == ["one two"] && font.wrapped("a b", 1) == ["a", "b"])
-    // A note without blanks may be as long as a store takes.
+    // A note without blanks may be as long as a store accepts.
     let long = String(repeating: "語", count: 20_000)
     #expect(font.wrapped(long, 50).joined() == long && font.fitted(long, 60).hasSuffix("…"))
   }

@@ -357,7 +357,7 @@ struct CountingFiguresTests {
     let result = Self.result(own + copies, by: .day)
     #expect(result.doubts.map(\.days) == [6] && result.total.amounts.bolus.sum == nil)
     #expect(result.groups.map { $0.amounts.bolus.sum == nil } == (0..<21).map { $0 >= 15 })
-    // The reverse: a copy of one dose a day, and later of all of them.
+    // The second source first has a late copy of one dose a day, and on the last days of all doses.
     let few = Self.doses(Self.phone, days: 15, later: 300).enumerated().filter { $0.offset % 4 == 0 }
     let late = few.map(\.element) + Self.doses(Self.phone, days: 21, later: 300).suffix(24)
     #expect(Self.result(own + late).doubts.map(\.days) == [21])

@@ -23,7 +23,7 @@ struct EarlierDaysTests {
 
   @Test func theReportComparesWithTheFiguresOfThePreviousPeriod() throws {
     let sensor = SampleReport.of(.sensor)
-    // The sums are exact: 26.5 and 2.5 of the list would be 29.0.
+    // A sum is calculated from exact shares: the rounded 26.5 and 2.5 in the list of ranges would give 29.0.
     #expect(
       try line(page(sensor, sensor))
         == "Previous 14 days (2026-02-16 – 2026-03-01): target 62.3 % · low + very low 8.7 % · high + very high 28.9 % · Mean 148 mg/dL · GMI 6.9 % · Variation (CV) 36.2 %"
@@ -35,7 +35,7 @@ struct EarlierDaysTests {
     #expect(words.contains { $0.hasPrefix("Previous 14 days") })
   }
 
-  @Test func thePreviousPeriodOfAMeterIsComparedByItsReadings() throws {
+  @Test func thePreviousPeriodOfAMeterIsComparedByReadingsNotByTime() throws {
     var sticks = SampleReport(days: 7)
     sticks.readings = [60, 100, 200, 120].enumerated().map {
       Reading.finger($1, at: SampleReport.start + Int64($0) * 3600)
@@ -43,7 +43,7 @@ struct EarlierDaysTests {
     #expect(
       try line(page(.of(.meter), sticks))
         == "Previous 7 days (2026-02-16 – 2026-03-01): Readings 4 · target 50.0 % · Mean 120 mg/dL")
-    // Time and readings are not compared.
+    // A share of the time is not compared with a share of readings.
     #expect(try line(page(.of(.sensor), sticks)) == nil)
   }
 

@@ -82,7 +82,8 @@ struct JourneyDayTests {
     #expect(day.hours.map(\.hour) == Array(0...24) && day.clockChanges.isEmpty)
   }
 
-  /// A meter that keeps the clock of home is at the time that it shows: of two such times at the nearer one.
+  /// The reading of a meter that keeps the time of home is drawn at the time that it shows. If the day has
+  /// this time twice, the nearer one is used.
   @Test func aReadingOfAnotherClockIsDrawnAtTheTimeItShows() throws {
     let sticks = [-3, 7, 20].map { Reading.finger(200, at: Self.midnight + $0 * Self.hour) }
     let day = try #require(Self.days(from: 8, at: 0, sticks).dropFirst().first)
@@ -91,7 +92,7 @@ struct JourneyDayTests {
     #expect(away.sticks.map(\.instant) == [-1, 12].map { Self.midnight + $0 * Self.hour })
   }
 
-  /// An app that states UTC for some readings was on no journey.
+  /// An app that states UTC for some readings does not show a journey.
   @Test func offsetsThatChangeOftenAreNotTreatedAsAJourney() throws {
     var tally = DayTally(Period(start: Self.midnight, end: Self.midnight + 86400)) { _ in 3600 }
     for reading in Self.sensor(

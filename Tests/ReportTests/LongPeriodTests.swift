@@ -56,7 +56,7 @@ struct LongPeriodTests {
   // MARK: - The last groups
 
   @Test(arguments: [Grouping.day, .hour])
-  func aMaximumNumberOfGroupsReturnsOnlyTheLastOnes(_ grouping: Grouping) {
+  func withAMaximumNumberOfGroupsTheLastOnesAreReturned(_ grouping: Grouping) {
     func result(_ maxGroups: Int?) -> StatisticsResult {
       var options = Statistics.Options()
       (options.grouping, options.maxGroups) = (grouping, maxGroups)

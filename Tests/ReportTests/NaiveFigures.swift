@@ -7,14 +7,14 @@ import SeededRandom
 
 /// Statistics of samples of equal duration, computed directly from the definitions with all values in memory.
 struct NaiveFigures {
-  /// In mg/dL.
+  /// The values in mg/dL.
   let values: [Double]
 
   private var count: Double { Double(values.count) }
 
   var mean: Double { values.reduce(0, +) / count }
 
-  /// With the divisor n − 1.
+  /// The standard deviation, with the divisor n − 1.
   var deviation: Double {
     let mean = mean
     return (values.map { ($0 - mean) * ($0 - mean) }.reduce(0, +) / (count - 1)).squareRoot()
@@ -22,8 +22,8 @@ struct NaiveFigures {
 
   var variation: Double { deviation / mean * 100 }
 
-  /// Type 7 of Hyndman and Fan: at h = (n − 1)p, with linear interpolation between the two nearest sorted
-  /// values.
+  /// The percentile of type 7 of Hyndman and Fan: at h = (n − 1)p, with linear interpolation between the two
+  /// nearest sorted values.
   func percentile(_ part: Double) -> Double {
     let sorted = values.sorted()
     let place = (count - 1) * part

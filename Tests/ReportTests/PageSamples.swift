@@ -69,7 +69,7 @@ struct SampleReport {
     try ReportPage(contents, texts).html([.single, .about])
   }
 
-  /// What a person has.
+  /// The devices of the person, or another property of the data in the report.
   enum Kind: CaseIterable { case sensor, meter, both, little, pregnancy, nothing }
 
   static func of(_ kind: Kind) -> SampleReport {

@@ -5,8 +5,8 @@ import Testing
 
 @testable import Report
 
-/// Sources that have a part of what another one has, have together what another one has, or state one dose in
-/// two ways.
+/// Tests sources that have a part of the items of another one, that together have the items of another one,
+/// or that state one dose in two ways.
 @Suite struct PartialCopyTests {
   private typealias Figures = CountingFiguresTests
   private typealias Entry = CountingFiguresTests.Entry
@@ -43,7 +43,7 @@ import Testing
   // MARK: A copy that lacks a part
 
   /// A meal with its bolus in one source. The other source only has the bolus.
-  @Test func aCopyOfOnlyTheBolusCountsOnceAndTheMealStillCounts() {
+  @Test func aBolusCopiedWithoutItsMealCountsOnceAndTheMealStillCounts() {
     let own = Self.doses(Figures.diary)
     let meals = own.map {
       Entry(kind: .food, amount: $0.amount * 10, seconds: $0.seconds, source: Figures.diary)
@@ -68,7 +68,8 @@ import Testing
 
   @Test func differentDosesOfASmallerSourceAreNotTreatedAsCopies() {
     let own = Self.doses(Figures.diary)
-    // Amounts that the other source never has; the same amounts at other times each day; and few of them.
+    // The smaller source has amounts that the first one never has, then equal amounts at varying times, then
+    // only few equal amounts.
     let other = Self.moved(Self.part(own) { $0 % 2 == 0 }, to: Figures.phone, by: 3600, factor: 0.77)
     #expect(Figures.result(own + other).doubts.isEmpty)
     let scattered = Self.part(own) { $0 % 2 == 0 }.enumerated().flatMap { index, entry in
@@ -92,7 +93,7 @@ import Testing
 
   // MARK: Three sources, two of which repeat the third
 
-  @Test func dosesThatTwoOtherSourcesRepeatInPartsCountOnce() {
+  @Test func dosesOfWhichTwoOtherSourcesEachRepeatHalfCountOnce() {
     let own = Self.doses(Figures.diary)
     let copies =
       Self.moved(Self.part(own) { $0 % 2 == 0 }, to: Figures.phone, by: 30)
@@ -131,7 +132,7 @@ import Testing
       }
     }
     #expect(Figures.result(entries).doubts.isEmpty)
-    // A third source that is small has no part in what two others seem to state.
+    // A small third source is not named in the warning about two other sources.
     let own = Self.doses(Figures.diary)
     let small = (0..<8).map { Entry(kind: .insulin, amount: 2, seconds: $0 * 86_400, source: Self.pen) }
     let doubts = Figures.result(own + Self.moved(own, to: Figures.phone, by: 400) + small).doubts
@@ -148,7 +149,8 @@ import Testing
     let third = Self.moved(own, to: Self.pen, by: later)
     let result = Figures.result(own + copy + third)
     #expect(result.total.amounts.bolus.sum == nil)
-    // Only what is in the sums is named: the copy of the phone is not.
+    // The warning names only sources whose doses are in the sums. The phone is not named, since its doses are
+    // copies.
     #expect(result.doubts.map { Set([$0.first.source, $0.second.source]) } == [[Figures.diary, Self.pen]])
     #expect(result.doubts.first?.shiftSeconds.map(abs) == (later == 3600 ? 3600 : nil))
     let only = CountingRules([
@@ -159,7 +161,7 @@ import Testing
         == Figures.result(own).total.amounts.bolus.sum)
   }
 
-  /// Two apps with equal rank: of each dose, the one that counts may be in either.
+  /// Two apps have equal rank, so the dose that counts can be that of either app.
   @Test func aThirdSourceMinutesLaterThanTwoAppsThatShareADoseHasNoSum() {
     let own = Self.doses(Figures.diary)
     let app = CountingSource(format: "contour")

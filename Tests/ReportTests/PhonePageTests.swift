@@ -63,7 +63,7 @@ struct PhonePageTests {
     }
     for width in [Sheet.width, Sheet.phoneWidth] {
       #expect(try has(.both, width))
-      // A meter by itself has nothing but dots.
+      // The dots are explained only next to a curve: a meter without a sensor has only dots.
       #expect(try !has(.sensor, width) && !has(.meter, width))
     }
   }

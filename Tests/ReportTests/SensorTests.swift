@@ -70,7 +70,7 @@ struct SensorTests {
     #expect(sensor.mean.number == Double(28 * 100 + 11 * 200) / 39)
   }
 
-  @Test func samplesBeforeThePeriodOnlyChooseTheSensor() {
+  @Test func samplesBeforeThePeriodOnlyAffectWhichSensorIsUsed() {
     // The first sensor's last sample is valid into the period.
     let before = Self.samples(20, from: Self.start - 20 * 900 + 120, every: 15, value: 50, device: 1)
     let second = Self.samples(288, value: 200, device: 2)

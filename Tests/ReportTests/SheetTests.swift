@@ -33,14 +33,15 @@ struct SheetTests {
     for part in ReportPart.allCases where kind == .both || kind == .meter {
       expectWhole(page, part, .letter, "\(code) \(kind)")
     }
-    // No head of a table and no figure of the summary is cut.
+    // No head of a table and no figure of the summary is truncated.
     for part in [ReportPart.log, .days] {
       #expect(words(page, part).filter { $0.contains("…") } == [], "\(code) \(kind)")
     }
     #expect(words(page, .summary).filter { $0.contains("…") } == [], "\(code) \(kind)")
   }
 
-  /// What sources did not keep is on the first sheet, also of a person of whose sensor nothing is left.
+  /// The first sheet names the times whose sensor values no source has any more, even if no sensor value is
+  /// left.
   @Test(arguments: languages, SampleReport.Kind.allCases)
   func theReportNamesTimesWithoutData(_ code: String, _ kind: SampleReport.Kind) throws {
     var report = SampleReport.of(kind)
@@ -187,7 +188,7 @@ struct SheetTests {
     let words = words(page, .summary)
     #expect(words.contains("LO–HI mg/dL") && words.contains("LO, HI: 2"), "\(words)")
     #expect(words.contains("LO") && words.contains("HI"))
-    // 2 of 40: the mean is bounded, and the page of all figures has the words, too.
+    // 2 of 40 readings are LO or HI, so the mean is only a bound. The page of all figures states this, too.
     #expect(words.contains { $0.hasSuffix("mg/dL, bounded") }, "\(words)")
     let about = try page.html([.about])
     for text in ["Lowest</th><td>LO mg/dL", "Highest</th><td>HI mg/dL", "Median</th><td>150 mg/dL"] {
@@ -563,7 +564,7 @@ struct SheetTests {
       ([], 4, .night, false), ([], 5, .beforeBreakfast, false), ([], 11, .beforeLunch, false),
       ([], 16, .beforeDinner, false), ([], 22, .bedtime, false), (.beforeMeal, 3, .night, true),
     ] as [(ReadingMarks, Int, StickLog.Column, Bool)])
-  func theMealMarkOrElseTheTimeChoosesTheLogbookColumn(
+  func aMealMarkOrElseTheTimeOfDayDeterminesTheLogbookColumn(
     _ marks: ReadingMarks, _ hour: Int, _ column: StickLog.Column, _ isMarked: Bool
   ) {
     let found = StickLog.column(marks, hour: hour)
@@ -589,7 +590,7 @@ struct SheetTests {
     }
     #expect(MealPair.all(dots([(100, 8, .beforeMeal), (150, 10, .afterMeal)])) == [50])
     #expect(MealPair.all(dots([(100, 8, .fasting), (90, 10, .afterMeal), (200, 11, .afterMeal)])) == [-10])
-    // Too late, and without a mark before it.
+    // The first pair is too far apart. In the second one, the first reading has no mark.
     #expect(MealPair.all(dots([(100, 8, .beforeMeal), (150, 13, .afterMeal)])) == [])
     #expect(MealPair.all(dots([(100, 8, []), (150, 9, .afterMeal)])) == [])
     #expect(MealPair.median([30, 10, 20, 40]) == 25 && MealPair.median([]) == 0)

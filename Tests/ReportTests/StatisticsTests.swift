@@ -196,7 +196,7 @@ struct StatisticsTests {
     #expect(sensor.goalShortage == nil)
   }
 
-  @Test func ofAYearWithGapsEachMonthWithDataHasStatistics() {
+  @Test func inAYearWithGapsEachMonthWithDataHasStatistics() {
     let readings = Self.samples(30 * 288) + Self.samples(30 * 288, from: Self.start + 330 * Self.day)
     let result = figures(readings, by: .month)
     #expect(result.groups.count == 12)

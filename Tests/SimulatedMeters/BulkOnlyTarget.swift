@@ -62,7 +62,7 @@ struct BulkOnlyTarget {
     }
   }
 
-  /// Performs the class request of this name.
+  /// Performs the class request that resets the transport.
   mutating func reset() { phase = .command }
 
   private mutating func begin(_ command: BulkOnlyCommand, run: (BulkOnlyCommand, [UInt8]) -> Outcome) {

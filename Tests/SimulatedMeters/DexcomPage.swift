@@ -4,7 +4,7 @@
 struct DexcomPartition {
   /// The type of the records.
   let type: UInt8
-  /// The revision of their layout.
+  /// The revision of the records' layout.
   let revision: UInt8
   /// The length of each record with its CRC.
   let recordLength: Int
@@ -17,7 +17,7 @@ struct DexcomPartition {
 
   private var recordsPerPage: Int { Self.dataLength / recordLength }
 
-  /// The numbers of its pages; nil if it has none.
+  /// The numbers of the partition's pages; nil if it has none.
   var pages: ClosedRange<Int>? {
     guard !records.isEmpty else { return nil }
     return firstPage...firstPage + (records.count - 1) / recordsPerPage

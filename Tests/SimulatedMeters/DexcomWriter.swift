@@ -33,7 +33,7 @@ struct DexcomWriter {
       }
     var estimates = [times + littleEndian(value) + [0x14]]
     if isNoisy {
-      // A value that is only shown: bit 15, often with another value.
+      // A copy that is only shown has bit 15, and often another value.
       estimates.append(times + littleEndian((value &+ 7) & 0x3FF | 0x8000) + [0x94])
       if count % 3 == 0 { estimates.append(both(system, item.deviceTime) + littleEndian(UInt16(5)) + [0x08]) }
     }

@@ -40,7 +40,7 @@ package enum OneTouchStatus {
 }
 
 /// The frames in a stream of bytes from a serial line. Bytes before a frame are dropped, and so is a frame
-/// with a wrong CRC, for which the sheet reports no answer.
+/// with a wrong CRC, for which no answer is known.
 struct OneTouchFrameStream {
   private var bytes: [UInt8] = []
 
@@ -69,10 +69,10 @@ extension SimulatedItem {
   /// Seconds since the epoch of Verio meters, 2000-01-01.
   var secondsSince2000: UInt32 { UInt32(truncatingIfNeeded: deviceTime.seconds - 946_684_800) }
 
-  /// Whole mg/dL.
+  /// The value in whole mg/dL; nil for LO and HI.
   var milligrams: Int? { measurement.quantity.map { Int($0.number.rounded()) } }
 
-  /// 0 without a mark, 1 before and 2 after a meal.
+  /// The meal in a record: 0 without a mark, 1 before and 2 after a meal.
   var oneTouchMeal: UInt8 { marks.contains(.beforeMeal) ? 1 : marks.contains(.afterMeal) ? 2 : 0 }
 
   /// The value in a Verio meter. Below 20 means LO and above 600 means HI; no source states the number.
@@ -84,7 +84,8 @@ extension SimulatedItem {
     }
   }
 
-  /// Whether it is a strip's value in whole mg/dL from 20 to 600, LO or HI, with no marks other than these.
+  /// Whether the item is a strip's value in whole mg/dL from 20 to 600, LO or HI, with no marks other than
+  /// the allowed ones.
   func isStrip(marks allowed: ReadingMarks) -> Bool {
     guard kind == .smbg, allowed.isSuperset(of: marks), measurement.unit == .milligramsPerDecilitre else {
       return false

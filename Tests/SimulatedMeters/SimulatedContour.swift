@@ -4,7 +4,7 @@ package import Logbook
 
 /// A meter of Ascensia's Contour family: ASTM frames in HID reports of 64 bytes.
 ///
-/// These parts are not in the facts and were chosen here:
+/// These parts are unknown and were chosen here:
 /// - the content of the HID report descriptor, and the endpoints of the storage interface
 /// - the number printed for LO and HI, which is one step beyond the range
 /// - the order of marks: LO, HI and control come after the meal
@@ -38,7 +38,7 @@ package final class SimulatedContour: SimulatedMeter {
     self.variant = variant
   }
 
-  /// Whether the family can store the item: glucose, with marks for meals, fasting and control solution.
+  /// Whether a Contour can store the item: glucose, with marks for meals, fasting and control solution.
   package static func holds(_ item: SimulatedItem) -> Bool {
     item.kind == .smbg
       && item.marks.isSubset(of: [.beforeMeal, .afterMeal, .fasting, .controlSolution])
@@ -190,7 +190,7 @@ extension SimulatedContour {
       say(frames[nextFrame])
       nextFrame += 1
     } else if variant == .nextOne {
-      // The meter of one owner gives no answer here; NAK is answered with EOT.
+      // One real meter is known to send nothing here, and to answer the host's NAK with EOT.
       state = .closing
     } else {
       say([0x04])
@@ -244,7 +244,7 @@ extension SimulatedContour {
     return true
   }
 
-  /// `140205|`: pairs of digits and a bar.
+  /// The numbers in a text such as `140205|`: pairs of digits before a bar. Nil for another text.
   private static func pairs(_ text: String, count: Int) -> [Int]? {
     let digits = text.compactMap(\.wholeNumberValue)
     guard text.count == count * 2 + 1, text.hasSuffix("|"), digits.count == count * 2 else { return nil }
@@ -253,7 +253,7 @@ extension SimulatedContour {
 }
 
 extension SimulatedContour {
-  /// STX, number, text, CR, ETB or ETX, sum, CR LF.
+  /// A frame: STX, number, text, CR, ETB or ETX, sum, CR LF.
   private static func frame(_ number: Int, _ text: String, isLast: Bool = false) -> [UInt8] {
     let summed = Array("\(number % 8)\(text)\r".utf8) + [isLast ? 0x03 : 0x17]
     let sum = summed.reduce(UInt8(0), &+)
@@ -398,7 +398,7 @@ extension SimulatedContour.Variant {
 }
 
 extension DeviceTime {
-  /// `YYYYMMDDhhmmss`.
+  /// The time as `YYYYMMDDhhmmss`.
   fileprivate var digits: String { text.filter(\.isNumber) }
 }
 

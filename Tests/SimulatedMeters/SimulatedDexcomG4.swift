@@ -8,9 +8,9 @@ package final class SimulatedDexcomG4: SimulatedMeter {
   package struct Event: Sendable {
     package var type: UInt8
     package var subtype: UInt8
-    /// When it was entered.
+    /// The shown time at which the user entered the event.
     package var deviceTime: DeviceTime
-    /// When it happened, as entered.
+    /// The shown time at which the event happened, as the user stated it.
     package var happened: DeviceTime
     package var value: UInt32
 
@@ -32,11 +32,11 @@ package final class SimulatedDexcomG4: SimulatedMeter {
   private var received: [UInt8] = []
   private var outgoing: [UInt8] = []
 
-  /// The clock of the real receiver of the sheet.
+  /// The offset of the shown time of a recorded receiver, in seconds.
   package static let usualOffset: Int32 = -25161
-  /// The offset with which its records were stored. Its user has set the clock since.
+  /// The offset in seconds with which this receiver stored its records. Its user has set the clock since.
   package static let recordedOffset: Int32 = -25162
-  /// The offset of the system time from the running clock, in the same receiver.
+  /// The system time of this receiver minus its running clock, in seconds.
   private static let systemOffset: Int64 = 0x0789_BE2C
 
   /// - Parameters:
@@ -66,7 +66,7 @@ package final class SimulatedDexcomG4: SimulatedMeter {
     partitions = Dictionary(uniqueKeysWithValues: all.map { ($0.type, $0) })
   }
 
-  /// Whether the receiver can store it: sensor values in whole mg/dL from 40 to 400, LOW, HIGH, and the
+  /// Whether the receiver can store the item: sensor values in whole mg/dL from 40 to 400, LOW, HIGH, and the
   /// meter's calibration values.
   package static func holds(_ item: SimulatedItem) -> Bool {
     guard item.deviceTime.seconds >= DexcomWriter.epoch, item.measurement.unit == .milligramsPerDecilitre

@@ -4,7 +4,7 @@ package import Logbook
 
 /// A meter of Abbott's FreeStyle family: text commands in HID frames of 64 bytes.
 ///
-/// These parts are not in the facts and were chosen here:
+/// These parts are unknown and were chosen here:
 /// - text before INIT is refused like an unknown message
 /// - the InsuLinx prints LO and HI as words and does not accept type 21
 /// - the names of maker and product
@@ -141,7 +141,7 @@ extension SimulatedFreeStyle {
       isInitialised = true
       say(0x71, [0x01])
     case 0x04: say(0x34, [variant == .insuLinx ? 0x0C : 0x16])
-    // A recorded Neo only gives its serial number to the text command.
+    // A recorded Neo states its serial number only in the answer to the text command.
     case 0x05:
       say(0x06, Array((variant == .precisionNeo ? "00000000 (No SerialNum)" : memory.serial).utf8) + [0])
     case 0x15: say(0x35, Array(memory.firmware.utf8) + [0])
@@ -276,7 +276,7 @@ extension SimulatedFreeStyle {
     return "7,\(id),\(time),1,\(Self.value(item.measurement)),0,\(patient),0,1,66,1,0,0,0,1"
   }
 
-  /// In mg/dL, whatever unit the meter shows.
+  /// The value in mg/dL, whatever unit the meter shows.
   private static func value(_ measurement: Measurement) -> String {
     switch measurement {
     case .value(let quantity): "\(Int(quantity.converted(to: .milligramsPerDecilitre).number.rounded()))"
@@ -285,7 +285,7 @@ extension SimulatedFreeStyle {
     }
   }
 
-  /// Eighteenths of mmol/L; nil above the range.
+  /// The ketone value in eighteenths of mmol/L; nil above the range.
   private static func ketone(_ measurement: Measurement) -> String? {
     guard let number = measurement.quantity?.number else { return nil }
     return "\(Int((number * 18).rounded()))"
@@ -293,7 +293,7 @@ extension SimulatedFreeStyle {
 
   // MARK: Libre
 
-  /// Sensor history, newest first.
+  /// The rows of the sensor history, newest first.
   private var history: [String] {
     var rows = kept.reversed().filter { $0.item.kind == .cbg }.map { id, item in
       "\(id),12,\(item.deviceTime.secondFields),1,0,0,0,0,\(Self.libreValue(item.measurement)),\(id % 1000 * 15),0"
@@ -304,7 +304,7 @@ extension SimulatedFreeStyle {
     return rows
   }
 
-  /// Strips, scans, and changes of the clock.
+  /// The rows of strips, scans, and changes of the clock.
   private var otherResults: [String] {
     var rows = kept.reversed().filter { $0.item.kind != .cbg }.map { libreRow($0, $1) }
     if hasOtherRows, let (id, item) = kept.last {
@@ -333,7 +333,7 @@ extension SimulatedFreeStyle {
       separator: ",")
   }
 
-  /// LO and HI are the ends of the range, 40 and 500.
+  /// The value in a row of a Libre. LO and HI are the ends of the range, 40 and 500 mg/dL.
   private static func libreValue(_ measurement: Measurement) -> String {
     switch measurement {
     case .value: value(measurement)
@@ -384,12 +384,12 @@ extension SimulatedFreeStyle.Variant {
 }
 
 extension DeviceTime {
-  /// Month, day, year, hour and minute.
+  /// The fields of a time: month, day, year, hour and minute.
   fileprivate var minuteFields: String {
     let p = parts
     return "\(p.month),\(p.day),\(p.year % 100),\(p.hour),\(p.minute)"
   }
 
-  /// With the second.
+  /// The fields of a time with its second.
   fileprivate var secondFields: String { "\(minuteFields),\(parts.second)" }
 }

@@ -6,7 +6,8 @@ package import Logbook
 package struct SimulatedItem: Hashable, Sendable {
   package var kind = ReadingKind.smbg
   package var deviceTime: DeviceTime
-  /// As the meter stores it: mg/dL for glucose, mmol/L for ketones, and LO and HI if it shows them.
+  /// The value as the meter stores it: mg/dL for glucose, mmol/L for ketones, and LO and HI if the meter
+  /// shows them.
   package var measurement: Measurement
   package var marks: ReadingMarks = []
 
@@ -27,7 +28,7 @@ package struct SimulatedMemory: Sendable {
   package var clock: DeviceTime
   /// The unit that the meter shows. Meters that always send mg/dL ignore it.
   package var unit = GlucoseUnit.milligramsPerDecilitre
-  /// Oldest first.
+  /// The items, oldest first.
   package var items: [SimulatedItem] = []
 
   package init(clock: DeviceTime) { self.clock = clock }
@@ -48,12 +49,12 @@ package enum PacketAnswer: Sendable {
   case stall
 }
 
-/// A meter on the USB bus: its descriptors, and the transfers of its endpoints. It is only written from the
-/// facts about the meter, so that a driver and its simulation are unlikely to have the same error.
+/// A meter on the USB bus: its descriptors, and the transfers of its endpoints. A simulation is written from
+/// facts about the real meter and not from the driver, so that both are unlikely to have the same error.
 package protocol SimulatedMeter: AnyObject {
-  /// 18 bytes.
+  /// The device descriptor, which has 18 bytes.
   var deviceDescriptor: [UInt8] { get }
-  /// The configuration with all its parts.
+  /// The configuration descriptor, with those of its interfaces and endpoints.
   var configurationDescriptor: [UInt8] { get }
   /// String descriptors by index, from 1.
   var strings: [String] { get }

@@ -2,7 +2,7 @@
 
 package import Logbook
 
-/// A OneTouch Verio of 2015 or later: a disk whose sectors 3 and 4 are mailboxes (part A of the sheet).
+/// A OneTouch Verio of 2015 or later: a disk whose sectors 3 and 4 are mailboxes for requests and answers.
 package final class SimulatedOneTouchDisk: SimulatedMeter {
   /// The models, which differ in their ids and in whether they store meal marks.
   package enum Model: CaseIterable, Sendable {
@@ -46,7 +46,7 @@ package final class SimulatedOneTouchDisk: SimulatedMeter {
   /// The number of sectors that the disk reports. The real number is unknown.
   private static let sectors = 2048
 
-  /// - Parameter product: the product in INQUIRY; empty as in a recorded one.
+  /// - Parameter product: the product in the answer to INQUIRY; empty as in a recorded answer.
   package init(_ memory: SimulatedMemory, model: Model = .selectPlus, product: String = "") {
     self.product = product
     self.memory = memory
@@ -55,7 +55,7 @@ package final class SimulatedOneTouchDisk: SimulatedMeter {
     items = memory.items.filter(Self.holds).reversed()
   }
 
-  /// Whether the meter can store it. A Verio does not store meal marks.
+  /// Whether the meter can store the item. A Verio does not store meal marks.
   package static func holds(_ item: SimulatedItem) -> Bool {
     item.isStrip(marks: [.controlSolution, .beforeMeal, .afterMeal])
   }
@@ -96,7 +96,7 @@ package final class SimulatedOneTouchDisk: SimulatedMeter {
   }
 }
 
-/// The disk.
+/// The meter as a disk: SCSI commands and sectors.
 extension SimulatedOneTouchDisk {
   private func run(_ command: BulkOnlyCommand, _ data: [UInt8]) -> BulkOnlyTarget.Outcome {
     switch command.bytes[0] {
@@ -159,7 +159,7 @@ extension SimulatedOneTouchDisk {
   }
 }
 
-/// The commands.
+/// The commands of the meter, which come as frames in the mailboxes.
 extension SimulatedOneTouchDisk {
   /// The status and the data of the answer; nil for an invalid command.
   private func answer(_ command: [UInt8]) -> [UInt8]? {

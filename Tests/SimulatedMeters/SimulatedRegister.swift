@@ -3,9 +3,9 @@
 /// How a simulated meter is connected.
 package enum SimulatedConnection {
   case usb(any SimulatedMeter)
-  /// With a chip for which a driver of the kernel provides a terminal.
+  /// A serial line on a chip for which a driver of the kernel provides a terminal.
   case line(any SimulatedLine)
-  /// By Bluetooth.
+  /// A connection by Bluetooth.
   case radio(SimulatedGlucoseMeter)
 }
 

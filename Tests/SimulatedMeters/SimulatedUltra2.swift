@@ -2,14 +2,14 @@
 
 package import Logbook
 
-/// A OneTouch Ultra2, UltraLink or Ultra on its cable at 9600 baud: texts with a sum after each line (part D
-/// of the sheet).
+/// A OneTouch Ultra2, UltraLink or Ultra on its cable at 9600 baud: lines of text, each with a sum at its
+/// end.
 package final class SimulatedUltra2: SimulatedLine {
   /// The models that differ in their messages.
   package enum Model: CaseIterable, Sendable {
-    /// With meals and remarks.
+    /// Records have meals and remarks.
     case ultra2
-    /// Without them, and without a date of its software, as in the recording.
+    /// Records have neither meals nor remarks, and the software has no date, as in a recorded session.
     case ultra
   }
 
@@ -25,7 +25,7 @@ package final class SimulatedUltra2: SimulatedLine {
 
   /// - Parameters:
   ///   - damaged: the indices in the memory, from the oldest record, that the meter reports as damaged.
-  ///   - ignoresFirstCommand: whether the meter is still waking up, as it often is.
+  ///   - ignoresFirstCommand: whether the meter still wakes up at the first command, which is common.
   package init(
     _ memory: SimulatedMemory, model: Model = .ultra2, damaged: Set<Int> = [],
     ignoresFirstCommand: Bool = false
@@ -38,7 +38,7 @@ package final class SimulatedUltra2: SimulatedLine {
     isDeaf = ignoresFirstCommand
   }
 
-  /// Whether the meter can store it.
+  /// Whether the meter can store the item.
   package static func holds(_ item: SimulatedItem) -> Bool {
     item.isStrip(marks: [.controlSolution, .beforeMeal, .afterMeal])
   }
@@ -68,7 +68,7 @@ package final class SimulatedUltra2: SimulatedLine {
 extension SimulatedUltra2 {
   private static let commands = ["DM?", "DM@", "DMF", "DMSU?", "DMST?", "DMID", "DMP", "DMZ"]
   private static let setClock = "DMT"
-  /// `mm/dd/yy hh:mm:ss`
+  /// The length of a time in the form `mm/dd/yy hh:mm:ss`.
   private static let clockLength = 17
 
   /// The next complete command. Its end differs between hosts.
@@ -121,7 +121,7 @@ extension SimulatedUltra2 {
 
   private var unit: String { memory.unit == .millimolesPerLitre ? "MMOL/L" : "MG/DL " }
 
-  /// Values are in mg/dL whatever the header states.
+  /// The lines of the whole memory. Values are in mg/dL whatever the header states.
   private var dump: String {
     let head = Self.line("P \(digits(items.count, 3)),\"\(memory.serial)\",\"\(unit)\"")
     return head
@@ -132,7 +132,7 @@ extension SimulatedUltra2 {
       }.joined()
   }
 
-  /// Six characters. The form of LO is unknown; a number below 20 means LO.
+  /// A result in six characters. The form of LO is unknown; a number below 20 means LO.
   private func result(_ item: SimulatedItem, _ isDamaged: Bool) -> String {
     let control = item.marks.contains(.controlSolution) ? "C" : " "
     let end = isDamaged ? "?" : " "
@@ -143,7 +143,7 @@ extension SimulatedUltra2 {
     }
   }
 
-  /// `"SAT","08/03/13","22:12:00   "`
+  /// A time in the form `"SAT","08/03/13","22:12:00   "`.
   private func shown(_ time: DeviceTime) -> String {
     let days = ["THU", "FRI", "SAT", "SUN", "MON", "TUE", "WED"]
     let day = Int(time.seconds / 86400) % 7

@@ -2,8 +2,7 @@
 
 package import Logbook
 
-/// A OneTouch UltraEasy or UltraMini on its cable at 9600 baud, whose packets have a number of one bit (part
-/// C of the sheet).
+/// A OneTouch UltraEasy or UltraMini on its cable at 9600 baud, whose packets have a number of one bit.
 package final class SimulatedUltraEasy: SimulatedLine {
   private enum Link {
     static let sent: UInt8 = 0x01
@@ -30,7 +29,7 @@ package final class SimulatedUltraEasy: SimulatedLine {
     items = memory.items.filter(Self.holds).reversed()
   }
 
-  /// Whether the meter can store it. Control tests are not sent, according to a single source.
+  /// Whether the meter can store the item. Control tests are not sent, according to a single source.
   package static func holds(_ item: SimulatedItem) -> Bool { item.isStrip(marks: []) }
 
   /// The serial number on the line, which always has nine characters.

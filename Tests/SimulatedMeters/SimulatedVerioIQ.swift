@@ -2,7 +2,7 @@
 
 package import Logbook
 
-/// A OneTouch Verio IQ on its serial line at 38400 baud (part B of the sheet).
+/// A OneTouch Verio IQ on its serial line at 38400 baud.
 package final class SimulatedVerioIQ: SimulatedLine {
   /// Whether a host sent the command that erases, which is forbidden.
   package private(set) var wasErased = false
@@ -18,7 +18,7 @@ package final class SimulatedVerioIQ: SimulatedLine {
     items = memory.items.filter(Self.holds).reversed()
   }
 
-  /// Whether the meter can store it.
+  /// Whether the meter can store the item.
   package static func holds(_ item: SimulatedItem) -> Bool {
     item.isStrip(marks: [.controlSolution, .beforeMeal, .afterMeal])
   }

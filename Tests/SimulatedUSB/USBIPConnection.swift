@@ -28,7 +28,7 @@ package final class USBIPConnection {
     static let unlinked: UInt32 = 4
   }
 
-  /// Far above any transfer of the tested programs.
+  /// The maximum size of a transfer in bytes, far above any of the tested programs.
   private static let maxBytes: UInt32 = 1 << 20
 
   private let device: SimulatedDevice

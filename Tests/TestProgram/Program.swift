@@ -39,8 +39,8 @@ package final class Program: Sendable {
 
   package let folder: URL
 
-  /// A binary that refuses its input closes the pipe while the test is still writing. Its own signals have
-  /// their defaults.
+  /// Makes this process ignore SIGPIPE, since a binary that refuses its input closes the pipe while the test
+  /// still writes. The binary itself handles the signal as usual.
   private static let ignoresClosedPipes: Void = { _ = signal(SIGPIPE, SIG_IGN) }()
 
   package init() throws {

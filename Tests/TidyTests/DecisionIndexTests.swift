@@ -25,8 +25,8 @@ private struct DecisionReference: Hashable, CustomStringConvertible {
     return Self.declares(symbol, file) ? nil : "\(self): the file does not declare it"
   }
 
-  /// The reference to the file that declares the symbol, after it moved: the only one of the same room, else
-  /// of all; nil if no file or several declare it.
+  /// The reference to the file that declares the symbol, after it moved: the only one of the same module,
+  /// else of all modules; nil if no file or several declare it.
   func moved(in sources: [String: SourceFile]) -> DecisionReference? {
     let files = sources.values.filter { $0.isSwift && Self.declares(symbol, $0) }
     let near = files.filter { $0.room == path.prefix { $0 != "/" } }

@@ -25,8 +25,8 @@ import Testing
     "USBTransport": ["OpenTransport", "PluggedDevice", "USBBus"],
   ]
 
-  /// Files of other rooms in which a public type conforms to a public protocol. Only there is `public`
-  /// necessary.
+  /// Files of other modules in which a public type conforms to a public protocol. Only these conformances
+  /// must be `public`.
   private static let conformances: Set<String> = [
     "Sources/CommandParts/StoreOptions.swift", "Sources/Commands/Record/RecordAddCommand.swift",
   ]

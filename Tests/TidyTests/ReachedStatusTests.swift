@@ -25,7 +25,7 @@ import Testing
       "ProgramTests/GenericImportTests", "aTableWithoutAGlucoseColumnEndsWithStatus65AndCreatesNothing"),
     66: Reach("ProgramTests/PersonTests", "withSeveralPersonsACommandNeedsThePersonOption"),
     69: Reach("ProgramRemoteTests/RemoteTests", "settingARemoteThatDoesNotRunEndsWithStatus69"),
-    // No input may lead to a bug, so the error of one is invented.
+    // Status 70 means a bug, to which no known input leads, so the test invents its error.
     70: Reach("CommandsTests/ArgumentRuleTests", "anErrorOfAnUnknownTypeIsReportedAsABug"),
     73: Reach("ProgramTests/StoreRefusalTests", "aFolderThatCannotBeCreatedIsReportedWithTheReason"),
     74: Reach("ProgramTests/PipelineTests", "writingToAFullOrClosedStandardOutputIsAnError"),

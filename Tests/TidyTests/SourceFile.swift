@@ -25,7 +25,7 @@ struct SourceFile {
 
   var isSwift: Bool { path.hasSuffix(".swift") }
 
-  /// The room of a file in `Sources`; empty for others.
+  /// The room (the module) of a file in `Sources`; empty for others.
   var room: String {
     let parts = path.split(separator: "/")
     return parts.count > 2 && parts[0] == "Sources" ? String(parts[1]) : ""

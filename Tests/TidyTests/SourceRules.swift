@@ -5,7 +5,8 @@ enum SourceRules {
   static let maxFunctionLines = 70
   static let maxFileLines = 600
 
-  /// The rooms by row, with the bottom row first. A room only imports rooms of lower rows.
+  /// The rooms, which are the modules of `Sources`, by row, with the bottom row first. A room only imports
+  /// rooms of lower rows.
   static let rows: [[String]] = [
     ["Logbook", "CBZip2", "CExpat", "CLZMA", "CLibUSB", "CLinux", "CZlib", "CZstd"],
     ["Archives", "LogbookAPI", "Nightscout", "PDF", "SQLiteRows", "TemporaryFiles"],
@@ -148,8 +149,8 @@ enum SourceRules {
   /// too, and applies missing items by the same calls.
   static let pulling: [(call: String, files: Set<String>)] = [
     ("remote.changes(", ["UploadSession+Downloads.swift", "VerifySession.swift"]),
-    // The base zone is settled before a store has a queue of downloads, by the rules of a join. A page is
-    // made from a temporary store without own data, which ends with the page.
+    // The base zone is fetched when a store gets a remote, before it has a queue of downloads. A page is made
+    // from a temporary store, which is removed with the page.
     ("parts.changes(", ["UploadSession+Downloads.swift", "BaseZone.swift", "ReportPages.swift"]),
     ("remote.part(", ["UploadSession+Attachments.swift"]),
     ("storePulled(", ["UploadSession+Pull.swift", "VerifySession+Fix.swift", "ReportPages.swift"]),

@@ -60,7 +60,7 @@ package final class SimulatedGlucoseMeter {
   package var values: [SimulatedCharacteristic: [UInt8]] = [:]
   /// What the meter sends for a request of all records, without the end.
   package var records: [SimulatedNotification] = []
-  /// The number that it states; nil for the number of measurements.
+  /// The number of records that the meter announces; nil for the number of measurements.
   package var announced: Int?
   /// The end of a transfer; nil if none comes.
   package var end: [UInt8]? = [0x06, 0x00, 0x01, 0x01]
@@ -68,15 +68,16 @@ package final class SimulatedGlucoseMeter {
   package var vanishesAfter: Int?
   /// Whether requests are refused until the host and the meter are bonded.
   package var isBonded = true
-  /// Whether it can send the records from a number on.
+  /// Whether the meter can send only the records from a number on.
   package var filtersByNumber = true
-  /// Whether it leaves out the offset of the first record of such a transfer, too.
+  /// Whether the meter leaves out even the offset of the first record, if it sends the records from a number
+  /// on.
   package var losesOffset = false
-  /// Whether it answers requests at all.
+  /// Whether the meter answers requests at all.
   package var answersRequests = true
   /// Records that each transfer leaves out once, as if they were lost on the way.
   package var lost: Set<Int> = []
-  /// All requests that came, also refused ones.
+  /// All received requests, including refused ones.
   package private(set) var requests: [[UInt8]] = []
 
   private let traits: Traits

@@ -5,10 +5,10 @@ package import Logbook
 /// A Menarini GlucoMen areo on its cable: one byte is the request, a block of text lines with a sum is the
 /// answer.
 ///
-/// These parts are unknown and were chosen here: records are newest first [?], and an areo without ketones
-/// does not answer that request [?]. The GK has a blank before mg/dL.
+/// These parts are unknown and were chosen here: records are newest first, and an areo without ketones does
+/// not answer a request for them. The GK has a blank before mg/dL.
 package final class SimulatedAreo: SimulatedLine {
-  /// Whether it is a GK, which also measures ketones.
+  /// Whether the meter is a GK, which also measures ketones.
   package let isGK: Bool
   package private(set) var memory: SimulatedMemory
 
@@ -24,12 +24,12 @@ package final class SimulatedAreo: SimulatedLine {
     self.isGK = isGK
   }
 
-  /// Glucose in whole minutes with the marks for meals.
+  /// Whether an areo can store the item: glucose in whole minutes with the marks for meals.
   package static func holds(_ item: SimulatedItem) -> Bool {
     item.kind == .smbg && isInWholeMinutes(item) && [[], .beforeMeal, .afterMeal].contains(item.marks)
   }
 
-  /// Ketones as well.
+  /// Whether a GK can store the item: also ketones.
   package static func holdsWithKetones(_ item: SimulatedItem) -> Bool {
     holds(item) || item.kind == .ketone && isInWholeMinutes(item) && item.marks.isEmpty
   }
@@ -121,7 +121,7 @@ extension SimulatedAreo {
     ].joined(separator: ",")
   }
 
-  /// `C2 A1` and a block with one line `YYMMDDHHMM`.
+  /// Sets the clock from `C2 A1` and a block with one line `YYMMDDHHMM`.
   private func set(_ command: [UInt8]) -> Bool {
     let text = Array(command.dropFirst(2).dropFirst(Self.start.count).prefix(10))
     let digits = text.compactMap { Character(UnicodeScalar($0)).wholeNumberValue }

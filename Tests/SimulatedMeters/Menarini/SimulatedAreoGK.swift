@@ -4,8 +4,8 @@ package import Logbook
 
 /// A Menarini GlucoMen areo GK with its own plug: the areo's session over the communications class.
 ///
-/// These parts are unknown and were chosen here: the endpoints [?], and that it ignores the settings of its
-/// line [C].
+/// These parts are unknown and were chosen here: the endpoints, and that the meter ignores the settings of
+/// its line.
 package final class SimulatedAreoGK: SimulatedMeter {
   package let deviceDescriptor = BuiltDescriptors.device(
     vendorID: 0x2C81, productID: 0x0500, deviceClass: 2)
@@ -29,7 +29,7 @@ package final class SimulatedAreoGK: SimulatedMeter {
 
   package init(_ memory: SimulatedMemory) { areo = SimulatedAreo(memory, isGK: true) }
 
-  /// Glucose and ketone in whole minutes.
+  /// Whether the meter can store the item: glucose and ketones in whole minutes.
   package static func holds(_ item: SimulatedItem) -> Bool { SimulatedAreo.holdsWithKetones(item) }
 
   /// The content of the meter, with the clock that a host set.

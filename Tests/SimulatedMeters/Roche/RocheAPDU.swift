@@ -34,7 +34,7 @@ enum RocheAPDU {
     return numbers.map { UInt8(($0 / 10) << 4 | ($0 % 10)) } + [hundredths]
   }
 
-  /// The time in eight such bytes; nil if it is invalid.
+  /// The time in eight bytes of two decimal digits; nil if it is invalid.
   static func time(_ bytes: [UInt8]) -> DeviceTime? {
     guard bytes.count >= 7, bytes.prefix(7).allSatisfy({ $0 >> 4 < 10 && $0 & 15 < 10 }) else { return nil }
     let numbers = bytes.prefix(7).map { Int($0 >> 4) * 10 + Int($0 & 15) }

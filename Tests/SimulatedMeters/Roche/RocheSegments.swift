@@ -59,7 +59,7 @@ extension RocheSegment {
     return [0x80, 0x00, 0x00, 0x01] + RocheAPDU.word(object.count) + object
   }
 
-  /// mg/dL as a number of 16 bits with an exponent of zero, or one of the two infinities.
+  /// A value in mg/dL as a number of 16 bits with an exponent of zero; LO and HI are the two infinities.
   private static func value(_ measurement: Measurement) -> [UInt8] {
     switch measurement {
     case .low: RocheAPDU.word(0x0802)

@@ -6,10 +6,10 @@ package import Logbook
 /// first, and `X` is a set flag, as in reports that people quote.
 ///
 /// These parts are unknown and were chosen here:
-/// - its USB ids [?]
-/// - the file system and its names [?]
-/// - the words HI and LO [?]
-/// - how the disk reports that it is not ready [?]
+/// - its USB ids
+/// - the file system and its names
+/// - the words HI and LO
+/// - how the disk reports that it is not ready
 package final class SimulatedAccuChekMobile: SimulatedMeter {
   /// The layout of the disk.
   package enum Layout: CaseIterable, Sendable {
@@ -55,8 +55,8 @@ package final class SimulatedAccuChekMobile: SimulatedMeter {
     disk.refusals = refusals
   }
 
-  /// Glucose with the marks for meals, control solution and temperature. A report of ten columns leaves out
-  /// two of them. The meter shows no seconds.
+  /// Whether the meter can store the item: glucose with the marks for meals, control solution and
+  /// temperature. A report of ten columns leaves out two of them. The meter shows no seconds.
   package static func holds(_ item: SimulatedItem) -> Bool {
     item.kind == .smbg && item.deviceTime.parts.second == 0
       && item.marks.isSubset(of: [
@@ -115,7 +115,7 @@ extension SimulatedAccuChekMobile {
     return fields.joined(separator: ";") + (columns == .twelve ? ";" : "")
   }
 
-  /// `dd.mm.yyyy` and `HH:MM`.
+  /// A time as `dd.mm.yyyy` and `HH:MM`.
   private static func shown(_ time: DeviceTime) -> (date: String, clock: String) {
     let parts = time.parts
     let two = { (number: Int) in number < 10 ? "0\(number)" : "\(number)" }

@@ -6,10 +6,10 @@ package import Logbook
 /// endpoints.
 ///
 /// These parts are unknown and were chosen here:
-/// - the content of the association request [C], and of the configuration except for the store [C]
-/// - every model describes its memory like a Guide [?]
-/// - the number of entries in a report [?]
-/// - an abort is the answer to a message out of order [?]
+/// - the content of the association request, and of the configuration except for the memory
+/// - every model describes its memory like a Guide
+/// - the number of entries in a report
+/// - an abort is the answer to a message out of order
 package final class SimulatedRochePHDC: SimulatedMeter {
   /// A model with its USB product id, its printed name and the number in its identification.
   package enum Model: CaseIterable, Sendable {
@@ -62,7 +62,8 @@ package final class SimulatedRochePHDC: SimulatedMeter {
   private static let storeHandle = 5
   private let model: Model
   private let entriesInReport: Int
-  /// Whether it describes its attributes and segments. A meter that does not still has one segment.
+  /// Whether the meter describes its attributes and segments. A meter that does not has one segment
+  /// nevertheless.
   private let describesItself: Bool
   /// Whether answers name their segment. Two programs do not check it, and a real meter may always name 0.
   private let namesInstances: Bool
@@ -92,7 +93,7 @@ package final class SimulatedRochePHDC: SimulatedMeter {
     configurationDescriptor = Self.configuration
   }
 
-  /// Glucose with the marks for control solution and meals.
+  /// Whether the meter can store the item: glucose with the marks for control solution and meals.
   package static func holds(_ item: SimulatedItem) -> Bool {
     item.kind == .smbg
       && item.marks.isSubset(of: [.controlSolution, .beforeMeal, .afterMeal, .fasting, .bedtime])
@@ -202,7 +203,7 @@ extension SimulatedRochePHDC {
   /// The number of a segment in an answer.
   private func named(_ segment: Int) -> Int { namesInstances ? segment : 0 }
 
-  /// The next entries. Those before are acknowledged.
+  /// Sends the next entries. The host has acknowledged those before.
   private func sendReport() {
     guard var transfer, let entries = segments.first(where: { $0.instance == transfer.segment })?.entries
     else {
@@ -279,7 +280,7 @@ extension SimulatedRochePHDC {
         id, 0x0207, [handle, type, content.count].flatMap(RocheAPDU.word) + content))
   }
 
-  /// No such action.
+  /// Refuses a request with the error that there is no such action.
   private func refuse(_ id: Int) { outgoing.append(RocheAPDU.data(id, 0x0300, [0x00, 0x09, 0, 0])) }
 
   private func abort() {
@@ -287,7 +288,7 @@ extension SimulatedRochePHDC {
     state = .aborted
   }
 
-  /// The attributes of the meter, counted.
+  /// The attributes of the meter, after their number and their size in bytes.
   private var attributes: [UInt8] {
     guard describesItself else { return [0, 0, 0, 0] }
     let list: [[UInt8]] = [

@@ -5,10 +5,10 @@ package import Logbook
 /// A TaiDoc meter: packets of eight bytes on the serial line of a CP2110.
 ///
 /// These parts are unknown and were chosen here:
-/// - the answer to 22 is 22 [B]
+/// - the answer to the command 22 is 22
 /// - undefined bytes of an answer are zero
 /// - the meter answers to power off before it turns off
-/// - it does not answer requests that it does not understand, or for data that it does not have [?]
+/// - it does not answer requests that it does not understand, or for data that it does not have
 package final class SimulatedTaiDoc: SimulatedMeter {
   package let deviceDescriptor = BuiltDescriptors.device(vendorID: 0x10C4, productID: 0xEA80)
   package let configurationDescriptor = BuiltDescriptors.configuration([
@@ -49,7 +49,8 @@ package final class SimulatedTaiDoc: SimulatedMeter {
     bridge = SimulatedCP2110(maxInReport: maxInReport)
   }
 
-  /// Glucose and ketone in whole minutes, with the marks for meals or control solution.
+  /// Whether the meter can store the item: glucose and ketones in whole minutes, with the marks for meals or
+  /// control solution.
   package static func holds(_ item: SimulatedItem) -> Bool {
     (item.kind == .smbg || item.kind == .ketone) && item.deviceTime.parts.second == 0
       && [[], .beforeMeal, .afterMeal, .controlSolution].contains(item.marks)
@@ -144,14 +145,15 @@ extension SimulatedTaiDoc {
     }
   }
 
-  /// Year, month and day in a word, then minute and hour.
+  /// A time in four bytes: year, month and day in a word, then minute and hour.
   private static func time(_ time: DeviceTime) -> [UInt8] {
     let parts = time.parts
     let date = (parts.year - 2000) << 9 | parts.month << 5 | parts.day
     return [UInt8(date & 0xFF), UInt8(date >> 8), UInt8(parts.minute), UInt8(parts.hour)]
   }
 
-  /// The value; the low bits of a strip code; and meal, kind and the code's high bits.
+  /// A value in four bytes: the number; the low bits of a strip code; and meal, kind and the code's high
+  /// bits.
   private static func value(_ item: SimulatedItem) -> [UInt8] {
     let number: Int =
       switch item.measurement {

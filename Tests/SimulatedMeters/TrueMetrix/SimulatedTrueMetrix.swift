@@ -5,8 +5,8 @@ package import Logbook
 /// A TRUE METRIX in its dock: text in brackets, in HID reports of at most eight bytes each.
 ///
 /// These parts are unknown and were chosen here:
-/// - it sleeps until it is woken, and then only answers to power off [?]
-/// - it does not answer unknown commands [?]
+/// - it sleeps until it is woken, and while it sleeps, it answers only a command to power off
+/// - it does not answer unknown commands
 ///
 /// Sources disagree about its marks for control solution, so it holds none.
 package final class SimulatedTrueMetrix: SimulatedMeter {
@@ -31,7 +31,7 @@ package final class SimulatedTrueMetrix: SimulatedMeter {
   /// Whether the meter is in its dock. The dock is on the bus without it, too.
   package var isDocked = true
 
-  /// 64 bytes in each direction, without ids.
+  /// Reports of 64 bytes in each direction, without ids.
   private static let reportDescriptor: [UInt8] = [
     0x06, 0x00, 0xFF, 0x09, 0x01, 0xA1, 0x01, 0x15, 0x00, 0x26, 0xFF, 0x00, 0x75, 0x08, 0x95, 0x40, 0x09,
     0x01, 0x81,
@@ -44,7 +44,7 @@ package final class SimulatedTrueMetrix: SimulatedMeter {
   private var wasPoweredOff = false
   private var received: [UInt8] = []
   private var outgoing: [UInt8] = []
-  /// The rest of a report has the bytes of the report before.
+  /// The last report. A shorter one after it changes only its first bytes.
   private var report = [UInt8](repeating: 0, count: 64)
 
   package init(_ memory: SimulatedMemory, model: Model = .trueMetrix, productID: UInt16 = 0x0000) {
@@ -54,7 +54,7 @@ package final class SimulatedTrueMetrix: SimulatedMeter {
     records = memory.items.filter(Self.holds).reversed().map(Self.record)
   }
 
-  /// Glucose in whole minutes with the marks for meals.
+  /// Whether the meter can store the item: glucose in whole minutes with the marks for meals.
   package static func holds(_ item: SimulatedItem) -> Bool {
     item.kind == .smbg && item.deviceTime.parts.second == 0
       && [[], .beforeMeal, .afterMeal].contains(item.marks)
@@ -146,14 +146,14 @@ extension SimulatedTrueMetrix {
     }
   }
 
-  /// Every record, newest first, then the sum of their characters.
+  /// Sends every record, newest first, then the sum of their characters.
   private func download(_ prefix: String) {
     for record in records { say(prefix + record) }
     let sum = records.reduce(0) { $0 + $1.utf8.reduce(0) { $0 + Int($1) } }
     say("x1" + Self.hexadecimal(sum & 0xFFFF, 4))
   }
 
-  /// `ssmmHHDDMMYYCC`.
+  /// Sets the clock from a text in the form `ssmmHHDDMMYYCC`.
   private func set(_ text: String) {
     let digits = text.compactMap(\.wholeNumberValue)
     guard digits.count == 14, text.count == 14 else { return }
@@ -166,7 +166,7 @@ extension SimulatedTrueMetrix {
     say("q*")
   }
 
-  /// `ssmmHHDDMMYY`.
+  /// A time in the form `ssmmHHDDMMYY`.
   private static func clock(_ time: DeviceTime) -> String {
     let parts = time.parts
     return [parts.second, parts.minute, parts.hour, parts.day, parts.month, parts.year % 100].map {
@@ -174,8 +174,8 @@ extension SimulatedTrueMetrix {
     }.joined()
   }
 
-  /// Month; day and year; hour and minute, each in decimal digits of a hexadecimal number; the value; and the
-  /// meal.
+  /// A record: month; day and year; hour and minute, each in decimal digits of a hexadecimal number; the
+  /// value; and the meal.
   private static func record(_ item: SimulatedItem) -> String {
     let parts = item.deviceTime.parts
     let value: Int =
