@@ -73,8 +73,8 @@ struct UnlikeDoses: Sendable {
 // MARK: - Results
 
 extension UnlikeDoses {
-  /// The pairs of sources that have doses which seem to be one, on at least three days of the four weeks
-  /// around a day of the period. Pairs are left out if a person decided that both count.
+  /// The pairs of sources with doses that seem to be one. There must be such doses on at least three days of
+  /// the four weeks around a day of the period. Pairs are left out if a person decided that both count.
   func doubts(_ rules: CountingRules) -> [SourceDoubt] {
     undecided(rules).map { pair, days in
       SourceDoubt(

@@ -5,8 +5,8 @@ import Testing
 
 @testable import Report
 
-/// Tests sources that have a part of the items of another one, that together have the items of another one,
-/// or that state one dose in two ways.
+/// Tests sources that have a part of another one's items, that together have another one's items, or that
+/// state one dose in two ways.
 @Suite struct PartialCopyTests {
   private typealias Figures = CountingFiguresTests
   private typealias Entry = CountingFiguresTests.Entry
