@@ -1,12 +1,12 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""Watches a bus, and writes what bluetoothd does there as facts, each once: answers, errors, properties with their types, and
-what signals change. They have no addresses, names or values of a machine.
+"""Watches a bus, and prints each kind of action of bluetoothd once, as a line: answers, errors, properties with
+their types, and what signals change. These lines, the facts, have no addresses, names or values of a machine.
 
   bluetooth-facts.py        the bus of DBUS_SYSTEM_BUS_ADDRESS, else the system's; "ready" is the first line
 
-Tests/Fixtures/bluetoothd-5.66.txt has the facts of the real one, in the guest of Tests/bluetooth.sh. A test holds the peer in
-Tests/bluetooth-peer.py to them: it does nothing that is not there.
+Tests/Fixtures/bluetoothd-5.66.txt has the facts of the real bluetoothd, recorded in the guest of
+Tests/bluetooth.sh. A test checks that Tests/bluetooth-peer.py does nothing that is not in this file.
 """
 
 import dbus
@@ -17,7 +17,7 @@ from gi.repository import GLib
 SERVICE = "org.bluez"
 PROPERTIES = "org.freedesktop.DBus.Properties"
 MANAGER = "org.freedesktop.DBus.ObjectManager"
-# What glucoport uses.
+# The interfaces of bluetoothd that glucoport uses.
 USED = {"Adapter1", "Device1", "GattService1", "GattCharacteristic1", "AgentManager1", "Agent1", "GattManager1", "GattProfile1"}
 # The interfaces of a program that bluetoothd calls.
 OWN = {"Agent1", "GattProfile1", "ObjectManager"}
@@ -92,7 +92,7 @@ def take(connection, message):
                     say("call", "%s.%s" % (short(interface), member), message.get_signature())
     elif kind in (2, 3):
         call = calls.pop((receiver, message.get_reply_serial()), None)
-        # An answer to bluetoothd is none of it.
+        # Answers to bluetoothd are ignored, since they are not its own actions.
         if call is None or receiver in owners:
             return 0
         interface, member, detail = call

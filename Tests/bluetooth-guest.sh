@@ -1,14 +1,15 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# For Tests/bluetooth.sh, as a system service of its guest: pairs and reads meters of virtual radios as a person without any
-# group, through the real bluetoothd, and lets the units do it; then fetches from a source on a timer. Ends the guest.
+# Runs in the guest of Tests/bluetooth.sh as a system service. Pairs and reads meters with virtual radios
+# through the real bluetoothd, as a person without any group, and lets the units do the same. Then fetches
+# from a source on a timer. Ends the guest.
 #   bluetooth-guest.sh
 set -euo pipefail
 # shellcheck source=Tests/guest-steps.sh
 source /opt/trial/guest-steps.sh
 guide=D4:3E:00:12:34:56 contour=E2:10:00:65:43:21
 
-# order WORDS: what Tests/bluetooth-meter.py shall do; until it has done it.
+# order WORDS: gives an order to Tests/bluetooth-meter.py, and waits until it is done.
 mkfifo /run/orders
 : >/run/meters
 given=0
@@ -23,17 +24,17 @@ start_radios() {
   PYTHONPATH=$trial/bumble PYTHONDONTWRITEBYTECODE=1 \
     python3 "$trial/bluetooth-meter.py" <&8 >>/run/meters 2>/run/meters.err 8>&- &
 }
-# run STATUS COMMAND...: as anna; the output is in /run/said.
+# run STATUS COMMAND...: runs a command as anna, which must end with this status. Its output is in /run/said.
 run() {
   local status=0
   anna "${@:2}" >/run/said 2>&1 || status=$?
   [ "$status" = "$1" ] || fail "$(printf '%s ' "${@:2}") ended with $status and not $1: $(tr '\r' '\n' </run/said | tail -3)"
 }
-# said WORDS: in the output of the last command.
+# said WORDS: fails unless the output of the last command contains these words.
 said() { grep -qF -- "$1" /run/said || fail "'$1' is expected: $(tr '\r' '\n' </run/said | tail -5)"; }
-# import STATUS ARGUMENT...: of a Bluetooth meter.
+# import STATUS ARGUMENT...: imports a Bluetooth meter, which must end with this status.
 import() { run "$1" glucoport import --meter --driver bluetooth-glucose --timezone UTC "${@:2}"; }
-# object ADAPTER ADDRESS: whether bluetoothd has a pairing with a meter.
+# object ADAPTER ADDRESS: prints whether bluetoothd has a pairing with a meter.
 object() { busctl --system get-property org.bluez "/org/bluez/$1/dev_${2//:/_}" org.bluez.Device1 Paired; }
 
 begin
@@ -45,7 +46,7 @@ said "no Bluetooth adapter"
 start_radios
 order adapter
 await "bluetoothd" busctl --system get-property org.bluez /org/bluez/hci0 org.bluez.Adapter1 Powered
-# block 0|1: what a switch at the computer does.
+# block 0|1: unblocks or blocks the adapters, as a switch at the computer does.
 block() { for switch in /sys/class/rfkill/*/soft; do echo "$1" >"$switch"; done; }
 block 1
 run 69 glucoport meter pair --seconds 1
@@ -56,7 +57,7 @@ serve
 ok "$(bluetoothd --version 2>/dev/null || /usr/libexec/bluetooth/bluetoothd --version) is bluetoothd's version"
 for name in passkey wrong; do anna bash -c "echo $([ $name = wrong ] && echo 111111 || echo 123456) >$home/$name"; done
 
-# Pairing. An adapter that is off is switched on.
+# Pairing switches on an adapter that is off.
 busctl --system set-property org.bluez /org/bluez/hci0 org.bluez.Adapter1 Powered b false
 run 69 glucoport meter pair --passkey-file "$home/passkey" --seconds 3
 said "no meter in pairing mode was found"
@@ -73,7 +74,7 @@ run 0 glucoport meter list
 said "Accu-Chek Guide"
 ok "a wrong passkey is refused, the right one pairs"
 
-# Reading, all of it, and the values that the meter has.
+# The meter is read completely, and the store gets its values.
 order guide advertise 600
 import 0
 anna glucoport list --format csv | tr -d '\r' | cut -d, -f2,4,7,8,9,11,15 >/run/list
@@ -89,14 +90,14 @@ connect
 brought 4
 ok "four readings, as the meter has them"
 
-# The pairing outlives bluetoothd.
+# A pairing is kept if bluetoothd is restarted.
 systemctl restart bluetooth
 order guide advertise 600
 import 0
 said "new 0"
 ok "the pairing is kept over a restart of bluetoothd"
 
-# Two meters; the second pairs without a passkey.
+# Two meters are read. The second one pairs without a passkey.
 order contour advertise 600
 run 0 glucoport meter pair
 said "Contour Next One 4567890: paired, address $contour"
@@ -113,7 +114,7 @@ LIST
 diff /run/expected /run/list >/run/difference || fail "the readings are others: $(cat /run/difference)"
 ok "two meters at once are read one after the other"
 
-# What comes before the end of a transfer is not stored.
+# If a transfer does not reach its end, nothing of it is stored.
 order guide add
 order guide leave-after 3
 order guide advertise 600
@@ -132,14 +133,16 @@ import 0 --bluetooth $guide
 has 7
 ok "a meter that leaves or falls silent in the transfer leaves nothing, and all of it later"
 
-# What all this is for. A meter can be found for half a minute; here for a whole one, since a program needs seconds to start.
+# The main purpose: a unit reads each meter that comes near. A real meter can be found for half a minute. Here
+# it is a whole minute, since a program needs seconds to start in the guest.
 anna glucoport upload --quiet
 brought 3
 unit=glucoport-meter-bluetooth.service
 units --quiet enable --now "${unit%.service}.timer"
 await "bluetoothd to know the profile" grep -qx 'answer GattManager1.RegisterApplication' /var/tmp/facts
 sleep 5
-# waking: what the wait costs: commands to the radio and its events, and how often bluetoothd and the program run.
+# waking: prints the cost of a wait: the commands to the radio and its events, and how often bluetoothd and
+# the program run.
 waking() {
   local pid
   hciconfig hci0 | grep -oE '(events|commands):[0-9]+'
@@ -153,7 +156,7 @@ waking >/run/after
 diff <(grep -v runs /run/before) <(grep -v runs /run/after) >/run/difference || fail "the radio worked: $(cat /run/difference)"
 runs() { sed -n "s/runs://p" "/run/$1" | sed -n "$2p"; }
 program=$(($(runs after 1) - $(runs before 1))) daemon=$(($(runs after 2) - $(runs before 2)))
-# Each five seconds the program looks for a signal, and each second the language's runtime looks at its threads.
+# The program looks for a signal every five seconds, and the Swift runtime looks at its threads every second.
 [ "$program" -le 120 ] && [ "$daemon" -le 30 ] || fail "in a minute of waiting glucoport ran $program times, bluetoothd $daemon times"
 has 7
 ok "in a minute of waiting the radio got no command, and glucoport ran $program times, bluetoothd $daemon times"
@@ -170,7 +173,7 @@ units --quiet disable --now "${unit%.service}.timer"
 units stop "$unit"
 ok "a meter came near, and $took s later its reading was on the server, without a key pressed"
 
-# A second adapter, which hears the same meters. The one with the pairing is used, and both forget.
+# A second adapter hears the same meters. The adapter with the pairing is used, and both forget the meter.
 order adapter
 await "the second adapter" busctl --system get-property org.bluez /org/bluez/hci1 org.bluez.Adapter1 Powered
 order guide advertise 600
@@ -187,9 +190,9 @@ import 0 --bluetooth $guide
 said "new 0"
 ok "with a second adapter a meter is read, forgotten and paired again"
 
-# A source on a timer, which others wait for.
+# A source is fetched on a timer. The jobs that send and fetch its values depend on it.
 mkdir -p /srv/source
-# entries MINUTES...: values of so many minutes before this one.
+# entries MINUTES...: prints sensor values that are this number of minutes older than the start of this part.
 minute=$(($(date +%s) / 60))
 entries() {
   local minutes separator='' time
@@ -206,7 +209,7 @@ systemd-run --quiet --unit source python3 -m http.server --bind 127.0.0.1 --dire
 await "the source" python3 -c 'import socket; socket.create_connection(("127.0.0.1", 17580))'
 run 0 glucoport source set phone --type http --insecure-http --interval 1m --timezone UTC --yes http://127.0.0.1:17580/sgv.json
 has 8
-# The timers of the package run every five and fifteen minutes.
+# The package's timers run every five and fifteen minutes, which is too rarely for a test.
 for name in fetch upload; do
   anna mkdir -p "$home/.config/systemd/user/glucoport-$name.timer.d"
   anna bash -c "printf '[Timer]\nOnCalendar=\nOnCalendar=*:*:0/20\nRandomizedDelaySec=0\nAccuracySec=1s\n' \
@@ -223,8 +226,9 @@ ok "a source was fetched on a timer, uploaded, and pulled by another store, with
 ! grep -E ' request 0?2| foreign ' /run/meters || fail "a meter was asked for what may not be asked"
 quiet_journal
 
-# The meter has lost the pairing, and this computer has not. When a connection is aborted over that, Debian's Linux 6.1.192
-# sometimes reads freed memory in hci_chan_del, which ends bluetoothd and leaves the adapters in disorder: then this ends there.
+# The meter has lost the pairing, but this computer has it. The connection is then aborted. In that case,
+# Debian's Linux 6.1.192 sometimes reads freed memory in hci_chan_del, which ends bluetoothd and damages the
+# state of the adapters. The script then stops here.
 order guide forget
 order guide advertise 600
 import 69 --bluetooth $guide

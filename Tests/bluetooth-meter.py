@@ -2,18 +2,20 @@
 # SPDX-License-Identifier: Apache-2.0
 """Bluetooth glucose meters on virtual radios, for the real kernel and the real bluetoothd of Tests/bluetooth-guest.sh.
 
-Needs /dev/vhci of the module hci_vhci, and bumble. Each line of the standard input is an order; "done" and the order answer it
-on the standard output, which also has each event of a meter as a line: "guide connected". The orders:
+Needs /dev/vhci of the module hci_vhci, and bumble. Each line of standard input is an order. The answer on
+standard output is "done" and the order. Each event of a meter is also a line there, such as "guide connected".
+The orders:
 
-  adapter                  one more adapter of this computer, hci0 first
+  adapter                  adds an adapter to this computer, hci0 first
   METER advertise SECONDS  the meter can be found and connected for this time, or until it is connected
-  METER quiet              it cannot
-  METER add                a person measures: one more record
-  METER leave-after COUNT  in the next transfer it goes out of reach after this number of notifications
-  METER be-silent          in the next transfer the final indication does not come
-  METER forget             it loses its pairings
+  METER quiet              the meter cannot be found or connected
+  METER add                adds a record, as if a person had measured
+  METER leave-after COUNT  in the next transfer, the meter goes out of reach after this number of notifications
+  METER be-silent          the next transfer has no final indication
+  METER forget             the meter loses its pairings
 
-Written from the documents of the Glucose Profile and Service 1.0.1, and from records of real meters. It knows no driver.
+Written from the documents of the Glucose Profile and Service 1.0.1 and from records of real meters, and not from a
+driver.
 """
 
 import asyncio
@@ -33,7 +35,7 @@ from bumble.transport.vhci import open_vhci_transport
 OUT_OF_REACH = 0x08
 READ, NOTIFY = gatt.Characteristic.READ, gatt.Characteristic.NOTIFY
 WRITE, INDICATE = gatt.Characteristic.WRITE, gatt.Characteristic.INDICATE
-# Each record as a measurement and its context. The second list is measured later.
+# Each record has a measurement and its context. The second list is for records that "add" adds.
 METERS = {
     "guide": {
         "name": "meter+00123456", "address": "D4:3E:00:12:34:56", "passkey": 123456,
@@ -60,7 +62,8 @@ def say(*words):
 
 
 class Air(LocalLink):
-    """Where the radios hear each other. Data come from the address that the connection has, which may be the public one."""
+    """The link on which the radios hear each other. Data comes from the address of the connection, which may be the
+    public one."""
 
     def send_acl_data(self, sender_controller, destination_address, transport, data):
         connection = sender_controller.le_connections.get(destination_address)
@@ -71,9 +74,11 @@ class Air(LocalLink):
 
 
 class Radio(Controller):
-    """A controller of Bluetooth 4.2, and one that ends a connection that is only begun, as a kernel expects when it cancels one.
+    """A controller of Bluetooth 4.2. It also ends a connection that has only begun, as the kernel expects after a
+    cancellation.
 
-    One with privacy or extended advertising would have to report a connection by another event, for which the kernel waits.
+    A controller with privacy or extended advertising would have to report a connection by another event, for which
+    the kernel waits.
     """
 
     le_features = (
@@ -95,11 +100,11 @@ class Radio(Controller):
 
 
 class Display(PairingDelegate):
-    """The passkey is printed on the meter."""
+    """Pairs as a meter does whose passkey is printed on it."""
 
     def __init__(self, meter):
         has_passkey = meter.settings["passkey"] is not None
-        # Its address never changes, so that there is no key to recognise it by.
+        # The address of the meter never changes, so no key is needed to recognise the meter.
         keys = self.KeyDistribution.DISTRIBUTE_ENCRYPTION_KEY
         super().__init__(self.DISPLAY_OUTPUT_ONLY if has_passkey else self.NO_OUTPUT_NO_INPUT, keys, keys)
         self.meter = meter
@@ -134,7 +139,7 @@ class Meter:
         self.access = self.characteristic(0x2A52, WRITE | INDICATE, protected, gatt.CharacteristicValue(write=self.requested))
         foreign = gatt.CharacteristicValue(write=lambda connection, value: say(self.name, "foreign", value.hex()))
         return [
-            # A Guide has a second control point, in a service of its maker.
+            # A Guide has a second control point, which is in a service of its maker.
             gatt.Service(UUID("00000000-0000-1000-1000-000000000000"), [
                 self.characteristic(0x2A52, WRITE | INDICATE, gatt.Characteristic.WRITEABLE, foreign)]),
             gatt.Service(UUID.from_16_bits(0x180A), [
@@ -166,7 +171,7 @@ class Meter:
     async def obey(self, order, *arguments):
         if order == "advertise":
             self.stop_timer()
-            # The device waits for the radio, which the connection of another meter may delay.
+            # This waits for the radio, which may be busy with the connection of another meter.
             await self.device.start_advertising(advertising_interval_min=200, advertising_interval_max=200)
             loop = asyncio.get_running_loop()
             self.timer = loop.call_later(float(arguments[0]), lambda: loop.create_task(self.device.stop_advertising()))
@@ -190,7 +195,7 @@ class Meter:
         self.timer = None
 
     def leave(self):
-        """Both sides notice only that nothing comes any more."""
+        """Ends all connections so that both sides only notice that no more data comes."""
         for connection in list(self.radio.le_connections.values()):
             other = self.air.find_le_controller(connection.peer_address)
             for radio, key in ((other, connection.self_address), (self.radio, connection.peer_address)):
@@ -213,7 +218,7 @@ class Meter:
         self.transfer = asyncio.get_running_loop().create_task(self.answer(connection, value))
 
     def meant(self, value):
-        """The records of an operator and its operand; nil for what this meter does not support."""
+        """The records for an operator and its operand; None if the meter does not support them."""
         if value[1:] == b"\x01":
             return self.records
         if value[1:3] == b"\x03\x01" and len(value) == 5:

@@ -2,12 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """A peer that answers like bluetoothd with meters in reach, on the bus of DBUS_SYSTEM_BUS_ADDRESS.
 
-The argument is a JSON object: adapters (1), powered (true, false, "blocked"), denied (false), profiles (true), and meters, each with address, name,
-passkey (null: none is asked for), paired, inReach, records ([number, hexadecimal bytes]), count, end, values, bonded, lost (the
-meter has lost the pairing), adapter and vanishesAfter. It writes "ready" when it can be called, and each request to a meter as a line.
+The argument is a JSON object with these members, and their defaults: adapters (1), powered (true; or false, or
+"blocked"), denied (false), profiles (true), and meters. Each meter has address, name, passkey (null if none is
+requested), paired, inReach, records ([number, hexadecimal bytes]), count, end, values, bonded, lost (the meter has
+lost the pairing), adapter and vanishesAfter. The peer prints "ready" when it can be called, and each request to a
+meter as a line.
 
-It is written from the documents of BlueZ's interfaces and of the Glucose Profile, and does nothing that the real one did not do
-in Tests/bluetooth.sh: see Tests/bluetooth-facts.py.
+The peer is written from the documents of BlueZ's interfaces and of the Glucose Profile. It does nothing that the
+real bluetoothd did not do in Tests/bluetooth.sh: see Tests/bluetooth-facts.py.
 """
 
 import json
@@ -231,7 +233,7 @@ class Meter(Node):
         return False
 
     def approach(self):
-        """A paired meter that advertises is connected while a program has a profile for it."""
+        """Connects a paired meter that advertises, if a program has registered a profile for it."""
         if self.adapter.applications and self.values["Paired"]:
             self.Connect()
         return False
@@ -259,7 +261,7 @@ class Meter(Node):
         def answered(number):
             say("passkey %06d" % number)
             if number != self.options["passkey"]:
-                # It stays known, but what its advertisement stated is forgotten.
+                # The meter stays known, but the content of its advertisement is forgotten.
                 self.values["UUIDs"] = dbus.Array([], signature="s")
                 return failed(Error("AuthenticationFailed", "Authentication Failed"))
             self.change(Paired=True)
@@ -300,7 +302,7 @@ class Meter(Node):
 
     def build(self):
         values = {int(number, 16): bytes.fromhex(value) for number, value in self.options.get("values", {}).items()}
-        # A Guide has a second control point, in a service of its maker, which comes first here.
+        # A Guide has a second control point in a service of its maker. Here, this service comes first.
         vendor = self.path + "/service0001"
         Node(vendor, SERVICE, {"UUID": "00000000-0000-1000-1000-000000000000", "Primary": True})
         self.characteristics.append(Characteristic(self, vendor, 0x2A52, ["write", "indicate"]))

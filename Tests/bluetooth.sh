@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Pairs and reads Bluetooth meters with the package, in a Debian with the real bluetoothd: in a QEMU guest with Debian's kernel,
-# whose hci_vhci has virtual radios on which bumble is the meters (Tests/bluetooth-meter.py). Then fetches from a source on a
-# timer. What happens there is in Tests/bluetooth-guest.sh. Needs what Tests/guest-system.sh says, and once bumble from PyPI.
+# Pairs and reads Bluetooth meters with the package, in a Debian with the real bluetoothd. It is a QEMU guest
+# with Debian's kernel, whose module hci_vhci has virtual radios. The library bumble plays the meters on them
+# (Tests/bluetooth-meter.py). Then fetches from a source on a timer. Tests/bluetooth-guest.sh has the steps in
+# the guest. Needs what Tests/guest-system.sh states, and bumble, which is downloaded once from PyPI.
 #   Tests/bluetooth.sh [FOLDER]     the package in FOLDER, by default .build/packages
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -11,7 +12,7 @@ source Tests/guest-system.sh
 
 prepare bluetooth "${1:-.build/packages}" bluez python3 python3-dbus python3-gi
 
-# bumble and what it imports, for the guest's Python.
+# Installs bumble and its dependencies for the guest's Python.
 python=$(inside python3 -c 'import sys; print("%d.%d" % sys.version_info[:2])')
 bumble=$work/bumble-$python
 if [ ! -e "$bumble/done" ]; then
@@ -25,7 +26,8 @@ fi
 cp -a "$bumble" "$trial/bumble"
 cp Tests/bluetooth-guest.sh Tests/bluetooth-meter.py Tests/bluetooth-facts.py "$trial"
 
-# The order matters: when the kernel's Bluetooth starts, it tests its cryptography, which finds drbg, and this ctr.
+# The order of the modules matters: when the kernel's Bluetooth starts, it tests its cryptography, which needs
+# drbg, and drbg needs ctr.
 radio=(ctr sha512_generic hmac drbg cmac ccm ecb ecdh_generic af_alg algif_hash algif_skcipher bluetooth uhid hci_vhci)
 printf '%s\n' "${radio[@]}" >"$root/etc/modules-load.d/bluetooth.conf"
 add_modules "${radio[@]}"

@@ -1,11 +1,13 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Opens pages of `glucoport report` in a headless Chromium: no request, no message, nothing wider than the screen at 360, 800
-# and 1400 pixels, light and dark, headings, names, tables, contrast, and a print on A4 and Letter without a cut picture. The
-# same for a page of `glucoport serve --pages`.
-# Then damages a page in many ways, each of which must be found. Needs root where packages are missing.
+# Opens pages of `glucoport report` in a headless Chromium, and one of `glucoport serve --pages`. A page must
+# make no request and print no message. Nothing may be wider than a screen of 360, 800 or 1400 pixels, light
+# or dark. Headings, names, tables, contrast and a print on A4 and Letter are checked, in which no picture may
+# be truncated. Then damages a page in many ways, and each damage must be found. Needs root if packages are
+# missing.
 #   Tests/browser.sh [PROGRAM [FOLDER]]
-# By default the program is that of the checks. With FOLDER, such as Samples/report, it writes the screenshots there.
+# The default program is that of the checks. With FOLDER, such as Samples/report, writes the screenshots
+# there.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 program=$(realpath "${1:-.build/checks/release/glucoport}")
@@ -30,7 +32,7 @@ readings='time=time,value=mg/dL,device=device'
 "$program" import --quiet --format generic --kind smbg --unit mg/dL \
   --map "$readings,insulin=insulin,carbs=carbs,note=note" "$work/diary.csv"
 
-# page NAME OPTION…: a report of the fixed range of the sample.
+# page NAME OPTION…: writes a report of the sample's fixed period.
 page() {
   local name=$1
   shift

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# The C compiler of a check, for Tests/compiler.sh: clang, which here reads the headers of BoringSSL once. Two packages bring
-# a copy of it, each with hundreds of files in C++, and nearly all that compiling one takes is reading the same headers. A
-# file that clang refuses with these, as after an update of a header, is compiled without.
+# The C compiler of a check, for Tests/compiler.sh. It is clang with headers of BoringSSL that are compiled in
+# advance. Two packages contain a copy of BoringSSL, each with hundreds of C++ files, and compiling one of
+# them mostly means reading the same headers. If clang refuses a file with these headers, for example after an
+# update of one, the file is compiled without them.
 #   GLUCOPORT_CLANG=CLANG Tests/clang.sh OPTION…
 set -euo pipefail
 clang=${GLUCOPORT_CLANG:?the C compiler}
@@ -12,7 +13,7 @@ for option; do
 done
 [ -n "$source" ] || exec "$clang" "$@"
 
-# Headers hold for the options under which they were read: all but those that name the files of this call.
+# Compiled headers are valid only for equal options, except for those that name the files of this call.
 how=() before=''
 for option; do
   case " $before $option" in
@@ -21,14 +22,15 @@ for option; do
   esac
   before=$option
 done
-# A header of the system counts, too.
+# A changed header of the system makes them invalid, too.
 how+=(-Xclang -fmodules-validate-system-headers)
 library=${source%BoringSSL/*}BoringSSL
 headers=${0%/*}/../.build/checks/headers-${library##*/}
 hash=$(cksum <<<"$clang ${how[*]}")
 read_headers=$headers-${hash%% *}
 
-# precompile: in the first process that comes here, once; the others do not wait for it.
+# precompile: compiles the headers once, in the first process that gets the lock. The others do not wait for
+# it.
 precompile() {
   local header lock
   exec {lock}>"$headers.lock" && flock -n "$lock" || return
@@ -42,7 +44,8 @@ precompile() {
 }
 if { [ -e "$read_headers.pch" ] || precompile; } 2>/dev/null; then
   ! "$clang" -include-pch "$read_headers.pch" "$@" -Xclang -fmodules-validate-system-headers 2>/dev/null || exit 0
-  # Refused: what is new here is refused for another reason, and would be again.
+  # clang refused the headers. Headers older than ten minutes may be outdated, so they are removed and compiled
+  # again. Newer ones are refused for another reason.
   find "$read_headers".* -mmin +10 -delete 2>/dev/null || true
 fi
 exec "$clang" "$@"

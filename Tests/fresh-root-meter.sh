@@ -1,9 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# For Tests/fresh-root.sh, started by meter-plug: imports from the simulated meter with a program inside a root, as anna.
+# For Tests/fresh-root.sh, started by meter-plug: imports from the simulated meter as anna, with a program
+# inside a Debian root.
 #   Tests/fresh-root-meter.sh ROOT PROGRAM
 set -eu
-# Only the program in the root shall see the simulated bus; its folder is shown there at the same path.
+# Only the program inside the root must use the simulated bus. The folder of the bus is mounted there at the
+# same path.
 preload=$LD_PRELOAD
 unset LD_PRELOAD
 mkdir -p "$1$UMOCKDEV_DIR"

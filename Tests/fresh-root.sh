@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Installs the package in a fresh Debian root, uses it as a person does, upgrades, removes and purges it; then the same with
-# the archive and setup. Nothing but the person's data may be left. Before, lintian reads the package.
-# Needs root and Debian's mirror. The root is kept in .build/fresh-root and copied for each run.
+# Installs the package in a new Debian root, uses it as a person does, upgrades, removes and purges it. Then
+# does the same with the archive and setup. Only the person's data may remain. lintian checks the package
+# first. Needs root and Debian's mirror. The root is kept in .build/fresh-root and copied for each run.
 #   Tests/fresh-root.sh [FOLDER]     packages in FOLDER, by default .build/packages
-# With GLUCOPORT_METER_PLUG, the program meter-plug, a simulated meter is read. GLUCOPORT_SUITE: another Debian than bookworm.
+# If GLUCOPORT_METER_PLUG names the program meter-plug, a simulated meter is read. GLUCOPORT_SUITE names
+# another Debian than bookworm.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 packages=$(realpath "${1:-.build/packages}")
@@ -41,26 +42,26 @@ cp "$package" "$archive" "$root/opt"
 inside() { chroot "$root" /usr/bin/env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin LC_ALL=C.UTF-8 DEBIAN_FRONTEND=noninteractive "$@"; }
 # anna WORDS: runs a command as a person.
 anna() { inside setpriv --reuid=1500 --regid=1500 --clear-groups env HOME=/home/anna "$@"; }
-# files: every file of the root but caches, logs, and the lists of dpkg and apt.
+# files: lists every file of the root except caches, logs, and the lists of dpkg and apt.
 files() {
   (cd "$root" && find . -xdev \( -path ./proc -o -path ./opt -o -path ./shared -o -path ./var/cache -o -path ./var/log \
     -o -path ./var/lib/apt -o -path ./var/lib/dpkg -o -path ./tmp -o -path ./home/anna \) -prune -o -print | sort)
 }
-# expect WHAT TEXT COMMAND...: the command succeeds and prints the text.
+# expect WHAT TEXT COMMAND...: fails unless the command succeeds and prints the text.
 expect() {
   local what=$1 text=$2 printed
   shift 2
   printed=$("$@" 2>&1) || fail "$what ended with $?: $printed"
   grep -qF -- "$text" <<<"$printed" || fail "$what does not print '$text': $printed"
 }
-# doctor PROGRAM: only findings that a chroot without devices and services has; nothing may fail.
+# doctor PROGRAM: runs doctor, which may only report what a chroot without devices and services lacks.
 doctor() {
   local status=0 printed
   printed=$(anna "$1" doctor 2>&1) || status=$?
   printf '%s\n' "$printed" >"$work/doctor"
   [ "$status" = 0 ] || fail "doctor ended with $status: $printed"
 }
-# read_meter PROGRAM: a simulated meter at this machine's bus, read by the program in the root.
+# read_meter PROGRAM: lets the program in the root read a simulated meter on this machine's bus.
 read_meter() {
   if [ -z "$plug" ]; then return 0; fi
   "$plug" contour 20 "$PWD/Tests/fresh-root-meter.sh" "$root" "$1" >"$work/meter" 2>&1 || fail "the meter: $(cat "$work/meter")"
@@ -70,7 +71,7 @@ read_meter() {
 inside groupadd --gid 1500 anna
 inside useradd --uid 1500 --gid 1500 --create-home anna
 inside apt-get update -q >/dev/null
-# What the package needs stays when it is purged, as on any computer; so it is there before.
+# A purge leaves the packages that the package depends on. So they are installed before the files are listed.
 needed=$(dpkg-deb -f "$package" Depends | sed -E 's/\([^)]*\)//g; s/[|][^,]*//g; s/,/ /g')
 # shellcheck disable=SC2086
 inside apt-get install -y -q --no-install-recommends $needed >"$work/apt" 2>&1 || fail "$(tail "$work/apt")"
@@ -88,7 +89,7 @@ expect "a report" "<html" anna glucoport report --output -
 doctor glucoport
 digest=$(sha256sum "$root$store")
 
-# An upgrade is the same package with a later version.
+# The upgrade installs the same package with a later version.
 dpkg-deb -R "$package" "$work/later"
 sed -i 's/^Version: .*/&+later/' "$work/later/DEBIAN/control"
 dpkg-deb --root-owner-group -Znone -b "$work/later" "$root/opt/glucoport_later.deb" >/dev/null

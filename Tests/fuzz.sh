@@ -1,12 +1,14 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Fuzzes the import with libFuzzer, which is a part of the Swift toolchain: builds Tests/Fuzz with coverage, begins with
-# the samples and with archives made of them, and gives each kind of input SECONDS. A crash, a trap, a broken rule of
-# Tests/Fuzz/Invariants.swift, an input of more than ten seconds or of more than 1 GiB ends it, and the input is kept.
+# Fuzzes the import with libFuzzer, which is a part of the Swift toolchain. Builds Tests/Fuzz with coverage,
+# starts with the samples and with archives made of them, and runs each kind of input for SECONDS. A kind
+# fails at a crash, a trap, a broken rule of Tests/Fuzz/Invariants.swift, and an input of more than ten
+# seconds or 1 GiB. The input is then kept.
 #   Tests/fuzz.sh [SECONDS [KIND…]]     kinds: table json xml zip sheet sqlite packed; 120 seconds each
 #   .build/fuzz/import FILE             imports one input again, such as one that was kept
-# What was found to reach new code stays in .build/fuzz/corpus and is the start of the next run. GLUCOPORT_FUZZ_CORPUS
-# names another folder for it, GLUCOPORT_FUZZ_SEED the seed of libFuzzer.
+# Inputs that reach other code than the ones before stay in .build/fuzz/corpus, and the next run starts with
+# them. GLUCOPORT_FUZZ_CORPUS names another folder for them, and GLUCOPORT_FUZZ_SEED sets the seed of
+# libFuzzer.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -16,20 +18,21 @@ kinds=("$@")
 [ ${#kinds[@]} -gt 0 ] || kinds=(table json xml zip sheet sqlite packed)
 scratch=.build/fuzz corpus=${GLUCOPORT_FUZZ_CORPUS:-.build/fuzz/corpus}
 program=$scratch/import
-# Every kind's samples reach many more edges than this, and inputs that are refused at once reach fewer.
+# The samples of every kind reach many more edges than this number. Inputs that are refused at once reach
+# fewer.
 least=1000
 
-# A package that is built without this variable does not have the target.
+# The package has the target only if this variable is set.
 GLUCOPORT_FUZZ=1 swift build -c release --product Fuzz --scratch-path "$scratch" -debug-info-format none \
   -Xswiftc -sanitize=fuzzer -Xswiftc -index-ignore-system-modules
 library=$(GLUCOPORT_FUZZ=1 swift build -c release --scratch-path "$scratch" --show-bin-path)/libFuzz.a
-# SwiftPM links no program whose `main` comes from a library.
+# SwiftPM cannot link a program whose `main` is in a library.
 swiftc -sanitize=fuzzer "$library" -o "$program" -lz -lbz2 -llzma -lzstd -lexpat -lsqlite3 -lstdc++ -lm
 
 rm -rf "$scratch/seeds"
 python3 Tests/Fuzz/seeds.py Samples "$scratch/seeds"
 
-# Spools and temporary files are written for every input.
+# Temporary files are written for every input, so they are kept in memory if possible.
 folder=$(mktemp -d "$([ -w /dev/shm ] && echo /dev/shm || echo "${TMPDIR:-/tmp}")/glucoport-fuzz.XXXXXX")
 trap 'rm -rf "$folder"' EXIT
 export TMPDIR=$folder SWIFT_BACKTRACE=enable=no
@@ -46,7 +49,7 @@ for kind in "${kinds[@]}"; do
   if "$program" "${options[@]}" "$corpus/$kind" "$scratch/seeds/$kind" >"$log" 2>&1; then
     grep -E '^stat::(number_of_executed_units|peak_rss_mb)|^#[0-9]+.*DONE' "$log" || true
     reached=$(sed -nE 's/^#[0-9]+[[:space:]]+INITED cov: ([0-9]+).*/\1/p' "$log")
-    # A reader that sees nothing of its inputs never fails.
+    # A reader that does not read its inputs would never fail, so the number of reached edges is checked.
     [ "${reached:-0}" -ge "$least" ] || { echo "the seeds reach only ${reached:-no} edges"; failed+=("$kind"); }
   else
     failed+=("$kind")

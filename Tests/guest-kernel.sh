@@ -1,10 +1,11 @@
 # shellcheck shell=bash disable=SC2034 # who sources it uses it
 # SPDX-License-Identifier: Apache-2.0
-# Sourced by the scripts that boot a guest in QEMU: Debian's kernel and busybox, unpacked and installed nowhere, and an
-# initramfs of busybox. Needs amd64 and, once, 75 MB of packages; no KVM. With a usable KVM: QEMU_ACCEL="-enable-kvm -cpu host"
+# Sourced by the scripts that boot a guest in QEMU. It has Debian's kernel and busybox, which are unpacked and
+# not installed, and an initramfs of busybox. Needs amd64 and 75 MB of packages, which are downloaded once.
+# Needs no KVM. With a usable KVM, set QEMU_ACCEL="-enable-kvm -cpu host".
 unpacked=.build/guest-kernel
 
-# unpack_kernel: fetches kernel and busybox, unless they are there.
+# unpack_kernel: downloads and unpacks kernel and busybox, unless they are unpacked already.
 unpack_kernel() {
   Tests/install-packages.sh qemu-system-x86 cpio xz-utils libusb-1.0-0-dev
   if [ -e "$unpacked/done" ]; then return 0; fi
@@ -17,8 +18,8 @@ unpack_kernel() {
   touch "$unpacked/done"
 }
 
-# modules NAME...: the files of these modules and of those that they need, in the order of loading, each once. A name stands
-# with - or _ for either.
+# modules NAME...: prints the files of these modules and of those that they need, in the order of loading,
+# each once. In a name, - and _ mean the same.
 modules() {
   local name file needed
   for name in "$@"; do
@@ -31,7 +32,8 @@ modules() {
   done | awk '!seen[$0]++'
 }
 
-# add_programs FOLDER PROGRAM...: copies programs, stripped, with their libraries at the same paths.
+# add_programs FOLDER PROGRAM...: copies stripped programs into FOLDER, and their libraries to the same paths
+# below it.
 add_programs() {
   local folder=$1 program library
   shift
@@ -42,8 +44,8 @@ add_programs() {
   done
 }
 
-# initramfs FOLDER FILE MODULE...: packs FOLDER with busybox and modules, of which its /init loads those in /modules in the
-# order of their names.
+# initramfs FOLDER FILE MODULE...: packs FOLDER with busybox and modules. Its /init loads those in /modules in
+# the order of their names.
 initramfs() {
   local folder=$1 file=$2 order=10 module
   shift 2
@@ -57,12 +59,12 @@ initramfs() {
   (cd "$folder" && find . | cpio --quiet -o -H newc) >"$file"
 }
 
-# guest SECONDS MEMORY INITRAMFS ARGUMENT...: runs a guest with further arguments of QEMU; its first serial line, with
-# the kernel's messages, is written to the standard output.
+# guest SECONDS MEMORY INITRAMFS ARGUMENT...: runs a guest with further arguments for QEMU. Its first serial
+# line, with the kernel's messages, is written to standard output.
 guest() {
   local limit=$1 memory=$2 initramfs=$3
   shift 3
-  # A busy host lets the kernel's check of its timer fail, which is then a panic.
+  # On a busy host, the kernel's check of its timer can fail, and the kernel would then panic.
   # shellcheck disable=SC2086 # the options are several words
   timeout "$limit" qemu-system-x86_64 ${QEMU_ACCEL:--accel tcg,thread=multi -cpu max} -smp 2 -m "$memory" -nic none \
     -display none -no-reboot -kernel "$unpacked"/boot/vmlinuz-* -initrd "$initramfs" \

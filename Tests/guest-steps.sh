@@ -1,7 +1,7 @@
 # shellcheck shell=bash disable=SC2034 # who sources it uses it
 # SPDX-License-Identifier: Apache-2.0
-# Sourced by the scripts that run in the guest of Tests/guest-system.sh, as a system service: what they say and wait for, and
-# the steps that they share. Ends the guest.
+# Sourced by the scripts that run as a system service in the guest of Tests/guest-system.sh. Has their
+# messages, their waits and their common steps. Ends the guest.
 export LC_ALL=C.UTF-8 HOME=/root
 trial=/opt/trial
 start=${EPOCHREALTIME/./}
@@ -15,14 +15,15 @@ finish() {
   systemctl poweroff --force --force
 }
 trap finish EXIT
-# seconds: since the script began, with tenths.
+# seconds: prints the time since the script began, with tenths.
 seconds() {
   local tenths=$(((${EPOCHREALTIME/./} - start) / 100000))
   echo "$((tenths / 10)).$((tenths % 10)) s"
 }
 ok() { echo "ok $(seconds): $*"; }
 fail() { echo "FAILED $(seconds): $*"; exit 1; }
-# await WHAT COMMAND...: until the command succeeds, five minutes at most: the guest's processor is a simulated one.
+# await WHAT COMMAND...: waits until the command succeeds. The limit is five minutes, since the guest's
+# processor is simulated.
 await() {
   local what=$1 limit=$((SECONDS + 300))
   shift
@@ -32,7 +33,7 @@ await() {
   done
 }
 
-# as USER COMMAND...: as this person, with the groups of today, and with the bus of the person's service manager.
+# as USER COMMAND...: runs a command as this user, with the user's present groups and service manager.
 as() {
   local user=$1
   shift
@@ -40,38 +41,38 @@ as() {
 }
 anna() { as anna "$@"; }
 units() { anna systemctl --user "$@"; }
-# readings STORE USER: how many readings a store holds.
+# readings STORE USER: prints the number of readings in a store.
 readings() { as "${2:-anna}" glucoport status --store "$1" --json | grep -o '"readings":[0-9]*' | head -1 | cut -d: -f2; }
 is() { [ "$("${@:2}")" = "$1" ]; }
-# has COUNT: anna's store has so many readings.
+# has COUNT: fails unless anna's store has this number of readings.
 has() { is "$1" readings "$store" || fail "the store has $(readings "$store") readings and not $1"; }
 
-# manager USER|'' : the service manager that is asked: a person's or the system's.
+# manager USER|'' ARGUMENT...: runs systemctl for the service manager of a user, or for that of the system.
 manager() { if [ -n "$1" ]; then as "$1" systemctl --user "${@:2}"; else systemctl "${@:2}"; fi; }
-# has_ended USER UNIT BEFORE: whether a unit has run since the invocation BEFORE, and ended.
+# has_ended USER UNIT BEFORE: whether a unit has run and ended since the invocation BEFORE.
 has_ended() {
   local id state
   id=$(manager "$1" show -P InvocationID "$2")
   state=$(manager "$1" show -P ActiveState "$2")
   [ -n "$id" ] && [ "$id" != "$3" ] && [[ $state = inactive || $state = failed ]]
 }
-# result USER UNIT STATUS: the unit's last import has this exit status.
+# result USER UNIT STATUS: fails unless the unit's last run had this exit status.
 result() {
   local status
   status=$(manager "$1" show -P ExecMainStatus "$2")
   [ "$status" = "$3" ] || fail "$2 ended with $status and not $3"
 }
 
-# begin: anna's service manager runs, and the package is installed.
+# begin: waits for anna's service manager, and installs the package.
 begin() {
   loginctl enable-linger anna
   await "the service manager of anna" units is-active default.target
   ok "the guest has started, with $(systemctl --version | head -1)"
-  # The package comes into a system that runs.
+  # The package is installed in a running system.
   dpkg -i "$trial/glucoport.deb" >/run/dpkg 2>&1 || fail "dpkg: $(cat /run/dpkg)"
   ok "the package is installed, $(glucoport --version)"
 }
-# serve: the server of the package runs, and anna has a token of each role.
+# serve: starts the server of the package, and gives anna a token of each role.
 serve() {
   local name role token
   systemctl --quiet enable --now glucoport-server.service
@@ -85,7 +86,7 @@ serve() {
   done
   ok "the server runs"
 }
-# connect: anna's store, which exists, uploads to the server, and her second store is empty and fetches from it.
+# connect: lets anna's store upload to the server, and her second store, which is empty, fetch from it.
 connect() {
   anna glucoport remote set http://127.0.0.1:8077 --token-file "$home/.config/token-laptop" >/run/remote 2>&1 ||
     fail "remote set: $(cat /run/remote)"
@@ -93,13 +94,14 @@ connect() {
   anna glucoport remote set http://127.0.0.1:8077 --token-file "$home/.config/token-phone" --store "$second" >/run/remote 2>&1 ||
     fail "remote set: $(cat /run/remote)"
 }
-# brought COUNT: since it was last asked, the server has got so many readings, which a second store fetches.
+# brought COUNT: fails unless the server got this number of readings since the last call. The second store
+# fetches them.
 brought() {
   local fetched
   fetched=$(anna glucoport upload --store "$second" 2>&1) || fail "the second store: $fetched"
   [[ $fetched == *"pulled $1 reading"* ]] || fail "$1 readings should have come to the server: $fetched"
 }
-# quiet_journal: the language's runtime says nothing of its own in the journal.
+# quiet_journal: fails if the Swift runtime has written to the journal.
 quiet_journal() {
   journalctl -b --no-pager -o cat -t glucoport >/run/journal
   ! grep 'Failed to set thread priority' /run/journal >/run/noise || fail "$(wc -l </run/noise) lines of the runtime in the journal"

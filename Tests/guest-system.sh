@@ -1,11 +1,11 @@
 # shellcheck shell=bash disable=SC2034,SC2154 # who sources it uses it, and Tests/guest-kernel.sh, which is sourced before it
 # SPDX-License-Identifier: Apache-2.0
-# Sourced by the scripts that install the package in a Debian with systemd, in a guest in QEMU, and run a script there as a
-# service. Debian's root is kept in a folder of .build and copied for each run. Needs root and Debian's mirror.
-# GLUCOPORT_SUITE: another Debian than bookworm.
+# Sourced by the scripts that install the package in a Debian with systemd in a QEMU guest, and run a script
+# there as a service. Debian's root is kept in a folder of .build and copied for each run. Needs root and
+# Debian's mirror. GLUCOPORT_SUITE names another Debian than bookworm.
 
-# prepare NAME FOLDER PACKAGE...: a copy of Debian's root with these packages and what glucoport's package in FOLDER needs, in
-# which anna lives. Sets work, root, trial and package.
+# prepare NAME FOLDER PACKAGE...: copies Debian's root, and installs these packages and those that glucoport's
+# package in FOLDER needs. Adds the user anna. Sets work, root, trial and package.
 prepare() {
   local folder=$2 suite=${GLUCOPORT_SUITE:-bookworm} base needed
   trial_name=$1
@@ -29,7 +29,8 @@ prepare() {
   cp -a "$base" "$root"
   rm "$root/done"
 
-  # What the package needs is installed here: the guest has no network. The package itself is installed there.
+  # The packages that glucoport needs are installed here, since the guest has no network. glucoport itself is
+  # installed in the guest.
   needed=$(dpkg-deb -f "$package" Depends | sed -E 's/\([^)]*\)//g; s/[|][^,]*//g; s/,/ /g')
   # shellcheck disable=SC2086 # they are several words
   { inside apt-get update -q && inside apt-get install -y -q --no-install-recommends $needed "$@" && inside apt-get clean; } \
@@ -42,7 +43,7 @@ prepare() {
   cp "$package" "$trial/glucoport.deb"
   cp Tests/guest-steps.sh "$trial"
 
-  # A program that is not linked statically loads the libraries of its compiler, which are the same there as here.
+  # A program that is not linked statically needs the Swift libraries of this machine, so they are copied.
   rm -rf "$work/program"
   dpkg-deb -x "$package" "$work/program"
   ldd "$work/program/usr/bin/glucoport" | grep -o '/[^ ]*' | sort -u | while read -r library; do
@@ -53,7 +54,7 @@ prepare() {
 fail() { echo "$trial_name: $*" >&2; exit 1; }
 inside() { chroot "$root" /usr/bin/env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin LC_ALL=C.UTF-8 DEBIAN_FRONTEND=noninteractive "$@"; }
 
-# add_modules NAME...: puts these modules of the kernel, and those that they need, into the root.
+# add_modules NAME...: copies these modules of the kernel, and those that they need, into the root.
 add_modules() {
   local module file version
   for module in $(modules "$@"); do install -D -m 644 "$module" "$root/usr/${module#"$unpacked"/}"; done
@@ -61,8 +62,8 @@ add_modules() {
   for version in "$root"/usr/lib/modules/*; do depmod -b "$root" "${version##*/}"; done
 }
 
-# boot SECONDS SCRIPT: runs the guest until SCRIPT, in the folder of the trial, has ended it, and shows the lines of its steps.
-# Fails if one failed.
+# boot SECONDS SCRIPT: runs the guest until SCRIPT, in the folder of the trial, has ended it. Shows the lines
+# of its steps, and fails if a step failed.
 boot() {
   local limit=$1 script=$2 manager start
   cat >"$root/etc/systemd/system/trial.service" <<UNIT
@@ -79,7 +80,7 @@ StandardError=inherit
 [Install]
 WantedBy=multi-user.target
 UNIT
-  # On a busy host nothing starts in the minute and a half that systemd allows.
+  # On a busy host, no service starts within the 90 seconds that systemd allows by default.
   for manager in system user; do
     mkdir -p "$root/etc/systemd/$manager.conf.d"
     printf '[Manager]\nDefaultTimeoutStartSec=10min\n' >"$root/etc/systemd/$manager.conf.d/trial.conf"

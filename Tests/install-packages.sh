@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Installs the named Debian packages that are missing. As root it installs by itself; without, it says what to install.
+# Installs the named Debian packages that are missing. Without root, prints the command that installs them.
 set -euo pipefail
 
 missing=()

@@ -1,13 +1,19 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# What is run once for an issue and before a release, beside Tests/run.sh: many more seeds, large stores, reports in a
-# browser, and the meters at a real kernel. Takes hours. Needs root where packages are missing.
+# Checks that run once for an issue and before a release, in addition to Tests/run.sh: many more seeds, large
+# stores, reports in a browser, and the meters with a real kernel. Takes hours. Needs root if packages are
+# missing.
 #   Tests/long.sh
-# The number of seeds is set by GLUCOPORT_SCHEDULES, GLUCOPORT_FUZZ_ROUNDS and GLUCOPORT_MORE_SEEDS (how many times those of a
-# check), the first ones by GLUCOPORT_FIRST_SEED and GLUCOPORT_FUZZ_SEED, the readings in a comparison by
-# GLUCOPORT_VERIFY_READINGS, those of the upload to a site by GLUCOPORT_SITE_READINGS, the bytes between two cuts of a site's
-# answer by GLUCOPORT_SITE_CUTS, and the seconds that libFuzzer gets for each kind of input by GLUCOPORT_FUZZ_SECONDS, those
-# of the program against damaged files, stores, requests, answers and disks, and a server under siege, by GLUCOPORT_DAMAGE_SECONDS.
+# These variables change what is run:
+# - GLUCOPORT_SCHEDULES, GLUCOPORT_FUZZ_ROUNDS: the numbers of seeds.
+# - GLUCOPORT_MORE_SEEDS: the number of seeds of other tests, as a multiple of that in a check.
+# - GLUCOPORT_FIRST_SEED, GLUCOPORT_FUZZ_SEED: the first seeds.
+# - GLUCOPORT_VERIFY_READINGS, GLUCOPORT_SITE_READINGS: the readings in a comparison, and in an upload to a
+#   site.
+# - GLUCOPORT_SITE_CUTS: the bytes between two positions at which a site's answer is truncated.
+# - GLUCOPORT_FUZZ_SECONDS: the seconds of libFuzzer for each kind of input.
+# - GLUCOPORT_DAMAGE_SECONDS: the seconds for each kind of damage to what the program reads, and for a server
+#   under siege.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 source Tests/phases.sh
@@ -17,7 +23,7 @@ require swift "install Swift 6.2 or newer, see https://www.swift.org/install/lin
 Tests/install-packages.sh libsqlite3-dev zlib1g-dev liblzma-dev libbz2-dev libzstd-dev libexpat1-dev libusb-1.0-0-dev python3 strace \
   postgresql-15 libpq5 util-linux iproute2
 
-# So many schedules are worth an optimised build, which for a check of minutes takes longer than it saves.
+# An optimised build is worth its time for this number of schedules, but not for the few of a check.
 phase "optimised build of the simulation"
 swift build -c release --product simulate --scratch-path .build/simulation
 simulate=$(swift build -c release --scratch-path .build/simulation --show-bin-path)/simulate
@@ -28,7 +34,7 @@ first=${GLUCOPORT_FIRST_SEED:-$(($(commits) * count + 1))}
 schedules "$simulate" "$count" "$first" "$steps"
 schedules "$simulate" $((count / 10)) "$first" $((3 * steps))
 schedules "$simulate" $((count / 10)) "$first" "$steps" site
-# Two servers on one PostgreSQL database, between which each client alternates.
+# Two servers on one PostgreSQL database. Each client alternates between them.
 schedules "$simulate" $((count / 50)) "$first" "$steps" database
 schedules "$simulate" $((count / 500)) "$first" $((3 * steps)) database
 

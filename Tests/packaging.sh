@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Verifies the units with systemd-analyze, and the packages that are made of a program: what they hold, and that the same
-# program gives the same bytes in two folders.
+# Verifies the units with systemd-analyze, and the content of the packages that are made of a program. The
+# same program must give the same bytes in two folders.
 #   Tests/packaging.sh PROGRAM
 set -euo pipefail
 program=$(realpath "$1")
@@ -12,7 +12,7 @@ trap 'rm -rf "$work"' EXIT
 
 fail() { echo "packaging: $*" >&2; exit 1; }
 
-# The units as the program installs them, which names itself in them.
+# The units as the program installs them, with its path in them.
 "$program" setup system --prefix "$work/setup" >"$work/installed" 2>&1 || fail "$(cat "$work/installed")"
 mkdir -p "$work/units/system" "$work/units/user" "$work/run"
 chmod 700 "$work/run"
@@ -31,7 +31,8 @@ done
 ) >"$work/verified" 2>&1 || fail "$(cat "$work/verified")"
 [ ! -s "$work/verified" ] || fail "$(cat "$work/verified")"
 
-# exposed UNIT MAX: the score of systemd-analyze security in tenths; 0 is best.
+# exposed UNIT MAX: fails if the score of systemd-analyze security is above MAX. Scores are in tenths, and 0
+# is the best one.
 exposed() {
   local score
   score=$(systemd-analyze security --offline=true --no-pager "$1" | sed -n 's/.*exposure level for.*: \([0-9]*\)[.]\([0-9]\).*/\1\2/p')
@@ -44,8 +45,8 @@ exposed "$work/units/system/glucoport-meter-bluetooth.service" 15
 for script in build.sh postinst prerm postrm; do bash -n "$from/$script"; done
 for script in "$from"/*.py; do python3 -c 'import ast, sys; ast.parse(open(sys.argv[1]).read())' "$script"; done
 
-# Functions that load their libraries late: every one that the program calls is there, they load them, and one that is missing
-# is named with its package.
+# Some libraries are loaded only when a function of them is called. late-libraries.c must have every such
+# function that the program calls, and must load the library. If the library is missing, its package is named.
 grep -oE '^LATE[(]\w+, [^(]*\b\w+, [(]' "$from/late-libraries.c" | sed -E 's/.*\b(\w+), [(]$/\1/' | sort >"$work/late"
 sed -nE 's/^static const struct library .* = [{]"(.*)", .*/\1/p' "$from/late-libraries.c" >"$work/late-files"
 while read -r file; do
@@ -86,7 +87,7 @@ printed=$(late "$work/none.c") || status=$?
 [ "$status" = 69 ] || fail "a missing library: $status $printed"
 grep -q 'loading libexpat.so.none: .*; please install the package libexpat1$' <<<"$printed" || fail "a missing library: $printed"
 
-# Packed twice from two folders, which have to give the same.
+# The packages are made twice, in two folders, and must have equal bytes.
 export GLUCOPORT_COMPRESSION=none SOURCE_DATE_EPOCH=1795219200
 Tests/reproducible.sh "$program" "$work/packages" >"$work/packed" 2>&1 || fail "$(cat "$work/packed")"
 [ "$(ls "$work/packages" | wc -l)" = 2 ] || fail "$(cat "$work/packed")"
@@ -103,7 +104,7 @@ for file in bin/glucoport lib/udev/rules.d/70-glucoport.rules lib/sysusers.d/glu
   grep -q " ./usr/$file\$" "$work/listed" || fail "$file is not in the package"
   grep -q "^[^/]*/$file\$" "$work/archived" || fail "$file is not in the archive"
 done
-# The same texts as 'setup' installs, with the package's place of the program.
+# The files of the package must be those of 'setup', except for the path of the program.
 dpkg-deb --fsys-tarfile "$package" >"$work/files"
 member() { tar -xOf "$work/files" "./usr/$1"; }
 for file in lib/udev/rules.d/70-glucoport.rules lib/sysusers.d/glucoport.conf share/fish/vendor_completions.d/glucoport.fish; do
@@ -124,7 +125,8 @@ sed -nE 's/^static const struct library .*, "(.*)"[}];$/\1/p' "$from/late-librar
 done
 dpkg-deb -I "$package" postrm | grep -qE 'rm |userdel' && fail "the package removes data"
 
-# What is linked is listed, each with version and licence; what only the tests link is not.
+# The bill of materials lists everything that is linked, with version and licence. What only the tests link is
+# not in it.
 member share/doc/glucoport/glucoport.cdx.json >"$work/bill"
 python3 - "$work/bill" <<'CHECK' || fail "the bill of materials is not as it should be"
 import json, sys

@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Reads the PDFs of `glucoport report` with other programs: no error of structure, each font embedded as a subset with its
-# letters, text that can be found, tags, the number of pages, the same bytes each time, and sheets that look like the pictures in
-# Samples/report. With FOLDER, such as Samples/report, it writes those pictures there. Needs root where packages are missing.
+# Reads the PDFs of `glucoport report` with other programs. Checks the structure, the embedded font subsets,
+# the text that can be found, the tags, and the number of pages. The bytes must be the same each time, and the
+# sheets must look like the pictures in Samples/report. With FOLDER, such as Samples/report, writes the
+# pictures there. Needs root if packages are missing.
 #   Tests/pdf.sh [PROGRAM [FOLDER]]
-# By default the program is that of the checks.
+# The default program is that of the checks.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 program=$(realpath "${1:-.build/checks/release/glucoport}")
@@ -29,7 +30,7 @@ fail() {
   exit 1
 }
 
-# report NAME OPTION…: a PDF of the fixed range of the sample, and what other programs say of it.
+# report NAME OPTION…: writes a PDF of the sample's fixed period, and checks it with other programs.
 report() {
   local file=$work/$1.pdf
   shift
@@ -62,7 +63,8 @@ GLUCOPORT_STORE=$work/journey.db sensor journey.csv
 GLUCOPORT_STORE=$work/journey.db report journey --pages all --language fr
 case $text in *"· 30 h"*"· 18 h"*) ;; *) fail "no lengths of the days of a journey" ;; esac
 
-# picture NAME OPTION…: the first page as a picture, which is compared unless it is written.
+# picture NAME OPTION…: draws the first page as a picture, and compares it with the sample, unless FOLDER gets
+# it.
 picture() {
   local name=$1
   shift
@@ -79,5 +81,5 @@ picture pregnancy --pages summary --targets pregnancy --language es --anonymise
 GLUCOPORT_STORE=$work/journey.db picture journey --pages summary --name 'Ada Example'
 GLUCOPORT_STORE=$work/few.db sensor few.csv
 GLUCOPORT_STORE=$work/few.db picture little --pages summary --language de
-# A comparison that finds nothing shows nothing.
+# The comparison must find a difference between two different pictures. Otherwise it would prove nothing.
 if Tests/picture.py Samples/report/both.png Samples/report/journey.png >"$work/other"; then fail "two sheets look alike"; fi

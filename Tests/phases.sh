@@ -1,7 +1,8 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: Apache-2.0
-# Sourced by the checks: phases with their times, tests whose failures are listed at the end, and schedules of the
-# simulation. Every check runs without a person: no standard input, and an exit status other than 0 when anything fails.
+# Sourced by the checks: phases with their times, a list of failed tests at the end, and schedules of the
+# simulation. Every check runs without a person: it reads no standard input, and its exit status is not 0 if
+# anything fails.
 
 exec </dev/null
 source Tests/compiler.sh
@@ -9,14 +10,15 @@ work=$build_folder
 mkdir -p "$work"
 export CI=true
 
-# Targets whose tests wait for servers and for whole programs; all others only compute. `filling` is the group of these, if
-# any, that the caller runs by itself. Anchored, since files, too, have a name that ends with "Tests.".
+# The targets whose tests wait for servers and for whole programs. The tests of all others only compute.
+# `filling` matches the targets, if any, that the caller runs separately. Patterns begin with `^`, since names
+# of files can also end with "Tests.".
 waiting='^(BluetoothTransport|Commands|PostgresStore|Program|ProgramRemote|LogbookServer|Remotes|TestServers|USBTransport)Tests\.'
 filling=''
 
 phase='' phase_began=0 phase_used=0 phase_times=() background=() apart=() scratch='' logs=()
 
-# used: sets `seconds_used` to the processor time of all that has ended, in tenths of a second.
+# used: sets `seconds_used` to the processor time of all ended processes, in tenths of a second.
 used() {
   times >"$work/times"
   seconds_used=$(awk 'function s(t) { split(t, p, /[ms]/); return p[1] * 60 + p[2] }
@@ -32,7 +34,7 @@ end_phase() {
   phase=''
 }
 
-# phase NAME: ends the phase before and begins the next one.
+# phase NAME: ends the current phase and begins the next one.
 phase() {
   end_phase
   phase=$1 phase_began=$SECONDS
@@ -41,10 +43,11 @@ phase() {
   printf '\n== %s\n' "$phase"
 }
 
-# failed_tests LOG…: the tests that failed, and those that did not end, as after a trap.
+# failed_tests LOG…: prints the tests that failed, and those that did not end, for example after a trap.
 failed_tests() {
   local log
-  # Not every awk knows that a sign of several bytes is one, so that the first word is whatever has no blank.
+  # Some versions of awk do not know characters of several bytes, so the first word is matched as text without
+  # blanks.
   for log in "$@"; do awk '
     / started\.$/ && /^[^ ]+ Test / && !/^[^ ]+ Test (run|case) / {
       name = $0; sub(/^[^ ]+ Test /, "", name); sub(/ started\.$/, "", name); begun[name]++ }
@@ -63,7 +66,8 @@ finish() {
     kill "$process" 2>/dev/null || true
     wait "$process" 2>/dev/null || true
   done
-  # What was ended may still write there; what failed is said all the same.
+  # A killed process may still write into the folder, so that it cannot be removed. The failures are printed
+  # nevertheless.
   [ -z "$scratch" ] || rm -rf "$scratch" 2>/dev/null || true
   end_phase
   printf '\n== times\n'
@@ -81,28 +85,29 @@ trap finish EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM
 
-# require COMMAND PACKAGE-OR-HINT: ends with what is missing.
+# require COMMAND PACKAGE-OR-HINT: ends with a message if the command is missing.
 require() {
   command -v "$1" >/dev/null || { echo "$1 is missing: $2" >&2; exit 69; }
 }
 
-# build OPTION…: builds everything; warnings are errors.
+# build OPTION…: builds everything. Warnings are errors.
 build() { compile --build-tests --disable-xctest "$@"; }
 
-# test_program: sets `tests` to the program of the tests that are built, with its first options. `swift test` would read the
-# descriptions of all packages again whenever any variable of the environment has changed, for some ten seconds.
+# test_program: sets `tests` to the built test program with its first options. `swift test` is not used: after
+# any change of an environment variable, it reads the descriptions of all packages again, for some ten
+# seconds.
 test_program() {
   tests=(env NO_COLOR=1 "$(built glucoportPackageTests.xctest)" --testing-library swift-testing)
 }
 
-# show_failures: prints again what failed, where it is found among a thousand others.
+# show_failures: prints the failures again, since they are hard to find among a thousand other lines.
 show_failures() {
   printf '\n== failures\n'
   cat "${logs[@]}" | grep -A 20 -E '✘ |^error: |Fatal error' | grep -vE '^◇ |^✔ ' || true
 }
 
-# check OPTION…: runs tests that are built, for half an hour at most. Their output goes to a file: a pipe would have no end as
-# long as a process that a test left has it, too.
+# check OPTION…: runs the built tests for at most half an hour. Their output goes to a file. With a pipe,
+# `check` would wait for every process that a test has left running.
 check() {
   local tests status=0 log="$work/tests.log" reader
   test_program
@@ -113,13 +118,13 @@ check() {
   ended || status=$?
   wait "$reader" || true
   [ "$status" -ne 0 ] || return 0
-  # EX_UNAVAILABLE, with which the program says that it found none.
+  # The test program ends with EX_UNAVAILABLE if no test matches the options.
   if [ "$status" -eq 69 ]; then echo "no test is chosen by: $*"; fi
   show_failures
   return 1
 }
 
-# ended: waits for the first of `apart` that ends, and gives its status.
+# ended: waits for the first process of `apart` that ends, and returns its status.
 ended() {
   local process which status=0 others=()
   wait -n -p which "${apart[@]}" || status=$?
@@ -128,9 +133,10 @@ ended() {
   return "$status"
 }
 
-# check_apart OPTION…: the same in several programs, as many at a time as there are processors, the longest first, and
-# without the group that is `filling`. In a single one, tests that run side by side wait for each other's memory and for what
-# Swift knows of types: two processors do a fifth more than one does. Prints when all have ended.
+# check_apart OPTION…: runs the built tests in several processes, one for each processor at a time, the
+# longest first, and without the group in `filling`. In a single process, parallel tests wait for each other's
+# memory and for the type metadata of Swift, so that two processors are only a fifth faster than one. The
+# output is printed when all have ended.
 check_apart() {
   local groups=('^SyncTests\.' '^LogbookStoreTests\.' '^FormatsTests\.' '^(Ingest|Parsing)Tests\.')
   local choices=("--skip $(IFS='|'; echo "${groups[*]}")") tests group choice status=0
@@ -150,21 +156,21 @@ check_apart() {
   return 1
 }
 
-# memory_folder: lets temporary files be in memory where there is room for them. Tests kill processes and no machines, so
-# none needs a disk below its files; waiting for one is most of what they would do.
+# memory_folder: puts temporary files into memory if there is enough of it. Tests kill processes but no
+# machines, so their files need no disk. Otherwise most of their time would be spent waiting for it.
 memory_folder() {
   local parent=/dev/shm free
   free=$(df --output=avail -k "$parent" 2>/dev/null | tail -1 || echo 0)
   [ "${free:-0}" -ge 1048576 ] && [ -w "$parent" ] || return 0
   [ "$(awk '/^MemAvailable/ { print $2 }' /proc/meminfo)" -ge 3145728 ] || return 0
   scratch=$(mktemp -d "$parent/glucoport.XXXXXX")
-  # Some tests run programs as nobody, and some from copies of their own.
+  # Some tests run programs as the user nobody, and some run copies of programs in this folder.
   chmod 755 "$scratch"
   if cp /bin/true "$scratch/true" && "$scratch/true"; then export TMPDIR=$scratch; fi
 }
 
-# schedules SIMULATE COUNT FIRST-SEED STEPS [site | database]: in a process for each processor, since in one they wait for each
-# other's memory.
+# schedules SIMULATE COUNT FIRST-SEED STEPS [site | database]: runs schedules in one process for each
+# processor. In a single process, they would wait for each other's memory.
 schedules() {
   local simulate=$1 count=$2 first=$3 steps=$4 lanes lane from process processes=() status=0
   shift 4
@@ -177,5 +183,5 @@ schedules() {
   return "$status"
 }
 
-# commits: how many there are, by which each commit has seeds of its own.
+# commits: prints the number of commits, so that each commit gets different seeds.
 commits() { git rev-list --count HEAD 2>/dev/null || echo 0; }

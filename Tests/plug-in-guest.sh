@@ -1,14 +1,15 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# For Tests/plug-in.sh, as a system service of its guest: installs the package, sets a server and a person's store up as
-# glucoport-operation(7) says, plugs meters in, and looks at what the units did. Ends the guest.
+# Runs in the guest of Tests/plug-in.sh as a system service. Installs the package, sets up a server and a
+# person's store as glucoport-operation(7) describes, plugs meters in, and checks what the units did. Ends the
+# guest.
 #   plug-in-guest.sh
 set -euo pipefail
 # shellcheck source=Tests/guest-steps.sh
 source /opt/trial/guest-steps.sh
 kiosk=/var/lib/glucoport-import/logbook.db
 
-# plug DRIVER COUNT: a meter with so many readings, until it is pulled.
+# plug DRIVER COUNT: plugs in a meter with this number of readings, until `pull` removes it.
 libraries=$(find "$trial/programs" -name '*.so*' -printf '%h\n' | sort -u | paste -sd:)
 loader=$(find "$trial/programs" -name 'ld-linux*.so*' | head -1)
 plug() {
@@ -22,22 +23,23 @@ pull() {
   rm /run/plugged
 }
 
-# plug_for USER UNIT DRIVER COUNT: plugs in, and waits until the unit was started by that, and ended.
+# plug_for USER UNIT DRIVER COUNT: plugs a meter in, and waits until this has started the unit and the unit
+# has ended.
 plug_for() {
   local before
   before=$(manager "$1" show -P InvocationID "$2")
   plug "$3" "$4"
   await "$2 to be started and to end" has_ended "$1" "$2" "${before:-none}"
 }
-# kiosk_import COUNT STATUS: plugs in, and waits until the kiosk's import has ended with this status. The name of its unit
-# has the port of the meter.
+# kiosk_import COUNT STATUS: plugs a meter in, and waits until the kiosk's import has ended, which must be
+# with this status. The unit's name contains the port of the meter.
 kiosk_import() {
   plug_for '' glucoport-import@1-1.service contour "$1"
   result '' glucoport-import@1-1.service "$2"
 }
-# at_the_seat USER: whether this person's session is the active one at the screen.
+# at_the_seat USER: whether the session of this user is the active one on the screen.
 at_the_seat() { loginctl show-session "$(loginctl show-seat -P ActiveSession seat0)" -P Name | grep -qx "$1"; }
-# is_skipped UNIT: whether anna's service manager looked at the conditions of a unit, and one did not hold.
+# is_skipped UNIT: whether anna's service manager did not start a unit because a condition of it was not met.
 is_skipped() {
   [ "$(units show -P ConditionTimestampMonotonic "$1")" != 0 ] && is no units show -P ConditionResult "$1"
 }
@@ -48,7 +50,7 @@ systemctl --quiet is-active systemd-udevd systemd-logind || fail "udev or logind
 begin
 serve
 
-# Nothing is imported for a person without a store, which the first import by hand creates.
+# Nothing is imported for a person without a store. The first import by hand creates the store.
 plug contour 3
 await "$meter to be skipped" is_skipped $meter
 [ ! -e "$store" ] || fail "a store was created unasked"
@@ -64,8 +66,8 @@ connect
 brought 3
 ok "the first import by hand"
 
-# The service manager runs with the groups of its start, so that without a new one the import has no permission. The person
-# hears of it, without values.
+# The service manager keeps the groups that it started with. So the import has no permission until the manager
+# is started again. The person gets a notification without values.
 cat >/usr/bin/notify-send <<'STUB'
 #!/bin/sh
 printf '%s\n' "$@" >>"$HOME/notified"
@@ -82,7 +84,7 @@ ok "an import that fails leads to a notification: $(paste -sd' ' "$home/notified
 rm "$home/notified"
 systemctl restart user@1500.service
 
-# What all this is for.
+# The main purpose: the readings of a plugged meter reach the store and the server without a key pressed.
 plugged=$(seconds)
 plug_for anna $meter contour 5
 result anna $meter 0
@@ -99,7 +101,7 @@ brought 0
 pull
 ok "the same meter again starts the unit again and brings nothing new"
 
-# Other links: a disk, a terminal of the kernel, a bulk pipe, and a modem.
+# Meters with other links: a disk, a terminal of the kernel, a bulk pipe, and a modem.
 count=5
 for driver in onetouch-verio onetouch-verio-iq accu-chek-guide accu-chek-mobile dexcom-g4; do
   plug_for anna $meter $driver 4
@@ -114,7 +116,7 @@ done
 anna glucoport doctor >/run/doctor 2>&1 || fail "doctor: $(cat /run/doctor)"
 ok "doctor: $(cut -d' ' -f1 /run/doctor | sort | uniq -c | paste -sd' ')"
 
-# Who sits at the computer needs no group.
+# A person who sits at the computer needs no group.
 gpasswd -d anna plugdev >/dev/null
 loginctl disable-linger anna
 await "the service manager of anna to end" is inactive systemctl show -P ActiveState user@1500.service
@@ -136,7 +138,7 @@ systemctl stop getty@tty1.service
 loginctl terminate-user anna
 await "the service manager of anna to end" is inactive systemctl show -P ActiveState user@1500.service
 
-# A kiosk, by the rule of the manual.
+# A kiosk, with the udev rule of the manual.
 cp "$trial/71-glucoport-kiosk.rules" /etc/udev/rules.d/
 udevadm control --reload
 kiosk_import 4 78

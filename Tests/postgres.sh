@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Runs the blocks of glucoport-postgresql(7) as they are there, in the order of an administrator: TLS, roles, pgbouncer, a dump,
-# a backup with pgbackrest that is restored to an earlier moment, a standby that lags and is promoted, an upgrade, and Patroni
-# with two databases of which the primary is killed. A client goes on after each, and `verify` compares all of its data.
-# Needs root and Debian 12, whose packages it installs. All of it runs in namespaces of its own, which leave nothing.
+# Runs the blocks of glucoport-postgresql(7) as they are printed, in the order in which an administrator needs
+# them. They are about TLS, roles, pgbouncer, a dump, a backup with pgbackrest and its restore to an earlier
+# moment, a standby that lags and is promoted, an upgrade, and Patroni with two databases whose primary is
+# killed. After each, a client continues, and `verify` compares all of its data. Needs root and Debian 12,
+# whose packages it installs. Everything runs in separate namespaces, which leave nothing.
 #   Tests/postgres.sh PROGRAM
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -21,10 +22,10 @@ mkdir "$work/bin"
 cp "$program" "$work/bin/glucoport"
 log=$work/log
 fail() { echo "postgres: $*" >&2; tail -15 "$log" >&2; exit 1; }
-# Everything that was started ends with the first process of this namespace.
+# All started processes end with the first process of this namespace, so only the folder must be removed.
 trap 'cd /; rm -rf "$work" 2>/dev/null || true' EXIT
 
-# Empty folders instead of those of the machine.
+# Empty folders replace those of the machine.
 mount --make-rprivate /
 mount -t tmpfs -o mode=1777 tmpfs /tmp
 for folder in /etc/postgresql /etc/patroni /etc/pgbouncer /etc/glucoport /var/lib/postgresql /var/lib/pgbackrest \
@@ -33,7 +34,7 @@ for folder in /etc/postgresql /etc/patroni /etc/pgbouncer /etc/glucoport /var/li
   mount -t tmpfs -o mode=755 tmpfs "$folder"
   chown postgres:postgres "$folder"
 done
-# A file that is mounted over is written in its place.
+# This file is replaced by a mount, which needs an existing file. Commands write it in its place.
 [ -e /etc/pgbackrest.conf ] || touch /etc/pgbackrest.conf
 cp -p /etc/pgbackrest.conf "$work/pgbackrest.conf"
 mount --bind "$work/pgbackrest.conf" /etc/pgbackrest.conf
@@ -45,7 +46,7 @@ export PATH=$work/bin:/usr/lib/postgresql/15/bin:/usr/sbin:/usr/bin:/sbin:/bin
 password=secret-of-this-test
 unset PGHOST PGUSER PGDATABASE PGPORT
 
-# Stand-ins for what a namespace lacks: sudo, and the service manager.
+# Replacements for what a namespace lacks: sudo, and the service manager.
 cat >"$work/bin/sudo" <<'SUDO'
 #!/bin/sh
 user=root
@@ -67,7 +68,7 @@ esac
 SYSTEMCTL
 chmod 755 "$work"/bin/*
 
-# wait_for TEXT COMMAND…: until the command prints this.
+# wait_for TEXT COMMAND…: waits until the command prints this text.
 wait_for() {
   local text=$1 attempt
   shift
@@ -80,17 +81,17 @@ wait_for() {
 sql() { sudo -u postgres psql -XAt -d "${2:-postgres}" -c "$1"; }
 onstandby() { sudo -u postgres psql -XAt -h /run/postgresql/standby -c "$1"; }
 
-# db_is ADDRESS: the name leads there, as that of a balancer would.
+# db_is ADDRESS: makes the name db lead to this address, as a balancer does.
 db_is() { sed "s/^.* db\$/$1 db/" "$work/hosts" >"$work/changed" && cat "$work/changed" >"$work/hosts"; }
 
-# The blocks of the page, as files SECTION.NUMBER.
+# The blocks of the page, written to files with the names SECTION.NUMBER.
 mkdir "$work/blocks"
 awk -v folder="$work/blocks" '
   /^\.Ss / { section = substr($0, 5); gsub(/[ ,]/, "-", section); number = 0 }
   /^\.Ed/ { inside = 0 }
   inside { gsub(/\\e/, "\\"); print > file }
   /^\.Bd -literal/ { number++; inside = 1; file = folder "/" section "." number }' "$page"
-# block NAME: the path of a block, which counts as used.
+# block NAME: prints the path of a block, and marks the block as used.
 block() {
   [ -f "$work/blocks/$1" ] || fail "the page has no block $1"
   touch "$work/blocks/$1.used"
@@ -122,7 +123,7 @@ install_file() {
   echo "-- $1: $path"
 }
 
-# The unit of the page, run as its drop-in says.
+# The server, started as the systemd drop-in of the page states.
 server=''
 start_server() {
   local drop=/etc/systemd/system/glucoport-server.service.d/database.conf command
@@ -135,7 +136,7 @@ start_server() {
   until grep -q listening "$work/server.out"; do kill -0 "$server" || fail "no server: $(cat "$work/server.log")"; sleep 0.05; done
 }
 stop_server() { [ -z "$server" ] || { kill -TERM "$server"; wait "$server" || fail "the server ended with $?"; server=''; }; }
-# The service manager, which only the first process of this script can be.
+# The service manager: only the first process of this script can be the parent of the server.
 manage() {
   local request
   while sleep 0.05; do
@@ -147,7 +148,8 @@ manage() {
 }
 manage & manager=$!
 
-# client NAME NUMBER: a store gets as many further rows and sends them; the server answers soon again.
+# client NAME NUMBER: adds this number of rows to a store and sends them. The server must answer within a
+# minute.
 rows=0
 client() {
   local attempt
@@ -163,7 +165,7 @@ client() {
   done
   fail "the client cannot send"
 }
-# compare WHAT: both stores have the same as the server.
+# compare WHAT: fails unless both stores have the same data as the server.
 compare() {
   local store
   client anna 3
@@ -179,7 +181,7 @@ echo "== a database with TLS, roles and tables"
 pg_createcluster 15 main >>"$log"
 run TLS-to-the-database.1
 install_file TLS-to-the-database.2
-# The lines come before those that exist.
+# The lines of the block go before the existing ones.
 install_file TLS-to-the-database.3
 chown postgres /etc/postgresql/15/main/pg_hba.conf
 pg_ctlcluster 15 main start
@@ -212,7 +214,7 @@ run Monitoring.1
 run Monitoring.2
 curl -sS http://127.0.0.1:8077/metrics >"$work/metrics"
 grep -q '^glucoport_database_standbys{cluster="default"} 0$' "$work/metrics" || fail "no standbys in the metrics"
-# Every figure of the page exists, and the page has each of them; the lag needs a standby.
+# The page must describe exactly the metrics of the server, except for the lag, which needs a standby.
 sed -n 's/^glucoport_database_\([a-z_]*\).*/\1/p' "$work/metrics" | sed 's/_\(sum\|count\)$//' | sort -u >"$work/found"
 sed -n 's/^\.It Va glucoport_database_//p' "$page" | tr -d ',' | sed 's/ Va glucoport_database_/\n/' | grep -v '^replication_lag' |
   sort -u >"$work/described"
@@ -290,9 +292,9 @@ for file in pg_hba.conf pg_ident.conf; do sudo -u postgres cp "/etc/postgresql/1
 (cat /etc/postgresql/15/main/conf.d/glucoport.conf; echo "listen_addresses = 'db2'"
   echo "unix_socket_directories = '/run/postgresql/standby'") >"$standby/postgresql.conf"
 chown postgres "$standby/postgresql.conf"
-# What pgbackrest wrote there would end its recovery at that earlier moment.
+# These settings of pgbackrest would end the recovery of the standby at the earlier moment.
 sed -i '/^recovery_target/d; /^restore_command/d' "$standby/postgresql.auto.conf"
-# The primary leaves the address of the standby free.
+# The primary must not listen on the address of the standby.
 sed -i "s/^listen_addresses.*/listen_addresses = '127.0.0.1'/" /etc/postgresql/15/main/conf.d/glucoport.conf
 pg_ctlcluster 15 main restart
 metric() { curl -sS http://127.0.0.1:8077/metrics | sed -n "s/^glucoport_database_$1{cluster=\"default\"} //p"; }
@@ -310,7 +312,7 @@ wait_for paused onstandby 'SELECT pg_get_wal_replay_pause_state()'
 client anna 5
 [ "$(metric replication_lag_bytes)" -gt 0 ] || fail "no lag is reported"
 echo "the lag of the paused standby: $(metric replication_lag_bytes) bytes"
-# What is acknowledged from here on does not reach the standby.
+# From here on, acknowledged data does not reach the standby.
 onstandby "ALTER SYSTEM SET primary_conninfo = ''" >>"$log"
 onstandby 'SELECT pg_reload_conf()' >>"$log"
 sql 'SELECT pg_terminate_backend(pid) FROM pg_stat_replication' >>"$log"
@@ -345,7 +347,7 @@ for node in db1 db2; do
   install -m 600 -o postgres "$work/db.key" /etc/patroni/server.key
 done
 install_file Failover-with-Patroni.1
-# The second database of one machine needs other folders. Of the three stores of keys, one runs.
+# The second database on the same machine needs other folders. Only one of the three etcd servers runs.
 sed -i 's/hosts: etcd1.*/hosts: etcd1:2379/' /etc/patroni/glucoport.yml
 sed "s/db1/db2/; s#15/glucoport#15/second#; s#directories: /run/postgresql#&/second#; s#patroni.pgpass#second.pgpass#" \
   /etc/patroni/glucoport.yml >/etc/patroni/second.yml
@@ -382,7 +384,7 @@ compare "a switchover back"
 
 touch "$work/end"
 wait "$manager"
-# Tests/ProgramRemoteTests/DatabaseMoveTests.swift runs these with two databases, in each check.
+# Tests/ProgramRemoteTests/DatabaseMoveTests.swift runs these blocks with two databases in each check.
 block Several-clusters.1 >/dev/null
 block Moving-a-logbook.1 >/dev/null
 block Clusters-from-backups.1 >/dev/null

@@ -1,15 +1,17 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Compares `glucoport stats` with the published figures of the example data of iglu (five subjects, Dexcom G4). The data is
-# not part of this project: the first argument is its CSV with the columns id, time and gl, such as
-# tests/data/example_data_5_subject.csv of iglu_python. The second is the program; by default that of the checks.
+# Compares `glucoport stats` with the published figures of iglu's example data (five subjects with a Dexcom
+# G4). The data is not part of this project. The first argument is its CSV file with the columns id, time and
+# gl, such as tests/data/example_data_5_subject.csv of iglu_python. The second argument is the program; by
+# default, it is that of the checks.
 set -euo pipefail
 data=${1:?the CSV with the columns id, time and gl}
 program=$(realpath "${2:-$(dirname "$0")/../.build/checks/release/glucoport}")
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-# subject: mean, SD, CV, percentiles are exact; episodes below and above may differ by one, since iglu interpolates on a grid.
+# For each subject: mean, SD, CV and percentiles must be exact. The numbers of episodes below and above may
+# differ by one, since iglu interpolates on a grid.
 published='1 123.665523 33.268076 26.901658 1 16
 2 218.452810 52.371109 23.973648 0 21
 3 154.041748 44.783125 29.072070 1 9

@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# For daily work: builds what has changed, then runs the tests that only compute, in a minute. Those that try many seeds
-# try fewer, and those that take seconds each are left to Tests/run.sh, which is the whole check. With options, every test
-# that they choose is run.
+# For daily work: builds what has changed, and runs the tests that only compute, in a minute. Tests with many
+# seeds try fewer of them. Tests that take seconds each are left to Tests/run.sh, which is the whole check.
+# With options, all tests that match them are run.
 #   Tests/quick.sh [--filter REGEX | --skip REGEX | --no-parallel]...
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-# The program of the tests leaves out what it does not know, and would run all of them.
+# Other options are refused here: the test program would ignore them and run all tests.
 options=("$@")
 while [ ${#options[@]} -gt 0 ]; do
   case ${options[0]} in

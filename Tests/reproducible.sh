@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Builds the packages twice, each from a copy of the files of the repository in a folder of its own, and compares them byte by byte.
-# Takes two release builds. With a program, only packs that one twice. The packages are kept in FOLDER, where it is given.
+# Builds the packages twice, each from a copy of the repository's files in a separate folder, and compares
+# them byte by byte. This takes two release builds. With a program, only packs this program twice. The
+# packages are copied to FOLDER if it is given.
 #   Tests/reproducible.sh [PROGRAM [FOLDER]]
 set -euo pipefail
 program=${1:+$(realpath "$1")} kept=${2:+$(realpath -m "$2")}
@@ -13,11 +14,12 @@ fail() { echo "reproducible: $*" >&2; exit 1; }
 export SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct)}
 if [ -n "$program" ]; then export GLUCOPORT_PROGRAM=$program; fi
 
-# Names of different length, since a path may also change a size; and another language, zone and umask, which must not count.
+# The names of the folders differ in length, since a path may also change the size of a file. Language, zone
+# and umask differ as well, and must have no effect.
 for copy in one another/place; do
   mkdir -p "$work/$copy"
   git ls-files -z --cached --others --exclude-standard | xargs -0 cp --parents -t "$work/$copy"
-  # Both with the same versions of other packages, where this folder has fixed them.
+  # Both builds use the same versions of other packages if this folder has fixed them.
   if [ -e Package.resolved ]; then cp Package.resolved "$work/$copy"; fi
 done
 pack_one() { (cd "$work/one" && Samples/packaging/build.sh "$work/packages/one"); }
@@ -25,13 +27,14 @@ pack_another() {
   (cd "$work/another/place" && umask 077 && LANG=de_DE.UTF-8 TZ=Asia/Tokyo Samples/packaging/build.sh "$work/packages/another")
 }
 if [ -n "$program" ]; then
-  # Packing uses one processor.
+  # Packing uses only one processor, so both run at the same time.
   pack_another & other=$!
   pack_one
   wait "$other"
 else
   pack_one
-  # What the first build chose, should this folder have fixed nothing: a release between the two builds is no difference of theirs.
+  # If this folder has not fixed the versions, the second build uses those of the first. Otherwise a release
+  # between the two builds would make a difference.
   cp -n "$work/one/Package.resolved" "$work/another/place/"
   pack_another
 fi

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Runs the whole check: installs what is missing, then format, build without warnings, tests, manual pages. For every
-# change; Tests/quick.sh is for daily work, and Tests/long.sh for an issue and before a release.
-# As root it installs by itself; without, it says what to install.
+# Runs the whole check: installs missing packages, then checks the format, the build without warnings, the
+# tests and the manual pages. Run it for every change. Tests/quick.sh is for daily work, and Tests/long.sh for
+# an issue and before a release. Without root, prints the command that installs missing packages.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 source Tests/phases.sh
@@ -14,7 +14,7 @@ Tests/install-packages.sh libsqlite3-dev zlib1g-dev liblzma-dev libbz2-dev libzs
   postgresql-15 libpq5
 swift --version
 
-# Other packages come from afar while this machine has other work. What fails here is said by the build.
+# Other packages are downloaded while this machine does other work. If that fails, the build reports it.
 "${for_checks[@]}" swift package --scratch-path "$build_folder" resolve >/dev/null 2>&1 & resolution=$!
 background=("$resolution")
 
@@ -32,19 +32,19 @@ phase "units and packages"
 Tests/packaging.sh "$(built glucoport)"
 
 memory_folder
-# Tests that try only a share of their cases try others at each commit.
+# Some tests try only a share of their cases, and another share at each commit.
 export GLUCOPORT_TURN=${GLUCOPORT_TURN:-$(commits)}
 alone='\.(CrashTests|UploadKillTests)/'
-# Tests that kill a program in the middle of its work have the machine to themselves, so that they meet it there.
+# Tests that kill a running program run without other tests, since the timing would otherwise vary too much.
 phase "tests that kill programs, one after the other"
 check --no-parallel --filter "$alone"
 
-# Beside the next two phases, from what they leave of the machine: tests of the store, which read no clock, then seeded
-# schedules, many short ones and some long ones with a server of ours, and some with a Nightscout site and on PostgreSQL. Each
-# commit has seeds of its own, so that together they try far more than one. More, or others, with GLUCOPORT_SCHEDULES,
-# GLUCOPORT_LONG_SCHEDULES, GLUCOPORT_SITE_SCHEDULES, GLUCOPORT_DATABASE_SCHEDULES, GLUCOPORT_FIRST_SEED and
-# GLUCOPORT_STEPS. A seed that breaks a rule is printed with all that happened, and replays:
-# simulate [site | database] 1 SEED STEPS.
+# These run during the next two phases, with the processor time that those leave: tests of the store, which do
+# not depend on time, and then seeded schedules. There are many short ones, some long ones with our server,
+# and some with a Nightscout site and with PostgreSQL. Each commit has different seeds, so that together they
+# try far more than one. The numbers are set by GLUCOPORT_SCHEDULES, GLUCOPORT_LONG_SCHEDULES,
+# GLUCOPORT_SITE_SCHEDULES, GLUCOPORT_DATABASE_SCHEDULES, GLUCOPORT_FIRST_SEED and GLUCOPORT_STEPS. If a seed
+# breaks a rule, it is printed with all events. To repeat it, run: simulate [site | database] 1 SEED STEPS.
 simulate=$(built simulate) steps=${GLUCOPORT_STEPS:-8}
 short=${GLUCOPORT_SCHEDULES:-300} long=${GLUCOPORT_LONG_SCHEDULES:-40} site=${GLUCOPORT_SITE_SCHEDULES:-40}
 databases=${GLUCOPORT_DATABASE_SCHEDULES:-10}
@@ -69,8 +69,9 @@ background=("$filler")
 phase "tests that compute, side by side"
 check_apart --skip "$waiting" --skip "$alone"
 
-# Tests of servers and of whole programs wait for others with a limit; side by side with hundreds that only compute,
-# a small machine would let them wait too long. A few at a time find the machine idle more often than not.
+# Tests of servers and of whole programs wait for other processes with a time limit. If they ran together with
+# hundreds of tests that compute, a small machine could exceed it. A few at a time leave the machine idle more
+# often than not.
 phase "tests that wait for servers and programs, some side by side"
 check --experimental-maximum-parallelization-width $(($(nproc) + 1)) --filter "$waiting" --skip "$alone"
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Fetches from sources at real servers and through real proxies: nginx with TLS, logins, client certificates, entity tags,
-# compression, redirections and limits; squid and tinyproxy. Then two weeks of a job by a faked clock (Tests/two-weeks.py).
-# Needs root where packages are missing.
+# Fetches from sources on real servers and through real proxies: nginx with TLS, logins, client certificates,
+# entity tags, compression, redirections and limits; squid and tinyproxy. Then simulates two weeks of a job
+# with a faked clock (Tests/two-weeks.py). Needs root if packages are missing.
 #   Tests/sources.sh PROGRAM
 set -euo pipefail
 program=$(realpath "$1")
@@ -22,7 +22,7 @@ ok() { echo "ok: $*"; }
 export HOME=$work/home TZ=UTC LC_ALL=C.UTF-8
 mkdir -p "$HOME" "$work/www"
 
-# run STATUS ARGUMENT...: the program; what it printed is in $said.
+# run STATUS ARGUMENT...: runs the program, which must end with this status. Its output is in $said.
 run() {
   local status=0
   said=$("$program" "${@:2}" 2>&1) || status=$?
@@ -30,7 +30,7 @@ run() {
 }
 has() { [[ $said == *"$1"* ]] || fail "'$1' is expected: $said"; }
 
-# entries COUNT: sensor values of the last minutes.
+# entries COUNT: prints sensor values of the last minutes.
 now=$(($(date +%s) / 60 * 60))
 entries() {
   local index separator='['
@@ -42,7 +42,7 @@ entries() {
 }
 entries 3 >"$work/www/sgv.json"
 
-# An authority, a certificate of the server, and one of the client.
+# Certificates: an authority, the server, and the client.
 cd "$work"
 openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -keyout ca.key -out ca.pem -subj /CN=Trial -days 2 2>/dev/null
 certify() {
@@ -127,7 +127,7 @@ set_source 69 slow slow/sgv.json --max-time 2s
 [ "$SECONDS" -lt 20 ] || fail "a slow answer took $SECONDS s"
 ok "redirections, a page, nothing, a gateway without a server, a limit of requests, a slow answer"
 
-# squid, which alone knows the name of the server, and tinyproxy, which asks for a login and passes it to squid.
+# Only squid knows the name of the server. tinyproxy requires a login and passes requests to squid.
 cat >tinyproxy.conf <<TINY
 Port 18481
 Listen 127.0.0.1

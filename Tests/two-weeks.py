@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Lets a job of the program fetch every five minutes of two weeks, by a clock of libfaketime, from two sources that keep half a
-day: a phone that states instants, and a file whose times are those of a clock on the wall, in a zone whose clocks are put back.
-The sources fail for minutes, for hours and for two days; a sensor ends and the next one begins; a password changes.
+"""Lets a job of the program fetch every five minutes for two weeks, with a clock of libfaketime, from two sources
+that keep half a day. One is a phone that states instants. The other is a file with shown times, in a zone whose
+clocks are put back. The sources fail for minutes, for hours and for two days. A sensor ends and the next one begins,
+and a password changes.
 
-  two-weeks.py PROGRAM     says what was seen, and fails if a value is in the store twice or neither there nor said to be missing,
-                           or if a cause was mailed twice
+  two-weeks.py PROGRAM     prints what was seen; fails if a value is in the store twice, or neither in the store nor
+                           reported as missing, or if a cause was mailed twice
 
-What is expected is computed here from what the sources showed, and not from anything of the program.
+The expected result is computed here from what the sources returned, and not from anything of the program.
 """
 
 import base64
@@ -27,7 +28,8 @@ import zoneinfo
 ZONE = zoneinfo.ZoneInfo("Europe/Madrid")
 MINUTE, HOUR, DAY = 60, 3600, 86400
 WINDOW = 12 * HOUR
-# A time after the date of any release, before which no clock is believed. The clocks are put back in the sixth night.
+# After the date of any release, since the program distrusts a clock before its release. The clocks are put back in
+# the sixth night.
 START = int(datetime.datetime(2027, 10, 25, 6, 0, tzinfo=datetime.timezone.utc).timestamp())
 END = START + 14 * DAY
 OUTAGES = [(DAY, DAY + 25 * MINUTE), (3 * DAY, 3 * DAY + 5 * HOUR), (8 * DAY, 10 * DAY)]
@@ -50,7 +52,7 @@ class Sources(http.server.BaseHTTPRequestHandler):
         name = "phone" if self.path == "/sgv.json" else "file"
         expected = "Basic " + base64.b64encode(("anna:" + kind.password).encode()).decode()
         if within(kind.now, OUTAGES):
-            # As of a proxy in front of a computer that is off.
+            # The answer of a proxy for a computer that is off.
             return self.answer(502, b"<html>502 Bad Gateway</html>")
         if self.headers["Authorization"] != expected:
             kind.refused += 1
@@ -72,7 +74,7 @@ class Sources(http.server.BaseHTTPRequestHandler):
 
 
 def has_value(instant, name):
-    """Each five minutes; the two sensors do not measure at the same moment."""
+    """Whether a sensor measures at an instant: every five minutes, and the two sensors never at the same moment."""
     return (instant - START) % 300 == (17 if name == "phone" else 120) and not within(instant, [SENSOR_CHANGE])
 
 
@@ -81,14 +83,14 @@ def value(instant):
 
 
 def phone(instants):
-    """As xDrip+ answers, the newest first."""
+    """The values as xDrip+ returns them, the newest first."""
     return json.dumps([
         {"_id": "%024x" % each, "type": "sgv", "device": "xDrip-DexcomG6", "date": each * 1000, "sgv": value(each), "direction": "Flat"}
         for each in reversed(instants)]).encode()
 
 
 def file(instants):
-    """A table with the times of a clock on the wall, in their order."""
+    """A table with shown times, in their order."""
     lines = ["time;sensor glucose (mg/dL)"]
     for each in instants:
         lines.append("%s;%d" % (datetime.datetime.fromtimestamp(each, ZONE).strftime("%Y-%m-%d %H:%M"), value(each)))
@@ -96,7 +98,7 @@ def file(instants):
 
 
 class Person:
-    """The one whose store it is, and who reads what the job's cron mails."""
+    """The owner of the store, who reads the mails of the job."""
 
     def __init__(self, program, folder):
         self.program, self.folder, self.mails = program, folder, []
@@ -133,14 +135,14 @@ class Person:
 
 
 def is_covered(instant):
-    """Whether any source had a value shortly before and after, so that the store has no hole there."""
+    """Whether any source had a value shortly before and after an instant, so that no sensor values are missing there."""
     everything = sorted(Sources.shown["phone"] | Sources.shown["file"])
     place = bisect.bisect(everything, instant)
     return 0 < place < len(everything) and everything[place] - everything[place - 1] <= 20 * MINUTE
 
 
 def judge(person):
-    """What the store must have, and what must have been mailed."""
+    """Checks the content of the store and the mails."""
     stored = {"phone": collections.Counter(), "file": collections.Counter()}
     for reading in map(json.loads, person.must("list", "--format", "ndjson", "--kind", "cbg").splitlines()):
         name = "phone" if "xDrip" in reading["model"] else "file"
@@ -169,7 +171,7 @@ def judge(person):
         (line.split(": ")[1], next((cause for cause in causes if cause in line), line))
         for _, _, text in person.mails for line in text.splitlines())
     assert said == {(name, cause): 1 for name in stored for cause in causes}, "mailed: %s" % said
-    # An export of the sensor fills the holes of both.
+    # An export of the sensor has the missing values of both sources.
     with open(person.folder + "/export.json", "wb") as stream:
         stream.write(phone([each for each in range(START, END) if has_value(each, "phone")]))
     person.must("import", person.folder + "/export.json", "--quiet")

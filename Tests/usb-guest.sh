@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Reads every simulated meter with the built binary through a real kernel's USB stack: in a QEMU guest with Debian's
-# kernel, whose vhci_hcd has the simulated meters at its plugs. Not part of Tests/run.sh, but of Tests/long.sh.
-# Tests/guest-kernel.sh says what it needs.
+# Reads every simulated meter with the built binary through the USB stack of a real kernel. It is a QEMU guest
+# with Debian's kernel, whose vhci_hcd has ports for simulated meters. It is a part of Tests/long.sh, but not
+# of Tests/run.sh. Needs what Tests/guest-kernel.sh states.
 #   Tests/usb-guest.sh [DRIVER]...     all meters, or those of some drivers
 set -euo pipefail
 cd "$(dirname "$0")/.."

@@ -1,11 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Imports a million rows of CareLink, Glooko, Apple Health and XLSX. Compares each import with the same number of rows of
-# generic CSV, by processor time in user and kernel mode. The inputs take turns, and the shortest of several runs counts,
-# because other work on the machine has the smallest effect on it.
-# CareLink and Glooko take at most 1.5 times as long, Apple Health 3 times, XLSX 6 times, and all less than 64 MiB.
-# Builds the release program first, unless PROGRAM is given.
-# CareLink and Glooko take at most 1.5 times as long, Apple Health 4 times, XLSX 6 times, and all less than 64 MiB.
+# Imports a million rows of CareLink, Glooko, Apple Health and XLSX. Compares each import with the same number
+# of rows of generic CSV, by processor time in user and kernel mode. The inputs take turns. The shortest of
+# several runs is used, because other work on the machine has the smallest effect on it. CareLink and Glooko
+# take at most 1.5 times as long, Apple Health 4 times, XLSX 6 times, and all less than 64 MiB. Builds the
+# release program first, unless PROGRAM is given.
 set -euo pipefail
 # A fixed zone, so that the zone of this machine has no effect.
 export GLUCOPORT_TIMEZONE=UTC

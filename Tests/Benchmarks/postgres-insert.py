@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Compares two ways to store a batch of readings in PostgreSQL, through libpq and in binary: one statement with an array
 for each column (unnest), and COPY into a temporary table that is dropped with the transaction, from which a statement
-inserts. New readings, then the same again; the ways alternate in each run, so that other work slows both. A third way looks
-up what is known instead of inserting it, as a server does with large batches that are known.
+inserts. Each way stores new readings, and then the same again. The ways alternate in each run, so that other work
+slows both. A third way looks up known readings instead of inserting them, as a server does with large batches that
+are known.
     Tests/Benchmarks/postgres-insert.py ADDRESS [RUNS]
 ADDRESS is that of a database that 'glucoport serve database prepare' prepared, for a superuser."""
 

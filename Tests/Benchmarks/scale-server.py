@@ -5,7 +5,7 @@ the logbook, a second one, and the memory of the server. Fails if a large logboo
 between them, or if the server takes over 256 MiB.
     Tests/Benchmarks/scale-server.py PROGRAM [LOGBOOKS]
 The size is simulated: each logbook has a few hundred readings and its schema. The header of a large one states the pages of
-a million readings, and its file has this length with a hole, so that a thousand of them take no 50 GB."""
+a million readings, and its file has this length with a hole. So a thousand logbooks do not take 50 GB."""
 
 import http.client
 import json
@@ -22,7 +22,7 @@ import uuid
 MILLION_BYTES = 50 << 20
 MAX_MEMORY = 256
 MAX_RATIO = 2
-# One logbook of this number stays small.
+# One in this number of logbooks stays small.
 SMALL_EVERY = 10
 
 program = pathlib.Path(sys.argv[1]).resolve()

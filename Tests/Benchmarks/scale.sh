@@ -1,14 +1,17 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Measures commands in a store of 100 million readings beside one of a million with the same density, and checks these limits:
-# - An import of a day, the newest readings, the status, the figures of 14 days and a report of 90 days take at most twice
-#   the processor time of the smaller store, and 50 ms.
-# - A backup copies the whole file, and an undo reads the table once, which has no index over imports. Their time for a
-#   reading at most doubles.
-# - So does that of a verify, which reads and compares everything. It has at most 10 million readings, since a server keeps
-#   no more than 20 million of a logbook.
-# Prints wall and processor time. The limits are for the processor time, which other programs of the machine change less.
-# Ten sensors take turns, one reading every ten seconds. Needs 12 GB of disk. Builds the release program first.
+# Measures commands in a store of 100 million readings, and in one of a million with the same density. Checks
+# these limits:
+# - An import of a day, the newest readings, the status, the figures of 14 days and a report of 90 days take
+#   at most twice the processor time of the smaller store, and 50 ms.
+# - A backup copies the whole file, and an undo reads the whole table of readings, which has no index over
+#   imports. Their time for each reading at most doubles.
+# - The time of a verify for each reading at most doubles, too, since it reads and compares everything. It has
+#   at most 10 million readings, since a server keeps at most 20 million of a logbook.
+#
+# Prints wall time and processor time. The limits are for the processor time, which other programs of the
+# machine change less. Ten sensors take turns, with one reading every ten seconds. Needs 12 GB of disk. Builds
+# the release program first.
 #   Tests/Benchmarks/scale.sh [ROWS [RUNS]]
 # GLUCOPORT_PROGRAM names another program, for example that of a package.
 set -euo pipefail
@@ -53,7 +56,7 @@ timed() {
   fi
   awk '{ print $1, $2 + $3, $4 }' "$folder/time" >>"$folder/times"
 }
-# fastest NAME: keeps the times of the run of a command that took least, at this size.
+# fastest NAME: stores the times of the fastest run of a command for the current size.
 fastest() {
   sort -k 2n "$folder/times" | head -1 >"$folder/$size.$1"
   : >"$folder/times"
@@ -113,7 +116,7 @@ for size in "$few" "$most"; do
 done
 
 failed=0
-# compare LIMIT NAME [SIZE]: prints the times at both sizes, and checks the limit: same, or grows.
+# compare LIMIT NAME [SIZE]: prints the times for both sizes, and checks the limit: `same`, or `grows`.
 compare() {
   local small large
   small=$(cat "$folder/$few.$2") large=$(cat "$folder/${3:-$rows}.$2")

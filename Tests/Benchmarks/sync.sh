@@ -91,7 +91,8 @@ read -r there back <"$folder/counts"
 say "bytes on the wire per reading" "sent $(ratio "$there" "$stored"), fetched $(ratio "$back" "$stored")"
 stop
 
-# A hundred more readings, pushed by one store and pulled by another, with large stores and with small ones.
+# A hundred more readings are pushed by one store and pulled by another, with large stores and with small
+# ones.
 serve "data-$runs"
 for name in full empty; do
   mv "$folder/$name-$runs.db" "$folder/$name.db"

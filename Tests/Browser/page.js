@@ -44,14 +44,14 @@
     }
   }
 
-  // Each picture is hidden from a screen reader, which has its words instead.
+  // Each picture is hidden from a screen reader, which reads its text instead.
   for (const picture of all("svg:not(.patterns)")) {
     const reading = picture.nextElementSibling
     if (picture.getAttribute("aria-hidden") !== "true") report("picture", picture, "not hidden")
     else if (!reading?.matches(".reading") || !words(reading)) report("picture", picture, "without words")
   }
 
-  // Tables have captions, and each cell its heads. A list of figures in the words of a picture has heads of rows alone.
+  // Tables have captions, and each cell its heads. A list of figures in the text of a picture has only heads of rows.
   for (const table of all("table")) {
     if (!table.caption || !words(table.caption)) report("caption", table, words(table))
     const isReading = table.closest(".reading")
@@ -85,7 +85,7 @@
     }
   }
 
-  // Words in a picture lie inside it and beside each other, and can be read.
+  // Texts in a picture are inside it, do not overlap, and are large enough to read.
   for (const picture of all("svg[aria-hidden=true]")) {
     const frame = picture.getBoundingClientRect()
     const boxes = all("text", picture).map(text => [text, text.getBoundingClientRect()])

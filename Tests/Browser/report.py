@@ -83,7 +83,7 @@ def words_of(pdf):
 
 
 def in_print(browser, page):
-    """The faults in print: pictures that are cut, titles on another page than their picture, and words at the edge."""
+    """The faults in print: truncated pictures, titles on another page than their picture, and words at the edge."""
     faults = []
     for name, (width, height) in PAPERS.items():
         browser.resize(800)

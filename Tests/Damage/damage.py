@@ -3,12 +3,12 @@
 """Damages what the built program reads, and checks that it ends as documented: damage.py PROGRAM KIND SECONDS [SEED].
 
 Kinds:
-  inputs    samples with bytes changed, removed, repeated or cut are imported
+  inputs    samples whose bytes are changed, removed, repeated or truncated are imported
   bits      single bits of a store are changed, then commands read it
   requests  requests with damaged bytes are sent to a server that also keeps another logbook
   answers   a proxy damages the answers of a server while a store is uploaded; then the same without the proxy
   schemas   stores and databases of apps with hostile views, triggers, indexes and tables are imported, merged, restored and used
-  pages     as disk, by a file system whose requests fail, also for mapped pages, once or for good; needs /dev/fuse
+  pages     as disk, by a file system whose requests fail, also for mapped pages, once or permanently; needs /dev/fuse
   lines     lines that a person or a program could type, and damaged ones, are given to 'add -' and to 'add'
   disk      strace(1) lets one call of the system fail, or all from one on, while a command reads or writes a store
 
@@ -33,7 +33,7 @@ import tempfile
 import threading
 import time
 
-# No folder of compiled files beside the scripts.
+# Python writes no folder of compiled files next to the scripts.
 sys.dont_write_bytecode = True
 from failing_disk import OPERATIONS, FailingDisk, enter_mounts
 

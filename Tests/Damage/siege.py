@@ -23,7 +23,7 @@ import tempfile
 import threading
 import time
 
-# No folder of compiled files beside the scripts.
+# Python writes no folder of compiled files next to the scripts.
 sys.dont_write_bytecode = True
 from damage import Found, Machine, limit_memory
 
