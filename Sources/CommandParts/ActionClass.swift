@@ -14,7 +14,7 @@ package enum ActionClass: String {
   case local
 }
 
-/// A command with its class.
+/// A command that states its class.
 package protocol ClassifiedCommand: ParsableCommand {
   static var actionClass: ActionClass { get }
   /// Whether the steps that the command finished before a failure stay stored.

@@ -14,7 +14,8 @@ package enum Host {
   /// A random id for a new item: a UUID of version 4.
   package static func randomUUID() -> String { UUID().uuidString.lowercased() }
 
-  /// A random tick for a reading that a person types. The tick keeps two typed readings of one second apart.
+  /// A random tick for a reading that a person types. The tick distinguishes two typed readings of the same
+  /// second.
   package static func randomTick() -> Int64 { Int64.random(in: Device.typedTicks) }
 
   /// Sets the umask, so that only their owner can access the files and folders that this process creates.

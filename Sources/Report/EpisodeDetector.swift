@@ -59,8 +59,8 @@ struct Episode: Sendable {
   let minutes: Int
   /// The sum of the samples in mg/dL, each multiplied by its minutes.
   let sum: Double
-  /// Whether it contains a more severe one: a very low episode in a low one, or a very high one in a high
-  /// one.
+  /// Whether the episode contains a more severe one: a very low episode in a low one, or a very high one in a
+  /// high one.
   let hasDeeper: Bool
 }
 

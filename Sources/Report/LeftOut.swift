@@ -15,7 +15,7 @@ package enum LeftOut: Int, CaseIterable, Sendable {
   case scan
   /// Another sensor is used at that time.
   case overlapping
-  /// The same sensor has another value at that instant.
+  /// Another value of the same sensor is used at that instant.
   case repeated
   /// The value is not a number that a device can show.
   case unusable

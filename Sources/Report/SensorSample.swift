@@ -47,7 +47,7 @@ package struct SensorSelection: Sendable {
     case used
     /// Another sensor measured at that time.
     case overlapping
-    /// The same sensor has another value at that instant.
+    /// Another value of the same sensor is used at that instant.
     case repeated
   }
 

@@ -11,7 +11,7 @@ package struct DoubledItems: Hashable, Sendable {
   package let source: CountingSource
   /// The source that counts instead.
   package let counted: CountingSource
-  /// Whether they are finger sticks that repeat the values of the counted source, which is a sensor.
+  /// Whether the items are finger sticks that repeat the values of the counted source, which is a sensor.
   package var isSensorValue = false
   /// The number of items.
   package internal(set) var items: Int

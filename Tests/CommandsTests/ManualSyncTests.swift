@@ -47,7 +47,7 @@ struct ManualSyncTests {
       let described = Set(page.variables(under: title) + page.named(under: title))
       #expect(names.subtracting(described) == [], "\(title)")
     }
-    // Each form was printed: a preview, the sides of a conflict, and a difference.
+    // All forms of the output were printed: a preview, the sides of a conflict, and a difference.
     #expect(printed["upload"]?.isSuperset(of: ["dry_run", "conflicts"]) == true, "\(outcome)")
     #expect(printed["conflict"]?.isSuperset(of: ["mine", "edited_at", "differs"]) == true, "\(outcome)")
     #expect(printed["verify"]?.contains("difference") == true, "\(outcome)")

@@ -73,7 +73,7 @@ struct OneTouchRecordTests {
       : OneTouchRecord(disk: data) ?? OneTouchRecord(verioIQ: data)
   }
 
-  /// The first is from a Verio Flex; the others are constructed.
+  /// The first record is from a Verio Flex; the others are constructed.
   @Test(arguments: [
     (
       "02 18 00 04 06 0e 00 00 16 00 29 e3 a7 28 32 00 00 00 93 0b 00 03 61 17", "2021-08-12T13:48:25", 50.0,

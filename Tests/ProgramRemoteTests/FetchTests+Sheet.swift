@@ -92,7 +92,7 @@ extension FetchTests {
     func graph(_ id: String, _ value: Int) -> String {
       String(decoding: Self.libre(graph: [("9:00:00", value)], of: id, "Anna"), as: UTF8.self)
     }
-    // Both have the same first name.
+    // Both persons in the answer have the same first name.
     let answers = Answers(.status(200, Array((graph("aaaa-1", 120) + "\n" + graph("bbbb-2", 180)).utf8)))
     let server = try answers.server()
     try await set(program, server, "--patient", "bbbb-2")

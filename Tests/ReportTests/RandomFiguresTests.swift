@@ -265,7 +265,7 @@ struct RandomFiguresTests {
   }
 
   @Test func theSumOfTwoPercentagesIsRoundedOnce() {
-    // Each is 4.13 percent and reads 4.1; both are 8.26 and read 8.3.
+    // Each part is 4.13 percent, shown as 4.1. Together they are 8.26 percent, shown as 8.3.
     let texts = PercentTexts([413, 413, 9174, 0, 0])
     #expect([texts[.veryLow], texts[.low], texts[.target]] == ["4.1", "4.1", "91.8"])
     #expect(texts.sum(.veryLow, .low) == "8.3" && texts.sum(.high, .veryHigh) == "0.0")

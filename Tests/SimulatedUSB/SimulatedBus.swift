@@ -80,7 +80,7 @@ package final class SimulatedBus {
 /// A driver of the kernel for interfaces of a device. It releases and takes all of them.
 package struct KernelDriver: Hashable, Sendable {
   package let name: String
-  /// The first one is the interface by which it takes the device.
+  /// The numbers of the interfaces. The driver takes the device by the first one.
   package let interfaces: [UInt8]
 
   package init(_ name: String, _ interfaces: [UInt8]) {

@@ -3,7 +3,7 @@
 package import Foundation
 import GRDB
 
-/// A store as seen by SQLite.
+/// A store that is read with SQLite, without the program's own code.
 package struct StoreFile {
   private let queue: DatabaseQueue
 

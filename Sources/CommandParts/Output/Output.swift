@@ -163,7 +163,7 @@ private struct FailureObject: Encodable {
   /// message has no such part.
   static func advice(in message: String) -> String? {
     let parts = message.split(separator: "; ").dropFirst()
-    // Parts with these words state the state after the failure, and give no advice.
+    // Parts with these words describe the state after the failure, and give no advice.
     let outcomes = ["nothing was ", "everything ", "the conflict is not ", "there is nothing to "]
     let advice = parts.filter { part in !outcomes.contains(where: part.hasPrefix) }
     return advice.isEmpty ? nil : advice.joined(separator: "; ")

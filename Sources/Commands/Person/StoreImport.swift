@@ -93,7 +93,7 @@ struct OtherStore {
 
   init(_ other: Store, at path: String) { (self.other, self.path) = (other, path) }
 
-  /// Why the other store seems to be of another person than a store; nil if nothing shows it.
+  /// Why this store seems to be of another person than the store `mine`; nil if nothing shows that.
   ///
   /// - Parameters:
   ///   - mine: the store that gets the data; nil if it does not exist yet.

@@ -162,8 +162,8 @@ struct FetchRun {
     }
   }
 
-  /// Runs work on an answer, and throws its failures as those of the request. The validators are dropped, so
-  /// that the next fetch gets the answer again.
+  /// Runs work on an answer, and throws its failures as those of the request. The entity tag and the date of
+  /// the answer are dropped, so that the next fetch gets it again.
   private func failingWithState<Value>(_ state: SourceState, _ work: () throws -> Value) throws -> Value {
     var state = state
     (state.entityTag, state.lastModified) = (nil, nil)

@@ -119,7 +119,7 @@ struct SourcePreview {
   init(_ setting: SourceSetting, for store: Store?) async throws {
     let request = SourceRequest(setting: setting)
     now = Host.now()
-    // The request has no validators, so that the source sends its answer even if it has not changed.
+    // The request has no entity tag or date, so that the source sends its answer even if it has not changed.
     var before = SourceState()
     // Only recent items of a site are read, since they show whose site it is.
     if setting.type == .nightscout { before.cursor = SourceSite.recent(at: now) }

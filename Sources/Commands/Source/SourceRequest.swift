@@ -15,7 +15,8 @@ struct SourceRequest {
   struct Result {
     /// The new answer; nil if the source has not changed since the last one.
     var body: SourceBody?
-    /// The state with what the next request needs, such as validators or a position, and how a command ended.
+    /// The state with what the next request needs, such as an entity tag or a position, and how a command
+    /// ended.
     var state: SourceState
     /// Whether the source has items that this run did not read.
     var hasMore = false
@@ -38,8 +39,8 @@ struct SourceRequest {
 
   /// Sends the request, and waits for the answer.
   ///
-  /// - Parameter state: the state before the request. Its validators let the source answer that nothing has
-  ///   changed.
+  /// - Parameter state: the state before the request. By its entity tag and date, the source can answer that
+  ///   nothing has changed.
   /// - Throws: `Failed` if the request fails, other errors if this computer fails.
   func send(_ state: SourceState) async throws -> Result {
     let body = SourceBody(file: try UnlinkedFile(), name: IngestSource.fetched + setting.name)

@@ -25,7 +25,7 @@ package struct DayCurve: Sendable {
   package struct Hour: Hashable, Sendable {
     /// The hour, from 0 to 24.
     package let hour: Int
-    /// When it begins, in UTC seconds; for an hour that the logbook's clock repeats, the first time.
+    /// When the hour begins, in UTC seconds; for an hour that the logbook's clock repeats, the first time.
     package let instant: Int64
   }
 
