@@ -8,7 +8,7 @@ import Meters
 import SimulatedBluetooth
 import Testing
 
-/// The transport with a peer of ours in place of bluetoothd.
+/// Tests the transport with a peer of ours in place of bluetoothd.
 @Suite struct BluetoothTransportTests {
   private static let records = #"""
     [["2a18","1b0400e40708021008104aff02b1f80000"],["2a34","02040001"],["2a18","0b0600e40708171014184aff25b1f80000"]]

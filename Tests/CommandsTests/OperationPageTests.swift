@@ -11,7 +11,7 @@ import Testing
 @Suite(.timeLimit(.minutes(10))) struct OperationPageTests {
   private func page() throws -> ManualPage { try ManualPage("glucoport-operation.7") }
 
-  /// The lines in the blocks of a page; nil for this one.
+  /// The lines in the blocks of `other`, or of glucoport-operation(7) if it is nil.
   private func lines(of other: ManualPage? = nil) throws -> [String] {
     var found: [String] = []
     var isBlock = false
@@ -45,7 +45,7 @@ import Testing
   }
 
   @Test func everyCommandInThePostgreSQLManualIsAcceptedByTheProgram() throws {
-    // In other lines the word is the name of a database.
+    // In other lines, `glucoport` is the name of a database.
     let calls = try lines(of: ManualPage("glucoport-postgresql.7"))
       .filter { $0.hasPrefix("$ glucoport ") || $0.hasPrefix("ExecStart=/") }.flatMap(Self.calls)
     #expect(calls.count >= 10)

@@ -8,7 +8,7 @@ import Testing
 @testable import CommandParts
 @testable import Commands
 
-/// When a source may be asked, as a function of its state.
+/// Tests when a source may be asked, by its state.
 @Suite struct SourceGateTests {
   private static let now: Int64 = 1_800_000_000
 

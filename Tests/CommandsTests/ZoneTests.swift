@@ -180,7 +180,7 @@ import Testing
     #expect(try await program.run("record", "list").output == "")
     let exported = try await program.run("export", "--format", "ndjson").objects()
     let zones = exported.filter { $0["kind"] as? String == "zone" }.compactMap { $0["guid"] as? String }
-    // The base zone, which no record of the store states yet, and the journey.
+    // The command stores two zones: the journey, and the base zone, which no record stated before.
     #expect(zones.count == 2)
     for guid in zones {
       let deletion = try await program.run("record", "delete", guid)

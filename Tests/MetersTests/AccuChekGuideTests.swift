@@ -6,8 +6,8 @@ import Testing
 
 @testable import Meters
 
-/// The Accu-Chek Guide's messages and sessions. The attributes and segments are from a real Guide 925, with
-/// another serial number and date. The reports and whole sessions are constructed by the same rules.
+/// Tests the Accu-Chek Guide's messages and sessions. The attributes and segments are from a real Guide 925,
+/// with another serial number and date. The reports and whole sessions are constructed by the same rules.
 struct AccuChekGuideTests {
   /// The attributes of a real Guide: the content of its answer, after the choice and its length.
   private static let attributes = HexSession.hex(

@@ -4,7 +4,7 @@ import Logbook
 import SimulatedMeters
 import Testing
 
-/// The simulated Accu-Chek Mobile: the disk's transport, its file system and its report.
+/// Tests the simulated Accu-Chek Mobile: the disk's transport, its file system and its report.
 struct AccuChekMobileModelTests {
   private static func memory(_ unit: GlucoseUnit = .milligramsPerDecilitre) throws -> SimulatedMemory {
     var memory = SimulatedMemory(clock: try #require(DeviceTime(text: "2020-02-01T08:00:00")))

@@ -8,8 +8,8 @@ import Testing
 
 @testable import Meters
 
-/// The Accu-Chek Mobile's report and its disk. Everything is constructed; the names of the columns are from
-/// reports that people quote.
+/// Tests the Accu-Chek Mobile's report and its disk. Everything is constructed; the names of the columns are
+/// from reports that people quote.
 struct AccuChekMobileTests {
   private static let columns =
     "Date;Time;Result;Unit;Temperature warning;Out of target range;Other;Before meal;After meal;Control test"

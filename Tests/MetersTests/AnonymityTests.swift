@@ -8,8 +8,8 @@ import SimulatedMeters
 import SimulatedUSB
 import Testing
 
-/// The rules for every driver that can remove personal data from a transcript, with each of its simulated
-/// meters.
+/// Tests the rules for every driver that can remove personal data from a transcript, with each of its
+/// simulated meters.
 struct AnonymityTests {
   private static let able = DriverTrial.all.filter { $0.driver is any AnonymisingDriver.Type }
   private static let unable = DriverTrial.all.filter { !($0.driver is any AnonymisingDriver.Type) }

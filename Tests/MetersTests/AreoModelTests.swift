@@ -4,8 +4,8 @@ import Logbook
 import SimulatedMeters
 import Testing
 
-/// The simulated GlucoMen areo. The blocks were made up by the author of another program; the clock's block
-/// is constructed.
+/// Tests the simulated GlucoMen areo. The blocks were made up by the author of another program; the clock's
+/// block is constructed.
 struct AreoModelTests {
   private static func memory(_ items: [SimulatedItem] = [], _ unit: GlucoseUnit = .millimolesPerLitre)
     -> SimulatedMemory

@@ -9,7 +9,7 @@ import Testing
 
 @testable import Meters
 
-/// Sessions by Bluetooth with a simulated meter that does what few or no real ones do.
+/// Tests sessions by Bluetooth with a simulated meter that does what few or no real ones do.
 @Suite struct BluetoothGlucoseTests {
   private typealias Notification = SimulatedNotification
 

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Meters
 
-/// Whole sessions with a Contour.
+/// Tests whole sessions with a Contour.
 struct ContourDriverTests {
   private typealias Session = ContourTranscript
 

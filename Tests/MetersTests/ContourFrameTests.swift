@@ -6,7 +6,7 @@ import Testing
 
 @testable import Meters
 
-/// Reports, frames and records of Contour meters, compared with what real ones sent.
+/// Tests reports, frames and records of Contour meters, compared with what real ones sent.
 struct ContourFrameTests {
   /// Frames that real meters sent, each with its checksum.
   static let frames: [(text: String, checksum: String, isLast: Bool)] = [

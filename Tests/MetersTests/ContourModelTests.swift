@@ -4,7 +4,7 @@ import Logbook
 import SimulatedMeters
 import Testing
 
-/// The simulated Contour meters, compared with the answers of real ones to the same bytes.
+/// Tests the simulated Contour meters, compared with the answers of real ones to the same bytes.
 struct ContourModelTests {
   private typealias Variant = SimulatedContour.Variant
 

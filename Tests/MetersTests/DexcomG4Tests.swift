@@ -5,7 +5,7 @@ import Testing
 
 @testable import Meters
 
-/// Sessions with a Dexcom receiver.
+/// Tests sessions with a Dexcom receiver.
 struct DexcomG4Tests {
   private static let manufacturing =
     "<ManufacturingParameters SerialNumber=\"SM00000001\" HardwarePartNumber=\"MD1060-MT20649\" />"

@@ -12,7 +12,7 @@ private func estimate(_ text: String, _ number: Double) -> SimulatedItem {
   SimulatedItem(.cbg, at: time(text), .value(Quantity(number, .milligramsPerDecilitre)))
 }
 
-/// The simulated Dexcom receiver, compared with what a real one sent.
+/// Tests the simulated Dexcom receiver, compared with what a real one sent.
 struct DexcomModelTests {
   /// The receiver of the recorded session, at the moment at which its clock was requested.
   private func receiver(

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Meters
 
-/// Packets and pages of a Dexcom receiver.
+/// Tests packets and pages of a Dexcom receiver.
 struct DexcomPacketTests {
   /// Recorded, except for the last packet, which is constructed.
   private static let packets: [(code: UInt8, payload: String, packet: String)] = [

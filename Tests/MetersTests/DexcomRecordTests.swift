@@ -5,7 +5,7 @@ import Testing
 
 @testable import Meters
 
-/// Records of a Dexcom receiver.
+/// Tests records of a Dexcom receiver.
 struct DexcomRecordTests {
   private static func record(
     _ printed: String, _ partition: DexcomPartition, revision: UInt8

@@ -6,7 +6,7 @@ import SimulatedMeters
 import SimulatedUSB
 import Testing
 
-/// The conformance suite of drivers finds faulty drivers.
+/// Tests that the conformance suite of drivers finds faulty drivers.
 struct DriverTrialTests {
   private let faults: [Fault.Kind] = [.corrupt(place: 500), .shorten, .extra, .stall, .silence, .unplug]
   private let careful = DriverTrial(driver: ToyDriver.self, family: .toy)

@@ -6,7 +6,8 @@ import Testing
 
 @testable import Meters
 
-/// Meters that never stop sending. The session uses the fake meter's clock, so that hours pass at once.
+/// Tests sessions with meters that never stop sending. The session uses the fake meter's clock, so that hours
+/// pass at once.
 @Suite struct EndlessSessionTests {
   /// Sends reports of FreeStyle endlessly, one every few seconds.
   private final class EndlessMeter: Transport {

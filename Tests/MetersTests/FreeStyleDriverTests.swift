@@ -5,7 +5,7 @@ import Testing
 
 @testable import Meters
 
-/// Whole sessions with FreeStyle meters.
+/// Tests whole sessions with FreeStyle meters.
 struct FreeStyleDriverTests {
   private static let products: [String: UInt16] = [
     "freestyle-libre": 0x3650, "freestyle-neo": 0x3850, "freestyle-insulinx": 0x3450,

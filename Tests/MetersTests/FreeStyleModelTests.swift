@@ -4,7 +4,8 @@ import Logbook
 import SimulatedMeters
 import Testing
 
-/// The simulated FreeStyle meters: their frames, checksums and rows are those of captures and public tests.
+/// Tests the simulated FreeStyle meters: their frames, checksums and rows are those of captures and public
+/// tests.
 struct FreeStyleModelTests {
   private typealias Variant = SimulatedFreeStyle.Variant
 

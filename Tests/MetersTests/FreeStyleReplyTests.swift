@@ -6,7 +6,7 @@ import Testing
 
 @testable import Meters
 
-/// Reports, replies and tables of FreeStyle meters.
+/// Tests reports, replies and tables of FreeStyle meters.
 struct FreeStyleReplyTests {
   /// Messages from meters or from tests of other programs, with the sums stated there.
   @Test(arguments: [

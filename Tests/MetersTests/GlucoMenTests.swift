@@ -6,7 +6,7 @@ import Testing
 
 @testable import Meters
 
-/// The GlucoMen areo's blocks, lines and sessions. The blocks with stated check digits are from another
+/// Tests the GlucoMen areo's blocks, lines and sessions. The blocks with stated check digits are from another
 /// program's tests, where its author made them up. No capture is public.
 struct GlucoMenTests {
   private static let information = "0000000000000,58,59,      DEMOSN, B.0"

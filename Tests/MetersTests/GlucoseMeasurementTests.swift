@@ -6,7 +6,7 @@ import Testing
 
 @testable import Meters
 
-/// The notifications of the Bluetooth glucose service. The vectors are from real meters.
+/// Tests the notifications of the Bluetooth glucose service. The vectors are from real meters.
 @Suite struct GlucoseMeasurementTests {
   /// A notification of a real meter, and its meaning.
   struct Vector: Sendable, CustomTestStringConvertible {

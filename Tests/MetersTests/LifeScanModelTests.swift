@@ -12,7 +12,7 @@ private func strip(_ text: String, _ number: Double, marks: ReadingMarks = []) -
   SimulatedItem(at: time(text), .value(Quantity(number, .milligramsPerDecilitre)), marks: marks)
 }
 
-/// The simulated OneTouch meters, compared with documented examples.
+/// Tests the simulated OneTouch meters, compared with documented examples.
 struct LifeScanModelTests {
   private func memory(_ items: [SimulatedItem] = [], serial: String, clock: String = "2024-09-23T10:58:59")
     -> SimulatedMemory

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Meters
 
-/// The frame of OneTouch meters.
+/// Tests the frame of OneTouch meters.
 struct OneTouchFrameTests {
   /// Payload, link byte and frame; the first eight from recordings or published tests, the others
   /// constructed.
@@ -59,7 +59,7 @@ struct OneTouchFrameTests {
   }
 }
 
-/// One test in the layouts of the binary meters.
+/// Tests the record of one glucose test in the layouts of the binary meters.
 struct OneTouchRecordTests {
   private static func milligrams(_ number: Double) -> Measurement {
     .value(Quantity(number, .milligramsPerDecilitre))

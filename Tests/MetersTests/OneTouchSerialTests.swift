@@ -5,7 +5,7 @@ import Testing
 
 @testable import Meters
 
-/// A OneTouch Verio IQ. Every frame is constructed, in the forms of a recorded session.
+/// Tests a OneTouch Verio IQ. Every frame is constructed, in the forms of a recorded session.
 struct OneTouchVerioIQTests {
   private static let versionRequest = [UInt8](printed: "02 09 00 03 0d 01 03 10 03")
   private static let versionAnswer = SheetFrame.frame("03 06 04 31 2e 30 33 00")
@@ -138,7 +138,7 @@ struct OneTouchVerioIQTests {
   }
 }
 
-/// A OneTouch UltraEasy, from a recorded session with the manufacturer's program.
+/// Tests a OneTouch UltraEasy, from a recorded session with the manufacturer's program.
 struct OneTouchUltraEasyTests {
   private static let reset = (
     request: [UInt8](printed: "02 06 08 03 c2 62"), answer: [UInt8](printed: "02 06 0c 03 06 ae")

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Meters
 
-/// The lines of a OneTouch Ultra2.
+/// Tests the lines of a OneTouch Ultra2.
 struct Ultra2LineTests {
   /// From recordings or published tests; the last three are constructed.
   private static let lines = [
@@ -109,7 +109,7 @@ struct Ultra2LineTests {
   }
 }
 
-/// Sessions with a OneTouch Ultra2.
+/// Tests sessions with a OneTouch Ultra2.
 struct OneTouchUltra2Tests {
   private static func connection(_ transport: ReplayedTransport) -> MeterConnection {
     MeterConnection(transport, model: OneTouchUltra2Driver.models[0], now: { 1_500_000_000 })

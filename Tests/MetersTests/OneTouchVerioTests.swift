@@ -5,7 +5,7 @@ import Testing
 
 @testable import Meters
 
-/// A OneTouch meter that appears as a disk.
+/// Tests a OneTouch meter that appears as a disk.
 struct OneTouchVerioTests {
   private static let model = OneTouchVerioDriver.models[1]
   private static let host: Int64 = 1_727_089_139

@@ -4,7 +4,7 @@ import Logbook
 import Meters
 import Testing
 
-/// A transport that is recorded while it is used.
+/// Tests a transport that is recorded while it is used.
 @Suite struct RecordingTests {
   private struct FullDisk: Error, CustomStringConvertible { let description = "the disk is full" }
 

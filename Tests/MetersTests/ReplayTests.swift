@@ -4,7 +4,7 @@ import Logbook
 import Meters
 import Testing
 
-/// A session that is replayed from a transcript.
+/// Tests a session that is replayed from a transcript.
 struct ReplayTests {
   private static let transcript = {
     var transcript = Transcript(driver: "contour", vendorID: 0x1A79, productID: 0x7410, startedAt: 0)

@@ -4,7 +4,7 @@ import Logbook
 import SimulatedMeters
 import Testing
 
-/// The simulated Roche meter, compared with what real ones sent.
+/// Tests the simulated Roche meter, compared with what real ones sent.
 struct RocheModelTests {
   private static let accept = [UInt8](
     printed: "E3 00 00 2C 00 03 50 79 00 26 80 00 00 02 80 00 80 00 00 00 00 00 00 00 80 00 00 00 00 08 "

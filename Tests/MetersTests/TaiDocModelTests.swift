@@ -4,8 +4,8 @@ import Logbook
 import SimulatedMeters
 import Testing
 
-/// The simulated TaiDoc meter. No session with a real one is public. Except for the times and two packets,
-/// the expected data is constructed from the rules of other programs.
+/// Tests the simulated TaiDoc meter. No session with a real one is public. Except for the times and two
+/// packets, the expected data is constructed from the rules of other programs.
 struct TaiDocModelTests {
   private static func meter(
     _ items: [SimulatedItem] = [], wakesFirst: Bool = false, maxInReport: Int = 63

@@ -6,8 +6,8 @@ import Testing
 
 @testable import Meters
 
-/// TaiDoc's packets, records and sessions. The connect and power-off packets and the three times are from the
-/// tests of two programs. Everything else is constructed, since no capture is public.
+/// Tests TaiDoc's packets, records and sessions. The connect and power-off packets and the three times are
+/// from the tests of two programs. Everything else is constructed, since no capture is public.
 struct TaiDocTests {
   @Test(arguments: [
     (0x22, "51 22 00 00 00 00 A3 16"), (0x50, "51 50 00 00 00 00 A3 44"), (0x23, "51 23 00 00 00 00 A3 17"),

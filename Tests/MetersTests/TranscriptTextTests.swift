@@ -5,7 +5,7 @@ import Meters
 import SeededRandom
 import Testing
 
-/// The text of a transcript, written and read.
+/// Tests how the text of a transcript is written and read.
 @Suite struct TranscriptTextTests {
   /// One step of each exchange and each error.
   static let everything = {

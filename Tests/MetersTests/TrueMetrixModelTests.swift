@@ -4,7 +4,7 @@ import Logbook
 import SimulatedMeters
 import Testing
 
-/// The simulated TRUE METRIX, compared with a recorded session with the manufacturer's program.
+/// Tests the simulated TRUE METRIX, compared with a recorded session with the manufacturer's program.
 struct TrueMetrixModelTests {
   private static func meter(_ items: [SimulatedItem] = []) throws -> SimulatedTrueMetrix {
     var memory = SimulatedMemory(clock: try #require(DeviceTime(text: "2021-12-08T16:07:56")))

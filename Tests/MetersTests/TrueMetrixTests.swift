@@ -9,7 +9,7 @@ import Testing
 
 @testable import Meters
 
-/// The TRUE METRIX's messages and records from a capture of the vendor's program. Whole sessions are
+/// Tests the TRUE METRIX's messages and records from a capture of the vendor's program. Whole sessions are
 /// assembled from them.
 struct TrueMetrixTests {
   private static func messages(_ text: String) -> [TrueMetrixMessage] {

@@ -5,7 +5,8 @@ import Testing
 
 @testable import Meters
 
-/// The shared parts of the framings: checksums, numbers, and marks that depend on the order of readings.
+/// Tests the shared parts of the framings: checksums, numbers, and marks that depend on the order of
+/// readings.
 struct WireTests {
   @Test func eachMeterChecksumHasItsPublishedCheckValue() {
     #expect(CRC16.ccitt("123456789".utf8, initial: 0xFFFF) == 0x29B1)
@@ -30,7 +31,7 @@ struct WireTests {
   }
 }
 
-/// Marks that depend on the order of a memory.
+/// Tests marks that depend on the order of a memory.
 struct ClockOrderTests {
   private static func readings(_ seconds: [Int64]) -> [MeterReading] {
     seconds.map {

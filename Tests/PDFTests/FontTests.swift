@@ -4,7 +4,7 @@ import Testing
 
 @testable import PDF
 
-/// The font that the program carries.
+/// Tests the font that the program carries.
 struct FontTests {
   @Test(arguments: PDFFace.allCases) func bothFontFacesHaveTheLettersOfEuropeanLanguages(_ face: PDFFace)
     throws

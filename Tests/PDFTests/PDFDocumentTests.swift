@@ -6,7 +6,7 @@ import Testing
 
 @testable import PDF
 
-/// Documents, taken apart as a reader does.
+/// Tests documents, which are taken apart as a reader does.
 struct PDFDocumentTests {
   private static let ink = PDFColour(0x111111)
 

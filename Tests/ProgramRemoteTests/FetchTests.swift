@@ -7,8 +7,8 @@ import TestProgram
 import TestServers
 import Testing
 
-/// `glucoport source` and `glucoport fetch` as people and jobs run them, with servers on loopback and real
-/// programs.
+/// Tests `glucoport source` and `glucoport fetch` as people and jobs run them, with servers on loopback and
+/// real programs.
 @Suite(.timeLimit(.minutes(10)))
 struct FetchTests {
   static let secret = "planted-Secret.0815"

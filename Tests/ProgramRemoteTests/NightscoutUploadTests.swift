@@ -6,7 +6,7 @@ import TestProgram
 import TestServers
 import Testing
 
-/// `glucoport upload` between stores and a Nightscout site that other programs write to.
+/// Tests `glucoport upload` between stores and a Nightscout site that other programs write to.
 @Suite(.timeLimit(.minutes(10))) struct NightscoutUploadTests {
   private let program: Program
   private let site: NightscoutStandIn

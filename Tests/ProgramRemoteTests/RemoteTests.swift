@@ -8,7 +8,7 @@ import TestProgram
 import TestServers
 import Testing
 
-/// `glucoport remote` as people and cron jobs run it, against servers on loopback.
+/// Tests `glucoport remote` as people and cron jobs run it, against servers on loopback.
 @Suite(.timeLimit(.minutes(10)))
 struct RemoteTests {
   private static let secret = "gp_planted-Secret.0815"

@@ -4,7 +4,7 @@ import Foundation
 import TestProgram
 import Testing
 
-/// `glucoport serve backup` while a server runs, and a server that is started from the copy.
+/// Tests `glucoport serve backup` while a server runs, and a server that is started from the copy.
 @Suite(.timeLimit(.minutes(10))) struct ServeBackupTests {
   @Test func aServerRestoredFromABackupReceivesItsMissingItems() async throws {
     let program = try Program()

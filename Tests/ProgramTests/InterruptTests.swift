@@ -6,7 +6,7 @@ import Subprocess
 import TestProgram
 import Testing
 
-/// Imports of files and pipes that a signal ends.
+/// Tests imports of files and pipes that a signal ends.
 @Suite(.timeLimit(.minutes(10))) struct InterruptTests {
   /// The number of readings in the message after a signal.
   private static func reported(_ outcome: Program.Outcome) throws -> Int {

@@ -4,7 +4,7 @@ import Foundation
 import TestProgram
 import Testing
 
-/// The commands that the manual pages show, and those of glucoport-store(5) run as they are printed.
+/// Tests the commands that the manual pages show. Those of glucoport-store(5) are run as they are printed.
 @Suite(.timeLimit(.minutes(10)))
 struct ManualExampleTests {
   /// The example that contains this text.

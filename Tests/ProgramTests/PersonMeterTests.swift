@@ -7,7 +7,7 @@ import SimulatedUSB
 import TestProgram
 import Testing
 
-/// The meters of several people at one computer.
+/// Tests the meters of several people at one computer.
 @Suite(.timeLimit(.minutes(10)))
 struct PersonMeterTests {
   private let program: Program

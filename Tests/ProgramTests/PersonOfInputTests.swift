@@ -4,7 +4,7 @@ import Foundation
 import TestProgram
 import Testing
 
-/// Inputs of another person, and the folders of several ones.
+/// Tests inputs of another person, and the folders of several people.
 @Suite(.timeLimit(.minutes(10)))
 struct PersonOfInputTests {
   private func run(_ program: Program, _ line: String, status: Int32 = 0) async throws -> Program.Outcome {

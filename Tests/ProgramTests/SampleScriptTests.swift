@@ -4,7 +4,7 @@ import Foundation
 import TestProgram
 import Testing
 
-/// The scripts of `Samples` with the built program.
+/// Tests the scripts of `Samples` with the built program.
 @Suite(.timeLimit(.minutes(10))) struct SampleScriptTests {
   private static func script(_ name: String) -> String {
     URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()

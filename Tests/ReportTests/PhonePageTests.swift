@@ -6,7 +6,7 @@ import Testing
 
 @testable import Report
 
-/// The page of a report on a phone: pictures have a form that is as wide as the screen, and only tables
+/// Tests the page of a report on a phone: pictures have a form that is as wide as the screen, and only tables
 /// scroll.
 struct PhonePageTests {
   private static let languages = PageTexts.all.map(\.code)

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Report
 
-/// The sheets of a report: the same operations for HTML and for PDF.
+/// Tests the sheets of a report, whose operations are the same for HTML and for PDF.
 struct SheetTests {
   private static let units = [GlucoseUnit.milligramsPerDecilitre, .millimolesPerLitre]
   private static let languages = PageTexts.all.map(\.code)

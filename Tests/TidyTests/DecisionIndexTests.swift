@@ -46,7 +46,7 @@ private struct DecisionReference: Hashable, CustomStringConvertible {
   }
 }
 
-/// The index of decisions and the pages on large ideas lead to the code as it is.
+/// Tests that the index of decisions and the pages on large ideas lead to the code as it is.
 @Suite struct DecisionIndexTests {
   private static let index = "Documentation/decisions.md"
 

@@ -3,8 +3,7 @@
 import Foundation
 import Testing
 
-/// The exit statuses, each with a test in which a command ends with it. A status without such a test fails
-/// here.
+/// Checks that for each exit status there is a test in which a command ends with it.
 @Suite struct ReachedStatusTests {
   /// A test by its file in `Tests` and its name.
   private struct Reach {

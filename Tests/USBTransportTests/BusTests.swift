@@ -6,7 +6,7 @@ import Logbook
 import SimulatedUSB
 import Testing
 
-/// Listing and opening through the real libusb.
+/// Tests listing and opening through the real libusb.
 struct BusTests {
   @Test func theUSBBusIsListedWithoutOpeningADevice() throws {
     let bus = try SimulatedBus()

@@ -4,7 +4,7 @@ import Logbook
 import SimulatedUSB
 import Testing
 
-/// SCSI commands over the bulk-only transport through the real libusb.
+/// Tests SCSI commands over the bulk-only transport through the real libusb.
 struct DiskTests {
   private static let read = "command=28000000000100000100:512"
   private static let block = "ok " + String(repeating: "01", count: 512)

@@ -6,7 +6,7 @@ import Logbook
 import SimulatedUSB
 import Testing
 
-/// Exchanges of every link through the real libusb, successful and failing.
+/// Tests exchanges of every link through the real libusb, successful and failing.
 struct LinkTests {
   private func run(_ meter: EchoMeter, _ link: String, fault: Fault? = nil, _ steps: String...) throws
     -> [String]

@@ -5,7 +5,7 @@ import Glibc
 import SimulatedUSB
 import Testing
 
-/// The messages of a simulated device to the kernel by USB/IP.
+/// Tests the messages of a simulated device to the kernel by USB/IP.
 struct USBIPTests {
   /// The kernel's end of a connection to an echo meter.
   private final class Kernel {
