@@ -183,7 +183,7 @@ private struct TreatmentReader<Document: NightscoutFields> {
   /// The subtype of a dose. If it has injections of several insulins, the rapid one is the dose, since a
   /// record has one subtype. The others are added as text.
   private mutating func insulinKind(_ fields: inout [String: FieldValue]) -> String {
-    let injections = NightscoutInjection.all(document[.insulinInjections].plainText)
+    let injections = InsulinInjection.all(document[.insulinInjections].plainText)
     let kinds = Set(injections.map(\.subtype))
     if let kind = kinds.first, kinds.count == 1 { return kind }
     if kinds.count > 1 {
@@ -192,7 +192,7 @@ private struct TreatmentReader<Document: NightscoutFields> {
       guard PlausibleAmounts.units.contains(units) else { return main }
       fields["units"] = .number(units)
       let others = injections.filter { $0.subtype != main }
-        .map { "\(plainNumber($0.units)) U \(NightscoutText.trimmed($0.name))" }
+        .map { "\(plainNumber($0.units)) U \($0.name)" }
       notes = (others + [notes]).filter { !$0.isEmpty }.joined(separator: "\n")
       return main
     }
@@ -273,36 +273,4 @@ private struct TreatmentReader<Document: NightscoutFields> {
     case .rejected(let reason): reject(reason)
     }
   }
-}
-
-extension InsulinName {
-  /// The subtype for the insulin of a treatment; nil for an empty name. Unknown names are rapid, since the programs of
-  /// Nightscout treat all insulin so.
-  fileprivate static func treatmentSubtype(_ name: String) -> String? {
-    let name = NightscoutText.trimmed(name)
-    return name.isEmpty ? nil : subtype(name) ?? "rapid"
-  }
-}
-
-/// One injection of a dose. xDrip writes a list of them as JSON text.
-private struct NightscoutInjection: Hashable {
-  let name: String
-  let units: Double
-
-  /// The injections in a text; empty if the text is invalid. API v1 may have escaped characters of HTML in
-  /// it.
-  static func all(_ text: String) -> [NightscoutInjection] {
-    guard text.contains("{") else { return [] }
-    do throws(JSONError) {
-      let value = try JSONValue.read(Array(NightscoutText.unescaped(text).utf8))
-      return (value.items ?? []).compactMap { item in
-        guard let units = item["units"]?.jsonNumber, units > 0 else { return nil }
-        return NightscoutInjection(name: item["insulin"]?.text ?? "", units: units)
-      }
-    } catch {
-      return []
-    }
-  }
-
-  var subtype: String { InsulinName.treatmentSubtype(name) ?? "rapid" }
 }

@@ -133,4 +133,30 @@ import Testing
     )
     #expect(try refusal(Deflate.gzip(bytes))?.contains("compressed SQLite database") == true)
   }
+
+  /// The doses of a treatment of 6 U with this list of injections.
+  private func doses(_ injections: String) throws -> [RecordFields] {
+    let list = injections.replacing("'", with: #"\""#)
+    let rows = """
+      {"database":"xdrip"}
+      {"table":"Treatments","row":1,"timestamp":1767251200846,"carbs":0.0,"insulin":6.0,"insulinJSON":"\(list)","uuid":"a"}
+
+      """
+    return try TextExport(rows).records.map(\.fields)
+  }
+
+  @Test func aTreatmentOfXDripWithTwoInsulinsIsADoseOfEach() throws {
+    let both = try doses("[{'insulin':'Novorapid','units':4.0},{'insulin':'Lantus','units':2.0}]")
+    #expect(
+      both.map { $0["units"] } == [.number(2), .number(4)] && both.map(\.subtype) == ["long", "rapid"])
+    #expect(both.map { $0["text"] } == [.text("Lantus"), .text("Novorapid")])
+    let twice = try doses("[{'insulin':'Lantus','units':4.0},{'insulin':'Lantus','units':2.0}]")
+    #expect(twice.map { $0["units"] } == [.number(6)] && twice.map(\.subtype) == ["long"])
+  }
+
+  @Test(arguments: ["[]", "", "[{'insulin':'Lantus','units':4.0}]", "[{'insulin':'Lantus'}]", "{"])
+  func aListOfInjectionsThatDoesNotGiveTheTreatmentsUnitsIsIgnored(_ injections: String) throws {
+    let dose = try doses(injections)
+    #expect(dose.map { $0["units"] } == [.number(6)] && dose.map(\.subtype) == [""])
+  }
 }

@@ -2,6 +2,7 @@
 
 import Archives
 import Logbook
+import Nightscout
 
 /// The backup of xDrip+: an SQLite database, usually in a ZIP archive. Times are in milliseconds of UTC.
 /// Values are in mg/dL whatever the app shows, and 0 is not a value.
@@ -19,17 +20,19 @@ struct XDripFormat: ExportFormat {
     needed: [InputDatabase.Table("BgReadings", ["timestamp", "calculated_value"])],
     others: [
       InputDatabase.Table("BloodTest", ["timestamp", "mgdl", "source", "state"]),
-      InputDatabase.Table("Treatments", ["timestamp", "carbs", "insulin", "eventType", "notes", "uuid"]),
+      InputDatabase.Table(
+        "Treatments",
+        ["timestamp", "carbs", "insulin", "insulinJSON", "eventType", "notes", "uuid"]),
       InputDatabase.Table("Calibration", ["timestamp"]),
     ])
 
   private static let names = [
     "database", "table", "timestamp", "calculated_value", "mgdl", "source", "state", "carbs", "insulin",
-    "eventType", "notes", "uuid",
+    "eventType", "notes", "uuid", "insulinJSON",
   ]
   private enum Name {
     static let database = 0, table = 1, time = 2, sensor = 3, blood = 4, source = 5, state = 6
-    static let carbs = 7, insulin = 8, event = 9, notes = 10, id = 11
+    static let carbs = 7, insulin = 8, event = 9, notes = 10, id = 11, injections = 12
   }
 
   /// The bit in a blood test's state for a test that calibrated a sensor.
@@ -129,21 +132,45 @@ extension XDripFormat {
       (Name.insulin, .insulin, "units", PlausibleAmounts.units),
       (Name.carbs, .food, "carbs", PlausibleAmounts.grams),
     ]
-    var records: [(RecordKind, [String: FieldValue])] = []
+    var records: [(kind: RecordKind, part: String, fields: [String: FieldValue])] = []
     for (name, kind, field, range) in amounts where !row[name].isEmpty {
       guard let number = row[name].jsonNumber, range.contains(number), row[name].shape != .quoted else {
         return out.reject(row, "an amount is not a number from 0 to \(plainNumber(range.upperBound))")
       }
-      if number > 0 { records.append((kind, [field: .number(number)])) }
+      if kind == .insulin, case let doses = Self.doses(row[Name.injections].text, of: number), !doses.isEmpty
+      {
+        records += doses.map { (.insulin, $0.part, $0.fields) }
+      } else if number > 0 {
+        records.append((kind, kind.rawValue, [field: .number(number)]))
+      }
     }
     let notes = row[Name.notes].trimmed.text
-    if !notes.isEmpty { records.append((.note, ["text": .text(notes)])) }
+    if !notes.isEmpty { records.append((.note, RecordKind.note.rawValue, ["text": .text(notes)])) }
     if records.isEmpty { return out.skip("treatment without content") }
     let id = row[Name.id].text
-    for (kind, fields) in records {
+    for (kind, part, fields) in records {
       out.add(
-        kind, at: time, owner: model, sourceID: id.isEmpty ? "" : "\(id) \(kind.rawValue)", line: row.line,
-        fields)
+        kind, at: time, owner: model, sourceID: id.isEmpty ? "" : "\(id) \(part)", line: row.line, fields)
+    }
+  }
+
+  /// The doses of a treatment that lists injections, one for each name of an insulin, each with its part of the
+  /// treatment's id. Empty unless they come to the units of the treatment.
+  private static func doses(
+    _ injections: String, of units: Double
+  ) -> [(part: String, fields: [String: FieldValue])] {
+    let injections = InsulinInjection.all(injections)
+    guard !injections.isEmpty, abs(injections.reduce(0) { $0 + $1.units } - units) < 0.005 else { return [] }
+    let byName = Dictionary(grouping: injections, by: \.name).sorted { $0.key < $1.key }
+    return byName.enumerated().map { place, named in
+      let units = (named.value.reduce(0) { $0 + $1.units } * 10_000).rounded() / 10_000
+      var fields: [String: FieldValue] = ["units": .number(units)]
+      if !named.key.isEmpty {
+        fields["text"] = .text(named.key)
+        fields["subtype"] = .text(named.value[0].subtype)
+      }
+      // The first dose has the id of a treatment without a list, as older versions of the app wrote it.
+      return (place == 0 ? "insulin" : "insulin \(named.key)", fields)
     }
   }
 }
@@ -162,7 +189,7 @@ extension XDripFormat {
     reads: [
       "sensor readings (BgReadings) above 13 mg/dL, with the offset of the logbook's zone",
       "blood tests (BloodTest)",
-      "insulin, carbohydrates, notes (Treatments)",
+      "insulin, each of several with its name, carbohydrates, notes (Treatments)",
     ],
     leaves: [
       "calibrations, which are counted: most are a blood test, too",
