@@ -206,7 +206,8 @@ struct ConfigZones {
     guard options.statePeriod else {
       Host.keepFilesPrivate()
       let store = try NewLogbook(timezone: name).openOrCreate(storeOptions.path, .editor, output)
-      return try show("timezone \(name)", store.setTimezone(zone, at: Host.now()))
+      try show("timezone \(name)", store.setTimezone(zone, at: Host.now()))
+      return try showStated(store.statedItems(in: nil))
     }
     let store = try storeOptions.open(.editor)
     let zones = try store.zones()
@@ -221,6 +222,7 @@ struct ConfigZones {
     }
     let before = try store.placedByImports(in: period)
     try show(Self.text(period, of: store), store.add(period, at: Host.now()))
+    try showStated(store.statedItems(in: period))
     let after = try store.placedByImports(in: period)
     let replaced = (before.readings - after.readings, before.records - after.records)
     if replaced.0 > 0 || replaced.1 > 0 {
@@ -281,6 +283,13 @@ struct ConfigZones {
         "\(counted(moves.readings, "reading")) and \(counted(moves.records, "record")) to move on the Nightscout site; 'glucoport upload' moves them, \(grouped(UploadOptions().maxMoves)) in a run"
       )
     }
+  }
+
+  private func showStated(_ stated: ZoneCoverage.Counts) throws {
+    guard stated.readings + stated.records > 0 else { return }
+    output.line(
+      "\(counted(stated.readings, "reading")) and \(counted(stated.records, "record")) state their offset or instant, and "
+        + "stay as they are shown")
   }
 
   private static func text(_ covered: ZoneCoverage.Counts) -> String {

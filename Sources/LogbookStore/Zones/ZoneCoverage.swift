@@ -109,6 +109,29 @@ extension Store {
     return counts
   }
 
+  /// The numbers of items whose source states their offset or their instant, so that no zone moves them.
+  ///
+  /// - Parameter period: counts only the items in it by time and device; nil for those of the whole store.
+  package func statedItems(in period: ZonePeriod?) throws -> ZoneCoverage.Counts {
+    try read { database in
+      var counts = ZoneCoverage.Counts()
+      let range = period.map { " AND device_time >= \($0.first) AND device_time < \($0.end)" } ?? ""
+      let series = try period.map { try Self.seriesCondition($0, database) } ?? ""
+      counts.readings =
+        try Int.fetchOne(
+          database, sql: "SELECT count(*) FROM reading WHERE offset_source = 0\(series)\(range)") ?? 0
+      guard period?.devices.isEmpty ?? true else { return counts }
+      counts.records =
+        try Int.fetchOne(
+          database,
+          sql: """
+            SELECT count(*) FROM record
+            WHERE offset_source = 0 AND deleted = 0 AND NOT \(Withdrawn.isStatement)\(range)
+            """) ?? 0
+      return counts
+    }
+  }
+
   private func count(_ rows: String, _ period: ZonePeriod, _ database: Database) throws -> Int {
     try Int.fetchOne(
       database, sql: "SELECT count(*) FROM \(rows)", arguments: [period.first, period.end]) ?? 0
