@@ -46,6 +46,7 @@ struct FHIRFormat: ExportFormat {
   private let givenModel: String?
   private var devices = FHIRDevices()
   private let options: ExportOptions
+  private var zoneOffsets: ZoneOffsets
   private var people = InputPeople(column: "patient")
   private var skipped: Set<String> = []
 
@@ -60,6 +61,7 @@ struct FHIRFormat: ExportFormat {
 
   init(_ found: Recognition<Void>, head: InputHead, options: ExportOptions) throws {
     self.options = options
+    zoneOffsets = ZoneOffsets(options.zone)
     try people.pickOnly(options.rows, in: Self.title)
     isOwn = head.lines.contains { $0.contains(FHIRIdentity.url) }
     givenModel = options.device
@@ -234,10 +236,11 @@ extension FHIRFormat {
 
   /// Adds a reading. An instant identifies it, since servers write an instant with various offsets. A time
   /// without an offset is a shown time.
-  private func add(
+  private mutating func add(
     _ meaning: FHIRCode.Meaning, _ measurement: Measurement, at time: ShownTime, _ device: DeviceIndex,
     _ row: Row, into out: inout BatchBuilder
   ) {
+    let time = zoneOffsets.localised(time)
     let placement = out.place(time)
     guard let offset = time.utcOffset else {
       return out.add(

@@ -62,6 +62,7 @@ struct GenericFormat: ExportFormat {
   var lateSources: GenericLateSources?
   /// The source of the current row, if its reading must be held back.
   private var heldKey: SourceKinds.Key?
+  private var instants = RepeatedInstants()
   /// The number of cells in the header.
   var headerCount = 0
 
@@ -155,6 +156,12 @@ struct GenericFormat: ExportFormat {
   var warnings: [String] {
     let unused = finding.unused
     var warnings = unused.isEmpty ? [] : ["not read: \(finding.quoted(unused))"]
+    if times.mayBeUTC {
+      warnings.append(
+        "all times state +00:00 and are shown so; if they are in UTC and not of a clock, undo this import and name their "
+          + "column with --map utc=COLUMN"
+      )
+    }
     if halfDays.isDoubtful {
       warnings.append(
         "all times are from 1:00 to 12:59; if they are those of a clock of twelve hours without AM and PM, undo this import"
@@ -185,6 +192,11 @@ struct GenericFormat: ExportFormat {
     }
     readValue(row, at: outcome, into: &out)
     heldKey = nil
+    if hasOthers || columns[.ketone] >= 0, mayBeSplit(row) {
+      // `readValue` rejects a row with a value.
+      if row[columns[.value]].trimmed.isEmpty { out.reject(row, Self.splitRow) }
+      return .data
+    }
     if columns[.smbg] >= 0 { readStick(row, at: outcome, into: &out) }
     if columns[.ketone] >= 0 { readKetone(row, at: outcome, into: &out) }
     if let diary, let (time, _) = position(row, outcome) {
@@ -238,9 +250,7 @@ struct GenericFormat: ExportFormat {
     }
     if let other = units.otherUnit(row[columns[.unit]]) { return out.skip(other) }
     if zeros.valueIsNone(value) { return out.skip("row without a value") }
-    if row.count > headerCount, finding.delimiter == UInt8(ascii: ","), mayBeSplit(row) {
-      return out.reject(row, "more cells than the header has: a comma in a number or text without quotes?")
-    }
+    if mayBeSplit(row) { return out.reject(row, Self.splitRow) }
     let cell =
       word.kind == .ketone
       ? units.ketone(value, unit: row[columns[.unit]]) : units.read(value, unit: row[columns[.unit]])
@@ -274,9 +284,15 @@ struct GenericFormat: ExportFormat {
 
   mutating func finish(into out: inout BatchBuilder) { lateSources?.finish(into: &out) }
 
-  /// Whether a row with more cells than the header may have a number whose decimal comma splits it into two
-  /// cells.
-  private func mayBeSplit(_ row: Row) -> Bool {
+  private static let splitRow = "more cells than the header has: a comma in a number or text without quotes?"
+
+  /// Whether a row has more cells than the header, and may have a number whose decimal comma splits it into two
+  /// cells. The cells after it are then under wrong names.
+  @inline(__always) private func mayBeSplit(_ row: Row) -> Bool {
+    row.count > headerCount && finding.delimiter == UInt8(ascii: ",") && isSplit(row)
+  }
+
+  private func isSplit(_ row: Row) -> Bool {
     if !row.isEmpty(from: headerCount) { return true }
     let (whole, fraction) = (row[columns[.value]], row[columns[.value] + 1])
     guard let number = whole.integer, number <= 35 else { return false }
@@ -325,6 +341,7 @@ struct GenericFormat: ExportFormat {
       if let tick {
         reading.positionKind = .tick
         reading.position = tick
+        if columns[.tick] < 0 { instants.separate(&reading) }
       }
       if let key = heldKey { return hold(reading, row, of: key, into: &out) }
       out.add(reading)

@@ -35,9 +35,15 @@ struct GenericTimeReader {
   /// Whether times without an offset are in UTC.
   private let isUTC: Bool
   private let zone: LogbookZone
+  /// Whether a time had the offset `+00:00`, and the logbook's zone another one then.
+  private var statesZero = false
+  private var statesOtherOffsets = false
   /// The last day without a change of the offset, in days since 1970, and its offset.
   private var stableDay = Int64.min
   private var stableOffset: Int32 = 0
+
+  /// Whether all offsets are `+00:00`, although the zone of the logbook has another one.
+  var mayBeUTC: Bool { statesZero && !statesOtherOffsets }
 
   init(takesSerials: Bool, isUTC: Bool, zone: LogbookZone) {
     self.takesSerials = takesSerials
@@ -46,7 +52,7 @@ struct GenericTimeReader {
   }
 
   @inline(__always) mutating func read(_ field: Field) -> Outcome {
-    if let time = field.yearFirstTime { return .shown(time) }
+    if let time = field.yearFirstTime { return time.utcOffset == nil ? .shown(time) : stated(time, field) }
     return readOther(field.count > Field.maxNameBytes ? field : field.trimmed)
   }
 
@@ -54,7 +60,7 @@ struct GenericTimeReader {
     if field.count > Field.maxNameBytes { return .rejected(Self.unknownForm) }
     if field.isEmpty { return .rejected("no time") }
     if let milliseconds = field.epochMilliseconds { return instant(milliseconds) }
-    if let time = field.yearFirstTime { return .shown(time) }
+    if let time = field.yearFirstTime { return time.utcOffset == nil ? .shown(time) : stated(time, field) }
     if let open = field.openTime { return decided(open) }
     if let time = field.namedTime { return .shown(ShownTime(time)) }
     if let number = field.number(.point) ?? field.number(.comma), Self.serials.contains(number) {
@@ -89,10 +95,25 @@ struct GenericTimeReader {
     }
   }
 
-  /// The time with the offset that the name of its column states.
-  @inline(__always) func named(_ outcome: Outcome) -> Outcome {
-    guard isUTC, case .shown(let time) = outcome, time.utcOffset == nil else { return outcome }
-    return .shown(ShownTime(time.deviceTime, utcOffset: 0))
+  /// The time as an instant, if the name of its column states UTC.
+  @inline(__always) mutating func named(_ outcome: Outcome) -> Outcome {
+    guard isUTC, case .shown(let time) = outcome, time.utcOffset ?? 0 == 0 else { return outcome }
+    return instant(time.deviceTime.seconds * 1000)
+  }
+
+  /// A time with an offset. `Z` is no clock that a person sees, so the time is an instant, which is shown in the zone of
+  /// the logbook. `+00:00` may be the clock of a phone in London.
+  private mutating func stated(_ time: ShownTime, _ field: Field) -> Outcome {
+    guard time.utcOffset == 0 else {
+      statesOtherOffsets = true
+      return .shown(time)
+    }
+    let end = field.trimmed.bytes.last
+    if isUTC || end == UInt8(ascii: "Z") || end == UInt8(ascii: "z") {
+      return instant(time.deviceTime.seconds * 1000)
+    }
+    if offset(at: time.deviceTime.seconds) != 0 { statesZero = true }
+    return .shown(time)
   }
 
   /// The time with the offset that another cell of its row states.
@@ -148,6 +169,33 @@ struct GenericTimeReader {
     guard start == zone.offset(atUTC: (day + 1) * 86_400) else { return zone.offset(atUTC: seconds) }
     (stableDay, stableOffset) = (day, start)
     return start
+  }
+}
+
+/// Separates the different values that an input has at one instant, by a millisecond each.
+///
+/// An instant is the position of a reading without its value, so that the second finger stick of a minute would otherwise
+/// be another value of the first one.
+struct RepeatedInstants {
+  /// A person measures a few times in a minute. A hostile input may have millions of values at one instant.
+  private static let maxValues = 64
+
+  private var place: (device: DeviceIndex, kind: ReadingKind, position: Int64)?
+  private var buckets: [Int64] = []
+
+  /// Moves the position of a reading that follows another one of its instant. Sensor history has one value for each
+  /// instant.
+  @inline(__always) mutating func separate(_ reading: inout Reading) {
+    guard reading.kind.valueIsPartOfIdentity else { return }
+    let bucket = reading.measurement.valueBucket
+    guard let place, place == (reading.device, reading.kind, reading.position) else {
+      place = (reading.device, reading.kind, reading.position)
+      buckets = [bucket]
+      return
+    }
+    let known = buckets.firstIndex(of: bucket)
+    if known == nil, buckets.count < Self.maxValues { buckets.append(bucket) }
+    reading.position += Int64(known ?? buckets.count - 1)
   }
 }
 

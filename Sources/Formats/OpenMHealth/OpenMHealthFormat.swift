@@ -43,6 +43,7 @@ struct OpenMHealthFormat: ExportFormat {
   private let model: String
   private var identity = GlucoportIdentity(columns: Self.memberNames, prefix: Self.identityPrefix)
   private let options: ExportOptions
+  private var zoneOffsets: ZoneOffsets
   private var people = InputPeople(column: "header.user_id")
   private let namesUsers: Bool
   private var skipped: Set<String> = []
@@ -63,6 +64,7 @@ struct OpenMHealthFormat: ExportFormat {
 
   init(_ found: Recognition<Void>, head: InputHead, options: ExportOptions) throws {
     self.options = options
+    zoneOffsets = ZoneOffsets(options.zone)
     namesUsers = head.objects.contains { $0["header.user_id"] != nil }
     try people.pickOnly(options.rows, in: Self.title)
     kind = options.kind ?? .smbg
@@ -156,6 +158,7 @@ extension OpenMHealthFormat {
     let device = device(row, in: &out)
     let kind = Self.kind(of: row[place + Body.specimen]) ?? kind
     let marks = Self.marks(row, place)
+    let time = zoneOffsets.localised(time)
     let placement = out.place(time)
     guard let offset = time.utcOffset else {
       return out.add(

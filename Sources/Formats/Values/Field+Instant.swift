@@ -87,6 +87,14 @@ struct ZoneOffsets {
     day.contains(seconds) ? offset : find(seconds)
   }
 
+  /// A time as the zone shows it, if its source states UTC: many servers and programs write every instant so, whatever
+  /// clock the person saw.
+  mutating func localised(_ time: ShownTime) -> ShownTime {
+    guard time.utcOffset == 0 else { return time }
+    let seconds = time.deviceTime.seconds
+    return ShownTime(utc: seconds, offset: offset(atUTC: seconds))
+  }
+
   private mutating func find(_ seconds: Int64) -> Int32 {
     let start = DeviceTime.day(of: seconds) * 86400
     let first = zone.offset(atUTC: start)

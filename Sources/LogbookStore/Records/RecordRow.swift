@@ -51,8 +51,14 @@ struct RowKey {
   init(_ record: ImportedRecord, format: String) {
     self.init(texts: [
       "record", format, record.owner, record.kind.rawValue, record.fields.subtype,
-      String(record.deviceTime.seconds),
+      Self.time(of: record),
     ])
+  }
+
+  /// The instant of a record whose source states it, whatever zone the import shows it in; else the shown time.
+  private static func time(of record: ImportedRecord) -> String {
+    guard record.placement.source == .stated else { return String(record.deviceTime.seconds) }
+    return "\(record.deviceTime.seconds - Int64(record.placement.utcOffset))Z"
   }
 
   init(texts: [String]) {
