@@ -342,9 +342,10 @@ extension StatsText {
     let amounts = total.amounts
     var lines: [String] = []
     if amounts.insulin.records + amounts.insulinWithoutAmount > 0 {
-      let parts = [("basal", amounts.basal), ("bolus", amounts.bolus), ("mixed", amounts.mixed)].filter {
-        $0.1.records > 0
-      }.map { " · \($0) \(amount($1, "U"))" }
+      let parts = [("basal", amounts.basal), (amounts.bolusName, amounts.bolus), ("mixed", amounts.mixed)]
+        .filter {
+          $0.1.records > 0
+        }.map { " · \($0) \(amount($1, "U"))" }
       let without = amounts.insulinWithoutAmount
       lines.append(
         "Insulin: \(amount(amounts.insulin, "U"))" + parts.joined()

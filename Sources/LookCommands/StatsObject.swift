@@ -254,6 +254,8 @@ struct InsulinObject: Encodable {
   let bolus: DailyAmount
   let mixed: DailyAmount
   let withoutAmount: Int
+  /// The number of doses in `bolus` whose use is unknown.
+  let unknownUse: Int
   /// The bolus insulin that each source states; only for the whole period.
   let sources: [SourceAmountObject]?
   /// The basal insulin that each source states; only for the whole period.
@@ -266,6 +268,7 @@ struct InsulinObject: Encodable {
     self.bolus = amounts.bolus
     mixed = amounts.mixed
     withoutAmount = amounts.insulinWithoutAmount
+    unknownUse = amounts.dosesOfUnknownUse
   }
 }
 

@@ -66,6 +66,8 @@ package struct DailyAmounts: Sendable {
   package private(set) var basal = DailyAmount()
   /// Rapid-acting insulin, and doses without a known type.
   package private(set) var bolus = DailyAmount()
+  /// The number of doses in `bolus` without a known type. Some of them may be long-acting insulin.
+  package private(set) var dosesOfUnknownUse = 0
   /// Premixed insulin, which is both basal and bolus.
   package private(set) var mixed = DailyAmount()
   /// The number of insulin records without an amount, such as a basal rate in percent, or with an invalid
@@ -96,9 +98,14 @@ package struct DailyAmounts: Sendable {
     switch dose.subtype {
     case "basal", "long": basal.add(units, day: dose.day)
     case "mix": mixed.add(units, day: dose.day)
-    default: bolus.add(units, day: dose.day)
+    default:
+      bolus.add(units, day: dose.day)
+      if dose.subtype != "rapid" { dosesOfUnknownUse += 1 }
     }
   }
+
+  /// The name of `bolus` in text.
+  package var bolusName: String { dosesOfUnknownUse > 0 ? "bolus or unknown use" : "bolus" }
 
   /// Removes the sums that include days on which two sources seem to state the same doses or meals.
   mutating func withholdSums(on doubtful: DoubtfulDays) {

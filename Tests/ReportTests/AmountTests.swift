@@ -53,6 +53,23 @@ struct AmountTests {
     #expect(total.carbohydrates.perDay.number == 20 && total.servings.records == 0)
   }
 
+  @Test func dosesThatStateNoInsulinAreNamedBesideTheBoluses() {
+    func total(_ subtype: String?) -> DailyAmounts {
+      var fields: [String: FieldValue] = ["units": .number(14)]
+      if let subtype { fields["subtype"] = .text(subtype) }
+      return amounts([
+        (.insulin, fields, "2026-03-02T08:00"),
+        (.insulin, ["units": .number(4), "subtype": .text("rapid")], "2026-03-02T12:00"),
+      ]).total.amounts
+    }
+    let unknown = total(nil)
+    #expect(unknown.bolus.sum == 18 && unknown.dosesOfUnknownUse == 1)
+    #expect(unknown.bolusName == "bolus or unknown use")
+    for subtype in ["rapid", "long", "basal", "mix"] {
+      #expect(total(subtype).dosesOfUnknownUse == 0 && total(subtype).bolusName == "bolus", "\(subtype)")
+    }
+  }
+
   @Test func theExtendedPartOfABolusIsCounted() {
     let fields: [String: FieldValue] = [
       "units": .number(2), "extended": .number(3), "minutes": .number(120), "subtype": .text("rapid"),

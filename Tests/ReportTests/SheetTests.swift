@@ -153,6 +153,12 @@ struct SheetTests {
     }
     let line = try #require(try page(report, "en").amountsBox.map(DrawingCheck.words)?.first)
     #expect(line.contains("(basal 12.0 U, bolus 20.0 U, basal : bolus 38 : 62)"))
+    // A dose of an unknown insulin may be a basal one.
+    let typed = report.records
+    report.records[1].1["subtype"] = nil
+    let unknown = try #require(try page(report, "en").amountsBox.map(DrawingCheck.words)?.first)
+    #expect(unknown.contains("(basal 12.0 U, bolus or unknown use 20.0 U)"), "\(unknown)")
+    report.records = typed
     // A dose that was not written down would look like less basal insulin.
     report.records.removeFirst()
     let other = try #require(try page(report, "en").amountsBox.map(DrawingCheck.words)?.first)

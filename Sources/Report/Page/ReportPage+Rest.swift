@@ -9,7 +9,7 @@ extension ReportPage {
     let unit = texts.insulinUnit
     let lines = [
       (texts.insulin, amounts.insulin, unit), (texts.basal, amounts.basal, unit),
-      (texts.bolus, amounts.bolus, unit), (texts.mixed, amounts.mixed, unit),
+      (bolusName, amounts.bolus, unit), (texts.mixed, amounts.mixed, unit),
       (texts.carbohydrates, amounts.carbohydrates, "g"),
     ].filter { $0.1.records > 0 }
     var parts: [PageModel.Part] = []
@@ -36,6 +36,9 @@ extension ReportPage {
     return PageModel.Section(
       anchor: "amounts", heading: Markup(texts.amounts), blocks: parts.map { PageModel.Block(parts: [$0]) })
   }
+
+  /// The name of the insulin that is neither basal nor premixed.
+  var bolusName: String { total.amounts.dosesOfUnknownUse > 0 ? texts.bolusOrUnknown : texts.bolus }
 
   /// The reason why the amounts of two sources have no sum.
   func text(of doubt: SourceDoubt) -> String {

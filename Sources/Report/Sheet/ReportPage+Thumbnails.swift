@@ -109,7 +109,7 @@ extension ReportPage {
     let (days, unit) = (amounts.insulin.daysWithAny, texts.insulinUnit)
     var parts = [part(texts.insulin, amounts.insulin, unit, of: total.days)].compactMap(\.self)
     let kinds = [
-      part(texts.basal, amounts.basal, unit, of: days), part(texts.bolus, amounts.bolus, unit, of: days),
+      part(texts.basal, amounts.basal, unit, of: days), part(bolusName, amounts.bolus, unit, of: days),
       part(texts.mixed, amounts.mixed, unit, of: days),
     ].compactMap(\.self)
     if !parts.isEmpty, !kinds.isEmpty {
@@ -138,7 +138,7 @@ extension ReportPage {
     let amounts = total.amounts
     let (basal, bolus) = (amounts.basal, amounts.bolus)
     guard let basalSum = basal.sum, let bolusSum = bolus.sum, basalSum > 0, bolusSum > 0,
-      amounts.mixed.records == 0, basal.daysWithAny == amounts.insulin.daysWithAny,
+      amounts.mixed.records == 0, amounts.dosesOfUnknownUse == 0, basal.daysWithAny == amounts.insulin.daysWithAny,
       bolus.daysWithAny == amounts.insulin.daysWithAny
     else { return nil }
     let percent = Int((100 * basalSum / (basalSum + bolusSum)).rounded())

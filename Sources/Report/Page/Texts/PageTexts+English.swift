@@ -81,6 +81,7 @@ extension PageTexts {
     long: "long-acting",
     basal: "basal",
     bolus: "bolus",
+    bolusOrUnknown: "bolus or unknown use",
     mixed: "premixed",
     servings: "{1} servings",
     minutes: "{1} min",

@@ -82,6 +82,7 @@ extension PageTexts {
     long: "lente",
     basal: "basale",
     bolus: "bolus",
+    bolusOrUnknown: "bolus ou usage inconnu",
     mixed: "prémélangée",
     servings: "{1} portions",
     minutes: "{1} min",

@@ -81,6 +81,7 @@ extension PageTexts {
     long: "lang wirkend",
     basal: "basal",
     bolus: "Bolus",
+    bolusOrUnknown: "Bolus oder ohne Angabe",
     mixed: "Mischinsulin",
     servings: "{1} Portionen",
     minutes: "{1} min",

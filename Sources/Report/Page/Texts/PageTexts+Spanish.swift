@@ -81,6 +81,7 @@ extension PageTexts {
     long: "lenta",
     basal: "basal",
     bolus: "bolo",
+    bolusOrUnknown: "bolo o uso desconocido",
     mixed: "premezclada",
     servings: "{1} raciones",
     minutes: "{1} min",

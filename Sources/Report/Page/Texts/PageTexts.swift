@@ -94,6 +94,8 @@ package struct PageTexts: Sendable {
   package let long: String
   package let basal: String
   package let bolus: String
+  /// The name of boluses together with doses whose use is unknown.
+  package let bolusOrUnknown: String
   package let mixed: String
   package let servings: String
   package let minutes: String
