@@ -27,6 +27,19 @@ import Testing
     #expect(first.readings.first?.placement == Placement(utcOffset: 7200, source: .stated))
   }
 
+  /// An export in New York of a day in Madrid.
+  @Test func anAppleHealthExportOnAJourneyIsShownInTheZoneOfTheLogbook() throws {
+    let body = record("98", at: "2026-01-15 06:30:00 -0400") + record("99", at: "2026-05-30 06:30:00 -0400")
+    func shown(_ zone: String) throws -> [String] {
+      try TextExport("<HealthData>\(body)</HealthData>", zone: zone).readings.map {
+        "\($0.deviceTime.text) \($0.placement.utcOffset)"
+      }
+    }
+    #expect(try shown("Europe/Madrid") == ["2026-01-15T11:30:00 3600", "2026-05-30T12:30:00 7200"])
+    // A server without a zone of its own says nothing of the place.
+    #expect(try shown("UTC") == ["2026-01-15T06:30:00 -14400", "2026-05-30T06:30:00 -14400"])
+  }
+
   @Test(arguments: ["mmol&lt;180.1558800000541&gt;/L", "mmol&lt;180.15588000005408&gt;/L"])
   func anAppleHealthUnitMayContainTheMolarMass(_ unit: String) throws {
     #expect(try export(record("5.5", unit: unit)).readings.first?.measurement.unit == .millimolesPerLitre)

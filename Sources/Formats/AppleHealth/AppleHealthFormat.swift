@@ -34,6 +34,7 @@ struct AppleHealthFormat: ExportFormat {
   /// so they are counted in groups.
   private var other: (type: [UInt8], count: Int)?
   private let givenKind: ReadingKind?
+  private var zoneOffsets: ZoneOffsets
 
   static func recognise(_ head: InputHead, options: ExportOptions) -> Recognition<Void>? {
     head.rootElement == "HealthData" ? Recognition(.elements(shape)) : nil
@@ -41,6 +42,7 @@ struct AppleHealthFormat: ExportFormat {
 
   init(_ found: Recognition<Void>, head: InputHead, options: ExportOptions) {
     givenKind = options.kind
+    zoneOffsets = ZoneOffsets(options.zone)
   }
 
   var decisions: [Decision] {
@@ -131,6 +133,7 @@ extension AppleHealthFormat {
     case .empty: return out.skip("glucose without a value")
     case .rejected(let reason): return out.reject(row, reason)
     case .measurement(let measurement):
+      let shown = zoneOffsets.shown(shown)
       let isEntered = row[Name.isEntered].equals("1")
       var marks: ReadingMarks = isEntered ? .manual : []
       if row[Name.meal].equals("1") { marks.insert(.beforeMeal) }
@@ -157,7 +160,7 @@ extension AppleHealthFormat {
   }
 
   /// Adds a dose. The reason is HealthKit's `HKInsulinDeliveryReason`: 1 basal, 2 bolus.
-  private func readInsulin(_ row: Row, into out: inout BatchBuilder) {
+  private mutating func readInsulin(_ row: Row, into out: inout BatchBuilder) {
     guard row[Name.unit].equals("IU"), let units = row[Name.value].jsonNumber,
       PlausibleAmounts.units.contains(units)
     else { return out.reject(row, "the insulin dose is not a number of units") }
@@ -170,7 +173,7 @@ extension AppleHealthFormat {
     add(.insulin, fields, row, into: &out)
   }
 
-  private func readCarbs(_ row: Row, into out: inout BatchBuilder) {
+  private mutating func readCarbs(_ row: Row, into out: inout BatchBuilder) {
     guard row[Name.unit].equals("g"), let grams = row[Name.value].jsonNumber,
       PlausibleAmounts.grams.contains(grams)
     else { return out.reject(row, "the carbohydrates are not a number of grams from 0 to 2000") }
@@ -180,7 +183,7 @@ extension AppleHealthFormat {
 
   /// Adds a diary record. It has no id in the export, so its instant, amount and writer identify it, whatever
   /// its offset.
-  private func add(
+  private mutating func add(
     _ kind: RecordKind, _ fields: [String: FieldValue], _ row: Row, into out: inout BatchBuilder
   ) {
     guard let (shown, utc) = Self.time(row) else {
@@ -188,7 +191,8 @@ extension AppleHealthFormat {
     }
     let source = row[Name.source].text
     out.add(
-      kind, at: shown, owner: source, source: source, sourceID: "\(utc) \(row[Name.value].text) \(source)",
+      kind, at: zoneOffsets.shown(shown), owner: source, source: source,
+      sourceID: "\(utc) \(row[Name.value].text) \(source)",
       line: row.line, fields)
   }
 }

@@ -23,6 +23,7 @@ struct HealthAutoExportFormat: ExportFormat {
 
   private var kinds = OtherKinds()
   private let givenKind: ReadingKind?
+  private var zoneOffsets: ZoneOffsets
   private var units: [GlucoseUnit] = []
   private var points = 0
   private var pointsOnTheHour = 0
@@ -36,6 +37,7 @@ struct HealthAutoExportFormat: ExportFormat {
 
   init(_ found: Recognition<Void>, head: InputHead, options: ExportOptions) {
     givenKind = options.kind
+    zoneOffsets = ZoneOffsets(options.zone)
   }
 
   var isOpen: Bool { true }
@@ -137,6 +139,7 @@ struct HealthAutoExportFormat: ExportFormat {
     case .empty: return out.skip("glucose without a value")
     case .rejected(let reason): return out.reject(point, reason)
     case .measurement(let measurement):
+      let shown = zoneOffsets.shown(shown)
       let source = point[Point.source].trimmed.text
       var marks: ReadingMarks = []
       if point[Point.meal].equals("Before Meal") { marks.insert(.beforeMeal) }

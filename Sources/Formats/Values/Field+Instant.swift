@@ -76,15 +76,29 @@ extension Field {
 /// zone's rules for each row would take longer than everything else.
 struct ZoneOffsets {
   private let zone: LogbookZone
+  private let isUTC: Bool
   private var day: Range<Int64> = 0..<0
   private var offset: Int32 = 0
 
-  init(_ zone: LogbookZone) { self.zone = zone }
+  init(_ zone: LogbookZone) {
+    self.zone = zone
+    isUTC = ["UTC", "Etc/UTC", "GMT", "Etc/GMT"].contains(zone.name)
+  }
 
   /// The offset of the zone at an instant in UTC seconds.
   @inline(__always)
   mutating func offset(atUTC seconds: Int64) -> Int32 {
     day.contains(seconds) ? offset : find(seconds)
+  }
+
+  /// An instant as the zone shows it. A phone writes its whole history with the offset of the place in which it exports.
+  ///
+  /// - Parameter time: the time with the phone's offset, which stays where the logbook has only UTC: a server without a
+  ///   zone of its own.
+  mutating func shown(_ time: ShownTime) -> ShownTime {
+    guard let offset = time.utcOffset, !isUTC else { return time }
+    let seconds = time.deviceTime.seconds - Int64(offset)
+    return ShownTime(utc: seconds, offset: self.offset(atUTC: seconds))
   }
 
   /// A time as the zone shows it, if its source states UTC: many servers and programs write every instant so, whatever
