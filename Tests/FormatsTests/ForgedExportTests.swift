@@ -71,7 +71,7 @@ import Testing
   @Test func aFHIRSeriesEndsWithTheLastPossibleYear() throws {
     let beyond = try TextExport(Self.series("9999-12-31T23:00:00Z", "100 101 102", period: "86400000"))
     #expect(beyond.readings.isEmpty)
-    #expect(beyond.rejections.map(\.reason) == ["the samples go on behind the year 9999"])
+    #expect(beyond.rejections.map(\.reason) == ["the samples go on after the year 9999"])
     let last = try TextExport(Self.series("9999-12-30T23:00:00Z", "100 101", period: "86400000"))
     #expect(last.readings.map(\.deviceTime.text) == ["9999-12-30T23:00:00", "9999-12-31T23:00:00"])
   }

@@ -38,7 +38,7 @@ import Testing
     #expect(doses.map { $0["text"] } == [.text("Novorapid"), .text("Lantus"), nil])
   }
 
-  @Test func aColumnWithAnotherWordIsNoColumnOfInsulinNamesUnlessAPersonNamesIt() throws {
+  @Test func aColumnWithAnotherWordHoldsInsulinNamesOnlyIfAPersonNamesIt() throws {
     let text = Self.named.replacing("5,\n", with: "5,soup\n")
     #expect(try fields(text, ["insulin": "Insulin"]).map(\.subtype) == ["", "", ""])
     let doses = try fields(text, ["insulin": "Insulin", "use": "Insulin type"])

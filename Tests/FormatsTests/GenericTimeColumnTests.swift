@@ -246,8 +246,9 @@ import Testing
       $0.zone = try LogbookZone(name: "Asia/Tokyo")
     }
     #expect(
-      found.readings.map(\.placement) == Array(repeating: Placement(utcOffset: 0, source: .stated), count: 2))
-    #expect(found.readings.map(\.deviceTime.text) == ["2026-05-01T07:00:00", "2026-05-01T19:00:00"])
+      found.readings.map(\.placement)
+        == Array(repeating: Placement(utcOffset: 32_400, source: .stated), count: 2))
+    #expect(found.readings.map(\.deviceTime.text) == ["2026-05-01T16:00:00", "2026-05-02T04:00:00"])
     // A time that states another offset keeps it.
     let stated = try ScratchFile("\(name),glucose mg/dL\n2026-05-01T07:00:00+02:00,101\n").readings()
     #expect(stated.readings.map(\.placement.utcOffset) == [7200])
@@ -470,7 +471,8 @@ import Testing
     let refusal = try file.refusal { $0.columns = ["time": "a", "utc": "b", "value": "glucose"] }
     #expect(refusal?.contains("times in UTC") == true)
     let readings = try file.readings { $0.columns = ["utc": "b", "value": "glucose"] }.readings
-    #expect(readings.map(\.placement) == [Placement(utcOffset: 0, source: .stated)])
+    #expect(readings.map(\.placement) == [Placement(utcOffset: 3600, source: .stated)])
+    #expect(readings.map(\.deviceTime.text) == ["2026-03-04T07:10:00"])
   }
 
   @Test func aGivenTimeZoneDoesNotReplaceOffsetsOfSeveralTimeZones() throws {

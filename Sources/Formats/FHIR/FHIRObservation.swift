@@ -233,7 +233,7 @@ struct FHIRSeries {
     var series = FHIRSeries()
     for (index, word) in words.enumerated() {
       let seconds = start.deviceTime.seconds + Int64(Double(index) * period / 1000)
-      guard seconds <= lastSecond else { return failure("the samples go on behind the year 9999") }
+      guard seconds <= lastSecond else { return failure("the samples go on after the year 9999") }
       let time = ShownTime(DeviceTime(seconds: seconds), utcOffset: start.utcOffset)
       series.add(String(Substring(word)), at: time, scale)
     }

@@ -98,18 +98,22 @@ struct GenericTimeReader {
   /// The time as an instant, if the name of its column states UTC.
   @inline(__always) mutating func named(_ outcome: Outcome) -> Outcome {
     guard isUTC, case .shown(let time) = outcome, time.utcOffset ?? 0 == 0 else { return outcome }
+    guard ZoneOffsets.movable.contains(time.deviceTime.seconds) else {
+      return .shown(ShownTime(time.deviceTime, utcOffset: 0))
+    }
     return instant(time.deviceTime.seconds * 1000)
   }
 
-  /// A time with an offset. `Z` is no clock that a person sees, so the time is an instant, which is shown in the zone of
-  /// the logbook. `+00:00` may be the clock of a phone in London.
+  /// A time with an offset. No clock shows `Z`, so the time is an instant, which is shown in the zone of the logbook.
+  /// `+00:00` may be the clock of a phone in London.
   private mutating func stated(_ time: ShownTime, _ field: Field) -> Outcome {
     guard time.utcOffset == 0 else {
       statesOtherOffsets = true
       return .shown(time)
     }
     let end = field.trimmed.bytes.last
-    if isUTC || end == UInt8(ascii: "Z") || end == UInt8(ascii: "z") {
+    let isInstant = isUTC || end == UInt8(ascii: "Z") || end == UInt8(ascii: "z")
+    if isInstant, ZoneOffsets.movable.contains(time.deviceTime.seconds) {
       return instant(time.deviceTime.seconds * 1000)
     }
     if offset(at: time.deviceTime.seconds) != 0 { statesZero = true }
@@ -174,8 +178,8 @@ struct GenericTimeReader {
 
 /// Separates the different values that an input has at one instant, by a millisecond each.
 ///
-/// An instant is the position of a reading without its value, so that the second finger stick of a minute would otherwise
-/// be another value of the first one.
+/// The value is not part of the position of an instant. So the second finger stick of a minute would be another value of
+/// the first one.
 struct RepeatedInstants {
   /// A person measures a few times in a minute. A hostile input may have millions of values at one instant.
   private static let maxValues = 64

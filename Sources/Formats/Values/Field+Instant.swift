@@ -98,16 +98,16 @@ struct ZoneOffsets {
   mutating func shown(_ time: ShownTime) -> ShownTime {
     guard let offset = time.utcOffset, !isUTC else { return time }
     let seconds = time.deviceTime.seconds - Int64(offset)
-    return ShownTime(utc: seconds, offset: self.offset(atUTC: seconds))
+    return Self.movable.contains(seconds)
+      ? ShownTime(utc: seconds, offset: self.offset(atUTC: seconds)) : time
   }
 
   /// A time as the zone shows it, if its source states UTC: many servers and programs write every instant so, whatever
   /// clock the person saw.
-  mutating func localised(_ time: ShownTime) -> ShownTime {
-    guard time.utcOffset == 0 else { return time }
-    let seconds = time.deviceTime.seconds
-    return ShownTime(utc: seconds, offset: offset(atUTC: seconds))
-  }
+  mutating func localised(_ time: ShownTime) -> ShownTime { time.utcOffset == 0 ? shown(time) : time }
+
+  /// The instants that have a year of four digits in every zone, in UTC seconds.
+  static let movable: ClosedRange<Int64> = 0...LogbookZones.lastSecond - 86_400
 
   private mutating func find(_ seconds: Int64) -> Int32 {
     let start = DeviceTime.day(of: seconds) * 86400
