@@ -222,7 +222,7 @@ struct ImportCommand: ClassifiedCommand {
       // Even a quiet job prints these messages, so that a person gets them by mail: they concern totals and
       // times.
       showDoubles(of: report, doubles, output)
-      for warning in report.counts.warnings {
+      for warning in report.doubts + report.counts.warnings {
         output.message("\(displayed(report.source)): \(warning)")
       }
     } else {

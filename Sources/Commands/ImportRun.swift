@@ -180,6 +180,7 @@ final class ImportRun {
         tallies[folder]?.add(report)
         command.showDoubles(
           of: report, try ImportDoubles(report.ingest, report.counts, target.store()), output)
+        for doubt in report.doubts { output.message("\(displayed(report.source)): \(doubt)") }
         return command.reportProblems(report, output)
       }
       return try command.show(report, in: target.store, output)

@@ -18,6 +18,8 @@ package struct ImportReport: Sendable {
   package let decisions: [Decision]
   /// Warnings for the person. They reject nothing.
   package let warnings: [String]
+  /// Those of the warnings that are also for a job; empty if nothing was stored.
+  package let doubts: [String]
   /// The numbers of items by result, such as new, known and changed.
   package let counts: IngestCounts
   /// How the input ended.
@@ -89,7 +91,7 @@ extension StoreMerge {
   package func report(into store: Store) throws -> ImportReport {
     let result = try run(into: store)
     return ImportReport(
-      ingest: result.ingest, source: name, format: Self.format, decisions: [], warnings: [],
+      ingest: result.ingest, source: name, format: Self.format, decisions: [], warnings: [], doubts: [],
       counts: result.counts, end: .whole, rejections: [], likelyDuplicates: [], meter: nil)
   }
 }

@@ -69,10 +69,12 @@ package struct ImportSession {
       }
     }
     let read = ahead.ingestor
+    let counts = outcome?.counts ?? IngestCounts()
     return ImportReport(
       ingest: outcome?.ingest ?? 0, source: read.name, format: read.format, decisions: read.decisions,
       warnings: read.warnings + (outcome?.warnings ?? []),
-      counts: outcome?.counts ?? IngestCounts(), end: read.end, rejections: rejections,
+      doubts: counts.newReadings + counts.newRecords > 0 ? read.doubts : [], counts: counts, end: read.end,
+      rejections: rejections,
       likelyDuplicates: outcome?.duplicates ?? [], meter: read.meter)
   }
 }

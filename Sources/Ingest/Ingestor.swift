@@ -15,6 +15,8 @@ package protocol Ingestor {
   var decisions: [Decision] { get }
   /// Warnings for the person. They reject nothing.
   var warnings: [String] { get }
+  /// Those of the warnings that are also for a job, since the input contradicts how items were stored.
+  var doubts: [String] { get }
   /// When an export was made or a meter was read, in UTC seconds; nil if the input does not state it.
   var generatedAt: Int64? { get }
   /// When a file was last written, in UTC seconds; nil for a pipe or a meter.
@@ -47,6 +49,8 @@ package protocol Ingestor {
 }
 
 extension Ingestor {
+  /// Empty, for a source without statements of a person.
+  package var doubts: [String] { [] }
   /// Empty, for a source that states no person.
   package var statedPersons: [StatedPerson] { [] }
 }

@@ -123,6 +123,7 @@ package struct TwinFilter: Ingestor {
   package var format: String { reader.format }
   package var decisions: [Decision] { reader.decisions }
   package var warnings: [String] { reader.warnings }
+  package var doubts: [String] { reader.doubts }
   package var generatedAt: Int64? { reader.generatedAt }
   package var modifiedAt: Int64? { reader.modifiedAt }
   package var end: InputEnd { reader.end }

@@ -84,11 +84,25 @@ import Testing
 
   @Test(arguments: [
     "Name:Anna Muster,Date Range:2026\n", "# Patient: Anna Muster\n", "Patient Name,Anna Muster\n",
-    "Name,Anna Muster\n",
+    "Name,Anna Muster\n", "Patient;Anna Muster\n", "Name\tAnna Muster\n", "Patient;Muster, Anna;Female\n",
+    "# patient: MUSTER, anna\n", "Name,Muster,Anna\n", "Blood glucose log of Anna Muster\n",
+    "# Blood sugar diary for Anna Muster (born 1980)\n", "Blutzuckertagebuch von Muster, Anna\n",
+    "Journal de glycémie de Anna Muster\n", "Anna Muster's blood sugar log\n",
+    "Glucose diary - Anna Muster\n",
+    "\"Diary: Anna Muster\"\n", "Dexcom readings of Anna Muster, May 2026\n",
   ])
   func aNameInATitleAboveATableIsStatedAsThePerson(_ title: String) throws {
     let name = try #require(StatedPerson(name: "Anna Muster"))
     #expect(try Self.persons(title + Self.table) == [name])
+    #expect(try Self.persons(title + Self.table.replacing(",", with: ";")) == [name])
+  }
+
+  @Test func aSexAfterANameBelongsToNoName() throws {
+    let name = try #require(StatedPerson(name: "Anna"))
+    #expect(try Self.persons("Name,Anna,Female\n" + Self.table) == [name])
+    #expect(try Self.persons("Glucose log of Anna\n" + Self.table) == [name])
+    #expect(
+      try Self.persons("Mom's blood sugar log\n" + Self.table) == [try #require(StatedPerson(name: "Mom"))])
   }
 
   @Test func anIDAndADateOfBirthAboveATableAreStatedOfThePerson() throws {
@@ -99,9 +113,28 @@ import Testing
 
   @Test(arguments: [
     "Name: Blood sugar log\n", "Client: 4.2\n", "Patient:\n", "Report of May\n", "Name,Accu-Chek Guide\n", "",
+    "Blood glucose log of May 2026\n", "Glucose readings of the last week\n", "Log of Contour Next\n",
+    "Diabetes diary for Children\n", "Blutzuckertagebuch für Diabetiker\n", "Protokoll von Januar\n",
+    "Today's glucose readings\n", "Women's health report\n", "Glucose meter: Keto Mojo\n",
+    "Report: Daily Summary\n", "Export of Health Connect\n", "Blood glucose log - Left hand\n",
+    "Mean of Anna's walks\n", "Notes; nothing\n", "Glucose log, exported from Android\n",
   ])
   func titlesThatOnlyResembleANameStateNoPerson(_ title: String) throws {
     #expect(try Self.persons(title + Self.table).isEmpty, "\(title)")
+  }
+
+  @Test func sectionsBelowTitlesOfSeveralPersonsAreRefused() throws {
+    let (one, other) = ("Glucose log of Anna Muster\n", "Glucose log of Bob Muster\n")
+    let refusal = try ScratchFile(one + Self.table + other + Self.table).refusal()
+    #expect(refusal?.contains("sections of several persons") == true)
+    let same = "Glucose log of Muster, Anna\n"
+    #expect(try ScratchFile(one + Self.table + same + Self.table).refusal() == nil)
+  }
+
+  @Test func aHeaderWithoutANameForTheRowNumberKeepsItsTitle() throws {
+    let rows = Self.table.split(separator: "\n").enumerated().map { $0 == 0 ? $1 : "\($0)," + $1 }
+    let text = "Patient: Anna Muster\n" + rows.joined(separator: "\n") + "\n"
+    #expect(try Self.persons(text) == [try #require(StatedPerson(name: "Anna Muster"))])
   }
 
   @Test func aPersonNamedOutsideTheJSONObjectsIsStated() throws {

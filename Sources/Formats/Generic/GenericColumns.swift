@@ -34,6 +34,10 @@ struct GenericColumns: Equatable {
   var further: [Int] = []
   /// The columns whose words may say what measured the values, such as `Source` or `Method`.
   var origins: [Int] = []
+  /// The columns that say something about the time zones of rows, and are only compared.
+  var zoneSigns: [Int] = []
+  /// The columns that may say what measured a value, for a comparison with the kind that a person gave.
+  var kindSigns: [Int] = []
 
   @inline(__always) subscript(role: GenericRole) -> Int {
     get { places[role.rawValue] }
@@ -58,6 +62,8 @@ struct GenericColumns: Equatable {
     moved.series = series.map(place)
     moved.further = further.map(place)
     moved.origins = origins.map(place)
+    moved.zoneSigns = zoneSigns.map(place)
+    moved.kindSigns = kindSigns.map(place)
     if zones >= 0 { moved.zones = place(zones) }
     if days >= 0 { moved.days = place(days) }
     return moved
@@ -88,9 +94,10 @@ struct GenericHeader {
 
   /// The same header for rows that begin with a number without a name in the header.
   var shifted: GenericHeader {
-    var header = GenericHeader(names: [""] + names, rows: rows)
+    var header = self
+    header.names = [""] + names
+    header.words = [HeaderWords("")] + words
     header.shift = 1
-    header.titleNamesGlucose = titleNamesGlucose
     return header
   }
 

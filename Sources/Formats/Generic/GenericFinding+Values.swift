@@ -226,3 +226,12 @@ extension GenericFinding {
     return nil
   }
 }
+
+extension GenericFinding {
+  /// Whether a column `Quality` describes what the column on its left names, such as a diet, and not the readings.
+  func describesNeighbour(_ place: Int) -> Bool {
+    guard header.words[place].name == "quality", place > 0 else { return false }
+    let left = header.words[place - 1]
+    return left.isOfDailyLife && !left.mentionsGlucose
+  }
+}

@@ -206,11 +206,13 @@ extension GenericFinding {
     if finding.columns[.use] < 0, let place = finding.placeOfInsulinNames { finding.columns[.use] = place }
     guard finding.watchRows(wish) else { return nil }
     finding.columns.origins = finding.placesOfOrigins
+    finding.columns.kindSigns = finding.kindSigns.map(\.place)
     // Without a role for offsets in the map, a column of unclear offsets is ignored: a person who names
     // columns would have named it.
     if wish.map[GenericRole.offset.name] == nil, finding.decideOffsets() != nil {
       finding.columns[.offset] = -1
     }
+    finding.columns.zoneSigns = finding.zoneSigns.map(\.place)
     return finding
   }
 
@@ -278,7 +280,7 @@ extension GenericFinding {
   /// rows have one. A remark such as `average day` says nothing about its reading.
   private func mayMarkRows(_ place: Int) -> Bool {
     let words = header.words[place]
-    return !words.name.isEmpty && !words.isTime && !words.isRemark
+    return !words.name.isEmpty && !words.isTime && !words.isRemark && !describesNeighbour(place)
       && header.cells(place).allSatisfy { CellContent($0) == .text }
   }
 
@@ -328,6 +330,8 @@ extension GenericFinding {
     finding.columns.zones = finding.placeOfZones ?? -1
     finding.columns.further = finding.placesOfFurtherValues
     finding.columns.origins = finding.placesOfOrigins
+    finding.columns.zoneSigns = finding.zoneSigns.map(\.place)
+    finding.columns.kindSigns = finding.kindSigns.map(\.place)
     finding.columns.days = GenericDays.place(in: finding.header, finding.columns) ?? -1
     return finding
   }

@@ -65,6 +65,9 @@ struct GenericFormat: ExportFormat {
   private var instants = RepeatedInstants()
   /// The number of cells in the header.
   var headerCount = 0
+  /// What columns say about zones and kinds, in contradiction to what a person gave or the logbook has.
+  private var zoneSigns: GenericZoneSigns?
+  private var kindSigns: GenericKindSigns?
 
   enum HeaderPosition { case aboveHeader, belowHeader, belowOtherHeader }
 
@@ -88,7 +91,7 @@ struct GenericFormat: ExportFormat {
     let places =
       finding.columns.roles.map { finding.columns[$0] } + finding.columns.watched + finding.columns.series
       + finding.columns.further
-      + finding.columns.origins
+      + finding.columns.origins + finding.columns.zoneSigns
       + [finding.columns.zones, finding.columns.days].filter { $0 >= 0 }
     return places.enumerated().filter { places.firstIndex(of: $1) == $0 }.map(\.element)
   }
@@ -119,6 +122,8 @@ struct GenericFormat: ExportFormat {
     mergedDates = GenericMergedDates(finding)
     diary = try GenericDiary(finding)
     hasOthers = diary != nil || roles.contains(.smbg)
+    zoneSigns = GenericZoneSigns(finding.zoneSigns.map(\.sign), zone: options.zone.name)
+    kindSigns = GenericKindSigns(options.kind, finding.kindSigns.map { ($0.name, $0.areMarks) })
     try requireGlucose()
     try decideOrderFromHead()
     try compareDaysInHead()
@@ -168,6 +173,10 @@ struct GenericFormat: ExportFormat {
       )
     }
     return warnings
+  }
+
+  var doubts: [String] {
+    (zoneSigns?.warnings ?? []) + (kindSigns?.warnings(ImportHint(options: options)) ?? [])
   }
 
   var failureAtEnd: Failure? { rows.missing }
@@ -343,6 +352,10 @@ struct GenericFormat: ExportFormat {
         reading.position = tick
         if columns[.tick] < 0 { instants.separate(&reading) }
       }
+      if time.utcOffset == nil {
+        zoneSigns?.note(row, columns.zoneSigns, time.deviceTime, offset: reading.placement.utcOffset)
+      }
+      kindSigns?.note(row, columns.kindSigns, word.kind)
       if let key = heldKey { return hold(reading, row, of: key, into: &out) }
       out.add(reading)
     case .empty: out.skip("row without a value")

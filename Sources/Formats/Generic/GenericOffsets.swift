@@ -122,7 +122,7 @@ extension GenericFinding {
   }
 
   /// Whether the times themselves state their offsets.
-  private var timesStateOffsets: Bool {
+  var timesStateOffsets: Bool {
     let times = columns[.time] >= 0 ? header.cells(columns[.time]) : []
     return !times.isEmpty && times.allSatisfy(Self.statesOffset)
   }

@@ -59,6 +59,16 @@ struct GenericRows {
     var number: Int?
     /// The different values found before the wanted one.
     private var met: Set<[UInt8]> = []
+    /// The persons of these values. One person may be written in several ways.
+    private var metPersons: Set<PersonWord.Key> = []
+    /// Whether the column identifies persons.
+    private let isOfPersons: Bool
+    /// Whether values other than the wanted one are of the same person, as a cache.
+    private var known: [[UInt8]: Bool] = [:]
+    /// The name that all rows have; nil unless it is a person's.
+    var statedName: [UInt8]?
+    /// The minimum number of rows for such a name.
+    var fewestOfName = 3
     var values: Set<[UInt8]> = []
     /// The first value.
     var first: [UInt8]?
@@ -110,7 +120,7 @@ struct GenericRows {
         let bytes = Array(cell.bytes)
         if case .perhapsName = watch.use, !Self.mayBeName(bytes) || MealMark.isMark(cell.text) { return nil }
         if norm == nil { norm = bytes }
-        return norm == bytes
+        return norm == bytes || norm.map(PersonWord.Key.init) == PersonWord.Key(bytes)
           ? nil : "another \(shownName(watch.name)) than above, which may be another person's"
       case .flag:
         if norm == nil { norm = Array(cell.bytes) }
@@ -128,6 +138,7 @@ struct GenericRows {
 
     init(_ watch: WatchedColumn) {
       self.watch = watch
+      isOfPersons = HeaderWords(watch.name).isPerson
       guard case .pick(let value) = watch.use else { return }
       number = ValueNumber(value)?.number
       if number == nil { wanted = value.withField { Array($0.trimmed.bytes) } }
@@ -137,12 +148,37 @@ struct GenericRows {
     ///
     /// - Parameter isItem: whether the row has a time: a header in between has no person.
     mutating func hasNumber(_ cell: Field, isItem: Bool) -> Bool {
-      if let wanted { return cell.hasSameBytes(as: wanted) }
-      guard isItem, !cell.isEmpty, met.insert(Array(cell.bytes)).inserted, met.count == number else {
+      if wanted != nil { return isWanted(cell) }
+      let bytes = Array(cell.bytes)
+      guard isItem, !cell.isEmpty, met.insert(bytes).inserted,
+        !isOfPersons || metPersons.insert(PersonWord.Key(bytes)).inserted,
+        (isOfPersons ? metPersons.count : met.count) == number
+      else { return false }
+      (wanted, met, metPersons) = (bytes, [], [])
+      return true
+    }
+
+    /// Whether a cell has the wanted value, or is the same person's name in another case or order.
+    mutating func isWanted(_ cell: Field) -> Bool {
+      guard let wanted else { return false }
+      if cell.hasSameBytes(as: wanted) { return true }
+      guard isOfPersons, !cell.isEmpty else { return false }
+      let bytes = Array(cell.bytes)
+      if let known = known[bytes] { return known }
+      let isSame = PersonWord.Key(bytes) == PersonWord.Key(wanted)
+      if known.count < GenericRows.maxValues { known[bytes] = isSame }
+      return isSame
+    }
+
+    /// The number of different values, of which those of one person are one.
+    var valueCount: Int { isOfPersons ? Set(values.map(PersonWord.Key.init)).count : values.count }
+
+    /// Whether all rows have one name, which may be that of their person.
+    var namesOnePerson: Bool {
+      guard case .perhapsName = watch.use, let first, emptyCount == 0, count >= fewestOfName else {
         return false
       }
-      (wanted, met) = (Array(cell.bytes), [])
-      return true
+      return Set(values.map(PersonWord.Key.init)).count == 1 && PersonWord.isName(first)
     }
 
     /// Whether a value consists of words and may name a person. `Reading 7` names a row instead.
@@ -156,13 +192,13 @@ struct GenericRows {
       guard values.count > 1 else { return false }
       switch watch.use {
       case .pick: return false
-      case .person: return true
+      case .person: return valueCount > 1
       case .attribute: return !areSettings
       // A number that is in one or two rows only is that of a row, not of a person.
       case .perhapsPerson:
         return values.count < GenericRows.maxValues && count > 2 * values.count && !areOfDays
       case .perhapsName:
-        return values.allSatisfy(Self.mayBeName)
+        return Set(values.map(PersonWord.Key.init)).count > 1 && values.allSatisfy(Self.mayBeName)
           && !values.allSatisfy { MealMark.isMark(String(decoding: $0, as: UTF8.self)) }
       case .flag, .taker, .words: return false
       }
@@ -239,6 +275,8 @@ struct GenericRows {
     }
     columns = finding.watches.map { watch in
       var column = CandidateColumn(watch)
+      // Next to other things than glucose, it may be the name of a meal or an exercise.
+      if finding.header.words.contains(where: \.namesOther) { column.fewestOfName = 10 }
       let cells = finding.header.cells(watch.place)
       column.repeats = cells.count > 1 && Set(cells).count * 2 <= cells.count
       column.mayNamePersons = Set(cells).count > 1
@@ -296,6 +334,7 @@ struct GenericRows {
       if column.marksRows, !hint.options.force { throw markFailure(column, hint) }
       if takers == nil { takers = column.takers }
       if case .person = column.watch.use { columns[index].wanted = column.first }
+      if column.namesOnePerson { columns[index].statedName = column.first }
       columns[index].values = []
     }
     if let divided = series.first(where: \.overlap) { throw Self.failure(divided, hint) }
@@ -393,7 +432,7 @@ struct GenericRows {
       "the column \(shownName(column.watch.name)) distinguishes persons and has more than one; a store is for one "
         + "person. \(remark)Import the rows of one with --where COLUMN=VALUE, or by the number of its value in the order of "
         + "the rows:"
-        + commands(column.watch.name, column.values.count, hint))
+        + commands(column.watch.name, column.valueCount, hint))
   }
 
   /// The commands that select the rows with one of the first values of a column. The values themselves must
@@ -416,13 +455,13 @@ struct GenericRows {
   }
 
   private mutating func choiceByColumns(_ row: Row, _ watched: [Int], _ isItem: Bool) -> Choice {
-    for (column, place) in zip(columns, watched) where column.number == nil {
-      guard let wanted = column.wanted else { continue }
+    for (index, place) in zip(columns.indices, watched)
+    where columns[index].number == nil && columns[index].wanted != nil {
       let cell = row[place].trimmed
-      if cell.hasSameBytes(as: wanted) { continue }
-      if column.isPick {
+      if columns[index].isWanted(cell) { continue }
+      if columns[index].isPick {
         hasLeftOut = true
-        return .leaveOut(column.watch.name)
+        return .leaveOut(columns[index].watch.name)
       }
       if !cell.isEmpty { return .refuse }
     }
@@ -450,6 +489,7 @@ struct GenericRows {
   /// The statements of a column of persons about the person whose rows are read, once its value is known.
   var statedPersons: [StatedPerson] {
     columns.compactMap { column in
+      if let name = column.statedName { return StatedPerson(name: String(decoding: name, as: UTF8.self)) }
       let words = HeaderWords(column.watch.name)
       // A column named `Client` may name a program instead of a person.
       guard let value = column.wanted, words.isPerson, words.name != "client",

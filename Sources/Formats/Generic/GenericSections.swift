@@ -41,16 +41,21 @@ struct GenericSections {
     if latest != nil { latest = nil }
   }
 
-  /// The text after a label such as `Patient Name:` in a line; nil without a label or a text.
+  /// The words after a label such as `Patient Name:` in a line, or of the name in a title, sorted. Nil without one.
   private static func person(_ row: Row) -> [String]? {
     let cells = row.fields.map { $0.trimmed }.filter { !$0.isEmpty }
     // Most lines are rows with an invalid time, and cost no further work.
     guard let first = cells.first, cells.count <= maxWords,
-      cells.allSatisfy({ $0.count <= Field.maxNameBytes }), first[0] &- 0x30 > 9,
-      words(of: first).first.map(labels.contains) == true
+      cells.allSatisfy({ $0.count <= Field.maxNameBytes }), first[0] &- 0x30 > 9
     else { return nil }
+    guard words(of: first).first.map(labels.contains) == true else {
+      // A comma may be in a name, but a row of the table has more cells.
+      guard cells.count <= 2 else { return nil }
+      let name = TitleSentence.name(in: cells.map(\.text).joined(separator: ", "))
+      return name.map { $0.withField { Self.words(of: $0) }.sorted() }
+    }
     let words = cells.flatMap(words)
-    let text = Array(words.drop(while: labels.contains))
+    let text = words.drop(while: labels.contains).sorted()
     return words.count <= maxWords && !text.isEmpty ? text : nil
   }
 

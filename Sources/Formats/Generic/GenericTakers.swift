@@ -46,9 +46,15 @@ struct GenericTakers {
     guard areMarks else {
       return SourceName.statedTaker(word).map { $0 == .sensor ? .cbg : .smbg }
     }
-    let isMarked = !Self.noes.contains(word.lowercased())
-    return (HeaderWords(name).mark == .sensor) == isMarked ? .cbg : .smbg
+    return Self.taker(of: word, in: name) == .sensor ? .cbg : .smbg
   }
+
+  /// What yes or no says in a column with this name.
+  static func taker(of word: String, in name: String) -> SourceKinds.Taker {
+    (HeaderWords(name).mark == .sensor) == isYes(word) ? .sensor : .meter
+  }
+
+  static func isYes(_ text: String) -> Bool { !noes.contains(text.lowercased()) }
 
   static func isMark(_ text: String) -> Bool { marks.contains(text.lowercased()) }
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Logbook
+
 /// Whether a word in a column of unknown meaning may be the name, the initials or the number of a person.
 enum PersonWord {
   /// Words that describe a reading, its day or the person's state.
@@ -50,6 +52,44 @@ enum PersonWord {
   static func describes(_ bytes: [UInt8]) -> Bool {
     let words = String(decoding: bytes, as: UTF8.self).split { !$0.isLetter }
     return !words.isEmpty && words.allSatisfy(isKnown)
+  }
+
+  /// Equal for cells that name the same person, in another case or with the words in another order.
+  struct Key: Hashable {
+    private let person: StatedPerson?
+    private let text: String
+
+    init(_ bytes: [UInt8]) {
+      let label = String(decoding: bytes, as: UTF8.self)
+      person = StatedPerson(label: label, of: "")
+      // A text that is no name, such as a placeholder, is compared as a whole.
+      text = person == nil ? label.lowercased() : ""
+    }
+  }
+
+  /// Words of the names of phones, programs and meters that `SourceName` does not have.
+  private static let products: Set<String> = [
+    "iphone", "ipad", "android", "phone", "watch", "apple", "health", "samsung", "google", "pixel", "huawei",
+    "xiaomi", "garmin", "fitbit", "oura", "whoop", "app", "keto", "mojo", "dario", "beurer", "sinocare",
+    "bionime", "rightest", "fora", "wellion", "medisana", "omron", "yuwell", "ihealth", "onedrop", "drop",
+    "agamatrix", "menarini", "sannuo", "trividia", "nipro", "arkray", "ysi", "hemocue", "nova", "statstrip",
+    "clarity", "connect", "diasend", "tidepool", "sugar", "buddy", "device", "import", "user", "default",
+    "home", "hospital", "clinic", "lab", "laboratory", "labor", "praxis", "bluetooth", "usb",
+  ]
+
+  /// Whether a value that all rows of a column `Name` have is a person's name, and not that of a device, a measure, a meal or
+  /// an event.
+  static func isName(_ bytes: [UInt8]) -> Bool {
+    let text = String(decoding: bytes, as: UTF8.self)
+    let (words, header) = (text.split { !$0.isLetter }, HeaderWords(text))
+    guard bytes.count <= maxBytes, (1...4).contains(words.count),
+      text.allSatisfy({ $0.isLetter || " ,.-'’".contains($0) }), SheetName.mayNamePerson(text)
+    else { return false }
+    if words.contains(where: { products.contains(foldedHeader(String($0))) }) || describes(bytes) {
+      return false
+    }
+    return !header.namesOther && !header.isSugar && !header.namesNoValue && KindWord(text) == nil
+      && !MealMark.isMark(text) && SourceName.statedTaker(text) == nil && SourceName.taker(of: [text]) == nil
   }
 
   private static func isKnown(_ word: Substring) -> Bool {

@@ -7,17 +7,60 @@ import Logbook
 enum TitleRow {
   /// The statements of a row; none if it has no word for a person.
   static func persons(in row: [String]) -> [StatedPerson] {
+    let row = cells(of: row)
     var statements: [StatedPerson] = []
     for (place, cell) in row.enumerated() {
       let parts = cell.split(separator: ":", maxSplits: 1).map { part in
         String(part.drop { $0 == "#" || $0.isWhitespace }).withField { $0.trimmed.text }
       }
       guard let label = parts.first else { continue }
-      let next = row.indices.contains(place + 1) ? row[place + 1] : ""
-      if let person = person(label, parts.count == 2 ? parts[1] : next) { statements.append(person) }
+      let values = parts.dropFirst() + row.dropFirst(place + 1)
+      if let person = person(label, value(of: values)) {
+        statements.append(person)
+      }
     }
-    return statements
+    guard statements.isEmpty else { return statements }
+    let line = row.filter { !$0.isEmpty }.joined(separator: ", ")
+    let name = TitleSentence.name(in: String(line.drop { $0 == "#" || $0.isWhitespace }))
+    return name.flatMap { StatedPerson(name: $0) }.map { [$0] } ?? []
   }
+
+  /// The cells of a row, whose separator may be another one than that of the table.
+  private static func cells(of row: [String]) -> [String] {
+    let filled = row.filter { !$0.isEmpty }
+    let text = filled.joined(separator: ",")
+    let separator = [";", "\t", "|"].first { filled.first?.contains($0) == true }
+    guard let separator = separator ?? (filled.count == 1 ? "," : nil) else { return row }
+    return text.split(separator: separator, omittingEmptySubsequences: false).map { part in
+      String(part).withField { $0.trimmed.text }
+    }
+  }
+
+  /// The value after a label, with the next cell if a comma in a name such as `Muster, Anna` split it.
+  private static func value(of values: some Sequence<String>) -> String {
+    let cells = Array(values.prefix(2))
+    guard let first = cells.first else { return "" }
+    guard cells.count == 2, let rest = cells.last, isOneWord(first), isOneWord(rest), !isOther(rest) else {
+      return first
+    }
+    return first + " " + rest
+  }
+
+  private static func isOneWord(_ text: String) -> Bool {
+    text.count > 1 && text.allSatisfy { $0.isLetter || $0 == "-" }
+  }
+
+  /// Whether the word after a name is one for a sex, the name of another column, or of a table.
+  private static func isOther(_ word: String) -> Bool {
+    let words = HeaderWords(word)
+    return sexes.contains(words.name) || words.isPerson || words.isOfPerson || words.isName
+      || birthNames.contains(words.name) || !SheetName.mayNamePerson(word)
+  }
+
+  private static let sexes: Set<String> = [
+    "male", "female", "männlich", "weiblich", "homme", "femme", "hombre", "mujer", "uomo", "donna", "divers",
+    "man", "woman", "mann", "frau", "boy", "girl",
+  ]
 
   private static func person(_ label: String, _ value: String) -> StatedPerson? {
     let words = HeaderWords(label)

@@ -105,6 +105,8 @@ protocol ExportFormat: SendableMetatype {
   /// The decisions about the input, without those about its encoding and zone.
   var decisions: [Decision] { get }
   var warnings: [String] { get }
+  /// Warnings about what was stored by a statement or setting that the input contradicts; a job gets them, too.
+  var doubts: [String] { get }
   /// A text that occurs once in each export that names its person; nil without a name. If it occurs twice,
   /// the input may hold the exports of two people.
   var joinMark: String? { get }
@@ -139,6 +141,7 @@ extension ExportFormat {
   mutating func decide() throws {}
   mutating func expectFurtherRows() {}
   var warnings: [String] { [] }
+  var doubts: [String] { [] }
   var generatedAt: Int64? { nil }
   var failureAtEnd: Failure? { nil }
   mutating func finish(into out: inout BatchBuilder) {}

@@ -7,7 +7,7 @@ import Logbook
 struct InputPeople {
   enum Choice { case read, leaveOut, refuse }
 
-  private static let maxPeople = 1000
+  fileprivate static let maxPeople = 1000
   private static let maxCommands = 4
 
   /// The column that `--where` names.
@@ -156,6 +156,10 @@ struct PersonColumn: PeopleFilter {
   private var people: InputPeople
   /// The index of the column in a row; nil before the header.
   private var place: Int?
+  /// The text by which each person was first named.
+  private var names: [PersonWord.Key: String] = [:]
+  /// The last cell, and the text by which its person was first named.
+  private var last = (cell: "", name: "")
 
   /// Finds a column for persons in a header that the format recognises; nil without one.
   ///
@@ -203,16 +207,27 @@ struct PersonColumn: PeopleFilter {
   /// Empty for a column that names programs: the subject in Nightscout is the login of a program, and so is a
   /// client in Tidepool.
   var stated: [StatedPerson]? {
-    format == NightscoutFormat.id || folded == "client" ? [] : people.stated(of: "\(format) \(folded)")
+    if format == NightscoutFormat.id || folded == "client" { return [] }
+    return people.chosen.flatMap { StatedPerson(label: $0, of: "\(format) \(folded)") }.map { [$0] } ?? []
   }
 
   var missing: Failure? { people.missing }
 
   /// The person of a row; empty if the row states none, and nil for a header and the rows above it.
   private mutating func person(of row: Row) -> String? {
-    if let place, row[place].folded != folded { return row[place].trimmed.text }
+    if let place, row[place].folded != folded { return name(of: row[place].trimmed.text) }
     if let found = row.fields.firstIndex(where: { $0.folded == folded }) { place = found }
     return nil
+  }
+
+  /// The text by which the person of a cell was first named. A name may be in another case or order.
+  private mutating func name(of cell: String) -> String {
+    if cell.isEmpty || cell == last.cell { return cell.isEmpty ? cell : last.name }
+    let key = PersonWord.Key(Array(cell.utf8))
+    let name = names[key] ?? cell
+    if names.count < InputPeople.maxPeople { names[key] = name }
+    last = (cell, name)
+    return name
   }
 }
 

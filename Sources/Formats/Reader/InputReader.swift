@@ -133,7 +133,9 @@ public struct InputReader {
   }
 
   /// Warnings for the person. They reject no row.
-  public var warnings: [String] { input.warnings + parser.warnings }
+  public var warnings: [String] { input.warnings + parser.warnings + parser.doubts }
+  /// Those of the warnings that a job must pass on, since the input contradicts a statement by which items were stored.
+  package var doubts: [String] { parser.doubts }
 
   /// Appends items to the batch until the batch is full, a second has passed, or the source pauses.
   ///

@@ -26,6 +26,16 @@ extension HeaderWords {
   /// Whether the header is a name for a part of food. Then sugar in the next column is a part of food, too.
   var namesFood: Bool { namesFood(by: hasStem) }
 
+  /// Whether the header is a name for something of a day that a person judges, such as a diet or sleep.
+  var isOfDailyLife: Bool { namesFood || isMeal || !words.isDisjoint(with: Self.dailyWords) }
+
+  private static let dailyWords: Set<String> = [
+    "diet", "sleep", "mood", "exercise", "sport", "workout", "training", "activity", "stress", "rest", "day",
+    "diät", "ernährung", "schlaf", "stimmung", "régime", "sommeil", "humeur", "dieta", "sueño", "sonno",
+    "umore",
+    "dieet", "slaap", "dag", "tag", "life", "energy", "work",
+  ]
+
   private func namesFood(by has: ([StaticString]) -> Bool) -> Bool {
     has(Self.foodStems) || !words.isDisjoint(with: Self.foodWords)
   }

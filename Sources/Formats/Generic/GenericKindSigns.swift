@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+
+/// Counts the readings whose rows name a meter although a person gave the kind of a sensor, or the reverse.
+///
+/// The person's statement is kept: a name in a row may be that of the program. But it may have been meant for the other
+/// rows only.
+struct GenericKindSigns {
+  private struct Sign: Hashable {
+    let column: String
+    let value: String
+    let taker: SourceKinds.Taker
+  }
+
+  /// What the cells of a column say.
+  private struct Column {
+    let name: String
+    let areMarks: Bool
+    var takers: [[UInt8]: SourceKinds.Taker] = [:]
+  }
+
+  private static let maxValues = 64
+  private static let maxSigns = 2
+
+  private let kind: ReadingKind
+  private var columns: [Column]
+  private var counts: [Sign: Int] = [:]
+  private var total = 0
+
+  /// - Parameters:
+  ///   - kind: the kind that a person gave.
+  ///   - columns: the names of the columns that may say what measured, and whether they mark it by yes and no.
+  init?(_ kind: ReadingKind?, _ columns: [(name: String, areMarks: Bool)]) {
+    guard let kind, kind != .ketone, !columns.isEmpty else { return nil }
+    self.kind = kind
+    self.columns = columns.map { Column(name: $0.name, areMarks: $0.areMarks) }
+  }
+
+  /// Compares a row with the kind of its reading.
+  mutating func note(_ row: Row, _ places: [Int], _ own: ReadingKind) {
+    total += 1
+    for (index, place) in zip(columns.indices, places) {
+      let cell = row[place].trimmed
+      guard !cell.isEmpty, own == kind, let taker = taker(of: cell, in: index) else { continue }
+      if (taker == .meter) == (kind == .smbg) { continue }
+      counts[Sign(column: columns[index].name, value: cell.text, taker: taker), default: 0] += 1
+      return
+    }
+  }
+
+  private mutating func taker(of cell: Field, in index: Int) -> SourceKinds.Taker? {
+    let bytes = Array(cell.bytes)
+    if let known = columns[index].takers[bytes] { return known == .unknown ? nil : known }
+    // A column with more values has remarks.
+    guard columns[index].takers.count < Self.maxValues else { return nil }
+    let text = cell.text
+    let found =
+      columns[index].areMarks
+      ? GenericTakers.taker(of: text, in: columns[index].name) : SourceName.statedTaker(text)
+    columns[index].takers[bytes] = found ?? .unknown
+    return found
+  }
+
+  /// What a person must know. If all rows name a sensor, its reader may have measured finger sticks as well.
+  func warnings(_ hint: ImportHint) -> [String] {
+    let signs = counts.filter { $0.value < total || $0.key.taker == .meter }.sorted {
+      ($1.value, $0.key.value) < ($0.value, $1.key.value)
+    }
+    return signs.prefix(Self.maxSigns).map { sign, count in
+      let other: ReadingKind = sign.taker == .meter ? .smbg : .cbg
+      var options = hint.options
+      options.rows.append(RowFilter(column: sign.column, value: sign.value))
+      options.kind = other
+      let command = sign.value.isPlainInCommands ? ": " + ImportHint(options: options).command : ""
+      return
+        "\(counted(count, "reading")) with \(shownName(sign.value)) in the column \(shownName(sign.column)) may be of a "
+        + "\(sign.taker == .meter ? "meter" : "sensor"), and --kind made them \(kind.name). If so, run 'glucoport undo', and "
+        + "import the rows of each value with their kind" + command
+    }
+  }
+}
+
+extension GenericFinding {
+  /// The columns that may say what measured a row's value.
+  var kindSigns: [(place: Int, name: String, areMarks: Bool)] {
+    let sources = columns.origins + [columns[.device]] + (kindMayBeSource ? [columns[.kind]] : [])
+    let marks = watches.compactMap { watch in
+      switch watch.use {
+      case .taker: (place: watch.place, name: watch.name, areMarks: true)
+      case .words where !columns.origins.contains(watch.place) && columns[.device] != watch.place:
+        (place: watch.place, name: watch.name, areMarks: false)
+      default: nil
+      }
+    }
+    return sources.filter { $0 >= 0 }.map { (place: $0, name: header.names[$0], areMarks: false) } + marks
+  }
+}
