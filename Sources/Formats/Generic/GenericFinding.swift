@@ -322,7 +322,7 @@ extension GenericFinding {
     if finding.problem == nil {
       finding.problem =
         finding.rowTypeProblem(wish.rows) ?? finding.rowNameProblem(wish.rows) ?? finding.otherUnitProblem
-        ?? finding.unknownUnitProblem
+        ?? finding.unknownUnitProblem ?? finding.wholeKetonesProblem
         ?? finding.decideNamedOffsets()
         ?? finding.decideOffsets()
         ?? (wish.zoneIsGiven ? finding.changingOffsetsProblem : finding.zoneNameProblem())

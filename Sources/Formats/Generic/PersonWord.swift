@@ -61,9 +61,9 @@ enum PersonWord {
 
     init(_ bytes: [UInt8]) {
       let label = String(decoding: bytes, as: UTF8.self)
-      person = StatedPerson(label: label, of: "")
-      // A text that is no name, such as a placeholder, is compared as a whole.
-      text = person == nil ? label.lowercased() : ""
+      // An id is compared exactly, and so is a text that is no name, such as a placeholder.
+      person = label.contains(where: \.isNumber) ? nil : StatedPerson(name: label)
+      text = person == nil ? label : ""
     }
   }
 

@@ -98,11 +98,6 @@ struct HeaderWords {
   /// Whether the header has a word for sugar, in blood or in food.
   var isSugar: Bool { hasStem(Self.sugarStems) }
 
-  /// Whether the header is a name for ketone values. A name for both kinds does not say which kind a row is.
-  var isKetone: Bool {
-    hasStem(Self.ketoneStems) && !mentionsGlucose && words.isDisjoint(with: ["unit", "units"])
-  }
-
   /// Whether the header is a name for the time at which a database made or changed its row.
   var isDatabaseStamp: Bool { !words.isDisjoint(with: Self.stampWords) }
 
@@ -272,7 +267,6 @@ struct HeaderWords {
     "strength", "sensitivity", "ogtt", "uric", "acid", "lab", "labor", "gram", "grams", "gramm", "grammes",
     "gramos", "grammi", "bgdelta",
   ]
-  private static let ketoneStems: [StaticString] = ["keton", "ceton", "céton", "cheton"]
   private static let sensorStems: [StaticString] = [
     "sensor", "cgm", "cbg", "histor", "egv", "sgv", "continuous", "gewebe", "interstit",
   ]
