@@ -80,6 +80,17 @@ struct EntryWords {
     try take(options)
   }
 
+  /// Sets the subtype of a dose by the name of its insulin in the text: `12U Lantus`.
+  private mutating func addSubtypeOfName() throws {
+    guard let dose = changes[.insulin]?.values, dose["units"] != nil, dose["subtype"] == nil else { return }
+    // In a text, these may describe a walk.
+    let names = texts.filter {
+      !["slow", "lento", "lenta", "lente", "lang", "background"].contains($0.lowercased())
+    }
+    guard let subtype = InsulinName.subtype(names.joined(separator: " ")) else { return }
+    try change(.insulin, "subtype", to: .text(subtype))
+  }
+
   /// Whether the words state neither a reading, nor an amount, nor a text.
   var isEmpty: Bool { readings.isEmpty && changes.isEmpty && text == nil }
 
@@ -91,6 +102,7 @@ struct EntryWords {
         "'\(word)' may be a value beyond the range of the meter or a text; write \(word.uppercased()), or --note for a text"
       )
     }
+    if !readings.isEmpty || !changes.isEmpty { try TypedTime.requireNow(texts) }
     let text = texts.joined(separator: " ").lowercased()
     if !readings.isEmpty, EntryOptions.marks.names.contains(text) {
       throw Failure(.usage, "'\(text)' is a mark; write --mark \(text), or --note \(text) for a text")
@@ -190,11 +202,37 @@ extension EntryWords {
       }
     } else if let known = Self.recordUnits[name] {
       if Self.groupedFields.contains(known.field.name) { try Self.requireUngrouped(number) }
+      if known.kind == .exercise, known.field.name == "minutes" {
+        try TypedTime.requireExercise(number + unit, wordBefore, rest)
+      }
       let amount = try known.field.number(Self.pointed(number))
-      try change(known.kind, known.field.name, to: .number(amount * known.unit.factor))
+      let name = known.field.name == "carbs" ? try fieldOfGrams(number + unit, &rest) : known.field.name
+      try change(known.kind, name, to: .number(amount * known.unit.factor))
     } else {
       throw Failure(.usage, Self.refusal(ofUnit: unit, in: word))
     }
+  }
+
+  /// The field of food for an amount in grams, by the word beside it: `20g protein` are no carbohydrates.
+  private func fieldOfGrams(_ amount: String, _ rest: inout ArraySlice<String>) throws -> String {
+    let isBefore = wordBefore.map { TypedFood.field(of: $0) != nil || TypedFood.isOther($0) } ?? false
+    guard let word = isBefore ? wordBefore : rest.first else { return "carbs" }
+    guard let field = TypedFood.field(of: word) else {
+      if !TypedFood.isOther(word) { return "carbs" }
+      throw Failure(
+        .usage,
+        "'\(displayed("\(amount) \(word)"))' are no carbohydrates, which 'g' means; write --note for a text")
+    }
+    // A protein bar has carbohydrates as well.
+    let after = isBefore ? rest.first : rest.dropFirst().first
+    if isBefore || (after.map { !Self.beginsNumber($0[...]) } ?? false) {
+      throw Failure(
+        .usage,
+        "'\(displayed("\(amount) \(word)"))' may be \(field) or carbohydrates; write \(displayed(amount)) \(field) alone, or --note for the text"
+      )
+    }
+    rest.removeFirst()
+    return field
   }
 
   /// Refuses a number without a unit if words before it may name it: 'insulin 4' is a dose, and not glucose.
@@ -265,6 +303,7 @@ extension EntryWords {
     let end = small.lastIndex { !".,;:".contains($0) }
     let name = small.prefix(through: end ?? small.startIndex)
     return name.count <= 2 && name.allSatisfy(\.isLetter) || name.contains("/")
+      || ["%", "‰", "°"].contains(name)
       || foreignUnits.contains(String(name))
       || name != small && isUnit(String(name))
   }
@@ -393,6 +432,7 @@ extension EntryWords {
         try change(.insulin, "subtype", to: field.value(subtype) ?? .text(subtype))
       }
     }
+    try addSubtypeOfName()
     if !isForced {
       for (kind, changes) in changes.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
         try RecordContentOptions.requirePlausible(changes, kind)

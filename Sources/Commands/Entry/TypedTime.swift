@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CommandParts
+import Logbook
+
+/// Words for times in a typed entry. The entry is stored at the time of `--at`, so that such a word beside a value is refused,
+/// and a duration beside a word such as `after` is no exercise.
+enum TypedTime {
+  /// Refuses a duration that says when a value was measured: `110 2h after lunch`.
+  ///
+  /// - Parameters:
+  ///   - amount: the number with its unit.
+  ///   - before: the word before it; nil without one.
+  ///   - next: the words after it.
+  static func requireExercise(_ amount: String, _ before: String?, _ next: ArraySlice<String>) throws {
+    let (before, after) = (before?.lowercased() ?? "", next.first?.lowercased() ?? "")
+    if isExercise(before) || isExercise(after) { return }
+    let isOfTime = prepositions.contains(after) || (prepositions.contains(before) && !isText(after))
+    guard isOfTime || leading.contains(before) else { return }
+    let word = prepositions.contains(after) ? after : before
+    throw Failure(
+      .usage,
+      "'\(displayed(amount))' beside '\(displayed(word))' may be a time, and no exercise; write --mark after-meal or another mark, --at "
+        + "for the time, or --note for a text")
+  }
+
+  /// Refuses a text beside a value or an amount that says that the entry is of another time: `110 yesterday`.
+  static func requireNow(_ words: [String]) throws {
+    let words = words.flatMap { $0.lowercased().split { !$0.isLetter && $0 != "-" }.map(String.init) }
+    let pairs = zip(words, words.dropFirst()).first { pointers.contains($0) && partsOfDay.contains($1) }
+    guard let word = words.first(where: otherTimes.contains) ?? pairs.map({ "\($0) \($1)" }) else { return }
+    throw Failure(
+      .usage,
+      "'\(displayed(word))' says that the entry is of another time; write --at with that time, or --note for a text"
+    )
+  }
+
+  private static func isText(_ word: String) -> Bool { word.contains(where: \.isLetter) }
+
+  private static func isExercise(_ word: String) -> Bool {
+    OtherMeasureWords.exercise.contains { word.hasPrefix($0) }
+  }
+
+  private enum OtherMeasureWords {
+    /// Stems of words for exercise, as whole beginnings of a word.
+    static let exercise = [
+      "walk", "run", "ran", "jog", "bike", "biking", "cycl", "swim", "swam", "gym", "sport", "train", "work",
+      "exerc",
+      "yoga", "danc", "hik", "ski", "row", "tennis", "football", "soccer", "garden", "climb", "lauf", "lief",
+      "gelauf",
+      "spazier", "gehen", "rad", "fahrrad", "schwimm", "wander", "turn", "march", "cour", "vélo", "natation",
+      "nage",
+      "camin", "corr", "bici", "nata", "passegg", "nuot", "fiets", "wandel", "zwem", "hardlop", "løb", "cykl",
+      "pilates",
+      "cardio", "treadmill", "marathon", "stroll", "mow", "clean", "putz",
+    ]
+  }
+
+  /// Words after a duration, or before one at the end, that make a time of it.
+  private static let prepositions: Set<String> = [
+    "before", "after", "later", "ago", "past", "post", "pre", "since", "earlier", "until", "till", "into",
+    "from", "pp",
+    "postprandial", "prior", "vor", "nach", "später", "danach", "davor", "zuvor", "her", "bis", "seit",
+    "avant", "après",
+    "apres", "depuis", "antes", "después", "despues", "desde", "prima", "dopo", "fa", "voor", "na", "later",
+    "geleden",
+    "efter", "før", "siden", "sedan",
+  ]
+  /// Words before a duration that make a time of it, whatever follows.
+  private static let leading: Set<String> = ["hace", "within", "in", "il"]
+
+  private static let otherTimes: Set<String> = [
+    "ago", "yesterday", "tomorrow", "earlier", "gestern", "vorgestern", "vorhin", "hier", "avant-hier",
+    "ayer", "anteayer",
+    "ieri", "gisteren", "eergisteren", "geleden", "ontem", "igår", "wczoraj", "stamattina", "stanotte",
+    "stasera",
+    "vanmorgen", "vanochtend", "vannacht",
+  ]
+  private static let pointers: Set<String> = [
+    "this", "last", "at", "heute", "letzte", "ce", "cette", "esta", "este", "questa", "anoche",
+  ]
+  private static let partsOfDay: Set<String> = [
+    "morning", "afternoon", "evening", "night", "noon", "midnight", "week", "morgen", "früh", "vormittag",
+    "mittag",
+    "nachmittag", "abend", "nacht", "matin", "après-midi", "soir", "nuit", "mañana", "tarde", "noche",
+    "mattina", "sera",
+    "notte",
+  ]
+}
+
+/// Words for parts of food beside an amount in grams, which are not carbohydrates.
+enum TypedFood {
+  /// The field of food that a word after grams names; nil for any other word.
+  static func field(of word: String) -> String? {
+    let word = word.lowercased()
+    return proteins.contains(word) ? "protein" : fats.contains(word) ? "fat" : nil
+  }
+
+  /// Whether a word names something that no field holds, such as fibre.
+  static func isOther(_ word: String) -> Bool { others.contains(word.lowercased()) }
+
+  private static let proteins: Set<String> = [
+    "protein", "proteins", "eiweiß", "eiweiss", "proteine", "protéine", "protéines", "proteína", "proteínas",
+    "proteina",
+    "eiwit", "białko",
+  ]
+  private static let fats: Set<String> = [
+    "fat", "fats", "fett", "lipides", "graisse", "graisses", "grasa", "grasas", "grassi", "gordura", "vet",
+    "fedt", "tłuszcz",
+  ]
+  private static let others: Set<String> = [
+    "fiber", "fibre", "fibres", "ballaststoffe", "fibra", "vezels", "salt", "salz", "sel", "sal", "alcohol",
+    "alkohol",
+    "creatine", "kreatin", "weight",
+  ]
+}
