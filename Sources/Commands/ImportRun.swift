@@ -152,6 +152,14 @@ final class ImportRun {
     }
   }
 
+  /// Warns of finger sticks that may be of another person, unless a person or the input says whose they are.
+  private func warnOfOthersSticks(_ report: ImportReport) throws {
+    guard !command.yes, command.device == nil, !report.statesPerson else { return }
+    let store = try target.store()
+    guard let warning = try OthersSticks(report, in: store)?.warning(in: store) else { return }
+    output.message("\(displayed(report.source)): \(warning)")
+  }
+
   private func importOne(_ reader: InputReader, _ place: ImportPaths.FoundInput) throws -> ExitStatus {
     var reader = reader
     if !command.yes { try InputPerson(reader, place.path, target).require() }
@@ -176,6 +184,7 @@ final class ImportRun {
         throw error
       }
       meter.clear()
+      try warnOfOthersSticks(report)
       if let folder = place.folder, !command.json {
         tallies[folder]?.add(report)
         command.showDoubles(

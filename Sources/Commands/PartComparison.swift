@@ -17,13 +17,6 @@ final class PartComparison {
     let times: ClosedRange<Int64>
     /// The days on which this table has readings that no earlier table has.
     var days: Set<Int64> = []
-
-    /// The parts of both names that differ: the names without their common folders and containers.
-    static func ownNames(_ one: Part, _ other: Part) -> (String, String) {
-      let common = zip(one.name, other.name).prefix { $0 == $1 }.map(\.0)
-      let kept = (common.lastIndex { $0 == ":" || $0 == "/" } ?? -1) + 1
-      return (String(one.name.dropFirst(kept)), String(other.name.dropFirst(kept)))
-    }
   }
 
   /// The minute and the value of a reading. Two exports of one reading agree in both, even if one app
@@ -126,7 +119,7 @@ final class PartComparison {
   }
 
   private static func mayBePersons(_ one: Part, _ other: Part) -> Bool {
-    let names = Part.ownNames(one, other)
+    let names = PartName.differing(one.name, other.name)
     if SheetName.describe(names.0, names.1) { return false }
     // Two persons may have measured on different days. So the periods from the first to the last reading are
     // compared, and not the days with readings.

@@ -20,6 +20,8 @@ package struct ImportReport: Sendable {
   package let warnings: [String]
   /// Those of the warnings that are also for a job; empty if nothing was stored.
   package let doubts: [String]
+  /// Whether the input states its person.
+  package let statesPerson: Bool
   /// The numbers of items by result, such as new, known and changed.
   package let counts: IngestCounts
   /// How the input ended.
@@ -92,6 +94,7 @@ extension StoreMerge {
     let result = try run(into: store)
     return ImportReport(
       ingest: result.ingest, source: name, format: Self.format, decisions: [], warnings: [], doubts: [],
+      statesPerson: false,
       counts: result.counts, end: .whole, rejections: [], likelyDuplicates: [], meter: nil)
   }
 }

@@ -73,7 +73,8 @@ package struct ImportSession {
     return ImportReport(
       ingest: outcome?.ingest ?? 0, source: read.name, format: read.format, decisions: read.decisions,
       warnings: read.warnings + (outcome?.warnings ?? []),
-      doubts: counts.newReadings + counts.newRecords > 0 ? read.doubts : [], counts: counts, end: read.end,
+      doubts: counts.newReadings + counts.newRecords > 0 ? read.doubts : [],
+      statesPerson: !read.statedPersons.isEmpty, counts: counts, end: read.end,
       rejections: rejections,
       likelyDuplicates: outcome?.duplicates ?? [], meter: read.meter)
   }

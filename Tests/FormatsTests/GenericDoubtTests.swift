@@ -98,4 +98,37 @@ import Testing
     let remarks = Self.table("comment") { _ in "Contour Next" }
     #expect(try Self.doubts(remarks) { $0.kind = .cbg }.isEmpty)
   }
+
+  // MARK: Times in UTC
+
+  private static func instants(_ ends: [String], header: String = "time") -> String {
+    let rows = ends.enumerated().map { "2026-05-0\($0 + 1)T07:1\($0):00\($1),\(101 + $0 * 7)\n" }
+    return "\(header),glucose (mg/dL)\n" + rows.joined()
+  }
+
+  @Test(arguments: [("time", "Z"), ("time", "+00:00"), ("timestamp (UTC)", "")])
+  func timesThatAreAllInUTCAreInAWarningWithTheCommandThatShowsThemInTheZone(_ header: String, _ end: String)
+    throws
+  {
+    let text = Self.instants([end, end, end], header: header)
+    let doubts = try Self.doubts(text)
+    #expect(doubts.count == 1 && doubts[0].contains("not those of Europe/Madrid"), "\(doubts)")
+    #expect(doubts.first?.contains("utc=\(header),value=glucose (mg/dL)") == true, "\(doubts)")
+    let shown = try TextExport(text) { $0.columns = ["utc": header, "value": "glucose (mg/dL)"] }
+    #expect(shown.readings.map { $0.deviceTime.text }.first == "2026-05-01T09:10:00")
+    #expect(shown.readings.allSatisfy { $0.placement.utcOffset == 7200 && $0.positionKind == .tick })
+    #expect(shown.readings.first?.position == 1_777_619_400_000)
+    #expect(shown.warnings.isEmpty)
+  }
+
+  @Test func otherTimesAreInNoWarningAboutUTC() throws {
+    for ends in [["Z", "Z", "+02:00"], ["+02:00", "+02:00"], ["", ""]] {
+      #expect(try Self.doubts(Self.instants(ends)).isEmpty, "\(ends)")
+    }
+    // Where the zone has the same offset, and for counts, nothing is to be said.
+    let winter = Self.instants(["Z", "Z"]).replacing("-05-", with: "-01-")
+    let export = try TextExport(winter, zone: "Europe/London") { $0.zoneIsGiven = true }
+    #expect(export.warnings.isEmpty)
+    #expect(try Self.doubts("time,glucose (mg/dL)\n1777619400,101\n1777619700,105\n").isEmpty)
+  }
 }

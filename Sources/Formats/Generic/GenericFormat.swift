@@ -68,6 +68,7 @@ struct GenericFormat: ExportFormat {
   /// What columns say about zones and kinds, in contradiction to what a person gave or the logbook has.
   private var zoneSigns: GenericZoneSigns?
   private var kindSigns: GenericKindSigns?
+  private(set) var utcTimes: GenericUTCTimes
 
   enum HeaderPosition { case aboveHeader, belowHeader, belowOtherHeader }
 
@@ -109,7 +110,9 @@ struct GenericFormat: ExportFormat {
     place = finding.delimiter == nil ? .belowHeader : .aboveHeader
     times = GenericTimeReader(
       takesSerials: options.columns["time"] != nil,
-      isUTC: finding.timesAreMappedAsUTC || (finding.hasTimesOfUTC && !options.force), zone: options.zone)
+      isUTC: finding.timesAreMappedAsUTC || (finding.hasTimesOfUTC && !options.force),
+      areInstants: finding.timesAreMappedAsUTC, zone: options.zone)
+    utcTimes = GenericUTCTimes(zone: options.zone)
     units = GenericUnits(finding, given: options.unit, isForced: options.force)
     dates = try DateOrderSurvey(given: options.dateOrder, now: options.now, isForced: options.force)
     datesOfSticks = dates
@@ -176,7 +179,8 @@ struct GenericFormat: ExportFormat {
   }
 
   var doubts: [String] {
-    (zoneSigns?.warnings ?? []) + (kindSigns?.warnings(ImportHint(options: options)) ?? [])
+    (doubtAboutUTC.map { [$0] } ?? []) + (zoneSigns?.warnings ?? [])
+      + (kindSigns?.warnings(ImportHint(options: options)) ?? [])
   }
 
   var failureAtEnd: Failure? { rows.missing }
@@ -352,6 +356,7 @@ struct GenericFormat: ExportFormat {
         reading.position = tick
         if columns[.tick] < 0 { instants.separate(&reading) }
       }
+      utcTimes.note(time, isInstant: tick != nil)
       if time.utcOffset == nil {
         zoneSigns?.note(row, columns.zoneSigns, time.deviceTime, offset: reading.placement.utcOffset)
       }

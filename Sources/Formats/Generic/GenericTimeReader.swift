@@ -34,6 +34,9 @@ struct GenericTimeReader {
   private let takesSerials: Bool
   /// Whether times without an offset are in UTC.
   private let isUTC: Bool
+  /// Whether a person stated that the times are in UTC. They then say nothing about a clock, and are shown in the zone of
+  /// the logbook, as counts since 1970 are.
+  private let areInstants: Bool
   private let zone: LogbookZone
   /// Whether a time had the offset `+00:00`, and the logbook's zone another one then.
   private var statesZero = false
@@ -45,9 +48,10 @@ struct GenericTimeReader {
   /// Whether all offsets are `+00:00`, although the zone of the logbook has another one.
   var mayBeUTC: Bool { statesZero && !statesOtherOffsets }
 
-  init(takesSerials: Bool, isUTC: Bool, zone: LogbookZone) {
+  init(takesSerials: Bool, isUTC: Bool, areInstants: Bool = false, zone: LogbookZone) {
     self.takesSerials = takesSerials
     self.isUTC = isUTC
+    self.areInstants = areInstants
     self.zone = zone
   }
 
@@ -118,6 +122,10 @@ struct GenericTimeReader {
     }
     if offset(at: time.deviceTime.seconds) != 0 { statesZero = true }
     return .shown(time)
+  @inline(__always) mutating func named(_ outcome: Outcome) -> Outcome {
+    guard isUTC || areInstants, case .shown(let time) = outcome else { return outcome }
+    if areInstants { return instant((time.deviceTime.seconds - Int64(time.utcOffset ?? 0)) * 1000) }
+    guard time.utcOffset == nil else { return outcome }
   }
 
   /// The time with the offset that another cell of its row states.

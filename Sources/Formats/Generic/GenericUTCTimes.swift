@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+
+/// Detects an input whose times are all in UTC, as programs and databases write instants. Its days and hours are then not
+/// those of the person.
+struct GenericUTCTimes {
+  private let zone: LogbookZone
+  private var hasOthers = false
+  private var instants: ClosedRange<Int64>?
+
+  init(zone: LogbookZone) { self.zone = zone }
+
+  /// Adds the time of a reading.
+  ///
+  /// - Parameter isInstant: whether the logbook's zone shows the time.
+  @inline(__always) mutating func note(_ time: ShownTime, isInstant: Bool) {
+    guard !hasOthers else { return }
+    guard !isInstant, time.utcOffset == 0 else { return hasOthers = true }
+    let seconds = time.deviceTime.seconds
+    let known = instants ?? seconds...seconds
+    instants = min(known.lowerBound, seconds)...max(known.upperBound, seconds)
+  }
+
+  /// Whether all times are in UTC, and the logbook's zone has another offset at the first or the last of them.
+  var differFromZone: Bool {
+    guard !hasOthers, let instants else { return false }
+    return [instants.lowerBound, instants.upperBound].contains { zone.offset(atUTC: $0) != 0 }
+  }
+}
+
+extension GenericFormat {
+  /// What a person must know about times that are all in UTC; nil for others.
+  var doubtAboutUTC: String? {
+    guard utcTimes.differFromZone else { return nil }
+    var names = finding.namesInCommands
+    var command = ""
+    if let time = names.removeValue(forKey: GenericRole.time.name), options.columns.isEmpty {
+      names[GenericRole.utc.name] = time
+      var options = options
+      (options.columns, options.format) = (names, nil)
+      command =
+        "; to show them in that zone, run 'glucoport undo', and import them with: "
+        + ImportHint(options: options).command
+    }
+    return "all times are in UTC, so that hours and days are not those of \(options.zone.name)" + command
+  }
+}
