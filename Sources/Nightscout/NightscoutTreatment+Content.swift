@@ -274,10 +274,3 @@ private struct TreatmentReader<Document: NightscoutFields> {
     }
   }
 }
-extension InsulinName {
-  /// The subtype for the insulin of a treatment; nil for an empty name. Unknown names are rapid, since the programs of
-  /// Nightscout treat all insulin so.
-  fileprivate static func treatmentSubtype(_ name: String) -> String? {
-    let name = NightscoutText.trimmed(name)
-    return name.isEmpty ? nil : subtype(name) ?? "rapid"
-  var subtype: String { InsulinName.treatmentSubtype(name) ?? "rapid" }

@@ -41,18 +41,6 @@ import Testing
     let export = try TextExport(text) { $0.kind = .smbg }
     #expect(export.readings.map(\.deviceTime.text) == ["2026-05-01T07:00:00", "2026-12-01T19:30:00"])
     #expect(export.readings.allSatisfy { $0.positionKind == .time })
-    #expect(export.warnings.contains { $0.contains("--map utc=COLUMN") })
-  }
-
-  @Test func onlyZeroOffsetsThatDifferFromTheLogbooksZoneAreDoubted() throws {
-    func warns(_ text: String, zone: String = "Europe/Madrid") throws -> Bool {
-      try TextExport(text, zone: zone) { $0.kind = .smbg }.warnings.contains { $0.contains("+00:00") }
-    }
-    let zero = Self.instants.replacing("Z,", with: "+00:00,")
-    #expect(try warns(zero))
-    #expect(try !warns(zero, zone: "Atlantic/Reykjavik"))
-    #expect(try !warns(Self.instants))
-    #expect(try !warns(zero + "2026-12-02T19:30:00+01:00,104\n"))
   }
 
   @Test func aColumnThatAPersonOrItsNameStatesToBeInUTCHoldsInstants() throws {

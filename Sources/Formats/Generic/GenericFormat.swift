@@ -110,8 +110,7 @@ struct GenericFormat: ExportFormat {
     place = finding.delimiter == nil ? .belowHeader : .aboveHeader
     times = GenericTimeReader(
       takesSerials: options.columns["time"] != nil,
-      isUTC: finding.timesAreMappedAsUTC || (finding.hasTimesOfUTC && !options.force),
-      areInstants: finding.timesAreMappedAsUTC, zone: options.zone)
+      isUTC: finding.timesAreMappedAsUTC || (finding.hasTimesOfUTC && !options.force), zone: options.zone)
     utcTimes = GenericUTCTimes(zone: options.zone)
     units = GenericUnits(finding, given: options.unit, isForced: options.force)
     dates = try DateOrderSurvey(given: options.dateOrder, now: options.now, isForced: options.force)
@@ -164,12 +163,6 @@ struct GenericFormat: ExportFormat {
   var warnings: [String] {
     let unused = finding.unused
     var warnings = unused.isEmpty ? [] : ["not read: \(finding.quoted(unused))"]
-    if times.mayBeUTC {
-      warnings.append(
-        "all times state +00:00 and are shown so; if they are in UTC and not of a clock, undo this import and name their "
-          + "column with --map utc=COLUMN"
-      )
-    }
     if halfDays.isDoubtful {
       warnings.append(
         "all times are from 1:00 to 12:59; if they are those of a clock of twelve hours without AM and PM, undo this import"

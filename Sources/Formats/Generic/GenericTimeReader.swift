@@ -34,24 +34,14 @@ struct GenericTimeReader {
   private let takesSerials: Bool
   /// Whether times without an offset are in UTC.
   private let isUTC: Bool
-  /// Whether a person stated that the times are in UTC. They then say nothing about a clock, and are shown in the zone of
-  /// the logbook, as counts since 1970 are.
-  private let areInstants: Bool
   private let zone: LogbookZone
-  /// Whether a time had the offset `+00:00`, and the logbook's zone another one then.
-  private var statesZero = false
-  private var statesOtherOffsets = false
   /// The last day without a change of the offset, in days since 1970, and its offset.
   private var stableDay = Int64.min
   private var stableOffset: Int32 = 0
 
-  /// Whether all offsets are `+00:00`, although the zone of the logbook has another one.
-  var mayBeUTC: Bool { statesZero && !statesOtherOffsets }
-
-  init(takesSerials: Bool, isUTC: Bool, areInstants: Bool = false, zone: LogbookZone) {
+  init(takesSerials: Bool, isUTC: Bool, zone: LogbookZone) {
     self.takesSerials = takesSerials
     self.isUTC = isUTC
-    self.areInstants = areInstants
     self.zone = zone
   }
 
@@ -111,21 +101,12 @@ struct GenericTimeReader {
   /// A time with an offset. No clock shows `Z`, so the time is an instant, which is shown in the zone of the logbook.
   /// `+00:00` may be the clock of a phone in London.
   private mutating func stated(_ time: ShownTime, _ field: Field) -> Outcome {
-    guard time.utcOffset == 0 else {
-      statesOtherOffsets = true
+    guard time.utcOffset == 0, ZoneOffsets.movable.contains(time.deviceTime.seconds) else {
       return .shown(time)
     }
     let end = field.trimmed.bytes.last
-    let isInstant = isUTC || end == UInt8(ascii: "Z") || end == UInt8(ascii: "z")
-    if isInstant, ZoneOffsets.movable.contains(time.deviceTime.seconds) {
-      return instant(time.deviceTime.seconds * 1000)
-    }
-    if offset(at: time.deviceTime.seconds) != 0 { statesZero = true }
-    return .shown(time)
-  @inline(__always) mutating func named(_ outcome: Outcome) -> Outcome {
-    guard isUTC || areInstants, case .shown(let time) = outcome else { return outcome }
-    if areInstants { return instant((time.deviceTime.seconds - Int64(time.utcOffset ?? 0)) * 1000) }
-    guard time.utcOffset == nil else { return outcome }
+    guard isUTC || end == UInt8(ascii: "Z") || end == UInt8(ascii: "z") else { return .shown(time) }
+    return instant(time.deviceTime.seconds * 1000)
   }
 
   /// The time with the offset that another cell of its row states.

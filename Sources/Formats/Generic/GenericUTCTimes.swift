@@ -2,8 +2,8 @@
 
 import Logbook
 
-/// Detects an input whose times are all in UTC, as programs and databases write instants. Its days and hours are then not
-/// those of the person.
+/// Detects an input whose times all have the offset `+00:00`. They are the clock of a phone in London, or UTC as programs
+/// write it, whose days and hours are not those of the person.
 struct GenericUTCTimes {
   private let zone: LogbookZone
   private var hasOthers = false
@@ -30,7 +30,7 @@ struct GenericUTCTimes {
 }
 
 extension GenericFormat {
-  /// What a person must know about times that are all in UTC; nil for others.
+  /// What a person must know about times that may all be in UTC; nil for others.
   var doubtAboutUTC: String? {
     guard utcTimes.differFromZone else { return nil }
     var names = finding.namesInCommands
@@ -43,6 +43,8 @@ extension GenericFormat {
         "; to show them in that zone, run 'glucoport undo', and import them with: "
         + ImportHint(options: options).command
     }
-    return "all times are in UTC, so that hours and days are not those of \(options.zone.name)" + command
+    return
+      "all times have the offset +00:00; if they are in UTC, and of no clock, hours and days are not those of "
+      + options.zone.name + command
   }
 }
