@@ -14,14 +14,15 @@ let settings: [SwiftSetting] =
     .enableUpcomingFeature("MemberImportVisibility"),
   ] + warnings
 
+// Set by Tests/compiler.sh.
+let checked = Context.environment["GLUCOPORT_CHECK"] != nil
+
 // Where the project is checked, the targets in which tests spend the most time are optimised, with the assertions of a debug
 // build: compiling them takes a minute and a half of a processor longer, and the tests three less. Only where
 // Tests/compiler.sh says so: who builds a program that depends on this package may set CI, too. It compiles with -Onone,
 // and of two such options only the frontend takes this one.
 let busy: [SwiftSetting] =
-  settings
-  + (Context.environment["GLUCOPORT_CHECK"] == nil
-    ? [] : [.unsafeFlags(["-Xfrontend", "-O", "-assert-config", "Debug"])])
+  settings + (checked ? [.unsafeFlags(["-Xfrontend", "-O", "-assert-config", "Debug"])] : [])
 
 // Only for who writes the documentation of the libraries: GLUCOPORT_DOCUMENTATION=1 swift package generate-documentation.
 let documentation: [Package.Dependency] =
@@ -359,7 +360,7 @@ let package = Package(
     .testTarget(
       name: "ProgramRemoteTests",
       dependencies: [
-        "Logbook", "LogbookAPI", "TestPostgres", "TestProgram", "TestServers",
+        "Logbook", "LogbookAPI", "SeededRandom", "TestPostgres", "TestProgram", "TestServers",
         .product(name: "GRDB", package: "GRDB.swift"),
       ],
       swiftSettings: settings
@@ -419,6 +420,9 @@ let package = Package(
       swiftSettings: settings),
     .testTarget(name: "TidyTests", swiftSettings: busy),
   ]
+    // With this target SwiftPM finds Tests/Start/XCTMain.swift, with which 'swift test' would start no test.
+    + (checked
+      ? [.testTarget(name: "StartTests", path: "Tests/Start/StartTests", swiftSettings: settings)] : [])
     + (fuzzed
       ? [
         .target(

@@ -4,22 +4,32 @@
 # without debug information, and without an index of the system's modules. The description of a module is
 # written during its compilation, and not by another one before. From a clean clone, this takes little more
 # than half the time of the defaults.
+# information, with the description of a module as a by-product instead of a compilation before the others, and without
+# LLVM's examination of what the compiler gives it. There is no index of the tests either, in which SwiftPM would look for
+# tests of XCTest: Tests/Start/XCTMain.swift spares both. From a clean clone this takes half of what the defaults do.
 #
 # It is the release configuration without optimisation. In a debug build, swift-argument-parser examines the
 # options of a command repeatedly. That is half of the time of a start, and the tests start the program
 # thousands of times.
 build_folder=.build/checks
 compiler=(
-  --scratch-path "$build_folder" -c release -Xswiftc -Onone -Xcc -O0 -Xswiftc -enable-testing
+  --scratch-path "$build_folder" -c release -Xswiftc -Onone -Xcc -O0 -Xswiftc -enable-testing --disable-index-store
   -debug-info-format none -Xswiftc -disable-batch-mode -Xswiftc -whole-module-optimization
-  -Xswiftc -num-threads -Xswiftc 2 -Xswiftc -index-ignore-system-modules -Xswiftc -no-emit-module-separately-wmo
+  -Xswiftc -num-threads -Xswiftc 2 -Xswiftc -no-emit-module-separately-wmo
+  -Xswiftc -Xfrontend -Xswiftc -disable-llvm-verify
 )
-# Only builds of the checks set these variables. Package.swift then optimises the code that tests run most,
-# and Tests/clang.sh compiles C++ unless CC names a compiler. All commands of SwiftPM get the same variables,
-# since it reads the descriptions of all packages again if one has changed.
+# Only builds of the checks have these variables, so that Package.swift optimises what tests run through most, C++ is
+# compiled as Tests/clang.sh does unless somebody has chosen a compiler, and programs are linked as Tests/link.sh does. All
+# commands of SwiftPM get the same ones: when one is new, it reads the descriptions of all packages again.
 for_checks=(env GLUCOPORT_CHECK=1)
-clang=$(swiftc -print-target-info 2>/dev/null | sed -n 's#.*"runtimeResourcePath": *"\(.*\)".*#\1/../../bin/clang#p') || true
-if [ -z "${CC:-}" ] && [ -x "$clang" ]; then for_checks+=(GLUCOPORT_CLANG="$clang" CC="$PWD/Tests/clang.sh"); fi
+tools=$(swiftc -print-target-info 2>/dev/null | sed -n 's#.*"runtimeResourcePath": *"\(.*\)".*#\1/../../bin#p') || true
+if [ -z "${CC:-}" ] && [ -x "$tools/clang" ]; then
+  for_checks+=(GLUCOPORT_CLANG="$tools/clang" CC="$PWD/Tests/clang.sh")
+fi
+if [ -x "$tools/ld.lld" ]; then
+  for_checks+=(GLUCOPORT_LINKER="$tools/ld.lld")
+  compiler+=(-Xswiftc "-ld-path=$PWD/Tests/link.sh")
+fi
 
 # compile OPTION…: runs 'swift build' with these options.
 compile() { "${for_checks[@]}" swift build "${compiler[@]}" "$@"; }
