@@ -39,7 +39,7 @@ alone='\.(CrashTests|UploadKillTests)/'
 phase "tests that kill programs, one after the other"
 check --no-parallel --filter "$alone"
 
-# These run during the next two phases, with the processor time that those leave: tests of the store, which do
+# Beside the next phase, from what it leaves of the machine: tests that compute, which have no limit of seconds, then seeded
 # not depend on time, and then seeded schedules. There are many short ones, some long ones with our server,
 # and some with a Nightscout site and with PostgreSQL. Each commit has different seeds, so that together they
 # try far more than one. The numbers are set by GLUCOPORT_SCHEDULES, GLUCOPORT_LONG_SCHEDULES,
@@ -49,37 +49,31 @@ simulate=$(built simulate) steps=${GLUCOPORT_STEPS:-8}
 short=${GLUCOPORT_SCHEDULES:-300} long=${GLUCOPORT_LONG_SCHEDULES:-40} site=${GLUCOPORT_SITE_SCHEDULES:-40}
 databases=${GLUCOPORT_DATABASE_SCHEDULES:-10}
 first=${GLUCOPORT_FIRST_SEED:-$(($(commits) * 4000 + 1))}
-filling='^LogbookStoreTests\.'
-filled="$work/filled.log"
-test_program
+computed="$work/computed.log"
 (
   trap 'kill $(jobs -p) 2>/dev/null || true' EXIT
   trap 'exit 143' TERM
   chrt --idle --pid 0 "$BASHPID" || renice -n 19 "$BASHPID" >/dev/null || true
   status=0
-  "${tests[@]}" --experimental-maximum-parallelization-width 1 --filter "$filling" & wait $! || status=1
+  check_apart --skip "$waiting" --skip "$alone" || status=1
+  "$simulate" database "$databases" "$first" "$steps" & on_databases=$!
   schedules "$simulate" "$short" "$first" "$steps" || status=1
   schedules "$simulate" "$long" "$first" $((3 * steps)) || status=1
   schedules "$simulate" "$site" "$first" "$steps" site || status=1
-  "$simulate" database "$databases" "$first" "$steps" || status=1
+  wait "$on_databases" || status=1
   exit "$status"
-) >"$filled" 2>&1 & filler=$!
-background=("$filler")
+) >"$computed" 2>&1 & computing=$!
+background=("$computing")
 
-phase "tests that compute, side by side"
-check_apart --skip "$waiting" --skip "$alone"
-
-# Tests of servers and of whole programs wait for other processes with a time limit. If they ran together with
-# hundreds of tests that compute, a small machine could exceed it. A few at a time leave the machine idle more
-# often than not.
-phase "tests that wait for servers and programs, some side by side"
+# Tests of servers and of whole programs wait for others with a limit; side by side with hundreds of their kind, a small machine
+# would let them wait too long. A few at a time find the machine idle more often than not.
+phase "tests that wait for servers and programs, some side by side, and tests that compute in the rest of the time"
 check --experimental-maximum-parallelization-width $(($(nproc) + 1)) --filter "$waiting" --skip "$alone"
 
-phase "the rest of what ran beside these two"
+phase "the rest of the tests that compute, and the simulation"
 status=0
-wait "$filler" || status=$?
+wait "$computing" || status=$?
 background=()
-logs=("$filled")
-cat "$filled"
-[ "$status" -eq 0 ] || show_failures
+logs=("$work"/tests-*.log)
+cat "$computed"
 exit "$status"
