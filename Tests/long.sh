@@ -94,7 +94,7 @@ GLUCOPORT_VERIFY_READINGS=${GLUCOPORT_VERIFY_READINGS:-1000000} check --filter '
 phase "a large first upload to a Nightscout site, answers cut at each byte, and a slow site"
 GLUCOPORT_SITE_READINGS=${GLUCOPORT_SITE_READINGS:-100000} check --filter '\.SiteTrafficTests/aFirstUpload'
 GLUCOPORT_SITE_CUTS=${GLUCOPORT_SITE_CUTS:-1} check --filter '\.SiteTrafficTests/aTruncatedAnswer'
-GLUCOPORT_EACH_REQUEST=1 check --filter '\.SiteMoveTests/'
+GLUCOPORT_MORE_SEEDS=1 check --filter '\.SiteMoveTests/'
 GLUCOPORT_SLOW_SITE=1 check --filter '\.SlowSiteTests/'
 
 phase "the manual of PostgreSQL: TLS, pgbouncer, backups, a promoted standby, Patroni"

@@ -37,7 +37,7 @@ import Testing
   }
 
   /// A truncated value would be a different value, and it would stay stored.
-  @Test(arguments: Seeds.share(of: samples, every: 3))
+  @Test(arguments: Seeds.share(of: samples, every: 6))
   func aTruncatedSampleHasNoItemThatTheCompleteSampleLacks(_ path: String) throws {
     let (bytes, given) = (try TextExport.sample(path), try Self.options(path))
     let whole = try Self.export(bytes, given)

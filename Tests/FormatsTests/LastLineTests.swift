@@ -63,7 +63,7 @@ import Testing
     }
   }
 
-  @Test(arguments: Seeds.share(of: samples, every: 2))
+  @Test(arguments: Seeds.share(of: samples, every: 4))
   func aTruncatedLastLineNeverGivesADifferentValue(_ path: String) throws {
     let bytes = Self.withoutLineEnd(try TextExport.sample(path))
     let given = try Self.options(path, bytes)

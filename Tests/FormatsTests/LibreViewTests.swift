@@ -5,6 +5,7 @@ import Formats
 import Foundation
 import Glibc
 import Logbook
+import SeededRandom
 import Testing
 
 @Suite struct LibreViewTests {
@@ -303,7 +304,7 @@ import Testing
 @Suite struct LibreDamageTests {
   private static let samples = Repository.sampleExports.filter { $0.hasPrefix("libre") }
 
-  @Test(arguments: samples)
+  @Test(arguments: Seeds.share(of: samples, every: 3))
   func aTruncatedLibreViewSampleGivesNoReadingThatTheWholeSampleLacks(_ path: String) throws {
     let file = Repository.samples.appending(path: path)
     let bytes = try Data(contentsOf: file)
@@ -320,7 +321,7 @@ import Testing
     }
   }
 
-  @Test(arguments: samples)
+  @Test(arguments: Seeds.share(of: samples, every: 3))
   func aLibreViewSampleWithReplacedBytesIsReadOrRefused(_ path: String) throws {
     let file = Repository.samples.appending(path: path)
     let bytes = try Data(contentsOf: file)

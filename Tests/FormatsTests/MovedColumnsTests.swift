@@ -3,6 +3,7 @@
 import FormatConformance
 import Foundation
 import Logbook
+import SeededRandom
 import Testing
 
 @testable import Formats
@@ -62,16 +63,15 @@ import Testing
     let expected = try TextExport(Self.text(rows))
     try #require(!expected.readings.isEmpty || !expected.records.isEmpty)
     let width = rows.map(\.count).max() ?? 0
-    for first in 0..<width {
-      for second in (first + 1)..<width {
-        let moved = rows.map { row in
-          guard row.count > second, row.count > 5 else { return row }
-          var row = row
-          row.swapAt(first, second)
-          return row
-        }
-        #expect(try Self.isRight(moved, expected), "\(first) and \(second)")
+    let pairs = (0..<width).flatMap { first in ((first + 1)..<width).map { (first, $0) } }
+    for (first, second) in Seeds.share(of: pairs, every: 4) {
+      let moved = rows.map { row in
+        guard row.count > second, row.count > 5 else { return row }
+        var row = row
+        row.swapAt(first, second)
+        return row
       }
+      #expect(try Self.isRight(moved, expected), "\(first) and \(second)")
     }
   }
 

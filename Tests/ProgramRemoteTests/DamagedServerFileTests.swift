@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
+import SeededRandom
 import TestProgram
 import Testing
 
@@ -94,7 +95,8 @@ import Testing
 
       """
 
-  @Test(arguments: damages) func aDamagedFileOfOneLogbookDoesNotAffectOthers(_ damage: Damage) async throws {
+  @Test(arguments: Seeds.share(of: damages, every: 3))
+  func aDamagedFileOfOneLogbookDoesNotAffectOthers(_ damage: Damage) async throws {
     let program = try Program()
     let outcome = try await program.shell(
       Self.script + """

@@ -104,7 +104,7 @@ import Testing
       connect a; connect b; note a first --push --quiet; upload b --quiet
       of b record edit $(only b) theirs --push --quiet
       of a record edit $(only a) mine --push --quiet 2>said; echo $?; grep -c 'queued, not sent: others' said
-      texts a; of a conflict list | wc -l; upload a --quiet; upload b --quiet; texts b
+      texts a; of a conflict list | wc -l; upload a --quiet; upload b --quiet; texts b; stop >/dev/null
       """)
     #expect(outcome.output == "b 0\n0\n1\nmine\n1\na 0\nb 0\ntheirs\n", "\(outcome)")
   }

@@ -309,9 +309,9 @@ struct BackupTests {
   }
 
   @Test func aKilledRestoreLeavesTheOldOrTheNewStore() async throws {
-    let program = try await program(rows: 60_000)
+    let program = try await program(rows: 20_000)
     let backup = try await backUp(program, "a.db")
-    let export = try program.write(GeneratedExport.csv(rows: 70_000), to: "more.csv")
+    let export = try program.write(GeneratedExport.csv(rows: 25_000), to: "more.csv")
     #expect(try await program.run("import", export, "--quiet").status == 0)
     let newest = try await backUp(program, "b.db")
     let seed: UInt64 = 20_261_127
@@ -320,14 +320,14 @@ struct BackupTests {
     #expect(whole.status == 0, "\(whole.errors)")
     var counts: [Int] = []
     for round in 0..<12 {
-      let (target, count) = round % 2 == 0 ? (newest, 70_000) : (backup, 60_000)
+      let (target, count) = round % 2 == 0 ? (newest, 25_000) : (backup, 20_000)
       let delay = Double.random(in: 0...whole.seconds * 1.2, using: &random)
       _ = try await program.run("restore", target, "--yes", "--quiet") { process in
         try await Task.sleep(for: .seconds(delay))
         try? process.send(signal: .kill)
       }
       let found = try await readings(program, program.store)
-      #expect([60_000, 70_000].contains(found), "seed \(seed), round \(round)")
+      #expect([20_000, 25_000].contains(found), "seed \(seed), round \(round)")
       counts.append(found)
       #expect(try await program.run("restore", target, "--yes", "--quiet").status == 0)
       #expect(try await readings(program, program.store) == count, "seed \(seed), round \(round)")

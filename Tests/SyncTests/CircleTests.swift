@@ -142,7 +142,7 @@ import Testing
   }
 
   /// Three stores move records at random. Syncs and records come in any order.
-  @Test(arguments: Seeds.first(12))
+  @Test(arguments: Seeds.share(of: Seeds.first(12), every: 3))
   func inAnyOrderOfMovesNestingStaysValidAndDecisionsEndAllConflicts(_ seed: UInt64) async throws {
     var random = SeededGenerator(seed: seed)
     let scene = try await Scene()

@@ -87,7 +87,10 @@ import Testing
 
   @Test func pagesAboveTheMaximumOfARunAreLeftToTheNextRun() async throws {
     let scene = try await Scene()
-    let remote = EndlessRemote { _, count in Self.page("\(count).new", readings: [Int64(count % 7)]) }
+    let gap = PullProgress.maxEmptyPages / 2
+    let remote = EndlessRemote { _, count in
+      Self.page("\(count).new", readings: count % gap == 0 ? [Int64(count)] : [])
+    }
     let (ending, _) = try await upload(scene.b, remote)
     guard case .workLeft = ending else {
       Issue.record("\(ending)")

@@ -2,6 +2,7 @@
 
 import Logbook
 import LogbookStore
+import SeededRandom
 import Simulation
 import Testing
 
@@ -16,7 +17,7 @@ import Testing
     (0..<6).map { bits >> $0 & 1 == 1 }
   }
 
-  @Test(arguments: orders, [true, false])
+  @Test(arguments: Seeds.share(of: orders, every: 2), [true, false])
   func noInterleavingOfTwoEditorsLosesAnEdit(order: [Bool], isSameField: Bool) async throws {
     let scene = try await Scene()
     let guid = try await scene.sharedNote()

@@ -277,7 +277,7 @@ import Testing
     try await whole.finish("a")
     // The move begins with a mark in the document.
     let first = try #require(whole.link.calls.firstIndex { $0.hasPrefix("PATCH /api/v3/treatments") })
-    for place in Seeds.share(of: first + 1...whole.link.count, every: 3) {
+    for place in Seeds.share(of: first + 1...whole.link.count, every: 6) {
       // Afterwards the zone changes, the dose is edited, deleted or hidden, or nothing happens.
       for next in 0..<5 {
         let scene = try SiteScene(copying: prepared)
@@ -334,7 +334,7 @@ import Testing
     }
   }
 
-  @Test(arguments: UInt64(1)...12)
+  @Test(arguments: Seeds.share(of: Seeds.first(12), every: 4))
   func anySequenceOfZonesImportsAndUploadsEndsWithCorrectTimes(seed: UInt64) async throws {
     var random = SeededGenerator(seed: seed)
     let scene = try SiteScene()

@@ -189,7 +189,7 @@ import Testing
     }
     let whole = try SiteScene(copying: prepared)
     try await whole.finish("a")
-    for place in Seeds.share(of: 1...whole.link.count, every: 3) {
+    for place in Seeds.share(of: 1...whole.link.count, every: 5) {
       for isAnswered in [false, true] {
         let scene = try SiteScene(copying: prepared)
         let copy = scene.copying("a", to: "c")

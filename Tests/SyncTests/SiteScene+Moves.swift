@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Foundation
 import Logbook
 import LogbookStore
+import SeededRandom
 import TestServers
 import Testing
 
@@ -59,12 +59,8 @@ extension SiteScene {
     try WithdrawalEditor(editing(name), at: Self.clock / 1000).set(record, isHidden: isHidden, reason: "")
   }
 
-  /// The requests at which a run is killed: every third one, and the last ones, which move records. With
-  /// `GLUCOPORT_EACH_REQUEST`, every request.
-  static func places(of count: Int) -> [Int] {
-    let isWhole = ProcessInfo.processInfo.environment["GLUCOPORT_EACH_REQUEST"] != nil
-    return (1...max(1, count)).filter { isWhole || $0 % 3 == 1 || $0 > count - 5 }
-  }
+  /// A share of the requests at which a run can be killed.
+  static func places(of count: Int) -> [Int] { Seeds.share(of: 1...max(1, count), every: 5) }
 
   /// Uploads until everything is done.
   func finish(_ name: String) async throws {

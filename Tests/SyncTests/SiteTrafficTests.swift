@@ -118,7 +118,7 @@ import Testing
   @Test(arguments: [SiteLink.Outcome.lost, .answerLost])
   func uploadsToASiteAfterAKillAtAnyRequestDuplicateNothing(_ outcome: SiteLink.Outcome) async throws {
     let count = try await Self.undisturbed()
-    for place in Seeds.share(of: 1...count, every: 3) {
+    for place in Seeds.share(of: 1...count, every: 5) {
       let scene = try Self.scene()
       _ = try scene.store("a")
       let copy = scene.copying("a", to: "b")
@@ -172,7 +172,7 @@ import Testing
     }
   }
 
-  @Test(arguments: UInt64(1)...12)
+  @Test(arguments: Seeds.share(of: Seeds.first(12), every: 3))
   func anUploadToASiteSucceedsIfSixOfAHundredRequestsAreLost(_ seed: UInt64) async throws {
     let count = try await Self.undisturbed()
     let scene = try Self.scene()

@@ -20,7 +20,7 @@ struct UndoSequenceTests {
     var kind: ReadingKind { self == .fingerStick ? .smbg : .cbg }
   }
 
-  @Test(arguments: Axis.allCases, Seeds.first(2))
+  @Test(arguments: Axis.allCases, Seeds.share(of: Seeds.first(2), every: 2))
   func anySequenceOfImportsAndUndosEndsWithEqualDataOnThreeStores(_ axis: Axis, _ seed: UInt64) async throws {
     var run = try await Run(axis, seed: seed)
     for step in 0..<30 {

@@ -243,7 +243,8 @@ import Testing
   }
 
   /// Imports, statements and uploads of two or three stores in any order.
-  @Test(arguments: Seeds.first(3), [2, 3]) func storesWithDifferentSystemTimeZonesEndWithEqualInstants(
+  @Test(arguments: Seeds.share(of: Seeds.first(3), every: 3), [2, 3])
+  func storesWithDifferentSystemTimeZonesEndWithEqualInstants(
     seed: UInt64, count: Int
   ) async throws {
     var generator = SeededGenerator(seed: seed)
