@@ -7,13 +7,15 @@
 #   GLUCOPORT_LINKER=LLD Tests/link.sh OPTION…
 set -euo pipefail
 linker=${GLUCOPORT_LINKER:?the linker}
-# What clang has to say is too long for a command line, and so in a file.
-options=${1#@}
-if [ "$options" != "$1" ] && grep -q '"-o" "[^"]*/glucoport"' "$options"; then
-  inside=$(mktemp)
-  trap 'rm -f "$inside"' EXIT
-  sed 's# "-pie"##; s#/lib/swift/linux#/lib/swift_static/linux#g' "$options" >"$inside"
-  inside_too=(-l_FoundationICU -l_FoundationCShims -l_FoundationCollections -lCoreFoundation -l_CFXMLInterface)
-  ! "$linker" "@$inside" "${inside_too[@]}" 2>/dev/null || exit 0
+options=$(mktemp)
+trap 'rm -f "$options"' EXIT
+# What clang has to say is mostly too long for a command line, and so in a file.
+case $1 in @*) cat "${1#@}" ;; *) printf '"%s" ' "$@" ;; esac >"$options"
+if grep -q '"-o" "[^"]*/glucoport"' "$options"; then
+  sed -i 's# "-pie"##; s#/lib/swift/linux#/lib/swift_static/linux#g' "$options"
+  # What Foundation's libraries need.
+  inside=(-l_FoundationICU -l_FoundationCShims -l_FoundationCollections -lCoreFoundation -l_CFXMLInterface)
+  inside+=(-lswiftSynchronization -lstdc++)
+  ! "$linker" "@$options" "${inside[@]}" 2>/dev/null || exit 0
 fi
 "$linker" "$@"
