@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# For daily work: builds what has changed, and runs the tests that only compute, in a minute. Tests with many
+# For daily work: builds what has changed, then runs the tests that only compute, in half a minute. Those that try many seeds
 # seeds try fewer of them. Tests that take seconds each are left to Tests/run.sh, which is the whole check.
 # With options, all tests that match them are run.
 #   Tests/quick.sh [--filter REGEX | --skip REGEX | --no-parallel]...
@@ -28,11 +28,15 @@ build
 memory_folder
 export GLUCOPORT_FUZZ_ROUNDS=${GLUCOPORT_FUZZ_ROUNDS:-100}
 phase "tests that compute"
-heavy='Attachment|BatchBorder|Circle|ConflictMatrix|Conformance|CutSample|DriverConformance|Embedded|EndlessRemote'
-heavy+='|Fault|ForeignProgram|GenericKind|HostileText|Interleaving|Interruption|LibreDamage|LinearParsing'
-heavy+='|ListingOrder|LookupCost|Overlap|RandomPicture|ReadAhead|Reexport|SampleImport|ScatteredImport|SendOrder'
-heavy+='|Simulation|SiteMove|SiteRemoval|SiteTraffic|SpreadsheetDamage|Undo|UndoSequence|VerifyTraffic|WaitingIngest'
-heavy+='|WithdrawnReadings|ZoneHistory|ZoneSync'
+heavy='Attachment|AttachmentSync|BatchBorder|Circle|ConflictMatrix|Conformance|CountingProperty|CountingStore'
+heavy+='|CutSample|DamagedRow|DriverConformance|Embedded|EndlessRemote|Examination|Fault|ForeignProgram'
+heavy+='|ForeignProgramOnServer|FormatConformance|GenericKind|HostileText|Interleaving|Interruption|ItemZone'
+heavy+='|JourneyDay|LastLine|LibreDamage|LinearParsing|ListingOrder|LookupCost|MovedColumns|MySugr'
+heavy+='|NightscoutImport|Overlap|Packing|Page|PendingRanges|PhonePage|QueueRules|RandomPicture|ReadAhead'
+heavy+='|RecordOrder|RecordRules|Reexport|RemoteSetting|SampleImport|ScatteredImport|SendOrder|Sheet|Simulation'
+heavy+='|SiteMove|SiteRemoval|SiteTraffic|SiteVerify|SpreadsheetDamage|StoreMerge|StoredIdentity|SyncState|Undo'
+heavy+='|UndoSequence|UnsortedSpool|ValueSet|Verify|VerifyTraffic|WaitingIngest|WithdrawnReadings|ZoneHistory'
+heavy+='|ZoneSync'
 if [ $# -gt 0 ]; then
   check "$@"
 else
