@@ -83,6 +83,39 @@ import Testing
     #expect(fields.amount("units") == 0.276528 && fields["minutes"] == nil)
   }
 
+  private func meal(_ grams: String, at second: String = "00", of app: String = "Diary") -> String {
+    #"<Record type="HKQuantityTypeIdentifierDietaryCarbohydrates" sourceName="\#(app)" unit="g" startDate="2026-05-30 12:30:\#(second) +0200" value="\#(grams)"/>"#
+  }
+
+  private func ids(_ body: String) throws -> [String] { try export(body).records.map(\.sourceID) }
+
+  @Test func equalFoodsOfOneSecondInAppleHealthAreSeparate() throws {
+    let first = try ids(meal("15") + meal("20") + meal("15") + meal("15"))
+    #expect(Set(first).count == 4)
+    // The order within an export does not matter, and a longer export has the same ids and one more.
+    #expect(try Set(ids(meal("15") + meal("15") + meal("15") + meal("20"))) == Set(first))
+    let longer = try ids(meal("15") + meal("20") + meal("15") + meal("15") + meal("15"))
+    #expect(Set(longer).isStrictSuperset(of: first) && longer.count == 5)
+  }
+
+  @Test func anAppleHealthFoodInsideACorrelationIsNotReadTwice() throws {
+    let body = meal("15") + meal("15") + "<Correlation type='Food'>\(meal("15"))</Correlation>"
+    #expect(try ids(body).count == 2)
+  }
+
+  @Test func theFirstOfEqualFoodsHasTheIdOfOneThatIsAlone() throws {
+    #expect(try ids(meal("15") + meal("15")).first == ids(meal("15")).first)
+    #expect(try Set(ids(meal("15") + meal("15", at: "01") + meal("15", of: "Other") + meal("16"))).count == 4)
+  }
+
+  @Test func aDoseAndAMealWithEqualNumbersInAppleHealthAreTwoRecords() throws {
+    let dose = meal("5").replacing("DietaryCarbohydrates", with: "InsulinDelivery")
+      .replacing("unit=\"g\"", with: "unit=\"IU\"")
+    let export = try export(dose + meal("5"))
+    #expect(export.records.map(\.kind) == [.insulin, .food])
+    #expect(Set(export.records.map(\.sourceID)).count == 2)
+  }
+
   @Test func aRejectedAppleHealthRecordIsKeptUnchanged() throws {
     let bad = record("x")
     #expect(try export("\n \(bad)\n").rejections.map(\.source) == [bad])

@@ -30,6 +30,7 @@ struct AppleHealthFormat: ExportFormat {
   private let millimoles = GlucoseReader(unit: .millimolesPerLitre)
   private var units: Set<String> = []
   private var sources = HealthSources()
+  private var diary = HealthDiary()
   /// The type of the last skipped records, and how many of them came in a row. An export may have millions,
   /// so they are counted in groups.
   private var other: (type: [UInt8], count: Int)?
@@ -181,8 +182,8 @@ extension AppleHealthFormat {
     add(.food, ["carbs": .number(grams)], row, into: &out)
   }
 
-  /// Adds a diary record. It has no id in the export, so its instant, amount and writer identify it, whatever
-  /// its offset.
+  /// Adds a diary record. It has no id in the export, so its kind, instant, amount and writer identify it,
+  /// whatever its offset. Equal records are numbered.
   private mutating func add(
     _ kind: RecordKind, _ fields: [String: FieldValue], _ row: Row, into out: inout BatchBuilder
   ) {
@@ -190,10 +191,10 @@ extension AppleHealthFormat {
       return out.reject(row, "invalid startDate; expected YYYY-MM-DD hh:mm:ss +hhmm")
     }
     let source = row[Name.source].text
+    // A dose of 5 U and a meal of 5 g of one app and second are two records.
+    let text = "\(kind == .insulin ? "insulin " : "")\(utc) \(row[Name.value].text) \(source)"
     out.add(
-      kind, at: zoneOffsets.shown(shown), owner: source, source: source,
-      sourceID: "\(utc) \(row[Name.value].text) \(source)",
-      line: row.line, fields)
+      kind, at: shown, owner: source, source: source, sourceID: diary.id(of: text), line: row.line, fields)
   }
 }
 
@@ -209,7 +210,7 @@ extension AppleHealthFormat {
     languages: "every language of the phone; the file itself is in English",
     reads: [
       "glucose of every app or device, each as a separate device, before or after meals",
-      "insulin, basal insulin of a pump with its minutes, carbohydrates",
+      "insulin, carbohydrates; equal ones of one second, such as two foods of a meal, are separate",
     ],
     leaves: [
       "all other health data, which are counted by type",

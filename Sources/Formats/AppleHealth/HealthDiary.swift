@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+
+/// Numbers equal doses and meals of an export of Apple Health.
+///
+/// HealthKit stores a sample once, and the export lists each sample once at the top level. So equal samples of
+/// one second are separate facts: food diaries give all foods of a meal the time of the meal. Only the first
+/// one has the plain id, and a later export with the same samples gives the same ids.
+struct HealthDiary {
+  /// The maximum number of different samples. Further ones are not counted, so that equal ones are one.
+  private static let maxKept = 200_000
+
+  /// The number of samples by the beginning of the digest of their text, since the texts need more memory.
+  private var counts: [UInt64: Int32] = [:]
+
+  /// The id of the next sample with this text: the text, with a number if it is not the first one.
+  mutating func id(of text: String) -> String {
+    let key = Digest.uuidBytes(of: [text]).prefix(8).reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+    guard let count = counts[key] else {
+      if counts.count < Self.maxKept { counts[key] = 1 }
+      return text
+    }
+    counts[key] = count + 1
+    return "\(text) \(count + 1)"
+  }
+}
