@@ -38,6 +38,9 @@ package protocol Ingestor {
   /// The zone of times that state no offset.
   var inputZone: InputZone { get }
 
+  /// Whether the input may repeat rows, so that equal ones are not two facts.
+  var repeatsRows: Bool { get }
+
   /// What the input states about its person, as far as it is read.
   var statedPersons: [StatedPerson] { get }
 
@@ -51,6 +54,8 @@ package protocol Ingestor {
 extension Ingestor {
   /// Empty, for a source without statements of a person.
   package var doubts: [String] { [] }
+  /// False: equal rows may be two facts of one minute.
+  package var repeatsRows: Bool { false }
   /// Empty, for a source that states no person.
   package var statedPersons: [StatedPerson] { [] }
 }

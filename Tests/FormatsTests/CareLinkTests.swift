@@ -39,6 +39,27 @@ import Testing
     #expect(export.skipped == ["repeated finger stick": 1])
   }
 
+  @Test func theSourceOfACareLinkFingerStickIsAMeter() throws {
+    let header = Self.header.replacing(",BG Reading", with: ",BG Source,BG Reading")
+    func found(_ source: String) throws -> TextExport {
+      var row = row("08:00:01", "BG Reading (mg/dL)", "142")
+      row["BG Source"] = source
+      return try export([row, self.row("09:00:00", "BG Reading (mg/dL)", "99")], header: header)
+    }
+    for source in ["METER", "Meter", "EXTERNAL_METER", ""] {
+      let export = try found(source)
+      #expect(export.readings.map(\.kind) == [.smbg, .smbg] && export.rejections.isEmpty, "\(source)")
+    }
+    let sensor = try found("SENSOR")
+    #expect(sensor.readings.count == 1 && sensor.rejections.isEmpty)
+    #expect(sensor.skipped == ["filled in from the sensor": 1])
+    for source in ["Algorithm", "sensor glucose", "-"] {
+      let export = try found(source)
+      #expect(export.readings.count == 1 && export.rejections.count == 1, "\(source)")
+      #expect(export.rejections.first?.reason.contains("BG Source") == true)
+    }
+  }
+
   @Test func withoutASensorCareLinkCalibrationsAreFingerSticks() throws {
     let typed = row("09:00:01", "Sensor Calibration BG (mg/dL)", "131.00")
     let original = row("08:00:01", "BG Reading (mg/dL)", "142.00")

@@ -58,6 +58,25 @@ import Testing
     #expect(stated.map { $0.words.sorted() } == [["other", "sample"]])
   }
 
+  /// A Bundle refers to its Patient by `urn:uuid:`, NDJSON by the type.
+  @Test func bothFormsOfAReferenceToAFHIRPatientStateOnePerson() throws {
+    func words(_ reference: String) throws -> Set<Set<String>> {
+      try Set(
+        stated(
+          #"{"resourceType":"Observation","subject":{"reference":"\#(reference)"},"effectiveDateTime":"2026-03-01T07:10:33Z","#
+            + #""code":{"coding":[{"system":"http://loinc.org","code":"2339-0"}]},"status":"final","#
+            + #""valueQuantity":{"value":120,"unit":"mg/dL","code":"mg/dL","system":"http://unitsofmeasure.org"}}"#
+        ).map(\.words))
+    }
+    let (one, other) = ("6f1ea1c3-4b0d-8d4f-9f57-5b0f4b2f8a11", "6f1ea1c3-4b0d-8d4f-9f57-5b0f4b2f8a12")
+    #expect(try words("urn:uuid:\(one)") == words("Patient/\(one)"))
+    #expect(try words("urn:uuid:\(one)") == words("urn:uuid:\(one.uppercased())"))
+    #expect(try words("urn:uuid:\(one)").isDisjoint(with: words("Patient/\(other)")))
+    // The number of a patient on one server is another one's elsewhere.
+    #expect(try words("Patient/7") == [["patient/7"]])
+    #expect(try words("https://example.org/Patient/\(one)").isDisjoint(with: words("Patient/\(one)")))
+  }
+
   private static let header =
     "Index,Timestamp (YYYY-MM-DDThh:mm:ss),Event Type,Event Subtype,Patient Info,Device Info,Source Device ID,"
     + "Glucose Value (mg/dL),Insulin Value (u),Carb Value (grams),Duration (hh:mm:ss),"

@@ -113,6 +113,30 @@ import Testing
     #expect(try scratch.rows("SELECT fields, version FROM record") == [#"{"carbs":40} 2"#])
   }
 
+  /// A pump has one basal rate at a time, so an equal row of it is no second fact.
+  @Test func onlyEqualRowsOfDosesAndMealsAreCountedAsAmounts() throws {
+    func amounts(_ kind: RecordKind, _ fields: [String: FieldValue], repeatsRows: Bool = false) throws -> Int
+    {
+      var record = Make.record(fields)
+      record.kind = kind
+      let source = IngestSource(
+        name: "input", format: "test", startedAt: 1, modifiedAt: nil, decisions: [], repeatsRows: repeatsRows)
+      var found = -1
+      try scratch.open().ingest(source, isAtomic: false) { writer in
+        try writer.write(Make.batch([record, record, record]))
+        try writer.finish(end: .whole, digest: "x", generatedAt: 20, finishedAt: 3, decisions: [])
+        #expect(writer.counts.repeatedRecords == 2)
+        found = writer.counts.repeatedAmounts
+      }
+      return found
+    }
+    #expect(try amounts(.insulin, ["units": .number(4), "subtype": .text("basal")]) == 2)
+    #expect(try amounts(.food, ["carbs": .number(30)]) == 2)
+    #expect(try amounts(.insulin, ["rate": .number(0.8), "subtype": .text("basal")]) == 0)
+    #expect(try amounts(.note, ["text": .text("a walk")]) == 0)
+    #expect(try amounts(.insulin, ["units": .number(5)], repeatsRows: true) == 0)
+  }
+
   @Test func rowsStoredByAnotherProcessDuringAnImportAreMatched() throws {
     let store = try scratch.open()
     let source = IngestSource(name: "input", format: "test", startedAt: 1, modifiedAt: nil, decisions: [])

@@ -10,6 +10,10 @@ struct CareLinkFormat: ExportFormat {
   static let summary =
     "sensor and meter readings, calibrations, insulin, basal rates, carbohydrates, event markers"
 
+  /// True: of one real export 340 of 1,688 rows repeat another row (danny98m/GluGo2.0). A pump states seconds,
+  /// and gives no two boluses in one second.
+  static var repeatsRows: Bool { true }
+
   private var header: CareLinkHeader
   private var hasHeader = false
   /// Whether the reader is in the lines before the rows, which hold a person's name and are neither stored
@@ -238,8 +242,7 @@ extension CareLinkFormat {
       isTaken = true
     }
     if !row[header[.meter]].isEmpty {
-      add(
-        .smbg, .meter, row, at: time, marks: row[header[.meterID]].isEmpty ? [] : .linked, into: &out)
+      addFingerStick(row, at: time, into: &out)
       isTaken = true
     }
     if !row[header[.calibration]].isEmpty {
@@ -257,6 +260,17 @@ extension CareLinkFormat {
       isTaken = true
     }
     if !isTaken { out.skip(name(of: row)) }
+  }
+
+  /// Adds a finger stick. Pumps such as the 780G state its source (`BG Source`), which can be the sensor.
+  private mutating func addFingerStick(_ row: Row, at time: ShownTime, into out: inout BatchBuilder) {
+    let source = row[header[.meterSource]].trimmed
+    if source.equalsFolded("sensor") { return out.skip("filled in from the sensor") }
+    guard source.isEmpty || source.equalsFolded("meter") || source.equalsFolded("external_meter") else {
+      return out.reject(
+        row, "BG Source is neither a meter nor the sensor, so the glucose may be no finger stick")
+    }
+    add(.smbg, .meter, row, at: time, marks: row[header[.meterID]].isEmpty ? [] : .linked, into: &out)
   }
 
   /// The name under which a row without data for the store is counted.
@@ -398,7 +412,7 @@ extension CareLinkFormat {
       "delivered boluses, basal rates, carbohydrates of the bolus calculator, event markers",
     ],
     leaves: [
-      "glucose that was typed into the bolus calculator",
+      "glucose that was typed into the bolus calculator, or whose BG Source is the sensor",
       "daily totals, alarms, suspensions, settings",
     ])
 }

@@ -4,7 +4,7 @@ import Logbook
 
 /// The columns of CareLink's CSV that are read or that determine the kind of a row.
 enum CareLinkColumn: Int, CaseIterable {
-  case date, time, newTime, meter, meterID, basalRate, bolusType, delivered, bolusMinutes
+  case date, time, newTime, meterSource, meter, meterID, basalRate, bolusType, delivered, bolusMinutes
   case carbs, calibration, sensor, marker, rawType, device
   case alarm, suspend, rewind, prime, tempBasal, estimate, dailyTotal, exception
 
@@ -14,6 +14,7 @@ enum CareLinkColumn: Int, CaseIterable {
     case .date: ["date", "datum"]
     case .time: ["time", "zeit"]
     case .newTime: ["new device time", "neue gerätezeit"]
+    case .meterSource: ["bg source"]
     case .meter: ["bg reading", "bz-messwert"]
     case .meterID: ["linked bg meter id", "id des verb. bz-messgeräts"]
     case .basalRate: ["basal rate"]

@@ -77,7 +77,20 @@ struct FHIRFormat: ExportFormat {
 
   var failureAtEnd: Failure? { people.missing }
 
-  var statedPersons: [StatedPerson] { people.stated(of: Self.id) }
+  var statedPersons: [StatedPerson] {
+    Self.references(people.chosen).compactMap { StatedPerson(id: $0, of: Self.id) }
+  }
+
+  /// The reference to a patient, and the other form of it: a Bundle refers to an id that is a UUID by
+  /// `urn:uuid:`, other documents by `Patient/`.
+  private static func references(_ reference: String?) -> [String] {
+    guard let reference else { return [] }
+    let forms = ["urn:uuid:", "Patient/"]
+    guard let form = forms.first(where: reference.hasPrefix),
+      case let id = reference.dropFirst(form.count).lowercased(), Guid.isValid(id)
+    else { return [reference] }
+    return forms.map { $0 + id }
+  }
 
   mutating func survey(_ row: Row) {
     do {

@@ -73,6 +73,9 @@ protocol ExportFormat: SendableMetatype {
   /// them.
   static var passesOffsetsOn: Bool { get }
 
+  /// Whether exports of the format are known to repeat rows, so that equal rows need no warning.
+  static var repeatsRows: Bool { get }
+
   /// The header for an empty JSON list, which no format can recognise; nil for a format without JSON.
   static var emptyList: Header? { get }
 
@@ -128,6 +131,7 @@ extension ExportFormat {
   static var emptyList: Header? { nil }
   static var database: DatabaseShape? { nil }
   static var passesOffsetsOn: Bool { false }
+  static var repeatsRows: Bool { false }
   static var picksRows: Bool { false }
   static func personRow(_ row: Row, below above: PersonRow) -> PersonRow { .other }
   static func statedPersons(in head: InputHead) -> [StatedPerson] { head.personAroundObjects(of: Self.self) }

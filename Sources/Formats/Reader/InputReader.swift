@@ -112,6 +112,8 @@ public struct InputReader {
   /// Whether the readings have offsets that another logbook derived, so that no zone of the import applies to
   /// them.
   package var passesOffsetsOn: Bool { type(of: parser).passesOffsetsOn }
+  /// Whether exports of the format are known to repeat rows.
+  package var repeatsRows: Bool { type(of: parser).repeatsRows }
 
   /// The statements of the input about its person, in the part that was read.
   package var statedPersons: [StatedPerson] { people?.stated ?? headPersons + parser.statedPersons }

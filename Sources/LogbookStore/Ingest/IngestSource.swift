@@ -36,15 +36,18 @@ package struct IngestSource: Sendable {
   /// Whether the input is another store. Then the items in the other store do not count as contents of an
   /// import here.
   package let isMerge: Bool
+  /// Whether the source is known to repeat rows, so that equal rows need no warning.
+  package let repeatsRows: Bool
 
   /// An input at the moment when its ingest begins.
   package init(
     name: String, format: String, startedAt: Int64, modifiedAt: Int64?, decisions: [Decision],
     mayWait: Bool = false, restoresWithdrawn: Bool = false, zone: InputZone? = nil,
     acceptsPerson: Bool = false,
-    persons: [StatedPerson] = [], isMerge: Bool = false
+    persons: [StatedPerson] = [], isMerge: Bool = false, repeatsRows: Bool = false
   ) {
     self.isMerge = isMerge
+    self.repeatsRows = repeatsRows
     self.acceptsPerson = acceptsPerson
     self.persons = persons
     self.name = name

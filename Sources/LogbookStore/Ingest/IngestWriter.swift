@@ -70,7 +70,8 @@ package final class IngestWriter {
       try inTransaction { try begin() }
       readings = try ReadingWriter(database, batch, ingest: id)
       records = try RecordWriter(
-        database, ingest: id, format: source.format, zoneIsGiven: source.zone?.given != nil)
+        database, ingest: id, format: source.format, zoneIsGiven: source.zone?.given != nil,
+        repeatsRows: source.repeatsRows)
       corrections = try Corrections(database, ingest: id)
       otherKind = try KindMismatch(database, ingest: id, source.decisions)
       sensors = try SensorComparison(database, ingest: id, source)

@@ -15,6 +15,7 @@ final class RecordWriter {
   private let ingest: Int64
   private let format: String
   private let zoneIsGiven: Bool
+  private let repeatsRows: Bool
   /// If a person gave a zone for the input: the records whose shown times are equal to those of its rows. The
   /// zone applies only to such records.
   private(set) var brought: Set<String> = []
@@ -38,9 +39,14 @@ final class RecordWriter {
     var repeatedAmounts = 0
   }
 
-  /// - Parameter zoneIsGiven: whether a person gave the zone of the input.
-  init(_ database: Database, ingest: Int64, format: String, zoneIsGiven: Bool = false) throws {
+  /// - Parameters:
+  ///   - zoneIsGiven: whether a person gave the zone of the input.
+  ///   - repeatsRows: whether the source is known to repeat rows.
+  init(
+    _ database: Database, ingest: Int64, format: String, zoneIsGiven: Bool = false, repeatsRows: Bool = false
+  ) throws {
     self.zoneIsGiven = zoneIsGiven
+    self.repeatsRows = repeatsRows
     self.database = database
     self.ingest = ingest
     self.format = format
@@ -121,9 +127,7 @@ extension RecordWriter {
     switch try ordinals.find(key, row.content) {
     case .repeated(let isNew):
       outcome.repeated += 1
-      if isNew, row.kind == RecordKind.insulin.rawValue || row.kind == RecordKind.food.rawValue {
-        outcome.repeatedAmounts += 1
-      }
+      if isNew, !repeatsRows, try isAmount(row) { outcome.repeatedAmounts += 1 }
     case .stored(let guid): try store(row, guid: guid, &outcome)
     case .free(let ordinal):
       try insert(row, guid: key.guid(ordinal: ordinal))
@@ -132,6 +136,13 @@ extension RecordWriter {
     case .open:
       if try !ordinals.keep(row, key) { outcome.repeated += 1 }
     }
+  }
+
+  /// Whether a row is a dose or a meal. A basal rate is none: a pump has only one rate at a time.
+  private func isAmount(_ row: RecordRow) throws -> Bool {
+    guard row.kind != RecordKind.food.rawValue else { return true }
+    guard row.kind == RecordKind.insulin.rawValue else { return false }
+    return try RecordFields(stored: row.content.fields, of: "a row of an import")["rate"] == nil
   }
 
   private func store(_ row: RecordRow, guid: String, _ outcome: inout Outcome) throws {
