@@ -41,6 +41,7 @@ struct SourceAmountObject: Encodable {
   let perDay: Double
   /// Another source whose amounts seem to be the same, so that both must not be added; nil without one.
   let differsFrom: String?
+  /// By how many minutes most of its amounts are later than the equal ones of the other source.
   let shiftMinutes: Int?
 
   init(_ amount: SourceAmount, _ doubts: [SourceDoubt]) {
@@ -51,7 +52,8 @@ struct SourceAmountObject: Encodable {
     let doubt = doubts.first { [$0.first.source, $0.second.source].contains(amount.source) }
     let other = doubt.map { $0.first.source == amount.source ? $0.second.source : $0.first.source }
     differsFrom = other?.text
-    shiftMinutes = doubt?.shiftSeconds.map { Int($0 / 60) }
+    let isFirst = doubt?.first.source == amount.source
+    shiftMinutes = doubt?.shiftSeconds.map { Int((isFirst ? -$0 : $0) / 60) }
   }
 
   static func all(

@@ -125,6 +125,8 @@ struct SourceTally: Sendable {
     }
   }
 
+  /// Two sources in the order of their names, so that stores with equal items give equal results, although
+  /// they number the sources differently.
   private struct Pair: Hashable {
     let first: Int
     let second: Int
@@ -169,6 +171,8 @@ struct SourceTally: Sendable {
   let kind: CountableItem.Kind
   let isBasal: Bool
   private(set) var sources: [CountingSource] = []
+  /// The names of the sources, since each one is made from two texts.
+  private var names: [String] = []
   private var totals: [(total: Double, days: DaySet)] = []
   /// The days of each source, by the day's number. Days that no decision needs any more are removed.
   private var days: [[Int: SourceDay]] = []
@@ -230,6 +234,7 @@ struct SourceTally: Sendable {
     if let index = sources.firstIndex(of: source) { return index }
     guard sources.count < Self.maxSources else { return nil }
     sources.append(source)
+    names.append(source.text)
     totals.append((0, DaySet()))
     days.append([:])
     return sources.count - 1
@@ -244,6 +249,10 @@ extension SourceTally {
     sources.sorted { $0.text < $1.text }.reduce(0) { mask, source in
       index(of: source).map { mask | Self.mask($0) } ?? mask
     }
+  }
+
+  private func pair(_ one: Int, _ other: Int) -> Pair {
+    names[one] <= names[other] ? Pair(first: one, second: other) : Pair(first: other, second: one)
   }
 
   /// A day of a source in comparison with another source.
@@ -262,10 +271,10 @@ extension SourceTally {
         if amount.twins & Self.mask(other.source) != 0 || other.twins & Self.mask(amount.source) != 0 {
           continue
         }
-        let isLater = other.source < amount.source
+        let pair = pair(other.source, amount.source)
+        let isLater = pair.second == amount.source
         let distance = isLater ? amount.shown - other.shown : other.shown - amount.shown
         guard abs(distance) <= Self.maxShiftSeconds, let shift = shift(distance) else { continue }
-        let pair = Pair(first: min(other.source, amount.source), second: max(other.source, amount.source))
         shifts[pair, default: [:]][day, default: [:]][shift, default: Shift()].add(
           amount.key, distance)
       }
@@ -338,7 +347,7 @@ extension SourceTally {
   private mutating func decide(_ day: Int) {
     for first in sources.indices where days[first][day] != nil {
       for second in sources.indices where second > first && days[second][day] != nil {
-        decide(day, Pair(first: first, second: second))
+        decide(day, pair(first, second))
       }
     }
     if sources.count > 2 { decideSums(day) }
@@ -436,7 +445,7 @@ extension SourceTally {
         guard let own = self.day(whole, day, without: part), let other = self.day(part, day, without: whole),
           Self.areOpen(own, other)
         else { continue }
-        note(day, Pair(first: min(whole, part), second: max(whole, part)), nil)
+        note(day, pair(whole, part), nil)
       }
     }
   }
@@ -458,7 +467,7 @@ extension SourceTally {
     others = others.map { source, _ in
       (source, Self.sum(own.compactMap { rest(source, $0) }.filter { !$0.isDecided }))
     }.filter { $0.1.items > $0.1.rates && $0.1.unmatched >= 0.1 * all.unmatched }
-      .sorted { ($1.1.unmatched, $0.0) < ($0.1.unmatched, $1.0) }
+      .sorted { ($1.1.unmatched, names[$0.0]) < ($0.1.unmatched, names[$1.0]) }
     guard all.rates < all.items, others.first.map({ !isAlike(all, $0.1) }) == true else { return nil }
     var parts: [Int] = []
     var together = Day()
@@ -505,7 +514,9 @@ extension SourceTally {
   }
 
   private func undecidedPairs(_ rules: CountingRules) -> [(pair: Pair, doubt: Doubt)] {
-    doubts.map { ($0.key, $0.value) }.sorted { ($0.0.first, $0.0.second) < ($1.0.first, $1.0.second) }
-      .filter { !rules.isSeparate(sources[$0.0.first], sources[$0.0.second]) }
+    doubts.map { ($0.key, $0.value) }.sorted {
+      (names[$0.0.first], names[$0.0.second]) < (names[$1.0.first], names[$1.0.second])
+    }
+    .filter { !rules.isSeparate(sources[$0.0.first], sources[$0.0.second]) }
   }
 }

@@ -207,6 +207,15 @@ package struct Statistics: Sendable {
 // MARK: - Counting once
 
 extension Statistics {
+  /// The items that were left out, in the order of their kinds and sources. The order in which items of one
+  /// time are read depends on the store.
+  var doubledInOrder: [DoubledItems] {
+    func key(_ line: DoubledItems) -> (String, String, String, Int) {
+      (line.kind.rawValue, line.source.text, line.counted.text, line.isSensorValue ? 1 : 0)
+    }
+    return doubled.sorted { key($0) < key($1) }
+  }
+
   /// The maximum number of pairs of sources, more than a real logbook has.
   private static let maxDoubled = 200
 

@@ -84,7 +84,7 @@ extension Statistics {
       groups: keys.suffix(options.maxGroups ?? keys.count).map { key in
         figures(key, groupIndices[key].map { groups[$0] } ?? GroupTally())
       },
-      profile: profile?.profile(offset: offset), doubled: doubled,
+      profile: profile?.profile(offset: offset), doubled: doubledInOrder,
       sources: (bolusSources.amounts, basalSources.amounts, foodSources.amounts, stickSources.amounts),
       doubts: sourceDoubts)
   }

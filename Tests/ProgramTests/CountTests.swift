@@ -307,7 +307,11 @@ struct CountTests {
     let sticks = try #require(figures["finger_sticks"] as? [String: any Sendable])
     #expect((sticks["per_day"] as? [String: any Sendable])?["reason"] as? String == "two sources differ")
     let sources = sticks["sources"] as? [[String: any Sendable]]
-    #expect(sources?.compactMap { $0["shift_minutes"] as? Int }.map(abs) == [7, 7])
+    let shifts = Dictionary(
+      uniqueKeysWithValues: (sources ?? []).map {
+        ($0["source"] as? String ?? "", $0["shift_minutes"] as? Int)
+      })
+    #expect(shifts == ["mysugr/mySugr": -7, "apple-health/mySugr": 7], "\(shifts)")
     let page = try await program.run("report", "--last", "30d", "-o", "-")
     #expect(page.output.contains("0 h 7 min apart"))
     _ = try await program.run("count", "only", "mysugr", "--kind", "smbg")

@@ -383,7 +383,31 @@ struct CountingFiguresTests {
     }
     let copies = meals(Self.phone, 0..<15) + meals(Self.phone, 15..<21, later: 3600)
     let doubt = try #require(Self.result(meals(Self.diary, 0..<21) + copies).doubts.first)
-    #expect(doubt.days == 6 && doubt.shiftSeconds == 3600)
+    // The diary is the second source by name, and an hour earlier.
+    #expect(doubt.days == 6 && doubt.shiftSeconds == -3600)
+  }
+
+  /// Stores with equal items read those of one time in different orders.
+  @Test func theOrderOfItemsAtOneTimeDoesNotChangeTheResult() throws {
+    let site = CountingSource(format: "nightscout", part: "Loop")
+    let rest =
+      Self.doses(Self.diary, later: 60) + Self.doses(Self.phone, later: 3660)
+      + Self.doses(site, later: 7260)
+    func result(_ sources: [CountingSource]) -> StatisticsResult {
+      let first = sources.flatMap { source in
+        [(RecordKind.insulin, 9.0), (.food, 30)].map {
+          Entry(kind: $0, amount: $1, seconds: 0, source: source)
+        }
+      }
+      return Self.result(first + rest)
+    }
+    let one = result([Self.diary, Self.phone, site])
+    #expect(one.doubts.count == 3 && one.doubled.count == 4)
+    #expect(one.doubts.map(\.shiftSeconds) == [-3600, 3600, 7200])
+    for order in [[site, Self.phone, Self.diary], [Self.phone, site, Self.diary]] {
+      let other = result(order)
+      #expect(other.doubts == one.doubts && other.doubled == one.doubled)
+    }
   }
 
   @Test func unmatchedAutomaticDosesOfTwoSourcesLeaveNoSumNextToMatchedDoses() {
@@ -437,7 +461,7 @@ struct CountingFiguresTests {
     let result = Self.result(daily(Self.diary, later: 0) + daily(Self.phone, later: 240))
     #expect(try #require(result.doubts.first).shiftSeconds == nil)
     let shifted = Self.result(daily(Self.diary, later: 0) + daily(Self.phone, later: 3600))
-    #expect(try #require(shifted.doubts.first).shiftSeconds == 3600)
+    #expect(try #require(shifted.doubts.first).shiftSeconds == -3600)
   }
 
   @Test func aDecisionToCountBothSourcesRemovesTheWarning() {
