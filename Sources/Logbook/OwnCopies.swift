@@ -24,6 +24,9 @@
 /// the source has such doses in more than five minutes within a week before and after. Then its equal meals
 /// at the same second are one, too. Meals are not evidence: two equal foods of a meal have the same time in
 /// food diaries.
+///
+/// At full minutes, two equal doses may be two injections of one dose. So they are only evidence if at least four in
+/// five minutes with doses have two equal ones, and these have at least four different amounts.
 package struct OwnCopies: Hashable, Sendable {
   fileprivate struct Copy: Hashable, Sendable {
     let item: String
@@ -31,6 +34,8 @@ package struct OwnCopies: Hashable, Sendable {
     let kept: String
     let statement: Repetition
     let kind: CountableItem.Kind
+    /// The amount of a dose, immediate and extended; empty for other items.
+    let units: [Int64]
     let sign: Sign
     /// Whether the source itself seems to write full minutes; see the rule for minutes in `OwnCopies`.
     let isDoubtful: Bool
@@ -47,6 +52,8 @@ package struct OwnCopies: Hashable, Sendable {
 
   /// In two weeks, chance can cause pairs of equal items in at most this number of minutes.
   static let maxByChance = 5
+  /// The minimum number of different amounts of doses at full minutes. Who splits a long-acting dose has few.
+  private static let minAmounts = 4
   /// The time before and after an item in which pairs are counted, in seconds.
   static let spanSeconds: Int64 = 7 * 86400
   /// How far outside a period items must be read to find the copies in it, in seconds.
@@ -60,9 +67,10 @@ package struct OwnCopies: Hashable, Sendable {
   /// An empty value: no item is a copy.
   package init() {}
 
-  fileprivate init(_ found: [CountingSource: [Copy]]) {
-    for pairs in found.values {
-      for copy in Self.certain(pairs.sorted { $0.instant < $1.instant }) {
+  /// - Parameter single: the minutes with doses that have no equal one at the same second, by source.
+  fileprivate init(_ found: [CountingSource: [Copy]], single: [CountingSource: [Int64]]) {
+    for (source, pairs) in found {
+      for copy in Self.certain(pairs.sorted { $0.instant < $1.instant }, single: single[source] ?? []) {
         copies[copy.item] = copy
         statements[copy.kept, default: []].append(copy.statement)
       }
@@ -78,17 +86,39 @@ package struct OwnCopies: Hashable, Sendable {
   /// What the copies of the item with this id state.
   func statements(about id: String) -> [Repetition] { statements[id] ?? [] }
 
-  private static func certain(_ copies: [Copy]) -> [Copy] {
+  private static func certain(_ copies: [Copy], single: [Int64]) -> [Copy] {
     let (cut, repeated) = (copies.filter { $0.sign == .minute }, copies.filter { $0.sign == .id })
     let doses = repeated.filter { $0.kind == .insulin && !$0.instant.isAtMinute }
-    return copies.filter { $0.sign == .unit } + frequent(cut, cut) + frequent(repeated, doses)
+    let exact = frequent(repeated, doses)
+    let rest = exact.isEmpty ? repeated : repeated.filter(Set(repeated).subtracting(exact).contains)
+    return copies.filter { $0.sign == .unit } + frequent(cut, cut) + exact + complete(rest, repeated, single)
+  }
+
+  /// The copies around which nearly all minutes with doses have two equal ones, of several amounts.
+  private static func complete(_ copies: [Copy], _ repeated: [Copy], _ single: [Int64]) -> [Copy] {
+    let doses = repeated.filter { $0.kind == .insulin }
+    var (twice, once) = (Window(doses.map(\.instant)), Window(single))
+    var first = 0
+    return copies.filter { copy in
+      let minute = copy.instant.minuteStart
+      let found = twice.count(around: minute)
+      guard found > maxByChance, once.count(around: minute) * 4 <= found else { return false }
+      while first < doses.count, doses[first].instant < minute - spanSeconds { first += 1 }
+      var amounts: Set<[Int64]> = []
+      for dose in doses[first...] where dose.instant.minuteStart <= minute + spanSeconds {
+        amounts.insert(dose.units)
+        if amounts.count >= minAmounts { return true }
+      }
+      return false
+    }
   }
 
   /// The copies with more than five minutes of evidence within a week before and after, most of them not
   /// doubtful. Both lists are in the order of time.
   private static func frequent(_ copies: [Copy], _ evidence: [Copy]) -> [Copy] {
     var (clear, doubtful) = (
-      Window(evidence.filter { !$0.isDoubtful }), Window(evidence.filter(\.isDoubtful))
+      Window(evidence.filter { !$0.isDoubtful }.map(\.instant)),
+      Window(evidence.filter(\.isDoubtful).map(\.instant))
     )
     return copies.filter { copy in
       let minute = copy.instant.minuteStart
@@ -105,9 +135,9 @@ package struct OwnCopies: Hashable, Sendable {
 
     /// Counts each minute once: a dose and a meal that were typed together are not more evidence than one of
     /// them.
-    init(_ copies: [Copy]) {
-      for copy in copies where minutes.last != copy.instant.minuteStart {
-        minutes.append(copy.instant.minuteStart)
+    init(_ instants: [Int64]) {
+      for instant in instants where minutes.last != instant.minuteStart {
+        minutes.append(instant.minuteStart)
       }
     }
 
@@ -119,7 +149,8 @@ package struct OwnCopies: Hashable, Sendable {
   }
 }
 
-/// Finds the copies. Callers add the items in the order of time. Memory grows with the number of pairs.
+/// Finds the copies. Callers add the items in the order of time. Memory grows with the numbers of pairs and of minutes
+/// with doses.
 package struct OwnCopyFinder {
   private struct Group: Hashable {
     let source: CountingSource
@@ -134,6 +165,8 @@ package struct OwnCopyFinder {
   private var minute = Int64.min
   private var groups: [Group: [CountableItem]] = [:]
   private var found: [CountingSource: [OwnCopies.Copy]] = [:]
+  /// The minutes with doses that have no equal one at the same second.
+  private var single: [CountingSource: [Int64]] = [:]
 
   /// - Parameter rules: people's decisions. If a person decided that two items are separate facts, neither is
   ///   a copy of the other.
@@ -158,7 +191,7 @@ package struct OwnCopyFinder {
   /// The copies among the items.
   package mutating func finish() -> OwnCopies {
     compare()
-    return OwnCopies(found)
+    return OwnCopies(found, single: single)
   }
 
   private mutating func compare() {
@@ -179,7 +212,9 @@ package struct OwnCopyFinder {
       let cut = Self.pairs(whole, originals) { $0.isCut(from: $1) && !rules.separates($0, $1) }
       let others = whole.filter { item in !cut.contains { $0.copy.id == item.id } }
       note(converted, .unit)
-      note(repeated + self.repeated(others), .id)
+      let alike = repeated + self.repeated(others)
+      note(alike, .id)
+      if group.kind == .insulin { noteSingle(items, alike, of: group.source) }
       if !cut.isEmpty { cuts.append((group, cut)) }
       if !others.isEmpty { uncut[group.source.format, default: []].insert(group.kind) }
     }
@@ -189,6 +224,14 @@ package struct OwnCopyFinder {
     groups.removeAll(keepingCapacity: true)
   }
 
+  private mutating func noteSingle(
+    _ items: [CountableItem], _ pairs: [(copy: CountableItem, kept: CountableItem)], of source: CountingSource
+  ) {
+    let paired = Set(pairs.flatMap { [$0.copy.id, $0.kept.id] })
+    guard items.contains(where: { !$0.isAutomatic && !paired.contains($0.id) }) else { return }
+    single[source, default: []].append(minute)
+  }
+
   private mutating func note(
     _ pairs: [(copy: CountableItem, kept: CountableItem)], _ sign: OwnCopies.Sign, isDoubtful: Bool = false
   ) {
@@ -196,7 +239,7 @@ package struct OwnCopyFinder {
       found[copy.source, default: []].append(
         OwnCopies.Copy(
           item: copy.id, instant: copy.instant, kept: kept.id, statement: Repetition(copy, isOwnCopy: true),
-          kind: copy.kind, sign: sign, isDoubtful: isDoubtful))
+          kind: copy.kind, units: copy.amount.units, sign: sign, isDoubtful: isDoubtful))
     }
   }
 
@@ -241,6 +284,12 @@ package struct OwnCopyFinder {
 extension Int64 {
   fileprivate var minuteStart: Int64 { DeviceTime.startOfMinute(self) }
   fileprivate var isAtMinute: Bool { self == minuteStart }
+}
+
+extension CountableItem.Amount {
+  fileprivate var units: [Int64] {
+    if case .insulin(let units, let extended) = self { [units, extended] } else { [] }
+  }
 }
 
 extension CountableItem {

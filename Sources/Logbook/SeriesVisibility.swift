@@ -64,9 +64,24 @@ package struct SeriesVisibility: Sendable {
     package let point: SeriesPoint
     package let deviceTime: DeviceTime
     package let measurement: Measurement
+    /// The UTC offset in seconds, and whether the source stated it; nil if it does not matter.
+    package let offset: (seconds: Int32, isStated: Bool)?
 
-    package init(_ point: SeriesPoint, at deviceTime: DeviceTime, _ measurement: Measurement) {
-      (self.point, self.deviceTime, self.measurement) = (point, deviceTime, measurement)
+    package init(
+      _ point: SeriesPoint, at deviceTime: DeviceTime, _ measurement: Measurement,
+      offset: (seconds: Int32, isStated: Bool)? = nil
+    ) {
+      (self.point, self.deviceTime, self.measurement, self.offset) = (point, deviceTime, measurement, offset)
+    }
+
+    /// Whether the two are one measurement. A stated offset that is another one shows another instant, as in the
+    /// second pass of an hour that clocks repeat.
+    func isEqual(to other: Item) -> Bool {
+      guard deviceTime == other.deviceTime, measurement.agrees(with: other.measurement) else { return false }
+      guard let mine = offset, let theirs = other.offset, mine.isStated || theirs.isStated else {
+        return true
+      }
+      return mine.seconds == theirs.seconds
     }
   }
 
@@ -93,7 +108,7 @@ package struct SeriesVisibility: Sendable {
         verdicts.append(.withdrawn)
       } else if showsEqualOnce, own[item.point] == nil,
         zip(place[..<index], verdicts).contains(where: {
-          $1 == .shown && $0.deviceTime == item.deviceTime && $0.measurement.agrees(with: item.measurement)
+          $1 == .shown && $0.isEqual(to: item)
         })
       {
         verdicts.append(.equalIsShown)

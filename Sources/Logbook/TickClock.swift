@@ -63,9 +63,9 @@ package struct TickClock: Sendable {
     return abs(lag - overlap) * 2 <= overlap ? Placement(utcOffset: later, source: .ticks) : first
   }
 
-  /// The offset after the change of clocks. The first occurrence plus the longest repeated period is an
+  /// The offset of a repeated time after the change of clocks. The first occurrence plus the longest repeated period is an
   /// instant after the change.
-  private static func later(_ time: DeviceTime, _ first: Placement, _ zone: LogbookZone) -> Int32 {
+  package static func later(_ time: DeviceTime, _ first: Placement, _ zone: LogbookZone) -> Int32 {
     zone.offset(of: time, atUTC: time.seconds - Int64(first.utcOffset) + longestOverlap)
   }
 }

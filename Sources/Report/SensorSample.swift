@@ -39,6 +39,9 @@ package struct SensorSample: Sendable {
 /// measure at the same time, the same one is always used, except in its pauses. The choice depends only on
 /// the samples of two hours before and after, and not on the period or on the order of imports.
 ///
+/// A spreadsheet that saves an export cuts its times to the minute. So a sample at a full minute repeats an equal one of
+/// its sensor at another second of this minute.
+///
 /// The interval of a sensor is the median difference of its samples so far, in whole minutes. At the start,
 /// samples are kept until the interval is known.
 package struct SensorSelection: Sendable {
@@ -92,11 +95,33 @@ package struct SensorSelection: Sendable {
     while sensors.count <= sample.rank { sensors.append(Sensor()) }
     let isRepeated = sensors[sample.rank].lastInstant == sample.instant && !sample.isInRepeatedHour
     sensors[sample.rank].lastInstant = sample.instant
-    sensors[sample.rank].interval.add(sample.instant)
+    if let copy = cutCopy(of: sample) {
+      held[copy].fate = .repeated
+    } else {
+      sensors[sample.rank].interval.add(sample.instant)
+    }
     if sensors[sample.rank].waiting == 0 { waitingSensors += 1 }
     sensors[sample.rank].waiting += 1
     held.append(HeldSample(sample: sample, fate: isRepeated ? .repeated : nil))
     newest = sample.instant
+  }
+
+  /// The index of the kept sample that repeats this one with its time cut to the minute; nil without one.
+  private func cutCopy(of sample: SensorSample) -> Int? {
+    let minute = DeviceTime.startOfMinute(sample.deviceTime.seconds)
+    let seconds = sample.deviceTime.seconds - minute
+    guard seconds > 0 else { return nil }
+    var index = held.count - 1
+    while index >= heldStart, held[index].sample.instant >= sample.instant - seconds {
+      let other = held[index].sample
+      if held[index].fate == nil, other.rank == sample.rank, other.deviceTime.seconds == minute,
+        other.level == sample.level
+      {
+        return index
+      }
+      index -= 1
+    }
+    return nil
   }
 
   /// Ends the samples, so that none is kept any longer.

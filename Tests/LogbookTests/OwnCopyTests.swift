@@ -186,6 +186,35 @@ struct OwnCopyTests {
     #expect(Self.verdicts(Self.doses(14, "a", .unknown) + Self.doses(14, "b", .unknown)).kept.count == 28)
   }
 
+  /// Two exports of one site under other ids, whose times have no seconds.
+  @Test func dosesAtFullMinutesUnderOtherIDsCountOnceIfNearlyAllAreDoubled() {
+    func site(_ name: String, days: Range<Int64>, amounts: Int64, hours: [Int64] = [8, 13, 19])
+      -> [CountableItem?]
+    {
+      days.flatMap { day in
+        hours.map { hour in
+          Sample.dose(
+            Double(2 + (day + hour) % amounts), at: day * Self.day + hour * 3600, Sample.diary,
+            id: "\(name) \(day) \(hour)")
+        }
+      }
+    }
+    let (one, other) = (site("a", days: 0..<14, amounts: 5), site("b", days: 0..<14, amounts: 5))
+    #expect(Self.verdicts(one + other).kept.count == 42)
+    // Their meals are copies as well.
+    let meals = (0..<14 as Range<Int64>).flatMap { day in
+      [0, 1].map { Sample.meal(45, at: day * Self.day + 8 * 3600, Sample.diary, id: "\($0) \(day)") }
+    }
+    #expect(Self.verdicts(one + other + meals).kept.count == 42 + 14)
+    #expect(Self.verdicts(meals).kept.count == 28)
+    // One of three doses a day is split, or doses of few amounts, or on few days.
+    #expect(Self.verdicts(one + site("b", days: 0..<14, amounts: 5, hours: [8])).kept.count == 56)
+    let few = site("a", days: 0..<14, amounts: 3) + site("b", days: 0..<14, amounts: 3)
+    #expect(Self.verdicts(few).kept.count == 84)
+    let short = site("a", days: 0..<1, amounts: 5) + site("b", days: 0..<1, amounts: 5)
+    #expect(Self.verdicts(short).kept.count == 6)
+  }
+
   @Test func twoPartsOfACombinationBolusBothCount() {
     let parts = (0..<14 as Range<Int64>).map {
       Sample.dose(0, at: $0 * Self.day + 33, Sample.diary, id: "part \($0)", fields: ["extended": .number(2)])

@@ -40,6 +40,29 @@ struct SensorTests {
     }
   }
 
+  /// A spreadsheet that saves an export cuts the seconds of its times.
+  @Test func aSavedCopyOfASensorsExportChangesNoFigure() {
+    let exact = Self.samples(288, from: Self.start + 13).enumerated().map { index, reading in
+      var reading = reading
+      reading.measurement = .value(Quantity(Double(60 + index * 37 % 190), .milligramsPerDecilitre))
+      return reading
+    }
+    func cut(_ reading: GlucoseReading, by seconds: Int64 = 13, higher: Double = 0) -> GlucoseReading {
+      StatisticsTests.samples(
+        1, from: reading.deviceTime.seconds - seconds,
+        value: Int((reading.measurement.quantity?.number ?? 0) + higher))[0]
+    }
+    let alone = figures(exact).total
+    let both = figures(StatisticsTests.inOrder(exact, exact.map { cut($0) })).total
+    #expect(both.sensor.readings == 288 && both.leftOut[.repeated] == 288)
+    #expect(both.sensor.minutes == alone.sensor.minutes && both.sensor.mean == alone.sensor.mean)
+    #expect(both.sensor.ranges.map(\.minutes) == alone.sensor.ranges.map(\.minutes))
+    // Other values, and times that are not full minutes, are other readings.
+    for other in [exact.map { cut($0, higher: 9) }, exact.map { cut($0, by: 5) }] {
+      #expect(figures(StatisticsTests.inOrder(exact, other)).total.leftOut[.repeated] == 0)
+    }
+  }
+
   @Test func onlyOneOfTwoSimultaneousSensorsIsUsed() {
     let readings = StatisticsTests.inOrder(
       Self.samples(288, value: 100, device: 1),

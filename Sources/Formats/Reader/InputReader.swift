@@ -17,6 +17,7 @@ public struct InputReader {
   private var rows: any RowSource
   private var parser: any ExportFormat
   private var collector: BatchBuilder
+  private var passes: AutumnPasses
   private let options: ExportOptions
   /// Rows that are neither data nor headers. They are a preamble if a header follows, otherwise they are
   /// rejected.
@@ -67,6 +68,7 @@ public struct InputReader {
     var options = options
     options.inputName = source.name
     self.options = options
+    passes = AutumnPasses(options.zone)
     waitingSince = source.isRegularFile ? nil : clock.now
     source.isInterrupted = options.isInterrupted
     input = try Input(source)
@@ -145,6 +147,11 @@ public struct InputReader {
   /// - Throws: `Failure` when the source cannot be read further.
   public mutating func read(into batch: inout IngestBatch) throws -> Bool {
     if isDone { return false }
+    defer { passes.place(&batch.readings) }
+    return try fill(&batch)
+  }
+
+  private mutating func fill(_ batch: inout IngestBatch) throws -> Bool {
     swap(&collector.batch, &batch)
     defer { swap(&collector.batch, &batch) }
     collector.batch.readings += heldBack

@@ -132,7 +132,7 @@ struct BatchOrder {
       let twin = byBucket[place].distinct.contains {
         let other = readings[$0]
         return reading.measurement.agrees(with: other.measurement)
-          && reading.isControlTest == other.isControlTest
+          && reading.isControlTest == other.isControlTest && !Self.areTwoPasses(reading, other)
           && (!reading.occurrenceIsStated || reading.occurrence == other.occurrence)
       }
       if twin { repeated += 1 } else { byBucket[place].distinct.append(index) }
@@ -142,9 +142,14 @@ struct BatchOrder {
     }
   }
 
+  /// Whether two sensor values have one shown time and two instants, as in the hour that clocks repeat in autumn.
+  private static func areTwoPasses(_ one: Reading, _ other: Reading) -> Bool {
+    ValueSets.numbers(one) && one.placement.utcOffset != other.placement.utcOffset
+  }
+
   /// Numbers different readings of one identity as occurrences. Stated occurrences are kept. Values that are
   /// equal only after rounding are numbered by size, with control tests last. Two values at one shown time
-  /// are numbered in the order of the input. A tick identifies only one reading, so the others are listed as
+  /// are numbered in the order of the input, those of a second pass last. A tick identifies only one reading, so the others are listed as
   /// changed.
   private mutating func number(_ distinct: [Int], series: Int, _ valueBucket: Int64, _ readings: [Reading]) {
     let first = readings[distinct[0]]
@@ -171,7 +176,9 @@ struct BatchOrder {
     }
     let ordered =
       first.kind.valueIsPartOfIdentity
-      ? distinct.sorted { Self.isSmaller(readings[$0], readings[$1]) } : distinct
+      ? distinct.sorted { Self.isSmaller(readings[$0], readings[$1]) }
+      : distinct.filter { readings[$0].placement.source != .stated }
+        + distinct.filter { readings[$0].placement.source == .stated }
     let numbered = ordered.enumerated().map {
       Item(index: $1, series: series, valueBucket: valueBucket, occurrence: Int64($0))
     }

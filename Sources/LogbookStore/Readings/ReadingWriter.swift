@@ -100,7 +100,8 @@ final class ReadingWriter {
     stored = try RawStatement(
       keptBy: database,
       """
-      SELECT r.occurrence, r.value, r.unit, r.range_flag, r.ingest, r.device_time, \(Withdrawn.reading), r.marks
+      SELECT r.occurrence, r.value, r.unit, r.range_flag, r.ingest, r.device_time, \(Withdrawn.reading), r.marks,
+        coalesce(r.stated_offset, r.derived_offset)
       FROM reading AS r WHERE r.partition = ?1 AND r.position = ?2 AND r.series = ?3 AND r.value_bucket = ?4
       ORDER BY r.occurrence
       """)
@@ -305,6 +306,7 @@ extension ReadingWriter {
     _ items: [BatchOrder.Item], _ readings: [Reading], isClockSetBack: Bool = false
   ) throws {
     var place = try place(of: items, readings)
+    let timeCanRepeat = items.contains { readings[$0.index].timeCanRepeat }
     for (item, known) in zip(items, place.known) {
       let reading = readings[item.index]
       if let known {
@@ -327,7 +329,7 @@ extension ReadingWriter {
         try listRevision(item, reading)
         if reading.occurrenceIsStated { noteNumbered(item, readings) }
       } else {
-        let isSecond = place.isTaken && reading.kind == .cbg && !reading.timeCanRepeat
+        let isSecond = place.isTaken && reading.kind == .cbg && !timeCanRepeat
         if isSecond { outcome.doubled.append((reading.deviceTime, isClockSetBack)) }
         if place.isTaken { noteNumbered(item, readings) }
         chunk.removeAll()
@@ -392,7 +394,7 @@ extension ReadingWriter {
       let match =
         isAnotherDay
         ? nil
-        : items.firstIndex { agrees(stored, readings[$0.index]) }
+        : match(stored, among: items, readings)
       // Of equal readings, take the visible one.
       if let match, place.known[match]?.isWithdrawn != false { place.known[match] = known }
       if known.isWithdrawn { continue }
@@ -403,6 +405,16 @@ extension ReadingWriter {
       }
     }
     return place
+  }
+
+  /// The index of the item with the value of a stored reading. Of several, as in the two passes of an hour, it is
+  /// the one with the same instant.
+  private func match(
+    _ stored: RawStatement, among items: [BatchOrder.Item], _ readings: [Reading]
+  ) -> Int? {
+    let equal = items.indices.filter { agrees(stored, readings[items[$0].index]) }
+    guard equal.count > 1 else { return equal.first }
+    return equal.first { Int64(readings[items[$0].index].placement.utcOffset) == stored.integer(8) }
   }
 
   private func listRevision(_ item: BatchOrder.Item, _ reading: Reading) throws {

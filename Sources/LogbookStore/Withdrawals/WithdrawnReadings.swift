@@ -56,7 +56,7 @@ struct WithdrawnReadings {
         PlacedReading(
           point: point, deviceTime: time, isHidden: ordered.hides(point, shownAt: time),
           stored: try causes.cause(of: point), measurement: StoredMeasurement(readings, from: 4),
-          isUploaded: readings.integer(8) == 1))
+          offset: offset(readings), isUploaded: readings.integer(8) == 1))
     }
     try countPlace()
   }
@@ -80,7 +80,8 @@ struct WithdrawnReadings {
       place.append(
         PlacedReading(
           point: point, deviceTime: time, isHidden: ordered.hides(point, shownAt: time),
-          stored: try causes.cause(of: point), measurement: StoredMeasurement(readings, from: 4)))
+          stored: try causes.cause(of: point), measurement: StoredMeasurement(readings, from: 4),
+          offset: offset(readings)))
     }
     try update(place, &found)
     return nil
@@ -118,8 +119,13 @@ struct WithdrawnReadings {
   private func items(_ place: [PlacedReading]) throws -> [SeriesVisibility.Item] {
     try place.map { reading in
       let measurement = try reading.measurement.measurement(in: "reading (series \(series))")
-      return SeriesVisibility.Item(reading.point, at: reading.deviceTime, measurement)
+      return SeriesVisibility.Item(
+        reading.point, at: reading.deviceTime, measurement, offset: reading.offset)
     }
+  }
+
+  private func offset(_ row: RawStatement) -> (seconds: Int32, isStated: Bool) {
+    (Int32(clamping: row.integer(9)), row.integer(10) == 1)
   }
 
   private func readings(in positions: ClosedRange<Int64>) throws -> RawStatement {
@@ -127,7 +133,7 @@ struct WithdrawnReadings {
       keptBy: database,
       """
       SELECT r.position, r.value_bucket, r.occurrence, r.device_time, r.value, r.unit, r.range_flag, r.threshold,
-        r.uploaded
+        r.uploaded, coalesce(r.stated_offset, r.derived_offset), r.stated_offset IS NOT NULL
       FROM series AS s CROSS JOIN reading AS r ON r.partition = s.partition AND r.series = s.id
       WHERE s.id = ?1 AND r.position >= ?2 AND r.position <= ?3
       """)
@@ -183,6 +189,7 @@ private struct PlacedReading {
   /// The stored cause for which the reading is hidden; 0 if it is visible.
   let stored: Int64
   let measurement: StoredMeasurement
+  let offset: (seconds: Int32, isStated: Bool)
   var isUploaded = false
 }
 

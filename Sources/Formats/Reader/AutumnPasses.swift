@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+
+/// Finds equal values of a sensor that a file states in both passes of the hour that clocks repeat in autumn.
+///
+/// Most exports are sorted by shown time, so that two equal values of one time look like a repeated row. A file in the
+/// order of measurement runs through the hour twice: within it, its times go back once, or forward if the newest come
+/// first. Then both values are measurements, and that of the second pass gets the later offset.
+///
+/// Values that differ prove the second pass: a block of rows that is repeated has equal values only.
+struct AutumnPasses {
+  /// The minimum number of values of a pass.
+  private static let minValues = 2
+
+  private let zone: LogbookZone
+  /// The readings in the repeated hour, without another time of their device between them.
+  private var runs: [DeviceIndex: [Int]] = [:]
+
+  /// - Parameter zone: the zone that placed the readings.
+  init(_ zone: LogbookZone) { self.zone = zone }
+
+  /// Places the equal values of the second passes in a batch. All rows of an hour are in one batch.
+  mutating func place(_ readings: inout [Reading]) {
+    for index in readings.indices where Self.mayRepeat(readings[index]) {
+      let device = readings[index].device
+      if readings[index].placement.source == .zoneOverlap {
+        runs[device, default: []].append(index)
+      } else if !runs.isEmpty, let run = runs.removeValue(forKey: device) {
+        place(run, in: &readings)
+      }
+    }
+    for run in runs.values { place(run, in: &readings) }
+    runs.removeAll(keepingCapacity: true)
+  }
+
+  /// Whether a reading is of a sensor's history and has no other identity than its shown time.
+  @inline(__always)
+  private static func mayRepeat(_ reading: Reading) -> Bool {
+    reading.kind == .cbg && reading.positionKind == .time && !reading.occurrenceIsStated
+  }
+
+  private func place(_ run: [Int], in readings: inout [Reading]) {
+    guard let (first, second) = passes(run, readings) else { return }
+    let firstByTime = Dictionary(
+      first.map { (readings[$0].deviceTime.seconds, $0) }, uniquingKeysWith: { one, _ in one })
+    let pairs = second.compactMap { index in
+      firstByTime[readings[index].deviceTime.seconds].map { (first: $0, second: index) }
+    }
+    let equal = pairs.filter { readings[$0.first].measurement.agrees(with: readings[$0.second].measurement) }
+    guard equal.count < pairs.count else { return }
+    for (_, index) in equal {
+      let reading = readings[index]
+      readings[index].placement = Placement(
+        utcOffset: TickClock.later(reading.deviceTime, reading.placement, zone), source: .stated)
+    }
+  }
+
+  /// The readings of the first and of the second pass; nil if the times do not run through the hour twice.
+  private func passes(_ run: [Int], _ readings: [Reading]) -> (first: [Int], second: [Int])? {
+    let times = run.map { readings[$0].deviceTime.seconds }
+    let steps = zip(times.dropFirst(), times).map(-)
+    let isAscending = steps.count { $0 > 0 } * 2 > steps.count
+    let forward = steps.map { isAscending ? $0 : -$0 }
+    guard let turn = forward.firstIndex(where: { $0 < 0 }), forward[turn] <= -TickClock.setBackSeconds,
+      forward.enumerated().allSatisfy({ $0.offset == turn || $0.element > 0 })
+    else { return nil }
+    let (early, late) = (Array(run[...turn]), Array(run[(turn + 1)...]))
+    guard early.count >= Self.minValues, late.count >= Self.minValues else { return nil }
+    return isAscending ? (early, late) : (late, early)
+  }
+}
