@@ -6,7 +6,8 @@
 ///
 /// The rule for minutes: an item at a full minute is a copy of an equal item at another second of this
 /// minute. This only applies if the source has such pairs in more than five minutes within a week before and
-/// after the item. Each item has at most one copy, so that two equal doses in a minute stay two.
+/// after the item, or in three if no item with seconds is without a copy there. Each item has at most one copy, so that two
+/// equal doses in a minute stay two.
 ///
 /// Without copies, a person who repeats a dose within a minute does so exactly at a full minute once in 30
 /// times. So more than five such minutes in two weeks are not chance, even for a person who always splits
@@ -20,10 +21,9 @@
 /// at most a tenth. Apps convert by 18, 18.0182 or 18.01559, and an app does not change its unit within a
 /// second.
 ///
-/// The rule for ids: equal doses at the same second are one, unless it is a full minute. This only applies if
-/// the source has such doses in more than five minutes within a week before and after. Then its equal meals
-/// at the same second are one, too. Meals are not evidence: two equal foods of a meal have the same time in
-/// food diaries.
+/// The rule for ids: equal doses at the same second are one, unless it is a full minute, and so are equal meals at that
+/// second. If there are such doses in more than five minutes within a week before and after, other equal meals at the same
+/// second are one, too. Meals are not evidence: two equal foods of a meal have the same time in food diaries.
 ///
 /// At full minutes, two equal doses may be two injections of one dose. So they are only evidence if at least four in
 /// five minutes with doses have two equal ones, and these have at least four different amounts.
@@ -41,6 +41,14 @@ package struct OwnCopies: Hashable, Sendable {
     let isDoubtful: Bool
   }
 
+  /// The minutes of one source with items that no other item repeats.
+  fileprivate struct Unpaired {
+    /// Those with a dose that has no equal one at the same second.
+    var single: [Int64] = []
+    /// Those with an item that has seconds and no copy cut to the minute.
+    var exact: [Int64] = []
+  }
+
   fileprivate enum Sign {
     /// The copy is a value in the other unit, which needs no further evidence.
     case unit
@@ -54,6 +62,9 @@ package struct OwnCopies: Hashable, Sendable {
   static let maxByChance = 5
   /// The minimum number of different amounts of doses at full minutes. Who splits a long-acting dose has few.
   private static let minAmounts = 4
+  /// The minimum number of minutes in which all items with seconds have a copy. A repeated dose is exactly at a full minute
+  /// once in 30 times.
+  private static let minWhole = 3
   /// The time before and after an item in which pairs are counted, in seconds.
   static let spanSeconds: Int64 = 7 * 86400
   /// How far outside a period items must be read to find the copies in it, in seconds.
@@ -67,10 +78,9 @@ package struct OwnCopies: Hashable, Sendable {
   /// An empty value: no item is a copy.
   package init() {}
 
-  /// - Parameter single: the minutes with doses that have no equal one at the same second, by source.
-  fileprivate init(_ found: [CountingSource: [Copy]], single: [CountingSource: [Int64]]) {
+  fileprivate init(_ found: [CountingSource: [Copy]], _ unpaired: [CountingSource: Unpaired]) {
     for (source, pairs) in found {
-      for copy in Self.certain(pairs.sorted { $0.instant < $1.instant }, single: single[source] ?? []) {
+      for copy in Self.certain(pairs.sorted { $0.instant < $1.instant }, unpaired[source] ?? Unpaired()) {
         copies[copy.item] = copy
         statements[copy.kept, default: []].append(copy.statement)
       }
@@ -86,12 +96,28 @@ package struct OwnCopies: Hashable, Sendable {
   /// What the copies of the item with this id state.
   func statements(about id: String) -> [Repetition] { statements[id] ?? [] }
 
-  private static func certain(_ copies: [Copy], single: [Int64]) -> [Copy] {
+  private static func certain(_ copies: [Copy], _ minutes: Unpaired) -> [Copy] {
     let (cut, repeated) = (copies.filter { $0.sign == .minute }, copies.filter { $0.sign == .id })
     let doses = repeated.filter { $0.kind == .insulin && !$0.instant.isAtMinute }
-    let exact = frequent(repeated, doses)
-    let rest = exact.isEmpty ? repeated : repeated.filter(Set(repeated).subtracting(exact).contains)
-    return copies.filter { $0.sign == .unit } + frequent(cut, cut) + exact + complete(rest, repeated, single)
+    let seconds = Set(doses.map(\.instant))
+    let exact = Set(repeated.filter { seconds.contains($0.instant) } + frequent(repeated, doses))
+    let saved = Set(frequent(cut, cut))
+    return copies.filter { $0.sign == .unit || exact.contains($0) || saved.contains($0) }
+      + complete(repeated.filter { !exact.contains($0) }, repeated, minutes.single)
+      + whole(cut.filter { !saved.contains($0) }, cut, minutes.exact)
+  }
+
+  /// The copies cut to the minute around which each item with seconds has its copy.
+  private static func whole(_ copies: [Copy], _ cut: [Copy], _ exact: [Int64]) -> [Copy] {
+    var (clear, doubtful) = (
+      Window(cut.filter { !$0.isDoubtful }.map(\.instant)), Window(cut.filter(\.isDoubtful).map(\.instant))
+    )
+    var others = Window(exact)
+    return copies.filter { copy in
+      let minute = copy.instant.minuteStart
+      return clear.count(around: minute) >= minWhole && doubtful.count(around: minute) == 0
+        && others.count(around: minute) == 0
+    }
   }
 
   /// The copies around which nearly all minutes with doses have two equal ones, of several amounts.
@@ -149,8 +175,8 @@ package struct OwnCopies: Hashable, Sendable {
   }
 }
 
-/// Finds the copies. Callers add the items in the order of time. Memory grows with the numbers of pairs and of minutes
-/// with doses.
+/// Finds the copies. Callers add the items in the order of time. Memory grows with the number of minutes
+/// with items.
 package struct OwnCopyFinder {
   private struct Group: Hashable {
     let source: CountingSource
@@ -165,8 +191,7 @@ package struct OwnCopyFinder {
   private var minute = Int64.min
   private var groups: [Group: [CountableItem]] = [:]
   private var found: [CountingSource: [OwnCopies.Copy]] = [:]
-  /// The minutes with doses that have no equal one at the same second.
-  private var single: [CountingSource: [Int64]] = [:]
+  private var unpaired: [CountingSource: OwnCopies.Unpaired] = [:]
 
   /// - Parameter rules: people's decisions. If a person decided that two items are separate facts, neither is
   ///   a copy of the other.
@@ -191,7 +216,7 @@ package struct OwnCopyFinder {
   /// The copies among the items.
   package mutating func finish() -> OwnCopies {
     compare()
-    return OwnCopies(found, single: single)
+    return OwnCopies(found, unpaired)
   }
 
   private mutating func compare() {
@@ -211,6 +236,9 @@ package struct OwnCopyFinder {
       let originals = exact.filter { item in !repeated.contains { $0.copy.id == item.id } }
       let cut = Self.pairs(whole, originals) { $0.isCut(from: $1) && !rules.separates($0, $1) }
       let others = whole.filter { item in !cut.contains { $0.copy.id == item.id } }
+      if originals.contains(where: { item in !item.isAutomatic && !cut.contains { $0.kept.id == item.id } }) {
+        unpaired[group.source, default: OwnCopies.Unpaired()].exact.append(minute)
+      }
       note(converted, .unit)
       let alike = repeated + self.repeated(others)
       note(alike, .id)
@@ -229,7 +257,7 @@ package struct OwnCopyFinder {
   ) {
     let paired = Set(pairs.flatMap { [$0.copy.id, $0.kept.id] })
     guard items.contains(where: { !$0.isAutomatic && !paired.contains($0.id) }) else { return }
-    single[source, default: []].append(minute)
+    unpaired[source, default: OwnCopies.Unpaired()].single.append(minute)
   }
 
   private mutating func note(

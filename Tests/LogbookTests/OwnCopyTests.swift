@@ -53,11 +53,21 @@ struct OwnCopyTests {
     #expect(Self.verdicts(sticks).kept.count == 10)
   }
 
-  @Test func onlySixOrMoreEqualPairsInTwoWeeksAreTreatedAsCopies() {
+  @Test func ofAllItemsThreeEqualPairsInTwoWeeksAreCopies() {
+    func kept(_ count: Int, at seconds: Int64 = 0) -> Int {
+      Self.verdicts(Self.doses(count, "own") + Self.doses(count, at: seconds, "second")).kept.count
+    }
+    #expect(kept(2) == 4)
+    #expect(kept(3) == 3)
+    #expect(kept(5, at: 10) == 10)
+  }
+
+  @Test func ofSomeItemsSixEqualPairsInTwoWeeksAreCopies() {
     func kept(_ count: Int, every step: Int64) -> Int {
       Self.verdicts(
         Self.doses(count, every: step, "own") + Self.doses(count, at: 0, every: step, "second")
-      ).kept.count
+          + Self.doses(count, at: 4000, every: step, "later")
+      ).kept.count - count
     }
     #expect(kept(5, every: Self.day) == 10)
     #expect(kept(6, every: Self.day) == 6)
@@ -65,7 +75,9 @@ struct OwnCopyTests {
     let meals = (0..<5 as Range<Int64>).flatMap { index in
       [33, 0].map { Sample.meal(45, at: index * Self.day + $0, Sample.diary) }
     }
-    #expect(Self.verdicts(Self.doses(5, "own") + Self.doses(5, at: 0, "second") + meals).kept.count == 20)
+    let later = Self.doses(1, at: 4000, "later")
+    #expect(
+      Self.verdicts(Self.doses(5, "own") + Self.doses(5, at: 0, "second") + meals + later).kept.count == 21)
     // With one pair every three days, only five pairs are within a week before and after each.
     #expect(kept(40, every: 3 * Self.day) == 80)
   }
@@ -168,7 +180,13 @@ struct OwnCopyTests {
     let (first, second) = (Self.doses(14, "a"), Self.doses(14, "b"))
     #expect(Self.verdicts(first + second).kept.map(\.id) == (0..<14).map { "a \($0)" })
     #expect(Self.verdicts(first + second + Self.doses(14, "c")).kept.count == 14)
-    #expect(Self.verdicts(Array(first.prefix(5)) + Array(second.prefix(5))).kept.count == 10)
+    #expect(Self.verdicts([first[0], second[0]]).kept.count == 1)
+    #expect(Self.verdicts([first[0]] + Self.doses(1, at: 34, "b")).kept.count == 2)
+    // So are the meals of these seconds, but not those of others.
+    let meals = [33, 33, 3633, 3633].enumerated().map { index, seconds in
+      Sample.meal(15, at: Int64(seconds), Sample.diary, id: "meal \(index)")
+    }
+    #expect(Self.verdicts([first[0], second[0]] + meals).kept.count == 4)
     // In one source, each dose at a full minute has at most one copy.
     let noon = ["a", "b", "c", "d"].map { Sample.dose(2, at: 4 * 3600, Sample.diary, id: "noon \($0)") }
     #expect(Self.verdicts(first + second + noon).kept.count == 16)
