@@ -6,8 +6,8 @@
 ///
 /// The rule for minutes: an item at a full minute is a copy of an equal item at another second of this
 /// minute. This only applies if the source has such pairs in more than five minutes within a week before and
-/// after the item, or in three if no item with seconds is without a copy there. Each item has at most one copy, so that two
-/// equal doses in a minute stay two.
+/// after the item. Three are enough if each item with seconds has a copy there. Each item has at most one copy,
+/// so that two equal doses in a minute stay two.
 ///
 /// Without copies, a person who repeats a dose within a minute does so exactly at a full minute once in 30
 /// times. So more than five such minutes in two weeks are not chance, even for a person who always splits
@@ -22,11 +22,11 @@
 /// second.
 ///
 /// The rule for ids: equal doses at the same second are one, unless it is a full minute, and so are equal meals at that
-/// second. If there are such doses in more than five minutes within a week before and after, other equal meals at the same
-/// second are one, too. Meals are not evidence: two equal foods of a meal have the same time in food diaries.
+/// second. Other equal meals at the same second are one if there are such doses in more than five minutes within a week
+/// before and after. Meals are not evidence: two equal foods of a meal have the same time in food diaries.
 ///
-/// At full minutes, two equal doses may be two injections of one dose. So they are only evidence if at least four in
-/// five minutes with doses have two equal ones, and these have at least four different amounts.
+/// At full minutes, two equal doses may be two injections of one dose. They are only evidence if four in five
+/// minutes with doses have two equal ones. These must have at least four different amounts.
 package struct OwnCopies: Hashable, Sendable {
   fileprivate struct Copy: Hashable, Sendable {
     let item: String

@@ -103,7 +103,7 @@ import Testing
     #expect(try ids(body).count == 2)
   }
 
-  @Test func theFirstOfEqualFoodsHasTheIdOfOneThatIsAlone() throws {
+  @Test func theFirstOfEqualFoodsHasTheIdOfASingleFood() throws {
     #expect(try ids(meal("15") + meal("15")).first == ids(meal("15")).first)
     #expect(try Set(ids(meal("15") + meal("15", at: "01") + meal("15", of: "Other") + meal("16"))).count == 4)
   }

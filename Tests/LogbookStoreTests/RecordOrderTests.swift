@@ -113,7 +113,7 @@ import Testing
     #expect(try scratch.rows("SELECT fields, version FROM record") == [#"{"carbs":40} 2"#])
   }
 
-  /// A pump has one basal rate at a time, so an equal row of it is no second fact.
+  /// A pump has one basal rate at a time, so an equal row of it is not a second fact.
   @Test func onlyEqualRowsOfDosesAndMealsAreCountedAsAmounts() throws {
     func amounts(_ kind: RecordKind, _ fields: [String: FieldValue], repeatsRows: Bool = false) throws -> Int
     {
