@@ -106,8 +106,10 @@ extension CommandConfiguration {
     // The lines are concatenated, since every run makes many of these texts: joining a list would take a
     // hundredth of a short run.
     let examples = "Examples:\n  " + first + "\n  " + second
+    // The parser looks for a request for completions in each call, at a fifth of a short run, except in a
+    // command with a super-command. That name has no other effect below a command that has none.
     self.init(
-      commandName: name, abstract: abstract,
+      commandName: name, _superCommandName: "glucoport", abstract: abstract,
       discussion: explanation.isEmpty ? examples : explanation + "\n\n" + examples, subcommands: subcommands,
       defaultSubcommand: defaultSubcommand)
   }

@@ -29,7 +29,7 @@ struct Glucoport: ParsableCommand {
   /// Runs the program with its arguments, and ends the process.
   ///
   /// Commands that wait for the network are `AsyncParsableCommand`. Only this function runs them, as tasks.
-  static func main() async {
+  static func main() async -> Never {
     // If this signal is ignored, a write beyond the file size limit fails and is reported. Otherwise the
     // signal would end the process.
     signal(SIGXFSZ, SIG_IGN)
@@ -39,6 +39,8 @@ struct Glucoport: ParsableCommand {
     await Output.$printsFailuresAsJSON.withValue(printsJSON) {
       await perform(words)
     }
+    // After a return, the runtime would start another thread, which would only end the process.
+    exit()
   }
 
   private static func perform(_ words: [String]?) async {
@@ -51,7 +53,7 @@ struct Glucoport: ParsableCommand {
         throw Failure(.inputOutput, "cannot read the arguments of this process; is /proc mounted?")
       }
       var command = try CommandArguments(words: words).parse()
-      let classified = command as? any ClassifiedCommand
+      let classified = classified(command)
       failureSuffix = classified.map { type(of: $0).failureSuffix } ?? ""
       if let visitor = classified?.visitor, let visit = try PersonVisit(for: visitor) {
         try await visit.run(visitor, output)
@@ -66,6 +68,13 @@ struct Glucoport: ParsableCommand {
     } catch {
       end(with: error, failureSuffix, output)
     }
+  }
+
+  /// The command with its class; nil for one of the parser itself, such as the help.
+  ///
+  /// The cast is generic, since the cast of a value whose type is not known searches the conformances twice.
+  private static func classified(_ command: some ParsableCommand) -> (any ClassifiedCommand)? {
+    command as? any ClassifiedCommand
   }
 
   /// If the version is the only request, prints it and ends the process. In every other case it returns. If

@@ -34,6 +34,16 @@ enum ClassifiedCommands {
     #expect(ClassifiedCommands.all.contains { $0.words == "record add" })
   }
 
+  /// In a command without a super-command, the parser looks for a request for completions, which takes a
+  /// fifth of a short run.
+  @Test func everyCommandIsParsedWithoutALookForARequestForCompletions() {
+    let searched = ClassifiedCommands.leaves.filter {
+      $0.type.configuration._superCommandName != "glucoport"
+    }
+    #expect(searched.map(\.words) == [])
+    #expect(Glucoport.configuration._superCommandName == nil)
+  }
+
   @Test func everyCommandThatChangesReadingsOrRecordsIsDeferrable() {
     let deferrable = ClassifiedCommands.all.filter { $0.type.actionClass == .deferrable }.map(\.words)
     #expect(Set(deferrable).isSuperset(of: ["import", "record add", "record edit", "record delete"]))
