@@ -97,6 +97,7 @@ extension UploadSession {
   func joinZones() async throws -> UploadEvent {
     let node = run.node
     let change = try store.sync { store -> RecordChange? in
+      if try store.hasJoinedBaseZone() { return nil }
       try store.stateBaseZone()
       guard let record = try store.record(LogbookZones.baseGuid), record.isUnjoinedBase, !record.isConflicted,
         !record.isQuarantined

@@ -86,11 +86,11 @@ extension UploadSession {
       let records = try store.pendingRecords(
         phase, limit: limit, heldBack: heldBack, leavesOutWithdrawn: removal != nil)
       try store.beginTransfer(.records, of: records.map(\.guid), at: began)
-      let zone = try store.timezone(of: records.map(\.guid))
+      let zone = records.isEmpty ? nil : try store.timezone(of: records.map(\.guid))
       return (records, try records.map { try store.prepare($0, node: node) }, zone)
     }
     lastSent = .records(records)
-    guard !records.isEmpty else { return .exhausted }
+    guard let zone else { return .exhausted }
     place(by: zone)
     let answer = await ask { () async throws(ServiceError) in try await remote.apply(changes, run) }
     switch answer {

@@ -133,6 +133,7 @@ struct ActionLog {
 
   /// Deletes the actions that can no longer be undone.
   static func forget(at now: Int64, _ database: Database) throws {
+    guard try database.hasRow(in: "action") else { return }
     try database.executeCached(
       sql: """
         DELETE FROM action WHERE id <= (SELECT max(id) FROM action) - ?1 OR id IN (

@@ -53,4 +53,9 @@ extension Database {
   func executeCached(sql: String, arguments: StatementArguments = StatementArguments()) throws {
     try cachedStatement(sql: sql).execute(arguments: arguments)
   }
+
+  /// Whether a table has a row; `table` may have an SQL condition after its name.
+  func hasRow(in table: String) throws -> Bool {
+    try Bool.fetchOne(cachedStatement(sql: "SELECT EXISTS (SELECT 1 FROM \(table))")) ?? false
+  }
 }

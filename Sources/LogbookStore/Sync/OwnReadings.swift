@@ -150,6 +150,10 @@ package struct PendingReadings: Sendable {
   package let keys: [ReadingKey]
   /// The last reading in the order of the store, after which the next batch begins. Nil if there is none.
   package let last: ReadingKey?
+
+  init(batch: ReadingBatch = ReadingBatch(), keys: [ReadingKey] = [], last: ReadingKey? = nil) {
+    (self.batch, self.keys, self.last) = (batch, keys, last)
+  }
 }
 
 /// What storing readings from a remote changed.

@@ -112,8 +112,7 @@ extension SyncTransaction {
   /// Removes the notes of `markUnanswered`: the site has no documents of these readings that the store does
   /// not know.
   package func forgetUnanswered(_ keys: [ReadingKey]) throws {
-    guard try Bool.fetchOne(database.cachedStatement(sql: "SELECT EXISTS (SELECT 1 FROM unanswered)")) == true
-    else { return }
+    guard try database.hasRow(in: "unanswered") else { return }
     try forEach(keys, "DELETE FROM unanswered WHERE \(Self.isBoundKey)")
   }
 

@@ -14,7 +14,9 @@ extension SyncTransaction {
   package func pendingReadings(
     after key: ReadingKey?, limit: Int, leavesOutWithdrawn: Bool = false
   ) throws -> PendingReadings {
-    try readings(
+    // Most runs of a job find nothing. To prepare the statement takes longer than to find that.
+    guard try database.hasRow(in: "pending_range") else { return PendingReadings() }
+    return try readings(
       Self.pendingTables,
       """
       \(Self.pendingCondition)
@@ -84,7 +86,7 @@ extension SyncTransaction {
       at: 1)
     statement.bind(Int64(limit), at: 6)
     guard try statement.step() else {
-      return PendingReadings(batch: ReadingBatch(), keys: [], last: nil)
+      return PendingReadings()
     }
     var devices = try SeriesDevices(database)
     var rows: [(key: ReadingKey, reading: Reading)] = []

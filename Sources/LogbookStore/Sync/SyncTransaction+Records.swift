@@ -45,6 +45,13 @@ extension SyncTransaction {
       sql: "DELETE FROM changed_statement WHERE guid = ?", arguments: [LogbookZones.baseGuid])
   }
 
+  /// Whether the remote already has a record of the base zone of this store.
+  package func hasJoinedBaseZone() throws -> Bool {
+    try Bool.fetchOne(
+      database.cachedStatement(sql: "SELECT revision IS NOT NULL FROM record WHERE guid = ?"),
+      arguments: [LogbookZones.baseGuid]) ?? false
+  }
+
   /// Marks the record of the base zone as not pending, since the login may only read. The remote's base zone
   /// replaces it later.
   package func holdBackBaseZone() throws {
@@ -63,6 +70,7 @@ extension SyncTransaction {
   package func pendingRecords(
     _ phase: PushPhase, limit: Int, heldBack: Set<String>, leavesOutWithdrawn: Bool = false
   ) throws -> [SyncRecord] {
+    guard try database.hasRow(in: "queued WHERE aspect = 'record'") else { return [] }
     let relation = phase == .entries ? "record.entry_guid IS NULL" : "record.entry_guid IS NOT NULL"
     let rows = try Row.fetchCursor(
       database.cachedStatement(

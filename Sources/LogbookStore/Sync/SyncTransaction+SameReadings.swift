@@ -76,8 +76,7 @@ extension SyncTransaction {
 
   /// The store's readings which the remote has in the documents of this batch.
   package func readingsInDocuments(of batch: ReadingBatch) throws -> [ReadingKey] {
-    guard try Bool.fetchOne(database.cachedStatement(sql: "SELECT EXISTS (SELECT 1 FROM same_as)")) == true
-    else { return [] }
+    guard try database.hasRow(in: "same_as") else { return [] }
     return try batch.readings.flatMap { reading in
       let document = ReadingIdentity(reading, batch.devices[Int(reading.device.number)]).key
       return try Row.fetchAll(
@@ -98,8 +97,7 @@ extension SyncTransaction {
   /// Removes the stored pairs of these readings and documents. The readings are sent again, and the remote's
   /// answer shows the pairs again.
   func forgetSame(_ keys: [ReadingKey]) throws {
-    guard try Bool.fetchOne(database.cachedStatement(sql: "SELECT EXISTS (SELECT 1 FROM same_as)")) == true
-    else { return }
+    guard try database.hasRow(in: "same_as") else { return }
     for key in keys {
       try database.executeCached(
         sql: "DELETE FROM same_as WHERE series = ? AND position = ? AND value_bucket = ? AND occurrence = ?",
@@ -164,8 +162,7 @@ extension SyncTransaction {
   /// Stores that the remote has documents of these readings that glucoport wrote. Readings in documents of
   /// other programs (`foreign`) are left out.
   private func storeOwnDocuments(_ batch: ReadingBatch, _ foreign: Set<Int>) throws {
-    let isAny = "SELECT EXISTS (SELECT 1 FROM same_as WHERE is_only_there = 1)"
-    guard try Bool.fetchOne(database.cachedStatement(sql: isAny)) == true else { return }
+    guard try database.hasRow(in: "same_as WHERE is_only_there = 1") else { return }
     let devices = try batch.devices.map { try $0.storedID(database) }
     for (place, reading) in batch.readings.enumerated() where !foreign.contains(place) {
       try database.executeCached(

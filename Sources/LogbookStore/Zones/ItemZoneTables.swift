@@ -35,8 +35,7 @@ enum ItemZoneTables {
 
   /// Whether a statement lists readings.
   static func haveSeries(_ database: Database) throws -> Bool {
-    try Bool.fetchOne(
-      database.cachedStatement(sql: "SELECT EXISTS (SELECT 1 FROM item_zone_series)")) ?? false
+    try database.hasRow(in: "item_zone_series")
   }
 
   /// The zones that statements use, with their ids.

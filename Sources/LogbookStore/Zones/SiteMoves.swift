@@ -26,8 +26,7 @@ package struct SiteMoves {
     guard try Bool.fetchOne(database.cachedStatement(sql: "SELECT \(SiteSchema.isConnected)")) == true else {
       return nil
     }
-    hadMoves =
-      try Bool.fetchOne(database.cachedStatement(sql: "SELECT EXISTS (SELECT 1 FROM resend)")) == true
+    hadMoves = try database.hasRow(in: "resend")
   }
 
   /// Queues moves, before the new offsets are written. For each reading, the offset of its document is

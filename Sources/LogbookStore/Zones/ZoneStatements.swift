@@ -35,8 +35,7 @@ struct ZoneStatements {
 
   /// Whether there are new readings that a statement about an import may list.
   static func hasNewReadings(_ database: Database) throws -> Bool {
-    try Bool.fetchOne(
-      database.cachedStatement(sql: "SELECT EXISTS (SELECT 1 FROM changed_zone_series)")) ?? false
+    try database.hasRow(in: "changed_zone_series")
   }
 }
 
