@@ -21,28 +21,30 @@
 /// One measurement as the device reported it. The type contains no references, since imports process millions
 /// of values.
 @frozen public struct Reading: BitwiseCopyable, Sendable {
-  /// The device, as an index in the `devices` of the batch.
-  public var device: DeviceIndex
-  /// The kind of measurement.
-  public var kind: ReadingKind
-  /// Whether the shown time or the device's tick determines the position.
-  public var positionKind: PositionKind
-  /// Further statements of the source, such as `beforeMeal`.
-  public var marks: ReadingMarks
-  /// The UTC offset of the shown time, and how it was found.
-  public var placement: Placement
+  // The order of the properties leaves no gaps between them: a batch has 20,000 readings.
+
   /// The time as the device showed it.
   public var deviceTime: DeviceTime
   /// For `.time` the device time in civil seconds, otherwise the tick or record number.
   public var position: Int64
-  /// Distinguishes readings that share every other part of the identity: 0, 1, 2 and so on.
-  public var occurrence: Int32
-  /// Whether the source stated `occurrence`, as exports of glucoport do. Then imports do not change it.
-  public var occurrenceIsStated: Bool
-  /// The measurement.
-  public var measurement: Measurement
   /// The line of the input that contains the reading, from 1.
   public var line: Int64
+  /// The measurement.
+  public var measurement: Measurement
+  /// The device, as an index in the `devices` of the batch.
+  public var device: DeviceIndex
+  /// Distinguishes readings that share every other part of the identity: 0, 1, 2 and so on.
+  public var occurrence: Int32
+  /// The UTC offset of the shown time, and how it was found.
+  public var placement: Placement
+  /// The kind of measurement.
+  public var kind: ReadingKind
+  /// Whether the shown time or the device's tick determines the position.
+  public var positionKind: PositionKind
+  /// Whether the source stated `occurrence`, as exports of glucoport do. Then imports do not change it.
+  public var occurrenceIsStated: Bool
+  /// Further statements of the source, such as `beforeMeal`.
+  public var marks: ReadingMarks
 
   /// The positions that every format and protocol can carry. They have at most 18 digits, so that the
   /// difference of two positions does not overflow.

@@ -128,7 +128,7 @@ package final class Store {
     if !path.isEmpty { try ForeignJournal.refuse(at: path) }
     queue = try translatingErrors(path) {
       let configuration = try Configuration.ofFile(
-        busyTimeoutSeconds: Self.busyTimeoutSeconds, maxReaders: 1, cacheKiB: role == .importer ? 1024 : 4096
+        busyTimeoutSeconds: Self.busyTimeoutSeconds, maxReaders: 1, cacheKiB: role == .importer ? 512 : 4096
       ) { database in
         if try Schema.schema.isMade(in: database, path: path) {
           try SchemaComparison.require(in: database, path: path, isWritten: role != .reader)

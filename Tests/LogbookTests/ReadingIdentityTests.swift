@@ -118,6 +118,8 @@ import Testing
     }
   }
 
+  @Test func aReadingOfABatchTakes56Bytes() { #expect(MemoryLayout<Reading>.stride == 56) }
+
   @Test(arguments: [
     "", "serial|Abbott|1|smbg|time|5|6", "serial|Abbott|1|smbg|time|5|6|0|", "serial|Abbott||smbg|time|5|6|0",
     "meter|Abbott|1|smbg|time|5|6|0", "serial|Abbott|1|glucose|time|5|6|0",

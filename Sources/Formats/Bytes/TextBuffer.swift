@@ -31,7 +31,7 @@ final class TextBuffer {
   /// without a line break.
   static let keptBytes = 32 << 10
 
-  init(_ source: any ByteSource, name: String, capacity: Int = 256 * 1024) {
+  init(_ source: any ByteSource, name: String, capacity: Int = 128 * 1024) {
     self.source = source
     self.name = name
     self.capacity = capacity

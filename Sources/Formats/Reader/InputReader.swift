@@ -154,6 +154,8 @@ public struct InputReader {
   private mutating func fill(_ batch: inout IngestBatch) throws -> Bool {
     swap(&collector.batch, &batch)
     defer { swap(&collector.batch, &batch) }
+    // While an array grows, its old and its new memory exist at the same time.
+    collector.batch.readings.reserveCapacity(IngestBatch.capacity)
     collector.batch.readings += heldBack
     heldBack.removeAll(keepingCapacity: true)
     collector.rejectedBytes = 0

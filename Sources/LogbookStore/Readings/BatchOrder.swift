@@ -25,11 +25,20 @@ struct BatchOrder {
   /// A reading to store: its index in the batch, and the parts of its identity that are known after ordering
   /// the batch.
   struct Item {
-    let index: Int
-    /// The index of the reading's series in the writer's `SeriesTable`.
-    let series: Int
     let valueBucket: Int64
     let occurrence: Int64
+    // 32 bits each, since a batch has as many items as readings.
+    private let shortIndex: UInt32
+    private let shortSeries: UInt32
+
+    init(index: Int, series: Int, valueBucket: Int64, occurrence: Int64) {
+      (self.valueBucket, self.occurrence) = (valueBucket, occurrence)
+      (shortIndex, shortSeries) = (UInt32(index), UInt32(series))
+    }
+
+    var index: Int { Int(shortIndex) }
+    /// The index of the reading's series in the writer's `SeriesTable`.
+    var series: Int { Int(shortSeries) }
   }
 
   /// The readings to store, in the order of the key.
@@ -55,6 +64,8 @@ struct BatchOrder {
     // For a small batch, the numbering of its series has little effect on speed.
     if readings.count > BatchTable.capacity { try table.meet(readings) }
     try makeKeys(readings, in: &table)
+    // While an array grows, its old and its new memory exist at the same time.
+    items.reserveCapacity(keys.count)
     var start = 0
     while start < keys.count {
       let key = keys[start]
