@@ -15,8 +15,9 @@ package final class VerifySession {
 
   /// Receives how many readings of differing buckets were downloaded, and their total.
   package var onProgress: ((_ done: Int, _ total: Int) -> Void)?
-  /// The maximum number of the store's readings that are compared at the same time.
-  var maxHeld = 200_000
+  /// The maximum number of the store's readings that are compared at the same time. A dictionary with more
+  /// than 196,608 entries (three quarters of a power of two) would take twice the memory.
+  var maxHeld = 190_000
 
   let store: Store
   let remote: any LogbookService
