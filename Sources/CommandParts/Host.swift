@@ -26,19 +26,26 @@ package enum Host {
   /// import would keep memory that it no longer uses.
   package static func returnsLargeBuffers() { _ = mallopt(M_MMAP_THRESHOLD, 128 * 1024) }
 
+  /// Makes all threads allocate from one heap. Call this before other threads exist.
+  ///
+  /// Otherwise, the C library gives each thread its own heap, which grows by single pages with a system call
+  /// each, and which keeps what the thread has freed. A server is better off with several heaps, since its
+  /// threads allocate at the same time.
+  package static func shareHeap() { _ = mallopt(M_ARENA_MAX, 1) }
+
   /// The arguments of this process after the program's name, in the form of `PathText`; nil if they cannot be
   /// read.
   ///
   /// The copy in `/proc/self/cmdline` is preferred. Swift looks for the arguments in memory directly before
   /// the environment. It finds none if a preloaded library has called `setenv` before `main`, which moves the
   /// environment.
-  package static var arguments: [String]? {
+  package static let arguments: [String]? = {
     if let words = kernelArguments { return Array(words.dropFirst()) }
     guard CommandLine.argc > 0 else { return nil }
     return CommandLine.arguments.indices.dropFirst().compactMap { index in
       CommandLine.unsafeArgv[index].map { PathText.text($0) }
     }
-  }
+  }()
 
   /// All words of `/proc/self/cmdline`, with the program's name; nil if the file cannot be read.
   private static var kernelArguments: [String]? {
@@ -46,7 +53,7 @@ package enum Host {
     guard descriptor >= 0 else { return nil }
     defer { close(descriptor) }
     var bytes: [UInt8] = []
-    var piece = [UInt8](repeating: 0, count: 64 << 10)
+    var piece = [UInt8](repeating: 0, count: 4 << 10)
     while true {
       let count = uninterrupted { read(descriptor, &piece, piece.count) }
       guard count >= 0 else { return nil }
