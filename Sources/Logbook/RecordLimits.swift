@@ -16,7 +16,7 @@ package enum RecordLimits {
   /// The maximum number of JSON bytes for one byte of a text, as in `\u0001`.
   fileprivate static let maxEscapedBytes = 6
   /// The maximum size of a state's JSON without the fields, in bytes.
-  fileprivate static let maxFrameBytes = 512 + Provenance.maxJSONBytes
+  fileprivate static let maxFrameBytes = 512 + Provenance.maxJSONBytes + ExportAge.maxJSONBytes
 }
 
 extension RecordFields {

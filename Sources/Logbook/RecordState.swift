@@ -20,12 +20,15 @@ package struct RecordState: Sendable {
   package var editedAt: Int64?
   /// The origin of the record; nil if unknown. Edits do not change it.
   package var provenance: Provenance?
+  /// The export from which an import wrote this content; nil if a person wrote it, or if that is unknown.
+  /// With it, a later export can correct the content in every store.
+  package var export: ExportAge?
 
   /// The state of a record.
   package init(
     kind: RecordKind, entryGuid: String?, deviceTime: DeviceTime, placement: Placement,
     fields: RecordFields, isDeleted: Bool, editedAt: Int64? = nil,
-    provenance: Provenance? = nil
+    provenance: Provenance? = nil, export: ExportAge? = nil
   ) {
     self.kind = kind
     self.entryGuid = entryGuid
@@ -35,6 +38,7 @@ package struct RecordState: Sendable {
     self.isDeleted = isDeleted
     self.editedAt = editedAt
     self.provenance = provenance
+    self.export = export
   }
 
   /// Whether this state has a provenance that the other state lacks.
@@ -63,7 +67,7 @@ package struct RecordState: Sendable {
   package var statedOffset: Int32? { placement.source.isDerived ? nil : placement.utcOffset }
 
   /// Whether both have the same content, as far as people edit it. Derived offsets are not compared, since
-  /// they belong to each store. The time of the edit and the provenance are not content.
+  /// they belong to each store. The time of the edit, the provenance and the export are not content.
   package func agrees(with other: RecordState) -> Bool {
     kind == other.kind && entryGuid == other.entryGuid && deviceTime == other.deviceTime
       && statedOffset == other.statedOffset && fields.json == other.fields.json
@@ -72,9 +76,10 @@ package struct RecordState: Sendable {
 }
 
 extension RecordState: Hashable {
-  /// Whether both have the same content, time of editing and provenance.
+  /// Whether both have the same content, time of editing, provenance and export.
   package static func == (left: Self, right: Self) -> Bool {
     left.agrees(with: right) && left.editedAt == right.editedAt && left.provenance == right.provenance
+      && left.export == right.export
   }
 
   package func hash(into hasher: inout Hasher) {
@@ -91,13 +96,14 @@ extension RecordState {
   package static let maxBytes = 2 << 20
 
   /// The state as canonical JSON, with the member names of glucoport-protocol(7). Equal states have equal
-  /// texts. An unknown provenance is left out.
+  /// texts. An unknown provenance or export is left out.
   package var json: String {
     "{\"kind\":\"\(kind.rawValue)\",\"entry_guid\":\(entryGuid.map(jsonText) ?? "null")"
       + ",\"device_time\":\"\(deviceTime.text)\",\"utc_offset\":\(offsetJSON)"
       + ",\"offset_source\":\"\(offsetSource.name)\",\"fields\":\(fields.json),\"deleted\":\(isDeleted)"
       + ",\"edited_at\":\(editedAt.map { "\"\(DeviceTime(seconds: $0).text)Z\"" } ?? "null")"
-      + (provenance.map { ",\"provenance\":\($0.json)}" } ?? "}")
+      + (provenance.map { ",\"provenance\":\($0.json)" } ?? "")
+      + (export.map { ",\"export\":\($0.json)}" } ?? "}")
   }
 
   /// The state as JSON, with only the parts that `agrees(with:)` compares. States that agree have equal
@@ -129,6 +135,7 @@ extension RecordState {
     var isDeleted: Bool?
     var editedAt: Int64?
     var provenance: Provenance?
+    var export: ExportAge?
     try scanner.object { (name, scanner) throws(JSONError) in
       switch name {
       case "kind": kind = try scanner.recordKind()
@@ -140,6 +147,7 @@ extension RecordState {
       case "deleted": isDeleted = try scanner.flag()
       case "edited_at": editedAt = scanner.passes(word: "null") ? nil : try scanner.instant()
       case "provenance": provenance = scanner.passes(word: "null") ? nil : try Provenance(&scanner)
+      case "export": export = scanner.passes(word: "null") ? nil : try ExportAge(&scanner)
       default: return false
       }
       return true
@@ -154,7 +162,7 @@ extension RecordState {
     guard !isDeleted || fields.values.isEmpty else { throw scanner.error("a tombstone with fields") }
     self.init(
       kind: kind, entryGuid: entry, deviceTime: time, placement: placement, fields: fields,
-      isDeleted: isDeleted, editedAt: editedAt, provenance: provenance)
+      isDeleted: isDeleted, editedAt: editedAt, provenance: provenance, export: export)
   }
 }
 

@@ -44,7 +44,7 @@ package struct NightscoutRecord: Hashable, Sendable {
   /// The same record as a tombstone.
   var tombstone: NightscoutRecord {
     var state = state
-    (state.fields, state.isDeleted) = (RecordFields(), true)
+    (state.fields, state.isDeleted, state.export) = (RecordFields(), true, nil)
     return NightscoutRecord(guid: guid, state: state, isOwn: false, identifier: identifier)
   }
 }

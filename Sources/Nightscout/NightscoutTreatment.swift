@@ -238,7 +238,7 @@ extension NightscoutTreatment {
   ) -> NightscoutRecord {
     var state = edited(part, in: document, zone)
     let isOwn = state.agrees(with: part.state)
-    if !isOwn { state.editedAt = editTime(part, document) }
+    if !isOwn { (state.editedAt, state.export) = (editTime(part, document), nil) }
     return NightscoutRecord(guid: part.guid, state: state, isOwn: isOwn, identifier: document.identifier)
   }
 

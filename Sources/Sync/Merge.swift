@@ -76,6 +76,8 @@ package enum Merge: Hashable, Sendable {
       fields[name] = value
     }
     merged.fields = fields
+    // No export has the content of both sides.
+    merged.export = nil
     guard let entry = choose(local.entryGuid, remote.entryGuid, base.entryGuid),
       let time = choose(Moment(local), Moment(remote), Moment(base))
     else { return nil }

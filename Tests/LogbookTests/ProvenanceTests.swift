@@ -92,8 +92,41 @@ import Testing
     }
     var state = known(long)
     (state.fields, state.editedAt) = (fields(taken), 1_800_000_000)
+    state.export = ExportAge(generated: 1_800_000_000, modified: 1_800_000_000)
     state.entryGuid = "00000000-0000-4000-8000-000000000001"
     #expect(taken > 0 && refused < 600)
     #expect(state.json.utf8.count <= RecordLimits.maxStateBytes)
+  }
+
+  // MARK: The export of the content
+
+  @Test(arguments: [
+    (ExportAge(generated: 0, modified: 1_800_000_000), #"{"modified_at":"2027-01-15T08:00:00Z"}"#),
+    (
+      ExportAge(generated: 1_700_000_000, modified: 1_800_000_000),
+      #"{"generated_at":"2023-11-14T22:13:20Z","modified_at":"2027-01-15T08:00:00Z"}"#
+    ),
+  ]) func theAgeOfAnExportIsTransferredWithARecord(_ age: ExportAge, _ json: String) throws {
+    var state = known()
+    state.export = age
+    #expect(state.json.hasSuffix(",\"export\":\(json)}"))
+    let read = try RecordState(json: state.json)
+    #expect(read == state && read.export == age && read != known())
+    #expect(read.agrees(with: known()) && read.contentJSON == known().contentJSON)
+    #expect(try RecordState(json: known().json).export == nil)
+  }
+
+  @Test(arguments: [
+    "{}", #"{"modified_at":null}"#, #"{"generated_at":"2027-01-15T08:00:00Z"}"#,
+    #"{"modified_at":1800000000}"#,
+    #""2027-01-15T08:00:00Z""#,
+  ]) func anExportWithoutAValidTimeIsRefused(_ text: String) {
+    let json = Self.state.json.dropLast() + ",\"export\":\(text)}"
+    #expect(throws: JSONError.self) { try RecordState(json: String(json)) }
+  }
+
+  @Test func exportsAreComparedByTheirContentAndThenByTheirFile() {
+    let ages = [(0, 9), (1, 5), (1, 6), (2, 1)].map { ExportAge(generated: $0, modified: $1) }
+    #expect(ages.reversed().sorted() == ages && ages.map(\.instant) == [9, 1, 1, 2])
   }
 }

@@ -64,7 +64,27 @@ extension World {
       batch.records.append(row)
     }
     say("\(node.name) imports an export of \(made)")
+    let hidden = try node.sync().compare { try $0.hiddenRecords() }
     try ingest(batch, node, generatedAt: made)
+    try checkCorrected(batch, node, made, besides: hidden)
+  }
+
+  /// Checks that a later export has corrected what an import wrote, in this or another store, and that an
+  /// earlier one has not. A hidden record accepts the content of any export.
+  private func checkCorrected(
+    _ batch: IngestBatch, _ node: SimulatedNode, _ made: Int64, besides hidden: Set<String>
+  ) throws {
+    let after = try node.records()
+    for row in batch.records {
+      let guid = row.guid ?? Digest.uuid(of: ["record", "sim", row.sourceID])
+      guard let old = before[guid], !old.state.isDeleted, !hidden.contains(guid),
+        let age = old.state.export?.generated, age != made
+      else { continue }
+      let expected = age < made ? row.fields : old.state.fields
+      guard after[guid]?.state.fields == expected else {
+        throw Broken("\(node.name): an export of \(made) did not meet \(guid) of \(age) correctly")
+      }
+    }
   }
 
   private func ingest(

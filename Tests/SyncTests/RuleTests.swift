@@ -143,6 +143,11 @@ import Testing
       "Sync never writes the version.",
       ("LogbookStoreTests/RecordRulesTests", "theSyncRoleCannotChangeTheVersionOfARecord")),
     Rule(
+      "A later export corrects what an import on any store wrote, and never what a person wrote.",
+      ("SyncTests/ImportedCorrectionTests", "aLaterExportCorrectsARecordThatAnotherStoreImported"),
+      ("SyncTests/ImportedCorrectionTests", "anEarlierExportDoesNotRevertARecordThatAnotherStoreImported"),
+      ("SyncTests/ImportedCorrectionTests", "anEditByAPersonIsKeptInEveryStore")),
+    Rule(
       "Only sync marks readings as uploaded.",
       ("LogbookStoreTests/ReadingRulesTests", "onlySyncMayMarkReadingsAsUploaded")),
     Rule(

@@ -5,7 +5,7 @@ import Logbook
 import SQLiteRows
 
 /// Doses, meals, finger sticks and ketones of earlier imports that a later export of the same format no
-/// longer has. If the later export has the items before and after them, a person deleted them in the app, or
+/// longer has. Doses and meals may also be from imports of other stores. If the later export has the items before and after them, a person deleted them in the app, or
 /// corrected their time.
 ///
 /// An export that was not made to contain the items proves nothing: one of the latest days, one without this
@@ -134,9 +134,10 @@ struct MissingItems {
     let rows = try Row.fetchAll(
       database.cachedStatement(
         sql: """
-          SELECT record.guid, record.device_time FROM record CROSS JOIN ingest AS i ON i.id = record.ingest
-          WHERE record.device_time BETWEEN ?1 AND ?2 AND record.kind = ?3 AND record.deleted = 0 AND i.format = ?4
-            AND i.id <> ?5 AND \(Self.isNotLater(than: "?5")) AND \(Withdrawn.record) = 0
+          SELECT record.guid, record.device_time FROM record LEFT JOIN ingest AS i ON i.id = record.ingest
+          WHERE record.device_time BETWEEN ?1 AND ?2 AND record.kind = ?3 AND record.deleted = 0
+            AND ?4 IN (i.format, record.provenance_format) AND i.id IS NOT ?5 AND \(Withdrawn.record) = 0
+            AND \(ContentExport.generated) <= (SELECT coalesce(generated_at, 0) FROM ingest WHERE id = ?5)
             AND NOT EXISTS (SELECT 1 FROM ingest_record AS o WHERE o.guid = record.guid AND o.ingest = ?5)
           """), arguments: [first, last, kind, format, ingest])
     return try rows.compactMap { row in

@@ -119,7 +119,7 @@ private struct AgedRecord {
           """), arguments: [guid, kind, limit]
     ).map { row in
       let record = try SyncRecord(row)
-      return AgedRecord(record: record, age: try RecordAge(of: record.guid, database))
+      return AgedRecord(record: record, age: try RecordAge(of: record, database))
     }
   }
 }
@@ -131,24 +131,27 @@ private struct RecordAge {
   /// When the export was made, when its file was changed and when the import began, in UTC seconds; 0 if
   /// unknown.
   let export: WritingAge
-  /// The number of the import that wrote the content; nil if none did.
-  let ingest: Int64?
 
-  init(of guid: String, _ database: Database) throws {
+  init(of record: SyncRecord, _ database: Database) throws {
     let row = try Row.fetchOne(
       database.cachedStatement(
         sql: """
-          SELECT record.edited_at, coalesce(i.generated_at, 0), coalesce(i.modified_at, i.started_at, 0), coalesce(i.started_at, 0), i.id
+          SELECT record.edited_at, coalesce(i.generated_at, 0), coalesce(i.modified_at, i.started_at, 0), coalesce(i.started_at, 0)
           FROM record LEFT JOIN ingest AS i ON i.id = record.ingest WHERE record.guid = ?
-          """), arguments: [guid])
+          """), arguments: [record.guid])
     guard let row = row.map({ StoredRow($0, of: "record") }) else {
-      (editedAt, export, ingest) = (nil, WritingAge(), nil)
+      (editedAt, export) = (nil, WritingAge())
       return
     }
     editedAt = try row.optionalSeconds(0)
-    export = WritingAge(
+    let own = WritingAge(
       generatedAt: try row.seconds(1), modifiedAt: try row.seconds(2), startedAt: try row.seconds(3))
-    ingest = try row[4]
+    // The import of another store may have written the content. Its start is unknown here.
+    if let age = record.state.export, age != ExportAge(generated: own.generatedAt, modified: own.modifiedAt) {
+      export = WritingAge(generatedAt: age.generated, modifiedAt: age.modified, startedAt: age.modified)
+    } else {
+      export = own
+    }
   }
 }
 
@@ -265,7 +268,7 @@ private final class RecordMerge {
   private func takes(_ theirs: AgedRecord, over mine: SyncRecord) throws -> Bool {
     if mine.state.isDeleted { return false }
     if try transaction.remoteSide(of: mine)?.state.agrees(with: theirs.record.state) == true { return false }
-    let age = try RecordAge(of: mine.guid, database)
+    let age = try RecordAge(of: mine, database)
     let isDeletion = theirs.record.state.isDeleted
     let isByPerson = (age.editedAt != nil, theirs.age.editedAt != nil || isDeletion)
     if isByPerson.0 != isByPerson.1 { return isByPerson.1 }
@@ -321,7 +324,7 @@ private final class RecordMerge {
 
   private func ingest(of aged: AgedRecord) throws -> Int64? {
     guard let ingest, aged.record.state.kind.details?.isListed == true else { return nil }
-    guard aged.record.isImportedOnly, aged.age.ingest != nil else { return ingest }
+    guard aged.record.state.export != nil else { return ingest }
     return try origin(aged.age.export)
   }
 

@@ -96,27 +96,9 @@ final class Corrections {
   }
 }
 
-/// The age of an export, according to its content and its file. Input without a file is as old as its import.
-struct ExportAge: Comparable {
-  let generated: Int64
-  let modified: Int64
-
-  /// What an import is compared by first: the time of its newest item, as SQL.
-  ///
-  /// - Parameter table: the name of the import's row in the statement.
-  static func generated(_ table: String) -> String { "coalesce(\(table).generated_at, 0)" }
-
-  /// What an import is compared by next: the time of its file or, without a file, of the import, as SQL.
-  ///
-  /// - Parameter table: the name of the import's row in the statement.
-  static func modified(_ table: String) -> String { "coalesce(\(table).modified_at, \(table).started_at)" }
-
+extension ExportAge {
   fileprivate init(_ row: StoredRow) throws {
-    (generated, modified) = (try row["generated"], try row["modified"])
-  }
-
-  static func < (left: Self, right: Self) -> Bool {
-    (left.generated, left.modified) < (right.generated, right.modified)
+    self.init(generated: try row["generated"], modified: try row["modified"])
   }
 }
 

@@ -255,18 +255,28 @@ extension RecordWriter {
   /// that came first has the lower place, even if its input is imported again.
   private static func place(_ table: String) -> String {
     """
-    (\(ExportAge.generated(table)), \(ExportAge.modified(table)),
-      coalesce((SELECT min(same.id) FROM ingest AS same WHERE same.digest = \(table).digest AND same.digest <> ''),
-        \(table).id))
+    (\(ExportAge.generated(table)), \(ExportAge.modified(table)), \(order(table)))
     """
   }
 
+  private static func order(_ table: String) -> String {
+    """
+    coalesce((SELECT min(same.id) FROM ingest AS same WHERE same.digest = \(table).digest AND same.digest <> ''),
+      \(table).id)
+    """
+  }
+
+  /// The place of the import that wrote a record. An import of another store has the lowest place of its age.
+  private static let placeOfRecord = """
+    (\(ContentExport.generated), \(ContentExport.modified), CASE WHEN \(ContentExport.isFromRemote) THEN 0 ELSE
+      (SELECT \(order("earlier")) FROM ingest AS earlier WHERE earlier.id = record.ingest) END)
+    """
+
   /// The SQL condition for a record that a row of this import may change: an import of an older export wrote
-  /// it. A withdrawn record counts as older than any export.
+  /// it, in this or another store. A withdrawn record counts as older than any export.
   private static let isOutdated = """
-    record.guid = c.guid AND this.id = :ingest AND earlier.id = record.ingest
-      AND record.deleted = 0 AND record.imported = \(RecordContent.sql)
-      AND (\(place("this")) > \(place("earlier"))
+    record.guid = c.guid AND this.id = :ingest AND record.deleted = 0 AND \(ContentExport.isImported)
+      AND (\(place("this")) > \(placeOfRecord)
         OR (:revives AND EXISTS (SELECT 1 FROM listed_record AS l WHERE l.guid = record.guid AND l.is_withdrawn = 1)))
     """
 
@@ -275,9 +285,9 @@ extension RecordWriter {
     try database.executeCached(
       sql: """
         INSERT INTO ingest_change
-        SELECT :ingest, record.guid, record.ingest, record.device_time, record.utc_offset, record.offset_source,
+        SELECT :ingest, record.guid, coalesce(record.ingest, :ingest), record.device_time, record.utc_offset, record.offset_source,
           record.fields
-        FROM record, temp.record_change AS c, ingest AS this, ingest AS earlier WHERE \(Self.isOutdated)
+        FROM record, temp.record_change AS c, ingest AS this WHERE \(Self.isOutdated)
         ON CONFLICT DO NOTHING
         """, arguments: arguments)
     try database.executeCached(
@@ -286,7 +296,7 @@ extension RecordWriter {
           fields = c.fields, device_time = c.device_time, utc_offset = c.utc_offset,
           offset_source = c.offset_source, imported = c.imported, edited_at = NULL, ingest = :ingest,
           version = version + 1
-        FROM temp.record_change AS c, ingest AS this, ingest AS earlier
+        FROM temp.record_change AS c, ingest AS this
         WHERE \(Self.isOutdated)
         """, arguments: arguments)
     let updated = database.changesCount

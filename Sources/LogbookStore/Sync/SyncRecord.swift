@@ -37,32 +37,43 @@ package struct SyncRecord: Hashable, Sendable {
   static let columns = """
     record.guid, record.kind, record.entry_guid, record.device_time, record.utc_offset, record.offset_source,
     record.fields, record.deleted, record.version, record.version_synced, record.sent_version, record.sent,
-    record.revision, record.base, record.imported IS NOT NULL AND record.imported = \(RecordContent.sql),
-    record.conflict_revision, coalesce(record.quarantined_version = record.version, 0),
-    -- What an import wrote is as old as the export, or else as the import.
-    coalesce(record.edited_at, CASE WHEN record.imported = \(RecordContent.sql) THEN
-      (SELECT coalesce(ingest.generated_at, ingest.started_at) FROM ingest WHERE ingest.id = record.ingest) END),
-    record.provenance_format, record.provenance_source
+    record.revision, record.base, \(ContentExport.isImported), record.conflict_revision,
+    coalesce(record.quarantined_version = record.version, 0), record.edited_at,
+    record.provenance_format, record.provenance_source, \(ContentExport.columns)
     """
 
   init(_ row: Row) throws {
     let row = StoredRow(row, of: "record")
     guid = try row[0]
-    state = RecordState(
+    version = try row.count(8)
+    versionSynced = try row.count(9)
+    let texts = SyncTexts(sent: try row[11], base: try row[13])
+    isImportedOnly = try row[14]
+    var state = RecordState(
       kind: try row.code(1), entryGuid: try row[2], deviceTime: try row.deviceTime(3),
       placement: try row.placement(4),
       fields: try RecordFields(stored: try row[6], of: guid), isDeleted: try row.number(7, in: 0...1) == 1,
       editedAt: try row.optionalSeconds(17), provenance: try RecordColumns.provenance(row, from: 18))
-    version = try row.count(8)
-    versionSynced = try row.count(9)
+    if isImportedOnly {
+      let age = ContentExport.age(
+        own: try Self.ownAge(row), agreed: texts.base?.export, isSynced: version == versionSynced)
+      // Content from an import is as old as the export.
+      state.editedAt = state.editedAt ?? age?.instant
+      if state.kind.details?.isListed == true { state.export = age }
+    }
+    self.state = state
     sentVersion = try row.optionalNumber(10, in: StoredBounds.count).map { Int($0) }
-    let texts = SyncTexts(sent: try row[11], base: try row[13])
     sent = texts.sent
     revision = try row[12]
     base = texts.base
-    isImportedOnly = try row[14]
     conflictRevision = try row[15]
     isQuarantined = try row[16]
+  }
+
+  /// The age of the export according to the import of this store; nil without one.
+  private static func ownAge(_ row: StoredRow) throws -> ExportAge? {
+    guard let modified = try row.optionalSeconds(21) else { return nil }
+    return ExportAge(generated: try row.seconds(20), modified: modified)
   }
 }
 

@@ -184,15 +184,27 @@ extension SyncTransaction {
   /// provenance are written.
   private static func assignments(of state: RecordState, over record: SyncRecord) -> String {
     RecordColumns.provenanceLearned + ", "
-      + (record.state.agrees(with: state) ? "edited_at = :edited_at" : RecordColumns.assignments)
+      + (record.state.agrees(with: state)
+        ? "edited_at = :edited_at" : RecordColumns.assignments + ", imported = coalesce(:imported, imported)")
+  }
+
+  /// The arguments for a new content of a record. If an import of another store wrote it, a later export can
+  /// correct it here, too. Then it has no time of an edit.
+  private func contentArguments(_ state: RecordState) throws -> StatementArguments {
+    var stored = state
+    if state.export != nil { stored.editedAt = nil }
+    return try RecordColumns.arguments(stored, placer) + [
+      "imported": state.export == nil ? nil : RecordContent(state).text
+    ]
   }
 
   private func arguments(
     _ state: RecordState, of remote: RemoteRecord, over record: SyncRecord
   ) throws -> StatementArguments {
+    let isImported = record.isImportedOnly && state.export != nil
     let content: StatementArguments =
       try record.state.agrees(with: state)
-      ? ["edited_at": state.editedAt] : RecordColumns.arguments(state, placer)
+      ? ["edited_at": isImported ? nil : state.editedAt] : contentArguments(state)
     return content + RecordColumns.arguments(remote.state.provenance) + [
       "base": remote.state.json, "revision": remote.revision, "guid": remote.guid,
     ]
@@ -200,8 +212,8 @@ extension SyncTransaction {
 
   private func insert(_ remote: RemoteRecord) throws {
     try database.executeCached(
-      sql: RecordColumns.insertion(with: ["version", "version_synced", "revision", "base"]),
-      arguments: try RecordColumns.insertionArguments(remote.state, placer) + [
+      sql: RecordColumns.insertion(with: ["imported", "version", "version_synced", "revision", "base"]),
+      arguments: try contentArguments(remote.state) + RecordColumns.arguments(remote.state.provenance) + [
         "guid": remote.guid, "kind": remote.state.kind.rawValue, "version": 1, "version_synced": 1,
         "revision": remote.revision, "base": remote.state.json,
       ])

@@ -60,7 +60,7 @@ extension NightscoutRemote {
   func conflict(with change: RecordChange) -> RecordVerdict {
     if change.state.isDeleted { return .accepted(revision: tombstone(change).text(guid: change.guid)) }
     var state = change.state
-    (state.fields, state.isDeleted, state.editedAt) = (RecordFields(), true, nil)
+    (state.fields, state.isDeleted, state.editedAt, state.export) = (RecordFields(), true, nil, nil)
     return .conflict(
       revision: tombstone(change).text(guid: change.guid), state: state, isBaseKnown: change.base != nil)
   }

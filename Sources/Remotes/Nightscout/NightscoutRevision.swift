@@ -21,7 +21,7 @@ struct NightscoutRevision: Hashable, Sendable {
   /// The revision of a state in a document with this key, which is in escaped form.
   init(_ state: RecordState, path: String) {
     var state = state
-    state.editedAt = nil
+    (state.editedAt, state.export) = (nil, nil)
     mark = state.isDeleted ? Self.tombstone : NightscoutDocument.digest(state.json)
     self.path = path
   }

@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+import LogbookStore
+import Simulation
+import TestServers
+import Testing
+
+@testable import Sync
+
+/// A later export corrects the records of an earlier one, whichever store imported either. What a person
+/// wrote stays.
+@Suite struct ImportedCorrectionTests {
+  private static let guid = Digest.uuid(of: ["record", "test", "row"])
+
+  private func carbs(_ node: SimulatedNode) throws -> FieldValue? {
+    try node.record(Self.guid).state.fields["carbs"]
+  }
+
+  /// Both stores have a row of an export that the first one imported.
+  private func shared(_ scene: Scene) async throws {
+    try scene.a.importDiary(carbs: 30, generatedAt: 5)
+    try await scene.upload(scene.a, scene.b)
+    #expect(try carbs(scene.b) == .number(30))
+  }
+
+  @Test func aLaterExportCorrectsARecordThatAnotherStoreImported() async throws {
+    let scene = try await Scene()
+    try await shared(scene)
+    try scene.b.importDiary(carbs: 45, generatedAt: 6)
+    #expect(try carbs(scene.b) == .number(45))
+    try await scene.upload(scene.b, scene.a)
+    #expect(try carbs(scene.a) == .number(45))
+    try scene.a.importDiary(carbs: 60, generatedAt: 7)
+    try await scene.upload(scene.a, scene.b)
+    let late = try await scene.another(seed: 9)
+    try await scene.upload(late)
+    try late.importDiary(carbs: 75, generatedAt: 8)
+    try await scene.upload(late, scene.a, scene.b)
+    for node in [scene.a, scene.b, late] {
+      #expect(try carbs(node) == .number(75) && !node.record(Self.guid).isPending)
+      #expect(try node.record(Self.guid).state.export?.generated == 8)
+    }
+  }
+
+  @Test func anEarlierExportDoesNotRevertARecordThatAnotherStoreImported() async throws {
+    let scene = try await Scene()
+    try await shared(scene)
+    try scene.b.importDiary(carbs: 20, generatedAt: 4)
+    #expect(try carbs(scene.b) == .number(30) && !scene.b.record(Self.guid).isPending)
+  }
+
+  @Test func aStoreDoesNotRevertANewerExportOfAnotherStoreToItsOwnOlderOne() async throws {
+    let scene = try await Scene()
+    try await shared(scene)
+    try scene.b.importDiary(carbs: 45, generatedAt: 8)
+    try await scene.upload(scene.b, scene.a)
+    try scene.a.importDiary(carbs: 40, generatedAt: 7)
+    #expect(try carbs(scene.a) == .number(45) && !scene.a.record(Self.guid).isPending)
+    try scene.a.importDiary(carbs: 50, generatedAt: 9)
+    #expect(try carbs(scene.a) == .number(50))
+  }
+
+  /// The person edits the record in the store of the import, in the other store, or in both.
+  @Test(arguments: [[0], [1], [0, 1]]) func anEditByAPersonIsKeptInEveryStore(_ editors: [Int]) async throws {
+    let scene = try await Scene()
+    try await shared(scene)
+    for index in editors {
+      let node = [scene.a, scene.b][index]
+      _ = try node.editor().edit(Self.guid) { $0.fields["carbs"] = .number(99) }
+      try await scene.upload(node)
+    }
+    try await scene.upload(scene.a, scene.b)
+    let late = try await scene.another(seed: 9)
+    try await scene.upload(late)
+    for node in [scene.a, scene.b, late] {
+      try node.importDiary(carbs: 60, generatedAt: 50)
+      #expect(try carbs(node) == .number(99) && node.record(Self.guid).state.export == nil)
+    }
+    try await scene.upload(late, scene.a, scene.b)
+    #expect(try await scene.held(Self.guid)?.fields["carbs"] == .number(99))
+  }
+
+  @Test func aPendingEditIsNotReplacedByTheImportOfAnotherStore() async throws {
+    let scene = try await Scene()
+    try await shared(scene)
+    _ = try scene.a.editor().edit(Self.guid) { $0.fields["carbs"] = .number(99) }
+    try scene.b.importDiary(carbs: 60, generatedAt: 50)
+    try await scene.upload(scene.b, scene.a)
+    #expect(try carbs(scene.a) == .number(99) && scene.a.record(Self.guid).isConflicted)
+    // An edit of another field is merged. The result is not what an export has.
+    try scene.a.resolve(Self.guid, .theirs)
+    try await scene.upload(scene.a, scene.b)
+    try scene.a.edit(Self.guid, "text", "by hand")
+    try scene.b.importDiary(carbs: 70, generatedAt: 60)
+    try await scene.upload(scene.b, scene.a, scene.b)
+    for node in [scene.a, scene.b] {
+      #expect(try carbs(node) == .number(70) && node.text(Self.guid, "text") == "by hand")
+      #expect(try node.record(Self.guid).state.export == nil)
+    }
+  }
+
+  @Test func aDeletedRecordStaysDeletedWhenAnotherStoreImportsALaterExport() async throws {
+    let scene = try await Scene()
+    try await shared(scene)
+    try scene.a.delete(Self.guid)
+    try await scene.upload(scene.a, scene.b)
+    try scene.b.importDiary(carbs: 60, generatedAt: 50)
+    #expect(try scene.b.record(Self.guid).state.isDeleted)
+  }
+
+  @Test func anEditThatIsTakenBackLeavesTheContentOfTheImport() async throws {
+    let scene = try await Scene()
+    try await shared(scene)
+    for number in [99.0, 30.0] {
+      _ = try scene.b.editor().edit(Self.guid) { $0.fields["carbs"] = .number(number) }
+    }
+    try scene.b.importDiary(carbs: 60, generatedAt: 50)
+    #expect(try carbs(scene.b) == .number(60))
+  }
+
+  @Test func undoAndRedoSwitchBetweenTheContentsOfTheImportsOfTwoStores() async throws {
+    let scene = try await Scene()
+    try await shared(scene)
+    try scene.b.importDiary(carbs: 45, generatedAt: 6)
+    let number = try #require(try scene.b.rows("SELECT max(id) FROM ingest").first.flatMap { Int64($0) })
+    let counts = try scene.b.editing().undo(number, group: Digest.uuid(of: ["undo"]), at: 10)
+    #expect(counts.changedRecords == 1 && counts.editedRecords == 0)
+    try await scene.upload(scene.b, scene.a)
+    for node in [scene.a, scene.b] { #expect(try carbs(node) == .number(30)) }
+    _ = try scene.b.editing().redo(number, at: 20)
+    try await scene.upload(scene.b, scene.a)
+    for node in [scene.a, scene.b] { #expect(try carbs(node) == .number(45)) }
+  }
+
+  @Test func aRecordThatAPersonTypedIsNoExport() async throws {
+    let scene = try await Scene()
+    let guid = try await scene.sharedNote()
+    for node in [scene.a, scene.b] {
+      #expect(try node.record(guid).state.export == nil && !node.record(guid).isImportedOnly)
+    }
+    try await shared(scene)
+    for node in [scene.a, scene.b] {
+      #expect(
+        try node.record(Self.guid).state.export?.generated == 5 && node.record(Self.guid).isImportedOnly)
+    }
+    #expect(try await scene.held(Self.guid)?.export?.generated == 5)
+  }
+
+  // MARK: Missing items
+
+  /// Imports doses, one each hour. Returns the warning about missing items.
+  private func importDoses(_ hours: [Int64], _ node: SimulatedNode, generatedAt: Int64) throws -> String? {
+    var batch = IngestBatch()
+    batch.records = hours.map { hour in
+      ImportedRecord(
+        kind: .insulin, at: DeviceTime(seconds: 3600 * hour),
+        placement: Placement(utcOffset: 3600, source: .zone),
+        fields: RecordFields(["insulin": .number(4)]), sourceID: "\(hour)", line: 1)
+    }
+    let source = IngestSource(
+      name: "-", format: "test", startedAt: node.clock, modifiedAt: nil, decisions: [])
+    var warning: String?
+    try node.importer().ingest(source, isAtomic: false) { writer in
+      try writer.write(batch)
+      try writer.finish(
+        end: .whole, digest: "", generatedAt: generatedAt, finishedAt: node.clock, decisions: [])
+      warning = try writer.missingItems()
+    }
+    return warning
+  }
+
+  @Test func aDoseMissingInALaterExportIsNamedInAStoreThatDidNotImportIt() async throws {
+    let scene = try await Scene()
+    let hours = Array<Int64>(1...12)
+    #expect(try importDoses(hours, scene.a, generatedAt: 5) == nil)
+    try await scene.upload(scene.a, scene.b)
+    let remaining = hours.filter { $0 != 6 }
+    #expect(try importDoses(remaining, scene.b, generatedAt: 4) == nil, "an older export shows nothing")
+    #expect(try importDoses(hours, scene.b, generatedAt: 6) == nil)
+    let warning = try #require(try importDoses(remaining, scene.b, generatedAt: 7))
+    #expect(warning.contains("1 item of an earlier import is not in this one: insulin of 1970-01-01 06:00"))
+    // A person's own entry at this time is not from an export.
+    let other = try await scene.another(seed: 9)
+    try await scene.upload(other)
+    _ = try other.editor().edit(Digest.uuid(of: ["record", "test", "6"])) {
+      $0.fields["insulin"] = .number(5)
+    }
+    try await scene.upload(other, scene.a)
+    let late = try await scene.another(seed: 10)
+    try await scene.upload(late)
+    #expect(try importDoses(remaining, late, generatedAt: 8) == nil)
+  }
+
+  // MARK: Over a Nightscout site
+
+  private func meal(_ carbs: Double) -> ImportedRecord {
+    ImportedRecord(
+      kind: .food, at: DeviceTime(seconds: SiteScene.start),
+      placement: Placement(utcOffset: 0, source: .stated),
+      fields: RecordFields(["carbs": .number(carbs)]), sourceID: "row", line: 1)
+  }
+
+  @Test(arguments: [false, true]) func aLaterExportCorrectsARecordOfASiteUnlessItWasEditedThere(
+    _ isEdited: Bool
+  ) async throws {
+    let scene = try SiteScene()
+    try scene.ingest("a", [], records: [meal(30)])
+    try await scene.upload("a")
+    if isEdited {
+      let document = try #require(scene.site.documents("treatments").first { $0["carbs"] == 30 })
+      #expect(scene.site.actAsPhoneApp().editTreatment(document["_id"]?.text ?? "", ["carbs": 99]))
+    }
+    try await scene.upload("b")
+    try scene.ingest("b", [], records: [meal(45)])
+    let guid = Digest.uuid(of: ["record", "test", "row"])
+    let record = try #require(try scene.store("b").sync { try $0.record(guid) })
+    #expect(record.state.fields["carbs"] == .number(isEdited ? 99 : 45))
+    #expect((record.state.export == nil) == isEdited)
+  }
+}
