@@ -164,6 +164,7 @@ final class ImportRun {
     var reader = reader
     if !command.yes { try InputPerson(reader, place.path, target).require() }
     let others = try command.yes ? nil : OthersMeters(target.path)
+    let stores = try command.yes ? nil : OthersStores(target.path, target.present)
     // With `--strict`, or if other persons have meters, a transaction stays open until the input ends. A pipe
     // may be slow, so it is first copied to a file.
     if command.strict || others != nil { try reader.spool() }
@@ -174,7 +175,10 @@ final class ImportRun {
       onProgress: { meter.show(ImportCommand.progress(name, $0, $1)) },
       onRejection: { [rejectsFile] in try rejectsFile?.add($0, header: $1) },
       isInterrupted: { SignalFlag.isRaised },
-      onDevices: others.map { others in { try others.requireNone(of: $0, in: name, place.path) } })
+      onDevices: others.map { others in { try others.requireNone(of: $0, in: name, place.path) } },
+      onFirstBatch: stores.map { stores in
+        { try stores.requireNone(of: $0.devices, $0.readings, in: name) { $0.hint(toImport: place.path) } }
+      })
     return try command.namingRejections(output) {
       let report: ImportReport
       do {

@@ -16,15 +16,19 @@ package struct ImportSession {
   /// Receives the devices of the input before their readings are stored. Its error refuses the whole input,
   /// so that everything is stored together. Nil if every device is accepted.
   private let onDevices: (([Device]) throws -> Void)?
+  /// Receives the first batch before anything is stored. Its error refuses the input.
+  private let onFirstBatch: ((IngestBatch) throws -> Void)?
 
   /// - Parameter clock: returns the host's time in UTC seconds.
   package init(
     policy: ImportPolicy = ImportPolicy(), clock: @escaping () -> Int64,
     onProgress: @escaping (IngestCounts, (done: Int64, total: Int64?)) -> Void = { _, _ in },
     onRejection: @escaping (Rejection, String?) throws -> Void = { _, _ in },
-    isInterrupted: @escaping () -> Bool = { false }, onDevices: (([Device]) throws -> Void)? = nil
+    isInterrupted: @escaping () -> Bool = { false }, onDevices: (([Device]) throws -> Void)? = nil,
+    onFirstBatch: ((IngestBatch) throws -> Void)? = nil
   ) {
     self.onDevices = onDevices
+    self.onFirstBatch = onFirstBatch
     self.policy = policy
     self.clock = clock
     self.onProgress = onProgress
@@ -37,7 +41,7 @@ package struct ImportSession {
   /// - Parameter store: called only after a meter was completely read, so that an unreadable one creates no
   ///   store.
   /// - Throws: `RejectedInput` if the policy accepts no more rejections, `ImportInterruption` after a signal,
-  ///   the error of `onDevices`, else `Failure`. Committed items stay, except for a strict import and a
+  ///   the error of `onDevices` and `onFirstBatch`, else `Failure`. Committed items stay, except for a strict import and a
   ///   meter.
   package func run(_ ingestor: any Ingestor, into store: () throws -> Store) throws -> ImportReport {
     let source = IngestSource(
@@ -60,6 +64,7 @@ package struct ImportSession {
     // Checked before `store()`, which may create a store. Most inputs have all of their devices in the first
     // batch.
     if let onDevices { try onDevices(ahead.devices) }
+    if let onFirstBatch { try onFirstBatch(ahead.batch) }
     var rejections: [Rejection] = []
     var outcome: (ingest: Int64, counts: IngestCounts, duplicates: [LikelyDuplicate], warnings: [String])?
     try store().ingest(source, isAtomic: isAtomic) { writer in

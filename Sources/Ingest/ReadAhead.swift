@@ -39,6 +39,9 @@ struct ReadAhead {
   /// The devices of all batches so far. Waits for the batch that is being read.
   var devices: [Device] { thread.afterwards { $0.batch.devices } }
 
+  /// The batch that was read and is not stored yet. Waits for it.
+  var batch: IngestBatch { thread.afterwards { $0.batch } }
+
   /// Starts to read the next batch.
   func begin() { thread.begin { $0.read() } }
 

@@ -136,9 +136,9 @@ struct PersonOfInputTests {
     let piped = try await program.shell("cat ben.csv | glucoport import --person anna -")
     #expect(piped.status == 65, "\(piped)")
     #expect(try await readings(program, "anna") == 2)
-    // These imports are accepted: into the owner's store, of a meter that no person owns, and with `--yes`.
+    // These imports are accepted: into the owner's store, and with `--yes`.
     _ = try await run(program, "import --person ben --timezone UTC --quiet \(program.path("ben.csv"))")
-    _ = try await run(program, "import --person ben --quiet \(program.path("anna.csv"))")
+    _ = try await run(program, "import --person ben --yes --quiet \(program.path("anna.csv"))")
     #expect(try await readings(program, "ben") == 4)
     _ = try await run(program, "import --person anna --yes --quiet \(program.path("both.csv"))")
     #expect(try await readings(program, "anna") == 70_003)

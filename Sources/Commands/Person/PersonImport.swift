@@ -227,7 +227,7 @@ struct OthersMeters {
     guard let person = persons.first(where: { $0.hasMeter(serials) }) else { return }
     let hint =
       if let path {
-        "\(quotedCommand("glucoport", "import", "--person", person.name, path)) imports it there, and --yes here"
+        person.hint(toImport: path)
       } else {
         "set the source for that person, or give the meter to this one with 'glucoport person assign'"
       }
@@ -235,5 +235,12 @@ struct OthersMeters {
       .badInput,
       "\(displayed(name)): it has readings of a meter of \(displayed(person.name)), so nothing is imported; \(hint)"
     )
+  }
+}
+
+extension Person {
+  /// How to import a file for this person, and how for the person of the chosen store.
+  func hint(toImport path: String) -> String {
+    "\(quotedCommand("glucoport", "import", "--person", name, path)) imports it there, and --yes here"
   }
 }

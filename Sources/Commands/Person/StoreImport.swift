@@ -51,7 +51,10 @@ struct StoreImport {
           .badInput,
           "\(displayed(path)): \(reason); nothing was imported; if it is of the same person, add --yes")
       }
-      try OthersMeters(target.path)?.requireNone(of: other.devices(), in: path, path)
+      let devices = try other.devices()
+      try OthersMeters(target.path)?.requireNone(of: devices, in: path, path)
+      try OthersStores(target.path, target.present)?
+        .requireNone(of: devices, in: path) { $0.hint(toImport: path) }
     }
     let store = try target.store()
     let merge = try StoreMerge(other, named: path, at: Host.now())

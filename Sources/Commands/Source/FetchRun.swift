@@ -190,11 +190,19 @@ struct FetchRun {
       return (Counts(), contents)
     }
     let others = try OthersMeters(store.path)
+    let stores = try setting.state.acceptsPerson ? nil : OthersStores(store.path, store)
     var policy = ImportPolicy()
     policy.acceptsPerson = setting.state.acceptsPerson
     let session = ImportSession(
       policy: policy, clock: Host.now, isInterrupted: { SignalFlag.isRaised },
-      onDevices: others.map { others in { try others.requireNone(of: $0, in: setting.name, nil) } })
+      onDevices: others.map { others in { try others.requireNone(of: $0, in: setting.name, nil) } },
+      onFirstBatch: stores.map { stores in
+        {
+          try stores.requireNone(of: $0.devices, $0.readings, in: setting.name) { _ in
+            "set the source for that person, or set it again with --accept-person"
+          }
+        }
+      })
     var counts = Counts()
     try body.forEachReader(options) { reader in
       let filter = try TwinFilter(reader, values: contents.values, in: store)

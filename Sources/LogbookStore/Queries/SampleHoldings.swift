@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import GRDB
+package import Logbook
+import SQLiteRows
+
+/// Whether a store has a reading of another input.
+package enum SampleHolding: Hashable, Sendable {
+  /// It has the reading with this value, and no withdrawal hides it.
+  case equal
+  /// It has readings of the device and kind before and after it, and not this one.
+  case missing
+  /// The reading is before or after all readings of its device and kind.
+  case outside
+}
+
+extension Store {
+  /// Whether the store has readings of this device that no withdrawal hides. Only the counters of the series
+  /// are read, and not the readings.
+  package func hasShownReadings(of device: Device) throws -> Bool {
+    try read { database in
+      guard let id = try device.storedID(database) else { return false }
+      return try Bool.fetchOne(
+        database.cachedStatement(
+          sql: """
+            SELECT EXISTS (SELECT 1 FROM series AS s
+              WHERE s.device = ? AND s.readings > (SELECT count(*) FROM withdrawn AS w WHERE w.series = s.id))
+            """), arguments: [id]) ?? false
+    }
+  }
+
+  /// Whether the store has each of these readings. Each of them is searched by its position, so that the cost
+  /// does not grow with the store.
+  ///
+  /// - Parameter devices: the devices to which the readings refer.
+  package func holdings(of sample: [Reading], _ devices: [Device]) throws -> [SampleHolding] {
+    try read { database in
+      let ids = try devices.map { try $0.storedID(database) }
+      return try sample.map { reading in
+        guard let id = ids[Int(reading.device.number)] else { return .outside }
+        return try Self.holding(of: reading, id, database)
+      }
+    }
+  }
+
+  private static func holding(
+    of reading: Reading, _ device: Int64, _ database: Database
+  ) throws -> SampleHolding {
+    let (kind, positionKind) = (reading.kind.rawValue, reading.positionKind.rawValue)
+    let equal = try Row.fetchCursor(
+      database.cachedStatement(
+        sql: """
+          SELECT \(StoredReading.columns)
+          FROM series AS s JOIN device AS d ON d.id = s.device
+            CROSS JOIN reading AS r ON r.partition = s.partition AND r.series = s.id
+          WHERE s.device = ? AND s.kind = ? AND s.position_kind = ? AND r.position = ? AND r.value_bucket = ?
+            AND \(Withdrawn.readingIsShown)
+          """), arguments: [device, kind, positionKind, reading.position, reading.valueBucket])
+    while let row = try equal.next() {
+      if try StoredReading(row).measurement.agrees(with: reading.measurement) { return .equal }
+    }
+    let isInside = try Bool.fetchOne(
+      database.cachedStatement(
+        sql: """
+          SELECT EXISTS (SELECT 1 FROM series WHERE device = ? AND kind = ? AND position_kind = ?
+            AND ? BETWEEN first_position AND last_position)
+          """), arguments: [device, kind, positionKind, reading.position])
+    return isInside == true ? .missing : .outside
+  }
+}
