@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# For daily work: builds what has changed, then runs the tests that only compute, in half a minute. Those that try many seeds
-# seeds try fewer of them. Tests that take seconds each are left to Tests/run.sh, which is the whole check.
+# For daily work: builds what has changed, and runs the tests that only compute, in half a minute. Tests with many
+# seeds try fewer of them. Tests that take more than a second each are left to Tests/run.sh, which is the whole check.
 # With options, all tests that match them are run.
 #   Tests/quick.sh [--filter REGEX | --skip REGEX | --no-parallel]...
 set -euo pipefail

@@ -39,8 +39,8 @@ alone='\.(CrashTests|UploadKillTests)/'
 phase "tests that kill programs, one after the other"
 check --no-parallel --filter "$alone"
 
-# Beside the next phase, from what it leaves of the machine: tests that compute, which have no limit of seconds, then seeded
-# not depend on time, and then seeded schedules. There are many short ones, some long ones with our server,
+# The tests that compute, which do not depend on time, run beside the next phase with the processor time that it leaves.
+# Seeded schedules follow. There are many short ones, some long ones with our server,
 # and some with a Nightscout site and with PostgreSQL. Each commit has different seeds, so that together they
 # try far more than one. The numbers are set by GLUCOPORT_SCHEDULES, GLUCOPORT_LONG_SCHEDULES,
 # GLUCOPORT_SITE_SCHEDULES, GLUCOPORT_DATABASE_SCHEDULES, GLUCOPORT_FIRST_SEED and GLUCOPORT_STEPS. If a seed
@@ -65,8 +65,8 @@ computed="$work/computed.log"
 ) >"$computed" 2>&1 & computing=$!
 background=("$computing")
 
-# Tests of servers and of whole programs wait for others with a limit; side by side with hundreds of their kind, a small machine
-# would let them wait too long. A few at a time find the machine idle more often than not.
+# Tests of servers and of whole programs wait for other processes with a time limit. If hundreds of them ran together, a
+# small machine could exceed it. A few at a time leave the machine idle more often than not.
 phase "tests that wait for servers and programs, some side by side, and tests that compute in the rest of the time"
 check --experimental-maximum-parallelization-width $(($(nproc) + 1)) --filter "$waiting" --skip "$alone"
 

@@ -194,7 +194,8 @@ extension AppleHealthFormat {
     // A dose of 5 U and a meal of 5 g of one app and second are two records.
     let text = "\(kind == .insulin ? "insulin " : "")\(utc) \(row[Name.value].text) \(source)"
     out.add(
-      kind, at: shown, owner: source, source: source, sourceID: diary.id(of: text), line: row.line, fields)
+      kind, at: zoneOffsets.shown(shown), owner: source, source: source, sourceID: diary.id(of: text),
+      line: row.line, fields)
   }
 }
 
@@ -210,7 +211,8 @@ extension AppleHealthFormat {
     languages: "every language of the phone; the file itself is in English",
     reads: [
       "glucose of every app or device, each as a separate device, before or after meals",
-      "insulin, carbohydrates; equal ones of one second, such as two foods of a meal, are separate",
+      "insulin, basal insulin of a pump with its minutes",
+      "carbohydrates; equal ones of one second, such as two foods of a meal, are separate",
     ],
     leaves: [
       "all other health data, which are counted by type",

@@ -35,7 +35,7 @@ final class RecordWriter {
     var updated = 0
     var kept = 0
     /// The repeated rows of doses and meals that are new in the store. Two equal facts of one minute look
-    /// like one repeated row.
+    /// like one repeated row. It is 0 for a source that is known to repeat rows.
     var repeatedAmounts = 0
   }
 

@@ -46,7 +46,8 @@ package struct DayWords: Sendable {
   package var amounts: [String] {
     let amounts = figures.amounts
     let parts = [
-      ("Insulin", amounts.insulin, "U"), ("basal", amounts.basal, "U"), (amounts.bolusName, amounts.bolus, "U"),
+      ("Insulin", amounts.insulin, "U"), ("basal", amounts.basal, "U"),
+      (amounts.bolusName, amounts.bolus, "U"),
       ("Carbohydrates", amounts.carbohydrates, "g"),
     ]
     return parts.filter { $0.1.records > 0 }.map { name, amount, unit in

@@ -138,7 +138,8 @@ extension ReportPage {
     let amounts = total.amounts
     let (basal, bolus) = (amounts.basal, amounts.bolus)
     guard let basalSum = basal.sum, let bolusSum = bolus.sum, basalSum > 0, bolusSum > 0,
-      amounts.mixed.records == 0, amounts.dosesOfUnknownUse == 0, basal.daysWithAny == amounts.insulin.daysWithAny,
+      amounts.mixed.records == 0, amounts.dosesOfUnknownUse == 0,
+      basal.daysWithAny == amounts.insulin.daysWithAny,
       bolus.daysWithAny == amounts.insulin.daysWithAny
     else { return nil }
     let percent = Int((100 * basalSum / (basalSum + bolusSum)).rounded())
