@@ -36,9 +36,6 @@ enum StoreSetting: String {
   /// Set if records were not downloaded, since a person cancelled their download.
   case recordsLeftOut = "records-left-out"
 
-  /// The id of the last run that did everything, stored with its end.
-  case endedRun = "ended-run"
-
   static let historyOnDemand = "on-demand"
 }
 

@@ -180,11 +180,6 @@ package final class UploadSession {
 
 extension UploadSession {
   private func begin() async throws -> UploadEvent {
-    let early = try await askBeforeRun()
-    if case .success(nil) = early {
-      hasFetchedChanges = hasAsked
-      return .exhausted
-    }
     let (id, now) = (environment.makeID(), environment.now())
     let options = plan.options
     let damaged: Int
@@ -195,30 +190,7 @@ extension UploadSession {
     }
     run.mayRepair = options.pushes
     summary.refused += damaged
-    if case .failure(let error) = early { return .failed(error, items: 0) }
     return options.joinsZones && plan.canPushRecords ? try await joinZones() : .done
-  }
-
-  /// If there is nothing to send, asks whether others changed anything, with the number of the last run. Most
-  /// runs of a job end with this request, so that neither side writes a new number to its disk.
-  ///
-  /// The page is not used: only a run may apply it, and it is requested with a single item.
-  ///
-  /// - Returns: the answer, or no changes if they are not due; nil if there is something to do.
-  private func askBeforeRun() async throws -> Result<ChangePage?, ServiceError>? {
-    let options = plan.options
-    guard !options.fetchesHistory, remote.moving == nil, remote.removal == nil,
-      let idle = try store.compare({ store -> (run: RunStamp, cursor: String)? in
-        if options.joinsZones, try !store.hasJoinedBaseZone() { return nil }
-        return try store.idleRun()
-      })
-    else { return nil }
-    guard options.queuesChanges else { return .success(nil) }
-    run = idle.run
-    run.mayRepair = options.pushes
-    return await ask { () async throws(ServiceError) in
-      try await remote.changes(after: idle.cursor, limit: 1, run)
-    }
   }
 
   private func renewNode() throws -> UploadEvent {

@@ -26,7 +26,7 @@ import Testing
     #expect(page.records.map(\.guid) == [guids[417]] && page.readings.readings.isEmpty && !page.hasMore)
     let fetched = try await scene.b.upload()
     #expect(fetched.ending == .complete && fetched.summary.pulledRecords == 1)
-    #expect(await scene.b.remote.requests == ["changes 1", "changes 1000"])
+    #expect(await scene.b.remote.requests == ["changes 1000"])
     #expect(try scene.b.text(guids[417], "a") == "changed")
   }
 

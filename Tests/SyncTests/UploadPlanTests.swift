@@ -222,7 +222,7 @@ import Testing
     }
     let sending = try after(pulling, .exhausted)
     return [
-      (try plan(), .begin, [.overtaken, .rolledBack]),
+      (try plan(), .begin, [.exhausted, .overtaken, .rolledBack]),
       (try plan(after: .done), .pushReadings(limit: 8), [.overtaken, .rolledBack]),
       (try plan(after: .done, .exhausted), .pushRecords(.entries, limit: 4), [.overtaken, .rolledBack]),
       (try plan(after: .done, failing), .setAside, [.exhausted, .overtaken, .rolledBack, Self.failure]),

@@ -63,34 +63,6 @@ extension SyncTransaction {
       lastSeenPosition: try stored[4])
   }
 
-  /// The last run with its cursor, if it did everything and nothing was added since. Nil if there is something
-  /// to send, to fetch or to repair, so that another run must begin.
-  ///
-  /// The end of a run is stored after all of its answers. So a store that has it knows each change that the
-  /// run made on the remote, and may ask for more with the number of that run. A store that was copied before
-  /// the end may not: the remote would hide from it what the run sent later.
-  package func idleRun() throws -> (run: RunStamp, cursor: String)? {
-    let cursor = try String.fetchOne(
-      database.cachedStatement(
-        sql: """
-          SELECT cursor FROM remote WHERE run_id = (SELECT value FROM setting WHERE name = ?)
-            AND NOT EXISTS (SELECT 1 FROM pending_range) AND NOT EXISTS (SELECT 1 FROM queued)
-            AND NOT EXISTS (SELECT 1 FROM download) AND NOT EXISTS (SELECT 1 FROM transfer)
-          """),
-      arguments: [StoreSetting.endedRun.rawValue])
-    guard let cursor else { return nil }
-    return (try currentRun(), cursor)
-  }
-
-  /// Stores that the current run did everything; see `idleRun`.
-  func endRun() throws {
-    try database.executeCached(
-      sql: """
-        INSERT INTO setting SELECT ?, run_id FROM remote WHERE run_id IS NOT NULL
-        ON CONFLICT (name) DO UPDATE SET value = excluded.value WHERE value <> excluded.value
-        """, arguments: [StoreSetting.endedRun.rawValue])
-  }
-
   /// Stores the latest position of the remote that an answer stated; nil changes nothing.
   package func setLastSeenPosition(_ position: String?) throws {
     guard let position else { return }
@@ -143,7 +115,6 @@ extension SyncTransaction {
           last_pull = CASE WHEN :pulled THEN :now ELSE last_pull END
         """, arguments: ["now": now, "pushed": pushed, "pulled": pulled])
     try ActionLog.forget(at: now, database)
-    try endRun()
     guard asked else { return }
     try database.executeCached(
       sql: "UPDATE remote SET failures = 0, next_attempt = NULL, last_error = NULL")
