@@ -107,7 +107,7 @@ struct OthersSticks {
 
   private static func mayBePersons(_ one: String, _ other: String) -> Bool {
     let names = PartName.differing(one, other)
-    // Numbers and letters alone say nothing about files, as those of `sugar1.csv` and `sugar2.csv`.
+    // Only words may be names: `sugar1.csv` and `sugar2.csv` are not named for persons.
     let (first, second) = (words(names.0), words(names.1))
     return !SheetName.describe(names.0, names.1)
       && [

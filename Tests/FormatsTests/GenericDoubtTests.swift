@@ -64,6 +64,26 @@ import Testing
     #expect(try Self.doubts(text.replacing("Madrid", with: "New York")).first?.contains("in 2 rows") == true)
   }
 
+  @Test(arguments: [
+    ("# Time zone: America/New_York\n", "time"), ("Timezone,EST\n", "time"), ("", "Timestamp ET"),
+    ("", "time (EST)"), ("", "time (America/New_York)"),
+  ])
+  func aZoneAroundTheRowsThatContradictsTheGivenOneIsInAWarning(_ title: String, _ header: String) throws {
+    let table = Self.table("note") { "row \($0)" }.replacing("time,", with: "\(header),")
+    let doubts = try Self.doubts(title + table)
+    #expect(doubts.count == 1 && doubts[0].contains("is not that of 24 rows"), "\(doubts)")
+    let agreeing = (title + table).replacing("America/New_York", with: "Europe/Paris").replacing(
+      "EST", with: "CET")
+    #expect(try header.hasSuffix("ET") || Self.doubts(agreeing).isEmpty)
+  }
+
+  @Test func aZoneAroundObjectsThatContradictsTheGivenOneIsInAWarning() throws {
+    let text =
+      #"{"timezone":"America/New_York","readings":[{"time":"2026-03-01 07:00","glucose":101},{"time":"2026-03-01 12:10","glucose":104}]}"#
+    #expect(try Self.doubts(text).first?.contains("is not that of 2 rows") == true)
+    #expect(try Self.doubts(text.replacing("America/New_York", with: "Europe/Madrid")).isEmpty)
+  }
+
   // MARK: Kinds
 
   @Test(arguments: ["source", "device", "Measured by"])
@@ -122,7 +142,7 @@ import Testing
     for ends in [["+00:00", "+00:00", "+02:00"], ["Z", "Z"], ["+02:00", "+02:00"], ["", ""]] {
       #expect(try Self.doubts(Self.instants(ends)).isEmpty, "\(ends)")
     }
-    // Where the zone has the same offset, and for counts, nothing is to be said.
+    // There is none where the zone has the same offset, and for counts.
     let winter = Self.instants(["+00:00", "+00:00"]).replacing("-05-", with: "-01-")
     let export = try TextExport(winter, zone: "Europe/London") { $0.zoneIsGiven = true }
     #expect(export.warnings.isEmpty)

@@ -17,7 +17,7 @@ import Testing
     "Ketone value mmol/l",
     "Blutketone", "Ketonkörper", "Keton (mmol/L)", "Cétones", "Corps cétoniques", "Cetonas en sangre",
     "Chetoni", "Ketonen",
-    "Beta-ketone", "Ketone bodies (blood)", "ketones_mmol_l", "Ketonwert",
+    "Beta-ketone", "Ketone bodies (blood)", "ketones_mmol_l", "Ketonwert", "B-ketoner", "Ketony ve krvi",
   ])
   func aNameForKetonesOfBloodIsRead(_ name: String) throws {
     let export = try TextExport(Self.table(name))

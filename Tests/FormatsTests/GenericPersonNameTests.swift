@@ -40,7 +40,7 @@ import Testing
     "Manual",
     "Reading 7", "home", "Left hand", "Zucker", "", "N/A",
   ])
-  func aDeviceMeasureMealOrEventIsNoPerson(_ name: String) throws {
+  func theNameOfADeviceAMeasureAMealOrAnEventStatesNoPerson(_ name: String) throws {
     #expect(try Self.persons(Self.table("Name") { _ in name }).isEmpty)
   }
 

@@ -115,7 +115,8 @@ import Testing
     "Name: Blood sugar log\n", "Client: 4.2\n", "Patient:\n", "Report of May\n", "Name,Accu-Chek Guide\n", "",
     "Blood glucose log of May 2026\n", "Glucose readings of the last week\n", "Log of Contour Next\n",
     "Diabetes diary for Children\n", "Blutzuckertagebuch für Diabetiker\n", "Protokoll von Januar\n",
-    "Today's glucose readings\n", "Women's health report\n", "Glucose meter: Keto Mojo\n",
+    "Today's glucose readings\n", "Glucose log for Dr. Smith\n", "Women's health report\n",
+    "Glucose meter: Keto Mojo\n",
     "Report: Daily Summary\n", "Export of Health Connect\n", "Blood glucose log - Left hand\n",
     "Mean of Anna's walks\n", "Notes; nothing\n", "Glucose log, exported from Android\n",
   ])

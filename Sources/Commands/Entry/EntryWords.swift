@@ -83,11 +83,12 @@ struct EntryWords {
   /// Sets the subtype of a dose by the name of its insulin in the text: `12U Lantus`.
   private mutating func addSubtypeOfName() throws {
     guard let dose = changes[.insulin]?.values, dose["units"] != nil, dose["subtype"] == nil else { return }
-    // In a text, these may describe a walk.
-    let names = texts.filter {
-      !["slow", "lento", "lenta", "lente", "lang", "background"].contains($0.lowercased())
-    }
-    guard let subtype = InsulinName.subtype(names.joined(separator: " ")) else { return }
+    // The name comes first, and may have a letter: `Humulin N`. In `4U forgot lantus` it is not that of the dose.
+    let names = texts.prefix(texts.dropFirst().first.map { $0.count <= 2 } == true ? 2 : 1)
+    guard let first = names.first?.lowercased(),
+      !["slow", "lento", "lenta", "lente", "lang", "background"].contains(first),
+      let subtype = InsulinName.subtype(names.joined(separator: " "))
+    else { return }
     try change(.insulin, "subtype", to: .text(subtype))
   }
 
@@ -103,6 +104,15 @@ struct EntryWords {
       )
     }
     if !readings.isEmpty || !changes.isEmpty { try TypedTime.requireNow(texts) }
+    if let values = changes[.exercise]?.values, values["minutes"] != nil, values["steps"] == nil,
+      texts.isEmpty,
+      options.note == nil, !readings.isEmpty || changes.count > 1
+    {
+      throw Failure(
+        .usage,
+        "a duration next to a value or an amount may be a time; write the exercise as an entry of its own, or with a word such as walk"
+      )
+    }
     let text = texts.joined(separator: " ").lowercased()
     if !readings.isEmpty, EntryOptions.marks.names.contains(text) {
       throw Failure(.usage, "'\(text)' is a mark; write --mark \(text), or --note \(text) for a text")
@@ -213,10 +223,18 @@ extension EntryWords {
     }
   }
 
-  /// The field of food for an amount in grams, by the word beside it: `20g protein` are no carbohydrates.
+  /// The field of food for an amount in grams, by the word next to it: `20g protein` states protein.
   private func fieldOfGrams(_ amount: String, _ rest: inout ArraySlice<String>) throws -> String {
     let isBefore = wordBefore.map { TypedFood.field(of: $0) != nil || TypedFood.isOther($0) } ?? false
     guard let word = isBefore ? wordBefore : rest.first else { return "carbs" }
+    if !isBefore, TypedFood.field(of: word) == nil, let second = rest.dropFirst().first,
+      TypedFood.field(of: second) == "protein"
+    {
+      throw Failure(
+        .usage,
+        "'\(displayed("\(amount) \(word) \(second)"))' may be protein or carbohydrates; write \(displayed(amount)) protein alone, or --note for the text"
+      )
+    }
     guard let field = TypedFood.field(of: word) else {
       if !TypedFood.isOther(word) { return "carbs" }
       throw Failure(

@@ -3,8 +3,8 @@
 import CommandParts
 import Logbook
 
-/// Words for times in a typed entry. The entry is stored at the time of `--at`, so that such a word beside a value is refused,
-/// and a duration beside a word such as `after` is no exercise.
+/// Words for times in a typed entry. The entry is stored at the time of `--at`, so such a word next to a value is refused.
+/// A duration next to a word such as `after` is not exercise.
 enum TypedTime {
   /// Refuses a duration that says when a value was measured: `110 2h after lunch`.
   ///
@@ -20,11 +20,11 @@ enum TypedTime {
     let word = prepositions.contains(after) ? after : before
     throw Failure(
       .usage,
-      "'\(displayed(amount))' beside '\(displayed(word))' may be a time, and no exercise; write --mark after-meal or another mark, --at "
+      "'\(displayed(amount))' next to '\(displayed(word))' may be a time, and not exercise; write --mark after-meal or another mark, --at "
         + "for the time, or --note for a text")
   }
 
-  /// Refuses a text beside a value or an amount that says that the entry is of another time: `110 yesterday`.
+  /// Refuses a text next to a value or an amount that says that the entry is of another time: `110 yesterday`.
   static func requireNow(_ words: [String]) throws {
     let words = words.flatMap { $0.lowercased().split { !$0.isLetter && $0 != "-" }.map(String.init) }
     let pairs = zip(words, words.dropFirst()).first { pointers.contains($0) && partsOfDay.contains($1) }
@@ -38,23 +38,21 @@ enum TypedTime {
   private static func isText(_ word: String) -> Bool { word.contains(where: \.isLetter) }
 
   private static func isExercise(_ word: String) -> Bool {
-    OtherMeasureWords.exercise.contains { word.hasPrefix($0) }
+    exerciseStems.contains { word.hasPrefix($0) }
   }
 
-  private enum OtherMeasureWords {
-    /// Stems of words for exercise, as whole beginnings of a word.
-    static let exercise = [
-      "walk", "run", "ran", "jog", "bike", "biking", "cycl", "swim", "swam", "gym", "sport", "train", "work",
-      "exerc",
-      "yoga", "danc", "hik", "ski", "row", "tennis", "football", "soccer", "garden", "climb", "lauf", "lief",
-      "gelauf",
-      "spazier", "gehen", "rad", "fahrrad", "schwimm", "wander", "turn", "march", "cour", "vélo", "natation",
-      "nage",
-      "camin", "corr", "bici", "nata", "passegg", "nuot", "fiets", "wandel", "zwem", "hardlop", "løb", "cykl",
-      "pilates",
-      "cardio", "treadmill", "marathon", "stroll", "mow", "clean", "putz",
-    ]
-  }
+  /// The beginnings of words for exercise.
+  private static let exerciseStems = [
+    "walk", "run", "ran", "jog", "bike", "biking", "cycl", "swim", "swam", "gym", "sport", "train", "work",
+    "exerc",
+    "yoga", "danc", "hik", "ski", "row", "tennis", "football", "soccer", "garden", "climb", "lauf", "lief",
+    "gelauf",
+    "spazier", "gehen", "rad", "fahrrad", "schwimm", "wander", "turn", "march", "cour", "vélo", "natation",
+    "nage",
+    "camin", "corr", "bici", "nata", "passegg", "nuot", "fiets", "wandel", "zwem", "hardlop", "løb", "cykl",
+    "pilates",
+    "cardio", "treadmill", "marathon", "stroll", "mow", "clean", "putz",
+  ]
 
   /// Words after a duration, or before one at the end, that make a time of it.
   private static let prepositions: Set<String> = [
@@ -62,7 +60,7 @@ enum TypedTime {
     "from", "pp",
     "postprandial", "prior", "vor", "nach", "später", "danach", "davor", "zuvor", "her", "bis", "seit",
     "avant", "après",
-    "apres", "depuis", "antes", "después", "despues", "desde", "prima", "dopo", "fa", "voor", "na", "later",
+    "apres", "depuis", "antes", "después", "despues", "desde", "prima", "dopo", "fa", "voor", "na",
     "geleden",
     "efter", "før", "siden", "sedan",
   ]
@@ -88,7 +86,7 @@ enum TypedTime {
   ]
 }
 
-/// Words for parts of food beside an amount in grams, which are not carbohydrates.
+/// Words for parts of food next to an amount in grams, which are not carbohydrates.
 enum TypedFood {
   /// The field of food that a word after grams names; nil for any other word.
   static func field(of word: String) -> String? {

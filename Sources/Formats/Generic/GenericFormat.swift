@@ -124,7 +124,8 @@ struct GenericFormat: ExportFormat {
     mergedDates = GenericMergedDates(finding)
     diary = try GenericDiary(finding)
     hasOthers = diary != nil || roles.contains(.smbg)
-    zoneSigns = GenericZoneSigns(finding.zoneSigns.map(\.sign), zone: options.zone.name)
+    zoneSigns = GenericZoneSigns(
+      finding.zoneSigns.map(\.sign), stated: finding.zoneAroundRows, zone: options.zone.name)
     kindSigns = GenericKindSigns(options.kind, finding.kindSigns.map { ($0.name, $0.areMarks) })
     try requireGlucose()
     try decideOrderFromHead()

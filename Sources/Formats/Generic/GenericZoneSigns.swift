@@ -5,7 +5,7 @@ import Logbook
 /// A column that is not read, but says something about the time zones of rows: a zone or a place, an offset, summer time,
 /// or a difference to another zone.
 struct ZoneSign {
-  enum Meaning { case zone, offset, summerTime, difference }
+  enum Meaning { case zone, offset, summerTime, difference, aroundRows }
 
   let name: String
   let meaning: Meaning
@@ -27,14 +27,20 @@ struct GenericZoneSigns {
   private static let maxCells = 256
 
   private let zone: String
+  private let stated: PlaceOffsets?
   private var contradictions: [Contradiction]
   private var offsets: [[UInt8]: PlaceOffsets] = [:]
 
-  /// - Parameter zone: the name of the zone that the times are read in.
-  init?(_ signs: [ZoneSign], zone: String) {
-    guard !signs.isEmpty else { return nil }
+  /// - Parameters:
+  ///   - signs: the columns, in the order of the cells that `note` gets.
+  ///   - stated: a zone that is named in the header of the times or around the rows; nil without one.
+  ///   - zone: the name of the zone that the times are read in.
+  init?(_ signs: [ZoneSign], stated: String?, zone: String) {
+    guard !signs.isEmpty || stated != nil else { return nil }
     self.zone = zone
+    self.stated = stated.map { PlaceOffsets($0) }
     contradictions = signs.map { Contradiction(sign: $0) }
+    if let stated { contradictions.append(Contradiction(sign: ZoneSign(name: stated, meaning: .aroundRows))) }
   }
 
   /// Compares a row with the offset at which its time was placed.
@@ -45,6 +51,13 @@ struct GenericZoneSigns {
       if contradictions[index].count == 0 { contradictions[index].example = cell.text }
       contradictions[index].count += 1
     }
+    if let stated, !Self.agrees(stated, time.seconds, offset) {
+      contradictions[contradictions.count - 1].count += 1
+    }
+  }
+
+  private static func agrees(_ found: PlaceOffsets, _ seconds: Int64, _ offset: Int32) -> Bool {
+    near(seconds - Int64(offset)).contains { found.at($0).map { $0 == offset } ?? true }
   }
 
   private mutating func agrees(_ cell: Field, _ meaning: ZoneSign.Meaning, _ seconds: Int64, _ offset: Int32)
@@ -55,7 +68,8 @@ struct GenericZoneSigns {
       let bytes = Array(cell.bytes)
       let found = offsets[bytes] ?? PlaceOffsets(cell.text)
       if offsets.count < Self.maxCells { offsets[bytes] = found }
-      return Self.near(seconds - Int64(offset)).contains { found.at($0).map { $0 == offset } ?? true }
+      return Self.agrees(found, seconds, offset)
+    case .aroundRows: return true
     case .offset:
       guard let number = cell.number(.point) else { return true }
       // Programs count to the east or to the west, in hours, minutes, seconds or milliseconds.
@@ -84,15 +98,19 @@ struct GenericZoneSigns {
     contradictions.filter { $0.count > 0 }.map { found in
       let (name, cell) = (shownName(found.sign.name), shownName(found.example))
       let rows = counted(found.count, "row")
+      var subject = "the column \(name)"
       let what: String
       switch found.sign.meaning {
       case .zone, .offset: what = "has \(cell) in \(rows), which is not the offset of \(zone) at these times"
       case .summerTime:
         what = "contradicts the summer time of \(zone) in \(rows), whose times may be an hour off"
+      case .aroundRows:
+        subject = "the zone \(name) in the header or around the rows"
+        what = "is not that of \(rows)"
       case .difference: what = "has differences of time in \(rows), such as \(cell), which are not read"
       }
       return
-        "the column \(name) \(what). The times were read in \(zone); if that is wrong, run 'glucoport undo', and import "
+        "\(subject) \(what). The times were read in \(zone); if that is wrong, run 'glucoport undo', and import "
         + "the rows again with the right --timezone; --where picks those of one zone"
     }
   }
@@ -108,6 +126,8 @@ private struct PlaceOffsets {
     zone = name.flatMap { NamedZone(known: $0) }
     fixed = zone == nil ? text.withField { $0.trimmed.utcOffset ?? $0.trimmed.namedOffset } : nil
   }
+
+  var isKnown: Bool { zone != nil || fixed != nil }
 
   /// The offset at an instant; nil for a text that names no known zone.
   func at(_ instant: Int64) -> Int32? { zone?.offset(atUTC: instant) ?? fixed }
@@ -127,7 +147,8 @@ private struct PlaceOffsets {
     "UTC": "UTC", "GMT": "Europe/London", "WET": "Europe/Lisbon", "WEST": "Europe/Lisbon",
     "CET": "Europe/Berlin", "CEST": "Europe/Berlin", "MEZ": "Europe/Berlin", "MESZ": "Europe/Berlin",
     "EET": "Europe/Helsinki", "EEST": "Europe/Helsinki", "MSK": "Europe/Moscow", "BST": "Europe/London",
-    "EST": "America/New_York", "EDT": "America/New_York", "CDT": "America/Chicago", "MST": "America/Denver",
+    "ET": "America/New_York", "CT": "America/Chicago", "MT": "America/Denver", "EST": "America/New_York",
+    "EDT": "America/New_York", "CDT": "America/Chicago", "MST": "America/Denver",
     "MDT": "America/Denver", "PST": "America/Los_Angeles", "PDT": "America/Los_Angeles", "JST": "Asia/Tokyo",
     "AEST": "Australia/Sydney", "AEDT": "Australia/Sydney", "NZST": "Pacific/Auckland",
     "NZDT": "Pacific/Auckland", "Eastern": "America/New_York", "Central": "America/Chicago",
@@ -139,6 +160,21 @@ private struct PlaceOffsets {
 }
 
 extension GenericFinding {
+  /// The zone that is named above the table, around the objects, or in the name of the times' column; nil without one.
+  var zoneAroundRows: String? {
+    guard columns[.offset] < 0, !hasTimesOfUTC, !timesStateOffsets else { return nil }
+    if let stated = header.statedZone { return stated }
+    let times = [GenericRole.time, .date, .clock].map { columns[$0] }.filter { $0 >= 0 }
+    return times.lazy.compactMap { Self.zone(inName: header.names[$0]) }.first
+  }
+
+  private static func zone(inName name: String) -> String? {
+    name.split { !$0.isLetter && !$0.isNumber && !"+-/_".contains($0) }.map(String.init).first { word in
+      (word.contains("/") || word == word.uppercased()) && !["UTC", "GMT"].contains(word)
+        && PlaceOffsets(word).isKnown
+    }
+  }
+
   /// The columns that say something about the zones of rows, unless the times state their offsets.
   var zoneSigns: [(place: Int, sign: ZoneSign)] {
     guard columns[.offset] < 0, !hasTimesOfUTC, !timesStateOffsets else { return [] }

@@ -61,7 +61,7 @@ enum PersonWord {
 
     init(_ bytes: [UInt8]) {
       let label = String(decoding: bytes, as: UTF8.self)
-      // An id is compared exactly, and so is a text that is no name, such as a placeholder.
+      // An id is compared exactly, and so is a text that is not a name, such as a placeholder.
       person = label.contains(where: \.isNumber) ? nil : StatedPerson(name: label)
       text = person == nil ? label : ""
     }
@@ -77,8 +77,7 @@ enum PersonWord {
     "home", "hospital", "clinic", "lab", "laboratory", "labor", "praxis", "bluetooth", "usb",
   ]
 
-  /// Whether a value that all rows of a column `Name` have is a person's name, and not that of a device, a measure, a meal or
-  /// an event.
+  /// Whether the only value of a column `Name` is a person's name. Devices, measures, meals and events have names as well.
   static func isName(_ bytes: [UInt8]) -> Bool {
     let text = String(decoding: bytes, as: UTF8.self)
     let (words, header) = (text.split { !$0.isLetter }, HeaderWords(text))

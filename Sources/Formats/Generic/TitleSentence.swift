@@ -23,6 +23,10 @@ enum TitleSentence {
       let link = words[place].lowercased()
       guard links.contains(link) || vagueLinks.contains(link), isTitle(words[..<place]) else { continue }
       let name = name(words[(place + 1)...])
+      // A log for Dr. Smith is that of a patient.
+      if !["of", "von", "de", "di", "van"].contains(link), words[place + 1].lowercased().hasPrefix("dr") {
+        return nil
+      }
       // German nouns begin with a capital letter as names do, so `für` needs two words.
       return vagueLinks.contains(link) && name.count < 2 ? nil : joined(name)
     }

@@ -50,7 +50,7 @@ extension HeaderWords {
     "hydroxybutyrate", "hydroxybutyrat", "bhb", "3", "oh", "ohb", "body", "bodies", "corps", "corpi",
     "cuerpos", "corpos",
     "ciała", "capillary", "kapillar", "finger", "fingerstick", "sensor", "meter", "in", "of", "im", "de",
-    "en", "nel", "w",
+    "en", "nel", "w", "ve", "we", "krvi", "b",
     "i", "dans", "le", "no", "na",
   ]
 }
