@@ -110,7 +110,7 @@ struct EntryWords {
     {
       throw Failure(
         .usage,
-        "a duration next to a value or an amount may be a time; write the exercise as an entry of its own, or with a word such as walk"
+        "a duration next to a value or an amount may be a time; write the exercise in a separate entry, or with a word such as walk"
       )
     }
     let text = texts.joined(separator: " ").lowercased()
