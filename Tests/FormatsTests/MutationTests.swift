@@ -66,7 +66,7 @@ import Testing
 
   /// Runs a body with consecutive seeds: the requested number, or for some seconds of processor time.
   private static func repeatSeeds(atMost max: Int, _ body: (UInt64) throws -> Void) throws {
-    let end = threadSeconds() + 5
+    let end = threadSeconds() + 2
     for round in 0..<UInt64(rounds ?? max) {
       if rounds == nil, threadSeconds() > end { return }
       try body(firstSeed + round)
