@@ -181,7 +181,8 @@ import Testing
   // MARK: - Any order
 
   /// Imports, uploads and requeues of random readings in random order.
-  @Test(arguments: Seeds.first(12)) func everyPendingReadingIsInAPendingRange(_ seed: UInt64) throws {
+  @Test(arguments: Seeds.share(of: Seeds.first(12), every: 3))
+  func everyPendingReadingIsInAPendingRange(_ seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     for _ in 0..<12 {
       let start = Int64.random(in: 0..<40, using: &random) * 3600
