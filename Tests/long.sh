@@ -69,8 +69,9 @@ GLUCOPORT_MORE_SEEDS=${GLUCOPORT_MORE_SEEDS:-20} check \
   --filter '\.(UndoSequenceTests|UndoTests|CircleTests|ZoneSyncTests|ListingOrderTests)/'
 
 phase "every case of the tests of which a check tries a share"
-GLUCOPORT_MORE_SEEDS=1 check \
-  --filter '\.(CutSample|LastLine|LinearParsing|SampleImport|SiteMove|SiteRemoval|SiteTraffic|ZoneHistory)Tests/'
+shared='CountingProperty|CutSample|DamagedServerFile|HostileStore|HostileText|Interleaving|LastLine|LibreDamage|LinearParsing'
+shared+='|MovedColumns|PendingRanges|SampleImport|ScatteredImport|Sheet|SiteMove|SiteRemoval|SiteTraffic|StoreMerge|ValueSet|ZoneHistory'
+GLUCOPORT_MORE_SEEDS=1 check --filter "\.($shared)Tests/"
 
 phase "every column of a store with hostile values, for every command"
 GLUCOPORT_DAMAGE_ALL=1 check --filter '\.HostileStoreTests/everyDamagedValue'
@@ -94,7 +95,6 @@ GLUCOPORT_VERIFY_READINGS=${GLUCOPORT_VERIFY_READINGS:-1000000} check --filter '
 phase "a large first upload to a Nightscout site, answers cut at each byte, and a slow site"
 GLUCOPORT_SITE_READINGS=${GLUCOPORT_SITE_READINGS:-100000} check --filter '\.SiteTrafficTests/aFirstUpload'
 GLUCOPORT_SITE_CUTS=${GLUCOPORT_SITE_CUTS:-1} check --filter '\.SiteTrafficTests/aTruncatedAnswer'
-GLUCOPORT_MORE_SEEDS=1 check --filter '\.SiteMoveTests/'
 GLUCOPORT_SLOW_SITE=1 check --filter '\.SlowSiteTests/'
 
 phase "the manual of PostgreSQL: TLS, pgbouncer, backups, a promoted standby, Patroni"
