@@ -55,7 +55,17 @@ extension ImportReport {
 extension IngestCounts {
   /// Warnings about stored items that a person must see, since totals or times change. `import` prints them
   /// even with `--quiet`.
-  package var warnings: [String] { equalRows + movedTimes }
+  package var warnings: [String] { newAccounts + equalRows + movedTimes }
+
+  /// An export by another account than earlier ones. A parent or a clinician may have made it for this person,
+  /// so it is imported.
+  private var newAccounts: [String] {
+    guard let newAccount, newReadings + newRecords > 0 else { return [] }
+    return [
+      "another account made this export than that of import \(newAccount.former); if it is of another person, "
+        + "'glucoport undo \(newAccount.ingest)' rolls it back, and --person NAME imports it for that person"
+    ]
+  }
 
   /// Rows of new doses and meals that equal an earlier row of the input. An export may repeat a row, or a
   /// person may have taken the same dose twice. Equal rows are stored once, and the warning lets the person

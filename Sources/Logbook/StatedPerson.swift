@@ -11,8 +11,12 @@ package struct StatedPerson: Hashable, Sendable {
   /// The words of a name in any order, or one word for an id or a date. It is never empty.
   package let words: Set<String>
   /// The format and the name of the id in that format. Ids are compared only if both are equal. Empty for an
-  /// identity by name and date.
+  /// identity by name and date; for the name of an account, the format and its word for the account.
   package let place: String
+
+  /// Whether the name is of the account that made an export: of a parent, a clinician or the person. It never
+  /// shows that two inputs are of two persons, but a new one may.
+  package var isOfAccount: Bool { kind == .name && !place.isEmpty }
 
   /// The maximum number of characters of a text that are read.
   private static let maxCharacters = 200
@@ -22,6 +26,14 @@ package struct StatedPerson: Hashable, Sendable {
     let all = Self.words(of: name)
     guard !all.isEmpty, !all.allSatisfy(Self.isPlaceholder) else { return nil }
     (kind, words, place) = (.name, all, "")
+  }
+
+  /// The name of the account that made an export; nil for a text that is not a name.
+  ///
+  /// - Parameter place: the format, and its word for the account.
+  package init?(account name: String, of place: String) {
+    guard let person = StatedPerson(name: name) else { return nil }
+    (kind, words, self.place) = (.name, person.words, place)
   }
 
   /// The id of a person, which is only compared with ids of the same `place`. Nil for an empty id and a

@@ -54,4 +54,13 @@ struct SensorPairsTests {
     for row in 0..<3 { pairs.add(100, 180, at: Int64(row) * 86_400) }
     #expect(!pairs.areOfOthers)
   }
+
+  @Test func twoDaysOfIndependentValuesAreThoseOfTwoPersonsForAnExport() {
+    let far = { (row: Int, _: Double) in 140 + 90 * sin(Double(row) / 7 + 2) }
+    #expect(pairs(hours: 49, far).areOfOthersForDays)
+    #expect(!pairs(hours: 47, far).areOfOthersForDays)
+    #expect(!pairs(hours: 96) { row, one in one * 1.3 + Double(row % 3) * 8 }.areOfOthersForDays)
+    // Two persons with nearly level values cannot be told from two sensors.
+    #expect(!pairs(hours: 96) { row, _ in 140 + 20 * sin(Double(row) / 7) }.areOfOthersForDays)
+  }
 }

@@ -79,14 +79,19 @@ struct LibreViewFormat: ExportFormat {
     names.first.flatMap { StatedPerson(label: $0, of: id) }.map { [$0] } ?? []
   }
 
-  /// The person in the line below the title of a clinician's export, or the creator of the export in the
-  /// title.
+  /// The person in the line below the title of a clinician's export. Otherwise the account that made the
+  /// export, in the title.
   static func statedPersons(in head: InputHead) -> [StatedPerson] {
     let above = head.rowsAbove { header($0) != nil }
-    guard above.count == 2, above[0].count > 2, above[0][2].hasSuffix(" UTC"),
-      case let cells = above[1].filter({ !$0.isEmpty }), cells.count == 1
-    else { return [] }
-    return statedPersons(named: cells)
+    guard let title = above.first, title.count > 2, title[2].hasSuffix(" UTC") else { return [] }
+    if above.count == 2, case let cells = above[1].filter({ !$0.isEmpty }), cells.count == 1 {
+      return statedPersons(named: cells)
+    }
+    return above.count == 1 && title.count > 4 ? account(title[4]).map { [$0] } ?? [] : []
+  }
+
+  private static func account(_ name: String) -> StatedPerson? {
+    StatedPerson(account: name, of: "\(id) account")
   }
 
   var isOpen: Bool { order == nil && !isYearFirst }

@@ -65,6 +65,17 @@ package struct IngestCounts: Equatable, Sendable {
   /// The last shown time, in civil seconds, of the items that `firstCounted` describes.
   package var lastCounted: Int64?
 
+  /// The account that made the export, if it is new and an earlier export is of another one; else nil.
+  package var newAccount: NewAccount?
+
+  /// An import whose export was made by an account that no earlier import names.
+  package struct NewAccount: Equatable, Sendable {
+    /// The number of an earlier import whose export another account made.
+    package let former: Int64
+    /// The number of this import.
+    package let ingest: Int64
+  }
+
   /// The counts of an ingest without items.
   package init() {}
 
@@ -79,6 +90,7 @@ package struct IngestCounts: Equatable, Sendable {
     for count in summedByName { sum[keyPath: count].merge(other[keyPath: count], uniquingKeysWith: +) }
     sum.firstTime = [sum.firstTime, other.firstTime].compactMap(\.self).min()
     sum.lastTime = [sum.lastTime, other.lastTime].compactMap(\.self).max()
+    sum.newAccount = sum.newAccount ?? other.newAccount
     if sum.moved.count == 0 { sum.moved.example = other.moved.example }
     sum.moved.count += other.moved.count
     for time in [other.firstCounted, other.lastCounted].compactMap(\.self) { sum.noteCounted(time) }

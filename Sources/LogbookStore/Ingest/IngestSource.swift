@@ -33,6 +33,8 @@ package struct IngestSource: Sendable {
   package let acceptsPerson: Bool
   /// What the input states about its person.
   package let persons: [StatedPerson]
+  /// Whether the input is an export of another program, whose sensor values may be those of another person.
+  package let isExport: Bool
   /// Whether the input is another store. Then the items in the other store do not count as contents of an
   /// import here.
   package let isMerge: Bool
@@ -44,9 +46,9 @@ package struct IngestSource: Sendable {
     name: String, format: String, startedAt: Int64, modifiedAt: Int64?, decisions: [Decision],
     mayWait: Bool = false, restoresWithdrawn: Bool = false, zone: InputZone? = nil,
     acceptsPerson: Bool = false,
-    persons: [StatedPerson] = [], isMerge: Bool = false, repeatsRows: Bool = false
+    persons: [StatedPerson] = [], isExport: Bool = false, isMerge: Bool = false
   ) {
-    self.isMerge = isMerge
+    (self.isExport, self.isMerge) = (isExport, isMerge)
     self.repeatsRows = repeatsRows
     self.acceptsPerson = acceptsPerson
     self.persons = persons
@@ -59,6 +61,23 @@ package struct IngestSource: Sendable {
     self.restoresWithdrawn = restoresWithdrawn
     self.zone = zone
   }
+}
+
+extension IngestSource {
+  /// What a person can do if the sensor values are not those of the stored sensors.
+  var adviceOnOtherSensor: String {
+    let file = name.shellWord
+    if name.hasPrefix(Self.fetched) {
+      return "If the source is of the person of this store, set it again with --accept-person"
+    }
+    let others = "if they are another person's, with --person NAME \(file)"
+    return isTable
+      ? "If they are yours, import them as those of a device with --device NAME \(file); \(others)"
+      : "If they are yours, such as those of a sensor that failed, import them with --yes \(file); \(others)"
+  }
+
+  /// Whether the input is a table, which may name no device.
+  var isTable: Bool { format == Device.ofUnknownTable.format }
 }
 
 extension Store {

@@ -235,25 +235,30 @@ package final class IngestWriter {
 
   /// Refuses sensor values that are those of another person's sensor.
   private func requireOwnSensor(_ batch: [Reading]) throws {
-    guard try sensors?.findsOther(in: batch, of: state.devices) == true else { return }
+    guard try sensors?.findsOther(in: batch, of: state.devices) == true,
+      // What an export states about its person is stronger than its values.
+      try !source.isExport || StatedPersons(database).verdict(on: persons) != .same
+    else { return }
     let stored = isAtomic ? 0 : counts.newReadings + counts.newRecords
     let end =
       stored == 0
       ? "nothing of it was imported"
       : "\(counted(stored, "item before it is", "items before it are")) stored, which 'glucoport undo' rolls back"
-    let name = source.name.shellWord
     throw Failure(
       .badInput,
       "\(source.name): other sensor values at the same times as in the store, as those of another person or device, or "
-        + "of another time zone; \(end). If they are yours, import them as those of a device with --device NAME \(name); "
-        + "if they are another person's, with --person NAME \(name)")
+        + "of another time zone; \(end). \(source.adviceOnOtherSensor)")
   }
 
   private func statePerson() throws {
     let new = persons.filter { !state.persons.contains($0) }
     guard !new.isEmpty else { return }
     try requirePerson()
-    try StatedPersons(database).add(new, ingest: id)
+    let stated = StatedPersons(database)
+    if let former = try stated.importOfOtherAccount(than: new) {
+      state.counts.newAccount = IngestCounts.NewAccount(former: former, ingest: id)
+    }
+    try stated.add(new, ingest: id)
     state.persons.formUnion(new)
   }
 

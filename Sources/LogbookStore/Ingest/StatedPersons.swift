@@ -45,6 +45,8 @@ struct StatedPersons {
     let ingest: Int64
     let format: String
     let startedAt: Int64
+
+    var isOfAccount: Bool { kind == StatedPerson.Kind.name.rawValue && !place.isEmpty }
   }
 
   /// A statement about a person that is compared with all statements in the store.
@@ -62,9 +64,11 @@ struct StatedPersons {
   /// The verdict is `same` if a name agrees, or if an id or a date of birth is equal. A date of birth is
   /// compared before the name, which can change by marriage. The name is compared before an id, since each
   /// clinic gives its own ids.
+  ///
+  /// Names of accounts are not compared: a parent or a clinician makes the exports of several people.
   func verdict(on stated: [StatedPerson]) throws -> PersonVerdict {
     try verdict(
-      on: stated.map { one in
+      on: stated.filter { !$0.isOfAccount }.map { one in
         Candidate(kind: one.kind.rawValue, place: one.place) { Self.digests(one, $0) }
       })
   }
@@ -72,7 +76,7 @@ struct StatedPersons {
   /// The verdict on what the imports of another store stated. Only copies of one store have the same salt.
   func verdict(on other: StatedPersons) throws -> PersonVerdict {
     try verdict(
-      on: other.known().map { one in
+      on: other.known().filter { !$0.isOfAccount }.map { one in
         Candidate(kind: one.kind, place: one.place) { $0 == one.salt ? one.words : nil }
       })
   }
@@ -80,7 +84,9 @@ struct StatedPersons {
   func isIncomparable(with other: StatedPersons) throws -> Bool {
     let (mine, theirs) = (try known(), try other.known())
     guard Set(mine.map(\.salt)).isDisjoint(with: theirs.map(\.salt)) else { return false }
-    return mine.contains { one in theirs.contains { $0.kind == one.kind && $0.place == one.place } }
+    return mine.contains { one in
+      !one.isOfAccount && theirs.contains { $0.kind == one.kind && $0.place == one.place }
+    }
   }
 
   private func verdict(on candidates: [Candidate]) throws -> PersonVerdict {
@@ -101,6 +107,19 @@ struct StatedPersons {
 
   private static func verdict(_ known: Known) -> PersonVerdict {
     .other(ingest: known.ingest, format: known.format, startedAt: known.startedAt)
+  }
+
+  /// The first import whose account has another name than that of these statements, if no import named theirs.
+  /// Nil if there is none, so that each new name is reported once.
+  func importOfOtherAccount(than stated: [StatedPerson]) throws -> Int64? {
+    let accounts = stated.filter(\.isOfAccount)
+    let known = try accounts.isEmpty ? [] : known().filter(\.isOfAccount)
+    for account in accounts {
+      let former = known.filter { $0.place == account.place }
+      let isKnown = former.contains { StatedPerson.agree($0.words, Self.digests(account, $0.salt)) }
+      if let first = former.first, !isKnown { return first.ingest }
+    }
+    return nil
   }
 
   /// Stores salted digests of what an import states.

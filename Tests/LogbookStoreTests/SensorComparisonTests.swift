@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Logbook
+import Testing
+
+@testable import LogbookStore
+
+/// Tests which exports are refused for sensor values that two persons cannot have at the same times.
+@Suite struct SensorComparisonTests {
+  private let scratch: ScratchStore
+  private static let libre = Device(vendor: "Test", model: "Libre", serial: "L1", format: "test")
+  private static let dexcom = Device(vendor: "Test", model: "Dexcom", serial: "D1", format: "test")
+
+  /// A store with four days of the first person's values, every 15 minutes.
+  init() throws {
+    scratch = try ScratchStore()
+    try take(Self.values(of: Self.first, every: 900), of: Self.libre)
+  }
+
+  private struct Value {
+    var second: Int64
+    var number: Double
+  }
+
+  /// The glucose of a person after an hour, as a sum of waves of these hours.
+  private static func glucose(_ waves: [Double], _ second: Int64) -> Double {
+    let hours = Double(second) / 3600
+    return waves.enumerated().reduce(160) { $0 + 40 * sin(hours * 2 * .pi / $1.element + Double($1.offset)) }
+  }
+  private static let first = [5.3, 8.7, 27]
+  private static let second = [4.1, 6.9, 31]
+
+  private static func values(
+    of waves: [Double], hours: Int64 = 96, every step: Int64 = 300, from start: Int64 = 60, lag: Int64 = 0
+  ) -> [Value] {
+    stride(from: start, to: start + hours * 3600, by: Int64.Stride(step)).map {
+      Value(second: $0, number: glucose(waves, $0 - lag).rounded())
+    }
+  }
+
+  private func take(
+    _ values: [Value], of device: Device, isExport: Bool = true, acceptsPerson: Bool = false,
+    persons: [StatedPerson] = []
+  ) throws {
+    let source = IngestSource(
+      name: "input", format: "test", startedAt: 1000, modifiedAt: nil, decisions: [],
+      acceptsPerson: acceptsPerson, persons: persons, isExport: isExport)
+    let readings = values.map {
+      Make.reading(.cbg, Make.milligrams($0.number), at: Make.noon + $0.second, source: .stated)
+    }
+    let store = try scratch.open()
+    try store.ingest(source, isAtomic: false) { writer in
+      writer.persons = persons
+      for start in stride(from: 0, to: readings.count, by: 200) {
+        try writer.write(
+          Make.batch(Array(readings[start..<min(start + 200, readings.count)]), devices: [device]))
+      }
+      try writer.finish(end: .whole, digest: nil, generatedAt: nil, finishedAt: 2000, decisions: [])
+    }
+  }
+
+  private func readings() throws -> Int { try scratch.number("SELECT count(*) FROM reading") }
+
+  private func expectRefusal(_ location: SourceLocation = #_sourceLocation, _ work: () throws -> Void) throws
+  {
+    let failure = try #require(throws: Failure.self, sourceLocation: location) { try work() }
+    #expect(failure.category == .badInput, sourceLocation: location)
+    #expect(
+      failure.message.contains("other sensor values at the same times as in the store")
+        && failure.message.contains("with --yes input")
+        && failure.message.contains("with --person NAME input"),
+      "\(failure.message)", sourceLocation: location)
+  }
+
+  // MARK: Two persons
+
+  @Test(arguments: [60, 310] as [Int64])
+  func theExportOfAnotherPersonIsRefusedFromTwoDaysOn(start: Int64) throws {
+    let others = Self.values(of: Self.second, from: start)
+    try expectRefusal { try take(others, of: Self.dexcom) }
+    // The values of less than two days were stored before.
+    #expect(try readings() < 384 + 48 * 12)
+  }
+
+  @Test func valuesOfAnotherPersonUnderTheSameDeviceAreRefused() throws {
+    try take(Self.values(of: Self.first), of: Self.dexcom)
+    try expectRefusal { try take(Self.values(of: Self.second), of: Self.dexcom) }
+  }
+
+  @Test func theExportOfAnotherPersonIsTakenIfItIsShortOrNotAtTheSameTimes() throws {
+    try take(Self.values(of: Self.second, hours: 47), of: Self.dexcom)
+    try take(Self.values(of: Self.second, from: 97 * 3600), of: Self.dexcom)
+    #expect(try readings() == 384 + 47 * 12 + 1152)
+  }
+
+  @Test func theExportOfAnotherPersonIsTakenIfAPersonStatesThatItFits() throws {
+    try take(Self.values(of: Self.second), of: Self.dexcom, acceptsPerson: true)
+    #expect(try readings() == 384 + 1152)
+  }
+
+  @Test func aMeterIsNotCompared() throws {
+    try take(Self.values(of: Self.second), of: Self.dexcom, isExport: false)
+    #expect(try readings() == 384 + 1152)
+  }
+
+  @Test func aStatedNameOfThePersonCountsMoreThanTheValues() throws {
+    let anna = try #require(StatedPerson(name: "Anna Sample"))
+    let account = try #require(StatedPerson(account: "Anna Sample", of: "test"))
+    try take(Self.values(of: Self.second, hours: 1), of: Self.dexcom, persons: [anna, account])
+    try expectRefusal { try take(Self.values(of: Self.second), of: Self.dexcom, persons: [account]) }
+    try take(Self.values(of: Self.second), of: Self.dexcom, persons: [anna])
+    #expect(try readings() == 384 + 1152)
+  }
+
+  // MARK: One person
+
+  /// The phone has the values of the stored reader 40 seconds later, in mmol/L.
+  @Test func aReaderAndAPhoneOfOneSensorAreTaken() throws {
+    let phone = Self.values(of: Self.first, every: 900, from: 100).map {
+      Value(second: $0.second, number: (($0.number / 18.0182 * 10).rounded() * 1.80182).rounded())
+    }
+    try take(phone, of: Self.dexcom)
+    #expect(try readings() == 2 * 384)
+  }
+
+  /// A watch uploads the values to the site of a phone 5 to 10 minutes later.
+  @Test(arguments: [300, 600] as [Int64])
+  func aWatchThatIsMinutesLateIsTaken(lag: Int64) throws {
+    try take(Self.values(of: Self.first, from: 130, lag: lag), of: Self.dexcom)
+    #expect(try readings() == 384 + 1152)
+  }
+
+  /// Two sensors of one body: 15 % higher, with noise.
+  @Test func aSecondSensorOfThePersonIsTaken() throws {
+    let other = Self.values(of: Self.first, lag: 480).enumerated().map {
+      Value(
+        second: $1.second,
+        number: ($1.number * (1.15 + Double($0 * 7919 % 31 - 15) / 100)).rounded())
+    }
+    try take(other, of: Self.dexcom)
+    #expect(try readings() == 384 + 1152)
+  }
+
+  @Test func aSensorThatFailsForADayIsTaken() throws {
+    let failing = Self.values(of: Self.first).map {
+      Value(second: $0.second, number: (24..<48).contains($0.second / 3600) ? 45 : $0.number)
+    }
+    try take(failing, of: Self.dexcom)
+    #expect(try readings() == 384 + 1152)
+  }
+
+  /// A receiver in another zone, and one whose clock was never set to summer time.
+  @Test(arguments: [-6 * 3600, 3600] as [Int64])
+  func aClockThatIsHoursOffIsTaken(seconds: Int64) throws {
+    try take(Self.values(of: Self.first, from: 120, lag: seconds), of: Self.dexcom)
+    #expect(try readings() == 384 + 1152)
+  }
+
+  /// A longer export of the stored sensor, whose other values are far from the stored ones.
+  @Test func aLongerExportOfTheStoredSensorIsTaken() throws {
+    try take(Self.values(of: Self.first, hours: 200, every: 900), of: Self.libre)
+    #expect(try readings() == 800)
+  }
+}
