@@ -30,6 +30,8 @@ struct GenericColumns: Equatable {
   var zones = -1
   /// The column of dates next to a column of full times. Its dates are only compared with those times.
   var days = -1
+  /// The column with the same values in mmol/L as the column of values has in mg/dL. It is only compared.
+  var twin = -1
   /// Columns that are not read, and may hold glucose in rows without a value.
   var further: [Int] = []
   /// The columns whose words may say what measured the values, such as `Source` or `Method`.
@@ -66,6 +68,7 @@ struct GenericColumns: Equatable {
     moved.kindSigns = kindSigns.map(place)
     if zones >= 0 { moved.zones = place(zones) }
     if days >= 0 { moved.days = place(days) }
+    if twin >= 0 { moved.twin = place(twin) }
     return moved
   }
 }

@@ -14,8 +14,9 @@ extension GenericFinding {
       columns[.smbg] = pair.sticks
       return nil
     }
-    if named.count == 1 { return use(named[0], given: kind) }
-    if named.count > 1 { return severalProblem(named) }
+    let single = withoutTwins(named)
+    if single.count == 1 { return use(single[0], given: kind) }
+    if single.count > 1 { return severalProblem(single) }
     if let problem = unreadableProblem { return problem }
     let perhaps = free.filter { header.words[$0].isPerhapsGlucose && header.content($0) != .empty }
     if let first = perhaps.first { return perhapsProblem(first, perhaps) }
@@ -107,7 +108,8 @@ extension GenericFinding {
     }
     columns[.value] = place
     useNestedUnit(of: place)
-    return otherSubjectProblem(given: kind) ?? cbgProblem(given: kind)
+    columns.twin = twin(of: place) ?? -1
+    return otherSubjectProblem(given: kind) ?? cbgProblem(given: kind) ?? secondProblem(besides: place)
   }
 
   private mutating func useNestedUnit(of value: Int) {
@@ -175,7 +177,7 @@ extension GenericFinding {
       choices: all.map { GenericColumns(value: $0) }, isDoubtful: true)
   }
 
-  private func severalProblem(_ places: [Int]) -> GenericProblem {
+  func severalProblem(_ places: [Int]) -> GenericProblem {
     GenericProblem(
       "several columns may hold glucose: \(quoted(places))",
       choices: places.map { GenericColumns(value: $0) },

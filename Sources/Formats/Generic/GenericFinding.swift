@@ -571,7 +571,7 @@ extension GenericFinding {
   /// The named columns that are not used.
   var unused: [Int] {
     header.names.indices.filter { place in
-      if columns.origins.contains(place) { return false }
+      if columns.origins.contains(place) || place == columns.twin { return false }
       let name = header.words[place].name
       // An object is read through its members.
       let isParent = delimiter == nil && header.names.contains { $0.hasPrefix(header.names[place] + ".") }

@@ -117,6 +117,7 @@ extension GenericFormat {
     zeros.survey(value: row[columns[.value]], ketone: row[columns[.ketone]], mark: units.mark)
     surveyValue(row, at: time.seconds)
     if further.isActive { noteFurther(row) }
+    if columns.twin >= 0, GenericTwins.differ(in: row, columns) { twins.differs = true }
     if columns[.smbg] >= 0, !row[columns[.smbg]].trimmed.isEmpty { sticks.note(time.seconds, series: 0) }
     noteCadence(row, columns, at: time)
   }
@@ -283,6 +284,7 @@ extension GenericFormat {
     try decidePlausibility(hint)
     plausibility.forgetTimes()
     try refuseFurtherValues(hint)
+    try refuseOtherTwin(hint)
     try refuseSticksOfSensor(hint)
     mergedDates?.decide(times.order)
     sections = GenericSections()

@@ -44,6 +44,7 @@ struct GenericFormat: ExportFormat {
   var mergedDates: GenericMergedDates?
   var sections = GenericSections()
   var further: GenericFurtherValues
+  var twins = GenericTwins()
   /// The words in the column of kinds that are not known, from rows with a value.
   var unknownKinds: Set<String> = []
   /// Whether unknown words in the column of kinds refuse the input with a question to the person. They do if
@@ -93,7 +94,7 @@ struct GenericFormat: ExportFormat {
       finding.columns.roles.map { finding.columns[$0] } + finding.columns.watched + finding.columns.series
       + finding.columns.further
       + finding.columns.origins + finding.columns.zoneSigns
-      + [finding.columns.zones, finding.columns.days].filter { $0 >= 0 }
+      + [finding.columns.zones, finding.columns.days, finding.columns.twin].filter { $0 >= 0 }
     return places.enumerated().filter { places.firstIndex(of: $1) == $0 }.map(\.element)
   }
 
@@ -191,6 +192,10 @@ struct GenericFormat: ExportFormat {
     }
     if !isSurveyed, further.isActive, let fault = furtherValueFault(row) {
       out.reject(row, fault)
+      return .data
+    }
+    if !isSurveyed, columns.twin >= 0, GenericTwins.differ(in: row, columns) {
+      out.reject(row, "other values in the columns of both units; name the column of values with --map")
       return .data
     }
     if !isSurveyed, let fault = laterFault(of: row) {

@@ -187,7 +187,7 @@ extension GenericFormat {
   }
 
   /// The command that imports one of the columns; empty if the columns have no usable names.
-  private func command(forValuesIn place: Int, _ hint: ImportHint) -> String {
+  func command(forValuesIn place: Int, _ hint: ImportHint) -> String {
     var names = finding.namesInCommands
     guard !names.isEmpty, let name = finding.nameInCommands(place) else { return "" }
     names[GenericRole.value.name] = name

@@ -58,6 +58,11 @@ struct GlucoseName {
     has(Self.mealPlaces) && has(Self.mealParts.subtracting(Self.mealPlaces).subtracting(["petit", "dem"]))
   }
 
+  /// Whether the name only states a sensor, a meter or how a value was measured, such as `Libre`.
+  var namesOnlyASource: Bool {
+    unknown.isEmpty && (has(Self.brands) || has(Self.kinds)) && namesOnlyAValue
+  }
+
   /// Whether the name has the word CBG: capillary glucose in hospitals, continuous glucose in some programs.
   var isCBG: Bool { has(["cbg"]) }
 

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+
+/// Finds a second column of glucose next to the one that is named for it. A diary may have the values after
+/// meals in it, and an app each value in both units.
+extension GenericFinding {
+  /// The columns without those that have the values of another one in mmol/L. The column in mg/dL is finer,
+  /// since apps show mmol/L with one decimal.
+  func withoutTwins(_ places: [Int]) -> [Int] {
+    places.filter { place in !places.contains { isTwin(place, of: $0) } }
+  }
+
+  /// Whether a column has the values of another one in mmol/L, and the other one has them in mg/dL.
+  func isTwin(_ place: Int, of other: Int) -> Bool {
+    let units = (header.words[place].unit, header.words[other].unit)
+    guard place != other, units.0 != nil || units.1 != nil, units.0 != .milligramsPerDecilitre,
+      units.1 != .millimolesPerLitre
+    else { return false }
+    var agreeing = 0
+    for row in header.rows {
+      let cells = [place, other].map { row.indices.contains($0) ? row[$0] : "" }
+      if cells[0].isEmpty, cells[1].isEmpty { continue }
+      guard let agree = TwinCells.agree(milligrams: cells[1], millimoles: cells[0]) else { continue }
+      if !agree { return false }
+      agreeing += 1
+    }
+    return agreeing >= TwinCells.fewest
+  }
+
+  /// The column with the same values in the other unit; nil without one.
+  func twin(of value: Int) -> Int? {
+    header.names.indices.first { $0 != value && header.words[$0].isGlucose && isTwin($0, of: value) }
+  }
+
+  /// The problem of further columns whose names and cells may be those of glucose, although another one is
+  /// named for it. Without the question, their values would be lost.
+  func secondProblem(besides value: Int) -> GenericProblem? {
+    let others = header.names.indices.filter { place in
+      place != value && !columns.isUsed(place) && header.words[place].mayBeSecondGlucose
+        && looksLikeGlucose(place, besides: value) && !isTwin(place, of: value) && !isTwin(value, of: place)
+    }
+    return others.isEmpty ? nil : severalProblem([value] + others)
+  }
+
+  /// Whether most rows have a number in the range of glucose in a column that is no copy of the values.
+  private func looksLikeGlucose(_ place: Int, besides value: Int) -> Bool {
+    let cells = header.cells(place)
+    let numbers = cells.compactMap(TwinCells.number)
+    let values = header.cells(value).compactMap(TwinCells.number)
+    guard !numbers.isEmpty, cells.count * 2 >= header.rows.count,
+      numbers.count < 3 || Set(numbers).count > 1,
+      header.rows.contains(where: { row in
+        row.indices.contains(place) && row.indices.contains(value) && row[place] != row[value]
+      })
+    else { return false }
+    let median = values.sorted().dropFirst(values.count / 2).first ?? 0
+    let unit = header.words[place].unit ?? header.words[value].unit
+    let isInMillimoles = unit.map { $0 == .millimolesPerLitre } ?? (median < 30)
+    // Whole numbers next to values with decimals are of something else.
+    let haveDecimals = { (numbers: [Double]) in numbers.contains { $0 != $0.rounded() } }
+    if isInMillimoles, numbers.count >= 3, haveDecimals(values), !haveDecimals(numbers) { return false }
+    let range = isInMillimoles ? 1.0...33 : 20.0...600
+    return numbers.count { range.contains($0) } * 10 >= cells.count * 9
+  }
+}
+
+/// One value in two cells, in mg/dL and mmol/L.
+enum TwinCells {
+  /// The minimum number of rows that show two columns to be one value. One row can agree by chance.
+  static let fewest = 2
+  /// The factors by which programs convert.
+  private static let factors = [18, 18.0156, 18.0182]
+
+  /// Whether both cells are one value; nil if neither is a number, as for LO and HI.
+  static func agree(milligrams: String, millimoles: String) -> Bool? {
+    let numbers = (number(milligrams), number(millimoles))
+    if numbers.0 == nil, numbers.1 == nil { return nil }
+    guard let high = numbers.0, let low = numbers.1 else { return false }
+    return factors.contains { factor in
+      abs(high / factor - low) < step(millimoles) || abs(low * factor - high) < step(milligrams)
+    }
+  }
+
+  static func number(_ cell: String) -> Double? {
+    cell.withField { $0.trimmed.number(.point) ?? $0.trimmed.number(.comma) ?? $0.trimmed.jsonNumber }
+  }
+
+  /// The step of the last digit. Programs round or cut there.
+  private static func step(_ cell: String) -> Double {
+    guard let mark = cell.lastIndex(where: { $0 == "." || $0 == "," }) else { return 1 }
+    let digits = cell[mark...].dropFirst().prefix { $0.isNumber }.count
+    return (0..<digits).reduce(1) { step, _ in step / 10 }
+  }
+}
+
+extension HeaderWords {
+  /// Whether a column with this name may hold further glucose, if its cells look like it. The name has a word
+  /// for glucose, or only its unit, a sensor, or a moment after a meal.
+  fileprivate var mayBeSecondGlucose: Bool {
+    guard !namesOther, !isKetone, !isPerson, !isBareID, !isRemark, !glucose.namesOtherTime else {
+      return false
+    }
+    let all = name.split(separator: " ").map(String.init)
+    let hasNumber = all.contains { $0.first?.isNumber == true }
+    let kept = all.filter {
+      $0.first?.isNumber != true && !Self.mealWords.contains($0)
+        && !(hasNumber && Self.hourWords.contains($0))
+    }
+    if kept.isEmpty { return all.contains(where: Self.mealWords.contains) }
+    let rest = HeaderWords(kept.joined(separator: " "))
+    if rest.namesNoValue || rest.isFlag { return false }
+    return rest.mentionsGlucose || (rest.glucose.unknown.isEmpty && rest.unit != nil)
+      || rest.glucose.namesOnlyASource
+  }
+
+  /// Words for a moment around a meal, and for a second value or another meter.
+  private static let mealWords: Set<String> = [
+    "after", "before", "later", "post", "pre", "prandial", "postprandial", "pp", "recheck", "nach", "vor",
+    "après", "avant", "después", "antes", "dopo", "prima", "depois", "na", "meter", "lab", "labor",
+  ]
+  private static let hourWords: Set<String> = [
+    "h", "hr", "hrs", "hour", "hours", "std", "stunde", "stunden", "heure", "heures", "hora", "horas", "ora",
+    "ore", "uur", "timer", "timmar",
+  ]
+}
+
+// MARK: - The rows of an input
+
+/// The comparison of the column of values with its twin in the other unit.
+struct GenericTwins {
+  /// Whether a row has other values in both columns.
+  var differs = false
+
+  /// Whether a row has values in both columns that are not one.
+  static func differ(in row: Row, _ columns: GenericColumns) -> Bool {
+    let cells = (row[columns[.value]].trimmed, row[columns.twin].trimmed)
+    return !cells.0.isEmpty && !cells.1.isEmpty
+      && TwinCells.agree(milligrams: cells.0.text, millimoles: cells.1.text) == false
+  }
+}
+
+extension GenericFormat {
+  /// - Throws: `Failure` of category `badInput` if a row has another value in the column of the other unit.
+  func refuseOtherTwin(_ hint: ImportHint) throws {
+    guard twins.differs else { return }
+    let places = [finding.columns[.value], finding.columns.twin]
+    throw Failure(
+      .badInput,
+      "several columns may hold glucose: \(finding.quoted(places)) differ in some rows. Import each column of your own "
+        + "sensors or meters as a separate device:" + places.map { command(forValuesIn: $0, hint) }.joined())
+  }
+}
