@@ -90,6 +90,33 @@ import Testing
     #expect(export.readings.isEmpty)
   }
 
+  /// The pump, the diary and the app of a sensor may each have the same meal, so they are compared like
+  /// exports.
+  @Test func theTablesOfAGlookoExportAreThreeSources() throws {
+    let title = "Name:Kim,Date Range:2026-03-10 - 2026-03-11"
+    func sources(_ lines: String...) throws -> [String] {
+      let text = ([title] + lines).joined(separator: "\n") + "\n"
+      return try TextExport(text).records.map { "\($0.kind.rawValue) \($0.source) '\($0.owner)'" }
+    }
+    let bolus = "Insulin Type,Blood Glucose Input (mg/dl),Carbs Input (g),Carbs Ratio,Insulin Delivered (U)"
+    #expect(
+      try sources("Timestamp,\(bolus),Serial Number", "2026-03-10 07:10,Normal,0,45,10,4.5,P 5")
+        == ["insulin pump 'P 5'", "food pump 'P 5'"])
+    #expect(
+      try sources("Timestamp,\(bolus)", "2026-03-10 07:10,Normal,0,45,10,0") == ["food pump 'pump'"])
+    #expect(
+      try sources(
+        "Timestamp,Insulin Type,Duration (minutes),Percentage (%),Rate,Insulin Delivered (U),Serial Number",
+        "2026-03-10 07:00,Scheduled,60,,0.8,,P 5") == ["insulin pump 'P 5'"])
+    #expect(try sources("Timestamp,KH (g)", "2026-03-10 07:10,45") == ["food carbs 'carbs'"])
+    #expect(
+      try sources("Timestamp,Name,KH (g),Fett,Eiweiß,Kalorien", "2026-03-10 07:10,Oats,45,7,8,230")
+        == ["food diary ''"])
+    #expect(
+      try sources("Timestamp,Name,Value,Insulin Type", "2026-03-10 07:10,Novorapid,6,Rapid")
+        == ["insulin diary ''"])
+  }
+
   @Test func onlyARowWithTwoLabelledCellsIsAGlookoTitle() {
     #expect(GlookoTitle(["Name:Kim", "Date Range:2026-03-10 -2026-03-11"])?.lastDay == "2026-03-11")
     #expect(

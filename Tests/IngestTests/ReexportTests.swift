@@ -66,6 +66,38 @@ import Testing
     for path in paths { #expect(try bench.run(path).counts.newReadings == 0) }
   }
 
+  // MARK: Glooko
+
+  /// A ZIP archive of Glooko holds the three tables as three inputs.
+  @Test(arguments: [[0, 1, 2], [2, 1, 0], [1, 2, 0]])
+  func mealsOfOneMinuteInTwoTablesOfGlookoAreSeparateRecords(_ order: [Int]) throws {
+    let title = "Name:Kim,Date Range:2026-05-01 - 2026-05-10\n"
+    func rows(_ cells: String) -> String { (1...9).map { "2026-05-0\($0) 07:10,\(cells)\n" }.joined() }
+    let bench = try ImportBench()
+    let tables = try [
+      "Timestamp,Insulin Type,Blood Glucose Input (mg/dL),Carbs Input (g),Carbs Ratio,Insulin Delivered (U)\n"
+        + rows("Normal,0,45,10,4.5"),
+      "Timestamp,KH (g)\n" + rows("20"),
+      "Timestamp,Name,KH (g),Fett,Eiweiß,Kalorien\n" + rows("Oats,35,7,8,230"),
+    ].enumerated().map { try bench.file("\($0.offset).csv", (title + $0.element).utf8) }
+    for index in order {
+      #expect(records(try bench.run(tables[index]).counts) == [index == 0 ? 18 : 9, 0, 0])
+    }
+    for table in tables { #expect(records(try bench.run(table).counts) == [0, 0, 0]) }
+    func grams(_ source: String) throws -> Int {
+      try bench.number(
+        """
+        SELECT coalesce(sum(json_extract(fields, '$.carbs')), 0) FROM record
+        WHERE kind = 'food' AND provenance_source = '\(source)'
+        """)
+    }
+    #expect(try ["pump", "carbs", "diary"].map(grams) == [405, 180, 315])
+    // A table that was exported again, with a corrected meal, still changes its own record.
+    let corrected = try bench.file("3.csv", (title + "Timestamp,KH (g)\n2026-05-01 07:10,25\n").utf8)
+    #expect(records(try bench.run(corrected).counts) == [0, 1, 0])
+    #expect(try ["pump", "carbs", "diary"].map(grams) == [405, 185, 315])
+  }
+
   // MARK: Equal rows
 
   /// Two equal injections of one minute look like a row that an export repeats.

@@ -236,7 +236,20 @@ extension GlookoFormat {
     return true
   }
 
-  private func owner(_ row: Row) -> String { row[table[.serial]].text }
+  /// Adds a record of this table's source.
+  private func add(
+    _ kind: RecordKind, at time: ShownTime, _ row: Row, _ fields: [String: FieldValue],
+    into out: inout BatchBuilder
+  ) {
+    out.add(kind, at: time, owner: owner(row), source: table.source.rawValue, line: row.line, fields)
+  }
+
+  /// The device that a row names, or the source of a table without devices: the pump, the diary and the
+  /// sensor may each have a meal in the same minute. Rows of the diary have no owner.
+  private func owner(_ row: Row) -> String {
+    let serial = row[table[.serial]].text
+    return serial.isEmpty && table.source != .diary ? table.source.rawValue : serial
+  }
 
   /// Adds a bolus: the delivered amount, in two parts if it was partly extended. The calculator's glucose is
   /// not a reading.
@@ -254,9 +267,9 @@ extension GlookoFormat {
     if amounts["extended"] != nil { amounts["units"] = initial }
     if !amounts.isEmpty {
       amounts["subtype"] = .text("rapid")
-      out.add(.insulin, at: time, owner: owner(row), line: row.line, amounts)
+      add(.insulin, at: time, row, amounts, into: &out)
     }
-    if let carbs { out.add(.food, at: time, owner: owner(row), line: row.line, ["carbs": carbs]) }
+    if let carbs { add(.food, at: time, row, ["carbs": carbs], into: &out) }
     if amounts.isEmpty, carbs == nil { out.skip("bolus without insulin") }
   }
 
@@ -274,7 +287,7 @@ extension GlookoFormat {
     if fields["rate"] != nil { fields["units"] = nil }
     guard fields["rate"] != nil || fields["units"] != nil else { return out.skip("basal without a rate") }
     fields["subtype"] = .text("basal")
-    out.add(.insulin, at: time, owner: owner(row), line: row.line, fields)
+    add(.insulin, at: time, row, fields, into: &out)
   }
 
   private mutating func readDiary(_ row: Row, at time: ShownTime, into out: inout BatchBuilder) {
@@ -310,7 +323,7 @@ extension GlookoFormat {
     }
     if !words.isEmpty { fields["text"] = .text(words) }
     guard !fields.isEmpty else { return out.skip("row without a value") }
-    out.add(kind, at: time, owner: owner(row), line: row.line, fields)
+    add(kind, at: time, row, fields, into: &out)
   }
 }
 

@@ -38,7 +38,26 @@ struct GlookoTable {
     }
   }
 
+  /// Where the rows of a table come from: the source in their provenance. A meal may be in all of them, so
+  /// they are compared as the sources of different exports are.
+  enum Source: String {
+    /// The memory of a pump, with the carbohydrates that were typed into its bolus calculator.
+    case pump
+    /// Entries that were typed into Glooko.
+    case diary
+    /// Carbohydrates that were typed into the app of a sensor.
+    case carbs
+  }
+
   let kind: Kind
+  /// The source of the table's records.
+  var source: Source {
+    switch kind {
+    case .bolus, .basal: .pump
+    case .carbs: .carbs
+    default: .diary
+    }
+  }
   /// Whether the table's rows are stored; others are only counted.
   var isStored: Bool { kind != .dailyTotal && kind != .alarm && kind != .medication }
   /// The unit of glucose columns; nil for a table without.
