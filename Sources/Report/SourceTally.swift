@@ -132,6 +132,21 @@ struct SourceTally: Sendable {
     let second: Int
   }
 
+  /// The number of minutes of each day in which two sources have a meal.
+  private struct CommonMeals: Sendable {
+    var days: [Int: Int] = [:]
+    private var last: Int64?
+
+    /// Adds a time. Several foods of one meal are one time.
+    mutating func add(_ shown: Int64, on day: Int) {
+      if let last, abs(shown - last) < windowSeconds { return }
+      days[day, default: 0] += 1
+      last = shown
+    }
+
+    mutating func removeDays(before day: Int) { days = days.filter { $0.key >= day } }
+  }
+
   /// The sums over the doubtful days of a pair of sources.
   private struct Doubt: Sendable {
     var days: Set<Int> = []
@@ -178,6 +193,8 @@ struct SourceTally: Sendable {
   private var days: [[Int: SourceDay]] = []
   private var recent: [Amount] = []
   private var shifts: [Pair: [Int: [Int64: Shift]]] = [:]
+  /// The times at which both sources of a pair have a meal.
+  private var meals: [Pair: CommonMeals] = [:]
   private var undecided: Set<Int> = []
   private var newestDay = Int.min
   private var doubts: [Pair: Doubt] = [:]
@@ -267,6 +284,7 @@ extension SourceTally {
   /// Records the time differences between equal amounts of two sources.
   private mutating func compare(_ amount: Amount, on day: Int) {
     if sources.count > 1 {
+      if kind == .food { noteMeal(amount, on: day) }
       for other in recent where other.source != amount.source && other.key == amount.key {
         if amount.twins & Self.mask(other.source) != 0 || other.twins & Self.mask(amount.source) != 0 {
           continue
@@ -281,6 +299,18 @@ extension SourceTally {
     }
     recent.append(amount)
     if recent.count > 2 * Self.maxRecent { recent.removeFirst(Self.maxRecent) }
+  }
+
+  /// Counts a meal that has a meal of another source within a minute, whatever the amounts.
+  private mutating func noteMeal(_ amount: Amount, on day: Int) {
+    let near = recent.filter { other in
+      other.source != amount.source && abs(amount.shown - other.shown) < Self.windowSeconds
+        && amount.twins & Self.mask(other.source) == 0 && other.twins & Self.mask(amount.source) == 0
+    }
+    for other in Set(near.map(\.source)) {
+      let pair = Pair(first: min(other, amount.source), second: max(other, amount.source))
+      meals[pair, default: CommonMeals()].add(amount.shown, on: day)
+    }
   }
 
   /// The constant time difference that explains a distance of two equal amounts, in seconds; nil for none.
@@ -342,6 +372,7 @@ extension SourceTally {
     let needed = (undecided.min() ?? day) - CountingMargin.doubtDays
     for source in days.indices { days[source] = days[source].filter { $0.key >= needed } }
     for pair in shifts.keys { shifts[pair] = shifts[pair]?.filter { $0.key >= needed } }
+    for pair in meals.keys { meals[pair]?.removeDays(before: needed) }
   }
 
   private mutating func decide(_ day: Int) {
@@ -377,7 +408,7 @@ extension SourceTally {
     // another day.
     let isDoubtful =
       isAlike(own, other) && common.count(where: { isAlike($0.own, $0.other) }) >= Self.minDays
-      || isAlike(mine, theirs) || isPart(mine, theirs, best)
+      || isAlike(mine, theirs) || isPart(mine, theirs, best) || hasMealsInCommon(mine, theirs, pair, around)
     guard isDoubtful, mine.rates < mine.items || theirs.rates < theirs.items else { return }
     let shift = constantShift(best, of: min(mine.items, theirs.items))
     // Two meters of one person may have equal numbers of readings each day, so only equal values at a
@@ -428,6 +459,17 @@ extension SourceTally {
     guard let best, items >= Self.minPart, isMuch(own, other) else { return false }
     return best.found.count * 10 >= items * 8
       && (best.seconds == 0 || best.found.amounts.count >= Self.minAmounts)
+  }
+}
+
+extension SourceTally {
+  /// Whether nearly all meals of one source are within a minute of a meal of the other. A pump may get only a
+  /// part of the carbohydrates that a diary has, so the amounts can differ by any factor.
+  private func hasMealsInCommon(_ own: Day, _ other: Day, _ pair: Pair, _ days: ClosedRange<Int>) -> Bool {
+    let items = min(own.items, other.items)
+    guard kind == .food, items >= Self.minPart, isMuch(own, other) else { return false }
+    let common = meals[pair]?.days.filter { days.contains($0.key) }.values.reduce(0, +) ?? 0
+    return common * 10 >= items * 8
   }
 }
 

@@ -66,6 +66,29 @@ import Testing
     #expect(Figures.result(own + copy, rules: answered).total.amounts.bolus.sum != nil)
   }
 
+  /// The pump gets a part of the carbohydrates that the diary has at the same minute.
+  @Test func mealsOfTwoSourcesInTheSameMinutesHaveNoSumWhateverTheirAmounts() {
+    func meals(_ source: CountingSource, _ grams: Double, later: Int64 = 0, days: Int64 = 6) -> [Entry] {
+      (0..<days).map {
+        Entry(kind: .food, amount: grams, seconds: $0 * 86_400 + 25_200 + later, source: source)
+      }
+    }
+    let diary = meals(Figures.diary, 35) + meals(Figures.diary, 10)
+    let result = Figures.result(diary + meals(Figures.phone, 20, later: 20))
+    #expect(result.doubts.map(\.kind) == [.food] && result.doubts.map(\.days) == [6])
+    #expect(result.total.amounts.carbohydrates.sum == nil)
+    func sum(_ entries: [Entry]) -> Double? {
+      Figures.result(diary + entries).total.amounts.carbohydrates.sum
+    }
+    // Ten minutes apart, in too few meals, or in less than 80 % of them.
+    #expect(sum(meals(Figures.phone, 20, later: 600)) == 390)
+    #expect(sum(meals(Figures.phone, 20, days: 4)) == 350)
+    #expect(sum(meals(Figures.phone, 20) + meals(Figures.phone, 5, later: 36_000)) == 420)
+    let doses =
+      Self.doses(Figures.diary) + Self.moved(Self.doses(Figures.diary), to: Self.pen, by: 0, factor: 0.5)
+    #expect(Figures.result(doses).doubts.isEmpty)
+  }
+
   @Test func differentDosesOfASmallerSourceAreNotTreatedAsCopies() {
     let own = Self.doses(Figures.diary)
     // The smaller source has amounts that the first one never has, then equal amounts at varying times, then
