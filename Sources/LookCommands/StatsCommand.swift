@@ -349,6 +349,7 @@ extension StatsText {
       let without = amounts.insulinWithoutAmount
       lines.append(
         "Insulin: \(amount(amounts.insulin, "U"))" + parts.joined()
+          + (amounts.hasOnlyBoluses ? " · no basal insulin in these data" : "")
           + (without > 0 ? " · \(counted(without, "record")) without an amount" : ""))
     }
     if amounts.carbohydrates.records > 0 {

@@ -32,6 +32,11 @@ package struct DailyAmount: Sendable {
     if days.intersects(doubtful) { shortage = .severalSources }
   }
 
+  /// Removes the sum if basal insulin of one of these days is not in the data.
+  mutating func withholdIncomplete(_ incomplete: Set<Int>) {
+    if shortage == nil, days.intersects(incomplete) { shortage = .incompleteRates }
+  }
+
   /// Removes the sum, since a basal rate without an amount is a part of it.
   mutating func withholdUnknownRate() { shortage = .unknownRates }
 
@@ -80,6 +85,12 @@ package struct DailyAmounts: Sendable {
 
   init() {}
 
+  /// Whether all insulin is bolus insulin. Some exports of pumps have no basal rates, and their sum looks
+  /// like the insulin of a day.
+  package var hasOnlyBoluses: Bool {
+    bolus.records > 0 && basal.records + mixed.records + dosesOfUnknownUse == 0 && insulin.shortage == nil
+  }
+
   /// Whether there is no amount.
   var isEmpty: Bool {
     insulin.records + insulinWithoutAmount + carbohydrates.records + servings.records == 0
@@ -117,6 +128,12 @@ package struct DailyAmounts: Sendable {
     carbohydrates.withholdSum(on: doubtful.food)
   }
 
+  /// Removes the sums that lack the basal insulin between the temporary rates of these days.
+  mutating func withholdIncompleteRates(on days: Set<Int>) {
+    insulin.withholdIncomplete(days)
+    basal.withholdIncomplete(days)
+  }
+
   mutating func add(food fields: RecordFields, day: Int) {
     if let grams = fields.amount("carbs") { carbohydrates.add(grams, day: day) }
     if let number = fields.amount("servings") { servings.add(number, day: day) }
@@ -137,8 +154,8 @@ struct BasalRate: Sendable {
   private let unitsPerHour: Double?
   /// The units from start to end, if the source states these instead of a rate.
   private let delivered: Double?
-  private let start: Int64
-  private let end: Int64
+  let start: Int64
+  let end: Int64
   private let hasDuration: Bool
   private let subtype: String
   private let day: Int

@@ -68,6 +68,8 @@ package enum Shortage: Hashable, Sendable {
   case severalSources
   /// A part is unknown: basal rates in percent, or until a time that their source does not state.
   case unknownRates
+  /// A part is unknown: the rates of a pump's profile, which run between temporary rates.
+  case incompleteRates
 
   /// The reason in words.
   package var text: String {
@@ -84,6 +86,7 @@ package enum Shortage: Hashable, Sendable {
     case .notSeparate: "not separate with these targets"
     case .severalSources: "two sources differ"
     case .unknownRates: "basal rates without an amount"
+    case .incompleteRates: "basal insulin between temporary rates is unknown"
     }
   }
 

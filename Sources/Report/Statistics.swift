@@ -80,6 +80,7 @@ package struct Statistics: Sendable {
   private var tracker: EpisodeTracker
   private var deviceTrackers: [Int: EpisodeTracker] = [:]
   private var rate: BasalRate?
+  private(set) var rateCoverage = RateCoverage()
   private var profile: ProfileTally?
   private(set) var doubled: [DoubledItems] = []
   private(set) var bolusSources = SourceTally(.insulin)
@@ -168,6 +169,7 @@ package struct Statistics: Sendable {
     } else if kind == .insulin {
       addBasal(fields, at: instant, shown: deviceTime.seconds, from: source, isContext: isContext)
     }
+    if kind == .insulin { addCoverage(fields, at: instant, shown: deviceTime, verdict, from: source) }
     if isContext { return }
     if let item, let reason = note(verdict, of: item) {
       total.leftOut[reason] += 1
@@ -178,7 +180,6 @@ package struct Statistics: Sendable {
     if kind == .insulin {
       note(instant)
       if let next = BasalRate(fields, instant: instant, day: day, group: group) {
-        endRate(until: instant)
         rate = next
       } else {
         let dose = InsulinDose(subtype: fields.subtype, units: fields.units, day: day)
@@ -297,6 +298,21 @@ extension Statistics {
       basalSources.add(rate, entry, at: instant)
     } else if fields.subtype == "basal" {
       basalSources.add(entry)
+    }
+  }
+
+  /// Adds insulin that affects which days have all of their basal insulin. A rate ends the one before it,
+  /// also if it is after the period: a day has the same sum in each period.
+  private mutating func addCoverage(
+    _ fields: RecordFields, at instant: Int64, shown: DeviceTime, _ verdict: CountVerdict,
+    from source: CountingSource
+  ) {
+    let day = Grouping.day(of: shown)
+    if let next = BasalRate(fields, instant: instant, day: day, group: nil) {
+      rateCoverage.add(next, shown: shown.seconds, from: source)
+      endRate(until: instant)
+    } else if fields.subtype == "long", verdict.counts {
+      rateCoverage.addLongActing(day: day)
     }
   }
 

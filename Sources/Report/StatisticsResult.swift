@@ -60,6 +60,7 @@ extension Statistics {
       ? possible : PossibleTime(period ?? none, by: isVoid ? nil : grouping, offset: offset)
     let hasTimes = grouping != .device && grouping != .kind
     let doubtful = doubtfulDays
+    let incomplete = rateCoverage.incompleteDays()
     func figures(_ key: Int?, _ tally: GroupTally) -> GroupFigures {
       let (own, ownDays) =
         if let key, hasTimes {
@@ -67,6 +68,7 @@ extension Statistics {
         } else { (possible.total, days.total.days) }
       let isCalendar = grouping == .day || grouping == .week || grouping == .month
       var amounts = tally.amounts
+      amounts.withholdIncompleteRates(on: incomplete)
       amounts.withholdSums(on: doubtful)
       return GroupFigures(
         key: key, days: ownDays,

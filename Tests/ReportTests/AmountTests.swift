@@ -70,6 +70,35 @@ struct AmountTests {
     }
   }
 
+  @Test func insulinWithoutAnyBasalInsulinIsOnlyBoluses() {
+    func hasOnlyBoluses(_ doses: [String: FieldValue]...) -> Bool {
+      let items = doses.map { (kind: RecordKind.insulin, fields: $0, time: "2026-03-02T08:00") }
+      return amounts(items).total.amounts.hasOnlyBoluses
+    }
+    let bolus: [String: FieldValue] = ["units": .number(4), "subtype": .text("rapid")]
+    let rate: [String: FieldValue] = ["rate": .number(0.8), "subtype": .text("basal")]
+    #expect(hasOnlyBoluses(bolus) && hasOnlyBoluses(bolus, bolus))
+    // A dose of unknown insulin can be basal insulin.
+    #expect(!hasOnlyBoluses(bolus, ["units": .number(2)]))
+    #expect(!hasOnlyBoluses(bolus, ["units": .number(20), "subtype": .text("long")]))
+    #expect(!hasOnlyBoluses(bolus, ["units": .number(20), "subtype": .text("mix")]))
+    #expect(!hasOnlyBoluses(bolus, rate.merging(["minutes": .number(60)]) { $1 }))
+    // A rate without an amount is basal insulin, too.
+    #expect(!hasOnlyBoluses(bolus, rate) && !hasOnlyBoluses())
+  }
+
+  @Test func aReportWithOnlyBolusesStatesThatItHasNoBasalInsulin() throws {
+    func text(_ report: SampleReport) throws -> String {
+      DrawingCheck.words(try #require(ReportPage(report.contents, .english).amountsBox)).joined(
+        separator: " ")
+    }
+    var report = SampleReport.usual
+    #expect(try text(report).contains("(bolus 4.5 U, no basal insulin in these data)"))
+    report.records.append(
+      (.insulin, RecordFields(["units": .number(12), "subtype": .text("long")]), "2026-03-02T22:00"))
+    #expect(try !text(report).contains("no basal insulin"))
+  }
+
   @Test func theExtendedPartOfABolusIsCounted() {
     let fields: [String: FieldValue] = [
       "units": .number(2), "extended": .number(3), "minutes": .number(120), "subtype": .text("rapid"),

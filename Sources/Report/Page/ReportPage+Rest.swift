@@ -24,6 +24,9 @@ extension ReportPage {
       }
       let columns = [texts.record, texts.total, texts.perDayWithAny, texts.daysWithAny]
       parts.append(.table(texts.amounts, columns, rows))
+      if amounts.hasOnlyBoluses {
+        parts.append(.text("\(texts.insulin)\(texts.colon)\(texts.sheet.noBasal)"))
+      }
     }
     parts += contents.result.doubts.filter { $0.kind != .smbg }.flatMap(doubtParts)
     if ketones.readings > 0 {

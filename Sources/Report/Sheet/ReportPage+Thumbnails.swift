@@ -111,6 +111,7 @@ extension ReportPage {
     let kinds = [
       part(texts.basal, amounts.basal, unit, of: days), part(bolusName, amounts.bolus, unit, of: days),
       part(texts.mixed, amounts.mixed, unit, of: days),
+      amounts.hasOnlyBoluses ? texts.sheet.noBasal : nil,
     ].compactMap(\.self)
     if !parts.isEmpty, !kinds.isEmpty {
       parts[0] += " (\((kinds + [basalShare].compactMap(\.self)).joined(separator: ", ")))"

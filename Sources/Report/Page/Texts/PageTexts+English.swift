@@ -147,6 +147,7 @@ extension PageTexts {
     notSeparate: "not separate with these targets",
     severalSources: "two sources differ",
     unknownRates: "basal rates without an amount",
+    incompleteRates: "basal insulin between temporary rates is unknown",
     sheet: .english)
 }
 
@@ -157,6 +158,7 @@ extension SheetTexts {
     dayNumber: "Day {1}",
     clockChanged: "clock changed: {1}",
     perDay: "Per day: {1}", onDays: "on {1} of {2} days",
+    noBasal: "no basal insulin in these data",
     earlierDays: "Previous {1} days", summary: "Summary", indicator: "GMI",
     variation: "Variation (CV)",
     lowEpisodes: "Low glucose episodes", lowEpisodesNote: "{1} min on average · at night (0–6 h): {2}",

@@ -148,6 +148,7 @@ extension PageTexts {
     notSeparate: "non séparé avec ces objectifs",
     severalSources: "deux sources diffèrent",
     unknownRates: "débits de base sans quantité",
+    incompleteRates: "insuline basale inconnue entre les débits temporaires",
     sheet: .french)
 }
 
@@ -157,6 +158,7 @@ extension SheetTexts {
     name: "Nom", born: "Né(e) le", daysOf: "{1} jours sur {2} avec mesures",
     dayNumber: "Jour {1}",
     clockChanged: "changement d’heure : {1}", perDay: "Par jour : {1}", onDays: "sur {1} des {2} jours",
+    noBasal: "pas d’insuline basale dans ces données",
     earlierDays: "{1} jours précédents",
     summary: "Résumé",
     indicator: "GMI",

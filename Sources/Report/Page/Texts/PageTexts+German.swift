@@ -147,6 +147,7 @@ extension PageTexts {
     notSeparate: "bei diesen Zielen kein eigener Bereich",
     severalSources: "zwei Quellen unterscheiden sich",
     unknownRates: "Basalraten ohne Menge",
+    incompleteRates: "Basalinsulin zwischen temporären Raten unbekannt",
     sheet: .german)
 }
 
@@ -156,6 +157,7 @@ extension SheetTexts {
     name: "Name", born: "Geboren", daysOf: "{1} von {2} Tagen mit Messwerten",
     dayNumber: "Tag {1}",
     clockChanged: "Uhr umgestellt: {1}", perDay: "Pro Tag: {1}", onDays: "an {1} von {2} Tagen",
+    noBasal: "kein Basalinsulin in diesen Daten",
     earlierDays: "{1} Tage davor",
     summary: "Übersicht",
     indicator: "GMI",

@@ -147,6 +147,7 @@ extension PageTexts {
     notSeparate: "no separado con estos objetivos",
     severalSources: "dos fuentes difieren",
     unknownRates: "tasas basales sin cantidad",
+    incompleteRates: "insulina basal desconocida entre las tasas temporales",
     sheet: .spanish)
 }
 
@@ -156,6 +157,7 @@ extension SheetTexts {
     name: "Nombre", born: "Fecha de nacimiento", daysOf: "{1} de {2} días con lecturas",
     dayNumber: "Día {1}",
     clockChanged: "cambio de hora: {1}", perDay: "Por día: {1}", onDays: "en {1} de {2} días",
+    noBasal: "sin insulina basal en estos datos",
     earlierDays: "{1} días anteriores",
     summary: "Resumen",
     indicator: "GMI",

@@ -170,6 +170,7 @@ package struct PageTexts: Sendable {
   package let notSeparate: String
   package let severalSources: String
   package let unknownRates: String
+  package let incompleteRates: String
   /// The words of the sheets.
   package let sheet: SheetTexts
 }
@@ -243,6 +244,7 @@ extension PageTexts {
     case .notSeparate: notSeparate
     case .severalSources: severalSources
     case .unknownRates: unknownRates
+    case .incompleteRates: incompleteRates
     }
   }
 }

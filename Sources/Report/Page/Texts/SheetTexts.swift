@@ -16,6 +16,8 @@ package struct SheetTexts: Sendable {
   package let perDay: String
   /// Follows an amount per day that only some days have: their number, and the number of all days.
   package let onDays: String
+  /// Follows the insulin per day if all of it is bolus insulin.
+  package let noBasal: String
   /// The name of the period of the same length before this one: its number of days.
   package let earlierDays: String
   /// The title of the box with the main figures of the sensor.
