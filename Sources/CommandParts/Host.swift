@@ -28,8 +28,8 @@ package enum Host {
 
   /// Makes all threads allocate from one heap. Call this before other threads exist.
   ///
-  /// Otherwise, the C library gives each thread its own heap, which grows by single pages with a system call
-  /// each, and which keeps what the thread has freed. A server is better off with several heaps, since its
+  /// Otherwise, the C library gives each thread its own heap. It grows by single pages with a system call
+  /// each, and keeps what the thread has freed. A server is better off with several heaps, since its
   /// threads allocate at the same time.
   package static func shareHeap() { _ = mallopt(M_ARENA_MAX, 1) }
 

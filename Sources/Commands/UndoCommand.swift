@@ -226,7 +226,7 @@ struct UndoText {
     lines += Self.large(counts.largeRecords)
     if counts.lacksNotes {
       lines.append(
-        "  warning: an import met the store's readings in too many pieces to note them; readings that it also brought may be hidden"
+        "  warning: the store has no complete note of which readings another import also brought; some of these may be hidden"
       )
     }
     if occasion == .preview { lines.append("  preview: nothing was changed") }

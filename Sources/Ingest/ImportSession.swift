@@ -49,7 +49,7 @@ package struct ImportSession {
       decisions: ingestor.decisions, mayWait: ingestor.modifiedAt != nil,
       restoresWithdrawn: policy.restoresWithdrawn, zone: ingestor.inputZone,
       acceptsPerson: policy.acceptsPerson,
-      persons: ingestor.statedPersons, isExport: !ingestor.isIndivisible)
+      persons: ingestor.statedPersons, isExport: !ingestor.isIndivisible, repeatsRows: ingestor.repeatsRows)
     let isAtomic = policy.isStrict || ingestor.isIndivisible || onDevices != nil
     let ahead = ReadAhead(ingestor)
     if ingestor.isIndivisible {

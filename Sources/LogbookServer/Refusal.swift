@@ -84,7 +84,7 @@ extension Refusal {
       self.init(.serverFailure, sentence)
     case .refused(let sentence): self.init(.badRequest, sentence)
     case .loginRefused(let sentence): self.init(.login, sentence)
-    case .readOnly: self.init(.readOnly, "this token may read only")
+    case .readOnly: self.init(.readOnly, "this token may only read")
     }
   }
 

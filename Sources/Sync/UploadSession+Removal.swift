@@ -87,7 +87,7 @@ extension UploadSession {
     case .success:
       try store.sync { try $0.storeRemoval(record.guid) }
       moves.removalsLeft -= Self.requestsOfRecord
-      // A treatment of another program was not removed.
+      // The remote keeps a treatment of another program, so it is not counted as removed.
       if record.state.provenance?.format != Self.foreignFormat { summary.removedRecords += 1 }
       summary.recordsToRemove = max(0, summary.recordsToRemove - 1)
       return .done

@@ -36,7 +36,7 @@ import Testing
       }
     }
     #expect(try shown("Europe/Madrid") == ["2026-01-15T11:30:00 3600", "2026-05-30T12:30:00 7200"])
-    // A server without a zone of its own says nothing of the place.
+    // The zone of a server that has only UTC says nothing about the place.
     #expect(try shown("UTC") == ["2026-01-15T06:30:00 -14400", "2026-05-30T06:30:00 -14400"])
   }
 

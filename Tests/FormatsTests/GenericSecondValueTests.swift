@@ -40,7 +40,7 @@ import Testing
     "Triglycerides (mg/dL)", "Sodium (mmol/L)", "Carbs", "BG+0:30", "Temperature", "Weight", "GKI", "Height",
     "Battery", "Systolic", "Notes",
   ])
-  func otherNumbersBesideTheValuesAreIgnored(_ name: String) throws {
+  func otherNumbersNextToTheValuesAreIgnored(_ name: String) throws {
     let file = try ScratchFile(
       Self.table("Glucose (mg/dL),\(name)") { "\(90 + $0 * 7 % 31),\(130 + $0 * 11 % 47)" })
     #expect(try file.readings().readings.count == 12, "\(name)")
@@ -48,7 +48,7 @@ import Testing
 
   /// Flags, a constant, an empty column and a copy of the values.
   @Test(arguments: ["1", "100", "", "value"])
-  func aSecondColumnWithoutValuesOfItsOwnIsIgnored(_ cell: String) throws {
+  func aSecondColumnWithoutFurtherValuesIsIgnored(_ cell: String) throws {
     let text = Self.table("Glucose (mg/dL),BG recheck") { day in
       let value = 90 + day * 7 % 31
       return "\(value),\(cell == "value" ? "\(value)" : cell)"

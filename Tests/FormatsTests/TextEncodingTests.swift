@@ -159,7 +159,7 @@ import Testing
   func aCompressedInputTruncatedAfterItsFirstBlockGivesItsCompleteRows(
     _ program: String
   ) throws {
-    // The blocks have 100 kB, so that some of them are complete.
+    // With `-1`, a block of bzip2 has 100 kB, so that some blocks are complete. gzip and xz unpack what is before the cut.
     let bytes = try packed(program, "-1")
     let cut = try ScratchFile(bytes.dropLast(bytes.count / 3)).readings()
     #expect(cut.readings.count > 1000 && cut.readings.count < Self.rows.count)

@@ -176,7 +176,7 @@ import Testing
     #expect(try !store.completeZone(utc, isGiven: false) && store.zones().origin == .system)
     #expect(try store.lacksZone(madrid, isGiven: false) && store.completeZone(madrid, isGiven: false))
     #expect(try store.zones().base.name == "Europe/Madrid" && store.zones().origin == .system)
-    // From then on the zone is kept, like one that a person gave.
+    // After the zone of the system was adopted, it is kept like one that a person gave.
     let tokyo = try LogbookZone(name: "Asia/Tokyo")
     #expect(try !store.completeZone(tokyo, isGiven: true) && store.zones().base.name == "Europe/Madrid")
   }

@@ -115,7 +115,7 @@ struct OthersStoresTests {
   }
 
   /// Glooko and others write such numbers for a device that they do not know.
-  @Test func aPlaceholderForASerialNumberIsNoMeterOfAnotherPerson() async throws {
+  @Test func aPlaceholderForASerialNumberIsNotTheMeterOfAnotherPerson() async throws {
     try await addPersons()
     let first = try table("first.csv", 0..<20, serial: "0000002")
     let other = try table("other.csv", 0..<20, serial: "0000002") { 150 + $0 }

@@ -121,7 +121,7 @@ import Testing
     #expect(try logins.list().map(\.createdAt) == [5], "when it was added stays")
   }
 
-  @Test func eachReplacementShortensTheGracePeriodOfEarlierTokens() throws {
+  @Test func aReplacementCanShortenButNeverExtendTheGracePeriodOfEarlierTokens() throws {
     let logins = try opened()
     try add(logins, "a")
     try add(logins, "b")

@@ -133,7 +133,7 @@ import Testing
     for node in [scene.a, scene.b] { #expect(try carbs(node) == .number(45)) }
   }
 
-  @Test func aRecordThatAPersonTypedIsNoExport() async throws {
+  @Test func aRecordThatAPersonTypedHasNoExport() async throws {
     let scene = try await Scene()
     let guid = try await scene.sharedNote()
     for node in [scene.a, scene.b] {

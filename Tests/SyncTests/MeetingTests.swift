@@ -135,7 +135,7 @@ import Testing
       state.keys.allSatisfy { !$0.contains("sync") && !$0.contains("version") && !$0.contains("conflict") })
   }
 
-  /// The clock of one host shows 1990, that of the other 2106.
+  /// The clock of a shows the year 2105, and that of b 1990.
   @Test func storesWithWrongClocksReachTheSameResult() async throws {
     let scene = try await Scene()
     (scene.a.clock, scene.b.clock) = (4_290_000_000, 640_000_000)

@@ -7,8 +7,8 @@ import LogbookStore
 /// The stores of the other persons on this computer. An input with readings that one of them has was probably
 /// meant for that person.
 ///
-/// Only the beginning of an input is compared, by serial numbers and by a few readings, so that a large
-/// import does not search the other stores. A device or reading that the person's own store has is accepted:
+/// Only serial numbers and a few readings at the beginning of an input are compared. So a large import does
+/// not search the other stores. A device or reading that the person's own store has is accepted:
 /// a person has decided about it before.
 struct OthersStores {
   /// The number of readings that are compared.
@@ -23,7 +23,7 @@ struct OthersStores {
   private let others: [Person]
   private let present: Store?
 
-  /// Reads the list of persons; nil if the store is no person's, or if there is no other person.
+  /// Reads the list of persons; nil if the store belongs to none of them, or if there are no others.
   ///
   /// - Parameters:
   ///   - path: the path of the store into which the import goes.

@@ -111,7 +111,7 @@ struct RemoteZone {
 
   /// Fetches the zone, unless the store had a remote before.
   ///
-  /// - Throws: `Failure` of category `configuration` if people stated different zones here and there, and no
+  /// - Throws: `Failure` of category `configuration` if people stated different zones here and on the remote, and no
   ///   choice is given.
   init(
     _ access: RemoteAccess, _ store: Store, _ choice: ZoneChoice?, _ output: Output,

@@ -43,7 +43,7 @@ extension GenericFinding {
     return others.isEmpty ? nil : severalProblem([value] + others)
   }
 
-  /// Whether most rows have a number in the range of glucose in a column that is no copy of the values.
+  /// Whether most rows have a number in the range of glucose in a column that does not repeat the values.
   private func looksLikeGlucose(_ place: Int, besides value: Int) -> Bool {
     let cells = header.cells(place)
     let numbers = cells.compactMap(TwinCells.number)

@@ -46,7 +46,7 @@ package struct IngestSource: Sendable {
     name: String, format: String, startedAt: Int64, modifiedAt: Int64?, decisions: [Decision],
     mayWait: Bool = false, restoresWithdrawn: Bool = false, zone: InputZone? = nil,
     acceptsPerson: Bool = false,
-    persons: [StatedPerson] = [], isExport: Bool = false, isMerge: Bool = false
+    persons: [StatedPerson] = [], isExport: Bool = false, isMerge: Bool = false, repeatsRows: Bool = false
   ) {
     (self.isExport, self.isMerge) = (isExport, isMerge)
     self.repeatsRows = repeatsRows

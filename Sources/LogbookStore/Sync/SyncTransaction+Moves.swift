@@ -62,8 +62,8 @@ extension SyncTransaction {
     try forEach(keys, "DELETE FROM resend WHERE \(Self.isBoundKey)")
   }
 
-  /// Removes the readings whose documents now have these offsets from the queue. If another process has
-  /// changed the zone, readings with another offset stay queued.
+  /// Removes from the queue of moves the readings whose documents now have these offsets. A reading whose offset another
+  /// process has changed since stays queued.
   package func endMoves(of keys: [ReadingKey], placedBy offsets: [Int32]) throws {
     if !keys.isEmpty { _ = try places("DELETE FROM resend WHERE", keys, placedBy: offsets) }
   }

@@ -34,8 +34,8 @@ package struct UndoCounts: Hashable, Sendable {
   package var broughtNothing = false
   /// Whether there is nothing to do: an undo of an undone import, or a redo of one that is not undone.
   package var isDoneAlready = false
-  /// Whether the known readings of this or another import are unknown, since they had too many runs to be
-  /// stored.
+  /// Whether the store has no complete note of which stored readings this or another import repeated. They were in too
+  /// many separate stretches, or the import did not end. An undo may then hide readings that the other import also brought.
   package var lacksNotes = false
 }
 
