@@ -308,8 +308,7 @@ extension SourceTally {
         && amount.twins & Self.mask(other.source) == 0 && other.twins & Self.mask(amount.source) == 0
     }
     for other in Set(near.map(\.source)) {
-      let pair = Pair(first: min(other, amount.source), second: max(other, amount.source))
-      meals[pair, default: CommonMeals()].add(amount.shown, on: day)
+      meals[pair(other, amount.source), default: CommonMeals()].add(amount.shown, on: day)
     }
   }
 
