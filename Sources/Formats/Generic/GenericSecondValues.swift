@@ -103,20 +103,27 @@ extension HeaderWords {
     }
     let all = name.split(separator: " ").map(String.init)
     let hasNumber = all.contains { $0.first?.isNumber == true }
-    let kept = all.filter {
-      $0.first?.isNumber != true && !Self.mealWords.contains($0)
-        && !(hasNumber && Self.hourWords.contains($0))
+    let kept = all.filter { word in
+      let letters = word.filter { $0.isLetter || $0 == "/" }
+      return word.first?.isNumber != true && !Self.mealWords.contains(word)
+        && !(hasNumber && Self.hourWords.contains(word))
+        && !(unit != nil && Self.unitWords.contains(letters))
     }
-    if kept.isEmpty { return all.contains(where: Self.mealWords.contains) }
+    if kept.isEmpty { return unit != nil || all.contains(where: Self.mealWords.contains) }
     let rest = HeaderWords(kept.joined(separator: " "))
     if rest.namesNoValue || rest.isFlag { return false }
-    return rest.mentionsGlucose || (rest.glucose.unknown.isEmpty && rest.unit != nil)
-      || rest.glucose.namesOnlyASource
+    return rest.mentionsGlucose || rest.glucose.namesOnlyASource
   }
+
+  /// The parts of a unit in a name, which also splits `dL`.
+  private static let unitWords: Set<String> = [
+    "mg/d", "mg/dl", "mgdl", "mg", "dl", "d", "l", "mmol/l", "mmoll", "mmol", "/",
+  ]
 
   /// Words for a moment around a meal, and for a second value or another meter.
   private static let mealWords: Set<String> = [
-    "after", "before", "later", "post", "pre", "prandial", "postprandial", "pp", "recheck", "nach", "vor",
+    "after", "before", "later", "post", "pre", "prandial", "post-prandial", "postprandial", "pp", "recheck",
+    "nach", "vor",
     "après", "avant", "después", "antes", "dopo", "prima", "depois", "na", "meter", "lab", "labor",
   ]
   private static let hourWords: Set<String> = [
@@ -132,11 +139,12 @@ struct GenericTwins {
   /// Whether a row has other values in both columns.
   var differs = false
 
-  /// Whether a row has values in both columns that are not one.
+  /// Whether a row has another value in the twin, or a value only there.
   static func differ(in row: Row, _ columns: GenericColumns) -> Bool {
     let cells = (row[columns[.value]].trimmed, row[columns.twin].trimmed)
-    return !cells.0.isEmpty && !cells.1.isEmpty
-      && TwinCells.agree(milligrams: cells.0.text, millimoles: cells.1.text) == false
+    // A value only in the twin would be lost. Only 0 means that there is none.
+    if cells.0.isEmpty { return TwinCells.number(cells.1.text).map { $0 != 0 } ?? false }
+    return !cells.1.isEmpty && TwinCells.agree(milligrams: cells.0.text, millimoles: cells.1.text) == false
   }
 }
 
