@@ -48,7 +48,7 @@ extension GenericFinding {
     let cells = header.cells(place)
     let numbers = cells.compactMap(TwinCells.number)
     let values = header.cells(value).compactMap(TwinCells.number)
-    guard !numbers.isEmpty, cells.count * 2 >= header.rows.count,
+    guard !numbers.isEmpty, cells.count * 2 > header.rows.count,
       numbers.count < 3 || Set(numbers).count > 1,
       header.rows.contains(where: { row in
         row.indices.contains(place) && row.indices.contains(value) && row[place] != row[value]
