@@ -48,11 +48,13 @@ extension GenericFinding {
     let cells = header.cells(place)
     let numbers = cells.compactMap(TwinCells.number)
     let values = header.cells(value).compactMap(TwinCells.number)
-    guard !numbers.isEmpty, cells.count * 2 > header.rows.count,
-      numbers.count < 3 || Set(numbers).count > 1,
-      header.rows.contains(where: { row in
-        row.indices.contains(place) && row.indices.contains(value) && row[place] != row[value]
-      })
+    // Rows with only one of both are compared in all of the input, by `GenericFurtherValues`.
+    let pairs = header.rows.compactMap { row in
+      row.indices.contains(place) && row.indices.contains(value) && !row[place].isEmpty && !row[value].isEmpty
+        ? (row[place], row[value]) : nil
+    }
+    guard !numbers.isEmpty, pairs.count * 2 > header.rows.count,
+      numbers.count < 3 || Set(numbers).count > 1, pairs.contains(where: { $0.0 != $0.1 })
     else { return false }
     let median = values.sorted().dropFirst(values.count / 2).first ?? 0
     let unit = header.words[place].unit ?? header.words[value].unit
