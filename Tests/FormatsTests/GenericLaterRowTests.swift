@@ -60,7 +60,9 @@ import Testing
     ("Comment", "ok", "error"),
     ("mood", "good", "bad"), ("is_deleted", "0", "0"),
   ])
-  func aLaterRowOfALivePipeWhoseOtherWordsNameNoPersonOrZoneIsRead(_ column: String, _ first: String, _ later: String)
+  func aLaterRowOfALivePipeWhoseOtherWordsNameNoPersonOrZoneIsRead(
+    _ column: String, _ first: String, _ later: String
+  )
     throws
   {
     let outcome = try Self.live(column) { $0 < 30 ? first : later }
