@@ -79,7 +79,7 @@ package struct ImportSession {
       ingest: outcome?.ingest ?? 0, source: read.name, format: read.format, decisions: read.decisions,
       warnings: read.warnings + (outcome?.warnings ?? []),
       doubts: counts.newReadings + counts.newRecords > 0 ? read.doubts : [],
-      statesPerson: !read.statedPersons.isEmpty, counts: counts, end: read.end,
+      statesPerson: read.statedPersons.contains { !$0.isOfAccount }, counts: counts, end: read.end,
       rejections: rejections,
       likelyDuplicates: outcome?.duplicates ?? [], meter: read.meter)
   }

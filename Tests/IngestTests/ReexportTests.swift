@@ -93,7 +93,9 @@ import Testing
     }
     #expect(try ["pump", "carbs", "diary"].map(grams) == [405, 180, 315])
     // A table that was exported again, with a corrected meal, still changes its own record.
-    let corrected = try bench.file("3.csv", (title + "Timestamp,KH (g)\n2026-05-01 07:10,25\n").utf8)
+    let rest = rows("20").split(separator: "\n").dropFirst().joined(separator: "\n")
+    let corrected = try bench.file(
+      "3.csv", (title + "Timestamp,KH (g)\n2026-05-01 07:10,25\n" + rest + "\n").utf8)
     #expect(records(try bench.run(corrected).counts) == [0, 1, 0])
     #expect(try ["pump", "carbs", "diary"].map(grams) == [405, 185, 315])
   }

@@ -58,7 +58,7 @@ import Testing
 
   /// The other parts of a state are too small to exceed the limit of the whole state.
   @Test func aRecordWithTheLargestValidFieldsCanBeSent() throws {
-    let escapes = String(repeating: "\u{1}", count: (RecordState.maxBytes - 946) / 6)
+    let escapes = String(repeating: "\u{1}", count: (RecordState.maxBytes - 1042) / 6)
     let fields = RecordFields(["text": .text(escapes)])
     let state = RecordState(
       kind: try #require(RecordKind(rawValue: String(repeating: "k", count: 32))),
@@ -66,7 +66,8 @@ import Testing
       placement: Placement(utcOffset: -3723, source: .zoneOverlap), fields: fields, isDeleted: false,
       editedAt: 1_800_000_000,
       provenance: Provenance(
-        format: String(repeating: "\"", count: 64), source: String(repeating: "\"", count: 128)))
+        format: String(repeating: "\"", count: 64), source: String(repeating: "\"", count: 128)),
+      export: ExportAge(generated: 1_800_000_000, modified: 1_800_000_000))
     #expect(fields.fault == nil && state.json.utf8.count <= RecordState.maxBytes)
     let change = RecordChange(
       guid: "30000000-0000-4000-8000-000000000002", node: "30000000-0000-4000-8000-000000000003", version: 1,
