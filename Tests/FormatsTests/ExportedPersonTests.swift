@@ -45,8 +45,15 @@ import Testing
       String(decoding: $0, as: UTF8.self)
     }
     try Rendering.apply((words ?? "").split(whereSeparator: \.isWhitespace).map(String.init), to: &options)
-    let stated = try InputReader(path: path, options: options).statedPersons
+    let stated = try InputReader(path: path, options: options).statedPersons.filter { !$0.isOfAccount }
     #expect(stated.map { $0.words.sorted() } == expected)
+  }
+
+  @Test func theTitleOfLibreViewStatesAnAccountAndNotThePerson() throws {
+    let stated = try stated(
+      String(decoding: TextExport.sample("libreview/libreview-mgdl-fr.csv"), as: UTF8.self))
+    #expect(
+      stated.map(\.isOfAccount) == [true] && stated.map { $0.words.sorted() } == [["person", "sample"]])
   }
 
   @Test func theSelectedPersonOfJoinedClinicExportsIsStated() throws {
