@@ -27,6 +27,8 @@ struct OthersSticks {
   private static let fewestContradictions = 3
   /// The minimum number of sticks that are compared.
   private static let fewestSticks = 4
+  /// The maximum, more than a person measures in ten years. A table of millions would otherwise need their memory.
+  private static let mostSticks = 50_000
   private static let leastDays = 2
   private static let secondsPerDay: Int64 = 86_400
 
@@ -34,9 +36,10 @@ struct OthersSticks {
   private let source: String
   private var sticks: [Stick] = []
 
-  /// Reads the finger sticks around those of an import; nil if it brought too few.
+  /// Reads the finger sticks around those of an import; nil if it brought too few, or more than one person has.
   init?(_ report: ImportReport, in store: Store) throws {
-    guard report.counts.newByKind[ReadingKind.smbg.name, default: 0] >= Self.fewestSticks,
+    let number = report.counts.newByKind[ReadingKind.smbg.name, default: 0]
+    guard (Self.fewestSticks...Self.mostSticks).contains(number),
       let first = report.counts.firstTime, let last = report.counts.lastTime
     else { return nil }
     (own, source) = (report.ingest, report.source)
@@ -45,7 +48,9 @@ struct OthersSticks {
     filter.limitShown(since: first - Self.secondsPerDay, until: last + Self.secondsPerDay)
     var found: [Stick] = []
     try store.forEachItem(filter) { item in
-      guard case .reading(let reading) = item, let quantity = reading.measurement.quantity else { return }
+      guard found.count < Self.mostSticks, case .reading(let reading) = item,
+        let quantity = reading.measurement.quantity
+      else { return }
       found.append(
         Stick(
           seconds: reading.deviceTime.seconds, value: quantity.converted(to: .milligramsPerDecilitre).number,
