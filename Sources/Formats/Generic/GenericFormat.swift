@@ -70,6 +70,8 @@ struct GenericFormat: ExportFormat {
   private var zoneSigns: GenericZoneSigns?
   private var kindSigns: GenericKindSigns?
   private(set) var utcTimes: GenericUTCTimes
+  /// Whether rows may still say something about these.
+  private var seeksSigns = true
 
   enum HeaderPosition { case aboveHeader, belowHeader, belowOtherHeader }
 
@@ -355,16 +357,22 @@ struct GenericFormat: ExportFormat {
         reading.position = tick
         if columns[.tick] < 0 { instants.separate(&reading) }
       }
-      utcTimes.note(time, isInstant: tick != nil)
-      if time.utcOffset == nil {
-        zoneSigns?.note(row, columns.zoneSigns, time.deviceTime, offset: reading.placement.utcOffset)
-      }
-      kindSigns?.note(row, columns.kindSigns, word.kind)
+      if seeksSigns { noteSigns(row, time, of: reading) }
       if let key = heldKey { return hold(reading, row, of: key, into: &out) }
       out.add(reading)
     case .empty: out.skip("row without a value")
     case .rejected(let reason): out.reject(row, reason)
     }
+  }
+
+  /// Records what a row says about zones, UTC and kinds. Most inputs say nothing after their first row.
+  @inline(never) private mutating func noteSigns(_ row: Row, _ time: ShownTime, of reading: Reading) {
+    utcTimes.note(time, isInstant: reading.positionKind == .tick)
+    if time.utcOffset == nil {
+      zoneSigns?.note(row, columns.zoneSigns, time.deviceTime, offset: reading.placement.utcOffset)
+    }
+    kindSigns?.note(row, columns.kindSigns, reading.kind)
+    seeksSigns = zoneSigns != nil || kindSigns != nil || !utcTimes.hasOthers
   }
 
   /// The shown time, and the position if it is not the time: the record's own number, or the instant.

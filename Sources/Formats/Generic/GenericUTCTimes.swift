@@ -6,7 +6,8 @@ import Logbook
 /// write it, whose days and hours are not those of the person.
 struct GenericUTCTimes {
   private let zone: LogbookZone
-  private var hasOthers = false
+  /// Whether a time had another offset, or none.
+  private(set) var hasOthers = false
   private var instants: ClosedRange<Int64>?
 
   init(zone: LogbookZone) { self.zone = zone }
