@@ -62,9 +62,13 @@ struct OthersSticks {
   /// What a person must know about an import of the same days; nil if nothing shows another person.
   func warning(in store: Store) throws -> String? {
     if let other = contradicting { return try text(other, in: store, "differ within minutes in") }
-    for other in Set(sticks.map(\.ingest)).subtracting([own]).sorted() {
-      guard sharesDays(with: other), !agrees(with: other), let entry = try store.ingest(other),
-        Self.mayBePersons(source, entry.source)
+    // A job may have brought each stick by a separate import, so all are grouped once.
+    let byIngest = Dictionary(grouping: sticks, by: \.ingest)
+    let mine = byIngest[own] ?? []
+    let days = Self.days(of: mine)
+    for (other, theirs) in byIngest.sorted(by: { $0.key < $1.key }) where other != own {
+      guard Self.share(days, Self.days(of: theirs)), !Self.agree(mine, theirs),
+        let entry = try store.ingest(other), Self.mayBePersons(source, entry.source)
       else { continue }
       return try text(other, in: store, "have no value in common with")
     }
@@ -88,20 +92,18 @@ struct OthersSticks {
     return counts.max { ($0.value, $1.key) < ($1.value, $0.key) }?.key
   }
 
-  private func days(of ingest: Int64) -> Set<Int64> {
-    Set(sticks.lazy.filter { $0.ingest == ingest }.map { DeviceTime.day(of: $0.seconds) })
+  private static func days(of sticks: [Stick]) -> Set<Int64> {
+    Set(sticks.lazy.map { DeviceTime.day(of: $0.seconds) })
   }
 
-  private func sharesDays(with other: Int64) -> Bool {
-    let (one, two) = (days(of: own), days(of: other))
-    let common = one.intersection(two).count
-    return common >= Self.leastDays && common * 4 >= min(one.count, two.count)
+  private static func share(_ days: Set<Int64>, _ others: Set<Int64>) -> Bool {
+    let common = days.intersection(others).count
+    return common >= leastDays && common * 4 >= min(days.count, others.count)
   }
 
   /// Whether the two have values in common, as a meter and an app into which a person types its values.
-  private func agrees(with other: Int64) -> Bool {
-    let minutes = Dictionary(grouping: sticks.filter { $0.ingest == other }) { $0.seconds / 60 }
-    let mine = sticks.filter { $0.ingest == own }
+  private static func agree(_ mine: [Stick], _ theirs: [Stick]) -> Bool {
+    let minutes = Dictionary(grouping: theirs) { $0.seconds / 60 }
     let common = mine.count { stick in
       (-1...1).contains { shift in
         minutes[stick.seconds / 60 + shift]?.contains { abs($0.value - stick.value) < 1 } == true
