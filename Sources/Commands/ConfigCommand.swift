@@ -288,7 +288,7 @@ struct ConfigZones {
   private func showStated(_ stated: ZoneCoverage.Counts) throws {
     guard stated.readings + stated.records > 0 else { return }
     output.line(
-      "\(counted(stated.readings, "reading")) and \(counted(stated.records, "record")) state their offset or instant, and "
+      "\(counted(stated.readings, "reading")) and \(counted(stated.records, "record")) state their offset, and "
         + "stay as they are shown")
   }
 

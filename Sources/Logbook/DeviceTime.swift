@@ -5,6 +5,9 @@
   /// Civil seconds since 1970-01-01T00:00:00.
   public let seconds: Int64
 
+  /// 0001-01-01T00:00:00, the first time that a text can state.
+  package static let first = DeviceTime(seconds: -62_135_596_800)
+
   /// The civil time at these seconds.
   @inlinable public init(seconds: Int64) { self.seconds = seconds }
 

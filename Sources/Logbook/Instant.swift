@@ -30,6 +30,8 @@
   package var deviceTime: DeviceTime
   /// Seconds east of Greenwich; nil for a wall-clock time without an offset.
   package var utcOffset: Int32?
+  /// Whether the source states only the instant, so that the offset is that of the logbook's zone.
+  package var isInstant = false
 
   /// A time as it is shown.
   @inlinable package init(_ deviceTime: DeviceTime, utcOffset: Int32? = nil) {
@@ -41,6 +43,12 @@
   @inlinable package init(utc seconds: Int64, offset: Int32) {
     deviceTime = DeviceTime(seconds: seconds + Int64(offset))
     utcOffset = offset
+  }
+
+  /// An instant in UTC seconds, of which the source states nothing else, shown with the zone's offset.
+  @inlinable package init(instant seconds: Int64, zoneOffset: Int32) {
+    self.init(utc: seconds, offset: zoneOffset)
+    isInstant = true
   }
 }
 

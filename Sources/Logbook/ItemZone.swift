@@ -106,14 +106,18 @@ package struct ItemZones: Sendable {
   }
 
   /// The zone that a statement gives a reading; nil if the periods or the base zone determine it.
-  package mutating func zone(of point: SeriesPoint, shownAt time: DeviceTime) -> NamedZone? {
+  ///
+  /// - Parameter placement: the current placement of the time. An instant is in the periods whose zones show it then.
+  package mutating func zone(
+    of point: SeriesPoint, shownAt time: DeviceTime, _ placement: Placement
+  ) -> NamedZone? {
     for index in listed.indices where listed[index].ends.contains(point) {
       if listed[index].cursor == nil {
         listed[index].cursor = PointRuns.Cursor(listed[index].points, from: point)
       }
       guard listed[index].cursor?.contains(point) == true else { continue }
       // Of the statement and the period that contains the time, the one that was made later applies.
-      let period = periods.first { time.seconds >= $0.first && time.seconds < $0.end }
+      let period = periods.first { $0.contains(time, placement) }
       return period.map { $0.madeAt > listed[index].madeAt } == true ? nil : listed[index].zone
     }
     return nil

@@ -95,6 +95,57 @@ public struct LogbookZone: Sendable {
     return stretches
   }
 
+  /// Determines the shown time and the placement in these zones. An instant gets the time that they show, any
+  /// other time its offset. A time with a stated offset stays as it is.
+  package mutating func placed(_ time: DeviceTime, _ placement: Placement) -> (DeviceTime, Placement) {
+    switch placement.source {
+    case .stated: return (time, placement)
+    case .zone, .zoneGap, .zoneOverlap, .ticks: return (time, place(time))
+    case .instant:
+      let utc = placement.instant(of: time).seconds
+      let offset = shownOffset(atUTC: utc)
+      return (DeviceTime(seconds: utc + Int64(offset)), Placement(utcOffset: offset, source: .instant))
+    }
+  }
+
+  /// The instants that have a year of four digits in every zone, in UTC seconds. Others are shown in UTC.
+  package static let movable: ClosedRange<Int64> = 0...LogbookZones.lastSecond - 86_400
+
+  /// The offset with which the zones show an instant, in seconds east of Greenwich.
+  func shownOffset(atUTC seconds: Int64) -> Int32 {
+    Self.movable.contains(seconds) ? offset(atUTC: seconds) : 0
+  }
+
+  /// The offsets at all instants of a year, as the first UTC seconds of stretches in order. The first stretch begins two
+  /// days before the year.
+  package func makeInstantStretches(of year: Int) -> [(start: Int64, utcOffset: Int32)] {
+    let (first, end) = (NamedZone.start(of: year) - 2 * 86400, NamedZone.start(of: year + 1) + 2 * 86400)
+    var starts: Set<Int64> = [first, Self.movable.lowerBound, Self.movable.upperBound + 1]
+    for zone in Set(periods.map(\.zone) + [base]) {
+      starts.formUnion(zone.changes(from: first, to: end).map(\.instant))
+    }
+    // The instants at which a period can begin or end, with each offset that its zone has near the border.
+    for period in periods {
+      for border in [period.from, period.until] where border > first && border < end {
+        for near in [border - 2 * 86400, border, border + 2 * 86400] {
+          starts.insert(border - Int64(period.zone.offset(atUTC: near)))
+        }
+      }
+    }
+    var stretches: [(start: Int64, utcOffset: Int32)] = []
+    for start in starts.sorted() where start >= first && start <= end {
+      let offset = shownOffset(atUTC: start)
+      if stretches.last?.utcOffset != offset { stretches.append((start, offset)) }
+    }
+    return stretches
+  }
+
+  /// Whether a period begins or ends within two days of an instant in UTC seconds.
+  func hasBorder(near seconds: Int64) -> Bool {
+    let near = seconds - 2 * 86400...seconds + 3 * 86400
+    return periods.contains { near.contains($0.from) || near.contains($0.until) }
+  }
+
   /// Whether the base zone applies at a shown time, and not the zone of a period.
   package func isBase(at seconds: Int64) -> Bool {
     !periods.contains { seconds >= $0.from && seconds < $0.until }
@@ -103,6 +154,39 @@ public struct LogbookZone: Sendable {
   /// The zone that applies at a shown time.
   package func zone(at seconds: Int64) -> NamedZone {
     periods.first { seconds >= $0.from && seconds < $0.until }?.zone ?? base
+  }
+}
+
+/// The offsets of a zone at instants. It keeps the offset of the last instant's day, since a search in the
+/// zone's rules for each row would take longer than everything else.
+@frozen package struct ZoneOffsets: Sendable {
+  /// The zone.
+  package let zone: LogbookZone
+  /// Whether the base zone is UTC.
+  package let isUTC: Bool
+  @usableFromInline var day: Range<Int64> = 0..<0
+  @usableFromInline var offset: Int32 = 0
+
+  /// The offsets of this zone.
+  package init(_ zone: LogbookZone) {
+    self.zone = zone
+    isUTC = ["UTC", "Etc/UTC", "GMT", "Etc/GMT"].contains(zone.name)
+  }
+
+  /// The offset of the zone at an instant in UTC seconds, in seconds east of Greenwich.
+  @inlinable package mutating func offset(atUTC seconds: Int64) -> Int32 {
+    day.contains(seconds) ? offset : find(seconds)
+  }
+
+  @usableFromInline mutating func find(_ seconds: Int64) -> Int32 {
+    let start = DeviceTime.day(of: seconds) * 86400
+    let first = zone.shownOffset(atUTC: start)
+    guard zone.shownOffset(atUTC: start + 86400) == first, !zone.hasBorder(near: start) else {
+      return zone.shownOffset(atUTC: seconds)
+    }
+    day = start..<start + 86400
+    offset = first
+    return first
   }
 }
 

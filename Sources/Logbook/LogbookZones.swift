@@ -266,6 +266,23 @@ package struct ZonePeriod: Hashable, Sendable {
   /// The exclusive end of shown times, in civil seconds.
   package var end: Int64 { until?.seconds ?? .max }
 
+  /// Whether a time is in the period. An instant is in it if the period's zone shows it then.
+  func contains(_ time: DeviceTime, _ placement: Placement) -> Bool {
+    var seconds = time.seconds
+    if placement.source == .instant {
+      let utc = placement.instant(of: time).seconds
+      seconds = utc + Int64(zone.offset(atUTC: utc))
+    }
+    return seconds >= first && seconds < end
+  }
+
+  /// The UTC seconds from which, and before which, the zone shows the times of the period.
+  package var instants: (first: Int64, end: Int64) {
+    var placing = LogbookZone(base: zone, periods: [])
+    func instant(_ time: DeviceTime?) -> Int64? { time.map { placing.place($0).instant(of: $0).seconds } }
+    return (instant(from) ?? .min, instant(until) ?? .max)
+  }
+
   /// Whether another period with the same zone and devices overlaps it or is adjacent to it.
   func continues(with other: ZonePeriod) -> Bool {
     zone == other.zone && devices == other.devices && first <= other.end && other.first <= end
@@ -299,6 +316,9 @@ extension RecordState {
   case zoneOverlap = 3
   /// The shown time is in a repeated hour, and the device's ticks determine the occurrence.
   case ticks = 4
+  /// The source states only the instant. The zone shows it, so a change of the zone changes the shown time
+  /// together with the offset.
+  case instant = 5
 
   /// The name in views and exports.
   public var name: String {
@@ -308,6 +328,7 @@ extension RecordState {
     case .zoneGap: "zone-gap"
     case .zoneOverlap: "zone-overlap"
     case .ticks: "ticks"
+    case .instant: "instant"
     }
   }
 
@@ -320,6 +341,9 @@ extension RecordState {
   /// Whether the offset follows from the zones of the logbook and the device's ticks. Then a change of them
   /// recomputes it.
   @inlinable public var isDerived: Bool { self != .stated }
+
+  /// Whether the shown time is fixed, and the zone determines the instant. Such times need a known zone.
+  @inlinable package var placesShownTime: Bool { self != .stated && self != .instant }
 }
 
 /// The UTC offset of a shown time, and how it was found.
@@ -333,6 +357,40 @@ extension RecordState {
   @inlinable public init(utcOffset: Int32, source: OffsetSource) {
     self.utcOffset = utcOffset
     self.source = source
+  }
+
+  /// The instant of a shown time, as a time in UTC.
+  @inlinable package func instant(of shown: DeviceTime) -> DeviceTime {
+    DeviceTime(seconds: shown.seconds - Int64(utcOffset))
+  }
+
+  /// A time as every store and every node has it: an instant in UTC, and any other time as it is.
+  package func withoutZone(_ shown: DeviceTime) -> (DeviceTime, Placement) {
+    guard source == .instant else { return (shown, self) }
+    let utc = instant(of: shown)
+    // At the ends of the calendar no text can state the instant in UTC. No clock was ever there.
+    guard utc.seconds >= DeviceTime.first.seconds, utc.seconds <= LogbookZones.lastSecond else {
+      return (shown, Placement(utcOffset: utcOffset, source: .stated))
+    }
+    return (utc, Placement(utcOffset: 0, source: .instant))
+  }
+}
+
+/// A time as it is content, which is the same in every store: an offset is part of it only if the source
+/// states it, and an instant is in UTC, whatever zone shows it.
+package struct StatedTime: Hashable, Sendable {
+  /// The shown time, or the instant in UTC.
+  package let time: DeviceTime
+  /// Seconds east of Greenwich, 0 for an instant; nil for an offset that is derived from the zones.
+  package let offset: Int32?
+
+  /// The content of a time that is placed in this way.
+  package init(_ time: DeviceTime, _ placement: Placement) {
+    switch placement.source {
+    case .stated: (self.time, offset) = (time, placement.utcOffset)
+    case .instant: (self.time, offset) = (placement.instant(of: time), 0)
+    case .zone, .zoneGap, .zoneOverlap, .ticks: (self.time, offset) = (time, nil)
+    }
   }
 }
 

@@ -82,21 +82,31 @@ package struct NamedZone: Sendable {
     }
     // No zone is more than 14 hours from Greenwich. Two more days on both sides include every change that
     // affects the year.
-    var instant = start - 2 * day
-    var old = offset(atUTC: instant)
-    while instant < end + 2 * day {
+    let changes = changes(from: start - 2 * day, to: end + 2 * day)
+    for change in changes {
+      add(until: change.times.lowerBound, Placement(utcOffset: change.old, source: .zone))
+      add(until: change.times.upperBound, change.placement)
+    }
+    add(until: end, Placement(utcOffset: changes.last?.new ?? offset(atUTC: start), source: .zone))
+    return stretches
+  }
+
+  /// The changes of the zone's clocks from a UTC second on, in order, until the end of the day that contains `end`.
+  func changes(from start: Int64, to end: Int64) -> [ClockChange] {
+    let day: Int64 = 86400
+    var changes: [ClockChange] = []
+    var (instant, old) = (start, offset(atUTC: start))
+    while instant < end {
       let new = offset(atUTC: instant + day)
       if new != old {
-        let change = ClockChange(
-          instant: firstInstant(after: instant, until: instant + day, notAt: old), old: old, new: new)
-        add(until: change.times.lowerBound, Placement(utcOffset: old, source: .zone))
-        add(until: change.times.upperBound, change.placement)
+        changes.append(
+          ClockChange(
+            instant: firstInstant(after: instant, until: instant + day, notAt: old), old: old, new: new))
       }
       old = new
       instant += day
     }
-    add(until: end, Placement(utcOffset: old, source: .zone))
-    return stretches
+    return changes
   }
 
   private func firstInstant(after low: Int64, until high: Int64, notAt old: Int32) -> Int64 {

@@ -85,6 +85,14 @@
     positionKind == .time && kind.valueIsPartOfIdentity ? measurement.valueBucket : 0
   }
 
+  /// The reading as it is in every store: an instant is in UTC, whatever zone this store shows it in.
+  package var withoutZone: Reading {
+    guard placement.source == .instant else { return self }
+    var reading = self
+    (reading.deviceTime, reading.placement) = placement.withoutZone(deviceTime)
+    return reading
+  }
+
   /// Whether the measurement is of a control solution and not of the person's blood.
   @inlinable package var isControlTest: Bool { marks.contains(.controlSolution) }
 

@@ -6,7 +6,7 @@ package struct RecordState: Sendable {
   package var kind: RecordKind
   /// The guid of the entry to which it belongs; nil for an entry.
   package var entryGuid: String?
-  /// The shown time.
+  /// The shown time. An instant is in UTC here, since each store shows it in the zones of its logbook.
   package var deviceTime: DeviceTime
   /// The UTC offset of the shown time. It is part of the content only if the source stated it. A derived
   /// offset comes from the zones of one store, and is 0 in a state from elsewhere until a store computes it.
@@ -32,8 +32,7 @@ package struct RecordState: Sendable {
   ) {
     self.kind = kind
     self.entryGuid = entryGuid
-    self.deviceTime = deviceTime
-    self.placement = placement
+    (self.deviceTime, self.placement) = placement.withoutZone(deviceTime)
     self.fields = fields
     self.isDeleted = isDeleted
     self.editedAt = editedAt
@@ -62,9 +61,9 @@ package struct RecordState: Sendable {
     return digest.hexadecimal()
   }
 
-  /// The stated UTC offset in seconds east of Greenwich; nil if the zones of the logbook determine the
-  /// offset.
-  package var statedOffset: Int32? { placement.source.isDerived ? nil : placement.utcOffset }
+  /// The stated UTC offset in seconds east of Greenwich, 0 for an instant; nil if the zones of the logbook
+  /// determine the instant.
+  package var statedOffset: Int32? { StatedTime(deviceTime, placement).offset }
 
   /// Whether both have the same content, as far as people edit it. Derived offsets are not compared, since
   /// they belong to each store. The time of the edit, the provenance and the export are not content.
@@ -115,7 +114,9 @@ extension RecordState {
   }
 
   private var offsetJSON: String { statedOffset.map { "\"\(DeviceTime.offsetText($0))\"" } ?? "null" }
-  private var offsetSource: OffsetSource { statedOffset == nil ? .zone : .stated }
+  private var offsetSource: OffsetSource {
+    placement.source == .instant ? .instant : statedOffset == nil ? .zone : .stated
+  }
 
   /// The state in a JSON text.
   package init(json text: String) throws(JSONError) {
@@ -152,13 +153,14 @@ extension RecordState {
       }
       return true
     }
-    guard let kind, let time, let fields, let isDeleted, offset != nil || source.isDerived else {
+    guard let kind, let time, let fields, let isDeleted, offset != nil || source.placesShownTime else {
       throw scanner.error(
         "kind, device_time, utc_offset or an offset source, fields and deleted are expected")
     }
     // The offset that another node derived is not used here. The store computes it from its own zones.
-    let placement = Placement(
-      utcOffset: source.isDerived ? 0 : offset ?? 0, source: source.isDerived ? .zone : .stated)
+    let placement =
+      source.placesShownTime
+      ? Placement(utcOffset: 0, source: .zone) : Placement(utcOffset: offset ?? 0, source: source)
     guard !isDeleted || fields.values.isEmpty else { throw scanner.error("a tombstone with fields") }
     self.init(
       kind: kind, entryGuid: entry, deviceTime: time, placement: placement, fields: fields,

@@ -41,7 +41,7 @@ package enum ReadingWire {
   ]
   private static let sources: [(word: StaticString, value: OffsetSource)] = [
     ("zone", .zone), ("stated", .stated), ("zone-gap", .zoneGap), ("zone-overlap", .zoneOverlap),
-    ("ticks", .ticks),
+    ("ticks", .ticks), ("instant", .instant),
   ]
   private static let units: [(word: StaticString, value: GlucoseUnit)] = [
     ("mg/dL", .milligramsPerDecilitre), ("mmol/L", .millimolesPerLitre),
@@ -86,7 +86,10 @@ package enum ReadingWire {
 
   /// Appends one row: position, value bucket, occurrence, device time, offset, offset source, value, unit.
   /// Range, threshold and marks follow only if the reading has one of them.
+  ///
+  /// An instant is sent in UTC, so that all nodes send the same row.
   private static func writeRow(_ reading: Reading, to out: inout WireWriter) {
+    let reading = reading.withoutZone
     out.raw("[")
     out.integer(reading.position)
     out.raw(",")
@@ -243,13 +246,13 @@ extension ReadingWire {
     reading.position = position
     reading.occurrence = occurrence
     reading.occurrenceIsStated = true
-    guard positionKind == .tick || position == deviceTime.seconds else {
+    guard positionKind == .tick || (position == deviceTime.seconds && source != .instant) else {
       throw reader.error("the position is not the shown time")
     }
     guard valueBucket == reading.valueBucket else {
       throw reader.error("the value_bucket does not match the value")
     }
-    return reading
+    return reading.withoutZone
   }
 
   /// Reads value and unit, and also range, threshold and marks if the row has them.

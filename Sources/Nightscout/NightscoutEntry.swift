@@ -73,6 +73,7 @@ package enum NightscoutEntry {
   }
 
   private static func parts(_ reading: Reading, _ device: Device) -> [String: JSONValue] {
+    let reading = reading.withoutZone
     var parts: [String: JSONValue] = [
       "item": .text("reading"), "kind": .text(reading.kind.name),
       "position_kind": .text(reading.positionKind.name),
@@ -259,7 +260,7 @@ extension NightscoutEntry {
       measurement, marks: marks, line: 0)
     (reading.positionKind, reading.position, reading.occurrence) = (positionKind, position, occurrence)
     reading.occurrenceIsStated = true
-    guard positionKind == .tick || position == time.seconds,
+    guard positionKind == .tick || (position == time.seconds && source != .instant),
       own["value_bucket"]?.integer == reading.valueBucket
     else {
       return nil

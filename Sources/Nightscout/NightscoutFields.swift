@@ -70,8 +70,10 @@ extension NightscoutFields {
     if instant.isWallClock { return wallClock(instant) }
     let text = self[.dateString]
     let stated = offset(beside: text.isEmpty ? self[.createdAt] : text)
-    let offset = stated ?? instant.utcOffset.flatMap { $0 == 0 ? nil : $0 }
-    return ShownTime(utc: instant.seconds, offset: offset ?? zone(instant.seconds))
+    guard let offset = stated ?? instant.utcOffset.flatMap({ $0 == 0 ? nil : $0 }) else {
+      return ShownTime(instant: instant.seconds, zoneOffset: zone(instant.seconds))
+    }
+    return ShownTime(utc: instant.seconds, offset: offset)
   }
 
   /// The shown time that a local time without an offset states. Servers add an offset of 0 to each such time,

@@ -119,11 +119,12 @@ package struct NightscoutZone: Sendable {
   /// The UTC offset of the zone at an instant in UTC seconds.
   func offset(atUTC seconds: Int64) -> Int32 { zone?.offset(atUTC: seconds) ?? 0 }
 
-  /// The state with its derived offset computed from this zone, since a site needs an instant.
+  /// The state with its derived offset computed from this zone, since a site needs an instant. A state that
+  /// states an instant stays in UTC.
   ///
   /// - Parameter guid: the guid of the record; nil to use only the logbook's zone.
   package func placed(_ state: RecordState, of guid: String? = nil) -> RecordState {
-    guard state.placement.source.isDerived else { return state }
+    guard state.placement.source.placesShownTime else { return state }
     var (state, zone) = (state, guid.flatMap { self.zone?.zone(ofRecord: $0) } ?? zone)
     state.placement = zone?.place(state.deviceTime) ?? Placement(utcOffset: 0, source: .zone)
     return state
@@ -131,7 +132,9 @@ package struct NightscoutZone: Sendable {
 
   /// The placement of a shown time, by its stated offset or by this zone.
   func place(_ shown: ShownTime) -> Placement {
-    if let offset = shown.utcOffset { return Placement(utcOffset: offset, source: .stated) }
+    if let offset = shown.utcOffset {
+      return Placement(utcOffset: offset, source: shown.isInstant ? .instant : .stated)
+    }
     var zone = zone
     return zone?.place(shown.deviceTime) ?? Placement(utcOffset: 0, source: .zone)
   }

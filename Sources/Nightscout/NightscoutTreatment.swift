@@ -143,7 +143,8 @@ extension NightscoutTreatment {
     else { return state }
     let offset = state.statedOffset ?? zone.offset(atUTC: found.seconds)
     state.deviceTime = DeviceTime(seconds: found.seconds + Int64(offset))
-    state.placement = Placement(utcOffset: offset, source: .stated)
+    state.placement = Placement(
+      utcOffset: offset, source: state.placement.source == .instant ? .instant : .stated)
     return state
   }
 

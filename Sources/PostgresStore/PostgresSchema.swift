@@ -7,7 +7,7 @@
 /// can neither update nor delete a reading.
 enum PostgresSchema {
   /// The version of the schema that this program uses.
-  static let version = 3
+  static let version = 4
   /// The default number of partitions for large tables. It cannot change after a database was created.
   static let partitions = 64
 
@@ -19,6 +19,7 @@ enum PostgresSchema {
         + simplySecured.map(policy(of:)) + contentPolicies + [purge(residence: ""), erase, closed]
     case 2: clusters
     case 3: confirmations + pageLinks
+    case 4: [instants]
     default: []
     }
   }
@@ -271,6 +272,14 @@ enum PostgresSchema {
       UPDATE glucoport.purged SET is_erased = true WHERE logbook = number;
       RETURN true;
     END $body$
+    """
+
+  /// A reading of which the source states only the instant has offset_source 5. All rows that are there meet the wider
+  /// constraint, so they are not read.
+  private static let instants = """
+    ALTER TABLE glucoport.reading DROP CONSTRAINT reading_offset_source_check;
+    ALTER TABLE glucoport.reading ADD CONSTRAINT reading_offset_source_check
+      CHECK (offset_source BETWEEN 0 AND 5) NOT VALID
     """
 
   /// A query for whether the role of the connection owns the tables. A superuser counts as the owner.

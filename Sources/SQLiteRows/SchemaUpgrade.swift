@@ -103,7 +103,7 @@ package struct SchemaUpgrade {
   }
 
   /// Applies the steps from version `found` on, inside a transaction. The triggers are removed and created
-  /// again, so that steps can change immutable data.
+  /// again, so that steps can change immutable data. So are the views, which hold no data.
   ///
   /// - Parameter triggers: the names of the triggers that are removed. Other triggers of the file stay.
   private func apply(from found: Int, to database: Database, replacingTriggers triggers: [String]) throws {
@@ -119,7 +119,13 @@ package struct SchemaUpgrade {
     for step in schema.steps where step.version >= found {
       for statement in step.statements { try database.execute(sql: statement) }
     }
-    for statement in try schema.statements(of: "trigger") { try database.execute(sql: statement) }
+    // Only now, since another program's view of these views would stop a step that renames a column.
+    for name in try schema.names(of: "view") {
+      try database.execute(sql: "DROP VIEW IF EXISTS \(name.quotedDatabaseIdentifier)")
+    }
+    for type in ["view", "trigger"] {
+      for statement in try schema.statements(of: type) { try database.execute(sql: statement) }
+    }
     try database.execute(sql: "PRAGMA user_version = \(schema.version)")
   }
 

@@ -212,4 +212,16 @@ extension RawStatement {
     guard StoredBounds.seconds.contains(seconds) else { throw DamagedRow(name(), "unknown device_time") }
     return seconds
   }
+
+  /// The placement of a shown time: its UTC offset in a column, and the source of the offset in the next one.
+  ///
+  /// - Parameter name: the description of the row for an error.
+  package func placement(
+    _ column: Int32, in name: @autoclosure () -> String
+  ) throws(DamagedRow) -> Placement {
+    guard let offset = exactInteger(column), StoredBounds.offset.contains(offset),
+      let code = exactInteger(column + 1), let source = UInt8(exactly: code).flatMap(OffsetSource.init)
+    else { throw DamagedRow(name(), "unknown utc_offset or offset_source") }
+    return Placement(utcOffset: Int32(offset), source: source)
+  }
 }

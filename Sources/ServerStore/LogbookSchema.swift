@@ -10,8 +10,21 @@ import SQLiteRows
 /// transaction.
 enum LogbookSchema {
   static let schema = FileSchema(
-    applicationID: 0x474C_5542, version: 5, name: "file of a server",
-    statements: [tables, rules, contents, LogbookFileRules.statements], firstKept: 5)
+    applicationID: 0x474C_5542, version: 6, name: "file of a server",
+    statements: [tables, rules, contents, LogbookFileRules.statements], firstKept: 5,
+    steps: [
+      // A reading of which the source states only the instant has offset_source 5.
+      SchemaStep(
+        from: 5,
+        statements: [
+          "PRAGMA writable_schema = ON",
+          """
+          UPDATE sqlite_schema SET sql = replace(sql, 'offset_source <= 4', 'offset_source <= 5')
+          WHERE type = 'table' AND name = 'reading'
+          """,
+          "PRAGMA writable_schema = RESET",
+        ])
+    ])
 
   private static let tables = """
     -- From which number on this tag is in positions: each process that writes begins an epoch, so that numbers
@@ -72,7 +85,7 @@ enum LogbookSchema {
     """
 
   private static let offsetCheck =
-    "utc_offset > -86400 AND utc_offset < 86400 AND offset_source >= 0 AND offset_source <= 4"
+    "utc_offset > -86400 AND utc_offset < 86400 AND offset_source >= 0 AND offset_source <= 5"
 
   private static let rules = """
     CREATE TRIGGER epoch_stays BEFORE DELETE ON epoch

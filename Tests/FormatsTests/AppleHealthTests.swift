@@ -24,7 +24,7 @@ import Testing
     let first = try export(record("98"))
     let second = try export(record("98", at: "2026-05-30 06:30:00 -0400"))
     #expect(first.readings.first?.position == second.readings.first?.position)
-    #expect(first.readings.first?.placement == Placement(utcOffset: 7200, source: .stated))
+    #expect(first.readings.first?.placement == Placement(utcOffset: 7200, source: .instant))
   }
 
   /// An export in New York of a day in Madrid.

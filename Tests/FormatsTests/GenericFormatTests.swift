@@ -163,7 +163,7 @@ import Testing
     let here = try file.readings().readings
     let there = try file.readings { $0.zone = try LogbookZone(name: "America/New_York") }.readings
     #expect(here.map(\.position) == [1_774_746_000_000] && there.map(\.position) == here.map(\.position))
-    #expect(here.map(\.positionKind) == [.tick] && here.map(\.placement.source) == [.stated])
+    #expect(here.map(\.positionKind) == [.tick] && here.map(\.placement.source) == [.instant])
     #expect(here.map(\.deviceTime.text) == ["2026-03-29T03:00:00"])
     #expect(there.map(\.deviceTime.text) == ["2026-03-28T21:00:00"])
   }

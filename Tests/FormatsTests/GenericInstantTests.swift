@@ -24,7 +24,7 @@ import Testing
   @Test func aTimeWithZIsShownInTheZoneOfTheLogbook() throws {
     let read = try readings(Self.instants)
     #expect(read.map(\.deviceTime.text) == ["2026-05-01T09:00:00", "2026-12-01T20:30:00"])
-    #expect(read.map(\.placement) == [7200, 3600].map { Placement(utcOffset: $0, source: .stated) })
+    #expect(read.map(\.placement) == [7200, 3600].map { Placement(utcOffset: $0, source: .instant) })
     #expect(read.map(\.position) == [1_777_618_800_000, 1_796_153_400_000])
   }
 

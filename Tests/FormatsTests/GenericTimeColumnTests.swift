@@ -247,7 +247,7 @@ import Testing
     }
     #expect(
       found.readings.map(\.placement)
-        == Array(repeating: Placement(utcOffset: 32_400, source: .stated), count: 2))
+        == Array(repeating: Placement(utcOffset: 32_400, source: .instant), count: 2))
     #expect(found.readings.map(\.deviceTime.text) == ["2026-05-01T16:00:00", "2026-05-02T04:00:00"])
     // A time that states another offset keeps it.
     let stated = try ScratchFile("\(name),glucose mg/dL\n2026-05-01T07:00:00+02:00,101\n").readings()
@@ -437,7 +437,7 @@ import Testing
       }.readings.map { "\($0.deviceTime.text) \($0.placement.utcOffset) \($0.placement.source)" }
     }
     #expect(try placed("time") == ["2026-03-04T07:10:00 3600 stated", "2026-07-04T12:10:00 7200 stated"])
-    #expect(try placed("utc") == ["2026-03-04T08:10:00 3600 stated", "2026-07-04T14:10:00 7200 stated"])
+    #expect(try placed("utc") == ["2026-03-04T08:10:00 3600 instant", "2026-07-04T14:10:00 7200 instant"])
     // The name of the times, or the times, say what they are.
     func shown(_ text: String) throws -> [String] {
       try ScratchFile(text).readings().readings.map(\.deviceTime.text)
@@ -471,7 +471,7 @@ import Testing
     let refusal = try file.refusal { $0.columns = ["time": "a", "utc": "b", "value": "glucose"] }
     #expect(refusal?.contains("times in UTC") == true)
     let readings = try file.readings { $0.columns = ["utc": "b", "value": "glucose"] }.readings
-    #expect(readings.map(\.placement) == [Placement(utcOffset: 3600, source: .stated)])
+    #expect(readings.map(\.placement) == [Placement(utcOffset: 3600, source: .instant)])
     #expect(readings.map(\.deviceTime.text) == ["2026-03-04T07:10:00"])
   }
 

@@ -32,7 +32,7 @@ import Testing
       let line = try Rendering.items(ofText: item(#""type":"cbg","value":5.5"# + members)).first
       return line?.split(separator: "\"time\":").last?.split(separator: ",\"value\"").first.map(String.init)
     }
-    #expect(try time("") == #""2026-05-06T14:00:00","offset":"+02:00 stated""#)
+    #expect(try time("") == #""2026-05-06T14:00:00","offset":"+02:00 instant""#)
     #expect(try time(#","timezoneOffset":-60"#) == #""2026-05-06T11:00:00","offset":"-01:00 stated""#)
     let shown = #","deviceTime":"2026-05-06T07:58:30""#
     #expect(try time(shown) == #""2026-05-06T07:58:30","offset":"-04:01:30 stated""#)

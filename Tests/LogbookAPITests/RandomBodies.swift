@@ -58,13 +58,23 @@ struct RandomBodies {
     let kind = ReadingKind.allCases.randomElement(using: &random) ?? .cbg
     let marks = ReadingMarks(rawValue: UInt16.random(in: 0..<4096, using: &random))
     let (time, placement, measurement) = (time(), placement(), measurement())
+    let tick = Int64.random(in: -999_999_999_999_999_999...999_999_999_999_999_999, using: &random)
+    // A reading of which the source states only the instant has no shown time as its position, and is sent in UTC.
+    if placement.source == .instant {
+      var reading = Reading(
+        device: DeviceIndex(Int32(device)), kind: kind, tick: tick, at: time, placement: placement,
+        measurement, line: 0
+      ).withoutZone
+      reading.occurrenceIsStated = true
+      return reading
+    }
     var reading =
       Bool.random(using: &random)
       ? Reading(
         device: DeviceIndex(Int32(device)), kind: kind, at: time, placement: placement, measurement, line: 0)
       : Reading(
         device: DeviceIndex(Int32(device)), kind: kind,
-        tick: Int64.random(in: -999_999_999_999_999_999...999_999_999_999_999_999, using: &random), at: time,
+        tick: tick, at: time,
         placement: placement, measurement, line: 0)
     if Bool.random(using: &random) { reading.marks = marks }
     reading.occurrence = Int32.random(in: 0...3, using: &random)

@@ -44,6 +44,7 @@ import Testing
     "device": ["model", "firmware"],
     "series": [
       "readings", "pending", "first_position", "last_position", "first_time", "last_time", "has_strays",
+      "has_instants",
     ],
     "ingest": [
       "source", "format", "digest", "decisions", "clock_difference", "started_at", "finished_at", "outcome",

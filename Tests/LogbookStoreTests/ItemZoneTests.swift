@@ -157,6 +157,11 @@ import Testing
     #expect(try hours() == ["2 9 9 2", "2 9 9 2"])
     #expect(try importing(friend, in: Self.tokyo).movedItems == 0)
     #expect(try importing(friend, in: Self.newYork).movedItems == 4)
+    // It is the last step, although it stored nothing new.
+    guard case .ingest(5) = try scratch.open(.editor).nextStep(.undo) else {
+      Issue.record("undo without a number takes back another step")
+      return
+    }
     _ = try undo(5)
     #expect(try hours() == ["2 9 9 2", "2 9 9 2"])
     for number: Int64 in [3, 4] { _ = try undo(number) }

@@ -109,7 +109,8 @@ import Testing
       let device = ReadingIdentity.text(of: reading.device)
       let identity = reading.identity
       var items = ItemZones(of: SeriesName(identity), statements, zones)
-      let stated = items.zone(of: SeriesPoint(identity), shownAt: reading.deviceTime)
+      let stated = items.zone(
+        of: SeriesPoint(identity), shownAt: reading.deviceTime, reading.placement)
       let key = stated.map { "zone \($0.name)" } ?? device
       var zone = places[key] ?? stated.map { LogbookZone(base: $0, periods: []) } ?? zones.zone(of: device)
       let expected = zone.place(reading.deviceTime)

@@ -174,7 +174,7 @@ import Testing
       let names = (Int64(0)..<6).map { position in
         zones.zone(
           of: SeriesPoint(position: position, valueBucket: 0, occurrence: 0),
-          shownAt: DeviceTime(seconds: position))?.name
+          shownAt: DeviceTime(seconds: position), Placement(utcOffset: 0, source: .zone))?.name
       }
       #expect(Set(names[0..<4]).count == 1 && names[0] != "Asia/Kolkata" && names[0] != nil)
       // The period names the device, but it is only later than the statement for Asia/Kolkata, so no
@@ -189,7 +189,8 @@ import Testing
     func zone(_ periods: ZonePeriod...) throws -> String? {
       var items = ItemZones(of: series, [made], LogbookZones(base: .utc, origin: .given, periods: periods))
       return items.zone(
-        of: SeriesPoint(position: 1, valueBucket: 0, occurrence: 0), shownAt: DeviceTime(seconds: 1))?.name
+        of: SeriesPoint(position: 1, valueBucket: 0, occurrence: 0), shownAt: DeviceTime(seconds: 1),
+        Placement(utcOffset: 0, source: .zone))?.name
     }
     let (from, until) = ("1970-01-01T00:00:01", "1970-01-01T00:00:02")
     #expect(try zone(period("p", "UTC", from, until, madeAt: 51)) == nil)
@@ -348,5 +349,52 @@ import Testing
   @Test func aCounterThatFitsNeitherPassOfARepeatedHourIsIgnored() throws {
     #expect(try places([(0, 100), (60, 90_000)])[1] == first)
     #expect(try places([(60, 3700)]) == [first])
+  }
+
+  // MARK: Instants
+
+  /// Compares the stretches of instants with a look-up of each instant.
+  @Test(arguments: [
+    ("Europe/Berlin", "America/New_York"), ("Pacific/Apia", "Etc/UTC"), ("Etc/UTC", "Asia/Kolkata"),
+    ("Australia/Lord_Howe", "Europe/London"),
+  ])
+  func stretchesOfInstantsAgreeWithEachInstant(_ home: String, _ away: String) throws {
+    // Journeys that begin and end in repeated and skipped hours, one of half a day.
+    let periods = try [
+      ("2025-10-26T01:30:00", "2025-10-26T02:30:00"), ("2025-03-30T02:30:00", "2025-04-06T02:10:00"),
+      ("2025-11-02T01:15:00", "2025-11-02T13:00:00"), ("2025-12-31T20:00:00", "2026-01-01T04:00:00"),
+    ].enumerated().map { index, ends in
+      ZonePeriod(
+        guid: "\(index)", from: DeviceTime(text: ends.0), until: DeviceTime(text: ends.1),
+        zone: try NamedZone(away), madeAt: Int64(index))
+    }
+    let zone = LogbookZones(base: try NamedZone(home), origin: .given, periods: periods).zone()
+    let stretches = [2024, 2025, 2026].flatMap { zone.makeInstantStretches(of: $0) }
+      .sorted { $0.start < $1.start }
+    var offsets = ZoneOffsets(zone)
+    var place = 0
+    for instant in stride(from: Int64(1_704_067_200), to: 1_798_761_600, by: 900) {
+      while place + 1 < stretches.count, stretches[place + 1].start <= instant { place += 1 }
+      let expected = zone.offset(atUTC: instant)
+      guard stretches[place].utcOffset == expected, offsets.offset(atUTC: instant) == expected else {
+        Issue.record("\(instant): \(stretches[place].utcOffset), not \(expected)")
+        return
+      }
+    }
+  }
+
+  @Test func aRecordThatStatesAnInstantIsTheSameInEveryTimeZone() throws {
+    func state(_ offset: Int32, _ source: OffsetSource) -> RecordState {
+      RecordState(
+        kind: .food, entryGuid: nil, deviceTime: DeviceTime(seconds: 1_700_000_000 + Int64(offset)),
+        placement: Placement(utcOffset: offset, source: source), fields: RecordFields(["carbs": .number(5)]),
+        isDeleted: false)
+    }
+    #expect(state(3600, .instant).json == state(-18_000, .instant).json)
+    #expect(state(3600, .instant).agrees(with: state(-18_000, .instant)))
+    #expect(!state(3600, .stated).agrees(with: state(-18_000, .stated)))
+    #expect(!state(3600, .zone).agrees(with: state(-18_000, .zone)))
+    let read = try RecordState(json: state(3600, .instant).json)
+    #expect(read == state(0, .instant) && read.placement.source == .instant)
   }
 }

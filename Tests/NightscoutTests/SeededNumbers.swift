@@ -37,8 +37,9 @@ struct SeededNumbers: RandomNumberGenerator {
     ])
     let marks = pick([[], ReadingMarks.manual, [.linked, .atLimit], .controlSolution])
     let (kind, time) = (pick(ReadingKind.allCases), DeviceTime(seconds: seconds))
+    // The position of a reading of which the source states only the instant is no shown time.
     var reading =
-      Bool.random(using: &self)
+      Bool.random(using: &self) && placement.source != .instant
       ? Reading(
         device: DeviceIndex(0), kind: kind, at: time, placement: placement, measurement, marks: marks, line: 0
       )

@@ -95,7 +95,7 @@ import Testing
         before: 78
         1
         prepared: 0
-        the tables have version 3, and the role can serve them
+        the tables have version 4, and the role can serve them
         owner: 77
         two places: 64
         password: 64

@@ -47,7 +47,8 @@ extension SimulatedNode {
     }
   }
 
-  /// The instant of every reading and record, each with its identity.
+  /// The instant of every reading and record, each with its identity. If the source states the instant, the shown time
+  /// follows.
   package func instants() throws -> [String] {
     // A separate connection, since others may have the snapshot of a failed statement.
     try Store(path: path, role: .reader).queue.inDatabase { database in
@@ -55,9 +56,11 @@ extension SimulatedNode {
         database,
         sql: """
           SELECT d.serial || ' ' || r.position || ' ' || (r.device_time - coalesce(r.stated_offset, r.derived_offset))
+            || iif(r.offset_source = 5, '/' || r.device_time, '')
           FROM reading AS r JOIN series AS s ON s.id = r.series JOIN device AS d ON d.id = s.device
           WHERE r.uploaded
-          UNION ALL SELECT guid || ' ' || (device_time - utc_offset) FROM record ORDER BY 1
+          UNION ALL SELECT guid || ' ' || (device_time - utc_offset) || iif(offset_source = 5, '/' || device_time, '')
+          FROM record ORDER BY 1
           """)
     }
   }

@@ -33,17 +33,23 @@ extension World {
 
   private func drawReadings() -> IngestBatch {
     var batch = IngestBatch()
-    let device = ["a", "b"].randomElement(using: &random) ?? "a"
+    // Device `c` states only instants, which the zones of the logbook show.
+    let device = ["a", "b", "c"].randomElement(using: &random) ?? "a"
     batch.devices = [Device(vendor: "Maker", model: "M", serial: device, format: "sim")]
     for _ in 0..<Int.random(in: 1...6, using: &random) {
       // There are few places and values, so that nodes have the same readings, some with another value.
       let isSensor = random.once(in: 2)
       let time = DeviceTime(seconds: 1_700_000_000 + 300 * Int64.random(in: 0..<12, using: &random))
       let value = Quantity(Double(Int.random(in: 100...103, using: &random)), .milligramsPerDecilitre)
+      let kind = isSensor ? ReadingKind.cbg : .smbg
       batch.readings.append(
-        Reading(
-          device: DeviceIndex(0), kind: isSensor ? .cbg : .smbg, at: time,
-          placement: Placement(utcOffset: 3600, source: .zone), .value(value), line: 1))
+        device == "c"
+          ? Reading(
+            device: DeviceIndex(0), kind: kind, tick: (time.seconds - 3600) * 1000, at: time,
+            placement: Placement(utcOffset: 3600, source: .instant), .value(value), line: 1)
+          : Reading(
+            device: DeviceIndex(0), kind: kind, at: time,
+            placement: Placement(utcOffset: 3600, source: .zone), .value(value), line: 1))
     }
     return batch
   }
@@ -56,7 +62,7 @@ extension World {
     for id in 0..<3 where random.once(in: 2) {
       var row = ImportedRecord(
         kind: .food, at: DeviceTime(seconds: 1_700_000_000),
-        placement: Placement(utcOffset: 3600, source: .zone),
+        placement: Placement(utcOffset: 3600, source: id == 2 ? .instant : .zone),
         fields: RecordFields(["carbs": .number(Double(made)), "text": .text("row\(id)")]),
         sourceID: "s\(id)", source: "app \(id)", line: 1)
       // The row may be from an export of a store, which states the id and not the origin.

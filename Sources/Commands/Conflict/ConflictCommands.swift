@@ -105,8 +105,9 @@ enum ConflictText {
   static func line(_ conflict: RecordConflict) -> String {
     let kind = conflict.mine.kind.rawValue
     let blanks = String(repeating: " ", count: max(0, 10 - kind.count))
+    let mark = conflict.mine.placement.source == .instant ? "Z" : ""
     return
-      "\(conflict.mine.deviceTime.text.replacing("T", with: " "))  \(kind)\(blanks) \(conflict.guid.prefix(8))  \(reason(conflict))"
+      "\(conflict.mine.deviceTime.text.replacing("T", with: " "))\(mark)  \(kind)\(blanks) \(conflict.guid.prefix(8))  \(reason(conflict))"
   }
 
   /// All lines about a conflict: the record, the times of both edits, and each differing part with its text

@@ -101,7 +101,9 @@ struct EntryObject {
       return TimeArgument.now.placed(zone: zone, now: Host.now())
     }
     let isShown = texts["device_time"] != nil
-    let offset = isShown && texts["offset_source"] ?? "stated" == "stated" ? texts["utc_offset"] ?? "" : ""
+    let source = texts["offset_source"] ?? OffsetSource.stated.name
+    let isStated = [OffsetSource.stated.name, OffsetSource.instant.name].contains(source)
+    let offset = isShown && isStated ? texts["utc_offset"] ?? "" : ""
     let fault = Failure(
       .badInput,
       isShown
@@ -109,7 +111,10 @@ struct EntryObject {
         : "'time' is no time such as 2026-05-06T16:30:00Z")
     do {
       let at = try TimeArgument.parse(time + offset)
-      let placed = at.placed(zone: zone, now: Host.now())
+      var placed = at.placed(zone: zone, now: Host.now())
+      if !offset.isEmpty, source == OffsetSource.instant.name {
+        placed.placement = Placement(utcOffset: placed.placement.utcOffset, source: .instant)
+      }
       guard at.isComplete, PlausibleTimes(now: nil).contains(placed.time.seconds) else { throw fault }
       guard PlausibleTimes(now: Host.now()).contains(placed.time.seconds) else {
         throw Failure(.badInput, "the time is in the future")
@@ -141,7 +146,7 @@ extension EntryObject {
       return (reading, .typed)
     }
     guard let positionKind = PositionKind(name: positionKind), Reading.positions.contains(position),
-      positionKind == .tick || position == place.time.seconds,
+      positionKind == .tick || (position == place.time.seconds && place.placement.source != .instant),
       let occurrence = Int32(exactly: occurrence ?? 0), occurrence >= 0
     else { throw Failure(.badInput, "the position is not one of such a reading") }
     let names = ["vendor", "model", "serial", "format"].map { texts[$0] ?? "" }

@@ -69,15 +69,37 @@ extension ReportPages {
   /// UTC.
   private func lastDay(_ query: PageQuery, _ parts: any PartService, _ now: Int64) async throws -> Int64 {
     if let last = query.last { return last }
+    var zone: LogbookZone?
     for days in Self.searches {
-      var newest: Int64?
+      var (newest, newestInstant): (Int64?, Int64?)
       let part = ChangePart.readings(from: now - days * Self.day, until: now + Self.margin)
       try await forEachPage(of: part, parts) { page in
-        for reading in page.readings.readings { newest = max(newest ?? .min, reading.deviceTime.seconds) }
+        for reading in page.readings.readings {
+          let seconds = reading.deviceTime.seconds
+          if reading.placement.source == .instant {
+            newestInstant = max(newestInstant ?? .min, seconds)
+          } else {
+            newest = max(newest ?? .min, seconds)
+          }
+        }
+      }
+      if let instant = newestInstant {
+        let known = if let zone { zone } else { try await self.zone(parts) }
+        zone = known
+        newest = max(newest ?? .min, instant + Int64(known.offset(atUTC: instant)))
       }
       if let newest { return newest / Self.day * Self.day }
     }
     return now / Self.day * Self.day
+  }
+
+  /// The zones of the logbook, which show the readings of which the source states only the instant.
+  private func zone(_ parts: any PartService) async throws -> LogbookZone {
+    var records: [(guid: String, state: RecordState)] = []
+    try await forEachPage(of: .records, parts) { page in
+      records += page.records.filter { $0.state.kind == .zone }.map { ($0.guid, $0.state) }
+    }
+    return LogbookZones(records: records).zone()
   }
 
   /// Adds the records of these shown times, and all records about other items, such as withdrawals.

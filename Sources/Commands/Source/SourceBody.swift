@@ -106,7 +106,7 @@ struct SourceContents {
       for reading in batch.readings { note(reading) }
       for record in batch.records {
         records += 1
-        usesZone = usesZone || record.placement.source.isDerived
+        usesZone = usesZone || record.placement.source.placesShownTime
         statesZone = statesZone || record.guid == LogbookZones.baseGuid
         note(record.deviceTime.seconds - Int64(record.placement.utcOffset))
       }
@@ -119,7 +119,7 @@ struct SourceContents {
 
   private mutating func note(_ reading: Reading) {
     readings[reading.kind, default: 0] += 1
-    usesZone = usesZone || reading.placement.source.isDerived
+    usesZone = usesZone || reading.placement.source.placesShownTime
     let instant = reading.deviceTime.seconds - Int64(reading.placement.utcOffset)
     note(instant)
     if reading.kind == .cbg, !reading.marks.contains(.doubtfulTime) {

@@ -47,8 +47,8 @@ struct DexcomShareFormat: ExportFormat {
       return .data
     }
     let seconds = Instant(milliseconds: milliseconds).seconds
-    let offset = Self.date(row[Name.display])?.offset ?? stated ?? zoneOffsets.offset(atUTC: seconds)
-    let shown = ShownTime(utc: seconds, offset: offset)
+    let offset = Self.date(row[Name.display])?.offset ?? stated
+    let shown = offset.map { ShownTime(utc: seconds, offset: $0) } ?? zoneOffsets.shown(utc: seconds)
     var cell = glucose.read(row[Name.value])
     switch row[Name.value].integer {
     case (0..<Self.leastValue)?:

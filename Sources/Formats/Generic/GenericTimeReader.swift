@@ -34,15 +34,12 @@ struct GenericTimeReader {
   private let takesSerials: Bool
   /// Whether times without an offset are in UTC.
   private let isUTC: Bool
-  private let zone: LogbookZone
-  /// The last day without a change of the offset, in days since 1970, and its offset.
-  private var stableDay = Int64.min
-  private var stableOffset: Int32 = 0
+  private var zoneOffsets: ZoneOffsets
 
   init(takesSerials: Bool, isUTC: Bool, zone: LogbookZone) {
     self.takesSerials = takesSerials
     self.isUTC = isUTC
-    self.zone = zone
+    zoneOffsets = ZoneOffsets(zone)
   }
 
   @inline(__always) mutating func read(_ field: Field) -> Outcome {
@@ -92,7 +89,7 @@ struct GenericTimeReader {
   /// The time as an instant, if the name of its column states UTC.
   @inline(__always) mutating func named(_ outcome: Outcome) -> Outcome {
     guard isUTC, case .shown(let time) = outcome, time.utcOffset ?? 0 == 0 else { return outcome }
-    guard ZoneOffsets.movable.contains(time.deviceTime.seconds) else {
+    guard LogbookZone.movable.contains(time.deviceTime.seconds) else {
       return .shown(ShownTime(time.deviceTime, utcOffset: 0))
     }
     return instant(time.deviceTime.seconds * 1000)
@@ -101,7 +98,7 @@ struct GenericTimeReader {
   /// A time with an offset. No clock shows `Z`, so the time is an instant, which is shown in the zone of the logbook.
   /// `+00:00` may be the clock of a phone in London.
   private mutating func stated(_ time: ShownTime, _ field: Field) -> Outcome {
-    guard time.utcOffset == 0, ZoneOffsets.movable.contains(time.deviceTime.seconds) else {
+    guard time.utcOffset == 0, LogbookZone.movable.contains(time.deviceTime.seconds) else {
       return .shown(time)
     }
     let end = field.trimmed.bytes.last
@@ -150,18 +147,7 @@ struct GenericTimeReader {
 
   private mutating func instant(_ milliseconds: Int64) -> Outcome {
     let seconds = milliseconds / 1000
-    return .instant(ShownTime(utc: seconds, offset: offset(at: seconds)), milliseconds: milliseconds)
-  }
-
-  /// The zone's offset at an instant. The look-up in the zone costs more than the rest of a row, and the
-  /// offset changes only on few days.
-  private mutating func offset(at seconds: Int64) -> Int32 {
-    let day = seconds / 86_400
-    if day == stableDay { return stableOffset }
-    let start = zone.offset(atUTC: day * 86_400)
-    guard start == zone.offset(atUTC: (day + 1) * 86_400) else { return zone.offset(atUTC: seconds) }
-    (stableDay, stableOffset) = (day, start)
-    return start
+    return .instant(zoneOffsets.shown(utc: seconds), milliseconds: milliseconds)
   }
 }
 

@@ -64,7 +64,7 @@ struct GlucoportIdentity {
     if positionKind.equals("tick") {
       reading.positionKind = .tick
       reading.position = position
-    } else if !positionKind.equals("time") || position != deviceTime.seconds {
+    } else if !positionKind.equals("time") || position != deviceTime.seconds || placement.source == .instant {
       return .rejected("unknown position_kind, or the position is not the device time")
     }
     return finish(&reading, row)
@@ -101,6 +101,7 @@ struct GlucoportIdentity {
     if field.equals("stated") { return .stated }
     if field.equals("zone") { return .zone }
     if field.equals("ticks") { return .ticks }
+    if field.equals("instant") { return .instant }
     if field.equals("zone-gap") { return .zoneGap }
     return field.equals("zone-overlap") ? .zoneOverlap : nil
   }

@@ -170,13 +170,6 @@ extension GlucoportRecord {
   }
 }
 
-extension Placement {
-  /// The instant of a shown time, as a time in UTC.
-  func instant(of shown: DeviceTime) -> DeviceTime {
-    DeviceTime(seconds: shown.seconds - Int64(utcOffset))
-  }
-}
-
 extension GlucoportSink {
   fileprivate mutating func literal(_ column: GlucoportColumn, _ text: String?) {
     if let text { literal(column, text) } else { null(column) }

@@ -93,7 +93,7 @@ struct JugglucoNGFormat: ExportFormat {
     case .rejected(let reason): out.reject(row, reason)
     case .measurement(let measurement):
       let seconds = milliseconds / 1000
-      let shown = ShownTime(utc: seconds, offset: zoneOffsets.offset(atUTC: seconds))
+      let shown = zoneOffsets.shown(utc: seconds)
       let device = out.device(
         vendor: "Juggluco", model: .fixed("Juggluco"), serial: row[columns[.serial]])
       out.add(

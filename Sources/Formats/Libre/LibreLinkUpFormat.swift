@@ -124,7 +124,7 @@ struct LibreLinkUpFormat: ExportFormat {
     guard let factory = row[column + Name.factory].openTime?.time(.monthFirst) else {
       return out.reject(row, "invalid or missing FactoryTimestamp; expected M/D/YYYY h:mm:ss AM")
     }
-    var shown = ShownTime(utc: factory.seconds, offset: zoneOffsets.offset(atUTC: factory.seconds))
+    var shown = zoneOffsets.shown(utc: factory.seconds)
     if let local = row[column + Name.shown].openTime?.time(.monthFirst) {
       let offset = local.seconds - factory.seconds
       // A local time that is a day off does not change when the value was measured.

@@ -48,7 +48,8 @@ struct BatchBuilder {
   /// The placement of a shown time in UTC: by the offset that it states, or else by the zone.
   @inline(__always)
   mutating func place(_ time: ShownTime) -> Placement {
-    zone.place(time.deviceTime, statedOffset: time.utcOffset)
+    guard let offset = time.utcOffset else { return zone.place(time.deviceTime) }
+    return Placement(utcOffset: offset, source: time.isInstant ? .instant : .stated)
   }
 
   /// Adds a reading and marks it when its time cannot be right.

@@ -181,8 +181,10 @@ struct TidepoolFormat: ExportFormat {
     if let minutes = row[columns[Name.timezoneOffset]].jsonNumber, abs(minutes) < 1440 {
       return (instant, ShownTime(utc: seconds, offset: Int32(minutes * 60)))
     }
-    let written = instant.utcOffset.flatMap { $0 == 0 ? nil : $0 }
-    return (instant, ShownTime(utc: seconds, offset: written ?? zoneOffsets.offset(atUTC: seconds)))
+    if let written = instant.utcOffset, written != 0 {
+      return (instant, ShownTime(utc: seconds, offset: written))
+    }
+    return (instant, zoneOffsets.shown(utc: seconds))
   }
 
   /// The device by its id, which holds maker, model and serial number in one text; otherwise by its

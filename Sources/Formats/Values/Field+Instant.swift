@@ -72,23 +72,11 @@ extension Field {
   }
 }
 
-/// The offsets of a zone at instants. It keeps the offset of the last instant's day, since a search in the
-/// zone's rules for each row would take longer than everything else.
-struct ZoneOffsets {
-  private let zone: LogbookZone
-  private let isUTC: Bool
-  private var day: Range<Int64> = 0..<0
-  private var offset: Int32 = 0
-
-  init(_ zone: LogbookZone) {
-    self.zone = zone
-    isUTC = ["UTC", "Etc/UTC", "GMT", "Etc/GMT"].contains(zone.name)
-  }
-
-  /// The offset of the zone at an instant in UTC seconds.
+extension ZoneOffsets {
+  /// An instant as the zone shows it.
   @inline(__always)
-  mutating func offset(atUTC seconds: Int64) -> Int32 {
-    day.contains(seconds) ? offset : find(seconds)
+  mutating func shown(utc seconds: Int64) -> ShownTime {
+    ShownTime(instant: seconds, zoneOffset: offset(atUTC: seconds))
   }
 
   /// An instant as the zone shows it. A phone writes its whole history with the offset of the place in which it exports.
@@ -98,25 +86,12 @@ struct ZoneOffsets {
   mutating func shown(_ time: ShownTime) -> ShownTime {
     guard let offset = time.utcOffset, !isUTC else { return time }
     let seconds = time.deviceTime.seconds - Int64(offset)
-    return Self.movable.contains(seconds)
-      ? ShownTime(utc: seconds, offset: self.offset(atUTC: seconds)) : time
+    return LogbookZone.movable.contains(seconds) ? shown(utc: seconds) : time
   }
 
   /// A time as the zone shows it, if its source states UTC: many servers and programs write every instant so, whatever
   /// clock the person saw.
   mutating func localised(_ time: ShownTime) -> ShownTime { time.utcOffset == 0 ? shown(time) : time }
-
-  /// The instants that have a year of four digits in every zone, in UTC seconds.
-  static let movable: ClosedRange<Int64> = 0...LogbookZones.lastSecond - 86_400
-
-  private mutating func find(_ seconds: Int64) -> Int32 {
-    let start = DeviceTime.day(of: seconds) * 86400
-    let first = zone.offset(atUTC: start)
-    guard zone.offset(atUTC: start + 86400) == first else { return zone.offset(atUTC: seconds) }
-    day = start..<start + 86400
-    offset = first
-    return first
-  }
 }
 
 /// Month names as apps abbreviate them, in the languages of the exports: en, de, fr, nl, es, it, da, sv, nb.

@@ -67,7 +67,7 @@ struct XDripFormat: ExportFormat {
       out.reject(row, "invalid or missing timestamp; expected milliseconds since 1970")
       return .data
     }
-    let time = ShownTime(utc: instant, offset: zoneOffsets.offset(atUTC: instant))
+    let time = zoneOffsets.shown(utc: instant)
     if table.equals("BgReadings") {
       readSensor(row, tick: milliseconds, at: time, into: &out)
     } else if table.equals("BloodTest") {

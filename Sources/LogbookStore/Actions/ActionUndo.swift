@@ -58,7 +58,9 @@ extension Store {
   }
 
   /// The SQL condition for an ingest that changed what is visible.
-  private static let isChange = sum("new", "restored", "corrected", "records.new", "records.updated") + " > 0"
+  private static let isChange =
+    sum(
+      "new", "restored", "corrected", "moved_items", "records.new", "records.updated") + " > 0"
   /// The SQL condition for an ingest that stored nothing new, but contained items that the store had. An
   /// ingest whose items were all rejected does not meet it.
   private static let isMeeting = sum("known", "records.known") + " > 0"

@@ -21,11 +21,11 @@ package struct StoreComparison: Hashable, Sendable {
 
   /// The columns of a reading that never change, apart from its key.
   private static let readingColumns = [
-    "device_time", "stated_offset", "value", "unit", "range_flag", "threshold", "marks",
+    "stated_offset", "value", "unit", "range_flag", "threshold", "marks",
   ]
-  /// The columns of a record that are compared. An offset derived from the zones is not compared, since it
-  /// can change.
-  private static let recordColumns = ["kind", "entry_guid", "device_time", "fields", "deleted"]
+  /// The columns of a record that are compared, apart from its time. An offset derived from the zones is not
+  /// compared, since it can change.
+  private static let recordColumns = ["kind", "entry_guid", "fields", "deleted"]
 
   /// Compares a store with a copy.
   ///
@@ -46,7 +46,7 @@ package struct StoreComparison: Hashable, Sendable {
       """
       SELECT 'series ' || c.series || ', position ' || c.position || ', value_bucket ' || c.value_bucket
         || ', occurrence ' || c.occurrence AS key, r.series IS NULL AS is_missing,
-        NOT (\(Self.isSame(Self.readingColumns))) AS is_other
+        NOT (\(Self.isSame(Self.readingColumns)) AND \(Self.statedTime("r")) IS \(Self.statedTime("c"))) AS is_other
       FROM copy.series AS cs JOIN copy.device AS cd ON cd.id = cs.device
       CROSS JOIN copy.reading AS c ON c.partition = cs.partition AND c.series = cs.id
       LEFT JOIN main.device AS d ON d.identity = cd.identity
@@ -60,10 +60,16 @@ package struct StoreComparison: Hashable, Sendable {
       file, "record",
       """
       SELECT 'guid ' || c.guid AS key, r.guid IS NULL AS is_missing,
-        NOT (\(Self.isSame(Self.recordColumns)) AND (c.offset_source <> 0 OR r.utc_offset IS c.utc_offset)) AS is_other
+        NOT (\(Self.isSame(Self.recordColumns)) AND \(RecordSchema.statedTime("r")) IS \(RecordSchema.statedTime("c"))
+          AND (c.offset_source <> 0 OR r.utc_offset IS c.utc_offset)) AS is_other
       FROM copy.record AS c LEFT JOIN main.record AS r ON r.guid = c.guid
       WHERE r.guid IS NULL OR (r.version = c.version AND r.revision IS c.revision)
       """)
+  }
+
+  /// The SQL expression for the shown time of a reading, or for its instant if the source states only that.
+  private static func statedTime(_ row: String) -> String {
+    "iif(\(row).offset_source = 5, \(row).device_time - \(row).derived_offset, \(row).device_time)"
   }
 
   private static func isSame(_ columns: [String]) -> String {

@@ -196,8 +196,8 @@ package final class IngestWriter {
   /// Throws if the batch has times that need a zone and the logbook has no known zone.
   private func requireZone(for batch: IngestBatch) throws {
     guard source.zone?.isGiven == false,
-      batch.readings.contains(where: { $0.placement.source.isDerived })
-        || batch.records.contains(where: { $0.placement.source.isDerived }),
+      batch.readings.contains(where: { $0.placement.source.placesShownTime })
+        || batch.records.contains(where: { $0.placement.source.placesShownTime }),
       // An export of a store may contain the base zone itself.
       !batch.records.contains(where: { $0.guid == LogbookZones.baseGuid && !$0.deleted }),
       case let zones = try LogbookZones(database), !zones.isKnown
@@ -351,7 +351,7 @@ package final class IngestWriter {
       try corrections?.note(reading, device: deviceIDs[Int(reading.device.number)])
       switch reading.placement.source {
       case .zoneGap, .zoneOverlap: ambiguous += 1
-      case .stated, .zone, .ticks: break
+      case .stated, .zone, .ticks, .instant: break
       }
       if reading.marks.contains(.doubtfulTime) { doubtful += 1 }
     }

@@ -74,7 +74,7 @@ struct StatedZone {
     /// The number of items that keep the zone of a period: a person stated the period after an earlier, equal
     /// statement about these items.
     var otherwise = 0
-    /// The number of visible items of earlier imports whose instant the zone changes.
+    /// The number of visible items of earlier imports whose offset the zone changes.
     var moved = 0
   }
 
@@ -83,7 +83,7 @@ struct StatedZone {
     var whole = WithdrawnInput(group: UUID().uuidString.lowercased())
     /// The items that currently have another zone.
     var others = WithdrawnInput(group: "")
-    /// The visible items of earlier imports whose instant the zone changes.
+    /// The visible items of earlier imports whose offset the zone changes.
     var moved = WithdrawnInput(group: "")
 
     func otherwise(of items: WithdrawnInput) -> Int {
@@ -103,7 +103,7 @@ struct StatedZone {
       keptBy: database,
       """
       SELECT r.position, r.value_bucket, r.occurrence, r.ingest, coalesce(r.zone, 0), r.device_time, r.derived_offset,
-        r.offset_source = \(OffsetSource.ticks.rawValue) OR \(Withdrawn.reading)
+        r.offset_source, \(Withdrawn.reading)
       FROM series AS s CROSS JOIN reading AS r ON r.partition = s.partition AND r.series = s.id
       WHERE s.id = ?1 AND r.position >= ?2 AND r.position <= ?3 AND r.offset_source <> 0
       """)
@@ -125,10 +125,12 @@ struct StatedZone {
         guard isNew || isMet else { continue }
         all.append(point)
         if rows.integer(4) != id { others.append(point) }
-        guard !isNew, rows.integer(7) == 0 else { continue }
-        let time = DeviceTime(
-          seconds: try rows.seconds(5, in: "reading (series \(series), position \(point.position))"))
-        if Int64(placing.place(time).utcOffset) != rows.integer(6) { moved.append(point) }
+        guard !isNew, rows.integer(8) == 0 else { continue }
+        let name = "reading (series \(series), position \(point.position))"
+        let placement = try rows.placement(6, in: name)
+        guard placement.source != .ticks else { continue }
+        let time = DeviceTime(seconds: try rows.seconds(5, in: name))
+        if placing.placed(time, placement).1.utcOffset != placement.utcOffset { moved.append(point) }
       }
       let (points, otherPoints, movedPoints) = (all.finish(), others.finish(), moved.finish())
       guard !points.isEmpty else { continue }
@@ -146,7 +148,8 @@ struct StatedZone {
       let row = try Row.fetchOne(
         database.cachedStatement(
           sql: """
-            SELECT \(ItemZoneTables.zoneOfRecord), ingest, device_time, utc_offset, \(Withdrawn.record) FROM record
+            SELECT \(ItemZoneTables.zoneOfRecord), ingest, device_time, utc_offset, offset_source, \(Withdrawn.record)
+            FROM record
             WHERE guid = ? AND offset_source <> 0 AND deleted = 0 AND NOT \(Withdrawn.isStatement)
             """), arguments: [guid])
       guard let row else { continue }
@@ -154,10 +157,10 @@ struct StatedZone {
       let stored = StoredRow(row, of: "record (guid \(guid))", key: 0..<0)
       let (stated, from): (Int64?, Int64?) = (try stored[0], try stored[1])
       if stated != id { brought.others.records[guid] = "" }
-      let (time, offset, isHidden): (DeviceTime, Int32, Bool) = (
-        try stored.deviceTime(2), try stored.offset(3), try stored[4]
+      let (time, placement, isHidden): (DeviceTime, Placement, Bool) = (
+        try stored.deviceTime(2), try stored.placement(3), try stored[5]
       )
-      if from != ingest, !isHidden, placing.place(time).utcOffset != offset {
+      if from != ingest, !isHidden, placing.placed(time, placement).1.utcOffset != placement.utcOffset {
         brought.moved.records[guid] = ""
       }
     }

@@ -30,6 +30,7 @@ struct SeriesTable {
     var positions = (first: Int64.max, last: Int64.min)
     var times = (first: Int64.max, last: Int64.min)
     var hasStrays = false
+    var hasInstants = false
   }
 
   private let database: Database
@@ -103,6 +104,7 @@ struct SeriesTable {
     changes[place].positions.last = max(changes[place].positions.last, reading.position)
     changes[place].times.first = min(changes[place].times.first, time)
     changes[place].times.last = max(changes[place].times.last, time)
+    if reading.placement.source == .instant { changes[place].hasInstants = true }
     if all[place].isInstant, !PositionSpan.isNear(reading.position, time) { changes[place].hasStrays = true }
   }
 
@@ -132,12 +134,12 @@ struct SeriesTable {
             first_position = min(coalesce(first_position, ?4), ?4),
             last_position = max(coalesce(last_position, ?5), ?5),
             first_time = min(coalesce(first_time, ?6), ?6), last_time = max(coalesce(last_time, ?7), ?7),
-            has_strays = max(has_strays, ?8)
+            has_strays = max(has_strays, ?8), has_instants = max(has_instants, ?9)
           WHERE id = ?1
           """,
         arguments: [
           series.id, change.new, isUploaded ? 0 : change.new, change.positions.first, change.positions.last,
-          change.times.first, change.times.last, change.hasStrays,
+          change.times.first, change.times.last, change.hasStrays, change.hasInstants,
         ])
       // A withdrawal may hide the new readings, so they are checked at the end of the transaction.
       try database.executeCached(

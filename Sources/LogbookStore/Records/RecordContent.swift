@@ -4,25 +4,31 @@ import GRDB
 import Logbook
 import SQLiteRows
 
-/// The content of a record that an import compares: its fields, its time with the stated offset, and whether
+/// The content of a record that an import compares: its fields, its time as the source states it, and whether
 /// it is deleted.
 struct RecordContent {
   let fields: String
+  /// The shown time in civil seconds; an instant in UTC.
   let deviceTime: Int64
-  /// The stated offset in seconds; nil if the offset is derived from the zones of the logbook.
+  /// The stated offset in seconds, 0 for an instant; nil if the offset is derived from the zones of the
+  /// logbook.
   let statedOffset: Int?
   let isDeleted: Bool
 
   init(fields: String, deviceTime: Int64, utcOffset: Int, offsetSource: Int, isDeleted: Bool) {
     self.fields = fields
-    self.deviceTime = deviceTime
-    statedOffset = offsetSource == Int(OffsetSource.stated.rawValue) ? utcOffset : nil
+    switch offsetSource {
+    case Int(OffsetSource.stated.rawValue): (self.deviceTime, statedOffset) = (deviceTime, utcOffset)
+    case Int(OffsetSource.instant.rawValue):
+      (self.deviceTime, statedOffset) = (deviceTime - Int64(utcOffset), 0)
+    default: (self.deviceTime, statedOffset) = (deviceTime, nil)
+    }
     self.isDeleted = isDeleted
   }
 
-  init(_ record: ImportedRecord, _ placement: Placement) {
+  init(_ record: ImportedRecord, at time: DeviceTime, _ placement: Placement) {
     self.init(
-      fields: record.deleted ? "{}" : record.fields.json, deviceTime: record.deviceTime.seconds,
+      fields: record.deleted ? "{}" : record.fields.json, deviceTime: time.seconds,
       utcOffset: Int(placement.utcOffset), offsetSource: Int(placement.source.rawValue),
       isDeleted: record.deleted)
   }
@@ -55,7 +61,8 @@ struct RecordContent {
   }
   /// The SQL expression for the same text of a stored row.
   static let sql = """
-    (record.device_time || CASE record.offset_source WHEN 0 THEN printf('%+d', record.utc_offset) ELSE '' END
+    (\(RecordSchema.statedTime("record"))
+      || CASE record.offset_source WHEN 0 THEN printf('%+d', record.utc_offset) WHEN 5 THEN '+0' ELSE '' END
       || ' ' || record.fields)
     """
 }
@@ -105,9 +112,9 @@ enum RecordColumns {
   ///
   /// - Parameter placer: derives the offset if the state has no stated one.
   static func arguments(_ state: RecordState, _ placer: RecordPlacer) throws -> StatementArguments {
-    let placement = try placer.place(state)
+    let (time, placement) = try placer.placed(state.deviceTime, state.placement)
     return [
-      "entry_guid": state.entryGuid, "device_time": state.deviceTime.seconds,
+      "entry_guid": state.entryGuid, "device_time": time.seconds,
       "utc_offset": Int(placement.utcOffset), "offset_source": Int(placement.source.rawValue),
       "fields": state.fields.json, "deleted": state.isDeleted, "edited_at": state.editedAt,
     ]

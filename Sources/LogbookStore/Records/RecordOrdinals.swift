@@ -71,7 +71,7 @@ final class RecordOrdinals {
       sql: "INSERT INTO temp.open_row VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING")
     try statement.execute(arguments: [
       key.base, row.content.text, "[" + key.texts.map(jsonText).joined(separator: ",") + "]", row.kind,
-      row.entryGuid, row.content.deviceTime, row.utcOffset, row.offsetSource, row.content.fields,
+      row.entryGuid, row.deviceTime, row.utcOffset, row.offsetSource, row.content.fields,
       row.provenance?.format, row.provenance?.source,
     ])
     return database.changesCount > 0

@@ -8,18 +8,23 @@ struct RecordRow {
   let kind: String
   let entryGuid: String?
   let content: RecordContent
+  /// The time that the store shows, in civil seconds.
+  let deviceTime: Int64
   let utcOffset: Int
   let offsetSource: Int
   /// The provenance; nil if unknown, and for a record that states something about other items.
   let provenance: Provenance?
 
-  /// - Parameter placement: the offset that the record's time has in this store.
-  init(_ record: ImportedRecord, format: String, _ placement: Placement) {
+  /// - Parameters:
+  ///   - time: the time that this store shows for the record.
+  ///   - placement: the offset of this time.
+  init(_ record: ImportedRecord, format: String, at time: DeviceTime, _ placement: Placement) {
     kind = record.kind.rawValue
     entryGuid =
       record.entryGuid
       ?? (record.entrySourceID.isEmpty ? nil : Digest.uuid(of: ["record", format, record.entrySourceID]))
-    content = RecordContent(record, placement)
+    content = RecordContent(record, at: time, placement)
+    deviceTime = time.seconds
     utcOffset = Int(placement.utcOffset)
     offsetSource = Int(placement.source.rawValue)
     let isOwn = record.guid != nil
@@ -34,8 +39,9 @@ struct RecordRow {
     entryGuid = try row["entry_guid"]
     utcOffset = try row["utc_offset"]
     offsetSource = try row["offset_source"]
+    deviceTime = try row["device_time"]
     content = RecordContent(
-      fields: try row["fields"], deviceTime: try row["device_time"], utcOffset: utcOffset,
+      fields: try row["fields"], deviceTime: deviceTime, utcOffset: utcOffset,
       offsetSource: offsetSource,
       isDeleted: false)
   }
@@ -57,8 +63,8 @@ struct RowKey {
 
   /// The instant of a record whose source states it, whatever zone the import shows it in; else the shown time.
   private static func time(of record: ImportedRecord) -> String {
-    guard record.placement.source == .stated else { return String(record.deviceTime.seconds) }
-    return "\(record.deviceTime.seconds - Int64(record.placement.utcOffset))Z"
+    guard !record.placement.source.placesShownTime else { return String(record.deviceTime.seconds) }
+    return "\(record.placement.instant(of: record.deviceTime).seconds)Z"
   }
 
   init(texts: [String]) {

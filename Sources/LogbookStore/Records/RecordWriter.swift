@@ -66,11 +66,9 @@ final class RecordWriter {
     var outcome = Outcome()
     var rows: [(key: RowKey, row: RecordRow)] = []
     let placer = RecordPlacer(database)
-    func placement(of record: ImportedRecord) throws -> Placement {
-      record.placement.source.isDerived ? try placer.place(record.deviceTime) : record.placement
-    }
     for record in records {
-      let row = RecordRow(record, format: format, try placement(of: record))
+      let (time, placement) = try placer.placed(record.deviceTime, record.placement)
+      let row = RecordRow(record, format: format, at: time, placement)
       if let guid = record.guid {
         try store(row, guid: guid, &outcome)
       } else if !record.sourceID.isEmpty {
@@ -206,7 +204,7 @@ extension RecordWriter {
           ingest, provenance_format, provenance_source) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
         """)
     try statement.execute(arguments: [
-      guid, row.kind, row.entryGuid, row.content.deviceTime, row.utcOffset, row.offsetSource,
+      guid, row.kind, row.entryGuid, row.deviceTime, row.utcOffset, row.offsetSource,
       row.content.fields, row.content.isDeleted, row.content.text, ingest, row.provenance?.format,
       row.provenance?.source,
     ])
@@ -226,7 +224,7 @@ extension RecordWriter {
     let statement = try database.cachedStatement(
       sql: "INSERT INTO temp.record_change VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING")
     try statement.execute(arguments: [
-      guid, row.content.deviceTime, row.utcOffset, row.offsetSource, row.content.fields, row.content.text,
+      guid, row.deviceTime, row.utcOffset, row.offsetSource, row.content.fields, row.content.text,
     ])
     guard database.changesCount == 0 else { return }
     let first = try String.fetchOne(

@@ -24,6 +24,8 @@ enum ReadingSchema {
       last_time INTEGER CHECK (\(StoredBounds.check("last_time", StoredBounds.seconds))),
       -- Whether an instant lies a day or more from the time that its reading shows: what a listing then may not rely on.
       has_strays INTEGER NOT NULL DEFAULT 0 CHECK (has_strays IN (0, 1)),
+      -- Whether the zones of the logbook show readings of which the source states only the instant.
+      has_instants INTEGER NOT NULL DEFAULT 0 CHECK (has_instants IN (0, 1)),
       CHECK (first_position <= last_position AND first_time <= last_time),
       UNIQUE (device, kind, position_kind)
     ) STRICT;
@@ -59,7 +61,7 @@ enum ReadingSchema {
       PRIMARY KEY (partition, position, series, value_bucket, occurrence)
     ) STRICT, WITHOUT ROWID;
     -- Shown times that a clock repeats: few, and placed again when other ticks of the device come.
-    CREATE INDEX reading_repeated ON reading(series, position) WHERE offset_source >= 3;
+    CREATE INDEX reading_repeated ON reading(series, position) WHERE offset_source >= 3 AND offset_source <= 4;
 
     -- Readings that the remote refuses permanently, with its words. They stay pending, and are not sent.
     CREATE TABLE refusal (
@@ -84,12 +86,13 @@ enum ReadingSchema {
 
   /// The column of the stated offset and that of the offset derived from the zones; one of them is NULL. So a
   /// stated offset is immutable like the value, and a derived one can be rewritten. A trigger for this would
-  /// look up a million rows again.
+  /// look up a million rows again. Only the zones may rewrite a shown time, and only together with its offset,
+  /// so that the instant stays.
   private static let offset = "stated_offset INTEGER,\n      derived_offset INTEGER"
   private static let offsetCheck = """
     (stated_offset IS NULL OR (derived_offset IS NULL AND offset_source = 0
           AND stated_offset > -86400 AND stated_offset < 86400))
-        AND (stated_offset IS NOT NULL OR (derived_offset IS NOT NULL AND offset_source > 0 AND offset_source <= 4
+        AND (stated_offset IS NOT NULL OR (derived_offset IS NOT NULL AND offset_source > 0 AND offset_source <= 5
           AND derived_offset > -86400 AND derived_offset < 86400))
     """
 
@@ -97,8 +100,15 @@ enum ReadingSchema {
   private static let rules = """
     \(SharedSchema.readingStays)
     CREATE TRIGGER reading_is_immutable
-    BEFORE UPDATE OF partition, position, series, value_bucket, occurrence, device_time, stated_offset, value, unit,
-      range_flag, threshold, marks, ingest ON reading
+    BEFORE UPDATE OF partition, position, series, value_bucket, occurrence, stated_offset, value, unit, range_flag,
+      threshold, marks, ingest ON reading
+    BEGIN SELECT RAISE(ABORT, 'readings are immutable'); END;
+
+    -- What the source states of a time never changes: the shown time, or the instant that the zones show.
+    CREATE TRIGGER reading_keeps_its_time AFTER UPDATE OF device_time, derived_offset, offset_source ON reading
+    WHEN (OLD.offset_source = 5) <> (NEW.offset_source = 5)
+      OR iif(OLD.offset_source = 5, OLD.device_time - OLD.derived_offset, OLD.device_time)
+        <> iif(NEW.offset_source = 5, NEW.device_time - NEW.derived_offset, NEW.device_time)
     BEGIN SELECT RAISE(ABORT, 'readings are immutable'); END;
 
     \(PermanentDataRules.seriesStays)

@@ -7,6 +7,20 @@ import SQLiteRows
 enum RecordSchema {
   static let statements = table + rules
 
+  /// The SQL condition that an update changes what a record states of its time (`StatedTime`).
+  static let statedTimeChanges =
+    "\(statedTime("NEW")) <> \(statedTime("OLD")) OR \(statedOffset("NEW")) IS NOT \(statedOffset("OLD"))"
+
+  /// The SQL expression for the shown time in a row of `record`, or for its instant if the source states only that.
+  static func statedTime(_ row: String) -> String {
+    "iif(\(row).offset_source = 5, \(row).device_time - \(row).utc_offset, \(row).device_time)"
+  }
+
+  /// The SQL expression for the offset that the source states; NULL for a derived one.
+  static func statedOffset(_ row: String) -> String {
+    "CASE \(row).offset_source WHEN 0 THEN \(row).utc_offset WHEN 5 THEN 0 END"
+  }
+
   private static let table = """
     CREATE TABLE record (
       guid TEXT PRIMARY KEY,
@@ -15,7 +29,7 @@ enum RecordSchema {
       entry_guid TEXT,
       device_time INTEGER NOT NULL CHECK (\(StoredBounds.check("device_time", StoredBounds.seconds))),
       utc_offset INTEGER NOT NULL CHECK (\(StoredBounds.check("utc_offset", StoredBounds.offset))),
-      offset_source INTEGER NOT NULL CHECK (offset_source BETWEEN 0 AND 4),
+      offset_source INTEGER NOT NULL CHECK (offset_source BETWEEN 0 AND 5),
       fields TEXT NOT NULL CHECK (json_valid(fields)),
       -- When the content was last edited, by the clock of that host; NULL while it is what an import wrote.
       edited_at INTEGER CHECK (\(StoredBounds.check("edited_at", StoredBounds.seconds))),
@@ -75,13 +89,11 @@ enum RecordSchema {
 
     -- Content changes without a new version in two cases: a pull onto a synced record, or a merge into the version
     -- that was sent, which takes the remote's base and revision in the same statement. An offset that is
-    -- derived from the zones is no content.
+    -- derived from the zones is no content, and neither is the time at which they show an instant.
     CREATE TRIGGER record_content_is_versioned BEFORE UPDATE ON record
     WHEN NEW.version = OLD.version AND (
       NEW.fields IS NOT OLD.fields OR NEW.deleted IS NOT OLD.deleted OR NEW.entry_guid IS NOT OLD.entry_guid
-      OR NEW.device_time IS NOT OLD.device_time
-      OR ((NEW.utc_offset IS NOT OLD.utc_offset OR NEW.offset_source IS NOT OLD.offset_source)
-        AND (OLD.offset_source = 0 OR NEW.offset_source = 0)))
+      OR \(statedTimeChanges))
       AND NOT (OLD.version = OLD.version_synced AND NEW.version_synced = NEW.version)
       AND NOT (OLD.version IS OLD.sent_version AND NEW.base IS NOT OLD.base AND NEW.revision IS NOT OLD.revision)
     BEGIN SELECT RAISE(ABORT, 'a change of a record raises its version'); END;

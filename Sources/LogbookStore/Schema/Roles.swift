@@ -126,9 +126,8 @@ enum Roles {
     -- The schema lets a pull change the content of a synced record; an edit of one raises its version.
     CREATE TEMP TRIGGER role_edits_raise_version BEFORE UPDATE ON main.record
     WHEN NEW.version = OLD.version AND (
-      \(changes(["fields", "deleted", "entry_guid", "device_time", "edited_at"] + RecordColumns.provenance))
-      OR ((\(changes(["utc_offset", "offset_source"])))
-        AND (OLD.offset_source = 0 OR NEW.offset_source = 0)))
+      \(changes(["fields", "deleted", "entry_guid", "edited_at"] + RecordColumns.provenance))
+      OR \(RecordSchema.statedTimeChanges))
     BEGIN SELECT RAISE(ABORT, 'a change of a record raises its version'); END;
 
     CREATE TEMP TRIGGER role_inserts_unsynced BEFORE INSERT ON main.record

@@ -8,7 +8,7 @@ import SQLiteRows
 /// released version.
 enum Schema {
   static let schema = FileSchema(
-    applicationID: 0x474C_5543, version: 14, name: "store",
+    applicationID: 0x474C_5543, version: 15, name: "store",
     statements: [
       tables, ReadingSchema.statements, PendingSchema.statements, RecordSchema.statements,
       ContentSchema.statements,
@@ -22,11 +22,50 @@ enum Schema {
         statements: [
           "ALTER TABLE transfer RENAME COLUMN first_section TO first_partition",
           "ALTER TABLE transfer RENAME COLUMN last_section TO last_partition",
-        ])
+        ]),
+      SchemaStep(from: 14, statements: instants),
     ])
 
+  /// The step to version 15, in which the zones of the logbook can show an instant. Only the texts of three tables change:
+  /// what their rows hold is valid before and after it.
+  private static let instants = [
+    "PRAGMA writable_schema = ON",
+    """
+    UPDATE sqlite_schema SET sql = replace(sql, 'offset_source <= 4', 'offset_source <= 5')
+    WHERE type = 'table' AND name = 'reading'
+    """,
+    """
+    UPDATE sqlite_schema SET sql = replace(sql, 'offset_source BETWEEN 0 AND 4', 'offset_source BETWEEN 0 AND 5')
+    WHERE type = 'table' AND name = 'record'
+    """,
+    """
+    UPDATE sqlite_schema SET sql = replace(sql, 'CHECK (has_strays IN (0, 1)),', 'CHECK (has_strays IN (0, 1)),
+      -- Whether the zones of the logbook show readings of which the source states only the instant.
+      has_instants INTEGER NOT NULL DEFAULT 0 CHECK (has_instants IN (0, 1)),')
+    WHERE type = 'table' AND name = 'series'
+    """,
+    "PRAGMA writable_schema = RESET",
+    "DROP INDEX reading_repeated",
+    """
+    CREATE INDEX reading_repeated ON reading(series, position) WHERE offset_source >= 3 AND offset_source <= 4
+    """,
+    // The next transaction fills the table again.
+    "INSERT INTO changed_statement SELECT guid, 'zone' FROM zone_period WHERE TRUE ON CONFLICT DO NOTHING",
+    "DROP TABLE zone_period",
+    """
+    CREATE TABLE zone_period (
+      guid TEXT PRIMARY KEY,
+      first_time INTEGER NOT NULL,
+      end_time INTEGER NOT NULL,
+      first_instant INTEGER NOT NULL,
+      end_instant INTEGER NOT NULL,
+      made_at INTEGER NOT NULL
+    ) STRICT, WITHOUT ROWID
+    """,
+  ]
+
   /// The result of `SchemaComparison.checksum` for a new store of this version.
-  static let checksum: UInt64 = 0xBD81_AD24_BC32_0D4C
+  static let checksum: UInt64 = 0x48F9_DD0C_659A_096C
 
   private static let tables = """
     CREATE TABLE setting (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;

@@ -59,11 +59,13 @@ enum StatementSchema {
     CREATE INDEX item_zone_record_by_guid ON item_zone_record(guid);
 
     -- The periods for all devices, of which the later made wins over a statement about the import of a record. The ends
-    -- are shown times; an open one is the end of all numbers.
+    -- are shown times, and the instants at which the zone of the period shows them; an open one is the end of all numbers.
     CREATE TABLE zone_period (
       guid TEXT PRIMARY KEY,
       first_time INTEGER NOT NULL,
       end_time INTEGER NOT NULL,
+      first_instant INTEGER NOT NULL,
+      end_instant INTEGER NOT NULL,
       made_at INTEGER NOT NULL
     ) STRICT, WITHOUT ROWID;
 

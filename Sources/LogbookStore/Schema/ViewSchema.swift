@@ -13,7 +13,7 @@ enum ViewSchema {
       strftime('%Y-%m-%dT%H:%M:%S', r.device_time, 'unixepoch') AS device_time,
       \(offset(readingOffset)) AS utc_offset,
       CASE r.offset_source WHEN 0 THEN 'stated' WHEN 1 THEN 'zone' WHEN 2 THEN 'zone-gap'
-        WHEN 3 THEN 'zone-overlap' ELSE 'ticks' END AS offset_source,
+        WHEN 3 THEN 'zone-overlap' WHEN 4 THEN 'ticks' ELSE 'instant' END AS offset_source,
       r.value AS value,
       CASE r.unit WHEN 0 THEN 'mg/dL' ELSE 'mmol/L' END AS unit,
       \(milligrams) AS value_mgdl,

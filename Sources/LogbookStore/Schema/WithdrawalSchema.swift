@@ -108,11 +108,10 @@ enum WithdrawalSchema {
     WHEN EXISTS (SELECT 1 FROM listed_record WHERE guid = NEW.guid)
     BEGIN INSERT INTO changed_record VALUES (NEW.guid) ON CONFLICT DO NOTHING; END;
 
-    -- A stated offset is content, a derived one is not.
+    -- What is stated of the time is content, and what is derived is not.
     CREATE TRIGGER listed_record_changes
     AFTER UPDATE OF fields, device_time, deleted, utc_offset, offset_source ON record
-    WHEN (NEW.fields IS NOT OLD.fields OR NEW.device_time <> OLD.device_time OR NEW.deleted <> OLD.deleted
-        OR iif(NEW.offset_source = 0, NEW.utc_offset, NULL) IS NOT iif(OLD.offset_source = 0, OLD.utc_offset, NULL))
+    WHEN (NEW.fields IS NOT OLD.fields OR NEW.deleted <> OLD.deleted OR \(RecordSchema.statedTimeChanges))
       AND EXISTS (SELECT 1 FROM listed_record WHERE guid = NEW.guid)
     BEGIN INSERT INTO changed_record VALUES (NEW.guid) ON CONFLICT DO NOTHING; END;
 

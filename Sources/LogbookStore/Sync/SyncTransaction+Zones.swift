@@ -7,7 +7,8 @@ import SQLiteRows
 
 extension SyncTransaction {
   /// States this store's base zone for all items whose offsets are derived from it. This keeps their instants
-  /// when the base zone of another logbook replaces it.
+  /// when the base zone of another logbook replaces it. An item of which the source states the instant keeps it
+  /// in any zone.
   ///
   /// - Parameters:
   ///   - name: the base zone of this store, which the system may not know.
@@ -35,7 +36,7 @@ extension SyncTransaction {
       """
       SELECT r.position, r.value_bucket, r.occurrence, r.device_time
       FROM series AS s CROSS JOIN reading AS r ON r.partition = s.partition AND r.series = s.id
-      WHERE s.id = ?1 AND r.offset_source <> 0 AND r.zone IS NULL
+      WHERE s.id = ?1 AND r.offset_source BETWEEN 1 AND 4 AND r.zone IS NULL
       """)
     for series in try Int64.fetchAll(database, sql: "SELECT id FROM series ORDER BY id") {
       let name = try SeriesName.stored(series, database)
@@ -58,7 +59,7 @@ extension SyncTransaction {
       database,
       sql: """
         SELECT guid, device_time FROM record
-        WHERE offset_source <> 0 AND deleted = 0 AND NOT \(Withdrawn.isStatement)
+        WHERE offset_source BETWEEN 1 AND 4 AND deleted = 0 AND NOT \(Withdrawn.isStatement)
           AND \(ItemZoneTables.zoneOfRecord) IS NULL
         """)
     return try rows.compactMap { row in

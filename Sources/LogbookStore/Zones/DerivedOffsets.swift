@@ -57,6 +57,12 @@ enum DerivedOffsets {
     /// The column of the offset.
     fileprivate var offset: String { self == .reading ? "derived_offset" : "utc_offset" }
 
+    /// The SQL expression for the time by which a row has its place in the table of stretches: the shown time, or the
+    /// instant if the source states only that.
+    fileprivate var time: String {
+      "iif(\(rawValue).offset_source = 5, \(rawValue).device_time - \(rawValue).\(offset), \(rawValue).device_time)"
+    }
+
     /// The SQL expression for the rule of a row. A number below 0 means the zone that was stated for the
     /// import of the row.
     fileprivate var rule: String {
@@ -86,6 +92,7 @@ enum DerivedOffsets {
     try database.executeCached(sql: replacement(.record, part.records))
     moved.records = database.changesCount
     try database.execute(sql: "DROP TABLE temp.stretch; DROP TABLE temp.series_rule")
+    if moved.readings > 0 { try noteInstants(part, database) }
     try RepeatedHours(database, zones).update(devices: part.devices)
     try site?.forgetUnmoved()
     return moved
@@ -96,7 +103,8 @@ enum DerivedOffsets {
   private static func replacement(_ table: Table, _ part: String) -> String {
     let name = table.rawValue
     return """
-      UPDATE \(name) SET (\(table.offset), offset_source) = \(stretch("s.placed, s.source", table))
+      UPDATE \(name) SET (device_time, \(table.offset), offset_source) = \(stretch(
+        "iif(s.source = 5, \(table.time) + s.placed, \(name).device_time), s.placed, s.source", table))
       WHERE \(name).offset_source <> 0 AND \(part)
         AND \(name).\(table.offset) * 8 + \(name).offset_source <> \(stretch("s.placed * 8 + s.source", table))
       """
@@ -106,8 +114,27 @@ enum DerivedOffsets {
   private static func stretch(_ columns: String, _ table: Table) -> String {
     """
     (SELECT \(columns) FROM temp.stretch AS s
-      WHERE s.rule = \(table.rule) AND s.start <= \(table.rawValue).device_time ORDER BY s.start DESC LIMIT 1)
+      WHERE s.is_instant = (\(table.rawValue).offset_source = 5) AND s.rule = \(table.rule) AND s.start <= \(table.time)
+      ORDER BY s.start DESC LIMIT 1)
     """
+  }
+
+  /// Updates what depends on the shown times of instants: the period of their series, and the rules that hide readings by
+  /// time.
+  private static func noteInstants(_ part: Part, _ database: Database) throws {
+    let devices = part.devices.map {
+      "AND device IN (\($0.sorted().map(String.init).joined(separator: ",")))"
+    }
+    try database.execute(
+      sql: """
+        UPDATE series SET (first_time, last_time) = (
+          SELECT min(r.device_time), max(r.device_time) FROM reading AS r
+          WHERE r.partition = series.partition AND r.series = series.id)
+        WHERE has_instants = 1 \(devices ?? "");
+        INSERT INTO changed_series (series, first_position, last_position)
+        SELECT id, first_position, last_position FROM series WHERE has_instants = 1 \(devices ?? "")
+          AND EXISTS (SELECT 1 FROM record INDEXED BY record_withdrawing WHERE kind = 'withdrawal')
+        """)
   }
 
   /// Creates a table with the stretches of each rule. Rule 0 is for records and for devices that no period
@@ -116,8 +143,8 @@ enum DerivedOffsets {
   private static func makeTables(_ zones: LogbookZones, _ database: Database) throws {
     try database.execute(
       sql: """
-        CREATE TEMP TABLE stretch (rule INTEGER NOT NULL, start INTEGER NOT NULL, placed INTEGER NOT NULL,
-          source INTEGER NOT NULL, PRIMARY KEY (rule, start)) WITHOUT ROWID;
+        CREATE TEMP TABLE stretch (is_instant INTEGER NOT NULL, rule INTEGER NOT NULL, start INTEGER NOT NULL,
+          placed INTEGER NOT NULL, source INTEGER NOT NULL, PRIMARY KEY (is_instant, rule, start)) WITHOUT ROWID;
         CREATE TEMP TABLE series_rule (series INTEGER PRIMARY KEY, rule INTEGER NOT NULL);
         """)
     let years = try yearsInUse(database)
@@ -140,14 +167,24 @@ enum DerivedOffsets {
     for (rule, zone) in rules {
       for year in years {
         for stretch in zone.makeStretches(of: year) {
-          try database.executeCached(
-            sql: "INSERT OR REPLACE INTO temp.stretch VALUES (?, ?, ?, ?)",
-            arguments: [
-              rule, stretch.from, Int(stretch.placement.utcOffset), Int(stretch.placement.source.rawValue),
-            ])
+          try insert(rule, stretch.from, stretch.placement, database)
+        }
+        for stretch in zone.makeInstantStretches(of: year) {
+          try insert(
+            rule, stretch.start, Placement(utcOffset: stretch.utcOffset, source: .instant), database)
         }
       }
     }
+  }
+
+  private static func insert(
+    _ rule: Int, _ start: Int64, _ placement: Placement, _ database: Database
+  ) throws {
+    try database.executeCached(
+      sql: "INSERT OR REPLACE INTO temp.stretch VALUES (?, ?, ?, ?, ?)",
+      arguments: [
+        placement.source == .instant, rule, start, Int(placement.utcOffset), Int(placement.source.rawValue),
+      ])
   }
 
   private static func yearsInUse(_ database: Database) throws -> [Int] {
@@ -245,7 +282,8 @@ extension LogbookZones {
   }
 }
 
-/// Derives the offsets of records that state none. It reads the zones when it is first used, and keeps them
+/// Derives the offsets of records that state none, and the shown times of instants. It reads the zones when it
+/// is first used, and keeps them
 /// in `zone`. If the transaction changes zones later, the offsets are derived again at its end.
 final class RecordPlacer {
   private let database: Database
@@ -253,15 +291,11 @@ final class RecordPlacer {
 
   init(_ database: Database) { self.database = database }
 
-  /// The offset to store for a state: the stated one, otherwise a derived one.
-  func place(_ state: RecordState) throws -> Placement {
-    state.placement.source.isDerived ? try place(state.deviceTime) : state.placement
-  }
-
-  /// The offset that the zones derive for a shown time.
-  func place(_ time: DeviceTime) throws -> Placement {
+  /// The time and the placement to store: what the source states, and what the zones derive from it.
+  func placed(_ time: DeviceTime, _ placement: Placement) throws -> (DeviceTime, Placement) {
+    if placement.source == .stated { return (time, placement) }
     var zone = try self.zone ?? LogbookZones(database).zone()
     defer { self.zone = zone }
-    return zone.place(time)
+    return zone.placed(time, placement)
   }
 }

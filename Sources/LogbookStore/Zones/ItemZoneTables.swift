@@ -16,7 +16,9 @@ enum ItemZoneTables {
   /// NULL if there is none, or if a period that contains the row's time was stated later.
   static let zoneOfRecord = """
     (SELECT iif(i.made_at < (SELECT max(p.made_at) FROM zone_period AS p
-          WHERE p.first_time <= record.device_time AND p.end_time > record.device_time), NULL, n.id)
+          WHERE iif(record.offset_source = 5,
+            p.first_instant <= record.device_time - record.utc_offset AND p.end_instant > record.device_time - record.utc_offset,
+            p.first_time <= record.device_time AND p.end_time > record.device_time)), NULL, n.id)
       FROM item_zone_record AS l JOIN item_zone AS i ON i.guid = l.guid JOIN item_zone_name AS n ON n.name = i.zone
       WHERE l.record = record.guid AND i.is_known = 1
       ORDER BY i.made_at DESC, i.import_group DESC, i.guid DESC LIMIT 1)
@@ -28,8 +30,10 @@ enum ItemZoneTables {
     try database.executeCached(sql: "DELETE FROM zone_period")
     for period in periods where period.devices.isEmpty {
       try database.executeCached(
-        sql: "INSERT INTO zone_period VALUES (?, ?, ?, ?)",
-        arguments: [period.guid, period.first, period.end, period.madeAt])
+        sql: "INSERT INTO zone_period VALUES (?, ?, ?, ?, ?, ?)",
+        arguments: [
+          period.guid, period.first, period.end, period.instants.first, period.instants.end, period.madeAt,
+        ])
     }
   }
 

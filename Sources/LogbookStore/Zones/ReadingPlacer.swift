@@ -11,6 +11,8 @@ struct ReadingPlacer {
   /// The zones for records and most devices, followed by those of each group of devices with the same
   /// periods.
   private var zones: [LogbookZone]
+  /// The offsets of `zones` at instants; empty until an instant is placed.
+  private var offsets: [ZoneOffsets] = []
   /// For each device of the batch, the index in `zones`.
   private let places: [Int]
 
@@ -49,10 +51,21 @@ struct ReadingPlacer {
   /// Whether offsets that were derived from `zone` are also correct in this store.
   func agrees(with zone: LogbookZone?) -> Bool { Set(places).allSatisfy { zones[$0] == zone } }
 
-  /// Derives the offsets of all readings without a stated offset.
+  /// Derives the offsets of all readings without a stated offset, and the shown times of instants.
   mutating func place(_ readings: inout [Reading]) {
-    for index in readings.indices where readings[index].placement.source.isDerived {
-      readings[index].placement = placement(of: readings[index])
+    for index in readings.indices {
+      let placement = readings[index].placement
+      switch placement.source {
+      case .stated: continue
+      case .zone, .zoneGap, .zoneOverlap, .ticks:
+        readings[index].placement = self.placement(of: readings[index])
+      case .instant:
+        if offsets.isEmpty { offsets = zones.map(ZoneOffsets.init) }
+        let utc = placement.instant(of: readings[index].deviceTime).seconds
+        let offset = offsets[places[Int(readings[index].device.number)]].offset(atUTC: utc)
+        readings[index].deviceTime = DeviceTime(seconds: utc + Int64(offset))
+        readings[index].placement = Placement(utcOffset: offset, source: .instant)
+      }
     }
   }
 

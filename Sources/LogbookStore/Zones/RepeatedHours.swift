@@ -52,7 +52,7 @@ struct RepeatedHours {
           SELECT s.device, d.identity, r.device_time, r.position
           FROM series AS s JOIN device AS d ON d.id = s.device
             CROSS JOIN reading AS r INDEXED BY reading_repeated ON r.series = s.id
-          WHERE s.position_kind = 1 AND r.offset_source >= 3 AND d.format <> ? ORDER BY s.device, r.device_time
+          WHERE s.position_kind = 1 AND r.offset_source >= 3 AND r.offset_source <= 4 AND d.format <> ? ORDER BY s.device, r.device_time
           """), arguments: [Device.typed.format])
     var change: (device: Int64, identity: String, last: Int64, positions: ClosedRange<Int64>)?
     for row in found {
@@ -91,10 +91,10 @@ struct RepeatedHours {
     for row in rows.sorted() {
       guard var zone = placing[row.itemZone] else { continue }
       defer { placing[row.itemZone] = zone }
-      let isDerived = row.placement.source.isDerived
-      let first = isDerived ? zone.place(row.time) : row.placement
+      let isPlaced = row.placement.source.placesShownTime
+      let first = isPlaced ? zone.place(row.time) : row.placement
       let placement = clock.place(row.time, tick: row.key.position, as: first, in: zone)
-      if isDerived, placement != row.placement { try set(placement, of: row.key) }
+      if isPlaced, placement != row.placement { try set(placement, of: row.key) }
     }
   }
 
@@ -103,7 +103,8 @@ struct RepeatedHours {
     let statement = try RawStatement(
       keptBy: database,
       """
-      SELECT \(Self.columns) FROM reading WHERE partition = ?1 AND position < ?2 AND series = ?3 AND offset_source <= 1
+      SELECT \(Self.columns) FROM reading WHERE partition = ?1 AND position < ?2 AND series = ?3
+        AND offset_source NOT BETWEEN 2 AND 4
       ORDER BY partition DESC, position DESC LIMIT 1
       """)
     statement.bind(series.partition, at: 1)
@@ -148,11 +149,8 @@ struct RepeatedHours {
 
   private static func row(_ statement: RawStatement) throws -> Row {
     let key = statement.key(from: 0)
-    guard let offset = statement.exactInteger(6), StoredBounds.offset.contains(offset),
-      let code = statement.exactInteger(7), let source = UInt8(exactly: code).flatMap(OffsetSource.init)
-    else { throw DamagedRow(key.place.name, "unknown utc_offset or offset_source") }
     return Row(
       key: key, time: DeviceTime(seconds: try statement.seconds(5, in: key.place.name)),
-      placement: Placement(utcOffset: Int32(offset), source: source), itemZone: statement.integer(8))
+      placement: try statement.placement(6, in: key.place.name), itemZone: statement.integer(8))
   }
 }

@@ -4,6 +4,7 @@ import GRDB
 import SQLiteRows
 
 /// Queues the documents on a site that must be moved, since a change of zone gave their items other instants.
+/// An item of which the source states the instant never moves.
 /// No other event queues a move: documents are never compared with the zone, so those of other programs stay.
 package struct SiteMoves {
   /// The numbers of documents that must be moved.
@@ -44,7 +45,7 @@ package struct SiteMoves {
         sql: """
           INSERT INTO resend (\(SiteSchema.keyColumns), sent_offset)
           SELECT \(SiteSchema.keyColumns), derived_offset FROM reading
-          WHERE offset_source <> 0 AND \(part.readings) AND \(placed) - derived_offset * 8 NOT BETWEEN 0 AND 2
+          WHERE offset_source BETWEEN 1 AND 4 AND \(part.readings) AND \(placed) - derived_offset * 8 NOT BETWEEN 0 AND 2
             AND (uploaded = 1 OR EXISTS (SELECT 1 FROM unanswered AS u WHERE \(SiteSchema.isSame("u", "reading"))))
             AND NOT EXISTS (SELECT 1 FROM same_as AS same WHERE same.series = reading.series
               AND same.position = reading.position AND same.value_bucket = reading.value_bucket
@@ -55,7 +56,7 @@ package struct SiteMoves {
     try database.executeCached(
       sql: """
         INSERT INTO resend_record SELECT guid FROM record
-        WHERE offset_source <> 0 AND \(part.records) AND deleted = 0 AND NOT \(Withdrawn.isStatement)
+        WHERE offset_source BETWEEN 1 AND 4 AND \(part.records) AND deleted = 0 AND NOT \(Withdrawn.isStatement)
           AND (revision IS NOT NULL OR sent IS NOT NULL)
           AND guid NOT IN (SELECT guid FROM removed_record)
           AND utc_offset <> \(stretch("s.placed", .record))
@@ -71,7 +72,10 @@ package struct SiteMoves {
     let candidates =
       hadMoves
       ? "TRUE"
-      : "(\(keys)) IN (SELECT \(keys) FROM reading INDEXED BY reading_repeated WHERE offset_source >= 3)"
+      : """
+      (\(keys)) IN (SELECT \(keys) FROM reading INDEXED BY reading_repeated
+        WHERE offset_source >= 3 AND offset_source <= 4)
+      """
     try database.executeCached(
       sql: """
         DELETE FROM resend WHERE is_begun = 0 AND \(candidates) AND sent_offset = (

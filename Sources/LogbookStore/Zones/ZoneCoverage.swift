@@ -109,7 +109,7 @@ extension Store {
     return counts
   }
 
-  /// The numbers of items whose source states their offset or their instant, so that no zone moves them.
+  /// The numbers of items whose source states their offset, so that no zone moves them.
   ///
   /// - Parameter period: counts only the items in it by time and device; nil for those of the whole store.
   package func statedItems(in period: ZonePeriod?) throws -> ZoneCoverage.Counts {

@@ -144,7 +144,8 @@ extension ZoneStatements {
     let rows = try RawStatement(
       keptBy: database,
       """
-      SELECT r.position, r.value_bucket, r.occurrence, r.device_time, coalesce(r.zone, 0), r.partition
+      SELECT r.position, r.value_bucket, r.occurrence, r.device_time, coalesce(r.zone, 0), r.partition,
+        r.derived_offset, r.offset_source
       FROM series AS s CROSS JOIN reading AS r ON r.partition = s.partition AND r.series = s.id
       WHERE s.id = ?1 AND r.position >= ?2 AND r.position <= ?3 AND r.offset_source <> 0
       """)
@@ -162,7 +163,9 @@ extension ZoneStatements {
       let place = StoredPlace(
         series: series, position: point.position, valueBucket: point.valueBucket, occurrence: point.occurrence
       )
-      let zone = said.zone(of: point, shownAt: DeviceTime(seconds: try rows.seconds(3, in: place.name)))
+      let zone = said.zone(
+        of: point, shownAt: DeviceTime(seconds: try rows.seconds(3, in: place.name)),
+        try rows.placement(6, in: place.name))
       let id = zone.flatMap { ids[$0.name] } ?? 0
       guard id != rows.integer(4) else { continue }
       let key = ReadingKey(
