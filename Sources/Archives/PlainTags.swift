@@ -13,7 +13,7 @@ struct PlainTags {
     let hasReferences: Bool
   }
 
-  private static let mostAttributes = 64
+  private static let maxAttributes = 64
   private static let references: [(text: [UInt8], byte: UInt8)] = [
     ("&lt;", "<"), ("&gt;", ">"), ("&amp;", "&"), ("&quot;", "\""), ("&apos;", "'"),
   ].map { (Array($0.0.utf8), UInt8(ascii: $0.1)) }
@@ -87,7 +87,7 @@ struct PlainTags {
       skipBlanks()
       if consume(UInt8(ascii: ">")) { return false }
       if consume(UInt8(ascii: "/")) { return consume(UInt8(ascii: ">")) ? true : nil }
-      guard place > behind, attributes.count < Self.mostAttributes, readAttribute(&names) else { return nil }
+      guard place > behind, attributes.count < Self.maxAttributes, readAttribute(&names) else { return nil }
     }
   }
 
@@ -151,7 +151,7 @@ struct PlainTags {
 /// tag nearly always has the same names in the same order.
 struct AttributeNames {
   private let columns: [[UInt8]]
-  private var met: [(name: [UInt8], column: Int)] = []
+  private var seen: [(name: [UInt8], column: Int)] = []
 
   /// - Parameter columns: the attribute names that are columns, in order.
   init(_ columns: [String]) { self.columns = columns.map { Array($0.utf8) } }
@@ -160,13 +160,15 @@ struct AttributeNames {
   ///
   /// - Parameter place: the attribute's position in the tag. Call this for each attribute of a tag in order.
   mutating func column(of name: Slice<UnsafeBufferPointer<UInt8>>, at place: Int) -> Int? {
-    if place < met.count {
-      if met[place].name.count == name.count, met[place].name.elementsEqual(name) { return met[place].column }
-      met.removeSubrange(place...)
+    if place < seen.count {
+      if seen[place].name.count == name.count, seen[place].name.elementsEqual(name) {
+        return seen[place].column
+      }
+      seen.removeSubrange(place...)
     }
-    if met.contains(where: { $0.name.count == name.count && $0.name.elementsEqual(name) }) { return nil }
-    met.append((Array(name), columns.firstIndex { $0.elementsEqual(name) } ?? -1))
-    return met[place].column
+    if seen.contains(where: { $0.name.count == name.count && $0.name.elementsEqual(name) }) { return nil }
+    seen.append((Array(name), columns.firstIndex { $0.elementsEqual(name) } ?? -1))
+    return seen[place].column
   }
 }
 

@@ -42,7 +42,8 @@ extension BluetoothBus {
     var registered: [String] = []
     defer {
       for adapter in registered {
-        callAtTheEnd(adapter, BlueZ.gattManager, "UnregisterApplication", [.objectPath(Self.applicationPath)])
+        callIgnoringFailure(
+          adapter, BlueZ.gattManager, "UnregisterApplication", [.objectPath(Self.applicationPath)])
       }
     }
     for adapter in adapters where try register(at: adapter, action) { registered.append(adapter) }

@@ -198,20 +198,23 @@ extension BluetoothBus {
   }
 
   private func stopDiscovery(_ adapters: [String]) {
-    for adapter in adapters { callAtTheEnd(adapter, BlueZ.adapter, "StopDiscovery") }
+    for adapter in adapters { callIgnoringFailure(adapter, BlueZ.adapter, "StopDiscovery") }
   }
 
   private func remove(_ device: BluetoothDevice) {
-    callAtTheEnd(device.adapter, BlueZ.adapter, "RemoveDevice", [.objectPath(device.path)])
+    callIgnoringFailure(device.adapter, BlueZ.adapter, "RemoveDevice", [.objectPath(device.path)])
   }
 
-  private func disconnect(_ device: BluetoothDevice) { callAtTheEnd(device.path, BlueZ.device, "Disconnect") }
+  private func disconnect(_ device: BluetoothDevice) {
+    callIgnoringFailure(device.path, BlueZ.device, "Disconnect")
+  }
 
   private func unregisterAgent() {
-    callAtTheEnd("/org/bluez", "org.bluez.AgentManager1", "UnregisterAgent", [.objectPath(Self.agentPath)])
+    callIgnoringFailure(
+      "/org/bluez", "org.bluez.AgentManager1", "UnregisterAgent", [.objectPath(Self.agentPath)])
   }
 
-  func callAtTheEnd(
+  func callIgnoringFailure(
     _ path: String, _ interface: String, _ member: String, _ arguments: [DBusValue] = []
   ) {
     do throws(DBusError) {

@@ -201,7 +201,7 @@ extension Host {
 
   /// A path in the form in which a setting stores it. It is absolute, since the next run may start in another
   /// folder.
-  package static func lasting(_ path: String) -> String { URL(filePath: path).standardizedFileURL.path }
+  package static func standardPath(_ path: String) -> String { URL(filePath: path).standardizedFileURL.path }
 
   /// An absolute path with all links followed. If the file does not exist, only those of its folder are
   /// followed.

@@ -24,7 +24,7 @@ final class ImportRun {
   /// How many members of one archive are named at most if they are not imported. An archive of Apple Health
   /// has thousands.
   private static let maxNamed = 10
-  private var passedOver = 0
+  private var skippedCount = 0
 
   init(_ command: ImportCommand, _ target: ImportTarget, _ rejectsFile: RejectsFile?, _ output: Output) {
     self.command = command
@@ -69,12 +69,12 @@ final class ImportRun {
     }
     guard let inputs else { return }
     let before = statuses.count
-    passedOver = 0
+    skippedCount = 0
     let hasExport = try importEach(of: inputs, place)
     if SignalFlag.isRaised || storeHasFailed { return }
-    if passedOver > Self.maxNamed, !command.quiet, let part = inputs.container?.part {
+    if skippedCount > Self.maxNamed, !command.quiet, let part = inputs.container?.part {
       output.message(
-        "\(displayed(place.path)): \(counted(passedOver - Self.maxNamed, "more \(part)")) not imported")
+        "\(displayed(place.path)): \(counted(skippedCount - Self.maxNamed, "more \(part)")) not imported")
     }
     if let container = inputs.container, place.folder == nil, !hasExport, statuses.count == before {
       output.failure(
@@ -143,11 +143,11 @@ final class ImportRun {
   /// Passes over an input that is not an export. In a folder, it is counted; otherwise, it is named.
   private func pass(over name: String, _ reason: String, _ place: ImportPaths.FoundInput) {
     if let folder = place.folder {
-      tallies[folder]?.passOver(reason)
+      tallies[folder]?.countSkipped(reason)
       return
     }
-    passedOver += 1
-    if !command.quiet, passedOver <= Self.maxNamed {
+    skippedCount += 1
+    if !command.quiet, skippedCount <= Self.maxNamed {
       output.message("\(displayed(name)): not imported: \(displayed(reason))")
     }
   }
@@ -286,15 +286,15 @@ struct FolderTally {
   }
 
   /// Counts a file that is not an export, with the reason.
-  mutating func passOver(_ reason: String) { reasons[reason, default: 0] += 1 }
+  mutating func countSkipped(_ reason: String) { reasons[reason, default: 0] += 1 }
 
   /// The results as lines of text.
   func lines(of folder: String, isDryRun: Bool) -> [String] {
-    let passedOver = reasons.values.reduce(0, +)
+    let skippedCount = reasons.values.reduce(0, +)
     let kinds = formats.keys.sorted().map { "\($0) \(grouped(formats[$0] ?? 0))" }.joined(separator: ", ")
     var title = "\(displayed(folder)): \(counted(inputs, "export"))"
     if !kinds.isEmpty { title += " (\(kinds))" }
-    if passedOver > 0 { title += ", \(counted(passedOver, "other file"))" }
+    if skippedCount > 0 { title += ", \(counted(skippedCount, "other file"))" }
     var lines = [title]
     if inputs > 0 {
       lines += ImportSummary.lines(counts)

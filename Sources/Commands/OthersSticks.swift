@@ -9,10 +9,11 @@ import LogbookStore
 /// Compares the finger sticks that an import brought with those of other imports on the same days, which may be of another
 /// person.
 ///
-/// Finger sticks of one person from two sources are copies, or at other times. Two persons measure at the same meals, so that
-/// values within minutes often differ as no person's do. Measured with the six persons of OhioT1DM: of two weeks of two
-/// persons, 71 in 100 are found, of a month 90. Of 648 divisions of one person's sticks into two meters, none is. Of a
-/// meter whose clock is hours wrong, 20 to 36 in 100 are, so that the message names this, too.
+/// Finger sticks of one person from two sources are copies, or at other times. Two persons measure at the
+/// same meals, so that values within minutes often differ as no person's do. Measured with the six persons of
+/// OhioT1DM: 71 in 100 pairs of persons are found with two weeks of data, 90 with a month. If the sticks of
+/// one person are divided between two meters, none of 648 divisions is reported. If the clock of one meter is
+/// hours wrong, 20 to 36 in 100 are, so the message names this cause, too.
 struct OthersSticks {
   private struct Stick {
     let seconds: Int64
@@ -23,13 +24,13 @@ struct OthersSticks {
 
   /// Two sticks of one person within this time agree.
   private static let nearSeconds: Int64 = 300
-  private static let leastRatio = 1.25
-  private static let fewestContradictions = 3
+  private static let minRatio = 1.25
+  private static let minContradictions = 3
   /// The minimum number of sticks that are compared.
-  private static let fewestSticks = 4
+  private static let minSticks = 4
   /// The maximum, more than a person measures in ten years. A table of millions would otherwise need their memory.
-  private static let mostSticks = 50_000
-  private static let leastDays = 2
+  private static let maxSticks = 50_000
+  private static let minDays = 2
   private static let secondsPerDay: Int64 = 86_400
 
   private let own: Int64
@@ -39,7 +40,7 @@ struct OthersSticks {
   /// Reads the finger sticks around those of an import; nil if it brought too few, or more than one person has.
   init?(_ report: ImportReport, in store: Store) throws {
     let number = report.counts.newByKind[ReadingKind.smbg.name, default: 0]
-    guard (Self.fewestSticks...Self.mostSticks).contains(number),
+    guard (Self.minSticks...Self.maxSticks).contains(number),
       let first = report.counts.firstTime, let last = report.counts.lastTime
     else { return nil }
     (own, source) = (report.ingest, report.source)
@@ -48,7 +49,7 @@ struct OthersSticks {
     filter.limitShown(since: first - Self.secondsPerDay, until: last + Self.secondsPerDay)
     var found: [Stick] = []
     try store.forEachItem(filter) { item in
-      guard found.count < Self.mostSticks, case .reading(let reading) = item,
+      guard found.count < Self.maxSticks, case .reading(let reading) = item,
         let quantity = reading.measurement.quantity
       else { return }
       found.append(
@@ -81,8 +82,8 @@ struct OthersSticks {
     let pairs = zip(sorted, sorted.dropFirst()).filter { one, next in
       (one.ingest == own) != (next.ingest == own) && next.seconds - one.seconds <= Self.nearSeconds
     }
-    let contradictions = pairs.filter { max($0.value, $1.value) > min($0.value, $1.value) * Self.leastRatio }
-    guard Set(contradictions.map { $0.0.seconds / Self.secondsPerDay }).count >= Self.fewestContradictions,
+    let contradictions = pairs.filter { max($0.value, $1.value) > min($0.value, $1.value) * Self.minRatio }
+    guard Set(contradictions.map { $0.0.seconds / Self.secondsPerDay }).count >= Self.minContradictions,
       contradictions.count * 2 >= pairs.count
     else { return nil }
     var counts: [Int64: Int] = [:]
@@ -98,7 +99,7 @@ struct OthersSticks {
 
   private static func share(_ days: Set<Int64>, _ others: Set<Int64>) -> Bool {
     let common = days.intersection(others).count
-    return common >= leastDays && common * 4 >= min(days.count, others.count)
+    return common >= minDays && common * 4 >= min(days.count, others.count)
   }
 
   /// Whether the two have values in common, as a meter and an app into which a person types its values.

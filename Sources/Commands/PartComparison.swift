@@ -28,13 +28,13 @@ final class PartComparison {
 
   /// The shortest overlap of two sensors' tables that is refused, in seconds. Exports of consecutive months
   /// may share their last hour.
-  private static let leastCommon: Int64 = 3600
+  private static let minCommon: Int64 = 3600
 
   /// The shortest overlap in seconds for tables whose names may be those of persons.
-  private static let leastCommonOfPersons: Int64 = 86_400
+  private static let minCommonOfPersons: Int64 = 86_400
 
   /// The smallest number of common days for which two tables may be of different persons.
-  private static let leastDays = 2
+  private static let minDays = 2
 
   private let options: ExportOptions
   private var scratch: Store?
@@ -124,11 +124,11 @@ final class PartComparison {
     // Two persons may have measured on different days. So the periods from the first to the last reading are
     // compared, and not the days with readings.
     if SheetName.mayNamePerson(names.0), SheetName.mayNamePerson(names.1) {
-      return common(one.times, other.times) >= leastCommonOfPersons
+      return common(one.times, other.times) >= minCommonOfPersons
     }
     // If only one or two days are common, a date may be in the wrong month by a typing error.
     let days = one.days.intersection(other.days).count
-    return days >= leastDays && days * 4 >= min(one.days.count, other.days.count)
+    return days >= minDays && days * 4 >= min(one.days.count, other.days.count)
   }
 
   private func isOfSensor(_ counts: IngestCounts) -> Bool {
@@ -136,7 +136,7 @@ final class PartComparison {
   }
 
   private static func share(_ one: ClosedRange<Int64>, _ other: ClosedRange<Int64>) -> Bool {
-    common(one, other) >= leastCommon
+    common(one, other) >= minCommon
   }
 
   private static func common(_ one: ClosedRange<Int64>, _ other: ClosedRange<Int64>) -> Int64 {

@@ -310,12 +310,12 @@ struct CertificateOptions: ParsableArguments {
   var isGiven: Bool { caFile != nil || clientCert != nil }
 
   /// The absolute path of the file with the only trusted certificates; nil to trust those of the system.
-  var authorities: String? { caFile.map(Host.lasting) }
+  var authorities: String? { caFile.map(Host.standardPath) }
 
   /// The certificate and key that identify this computer; nil if none is given.
   var client: ClientCertificate? {
     guard let clientCert, let clientKey else { return nil }
     return ClientCertificate(
-      certificateFile: Host.lasting(clientCert), keyFile: Host.lasting(clientKey))
+      certificateFile: Host.standardPath(clientCert), keyFile: Host.standardPath(clientKey))
   }
 }

@@ -134,7 +134,7 @@ extension ServeLogbookCommand {
       for logbook in found {
         let (name, cluster) = (displayed(logbook.name), displayed(logbook.cluster))
         output.line(
-          logbook.isTakenBack
+          logbook.isReactivated
             ? "\(name): the copy in '\(cluster)' accepts changes again" : "\(name): it is in '\(cluster)'")
       }
     }

@@ -36,7 +36,7 @@ package struct ImportReport: Sendable {
 
 extension ImportReport {
   /// The minimum number of changed values for a contradiction; fewer can be chance.
-  private static let fewestContradictions = 24
+  private static let minContradictions = 24
 
   /// For a table without a device: how many of its readings have another value than the stored reading of the
   /// same time, and how many were compared.
@@ -45,7 +45,7 @@ extension ImportReport {
   /// again changes only some.
   package var contradictions: (count: Int, compared: Int)? {
     let (count, compared) = (counts.changedReadings, counts.changedReadings + counts.knownReadings)
-    guard format == "generic", count >= Self.fewestContradictions, count * 10 >= compared * 9 else {
+    guard format == "generic", count >= Self.minContradictions, count * 10 >= compared * 9 else {
       return nil
     }
     return (count, compared)

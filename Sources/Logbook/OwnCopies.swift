@@ -43,7 +43,7 @@ package struct OwnCopies: Hashable, Sendable {
 
   /// The minutes of one source with items that no other item repeats.
   fileprivate struct Unpaired {
-    /// Those with a dose that has no equal one at the same second.
+    /// The minutes with a dose that has no equal dose at the same second.
     var single: [Int64] = []
     /// Those with an item that has seconds and no copy cut to the minute.
     var exact: [Int64] = []

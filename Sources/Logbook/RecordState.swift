@@ -45,7 +45,7 @@ package struct RecordState: Sendable {
     provenance != nil && other.provenance == nil
   }
 
-  /// The same state. If it has no provenance, it gets this one.
+  /// This state, with the given provenance if it has none.
   package func learning(_ provenance: Provenance?) -> RecordState {
     var state = self
     state.provenance = self.provenance ?? provenance

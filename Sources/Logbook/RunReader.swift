@@ -65,7 +65,7 @@ extension RunReader {
   fileprivate struct PackedStretch: Sendable {
     var last: SeriesPoint
     var rest: UInt64
-    let leastDistance: UInt64
+    let minDistance: UInt64
     let distances: RiceCode
     let valueBuckets: RiceCode?
     let occurrences: RiceCode?
@@ -91,7 +91,7 @@ extension RunReader {
       let occurrences = flags.contains(.occurrences) ? code().map(Optional.some) : .some(nil)
     else { return nil }
     stretch = PackedStretch(
-      last: first, rest: count - 1, leastDistance: least, distances: distances, valueBuckets: valueBuckets,
+      last: first, rest: count - 1, minDistance: least, distances: distances, valueBuckets: valueBuckets,
       occurrences: occurrences, bits: BitReader(from: index))
     lastPosition = first.position
     return PointRuns.Run(first: first, step: 0, count: 1)
@@ -151,7 +151,7 @@ extension RunReader {
 extension RunReader.PackedStretch {
   fileprivate mutating func next(in bytes: [UInt8]) -> SeriesPoint? {
     guard let further = distances.read(&bits, in: bytes) else { return nil }
-    let (distance, isTooFar) = leastDistance.addingReportingOverflow(further)
+    let (distance, isTooFar) = minDistance.addingReportingOverflow(further)
     // The distance between two positions can be larger than `Int64.max`. The sum shows whether it is valid.
     let position = Int64(bitPattern: UInt64(bitPattern: last.position) &+ distance)
     guard !isTooFar, position >= last.position else { return nil }

@@ -5,8 +5,8 @@
 actor WorkLimits {
   private let max: Int
   private let maxPerLogin: Int
-  private var taken = 0
-  private var takenByLogin: [String: Int] = [:]
+  private var reserved = 0
+  private var reservedByLogin: [String: Int] = [:]
 
   init(max: Int, perLogin: Int) {
     self.max = max
@@ -16,17 +16,19 @@ actor WorkLimits {
   /// Reserves an amount for a login. Returns false if it exceeds a limit. If no other work is in progress,
   /// any amount is accepted.
   func take(_ amount: Int, for login: String) -> Bool {
-    let own = takenByLogin[login] ?? 0
-    guard taken == 0 || taken + amount <= max, own == 0 || own + amount <= maxPerLogin else { return false }
-    taken += amount
-    takenByLogin[login] = own + amount
+    let own = reservedByLogin[login] ?? 0
+    guard reserved == 0 || reserved + amount <= max, own == 0 || own + amount <= maxPerLogin else {
+      return false
+    }
+    reserved += amount
+    reservedByLogin[login] = own + amount
     return true
   }
 
   func release(_ amount: Int, for login: String) {
-    taken -= amount
-    let own = (takenByLogin[login] ?? 0) - amount
-    takenByLogin[login] = own > 0 ? own : nil
+    reserved -= amount
+    let own = (reservedByLogin[login] ?? 0) - amount
+    reservedByLogin[login] = own > 0 ? own : nil
   }
 }
 

@@ -133,7 +133,7 @@ package struct SourceState: Codable, Hashable, Sendable {
   package init() {}
 
   /// The failure that only a person can correct; nil without such a failure.
-  package var lasting: Failure? {
+  package var persistentFailure: Failure? {
     lastingCategory.flatMap(FailureCategory.init(rawValue:)).map {
       Failure($0, lastingError ?? lastError ?? "")
     }

@@ -130,7 +130,7 @@ package final class Store {
       let configuration = try Configuration.ofFile(
         busyTimeoutSeconds: Self.busyTimeoutSeconds, maxReaders: 1, cacheKiB: role == .importer ? 512 : 4096
       ) { database in
-        if try Schema.schema.isMade(in: database, path: path) {
+        if try Schema.schema.isCreated(in: database, path: path) {
           try SchemaComparison.require(in: database, path: path, isWritten: role != .reader)
         }
         // Setting the journal mode would change the bytes of a backup, so a reader does not.
@@ -178,11 +178,11 @@ package final class Store {
   private static func prepareSchema(
     _ database: Database, path: String, base: LogbookZones?, isForImport: Bool
   ) throws {
-    if try Schema.schema.isMade(in: database, path: path) { return }
+    if try Schema.schema.isCreated(in: database, path: path) { return }
     // Two processes may create the store at the same time. The second one waits for the lock, and then finds
     // the store complete.
     try database.inTransaction(.immediate) {
-      if try Schema.schema.isMade(in: database, path: path) { return .commit }
+      if try Schema.schema.isCreated(in: database, path: path) { return .commit }
       // The file has no tables: a crash interrupted its creation, or another process is still creating it. To
       // complete it, the zone must be known.
       guard let base else {

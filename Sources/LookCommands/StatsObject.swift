@@ -39,7 +39,8 @@ struct SourceAmountObject: Encodable {
   let total: Double
   let daysWithAny: Int
   let perDay: Double
-  /// Another source whose amounts seem to be the same, so that both must not be added; nil without one.
+  /// Another source that seems to state the same doses or meals, so that the two must not be added; nil
+  /// without one.
   let differsFrom: String?
   /// By how many minutes most of its amounts are later than the equal ones of the other source.
   let shiftMinutes: Int?
@@ -60,7 +61,7 @@ struct SourceAmountObject: Encodable {
     _ amounts: [SourceAmount], _ view: StatsView, _ kind: CountableItem.Kind, isBasal: Bool = false
   ) -> [Self] {
     let doubts = view.result.doubts.filter { doubt in
-      doubt.kind == kind && (doubt.unlike == .use || doubt.isBasal == isBasal)
+      doubt.kind == kind && (doubt.doseDifference == .use || doubt.isBasal == isBasal)
     }
     return amounts.map { SourceAmountObject($0, doubts) }
   }

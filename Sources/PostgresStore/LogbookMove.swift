@@ -6,7 +6,7 @@ package import LogbookAPI
 /// Moves a logbook to another database while its clients continue to work.
 ///
 /// At each moment, exactly one copy accepts changes. This is the old copy until the commit that sets its
-/// state to `left`, even if the move is interrupted; see `Residence`. From then on it is the new copy. The
+/// state to `left`, even if the move is interrupted; see `CopyState`. From then on it is the new copy. The
 /// old copy states where the new one is, and the first request that meets the old copy records this in the
 /// directory. So no transaction over two databases is needed.
 package struct LogbookMove {
@@ -192,8 +192,8 @@ extension LogbookMove {
         INSERT INTO glucoport.residence AS r (logbook, moves, state, cluster)
         SELECT $1, $2, $3, $4 WHERE EXISTS (
           SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND pid = pg_backend_pid() AND granted
-            AND mode = 'ExclusiveLock' AND classid = \(Residence.lockClass)
-            AND objid = \(Residence.lockKey("\(logbook.number)")) AND objsubid = 2)
+            AND mode = 'ExclusiveLock' AND classid = \(CopyState.lockClass)
+            AND objid = \(CopyState.lockKey("\(logbook.number)")) AND objsubid = 2)
         ON CONFLICT (logbook) DO UPDATE SET state = excluded.state, cluster = excluded.cluster
           WHERE r.moves = excluded.moves AND r.state <> 'left' RETURNING 1
         """, number, .integer(logbook.entry.moves), .text(state), .text(state == "left" ? cluster : nil))

@@ -14,7 +14,7 @@ package struct LogbookRecovery {
     package let name: String
     package let cluster: String
     /// Whether the state of the copy was `left`, so that it is used again.
-    package let isTakenBack: Bool
+    package let isReactivated: Bool
   }
 
   /// The copy of a logbook in one database.
@@ -75,19 +75,19 @@ package struct LogbookRecovery {
     }
     if let next = whole.first(where: { $0.cluster == latest.left && $0.moves > latest.moves }) {
       try adopt(entry, next.moves, next.cluster)
-      return Found(name: entry.name, cluster: next.cluster, isTakenBack: false)
+      return Found(name: entry.name, cluster: next.cluster, isReactivated: false)
     }
     if latest.left == nil {
       if latest.cluster == entry.cluster, latest.moves == entry.moves { return nil }
       if latest.moves > entry.moves {
         try adopt(entry, latest.moves, latest.cluster)
-        return Found(name: entry.name, cluster: latest.cluster, isTakenBack: false)
+        return Found(name: entry.name, cluster: latest.cluster, isReactivated: false)
       }
     }
     // The number of moves must be larger than that of every other copy, in case a lost database comes back.
     let moves = max(entry.moves, copies.reduce(0) { max($0, $1.moves) } + 1) + 1
     try open(latest, entry, moves, last: copies.reduce(0) { max($0, $1.last) })
-    return Found(name: entry.name, cluster: latest.cluster, isTakenBack: true)
+    return Found(name: entry.name, cluster: latest.cluster, isReactivated: true)
   }
 }
 

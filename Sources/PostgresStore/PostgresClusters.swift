@@ -90,7 +90,7 @@ actor PostgresClusters {
       throw .serverFailure("the server's storage failed; see the server's log", log: error.message)
     }
     let core = PostgresCore(
-      pool: ConnectionPool(target, limits, faults), quota: quota, missing: Residence.busy)
+      pool: ConnectionPool(target, limits, faults), quota: quota, missing: CopyState.busy)
     cores[address] = core
     return core
   }

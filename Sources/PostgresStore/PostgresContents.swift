@@ -60,7 +60,7 @@ private struct ContentTable {
   ) throws -> ContentAnswer {
     var held = try held(content.digest)
     if held.isWhole { return .holds(held) }
-    if ContentRules.beginsAnew(held, content, at: offset) { held = try begin(content, held) }
+    if ContentRules.restarts(held, content, at: offset) { held = try begin(content, held) }
     let refusal = try ContentRules.refusal(
       held, content, at: offset, count: bytes.count, total: total, limit: limit)
     if let refusal { return refusal }

@@ -195,7 +195,7 @@ extension PostgresDirectory {
         try transaction.run(
           """
           SET LOCAL lock_timeout = 2000;
-          SELECT pg_advisory_lock(\(Residence.lockClass), \(Residence.lockKey("\(number)")))
+          SELECT pg_advisory_lock(\(CopyState.lockClass), \(CopyState.lockKey("\(number)")))
           """)
       } catch DatabaseError.refused(state: "55P03", _) {
         throw Failure(
@@ -207,7 +207,7 @@ extension PostgresDirectory {
   static func unlock(_ number: Int64, in database: PostgresTransfer) throws {
     try database.transaction { transaction in
       try transaction.run(
-        "SELECT pg_advisory_unlock(\(Residence.lockClass), \(Residence.lockKey("\(number)")))")
+        "SELECT pg_advisory_unlock(\(CopyState.lockClass), \(CopyState.lockKey("\(number)")))")
     }
   }
 

@@ -48,10 +48,10 @@ struct PostgresEntry {
   /// Reads what a request needs, and checks whether the request is allowed.
   ///
   /// - Parameters:
-  ///   - writes: whether the transaction changes the logbook; see `Residence`.
+  ///   - writes: whether the transaction changes the logbook; see `CopyState`.
   ///   - hidesOwn: whether the answer omits the node's own changes; see `RecordedNode`.
   /// - Throws: `ServiceError`: `purged`, `otherLogbook`, `positionUnknown`, `nodeReused`, `busy` while the
-  ///   logbook is being moved. After a move, `LogbookLeft`.
+  ///   logbook is being moved. After a move, `LogbookMovedAway`.
   init(
     _ transaction: DatabaseTransaction, _ logbook: Int64, of login: Login, _ run: RunStamp, writes: Bool,
     cursor: String? = nil, hidesOwn: Bool = true
@@ -67,12 +67,12 @@ struct PostgresEntry {
     let rows = try transaction.rows(
       """
       SELECT c.last_seq, \(tag("c.last_seq")), \(tag("$3")), \(tag("$4")), n.id, n.run_number, n.run_id, n.last_seq,
-        \(Residence.columns(writes: writes)), \(writes ? Residence.isUnconfirmed : "false")
+        \(CopyState.columns(writes: writes)), \(writes ? CopyState.isUnconfirmed : "false")
       FROM glucoport.counter c LEFT JOIN glucoport.residence r ON r.logbook = $1
         LEFT JOIN glucoport.node n ON n.logbook = $1 AND n.name = $2 WHERE c.logbook = $1
       """, .integer(logbook), .text(run.node), .integer(seen), .integer(start))
     guard rows.count == 1 else { throw ServiceError.purged }
-    try Residence.check(rows, from: 8, login.place)
+    try CopyState.check(rows, from: 8, login.place)
     isUnconfirmed = try rows.integer(0, 11) == 1
     let last = try rows.integer(0, 0)
     guard (0..<PositionText.end).contains(last) else {

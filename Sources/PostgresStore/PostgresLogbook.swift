@@ -18,12 +18,12 @@ struct PostgresLogbook: LogbookService {
       let rows = try transaction.rows(
         """
         SELECT b.name, c.last_seq, (SELECT tag FROM glucoport.epoch e WHERE e.logbook = $1
-          AND e.first_seq <= c.last_seq ORDER BY e.first_seq DESC LIMIT 1), \(Residence.columns(writes: false))
+          AND e.first_seq <= c.last_seq ORDER BY e.first_seq DESC LIMIT 1), \(CopyState.columns(writes: false))
         FROM glucoport.logbook b JOIN glucoport.counter c ON c.logbook = b.id
           LEFT JOIN glucoport.residence r ON r.logbook = b.id WHERE b.id = $1
         """, .integer(number))
       guard rows.count == 1 else { throw ServiceError.purged }
-      try Residence.check(rows, from: 3, login.place)
+      try CopyState.check(rows, from: 3, login.place)
       let tag = try rows.optionalText(0, 2) ?? ""
       return RemoteLogbook(
         id: login.logbook, name: try rows.text(0, 0), isWritable: login.role == .write,
@@ -125,10 +125,10 @@ extension PostgresLogbook {
   ) async throws(ServiceError) -> Value {
     let core = try await clusters.core(at: login.place.address)
     let number = try await core.number(of: login.logbook)
-    let outcome: Result<Value, LogbookLeft> = try await core.pool.run(mode(number)) { transaction in
+    let outcome: Result<Value, LogbookMovedAway> = try await core.pool.run(mode(number)) { transaction in
       do {
         return .success(try work(transaction, number, core))
-      } catch let left as LogbookLeft {
+      } catch let left as LogbookMovedAway {
         return .failure(left)
       }
     }
@@ -136,7 +136,7 @@ extension PostgresLogbook {
     case .success(let value): return value
     case .failure(let left):
       try await clusters.home.follow(login, to: left.cluster)
-      throw Residence.busy
+      throw CopyState.busy
     }
   }
 

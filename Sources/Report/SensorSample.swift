@@ -46,7 +46,7 @@ package struct SensorSample: Sendable {
 /// samples are kept until the interval is known.
 package struct SensorSelection: Sendable {
   /// The result for a sample.
-  enum Fate: Sendable {
+  enum Outcome: Sendable {
     case used
     /// Another sensor measured at that time.
     case overlapping
@@ -76,7 +76,7 @@ package struct SensorSelection: Sendable {
   /// A sample, and its result once it is decided.
   private struct HeldSample: Sendable {
     let sample: SensorSample
-    var fate: Fate?
+    var outcome: Outcome?
   }
 
   /// The state of each sensor; the index is the sensor's rank.
@@ -96,13 +96,13 @@ package struct SensorSelection: Sendable {
     let isRepeated = sensors[sample.rank].lastInstant == sample.instant && !sample.isInRepeatedHour
     sensors[sample.rank].lastInstant = sample.instant
     if let copy = cutCopy(of: sample) {
-      held[copy].fate = .repeated
+      held[copy].outcome = .repeated
     } else {
       sensors[sample.rank].interval.add(sample.instant)
     }
     if sensors[sample.rank].waiting == 0 { waitingSensors += 1 }
     sensors[sample.rank].waiting += 1
-    held.append(HeldSample(sample: sample, fate: isRepeated ? .repeated : nil))
+    held.append(HeldSample(sample: sample, outcome: isRepeated ? .repeated : nil))
     newest = sample.instant
   }
 
@@ -114,7 +114,7 @@ package struct SensorSelection: Sendable {
     var index = held.count - 1
     while index >= heldStart, held[index].sample.instant >= sample.instant - seconds {
       let other = held[index].sample
-      if held[index].fate == nil, other.rank == sample.rank, other.deviceTime.seconds == minute,
+      if held[index].outcome == nil, other.rank == sample.rank, other.deviceTime.seconds == minute,
         other.level == sample.level
       {
         return index
@@ -129,19 +129,19 @@ package struct SensorSelection: Sendable {
 
   /// The next sample with a decided result, and the minutes that it represents; nil until another sample is
   /// added.
-  mutating func next() -> (sample: SensorSample, minutes: Int, fate: Fate)? {
+  mutating func next() -> (sample: SensorSample, minutes: Int, outcome: Outcome)? {
     guard heldStart < held.count, isFinished || isReady(held[heldStart].sample) else {
       if heldStart == held.count { release() }
       return nil
     }
     let sample = held[heldStart].sample
-    let fate = fate(at: heldStart)
-    if fate == .used { latest = (sample.rank, validEnd(of: sample)) }
+    let outcome = outcome(at: heldStart)
+    if outcome == .used { latest = (sample.rank, validEnd(of: sample)) }
     sensors[sample.rank].waiting -= 1
     if sensors[sample.rank].waiting == 0 { waitingSensors -= 1 }
     heldStart += 1
     if heldStart > Self.maxHeldSamples { release() }
-    return (sample, sensors[sample.rank].interval.minutes, fate)
+    return (sample, sensors[sample.rank].interval.minutes, outcome)
   }
 
   private mutating func release() {
@@ -160,11 +160,11 @@ package struct SensorSelection: Sendable {
   }
 
   /// Decides about a kept sample by the samples of lower rank around it, which are decided before it.
-  private mutating func fate(at index: Int) -> Fate {
-    if let fate = held[index].fate { return fate }
-    let fate: Fate = isOverlapped(at: index) ? .overlapping : .used
-    held[index].fate = fate
-    return fate
+  private mutating func outcome(at index: Int) -> Outcome {
+    if let outcome = held[index].outcome { return outcome }
+    let outcome: Outcome = isOverlapped(at: index) ? .overlapping : .used
+    held[index].outcome = outcome
+    return outcome
   }
 
   private mutating func isOverlapped(at index: Int) -> Bool {
@@ -174,13 +174,13 @@ package struct SensorSelection: Sendable {
     var other = index - 1
     while other >= heldStart, held[other].sample.instant > sample.instant - Self.maxValidSeconds {
       let isValid = sample.instant < validEnd(of: held[other].sample)
-      if isValid, held[other].sample.rank < sample.rank, fate(at: other) == .used { return true }
+      if isValid, held[other].sample.rank < sample.rank, outcome(at: other) == .used { return true }
       other -= 1
     }
     other = index + 1
     let end = validEnd(of: sample)
     while other < held.count, held[other].sample.instant < end {
-      if held[other].sample.rank < sample.rank, fate(at: other) == .used { return true }
+      if held[other].sample.rank < sample.rank, outcome(at: other) == .used { return true }
       other += 1
     }
     return false

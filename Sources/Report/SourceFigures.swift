@@ -37,7 +37,7 @@ package struct SourceDoubt: Hashable, Sendable {
   /// The kind of the items: insulin, food or finger sticks.
   package let kind: CountableItem.Kind
   /// The difference between two doses at one time that seem to be the same dose.
-  package enum Unlike: Hashable, Sendable {
+  package enum DoseDifference: Hashable, Sendable {
     /// One source has basal insulin, the other a bolus.
     case use
     /// One source lacks the part that is given over time.
@@ -47,7 +47,7 @@ package struct SourceDoubt: Hashable, Sendable {
   /// Whether the items are basal insulin, as doses or as rates.
   package var isBasal = false
   /// The difference of doses at one time; nil if totals or amounts were compared.
-  package var unlike: Unlike?
+  package var doseDifference: DoseDifference?
   /// The amounts of the first source on the days on which both sources have amounts.
   package let first: SourceAmount
   /// The amounts of the second source on the days on which both sources have amounts.

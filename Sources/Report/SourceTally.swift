@@ -137,7 +137,7 @@ struct SourceTally: Sendable {
     var days: [Int: Int] = [:]
     private var last: Int64?
 
-    /// Adds a time. Several foods of one meal are one time.
+    /// Adds the time of an item. The foods of one meal have one time, which is added once.
     mutating func add(_ shown: Int64, on day: Int) {
       if let last, abs(shown - last) < windowSeconds { return }
       days[day, default: 0] += 1
@@ -406,8 +406,9 @@ extension SourceTally {
     // The days are compared one by one, and all together, since one source may have a dose after midnight on
     // another day.
     let isDoubtful =
-      isAlike(own, other) && common.count(where: { isAlike($0.own, $0.other) }) >= Self.minDays
-      || isAlike(mine, theirs) || isPart(mine, theirs, best) || hasMealsInCommon(mine, theirs, pair, around)
+      haveEqualRests(own, other) && common.count(where: { haveEqualRests($0.own, $0.other) }) >= Self.minDays
+      || haveEqualRests(mine, theirs) || isPart(mine, theirs, best)
+      || hasMealsInCommon(mine, theirs, pair, around)
     guard isDoubtful, mine.rates < mine.items || theirs.rates < theirs.items else { return }
     let shift = constantShift(best, of: min(mine.items, theirs.items))
     // Two meters of one person may have equal numbers of readings each day, so only equal values at a
@@ -441,12 +442,12 @@ extension SourceTally {
 
   /// Whether the items that only one of the sources has come to nearly equal amounts, which are too large to
   /// be overlooked in a sum.
-  private func isAlike(_ own: Day, _ other: Day) -> Bool {
+  private func haveEqualRests(_ own: Day, _ other: Day) -> Bool {
     abs(own.unmatched - other.unmatched) < 0.25 * max(own.unmatched, other.unmatched)
-      && isMuch(own, other)
+      && isLargePart(own, other)
   }
 
-  private func isMuch(_ own: Day, _ other: Day) -> Bool {
+  private func isLargePart(_ own: Day, _ other: Day) -> Bool {
     min(own.unmatched, other.unmatched) >= 0.05 * max(own.total, other.total)
   }
 
@@ -455,7 +456,7 @@ extension SourceTally {
   /// amounts with this difference.
   private func isPart(_ own: Day, _ other: Day, _ best: (seconds: Int64, found: Shift)?) -> Bool {
     let items = min(own.items, other.items)
-    guard let best, items >= Self.minPart, isMuch(own, other) else { return false }
+    guard let best, items >= Self.minPart, isLargePart(own, other) else { return false }
     return best.found.count * 10 >= items * 8
       && (best.seconds == 0 || best.found.amounts.count >= Self.minAmounts)
   }
@@ -466,7 +467,7 @@ extension SourceTally {
   /// part of the carbohydrates that a diary has, so the amounts can differ by any factor.
   private func hasMealsInCommon(_ own: Day, _ other: Day, _ pair: Pair, _ days: ClosedRange<Int>) -> Bool {
     let items = min(own.items, other.items)
-    guard kind == .food, items >= Self.minPart, isMuch(own, other) else { return false }
+    guard kind == .food, items >= Self.minPart, isLargePart(own, other) else { return false }
     let common = meals[pair]?.days.filter { days.contains($0.key) }.values.reduce(0, +) ?? 0
     return common * 10 >= items * 8
   }
@@ -509,18 +510,18 @@ extension SourceTally {
       (source, Self.sum(own.compactMap { rest(source, $0) }.filter { !$0.isDecided }))
     }.filter { $0.1.items > $0.1.rates && $0.1.unmatched >= 0.1 * all.unmatched }
       .sorted { ($1.1.unmatched, names[$0.0]) < ($0.1.unmatched, names[$1.0]) }
-    guard all.rates < all.items, others.first.map({ !isAlike(all, $0.1) }) == true else { return nil }
+    guard all.rates < all.items, others.first.map({ !haveEqualRests(all, $0.1) }) == true else { return nil }
     var parts: [Int] = []
     var together = Day()
     for (source, sum) in others {
       parts.append(source)
       together.add(sum)
-      if parts.count > 1, isAlike(all, together) { break }
+      if parts.count > 1, haveEqualRests(all, together) { break }
     }
-    guard parts.count > 1, isAlike(all, together) else { return nil }
+    guard parts.count > 1, haveEqualRests(all, together) else { return nil }
     let alike = own.count { day in
       let sum = Self.sum(parts.compactMap { rest($0, day) })
-      return days[whole][day].map { isAlike($0.without(mask), sum) } ?? false
+      return days[whole][day].map { haveEqualRests($0.without(mask), sum) } ?? false
     }
     return alike >= Self.minDays && alike * 5 >= own.count * 4 ? parts : nil
   }

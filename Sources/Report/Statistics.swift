@@ -87,7 +87,7 @@ package struct Statistics: Sendable {
   private(set) var basalSources = SourceTally(.insulin, isBasal: true)
   private(set) var foodSources = SourceTally(.food)
   private(set) var stickSources = SourceTally(.smbg)
-  private(set) var unlikeDoses = UnlikeDoses()
+  private(set) var mismatchedDoses = MismatchedDoses()
   /// The period from the first used sample of a sensor to the end of the last.
   private(set) var sensorSpan: Period?
   /// The period from the first item that counts to the last.
@@ -259,7 +259,7 @@ extension Statistics {
     case .counts(let others):
       twins.formUnion(others.filter { !$0.isOwnCopy }.map(\.source))
       // Automatic doses are not compared.
-      if fields?["automatic"] != .flag(true) { unlikeDoses.add(item, isContext: isContext) }
+      if fields?["automatic"] != .flag(true) { mismatchedDoses.add(item, isContext: isContext) }
     // A copy of an item of the same source is not part of the source's total.
     case .repeats(_, item.source): return
     case .repeats(_, let source): twins.insert(source)
@@ -337,14 +337,14 @@ extension Statistics {
 
 extension Statistics {
   private mutating func addDecided() {
-    while let (sample, minutes, fate) = selection.next() {
+    while let (sample, minutes, outcome) = selection.next() {
       if sample.isContext { continue }
       let ownGroup = options.grouping == .device ? index(of: sample.device) : nil
-      if let ownGroup { addOfDevice(sample, minutes, fate, ownGroup) }
-      guard fate == .used else {
-        let reason = fate == .overlapping ? LeftOut.overlapping : .repeated
+      if let ownGroup { addOfDevice(sample, minutes, outcome, ownGroup) }
+      guard outcome == .used else {
+        let reason = outcome == .overlapping ? LeftOut.overlapping : .repeated
         total.leftOut[reason] += 1
-        if ownGroup == nil || fate == .repeated, let group = ownGroup ?? group(of: sample) {
+        if ownGroup == nil || outcome == .repeated, let group = ownGroup ?? group(of: sample) {
           groups[group].leftOut[reason] += 1
         }
         continue
@@ -368,9 +368,9 @@ extension Statistics {
   /// Adds a sample to the group of its device, if that is the grouping. Each sensor then has all its samples,
   /// whichever ones are used in the total.
   private mutating func addOfDevice(
-    _ sample: SensorSample, _ minutes: Int, _ fate: SensorSelection.Fate, _ group: Int
+    _ sample: SensorSample, _ minutes: Int, _ outcome: SensorSelection.Outcome, _ group: Int
   ) {
-    guard fate != .repeated else { return }
+    guard outcome != .repeated else { return }
     groups[group].sensor.add(sample, minutes: minutes, options.targets)
     var ended: [Episode] = []
     deviceTrackers[group, default: EpisodeTracker(options.targets)].add(

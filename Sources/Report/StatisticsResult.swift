@@ -96,13 +96,13 @@ extension Statistics {
     // A person who requested that everything counts gets the sums, so there are no doubts.
     options.rules.isOn
       ? [bolusSources, basalSources, foodSources, stickSources].flatMap { $0.doubts(options.rules) }
-        + unlikeDoses.doubts(options.rules) : []
+        + mismatchedDoses.doubts(options.rules) : []
   }
 
   private var doubtfulDays: DoubtfulDays {
     guard options.rules.isOn else { return DoubtfulDays() }
-    let otherUse = unlikeDoses.doubtfulDays(options.rules, .use)
-    let otherPart = unlikeDoses.doubtfulDays(options.rules, .part)
+    let otherUse = mismatchedDoses.doubtfulDays(options.rules, .use)
+    let otherPart = mismatchedDoses.doubtfulDays(options.rules, .part)
     return DoubtfulDays(
       bolus: bolusSources.doubtfulDays(options.rules).union(otherUse).union(otherPart),
       basal: basalSources.doubtfulDays(options.rules).union(otherUse),

@@ -50,7 +50,7 @@ package struct FileSchema: Sendable {
   /// application id in the same transaction as its tables.
   ///
   /// - Throws: `Failure`: `badInput` for another program's database, `configuration` for an unknown schema.
-  package func isMade(in database: Database, path: String) throws -> Bool {
+  package func isCreated(in database: Database, path: String) throws -> Bool {
     // The tables are counted first, since another process may create them between both queries.
     if try Int.fetchOne(database, sql: "SELECT count(*) FROM sqlite_schema") == 0 { return false }
     guard try Int.fetchOne(database, sql: "PRAGMA application_id") == applicationID else {

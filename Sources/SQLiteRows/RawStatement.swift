@@ -84,8 +84,8 @@ package final class RawStatement {
   }
 
   /// The reason why a column is not a whole number; nil if it is one.
-  @inlinable @inline(__always) package func misfit(asInteger column: Int32) -> String? {
-    exactInteger(column) == nil ? misfit(column) : nil
+  @inlinable @inline(__always) package func typeProblem(asInteger column: Int32) -> String? {
+    exactInteger(column) == nil ? typeProblem(column) : nil
   }
 
   /// The number in a column, nil for NULL. `fits` is false if the column contains anything else.
@@ -99,7 +99,7 @@ package final class RawStatement {
   }
 
   /// The reason why a column does not have the required type.
-  @usableFromInline package func misfit(_ column: Int32) -> String {
+  @usableFromInline package func typeProblem(_ column: Int32) -> String {
     let title = String(cString: sqlite3_column_name(handle, column))
     return sqlite3_column_type(handle, column) == SQLITE_NULL ? "\(title) is NULL" : "\(title) is no number"
   }

@@ -208,7 +208,7 @@ extension RawStatement {
   /// - Parameter name: the description of the row for the error.
   @inlinable @inline(__always)
   package func seconds(_ column: Int32, in name: @autoclosure () -> String) throws(DamagedRow) -> Int64 {
-    guard let seconds = exactInteger(column) else { throw DamagedRow(name(), misfit(column)) }
+    guard let seconds = exactInteger(column) else { throw DamagedRow(name(), typeProblem(column)) }
     guard StoredBounds.seconds.contains(seconds) else { throw DamagedRow(name(), "unknown device_time") }
     return seconds
   }

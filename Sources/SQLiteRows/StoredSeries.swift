@@ -62,12 +62,12 @@ extension RawStatement {
   ) throws(DamagedRow) -> Reading {
     func damage(_ reason: String) -> DamagedRow { DamagedRow(name ?? place.name, reason) }
     func whole(_ place: Int32) throws(DamagedRow) -> Int64 {
-      guard let number = exactInteger(column + place) else { throw damage(misfit(column + place)) }
+      guard let number = exactInteger(column + place) else { throw damage(typeProblem(column + place)) }
       return number
     }
     func amount(_ place: Int32) throws(DamagedRow) -> Double? {
       let (number, fits) = exactNumber(column + place)
-      guard fits else { throw damage(misfit(column + place)) }
+      guard fits else { throw damage(typeProblem(column + place)) }
       return number
     }
     let time = try seconds(column, in: name ?? place.name)

@@ -26,7 +26,7 @@ struct BlobStorage {
   ) throws -> ContentAnswer {
     var held = try held(content.digest)
     if held.isWhole { return .holds(held) }
-    if ContentRules.beginsAnew(held, content, at: offset) { held = try begin(content) }
+    if ContentRules.restarts(held, content, at: offset) { held = try begin(content) }
     let refusal = try ContentRules.refusal(
       held, content, at: offset, count: bytes.count, total: total, limit: limit)
     if let refusal { return refusal }

@@ -192,7 +192,7 @@ extension StoredPlace {
   /// Reads four columns of a reading, beginning with `column`. `seq` is the sequence number for the error.
   init(checking row: RawStatement, from column: Int32, seq: Int64) throws(DamagedRow) {
     for place in column..<column + 4 {
-      if let reason = row.misfit(asInteger: place) { throw DamagedRow("reading", ["seq": seq], reason) }
+      if let reason = row.typeProblem(asInteger: place) { throw DamagedRow("reading", ["seq": seq], reason) }
     }
     self.init(row, from: column)
   }

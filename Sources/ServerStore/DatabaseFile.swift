@@ -27,7 +27,7 @@ struct DatabaseFile: Sendable {
     self.name = name
     let configuration = try Configuration.ofFile(
       busyTimeoutSeconds: Self.busyTimeoutSeconds, maxReaders: Self.maxReaders, cacheKiB: 2048
-    ) { _ = try schema.isMade(in: $0, path: path) }
+    ) { _ = try schema.isCreated(in: $0, path: path) }
     try DataFolder.makeFile(path)
     try ForeignJournal.refuse(at: path)
     do {
@@ -100,11 +100,11 @@ struct DatabaseFile: Sendable {
 
 extension DatabaseFile {
   private static func prepare(_ database: Database, _ path: String, _ schema: FileSchema) throws {
-    if try schema.isMade(in: database, path: path) { return }
+    if try schema.isCreated(in: database, path: path) { return }
     // Two processes may create the file at the same time. The second one waits for the lock, and then finds
     // the file complete.
     try database.inTransaction(.immediate) {
-      if try !schema.isMade(in: database, path: path) { try schema.make(in: database) }
+      if try !schema.isCreated(in: database, path: path) { try schema.make(in: database) }
       return .commit
     }
   }

@@ -130,7 +130,7 @@ extension ReadingStorage {
       let isOwn = row.integer(1) == firstSeq + Int64(place)
       let name = DamagedRow("reading", ["seq": row.integer(1)], "").row
       for column: Int32 in 3...4 {
-        if let reason = row.misfit(asInteger: column) { throw DamagedRow(name, reason) }
+        if let reason = row.typeProblem(asInteger: column) { throw DamagedRow(name, reason) }
       }
       let stored = try StoredMeasurement(row, from: 2).measurement(in: name)
       if !isOwn, !stored.agrees(with: readings[place].measurement) { places.append(place) }

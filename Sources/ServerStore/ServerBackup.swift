@@ -109,7 +109,7 @@ package struct ServerBackup: Hashable, Sendable {
       configuration.busyMode = .timeout(30)
       let queue = try DatabaseQueue(path: source + file, configuration: configuration)
       try queue.inDatabase { database in
-        guard try schema.isMade(in: database, path: source + file) else { return }
+        guard try schema.isCreated(in: database, path: source + file) else { return }
         try database.execute(sql: "VACUUM INTO ?", arguments: [part + file])
       }
       try queue.close()

@@ -59,7 +59,7 @@ package struct PartSize: Hashable, Sendable {
 
   /// Halves the size after the connection broke. If several parts were transferred before, their size was not
   /// the cause, and it stays.
-  package mutating func breakOff() {
+  package mutating func halveAfterLostConnection() {
     if parts < 2 { halve() }
     parts = 0
   }

@@ -145,7 +145,7 @@ extension RecordRules {
   /// revision shows nothing in this case. Local edits, conflicts and deletions are kept.
   package static func action(forCompared incoming: RemoteRecord, on record: SyncRecord?) -> RecordAction {
     guard let record else { return .adopt(incoming) }
-    return record.isSettled && !isSentAgain(record, against: incoming.state) ? .adopt(incoming) : .leave
+    return record.isUpToDate && !isSentAgain(record, against: incoming.state) ? .adopt(incoming) : .leave
   }
 
   /// Whether a record that differs must be sent again. This is so for a record that is deleted here and not

@@ -95,10 +95,11 @@ extension UploadPlan {
     case (.moving, .failed(let error, _)): return afterFailure(error)
     case (.transferring(let direction), _): return afterTransfer(direction, event)
     case (.requeueing, .failed(let error, _)), (.beginning, .failed(let error, _)): return afterFailure(error)
-    case (.beginning, .exhausted), (.beginning, .overtaken), (.beginning, .rolledBack),
-      (.renewing, .exhausted), (.renewing, .overtaken), (.renewing, .rolledBack), (.renewing, .failed),
-      (.skipping, .exhausted), (.skipping, .overtaken), (.skipping, .rolledBack), (.skipping, .failed),
-      (.requeueing, .exhausted), (.requeueing, .overtaken), (.requeueing, .rolledBack), (.moving, .overtaken),
+    case (.beginning, .exhausted), (.beginning, .newItemsFirst), (.beginning, .rolledBack),
+      (.renewing, .exhausted), (.renewing, .newItemsFirst), (.renewing, .rolledBack), (.renewing, .failed),
+      (.skipping, .exhausted), (.skipping, .newItemsFirst), (.skipping, .rolledBack), (.skipping, .failed),
+      (.requeueing, .exhausted), (.requeueing, .newItemsFirst), (.requeueing, .rolledBack),
+      (.moving, .newItemsFirst),
       (.moving, .rolledBack), (.ended, _):
       return nil
     }
@@ -157,7 +158,7 @@ extension UploadPlan {
         return afterRefusal(error, of: batch, items: items, then: next)
       default: return afterFailure(error)
       }
-    case .overtaken, .rolledBack, .workLeft, .limitReached: return nil
+    case .newItemsFirst, .rolledBack, .workLeft, .limitReached: return nil
     }
   }
 
@@ -175,7 +176,7 @@ extension UploadPlan {
       return .pulling
     case .exhausted: return firstMove
     // Items were added while a content that a person asked for was the next download. They are sent first.
-    case .overtaken: return .pushing(.readings, then: .pull)
+    case .newItemsFirst: return .pushing(.readings, then: .pull)
     case .rolledBack: return afterRollback()
     // If a page with a single item is too large, it cannot be skipped, since its content is unknown.
     case .failed(.tooLarge, _) where changes.halve(sent: changes.current): return .pulling
@@ -201,7 +202,7 @@ extension UploadPlan {
       case .upload: firstFetch
       case .download: ending
       }
-    case .overtaken: .pushing(.readings, then: .transfer(direction))
+    case .newItemsFirst: .pushing(.readings, then: .transfer(direction))
     case .failed(let error, _): afterFailure(error)
     case .rolledBack, .workLeft, .limitReached: nil
     }
@@ -272,7 +273,7 @@ enum UploadBatch: Hashable, Sendable {
   case records(PushPhase)
 }
 
-/// What happens to an item because of which the remote fails.
+/// What the upload does with an item on which the remote fails.
 enum SkippedItem: Hashable, Sendable {
   case setAside
   case quarantine(reason: String)

@@ -7,13 +7,13 @@ import LogbookStore
 
 extension UploadSession {
   /// Sends the next part of the next content, or asks how much of it the remote has. If there are new
-  /// readings or records, it returns `overtaken`, so that these are sent first.
+  /// readings or records, it returns `newItemsFirst`, so that these are sent first.
   func pushAttachments() async throws -> UploadEvent {
     guard let remote = remote.attachments else {
       summary.keptAttachments = try store.sync { try $0.contentsToSend() }
       return .exhausted
     }
-    guard let next = try store.sync({ try nextToSend($0) }) else { return .overtaken }
+    guard let next = try store.sync({ try nextToSend($0) }) else { return .newItemsFirst }
     guard let content = next.content else { return .exhausted }
     guard let (offset, bytes) = next.part else { return try await ask(remote, content) }
     let run = run
@@ -47,7 +47,7 @@ extension UploadSession {
 
   /// The next content to send; nil if readings or records must be sent first.
   private func nextToSend(_ store: SyncTransaction) throws -> NextContent? {
-    if try isOvertaken(store) { return nil }
+    if try hasNewItems(store) { return nil }
     guard let content = try store.nextContentToSend(besides: attachments.setAside) else {
       return NextContent()
     }
@@ -59,7 +59,7 @@ extension UploadSession {
   }
 
   /// Whether there are new readings or records which this run can send.
-  private func isOvertaken(_ store: SyncTransaction) throws -> Bool {
+  private func hasNewItems(_ store: SyncTransaction) throws -> Bool {
     guard plan.canPushRecords else { return false }
     if try store.hasPendingRecords(heldBack: heldBack) { return true }
     let pending = try store.unrefusedPendingReadings()
@@ -128,11 +128,11 @@ extension UploadSession {
     let (now, run) = (environment.now(), run)
     let (setAside, asksForAbsent) = (attachments.setAside, plan.options.asksForAbsent)
     let wanted = try store.sync { store -> WantedContent?? in
-      if try isOvertaken(store) { return .none }
+      if try hasNewItems(store) { return .none }
       return .some(
         try store.nextContentToFetch(besides: setAside, at: now, includesPostponed: asksForAbsent))
     }
-    guard let wanted else { return .overtaken }
+    guard let wanted else { return .newItemsFirst }
     guard let wanted else {
       summary.absentAttachments = try store.sync { try $0.absentContents() }
       return .exhausted
@@ -161,13 +161,13 @@ extension UploadSession {
     case .isWhole:
       summary.pulledAttachments += 1
       summary.pulledAttachmentBytes += Int64(part.bytes.count)
-    case .wasHere: break
-    case .goesOn:
+    case .alreadyStored: break
+    case .morePartsFollow:
       summary.pulledAttachmentBytes += Int64(part.bytes.count)
       guard AttachmentLane.isProgress(Int64(part.bytes.count), of: limit, isLast: false) else {
         return try attachments.stall(wanted.digest) ? .done : leave(wanted.digest)
       }
-    case .beginsAnew: return try attachments.stall(wanted.digest) ? .done : leave(wanted.digest)
+    case .restarts: return try attachments.stall(wanted.digest) ? .done : leave(wanted.digest)
     case .wrongDigest:
       summary.damagedAttachments += 1
       return try refuseDownload(
@@ -193,7 +193,7 @@ extension UploadSession {
   /// the remote's part ends.
   private func afterFailure(_ error: ServiceError, at digest: String) throws -> UploadEvent {
     switch error {
-    case .unavailable where attachments.breakOff(): return .done
+    case .unavailable where attachments.halveAfterLostConnection(): return .done
     case .tooLarge where attachments.halve(): return .done
     case .serverFailure, .tooLarge:
       summary.setAside += 1
@@ -258,10 +258,10 @@ struct AttachmentLane {
   /// Counts a broken connection, after which it is unknown how many bytes the remote has.
   ///
   /// - Returns: whether to try again at once.
-  mutating func breakOff() -> Bool {
+  mutating func halveAfterLostConnection() -> Bool {
     sending = nil
     breaks += 1
-    partSize.breakOff()
+    partSize.halveAfterLostConnection()
     return breaks < Self.maxBreaks
   }
 

@@ -108,7 +108,7 @@ extension SyncTransaction {
     switch action {
     case .leave, .rollBack: break
     case .adopt(let remote): try adopt(remote, over: record)
-    case .markConflicted(let remote) where record == nil: try keepApart(remote)
+    case .markConflicted(let remote) where record == nil: try storeAsSeparateEntry(remote)
     case .markConflicted(let remote): try markConflicted(remote, isAnswered: incoming == nil)
     case .acknowledge(let revision):
       if let record { try acknowledge(record, revision: revision) }

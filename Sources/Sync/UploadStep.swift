@@ -39,7 +39,7 @@ package enum UploadEvent: Hashable, Sendable {
   /// Nothing was left to send or to pull.
   case exhausted
   /// Before a part of an attachment, readings or records must be sent.
-  case overtaken
+  case newItemsFirst
   /// No part of a page was applied, since one of its records was edited in the meantime.
   case rolledBack
   /// The request failed. `items` is the number of its items that may be the cause; 0 if none of them is.

@@ -200,7 +200,7 @@ extension VerifySession {
         for record in page.records { compare(record, with: held.removeValue(forKey: record.guid), buckets) }
       }
     }
-    recordsMissingThere = held.values.filter(\.isSettled).sorted { $0.guid < $1.guid }
+    recordsMissingThere = held.values.filter(\.isUpToDate).sorted { $0.guid < $1.guid }
   }
 
   func compare(_ incoming: RemoteRecord, with record: SyncRecord?, _ buckets: Set<Int>) {
@@ -211,7 +211,7 @@ extension VerifySession {
       recordsMissingHere[incoming.guid] = incoming
       return
     }
-    guard record.isSettled, record.lastSyncedState?.agrees(with: incoming.state) != true else { return }
+    guard record.isUpToDate, record.lastSyncedState?.agrees(with: incoming.state) != true else { return }
     recordsDiffering[incoming.guid] = incoming
   }
 
@@ -357,7 +357,7 @@ extension VerifySession {
       .sorted { $0.deviceTime.seconds < $1.deviceTime.seconds }
     for record in records.values { compare(record, with: held.records.removeValue(forKey: record.guid), all) }
     recordsMissingThere = held.records.values
-      .filter { $0.isSettled && $0.lastSyncedState?.isDeleted == false && !hidden.contains($0.guid) }
+      .filter { $0.isUpToDate && $0.lastSyncedState?.isDeleted == false && !hidden.contains($0.guid) }
       .sorted { $0.guid < $1.guid }
   }
 }

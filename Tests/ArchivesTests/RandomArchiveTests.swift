@@ -9,7 +9,7 @@ import Testing
 /// Archives and XML of random content, read back.
 @Suite struct RandomArchiveTests {
   private static func bytes(_ count: Int, _ generator: inout SeededGenerator) -> [UInt8] {
-    // Half of them compress well, the others do not.
+    // Half of the random contents compress well, the others do not.
     let top: UInt8 = Bool.random(using: &generator) ? 255 : 3
     return (0..<count).map { _ in UInt8.random(in: 0...top, using: &generator) }
   }

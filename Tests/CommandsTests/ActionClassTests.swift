@@ -36,7 +36,7 @@ enum ClassifiedCommands {
 
   /// In a command without a super-command, the parser looks for a request for completions, which takes a
   /// fifth of a short run.
-  @Test func everyCommandIsParsedWithoutALookForARequestForCompletions() {
+  @Test func everyCommandIsParsedWithoutCheckingForACompletionRequest() {
     let searched = ClassifiedCommands.leaves.filter {
       $0.type.configuration._superCommandName != "glucoport"
     }

@@ -46,8 +46,8 @@ import Testing
   }
 
   @Test func anErrorOfAnUnknownTypeIsReportedAsABug() {
-    struct Surprise: Error {}
-    #expect(Glucoport.report(Surprise(), "", Output()).rawValue == 70)
+    struct UnclassifiedError: Error {}
+    #expect(Glucoport.report(UnclassifiedError(), "", Output()).rawValue == 70)
     #expect(Glucoport.report(OutputClosed(), "", Output()) == .done)
     #expect(Glucoport.report(ExitStatus.partial, "", Output()) == .partial)
   }

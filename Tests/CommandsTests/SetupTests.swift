@@ -74,7 +74,7 @@ import Testing
         files: files.sorted { $0.key < $1.key }.map {
           SetupFile(path: program.path($0.key), content: .text($0.value))
         },
-        manifest: work.manifest, commands: [], lack: nil)
+        manifest: work.manifest, commands: [], missingNote: nil)
     }
     func texts() throws -> [String: String] {
       var found: [String: String] = [:]

@@ -158,12 +158,12 @@ import Testing
     }
     let refused = failing(gate.begun, .permission, "rejected")
     let busy = failing(refused, .temporary, "busy")
-    #expect(busy.isBlocked && busy.lasting?.message == "rejected" && busy.lastError == "busy")
+    #expect(busy.isBlocked && busy.persistentFailure?.message == "rejected" && busy.lastError == "busy")
     let noFile = failing(refused, .missingInput, "no file", asked: false)
-    #expect(noFile.isBlocked && noFile.lasting?.message == "rejected")
+    #expect(noFile.isBlocked && noFile.persistentFailure?.message == "rejected")
     let other = failing(refused, .protocolViolation, "no data")
-    #expect(!other.isBlocked && other.lasting?.message == "no data")
-    #expect(gate.succeeded(refused, hasMore: false, jitter: 0).lasting == nil)
+    #expect(!other.isBlocked && other.persistentFailure?.message == "no data")
+    #expect(gate.succeeded(refused, hasMore: false, jitter: 0).persistentFailure == nil)
   }
 
   @Test func aKilledFetchDelaysTheNextOneByAMinute() {
@@ -310,7 +310,8 @@ import Testing
     let missing = stride(from: start, through: end, by: 300).filter { value in
       !stored.contains(value) && !sensorChange.contains(value - start)
     }
-    // The only hole is that of the outage of two days, of which the source kept the last twelve hours.
+    // The outage lasted two days. The source kept only the last twelve hours, so the earlier part is the only
+    // hole.
     let holes = state.foundHoles ?? []
     #expect(holes.count == 1 && mails == 1, "\(holes), \(mails)")
     #expect(

@@ -63,7 +63,7 @@ import Testing
   @Test(arguments: [
     ("6,1,4,45", 0), ("6.1,4,45", 2), (",1,4,45", 0), (",4,45", 2), ("6.1,1,4,45", 0),
   ])
-  func nothingIsReadOfARowThatADecimalCommaSplits(_ cells: String, _ records: Int) throws {
+  func aRowSplitByADecimalCommaIsNotRead(_ cells: String, _ records: Int) throws {
     let text = "Time,Glucose (mmol/L),Insulin,Carbs\n2026-05-01 07:00,5.5,2,20\n2026-05-01 12:00,\(cells)\n"
     let export = try TextExport(text) {
       $0.columns = ["time": "Time", "value": "Glucose (mmol/L)", "insulin": "Insulin", "carbs": "Carbs"]

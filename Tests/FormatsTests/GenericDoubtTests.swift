@@ -31,7 +31,7 @@ import Testing
     ("Timezone name", "Eastern Standard Time"), ("DST", "1"), ("Summer time", "yes"),
     ("Jetlag", "-6"), ("Time diff", "2"),
   ])
-  func aColumnThatContradictsTheZoneIsInAWarning(_ column: String, _ cell: String) throws {
+  func aColumnThatContradictsTheZoneCausesAWarning(_ column: String, _ cell: String) throws {
     let doubts = try Self.doubts(Self.table(column) { _ in cell })
     #expect(
       doubts.count == 1 && doubts[0].contains("'\(column)'") && doubts[0].contains("24 rows"), "\(doubts)")
@@ -45,7 +45,7 @@ import Testing
     ("Zone", "In range"),
     ("glucose_offset", "-300"), ("Mood", "New York"),
   ])
-  func aColumnThatAgreesOrSaysNothingIsInNone(_ column: String, _ cell: String) throws {
+  func aColumnThatAgreesWithTheZoneCausesNoWarning(_ column: String, _ cell: String) throws {
     #expect(try Self.doubts(Self.table(column) { _ in cell }).isEmpty)
   }
 
@@ -57,7 +57,7 @@ import Testing
     #expect(try Self.doubts(stated).isEmpty)
   }
 
-  @Test func zonesOfObjectsAreComparedAsWell() throws {
+  @Test func zonesOfJSONObjectsAreComparedWithTheGivenZone() throws {
     let text =
       #"[{"time":"2026-03-01 07:00","glucose":101,"city":"New York"},{"time":"2026-03-01 12:10","glucose":104,"city":"Madrid"}]"#
     #expect(try Self.doubts(text.replacing("New York", with: "Paris")).isEmpty)
@@ -68,7 +68,7 @@ import Testing
     ("# Time zone: America/New_York\n", "time"), ("Timezone,EST\n", "time"), ("", "Timestamp ET"),
     ("", "time (EST)"), ("", "time (America/New_York)"),
   ])
-  func aZoneAroundTheRowsThatContradictsTheGivenOneIsInAWarning(_ title: String, _ header: String) throws {
+  func aZoneAroundTheRowsThatContradictsTheGivenOneCausesAWarning(_ title: String, _ header: String) throws {
     let table = Self.table("note") { "row \($0)" }.replacing("time,", with: "\(header),")
     let doubts = try Self.doubts(title + table)
     #expect(doubts.count == 1 && doubts[0].contains("is not that of 24 rows"), "\(doubts)")
@@ -77,7 +77,7 @@ import Testing
     #expect(try header.hasSuffix("ET") || Self.doubts(agreeing).isEmpty)
   }
 
-  @Test func aZoneAroundObjectsThatContradictsTheGivenOneIsInAWarning() throws {
+  @Test func aZoneAroundObjectsThatContradictsTheGivenOneCausesAWarning() throws {
     let text =
       #"{"timezone":"America/New_York","readings":[{"time":"2026-03-01 07:00","glucose":101},{"time":"2026-03-01 12:10","glucose":104}]}"#
     #expect(try Self.doubts(text).first?.contains("is not that of 2 rows") == true)
@@ -103,7 +103,7 @@ import Testing
     #expect(doubts.first?.contains("--where isManual=true --kind smbg") == true, "\(doubts)")
   }
 
-  @Test func kindsThatNothingContradictsAreInNoWarning() throws {
+  @Test func kindsWithoutAContradictionCauseNoWarning() throws {
     let sensor = Self.table("source") { _ in "Dexcom G7" }
     #expect(try Self.doubts(sensor) { $0.kind = .cbg }.isEmpty)
     // The reader of a sensor also measures finger sticks.
@@ -126,7 +126,7 @@ import Testing
     return "\(header),glucose (mg/dL)\n" + rows.joined()
   }
 
-  @Test func timesThatAllHaveTheOffsetZeroAreInAWarningWithTheCommandThatShowsThemInTheZone() throws {
+  @Test func timesThatAllHaveTheOffsetZeroCauseAWarningWithACommand() throws {
     let text = Self.instants(["+00:00", "+00:00", "+00:00"])
     let doubts = try Self.doubts(text)
     #expect(doubts.count == 1 && doubts[0].contains("not those of Europe/Madrid"), "\(doubts)")
@@ -138,11 +138,11 @@ import Testing
     #expect(shown.warnings.isEmpty)
   }
 
-  @Test func otherTimesAreInNoWarningAboutUTC() throws {
+  @Test func otherTimesCauseNoWarningAboutUTC() throws {
     for ends in [["+00:00", "+00:00", "+02:00"], ["Z", "Z"], ["+02:00", "+02:00"], ["", ""]] {
       #expect(try Self.doubts(Self.instants(ends)).isEmpty, "\(ends)")
     }
-    // There is none where the zone has the same offset, and for counts.
+    // There is no warning if the zone has the offset zero at these times, and none for times that are counts.
     let winter = Self.instants(["+00:00", "+00:00"]).replacing("-05-", with: "-01-")
     let export = try TextExport(winter, zone: "Europe/London") { $0.zoneIsGiven = true }
     #expect(export.warnings.isEmpty)

@@ -5,7 +5,8 @@ import Formats
 import Logbook
 import Testing
 
-/// Tests which columns hold ketones of blood in mmol/L: urine, breath and mg/dL are others.
+/// Tests which columns are read as ketones of blood in mmol/L. Ketones of urine or breath, and values in
+/// mg/dL, are not.
 @Suite struct GenericKetoneTests {
   private static func table(_ name: String, _ cells: [String] = ["0.4", "1.2", "0.6", "3.1"]) -> String {
     let rows = cells.enumerated().map { row, cell in "2026-05-0\(row + 1) 07:10,\(101 + row * 7),\(cell)\n" }
@@ -19,7 +20,7 @@ import Testing
     "Chetoni", "Ketonen",
     "Beta-ketone", "Ketone bodies (blood)", "ketones_mmol_l", "Ketonwert", "B-ketoner", "Ketony ve krvi",
   ])
-  func aNameForKetonesOfBloodIsRead(_ name: String) throws {
+  func aColumnNamedForBloodKetonesIsRead(_ name: String) throws {
     let export = try TextExport(Self.table(name))
     let ketones = export.readings.filter { $0.kind == .ketone }
     #expect(ketones.compactMap { $0.measurement.quantity?.number } == [0.4, 1.2, 0.6, 3.1])
@@ -34,7 +35,7 @@ import Testing
     "Ketones (ppm)",
     "Ketone strips left", "Ketones target", "Ketones tested", "Ketone unit", "Glucose ketone index",
   ])
-  func aNameForOtherKetonesIsNotRead(_ name: String) throws {
+  func aColumnNamedForOtherKetonesIsNotRead(_ name: String) throws {
     for cells in [["0.4", "1.2", "0.6", "3.1"], ["1", "2", "3", "1"]] {
       let export = try TextExport(Self.table(name, cells))
       #expect(export.readings.map(\.kind) == [.smbg, .smbg, .smbg, .smbg], "\(cells)")
@@ -42,7 +43,7 @@ import Testing
     }
   }
 
-  @Test func wholeNumbersWithoutAUnitAreAQuestion() throws {
+  @Test func wholeNumbersOfKetonesWithoutAUnitAreRefusedUntilMapped() throws {
     let file = try ScratchFile(Self.table("Ketones", ["0", "1", "", "3"]))
     let message = try #require(try file.refusal())
     #expect(message.contains("urine strip") && message.contains("ketone=Ketones"), "\(message)")
@@ -50,7 +51,8 @@ import Testing
     #expect(try file.readings { $0.columns = map }.readings.allSatisfy { $0.kind == .smbg })
     map["ketone"] = "Ketones"
     #expect(try file.readings { $0.columns = map }.readings.count { $0.kind == .ketone } == 3)
-    // A unit, or a value with a decimal, shows what they are; and 0 only shows that there is none.
+    // A unit or a value with a decimal shows that the ketones are of blood. Zeros only mean that nothing was
+    // measured.
     for (name, cells) in [
       ("Ketones (mmol/L)", ["1", "2"]), ("Ketones", ["1", "2.0"]), ("Ketones", ["0", "0"]),
     ] {

@@ -100,7 +100,7 @@ import Testing
       try ScratchFile(sticks("Anlass", minutes: Self.meals) { ["Sensorwechsel", "Routine"][$0 % 2] })
         .readings()
         .readings.count == 48)
-    // Two persons at the same meals, where now one and now the other is first.
+    // Two persons who measure at the same meals. Either of them may be the first.
     let meals = [430, 450, 740, 755, 1100, 1140]
     let persons = sticks("zyx", minutes: meals) { ["Ida", "Ole", "Ole", "Ida"][($0 + $0 / 6) % 4] }
     #expect(try ScratchFile(persons).refusal()?.contains("--where") == true)

@@ -6,7 +6,7 @@ import Foundation
 import Logbook
 import Testing
 
-/// Tests names of persons in columns: as the statement of all rows, and in several ways of writing.
+/// Tests names of persons in columns: a name that all rows have, and several spellings of one name.
 @Suite struct GenericPersonNameTests {
   private static func table(_ column: String, others: String = "", _ name: (Int) -> String) -> String {
     let rows = (0..<24).map { row in
@@ -24,7 +24,7 @@ import Testing
   }
 
   @Test(arguments: ["Anna Muster", "anna muster", "Muster, Anna", "ANNA MUSTER", "Ännä Muster"])
-  func aNameThatAllRowsHaveIsThePersons(_ name: String) throws {
+  func aNameInAllRowsIsStatedAsThePerson(_ name: String) throws {
     let stated = try #require(StatedPerson(name: "Anna Muster"))
     for column in ["Name", "name", "nom", "patient_name"] {
       #expect(try Self.persons(Self.table(column) { _ in name }) == [stated], "\(column)")
@@ -51,7 +51,7 @@ import Testing
   }
 
   @Test(arguments: ["patient_name", "patient", "Name"])
-  func onePersonWrittenInSeveralWaysIsOne(_ column: String) throws {
+  func severalSpellingsOfANameAreOnePerson(_ column: String) throws {
     let ways = ["Anna Muster", "anna muster", "Muster, Anna", "MUSTER Anna"]
     let file = try ScratchFile(Self.table(column) { ways[$0 % 4] })
     #expect(try file.readings().readings.count == 24)
@@ -59,7 +59,7 @@ import Testing
       try ScratchFile(Self.table(column) { $0 % 4 == 3 ? "Bob Muster" : ways[$0 % 4] }).refusal() != nil)
   }
 
-  @Test func aPickOfAPersonTakesAllWaysOfWriting() throws {
+  @Test func selectingAPersonSelectsEverySpellingOfTheName() throws {
     let names = ["Anna Muster", "muster, anna", "Bob Muster", "BOB MUSTER"]
     let file = try ScratchFile(Self.table("patient") { names[$0 % 4] })
     let refusal = try #require(try file.refusal())

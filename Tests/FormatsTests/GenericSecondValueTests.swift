@@ -121,7 +121,7 @@ import Testing
   }
 
   /// The row is far after the head of the input.
-  @Test func anOtherValueInALaterRowOfBothUnitsIsRefused() throws {
+  @Test func aLaterRowWhoseValuesInBothUnitsDifferIsRefused() throws {
     let start: Int64 = 1_770_000_000 / 86_400 * 86_400
     func text(_ last: String) -> String {
       let rows = (0..<4000).map { row in

@@ -6,11 +6,11 @@ import Testing
 
 @Suite struct DecimalMarkTests {
   private static func mark(_ cells: [String], presumed: DecimalMark = .point) -> (
-    mark: DecimalMark, isSettled: Bool
+    mark: DecimalMark, isDecided: Bool
   ) {
     var survey = DecimalMarkSurvey(presumed: presumed)
     for cell in cells { survey.note(cell.utf8) }
-    return (survey.mark, survey.isSettled)
+    return (survey.mark, survey.isDecided)
   }
 
   @Test func theFirstFractionInATableDeterminesTheDecimalMark() {

@@ -124,13 +124,13 @@ import Testing
   }
 
   @Test(arguments: [(0, true), (1, false)])
-  func onlyContinuousSensorHistoryShowsTheDateOrderOfLibreView(_ type: Int, _ isSettled: Bool) throws {
+  func onlyContinuousSensorHistoryShowsTheDateOrderOfLibreView(_ type: Int, _ isDecided: Bool) throws {
     let rows = (0..<12).map { index in
       let time = (index < 6 ? "02-05-2025 23:" : "03-05-2025 00:") + "\(10 + index % 6 * 8)"
       return type == 0 ? LibreExport.row(time, 0, "99") : LibreExport.row(time, 1, "", "99")
     }
     let lines = [LibreExport.header("mg/dL")] + rows
-    if isSettled {
+    if isDecided {
       #expect(try LibreExport.read(lines)[0].contains("day first (inferred)"))
     } else {
       #expect(refusal(lines)?.message.contains("--date-order") == true)

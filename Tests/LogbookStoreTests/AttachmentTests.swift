@@ -240,10 +240,10 @@ import Testing
     try want(content)
     #expect(try sync { try $0.nextContentToFetch(besides: [], at: 0) }?.held == 0)
     let part = { (range: Range<Int>) in ContentPart(size: content.size, bytes: Array(bytes[range])) }
-    #expect(try sync { try $0.append(part(0..<300_000), to: content.digest, at: 0) } == .goesOn)
+    #expect(try sync { try $0.append(part(0..<300_000), to: content.digest, at: 0) } == .morePartsFollow)
     #expect(try sync { try $0.nextContentToFetch(besides: [], at: 0) }?.held == 300_000)
     #expect(
-      try sync { try $0.append(part(0..<10), to: content.digest, at: 0) } == .beginsAnew, "held differs")
+      try sync { try $0.append(part(0..<10), to: content.digest, at: 0) } == .restarts, "held differs")
     #expect(try sync { try $0.append(part(300_000..<700_000), to: content.digest, at: 300_000) } == .isWhole)
     #expect(try read(content.digest) == bytes)
     #expect(try downloads().isEmpty && queued().isEmpty, "the remote has it")
@@ -255,7 +255,7 @@ import Testing
         sql: "INSERT INTO download (kind, subject, priority, queued_at) VALUES ('attachment', ?, 0, 1)",
         arguments: [content.digest])
     }
-    #expect(try sync { try $0.append(part(0..<0), to: content.digest, at: content.size) } == .wasHere)
+    #expect(try sync { try $0.append(part(0..<0), to: content.digest, at: content.size) } == .alreadyStored)
     #expect(try downloads().isEmpty)
     #expect(try scratch.open(.reader).attachments(of: Self.entry)[0].isUploaded)
   }
@@ -283,7 +283,7 @@ import Testing
     try want(content)
     try sync { store in
       _ = try store.append(ContentPart(size: 9, bytes: [1, 2]), to: content.digest, at: 0)
-      #expect(try store.append(ContentPart(size: 3, bytes: [3]), to: content.digest, at: 2) == .beginsAnew)
+      #expect(try store.append(ContentPart(size: 3, bytes: [3]), to: content.digest, at: 2) == .restarts)
       #expect(
         try store.append(ContentPart(size: 3, bytes: [1, 2, 3]), to: content.digest, at: 0) == .isWhole)
     }
@@ -308,7 +308,7 @@ import Testing
     #expect(try read(content.digest) == bytes)
     #expect(
       try sync { try $0.append(ContentPart(size: content.size, bytes: [1]), to: content.digest, at: 2) }
-        == .wasHere)
+        == .alreadyStored)
   }
 
   @Test func requestedAttachmentsAreFetchedFirstAndMissingOnesLater() throws {

@@ -103,7 +103,7 @@ import Testing
       let sent = try #require(try transaction.record(guid))
       try transaction.acknowledge(sent, revision: "r1")
     }
-    #expect(try store.compare { try $0.record(guid) }?.isSettled == true)
+    #expect(try store.compare { try $0.record(guid) }?.isUpToDate == true)
     #expect(try store.sync { try $0.requeue(record: guid) })
     let row = "SELECT version, version_synced, revision, base IS NOT NULL FROM record"
     #expect(try scratch.rows(row) == ["1 0 r1 1"])

@@ -32,7 +32,7 @@ import Testing
   private static let refusedByTrigger: Int32 = 1811
 
   /// Tables with protected rows, each with the columns that another program may write.
-  private static let lasting: [String: Set<String>] = [
+  private static let protected: [String: Set<String>] = [
     "reading": ["uploaded", "derived_offset", "offset_source", "zone"],
     // An edit increases the version. Only the program knows valid values for the columns of sync.
     "record": [
@@ -80,7 +80,7 @@ import Testing
 
   /// The content of all protected tables.
   private func content() throws -> [String] {
-    try Self.lasting.keys.sorted().flatMap { table in
+    try Self.protected.keys.sorted().flatMap { table in
       let columns = try columns(table)
       return try scratch.rows("SELECT '\(table)', \(columns.joined(separator: ", ")) FROM \(table)")
     }
@@ -103,10 +103,10 @@ import Testing
 
   @Test func everyStoreTableIsListedAsProtectedOrChangeable() throws {
     let names = try scratch.rows("SELECT name FROM sqlite_schema WHERE type = 'table'")
-    #expect(Set(names) == Set(Self.lasting.keys).union(Self.free))
+    #expect(Set(names) == Set(Self.protected.keys).union(Self.free))
   }
 
-  @Test(arguments: lasting.keys.sorted()) func otherProgramsCannotDeleteOrReplaceAProtectedRow(
+  @Test(arguments: protected.keys.sorted()) func otherProgramsCannotDeleteOrReplaceAProtectedRow(
     _ table: String
   )
     throws
@@ -126,10 +126,12 @@ import Testing
       """)
   }
 
-  @Test(arguments: lasting.keys.sorted()) func otherProgramsCannotChangeTheKeyOfAProtectedRow(_ table: String)
+  @Test(arguments: protected.keys.sorted()) func otherProgramsCannotChangeTheKeyOfAProtectedRow(
+    _ table: String
+  )
     throws
   {
-    let free = Self.lasting[table] ?? []
+    let free = Self.protected[table] ?? []
     for (name, type) in try types(table) where !free.contains(name) {
       let other =
         switch type {

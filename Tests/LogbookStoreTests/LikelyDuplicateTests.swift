@@ -50,7 +50,7 @@ struct LikelyDuplicateTests {
   func likelyDuplicatesWithoutSecondsAreFoundWhicheverCameFirst(_ first: Form, _ second: Form) throws {
     #expect(try duplicates(Self.values(0..<50, first), of: Make.device) == [])
     let found = try duplicates(Self.values(30..<60, second), of: Self.twin)
-    // One source cuts its times and the other one rounds them, so that they state other minutes.
+    // One source truncates its times to minutes and the other one rounds them, so their minutes differ.
     guard Set([first, second]) != [.cut, .rounded] else { return #expect(found == []) }
     #expect(found.map(\.readings) == [20], "\(found)")
     #expect(found.map(\.device) == ["Test Other S2"] && found.map(\.other) == ["Test Meter S1"])

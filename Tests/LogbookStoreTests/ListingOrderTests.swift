@@ -341,7 +341,7 @@ import Testing
     #expect(PositionSpan.isNear(milliseconds, shown) == isNear)
   }
 
-  /// There are more series than `OrderedReadings` has walks for them.
+  /// There are more series than `OrderedReadings` can walk at the same time.
   @Test func hundredsOfSeriesWithCountersAreListedByTime() throws {
     let devices = (0..<200).map { Device(vendor: "T", model: "M", serial: "\($0)", format: "test") }
     let readings = (0..<600).map { number in

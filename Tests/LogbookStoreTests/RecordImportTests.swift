@@ -50,7 +50,7 @@ import Testing
   }
 
   @Test(arguments: [nil, 5] as [Int64?])
-  func ofExportsOfEqualAgeTheOneImportedLastStays(_ modifiedAt: Int64?) throws {
+  func amongExportsOfEqualAgeTheOneImportedLastIsKept(_ modifiedAt: Int64?) throws {
     func importing(_ grams: Double) throws -> [Int] {
       counts(
         try scratch.ingest(food(grams), generatedAt: 10, modifiedAt: modifiedAt, digest: "\(grams)"))
@@ -63,7 +63,7 @@ import Testing
     #expect(try scratch.rows("SELECT fields FROM record") == [#"{"carbs":40}"#])
   }
 
-  @Test func ofTwoRowsWithOneIDInOneInputTheFirstStays() throws {
+  @Test func amongTwoRowsWithOneIDInOneInputTheFirstIsKept() throws {
     try scratch.ingest(food(30), food(40), generatedAt: 10)
     #expect(try scratch.rows("SELECT fields FROM record") == [#"{"carbs":30}"#])
   }

@@ -59,7 +59,7 @@ import Testing
   }
 
   /// An entry that is deleted here, with a record that others added meanwhile.
-  private func makeBereft() throws -> RecordConflict {
+  private func makeOrphaned() throws -> RecordConflict {
     let sync = try scratch.open(.sync)
     try sync.sync { try $0.adopt(remote(state(["carbs": .number(30)]), "r1"), over: nil) }
     _ = try RecordEditor(try scratch.open(.editor), at: 100).delete(Self.id)
@@ -129,7 +129,7 @@ import Testing
   }
 
   @Test func anEntryDeletedOnTheRemoteIsDeletedWithItsRecordsOrRestored() throws {
-    let conflict = try makeBereft()
+    let conflict = try makeOrphaned()
     #expect(conflict.cause == .orphaned && !conflict.theirs.isDeleted)
     for refused in [Resolution.both(guid: Self.copy), .fields(RecordFields(["carbs": .number(1)]))] {
       #expect(try category { try resolver.resolve(conflict, refused, at: 300) } == .usage)
@@ -167,7 +167,7 @@ import Testing
   }
 
   @Test func anEntryDeletedOnTheRemoteIsRestoredWithoutItsFields() throws {
-    try resolver.resolve(try makeBereft(), .theirs, at: 300)
+    try resolver.resolve(try makeOrphaned(), .theirs, at: 300)
     #expect(try row() == ["3 1 0 {} r1 1 1 300"])
     #expect(try row(Self.child) == [#"1 1 0 {"text":"late"} r2 1 1 NULL"#])
     #expect(try resolver.conflicts() == [])

@@ -20,7 +20,7 @@ import Testing
     try scratch.open(.reader).holdings(of: readings, devices)
   }
 
-  @Test func aReadingIsHeldWithItsValueOnly() throws {
+  @Test func aStoredReadingIsFoundOnlyWithItsValue() throws {
     try scratch.ingest(Make.batch([sensor(0, 100), sensor(2, 120), sensor(4, 140)]))
     #expect(
       try holdings([sensor(0, 100), sensor(2, 121), sensor(3, 120), sensor(4, 140), sensor(5, 100)])
@@ -31,7 +31,7 @@ import Testing
     #expect(try holdings([sensor(0, 100)], [other]) == [.outside], "another device")
   }
 
-  @Test func whatAnUndoHidesIsNotHeld() throws {
+  @Test func aReadingHiddenByAnUndoIsNotFound() throws {
     let store = try scratch.open()
     #expect(try !store.hasShownReadings(of: Make.device))
     try scratch.ingest(Make.batch([sensor(0, 100)]))

@@ -108,7 +108,7 @@ import Testing
     ] {
       try database { database in
         try database.execute(sql: "PRAGMA user_version = \(version)")
-        #expect { try schema.isMade(in: database, path: path) } throws: { error in
+        #expect { try schema.isCreated(in: database, path: path) } throws: { error in
           let failure = error as? Failure
           return failure?.category == .configuration && failure?.message.contains(words) == true
         }
@@ -147,7 +147,7 @@ import Testing
     let schema = Self.later(Self.steps)
     func open() throws -> DatabaseQueue {
       var configuration = Configuration()
-      configuration.prepareDatabase { _ = try schema.isMade(in: $0, path: path) }
+      configuration.prepareDatabase { _ = try schema.isCreated(in: $0, path: path) }
       return try SchemaUpgrade(schema, path: path, busyTimeoutSeconds: 5).opening(path) {
         let queue = try DatabaseQueue(path: path, configuration: configuration)
         try queue.inDatabase { try $0.execute(sql: "PRAGMA journal_mode = WAL; SELECT count(*) FROM t") }
@@ -178,7 +178,7 @@ import Testing
   @Test func aFileOfAnEarlierVersionIsOpenedAfterItsUpgrade() throws {
     let schema = Self.later(Self.steps)
     var configuration = Configuration()
-    configuration.prepareDatabase { _ = try schema.isMade(in: $0, path: path) }
+    configuration.prepareDatabase { _ = try schema.isCreated(in: $0, path: path) }
     let queue = try SchemaUpgrade(schema, path: path, busyTimeoutSeconds: 5).opening(path) {
       try DatabaseQueue(path: path, configuration: configuration)
     }
@@ -191,7 +191,7 @@ import Testing
     let schema = Self.later(Self.steps)
     try database { try $0.execute(sql: "PRAGMA user_version = 9") }
     var configuration = Configuration()
-    configuration.prepareDatabase { _ = try schema.isMade(in: $0, path: path) }
+    configuration.prepareDatabase { _ = try schema.isCreated(in: $0, path: path) }
     var ofWriter = Configuration()
     ofWriter.allowsUnsafeTransactions = true
     let writer = try DatabaseQueue(path: path, configuration: ofWriter)

@@ -88,18 +88,18 @@ import Testing
     try expectRefusal { try take(Self.values(of: Self.second), of: Self.dexcom) }
   }
 
-  @Test func theExportOfAnotherPersonIsTakenIfItIsShortOrNotAtTheSameTimes() throws {
+  @Test func theExportOfAnotherPersonIsAcceptedIfItIsShortOrNotAtTheSameTimes() throws {
     try take(Self.values(of: Self.second, hours: 47), of: Self.dexcom)
     try take(Self.values(of: Self.second, from: 97 * 3600), of: Self.dexcom)
     #expect(try readings() == 384 + 47 * 12 + 1152)
   }
 
-  @Test func theExportOfAnotherPersonIsTakenIfAPersonStatesThatItFits() throws {
+  @Test func theExportOfAnotherPersonIsAcceptedIfAPersonConfirmsIt() throws {
     try take(Self.values(of: Self.second), of: Self.dexcom, acceptsPerson: true)
     #expect(try readings() == 384 + 1152)
   }
 
-  @Test func aMeterIsNotCompared() throws {
+  @Test func theValuesOfAMeterAreNotComparedWithTheSensor() throws {
     try take(Self.values(of: Self.second), of: Self.dexcom, isExport: false)
     #expect(try readings() == 384 + 1152)
   }
@@ -116,7 +116,7 @@ import Testing
   // MARK: One person
 
   /// The phone has the values of the stored reader 40 seconds later, in mmol/L.
-  @Test func aReaderAndAPhoneOfOneSensorAreTaken() throws {
+  @Test func aReaderAndAPhoneOfOneSensorAreAccepted() throws {
     let phone = Self.values(of: Self.first, every: 900, from: 100).map {
       Value(second: $0.second, number: (($0.number / 18.0182 * 10).rounded() * 1.80182).rounded())
     }
@@ -126,13 +126,13 @@ import Testing
 
   /// A watch uploads the values to the site of a phone 5 to 10 minutes later.
   @Test(arguments: [300, 600] as [Int64])
-  func aWatchThatIsMinutesLateIsTaken(lag: Int64) throws {
+  func aWatchWhoseTimesAreMinutesLateIsAccepted(lag: Int64) throws {
     try take(Self.values(of: Self.first, from: 130, lag: lag), of: Self.dexcom)
     #expect(try readings() == 384 + 1152)
   }
 
   /// Two sensors of one body: 15 % higher, with noise.
-  @Test func aSecondSensorOfThePersonIsTaken() throws {
+  @Test func aSecondSensorOfThePersonIsAccepted() throws {
     let other = Self.values(of: Self.first, lag: 480).enumerated().map {
       Value(
         second: $1.second,
@@ -142,7 +142,7 @@ import Testing
     #expect(try readings() == 384 + 1152)
   }
 
-  @Test func aSensorThatFailsForADayIsTaken() throws {
+  @Test func aSensorThatFailsForADayIsAccepted() throws {
     let failing = Self.values(of: Self.first).map {
       Value(second: $0.second, number: (24..<48).contains($0.second / 3600) ? 45 : $0.number)
     }
@@ -152,13 +152,13 @@ import Testing
 
   /// A receiver in another zone, and one whose clock was never set to summer time.
   @Test(arguments: [-6 * 3600, 3600] as [Int64])
-  func aClockThatIsHoursOffIsTaken(seconds: Int64) throws {
+  func aSensorWhoseClockIsHoursOffIsAccepted(seconds: Int64) throws {
     try take(Self.values(of: Self.first, from: 120, lag: seconds), of: Self.dexcom)
     #expect(try readings() == 384 + 1152)
   }
 
   /// A longer export of the stored sensor, whose other values are far from the stored ones.
-  @Test func aLongerExportOfTheStoredSensorIsTaken() throws {
+  @Test func aLongerExportOfTheStoredSensorIsAccepted() throws {
     try take(Self.values(of: Self.first, hours: 200, every: 900), of: Self.libre)
     #expect(try readings() == 800)
   }

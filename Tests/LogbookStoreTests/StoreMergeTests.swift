@@ -173,7 +173,8 @@ import Testing
     #expect(try here.number("SELECT sum(json_extract(fields, '$.carbs')) FROM record") == 70)
   }
 
-  /// A merged item has the age of the export that it comes from, and not of the newest one of that store.
+  /// A merged item has the age of the export that it comes from, which may be older than the newest export of
+  /// its store.
   @Test func aLaterExportUpdatesARecordStoredByAMerge() throws {
     func food(_ carbs: Double) -> IngestBatch {
       Make.batch([Make.record(["carbs": .number(carbs)], sourceID: "a")])

@@ -35,7 +35,7 @@ import Testing
     #expect(!UnsortedSpool.areScattered(Self.readings(numbers.map { $0 % 3000 })))
     #expect(!UnsortedSpool.areScattered(Self.readings(numbers.map { $0 % 20 == 0 ? $0 - 700 : $0 })))
     #expect(!UnsortedSpool.areScattered(Self.readings(numbers.map { _ in 7 })))
-    #expect(!UnsortedSpool.areScattered(Array(Self.shuffled().prefix(UnsortedSpool.fewest - 1))))
+    #expect(!UnsortedSpool.areScattered(Array(Self.shuffled().prefix(UnsortedSpool.minCount - 1))))
     #expect(!UnsortedSpool.areScattered([]))
   }
 
@@ -47,7 +47,7 @@ import Testing
     #expect(!UnsortedSpool.areNewestFirst(Self.readings(numbers)))
     #expect(!UnsortedSpool.areNewestFirst(Self.readings(numbers.map { $0 % 3000 })))
     #expect(!UnsortedSpool.areNewestFirst(Self.readings(numbers.map { _ in 7 })))
-    let few = numbers.reversed().prefix(UnsortedSpool.fewest - 1)
+    let few = numbers.reversed().prefix(UnsortedSpool.minCount - 1)
     #expect(!UnsortedSpool.areNewestFirst(Self.readings(few)))
     #expect(!UnsortedSpool.areNewestFirst([]))
   }

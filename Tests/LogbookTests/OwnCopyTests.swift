@@ -53,7 +53,7 @@ struct OwnCopyTests {
     #expect(Self.verdicts(sticks).kept.count == 10)
   }
 
-  @Test func ofAllItemsThreeEqualPairsInTwoWeeksAreCopies() {
+  @Test func threeEqualPairsInTwoWeeksAreCopiesIfAllItemsHaveOne() {
     func kept(_ count: Int, at seconds: Int64 = 0) -> Int {
       Self.verdicts(Self.doses(count, "own") + Self.doses(count, at: seconds, "second")).kept.count
     }
@@ -62,7 +62,7 @@ struct OwnCopyTests {
     #expect(kept(5, at: 10) == 10)
   }
 
-  @Test func ofSomeItemsSixEqualPairsInTwoWeeksAreCopies() {
+  @Test func sixEqualPairsInTwoWeeksAreCopiesIfSomeItemsHaveNone() {
     func kept(_ count: Int, every step: Int64) -> Int {
       Self.verdicts(
         Self.doses(count, every: step, "own") + Self.doses(count, at: 0, every: step, "second")

@@ -63,9 +63,9 @@ struct AnonymityTests {
   @Test(arguments: able) func anonymisedSessionsThatDifferedOnlyInPersonalDataAreEqual(trial: DriverTrial)
     throws
   {
-    let talks = try [false, true].map { try Self.record(trial, Self.memory(trial, isOther: $0)) }
-    #expect(talks[0] != talks[1])
-    #expect(try talks[0].anonymised(by: trial.driver) == talks[1].anonymised(by: trial.driver))
+    let sessions = try [false, true].map { try Self.record(trial, Self.memory(trial, isOther: $0)) }
+    #expect(sessions[0] != sessions[1])
+    #expect(try sessions[0].anonymised(by: trial.driver) == sessions[1].anonymised(by: trial.driver))
   }
 
   @Test(arguments: able) func aDamagedSessionIsRefusedOrAnonymisedAsUndamaged(trial: DriverTrial) throws {

@@ -349,7 +349,7 @@ extension ParsedContent {
         let isRead =
           field.number(.comma) != nil || field.jsonNumber != nil || field.integer != nil
           || field.instant != nil
-          || field.yearFirstTime != nil || field.openTime != nil || field.ambiguousDate != nil
+          || field.yearFirstTime != nil || field.ambiguousTime != nil || field.ambiguousDate != nil
           || field.timeOfDay != nil || ValueWord(field, mark: .point) != nil
         _ = isRead
         #expect(field.trimmed.count <= field.count)

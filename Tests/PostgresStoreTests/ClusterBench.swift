@@ -15,7 +15,7 @@ struct ClusterBench {
   let server: PostgresServer
   let home: String
   let south: String
-  let stand: Stand
+  let stand: RunningStorage
   private let copies: DatabaseCopies
 
   static func with(_ body: (ClusterBench) async throws -> Void) async throws {

@@ -16,7 +16,8 @@ import Testing
   /// A storage on a separate database, with a separate role, whose rights a test can revoke.
   private static func with(
     warn: @escaping @Sendable (String) -> Void = { _ in },
-    _ body: (_ stand: Stand, _ copies: DatabaseCopies, _ database: String, _ role: String) async throws ->
+    _ body: (_ stand: RunningStorage, _ copies: DatabaseCopies, _ database: String, _ role: String)
+      async throws ->
       Void
   ) async throws {
     try await TestDatabases.shared.get().with { copies in
@@ -38,7 +39,7 @@ import Testing
 
   /// The number in the line of metrics of a database that begins with this name and its further labels.
   private static func figure(
-    _ name: String, _ stand: Stand, of cluster: String = "default"
+    _ name: String, _ stand: RunningStorage, of cluster: String = "default"
   ) async throws -> Double? {
     let label = "{cluster=\"\(cluster)\""
     let name = name.contains("{") ? name.replacing("{", with: label + ",") : name + label + "}"

@@ -14,7 +14,7 @@ import Testing
   /// A storage with three logins, on a separate database.
   private static func with(
     limits: PoolLimits = PoolLimits(),
-    _ body: (_ stand: Stand, _ copies: DatabaseCopies, _ database: String) async throws -> Void
+    _ body: (_ stand: RunningStorage, _ copies: DatabaseCopies, _ database: String) async throws -> Void
   ) async throws {
     try await TestDatabases.shared.get().with { copies in
       let name = try copies.copy()

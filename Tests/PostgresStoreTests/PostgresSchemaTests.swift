@@ -42,7 +42,8 @@ import Testing
   ///   - connection: one of the serving role.
   ///   - admin: one of a superuser, who sees every row.
   private static func with(
-    _ body: (_ stand: Stand, _ connection: DatabaseConnection, _ admin: DatabaseConnection) async throws ->
+    _ body: (_ stand: RunningStorage, _ connection: DatabaseConnection, _ admin: DatabaseConnection)
+      async throws ->
       Void
   ) async throws {
     try await TestDatabases.shared.get().with { copies in

@@ -43,7 +43,8 @@ import Testing
 
   /// A folder with two logbooks and three logins, and an empty database for it.
   private static func with(
-    _ body: (_ stand: Stand, _ folder: ScratchFolder, _ server: PostgresServer, _ name: String) async throws
+    _ body: (_ stand: RunningStorage, _ folder: ScratchFolder, _ server: PostgresServer, _ name: String)
+      async throws
       -> Void
   ) async throws {
     let folder = try ScratchFolder()
@@ -183,7 +184,7 @@ import Testing
       await #expect(throws: ServiceError.purged) {
         _ = try await moved.storage.logins.login(tokenHash: LoginToken("gp_stranger").hash)
       }
-      stand = Stand(
+      stand = RunningStorage(
         storage: moved.storage, writer: stand.writer, reader: stand.reader, stranger: stand.stranger,
         folder: base, stop: moved.stop)
       var later = Client(stand)

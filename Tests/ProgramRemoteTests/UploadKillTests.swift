@@ -92,11 +92,11 @@ import Testing
     #expect(try StoreFile(program.path("c.db")).count("reading") == Int(lines[8]))
     #expect(lines[9] == "\"text\":\"\(lines[10])\",\"units\":\(lines[11])", "seed \(Self.seed)")
     #expect(lines[12..<16] == ["ok", "ok", "ok", "ended with 0"], "seed \(Self.seed)")
-    try expectTold(program)
+    try expectReported(program)
   }
 
   /// Checks that everything acknowledged by a command is in the third store, in its last state.
-  private func expectTold(_ program: Program) throws {
+  private func expectReported(_ program: Program) throws {
     var told: [String: String] = [:]
     for name in ["told-a", "told-b"] {
       for line in try String(contentsOfFile: program.path(name), encoding: .utf8).split(separator: "\n") {

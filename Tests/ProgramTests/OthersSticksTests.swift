@@ -38,7 +38,7 @@ struct OthersSticksTests {
     return try await program.run(arguments: ["import", "--quiet"] + options + [program.path(second.0)])
   }
 
-  @Test func fingerSticksThatContradictOthersWithinMinutesAreInAWarning() async throws {
+  @Test func fingerSticksThatContradictOthersWithinMinutesCauseAWarning() async throws {
     let found = try await outcome(("log1.csv", Self.sticks(0)), ("log2.csv", Self.sticks(1)))
     #expect(
       found.status == 0 && found.errors.contains("differ within minutes in those of import 1"),
@@ -51,7 +51,7 @@ struct OthersSticksTests {
     }
   }
 
-  @Test func fingerSticksOfFilesNamedForTwoPersonsAreInAWarning() async throws {
+  @Test func fingerSticksOfFilesNamedForTwoPersonsCauseAWarning() async throws {
     let (one, other) = (Self.sticks(0), Self.sticks(1, hours: [6, 10, 15, 20]))
     let found = try await outcome(("anna.csv", one), ("bob.csv", other))
     #expect(
@@ -79,7 +79,7 @@ struct OthersSticksTests {
     #expect(try await outcome(("log1.csv", one), ("log2.csv", same)).status == 0)
   }
 
-  @Test func aColumnThatContradictsTheGivenZoneIsInAWarningForJobs() async throws {
+  @Test func aColumnThatContradictsTheGivenZoneCausesAWarningInJobs() async throws {
     let program = try Program()
     let rows = Self.sticks(0).split(separator: "\n").enumerated().map {
       $1 + ($0 == 0 ? ",timezone" : ",America/New_York") + "\n"

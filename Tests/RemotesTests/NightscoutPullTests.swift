@@ -40,7 +40,7 @@ struct NightscoutPullTests {
     var cursor = NightscoutCursor(
       asked: complete + NightscoutCursor.overlap, latest: ["entries": latest, "treatments": latest])
     cursor.complete = complete
-    cursor.window.start = now - NightscoutCursor.sweptBack
+    cursor.window.start = now - NightscoutCursor.sweepMilliseconds
     for members in seen {
       let document = try #require(NightscoutDocument(.object(members)))
       for record in NightscoutTreatment.records(document, zone) {
@@ -282,7 +282,7 @@ struct NightscoutPullTests {
     let found = try await pull(try Self.site(treatments: notes), cursor, limit: limit)
     #expect(found.records.count == 5)
     let window = try #require(found.cursor?.window)
-    #expect((0..<30_000).contains(window.start - (Self.now - NightscoutCursor.sweptBack)))
+    #expect((0..<30_000).contains(window.start - (Self.now - NightscoutCursor.sweepMilliseconds)))
     #expect(window.seen.count == 2)
   }
 

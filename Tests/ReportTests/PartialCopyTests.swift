@@ -212,7 +212,7 @@ import Testing
     let copy = Self.moved(own, to: CountingSource(format: "contour"), by: 20)
     #expect(Figures.result(own + copy).doubts.isEmpty)
     let result = Figures.result(own + copy + Self.basal(Figures.phone, "rapid", later: 10))
-    #expect(result.total.amounts.insulin.sum == nil && result.doubts.contains { $0.unlike == .use })
+    #expect(result.total.amounts.insulin.sum == nil && result.doubts.contains { $0.doseDifference == .use })
   }
 
   // MARK: One dose in two ways
@@ -233,7 +233,7 @@ import Testing
       Self.basal(Figures.diary, mine) + Self.basal(Figures.phone, theirs, later: 20)
       + Self.doses(Figures.diary)
     let result = Figures.result(all, by: .day)
-    let doubt = try #require(result.doubts.first { $0.unlike == .use })
+    let doubt = try #require(result.doubts.first { $0.doseDifference == .use })
     #expect(doubt.days == 6 && doubt.first.total == 120 && doubt.second.total == 120)
     let amounts = result.total.amounts
     #expect(amounts.insulin.sum == nil && amounts.bolus.sum == nil)
@@ -259,7 +259,7 @@ import Testing
       Self.moved(Self.basal(Figures.phone, "rapid"), to: Figures.phone, by: 0, factor: 0.3),
       Self.basal(Figures.phone, ""), Self.basal(Figures.diary, "rapid"),
     ] {
-      #expect(Figures.result(own + other).doubts.filter { $0.unlike != nil }.isEmpty)
+      #expect(Figures.result(own + other).doubts.filter { $0.doseDifference != nil }.isEmpty)
     }
   }
 
@@ -289,7 +289,7 @@ import Testing
       return statistics.finish { _ in 0 }
     }
     let result = statistics(days: 5, extended: 2)
-    let doubt = try #require(result.doubts.first { $0.unlike == .part })
+    let doubt = try #require(result.doubts.first { $0.doseDifference == .part })
     #expect(
       doubt.days == 5 && result.total.amounts.bolus.sum == nil && result.total.amounts.insulin.sum == nil)
     #expect(Set([doubt.first.total, doubt.second.total]) == [30, 20])

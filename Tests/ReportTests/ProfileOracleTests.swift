@@ -63,7 +63,7 @@ struct ProfileOracleTests {
 
   // MARK: - Choice of a sensor
 
-  private typealias Choice = (sample: SensorSample, minutes: Int, fate: SensorSelection.Fate)
+  private typealias Choice = (sample: SensorSample, minutes: Int, outcome: SensorSelection.Outcome)
 
   private static let sensorMinutes = [1: 15, 2: 5, 3: 1]
 
@@ -116,7 +116,7 @@ struct ProfileOracleTests {
       }
     }
     used.sort { $0.instant < $1.instant }
-    let found = choices.filter { $0.fate == .used }.map(\.sample)
+    let found = choices.filter { $0.outcome == .used }.map(\.sample)
     #expect(found.map(\.instant) == used.map(\.instant) && found.map(\.device) == used.map(\.device))
     #expect(Set(found.map(\.device)).count > 1 && found.count < samples.count)
   }
@@ -134,7 +134,7 @@ struct ProfileOracleTests {
       }
       let wanted = all.filter { period.contains($0.sample.instant) }
       let found = Self.choices(near).filter { period.contains($0.sample.instant) }
-      #expect(found.map(\.fate) == wanted.map(\.fate), "from \(start)")
+      #expect(found.map(\.outcome) == wanted.map(\.outcome), "from \(start)")
     }
   }
 

@@ -15,7 +15,7 @@ import Testing
 
   init() throws { folder = try ScratchFolder() }
 
-  private func stand() async throws -> Stand {
+  private func stand() async throws -> RunningStorage {
     try await StoragePlace(bench: EmbeddedConformance.bench, folder: folder).start()
   }
 

@@ -24,7 +24,7 @@ import Testing
     let storage = try EmbeddedStorage(folder: folder.path)
     let login = try #require(try await storage.logins.login(tokenHash: token.hash))
     let client = Client(
-      Stand(
+      RunningStorage(
         storage: storage, writer: login, reader: login, stranger: login, folder: folder,
         stop: storage.close))
     try await client.push(Sample.history(1))

@@ -20,7 +20,7 @@ import Testing
     let name: String
     let content: String
     /// The columns of each table that another program may write.
-    let lasting: [String: Set<String>]
+    let protected: [String: Set<String>]
     let free: Set<String>
 
     var testDescription: String { name }
@@ -42,7 +42,7 @@ import Testing
       INSERT INTO blob_part (digest, start, bytes) VALUES ('\(digest)', 0, x'0102');
       UPDATE blob SET held = size;
       """,
-    lasting: [
+    protected: [
       "reading": [], "record": ["state", "node", "seq", "revision"], "device": ["model"], "series": [],
       "epoch": [], "node": ["run_number", "run_id", "last_seq"],
       "accepted": ["version", "digest", "revision"],
@@ -57,10 +57,10 @@ import Testing
       INSERT INTO purged VALUES ('\(uuid(2))');
       INSERT INTO purged_token VALUES (randomblob(32), '\(uuid(2))');
       """,
-    lasting: ["logbook": ["name"], "purged": [], "purged_token": []], free: ["login", "replaced_token"])
+    protected: ["logbook": ["name"], "purged": [], "purged_token": []], free: ["login", "replaced_token"])
 
   private static let places = [logbook, server].flatMap { kind in
-    kind.lasting.keys.sorted().map { table in (kind, table) }
+    kind.protected.keys.sorted().map { table in (kind, table) }
   }
 
   private func path(_ kind: Kind) -> String { folder.path + "/\(kind.name).db" }
@@ -71,7 +71,7 @@ import Testing
       path: path(kind), name: kind.name,
       schema: kind.name == Self.logbook.name ? LogbookSchema.schema : LoginSchema.schema)
     try file.writeNow { database in
-      if kind.lasting["reading"] != nil {
+      if kind.protected["reading"] != nil {
         _ = try ReadingStorage(database, node: 1, after: 0).store(Sample.history(readings))
       }
       try database.execute(sql: kind.content)
@@ -90,7 +90,7 @@ import Testing
   /// The content of the permanent tables.
   private func content(_ kind: Kind) throws -> [String] {
     try bare(kind) { database in
-      try kind.lasting.keys.sorted().flatMap { table in
+      try kind.protected.keys.sorted().flatMap { table in
         try Row.fetchAll(database, sql: "SELECT * FROM \(table)").map { "\(table) \($0)" }
       }
     }
@@ -118,7 +118,7 @@ import Testing
     let names = try bare(kind) { database in
       try String.fetchAll(database, sql: "SELECT name FROM sqlite_schema WHERE type = 'table'")
     }
-    #expect(Set(names) == Set(kind.lasting.keys).union(kind.free))
+    #expect(Set(names) == Set(kind.protected.keys).union(kind.free))
   }
 
   @Test(arguments: places)
@@ -146,7 +146,7 @@ import Testing
   @Test(arguments: places)
   func anotherProgramCannotChangeTheKeyOfAPermanentServerRow(_ kind: Kind, _ table: String) throws {
     try make(kind)
-    for (name, type) in try columns(kind, table) where kind.lasting[table]?.contains(name) != true {
+    for (name, type) in try columns(kind, table) where kind.protected[table]?.contains(name) != true {
       let other =
         switch type {
         case "TEXT": "coalesce(\(name), '') || 'x'"

@@ -46,8 +46,8 @@ import Testing
     try store(second, after: 400)
     try file.readNow { try buckets.extend($0) }
     #expect(buckets.digests == expected([first, second]) && buckets.last == 403)
-    var anew = ReadingBuckets()
-    #expect(throws: (any Error).self) { try file.readNow { try anew.extend($0) } }
+    var rebuilt = ReadingBuckets()
+    #expect(throws: (any Error).self) { try file.readNow { try rebuilt.extend($0) } }
     try file.close()
   }
 

@@ -11,7 +11,7 @@ package struct Client: Sendable {
   package var run: RunStamp
   package var cursor: String?
 
-  package init(_ stand: Stand, as login: Login? = nil) {
+  package init(_ stand: RunningStorage, as login: Login? = nil) {
     let login = login ?? stand.writer
     self.login = login
     service = stand.logbook(login)

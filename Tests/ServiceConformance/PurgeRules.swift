@@ -6,7 +6,7 @@ import Testing
 
 /// Rules for the permanent removal of a logbook in every storage.
 enum PurgeRules {
-  private static func filled(_ stand: Stand) async throws {
+  private static func filled(_ stand: RunningStorage) async throws {
     try await Client(stand).push(Sample.history(10))
     try await Client(stand).push(Sample.change(Client.uuid(), 1, on: nil, Sample.note("text")))
   }

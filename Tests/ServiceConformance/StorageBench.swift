@@ -44,16 +44,16 @@ package struct StoragePlace: Sendable {
   }
 
   /// Starts the storage on its data, with its logins.
-  package func start(maxContentBytes: Int64 = 1 << 30) async throws -> Stand {
+  package func start(maxContentBytes: Int64 = 1 << 30) async throws -> RunningStorage {
     let open = try await bench.start(folder.path, maxContentBytes)
-    let tokens = Stand.tokens
+    let tokens = RunningStorage.tokens
     if try await open.storage.logins.list().isEmpty {
       let logins = open.storage.logins
       try await logins.add(name: "writer", role: .write, logbook: "first", token: tokens[0], at: 1)
       try await logins.add(name: "reader", role: .read, logbook: "first", token: tokens[1], at: 2)
       try await logins.add(name: "stranger", role: .write, logbook: "second", token: tokens[2], at: 3)
     }
-    return Stand(
+    return RunningStorage(
       storage: open.storage,
       writer: try #require(try await open.storage.logins.login(tokenHash: tokens[0].hash)),
       reader: try #require(try await open.storage.logins.login(tokenHash: tokens[1].hash)),
@@ -66,7 +66,7 @@ package struct StoragePlace: Sendable {
 }
 
 /// A running storage with two logbooks and their logins.
-package struct Stand: Sendable {
+package struct RunningStorage: Sendable {
   package let storage: any ServerStorage
   package let writer: Login
   package let reader: Login

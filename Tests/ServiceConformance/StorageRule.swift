@@ -14,7 +14,7 @@ package struct StorageRule: Sendable, CustomTestStringConvertible {
   }
 
   /// A rule for a running storage.
-  init(_ name: String, _ check: @escaping @Sendable (Stand) async throws -> Void) {
+  init(_ name: String, _ check: @escaping @Sendable (RunningStorage) async throws -> Void) {
     self.init(restarting: name) { place in
       let stand = try await place.start()
       try await check(stand)

@@ -27,8 +27,8 @@ package struct SiteWire: HTTPTransport {
   }
 }
 
-/// The network between nodes and a site. Faults affect single requests, of which several make one call of the
-/// remote. The site's clock advances with each.
+/// The network between nodes and a site. A call of the remote makes several requests, and a fault affects
+/// only one of them. The site's clock advances with each.
 actor SiteNetwork: HTTPTransport {
   /// One request in this many does not arrive, loses its answer, arrives late or twice, or finds a failing
   /// site.

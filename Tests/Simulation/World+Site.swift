@@ -30,8 +30,8 @@ extension World {
   }
 
   private func addEntry(_ phone: NightscoutPhoneApp) throws {
-    // The entry is in the second of a possible reading of a meter, or between two. Its time differs by the
-    // milliseconds, since API v1 keeps one entry of one type and time.
+    // The time of the entry is that of a possible reading of a meter, or between two of them. Its
+    // milliseconds differ, since API v1 keeps one entry of one type and time.
     let isBeside = random.once(in: 3)
     let time = 1_699_996_400 + (isBeside ? 150 : 0) + 300 * Int64.random(in: 0..<12, using: &random)
     let milliseconds = time * 1000 + 250

@@ -85,8 +85,8 @@ import Testing
     #expect(try copy.text(guid, "a") == "by the original")
   }
 
-  /// Neither store notices that the other one has the same id. The restored server has lost the runs of one
-  /// store, and the position that the other one has seen.
+  /// The original and its copy have the same id, and neither notices it: the restored server no longer knows
+  /// the runs of the copy, nor the position that the copy has seen.
   @Test func aCopiedStoreFileMissesNothingWhenTheServerIsRestoredToo() async throws {
     let scene = try await Scene()
     _ = try await scene.sharedNote()

@@ -239,7 +239,7 @@ import Testing
     .busy("", retryAfterSeconds: nil), .busy("", retryAfterSeconds: 100), .unavailable(""),
     .serverFailure(""),
   ]
-  private static let lasting: [ServiceError] = [
+  private static let persistent: [ServiceError] = [
     .tooLarge, .refused(""), .loginRefused(""), .readOnly, .nodeReused, .otherLogbook(id: "x"),
     .positionUnknown,
     .protocolViolation(""), .purged,
@@ -251,7 +251,7 @@ import Testing
       backoff.note(error, now: 1000, jitter: 0.5)
       #expect(backoff.failures == 1 && backoff.secondsToWait(now: 1000) > 0, "\(error)")
     }
-    for error in Self.lasting {
+    for error in Self.persistent {
       var backoff = Backoff(failures: 4, nextAttempt: 1010)
       backoff.note(error, now: 1000, jitter: 0.5)
       #expect(backoff.failures == 4 && backoff.nextAttempt == nil, "\(error)")

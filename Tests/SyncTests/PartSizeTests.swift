@@ -20,7 +20,7 @@ import Testing
     var size = PartSize()
     var sizes: [Int] = []
     for _ in 0..<10 {
-      size.breakOff()
+      size.halveAfterLostConnection()
       sizes.append(size.current)
     }
     let halves: [Int] = [131_072, 65_536, 32_768, 16_384]
@@ -33,7 +33,7 @@ import Testing
     let first = size.current
     for _ in 0..<20 {
       for _ in 0..<3 { size.succeed() }
-      size.breakOff()
+      size.halveAfterLostConnection()
     }
     #expect(size.current == first)
   }

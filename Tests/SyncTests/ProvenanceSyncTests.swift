@@ -115,7 +115,7 @@ import Testing
     try await scene.upload(scene.b, scene.a)
     #expect(try await scene.held(Self.guid)?.provenance == Self.diary)
     #expect(try scene.a.record(Self.guid).state.provenance == Self.diary)
-    #expect(try scene.a.record(Self.guid).isSettled && scene.b.record(Self.guid).isSettled)
+    #expect(try scene.a.record(Self.guid).isUpToDate && scene.b.record(Self.guid).isUpToDate)
   }
 
   @Test(arguments: [true, false]) func anEditIsNotLostWhenAnotherStoreSendsTheProvenance(_ isSameField: Bool)
@@ -148,7 +148,7 @@ import Testing
     try await scene.upload(scene.a, scene.b, scene.a)
     for node in [scene.a, scene.b] {
       #expect(try node.record(Self.guid).state.provenance == Self.diary)
-      #expect(try node.record(Self.guid).isSettled)
+      #expect(try node.record(Self.guid).isUpToDate)
     }
     #expect(try await scene.held(Self.guid)?.provenance == Self.diary)
   }

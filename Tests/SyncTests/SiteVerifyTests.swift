@@ -112,7 +112,7 @@ import Testing
     #expect(try await verify() == VerifySummary())
     let store = try scene.store("a")
     let record = try #require(try store.compare { try $0.heldRecords(in: Set(0..<4096)) }[guids[1]])
-    #expect(record.state.fields["carbs"] == .number(44) && record.isSettled)
+    #expect(record.state.fields["carbs"] == .number(44) && record.isUpToDate)
     #expect(try await scene.upload("a").summary.pushedReadings == 0)
   }
 

@@ -156,12 +156,12 @@ import Testing
       #expect(plan.current == lane)
       try plan.note(.done)
       #expect(plan.current == lane)
-      try plan.note(.overtaken)
+      try plan.note(.newItemsFirst)
       #expect(plan.current == .pushReadings(limit: 8))
       for _ in 0..<3 { try plan.note(.exhausted) }
     }
     #expect(plan.current == lane)
-    try plan.note(.overtaken)
+    try plan.note(.newItemsFirst)
     try plan.note(.failed(.nodeReused, items: 1))
     try plan.note(.done)
     for _ in 0..<3 { try plan.note(.exhausted) }
@@ -222,35 +222,36 @@ import Testing
     }
     let sending = try after(pulling, .exhausted)
     return [
-      (try plan(), .begin, [.exhausted, .overtaken, .rolledBack]),
-      (try plan(after: .done), .pushReadings(limit: 8), [.overtaken, .rolledBack]),
-      (try plan(after: .done, .exhausted), .pushRecords(.entries, limit: 4), [.overtaken, .rolledBack]),
-      (try plan(after: .done, failing), .setAside, [.exhausted, .overtaken, .rolledBack, Self.failure]),
+      (try plan(), .begin, [.exhausted, .newItemsFirst, .rolledBack]),
+      (try plan(after: .done), .pushReadings(limit: 8), [.newItemsFirst, .rolledBack]),
+      (try plan(after: .done, .exhausted), .pushRecords(.entries, limit: 4), [.newItemsFirst, .rolledBack]),
+      (try plan(after: .done, failing), .setAside, [.exhausted, .newItemsFirst, .rolledBack, Self.failure]),
       (
         try plan(after: .done, refused), .quarantine(reason: "no"),
-        [.exhausted, .overtaken, .rolledBack, Self.failure]
+        [.exhausted, .newItemsFirst, .rolledBack, Self.failure]
       ),
       (pulling, .pull(limit: 16), []),
       (sending, .pushAttachments, [.rolledBack]),
       (try after(sending, .exhausted), .fetchAttachments, [.rolledBack]),
       (
         try after(pulling, .failed(.positionUnknown, items: 0)), .requeueMissing,
-        [.exhausted, .overtaken, .rolledBack]
+        [.exhausted, .newItemsFirst, .rolledBack]
       ),
       (
         try after(pulling, .failed(.nodeReused, items: 0)), .renewNode,
-        [.exhausted, .overtaken, .rolledBack, Self.failure]
+        [.exhausted, .newItemsFirst, .rolledBack, Self.failure]
       ),
       (
         try after(sending, .exhausted, .exhausted), .finish(.complete),
-        [.done, .exhausted, .overtaken, .rolledBack, Self.failure, Self.left]
+        [.done, .exhausted, .newItemsFirst, .rolledBack, Self.failure, Self.left]
       ),
     ]
   }
 
   @Test func noStepOfTheUploadPlanAcceptsAnImpossibleEvent() throws {
     let events = [
-      UploadEvent.done, .exhausted, .overtaken, .rolledBack, Self.failure, Self.left, .limitReached(.time),
+      UploadEvent.done, .exhausted, .newItemsFirst, .rolledBack, Self.failure, Self.left,
+      .limitReached(.time),
     ]
     for (plan, step, impossible) in try impossible() {
       #expect(plan.current == step)

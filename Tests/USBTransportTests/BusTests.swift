@@ -29,13 +29,13 @@ struct BusTests {
     let bus = try SimulatedBus()
     try bus.plug(SimulatedDevice(EchoMeter.hid()))
     chmod(bus.root + "/dev/bus/usb/001/002", 0)
-    let lines = try Probe.run(bus, "1234:5678", "hid", "send=01", asNobody: true)
+    let lines = try Probe.run(bus, "1234:5678", "hid", "send=01", isUnprivileged: true)
     try #require(lines.count == 1)
     #expect(
       lines[0].hasPrefix(
         "failure permission: opening the meter: Permission denied: /dev/bus/usb/001/002; run: "))
     #expect(lines[0].contains("glucoport meter udev-rules | sudo tee"))
-    #expect(try Probe.run(bus, "list", asNobody: true).first?.contains("/002 false") == true)
+    #expect(try Probe.run(bus, "list", isUnprivileged: true).first?.contains("/002 false") == true)
   }
 
   @Test(arguments: ["bulk", "disk", "cdc"])

@@ -12,12 +12,12 @@ struct Probe {
   let process = Process()
   private let output = Pipe()
 
-  /// Starts the probe; `asNobody` runs it as the user `nobody`, for tests that need the permissions of files
+  /// Starts the probe; `isUnprivileged` runs it as the user `nobody`, for tests that need the permissions of files
   /// to apply.
-  init(_ bus: SimulatedBus, _ arguments: [String], asNobody: Bool = false) throws {
+  init(_ bus: SimulatedBus, _ arguments: [String], isUnprivileged: Bool = false) throws {
     let products = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()
     let binary = products.appending(path: "usb-probe").path
-    if asNobody && getuid() == 0 {
+    if isUnprivileged && getuid() == 0 {
       // Other users may be unable to read the build folder, so the binary is copied.
       let copy = bus.root + "/usb-probe"
       if !FileManager.default.fileExists(atPath: copy) {
@@ -52,7 +52,9 @@ struct Probe {
   }
 
   /// The output of a complete run.
-  static func run(_ bus: SimulatedBus, _ arguments: String..., asNobody: Bool = false) throws -> [String] {
-    try Probe(bus, arguments, asNobody: asNobody).lines()
+  static func run(_ bus: SimulatedBus, _ arguments: String..., isUnprivileged: Bool = false) throws
+    -> [String]
+  {
+    try Probe(bus, arguments, isUnprivileged: isUnprivileged).lines()
   }
 }

@@ -23,7 +23,7 @@ final class OpenDocumentReader: XMLPart {
   private var type = CellType.empty
   private var value: [UInt8] = []
   /// The number of open comments, drawings or tables inside the cell; their text is not part of the cell.
-  private var aside = 0
+  private var skippedDepth = 0
   private var paragraphs = 0
   private var isInParagraph = false
 
@@ -107,7 +107,7 @@ final class OpenDocumentReader: XMLPart {
 
   private func startCell(_ attributes: XMLAttributes) {
     cellDepth = depth
-    (type, cellCount, paragraphs, aside, isInParagraph) = (.empty, 1, 0, 0, false)
+    (type, cellCount, paragraphs, skippedDepth, isInParagraph) = (.empty, 1, 0, 0, false)
     value.removeAll(keepingCapacity: true)
     capture()
     endCapture()
@@ -141,10 +141,10 @@ final class OpenDocumentReader: XMLPart {
   }
 
   private func startInCell(_ name: XMLName, _ attributes: XMLAttributes) {
-    if aside > 0 || name.is("office:annotation") || name.is("table:table") || name.is("draw:frame")
+    if skippedDepth > 0 || name.is("office:annotation") || name.is("table:table") || name.is("draw:frame")
       || name.is("text:ruby-text")
     {
-      aside += 1
+      skippedDepth += 1
       endCapture()
     } else if name.is("text:p") {
       if paragraphs > 0 { append(0x0A) }
@@ -166,9 +166,9 @@ final class OpenDocumentReader: XMLPart {
       cellDepth = 0
       endCapture()
       attempt { try endCell() }
-    } else if aside > 0 {
-      aside -= 1
-      if aside == 0, isInParagraph { captureMore() }
+    } else if skippedDepth > 0 {
+      skippedDepth -= 1
+      if skippedDepth == 0, isInParagraph { captureMore() }
     } else if name.is("text:p") {
       isInParagraph = false
       endCapture()

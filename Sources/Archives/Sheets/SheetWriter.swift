@@ -130,10 +130,10 @@ struct DateColumns {
     /// Whether a date has a day above 12.
     var hasLateDays = false
     /// The number of texts that are a valid date in only one order of day and month.
-    var settledTexts = 0
+    var unambiguousDates = 0
   }
 
-  /// The minimum of `settledTexts` for a swapped column: a single such text may be in a title above the
+  /// The minimum of `unambiguousDates` for a swapped column: a single such text may be in a title above the
   /// table.
   private static let minTexts = 2
   private var columns = [SheetColumn](repeating: SheetColumn(), count: SheetText.maxColumns)
@@ -145,19 +145,21 @@ struct DateColumns {
   }
 
   mutating func note(text: UnsafeBufferPointer<UInt8>, column: Int) {
-    guard text.count >= 8, text[0] &- 0x30 <= 9, column < columns.count, Self.isSettled(text) else { return }
-    columns[column].settledTexts += 1
+    guard text.count >= 8, text[0] &- 0x30 <= 9, column < columns.count, Self.isUnambiguousDate(text) else {
+      return
+    }
+    columns[column].unambiguousDates += 1
   }
 
   /// The first column, from 0, in which a program swapped day and month: it has dates, none of them after the
   /// 12th of a month, and texts that are dates. Nil if there is none.
   var exchanged: Int? {
-    columns.firstIndex { $0.hasDates && !$0.hasLateDays && $0.settledTexts >= Self.minTexts }
+    columns.firstIndex { $0.hasDates && !$0.hasLateDays && $0.unambiguousDates >= Self.minTexts }
   }
 
   /// Whether a text begins with a date that is valid in only one order of day and month, such as 13/04/2026
   /// or 04-13-26. With dots the order is always the same.
-  private static func isSettled(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
+  private static func isUnambiguousDate(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
     var numbers: [Int] = []
     var place = 0
     while numbers.count < 2 {

@@ -58,7 +58,7 @@ package enum CountText {
     let (name, unit) =
       switch doubt.kind {
       case .insulin:
-        (doubt.unlike != nil ? "insulin" : doubt.isBasal ? "basal insulin" : "bolus insulin", " U")
+        (doubt.doseDifference != nil ? "insulin" : doubt.isBasal ? "basal insulin" : "bolus insulin", " U")
       case .food: ("carbohydrates", " g")
       case .smbg, .ketone: ("finger sticks", "")
       }
@@ -70,8 +70,8 @@ package enum CountText {
       let minutes = abs(seconds) / 60
       return ", the same \(what) \(minutes / 60) h \(minutes % 60) min apart"
     }
-    let unlike =
-      switch doubt.unlike {
+    let doseDifference =
+      switch doubt.doseDifference {
       case .use: ", equal doses, basal insulin in one and bolus insulin in the other"
       case .part: ", the same doses, in one without the part given over time"
       case nil: ""
@@ -80,7 +80,7 @@ package enum CountText {
     let one = quotedCommand("glucoport", "count", "only", first, "--kind", doubt.kind.rawValue)
     let both = quotedCommand("glucoport", "count", "both", first, second)
     return [
-      "\(name) of two sources on \(counted(doubt.days, "day")): \(sources.joined(separator: ", ")) a day\(shift ?? unlike); both are counted, so there is no sum",
+      "\(name) of two sources on \(counted(doubt.days, "day")): \(sources.joined(separator: ", ")) a day\(shift ?? doseDifference); both are counted, so there is no sum",
       "  count one: \(one); add them up: \(both)",
     ]
   }

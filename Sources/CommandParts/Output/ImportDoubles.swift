@@ -37,7 +37,7 @@ package struct ImportDoubles {
     try store.forEachCounted(filter) { stored, item, verdict in
       statistics.add(stored, verdict, item, isContext: !period.contains(stored.utc))
       guard stored.ingest == ingest else { return }
-      if OwnCopyTally.tells(of: item, verdict) {
+      if OwnCopyTally.concernsOwnCopy(item, verdict) {
         let line = Line(kind: item.kind, source: item.source, other: item.source)
         ownCopies[line, default: OwnCopyTally()].note(item, verdict)
       } else {
@@ -119,7 +119,7 @@ private struct OwnCopyTally {
   }
 
   /// Whether an item is a copy in its own source, or has one there.
-  static func tells(of item: CountableItem, _ verdict: CountVerdict) -> Bool {
+  static func concernsOwnCopy(_ item: CountableItem, _ verdict: CountVerdict) -> Bool {
     switch verdict {
     case .repeats(_, let source): source == item.source
     case .counts(let others): others.first?.isOwnCopy ?? false
@@ -162,7 +162,7 @@ package struct DoubledByImport {
     var ownCopies: [Int64: OwnCopyTally] = [:]
     try store.forEachCounted(filter) { stored, item, verdict in
       guard let ingest = stored.ingest, numbers.contains(ingest) else { return }
-      if OwnCopyTally.tells(of: item, verdict) {
+      if OwnCopyTally.concernsOwnCopy(item, verdict) {
         return ownCopies[ingest, default: OwnCopyTally()].note(item, verdict)
       }
       switch verdict {

@@ -7,17 +7,17 @@ package import LogbookStore
 
 /// An item for `show --json`: the members of its export, and its state in the store.
 struct ItemObject: Encodable {
-  enum More {
+  enum Details {
     case reading(ReadingObject)
     case record(RecordObject)
   }
 
   let cells: GlucoportCells
-  let more: More
+  let details: Details
 
   func encode(to encoder: any Encoder) throws {
     try cells.encode(to: encoder)
-    switch more {
+    switch details {
     case .reading(let reading): try reading.encode(to: encoder)
     case .record(let record): try record.encode(to: encoder)
     }
@@ -72,8 +72,8 @@ package struct ItemDetails {
   func object(_ item: StoredItem) throws -> ItemObject {
     let cells = GlucoportCells(GlucoportItem(item))
     switch item {
-    case .reading(let reading): return ItemObject(cells: cells, more: .reading(try object(reading)))
-    case .record(let record): return ItemObject(cells: cells, more: .record(try object(record)))
+    case .reading(let reading): return ItemObject(cells: cells, details: .reading(try object(reading)))
+    case .record(let record): return ItemObject(cells: cells, details: .record(try object(record)))
     }
   }
 

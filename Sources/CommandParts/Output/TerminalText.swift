@@ -18,10 +18,10 @@ package enum TerminalText {
   /// strings, where each can be written as a number. Characters below the blank are already written in this
   /// way.
   package static func json(_ text: String) -> String {
-    if text.utf8.withContiguousStorageIfAvailable(mayObey) == false { return text }
+    if text.utf8.withContiguousStorageIfAvailable(mayHoldControl) == false { return text }
     var shown = String.UnicodeScalarView()
     for scalar in text.unicodeScalars {
-      if scalar.value >= 0x20, isObeyed(scalar) {
+      if scalar.value >= 0x20, isControl(scalar) {
         let digits = String(scalar.value, radix: 16)
         shown.append(
           contentsOf: "\\u\(String(repeating: "0", count: 4 - digits.count))\(digits)".unicodeScalars)
@@ -34,7 +34,8 @@ package enum TerminalText {
 
   /// JSON as bytes, made safe like JSON as text. Bytes that are not valid UTF-8 are returned unchanged.
   package static func json(_ bytes: [UInt8]) -> [UInt8] {
-    guard bytes.withUnsafeBufferPointer(mayObey), let text = String(validating: bytes, as: UTF8.self) else {
+    guard bytes.withUnsafeBufferPointer(mayHoldControl), let text = String(validating: bytes, as: UTF8.self)
+    else {
       return bytes
     }
     return Array(json(text).utf8)
@@ -45,7 +46,7 @@ package enum TerminalText {
     for scalar in text.unicodeScalars {
       if blanks.contains(scalar.value) {
         shown.append(" ")
-      } else if isObeyed(scalar), !kept.contains(scalar.value) {
+      } else if isControl(scalar), !kept.contains(scalar.value) {
         shown.append(contentsOf: "\\u{\(String(scalar.value, radix: 16))}".unicodeScalars)
       } else {
         shown.append(scalar)
@@ -54,7 +55,7 @@ package enum TerminalText {
     return String(shown)
   }
 
-  private static func isObeyed(_ scalar: Unicode.Scalar) -> Bool {
+  private static func isControl(_ scalar: Unicode.Scalar) -> Bool {
     switch scalar.value {
     case 0..<0x20, 0x7F..<0xA0, 0x061C, 0x200E...0x200F, 0x202A...0x202E, 0x2066...0x2069: true
     default: false
@@ -63,7 +64,7 @@ package enum TerminalText {
 
   /// Whether any byte can begin a character after the blank that must be removed. Few texts contain such a
   /// byte.
-  private static func mayObey(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
+  private static func mayHoldControl(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
     // Compares eight bytes at a time, up to the first one from 0x7F on. A loop over single bytes would be
     // slow for an export, which has hundreds of bytes a line.
     let words = UnsafeRawBufferPointer(bytes)

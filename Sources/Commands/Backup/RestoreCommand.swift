@@ -56,7 +56,9 @@ struct RestoreCommand: PrintingCommand {
         "\(displayed(file.path)): this backup is damaged: \(displayed(damage)); restore another one")
     }
     let backup = try Store.unchanged(path: file.path)
-    if !otherPerson, let reason = try OtherStore(backup, at: file.path).strangeness(to: present, at: path) {
+    if !otherPerson,
+      let reason = try OtherStore(backup, at: file.path).signOfOtherPerson(against: present, at: path)
+    {
       throw Failure(
         .badInput,
         "\(displayed(file.path)): \(reason); nothing was restored; if it is of the same person, add --other-person"

@@ -56,7 +56,7 @@ final class EntryLines {
       }
       _ = output.pass()
     }
-    try addHeld()
+    try storeKeptLines()
     return items
   }
 
@@ -99,7 +99,7 @@ final class EntryLines {
   }
 
   /// Stores the lines that were kept, with entries before the records that belong to them.
-  private func addHeld() throws {
+  private func storeKeptLines() throws {
     let sorted = held.filter { !$0.entry.belongsToOthers } + held.filter(\.entry.belongsToOthers)
     guard !sorted.isEmpty else { return }
     guard isStrict else {

@@ -13,8 +13,8 @@ import LogbookStore
 struct OthersStores {
   /// The number of readings that are compared.
   private static let sampleSize = 256
-  /// The number of equal readings from which on they are the same ones. In addition, they must be at least
-  /// half of those that the other store could have.
+  /// The minimum number of equal readings that show that the other store has the same readings. They must
+  /// also be at least half of the readings that the other store could have.
   private static let minEqual = 12
   /// A shorter serial number, without zeros at its start, may be a placeholder of the source.
   private static let minSerialLength = 5

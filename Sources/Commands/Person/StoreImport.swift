@@ -12,19 +12,19 @@ struct StoreImport {
   private let path: String
   private let target: ImportTarget
   private let output: Output
-  private let isItself: Bool
+  private let isSameStore: Bool
 
   /// Opens the input; nil if the file is not a store.
   init?(_ command: ImportCommand, _ path: String, _ target: ImportTarget, _ output: Output) {
     // The store's own file must not be opened and closed here: that would end the locks of this process on
     // it.
-    isItself = Host.isSameFile(path, target.path)
-    guard isItself || Store.isStore(path: path) else { return nil }
+    isSameStore = Host.isSameFile(path, target.path)
+    guard isSameStore || Store.isStore(path: path) else { return nil }
     (self.command, self.path, self.target, self.output) = (command, path, target, output)
   }
 
   func run() throws -> ExitStatus {
-    guard !isItself else {
+    guard !isSameStore else {
       throw Failure(.usage, "\(displayed(path)): this is the store itself; name another one")
     }
     if let option = command.optionOfExports {
@@ -45,7 +45,7 @@ struct StoreImport {
     }
     let other = try Store.unchanged(path: path)
     if !command.yes {
-      let reason = try OtherStore(other, at: path).strangeness(to: target.present, at: target.path)
+      let reason = try OtherStore(other, at: path).signOfOtherPerson(against: target.present, at: target.path)
       if let reason {
         throw Failure(
           .badInput,
@@ -101,7 +101,7 @@ struct OtherStore {
   /// - Parameters:
   ///   - mine: the store that gets the data; nil if it does not exist yet.
   ///   - place: the path of that store, by which its person is found.
-  func strangeness(to mine: Store?, at place: String) throws -> String? {
+  func signOfOtherPerson(against mine: Store?, at place: String) throws -> String? {
     let persons = try PersonList.load()
     let own = persons.owner(ofStore: place)
     if let owner = persons.owner(ofStore: path), owner != own {

@@ -92,7 +92,7 @@ struct RemoteSetCommand: AsyncParsableCommand, ClassifiedCommand {
 
   private var tokenSource: TokenSource {
     if let tokenCommand { return .command(tokenCommand) }
-    return .file(Host.lasting(tokenFile ?? ""))
+    return .file(Host.standardPath(tokenFile ?? ""))
   }
 
 }

@@ -152,7 +152,7 @@ private enum SetupText {
     let output = Output()
     let work = SetupWork(manifest: plan.manifest)
     list(isDryRun ? try work.changes(plan) : try work.install(plan), output)
-    if let lack = plan.lack { output.message("glucoport: \(lack)") }
+    if let missingNote = plan.missingNote { output.message("glucoport: \(missingNote)") }
     for command in plan.commands where !isDryRun { output.message("glucoport: now run: \(command)") }
     try output.finish()
   }

@@ -15,7 +15,7 @@ struct SetupPlan {
   let commands: [String]
   /// A message about files that cannot be installed, since this program came without them; nil if none is
   /// missing.
-  let lack: String?
+  let missingNote: String?
 
   /// The plan for all users. The files are below a prefix such as `/usr/local`.
   static func system(
@@ -41,7 +41,7 @@ struct SetupPlan {
       commands: [
         "systemd-sysusers \(prefix)/lib/sysusers.d/glucoport.conf", "systemctl daemon-reload",
         "udevadm control --reload && udevadm trigger",
-      ], lack: lack(pages))
+      ], missingNote: missingNote(pages))
   }
 
   /// The plan for the user who runs the command.
@@ -61,7 +61,7 @@ struct SetupPlan {
       commands: [
         "systemctl --user daemon-reload",
         "systemctl --user enable --now glucoport-upload.timer glucoport-check.timer",
-      ], lack: lack(pages))
+      ], missingNote: missingNote(pages))
   }
 
   /// The path of the list of installed files for all users.
@@ -98,7 +98,7 @@ extension SetupPlan {
     }
   }
 
-  private static func lack(_ pages: [SetupFile]) -> String? {
+  private static func missingNote(_ pages: [SetupFile]) -> String? {
     pages.isEmpty
       ? "no manual pages are beside this program; they come with the package and the archive" : nil
   }

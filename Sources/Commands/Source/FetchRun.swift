@@ -103,10 +103,10 @@ struct FetchRun {
   private func held(
     _ setting: SourceSetting, _ reason: (_ lastError: String) -> String
   ) -> (ending: Ending, state: SourceState) {
-    let lasting = setting.state.lasting
+    let persistent = setting.state.persistentFailure
     let words = reason(setting.state.lastError ?? "")
-    let failure = lasting ?? Failure(.temporary, "\(setting.name): \(words)")
-    return (.failed(failure, isKnown: lasting != nil), setting.state)
+    let failure = persistent ?? Failure(.temporary, "\(setting.name): \(words)")
+    return (.failed(failure, isKnown: persistent != nil), setting.state)
   }
 
   /// Stores in the state of the source that a fetch failed, for later runs.

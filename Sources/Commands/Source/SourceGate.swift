@@ -29,9 +29,9 @@ struct SourceGate {
   /// The longest delay in seconds after other temporary failures, and the longest that a source can ask for.
   static let maxSeconds = Int64(RetryAfter.maxSeconds)
   /// The first delay in seconds after a lasting failure, such as an answer that is not data.
-  static let firstLastingSeconds: Int64 = 3600
+  static let firstPersistentSeconds: Int64 = 3600
   /// The longest delay in seconds after lasting failures.
-  static let maxLastingSeconds: Int64 = 24 * 3600
+  static let maxPersistentSeconds: Int64 = 24 * 3600
   /// The maximum random addition to an interval, in seconds. It keeps stores from asking all at one moment.
   static let maxJitterSeconds = 60.0
 
@@ -49,7 +49,7 @@ struct SourceGate {
     let state = setting.state
     if let time = pending(state.notBefore, within: Self.maxSeconds) { return .asked(time) }
     if isNow { return .open }
-    if state.isBlocked, let failure = state.lasting { return .blocked(failure) }
+    if state.isBlocked, let failure = state.persistentFailure { return .blocked(failure) }
     guard let time = pending(state.nextAttempt, within: longestWait) else { return .open }
     if state.failures > 0 { return .waiting(time) }
     return isUnattended ? .notDue(time) : .open
@@ -66,7 +66,7 @@ struct SourceGate {
   /// was ahead.
   private var longestWait: Int64 {
     let interval = Int64(setting.access.intervalSeconds) + Int64(Self.maxJitterSeconds)
-    return setting.state.failures > 0 ? max(Self.maxLastingSeconds, interval) : interval
+    return setting.state.failures > 0 ? max(Self.maxPersistentSeconds, interval) : interval
   }
 
   /// The state to store before a request. If the run is killed, the next attempt waits for at most a minute.
@@ -136,7 +136,7 @@ struct SourceGate {
     state.failures = min(state.failures + 1, 30)
     state.isBlocked = failure.category == .permission || failure.category == .configuration
     state.nextAttempt =
-      now + Self.delay(Self.firstLastingSeconds, state.failures, atMost: Self.maxLastingSeconds)
+      now + Self.delay(Self.firstPersistentSeconds, state.failures, atMost: Self.maxPersistentSeconds)
     if let asked = error.retryAfterSeconds { state.notBefore = now + min(Int64(asked), Self.maxSeconds) }
     return state
   }

@@ -200,7 +200,7 @@ struct SourceSetCommand: AsyncParsableCommand, ClassifiedCommand {
     case .http: access.url = try SourceAddress(place[0], allowsPlainHTTP: insecureHttp).text
     case .nightscout: access.url = try RemoteAddress(place[0], allowsPlainHTTP: insecureHttp).text
     }
-    access.tokenFile = tokenFile.map(Host.lasting)
+    access.tokenFile = tokenFile.map(Host.standardPath)
     access.tokenCommand = tokenCommand
     (access.user, access.header) = (user, header)
     access.allowsPlainHTTP = insecureHttp

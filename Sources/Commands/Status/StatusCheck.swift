@@ -84,7 +84,7 @@ struct StatusCheck {
         "no upload has succeeded since \(instant(failure.since)): \(displayed(failure.message))\(lastAttempt(after: failure))"
       )
     }
-    for (status, message) in troubled { find(.source, status, message) }
+    for (status, message) in sourceProblems { find(.source, status, message) }
     if let message = late { find(.overdue, .temporary, message) }
     return findings
   }
@@ -125,11 +125,11 @@ struct StatusCheck {
 
   /// Messages about sources: lasting failures, missing sensor values, and fetches that have not succeeded for
   /// longer than the maximum age.
-  private var troubled: [(ExitStatus, String)] {
+  private var sourceProblems: [(ExitStatus, String)] {
     sources.flatMap { source -> [(ExitStatus, String)] in
       let state = source.state
       var found = state.holes.map { (ExitStatus.partial, SourceText.line($0, of: source, in: zone)) }
-      if let failure = state.lasting {
+      if let failure = state.persistentFailure {
         let since = state.lastingSince.map { " since \(instant($0))" } ?? ""
         found.append(
           (
@@ -155,12 +155,12 @@ struct StatusCheck {
         + (sync.oldestPending.map { ", the oldest since \(instant($0))" } ?? "") + reason
     }
     guard let remote = sync.remote else { return nil }
-    guard let last = remote.lastSuccess else { return neverInStep(remote, maxAge).map { $0 + reason } }
+    guard let last = remote.lastSuccess else { return neverUploaded(remote, maxAge).map { $0 + reason } }
     return isOver(last, maxAge) ? "no upload succeeded since \(instant(last))" + reason : nil
   }
 
   /// A message about a remote with which no upload has succeeded yet; nil if it was set only recently.
-  private func neverInStep(_ remote: RemoteSetting, _ maxAge: Int64) -> String? {
+  private func neverUploaded(_ remote: RemoteSetting, _ maxAge: Int64) -> String? {
     let url = displayed(remote.access.url)
     if let since = remote.since {
       return isOver(since, maxAge)

@@ -80,7 +80,7 @@ package struct SourceFacts: Sendable {
   private var attempts: [Finding] {
     let state = setting.state
     var found: [Finding] = []
-    if let failure = state.lasting {
+    if let failure = state.persistentFailure {
       let again = state.isBlocked ? "; no request is sent before 'glucoport fetch --now'" : ""
       found.append(
         Finding(

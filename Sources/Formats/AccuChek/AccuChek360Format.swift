@@ -95,8 +95,8 @@ struct AccuChek360Format: ExportFormat {
     for cells in row.rows { for cell in cells { mark.note(cell.utf8) } }
   }
 
-  var isOpen: Bool { dates.isOpen }
-  var gainsBySurvey: Bool { dates.gainsBySurvey }
+  var needsSurvey: Bool { dates.isUndecided }
+  var benefitsFromSurvey: Bool { dates.benefitsFromSurvey }
 
   mutating func survey(_ row: Row) {
     dates.note(
@@ -118,13 +118,13 @@ struct AccuChek360Format: ExportFormat {
       out.reject(row, dates.refusal)
       return .data
     }
-    var isTaken = readValues(row, at: time, into: &out)
-    isTaken = readRecords(row, at: time, into: &out) || isTaken
+    var hasItem = readValues(row, at: time, into: &out)
+    hasItem = readRecords(row, at: time, into: &out) || hasItem
     for (column, name) in Self.skipped where !row[columns[column]].trimmed.isEmpty {
       out.skip(name)
-      isTaken = true
+      hasItem = true
     }
-    if !isTaken { out.skip("row without a value") }
+    if !hasItem { out.skip("row without a value") }
     return .data
   }
 
@@ -157,16 +157,16 @@ struct AccuChek360Format: ExportFormat {
 
 extension AccuChek360Format {
   private func readValues(_ row: Row, at time: ShownTime, into out: inout BatchBuilder) -> Bool {
-    var isTaken = false
+    var hasItem = false
     let reader = GlucoseReader(unit: header.unit, mark: mark.mark)
     for (column, marks) in [(Column.glucose, ReadingMarks()), (.control, .controlSolution)] {
       let cell = row[header.columns[column]].trimmed
       if cell.isEmpty { continue }
-      isTaken = true
+      hasItem = true
       let device = out.device(Device(vendor: "Roche", model: model, format: Self.id))
       out.add(.smbg, reader.read(cell), device: device, at: time, marks: marks, row: row)
     }
-    return isTaken
+    return hasItem
   }
 
   /// Adds the insulin, food, exercise and event of a row. Doses get the column's number as text, since the
@@ -183,10 +183,10 @@ extension AccuChek360Format {
       AmountColumn(columns[.rate], "rate", PlausibleAmounts.unitsPerHour),
     ]
     guard let amounts = out.amounts(row, wanted, mark.mark) else { return true }
-    var isTaken = !amounts.isEmpty
+    var hasItem = !amounts.isEmpty
     func add(_ kind: RecordKind, _ fields: [String: FieldValue]) {
       out.add(kind, at: time, owner: model, line: row.line, fields)
-      isTaken = true
+      hasItem = true
     }
     for name in ["insulin 1", "insulin 2", "insulin 3"] {
       if let units = amounts[name] { add(.insulin, ["units": units, "text": .text(name)]) }
@@ -201,7 +201,7 @@ extension AccuChek360Format {
     if !exercise.isEmpty { add(.exercise, exercise) }
     let event = row[columns[.ownEvents]].trimmed
     if !event.isEmpty { add(.note, ["text": .text(event.text)]) }
-    return isTaken
+    return hasItem
   }
 }
 

@@ -69,14 +69,14 @@ struct SmartPixFormat: ExportFormat {
       out.reject(row, "invalid date or time; expected YYYY-MM-DD and hh:mm")
       return .data
     }
-    var isTaken = readGlucose(row, at: time, into: &out)
-    isTaken = readRecords(row, at: time, into: &out) || isTaken
+    var hasItem = readGlucose(row, at: time, into: &out)
+    hasItem = readRecords(row, at: time, into: &out) || hasItem
     for (place, name) in [(Name.flag, "flag"), (Name.event, "event of the meter")]
     where !row[place].trimmed.isEmpty {
       out.skip(name)
-      isTaken = true
+      hasItem = true
     }
-    if !isTaken { out.skip("row without a value") }
+    if !hasItem { out.skip("row without a value") }
     return .data
   }
 

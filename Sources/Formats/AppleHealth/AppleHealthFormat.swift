@@ -54,7 +54,7 @@ struct AppleHealthFormat: ExportFormat {
 
   /// True if a person gave no kind. The kind of a source then depends on all of its values, which are spread
   /// over the whole input.
-  var isOpen: Bool { givenKind == nil }
+  var needsSurvey: Bool { givenKind == nil }
 
   mutating func survey(_ row: Row) {
     guard row[Name.type].equals("HKQuantityTypeIdentifierBloodGlucose"), !row[Name.isEntered].equals("1"),

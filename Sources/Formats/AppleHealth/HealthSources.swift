@@ -53,7 +53,7 @@ struct HealthSources {
   mutating func kind(name: Field, device: Field, isMarked: Bool) -> ReadingKind {
     let source = find(name, device)
     if source.isNamedForSensor, !isMarked { return .cbg }
-    return (isMarked ? markedKinds : kinds).taker(of: source.key) == .sensor ? .cbg : .smbg
+    return (isMarked ? markedKinds : kinds).deviceKind(of: source.key) == .sensor ? .cbg : .smbg
   }
 
   /// A warning about sources with too few values to show whether they are sensors.
@@ -71,7 +71,7 @@ struct HealthSources {
     if let last, name.hasSameBytes(as: last.name), device.hasSameBytes(as: last.device) { return last.source }
     var key = SourceKinds.Key()
     key.add(name.trimmed.bytes)
-    key.add(Self.lastingPart(of: device).utf8)
+    key.add(Self.stablePart(of: device).utf8)
     let isNamed = isNamedForSensor[key] ?? SourceName.isSensor(name.text + "\n" + device.text)
     if isNamedForSensor.count < Self.maxKept { isNamedForSensor[key] = isNamed }
     let source = Source(key: key, isNamedForSensor: isNamed)
@@ -81,7 +81,7 @@ struct HealthSources {
 
   /// The parts of a device's text that stay the same: name, maker and model. The text begins with an address
   /// in memory and ends with versions, which change.
-  private static func lastingPart(of device: Field) -> String {
+  private static func stablePart(of device: Field) -> String {
     let text = device.text
     guard text.contains("HKDevice"), let start = text.firstIndex(of: ",") else { return text }
     let parts = text[start...].split(separator: ",").map { $0.drop { $0 == " " } }

@@ -44,7 +44,7 @@ struct CareLinkCloudFormat: ExportFormat {
   }
 
   /// True, since any body may be of a second person; only a survey of the whole input finds this.
-  var gainsBySurvey: Bool { true }
+  var benefitsFromSurvey: Bool { true }
 
   mutating func survey(_ row: Row) { people.note(person(of: row)) }
 

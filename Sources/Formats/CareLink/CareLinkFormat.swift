@@ -89,18 +89,18 @@ struct CareLinkFormat: ExportFormat {
       ? !header.hasRawTypes : cells.allSatisfy { $0.prefix(4).allSatisfy(\.isNumber) && $0.count > 7 }
   }
 
-  var isOpen: Bool { order == nil && !isYearFirst }
-  var gainsBySurvey: Bool { dates.isGiven }
+  var needsSurvey: Bool { order == nil && !isYearFirst }
+  var benefitsFromSurvey: Bool { dates.isGiven }
 
   mutating func survey(_ row: Row) {
     if row[0].starts(with: "Report Range") || row[0].starts(with: "Data Range") {
       // The last day of the range, with or without a time.
-      if let time = openTime(row[3]) { dates.noteExportTime(time, line: row.line) }
+      if let time = ambiguousTime(row[3]) { dates.noteExportTime(time, line: row.line) }
       return
     }
     if let header = CareLinkHeader(row.fields.map(\.text)) {
       self.header = header
-    } else if let time = openTime(row[header[.date]], row[header[.time]]) {
+    } else if let time = ambiguousTime(row[header[.date]], row[header[.time]]) {
       dates.note(time, isHistory: !row[header[.sensor]].isEmpty && time.year >= 1990, line: row.line)
     }
   }
@@ -168,7 +168,7 @@ struct CareLinkFormat: ExportFormat {
 extension CareLinkFormat {
   @inline(__always) private func time(_ row: Row) -> ShownTime? {
     let (date, clock) = (row[header[.date]].trimmed, row[header[.time]].trimmed)
-    if let order { return openTime(date, clock)?.time(order).map { ShownTime($0) } }
+    if let order { return ambiguousTime(date, clock)?.time(order).map { ShownTime($0) } }
     guard date.count == 10, let clock = clock.timeOfDay, let year = date.slice(0, 4).integer,
       let month = date.slice(5, 7).integer, let day = date.slice(8, 10).integer, date[4] == date[7]
     else { return nil }
@@ -178,7 +178,7 @@ extension CareLinkFormat {
     ).map { ShownTime($0) }
   }
 
-  private func openTime(_ date: Field, _ clock: Field) -> AmbiguousTime? {
+  private func ambiguousTime(_ date: Field, _ clock: Field) -> AmbiguousTime? {
     guard let day = date.trimmed.ambiguousDate, let time = clock.trimmed.timeOfDay else { return nil }
     return AmbiguousTime(
       first: day.first, second: day.second, year: day.year, hour: time.hour, minute: time.minute,
@@ -186,8 +186,8 @@ extension CareLinkFormat {
   }
 
   /// The time in a cell of the lines before the rows, which may be only a day.
-  private func openTime(_ cell: Field) -> AmbiguousTime? {
-    if let time = cell.openTime { return time }
+  private func ambiguousTime(_ cell: Field) -> AmbiguousTime? {
+    if let time = cell.ambiguousTime { return time }
     guard let day = cell.ambiguousDate, day.length == cell.count else { return nil }
     return AmbiguousTime(
       first: day.first, second: day.second, year: day.year, hour: 23, minute: 59, seconds: 59,
@@ -236,30 +236,30 @@ extension CareLinkFormat {
 
   /// Reads a row of the layout of 2017 and later: its non-empty columns determine its kind.
   private mutating func readPlain(_ row: Row, at time: ShownTime, into out: inout BatchBuilder) {
-    var isTaken = false
+    var hasItem = false
     if !row[header[.sensor]].isEmpty {
       add(.cbg, .sensor, row, at: time, into: &out)
-      isTaken = true
+      hasItem = true
     }
     if !row[header[.meter]].isEmpty {
       addFingerStick(row, at: time, into: &out)
-      isTaken = true
+      hasItem = true
     }
     if !row[header[.calibration]].isEmpty {
       add(.smbg, .calibration, row, at: time, marks: .calibration, copy: .exact, into: &out)
-      isTaken = true
+      hasItem = true
     }
-    if addBolus(row, at: time, into: &out) { isTaken = true }
-    if addCarbs(row, at: time, into: &out) { isTaken = true }
+    if addBolus(row, at: time, into: &out) { hasItem = true }
+    if addCarbs(row, at: time, into: &out) { hasItem = true }
     if !row[header[.basalRate]].isEmpty {
       addBasal(row, at: time, into: &out)
-      isTaken = true
+      hasItem = true
     }
     if !row[header[.marker]].isEmpty {
       addMarker(row, at: time, into: &out)
-      isTaken = true
+      hasItem = true
     }
-    if !isTaken { out.skip(name(of: row)) }
+    if !hasItem { out.skip(name(of: row)) }
   }
 
   /// Adds a finger stick. Pumps such as the 780G state its source (`BG Source`), which can be the sensor.

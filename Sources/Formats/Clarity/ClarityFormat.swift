@@ -27,7 +27,7 @@ struct ClarityFormat: ExportFormat {
   /// its times.
   private var clocks: [DeviceClock] = []
   /// Whether the order of day and month is ambiguous: spreadsheets write times in the order of their country.
-  private let hasOpenDates: Bool
+  private let hasAmbiguousDates: Bool
   private var dates: DateOrderSurvey
   private var order: (DateOrder, Decision.Basis)?
   private let unusualNames: [String]
@@ -52,9 +52,9 @@ struct ClarityFormat: ExportFormat {
     let times = header.rows.lazy.compactMap { row in
       row.indices.contains(header.meaning.time) ? row[header.meaning.time] : nil
     }
-    hasOpenDates = times.first { !$0.isEmpty }?.prefix(3).contains(where: "-/.".contains) ?? false
+    hasAmbiguousDates = times.first { !$0.isEmpty }?.prefix(3).contains(where: "-/.".contains) ?? false
     dates = try DateOrderSurvey(given: options.dateOrder, now: options.now, isForced: options.force)
-    if hasOpenDates, dates.isGiven { try decide() }
+    if hasAmbiguousDates, dates.isGiven { try decide() }
   }
 
   /// Recognises the rows for the person: a header begins an export, and the rows below it without a time hold
@@ -86,16 +86,16 @@ struct ClarityFormat: ExportFormat {
       + marked.compactMap { StatedPerson(birthDate: $0) ?? StatedPerson(id: $0, of: id) }
   }
 
-  var isOpen: Bool { hasOpenDates && !dates.isGiven }
-  var gainsBySurvey: Bool { hasOpenDates && dates.isGiven }
+  var needsSurvey: Bool { hasAmbiguousDates && !dates.isGiven }
+  var benefitsFromSurvey: Bool { hasAmbiguousDates && dates.isGiven }
 
   mutating func survey(_ row: Row) {
-    guard let time = row[columns.time].openTime else { return }
+    guard let time = row[columns.time].ambiguousTime else { return }
     dates.note(time, isHistory: types.event(row[columns.type]) == .estimate, line: row.line)
   }
 
   mutating func decide() throws {
-    guard hasOpenDates, order == nil || dates.isGiven else { return }
+    guard hasAmbiguousDates, order == nil || dates.isGiven else { return }
     order = try dates.decide(halfDayMeansMonthFirst: false, languagePutsDayFirst: false)
   }
 
@@ -106,7 +106,7 @@ struct ClarityFormat: ExportFormat {
     } else {
       decisions.append(Decision("date-order", "year first", .fixed))
     }
-    if decimalMark.mark == .comma || decimalMark.isSettled {
+    if decimalMark.mark == .comma || decimalMark.isDecided {
       decisions.append(Decision("decimal-mark", decimalMark.mark.name, .inferred))
     }
     return decisions
@@ -195,7 +195,7 @@ extension ClarityFormat {
 
   @inline(__always) private func shownTime(_ field: Field) -> ShownTime? {
     if let shown = field.yearFirstTime { return shown }
-    guard let (order, _) = order, let time = field.openTime?.time(order) else { return nil }
+    guard let (order, _) = order, let time = field.ambiguousTime?.time(order) else { return nil }
     return ShownTime(time)
   }
 }
@@ -326,7 +326,7 @@ extension ClarityFormat {
 
   @inline(__always) private mutating func glucoseCell(_ row: Row) -> CellValue {
     let cell = row[columns.glucose]
-    if !decimalMark.isSettled {
+    if !decimalMark.isDecided {
       decimalMark.note(cell.bytes)
       glucose.mark = decimalMark.mark
     }

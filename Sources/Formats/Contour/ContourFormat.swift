@@ -117,12 +117,12 @@ struct ContourFormat: ExportFormat {
     dates = try AmbiguousDates(options, times: row.rows.compactMap { $0.count > time ? $0[time] : nil })
   }
 
-  var isOpen: Bool { dates.isOpen }
-  var gainsBySurvey: Bool { dates.gainsBySurvey }
+  var needsSurvey: Bool { dates.isUndecided }
+  var benefitsFromSurvey: Bool { dates.benefitsFromSurvey }
 
   mutating func survey(_ row: Row) {
     let cell = row[header.glucose + Offset.time].trimmed
-    guard let time = cell.openTime else { return }
+    guard let time = cell.ambiguousTime else { return }
     dates.note(time, line: row.line)
     if time.hasHalfDay, cell.bytes.contains(where: { $0 >= UInt8(ascii: "a") && $0 <= UInt8(ascii: "z") }) {
       hasCapitals = false

@@ -34,7 +34,7 @@ struct D1NAMOFormat: ExportFormat {
     model = options.device ?? "D1NAMO"
   }
 
-  var isOpen: Bool { units.isOpen }
+  var needsSurvey: Bool { units.isUndecided }
 
   mutating func survey(_ row: Row) {
     if let number = row[Column.glucose].number() { units.note(number) }

@@ -11,7 +11,7 @@ struct DexcomShareFormat: ExportFormat {
   static var emptyList: Void? { () }
 
   /// Smaller numbers are error codes of the sensor.
-  private static let leastValue: Int64 = 13
+  private static let minValue: Int64 = 13
   private static let names = ["WT", "DT", "Value", "Trend"]
   private enum Name { static let instant = 0, display = 1, value = 2, trend = 3 }
 
@@ -51,7 +51,7 @@ struct DexcomShareFormat: ExportFormat {
     let shown = offset.map { ShownTime(utc: seconds, offset: $0) } ?? zoneOffsets.shown(utc: seconds)
     var cell = glucose.read(row[Name.value])
     switch row[Name.value].integer {
-    case (0..<Self.leastValue)?:
+    case (0..<Self.minValue)?:
       out.skip("sensor error code")
       return .data
     // For a value below or above the range of 40 to 400 mg/dL, Share sends 39 or 401.

@@ -93,14 +93,14 @@ struct DiabetesMFormat: ExportFormat {
       return .data
     }
     let time = zones.place(shown, in: row[columns[.zone]].trimmed)
-    var isTaken = readValues(row, at: time, into: &out)
-    isTaken = readInsulin(row, at: time, into: &out) || isTaken
-    isTaken = readDiary(row, at: time, into: &out) || isTaken
+    var hasItem = readValues(row, at: time, into: &out)
+    hasItem = readInsulin(row, at: time, into: &out) || hasItem
+    hasItem = readDiary(row, at: time, into: &out) || hasItem
     for (column, name) in Self.skipped where isFilled(row[columns[column]]) {
       out.skip(name)
-      isTaken = true
+      hasItem = true
     }
-    if !isTaken { out.skip("entry without content") }
+    if !hasItem { out.skip("entry without content") }
     return .data
   }
 }
@@ -114,11 +114,11 @@ extension DiabetesMFormat {
   ///
   /// - Returns: whether the row has one of these values.
   private func readValues(_ row: Row, at time: ShownTime, into out: inout BatchBuilder) -> Bool {
-    var isTaken = false
+    var hasItem = false
     let device = out.device(Device(vendor: "Diabetes:M", model: "Diabetes:M", format: Self.id))
     let glucose = row[columns[.glucose]]
     if isFilled(glucose) {
-      isTaken = true
+      hasItem = true
       let isSensor = row[columns[.isSensor]].equalsFolded("true")
       if let reader = reader(row[columns[.isMilligrams]]) {
         out.add(
@@ -130,12 +130,12 @@ extension DiabetesMFormat {
     }
     let ketones = row[columns[.ketones]]
     if isFilled(ketones) {
-      isTaken = true
+      hasItem = true
       out.add(
         .ketone, GlucoseReader.ketone(ketones, mark: .point), device: device, at: time, marks: .manual,
         row: row)
     }
-    return isTaken
+    return hasItem
   }
 
   private func reader(_ cell: Field) -> GlucoseReader? {
@@ -190,14 +190,14 @@ extension DiabetesMFormat {
     ]
     guard let food = out.amounts(row, wanted) else { return true }
     if !food.isEmpty { out.add(.food, at: time, owner: "", line: row.line, food) }
-    var isTaken = !food.isEmpty
+    var hasItem = !food.isEmpty
     for (column, kind) in [(Column.exercise, RecordKind.exercise), (.notes, .note)] {
       let text = row[columns[column]].trimmed
       if text.isEmpty { continue }
       out.add(kind, at: time, owner: "", line: row.line, ["text": .text(text.text)])
-      isTaken = true
+      hasItem = true
     }
-    return isTaken
+    return hasItem
   }
 }
 

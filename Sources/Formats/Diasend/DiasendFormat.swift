@@ -127,8 +127,8 @@ struct DiasendFormat: ExportFormat {
 
   private var isOfGlucose: Bool { if case .glucose = sheet { true } else { false } }
 
-  var isOpen: Bool { dates.isOpen || (isOfGlucose && kindBasis == .inferred) }
-  var gainsBySurvey: Bool { dates.gainsBySurvey }
+  var needsSurvey: Bool { dates.isUndecided || (isOfGlucose && kindBasis == .inferred) }
+  var benefitsFromSurvey: Bool { dates.benefitsFromSurvey }
 
   mutating func survey(_ row: Row) {
     if row[0].equals("Date"), let start = row[1].text.firstRange(of: " to ") {
@@ -140,7 +140,7 @@ struct DiasendFormat: ExportFormat {
       return
     }
     for value in row.fields.dropFirst() { mark.note(value.trimmed.bytes) }
-    if let time = row[0].openTime {
+    if let time = row[0].ambiguousTime {
       dates.note(time, line: row.line)
       for order in DateOrder.allCases {
         if let shown = time.time(order) { cadences[order]?.note(shown.seconds, series: 0) }
@@ -243,26 +243,26 @@ extension DiasendFormat {
       AmountColumn(columns[.carbs], "carbs", PlausibleAmounts.grams),
     ]
     guard var fields = out.amounts(row, amounts, mark.mark) else { return }
-    var isTaken = addBasal(row, columns, at: time, into: &out)
+    var hasItem = addBasal(row, columns, at: time, into: &out)
     if let carbs = fields.removeValue(forKey: "carbs") {
       add(.food, ["carbs": carbs], row, at: time, into: &out)
-      isTaken = true
+      hasItem = true
     }
     let immediate = fields.removeValue(forKey: "immediate")
     if fields["extended"] != nil { fields["units"] = immediate }
     if fields["units"] != nil || fields["extended"] != nil {
       fields["subtype"] = .text("rapid")
       add(.insulin, fields, row, at: time, into: &out)
-      isTaken = true
+      hasItem = true
     }
     let note = row[columns[.notes]].trimmed
     if Self.machineNotes.contains(note.folded) {
       out.skip("note of the pump")
     } else if !note.isEmpty {
       add(.note, ["text": .text(note.text)], row, at: time, into: &out)
-      isTaken = true
+      hasItem = true
     }
-    if !isTaken { out.skip("row without a value") }
+    if !hasItem { out.skip("row without a value") }
   }
 
   /// Adds the basal rate of a row. The rate may be 0: then the pump gave nothing.

@@ -69,7 +69,7 @@ struct FHIRFormat: ExportFormat {
 
   /// True for other programs' exports: a Device, or a second patient, may follow the first Observations. An
   /// Observation of glucoport states its device.
-  var gainsBySurvey: Bool { !isOwn }
+  var benefitsFromSurvey: Bool { !isOwn }
 
   var decisions: [Decision] { [Decision("unit", "as each Observation says", .read)] }
 

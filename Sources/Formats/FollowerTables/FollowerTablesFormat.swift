@@ -64,8 +64,8 @@ struct FollowerTablesFormat: ExportFormat {
     model = options.device ?? "Nightscout follower"
   }
 
-  var isOpen: Bool { dates.isOpen }
-  var gainsBySurvey: Bool { dates.gainsBySurvey }
+  var needsSurvey: Bool { dates.isUndecided }
+  var benefitsFromSurvey: Bool { dates.benefitsFromSurvey }
 
   mutating func survey(_ row: Row) {
     guard let first = row[table.columns[.day]].bytes.first, first &- 0x30 <= 9 else {

@@ -53,8 +53,8 @@ struct GenericAdvice {
       var options = options
       options.rows.append(row)
       // If a command would only lead to the next question, the answer to that question is added to it.
-      let wish = GenericFinding.ColumnRequest(options)
-      let finding = GenericFinding.find(head, wish) ?? GenericFinding.findByCells(head, wish)
+      let request = GenericFinding.ColumnRequest(options)
+      let finding = GenericFinding.find(head, request) ?? GenericFinding.findByCells(head, request)
       if let next = finding?.problem {
         return next.choices.flatMap { commands(naming: $0, rows: [row], of: next) }
       }
@@ -88,7 +88,7 @@ struct GenericAdvice {
     let kinds: [ReadingKind?] = problem.kinds.isEmpty ? [options.kind] : problem.kinds
     let units: [GlucoseUnit?] = openUnits(mapped) ?? [options.unit]
     let orders: [String?] =
-      orderIsOpen(mapped, options) ? DateOrder.allCases.map(\.rawValue) : [options.dateOrder]
+      orderIsUndecided(mapped, options) ? DateOrder.allCases.map(\.rawValue) : [options.dateOrder]
     return units.flatMap { unit in
       orders.flatMap { order in
         kinds.map { kind in
@@ -104,7 +104,7 @@ struct GenericAdvice {
   /// The possible units of the values; nil if the head determines the unit.
   private func openUnits(_ mapped: GenericFinding) -> [GlucoseUnit]? {
     var units = GenericUnits(mapped, given: options.unit, isForced: true)
-    guard units.isOpen else { return nil }
+    guard units.isUndecided else { return nil }
     for cell in mapped.header.cells(mapped.columns[.value]) { cell.withField { units.note($0, in: .absent) } }
     do {
       try units.decide()
@@ -115,18 +115,18 @@ struct GenericAdvice {
   }
 
   /// Whether a completely read input does not show which number of a date is the day.
-  private func orderIsOpen(_ mapped: GenericFinding, _ options: ExportOptions) -> Bool {
+  private func orderIsUndecided(_ mapped: GenericFinding, _ options: ExportOptions) -> Bool {
     let column = mapped.columns[.time] >= 0 ? mapped.columns[.time] : mapped.columns[.date]
     do {
       var format = try GenericFormat(GenericFormat.recognition(mapped), head: head, options: options)
-      guard head.isWhole, format.orderIsOpen else { return false }
+      guard head.isWhole, format.orderIsUndecided else { return false }
       for cell in mapped.header.cells(column) {
         cell.withField { field in
           guard let date = field.trimmed.ambiguousDate else { return }
           let time = AmbiguousTime(
             first: date.first, second: date.second, year: date.year, hour: 0, minute: 0, seconds: 0,
             hasHalfDay: false, separator: date.separator)
-          format.dates.note(field.trimmed.openTime ?? time, isHistory: format.kind.isHistory, line: 0)
+          format.dates.note(field.trimmed.ambiguousTime ?? time, isHistory: format.kind.isHistory, line: 0)
         }
       }
       _ = try format.dates.decide(halfDayMeansMonthFirst: false, languagePutsDayFirst: false)

@@ -215,7 +215,7 @@ enum CellContent: Int {
     if let time = field.yearFirstTime {
       return time.deviceTime.seconds % 86400 == 0 ? .midnight : .time
     }
-    if let time = field.openTime {
+    if let time = field.ambiguousTime {
       return time.hour == 0 && time.minute == 0 && time.seconds == 0 ? .midnight : .time
     }
     if field.namedTime != nil { return .time }

@@ -95,7 +95,7 @@ extension HeaderWords {
     if own.hasStem(Self.insulinStems) {
       return own.isType && !cell.words.isEmpty && cell.words.isDisjoint(with: Self.noDoseWords)
     }
-    return (own.isRowType || own.isPerhapsName || own.isName) && cell.namesDose
+    return (own.isRowType || own.isPossibleName || own.isName) && cell.namesDose
   }
 
   /// Whether a cell of a column of names or kinds says that its row is a dose of insulin.

@@ -18,8 +18,8 @@ extension GenericFinding {
     if single.count == 1 { return use(single[0], given: kind) }
     if single.count > 1 { return severalProblem(single) }
     if let problem = unreadableProblem { return problem }
-    let perhaps = free.filter { header.words[$0].isPerhapsGlucose && header.content($0) != .empty }
-    if let first = perhaps.first { return perhapsProblem(first, perhaps) }
+    let possible = free.filter { header.words[$0].isPossibleGlucose && header.content($0) != .empty }
+    if let first = possible.first { return possibleGlucoseProblem(first, possible) }
     let nameless = free.filter { header.words[$0].isValue }
     if nameless.count > 1 { return severalProblem(nameless) }
     if nameless.count == 1 { return useNameless(nameless[0]) }
@@ -76,7 +76,8 @@ extension GenericFinding {
     )
   }
 
-  /// The problem of a column that is named for glucose, next to units of which none is one of glucose.
+  /// The problem of a column whose name means glucose, if a column of units next to it has no unit of
+  /// glucose.
   var unknownUnitProblem: GenericProblem? {
     let value = columns[.value]
     guard value >= 0, columns[.unit] < 0, header.words[value].isGlucose else { return nil }
@@ -99,8 +100,8 @@ extension GenericFinding {
   private mutating func use(_ place: Int, given kind: ReadingKind?) -> GenericProblem? {
     if isOfKetoneSensor(place) {
       let values = header.cells(place).compactMap { $0.withField { $0.number(.point) ?? $0.number(.comma) } }
-      guard values.count >= GenericPlausibility.fewest else { return ketoneProblem(place) }
-      guard values.sorted()[values.count / 2] < GenericPlausibility.leastMedian else {
+      guard values.count >= GenericPlausibility.minCount else { return ketoneProblem(place) }
+      guard values.sorted()[values.count / 2] < GenericPlausibility.minMedian else {
         return ketoneProblem(place)
       }
       columns[.ketone] = place
@@ -168,7 +169,7 @@ extension GenericFinding {
     return hasSensor ? .smbg : nil
   }
 
-  private func perhapsProblem(_ first: Int, _ all: [Int]) -> GenericProblem {
+  private func possibleGlucoseProblem(_ first: Int, _ all: [Int]) -> GenericProblem {
     let words = header.words[first].glucose.unknown.prefix(3).map { shownName($0) }
     let detail =
       words.isEmpty ? "says more than that" : "has more words beside it: \(words.joined(separator: ", "))"

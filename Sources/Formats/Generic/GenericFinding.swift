@@ -46,12 +46,12 @@ struct GenericFinding {
 
   /// The finding for the head of an input; nil if no row of it can be a header.
   ///
-  /// - Parameter wish: without a map, the columns are found by their names and content.
-  static func find(_ head: InputHead, _ wish: ColumnRequest) -> GenericFinding? {
-    if head.isJSON { return findInObjects(head, wish) }
+  /// - Parameter request: without a map, the columns are found by their names and content.
+  static func find(_ head: InputHead, _ request: ColumnRequest) -> GenericFinding? {
+    if head.isJSON { return findInObjects(head, request) }
     var best: GenericFinding?
     for delimiter in head.declaredDelimiter.map({ [$0] }) ?? InputHead.delimiters {
-      guard let finding = find(in: head.rows(delimiter), wish) else { continue }
+      guard let finding = find(in: head.rows(delimiter), request) else { continue }
       var candidate = finding
       candidate.delimiter = delimiter
       if candidate.problem == nil { return candidate }
@@ -68,9 +68,9 @@ struct GenericFinding {
 
   /// The finding for the first row that is a header without a problem, otherwise for the widest one. The
   /// search ends at a candidate that has rows with times, since these would be lost as a preamble.
-  private static func find(in rows: [[String]], _ wish: ColumnRequest) -> GenericFinding? {
+  private static func find(in rows: [[String]], _ request: ColumnRequest) -> GenericFinding? {
     let places = rows.indices.filter {
-      (rows[$0].count > 1 || !wish.map.isEmpty) && mayBeHeader(rows[$0], map: wish.map)
+      (rows[$0].count > 1 || !request.map.isEmpty) && mayBeHeader(rows[$0], map: request.map)
     }
     var best: GenericFinding?
     for place in places {
@@ -78,7 +78,7 @@ struct GenericFinding {
       let own = Array(rows[(place + 1)..<next])
       var header = GenericHeader(names: rows[place], rows: own)
       header.readTitle(rows[..<place])
-      guard let finding = judge(header, wish) else { continue }
+      guard let finding = judge(header, request) else { continue }
       if finding.problem == nil { return finding }
       if finding.header.names.count > best?.header.names.count ?? 0 { best = finding }
       let holdsTimes = own.contains { $0.contains { [.time, .epoch, .date].contains(CellContent($0)) } }
@@ -106,10 +106,10 @@ struct GenericFinding {
       && words.contains { $0.isGlucose || $0.mentionsValue || $0.isKetone || $0.isMeal }
   }
 
-  private static func findInObjects(_ head: InputHead, _ wish: ColumnRequest) -> GenericFinding? {
+  private static func findInObjects(_ head: InputHead, _ request: ColumnRequest) -> GenericFinding? {
     var header = header(ofObjects: head)
     header.statedZone = zone(around: header, head)
-    return judge(header, wish)
+    return judge(header, request)
   }
 
   private static func header(ofObjects head: InputHead) -> GenericHeader {
@@ -119,16 +119,16 @@ struct GenericFinding {
 
   /// The finding from the cells, for a table or objects whose names do not indicate times and glucose. It is
   /// only for advice, never for reading.
-  static func findByCells(_ head: InputHead, _ wish: ColumnRequest = ColumnRequest()) -> GenericFinding? {
-    if head.isJSON { return inferred(header(ofObjects: head).picked(by: wish.rows), wish) }
+  static func findByCells(_ head: InputHead, _ request: ColumnRequest = ColumnRequest()) -> GenericFinding? {
+    if head.isJSON { return inferred(header(ofObjects: head).picked(by: request.rows), request) }
     for delimiter in InputHead.delimiters {
       let rows = head.rows(delimiter)
       for place in rows.indices.dropLast() where rows[place].count > 1 {
         let own = Array(rows[(place + 1)...])
         let matching = own.filter { $0.count == rows[place].count && holdsTime($0) }
         guard mayBeNames(rows[place]), matching.count * 2 > own.count else { continue }
-        let header = GenericHeader(names: rows[place], rows: own).picked(by: wish.rows)
-        var finding = inferred(header, wish)
+        let header = GenericHeader(names: rows[place], rows: own).picked(by: request.rows)
+        var finding = inferred(header, request)
         finding.delimiter = delimiter
         return finding
       }
@@ -165,13 +165,13 @@ struct GenericFinding {
   }
 
   /// The finding for a row as the header; nil if it cannot be one.
-  private static func judge(_ header: GenericHeader, _ wish: ColumnRequest) -> GenericFinding? {
-    let header = header.picked(by: wish.rows)
-    guard wish.map.isEmpty else { return mapped(header, wish) }
+  private static func judge(_ header: GenericHeader, _ request: ColumnRequest) -> GenericFinding? {
+    let header = header.picked(by: request.rows)
+    guard request.map.isEmpty else { return mapped(header, request) }
     guard header.words.contains(where: { $0.isTime || $0.isGlucose || $0.mentionsValue }) else { return nil }
-    var finding = inferred(header, wish)
+    var finding = inferred(header, request)
     if finding.problem != nil, header.isOneShort {
-      let shifted = inferred(header.shifted, wish)
+      let shifted = inferred(header.shifted, request)
       if shifted.problem == nil { finding = shifted }
     }
     return finding
@@ -187,29 +187,29 @@ struct GenericFinding {
 // MARK: - Columns that a person named
 
 extension GenericFinding {
-  private static func mapped(_ header: GenericHeader, _ wish: ColumnRequest) -> GenericFinding? {
+  private static func mapped(_ header: GenericHeader, _ request: ColumnRequest) -> GenericFinding? {
     var finding = GenericFinding(header: header)
-    for (roleName, column) in wish.map.sorted(by: { $0.key < $1.key }) {
+    for (roleName, column) in request.map.sorted(by: { $0.key < $1.key }) {
       guard let role = GenericRole(name: roleName), let place = header.place(of: column) else { return nil }
       finding.columns[role == .utc ? .time : role] = place
     }
-    finding.timesAreMappedAsUTC = wish.map[GenericRole.utc.name] != nil
-    finding.valueIsMapped = wish.map[GenericRole.value.name] != nil
+    finding.timesAreMappedAsUTC = request.map[GenericRole.utc.name] != nil
+    finding.valueIsMapped = request.map[GenericRole.value.name] != nil
     if header.isOneShort, !finding.hasTimes {
       finding.columns = finding.columns.moved { $0 + 1 }
       finding.header = header.shifted
     }
-    finding.addOptionalColumns(besides: Set(wish.map.keys))
+    finding.addOptionalColumns(besides: Set(request.map.keys))
     if finding.columns[.unit] < 0, let place = finding.placeOfNestedUnit(of: finding.columns[.value]) {
       finding.columns[.unit] = place
     }
     if finding.columns[.use] < 0, let place = finding.placeOfInsulinNames { finding.columns[.use] = place }
-    guard finding.watchRows(wish) else { return nil }
+    guard finding.watchRows(request) else { return nil }
     finding.columns.origins = finding.placesOfOrigins
     finding.columns.kindSigns = finding.kindSigns.map(\.place)
     // Without a role for offsets in the map, a column of unclear offsets is ignored: a person who names
     // columns would have named it.
-    if wish.map[GenericRole.offset.name] == nil, finding.decideOffsets() != nil {
+    if request.map[GenericRole.offset.name] == nil, finding.decideOffsets() != nil {
       finding.columns[.offset] = -1
     }
     finding.columns.zoneSigns = finding.zoneSigns.map(\.place)
@@ -219,8 +219,8 @@ extension GenericFinding {
   /// Watches the columns that identify the person of a row, and those with which a person selects rows.
   ///
   /// - Returns: whether all columns that a person named exist.
-  private mutating func watchRows(_ wish: ColumnRequest) -> Bool {
-    let rows = wish.rows
+  private mutating func watchRows(_ request: ColumnRequest) -> Bool {
+    let rows = request.rows
     let places = rows.compactMap { header.place(of: $0.column) }
     guard places.count == rows.count else { return false }
     watches = zip(places, rows).map { WatchedColumn(place: $0, name: header.names[$0], use: .pick($1.value)) }
@@ -232,19 +232,19 @@ extension GenericFinding {
       if words.isPerson {
         watches.append(WatchedColumn(place: place, name: header.names[place], use: .person))
       } else if words.isBareID {
-        watches.append(WatchedColumn(place: place, name: header.names[place], use: .perhapsPerson))
+        watches.append(WatchedColumn(place: place, name: header.names[place], use: .possiblePerson))
       } else if words.isName, isNamed {
-        watches.append(WatchedColumn(place: place, name: header.names[place], use: .perhapsName))
+        watches.append(WatchedColumn(place: place, name: header.names[place], use: .possibleName))
       } else if words.isOfPerson {
         watches.append(WatchedColumn(place: place, name: header.names[place], use: .attribute))
       } else if mayNameThings(place) {
         watches.append(WatchedColumn(place: place, name: header.names[place], use: .flag))
       } else if words.isFlag
-        || (words.isPerhapsFlag && header.cells(place).allSatisfy(GenericTakers.isMarkOfProgram))
+        || (words.isPossibleFlag && header.cells(place).allSatisfy(GenericDeviceWords.isMarkOfProgram))
       {
         watches.append(WatchedColumn(place: place, name: header.names[place], use: .flag))
-      } else if words.mark != nil, header.cells(place).allSatisfy(GenericTakers.isMark) {
-        watches.append(WatchedColumn(place: place, name: header.names[place], use: .taker))
+      } else if words.mark != nil, header.cells(place).allSatisfy(GenericDeviceWords.isMark) {
+        watches.append(WatchedColumn(place: place, name: header.names[place], use: .deviceMark))
       } else if mayMarkRows(place) {
         watches.append(WatchedColumn(place: place, name: header.names[place], use: .words))
       }
@@ -259,7 +259,7 @@ extension GenericFinding {
   private func mayNameThings(_ place: Int) -> Bool {
     let words = header.words[place]
     guard valueIsMapped, columns[.value] >= 0, !header.words[columns[.value]].mentionsGlucose,
-      words.isRowType || words.isPerhapsName
+      words.isRowType || words.isPossibleName
     else { return false }
     let cells = header.cells(place)
     return cells.allSatisfy { CellContent($0) == .text } && !cells.allSatisfy(MealMark.isMark)
@@ -303,11 +303,11 @@ extension GenericFinding {
 // MARK: - Columns found by name and content
 
 extension GenericFinding {
-  private static func inferred(_ header: GenericHeader, _ wish: ColumnRequest) -> GenericFinding {
+  private static func inferred(_ header: GenericHeader, _ request: ColumnRequest) -> GenericFinding {
     var finding = GenericFinding(header: header)
     finding.addOptionalColumns(besides: [])
     let timeProblem = finding.findTime()
-    let valueProblem = finding.findValue(given: wish.kind)
+    let valueProblem = finding.findValue(given: request.kind)
     finding.problem =
       timeProblem?.with(values: finding.columns, or: valueProblem)
       ?? valueProblem?.with(times: finding.columns)
@@ -315,17 +315,18 @@ extension GenericFinding {
       let matched = finding.matched(choices)
       finding.problem?.choices = matched
     }
-    if !finding.watchRows(wish) {
+    if !finding.watchRows(request) {
       finding.problem = GenericProblem("no column has the name in --where")
     }
     finding.problem = finding.problem.map(finding.withNamedOffsets)
     if finding.problem == nil {
       finding.problem =
-        finding.rowTypeProblem(wish.rows) ?? finding.rowNameProblem(wish.rows) ?? finding.otherUnitProblem
+        finding.rowTypeProblem(request.rows) ?? finding.rowNameProblem(request.rows) ?? finding
+        .otherUnitProblem
         ?? finding.unknownUnitProblem ?? finding.wholeKetonesProblem
         ?? finding.decideNamedOffsets()
         ?? finding.decideOffsets()
-        ?? (wish.zoneIsGiven ? finding.changingOffsetsProblem : finding.zoneNameProblem())
+        ?? (request.zoneIsGiven ? finding.changingOffsetsProblem : finding.zoneNameProblem())
     }
     finding.columns.zones = finding.placeOfZones ?? -1
     finding.columns.further = finding.placesOfFurtherValues
@@ -338,14 +339,14 @@ extension GenericFinding {
 
   /// The choices whose times belong to their values by the names: `followup_measured_at` to `followup_value`.
   private func matched(_ choices: [GenericColumns]) -> [GenericColumns] {
-    func likeness(_ choice: GenericColumns) -> Int {
+    func similarity(_ choice: GenericColumns) -> Int {
       guard choice[.time] >= 0, choice[.value] >= 0 else { return 0 }
       let (time, value) = (header.words[choice[.time]].name, header.words[choice[.value]].name)
       return zip(time.split(separator: " "), value.split(separator: " ")).prefix { $0 == $1 }.count
     }
     return choices.filter { choice in
       let others = choices.filter { $0[.value] == choice[.value] }
-      return likeness(choice) == others.map(likeness).max()
+      return similarity(choice) == others.map(similarity).max()
     }
   }
 
@@ -519,10 +520,10 @@ extension GenericFinding {
     else { return nil }
     let picked = rows.compactMap { header.place(of: $0.column) }
     for place in header.names.indices where !columns.hasRole(place) && !picked.contains(place) {
-      guard header.words[place].isPerhapsName else { continue }
+      guard header.words[place].isPossibleName else { continue }
       let cells = Set(header.cells(place).filter { CellContent($0) == .text })
       let named = cells.filter { HeaderWords($0).mentionsGlucose }
-      // A column of which all other words are meals is one of a diary, and not a problem.
+      // If all other words of a column are meals, it is a column of a diary, and not a problem.
       guard cells.contains(where: { !named.contains($0) && !HeaderWords($0).isMeal }) else { continue }
       return GenericProblem(
         "the column \(quoted([place])) may name things other than glucose", choices: [columns],
@@ -532,7 +533,7 @@ extension GenericFinding {
     return nil
   }
 
-  /// The problem of a column of values without a word for glucose, next to units of which none is one of
+  /// The problem of a column of values without a word for glucose, if a column of units has no unit of
   /// glucose.
   private var otherUnitProblem: GenericProblem? {
     guard columns[.value] >= 0, columns[.unit] < 0, !header.words[columns[.value]].isGlucose else {

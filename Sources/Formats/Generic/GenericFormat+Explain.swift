@@ -80,8 +80,8 @@ extension GenericFormat {
     if isErrorAnswer(head) { return "this is an error message of a server, not an export; download it again" }
     if head.isJSON, head.objects.isEmpty { return "this JSON contains no object that can be read" }
     let found = GenericFinding.find(head, GenericFinding.ColumnRequest(options))
-    let wish = GenericFinding.ColumnRequest(options)
-    guard let finding = found ?? GenericFinding.findByCells(head, wish),
+    let request = GenericFinding.ColumnRequest(options)
+    guard let finding = found ?? GenericFinding.findByCells(head, request),
       let problem = finding.problem ?? finding.unnamedTimesProblem
     else {
       if GenericFinding.lacksHeader(head) { return "unknown format: \(noHeader)" }

@@ -29,7 +29,7 @@ extension GenericFormat {
     let dayIsFirst = dates.contains { $0.first > 12 || $0.separator == UInt8(ascii: ".") }
     let monthIsFirst = dates.contains { $0.second > 12 }
     guard dayIsFirst != monthIsFirst else {
-      orderIsOpen = true
+      orderIsUndecided = true
       return
     }
     times.order = dayIsFirst ? .dayFirst : .monthFirst
@@ -40,7 +40,7 @@ extension GenericFormat {
   /// Determines the kind if the intervals between the first rows are those of a sensor, so that the input
   /// need not be read twice.
   mutating func decideKindFromHead() {
-    guard kind.isOpen else { return }
+    guard kind.isUndecided else { return }
     // The cells of the head are decoded and those of the rows are not, so their values must not be compared.
     var rows = rows
     for cells in finding.header.rows {
@@ -56,18 +56,20 @@ extension GenericFormat {
 
   /// True while the unit, the order of dates, the person or the kind is unknown. With a wrong kind, every
   /// reading would be stored a second time when the same rows come in a larger file.
-  var isOpen: Bool { orderIsOpen || units.isOpen || rows.isOpen || (kind.isOpen && !kind.isHistory) }
+  var needsSurvey: Bool {
+    orderIsUndecided || units.isUndecided || rows.isUndecided || (kind.isUndecided && !kind.isHistory)
+  }
 
   var statedPersons: [StatedPerson] { finding.header.statedPersons + rows.statedPersons }
 
   /// True: whether the values can be glucose shows only in all of them together, and a second person may come
   /// after many rows.
-  var gainsBySurvey: Bool { true }
+  var benefitsFromSurvey: Bool { true }
 
   /// Whether the survey may end: the first rows are as informative as all together. If a person, a zero or
   /// another question is undecided, all rows are needed.
   var hasSeenEnough: Bool {
-    plausibility.count >= Self.enoughRows && !isOpen && !kind.isOpen && !rows.needsAllRows
+    plausibility.count >= Self.enoughRows && !needsSurvey && !kind.isUndecided && !rows.needsAllRows
       && columns[.ketone] < 0 && columns.zones < 0 && !headHasZeros && sections.first == nil
       && mergedDates == nil && !dates.isGiven
   }
@@ -87,7 +89,7 @@ extension GenericFormat {
     }
     // If a person gave the wrong order, a date such as 04/13 is invalid in it. This survey still sees both
     // orders.
-    if dates.isGiven, let time = openTime(of: row) { dates.note(time, isHistory: false, line: row.line) }
+    if dates.isGiven, let time = ambiguousTime(of: row) { dates.note(time, isHistory: false, line: row.line) }
     let cell = row[columns[.time] >= 0 ? columns[.time] : columns[.date]].trimmed
     guard let time = trialTime(of: row, columns) else {
       forms.note(unread: cell, line: row.line)
@@ -102,16 +104,18 @@ extension GenericFormat {
     if columns[.offset] < 0 { forms.note(hasOffset: time.statesOffset, line: row.line) }
     if columns.zones >= 0 { forms.note(zone: row[columns.zones], at: time.seconds) }
     noteDay(row, columns, at: time)
-    if orderIsOpen || mayBeginWithYear, let time = openTime(of: row) {
+    if orderIsUndecided || mayBeginWithYear, let time = ambiguousTime(of: row) {
       dates.note(time, isHistory: kind.mayBeHistory, line: row.line)
       datesOfSticks.note(time, isHistory: false, line: row.line)
     }
-    if units.isOpen || units.comparesGiven, let word = kind.word(in: row[columns[.kind]]),
+    if units.isUndecided || units.comparesGiven, let word = kind.word(in: row[columns[.kind]]),
       word.kind != .ketone
     {
       units.note(row[columns[.value]], in: row[columns[.unit]])
     }
-    if asksForKinds, unknownKinds.isEmpty, kind.word(in: row[columns[.kind]]) == nil, isOfUnknownKind(row) {
+    if refusesUnknownKinds, unknownKinds.isEmpty, kind.word(in: row[columns[.kind]]) == nil,
+      isOfUnknownKind(row)
+    {
       unknownKinds.insert(row[columns[.kind]].trimmed.text)
     }
     zeros.survey(value: row[columns[.value]], ketone: row[columns[.ketone]], mark: units.mark)
@@ -172,7 +176,7 @@ extension GenericFormat {
   private mutating func noteCadence(_ row: Row, _ columns: GenericColumns, at time: TrialTime) {
     guard kind.takesTimes, !row[columns[.value]].trimmed.isEmpty else { return }
     let cell = row[columns[.kind]]
-    guard kind.column.leavesOpen(cell) || (finding.kindMayBeSource && kind.word(in: cell) == nil)
+    guard kind.column.hasUnknownKind(cell) || (finding.kindMayBeSource && kind.word(in: cell) == nil)
     else { return kind.noteStated(cell, at: time.seconds) }
     let key = sourceKey(of: row, columns)
     if kind.knows(key) { return kind.note(time.seconds, of: key) }
@@ -231,8 +235,8 @@ extension GenericFormat {
     return nil
   }
 
-  private func openTime(of row: Row) -> AmbiguousTime? {
-    if columns[.time] >= 0 { return row[columns[.time]].trimmed.openTime }
+  private func ambiguousTime(of row: Row) -> AmbiguousTime? {
+    if columns[.time] >= 0 { return row[columns[.time]].trimmed.ambiguousTime }
     guard let date = row[columns[.date]].trimmed.ambiguousDate else { return nil }
     // The time of day does not affect the order, so it is midnight.
     return AmbiguousTime(
@@ -261,7 +265,7 @@ extension GenericFormat {
     try refuseDoubtfulTimes(hint)
     try refuseUnknownSources(hint)
     try refuseUnknownKinds(hint)
-    try refuseMixedTakers(hint)
+    try refuseMixedDevices(hint)
     try refuseContradictedHeader(hint)
     zeros.decide()
     halfDays.decide()
@@ -269,7 +273,7 @@ extension GenericFormat {
     try Self.adding(choices) { try units.decide() }
     if mayBeginWithYear { try datesOfSticks.refuseYearFirst() }
     if dates.isGiven { _ = try dates.decide(halfDayMeansMonthFirst: false, languagePutsDayFirst: false) }
-    if orderIsOpen {
+    if orderIsUndecided {
       let survey = kind.isHistory ? dates : datesOfSticks
       let isForced = options.force || survey.contradictsItself
       let orders = hint.lines(
@@ -279,7 +283,7 @@ extension GenericFormat {
       }
       times.order = order
       orderBasis = basis
-      orderIsOpen = false
+      orderIsUndecided = false
     }
     try decidePlausibility(hint)
     plausibility.forgetTimes()

@@ -25,7 +25,7 @@ struct GenericFormat: ExportFormat {
   var dates: DateOrderSurvey
   /// A second survey of the same dates, which does not assume the steady intervals of a sensor.
   var datesOfSticks: DateOrderSurvey
-  var orderIsOpen = false
+  var orderIsUndecided = false
   /// Whether the first rows show the order, but later ones may show that the dates begin with a year of two
   /// digits.
   var mayBeginWithYear = false
@@ -49,7 +49,7 @@ struct GenericFormat: ExportFormat {
   var unknownKinds: Set<String> = []
   /// Whether unknown words in the column of kinds refuse the input with a question to the person. They do if
   /// the name of the values states glucose.
-  let asksForKinds: Bool
+  let refusesUnknownKinds: Bool
   /// Whether all rows were surveyed before the first one is read.
   var isSurveyed = false
   /// Whether the first row's time states an offset, if no survey compared all of them.
@@ -120,7 +120,7 @@ struct GenericFormat: ExportFormat {
     datesOfSticks = dates
     kind = GenericKind(finding, given: options.kind)
     rows = GenericRows(finding)
-    asksForKinds =
+    refusesUnknownKinds =
       finding.columns[.kind] >= 0 && !finding.kindMayBeSource && !options.force
       && finding.columns[.value] >= 0 && finding.header.words[finding.columns[.value]].isGlucose
     further = GenericFurtherValues(finding, isForced: options.force)

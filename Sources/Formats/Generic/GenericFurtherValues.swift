@@ -12,7 +12,7 @@ struct GenericFurtherValues {
   private static let milligrams = 20.0...600
   private static let millimoles = 1.0...33
   /// The minimum number of values whose decimals are compared with those of the column of values.
-  private static let fewestForms = 3
+  private static let minForms = 3
   /// A column is no longer examined after this number of rows with a number in both columns, if these are the
   /// majority.
   private static let maxTogether = 64
@@ -51,7 +51,7 @@ struct GenericFurtherValues {
       guard alone > 0, inRange * 2 > alone else { return false }
       if mentionsGlucose { return true }
       return !isOther && together < alone
-        && (alone < fewestForms || (decimals > 0) == valuesHaveDecimals)
+        && (alone < minForms || (decimals > 0) == valuesHaveDecimals)
     }
   }
 
@@ -109,7 +109,7 @@ extension GenericFinding {
   var placesOfFurtherValues: [Int] {
     guard columns[.value] >= 0 else { return [] }
     return header.names.indices.filter { place in
-      // A column named `Meter` may hold the values of one, instead of its model.
+      // A column named `Meter` may hold the values of a meter, instead of its model.
       (!columns.isUsed(place) || place == columns[.device]) && header.words[place].mayHoldFurtherValues
         && holdsValues(place)
     }

@@ -10,8 +10,8 @@ import Logbook
 struct GenericHalfDays {
   private static let secondsPerHour: Int64 = 3600
   private static let secondsPerDay: Int64 = 86_400
-  private static let fewestDays = 7
-  private static let fewestSigns = 3
+  private static let minDays = 7
+  private static let minSigns = 3
   /// The hours at which a word for the evening shows that PM is missing. No evening begins before 5 o'clock,
   /// and at 12 a word for the night is right.
   private static let eveningHours: ClosedRange<Int64> = 5...11
@@ -82,14 +82,14 @@ struct GenericHalfDays {
     day = nil
   }
 
-  private var mayBe: Bool { !isWhole && dayCount >= Self.fewestDays }
+  private var mayBe: Bool { !isWhole && dayCount >= Self.minDays }
 
   /// Why the times are of a clock of twelve hours, as text after the name of the column of values. Nil if
   /// nothing shows it.
   var fault: String? {
     guard mayBe else { return nil }
     let start = "has times from 1:00 to 12:59 only, "
-    if evenings >= Self.fewestSigns {
+    if evenings >= Self.minSigns {
       return start
         + "\(evenings) of the morning beside words for the evening, as a clock of twelve hours without AM and PM"
     }
@@ -102,7 +102,7 @@ struct GenericHalfDays {
     // In a diary with the newest day first, the times within each day may still rise.
     let isDiary = goesDown && mixed == 0 && down == 0
     let signs = mixed + (goesUp ? down : up)
-    return !isDiary && signs >= Self.fewestSigns && signs * 3 >= up + down + mixed
+    return !isDiary && signs >= Self.minSigns && signs * 3 >= up + down + mixed
   }
 
   /// Whether the times may be those of a clock of twelve hours although nothing shows it: most days have

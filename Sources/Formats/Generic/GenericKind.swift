@@ -12,7 +12,7 @@ struct GenericKind {
   var column: KindColumn
   private var basis: Decision.Basis
   /// Whether the kind is unknown until the times of all rows are surveyed.
-  private(set) var isOpen = false
+  private(set) var isUndecided = false
   private var cadence = Cadence()
   /// Whether the intervals of the readings are steady, but too long for a sensor and too regular for a
   /// person.
@@ -42,16 +42,16 @@ struct GenericKind {
     column = KindColumn(
       kind ?? .smbg, readsMealMarks: finding.readsMealMarks, readsGlucose: finding.kindsMayBeGlucoseOnly)
     self.basis = basis
-    isOpen =
+    isUndecided =
       kind == nil && hasValues && (!needsWord || column.readsGlucose)
       && !Self.rowsStateKinds(finding, column)
     if given == nil, finding.kindsMayBeAutomatic { automatic = Cadence() }
     let isOfValues = finding.columns[.value] >= 0 && finding.kindOfColumn(finding.columns[.value]) != nil
     let roles = [GenericRole.device, .serial].filter { finding.columns[$0] >= 0 }
     let hasSources = !roles.isEmpty || !finding.columns.origins.isEmpty || finding.kindMayBeSource
-    isReadFromHeader = !isOpen && kind == .cbg
+    isReadFromHeader = !isUndecided && kind == .cbg
     if given == nil, !isOfValues, !needsWord,
-      isReadFromHeader || (hasSources && (isOpen || finding.kindMayBeSource))
+      isReadFromHeader || (hasSources && (isUndecided || finding.kindMayBeSource))
     {
       sources = SourceKinds(readsWords: true)
     }
@@ -72,12 +72,12 @@ struct GenericKind {
     guard kind >= 0, !finding.header.rows.isEmpty else { return false }
     return finding.header.rows.allSatisfy { row in
       guard row.indices.contains(value), !row[value].isEmpty else { return true }
-      return row.indices.contains(kind) && !column.leavesOpen(row[kind])
+      return row.indices.contains(kind) && !column.hasUnknownKind(row[kind])
     }
   }
 
   /// Whether the times of further rows may still help to determine a kind.
-  var takesTimes: Bool { isOpen || sources != nil || automatic != nil }
+  var takesTimes: Bool { isUndecided || sources != nil || automatic != nil }
 
   /// Notes the time of a reading whose word states its kind, if the word is `auto`.
   mutating func noteStated(_ cell: Field, at seconds: Int64) {
@@ -88,7 +88,7 @@ struct GenericKind {
   mutating func note(
     _ seconds: Int64, of key: SourceKinds.Key, label: SourceKinds.Label = SourceKinds.Label(texts: [])
   ) {
-    if isOpen { cadence.note(seconds, series: key.hash) }
+    if isUndecided { cadence.note(seconds, series: key.hash) }
     sources?.note(seconds, of: key, label: label)
   }
 
@@ -99,7 +99,7 @@ struct GenericKind {
   /// Each of several sources is still judged by its own times.
   mutating func decideFromHead() {
     if let automatic, automatic.isSensor { self.automatic = nil }
-    guard isOpen, cadence.isSensor else { return }
+    guard isUndecided, cadence.isSensor else { return }
     decideCommon()
   }
 
@@ -110,7 +110,7 @@ struct GenericKind {
     if let automatic, automatic.isOfPerson { column.automatic = KindWord(.smbg) }
     automatic = nil
     sources?.decide()
-    if isOpen { decideCommon() }
+    if isUndecided { decideCommon() }
     sources?.joinSensors()
   }
 
@@ -119,13 +119,13 @@ struct GenericKind {
     guard isReadFromHeader, let sources else { return false }
     let meters = sources.labels(of: .meter)
     let areNamed = meters.allSatisfy { meter in
-      meter.texts.contains(where: SourceName.isMeter) || SourceName.taker(of: meter.texts) == .meter
+      meter.texts.contains(where: SourceName.isMeter) || SourceName.deviceKind(of: meter.texts) == .meter
     }
     return !areNamed && sources.labels(of: .sensor).isEmpty && sources.labels(of: .unknown).isEmpty
   }
 
   private mutating func decideCommon() {
-    isOpen = false
+    isUndecided = false
     let hasSensor = sources?.labels(of: .sensor).isEmpty == false
     if cadence.isSensor || hasSensor { column.setCommon(.cbg) }
     isDoubtful = !isHistory && cadence.isSteady
@@ -153,17 +153,18 @@ struct GenericKind {
     return nil
   }
 
-  /// What the sources with this name are, whatever their serial numbers: each new sensor has another one.
-  private func named(_ texts: [String]) -> SourceKinds.Taker? {
-    texts.first.flatMap { sources?.taker(named: $0) }
+  /// The kind of device of the sources with this name. Serial numbers are ignored, since each new sensor has
+  /// another one.
+  private func named(_ texts: [String]) -> SourceKinds.DeviceKind? {
+    texts.first.flatMap { sources?.deviceKind(named: $0) }
   }
 
   /// Whether a source that first occurs after the kinds were decided is unknown, in a table with a sensor.
   func isUnseen(_ key: SourceKinds.Key, _ texts: [String]) -> Bool {
     guard let sources, isHistory, !isReadFromHeader, !sources.isFull, !texts.isEmpty,
-      sources.taker(of: key) == nil
+      sources.deviceKind(of: key) == nil
     else { return false }
-    return SourceName.taker(of: texts) == nil && !texts.contains(where: SourceName.isMeter)
+    return SourceName.deviceKind(of: texts) == nil && !texts.contains(where: SourceName.isMeter)
       && [nil, .unknown].contains(named(texts))
   }
 
@@ -176,9 +177,9 @@ struct GenericKind {
   }
 
   private func findWord(_ key: SourceKinds.Key, _ texts: [String]) -> KindWord? {
-    let stated = SourceName.taker(of: texts)
-    let taker = stated ?? sources?.taker(of: key) ?? (isReadFromHeader ? nil : named(texts))
-    switch taker {
+    let stated = SourceName.deviceKind(of: texts)
+    let deviceKind = stated ?? sources?.deviceKind(of: key) ?? (isReadFromHeader ? nil : named(texts))
+    switch deviceKind {
     case .sensor: return KindWord(.cbg)
     case .meter:
       // A word for a typed value also gives the reading its mark.
@@ -199,7 +200,7 @@ struct GenericKind {
   }
 
   /// Whether the readings may be a sensor's history.
-  var mayBeHistory: Bool { isOpen || column.common.kind == .cbg }
+  var mayBeHistory: Bool { isUndecided || column.common.kind == .cbg }
 
   var isHistory: Bool { column.common.kind == .cbg }
 
@@ -228,7 +229,7 @@ struct KindColumn {
   /// The kind of rows whose word is `auto`.
   var automatic = KindWord(.cbg)
   private var last: (bytes: [UInt8], word: KindWord)?
-  private var lastOpen: (bytes: [UInt8], isOpen: Bool)?
+  private var lastCell: (bytes: [UInt8], isUnknown: Bool)?
   private var names: Set<String> = []
 
   init(_ common: ReadingKind, readsMealMarks: Bool = false, readsGlucose: Bool = false) {
@@ -243,20 +244,20 @@ struct KindColumn {
   }
 
   /// Whether a word in the column of kinds does not show the kind of its row.
-  func leavesOpen(_ text: String) -> Bool {
+  func hasUnknownKind(_ text: String) -> Bool {
     text.isEmpty || (readsMealMarks && MealMark.isMark(text))
       || (readsGlucose && KindWord.saysOnlyGlucose(text))
   }
 
   /// Whether a cell of the column of kinds does not show the kind of its row. The last word is cached, since
   /// most inputs repeat the same word.
-  mutating func leavesOpen(_ cell: Field) -> Bool {
+  mutating func hasUnknownKind(_ cell: Field) -> Bool {
     if cell.isEmpty { return true }
     guard readsMealMarks || readsGlucose else { return false }
-    if let lastOpen, cell.hasSameBytes(as: lastOpen.bytes) { return lastOpen.isOpen }
-    let isOpen = leavesOpen(cell.text)
-    lastOpen = (Array(cell.bytes), isOpen)
-    return isOpen
+    if let lastCell, cell.hasSameBytes(as: lastCell.bytes) { return lastCell.isUnknown }
+    let isUnknown = hasUnknownKind(cell.text)
+    lastCell = (Array(cell.bytes), isUnknown)
+    return isUnknown
   }
 
   /// The kind for a cell; nil for an unknown word.
@@ -271,7 +272,7 @@ struct KindColumn {
   private func word(for text: String) -> KindWord? {
     if readsGlucose, KindWord.saysOnlyGlucose(text) { return common }
     if KindWord.saysAutomatic(text) { return automatic }
-    return KindWord(text) ?? (leavesOpen(text) ? common : nil)
+    return KindWord(text) ?? (hasUnknownKind(text) ? common : nil)
   }
 
   /// The name with which rows of another kind are counted. The number of names is limited, so that a column

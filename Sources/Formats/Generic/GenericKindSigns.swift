@@ -10,14 +10,14 @@ struct GenericKindSigns {
   private struct Sign: Hashable {
     let column: String
     let value: String
-    let taker: SourceKinds.Taker
+    let deviceKind: SourceKinds.DeviceKind
   }
 
   /// What the cells of a column say.
   private struct Column {
     let name: String
     let areMarks: Bool
-    var takers: [[UInt8]: SourceKinds.Taker] = [:]
+    var deviceKinds: [[UInt8]: SourceKinds.DeviceKind] = [:]
   }
 
   private static let maxValues = 64
@@ -42,40 +42,40 @@ struct GenericKindSigns {
     total += 1
     for (index, place) in zip(columns.indices, places) {
       let cell = row[place].trimmed
-      guard !cell.isEmpty, own == kind, let taker = taker(of: cell, in: index) else { continue }
-      if (taker == .meter) == (kind == .smbg) { continue }
-      counts[Sign(column: columns[index].name, value: cell.text, taker: taker), default: 0] += 1
+      guard !cell.isEmpty, own == kind, let deviceKind = deviceKind(of: cell, in: index) else { continue }
+      if (deviceKind == .meter) == (kind == .smbg) { continue }
+      counts[Sign(column: columns[index].name, value: cell.text, deviceKind: deviceKind), default: 0] += 1
       return
     }
   }
 
-  private mutating func taker(of cell: Field, in index: Int) -> SourceKinds.Taker? {
+  private mutating func deviceKind(of cell: Field, in index: Int) -> SourceKinds.DeviceKind? {
     let bytes = Array(cell.bytes)
-    if let known = columns[index].takers[bytes] { return known == .unknown ? nil : known }
+    if let known = columns[index].deviceKinds[bytes] { return known == .unknown ? nil : known }
     // A column with more values has remarks.
-    guard columns[index].takers.count < Self.maxValues else { return nil }
+    guard columns[index].deviceKinds.count < Self.maxValues else { return nil }
     let text = cell.text
     let found =
       columns[index].areMarks
-      ? GenericTakers.taker(of: text, in: columns[index].name) : SourceName.statedTaker(text)
-    columns[index].takers[bytes] = found ?? .unknown
+      ? GenericDeviceWords.deviceKind(of: text, in: columns[index].name) : SourceName.statedDeviceKind(text)
+    columns[index].deviceKinds[bytes] = found ?? .unknown
     return found
   }
 
   /// What a person must know. If all rows name a sensor, its reader may have measured finger sticks as well.
   func warnings(_ hint: ImportHint) -> [String] {
-    let signs = counts.filter { $0.value < total || $0.key.taker == .meter }.sorted {
+    let signs = counts.filter { $0.value < total || $0.key.deviceKind == .meter }.sorted {
       ($1.value, $0.key.value) < ($0.value, $1.key.value)
     }
     return signs.prefix(Self.maxSigns).map { sign, count in
-      let other: ReadingKind = sign.taker == .meter ? .smbg : .cbg
+      let other: ReadingKind = sign.deviceKind == .meter ? .smbg : .cbg
       var options = hint.options
       options.rows.append(RowFilter(column: sign.column, value: sign.value))
       options.kind = other
       let command = sign.value.isPlainInCommands ? ": " + ImportHint(options: options).command : ""
       return
         "\(counted(count, "reading")) with \(shownName(sign.value)) in the column \(shownName(sign.column)) may be of a "
-        + "\(sign.taker == .meter ? "meter" : "sensor"), and --kind made them \(kind.name). If so, run 'glucoport undo', and "
+        + "\(sign.deviceKind == .meter ? "meter" : "sensor"), and --kind made them \(kind.name). If so, run 'glucoport undo', and "
         + "import the rows of each value with their kind" + command
     }
   }
@@ -87,7 +87,7 @@ extension GenericFinding {
     let sources = columns.origins + [columns[.device]] + (kindMayBeSource ? [columns[.kind]] : [])
     let marks = watches.compactMap { watch in
       switch watch.use {
-      case .taker: (place: watch.place, name: watch.name, areMarks: true)
+      case .deviceMark: (place: watch.place, name: watch.name, areMarks: true)
       case .words where !columns.origins.contains(watch.place) && columns[.device] != watch.place:
         (place: watch.place, name: watch.name, areMarks: false)
       default: nil

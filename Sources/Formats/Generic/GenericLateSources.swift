@@ -12,7 +12,7 @@ struct GenericLateSources {
   }
 
   /// The fewest values that show a sensor or a meter.
-  private static let fewestValues = 4
+  private static let minValues = 4
   /// The maximum number of values that are held back for one source. If these do not show its kind, it stays
   /// unknown.
   private static let maxValues = 64
@@ -39,7 +39,7 @@ struct GenericLateSources {
     source.rejections.append(row.rejection(Self.reason))
     source.cadence.note(reading.deviceTime.seconds, series: 0)
     held[key] = source
-    guard source.readings.count >= Self.fewestValues else { return }
+    guard source.readings.count >= Self.minValues else { return }
     if source.cadence.isConclusive, !source.cadence.isSteady {
       decided[key] = KindWord(source.cadence.isSensor ? .cbg : .smbg)
     } else if source.readings.count < Self.maxValues {

@@ -8,7 +8,7 @@ import Logbook
 /// limits differ from each other.
 struct GenericNoValues {
   /// The minimum count of one implausible number that shows a program's sign for a missing value.
-  private static let fewest = 3
+  private static let minCount = 3
   private static let maxNumbers = 1024
   private static let milligrams = 20.0...600
   /// The range in mmol/L; 33.3 mmol/L is 600 mg/dL.
@@ -51,7 +51,7 @@ struct GenericNoValues {
       guard let (number, count) = outside.max(by: { ($0.value, $0.key) < ($1.value, $1.key) }) else {
         continue
       }
-      guard number == 999 || (count >= Self.fewest && count * 2 > total) else { continue }
+      guard number == 999 || (count >= Self.minCount && count * 2 > total) else { continue }
       let times = count == 1 ? "once" : "\(count) times"
       return "holds \(plainNumber(number)) \(times), as programs write it where there is no value"
     }

@@ -9,12 +9,12 @@ import Logbook
 /// and averages.
 struct GenericPlausibility {
   /// The minimum number of values for a warning about their sizes.
-  static let fewest = 3
+  static let minCount = 3
   /// The minimum median of a glucose sensor in mmol/L. That of a ketone or lactate sensor is lower.
-  static let leastMedian = 3.0
+  static let minMedian = 3.0
   /// The minimum number of equal values for a warning. Finger sticks may be equal by chance, and a sensor's
   /// values for an hour or two.
-  private static let fewestEqual = 24
+  private static let minEqual = 24
   private static let milligrams = 20.0...600
   private static let millimoles = 1.0...33
   private static let secondsPerHour: Int64 = 3600
@@ -25,7 +25,7 @@ struct GenericPlausibility {
   private struct Grid {
     let name: String
     let step: Int64
-    let fewest: Int
+    let minCount: Int
     var steps = 0
   }
 
@@ -52,8 +52,9 @@ struct GenericPlausibility {
   private var hasStatedDecimals = false
   private var stepCount = 0
   private var grids = [
-    Grid(name: "hour", step: secondsPerHour, fewest: 12), Grid(name: "day", step: secondsPerDay, fewest: 7),
-    Grid(name: "week", step: 7 * secondsPerDay, fewest: 7),
+    Grid(name: "hour", step: secondsPerHour, minCount: 12),
+    Grid(name: "day", step: secondsPerDay, minCount: 7),
+    Grid(name: "week", step: 7 * secondsPerDay, minCount: 7),
   ]
 
   /// The values at the first times, and the times with a second, different value.
@@ -64,7 +65,7 @@ struct GenericPlausibility {
   private var hours: UInt32 = 0
   private var days: Set<Int64> = []
   private static let maxTimes = 1 << 16
-  private static let fewestDoubled = 12
+  private static let minDoubled = 12
   /// The bits of the hours from 1 to 12.
   private static let halfDayHours: UInt32 = 0b1_1111_1111_1110
   private(set) var earliest = Int64.max
@@ -112,12 +113,12 @@ struct GenericPlausibility {
   /// Why the times cannot be those of one person's readings, as text after the name of the column of values;
   /// nil if they may be. A clock that was set back does not count, since it repeats only a few hours.
   var timeFault: String? {
-    if doubled.count >= Self.fewestDoubled, doubled.count * 10 >= values.count * 8 {
+    if doubled.count >= Self.minDoubled, doubled.count * 10 >= values.count * 8 {
       return
         "holds two different values at \(doubled.count) of \(values.count) times, as those of two persons or devices, or of a "
         + "clock of twelve hours"
     }
-    guard hours == Self.halfDayHours, days.count > 1, count >= Self.fewestEqual else { return nil }
+    guard hours == Self.halfDayHours, days.count > 1, count >= Self.minEqual else { return nil }
     return "has times from 1:00 to 12:59 only, as a clock of twelve hours without AM and PM"
   }
 
@@ -125,14 +126,14 @@ struct GenericPlausibility {
     stated.count += 1
     let range = unit == .milligramsPerDecilitre ? Self.milligrams : Self.millimoles
     if !range.contains(number) { stated.milligrams += 1 }
-    if unit == .millimolesPerLitre, number < Self.leastMedian { stated.belowMedian += 1 }
+    if unit == .millimolesPerLitre, number < Self.minMedian { stated.belowMedian += 1 }
   }
 
   private static func note(_ number: Double, in outside: inout Outside) {
     outside.count += 1
     if !milligrams.contains(number) { outside.milligrams += 1 }
     if !millimoles.contains(number) { outside.millimoles += 1 }
-    if number < leastMedian { outside.belowMedian += 1 }
+    if number < minMedian { outside.belowMedian += 1 }
   }
 
   private mutating func noteStep(_ seconds: Int64) {
@@ -154,11 +155,11 @@ struct GenericPlausibility {
   ///   - mayBeDaily: whether the table may be a diary with one value a day.
   func fault(in unit: GlucoseUnit?, mayBeDaily: Bool) -> String? {
     let outside = stated.milligrams + (unit == .millimolesPerLitre ? bare.millimoles : bare.milligrams)
-    if count >= Self.fewest, outside * 2 > count {
+    if count >= Self.minCount, outside * 2 > count {
       let range = unit == .millimolesPerLitre ? "1 to 33 mmol/L" : "20 to 600 mg/dL"
       return "holds \(outside) of \(count) values outside of \(range), which are too many for glucose"
     }
-    if count >= Self.fewestEqual, areEqual { return "holds the same value \(count) times" }
+    if count >= Self.minEqual, areEqual { return "holds the same value \(count) times" }
     guard let grid = grids.first(where: isFilled) else { return nil }
     if mayBeDaily, grid.step != Self.secondsPerHour, isOfMeter(unit) { return nil }
     return "holds one value for each \(grid.name), as sums and averages do"
@@ -171,14 +172,14 @@ struct GenericPlausibility {
   }
 
   private func isFilled(_ grid: Grid) -> Bool {
-    count >= grid.fewest && grid.steps * 2 > stepCount && (grid.step == Self.secondsPerHour || isDaily)
+    count >= grid.minCount && grid.steps * 2 > stepCount && (grid.step == Self.secondsPerHour || isDaily)
       && isHourly
   }
 
   /// Whether the values are too low for a glucose sensor.
   func isTooLowForSensor(_ unit: GlucoseUnit?) -> Bool {
     let low = stated.belowMedian + (unit == .millimolesPerLitre ? bare.belowMedian : 0)
-    return count >= Self.fewest && low * 2 > count
+    return count >= Self.minCount && low * 2 > count
   }
 
   /// Whether the values without a unit are too low to infer mmol/L from them, even if there are few. Values

@@ -10,15 +10,15 @@ struct WatchedColumn {
     /// The column identifies the person.
     case person
     /// The column identifies the person, or numbers the rows.
-    case perhapsPerson
+    case possiblePerson
     /// The column identifies the person, or names the rows.
-    case perhapsName
+    case possibleName
     /// The column holds something that a person has only one of.
     case attribute
     /// The column marks rows that are not readings.
     case flag
     /// The column states with yes or no how the value of each row was measured.
-    case taker
+    case deviceMark
     /// The column may have words for rows that are not readings.
     case words
   }
@@ -31,7 +31,7 @@ struct WatchedColumn {
   /// Whether the column shows which rows are readings.
   var isOfMarks: Bool {
     switch use {
-    case .flag, .taker, .words: true
+    case .flag, .deviceMark, .words: true
     default: false
     }
   }
@@ -58,9 +58,9 @@ struct GenericRows {
     /// gave the value itself.
     var number: Int?
     /// The different values found before the wanted one.
-    private var met: Set<[UInt8]> = []
+    private var seenValues: Set<[UInt8]> = []
     /// The persons of these values. One person may be written in several ways.
-    private var metPersons: Set<PersonWord.Key> = []
+    private var seenPersons: Set<PersonWord.Key> = []
     /// Whether the column identifies persons.
     private let isOfPersons: Bool
     /// Whether values other than the wanted one are of the same person, as a cache.
@@ -68,7 +68,7 @@ struct GenericRows {
     /// The name that all rows have; nil unless it is a person's.
     var statedName: [UInt8]?
     /// The minimum number of rows for such a name.
-    var fewestOfName = 3
+    var minOfName = 3
     var values: Set<[UInt8]> = []
     /// The first value.
     var first: [UInt8]?
@@ -96,7 +96,7 @@ struct GenericRows {
       let bytes = Array(cell.trimmed.bytes)
       if let last, last != bytes { changes += 1 }
       last = bytes
-      guard case .perhapsPerson = watch.use else { return }
+      guard case .possiblePerson = watch.use else { return }
       let known = times[bytes] ?? seconds...seconds
       times[bytes] = min(known.lowerBound, seconds)...max(known.upperBound, seconds)
     }
@@ -115,10 +115,10 @@ struct GenericRows {
     /// may.
     mutating func laterFault(_ cell: Field) -> String? {
       switch watch.use {
-      case .attribute, .perhapsName:
+      case .attribute, .possibleName:
         if cell.isEmpty { return nil }
         let bytes = Array(cell.bytes)
-        if case .perhapsName = watch.use, !Self.mayBeName(bytes) || MealMark.isMark(cell.text) { return nil }
+        if case .possibleName = watch.use, !Self.mayBeName(bytes) || MealMark.isMark(cell.text) { return nil }
         if norm == nil { norm = bytes }
         return norm == bytes || norm.map(PersonWord.Key.init) == PersonWord.Key(bytes)
           ? nil : "another \(shownName(watch.name)) than above, which may be another person's"
@@ -132,7 +132,7 @@ struct GenericRows {
         note(cell)
         return GenericRows.namesNoReading(Array(cell.bytes), in: watch.name)
           ? "\(shownName(watch.name)) has a word that marks rows that are no readings" : nil
-      case .pick, .person, .perhapsPerson, .taker: return nil
+      case .pick, .person, .possiblePerson, .deviceMark: return nil
       }
     }
 
@@ -150,11 +150,11 @@ struct GenericRows {
     mutating func hasNumber(_ cell: Field, isItem: Bool) -> Bool {
       if wanted != nil { return isWanted(cell) }
       let bytes = Array(cell.bytes)
-      guard isItem, !cell.isEmpty, met.insert(bytes).inserted,
-        !isOfPersons || metPersons.insert(PersonWord.Key(bytes)).inserted,
-        (isOfPersons ? metPersons.count : met.count) == number
+      guard isItem, !cell.isEmpty, seenValues.insert(bytes).inserted,
+        !isOfPersons || seenPersons.insert(PersonWord.Key(bytes)).inserted,
+        (isOfPersons ? seenPersons.count : seenValues.count) == number
       else { return false }
-      (wanted, met, metPersons) = (bytes, [], [])
+      (wanted, seenValues, seenPersons) = (bytes, [], [])
       return true
     }
 
@@ -170,12 +170,12 @@ struct GenericRows {
       return isSame
     }
 
-    /// The number of different values, of which those of one person are one.
+    /// The number of different values. Different spellings of one person count as one value.
     var valueCount: Int { isOfPersons ? Set(values.map(PersonWord.Key.init)).count : values.count }
 
     /// Whether all rows have one name, which may be that of their person.
     var namesOnePerson: Bool {
-      guard case .perhapsName = watch.use, let first, emptyCount == 0, count >= fewestOfName else {
+      guard case .possibleName = watch.use, let first, emptyCount == 0, count >= minOfName else {
         return false
       }
       return Set(values.map(PersonWord.Key.init)).count == 1 && PersonWord.isName(first)
@@ -195,22 +195,24 @@ struct GenericRows {
       case .person: return valueCount > 1
       case .attribute: return !areSettings
       // A number that is in one or two rows only is that of a row, not of a person.
-      case .perhapsPerson:
+      case .possiblePerson:
         return values.count < GenericRows.maxValues && count > 2 * values.count && !areOfDays
-      case .perhapsName:
+      case .possibleName:
         return Set(values.map(PersonWord.Key.init)).count > 1 && values.allSatisfy(Self.mayBeName)
           && !values.allSatisfy { MealMark.isMark(String(decoding: $0, as: UTF8.self)) }
-      case .flag, .taker, .words: return false
+      case .flag, .deviceMark, .words: return false
       }
     }
 
-    /// What the words of the column state about what measured the values; nil if they state nothing.
-    var takers: GenericTakers? {
+    /// The words of the column that may show whether a sensor or a meter measured; nil without such words.
+    var deviceWords: GenericDeviceWords? {
       guard values.count <= GenericRows.fewWords else { return nil }
       let hasEmptyCells = emptyCount > 0
       switch watch.use {
-      case .taker: return GenericTakers(watch.name, values, hasEmptyCells: hasEmptyCells, areMarks: true)
-      case .words: return GenericTakers(watch.name, values, hasEmptyCells: hasEmptyCells, areMarks: false)
+      case .deviceMark:
+        return GenericDeviceWords(watch.name, values, hasEmptyCells: hasEmptyCells, areMarks: true)
+      case .words:
+        return GenericDeviceWords(watch.name, values, hasEmptyCells: hasEmptyCells, areMarks: false)
       default: return nil
       }
     }
@@ -260,9 +262,9 @@ struct GenericRows {
 
   private var columns: [CandidateColumn]
   private var series: [GenericSeries]
-  private(set) var isSettled = false
-  /// What a column says about what measured the values.
-  private(set) var takers: GenericTakers?
+  private(set) var isDecided = false
+  /// The words of a column that may show whether a sensor or a meter measured the values.
+  private(set) var deviceWords: GenericDeviceWords?
   private var hasPicked = false
   private var hasLeftOut = false
 
@@ -276,7 +278,7 @@ struct GenericRows {
     columns = finding.watches.map { watch in
       var column = CandidateColumn(watch)
       // Next to other things than glucose, it may be the name of a meal or an exercise.
-      if finding.header.words.contains(where: \.namesOther) { column.fewestOfName = 10 }
+      if finding.header.words.contains(where: \.namesOther) { column.minOfName = 10 }
       let cells = finding.header.cells(watch.place)
       column.repeats = cells.count > 1 && Set(cells).count * 2 <= cells.count
       column.mayNamePersons = Set(cells).count > 1
@@ -290,14 +292,14 @@ struct GenericRows {
   }
 
   /// Whether all rows must be surveyed before one is read.
-  var isOpen: Bool {
-    !isSettled
+  var isUndecided: Bool {
+    !isDecided
       && columns.contains {
         switch $0.watch.use {
         case .pick: false
         case .person: true
-        case .perhapsPerson: $0.repeats
-        case .perhapsName, .attribute, .flag, .taker: $0.mayNamePersons
+        case .possiblePerson: $0.repeats
+        case .possibleName, .attribute, .flag, .deviceMark: $0.mayNamePersons
         case .words: $0.hasMark
         }
       }
@@ -305,7 +307,7 @@ struct GenericRows {
 
   /// Whether a column may name persons. The second person may come late.
   var needsAllRows: Bool {
-    series.contains(where: \.isOpen) || columns.contains { !$0.isPick && !$0.hasRemarks }
+    series.contains(where: \.isUndecided) || columns.contains { !$0.isPick && !$0.hasRemarks }
   }
 
   /// Surveys the persons in a row.
@@ -327,12 +329,12 @@ struct GenericRows {
   /// - Throws: `Failure` of category `badInput` that names the column, and how to select the rows of one
   ///   person.
   mutating func decide(_ hint: ImportHint) throws {
-    isSettled = true
+    isDecided = true
     for index in columns.indices where !columns[index].isPick {
       let column = columns[index]
       if column.holdsSeveralPersons { throw Self.failure(column, hint) }
       if column.marksRows, !hint.options.force { throw markFailure(column, hint) }
-      if takers == nil { takers = column.takers }
+      if deviceWords == nil { deviceWords = column.deviceWords }
       if case .person = column.watch.use { columns[index].wanted = column.first }
       if column.namesOnePerson { columns[index].statedName = column.first }
       columns[index].values = []
@@ -424,7 +426,7 @@ struct GenericRows {
 
   private static func failure(_ column: CandidateColumn, _ hint: ImportHint) -> Failure {
     let remark =
-      if case .perhapsPerson = column.watch.use {
+      if case .possiblePerson = column.watch.use {
         "If it numbers days or entries of one person, remove it. "
       } else { "" }
     return Failure(

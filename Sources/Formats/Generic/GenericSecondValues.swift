@@ -25,7 +25,7 @@ extension GenericFinding {
       if !agree { return false }
       agreeing += 1
     }
-    return agreeing >= TwinCells.fewest
+    return agreeing >= TwinCells.minCount
   }
 
   /// The column with the same values in the other unit; nil without one.
@@ -70,7 +70,7 @@ extension GenericFinding {
 /// One value in two cells, in mg/dL and mmol/L.
 enum TwinCells {
   /// The minimum number of rows that show two columns to be one value. One row can agree by chance.
-  static let fewest = 2
+  static let minCount = 2
   /// The factors by which programs convert.
   private static let factors = [18, 18.0156, 18.0182]
 

@@ -11,19 +11,19 @@ struct GenericSeries {
   private static let secondsPerDay: Int64 = 86_400
   private static let maxGroups = 200
   /// The minimum number of rows of a word that may be a person.
-  private static let fewestOfGroup = 5
+  private static let minOfGroup = 5
   /// The maximum time between two readings of a sensor, in seconds.
   private static let longestStep: Int64 = 18 * 60
 
   /// The maximum time between two readings that cannot both be of one person if they contradict each other.
   private static let contradictionSeconds: Int64 = 5 * 60
-  private static let fewestContradictions = 3
-  private static let mostPersons = 20
+  private static let minContradictions = 3
+  private static let maxPersons = 20
   /// Within this time, one person rarely measures twice.
   private static let nearSeconds: Int64 = 3600
   /// Two persons who measure at the same meals do so within this time.
   private static let mealSeconds: Int64 = 90 * 60
-  private static let fewestOfOnePerson = 12
+  private static let minOfOnePerson = 12
 
   private struct Time {
     let seconds: Int64
@@ -55,7 +55,7 @@ struct GenericSeries {
   }
 
   /// Whether further rows may show that the column names series.
-  var isOpen: Bool { !isOther }
+  var isUndecided: Bool { !isOther }
 
   /// Adds the word of a row.
   mutating func note(_ cell: Field, at seconds: Int64, _ value: Double?) {
@@ -94,7 +94,7 @@ struct GenericSeries {
 
   /// Whether the words divide the readings into series that overlap.
   var overlap: Bool {
-    guard !isOther, words.count > 1, counts.allSatisfy({ $0 >= Self.fewestOfGroup }) else { return false }
+    guard !isOther, words.count > 1, counts.allSatisfy({ $0 >= Self.minOfGroup }) else { return false }
     let sorted = times.sorted { ($0.seconds, $0.group) < ($1.seconds, $1.group) }
     var last: [Int: Int64] = [:]
     var steps: [Int64] = []
@@ -122,7 +122,7 @@ struct GenericSeries {
       guard let one = first.value, let other = second.value else { return false }
       return max(one, other) > min(one, other) * 1.25
     }
-    return contradictions >= Self.fewestContradictions && contradictions * 2 >= pairs.count
+    return contradictions >= Self.minContradictions && contradictions * 2 >= pairs.count
       && contradictions * 10 >= sorted.count || contradictInBothOrders(sorted)
   }
 
@@ -130,7 +130,7 @@ struct GenericSeries {
   /// first one. One person's words have a fixed order: a reading before a meal always comes before the one
   /// after it.
   private func contradictInBothOrders(_ sorted: [Time]) -> Bool {
-    guard words.count <= Self.mostPersons, !words.allSatisfy(PersonWord.describes) else { return false }
+    guard words.count <= Self.maxPersons, !words.allSatisfy(PersonWord.describes) else { return false }
     let pairs = zip(sorted, sorted.dropFirst()).filter { first, second in
       guard first.group != second.group, second.seconds - first.seconds <= Self.nearSeconds,
         let one = first.value, let other = second.value
@@ -138,7 +138,7 @@ struct GenericSeries {
       return max(one, other) > min(one, other) * 1.25
     }
     let rising = pairs.count { $0.group < $1.group }
-    return pairs.count >= 2 * Self.fewestContradictions && pairs.count * 5 >= sorted.count
+    return pairs.count >= 2 * Self.minContradictions && pairs.count * 5 >= sorted.count
       && min(rising, pairs.count - rising) * 4 >= pairs.count
   }
 
@@ -149,7 +149,7 @@ struct GenericSeries {
     let near = zip(sorted, sorted.dropFirst()).count {
       $0.group != $1.group && $1.seconds - $0.seconds <= Self.mealSeconds
     }
-    guard sorted.count >= Self.fewestOfOnePerson, changes * 4 <= sorted.count * 3, near * 50 <= sorted.count
+    guard sorted.count >= Self.minOfOnePerson, changes * 4 <= sorted.count * 3, near * 50 <= sorted.count
     else {
       return false
     }
@@ -166,8 +166,8 @@ struct GenericSeries {
   /// of other words has, and that alternate in the order of time. Nothing else shows two persons who measure
   /// at other times.
   var mayNamePersons: Bool {
-    guard !isOther, (2...Self.mostPersons).contains(words.count), !isInRuns,
-      counts.allSatisfy({ $0 >= Self.fewestOfGroup }), words.allSatisfy(PersonWord.looksLikeName)
+    guard !isOther, (2...Self.maxPersons).contains(words.count), !isInRuns,
+      counts.allSatisfy({ $0 >= Self.minOfGroup }), words.allSatisfy(PersonWord.looksLikeName)
     else { return false }
     let sorted = times.sorted { ($0.seconds, $0.group) < ($1.seconds, $1.group) }
     let changes = zip(sorted, sorted.dropFirst()).count { $0.group != $1.group }

@@ -21,11 +21,11 @@ struct GenericTimeForms {
     /// Whether nearly all days are at most 12, or nearly all greater. A month has 12 early days and 16 to 19
     /// late ones, so a tenth is far from an even share.
     var areEarly: Bool { early > 0 && early >= late * 10 }
-    var areLate: Bool { late >= fewestLate && late >= early * 10 }
+    var areLate: Bool { late >= minLate && late >= early * 10 }
   }
 
   /// The minimum number of late dates that decides. A single one may be a typing error.
-  private static let fewestLate = 2
+  private static let minLate = 2
   private static let maxForms = 8
 
   /// The first line with a month over 12 after the year, and a possible month in the place of the day.
@@ -128,7 +128,7 @@ struct GenericTimeForms {
       guard cell.count > 4, cell.bytes.prefix(4).allSatisfy({ $0 &- 0x30 <= 9 }) else { return }
       noteYearFirst(isLate: day > 12)
     case .open(let first, let second, let separator):
-      let hasHalfDay = cell.openTime?.hasHalfDay ?? false
+      let hasHalfDay = cell.ambiguousTime?.hasHalfDay ?? false
       let form = Form(
         separator: separator, hasLongYear: date.length >= 8 && cell.hasLongYear(date),
         hasHalfDay: hasHalfDay)

@@ -52,7 +52,7 @@ struct GenericTimeReader {
     if field.isEmpty { return .rejected("no time") }
     if let milliseconds = field.epochMilliseconds { return instant(milliseconds) }
     if let time = field.yearFirstTime { return time.utcOffset == nil ? .shown(time) : stated(time, field) }
-    if let open = field.openTime { return decided(open) }
+    if let open = field.ambiguousTime { return decided(open) }
     if let time = field.namedTime { return .shown(ShownTime(time)) }
     if let number = field.number(.point) ?? field.number(.comma), Self.serials.contains(number) {
       return serial(number)

@@ -8,7 +8,7 @@ import Logbook
 /// that nearly all values contradict is ignored.
 struct GenericUnits {
   /// The minimum number of values with which the header's unit is doubted.
-  private static let fewestToDoubt = 3
+  private static let minToDoubt = 3
 
   private(set) var mark: DecimalMark = .point
   private var markIsInferred = false
@@ -27,7 +27,7 @@ struct GenericUnits {
   private let isNameless: Bool
   /// Whether the head's values contradict the header, so that all values must be examined.
   private var isDoubted = false
-  private(set) var isOpen = false
+  private(set) var isUndecided = false
   /// Whether the values may show that the given unit is wrong.
   private(set) var comparesGiven = false
   private var values = Values()
@@ -57,7 +57,7 @@ struct GenericUnits {
     /// Whether a unit in the header is doubtful: there are enough values, and nearly all are impossible in
     /// it.
     func contradict(_ unit: GlucoseUnit) -> Bool {
-      count >= GenericUnits.fewestToDoubt && exclude(unit)
+      count >= GenericUnits.minToDoubt && exclude(unit)
     }
 
     /// Whether nearly all values, even if there are few, are impossible in a unit.
@@ -89,14 +89,14 @@ struct GenericUnits {
       unit = named
       for text in finding.header.cells(value) { text.withField { note($0, in: .absent) } }
       isDoubted = !hasColumn && values.contradict(named)
-      isOpen = isDoubted
+      isUndecided = isDoubted
       values = Values()
     } else if let given {
       unit = given
       basis = .given
       comparesGiven = !isForced
     } else {
-      isOpen = !finding.needsUnitWord && !rowsStateUnits(finding)
+      isUndecided = !finding.needsUnitWord && !rowsStateUnits(finding)
     }
   }
 
@@ -154,8 +154,8 @@ struct GenericUnits {
   /// - Throws: `Failure` of category `badInput` with the option that determines the unit.
   mutating func decide() throws {
     if comparesGiven { try compareWithGiven() }
-    guard isOpen else { return }
-    isOpen = false
+    guard isUndecided else { return }
+    isUndecided = false
     if isDoubted { return try decideDoubt() }
     guard values.count > 0 else { return }
     basis = .inferred

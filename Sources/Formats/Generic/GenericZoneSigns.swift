@@ -90,7 +90,7 @@ struct GenericZoneSigns {
 
   private static func isYes(_ cell: Field) -> Bool? {
     let text = cell.text
-    return GenericTakers.isMark(text) ? GenericTakers.isYes(text) : nil
+    return GenericDeviceWords.isMark(text) ? GenericDeviceWords.isYes(text) : nil
   }
 
   /// What a person must know about the times that were stored.
@@ -187,7 +187,7 @@ extension GenericFinding {
   private func meaningAsZone(_ place: Int) -> ZoneSign.Meaning? {
     let (words, cells) = (header.words[place], header.cells(place))
     guard !cells.isEmpty else { return nil }
-    if words.isOfSummerTime { return cells.allSatisfy(GenericTakers.isMark) ? .summerTime : nil }
+    if words.isOfSummerTime { return cells.allSatisfy(GenericDeviceWords.isMark) ? .summerTime : nil }
     let areNumbers = cells.allSatisfy { $0.withField { $0.trimmed.number(.point) } != nil }
     if words.isTimeDifference { return areNumbers ? .difference : nil }
     // An offset without another word may be one of a calibration.

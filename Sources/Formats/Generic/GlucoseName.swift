@@ -66,8 +66,8 @@ struct GlucoseName {
   /// Whether the name has the word CBG: capillary glucose in hospitals, continuous glucose in some programs.
   var isCBG: Bool { has(["cbg"]) }
 
-  /// Whether the name, apart from a unit, only states that there is a value, or of which kind. Laboratories
-  /// measure many other things in these units.
+  /// Whether all words of the name, without its unit, are words for a value, its kind, or a device.
+  /// Laboratories measure many other things in these units.
   private var namesOnlyAValue: Bool {
     tokens.allSatisfy { token in
       [Self.values, Self.kinds, Self.brands, Self.connectors].contains { $0.contains(token) }

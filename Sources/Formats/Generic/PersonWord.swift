@@ -88,7 +88,8 @@ enum PersonWord {
       return false
     }
     return !header.namesOther && !header.isSugar && !header.namesNoValue && KindWord(text) == nil
-      && !MealMark.isMark(text) && SourceName.statedTaker(text) == nil && SourceName.taker(of: [text]) == nil
+      && !MealMark.isMark(text) && SourceName.statedDeviceKind(text) == nil
+      && SourceName.deviceKind(of: [text]) == nil
   }
 
   private static func isKnown(_ word: Substring) -> Bool {

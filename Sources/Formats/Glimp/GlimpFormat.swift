@@ -49,9 +49,9 @@ struct GlimpFormat: ExportFormat {
     model = options.device ?? "Glimp"
   }
 
-  var isOpen: Bool { units.isOpen }
+  var needsSurvey: Bool { units.isUndecided }
 
-  var gainsBySurvey: Bool { units.comparesGiven }
+  var benefitsFromSurvey: Bool { units.comparesGiven }
 
   mutating func survey(_ row: Row) {
     if let number = row[columns(row).glucose].number(mark(row)) { units.note(number) }
@@ -65,15 +65,15 @@ struct GlimpFormat: ExportFormat {
     guard Self.widths.contains(row.count) else {
       return .unknown("not a row of Glimp: another number of cells")
     }
-    guard let open = row[1].openTime, let time = open.time(.dayFirst) else {
+    guard let open = row[1].ambiguousTime, let time = open.time(.dayFirst) else {
       out.reject(row, "invalid time; expected DD/MM/YYYY hh.mm.ss")
       return .data
     }
     let columns = columns(row)
     let (shown, instant) = Self.placed(time, row[columns.instant])
-    var isTaken = readGlucose(row, columns, at: shown, instant, into: &out)
-    isTaken = readRecords(row, columns, at: shown, into: &out) || isTaken
-    if !isTaken { out.skip("row without a value") }
+    var hasItem = readGlucose(row, columns, at: shown, instant, into: &out)
+    hasItem = readRecords(row, columns, at: shown, into: &out) || hasItem
+    if !hasItem { out.skip("row without a value") }
     return .data
   }
 
@@ -147,9 +147,9 @@ extension GlimpFormat {
     _ row: Row, _ columns: Columns, at time: ShownTime, into out: inout BatchBuilder
   ) -> Bool {
     let units = row[columns.insulin].trimmed
-    var isTaken = false
+    var hasItem = false
     if !units.isEmpty {
-      isTaken = true
+      hasItem = true
       let mark = units.bytes.contains(DecimalMark.comma.rawValue) ? DecimalMark.comma : .point
       guard
         var fields = out.amounts(
@@ -168,9 +168,9 @@ extension GlimpFormat {
     let note = row[columns.note].trimmed
     if !note.isEmpty {
       out.add(.note, at: time, owner: model, line: row.line, ["text": .text(note.text)])
-      isTaken = true
+      hasItem = true
     }
-    return isTaken
+    return hasItem
   }
 }
 

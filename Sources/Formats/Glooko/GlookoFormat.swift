@@ -96,11 +96,11 @@ struct GlookoFormat: ExportFormat {
     isYearFirst = !times.isEmpty && times.allSatisfy { $0.count > 4 && $0.prefix(4).allSatisfy(\.isNumber) }
   }
 
-  var isOpen: Bool { order == nil && !isYearFirst && table.isStored }
-  var gainsBySurvey: Bool { dates.isGiven && table.isStored }
+  var needsSurvey: Bool { order == nil && !isYearFirst && table.isStored }
+  var benefitsFromSurvey: Bool { dates.isGiven && table.isStored }
 
   mutating func survey(_ row: Row) {
-    if let time = row[0].openTime {
+    if let time = row[0].ambiguousTime {
       dates.note(time, isHistory: table.kind == .cgm, line: row.line)
     } else if let title = GlookoTitle(row.fields.map(\.text)) {
       noteLastDay(title, line: row.line)
@@ -112,7 +112,7 @@ struct GlookoFormat: ExportFormat {
     if let latest = DeviceTime(text: title.lastDay) { return dates.noteLatest(latest.seconds + 86399) }
     var text = title.lastDay + " 23:59"
     let time = text.withUTF8 { bytes in
-      bytes.baseAddress.flatMap { Field(start: $0, count: bytes.count, shape: .bare).openTime }
+      bytes.baseAddress.flatMap { Field(start: $0, count: bytes.count, shape: .bare).ambiguousTime }
     }
     if let time { dates.noteExportTime(time, line: line) }
   }
@@ -166,7 +166,7 @@ struct GlookoFormat: ExportFormat {
   }
 
   @inline(__always) private func time(_ cell: Field) -> ShownTime? {
-    if let order { return cell.openTime?.time(order).map { ShownTime($0) } ?? cell.yearFirstTime }
+    if let order { return cell.ambiguousTime?.time(order).map { ShownTime($0) } ?? cell.yearFirstTime }
     return cell.yearFirstTime
   }
 
@@ -190,7 +190,7 @@ struct GlookoFormat: ExportFormat {
   }
 
   @inline(__always) private mutating func decideMark(_ cell: Field) {
-    guard !mark.isSettled else { return }
+    guard !mark.isDecided else { return }
     mark.note(cell.bytes)
     glucose.mark = mark.mark
   }

@@ -49,13 +49,13 @@ struct GlucometerDumpFormat: ExportFormat {
     }
 
     /// Whether the row may be of glucose or of ketones.
-    var isOpen: Bool { method.equals("blood sample") && meal.isEmpty }
+    var isKindUnknown: Bool { method.equals("blood sample") && meal.isEmpty }
   }
 
   private var units: UnitSurvey
   /// Whether the meter measures ketones: some value is too low for glucose.
   private var hasKetones = false
-  private var leastOpen = Double.infinity
+  private var lowestUnknown = Double.infinity
   private let model: String
 
   static func recognise(_ head: InputHead, options: ExportOptions) -> Recognition<Void>? {
@@ -75,25 +75,25 @@ struct GlucometerDumpFormat: ExportFormat {
   }
 
   /// True, since only all rows together show whether the meter measures ketones.
-  var isOpen: Bool { true }
+  var needsSurvey: Bool { true }
 
   mutating func survey(_ row: Row) {
     guard let entry = Entry(row.source), let number = entry.value.number() else { return }
     // A possible ketone value does not show the unit of glucose.
-    if entry.isOpen, number < Self.maxKetone {
-      leastOpen = min(leastOpen, number)
+    if entry.isKindUnknown, number < Self.maxKetone {
+      lowestUnknown = min(lowestUnknown, number)
     } else {
       units.note(number)
     }
   }
 
   mutating func decide() throws {
-    if units.isOpen, !units.hasValues, leastOpen < .infinity {
+    if units.isUndecided, !units.hasValues, lowestUnknown < .infinity {
       throw Failure(
         .badInput, "cannot infer whether the values are glucose in mmol/L or ketones alone; use --unit")
     }
     try units.decide()
-    hasKetones = leastOpen < (units.unit == .milligramsPerDecilitre ? Self.maxKetone : Self.minMillimoles)
+    hasKetones = lowestUnknown < (units.unit == .milligramsPerDecilitre ? Self.maxKetone : Self.minMillimoles)
   }
 
   var decisions: [Decision] {
@@ -103,10 +103,10 @@ struct GlucometerDumpFormat: ExportFormat {
 
   mutating func read(_ row: Row, into out: inout BatchBuilder) -> RowVerdict {
     guard let entry = Entry(row.source) else {
-      return row.isUnterminated ? .cut : .unknown("not a row of glucometerutils")
+      return row.isUnterminated ? .truncated : .unknown("not a row of glucometerutils")
     }
     // In a truncated row, a quote inside the comment looks like its end.
-    if row.isUnterminated, !entry.comment.isEmpty { return .cut }
+    if row.isUnterminated, !entry.comment.isEmpty { return .truncated }
     read(entry, row, into: &out)
     return .data
   }
@@ -140,7 +140,7 @@ extension GlucometerDumpFormat {
   /// The kind of a row; nil if the row may be of glucose or of ketones.
   private func kind(of entry: Entry) -> ReadingKind? {
     if entry.method.equals("CGM") { return entry.comment.starts(with: "(Scan)") ? .scan : .cbg }
-    guard hasKetones, entry.isOpen, let number = entry.value.number(), number < Self.maxKetone else {
+    guard hasKetones, entry.isKindUnknown, let number = entry.value.number(), number < Self.maxKetone else {
       return .smbg
     }
     if units.unit == .milligramsPerDecilitre || number < Self.minMillimoles { return .ketone }

@@ -46,10 +46,10 @@ struct GlucoseBuddyFormat: ExportFormat {
     model = options.device ?? "Glucose Buddy"
   }
 
-  var isOpen: Bool { dates.isOpen }
-  var gainsBySurvey: Bool { dates.gainsBySurvey }
+  var needsSurvey: Bool { dates.isUndecided }
+  var benefitsFromSurvey: Bool { dates.benefitsFromSurvey }
 
-  mutating func survey(_ row: Row) { dates.note(row[Column.time].trimmed.openTime, line: row.line) }
+  mutating func survey(_ row: Row) { dates.note(row[Column.time].trimmed.ambiguousTime, line: row.line) }
 
   mutating func decide() throws { try dates.decide() }
 

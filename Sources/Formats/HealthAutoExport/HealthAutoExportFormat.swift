@@ -19,7 +19,7 @@ struct HealthAutoExportFormat: ExportFormat {
     "date", "qty", "source", "mealTime", "Min", "Avg", "Max", "min", "avg", "max",
   ]
   /// The minimum number of points that are taken as averages, not measurements, if all are on full hours.
-  private static let fewestOnTheHour = 5
+  private static let minOnTheHour = 5
 
   private var kinds = OtherKinds()
   private let givenKind: ReadingKind?
@@ -40,7 +40,7 @@ struct HealthAutoExportFormat: ExportFormat {
     zoneOffsets = ZoneOffsets(options.zone)
   }
 
-  var isOpen: Bool { true }
+  var needsSurvey: Bool { true }
 
   mutating func survey(_ row: Row) {
     guard row[Name.name].equals("blood_glucose") else { return }
@@ -66,7 +66,7 @@ struct HealthAutoExportFormat: ExportFormat {
   /// - Throws: `Failure` of category `badInput` for averages, which were not measured.
   mutating func decide() throws {
     sources.decide()
-    let areOnTheHour = points >= Self.fewestOnTheHour && points == pointsOnTheHour
+    let areOnTheHour = points >= Self.minOnTheHour && points == pointsOnTheHour
     guard hasMeans || areOnTheHour else { return }
     throw Failure(
       .badInput,

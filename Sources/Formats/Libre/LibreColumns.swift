@@ -165,8 +165,8 @@ struct LibreHeader {
     let recordType = cells[columns.type].replacing("\u{2019}", with: "'")
     let known = Self.recordTypes[recordType]
     hasAllUnits = units.count == 4
-    let isTold = known != nil && (units.count > 1 || Self.unit(cells[columns.historic]) != nil)
-    guard isTold || hasAllUnits else { return nil }
+    let hasKnownUnits = known != nil && (units.count > 1 || Self.unit(cells[columns.historic]) != nil)
+    guard hasKnownUnits || hasAllUnits else { return nil }
     self.columns = columns
     self.count = count
     unit = units.glucose

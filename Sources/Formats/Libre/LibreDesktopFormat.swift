@@ -73,7 +73,7 @@ struct LibreDesktopFormat: ExportFormat {
       out.reject(row, "invalid time; expected YYYY/MM/DD hh:mm")
       return .data
     }
-    if !mark.isSettled {
+    if !mark.isDecided {
       header.columns.look(at: row, for: &mark)
       glucose.mark = mark.mark
     }

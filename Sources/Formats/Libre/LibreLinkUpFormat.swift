@@ -66,7 +66,7 @@ struct LibreLinkUpFormat: ExportFormat {
 
   /// True: a survey finds measurements of several people. Without it, as for a pipe of successive responses,
   /// those of later people are rejected.
-  var gainsBySurvey: Bool { true }
+  var benefitsFromSurvey: Bool { true }
 
   mutating func survey(_ row: Row) { people.note(patient(of: row)) }
 
@@ -121,11 +121,11 @@ struct LibreLinkUpFormat: ExportFormat {
   private mutating func add(
     _ kind: ReadingKind, _ row: Row, at column: Int, _ device: DeviceIndex, into out: inout BatchBuilder
   ) {
-    guard let factory = row[column + Name.factory].openTime?.time(.monthFirst) else {
+    guard let factory = row[column + Name.factory].ambiguousTime?.time(.monthFirst) else {
       return out.reject(row, "invalid or missing FactoryTimestamp; expected M/D/YYYY h:mm:ss AM")
     }
     var shown = zoneOffsets.shown(utc: factory.seconds)
-    if let local = row[column + Name.shown].openTime?.time(.monthFirst) {
+    if let local = row[column + Name.shown].ambiguousTime?.time(.monthFirst) {
       let offset = local.seconds - factory.seconds
       // A local time that is a day off does not change when the value was measured.
       if abs(offset) <= Self.maxOffset { shown = ShownTime(local, utcOffset: Int32(offset)) }

@@ -94,14 +94,14 @@ struct LibreViewFormat: ExportFormat {
     StatedPerson(account: name, of: "\(id) account")
   }
 
-  var isOpen: Bool { order == nil && !isYearFirst }
-  var gainsBySurvey: Bool { dates.isGiven }
+  var needsSurvey: Bool { order == nil && !isYearFirst }
+  var benefitsFromSurvey: Bool { dates.isGiven }
 
   mutating func survey(_ row: Row) {
     guard let type = recordType(row) else { return surveyOther(row) }
     let cell = row[header.columns.time]
     header.columns.look(at: row, for: &mark)
-    guard let time = cell.fixedOpenTime ?? cell.openTime else { return }
+    guard let time = cell.fixedAmbiguousTime ?? cell.ambiguousTime else { return }
     // Times before 1990 are from a clock that was never set, so their continuity does not show the order.
     let isHistory = type == UInt8(ascii: "0") && time.year >= 1990
     dates.note(time, isHistory: isHistory, line: row.line)
@@ -117,7 +117,7 @@ struct LibreViewFormat: ExportFormat {
   }
 
   mutating func decide() throws {
-    guard isOpen || dates.isGiven else { return }
+    guard needsSurvey || dates.isGiven else { return }
     let decided = try dates.decide(halfDayMeansMonthFirst: true, languagePutsDayFirst: putsDayFirst)
     order = decided.0
     orderBasis = decided.1
@@ -145,7 +145,7 @@ struct LibreViewFormat: ExportFormat {
           : "invalid time; expected \(order == .monthFirst ? "MM-DD-YYYY" : "DD-MM-YYYY") hh:mm")
       return .data
     }
-    if !mark.isSettled {
+    if !mark.isDecided {
       header.columns.look(at: row, for: &mark)
       glucose.mark = mark.mark
     }
@@ -171,7 +171,7 @@ extension LibreViewFormat {
 
   @inline(__always)
   private func time(_ cell: Field) -> ShownTime? {
-    if let order, let open = cell.fixedOpenTime ?? cell.openTime {
+    if let order, let open = cell.fixedAmbiguousTime ?? cell.ambiguousTime {
       return open.time(order).map { ShownTime($0) }
     }
     return cell.yearFirstTime
@@ -215,7 +215,7 @@ extension LibreViewFormat {
       return nil
     }
     let isUTC = cell.count > 4 && cell.slice(cell.count - 4, cell.count).equals(" UTC")
-    if isUTC, let time = cell.slice(0, cell.count - 4).trimmed.openTime {
+    if isUTC, let time = cell.slice(0, cell.count - 4).trimmed.ambiguousTime {
       for order in DateOrder.allCases {
         guard let shown = time.time(order) else { continue }
         generated[order] = min(generated[order] ?? .max, shown.seconds)
@@ -324,9 +324,9 @@ extension LibreViewFormat {
 
 extension Field {
   /// Parses `dd-mm-yyyy hh:mm` without surrounding text, optionally with ` AM` or ` PM`: the form of nearly
-  /// every row. Nil for any other form, which `openTime` may parse.
+  /// every row. Nil for any other form, which `ambiguousTime` may parse.
   @inline(__always)
-  fileprivate var fixedOpenTime: AmbiguousTime? {
+  fileprivate var fixedAmbiguousTime: AmbiguousTime? {
     guard count == 16 || count == 19, self[10] == 0x20, self[13] == UInt8(ascii: ":"), self[2] == self[5],
       self[2] == UInt8(ascii: "-") || self[2] == UInt8(ascii: "/") || self[2] == UInt8(ascii: ".")
     else { return nil }

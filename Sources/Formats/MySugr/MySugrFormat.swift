@@ -20,7 +20,7 @@ struct MySugrFormat: ExportFormat {
   private(set) var header: MySugrHeader
   private var hasHeader = false
   private var decimalMark: DecimalMarkSurvey
-  private let hasOpenDates: Bool
+  private let hasAmbiguousDates: Bool
   private var dates: DateOrderSurvey
   private var order: (DateOrder, Decision.Basis)?
   let warnings: [String]
@@ -54,15 +54,15 @@ struct MySugrFormat: ExportFormat {
     let date = rows.lazy.compactMap(\.first).first { !$0.isEmpty } ?? ""
     // Only dates such as `14-02-2021` or `8/7/17` can be ambiguous, unlike `Aug 7, 2017`, `7. Aug. 2017` or
     // `2017-08-07`.
-    hasOpenDates =
+    hasAmbiguousDates =
       date.first?.isNumber == true && date.allSatisfy { $0.isNumber || "-/.".contains($0) }
       && date.prefix(3).contains { !$0.isNumber }
     dates = try DateOrderSurvey(given: options.dateOrder, now: options.now, isForced: options.force)
-    if hasOpenDates, dates.isGiven { try decide() }
+    if hasAmbiguousDates, dates.isGiven { try decide() }
   }
 
-  var isOpen: Bool { hasOpenDates && !dates.isGiven }
-  var gainsBySurvey: Bool { hasOpenDates && dates.isGiven }
+  var needsSurvey: Bool { hasAmbiguousDates && !dates.isGiven }
+  var benefitsFromSurvey: Bool { hasAmbiguousDates && dates.isGiven }
 
   mutating func survey(_ row: Row) {
     if case .open(let time) = moment(of: row) { dates.note(time, isHistory: false, line: row.line) }

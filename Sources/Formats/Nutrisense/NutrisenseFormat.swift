@@ -48,7 +48,7 @@ struct NutrisenseFormat: ExportFormat {
     model = options.device ?? "Nutrisense"
   }
 
-  var isOpen: Bool { units.isOpen }
+  var needsSurvey: Bool { units.isUndecided }
 
   mutating func survey(_ row: Row) {
     guard Self.kind(row[columns[.type]]) != nil, let number = row[columns[.value]].number() else { return }
@@ -70,7 +70,7 @@ struct NutrisenseFormat: ExportFormat {
       out.skip(type.equals("Note") ? "note without a time" : "row without a time")
       return .data
     }
-    guard let time = cell.openTime?.time(.monthFirst).map({ ShownTime($0) }) else {
+    guard let time = cell.ambiguousTime?.time(.monthFirst).map({ ShownTime($0) }) else {
       out.reject(row, "invalid time; expected M/D/YY h:mm")
       return .data
     }

@@ -66,7 +66,7 @@ struct OhioT1DMFormat: ExportFormat {
   }
 
   private static func time(_ row: Row, _ name: Int) -> ShownTime? {
-    row[name].trimmed.openTime?.time(.dayFirst).map { ShownTime($0) }
+    row[name].trimmed.ambiguousTime?.time(.dayFirst).map { ShownTime($0) }
   }
 
   private func start(_ row: Row, _ out: inout BatchBuilder) -> ShownTime? {

@@ -73,7 +73,7 @@ struct OpenMHealthFormat: ExportFormat {
 
   var decisions: [Decision] { [Decision("unit", "as each data point says", .read)] }
 
-  var gainsBySurvey: Bool { namesUsers }
+  var benefitsFromSurvey: Bool { namesUsers }
 
   mutating func survey(_ row: Row) { people.note(row[Self.headerPlace + Head.user].text) }
 

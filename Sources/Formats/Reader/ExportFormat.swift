@@ -38,7 +38,7 @@ enum RowVerdict {
   /// rejected with this reason.
   case unknown(String)
   /// The last line of the input if it is truncated: it has no line end, and lacks a part that such rows have.
-  case cut
+  case truncated
 }
 
 /// One export format: how it is recognised, and what its rows mean. Each format has a file, and a line in
@@ -90,15 +90,15 @@ protocol ExportFormat: SendableMetatype {
   init(_ found: Recognition<Header>, head: InputHead, options: ExportOptions) throws
 
   /// Whether a survey of the whole input is necessary before its first row can be read.
-  var isOpen: Bool { get }
+  var needsSurvey: Bool { get }
   /// Whether a survey would decide something that is otherwise taken from the input's head. A live pipe is
   /// not surveyed.
-  var gainsBySurvey: Bool { get }
+  var benefitsFromSurvey: Bool { get }
   /// Whether further rows would show nothing more in a survey.
   var hasSeenEnough: Bool { get }
   /// Records the facts in a row that help `decide`.
   mutating func survey(_ row: Row)
-  /// Decides what `isOpen` or `gainsBySurvey` left undecided, after the survey.
+  /// Decides what `needsSurvey` or `benefitsFromSurvey` left undecided, after the survey.
   ///
   /// - Throws: `Failure` of category `badInput` that names the option that would decide it.
   mutating func decide() throws
@@ -138,8 +138,8 @@ extension ExportFormat {
   static func statedPersons(named names: [String]) -> [StatedPerson] { [] }
   var statedPersons: [StatedPerson] { [] }
   var joinMark: String? { nil }
-  var isOpen: Bool { false }
-  var gainsBySurvey: Bool { false }
+  var needsSurvey: Bool { false }
+  var benefitsFromSurvey: Bool { false }
   var hasSeenEnough: Bool { false }
   mutating func survey(_ row: Row) {}
   mutating func decide() throws {}

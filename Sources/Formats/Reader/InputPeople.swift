@@ -262,7 +262,7 @@ extension InputHead {
   ]
   private static let lastNameMembers: Set = ["lastName", "last_name"]
 
-  /// The members around the objects of which each is an object with a name or an id of the person.
+  /// Names of members around the objects that hold an object with the name or the id of the person.
   private static let personMembers = ["patient", "person", "subject", "user", "participant", "owner"]
 
   /// The names and ids in members around the objects, such as `patient`.

@@ -16,7 +16,7 @@ public struct InputReader {
   private let input: Input
   private var rows: any RowSource
   private var parser: any ExportFormat
-  private var collector: BatchBuilder
+  private var builder: BatchBuilder
   private var passes: AutumnPasses
   private let options: ExportOptions
   /// Rows that are neither data nor headers. They are a preamble if a header follows, otherwise they are
@@ -83,8 +83,8 @@ public struct InputReader {
     headPersons = type(of: found.parser).statedPersons(in: input.head)
     try input.checkMember()
     rows = try Self.makeRows(self.layout, input: input, of: parser)
-    collector = BatchBuilder(format: type(of: parser).id, options: options)
-    if parser.isOpen || ((parser.gainsBySurvey || people != nil) && !input.isLive) {
+    builder = BatchBuilder(format: type(of: parser).id, options: options)
+    if parser.needsSurvey || ((parser.benefitsFromSurvey || people != nil) && !input.isLive) {
       try survey()
       rows = try Self.makeRows(self.layout, input: input, of: parser)
     }
@@ -98,9 +98,9 @@ public struct InputReader {
   }
 
   /// The id of the format.
-  public var format: String { collector.format }
+  public var format: String { builder.format }
   /// When the export was made, in UTC seconds: as the export says, otherwise the time of its newest item.
-  public var generatedAt: Int64? { parser.generatedAt ?? collector.newestItem }
+  public var generatedAt: Int64? { parser.generatedAt ?? builder.newestItem }
   /// SHA-256 of the bytes as they came, compressed or not.
   package var digest: String { input.source.digest.hexadecimal() }
   /// When the file was last written, in UTC seconds; nil for a pipe.
@@ -152,32 +152,32 @@ public struct InputReader {
   }
 
   private mutating func fill(_ batch: inout IngestBatch) throws -> Bool {
-    swap(&collector.batch, &batch)
-    defer { swap(&collector.batch, &batch) }
+    swap(&builder.batch, &batch)
+    defer { swap(&builder.batch, &batch) }
     // While an array grows, its old and its new memory exist at the same time.
-    collector.batch.readings.reserveCapacity(IngestBatch.capacity)
-    collector.batch.readings += heldBack
+    builder.batch.readings.reserveCapacity(IngestBatch.capacity)
+    builder.batch.readings += heldBack
     heldBack.removeAll(keepingCapacity: true)
-    collector.rejectedBytes = 0
+    builder.rejectedBytes = 0
     if let nextHeader { (header, self.nextHeader) = (nextHeader, nil) }
     let isFile = input.source.isRegularFile
     let start = isFile ? clock.now : waitingSince ?? clock.now
     waitingSince = nil
     var (sinceLook, bytesAtLook) = (0, input.source.bytesRead)
-    while collector.batch.readings.count + collector.batch.records.count + collector.batch.rejections.count
+    while builder.batch.readings.count + builder.batch.records.count + builder.batch.rejections.count
       < IngestBatch.size
     {
       switch try rows.next() {
       case .row(let row): try read(row)
-      case .rejected(let line, let reason): collector.reject(line: line, reason)
+      case .rejected(let line, let reason): builder.reject(line: line, reason)
       case .paused:
-        if !collector.batch.isEmpty { return true }
+        if !builder.batch.isEmpty { return true }
         sinceLook = 0
-      case .end(let cut):
-        try finish(cut)
+      case .end(let truncation):
+        try finish(truncation)
         return false
       }
-      if nextHeader != nil || collector.rejectedBytes > Self.maxRejectedBytes { break }
+      if nextHeader != nil || builder.rejectedBytes > Self.maxRejectedBytes { break }
       sinceLook += 1
       // The clock is read after 1024 rows, and after a pipe delivered bytes, since reading it is slow.
       if sinceLook == 1024 || (!isFile && input.source.bytesRead != bytesAtLook) {
@@ -193,26 +193,26 @@ public struct InputReader {
   /// twice. Such readings are distinguished by their order or value, so they are stored in one transaction: a
   /// crash cannot separate them.
   private mutating func holdBack() {
-    // The array is used only through the collector: a second reference to it would make a copy.
-    guard let last = collector.batch.readings.last else { return }
+    // The array is used only through the builder: a second reference to it would make a copy.
+    guard let last = builder.batch.readings.last else { return }
     let time = last.deviceTime
     let first =
-      collector.batch.readings
+      builder.batch.readings
       .lastIndex { !($0.deviceTime == time || (last.timeCanRepeat && $0.timeCanRepeat)) }
       .map { $0 + 1 } ?? 0
-    guard first > 0, collector.batch.readings.count - first <= IngestBatch.maxTogether else { return }
-    heldBack += collector.batch.readings[first...]
-    collector.batch.readings.removeSubrange(first...)
+    guard first > 0, builder.batch.readings.count - first <= IngestBatch.maxTogether else { return }
+    heldBack += builder.batch.readings[first...]
+    builder.batch.readings.removeSubrange(first...)
   }
 
   private mutating func read(_ row: Row) throws {
-    if people?.reads(row, into: &collector) == false { return }
+    if people?.reads(row, into: &builder) == false { return }
     if let column = picker?.reasonToLeaveOut(row) {
-      return collector.skip("row with another \(shownName(column))")
+      return builder.skip("row with another \(shownName(column))")
     }
     if row.isUnterminated, !options.lastLineIsComplete { return try readLast(row) }
-    let place = collector.batch.rejections.count
-    apply(parser.read(row.closed, into: &collector), row, unknownAt: place)
+    let place = builder.batch.rejections.count
+    apply(parser.read(row.closed, into: &builder), row, unknownAt: place)
   }
 
   /// The filter for rows that a person did not pick with `--where`; nil if there is nothing to filter.
@@ -272,15 +272,15 @@ public struct InputReader {
       capacity: TextBuffer.keptBytes)
     let last = try LastLine(
       row, after: TableReader(earlier, delimiter: delimiter), byteCount: input.text.bytesTaken, parser,
-      collector)
-    let place = collector.batch.rejections.count
+      builder)
+    let place = builder.batch.rejections.count
     let verdict: RowVerdict
     switch last.verdict() {
-    case .whole: verdict = parser.read(row.closed, into: &collector)
-    case .completed(let cells): verdict = cells.withRow { parser.read($0, into: &collector) }
+    case .whole: verdict = parser.read(row.closed, into: &builder)
+    case .completed(let cells): verdict = cells.withRow { parser.read($0, into: &builder) }
     case .withoutText(let cells, let detail):
-      verdict = cells.withRow { parser.read($0, into: &collector) }
-      collector.batch.records.removeAll { $0.line == row.line && $0.kind == .note }
+      verdict = cells.withRow { parser.read($0, into: &builder) }
+      builder.batch.records.removeAll { $0.line == row.line && $0.kind == .note }
       end = .unterminated(line: row.line, detail: detail)
     case .unsure(let detail):
       end = .unterminated(line: row.line, detail: detail)
@@ -292,13 +292,13 @@ public struct InputReader {
   /// Reads the last line of a format without cells. A line that would be rejected is reported as truncated
   /// instead: that is more likely than damage in exactly the last line.
   private mutating func readLastLine(_ row: Row) {
-    let mark = collector.mark()
-    let verdict = parser.read(row, into: &collector)
-    guard collector.batch.rejections.count > mark.rejections else {
+    let mark = builder.mark()
+    let verdict = parser.read(row, into: &builder)
+    guard builder.batch.rejections.count > mark.rejections else {
       return apply(verdict, row, unknownAt: mark.rejections)
     }
-    collector.rollback(to: mark)
-    apply(.cut, row, unknownAt: mark.rejections)
+    builder.rollback(to: mark)
+    apply(.truncated, row, unknownAt: mark.rejections)
   }
 
   /// - Parameter place: the index among the rejections for the rows before this one, if they are rejected.
@@ -310,11 +310,11 @@ public struct InputReader {
       // The rows above a header are its preamble if they consist of words. Rows with a time and a number are
       // data of another table, so they are rejected one by one.
       picker?.noteHeader(row)
-      collector.batch.rejections += unknownRows.filter(\.holdsData).map(\.rejection)
+      builder.batch.rejections += unknownRows.filter(\.holdsData).map(\.rejection)
       unknownRows.removeAll()
       let found = String(decoding: row.source.prefix(Rejection.maxSourceBytes), as: UTF8.self)
-      if collector.batch.rejections.isEmpty { header = found } else if found != header { nextHeader = found }
-    case .cut:
+      if builder.batch.rejections.isEmpty { header = found } else if found != header { nextHeader = found }
+    case .truncated:
       end = .unterminated(line: row.line, detail: "the last line has no line end and may be cut")
     case .unknown(let reason):
       unknownRows.append((row.rejection(reason), row.holdsData))
@@ -323,20 +323,20 @@ public struct InputReader {
   }
 
   private mutating func rejectUnknownRows(at place: Int) {
-    collector.batch.rejections.insert(contentsOf: unknownRows.map(\.rejection), at: place)
+    builder.batch.rejections.insert(contentsOf: unknownRows.map(\.rejection), at: place)
     unknownRows.removeAll()
   }
 
-  private mutating func finish(_ cut: (line: Int64, detail: String)?) throws {
+  private mutating func finish(_ truncation: (line: Int64, detail: String)?) throws {
     isDone = true
     if let failure = parser.failureAtEnd ?? picker?.missing ?? people?.missing {
       throw Failure(failure.category, "\(input.source.name): \(failure.message)")
     }
     // The rows above the headers of people who were not picked are not rejected.
     if people != nil, !options.rows.isEmpty { unknownRows.removeAll { !$0.holdsData } }
-    rejectUnknownRows(at: collector.batch.rejections.count)
-    parser.finish(into: &collector)
-    if let cut { end = .truncated(line: cut.line, detail: cut.detail) }
+    rejectUnknownRows(at: builder.batch.rejections.count)
+    parser.finish(into: &builder)
+    if let truncation { end = .truncated(line: truncation.line, detail: truncation.detail) }
     if let detail = input.truncation { end = .truncated(line: 0, detail: detail) }
   }
 
@@ -348,7 +348,7 @@ public struct InputReader {
     let rows = try Self.makeRows(layout, input: input, of: parser)
     var picker = picker
     // If only the people need a survey, the format has already decided everything from the head.
-    let isParserSurveyed = parser.isOpen || parser.gainsBySurvey
+    let isParserSurveyed = parser.needsSurvey || parser.benefitsFromSurvey
     var isComplete = false
     while !isComplete {
       switch try rows.next() {

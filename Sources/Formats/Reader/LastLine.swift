@@ -42,7 +42,7 @@ struct LastLine {
 
   private let cells: CellCopies
   private let parser: any ExportFormat
-  private let collector: BatchBuilder
+  private let builder: BatchBuilder
   private var earlier: [EarlierRow] = []
   private var headerCount = 0
   private let isBlockSized: Bool
@@ -53,19 +53,19 @@ struct LastLine {
   ///   - byteCount: the size of the input in bytes.
   init(
     _ row: Row, after earlier: any RowSource, byteCount: Int, _ parser: any ExportFormat,
-    _ collector: BatchBuilder
+    _ builder: BatchBuilder
   ) throws {
     cells = CellCopies(row)
     isBlockSized = byteCount > 0 && byteCount % Self.blockSize == 0
-    var empty = collector
+    var empty = builder
     empty.batch = IngestBatch()
-    empty.batch.devices = collector.batch.devices
-    (self.parser, self.collector) = (parser, empty)
+    empty.batch.devices = builder.batch.devices
+    (self.parser, self.builder) = (parser, empty)
     try readEarlier(earlier)
   }
 
   private mutating func readEarlier(_ rows: any RowSource) throws {
-    var (parser, out) = (parser, collector)
+    var (parser, out) = (parser, builder)
     while case .row(let row) = try nextRow(rows) {
       let verdict = parser.read(row.closed, into: &out)
       let items = RowItems(verdict, out.batch, line: row.line)
@@ -123,7 +123,7 @@ struct LastLine {
   }
 
   private func items(of cells: CellCopies) -> RowItems {
-    var (parser, out) = (parser, collector)
+    var (parser, out) = (parser, builder)
     let verdict = cells.withRow { parser.read($0, into: &out) }
     // Some formats hold items until they know the rows that follow.
     parser.finish(into: &out)

@@ -40,7 +40,7 @@ struct RowItems: Equatable {
     switch verdict {
     case .data: isRefused = !batch.rejections.isEmpty
     case .header: isHeader = true
-    case .cut, .unknown: isRefused = true
+    case .truncated, .unknown: isRefused = true
     }
     for reading in batch.readings where reading.line == line {
       readings.append(

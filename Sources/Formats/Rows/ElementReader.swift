@@ -35,8 +35,8 @@ final class ElementReader: RowSource {
         nextRow += 1
         return .row(row(found))
       }
-      if let stop { return .end(cut: (stop.line, stop.reason)) }
-      if isAtEnd { return .end(cut: nil) }
+      if let stop { return .end(truncation: (stop.line, stop.reason)) }
+      if isAtEnd { return .end(truncation: nil) }
       if try !fill() { return .paused }
     }
   }

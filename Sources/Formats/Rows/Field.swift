@@ -109,8 +109,8 @@ func foldedHeader(_ text: String) -> String {
   if let plain = foldedPlainHeader(text) { return plain }
   // An unclosed quote in a line above includes the end of that line and the first quote of the header. That
   // part is removed.
-  let swallowed = text.firstRange(of: "\n\"") ?? text.firstRange(of: "\r\n\"")
-  let own = swallowed.map { String(text[$0.upperBound...]) } ?? text
+  let endOfOpenQuote = text.firstRange(of: "\n\"") ?? text.firstRange(of: "\r\n\"")
+  let own = endOfOpenQuote.map { String(text[$0.upperBound...]) } ?? text
   let plain = own.replacing("ï»¿", with: "").filter { $0 != "\"" && $0 != "\u{FEFF}" }
   return plain.split(whereSeparator: \.isWhitespace).joined(separator: " ").lowercased()
 }

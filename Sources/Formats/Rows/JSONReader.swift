@@ -258,11 +258,11 @@ final class JSONReader: RowSource {
     var cursor = JSONCursor(text)
     let isInsideObject = cursor.skipBlanks() != nil
     let isInsideList = !containers.isEmpty
-    let cut = line
+    let truncation = line
     consume(to: text.end)
     containers.removeAll()
-    if isInsideObject { return .end(cut: (cut, "an object is truncated")) }
-    return .end(cut: isInsideList ? (cut, "the closing bracket is missing") : nil)
+    if isInsideObject { return .end(truncation: (truncation, "an object is truncated")) }
+    return .end(truncation: isInsideList ? (truncation, "the closing bracket is missing") : nil)
   }
 
   /// Skips what cannot be read, up to the next object that starts a line or follows another.

@@ -8,7 +8,7 @@ enum RowOutcome {
   /// There is no item at the moment, but the input is still open.
   case paused
   /// The end. If the input ended inside an item, `cut` has its line and describes it.
-  case end(cut: (line: Int64, detail: String)?)
+  case end(truncation: (line: Int64, detail: String)?)
 }
 
 /// Yields the rows of an input in order, from text or JSON.

@@ -75,7 +75,7 @@ final class TableReader: RowSource {
     let base = text.base
     let end = text.end
     let from = text.start
-    if from == end { return text.isAtEnd ? .found(.end(cut: nil)) : .needsMore }
+    if from == end { return text.isAtEnd ? .found(.end(truncation: nil)) : .needsMore }
     var position = from
     var column = 0
     var innerLines: Int64 = 0
@@ -218,7 +218,7 @@ final class TableReader: RowSource {
     let rest = UnsafeBufferPointer(start: text.base + position, count: scanned - position)
     if text.isAtEnd, scanned == text.end, !rest.contains(where: { $0 == 0x0A || $0 == 0x0D }) {
       consume(to: text.end)
-      return .found(.end(cut: (line + innerLines, "the last line is truncated inside a quoted cell")))
+      return .found(.end(truncation: (line + innerLines, "the last line is truncated inside a quoted cell")))
     }
     let isKnown = position - text.start < unclosedBytes
     let outcome = reject(

@@ -49,11 +49,11 @@ struct ShanghaiFormat: ExportFormat {
     model = options.device ?? "Shanghai"
   }
 
-  var isOpen: Bool { dates.isOpen }
-  var gainsBySurvey: Bool { dates.gainsBySurvey }
+  var needsSurvey: Bool { dates.isUndecided }
+  var benefitsFromSurvey: Bool { dates.benefitsFromSurvey }
 
   mutating func survey(_ row: Row) {
-    dates.note(row[columns[.time]].trimmed.openTime, isHistory: true, line: row.line)
+    dates.note(row[columns[.time]].trimmed.ambiguousTime, isHistory: true, line: row.line)
   }
 
   mutating func decide() throws { try dates.decide() }
@@ -72,16 +72,16 @@ struct ShanghaiFormat: ExportFormat {
     let glucose = GlucoseReader(unit: .milligramsPerDecilitre)
     let (sensor, stick) = (row[columns[.sensor]].trimmed, row[columns[.stick]].trimmed)
     let ketone = GlucoseReader.ketone(row[columns[.ketone]].trimmed, mark: .point)
-    var isTaken = !sensor.isEmpty || !stick.isEmpty || !row[columns[.ketone]].trimmed.isEmpty
+    var hasItem = !sensor.isEmpty || !stick.isEmpty || !row[columns[.ketone]].trimmed.isEmpty
     out.add(.cbg, glucose.read(sensor), device: device, at: time, row: row)
     out.add(.smbg, glucose.read(stick), device: device, at: time, row: row)
     out.add(.ketone, ketone, device: device, at: time, row: row)
     let food = row[columns[.food]].trimmed
     if !food.isEmpty, !Self.noFood.contains(food.folded) {
       out.add(.food, at: time, owner: model, line: row.line, ["text": .text(food.text)])
-      isTaken = true
+      hasItem = true
     }
-    if !isTaken { out.skip("row without a value") }
+    if !hasItem { out.skip("row without a value") }
     return .data
   }
 }

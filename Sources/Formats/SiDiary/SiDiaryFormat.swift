@@ -88,9 +88,9 @@ struct SiDiaryFormat: ExportFormat {
       return .data
     }
     let shown = ShownTime(time)
-    var isTaken = readValues(row, at: shown, into: &out)
-    isTaken = readRecords(row, at: shown, into: &out) || isTaken
-    if !isTaken { out.skip("row without a value") }
+    var hasItem = readValues(row, at: shown, into: &out)
+    hasItem = readRecords(row, at: shown, into: &out) || hasItem
+    if !hasItem { out.skip("row without a value") }
     return .data
   }
 
@@ -113,22 +113,22 @@ extension SiDiaryFormat {
   }
 
   private mutating func readValues(_ row: Row, at time: ShownTime, into out: inout BatchBuilder) -> Bool {
-    var isTaken = false
-    if addSensor(row, at: time, into: &out) { isTaken = true }
+    var hasItem = false
+    if addSensor(row, at: time, into: &out) { hasItem = true }
     for (column, reader) in [(Column.milligrams, milligrams), (.millimoles, millimoles)] {
       let cell = row[found[column]]
       // A row with both units holds one reading.
-      if cell.isEmpty || cell.number() == 0 || (column == .millimoles && isTaken) { continue }
+      if cell.isEmpty || cell.number() == 0 || (column == .millimoles && hasItem) { continue }
       out.add(.smbg, reader.read(cell), device: device(in: &out), at: time, row: row)
-      isTaken = true
+      hasItem = true
     }
     let ketone = row[found[.ketone]]
     if !ketone.isEmpty, ketone.number() != 0 {
       out.add(
         .ketone, GlucoseReader.ketone(ketone, mark: .point), device: device(in: &out), at: time, row: row)
-      isTaken = true
+      hasItem = true
     }
-    return isTaken
+    return hasItem
   }
 
   private mutating func addSensor(_ row: Row, at time: ShownTime, into out: inout BatchBuilder) -> Bool {
@@ -147,7 +147,7 @@ extension SiDiaryFormat {
   }
 
   private func readRecords(_ row: Row, at time: ShownTime, into out: inout BatchBuilder) -> Bool {
-    var isTaken = false
+    var hasItem = false
     let amounts: [(Column, RecordKind, String, String?, ClosedRange<Double>)] = [
       (.grams, .food, "carbs", nil, PlausibleAmounts.grams),
       (.exchanges, .food, "servings", nil, PlausibleAmounts.servings),
@@ -157,7 +157,7 @@ extension SiDiaryFormat {
     for (column, kind, field, subtype, range) in amounts {
       let cell = row[found[column]]
       if cell.isEmpty || cell.number() == 0 { continue }
-      isTaken = true
+      hasItem = true
       guard let number = cell.number(), range.contains(number) else {
         out.reject(row, "an amount is not a number from 0 to \(plainNumber(range.upperBound))")
         continue
@@ -167,7 +167,7 @@ extension SiDiaryFormat {
       out.add(kind, at: time, owner: model, line: row.line, fields)
     }
     let remark = remark(row)
-    if remark.isEmpty { return isTaken }
+    if remark.isEmpty { return hasItem }
     if ["Started by xDrip", "Stopped by xDrip"].contains(remark) {
       out.skip("sensor start or stop")
     } else {

@@ -69,7 +69,7 @@ struct SibioFormat: ExportFormat {
     names = (found.header.cells[columns.time], found.header.cells[columns.value])
   }
 
-  var isOpen: Bool { !kindIsGiven }
+  var needsSurvey: Bool { !kindIsGiven }
 
   mutating func survey(_ row: Row) {
     guard let number = row[columns.value].number() else { return }

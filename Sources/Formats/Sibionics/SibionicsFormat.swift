@@ -13,7 +13,7 @@ struct SibionicsFormat: ExportFormat {
   private static let highest: [GlucoseUnit: Double] = [.milligramsPerDecilitre: 450, .millimolesPerLitre: 25]
   /// A limit in mmol/L. At least half of a person's glucose values are higher, and nearly all ketone values
   /// are lower.
-  private static let fewestOfGlucose = 3.0
+  private static let minOfGlucose = 3.0
 
   private let table: SibionicsTable
   private var header: SingleHeader
@@ -54,14 +54,14 @@ struct SibionicsFormat: ExportFormat {
 
   private var mayBeKetones: Bool { table.unit == .millimolesPerLitre && !kindIsGiven }
 
-  var isOpen: Bool { dates.isOpen || mayBeKetones }
-  var gainsBySurvey: Bool { dates.gainsBySurvey }
+  var needsSurvey: Bool { dates.isUndecided || mayBeKetones }
+  var benefitsFromSurvey: Bool { dates.benefitsFromSurvey }
 
   mutating func survey(_ row: Row) {
-    dates.note(clock(row).openTime, isHistory: true, line: row.line)
+    dates.note(clock(row).ambiguousTime, isHistory: true, line: row.line)
     guard let number = row[table.value].number() else { return }
     count += 1
-    if number < Self.fewestOfGlucose { below += 1 }
+    if number < Self.minOfGlucose { below += 1 }
   }
 
   mutating func decide() throws {

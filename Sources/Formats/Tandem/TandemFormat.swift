@@ -16,9 +16,9 @@ struct TandemFormat: ExportFormat {
   private var hasHeader = false
   private var units: UnitSurvey
   /// Whether the unit must be found from the values, because a section of readings names none.
-  private var isUnitOpen: Bool
+  private var isUnitUndecided: Bool
   /// Whether the survey looked at all values for the unit.
-  private var isSettled = false
+  private var hasSurveyedUnits = false
   private var statedUnits: [GlucoseUnit] = []
   private var kinds = OtherKinds()
   private var sensor = FilledInValues()
@@ -75,34 +75,36 @@ struct TandemFormat: ExportFormat {
     units = UnitSurvey(given: options.unit, isForced: options.force)
     warnings = table.columns.warnings
     let rows = [found.header.cells] + found.header.rows
-    isUnitOpen = rows.contains { TandemTable($0).map { $0.kind == .readings && $0.unit == nil } ?? false }
+    isUnitUndecided = rows.contains {
+      TandemTable($0).map { $0.kind == .readings && $0.unit == nil } ?? false
+    }
   }
 
-  var isOpen: Bool { isUnitOpen && units.isOpen }
+  var needsSurvey: Bool { isUnitUndecided && units.isUndecided }
 
   /// True: the sensor's values may come after the blood glucose that the calculator took from them.
-  var gainsBySurvey: Bool { true }
+  var benefitsFromSurvey: Bool { true }
 
   mutating func survey(_ row: Row) {
     if Self.mayBeHeader(row) {
       table = TandemTable(row.fields.map(\.text)) ?? table
     } else if table.kind == .readings {
       noteSensor(row)
-      if isUnitOpen, table.unit == nil, let number = row[table[.value]].number() { units.note(number) }
+      if isUnitUndecided, table.unit == nil, let number = row[table[.value]].number() { units.note(number) }
     }
   }
 
   mutating func decide() throws {
     isSurveyed = true
     table = firstTable
-    guard isOpen else { return }
+    guard needsSurvey else { return }
     try units.decide()
-    isSettled = true
+    hasSurveyedUnits = true
   }
 
   var decisions: [Decision] {
     let stated = statedUnits.isEmpty ? [table.unit].compactMap(\.self) : statedUnits
-    return (isUnitOpen ? [units.decision] : stated.isEmpty ? [] : [.units(stated)])
+    return (isUnitUndecided ? [units.decision] : stated.isEmpty ? [] : [.units(stated)])
       + [Decision("date-order", "year first", .fixed)]
   }
 
@@ -134,7 +136,7 @@ struct TandemFormat: ExportFormat {
       hasHeader = false
       return .unknown("a section of Tandem that glucoport does not know")
     }
-    if table.kind == .readings, table.unit == nil, units.isOpen, !isSettled {
+    if table.kind == .readings, table.unit == nil, units.isUndecided, !hasSurveyedUnits {
       hasHeader = false
       return .unknown("a section that names no unit; import it as a separate input, or use --unit")
     }
@@ -143,7 +145,7 @@ struct TandemFormat: ExportFormat {
     warnings += table.columns.warnings.filter { !warnings.contains($0) }
     if table.kind == .readings {
       if let unit = table.unit, !statedUnits.contains(unit) { statedUnits.append(unit) }
-      if table.unit == nil { isUnitOpen = true }
+      if table.unit == nil { isUnitUndecided = true }
     }
     return .header
   }
@@ -208,7 +210,8 @@ struct TandemFormat: ExportFormat {
       AmountColumn(table[.carbs], "carbs", PlausibleAmounts.grams),
     ]
     guard var fields = out.amounts(row, columns) else { return }
-    // It is not known whether the amount in the other column is a part of what was delivered.
+    // It is unknown whether the delivered amount includes the extended part, so the extended part is not
+    // added.
     if let extended = row[table[.extended]].number(), extended != 0 { out.skip("extended part of a bolus") }
     let carbs = fields.removeValue(forKey: "carbs")
     if !fields.isEmpty {

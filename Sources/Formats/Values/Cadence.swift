@@ -40,7 +40,7 @@ struct Cadence {
     times.append(Time(series: series, seconds: seconds))
     while times.count > Self.maxTimes {
       guard daysPerKept < Self.maxDaysPerKept else {
-        // If one day holds all times, half of them show as much.
+        // All times are on one day. Half of them are enough to show the interval.
         times.removeLast(times.count / 2)
         return
       }

@@ -18,7 +18,7 @@ struct DateOrderSurvey {
   /// clock.
   private static let slack: Int64 = 26 * 3600
   /// The fewest sensor readings whose continuity is a proof.
-  private static let fewestForContinuity = 10
+  private static let minForContinuity = 10
 
   private let given: DateOrder?
   private let isForced: Bool
@@ -274,7 +274,7 @@ struct DateOrderSurvey {
   /// half the span.
   private var continuous: DateOrder? {
     guard let day = readings[.dayFirst], let month = readings[.monthFirst],
-      min(day.count, month.count) >= Self.fewestForContinuity
+      min(day.count, month.count) >= Self.minForContinuity
     else { return nil }
     let (shorter, longer, order) =
       day.span <= month.span ? (day, month, DateOrder.dayFirst) : (month, day, .monthFirst)
@@ -319,10 +319,10 @@ struct AmbiguousDates {
   }
 
   /// Whether a survey of all rows is necessary before the first one can be read.
-  var isOpen: Bool { order == nil && !isYearFirst }
+  var isUndecided: Bool { order == nil && !isYearFirst }
 
   /// Whether a survey of all rows shows if the order that a person gave is possible.
-  var gainsBySurvey: Bool { survey.isGiven }
+  var benefitsFromSurvey: Bool { survey.isGiven }
 
   /// Records the time of a row.
   ///
@@ -333,7 +333,7 @@ struct AmbiguousDates {
 
   /// Records the last day or time that the input states in its preamble.
   mutating func noteLast(_ cell: Field, line: Int64) {
-    if let time = cell.openTime { return survey.noteExportTime(time, line: line) }
+    if let time = cell.ambiguousTime { return survey.noteExportTime(time, line: line) }
     guard let day = cell.ambiguousDate, day.length == cell.count else { return }
     survey.noteExportTime(
       AmbiguousTime(
@@ -343,7 +343,7 @@ struct AmbiguousDates {
 
   /// - Throws: `Failure` of category `badInput` that names the option for the order.
   mutating func decide(halfDayMeansMonthFirst: Bool = false, languagePutsDayFirst: Bool = false) throws {
-    guard isOpen || survey.isGiven else { return }
+    guard isUndecided || survey.isGiven else { return }
     (order, basis) = try survey.decide(
       halfDayMeansMonthFirst: halfDayMeansMonthFirst, languagePutsDayFirst: languagePutsDayFirst)
   }
@@ -352,7 +352,7 @@ struct AmbiguousDates {
 
   /// The time in a cell; nil for an invalid time.
   func time(_ cell: Field) -> ShownTime? {
-    if let time = cell.openTime { return self.time(time) }
+    if let time = cell.ambiguousTime { return self.time(time) }
     return cell.yearFirstTime
   }
 

@@ -247,7 +247,7 @@ extension Field {
   }
 
   /// A time with the year last: `01-02-2026 11:40 PM`, `8.6.26 7.12`. A two-digit year means 2000 to 2069.
-  var openTime: AmbiguousTime? {
+  var ambiguousTime: AmbiguousTime? {
     guard let date = ambiguousDate else { return nil }
     var scanner = TimeScanner(slice(date.length, count))
     _ = scanner.consume(UInt8(ascii: "."))

@@ -78,7 +78,7 @@ struct HeaderWords {
   var isGlucose: Bool { glucose.isGlucose }
 
   /// Whether the header has a word for glucose, and others that may change its meaning. A person may know it.
-  var isPerhapsGlucose: Bool {
+  var isPossibleGlucose: Bool {
     mentionsGlucose && !isGlucose && !namesNoValue && !glucose.namesOtherTime
   }
 
@@ -121,10 +121,10 @@ struct HeaderWords {
 
   /// Whether the header may be a name for marks of rows that are not readings. The cells must be true and
   /// false as well, since a word such as `filled` may mean a prescription.
-  var isPerhapsFlag: Bool {
-    !words.isDisjoint(with: Self.perhapsFlagWords)
+  var isPossibleFlag: Bool {
+    !words.isDisjoint(with: Self.possibleFlagWords)
       && words.isSubset(
-        of: Self.perhapsFlagWords.union(Self.qualityWords).union(["is", "was", "row", "point"]))
+        of: Self.possibleFlagWords.union(Self.qualityWords).union(["is", "was", "row", "point"]))
   }
 
   /// Whether the header is a name for the quality of the readings, unlike one for the quality of sleep.
@@ -185,7 +185,7 @@ struct HeaderWords {
 
   /// Whether the header is a name for a column that may state what each value measures, or that describes the
   /// rows of a diary.
-  var isPerhapsName: Bool { Self.perhapsNames.contains(name) }
+  var isPossibleName: Bool { Self.possibleNames.contains(name) }
 
   /// Whether the header is a name for a limit, a mean, a date or something else that is not a reading.
   var namesNoValue: Bool {
@@ -289,7 +289,7 @@ struct HeaderWords {
     "predicted", "imputed", "interpolated", "simulated", "synthetic", "forecast", "error", "errorcode",
     "errors", "fehler", "fehlercode", "fault",
   ]
-  private static let perhapsFlagWords: Set<String> = [
+  private static let possibleFlagWords: Set<String> = [
     "filled", "mask", "masked", "missing", "observed", "artifact", "artefact", "outlier", "flagged", "gap",
     "suspect", "extrapolated", "padded", "noisy", "bad", "unreliable",
   ]
@@ -351,7 +351,7 @@ struct HeaderWords {
   private static let nameNames: Set<String> = [
     "name", "nom", "nombre", "nome", "naam", "navn", "namn", "nazwa", "bezeichnung",
   ]
-  private static let perhapsNames: Set<String> = [
+  private static let possibleNames: Set<String> = [
     "test", "lab test", "laboratory test", "marker", "biomarker", "item", "measurement", "observation",
     "component", "label", "description", "category", "code", "loinc", "loinc code", "test code", "messgröße",
     "messgrösse", "untersuchung", "beschreibung", "kategorie", "examen", "analyse", "catégorie", "prueba",

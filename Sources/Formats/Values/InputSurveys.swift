@@ -29,7 +29,7 @@ struct UnitSurvey {
   }
 
   /// Whether all values must be surveyed.
-  var isOpen: Bool { given == nil }
+  var isUndecided: Bool { given == nil }
   /// Whether the survey checks that the values do not contradict the given unit.
   var comparesGiven: Bool { given != nil && !isForced }
   var hasValues: Bool { count > 0 }
@@ -57,7 +57,7 @@ struct UnitSurvey {
         "--unit says \(unit.name), but nearly all values look like \(other.name); use --unit \(other.name), or --force "
           + "if they are \(unit.name)")
     }
-    guard isOpen, count > 0 else { return }
+    guard isUndecided, count > 0 else { return }
     // A sensor that sometimes shows 20 uses mg/dL: no person repeatedly has 36 mmol/L.
     if above * 100 >= count * 95 {
       unit = .milligramsPerDecilitre
@@ -74,18 +74,18 @@ struct UnitSurvey {
 /// Determines the decimal mark of a whole input by the first value cell with a mark.
 struct DecimalMarkSurvey {
   private(set) var mark: DecimalMark
-  private(set) var isSettled = false
+  private(set) var isDecided = false
 
   /// - Parameter presumed: the mark that goes with the input's delimiter or language, until a cell shows one.
   init(presumed: DecimalMark) { mark = presumed }
 
   /// The decision for the report; empty if no cell has a mark.
-  var decisions: [Decision] { isSettled ? [Decision("decimal-mark", mark.name, .inferred)] : [] }
+  var decisions: [Decision] { isDecided ? [Decision("decimal-mark", mark.name, .inferred)] : [] }
 
   /// Records a value cell of digits, one mark and digits. Any other cell proves nothing, nor does `1,234`,
   /// which may mean 1234.
   @inline(__always) mutating func note(_ cell: some Sequence<UInt8>) {
-    if !isSettled { decide(by: cell) }
+    if !isDecided { decide(by: cell) }
   }
 
   private mutating func decide(by cell: some Sequence<UInt8>) {
@@ -102,7 +102,7 @@ struct DecimalMarkSurvey {
     }
     guard let found, whole > 0, fraction > 0, found == .point || fraction != 3 else { return }
     mark = found
-    isSettled = true
+    isDecided = true
   }
 }
 

@@ -8,7 +8,7 @@ import Logbook
 /// minutes for hours, and a person never does.
 struct SourceKinds {
   /// The kind of device that took the values of a source.
-  enum Taker { case sensor, meter, unknown }
+  enum DeviceKind { case sensor, meter, unknown }
 
   /// A hash of the texts that identify a source.
   struct Key: Hashable {
@@ -33,7 +33,7 @@ struct SourceKinds {
   private struct Source {
     let label: Label
     var cadence = Cadence()
-    var taker = Taker.unknown
+    var deviceKind = DeviceKind.unknown
     /// Whether the recorded values are close together in time.
     var isDense = false
   }
@@ -66,30 +66,30 @@ struct SourceKinds {
   mutating func decide() {
     for (key, source) in sources {
       var decided = Source(label: source.label)
-      (decided.taker, decided.isDense) = (taker(source), source.cadence.isDense)
+      (decided.deviceKind, decided.isDense) = (deviceKind(source), source.cadence.isDense)
       sources[key] = decided
     }
   }
 
-  private func taker(_ source: Source) -> Taker {
-    if readsWords, let stated = SourceName.taker(of: source.label.texts) { return stated }
+  private func deviceKind(_ source: Source) -> DeviceKind {
+    if readsWords, let stated = SourceName.deviceKind(of: source.label.texts) { return stated }
     if source.cadence.isSensor { return .sensor }
     if source.cadence.isConclusive, !source.cadence.isSteady { return .meter }
     return source.label.texts.contains(where: SourceName.isMeter) ? .meter : .unknown
   }
 
-  /// What measured the values of a source; nil for a source without a recorded time.
-  func taker(of key: Key) -> Taker? { sources[key]?.taker }
+  /// The kind of device that measured the values of a source; nil for a source without a recorded time.
+  func deviceKind(of key: Key) -> DeviceKind? { sources[key]?.deviceKind }
 
-  /// What measured the values of the sources with this name, if it is the same for all of them.
-  func taker(named name: String) -> Taker? {
-    let takers = Set(sources.values.filter { $0.label.name == name }.map(\.taker))
-    return takers.count == 1 ? takers.first : nil
+  /// The kind of device of the sources with this name; nil if they are of different kinds.
+  func deviceKind(named name: String) -> DeviceKind? {
+    let deviceKinds = Set(sources.values.filter { $0.label.name == name }.map(\.deviceKind))
+    return deviceKinds.count == 1 ? deviceKinds.first : nil
   }
 
   /// The labels of the sources that were judged in this way, each once, sorted by name.
-  func labels(of taker: Taker) -> [Label] {
-    let labels = Set(sources.values.filter { $0.taker == taker }.map(\.label))
+  func labels(of deviceKind: DeviceKind) -> [Label] {
+    let labels = Set(sources.values.filter { $0.deviceKind == deviceKind }.map(\.label))
     return labels.sorted { ($0.name, $0.place) < ($1.name, $1.place) }
   }
 
@@ -97,8 +97,8 @@ struct SourceKinds {
   mutating func joinSensors() {
     let sensors = Set(labels(of: .sensor).map(\.name))
     guard !sensors.isEmpty else { return }
-    for (key, source) in sources where source.taker == .unknown {
-      if source.isDense || sensors.contains(source.label.name) { sources[key]?.taker = .sensor }
+    for (key, source) in sources where source.deviceKind == .unknown {
+      if source.isDense || sensors.contains(source.label.name) { sources[key]?.deviceKind = .sensor }
     }
   }
 }
@@ -143,14 +143,14 @@ enum SourceName {
 
   /// What measured the values according to the texts of a source: a word for the way of measuring, or the
   /// name of a sensor. Nil if they do not state it.
-  static func taker(of texts: [String]) -> SourceKinds.Taker? {
+  static func deviceKind(of texts: [String]) -> SourceKinds.DeviceKind? {
     if let stated = texts.lazy.compactMap({ word($0) }).first { return stated }
     return texts.contains(where: isSensor) ? .sensor : nil
   }
 
   /// What a text states in any column: a word for a sensor or a drop of blood, or the name of a sensor or
   /// meter. A word such as `manual` may be the mode of a pump.
-  static func statedTaker(_ text: String) -> SourceKinds.Taker? {
+  static func statedDeviceKind(_ text: String) -> SourceKinds.DeviceKind? {
     if isRemark(text) { return nil }
     let (isOfSensor, isOfMeter) = (has(text, sensorStems), has(text, meterStems))
     if isOfSensor != isOfMeter { return isOfSensor ? .sensor : .meter }
@@ -158,7 +158,7 @@ enum SourceName {
     return isSensor(text) ? .sensor : nil
   }
 
-  private static func word(_ text: String) -> SourceKinds.Taker? {
+  private static func word(_ text: String) -> SourceKinds.DeviceKind? {
     if isRemark(text) { return nil }
     let (isOfSensor, isOfMeter) = (has(text, sensorStems), has(text, meterStems + manualStems))
     return isOfSensor == isOfMeter ? nil : isOfSensor ? .sensor : .meter

@@ -35,15 +35,14 @@ package struct LogbookQuota: Hashable, Sendable {
 package enum ContentRules {
   /// Whether a part starts a content from the beginning. Then the storage discards the bytes that it holds of
   /// this content.
-  package static func beginsAnew(_ held: HeldContent, _ content: AttachmentContent, at offset: Int64) -> Bool
-  {
+  package static func restarts(_ held: HeldContent, _ content: AttachmentContent, at offset: Int64) -> Bool {
     held.size == nil || offset == 0 && held.size != content.size
   }
 
   /// The answer to a part that must not be stored; nil if it must be stored.
   ///
   /// - Parameters:
-  ///   - held: the held bytes of the content, after `beginsAnew` was obeyed.
+  ///   - held: the held bytes of the content, after `restarts` was obeyed.
   ///   - count: the number of bytes of the part.
   ///   - total: returns the number of bytes of all contents in the logbook.
   ///   - limit: the maximum number of bytes of all contents.

@@ -54,7 +54,7 @@ extension Store {
     }
     if let action, action.latestIngest >= ingest ?? 0 { return .action(action) }
     // An import that contained only known items is also a step: these items stay visible because of it.
-    return try (ingest ?? lastImport(database, that: isMeeting)).map(PersonStep.ingest)
+    return try (ingest ?? lastImport(database, that: hasKnownItems)).map(PersonStep.ingest)
   }
 
   /// The SQL condition for an ingest that changed what is visible.
@@ -63,7 +63,7 @@ extension Store {
       "new", "restored", "corrected", "moved_items", "records.new", "records.updated") + " > 0"
   /// The SQL condition for an ingest that stored nothing new, but contained items that the store had. An
   /// ingest whose items were all rejected does not meet it.
-  private static let isMeeting = sum("known", "records.known") + " > 0"
+  private static let hasKnownItems = sum("known", "records.known") + " > 0"
 
   private static func sum(_ counts: String...) -> String {
     counts.map { "coalesce(json_extract(counts, '$.\($0)'), 0)" }.joined(separator: " + ")

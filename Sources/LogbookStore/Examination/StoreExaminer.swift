@@ -230,8 +230,8 @@ package struct StoreExaminer {
     return seconds
   }
 
-  private func deep(_ file: ExaminedFile) throws -> StoreExamination.Deep {
-    var deep = StoreExamination.Deep()
+  private func deep(_ file: ExaminedFile) throws -> StoreExamination.DeepFindings {
+    var deep = StoreExamination.DeepFindings()
     deep.brokenReferences = try file.rows("PRAGMA foreign_key_check").count
     deep.brokenRules = try brokenRules(file)
     func count(_ sql: String) throws -> Int { Int(try file.number("SELECT count(*) FROM " + sql) ?? 0) }
@@ -300,7 +300,7 @@ package struct StoreExaminer {
 /// The findings about a store that was read without writing anything.
 package struct StoreExamination: Sendable {
   /// The additional findings of a deep check.
-  package struct Deep: Sendable {
+  package struct DeepFindings: Sendable {
     /// The number of rows with a foreign key that refers to no row.
     package var brokenReferences = 0
     /// The tables with rows that violate CHECK constraints, each with the number of these rows.
@@ -341,7 +341,7 @@ package struct StoreExamination: Sendable {
   /// The sources of the store whose settings this program can read.
   package var sources: [SourceSetting] = []
   /// The findings of a deep check; nil if it was not requested.
-  package var deep: Deep?
+  package var deep: DeepFindings?
   /// The differences from another copy of the store; nil if no copy was given.
   package var comparison: StoreComparison?
   /// The version number of the schema.

@@ -25,13 +25,13 @@ extension IngestWriter {
       return
     }
     if try readsFile, !state.statesIdentities {
-      try finishRecords(revives: same.isEmpty)
+      try finishRecords(restoresWithdrawn: same.isEmpty)
       try database.executeCached(
         sql: "UPDATE ingest SET shows_withdrawn = 1 WHERE id = ?", arguments: [id])
       let brought = try BroughtItems(WithdrawalChanges.items(database), database)
       let contribution = ImportContribution(id, database, stored: state.stretches.mapValues(\.positions))
       try BroughtItems.insert(
-        brought.listed(of: contribution, with: state.metWithdrawn.lists()), database, at: now)
+        brought.listed(of: contribution, with: state.knownWithdrawn.lists()), database, at: now)
     } else {
       try finishRecords()
     }
@@ -40,8 +40,10 @@ extension IngestWriter {
     state.counts.withdrawnReadings = max(0, state.counts.withdrawnReadings - state.counts.restoredReadings)
   }
 
-  private func finishRecords(undone: [String: Set<String>] = [:], revives: Bool = false) throws {
-    if let outcome = try records?.finish(undone: undone, revives: revives) { count(outcome) }
+  private func finishRecords(undone: [String: Set<String>] = [:], restoresWithdrawn: Bool = false) throws {
+    if let outcome = try records?.finish(undone: undone, restoresWithdrawn: restoresWithdrawn) {
+      count(outcome)
+    }
   }
 
   private var readsFile: Bool {

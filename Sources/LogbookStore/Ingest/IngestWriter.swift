@@ -18,7 +18,7 @@ package final class IngestWriter {
     var notes = ImportNotes(ingest: 0)
     /// The input's readings that the store has and that are withdrawn, by series. They count as known
     /// readings.
-    var metWithdrawn = KnownReadings()
+    var knownWithdrawn = KnownReadings()
     /// Whether the input itself states the identities of its readings, as an export of a store does.
     var statesIdentities = false
     /// The items to which the zone applies that a person gave for the input.
@@ -328,12 +328,12 @@ package final class IngestWriter {
     for stretch in outcome.stretches { note(stretch) }
     for (time, isClockSetBack) in outcome.doubled { state.doubled.add(time, isClockSetBack) }
     state.counts.withdrawnReadings += outcome.withdrawn
-    for (series, points) in source.isMerge ? [] : outcome.met {
+    for (series, points) in source.isMerge ? [] : outcome.knownPoints {
       try state.notes.add(points, of: series, database)
       guard source.zone?.isGiven == true else { continue }
-      for point in points { state.given.met.add(point, of: series.id) }
+      for point in points { state.given.knownReadings.add(point, of: series.id) }
     }
-    for (series, point) in outcome.metWithdrawn { state.metWithdrawn.add(point, of: series) }
+    for (series, point) in outcome.knownWithdrawn { state.knownWithdrawn.add(point, of: series) }
     if batch[0].occurrenceIsStated { state.statesIdentities = true }
     for (kind, count) in outcome.newByKind { state.counts.newByKind[kind.name, default: 0] += count }
     if outcome.newByKind.keys.contains(where: { $0 == .smbg || $0 == .ketone }) {

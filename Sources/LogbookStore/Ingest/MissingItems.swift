@@ -13,7 +13,7 @@ import SQLiteRows
 /// needs at least ten known items of its kind, and only times between known items are examined.
 struct MissingItems {
   /// The minimum number of known items for each missing one.
-  private static let leastShare = 10
+  private static let minShare = 10
   /// The maximum number of items that a message names.
   private static let maxNamed = 12
 
@@ -93,7 +93,7 @@ struct MissingItems {
         missing.append(point)
       }
     }
-    guard !missing.isEmpty, known >= missing.count * Self.leastShare else { return [] }
+    guard !missing.isEmpty, known >= missing.count * Self.minShare else { return [] }
     return try missing.compactMap { try item(at: $0, of: series) }
   }
 
@@ -124,7 +124,7 @@ struct MissingItems {
     return try known.flatMap { row in
       let row = StoredRow(row, of: "record")
       let missing = try records(of: try row[0], from: try row[2], to: try row[3], kept)
-      return try row[1] >= missing.count * Self.leastShare ? missing : []
+      return try row[1] >= missing.count * Self.minShare ? missing : []
     }
   }
 

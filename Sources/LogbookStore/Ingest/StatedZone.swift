@@ -10,7 +10,7 @@ struct GivenItems {
   /// For each series, the range of positions that contains the input's new readings.
   var new: [Int64: ClosedRange<Int64>] = [:]
   /// The readings of the input that were already in the store.
-  var met = KnownReadings()
+  var knownReadings = KnownReadings()
   /// The guids of the input's records.
   var records: Set<String> = []
 }
@@ -95,8 +95,8 @@ struct StatedZone {
 
   /// Only readings at positions of the input are read, since a device may have a hundred million readings.
   private func addReadings(_ given: GivenItems, to brought: inout Brought) throws {
-    var met = given.met
-    let lists = met.lists()
+    var knownReadings = given.knownReadings
+    let lists = knownReadings.lists()
     let id = try ItemZoneTables.id(of: zone.name, database)
     var placing = LogbookZone(base: zone, periods: [])
     let rows = try RawStatement(
@@ -121,8 +121,8 @@ struct StatedZone {
       while try rows.step() {
         let point = rows.point(from: 0)
         let isNew = rows.integer(3) == ingest
-        let isMet = known.ends?.contains(point) == true && cursor?.contains(point) == true
-        guard isNew || isMet else { continue }
+        let isKnown = known.ends?.contains(point) == true && cursor?.contains(point) == true
+        guard isNew || isKnown else { continue }
         all.append(point)
         if rows.integer(4) != id { others.append(point) }
         guard !isNew, rows.integer(8) == 0 else { continue }

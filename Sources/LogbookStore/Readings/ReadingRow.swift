@@ -78,8 +78,8 @@ struct ReadingRow {
   }
 
   @inline(__always)
-  private static func give(_ placement: Placement, if isIt: Bool, to context: OpaquePointer?) {
-    if isIt {
+  private static func give(_ placement: Placement, if isSet: Bool, to context: OpaquePointer?) {
+    if isSet {
       sqlite3_result_int64(context, Int64(placement.utcOffset))
     } else {
       sqlite3_result_null(context)

@@ -31,7 +31,7 @@ final class ReadingWriter {
   /// Shown times of the batch whose values may have other occurrences in another store; see `ValueSets`.
   private var numbered: Set<PlaceOfValues> = []
   /// Readings of the batch that were stored before this import, by the indexes of their series.
-  private var met: [[SeriesPoint]] = []
+  private var knownPoints: [[SeriesPoint]] = []
   /// If a chunk has at least this number of new readings, their trigger is dropped for the rest of the batch.
   /// Dropping and creating the trigger takes 0.5 ms, as long as the trigger takes for 500 readings. A batch
   /// has up to 40 chunks.
@@ -57,9 +57,9 @@ final class ReadingWriter {
     /// The number of known readings that a withdrawal hides.
     var withdrawn = 0
     /// The known readings, by series.
-    var met: [(series: Series, points: [SeriesPoint])] = []
+    var knownPoints: [(series: Series, points: [SeriesPoint])] = []
     /// The known readings that a withdrawal hides, each with the id of its series.
-    var metWithdrawn: [(series: Int64, point: SeriesPoint)] = []
+    var knownWithdrawn: [(series: Int64, point: SeriesPoint)] = []
   }
 
   /// - Parameter isUploaded: whether the remote already has the readings, because they were downloaded from
@@ -137,7 +137,7 @@ final class ReadingWriter {
     storesMany = false
     differing.removeAll(keepingCapacity: true)
     pending = PendingPositions()
-    met.removeAll(keepingCapacity: true)
+    knownPoints.removeAll(keepingCapacity: true)
     numbered.removeAll(keepingCapacity: true)
     table = SeriesTable(database, deviceIDs: deviceIDs)
     try order.arrange(readings, in: &table)
@@ -152,11 +152,13 @@ final class ReadingWriter {
     }
     // The trigger must exist again before the end of the transaction. If the batch fails, the rollback
     // restores it.
-    if storesMany { try Roles.keepReadings(database) }
+    if storesMany { try Roles.createReadingTriggers(database) }
     outcome.newByKind = try table.save(isUploaded: isUploaded)
     outcome.stretches = table.stretches
     try completeValueSets(statesIdentities: readings.first?.occurrenceIsStated == true)
-    for (series, points) in zip(table.all, met) where !points.isEmpty { outcome.met.append((series, points)) }
+    for (series, points) in zip(table.all, knownPoints) where !points.isEmpty {
+      outcome.knownPoints.append((series, points))
+    }
     let counted = table.devicesWithNewTicks
     if !counted.isEmpty { try RepeatedHours(database, zones).update(devices: counted) }
     return outcome
@@ -237,15 +239,15 @@ extension ReadingWriter {
       position: readings[item.index].position, valueBucket: item.valueBucket, occurrence: occurrence)
     if isWithdrawn {
       outcome.withdrawn += 1
-      outcome.metWithdrawn.append((table.all[item.series].id, point))
+      outcome.knownWithdrawn.append((table.all[item.series].id, point))
     }
-    while met.count <= item.series { met.append([]) }
-    met[item.series].append(point)
+    while knownPoints.count <= item.series { knownPoints.append([]) }
+    knownPoints[item.series].append(point)
   }
 
   private func insertChunk() throws {
     if !storesMany, chunk.count >= Self.manyReadings {
-      try Roles.leaveReadings(database)
+      try Roles.dropReadingTriggers(database)
       storesMany = true
     }
     try pending.save(database)
@@ -366,7 +368,7 @@ extension ReadingWriter {
     var isTaken = false
     /// Whether a visible reading with the same tick is of another day.
     var holdsAnotherDay = false
-    var occurrences = TakenOccurrences()
+    var occurrences = UsedOccurrences()
 
     /// Counts one of the readings that this input lacks as changed to `reading`. Returns false if none is
     /// left.

@@ -89,14 +89,14 @@ struct SensorComparison {
       Self.compare(values.lazy.map { Value(instant: $0.instant + shift, value: $0.value) }, stored) {
         pairs.add($0.value, $1, at: $0.instant)
       }
-      return pairs.count * 2 >= values.count && pairs.correlation >= Self.likeness
+      return pairs.count * 2 >= values.count && pairs.correlation >= Self.minCorrelation
     }
   }
 
   /// The moves of a clock that are tried, in seconds: whole quarters of an hour, as zones differ.
   private static let shifts = stride(from: -14 * 3600 as Int64, through: 14 * 3600, by: 900)
   /// The least correlation of one sensor's values that two clocks placed at other times.
-  private static let likeness = 0.8
+  private static let minCorrelation = 0.8
 
   /// The visible sensor values of other imports in the order of time. Rows above `maxRows` are left out.
   private mutating func stored(_ times: ClosedRange<Int64>) throws -> [Value] {
@@ -158,11 +158,11 @@ struct SensorComparison {
 /// to 2 % do. Within a few hours, an average difference of more than 40 % shows two persons.
 struct SensorPairs {
   /// The minimum duration of the pairs, in seconds. A shorter overlap of two exports proves nothing.
-  private static let leastSeconds: Int64 = 3600
-  private static let leastCount = 6
+  private static let minSeconds: Int64 = 3600
+  private static let minCount = 6
   /// From this duration on, in seconds, the correlation shows reliably whether both sensors follow one
   /// another.
-  private static let certainSeconds: Int64 = 12 * 3600
+  private static let reliableSeconds: Int64 = 12 * 3600
   /// The maximum time that two successive pairs of values add to the compared duration, in seconds.
   private static let longestGap: Int64 = 1200
 
@@ -187,10 +187,10 @@ struct SensorPairs {
 
   /// Whether the values differ so much that two persons wore the sensors.
   var areOfOthers: Bool {
-    guard count >= Self.leastCount, seconds >= Self.leastSeconds else { return false }
+    guard count >= Self.minCount, seconds >= Self.minSeconds else { return false }
     let difference = differences / Double(count)
     if difference > 0.4 { return true }
-    return correlation < 0.5 && difference > (seconds >= Self.certainSeconds ? 0.1 : 0.25)
+    return correlation < 0.5 && difference > (seconds >= Self.reliableSeconds ? 0.1 : 0.25)
   }
 
   /// Whether the values of two days or more differ so much that two persons wore the sensors, even if a

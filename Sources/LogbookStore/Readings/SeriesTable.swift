@@ -125,7 +125,7 @@ struct SeriesTable {
   /// Adds the counts to the counters in the store. Returns the number of new readings by kind.
   func save(isUploaded: Bool) throws -> [ReadingKind: Int] {
     var newByKind: [ReadingKind: Int] = [:]
-    let hasItemZones = try ItemZoneTables.haveSeries(database)
+    let hasItemZones = try ItemZoneTables.listReadings(database)
     for (series, change) in zip(all, changes) where change.new > 0 {
       newByKind[series.kind, default: 0] += change.new
       try database.executeCached(

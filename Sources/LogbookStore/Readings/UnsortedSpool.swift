@@ -18,7 +18,7 @@ struct UnsortedSpool {
   /// The number of readings that are in memory for each run during the merge.
   static let bufferSize = 256
   /// The minimum number of readings for which sorting is worthwhile.
-  static let fewest = 10_000
+  static let minCount = 10_000
   /// The number of pairs of neighbouring readings that are examined.
   static let sampleSize = 256
   /// In a shuffled file, half of the steps between neighbours are longer than a quarter of its period. So the
@@ -37,7 +37,7 @@ struct UnsortedSpool {
   /// Whether the readings are unsorted: most steps from one reading to the next are longer than `1 / minPart`
   /// of the period of most readings.
   static func areScattered(_ readings: [Reading]) -> Bool {
-    guard readings.count >= fewest else { return false }
+    guard readings.count >= minCount else { return false }
     let sample = stride(from: 1, to: readings.count, by: readings.count / sampleSize)
     let times = sample.map { readings[$0].deviceTime.seconds }.sorted()
     let steps = sample.map { abs(readings[$0].deviceTime.seconds - readings[$0 - 1].deviceTime.seconds) }
@@ -47,7 +47,7 @@ struct UnsortedSpool {
 
   /// Whether the newest readings come first: most steps from one reading to the next go back in time.
   static func areNewestFirst(_ readings: [Reading]) -> Bool {
-    guard readings.count >= fewest else { return false }
+    guard readings.count >= minCount else { return false }
     let sample = stride(from: 1, to: readings.count, by: readings.count / sampleSize)
     let steps = sample.map { readings[$0].deviceTime.seconds - readings[$0 - 1].deviceTime.seconds }
     return steps.count { $0 < 0 } > steps.count / 2

@@ -54,7 +54,7 @@ struct ValueSets {
     // Each side has values that the other lacks. In pairs, they are changes at the source, and the values
     // here are kept. Only values without such a partner are added.
     let changes = min(onlyHere.count, onlyThere.count)
-    var occurrences = TakenOccurrences()
+    var occurrences = UsedOccurrences()
     for value in stored + stated { occurrences.insert(value.occurrence) }
     var change = Change()
     if let reading = stored.first {
@@ -73,7 +73,7 @@ struct ValueSets {
 }
 
 /// The occurrences that are in use at one position.
-struct TakenOccurrences {
+struct UsedOccurrences {
   private var all: Set<Int64> = []
 
   mutating func insert(_ occurrence: Int64) { all.insert(occurrence) }

@@ -300,12 +300,12 @@ extension Store {
     of action: PersonAction, _ database: Database
   ) throws -> [PersonAction.Subject] {
     var (subjects, known): ([PersonAction.Subject], Set<String>) = ([], [])
-    var (open, met): ([PersonAction], Set<Int64>) = ([action], [action.id])
+    var (open, visited): ([PersonAction], Set<Int64>) = ([action], [action.id])
     while let next = open.popLast() {
       for subject in next.subjects where known.insert(subject.guid).inserted {
         subjects.append(subject)
         for other in try actions(with: subject.guid, limit: searchedActions, database)
-        where met.count < searchedActions && met.insert(other.id).inserted {
+        where visited.count < searchedActions && visited.insert(other.id).inserted {
           open.append(other)
         }
       }

@@ -42,7 +42,7 @@ struct RecordContent {
 
   /// Whether a stored record has the content of this row. A row without an offset agrees with any stated
   /// offset.
-  func isSaid(by stored: RecordContent) -> Bool {
+  func isContent(by stored: RecordContent) -> Bool {
     fields == stored.fields && deviceTime == stored.deviceTime && isDeleted == stored.isDeleted
       && (statedOffset == nil || statedOffset == stored.statedOffset)
   }

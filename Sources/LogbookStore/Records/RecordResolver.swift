@@ -295,7 +295,7 @@ extension SyncTransaction {
 
   /// Stores a new record from the remote that cannot belong to the entry that the remote states. It becomes a
   /// separate entry in conflict. It has no local edit, so it is not pending.
-  package func keepApart(_ remote: RemoteRecord) throws {
+  package func storeAsSeparateEntry(_ remote: RemoteRecord) throws {
     var state = remote.state
     state.entryGuid = nil
     try database.executeCached(

@@ -96,8 +96,8 @@ final class RecordWriter {
   ///
   /// - Parameter undone: the digests of states that withdrawn imports of the same input wrote, by guid. These
   ///   states are not written again.
-  /// - Parameter revives: whether an export that is not later may also change a withdrawn record.
-  func finish(undone: [String: Set<String>] = [:], revives: Bool = false) throws -> Outcome {
+  /// - Parameter restoresWithdrawn: whether an export that is not later may also change a withdrawn record.
+  func finish(undone: [String: Set<String>] = [:], restoresWithdrawn: Bool = false) throws -> Outcome {
     var outcome = Outcome()
     if placing != nil { note(try LogbookZones(database).zone()) }
     // At the end of this transaction, the offsets from earlier transactions are derived again with the
@@ -113,7 +113,7 @@ final class RecordWriter {
       try Int.fetchOne(database.cachedStatement(sql: "SELECT count(*) FROM temp.record_change")) ?? 0
     guard waiting > 0 else { return outcome }
     try drop(undone)
-    let updated = try applyChanges(revives: revives)
+    let updated = try applyChanges(restoresWithdrawn: restoresWithdrawn)
     outcome.updated += updated
     outcome.kept += waiting - updated
     return outcome
@@ -155,7 +155,7 @@ extension RecordWriter {
           return
         }
         let own = try LogbookZones.unjoinedBase(database)
-        if row.content.isSaid(by: RecordContent(own)) {
+        if row.content.isContent(by: RecordContent(own)) {
           outcome.known += 1
           return
         }
@@ -175,7 +175,7 @@ extension RecordWriter {
       try learn(row.provenance, of: guid)
     }
     if row.content.deviceTime == stored.deviceTime { note(guid) }
-    if row.content.isSaid(by: stored) {
+    if row.content.isContent(by: stored) {
       outcome.known += 1
       try database.executeCached(
         sql: "INSERT INTO ingest_record (ingest, guid) VALUES (?, ?) ON CONFLICT DO NOTHING",
@@ -275,11 +275,11 @@ extension RecordWriter {
   private static let isOutdated = """
     record.guid = c.guid AND this.id = :ingest AND record.deleted = 0 AND \(ContentExport.isImported)
       AND (\(place("this")) > \(placeOfRecord)
-        OR (:revives AND EXISTS (SELECT 1 FROM listed_record AS l WHERE l.guid = record.guid AND l.is_withdrawn = 1)))
+        OR (:restoresWithdrawn AND EXISTS (SELECT 1 FROM listed_record AS l WHERE l.guid = record.guid AND l.is_withdrawn = 1)))
     """
 
-  private func applyChanges(revives: Bool) throws -> Int {
-    let arguments: StatementArguments = ["ingest": ingest, "revives": revives]
+  private func applyChanges(restoresWithdrawn: Bool) throws -> Int {
+    let arguments: StatementArguments = ["ingest": ingest, "restoresWithdrawn": restoresWithdrawn]
     try database.executeCached(
       sql: """
         INSERT INTO ingest_change

@@ -42,7 +42,7 @@ enum PendingSchema {
     """
 
   /// A trigger that adds a new reading to a range. An import of many readings drops it and adds their ranges
-  /// itself; see `Roles.leaveReadings`.
+  /// itself; see `Roles.dropReadingTriggers`.
   static let readingIsInRange = """
     CREATE TRIGGER reading_is_in_range AFTER INSERT ON reading
     WHEN NEW.uploaded = 0 AND NOT \(isInRange("NEW"))

@@ -34,19 +34,19 @@ enum Roles {
   }
 
   /// Drops the triggers that look up each new reading, in a transaction that stores many readings.
-  /// `keepReadings` must create them again. The caller adds pending readings to their ranges itself.
+  /// `createReadingTriggers` must create them again. The caller adds pending readings to their ranges itself.
   ///
   /// Other connections always see the triggers: a change of the schema becomes visible with the commit. A
   /// reading whose identity is already stored still fails, by the primary key.
-  static func leaveReadings(_ database: Database) throws {
+  static func dropReadingTriggers(_ database: Database) throws {
     try database.execute(
       sql: """
         DROP TRIGGER IF EXISTS main.reading_is_not_replaced; DROP TRIGGER IF EXISTS main.reading_is_in_range
         """)
   }
 
-  /// Creates the triggers again that `leaveReadings` dropped, before the transaction ends.
-  static func keepReadings(_ database: Database) throws {
+  /// Creates the triggers again that `dropReadingTriggers` dropped, before the transaction ends.
+  static func createReadingTriggers(_ database: Database) throws {
     try database.execute(sql: StoreFileRules.readingIsNotReplaced + ";\n" + PendingSchema.readingIsInRange)
   }
 

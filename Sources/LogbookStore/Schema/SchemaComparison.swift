@@ -77,7 +77,7 @@ extension SchemaComparison {
     guard try checksum(in: database) != Schema.checksum else { return }
     let found = try SchemaComparison(Set(String.fetchAll(database, sql: parts)))
     // A newer program may have upgraded the schema after this program read the version.
-    guard try Schema.schema.isMade(in: database, path: path) else { return }
+    guard try Schema.schema.isCreated(in: database, path: path) else { return }
     if let first = found.changed.first {
       throw Failure(
         .inputOutput, "the store \(path) is damaged: \(first) is missing or changed; \(Store.recovery)"

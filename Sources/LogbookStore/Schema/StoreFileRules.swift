@@ -11,7 +11,7 @@ enum StoreFileRules {
   /// Refuses a second reading with the same identity. glucoport itself never tries to insert one; see
   /// `ReadingWriter`.
   ///
-  /// The trigger doubles the time of an insert: 0.7 s for a million readings. So `Roles.leaveReadings` drops
+  /// The trigger doubles the time of an insert: 0.7 s for a million readings. So `Roles.dropReadingTriggers` drops
   /// it in transactions that store many readings.
   static let readingIsNotReplaced = """
     CREATE TRIGGER reading_is_not_replaced BEFORE INSERT ON reading

@@ -17,13 +17,13 @@ package struct WantedContent: Hashable, Sendable {
 /// The result of storing a downloaded part of a content.
 package enum FetchedPart: Hashable, Sendable {
   /// The part is stored, and more parts follow.
-  case goesOn
+  case morePartsFollow
   /// The remote states another size than before. The download starts again from the first byte.
-  case beginsAnew
+  case restarts
   /// The content is complete and matches its digest.
   case isWhole
   /// The store already had the content: a person attached it during the download.
-  case wasHere
+  case alreadyStored
   /// All bytes were downloaded, but do not match the digest. They are discarded.
   case wrongDigest
 }
@@ -132,7 +132,7 @@ extension SyncTransaction {
     if let known, known.size == known.held {
       try database.executeCached(
         sql: "DELETE FROM download WHERE kind = 'attachment' AND subject = ?", arguments: [digest])
-      return .wasHere
+      return .alreadyStored
     }
     if known?.size != part.size {
       try parts.removeAll()
@@ -143,13 +143,13 @@ extension SyncTransaction {
           ON CONFLICT (digest) DO UPDATE SET held = 0, size = excluded.size
           """, arguments: [digest, part.size])
     }
-    guard offset == (known?.size == part.size ? known?.held ?? 0 : 0) else { return .beginsAnew }
+    guard offset == (known?.size == part.size ? known?.held ?? 0 : 0) else { return .restarts }
     let end = offset + Int64(part.bytes.count)
-    guard end <= part.size, !part.bytes.isEmpty else { return .goesOn }
+    guard end <= part.size, !part.bytes.isEmpty else { return .morePartsFollow }
     try parts.insert(part.bytes, at: offset)
     if end < part.size {
       try database.executeCached(sql: "UPDATE blob SET held = ? WHERE digest = ?", arguments: [end, digest])
-      return .goesOn
+      return .morePartsFollow
     }
     guard try parts.sum() == digest else {
       try parts.removeAll()

@@ -110,7 +110,7 @@ extension SyncTransaction {
   package func alteredRecords() throws -> [SyncRecord] {
     var altered: [SyncRecord] = []
     try forEachRecord(in: nil) { record in
-      guard record.isSettled, !record.isUnjoinedBase, let base = record.base else { return }
+      guard record.isUpToDate, !record.isUnjoinedBase, let base = record.base else { return }
       if !base.agrees(with: record.state) { altered.append(record) }
     }
     return altered.sorted { $0.guid < $1.guid }
@@ -133,11 +133,11 @@ extension SyncRecord {
   package var isUnjoinedBase: Bool { guid == LogbookZones.baseGuid && revision == nil }
 
   /// Whether the record is neither pending nor in conflict.
-  package var isSettled: Bool { !isPending && !isConflicted }
+  package var isUpToDate: Bool { !isPending && !isConflicted }
 
   /// The state that the remote has, as far as the store knows: the last one on which both sides agreed. The
   /// record may have been edited since. Its offset may also differ, if the zone of the logbook changed.
-  package var lastSyncedState: RecordState? { base ?? (isSettled ? state : nil) }
+  package var lastSyncedState: RecordState? { base ?? (isUpToDate ? state : nil) }
 }
 
 /// A mark for the state of a store, as a connection sees it. It changes only if another connection writes to

@@ -54,13 +54,13 @@ extension SyncTransaction {
   /// The changed withdrawal is sent first. Otherwise another store could pull the record without the
   /// withdrawal's change, and would remove the document again.
   package func requeueShownRecords() throws {
-    let isSaying = try Bool.fetchOne(
+    let isStatementPending = try Bool.fetchOne(
       database.cachedStatement(
         sql: """
           SELECT EXISTS (SELECT 1 FROM record INDEXED BY record_pending
             WHERE \(RecordCondition.isPending) AND \(Withdrawn.isStatement))
           """))
-    guard isSaying != true else { return }
+    guard isStatementPending != true else { return }
     let shown = try String.fetchAll(
       database.cachedStatement(
         sql: """

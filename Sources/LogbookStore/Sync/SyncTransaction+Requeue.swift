@@ -65,7 +65,7 @@ extension SyncTransaction {
       statement.bind(key, at: 1)
       count += try statement.run()
     }
-    try forgetSame(keys)
+    try removePairs(keys)
     try markUnanswered(keys)
     try database.executeCached(sql: "UPDATE requeue SET is_open = 0 WHERE is_open = 1")
     return count

@@ -96,7 +96,7 @@ extension SyncTransaction {
 
   /// Removes the stored pairs of these readings and documents. The readings are sent again, and the remote's
   /// answer shows the pairs again.
-  func forgetSame(_ keys: [ReadingKey]) throws {
+  func removePairs(_ keys: [ReadingKey]) throws {
     guard try database.hasRow(in: "same_as") else { return }
     for key in keys {
       try database.executeCached(
@@ -119,7 +119,7 @@ extension SyncTransaction {
     for place in foreign.sorted() where batch.readings.indices.contains(place) {
       let reading = batch.readings[place]
       let document = ReadingIdentity(reading, batch.devices[Int(reading.device.number)]).key
-      if try isNoted(document) {
+      if try isStored(document) {
         known.insert(place)
         try restateNoted(document, &pulled)
       } else {
@@ -194,7 +194,7 @@ extension SyncTransaction {
     }
   }
 
-  private func isNoted(_ document: [UInt8]) throws -> Bool {
+  private func isStored(_ document: [UInt8]) throws -> Bool {
     try Bool.fetchOne(
       database.cachedStatement(sql: "SELECT EXISTS (SELECT 1 FROM same_as WHERE document = ?)"),
       arguments: [Data(document)]) ?? false

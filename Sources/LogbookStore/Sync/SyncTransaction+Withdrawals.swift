@@ -15,8 +15,8 @@ extension SyncTransaction {
     let brought = try BroughtItems(WithdrawalChanges.items(database), database)
     var (series, records) = (Set<SeriesName>(), Set<String>())
     for case .input(let input) in changed.map(\.subject) {
-      // The withdrawal is of an import of this store, made in a copy of it. Any withdrawal may list items of
-      // this import, so all of them are checked.
+      // The withdrawal undoes an import of this store, but was made in a copy of the store. Any withdrawal
+      // may list items of this import, so all of them are checked.
       if try isOwnImport(input.importID) {
         (series, records) = brought.everything
         break

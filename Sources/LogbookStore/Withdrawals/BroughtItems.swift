@@ -99,12 +99,13 @@ struct BroughtItems {
 
   /// The items of one import that withdrawals list, whether the import or the withdrawal came first.
   ///
-  /// - Parameter met: readings that the import also contains but did not store in its notes, by the ids of
+  /// - Parameter known: readings that the import also contains but did not store in its notes, by the ids of
   ///   their series.
-  func listed(of claims: ImportContribution, with met: [Int64: [PointRuns]] = [:]) throws -> [WithdrawnInput]
+  func listed(of claims: ImportContribution, with known: [Int64: [PointRuns]] = [:]) throws
+    -> [WithdrawnInput]
   {
     var brought = try claims.readings().mapValues { [$0.points] }
-    brought.merge(met) { $0 + $1 }
+    brought.merge(known) { $0 + $1 }
     var found = WithdrawnInput(group: "")
     for (series, lists) in brought {
       let name = try SeriesName.stored(series, database)
@@ -142,7 +143,8 @@ extension BroughtItems {
       return [:]
     }
     var (ordered, covers) = (
-      visibility.series(name).ordered, RunCover(try KnownRun.fetch(of: series, besides: undone, database))
+      visibility.series(name).ordered,
+      KnownRunCursor(try KnownRun.fetch(of: series, besides: undone, database))
     )
     let start = SeriesPoint(position: first, valueBucket: .min, occurrence: .min)
     var cursors = lists.map { (latest: $0.0, cursor: PointRuns.Cursor($0.1, from: start)) }
@@ -166,8 +168,8 @@ extension BroughtItems {
         latest = min(latest, cursors[index].latest)
       }
       let own = counts(reading.ingest, latest) ? reading.ingest : nil
-      let met = { covers.firstImport(of: reading) { counts($0, latest) } }
-      guard let ingest = own ?? met() else { continue }
+      let first = { covers.firstImport(of: reading) { counts($0, latest) } }
+      guard let ingest = own ?? first() else { continue }
       found[ingest, default: PointRuns.Builder()].append(reading.point)
     }
     return found.mapValues { builder in

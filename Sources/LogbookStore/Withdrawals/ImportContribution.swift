@@ -78,7 +78,7 @@ struct ImportContribution {
   func readingsOnlyFromThisImport() throws -> [Int64: BroughtReadings] {
     let undone = try Self.undone(database).union([ingest])
     return try readings { series in
-      var others = RunCover(try KnownRun.fetch(of: series, besides: undone, database))
+      var others = KnownRunCursor(try KnownRun.fetch(of: series, besides: undone, database))
       let site = try onSite(series)
       var held = site.ends.map { PointRuns.Cursor(site, from: $0.lowerBound) }
       return { reading in
@@ -105,8 +105,8 @@ struct ImportContribution {
   ///
   /// - Parameter choice: returns the function that chooses readings in one pass over a series.
   private func readings(_ choice: (Int64) throws -> Choice) throws -> [Int64: BroughtReadings] {
-    let (stored, met) = (try storedReadings(choice), try met(choice))
-    return stored.merging(met) {
+    let (stored, known) = (try storedReadings(choice), try knownReadings(choice))
+    return stored.merging(known) {
       BroughtReadings(points: $0.points.union($1.points), uploaded: $0.uploaded + $1.uploaded)
     }
   }
@@ -161,12 +161,12 @@ struct ImportContribution {
     return found
   }
 
-  private func met(_ choice: (Int64) throws -> Choice) throws -> [Int64: BroughtReadings] {
+  private func knownReadings(_ choice: (Int64) throws -> Choice) throws -> [Int64: BroughtReadings] {
     let runs = try KnownRun.fetch(database, "ingest = ?", ingest)
     return try Dictionary(grouping: runs, by: \.series).reduce(into: [:]) { found, next in
       let (series, runs) = next
       let collector = ReadingCollector(series, try choice(series))
-      var cover = RunCover(runs)
+      var cover = KnownRunCursor(runs)
       for positions in KnownRun.positions(of: runs) { try add(positions, in: &cover, to: collector) }
       found[series] = collector.finish()
     }
@@ -174,7 +174,7 @@ struct ImportContribution {
 
   /// Adds the readings between two positions that the runs contain.
   private func add(
-    _ positions: ClosedRange<Int64>, in cover: inout RunCover, to collector: ReadingCollector
+    _ positions: ClosedRange<Int64>, in cover: inout KnownRunCursor, to collector: ReadingCollector
   ) throws {
     let statement = try RawStatement(
       keptBy: database,
@@ -297,7 +297,7 @@ private final class ReadingCollector {
 }
 
 /// Finds which imports knew a reading of one series. Its functions must be called with readings in order.
-struct RunCover {
+struct KnownRunCursor {
   private struct Open: Comparable {
     let latest: Int64
     let last: SeriesPoint

@@ -38,7 +38,7 @@ enum ItemZoneTables {
   }
 
   /// Whether a statement lists readings.
-  static func haveSeries(_ database: Database) throws -> Bool {
+  static func listReadings(_ database: Database) throws -> Bool {
     try database.hasRow(in: "item_zone_series")
   }
 

@@ -245,13 +245,13 @@ extension PooledHTTPTransport {
 
 /// A pool of connections with its thread. Both are created by the first request that needs them.
 private final class LazyPool: Sendable {
-  private struct Made {
+  private struct Pool {
     let threads: MultiThreadedEventLoopGroup
     let client: HTTPClient
   }
 
   private let configuration: @Sendable () -> HTTPClient.Configuration
-  private let made = Mutex<Made?>(nil)
+  private let pool = Mutex<Pool?>(nil)
   private let isUsed = Atomic(false)
 
   /// - Parameter configuration: returns the settings, when the pool is created.
@@ -263,24 +263,24 @@ private final class LazyPool: Sendable {
   func isFirstUse() -> Bool { !isUsed.exchange(true, ordering: .relaxed) }
 
   func client() -> HTTPClient {
-    made.withLock { made in
-      if let made { return made.client }
+    pool.withLock { pool in
+      if let pool { return pool.client }
       let threads = MultiThreadedEventLoopGroup(numberOfThreads: 1)
       let client = HTTPClient(eventLoopGroupProvider: .shared(threads), configuration: configuration())
-      made = Made(threads: threads, client: client)
+      pool = Pool(threads: threads, client: client)
       return client
     }
   }
 
   func shutDown() async throws {
-    guard let made = made.withLock({ $0 }) else { return }
+    guard let pool = pool.withLock({ $0 }) else { return }
     do {
-      try await made.client.shutdown()
+      try await pool.client.shutdown()
     } catch {
-      try await made.threads.shutdownGracefully()
+      try await pool.threads.shutdownGracefully()
       throw error
     }
-    try await made.threads.shutdownGracefully()
+    try await pool.threads.shutdownGracefully()
   }
 }
 

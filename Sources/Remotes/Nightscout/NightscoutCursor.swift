@@ -36,9 +36,9 @@ struct NightscoutCursor: Codable, Hashable, Sendable {
   /// days. Entries that no search finds are counted equally rarely.
   static let unfoundWait: Int64 = 6 * 3_600_000
   /// The length of the period that a sweep reads, in milliseconds.
-  static let sweptBack: Int64 = 2 * 86_400_000
+  static let sweepMilliseconds: Int64 = 2 * 86_400_000
   /// The start of the period of sweeps only moves in steps of this size, in milliseconds.
-  private static let sweptStep: Int64 = 86_400_000 / 2
+  private static let sweepStepMilliseconds: Int64 = 86_400_000 / 2
 
   /// All documents stored before this time were pulled.
   var complete: Int64
@@ -58,7 +58,7 @@ struct NightscoutCursor: Codable, Hashable, Sendable {
     self.asked = asked
     self.latest = latest
     complete = NightscoutTime.minMilliseconds
-    window = Window(start: asked - Self.sweptBack, digest: Self.digest([]), seen: [:])
+    window = Window(start: asked - Self.sweepMilliseconds, digest: Self.digest([]), seen: [:])
   }
 
   /// Nil for a text that this program did not write.
@@ -118,7 +118,8 @@ struct NightscoutCursor: Codable, Hashable, Sendable {
   /// The start of the next sweep's period, if this sweep was made at `now`. It moves in steps, so that the
   /// cursor rarely changes.
   func nextStart(at now: Int64) -> Int64 {
-    now - Self.sweptBack > window.start + Self.sweptStep ? now - Self.sweptBack : window.start
+    now - Self.sweepMilliseconds > window.start + Self.sweepStepMilliseconds
+      ? now - Self.sweepMilliseconds : window.start
   }
 
   static func digest(_ documents: [NightscoutDocument]) -> String {

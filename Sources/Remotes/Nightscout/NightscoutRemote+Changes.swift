@@ -124,7 +124,7 @@ extension NightscoutRemote {
     case (.sweep, .entries): sweepEntries(documents, step, &cursor, round.asked, &page)
     case (.sweep, .treatments): try await sweepTreatments(documents, &step, &cursor, round.asked, &page)
     case (.history, _):
-      for document in documents where !cameAndWent(document, since: cursor.asked) {
+      for document in documents where !wasCreatedAndDeleted(document, since: cursor.asked) {
         add(document, step, &cursor, to: &page)
         noteSeen(document, step, &cursor)
       }
@@ -141,7 +141,7 @@ extension NightscoutRemote {
 
   /// Whether a document of another program was created and deleted since the last round, so that only its
   /// tombstone is left.
-  private func cameAndWent(_ document: NightscoutDocument, since asked: Int64) -> Bool {
+  private func wasCreatedAndDeleted(_ document: NightscoutDocument, since asked: Int64) -> Bool {
     document.isDeleted && document.own == nil && (document["srvCreated"]?.integer ?? 0) > asked
   }
 

@@ -67,9 +67,9 @@ extension NightscoutRemote {
     for _ in doubles.dropFirst() {
       guard try await removeOne(identifier) else { return }
     }
-    guard doubles.contains(where: { !saysTheSame($0, newest) }),
+    guard doubles.contains(where: { !haveSameContent($0, newest) }),
       case .document(let left) = try await find(.treatments, NightscoutDocument.escaped(identifier)),
-      !saysTheSame(left, newest)
+      !haveSameContent(left, newest)
     else { return }
     var members: [String: JSONValue] = [:]
     for name in NightscoutTreatment.acting where left[name] != newest[name] {
@@ -93,7 +93,7 @@ extension NightscoutRemote {
     _ = try await removeOne(identifier)
   }
 
-  private func saysTheSame(_ one: NightscoutDocument, _ other: NightscoutDocument) -> Bool {
+  private func haveSameContent(_ one: NightscoutDocument, _ other: NightscoutDocument) -> Bool {
     one.own?["moved"] == other.own?["moved"]
       && NightscoutTreatment.records(one, zone).map(\.remote)
         == NightscoutTreatment.records(other, zone).map(\.remote)

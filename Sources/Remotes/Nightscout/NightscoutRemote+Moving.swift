@@ -35,8 +35,8 @@ extension NightscoutRemote: MovingService {
       state: zone.placed(change.state, of: change.guid))
     let writer = NightscoutWriter(run)
     for _ in 0..<Self.maxMoves {
-      guard let standing = try await standing(change) else { return conflict(with: change) }
-      if let verdict = try await move(change, from: standing, writer) { return verdict }
+      guard let valid = try await validDocuments(change) else { return conflict(with: change) }
+      if let verdict = try await move(change, from: valid, writer) { return verdict }
     }
     throw .serverFailure("\(hostName): a treatment changes too fast to be moved")
   }
@@ -44,7 +44,7 @@ extension NightscoutRemote: MovingService {
   private static let maxMoves = 3
 
   /// The valid documents of one record.
-  private struct Standing {
+  private struct ValidDocuments {
     /// The document that is kept or moved.
     let document: NightscoutDocument
     /// Older documents of the record. They exist if two stores with different zones moved it at the same
@@ -55,7 +55,7 @@ extension NightscoutRemote: MovingService {
   /// Finds all valid documents of a record; nil if it has none. If a move was interrupted before it removed
   /// the old document, a dose counts twice. No revision leads to this old document after a pull has returned
   /// the new one. So leftovers of such moves are removed first.
-  private func standing(_ change: RecordChange) async throws(ServiceError) -> Standing? {
+  private func validDocuments(_ change: RecordChange) async throws(ServiceError) -> ValidDocuments? {
     let found = try await documents(of: change.guid).filter { !$0.isWithdrawn }
     let open = found.filter { !$0.isMoved }
     guard let document = open.first ?? found.first else {
@@ -64,7 +64,7 @@ extension NightscoutRemote: MovingService {
       guard let path, case .document(let document) = try await find(.treatments, path), !document.isMoved,
         !document.isWithdrawn
       else { return nil }
-      return Standing(document: document)
+      return ValidDocuments(document: document)
     }
     for left in found where left.isMoved && left.identifier != document.identifier && isOurs(left, change) {
       try await clearAndDelete(left)
@@ -76,7 +76,7 @@ extension NightscoutRemote: MovingService {
       if isOurs(document, change) { try await clearAndDelete(document) }
       return nil
     }
-    return Standing(
+    return ValidDocuments(
       document: document, doubles: open.dropFirst().filter { $0.identifier != document.identifier })
   }
 
@@ -96,9 +96,9 @@ extension NightscoutRemote: MovingService {
 
   /// Moves a record. Nil if its document was changed in the meantime.
   private func move(
-    _ change: RecordChange, from standing: Standing, _ writer: NightscoutWriter
+    _ change: RecordChange, from valid: ValidDocuments, _ writer: NightscoutWriter
   ) async throws(ServiceError) -> RecordVerdict? {
-    let document = standing.document
+    let document = valid.document
     // If the record is deleted in the store, only leftovers of moves are removed.
     if change.state.isDeleted {
       if document.isMoved, isOurs(document, change) { try await clearAndDelete(document) }
@@ -111,11 +111,11 @@ extension NightscoutRemote: MovingService {
     guard mine.state.agrees(with: change.state) else {
       return .conflict(revision: mine.revision, state: mine.state, isBaseKnown: true)
     }
-    for double in standing.doubles where isOurs(double, change) {
+    for double in valid.doubles where isOurs(double, change) {
       guard try await leave(double, for: document, writer) else { return nil }
     }
-    let stands = document.treatmentInstant.map { $0.milliseconds / 1000 }
-    if stands == NightscoutTreatment.milliseconds(change.state) / 1000, !document.isMoved {
+    let present = document.treatmentInstant.map { $0.milliseconds / 1000 }
+    if present == NightscoutTreatment.milliseconds(change.state) / 1000, !document.isMoved {
       return .accepted(revision: mine.revision)
     }
     // A refused change must not be marked as moved, so this is checked first.

@@ -32,7 +32,7 @@ extension NightscoutRemote {
       verdicts.append(try await verdict(change, NightscoutWriter(run)))
     }
     var sent = NightscoutCursor.sent(run.lastSeenPosition)
-    let start = try await session.now() - NightscoutCursor.sweptBack
+    let start = try await session.now() - NightscoutCursor.sweepMilliseconds
     for case (let change, .accepted(let revision)) in zip(changes, verdicts) {
       let isSwept = !change.state.isDeleted && NightscoutTreatment.milliseconds(change.state) > start
       sent[change.guid] = isSwept ? NightscoutCursor.Seen(change.state, revision: revision) : nil

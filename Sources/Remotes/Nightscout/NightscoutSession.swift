@@ -53,14 +53,14 @@ actor NightscoutSession {
   func serviceError(for answer: ExchangeAnswer, isWrite: Bool = false) -> ServiceError {
     switch answer.status {
     case 200..<300: unknownAnswer
-    case 403 where isWrite && NightscoutAnswer.status(answer) != nil: lackOfRight(answer)
+    case 403 where isWrite && NightscoutAnswer.status(answer) != nil: missingRight(answer)
     case 400, 422: refusal(answer, isWrite: isWrite)
     default: exchange.serviceError(for: answer, words: message(in: answer))
     }
   }
 
   /// The error for a missing right. If the login may send other items, only this item is refused.
-  private func lackOfRight(_ answer: ExchangeAnswer) -> ServiceError {
+  private func missingRight(_ answer: ExchangeAnswer) -> ServiceError {
     let words = message(in: answer)
     let right = words.split(separator: " ").last.map(String.init) ?? ""
     guard let rights = login?.rights, rights.maySend, NightscoutRights.needed.contains(right),

@@ -42,8 +42,8 @@ struct NightscoutWalk: Codable, Hashable, Sendable {
   /// The name of the member with ascending values.
   var member: String { order == .history ? "srvModified" : collection.timeName }
 
-  /// The documents of a page that are used, and whether all of them have the same value. Then there may be
-  /// more of them than the page shows.
+  /// The documents of a page that are used, and whether all of them have the same value. If so, the site may
+  /// have more documents with this value than fit on the page.
   mutating func take(_ page: [JSONValue], limit: Int) -> (taken: ArraySlice<JSONValue>, isTie: Bool) {
     guard page.count >= limit, let last = page.last.map(value) else {
       isAtEnd = page.count < limit

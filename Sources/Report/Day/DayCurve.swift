@@ -296,8 +296,8 @@ package struct DayTally: Sendable {
   }
 
   private mutating func addDecided() {
-    while let (sample, _, fate) = selection.next() {
-      guard fate == .used, !sample.isContext, let index = index(of: sample.deviceTime), index >= firstCurve
+    while let (sample, _, outcome) = selection.next() {
+      guard outcome == .used, !sample.isContext, let index = index(of: sample.deviceTime), index >= firstCurve
       else { continue }
       days[index].sensor.append(
         DayCurve.Dot(instant: sample.instant, deviceTime: sample.deviceTime, level: sample.level))

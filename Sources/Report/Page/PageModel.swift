@@ -40,13 +40,13 @@ package struct PageModel: Sendable {
     /// shows `narrow` instead.
     let kind: String
     /// The picture that a phone shows instead; nil if it shows the same one.
-    let narrow: Narrow?
+    let narrow: PhonePicture?
     /// Whether the picture scrolls on a phone.
     let scrolls: Bool
     let isText: Bool
 
     /// A picture that is as wide as a phone.
-    package struct Narrow: Sendable {
+    package struct PhonePicture: Sendable {
       let svg: Markup
       let reading: Markup
     }
@@ -59,7 +59,7 @@ package struct PageModel: Sendable {
       reading = Markup(made: drawing.reading)
       self.title = Markup(title)
       (scrolls, isText) = (!box.isText && drawing.width >= 300, box.isText)
-      narrow = box.narrow.map { Narrow(svg: Markup(made: $0.svg), reading: Markup(made: $0.reading)) }
+      narrow = box.narrow.map { PhonePicture(svg: Markup(made: $0.svg), reading: Markup(made: $0.reading)) }
       let width = box.isText ? "words" : box.isWide ? "wide" : "p\(box.percent)"
       kind = width + (box.isTable ? " grid" : "") + (narrow == nil ? "" : " broad")
     }

@@ -146,7 +146,7 @@ enum PageStyle {
 package struct Markup: Hashable, Sendable, CustomStringConvertible {
   /// The markup itself.
   package let description: String
-  /// The text of which it was made; empty for markup that this program made.
+  /// The text from which this markup was made; empty for markup that this program made.
   let source: String
 
   /// Text from any source. Characters that could disturb a page are replaced, and the five special characters

@@ -55,7 +55,8 @@ extension ReportPage {
   func doubtParts(_ doubt: SourceDoubt) -> [PageModel.Part] {
     let (unit, name) =
       switch doubt.kind {
-      case .insulin where doubt.unlike == .use: (" \(texts.insulinUnit)", "\(texts.basal), \(texts.bolus)")
+      case .insulin where doubt.doseDifference == .use:
+        (" \(texts.insulinUnit)", "\(texts.basal), \(texts.bolus)")
       case .insulin: (" \(texts.insulinUnit)", doubt.isBasal ? texts.basal : texts.bolus)
       case .food: (" g", texts.carbohydrates)
       case .smbg, .ketone: ("", texts.sticks)
@@ -100,7 +101,7 @@ extension ReportPage {
       blocks: [PageModel.Block(parts: [part] + doubledParts)])
   }
 
-  /// The paragraphs that state, for each kind, which source was left out in favour of which other source.
+  /// One paragraph for each kind. It names the source that was left out, and the source that counts instead.
   private var doubledParts: [PageModel.Part] {
     let names: [CountableItem.Kind: String] = [
       .insulin: texts.insulin, .food: texts.carbohydrates, .smbg: texts.sticks, .ketone: texts.ketones,

@@ -29,15 +29,15 @@ extension NightscoutV1 {
   static func upsertEntry(_ sent: NightscoutDocument, _ state: inout NightscoutState) -> NightscoutDocument? {
     guard isStorable(sent) else { return nil }
     let entry = timed(keyed(sent.mapValues(HTMLText.cleaned)), state)
-    guard let met = met(by: entry, state) else {
+    guard let existing = existing(by: entry, state) else {
       var added = entry
       added["_id"] = entry["_id"] ?? state.objectID()
       if let id = entry["_id"], !state.seen("entries", "_id", id).isEmpty { return nil }
       state.insert(added, in: "entries")
       return added
     }
-    if let id = entry["_id"], id != met.document["_id"] { return nil }
-    state.replace(met.row, met.document.merging(entry) { $1 }, in: "entries")
+    if let id = entry["_id"], id != existing.document["_id"] { return nil }
+    state.replace(existing.row, existing.document.merging(entry) { $1 }, in: "entries")
     return entry
   }
 
@@ -78,7 +78,7 @@ extension NightscoutV1 {
   }
 
   /// The stored entry that an entry replaces: the one with the same time and kind, otherwise an equal one.
-  private static func met(
+  private static func existing(
     by entry: NightscoutDocument, _ state: NightscoutState
   ) -> NightscoutCollection.Seen? {
     if let time = entry["sysTime"], time != .null, let type = entry["type"], JavaScriptNumber.isTruthy(type) {

@@ -66,12 +66,12 @@ extension NightscoutV1 {
   private static func save(_ sent: NightscoutDocument, _ state: inout NightscoutState) -> NightscoutDocument {
     var document = sent
     var answer = sent
-    if let met = met(by: sent, state) {
-      document["_id"] = met.document["_id"]
+    if let existing = existing(by: sent, state) {
+      document["_id"] = existing.document["_id"]
       if sent["_id"] != nil || JavaScriptNumber.isTruthy(sent["identifier"]) {
         answer["_id"] = document["_id"]
       }
-      state.replace(met.row, document, in: "treatments")
+      state.replace(existing.row, document, in: "treatments")
     } else {
       document["_id"] = sent["_id"] ?? state.objectID()
       answer = document
@@ -84,7 +84,7 @@ extension NightscoutV1 {
     return answer
   }
 
-  private static func met(
+  private static func existing(
     by sent: NightscoutDocument, _ state: NightscoutState
   ) -> NightscoutCollection.Seen? {
     if let identifier = sent["identifier"], JavaScriptNumber.isTruthy(identifier) {

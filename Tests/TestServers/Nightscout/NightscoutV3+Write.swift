@@ -3,8 +3,8 @@
 extension NightscoutV3 {
   func create(_ state: NightscoutState) throws(NightscoutAnswer) -> Step {
     let document = filled(try body(), state)
-    guard let met = met(by: document, state) else { return try insert(document, state) }
-    return try replace(met, with: document, state, isDeduplication: true)
+    guard let existing = existing(by: document, state) else { return try insert(document, state) }
+    return try replace(existing, with: document, state, isDeduplication: true)
   }
 
   func replace(_ identifier: String, _ state: NightscoutState) throws(NightscoutAnswer) -> Step {
@@ -70,7 +70,7 @@ extension NightscoutV3 {
   }
 
   /// The document that a POST finds: the same identifier, otherwise the same event from the older APIs.
-  private func met(by document: NightscoutDocument, _ state: NightscoutState) -> NightscoutDocument? {
+  private func existing(by document: NightscoutDocument, _ state: NightscoutState) -> NightscoutDocument? {
     if let identifier = document["identifier"]?.text, let found = stored(identifier, state) { return found }
     guard state.settings.meetsLegacyDocuments, let keys = Self.legacyKeys[collection],
       keys.allSatisfy({ document[$0] != nil }), let first = keys.first, let value = document[first]

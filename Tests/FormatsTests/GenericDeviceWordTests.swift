@@ -6,8 +6,8 @@ import Foundation
 import Logbook
 import Testing
 
-/// Tests what words of a table say about what took its values: kinds, marks, and columns of a sensor.
-@Suite struct GenericTakerTests {
+/// Tests how kinds, marks and columns of a table show whether a sensor or a meter measured its values.
+@Suite struct GenericDeviceWordTests {
   private static let start = DeviceTime(text: "2026-05-01T00:00:00")?.seconds ?? 0
   /// The minutes of a sensor's values in a day, and those of a person's finger sticks in five days.
   private static let sensor = (0..<288).map { $0 * 5 }

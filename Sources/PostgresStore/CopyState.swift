@@ -4,7 +4,7 @@ import Logbook
 import LogbookAPI
 
 /// Thrown if the logbook was moved from the database of the request to another cluster.
-struct LogbookLeft: Error {
+struct LogbookMovedAway: Error {
   let cluster: String
 }
 
@@ -21,7 +21,7 @@ struct LogbookLeft: Error {
 ///
 /// The row of a guest has a second number of moves: the largest one with which the directory stated the copy.
 /// With it, a directory that was restored from a backup is corrected; see `DirectoryWatch`.
-enum Residence {
+enum CopyState {
   /// The answer to clients while their logbook is being moved.
   static let busy = ServiceError.busy(
     "the logbook is being moved to another database; try again", retryAfterSeconds: 1)
@@ -53,11 +53,11 @@ enum Residence {
   /// Throws if a request must not use this copy.
   ///
   /// - Parameter column: the index in the rows of the first of `columns(writes:)`.
-  /// - Throws: `LogbookLeft` after a move; `ServiceError.busy` during a move, and for a request from before a
+  /// - Throws: `LogbookMovedAway` after a move; `ServiceError.busy` during a move, and for a request from before a
   ///   move.
   static func check(_ rows: DatabaseRows, from column: Int, _ place: LogbookPlace) throws {
     guard try rows.integer(0, column) == place.moves else { throw busy }
-    if let cluster = try rows.optionalText(0, column + 1) { throw LogbookLeft(cluster: cluster) }
+    if let cluster = try rows.optionalText(0, column + 1) { throw LogbookMovedAway(cluster: cluster) }
     guard try rows.integer(0, column + 2) == 0 else { throw busy }
   }
 }

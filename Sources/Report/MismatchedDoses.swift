@@ -7,11 +7,11 @@ import Logbook
 /// They have equal amounts, but one is basal insulin and the other a bolus; or one lacks the part that is
 /// given over time. Doses are added in the order of time. Memory grows with the number of days with such
 /// doses.
-struct UnlikeDoses: Sendable {
+struct MismatchedDoses: Sendable {
   private struct Pair: Hashable {
     let first: CountingSource
     let second: CountingSource
-    let unlike: SourceDoubt.Unlike
+    let doseDifference: SourceDoubt.DoseDifference
 
     func sharesSource(with other: Pair) -> Bool {
       first == other.first || first == other.second || second == other.first || second == other.second
@@ -45,21 +45,21 @@ struct UnlikeDoses: Sendable {
   mutating func add(_ item: CountableItem, isContext: Bool) {
     guard item.kind == .insulin, item.source.role != .unknown else { return }
     var dose = Dose(item: item, isContext: isContext)
-    if let index = recent.firstIndex(where: { !$0.isTaken && $0.item.unlike(item) != nil }),
-      let unlike = recent[index].item.unlike(item)
+    if let index = recent.firstIndex(where: { !$0.isTaken && $0.item.doseDifference(item) != nil }),
+      let doseDifference = recent[index].item.doseDifference(item)
     {
       recent[index].isTaken = true
       dose.isTaken = true
-      note(recent[index], dose, unlike)
+      note(recent[index], dose, doseDifference)
     }
     recent.append(dose)
     if recent.count > 2 * Self.maxRecent { recent.removeFirst(Self.maxRecent) }
   }
 
-  private mutating func note(_ one: Dose, _ two: Dose, _ unlike: SourceDoubt.Unlike) {
+  private mutating func note(_ one: Dose, _ two: Dose, _ doseDifference: SourceDoubt.DoseDifference) {
     let isInOrder = one.item.source.text <= two.item.source.text
     let (first, second) = isInOrder ? (one.item, two.item) : (two.item, one.item)
-    let pair = Pair(first: first.source, second: second.source, unlike: unlike)
+    let pair = Pair(first: first.source, second: second.source, doseDifference: doseDifference)
     guard days[pair] != nil || days.count < Self.maxPairs else { return }
     let number = Grouping.day(of: DeviceTime(seconds: first.shown))
     var day = days[pair]?[number] ?? Day()
@@ -72,13 +72,13 @@ struct UnlikeDoses: Sendable {
 
 // MARK: - Results
 
-extension UnlikeDoses {
+extension MismatchedDoses {
   /// The pairs of sources with doses that seem to be one. There must be such doses on at least three days of
   /// the four weeks around a day of the period. Pairs are left out if a person decided that both count.
   func doubts(_ rules: CountingRules) -> [SourceDoubt] {
     undecided(rules).map { pair, days in
       SourceDoubt(
-        kind: .insulin, unlike: pair.unlike,
+        kind: .insulin, doseDifference: pair.doseDifference,
         first: SourceAmount(
           source: pair.first, total: days.values.reduce(0) { $0 + $1.first }, days: days.count),
         second: SourceAmount(
@@ -88,8 +88,10 @@ extension UnlikeDoses {
   }
 
   /// The days with doses that seem to be one in spite of this difference. Such days have no sums.
-  func doubtfulDays(_ rules: CountingRules, _ unlike: SourceDoubt.Unlike) -> Set<Int> {
-    undecided(rules).filter { $0.pair.unlike == unlike }.reduce(into: []) { $0.formUnion($1.days.keys) }
+  func doubtfulDays(_ rules: CountingRules, _ doseDifference: SourceDoubt.DoseDifference) -> Set<Int> {
+    undecided(rules).filter { $0.pair.doseDifference == doseDifference }.reduce(into: []) {
+      $0.formUnion($1.days.keys)
+    }
   }
 
   private func undecided(_ rules: CountingRules) -> [(pair: Pair, days: [Int: Day])] {
@@ -103,18 +105,18 @@ extension UnlikeDoses {
   /// of them can be the one that counts, so pairs with a common source are counted together.
   private func isFrequent(_ day: Int, _ pair: Pair) -> Bool {
     let around = day - CountingMargin.doubtDays...day + CountingMargin.doubtDays
-    let akin = days.filter { $0.key.unlike == pair.unlike && $0.key.sharesSource(with: pair) }
+    let akin = days.filter { $0.key.doseDifference == pair.doseDifference && $0.key.sharesSource(with: pair) }
     return Set(akin.values.flatMap(\.keys)).count(where: around.contains) >= Self.minDays
   }
 
   private static func name(_ pair: Pair) -> String {
-    "\(pair.first.text)\n\(pair.second.text)\n\(pair.unlike)"
+    "\(pair.first.text)\n\(pair.second.text)\n\(pair.doseDifference)"
   }
 }
 
 extension CountableItem {
   /// The difference between two doses that seem to be the same dose; nil for other doses.
-  fileprivate func unlike(_ other: CountableItem) -> SourceDoubt.Unlike? {
+  fileprivate func doseDifference(_ other: CountableItem) -> SourceDoubt.DoseDifference? {
     if differsInUse(other) { return .use }
     return lacksPart(other) ? .part : nil
   }

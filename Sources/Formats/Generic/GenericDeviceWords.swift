@@ -2,12 +2,12 @@
 
 import Logbook
 
-/// What the words of one column say about what measured the values of an input, although the column is not
-/// one of kinds.
+/// Words in one column that may show whether a sensor or a meter measured the values of an input. The column
+/// is not the one that states kinds.
 ///
 /// Only a person knows whether `CGM low` states what measured a value, or why it was measured. So such words
 /// lead to a refusal with a question, and never decide the kind.
-struct GenericTakers {
+struct GenericDeviceWords {
   /// The column's name.
   let name: String
   /// Its different words, in their order.
@@ -27,8 +27,8 @@ struct GenericTakers {
         return nil
       }
     } else {
-      let takers = Set(words.compactMap(SourceName.statedTaker))
-      guard takers.isSuperset(of: [.sensor, .meter]) else { return nil }
+      let deviceWords = Set(words.compactMap(SourceName.statedDeviceKind))
+      guard deviceWords.isSuperset(of: [.sensor, .meter]) else { return nil }
     }
     (self.name, self.words, self.areMarks) = (name, words, areMarks)
   }
@@ -44,13 +44,13 @@ struct GenericTakers {
   /// The kind of reading that a word states for its rows; nil if it states none.
   func kind(of word: String) -> ReadingKind? {
     guard areMarks else {
-      return SourceName.statedTaker(word).map { $0 == .sensor ? .cbg : .smbg }
+      return SourceName.statedDeviceKind(word).map { $0 == .sensor ? .cbg : .smbg }
     }
-    return Self.taker(of: word, in: name) == .sensor ? .cbg : .smbg
+    return Self.deviceKind(of: word, in: name) == .sensor ? .cbg : .smbg
   }
 
   /// What yes or no says in a column with this name.
-  static func taker(of word: String, in name: String) -> SourceKinds.Taker {
+  static func deviceKind(of word: String, in name: String) -> SourceKinds.DeviceKind {
     (HeaderWords(name).mark == .sensor) == isYes(word) ? .sensor : .meter
   }
 
@@ -75,7 +75,7 @@ struct GenericTakers {
 extension HeaderWords {
   /// What a column with this name marks by yes and no: rows of a meter, or of a sensor; nil for any other
   /// name.
-  var mark: SourceKinds.Taker? {
+  var mark: SourceKinds.DeviceKind? {
     let words = name.split { !$0.isLetter }.map(String.init)
     let rest = words.filter { !Self.markLinks.contains($0) }
     if words.isEmpty || rest.isEmpty { return nil }
@@ -102,24 +102,24 @@ extension HeaderWords {
 extension GenericFormat {
   /// - Throws: `Failure` of category `badInput` if a column states that a sensor took some values and a meter
   ///   others, and nothing else shows the kinds.
-  func refuseMixedTakers(_ hint: ImportHint) throws {
+  func refuseMixedDevices(_ hint: ImportHint) throws {
     let value = finding.columns[.value]
-    guard let takers = rows.takers, !options.force, options.kind == nil, value >= 0,
+    guard let deviceWords = rows.deviceWords, !options.force, options.kind == nil, value >= 0,
       finding.columns[.kind] < 0, finding.columns[.smbg] < 0, finding.kindOfColumn(value) == nil,
-      !kind.hasMeters, takers.ask(besides: kind.column.common.kind)
+      !kind.hasMeters, deviceWords.ask(besides: kind.column.common.kind)
     else { return }
-    let changes = takers.words.compactMap { word in
-      takers.kind(of: word).map { kind in
+    let changes = deviceWords.words.compactMap { word in
+      deviceWords.kind(of: word).map { kind in
         { (options: inout ExportOptions) in
-          options.rows.append(RowFilter(column: takers.name, value: word))
+          options.rows.append(RowFilter(column: deviceWords.name, value: word))
           options.kind = kind
         }
       }
     }.prefix(4)
-    let isPlain = takers.name.isPlainInCommands && takers.words.allSatisfy(\.isPlainInCommands)
+    let isPlain = deviceWords.name.isPlainInCommands && deviceWords.words.allSatisfy(\.isPlainInCommands)
     throw Failure(
       .badInput,
-      "the column \(shownName(takers.name)) may say which values are a sensor's (cbg) and which are finger sticks (smbg). Import "
+      "the column \(shownName(deviceWords.name)) may say which values are a sensor's (cbg) and which are finger sticks (smbg). Import "
         + "the rows of each kind with --where and --kind; or all of them, as those of one kind, with --kind alone"
         + (isPlain ? ":" + hint.lines(Array(changes)) : ""))
   }
@@ -147,7 +147,8 @@ extension GenericFormat {
   /// Whether a row with a number under a name for glucose states an unknown kind. Words for other
   /// measurements and for limits are known, and refuse nothing.
   func isOfUnknownKind(_ row: Row) -> Bool {
-    guard asksForKinds, let number = row[columns[.value]].trimmed.number(units.mark), number != 0 else {
+    guard refusesUnknownKinds, let number = row[columns[.value]].trimmed.number(units.mark), number != 0
+    else {
       return false
     }
     let word = HeaderWords(row[columns[.kind]].trimmed.text)
