@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Builds the release program, imports the sample exports into a store of its own in a temporary folder, shows what is
-# in it, and brings it into a second store through a server. Installs what is missing as root; without, it says what to
-# install. GLUCOPORT_PROGRAM names a program that is built already.
+# Builds the release program, and imports the sample exports into a new store in a temporary folder. Shows what is in
+# the store, and copies it into a second store through a server. As root, it installs what is missing; otherwise it
+# prints what to install. GLUCOPORT_PROGRAM names a program that is built already.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -15,7 +15,7 @@ if [ -z "$program" ]; then
   command -v swift >/dev/null || { echo "Please install Swift 6.2 or newer from swift.org" >&2; exit 69; }
 
   say "build"
-  # Without the folder of the program among those in which libraries are sought: whoever may write there could put one.
+  # The program does not search its own folder for libraries: other users may be able to write a library there.
   swift build -c release --static-swift-stdlib --disable-local-rpath --product glucoport
   program=$(swift build -c release --static-swift-stdlib --show-bin-path)/glucoport
 fi

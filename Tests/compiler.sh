@@ -1,12 +1,10 @@
 # shellcheck shell=bash disable=SC2034 # who sources it uses it
 # SPDX-License-Identifier: Apache-2.0
-# How everything is compiled for a check, in a separate folder: one module at a time on both processors,
-# without debug information, and without an index of the system's modules. The description of a module is
-# written during its compilation, and not by another one before. From a clean clone, this takes little more
-# than half the time of the defaults.
-# information, with the description of a module as a by-product instead of a compilation before the others, and without
-# LLVM's examination of what the compiler gives it. There is no index of the tests either, in which SwiftPM would look for
-# tests of XCTest: Tests/Start/XCTMain.swift spares both. From a clean clone this takes half of what the defaults do.
+# How everything is compiled for a check, in a separate folder: one module at a time on both processors, and
+# without debug information. The description of a module is written during its compilation, and not by another
+# one before. LLVM does not verify the output of the compiler. There is no index of the tests either, in which
+# SwiftPM would look for tests of XCTest; see Tests/Start/XCTMain.swift. From a clean clone, this takes half the
+# time of the defaults.
 #
 # It is the release configuration without optimisation. In a debug build, swift-argument-parser examines the
 # options of a command repeatedly. That is half of the time of a start, and the tests start the program
@@ -18,9 +16,9 @@ compiler=(
   -Xswiftc -num-threads -Xswiftc 2 -Xswiftc -no-emit-module-separately-wmo
   -Xswiftc -Xfrontend -Xswiftc -disable-llvm-verify
 )
-# Only builds of the checks have these variables, so that Package.swift optimises what tests run through most, C++ is
-# compiled as Tests/clang.sh does unless somebody has chosen a compiler, and programs are linked as Tests/link.sh does. All
-# commands of SwiftPM get the same ones: when one is new, it reads the descriptions of all packages again.
+# Only builds of the checks have these variables. With them, Package.swift optimises the code that tests run most,
+# Tests/clang.sh compiles C++ unless CC names another compiler, and Tests/link.sh links the programs. All commands
+# of SwiftPM get the same variables, since it reads the descriptions of all packages again after a change of one.
 for_checks=(env GLUCOPORT_CHECK=1)
 tools=$(swiftc -print-target-info 2>/dev/null | sed -n 's#.*"runtimeResourcePath": *"\(.*\)".*#\1/../../bin#p') || true
 if [ -z "${CC:-}" ] && [ -x "$tools/clang" ]; then

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # Fuzzes the import with libFuzzer, which is a part of the Swift toolchain. Builds Tests/Fuzz with coverage,
 # starts with the samples and with archives made of them, and runs each kind of input for SECONDS. A kind
-# fails at a crash, a trap, a broken rule of Tests/Fuzz/Invariants.swift, and an input of more than ten
-# seconds or 1 GiB. The input is then kept.
+# fails at a crash, at a trap, or at a broken rule of Tests/Fuzz/Invariants.swift. It also fails if an input
+# takes more than ten seconds or 1 GiB. The input is then kept.
 #   Tests/fuzz.sh [SECONDS [KIND…]]     kinds: table json xml zip sheet sqlite packed; 120 seconds each
 #   .build/fuzz/import FILE             imports one input again, such as one that was kept
 # Inputs that reach other code than the ones before stay in .build/fuzz/corpus, and the next run starts with

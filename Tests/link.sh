@@ -9,7 +9,7 @@ set -euo pipefail
 linker=${GLUCOPORT_LINKER:?the linker}
 options=$(mktemp)
 trap 'rm -f "$options"' EXIT
-# What clang has to say is mostly too long for a command line, and so in a file.
+# The options of clang are mostly too long for a command line, so they are in a file.
 case $1 in @*) cat "${1#@}" ;; *) printf '"%s" ' "$@" ;; esac >"$options"
 if grep -q '"-o" "[^"]*/glucoport"' "$options"; then
   sed -i 's# "-pie"##; s#/lib/swift/linux#/lib/swift_static/linux#g' "$options"

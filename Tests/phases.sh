@@ -163,7 +163,7 @@ memory_folder() {
   [ "${free:-0}" -ge 1048576 ] && [ -w "$parent" ] || return 0
   [ "$(awk '/^MemAvailable/ { print $2 }' /proc/meminfo)" -ge 3145728 ] || return 0
   scratch=$(mktemp -d "$parent/glucoport.XXXXXX")
-  # Some tests run programs as the user nobody, and some run copies of programs in this folder.
+  # Some tests run programs as the user `nobody`, and some run copies of programs in this folder.
   chmod 755 "$scratch"
   if cp /bin/true "$scratch/true" && "$scratch/true"; then export TMPDIR=$scratch; fi
 }

@@ -39,9 +39,9 @@ alone='\.(CrashTests|UploadKillTests)/'
 phase "tests that kill programs, one after the other"
 check --no-parallel --filter "$alone"
 
-# The tests that compute, which do not depend on time, run beside the next phase with the processor time that it leaves.
-# Seeded schedules follow. There are many short ones, some long ones with our server,
-# and some with a Nightscout site and with PostgreSQL. Each commit has different seeds, so that together they
+# Tests that only compute do not depend on time. They run next to the following phase, with the processor time
+# that it leaves. That phase runs seeded schedules: many short ones, some long ones with our server, and some
+# with a Nightscout site and with PostgreSQL. Each commit has different seeds, so that together they
 # try far more than one. The numbers are set by GLUCOPORT_SCHEDULES, GLUCOPORT_LONG_SCHEDULES,
 # GLUCOPORT_SITE_SCHEDULES, GLUCOPORT_DATABASE_SCHEDULES, GLUCOPORT_FIRST_SEED and GLUCOPORT_STEPS. If a seed
 # breaks a rule, it is printed with all events. To repeat it, run: simulate [site | database] 1 SEED STEPS.

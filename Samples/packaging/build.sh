@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Builds glucoport_VERSION_ARCH.deb and glucoport_VERSION_ARCH.tar.gz: program, manual pages, completions, units, rules of
-# udev, licences, bill of materials; and glucoport-dbgsym_VERSION_ARCH.deb, the debug symbols. Installs what is missing as
-# root; without, it says what to install. The same sources give the same bytes in every folder.
+# Builds the packages glucoport_VERSION_ARCH.deb and glucoport_VERSION_ARCH.tar.gz. They have the program, manual pages,
+# completions, units, rules of udev, licences and the bill of materials. Also builds glucoport-dbgsym_VERSION_ARCH.deb with
+# the debug symbols. As root, it installs what is missing; otherwise it prints what to install. The same sources give the
+# same bytes in every folder.
 #   Samples/packaging/build.sh [FOLDER]
 # The packages are written to FOLDER, by default to .build/packages. DEBFULLNAME and DEBEMAIL name who made them.
-# For tests: with GLUCOPORT_PROGRAM, that program is packed and none is built; with GLUCOPORT_COMPRESSION=none the .deb is
-# not compressed, nor is the .tar.gz, no debug symbols are packed, and Debian's names of libraries are those of Debian 12.
+# For tests: with GLUCOPORT_PROGRAM, that program is packed and none is built. With GLUCOPORT_COMPRESSION=none, neither the
+# .deb nor the .tar.gz is compressed, and no debug symbols are packed. The names of libraries are then those of Debian 12.
 set -euo pipefail
 # The folder without links, as the compiler sees it: its path is taken out of the program.
 cd -P "$(dirname "$0")/../.."
@@ -38,9 +39,10 @@ if [ -z "$program" ]; then
   swift=$(swift_folder)
   made=$PWD/.build/packaging
   mkdir -p "$made"
-  # The reduced data has to stand before the runtime's libraries, where no option of the compiler puts it. So has the library
-  # of C++: from the archive it takes what is used, and the loader has not to relocate all of it at each start. The loader
-  # searches libraries in the order of the link: C's is first, since it has nearly all symbols.
+  # The reduced data must come before the libraries of the runtime in the link, and no option of the compiler does that. The
+  # same is true for the static library of C++: the program then has only the used parts of it, and the loader need not
+  # relocate the whole library at each start. The loader searches libraries in the order of the link. The one of C is first,
+  # since it has nearly all symbols.
   "$from/unicode-data.py" "$swift/lib/swift_static/linux/lib_FoundationICU.a" "$made/unicode-data.o"
   standard=$("$swift/bin/clang" -print-file-name=libstdc++.a)
   [ -e "$standard" ] || { echo "Please install libstdc++.a: it is in Debian's libstdc++-12-dev" >&2; exit 69; }
@@ -50,8 +52,8 @@ if [ -z "$program" ]; then
   printf '#!/bin/sh\nexec "%s/bin/ld.lld" "%s/unicode-data.o" "%s/late-libraries.o" --as-needed "%s" -lc -lm "$@"\n' "$swift" "$made" \
     "$made" "$standard" >"$made/link"
   chmod 755 "$made/link"
-  # The compiler takes folders out of the names of files, but counts their letters where it checks closures (with
-  # swift_isEscapingClosureAtFileLocation of Swift 6.3), as in GRDB: the folder of the build has as long a name everywhere.
+  # The compiler removes folders from the names of files. But where it checks closures, as in GRDB, the length of the name
+  # stays (swift_isEscapingClosureAtFileLocation of Swift 6.3). So the path of the build folder always has the same length.
   padding=$((150 - $(printf %s "$made" | wc -c)))
   if [ "$padding" -lt 1 ]; then echo "build.sh: in a folder with so long a name the packages get bytes of their own" >&2; fi
   scratch=$made/$(printf '%*s' $((padding > 0 ? padding : 1)) '' | tr ' ' _)
@@ -135,7 +137,7 @@ put 644 "$from/lintian-overrides" "$usr/share/lintian/overrides/glucoport"
 
 documents=$usr/share/doc/glucoport
 put 644 "$from/copyright" "$documents/copyright"
-# Debian's form, which apt shows, points to the changes; they are in the file beside it.
+# Debian's form, which apt shows, points to the changes, which are in the file next to it.
 printf 'glucoport (%s) unstable; urgency=medium\n\n  * See CHANGELOG.md.gz in this folder.\n\n -- %s  %s\n' "$version" \
   "$maintainer" "$(date -u -R -d "@$epoch")" >"$documents/changelog"
 put 644 CHANGELOG.md "$documents/CHANGELOG.md"

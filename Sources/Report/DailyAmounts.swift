@@ -15,8 +15,8 @@ package struct DailyAmount: Sendable {
   /// The number of calendar days with an amount.
   package var daysWithAny: Int { days.count }
 
-  /// The total; nil if it would be wrong, since two sources seem to state the same doses or meals, or a part
-  /// of it is unknown.
+  /// The total. It is nil if it would be wrong: two sources seem to state the same doses or meals, or a part
+  /// is unknown.
   package var sum: Double? { shortage == nil ? total : nil }
 
   /// The mean over the days with an amount.

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Compares the first upload of readings to a Nightscout site with only its bulk posts, which curl sends again to an empty
-# site in the same run. Prints the wall times and the number of requests. The site is a small Python program. A real
+# Compares the first upload of readings to a Nightscout site with the same bulk posts, sent by curl to an empty site. Both
+# are measured in one run. Prints the wall times and the number of requests. The site is a small Python program. A real
 # site takes longer for the same posts, so the ratio with a real site is smaller. Builds the release program first.
 #   Tests/Benchmarks/nightscout.sh [ROWS]
 set -euo pipefail

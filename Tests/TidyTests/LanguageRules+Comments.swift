@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Finds words that plain English avoids in comments and names of tests.
+/// Finds words that plain English avoids in comments of Swift files and shell scripts, and in names of tests.
 extension LanguageRules {
   /// Each word with the words to use instead.
   static let commentWords: [(word: String, better: String)] = [
@@ -44,27 +44,42 @@ extension LanguageRules {
 
   /// The paragraphs of comments, without code in backticks. List items are separate paragraphs.
   private static func comments(of file: SourceFile) -> [(line: Int, text: String)] {
-    var paragraphs: [(line: Int, text: String)] = []
-    var (isOpen, isInString) = (false, false)
+    let paragraphs = file.isScript ? scriptComments(of: file) : swiftComments(of: file)
+    return paragraphs.all.map { ($0.line, withoutCode($0.text)) }
+  }
+
+  private static func swiftComments(of file: SourceFile) -> Paragraphs {
+    var paragraphs = Paragraphs()
+    var isInString = false
     for (number, line) in file.numbered {
       let text = line.drop { $0 == " " }
       guard !isInString, text.hasPrefix("//") else {
-        isOpen = false
+        paragraphs.end()
         if text.replacing("#\"\"\"#", with: "").contains("\"\"\"") { isInString.toggle() }
-        if !isInString, let comment = trailingComment(line) { paragraphs.append((number, comment)) }
+        if !isInString, let comment = trailingComment(line) { paragraphs.addSeparate(comment, at: number) }
         continue
       }
-      let words = text.drop { $0 == "/" }.drop { $0 == " " }
-      if words.isEmpty || words.hasPrefix("- ") { isOpen = false }
-      if words.isEmpty { continue }
-      if isOpen {
-        paragraphs[paragraphs.count - 1].text += " \(words)"
-      } else {
-        paragraphs.append((number, String(words)))
-      }
-      isOpen = true
+      paragraphs.add(text.drop { $0 == "/" }.drop { $0 == " " }, at: number)
     }
-    return paragraphs.map { ($0.line, withoutCode($0.text)) }
+    return paragraphs
+  }
+
+  /// The comments of a shell script, without its first line, directives of shellcheck, the licence, and
+  /// indented lines that show how to call the script.
+  private static func scriptComments(of file: SourceFile) -> Paragraphs {
+    var paragraphs = Paragraphs()
+    for (number, line) in file.numbered {
+      let text = line.drop { $0 == " " || $0 == "\t" }
+      let words = text.drop { $0 == "#" }.drop { $0 == " " }
+      let isUsage = text.hasPrefix("#  ") && !paragraphs.endsInListItem
+      let isDirective = words.hasPrefix("shellcheck ") || words.hasPrefix("SPDX-")
+      if text == "#" || text.hasPrefix("# "), !isUsage, !isDirective {
+        paragraphs.add(words, at: number)
+      } else {
+        paragraphs.end()
+      }
+    }
+    return paragraphs
   }
 
   /// The comment at the end of a line of code; nil without one, or within a string literal.
@@ -101,4 +116,29 @@ extension LanguageRules {
       return (number, match.1.map { $0.isUppercase ? " \($0)" : String($0) }.joined())
     }
   }
+}
+
+/// The paragraphs of comments with the numbers of their first lines.
+private struct Paragraphs {
+  private(set) var all: [(line: Int, text: String)] = []
+  private var isOpen = false
+
+  /// Whether the last line was part of a list item, which an indented line continues.
+  var endsInListItem: Bool { isOpen && all.last?.text.hasPrefix("- ") == true }
+
+  /// Adds a line of a comment. It continues a paragraph, unless it is empty or begins a list item.
+  mutating func add(_ words: Substring, at line: Int) {
+    if words.isEmpty || words.hasPrefix("- ") { isOpen = false }
+    if words.isEmpty { return }
+    if isOpen {
+      all[all.count - 1].text += " \(words)"
+    } else {
+      all.append((line, String(words)))
+    }
+    isOpen = true
+  }
+
+  mutating func addSeparate(_ words: String, at line: Int) { all.append((line, words)) }
+
+  mutating func end() { isOpen = false }
 }

@@ -22,12 +22,24 @@ enum LanguageRules {
   /// The old words in the texts of a file for users.
   static func oldWords(_ file: SourceFile) -> [String] {
     let texts = file.isSwift ? literals(of: file) : file.numbered.map { (line: $0.number, text: $0.line) }
+    // A word in a schema cannot be changed, since files of released versions contain it.
+    let isSchema = file.name.hasSuffix("Schema.swift")
     return texts.flatMap { line, text in
       let words = spaced(text)
-      return zip(oldWords, spacedWords).filter { words.holds($1) }.map { old, _ in
-        "\(file.path):\(line): '\(old.word)'; write \(old.better)"
+      let found = zip(oldWords, spacedWords).filter { words.holds($1) }.map(\.0)
+      return (found + (!isSchema && misusesBehind(words) ? [behind] : [])).map {
+        "\(file.path):\(line): '\($0.word)'; write \($0.better)"
       }
     }
+  }
+
+  private static let behind = (word: "behind", better: "after, past")
+
+  /// Whether a text has `behind` for something that follows or remains. A server may be `behind` a proxy or a
+  /// balancer, and a clock `behind` another one: messages about clocks have a literal with only this word.
+  private static func misusesBehind(_ words: String) -> Bool {
+    let rest = [" behind a proxy ", " behind a balancer "].reduce(words) { $0.replacing($1, with: " ") }
+    return rest.holds(" behind ") && rest != " behind "
   }
 
   private static let spacedWords = oldWords.map { spaced($0.word) }

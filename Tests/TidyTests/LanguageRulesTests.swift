@@ -15,6 +15,7 @@ import Testing
     ("Sources/Commands/A.swift", "let a = \"\"\"\n  What others Told.\n  \"\"\""),
     ("man/glucoport.1", "What the remote refused for good."),
     ("README.md", "a folder of its own"),
+    ("Sources/Commands/A.swift", #"let a = "the time behind the row""#),
   ])
   func theLanguageCheckReportsAnOutdatedWordInATextForUsers(_ path: String, _ text: String) {
     #expect(LanguageRules.oldWords(SourceFile(path, text)).count == 1)
@@ -24,14 +25,30 @@ import Testing
     ("Sources/Commands/A.swift", "/// What a remote tells.\nlet told = \"\\(tells(it)) is reported\""),
     ("Sources/Commands/A.swift", "case tell(\"standard input\")"),
     ("man/glucoport.1", "The standard output, and a stable name."),
+    ("Sources/Commands/A.swift", #"let a = difference > 0 ? "ahead of" : "behind""#),
+    ("man/glucoport.1", "A server behind a proxy, or behind a balancer."),
   ])
   func theLanguageCheckAcceptsAnAllowedWordInATextForUsers(_ path: String, _ text: String) {
     #expect(LanguageRules.oldWords(SourceFile(path, text)) == [])
   }
 
   @Test func commentsAndNamesOfTestsArePlainEnglish() throws {
-    let files = try SourceFile.all(in: "Sources") + SourceFile.all(in: "Tests")
-    #expect(files.filter(\.isSwift).flatMap(LanguageRules.hardWords) == [])
+    let files = try SourceFile.all().filter { file in
+      file.isScript || file.isSwift && ["Sources/", "Tests/"].contains { file.path.hasPrefix($0) }
+    }
+    #expect(files.contains { $0.isScript })
+    #expect(files.flatMap(LanguageRules.hardWords) == [])
+  }
+
+  @Test(
+    arguments: [
+      ("# It has to run.", 1), ("  # It has\n  # to run.", 1),
+      ("#!/bin/behind that", 0), ("a=1 # It has to run.", 0), ("# shellcheck disable=1 # behind it", 0),
+      ("# Runs as `nobody`.\n#   run.sh alone", 0), ("# - One.\n#   It has to.\n#\n#   alone", 1),
+      ("# " + Array(repeating: "word", count: 26).joined(separator: " ") + ".", 1),
+    ])
+  func theLanguageCheckReportsAvoidedWordsInCommentsOfScripts(_ text: String, _ count: Int) {
+    #expect(LanguageRules.hardWords(SourceFile("Tests/a.sh", text)).count == count, "\(text)")
   }
 
   @Test(arguments: LanguageRules.commentWords.map(\.word))

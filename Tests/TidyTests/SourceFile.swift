@@ -25,6 +25,8 @@ struct SourceFile {
 
   var isSwift: Bool { path.hasSuffix(".swift") }
 
+  var isScript: Bool { path.hasSuffix(".sh") }
+
   /// The room (the module) of a file in `Sources`; empty for others.
   var room: String {
     let parts = path.split(separator: "/")

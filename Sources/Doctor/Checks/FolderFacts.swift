@@ -188,7 +188,7 @@ extension FolderFacts {
       name.hasSuffix(".rejects") || name.hasSuffix(".part") || name.contains(".db.before-")
         || name.contains(".db-journal")
     }
-    guard !found.isEmpty else { return [Finding(.leftovers, .ok, "no files were left behind")] }
+    guard !found.isEmpty else { return [Finding(.leftovers, .ok, "there are no leftover files")] }
     let folder = folder?.path ?? FolderFacts.parent(store)
     let list = found.prefix(5).map(shown).joined(separator: ", ") + (found.count > 5 ? ", …" : "")
     return [
