@@ -83,11 +83,11 @@ struct PlainTags {
   mutating func readAttributes(_ names: inout AttributeNames) -> Bool? {
     attributes.removeAll(keepingCapacity: true)
     while true {
-      let behind = place
+      let nameEnd = place
       skipBlanks()
       if consume(UInt8(ascii: ">")) { return false }
       if consume(UInt8(ascii: "/")) { return consume(UInt8(ascii: ">")) ? true : nil }
-      guard place > behind, attributes.count < Self.maxAttributes, readAttribute(&names) else { return nil }
+      guard place > nameEnd, attributes.count < Self.maxAttributes, readAttribute(&names) else { return nil }
     }
   }
 

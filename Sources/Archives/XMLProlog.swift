@@ -30,9 +30,9 @@ package struct XMLProlog {
     if starts([0xEF, 0xBB, 0xBF]) { place = 3 }
     while skipBlanks() {
       if starts(Array("<?".utf8)) {
-        guard skip(behind: Array("?>".utf8)) else { return }
+        guard skip(past: Array("?>".utf8)) else { return }
       } else if starts(Array("<!--".utf8)) {
-        guard skip(behind: Array("-->".utf8)) else { return }
+        guard skip(past: Array("-->".utf8)) else { return }
       } else if starts(Array("<!DOCTYPE".utf8)), documentType == nil {
         guard skipDocumentType() else { return }
       } else {
@@ -49,7 +49,7 @@ package struct XMLProlog {
     return place < bytes.count
   }
 
-  private mutating func skip(behind word: [UInt8]) -> Bool {
+  private mutating func skip(past word: [UInt8]) -> Bool {
     while place < bytes.count {
       if bytes[place] == word[0], starts(word) {
         place += word.count
@@ -84,7 +84,7 @@ package struct XMLProlog {
       switch bytes[place] {
       case UInt8(ascii: "["): isInside = true
       case UInt8(ascii: "<") where starts(Array("<!--".utf8)):
-        guard skip(behind: Array("-->".utf8)) else { return false }
+        guard skip(past: Array("-->".utf8)) else { return false }
         continue
       case UInt8(ascii: "<") where starts(Array("<!ENTITY".utf8)): declaresEntities = true
       case UInt8(ascii: "]"):

@@ -158,7 +158,7 @@ extension DBusError {
   /// The last part of the name: `AuthenticationFailed`.
   var code: String { String(name.split(separator: ".").last ?? "") }
 
-  /// The error of an exchange with a meter for this error.
+  /// The error that an exchange with a meter reports for this error of D-Bus.
   var transportError: TransportError {
     switch code {
     case "interrupted": .interrupted

@@ -44,7 +44,7 @@ enum GattNumber {
   static let glucoseText = "00001808" + rest
   private static let rest = "-0000-1000-8000-00805f9b34fb"
 
-  /// The number in a long form; nil for a number that a vendor defined.
+  /// The 16-bit number in a UUID of Bluetooth services; nil for a UUID that a vendor defined.
   static func short(_ text: String) -> UInt16? {
     let text = text.lowercased()
     guard text.utf8.count == 36, text.hasPrefix("0000"), text.hasSuffix(rest) else { return nil }

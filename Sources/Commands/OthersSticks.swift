@@ -76,7 +76,7 @@ struct OthersSticks {
     return nil
   }
 
-  /// The import with values at the same minutes that no person has at once.
+  /// The import that has other values at the same minutes, which one person cannot have at once.
   private var contradicting: Int64? {
     let sorted = sticks.sorted { ($0.seconds, $0.ingest) < ($1.seconds, $1.ingest) }
     let pairs = zip(sorted, sorted.dropFirst()).filter { one, next in

@@ -45,7 +45,7 @@ package struct OwnCopies: Hashable, Sendable {
   fileprivate struct Unpaired {
     /// The minutes with a dose that has no equal dose at the same second.
     var single: [Int64] = []
-    /// Those with an item that has seconds and no copy cut to the minute.
+    /// The minutes with an item that has seconds, and no copy truncated to the minute.
     var exact: [Int64] = []
   }
 

@@ -69,7 +69,7 @@ extension NightscoutFields {
   @inlinable package func shown(_ instant: Instant, _ zone: (Int64) -> Int32) -> ShownTime {
     if instant.isWallClock { return wallClock(instant) }
     let text = self[.dateString]
-    let stated = offset(beside: text.isEmpty ? self[.createdAt] : text)
+    let stated = offset(nextTo: text.isEmpty ? self[.createdAt] : text)
     guard let offset = stated ?? instant.utcOffset.flatMap({ $0 == 0 ? nil : $0 }) else {
       return ShownTime(instant: instant.seconds, zoneOffset: zone(instant.seconds))
     }
@@ -85,7 +85,7 @@ extension NightscoutFields {
 
   /// The UTC offset of the person in seconds; nil if it is unknown. Servers convert times to UTC and then
   /// write 0 into `utcOffset`. So an offset of 0 with a time in UTC states nothing.
-  @inlinable func offset(beside text: Value) -> Int32? {
+  @inlinable func offset(nextTo text: Value) -> Int32? {
     let isUTC = text.endsInZ
     if let minutes = self[.utcOffset].jsonNumber, abs(minutes) < 1440, minutes != 0 || !isUTC {
       return Int32(minutes * 60)

@@ -65,13 +65,13 @@ package struct GlucoseText: Sendable {
 
   /// The bounds of each range, lowest first; empty for one that is part of another.
   package func ranges(_ targets: Targets) -> [String] {
-    func beside(_ limit: Targets.Limit, _ steps: Int) -> String {
+    func neighbour(_ limit: Targets.Limit, _ steps: Int) -> String {
       unit == .milligramsPerDecilitre
         ? "\(limit.milligrams + steps)" : decimal(Double(limit.tenthsOfMillimole + steps) / 10, 1)
     }
     return [
-      "<\(limit(targets.lowest))", "\(limit(targets.lowest))–\(beside(targets.low, -1))", range(targets),
-      targets.highest.map { "\(beside(targets.high, 1))–\(limit($0))" } ?? ">\(limit(targets.high))",
+      "<\(limit(targets.lowest))", "\(limit(targets.lowest))–\(neighbour(targets.low, -1))", range(targets),
+      targets.highest.map { "\(neighbour(targets.high, 1))–\(limit($0))" } ?? ">\(limit(targets.high))",
       targets.highest.map { ">\(limit($0))" } ?? "",
     ]
   }

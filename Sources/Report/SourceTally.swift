@@ -406,8 +406,9 @@ extension SourceTally {
     // The days are compared one by one, and all together, since one source may have a dose after midnight on
     // another day.
     let isDoubtful =
-      haveEqualRests(own, other) && common.count(where: { haveEqualRests($0.own, $0.other) }) >= Self.minDays
-      || haveEqualRests(mine, theirs) || isPart(mine, theirs, best)
+      unmatchedAmountsAgree(own, other)
+      && common.count(where: { unmatchedAmountsAgree($0.own, $0.other) }) >= Self.minDays
+      || unmatchedAmountsAgree(mine, theirs) || isPart(mine, theirs, best)
       || hasMealsInCommon(mine, theirs, pair, around)
     guard isDoubtful, mine.rates < mine.items || theirs.rates < theirs.items else { return }
     let shift = constantShift(best, of: min(mine.items, theirs.items))
@@ -440,9 +441,9 @@ extension SourceTally {
     days.reduce(into: Day()) { $0.add($1) }
   }
 
-  /// Whether the items that only one of the sources has come to nearly equal amounts, which are too large to
-  /// be overlooked in a sum.
-  private func haveEqualRests(_ own: Day, _ other: Day) -> Bool {
+  /// Whether the amounts that only one or only the other source has are nearly equal, and too large to be
+  /// overlooked in a sum.
+  private func unmatchedAmountsAgree(_ own: Day, _ other: Day) -> Bool {
     abs(own.unmatched - other.unmatched) < 0.25 * max(own.unmatched, other.unmatched)
       && isLargePart(own, other)
   }
@@ -510,18 +511,20 @@ extension SourceTally {
       (source, Self.sum(own.compactMap { rest(source, $0) }.filter { !$0.isDecided }))
     }.filter { $0.1.items > $0.1.rates && $0.1.unmatched >= 0.1 * all.unmatched }
       .sorted { ($1.1.unmatched, names[$0.0]) < ($0.1.unmatched, names[$1.0]) }
-    guard all.rates < all.items, others.first.map({ !haveEqualRests(all, $0.1) }) == true else { return nil }
+    guard all.rates < all.items, others.first.map({ !unmatchedAmountsAgree(all, $0.1) }) == true else {
+      return nil
+    }
     var parts: [Int] = []
     var together = Day()
     for (source, sum) in others {
       parts.append(source)
       together.add(sum)
-      if parts.count > 1, haveEqualRests(all, together) { break }
+      if parts.count > 1, unmatchedAmountsAgree(all, together) { break }
     }
-    guard parts.count > 1, haveEqualRests(all, together) else { return nil }
+    guard parts.count > 1, unmatchedAmountsAgree(all, together) else { return nil }
     let alike = own.count { day in
       let sum = Self.sum(parts.compactMap { rest($0, day) })
-      return days[whole][day].map { haveEqualRests($0.without(mask), sum) } ?? false
+      return days[whole][day].map { unmatchedAmountsAgree($0.without(mask), sum) } ?? false
     }
     return alike >= Self.minDays && alike * 5 >= own.count * 4 ? parts : nil
   }

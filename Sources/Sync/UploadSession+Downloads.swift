@@ -52,7 +52,7 @@ extension UploadSession {
         return try await fetchChanges(download, after: nil, limit)
       }
       let now = environment.now()
-      try store.sync { try $0.queueWhole(behind: position, recent: now - Self.recentSeconds, at: now) }
+      try store.sync { try $0.queueWhole(after: position, recent: now - Self.recentSeconds, at: now) }
       return .done
     }
   }

@@ -79,7 +79,7 @@ struct Glucoport: ParsableCommand {
 
   /// If the version is the only request, prints it and ends the process. In every other case it returns. If
   /// the version cannot be written, it also returns, so that `main` reports the error.
-  static func showVersionAlone() {
+  static func showOnlyVersion() {
     guard Host.arguments == ["--version"] else { return }
     signal(SIGXFSZ, SIG_IGN)
     let output = Output()

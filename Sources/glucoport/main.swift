@@ -4,7 +4,7 @@ import CommandParts
 
 // This comes first, since it needs neither threads nor the parser, which take half of the time of a short
 // run.
-Glucoport.showVersionAlone()
+Glucoport.showOnlyVersion()
 // This must come before threads exist, which would get their own heaps.
 if Host.arguments?.contains("serve") != true { Host.shareHeap() }
 // This must come before threads exist, which might read the environment at the same time.

@@ -86,7 +86,7 @@ import Testing
   @Test func aStepBackInTimeOfMoreThanADayStartsAnotherExport() {
     var clock = DeviceClock()
     let steps: [Int64] = [1_000_000, 1_000_300, 100_000, 100_300, 100_200]
-    let marks = steps.map { clock.isBehindItself(DeviceTime(seconds: $0)) }
+    let marks = steps.map { clock.isBeforeItsMaximum(DeviceTime(seconds: $0)) }
     #expect(marks == [false, false, false, false, true])
   }
 }

@@ -53,8 +53,8 @@ import Testing
     }
   }
 
-  /// If a few rows had an inferred kind, it could be another one in the next, longer sheet of the same
-  /// sensor.
+  /// If a kind were inferred from a few rows, the next, longer sheet of the same sensor could get another
+  /// kind.
   @Test(arguments: [
     [480], [480, 485], [480, 485, 490], [480, 720], [480, 482, 720], [480, 485, 495, 500, 600, 605],
   ])

@@ -208,7 +208,7 @@ import Testing
     #expect(readings.compactMap { $0.measurement.quantity?.number } == [101, 104, 98, 97])
     let export = try TextExport(text)
     #expect(export.skipped.isEmpty && export.rejections.isEmpty && export.warnings.isEmpty)
-    // As the only named column, it is also capillary.
+    // If it is the only mapped column, its values are finger sticks, too.
     let alone = try file.readings { $0.columns = ["time": "Date", "value": "CBG (mg / dl)"] }.readings
     #expect(alone.map(\.kind) == [.smbg, .smbg])
   }

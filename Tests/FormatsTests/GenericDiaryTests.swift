@@ -48,7 +48,7 @@ import Testing
   }
 
   @Test(arguments: [
-    // Without a word for a stick, with decimals, next to another average, and of a sensor.
+    // Columns without a word for finger sticks, with decimals, next to a standard deviation, or of a sensor.
     ("time,glucose (mg/dL)", "07:00", ""),
     ("time,fasting glucose (mg/dL)", "07:00", ".37"), ("time,fasting glucose (mg/dL),SD", "07:00", ",12"),
     ("time,bgm,trend", "07:00", ",flat"), ("time,cgm", "07:00", ""),

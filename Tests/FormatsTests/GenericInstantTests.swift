@@ -5,7 +5,7 @@ import Formats
 import Logbook
 import Testing
 
-/// Times in UTC of a generic table, which are instants and no shown times.
+/// Tests times in UTC in a generic table, which are read as instants and not as shown times.
 @Suite struct GenericInstantTests {
   private func readings(_ text: String, _ map: [String: String] = [:]) throws -> [Reading] {
     try TextExport(text) {

@@ -29,7 +29,8 @@ import Testing
     for column in ["Name", "name", "nom", "patient_name"] {
       #expect(try Self.persons(Self.table(column) { _ in name }) == [stated], "\(column)")
     }
-    // Next to other things than glucose, a few rows may be of one meal, and many are not.
+    // Next to other columns than glucose, a name in a few rows may be that of a meal. In many rows, it is a
+    // person.
     #expect(try Self.persons(Self.table("Name", others: "carbs") { _ in name }) == [stated])
   }
 

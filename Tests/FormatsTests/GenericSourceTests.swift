@@ -5,7 +5,7 @@ import Formats
 import Logbook
 import Testing
 
-/// Tests columns that say what took the values: a source, a method, an origin.
+/// Tests columns that state what measured the values: a source, a method or an origin.
 @Suite struct GenericSourceTests {
   private static let start = DeviceTime(text: "2026-03-04T00:00:00")?.seconds ?? 0
   private static let sensor = (0..<300).map { $0 * 5 }
@@ -80,7 +80,7 @@ import Testing
     #expect(late.readings.count + late.rejections.count == 304 && late.skipped.isEmpty)
   }
 
-  /// Other texts do not show what took the values.
+  /// Other texts do not show what measured the values.
   @Test(arguments: ["Mode", "Meal", "Trigger"]) func columnsThatNameNoSourceDoNotDecideTheKind(
     _ header: String
   ) throws {

@@ -458,7 +458,7 @@ import Testing
     let refusal = try #require(try file.refusal())
     #expect(refusal.contains("time=start_time,offset=time_offset,value=glucose"), "\(refusal)")
     #expect(!refusal.contains("time=update_time") && !refusal.contains("time=create_time"), "\(refusal)")
-    // Of several times none is offered without its offset.
+    // If several columns may be the time, each suggestion includes the column of offsets.
     let several = try ScratchFile(
       "start_time,glucose,end_time,time_offset\n2026-03-04 07:10:00,101,2026-03-04 07:11:00,UTC+0100\n")
     let question = try #require(try several.refusal())

@@ -45,7 +45,7 @@ import Testing
     #expect(onRequest == ["value_mgdl", "value_mmoll"])
   }
 
-  /// A spreadsheet may have changed them in any way.
+  /// A spreadsheet may have changed the cells of such a column in any way.
   @Test(arguments: ["true", "false", "", "7", "TRUE", "=A1"])
   func aGlucoportColumnDerivedFromOthersIsNotRead(_ cell: String) throws {
     let plain = try read(Self.reading)

@@ -18,7 +18,7 @@ import Testing
       {"firstName":"Carl","patientId":"cut","rest
       """#
     let head = try InputHead(text: Array(text.utf8), isWhole: false)
-    #expect(head.value(of: "firstName", beside: id) == name)
+    #expect(head.value(of: "firstName", nextTo: id) == name)
   }
 
   /// A pipe whose writer sends this many bytes in intervals of this many milliseconds, until it has sent all.

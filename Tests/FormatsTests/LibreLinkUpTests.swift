@@ -19,7 +19,7 @@ import Testing
   @Test(arguments: [
     ("5/6/2026 11:00:00 AM", 7200, "2026-05-06T11:00:00"),
     ("5/6/2026 11:00:00 PM", 50_400, "2026-05-06T23:00:00"),
-    // A day off, and half a day.
+    // Times that differ by a day, or by half a day.
     ("5/5/2026 11:00:00 AM", 0, "2026-05-06T09:00:00"), ("5/6/2026 11:30:00 PM", 0, "2026-05-06T09:00:00"),
     ("", 0, "2026-05-06T09:00:00"),
   ])
@@ -48,7 +48,7 @@ import Testing
     }.joined(separator: "\n")
     let export = try TextExport(withoutNewest)
     #expect(export.readings.map(\.kind) == [.cbg, .cbg])
-    // A list of values under another name is none of this service.
+    // A list of values under another name is not an answer of this service.
     #expect(throws: Failure.self) {
       try TextExport(withoutNewest.replacing("graphData", with: "history"))
     }

@@ -16,16 +16,16 @@ enum FuzzInput {
   static func file(_ bytes: UnsafeBufferPointer<UInt8>) throws -> [UInt8] {
     guard bytes.starts(with: mark) else { return Array(bytes) }
     var entries: [ZipWriter.Entry] = []
-    var isBehindEntry = false
+    var isAfterEntry = false
     for line in bytes.split(separator: 0x0A, omittingEmptySubsequences: false) {
       if line.starts(with: mark), entries.count < maxMembers {
         let name = String(decoding: line.dropFirst(mark.count), as: UTF8.self)
         entries.append(ZipWriter.Entry(name: name, bytes: [], isDeflated: false))
-        isBehindEntry = false
+        isAfterEntry = false
       } else {
-        if isBehindEntry { entries[entries.count - 1].bytes.append(0x0A) }
+        if isAfterEntry { entries[entries.count - 1].bytes.append(0x0A) }
         entries[entries.count - 1].bytes += line
-        isBehindEntry = true
+        isAfterEntry = true
       }
     }
     return try ZipWriter(entries: entries).bytes()

@@ -73,7 +73,7 @@ import Testing
   @Test func aRepeatedBlockOfRowsIsNotASecondPass() throws {
     let equal = try Self.rows(differing: 0)
     #expect(try counts(ImportBench(), equal) == [44, 0, 4, 0])
-    // The hour after another one, or in another order.
+    // The rows of the hour are divided by a later row, or they are in random order.
     let rows = try Self.rows()
     let (hour, rest) = (Array(rows[16..<24]), rows[..<16] + rows[24...])
     #expect(try counts(ImportBench(), rest + hour[..<4] + [rows[24]] + hour[4...]) == [45, 0, 4, 0])

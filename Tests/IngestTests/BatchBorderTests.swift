@@ -61,7 +61,7 @@ import Testing
     try expectRerunIsWhole(repeatedHour, cut: cut)
   }
 
-  @Test func anImportKilledBetweenEqualTenthsIsCompletedByItsRerun() throws {
+  @Test func anImportKilledBetweenValuesThatRoundToOneTenthIsCompletedByARerun() throws {
     try expectRerunIsWhole(oneTenth, cut: 1)
   }
 

@@ -123,7 +123,7 @@ import Testing
     #expect(try warnings(dose(4, 50) + dose(4, 30) + note(4) + note(4)) == [])
     let found = try warnings(dose(4, 50) + dose(5, 50) + dose(5, 50) + dose(5, 50))
     #expect(found.count == 1 && found[0].hasPrefix("2 rows of new doses or meals equal an earlier row"))
-    // What the store has causes no warning, also if an export that grows repeats it.
+    // Items that the store already has cause no warning, even if a growing export repeats them.
     #expect(try warnings(dose(4, 50) + dose(5, 50) + dose(5, 50) + dose(6, 10)) == [])
     #expect(try bench.number("SELECT count(*) FROM record WHERE kind = 'insulin'") == 4)
   }

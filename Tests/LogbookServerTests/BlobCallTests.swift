@@ -60,8 +60,8 @@ import Testing
         #expect(part.status == 206 && part.body == Array(bytes[expected]))
         #expect(part.headers["content-range"] == stated)
       }
-      let behind = try #require(try await peer.send("GET", path, headers: Peer.run + ["Range: bytes=3002-"]))
-      #expect(behind.status == 416 && behind.headers["content-range"] == "bytes */3002")
+      let outside = try #require(try await peer.send("GET", path, headers: Peer.run + ["Range: bytes=3002-"]))
+      #expect(outside.status == 416 && outside.headers["content-range"] == "bytes */3002")
     }
   }
 

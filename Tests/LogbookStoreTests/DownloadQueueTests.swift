@@ -70,7 +70,7 @@ import Testing
   @Test func recordsCancelledFromTheDownloadQueueStaySkippedUntilRequested() throws {
     try connect()
     let store = try scratch.open(.sync)
-    try store.sync { try $0.queueWhole(behind: "m", recent: 1000, at: 9) }
+    try store.sync { try $0.queueWhole(after: "m", recent: 1000, at: 9) }
     func leavesOut() throws -> Bool {
       try store.syncOverview(store.overview(ingests: 0), pendingContents: 0).leavesOutRecords
     }
@@ -93,7 +93,7 @@ import Testing
   @Test func oldReadingsCanBeCancelledFromTheDownloadQueue() throws {
     try connect()
     let store = try scratch.open(.sync)
-    try store.sync { try $0.queueWhole(behind: "m", recent: 1000, at: 9) }
+    try store.sync { try $0.queueWhole(after: "m", recent: 1000, at: 9) }
     let queue = try store.downloads()
     #expect(throws: Failure.self) { try scratch.open(.editor).cancelDownloads([queue[2].id, 99]) }
     #expect(try subjects().count == 3)
@@ -106,7 +106,7 @@ import Testing
     try connect()
     try scratch.open(.editor).setFetchesHistoryOnDemand(true)
     let store = try scratch.open(.sync)
-    try store.sync { try $0.queueWhole(behind: "m", recent: 1000, at: 9) }
+    try store.sync { try $0.queueWhole(after: "m", recent: 1000, at: 9) }
     let history = {
       try #require(try store.downloads().last { $0.subject == .readings(from: .min, until: 1000) })
     }
@@ -130,7 +130,7 @@ import Testing
     try scratch.open(.editor).cancelDownloads(try store.downloads().map(\.id))
     #expect(try store.missingHistoryEnd() == nil)
     try scratch.open(.editor).setFetchesHistoryOnDemand(true)
-    try store.sync { try $0.queueWhole(behind: "m", recent: 1000, at: 9) }
+    try store.sync { try $0.queueWhole(after: "m", recent: 1000, at: 9) }
     for isFetched in [false, true] {
       try add(.readings(from: .min, until: 500), .waiting)
       let range = try #require(try store.downloads().first)
@@ -171,7 +171,7 @@ import Testing
   @Test func pinnedAndRecentRangesAreDownloadedFirst() throws {
     try add(.readings(from: 1, until: 2), .idle, isPinned: true)
     try connect()
-    try scratch.open(.sync).sync { try $0.queueWhole(behind: "m", recent: 1000, at: 9) }
+    try scratch.open(.sync).sync { try $0.queueWhole(after: "m", recent: 1000, at: 9) }
     let queue = try scratch.open(.reader).downloads()
     let expected: [DownloadSubject] = [
       .readings(from: 1, until: 2), .records, .readings(from: 1000, until: .max),
@@ -186,7 +186,7 @@ import Testing
     try connect()
     try scratch.open(.editor).setFetchesHistoryOnDemand(true)
     let store = try scratch.open(.sync)
-    try store.sync { try $0.queueWhole(behind: "m", recent: 1000, at: 9) }
+    try store.sync { try $0.queueWhole(after: "m", recent: 1000, at: 9) }
     #expect(try subjects() == [.records, .readings(from: 1000, until: .max)])
     #expect(try store.missingHistoryEnd() == 1000)
     try store.sync { try $0.queueHistory(at: 10) }

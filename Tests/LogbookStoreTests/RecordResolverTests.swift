@@ -269,7 +269,7 @@ import Testing
     let times = try sync.sync { store in
       let record = try #require(try store.allRecords().first)
       var state = record.state
-      // An edit by a person is from no export.
+      // An edit by a person has no export.
       (state.editedAt, state.export) = (800, nil)
       try store.adopt(RemoteRecord(guid: record.guid, revision: "r1", state: state), over: record)
       let adopted = try #require(try store.record(record.guid))

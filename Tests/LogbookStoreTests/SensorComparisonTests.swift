@@ -79,7 +79,7 @@ import Testing
   func theExportOfAnotherPersonIsRefusedFromTwoDaysOn(start: Int64) throws {
     let others = Self.values(of: Self.second, from: start)
     try expectRefusal { try take(others, of: Self.dexcom) }
-    // The values of less than two days were stored before.
+    // Values of less than two days were stored before the import was refused.
     #expect(try readings() < 384 + 48 * 12)
   }
 

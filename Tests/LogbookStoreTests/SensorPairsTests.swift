@@ -60,7 +60,7 @@ struct SensorPairsTests {
     #expect(pairs(hours: 49, far).areOfOthersForDays)
     #expect(!pairs(hours: 47, far).areOfOthersForDays)
     #expect(!pairs(hours: 96) { row, one in one * 1.3 + Double(row % 3) * 8 }.areOfOthersForDays)
-    // Two persons with nearly level values cannot be told from two sensors.
+    // Two persons with nearly constant values cannot be distinguished from two sensors of one person.
     #expect(!pairs(hours: 96) { row, _ in 140 + 20 * sin(Double(row) / 7) }.areOfOthersForDays)
   }
 }

@@ -116,7 +116,7 @@ import Testing
     #expect(try scratch.occurrences() == ["140 0", "90 1"])
   }
 
-  @Test func readingsAfterAClockSetBackAreNewReadingsAtRepeatedTimes() throws {
+  @Test func twoReadingsAtOneTimeAfterAClockSetBackAreBothStored() throws {
     var readings = [140.0, 90].map { Make.reading(.cbg, Make.milligrams($0)) }
     for index in readings.indices { readings[index].marks = .clockSetBack }
     #expect(counts(try scratch.ingest(Make.batch(readings))) == [2, 0, 0, 0])

@@ -12,7 +12,7 @@ import Testing
   }
 
   /// A tenth of a mmol/L is 1.8 mg/dL, so a displayed value cannot be converted back exactly.
-  @Test func aDisplayedTenthIsConvertedBackWithinOneMilligram() throws {
+  @Test func aDisplayedTenthOfAMillimoleIsConvertedBackWithinOneMilligram() throws {
     var same = 0
     for number in 1...1000 {
       let shown = Quantity(Double(number), .milligramsPerDecilitre).displayed(in: .millimolesPerLitre)
@@ -25,7 +25,7 @@ import Testing
     #expect(same == 555)
   }
 
-  @Test func everyTenthIsConvertedBackFromTheDisplayedMilligrams() throws {
+  @Test func everyTenthOfAMillimoleIsConvertedBackFromTheDisplayedMilligrams() throws {
     for tenths in 1...500 {
       let quantity = Quantity(Double(tenths) / 10, .millimolesPerLitre)
       let shown = try #require(Double(quantity.displayed(in: .milligramsPerDecilitre)))

@@ -52,8 +52,8 @@ struct DexcomG4Tests {
 
   private static let empty = SheetFrame.packet(1, [UInt8](printed: "FF*8"))
 
-  /// The ranges, then the pages: five of the history, which need two answers, and one of each other
-  /// partition.
+  /// A session that reads the memory: first the range of pages of each partition, then the pages. The history
+  /// has five pages, which need two answers, and each other partition has one.
   private static func memory(_ history: [[UInt8]]) -> WrittenSession {
     var session = identified()
     session.exchange(

@@ -48,7 +48,8 @@ import Testing
           if !isComplete, $0 == .recorded { throw Crash() }
         }
       } catch is Crash {
-        // Then the first request states in the cluster that its copy is used.
+        // The interrupted move has not confirmed the copy in its cluster, so the first request confirms it
+        // there.
       }
       let position = try await bench.push(Sample.history(5), client.run).position
       try bench.restore(bench.home, backup)

@@ -205,8 +205,9 @@ struct FetchTests {
     let relative = try ScriptedServer { request in
       request.path == "/a/c2" ? .status(200, Self.values([5])) : .status(307, headers: ["Location: c2"])
     }
-    let beside = try await program.run("source", "set", "b", relative.url + "/a/b", "--type", "http", "--yes")
-    #expect(beside.status == 0, "\(beside)")
+    let inFolder = try await program.run(
+      "source", "set", "b", relative.url + "/a/b", "--type", "http", "--yes")
+    #expect(inFolder.status == 0, "\(inFolder)")
   }
 
   @Test func aStatus401WithoutALoginChallengeDoesNotBlockASource() async throws {
@@ -731,7 +732,7 @@ struct FetchTests {
         .utf8)
   }
 
-  @Test func graphAndLogbookOfOneLibrePersonAreOneDevice() async throws {
+  @Test func theGraphAndTheLogbookOfALibreLinkUpPersonAreOneDevice() async throws {
     let (program, _) = try program()
     let answers = Answers(.status(200, Self.libre(graph: [("9:00:39", 120), ("8:55:40", 118)])))
     let server = try answers.server()
@@ -752,7 +753,7 @@ struct FetchTests {
     #expect(Set(devices.compactMap { $0["kind"] as? String }) == ["cbg", "scan"], "\(devices)")
   }
 
-  @Test func aGraphValueThatMovesBySecondsAndChangesIsStoredOnce() async throws {
+  @Test func aGraphValueWhoseTimeAndNumberChangeSlightlyIsStoredOnce() async throws {
     let (program, _) = try program()
     let answers = Answers(.status(200, Self.libre(graph: [("9:00:39", 120), ("8:55:40", 118)])))
     let server = try answers.server()

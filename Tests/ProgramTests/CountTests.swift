@@ -339,7 +339,7 @@ struct CountTests {
     #expect(other.output.contains("Insulin 15 U"), "\(other.output)")
   }
 
-  @Test func twoUnmatchedSourcesHaveATotalEachAndNoSum() async throws {
+  @Test func twoSourcesWithoutMatchingDosesHaveSeparateTotalsAndNoSum() async throws {
     let program = try Self.program(minutes: 20)
     let imported = try await Self.importBoth(program)
     #expect(imported.output.contains("bolus insulin of two sources on 4 days"), "\(imported.output)")
@@ -361,7 +361,7 @@ struct CountTests {
     #expect(Self.total(try await Self.figures(program), "insulin", "all") == 28)
   }
 
-  @Test func twoUnmatchedSourcesThatCountOnceStillHaveNoSum() async throws {
+  @Test func twoSourcesWithoutMatchingDosesThatCountOnceStillHaveNoSum() async throws {
     let program = try Self.program(minutes: 20)
     _ = try await Self.importBoth(program)
     let once = try await program.run("count", "once", "mysugr", "apple-health")
@@ -385,7 +385,7 @@ struct CountTests {
     #expect(Self.total(try await Self.figures(program), "insulin", "all") == 28)
   }
 
-  @Test func twoUnmatchedSourcesHaveNoSumInAShortPeriodEither() async throws {
+  @Test func twoSourcesWithoutMatchingDosesHaveNoSumInAShortPeriodEither() async throws {
     let program = try Self.program(minutes: 20)
     _ = try await Self.importBoth(program)
     for arguments in [

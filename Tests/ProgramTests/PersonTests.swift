@@ -28,7 +28,8 @@ struct PersonTests {
     #expect(try await run(program, "list --person anna").output.contains("6.1 mmol/L"))
     let byName = try await program.run("list", environment: ["GLUCOPORT_PERSON": "ben"])
     #expect(byName.output.contains("110 mg/dL") && !byName.output.contains("6.1"), "\(byName.output)")
-    // The command line takes precedence over the environment, in which a store does over a person.
+    // The command line takes precedence over the environment. In the environment, a store takes precedence
+    // over a person.
     let ben = program.path("data/glucoport/persons/ben.db")
     let both = try await program.run("list", "--person", "anna", "--store", ben)
     #expect(both.status == 64 && both.output == "", "\(both)")
@@ -63,7 +64,7 @@ struct PersonTests {
     let program = try Program()
     _ = try await run(program, "person add anna --quiet")
     _ = try await run(program, "add 6.1mmol --quiet --at 2026-05-06T08:00")
-    // A service manager starts programs that ignore SIGPIPE. Then a closed pipe is an error of the write.
+    // Under a service manager, SIGPIPE is ignored, so writing to a closed pipe returns an error.
     let closed = try await program.shell(
       """
       trap '' PIPE

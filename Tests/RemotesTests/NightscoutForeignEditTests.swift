@@ -158,7 +158,7 @@ struct NightscoutForeignEditTests {
       ]))
     loopback.site.settle()
     let page = try #require(try await Self.everything(loopback, nil))
-    // Notes fill the site's memory.
+    // The notes only fill the memory of the site, so they are ignored.
     let taken = page.records.filter { $0.state.kind != .note }
     #expect(taken.map(\.state.kind) == [.food])
     let meal = try #require(taken.first)

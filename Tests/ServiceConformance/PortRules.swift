@@ -154,8 +154,8 @@ enum PortRules {
         fetched += part.bytes
       }
       #expect(fetched == bytes)
-      let behind = try await attachments.part(of: content.digest, from: content.size + 10, limit: 10, run)
-      #expect(behind == ContentPart(size: content.size, bytes: []))
+      let outside = try await attachments.part(of: content.digest, from: content.size + 10, limit: 10, run)
+      #expect(outside == ContentPart(size: content.size, bytes: []))
     }
 
     ServiceRule("anEmptyAttachmentIsSentAndFetched") { service, _ in

@@ -103,10 +103,10 @@ package actor FaultyRemote: LogbookService {
   package func damageContents(_ byte: UInt8?) { damage = byte }
 
   /// Performs the next request, and loses its answer.
-  package func loseNextAnswer() { loseAnswer(behind: 0) }
+  package func loseNextAnswer() { loseAnswer(after: 0) }
 
   /// Performs this many requests and one more, and loses the answer of the last.
-  package func loseAnswer(behind requests: Int) { answersBeforeLoss = requests }
+  package func loseAnswer(after requests: Int) { answersBeforeLoss = requests }
 
   /// Ends all scripted errors.
   package func forgetScript() { (scripted, answersBeforeLoss) = ([], nil) }

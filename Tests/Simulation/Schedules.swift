@@ -11,7 +11,7 @@ package enum Schedules {
   /// Runs one world on a stage that this many others used before. Returns the broken rule, or nil, and all
   /// events.
   package static func journal(
-    seed: UInt64, behind others: UInt64, _ template: Template, steps: Int = steps, on kind: HostKind = .server
+    seed: UInt64, after others: UInt64, _ template: Template, steps: Int = steps, on kind: HostKind = .server
   ) async throws -> (broken: String?, lines: [String]) {
     try await withStage(template) { stage in
       for other in seed - others..<seed { _ = await journal(seed: other, stage, steps: steps, kind) }

@@ -12,7 +12,7 @@ extension World {
     try ingest(batch, node)
   }
 
-  /// An import with a zone from a person, often the one of the logbook.
+  /// Imports readings with a zone that a person gave, often the zone of the logbook.
   func importGiven(_ node: SimulatedNode) throws {
     let base = try node.baseZone().split(separator: " ").first.map(String.init)
     let name = random.once(in: 2) ? base ?? "UTC" : drawZone()

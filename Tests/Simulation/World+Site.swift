@@ -32,8 +32,8 @@ extension World {
   private func addEntry(_ phone: NightscoutPhoneApp) throws {
     // The time of the entry is that of a possible reading of a meter, or between two of them. Its
     // milliseconds differ, since API v1 keeps one entry of one type and time.
-    let isBeside = random.once(in: 3)
-    let time = 1_699_996_400 + (isBeside ? 150 : 0) + 300 * Int64.random(in: 0..<12, using: &random)
+    let isBetweenReadings = random.once(in: 3)
+    let time = 1_699_996_400 + (isBetweenReadings ? 150 : 0) + 300 * Int64.random(in: 0..<12, using: &random)
     let milliseconds = time * 1000 + 250
     say("a phone adds an entry")
     phone.addEntry([

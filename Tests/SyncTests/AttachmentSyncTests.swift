@@ -103,9 +103,10 @@ import Testing
     #expect(ending == .complete && summary.pushedAttachments == 1)
   }
 
-  @Test(arguments: [0, 1, 2, 3, 4]) func aLostAnswerDuplicatesNoPartOfAnAttachment(behind: Int) async throws {
+  @Test(arguments: [0, 1, 2, 3, 4]) func aLostAnswerDuplicatesNoPartOfAnAttachment(answered: Int) async throws
+  {
     try attach()
-    await scene.a.remote.loseAnswer(behind: 2 + behind)
+    await scene.a.remote.loseAnswer(after: 2 + answered)
     let (ending, _) = try await upload(scene.a)
     #expect(ending == .complete)
     try await upload(scene.b)

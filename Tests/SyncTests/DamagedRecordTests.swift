@@ -7,9 +7,10 @@ import Testing
 
 @testable import Sync
 
-/// A store with a damaged text of sync in one record: only that record needs a person.
+/// Tests a store in which a sync column of one record is damaged. Only that record needs a decision by a
+/// person.
 @Suite struct DamagedRecordTests {
-  /// A conflict, and a change that was lost in transfer, with this column of its record damaged.
+  /// Makes a record with a lost change or with a conflict, and damages this column of its row.
   private func damaged(_ column: String) async throws -> (scene: Scene, guid: String) {
     let scene = try await Scene()
     let guid = try await scene.sharedNote()

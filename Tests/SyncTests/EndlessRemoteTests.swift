@@ -118,7 +118,7 @@ import Testing
     try scene.a.attach(bytes, as: "30000000-0000-4000-8000-000000000001", to: entry)
     let server = scene.server.connection()()
     let sending = ByteWise(try #require(server.attachments))
-    let (sent, _) = try await upload(scene.a, EndlessRemote(behind: server, sending))
+    let (sent, _) = try await upload(scene.a, EndlessRemote(around: server, sending))
     guard case .workLeft = sent else {
       Issue.record("\(sent)")
       return
@@ -127,7 +127,7 @@ import Testing
     // With the normal service the next run sends the rest.
     #expect(try await scene.a.upload().ending == .complete)
     let fetching = ByteWise(try #require(server.attachments))
-    let (fetched, summary) = try await upload(scene.b, EndlessRemote(behind: server, fetching))
+    let (fetched, summary) = try await upload(scene.b, EndlessRemote(around: server, fetching))
     guard case .workLeft = fetched else {
       Issue.record("\(fetched)")
       return
@@ -158,7 +158,7 @@ private final class EndlessRemote: LogbookService {
 
   init(_ page: @escaping Page) { (self.page, service, attachments) = (page, nil, nil) }
 
-  init(behind service: any LogbookService, _ attachments: any AttachmentService) {
+  init(around service: any LogbookService, _ attachments: any AttachmentService) {
     (page, self.service, self.attachments) = (nil, service, attachments)
   }
 

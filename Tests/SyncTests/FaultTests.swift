@@ -32,7 +32,7 @@ import Testing
     for _ in 0..<request { await remote.script(nil) }
     switch failing {
     case .lostRequest: await remote.script(.unavailable("lost"))
-    case .lostAnswer: await remote.loseAnswer(behind: request)
+    case .lostAnswer: await remote.loseAnswer(after: request)
     case .server: await remote.script(.serverFailure("500"))
     case .busy: await remote.script(.busy("wait", retryAfterSeconds: 1))
     }

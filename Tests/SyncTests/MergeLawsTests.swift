@@ -233,7 +233,7 @@ import Testing
   }
 }
 
-/// The time of the next attempt by error and clock.
+/// Tests when the next attempt is due after each error, and with a clock that was set back.
 @Suite struct BackoffLawsTests {
   private static let passing: [ServiceError] = [
     .busy("", retryAfterSeconds: nil), .busy("", retryAfterSeconds: 100), .unavailable(""),

@@ -18,8 +18,8 @@ import Testing
 
   @Test func aScheduleOfOneSeedReplaysIndependentlyOfEarlierRuns() async throws {
     let template = try await Template()
-    let first = try await Schedules.journal(seed: 9, behind: 0, template)
-    let second = try await Schedules.journal(seed: 9, behind: 8, template)
+    let first = try await Schedules.journal(seed: 9, after: 0, template)
+    let second = try await Schedules.journal(seed: 9, after: 8, template)
     #expect(first.lines == second.lines && !first.lines.isEmpty)
   }
 }

@@ -118,7 +118,7 @@ private struct OwnCopyTally {
     kept.values.reduce(0, +) + brought.reduce(0) { $0 + (kept[$1.key] == nil ? $1.value : 0) }
   }
 
-  /// Whether an item is a copy in its own source, or has one there.
+  /// Whether an item is a copy of another item of its source, or has such a copy.
   static func concernsOwnCopy(_ item: CountableItem, _ verdict: CountVerdict) -> Bool {
     switch verdict {
     case .repeats(_, let source): source == item.source

@@ -13,7 +13,7 @@ package struct ProtectedFiles {
   /// Each protected file, with the words that describe it in a message.
   private var files: [(path: String, what: String)] = []
   /// The paths of the files that belong to the store. A link with another name may lead to one of them.
-  private var besideStore: [String] = []
+  private var companionPaths: [String] = []
 
   /// The suffixes of the files that SQLite, uploads, fetches and backups keep next to a database.
   private static let companions = ["-wal", "-shm", "-journal", "-upload", "-fetch", "-backups"]
@@ -27,7 +27,7 @@ package struct ProtectedFiles {
   package init(store: String?, remote: RemoteSetting? = nil, inputs: [String] = []) {
     if let store {
       files.append((store, "the store"))
-      besideStore = Self.companions.map { store + $0 }
+      companionPaths = Self.companions.map { store + $0 }
     }
     files += inputs.map { ($0, "an input of this command") }
     guard let access = remote?.access else { return }
@@ -63,7 +63,7 @@ package struct ProtectedFiles {
     }
     if let what = try protection(ofName: path) { return what }
     guard let status = Self.status(path), let file = PathText.real(path) else { return nil }
-    if besideStore.contains(where: { Self.isSame(status, as: $0) }) {
+    if companionPaths.contains(where: { Self.isSame(status, as: $0) }) {
       return "a file that belongs to the store"
     }
     return try protection(ofName: file)

@@ -115,8 +115,8 @@ package func alternatives(_ words: [String]) -> String {
 /// An instant in UTC seconds as text: `2026-05-06T18:30:00Z`.
 package func instant(_ seconds: Int64) -> String { DeviceTime(seconds: seconds).text + "Z" }
 
-/// A command in the text of a message, with quotation marks around it. If one of its words needs its own for
-/// the shell, there are none.
+/// A command in the text of a message, in quotation marks. They are left out if a word of the command needs
+/// quotation marks for the shell.
 package func quotedCommand(_ words: String...) -> String {
   let command = words.map(\.shellWord).joined(separator: " ")
   return command.contains("'") ? command : "'\(command)'"

@@ -73,7 +73,7 @@ struct BackupSettings: Codable, Equatable {
   /// The settings that were stored with a backup; nil if the backup has none.
   ///
   /// - Throws: `Failure` of category `badInput` if the file has no such settings.
-  static func beside(_ backup: String) throws(Failure) -> BackupSettings? {
+  static func next(to backup: String) throws(Failure) -> BackupSettings? {
     guard let bytes = Host.bytes(of: backup + suffix) else { return nil }
     do {
       return try JSONDecoder().decode(BackupSettings.self, from: Data(bytes))

@@ -65,7 +65,7 @@ struct RestoreCommand: PrintingCommand {
       )
     }
     try warn(ofChangeIn: BackupNotes(storePath: path), output)
-    let settings = try BackupSettings.beside(file.path)
+    let settings = try BackupSettings.next(to: file.path)
     if let present {
       guard
         try BackupFile.measure(backup, part: path + ".restoring").sha256

@@ -41,13 +41,13 @@ struct PushOption: ParsableArguments {
         "glucoport: sent \(counted(summary.pushedReadings, "reading")), \(counted(summary.pushedRecords, "record"))"
       )
     }
-    let behind = try items.map { item in
+    let current = try items.map { item in
       switch item {
       case .record(let record): StoredItem.record(try store.record(named: record.guid))
       case .reading(let reading): StoredItem.reading(try store.reading(at: reading.address) ?? reading)
       }
     }
-    let states = behind.map { item in
+    let states = current.map { item in
       switch item {
       case .record(let record): record.syncState(.none)
       case .reading(let reading): reading.syncState(.none)
@@ -56,7 +56,7 @@ struct PushOption: ParsableArguments {
     for state in Set(states) {
       if let why = why(state, failure) { output.message("glucoport: queued, not sent: \(why)") }
     }
-    return behind
+    return current
   }
 
   /// Why an item is still queued after the attempt; nil if it is synced. `failure` is that of the whole

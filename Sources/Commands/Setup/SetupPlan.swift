@@ -22,7 +22,7 @@ struct SetupPlan {
     prefix: String, program: String, _ completions: CompletionScript
   ) throws(Failure) -> SetupPlan {
     let target = prefix + "/bin/glucoport"
-    let pages = manualPages(beside: program, in: prefix + "/share/man")
+    let pages = manualPages(nextTo: program, in: prefix + "/share/man")
     let rules = UdevRules.lines(DriverRegister.all, group: "plugdev", shared: false)
     // If the running program is the installed one, its file has this content, and so it is not replaced.
     let program = [SetupFile(path: target, content: .copy(of: program), mode: 0o755)]
@@ -48,7 +48,7 @@ struct SetupPlan {
   static func user(
     _ folders: SetupFolders, program: String, _ completions: CompletionScript
   ) throws(Failure) -> SetupPlan {
-    let pages = manualPages(beside: program, in: folders.data + "/man")
+    let pages = manualPages(nextTo: program, in: folders.data + "/man")
     let completions = [
       (folders.data + "/bash-completion/completions/glucoport", completions.text(for: .bash)),
       (folders.data + "/zsh/site-functions/_glucoport", completions.text(for: .zsh)),
@@ -69,7 +69,7 @@ struct SetupPlan {
 }
 
 extension SetupPlan {
-  /// The units with the path of the program on this computer, where the packaged units have their own path.
+  /// The units of the packages, with the path of the program on this computer in place of the packaged path.
   private static func units(
     _ units: [(name: String, text: String)], in folder: String, program: String
   ) throws(Failure) -> [SetupFile] {
@@ -88,7 +88,7 @@ extension SetupPlan {
   }
 
   /// The manual pages that are in the same archive as this program.
-  private static func manualPages(beside program: String, in folder: String) -> [SetupFile] {
+  private static func manualPages(nextTo program: String, in folder: String) -> [SetupFile] {
     let source = Host.folder(of: Host.folder(of: program)) + "/share/man"
     return ["1", "5", "7"].flatMap { section -> [SetupFile] in
       Host.names(in: "\(source)/man\(section)").filter { $0.hasPrefix("glucoport") }.map { name in

@@ -299,10 +299,11 @@ extension ClarityFormat {
     if tick.isEmpty || row[columns.transmitter].isEmpty {
       // A change of the zone sets the clock back as well; in that case the placement states that the time
       // occurs twice.
-      let isBehind = clocks[clock].isBehindItself(shown.deviceTime) && placement.source != .zoneOverlap
+      let isAfterSetBack =
+        clocks[clock].isBeforeItsMaximum(shown.deviceTime) && placement.source != .zoneOverlap
       return Reading(
         device: device, kind: .cbg, at: shown.deviceTime, placement: placement, measurement,
-        marks: isBehind ? .clockSetBack : [], line: row.line)
+        marks: isAfterSetBack ? .clockSetBack : [], line: row.line)
     }
     guard let number = Self.wholeNumber(tick) else {
       out.reject(row, "invalid transmitter time; expected a whole number such as 1234567")

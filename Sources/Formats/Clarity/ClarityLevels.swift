@@ -152,7 +152,7 @@ struct DeviceClock {
 
   /// Whether the clock was set back before this reading and has not yet passed its earlier maximum. Readings
   /// with the newest first show nothing.
-  mutating func isBehindItself(_ time: DeviceTime) -> Bool {
+  mutating func isBeforeItsMaximum(_ time: DeviceTime) -> Bool {
     let now = time.seconds
     defer { last = now }
     guard let last else {

@@ -147,7 +147,8 @@ extension FHIRWriter {
       #"{"coding":[{"system":"http://loinc.org","code":"\#(coding.code)","display":"\#(coding.display)"}]}"#
   }
 
-  /// The value; LO and HI are a comparator with the limit, or a reason if the limit is unknown.
+  /// The member with the value. LO and HI are written as a comparison with the limit. If the limit is
+  /// unknown, the member with the reason for a missing value is written.
   private static func value(_ measurement: Measurement) -> [String] {
     switch measurement {
     case .value(let quantity): [#""valueQuantity":\#(Self.quantity(quantity.number, quantity.unit))"#]

@@ -34,11 +34,12 @@ struct GenericColumns: Equatable {
   var twin = -1
   /// Columns that are not read, and may hold glucose in rows without a value.
   var further: [Int] = []
-  /// The columns whose words may say what measured the values, such as `Source` or `Method`.
+  /// The columns whose words may state the device or the method of measurement, such as `Source` or `Method`.
   var origins: [Int] = []
   /// The columns that say something about the time zones of rows, and are only compared.
   var zoneSigns: [Int] = []
-  /// The columns that may say what measured a value, for a comparison with the kind that a person gave.
+  /// The columns that may state which device measured a value, for a comparison with the kind that a person
+  /// gave.
   var kindSigns: [Int] = []
 
   @inline(__always) subscript(role: GenericRole) -> Int {

@@ -19,7 +19,7 @@ struct GenericDeviceWords {
   ///   - values: the different cells of the column.
   ///   - hasEmptyCells: whether some rows have none.
   ///
-  /// Nil for words that say nothing, or all the same.
+  /// Nil if the words state no device, or all state the same one.
   init?(_ name: String, _ values: Set<[UInt8]>, hasEmptyCells: Bool, areMarks: Bool) {
     let words = values.map { String(decoding: $0, as: UTF8.self) }.sorted()
     if areMarks {
@@ -27,8 +27,8 @@ struct GenericDeviceWords {
         return nil
       }
     } else {
-      let deviceWords = Set(words.compactMap(SourceName.statedDeviceKind))
-      guard deviceWords.isSuperset(of: [.sensor, .meter]) else { return nil }
+      let deviceKinds = Set(words.compactMap(SourceName.statedDeviceKind))
+      guard deviceKinds.isSuperset(of: [.sensor, .meter]) else { return nil }
     }
     (self.name, self.words, self.areMarks) = (name, words, areMarks)
   }
@@ -37,7 +37,8 @@ struct GenericDeviceWords {
   func ask(besides kind: ReadingKind) -> Bool {
     guard areMarks else { return true }
     let words = HeaderWords(name)
-    // A meter's values are typed, or sent by it.
+    // Values of finger sticks may be typed, or sent by a meter automatically, so `auto` does not mean a
+    // sensor.
     return kind == .cbg || (words.mark == .sensor && words.words.isDisjoint(with: ["auto", "automatic"]))
   }
 

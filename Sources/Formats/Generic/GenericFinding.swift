@@ -14,8 +14,8 @@ struct GenericFinding {
   var needsUnitWord = false
   /// Whether a person named the column of values.
   var valueIsMapped = false
-  /// Whether the name of the column of kinds is one for what measured, such as `Source`. An unknown word in
-  /// it may then be a device.
+  /// Whether the column of kinds has a name for the device that measured, such as `Source`. An unknown word
+  /// in it may then be a device.
   var kindMayBeSource = false
   /// The uses of the columns of `columns.watched`, in their order.
   var watches: [WatchedColumn] = []
@@ -386,8 +386,8 @@ extension GenericFinding {
     }
   }
 
-  /// The columns that are named for what measured the values. Words of other columns show nothing: `CGM
-  /// alarm` is why a person measured, a `Guardian` may be a parent, and `MiniMed` a pump.
+  /// The columns that are named for the device or the method that measured the values. Words of other columns
+  /// show nothing: `CGM alarm` is why a person measured, a `Guardian` may be a parent, and `MiniMed` a pump.
   private var placesOfOrigins: [Int] {
     header.names.indices.filter { place in
       let words = header.words[place]

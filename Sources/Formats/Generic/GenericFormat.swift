@@ -66,11 +66,11 @@ struct GenericFormat: ExportFormat {
   private var instants = RepeatedInstants()
   /// The number of cells in the header.
   var headerCount = 0
-  /// What columns say about zones and kinds, in contradiction to what a person gave or the logbook has.
+  /// Counts of rows whose columns contradict the zone of the import, or the kind that a person gave.
   private var zoneSigns: GenericZoneSigns?
   private var kindSigns: GenericKindSigns?
   private(set) var utcTimes: GenericUTCTimes
-  /// Whether rows may still say something about these.
+  /// Whether further rows may still have such contradictions or times in UTC.
   private var seeksSigns = true
 
   enum HeaderPosition { case aboveHeader, belowHeader, belowOtherHeader }

@@ -30,7 +30,8 @@ struct GenericKindSigns {
 
   /// - Parameters:
   ///   - kind: the kind that a person gave.
-  ///   - columns: the names of the columns that may say what measured, and whether they mark it by yes and no.
+  ///   - columns: the names of the columns that may state the device, and whether their cells are only yes
+  ///     and no.
   init?(_ kind: ReadingKind?, _ columns: [(name: String, areMarks: Bool)]) {
     guard let kind, kind != .ketone, !columns.isEmpty else { return nil }
     self.kind = kind
@@ -82,7 +83,7 @@ struct GenericKindSigns {
 }
 
 extension GenericFinding {
-  /// The columns that may say what measured a row's value.
+  /// The columns that may state which device measured the value of a row.
   var kindSigns: [(place: Int, name: String, areMarks: Bool)] {
     let sources = columns.origins + [columns[.device]] + (kindMayBeSource ? [columns[.kind]] : [])
     let marks = watches.compactMap { watch in

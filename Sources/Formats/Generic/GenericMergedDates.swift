@@ -33,7 +33,7 @@ struct GenericMergedDates {
   private var lastClock: Int?
   private var lastLine: Int64 = 0
   private var days: [DateOrder: Days] = [:]
-  /// Whether the dates of the whole table fall; nil if that is not known.
+  /// Whether the dates of the whole table are in descending order; nil if that is not known.
   private var descends: Bool?
 
   /// Nil unless the first row with a time of day in the head has a date and a later one has none.

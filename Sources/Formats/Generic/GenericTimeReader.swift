@@ -233,8 +233,8 @@ extension Field {
       year: Int(year), form: .decided(month: Int(month), day: Int(day)), length: 5 + second + 1 + digits)
   }
 
-  /// A date with a month's name. Without a letter there is none, and splitting the text into words costs much
-  /// more.
+  /// A date with the name of a month. A text without letters has none, and is not split into words, which
+  /// costs much more.
   private var namedDate: (year: Int, month: Int, day: Int)? {
     bytes.contains { $0 >= 0x80 || ($0 | 0x20) &- 0x61 < 26 } ? MonthNames.date(text) : nil
   }
@@ -279,7 +279,7 @@ extension Field {
     }
     switch whole {
     case ..<10_000_000_000: return whole * 1000 + fraction
-    // From 1979 on, which is larger than any date written only in digits (202605061230).
+    // Milliseconds from 1979 on. They are larger than any date written only in digits, such as 202605061230.
     case 300_000_000_000..<10_000_000_000_000: return whole
     case 300_000_000_000_000..<10_000_000_000_000_000: return whole / 1000
     default: return nil

@@ -198,12 +198,12 @@ private struct GlucoportCSVLine: GlucoportSink, Sendable {
 
   mutating func device(_ device: Device) {
     let (start, first) = (bytes.count, place)
-    if let known = devices.find(device, behind: first) {
+    if let known = devices.find(device, after: first) {
       bytes.append(contentsOf: known.bytes)
       place = known.place
     } else {
       state(device)
-      devices.keep(device, behind: first, bytes[start...], place)
+      devices.keep(device, after: first, bytes[start...], place)
     }
   }
 
@@ -283,11 +283,11 @@ struct GlucoportJSONLine: GlucoportSink, Sendable {
 
   mutating func device(_ device: Device) {
     let start = bytes.count
-    if let known = devices.find(device, behind: 0) {
+    if let known = devices.find(device, after: 0) {
       bytes.append(contentsOf: known.bytes)
     } else {
       state(device)
-      devices.keep(device, behind: 0, bytes[start...], 0)
+      devices.keep(device, after: 0, bytes[start...], 0)
     }
   }
 
@@ -402,13 +402,13 @@ private struct DeviceTexts: Sendable {
 
   private var known = RecentlyWritten<Known>()
 
-  mutating func find(_ device: Device, behind start: Int) -> (bytes: [UInt8], place: Int)? {
+  mutating func find(_ device: Device, after start: Int) -> (bytes: [UInt8], place: Int)? {
     known.index { $0.start == start && $0.device.isSame(as: device) }.map {
       (known[$0].bytes, known[$0].place)
     }
   }
 
-  mutating func keep(_ device: Device, behind start: Int, _ bytes: ArraySlice<UInt8>, _ place: Int) {
+  mutating func keep(_ device: Device, after start: Int, _ bytes: ArraySlice<UInt8>, _ place: Int) {
     known.keep(Known(device: ExactDevice(device), start: start, bytes: Array(bytes), place: place))
   }
 }

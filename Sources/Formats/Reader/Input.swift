@@ -57,7 +57,7 @@ final class Input {
       try checkPacked()
       try rewind()
     } else {
-      try connect(behind: ReplaySource(head: headBytes, rest: headEnded ? nil : source))
+      try connect(after: ReplaySource(head: headBytes, rest: headEnded ? nil : source))
     }
   }
 
@@ -187,10 +187,10 @@ final class Input {
   /// Starts over from the first byte.
   func rewind() throws {
     try source.rewind()
-    try connect(behind: source)
+    try connect(after: source)
   }
 
-  private func connect(behind bytes: any ByteSource) throws {
+  private func connect(after bytes: any ByteSource) throws {
     var stage = bytes
     if let packing {
       let stageBelow = try packing.unpacking(stage, name: source.name, isInterrupted: source.isInterrupted)

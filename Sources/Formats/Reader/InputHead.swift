@@ -79,7 +79,7 @@ struct InputHead {
   }
 
   /// Whether JSON has a member with this name anywhere in the head.
-  func names(_ member: String) -> Bool { place(behind: member) != nil }
+  func names(_ member: String) -> Bool { place(after: member) != nil }
 
   /// The members of the only object of a short JSON text; nil for any other text.
   var answer: [String: JSONValue]? {
@@ -95,7 +95,7 @@ struct InputHead {
 
   /// The text of the first member with this name in JSON; nil if there is none.
   func value(of member: String) -> String? {
-    guard let start = place(behind: member) else { return nil }
+    guard let start = place(after: member) else { return nil }
     let rest = json[start...].drop { $0.isBlank }
     guard rest.first == UInt8(ascii: "\"") else { return nil }
     return String(decoding: rest.dropFirst().prefix { $0 != UInt8(ascii: "\"") }, as: UTF8.self)
@@ -104,7 +104,7 @@ struct InputHead {
   /// The texts and numbers in the object of the first member with this name in JSON, by their names. Empty
   /// without such a member, or if the head ends in it.
   func texts(in member: String) -> [String: String] {
-    guard let start = place(behind: member) else { return [:] }
+    guard let start = place(after: member) else { return [:] }
     let rest = json[start...].drop { $0.isBlank }
     guard rest.first == UInt8(ascii: "{"), let end = rest.firstIndex(of: UInt8(ascii: "}")) else {
       return [:]
@@ -126,7 +126,7 @@ struct InputHead {
 
   /// The text of a member in the first JSON object that has a certain text in another member. The head may
   /// end inside the object.
-  func value(of member: String, beside text: String) -> String? {
+  func value(of member: String, nextTo text: String) -> String? {
     var objects: [(isMeant: Bool, value: String?)] = []
     var (key, index) = (String?.none, json.startIndex)
     while index < json.endIndex {
@@ -192,13 +192,13 @@ struct InputHead {
   }
 
   /// The position after the colon of a member.
-  private func place(behind member: String) -> Int? {
+  private func place(after member: String) -> Int? {
     let key = Array("\"\(member)\"".utf8)
     var start = 0
     while let found = Self.place(of: key, in: json, from: start) {
       start = found + key.count
-      let behind = json[start...].drop { $0.isBlank }
-      if behind.first == UInt8(ascii: ":") { return behind.startIndex + 1 }
+      let rest = json[start...].drop { $0.isBlank }
+      if rest.first == UInt8(ascii: ":") { return rest.startIndex + 1 }
     }
     return nil
   }

@@ -125,7 +125,7 @@ public struct InputReader {
   package var statedFirstName: String? {
     guard input.head.isJSON else { return nil }
     return ["firstName", "first_name"].lazy.compactMap { member in
-      options.patient.map { input.head.value(of: member, beside: $0) } ?? input.head.value(of: member)
+      options.patient.map { input.head.value(of: member, nextTo: $0) } ?? input.head.value(of: member)
     }.first { !$0.isEmpty }
   }
 

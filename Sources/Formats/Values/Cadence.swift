@@ -69,8 +69,8 @@ struct Cadence {
 
   var isEmpty: Bool { times.isEmpty }
 
-  /// Whether the times show what measured the readings: a sensor, or a person, who does not measure that
-  /// often. A few rows of a sensor's table, or rows with gaps between them, do not show it.
+  /// Whether the times show if a sensor measured the readings, or a person, who does not measure that often.
+  /// A few rows of a sensor's table, or rows with gaps between them, do not show it.
   var isConclusive: Bool {
     if isSensor { return true }
     let steps = steps(of: distinctTimes, lag: 1)

@@ -172,7 +172,7 @@ struct HeaderWords {
   /// Whether the header is a name for a column with the kind of each row.
   var isRowType: Bool { Self.kindNames.contains(name) }
 
-  /// Whether the header is a name for a column that says what measured the values.
+  /// Whether the header is a name for a column that states the device or the method of measurement.
   var isOrigin: Bool {
     // The names in nested objects have dots: `metadata.dataOrigin` and `source.name`.
     let members = name.split(separator: ".")

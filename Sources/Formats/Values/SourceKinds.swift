@@ -42,7 +42,8 @@ struct SourceKinds {
   private static let maxSources = 64
 
   private var sources: [Key: Source] = [:]
-  /// Whether words of the label are more certain than the times, as in a column for what measured the values.
+  /// Whether words of the label are more certain than the times, as in a column for the device that measured
+  /// the values.
   private let readsWords: Bool
 
   init(readsWords: Bool = false) { self.readsWords = readsWords }
@@ -103,7 +104,8 @@ struct SourceKinds {
   }
 }
 
-/// Determines what measured a value by the name of a device or app, or by a word for the way of measuring.
+/// Determines the kind of device from the name of a device or app, or from a word for a method of
+/// measurement.
 enum SourceName {
   /// Parts of the names of apps and devices that use a sensor.
   private static let sensorNames = [
@@ -126,7 +128,8 @@ enum SourceName {
     "blutig", "smbg", "meter",
   ]
   private static let manualStems = ["manu", "typed", "keyed", "händisch"]
-  /// The maximum number of words in a text that can state what measured a value; a longer text is a remark.
+  /// The maximum number of words in a text that can state the device or the method; a longer text is a
+  /// remark.
   private static let maxWords = 3
 
   /// Whether the text is the name of a well-known sensor or its app.

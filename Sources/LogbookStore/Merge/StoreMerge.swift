@@ -311,7 +311,8 @@ private final class RecordMerge {
     try !state.isDeleted && LogbookZones(database).origin != .given
   }
 
-  /// The content to be stored. Content that only imports wrote has no time of an edit.
+  /// The content to be stored. If only imports wrote the content, its time of an edit is the age of its
+  /// export.
   private func stored(_ aged: AgedRecord) -> RecordState {
     var state = aged.record.state
     if aged.record.isImportedOnly { state.editedAt = aged.age.editedAt }

@@ -198,7 +198,7 @@ extension SyncTransaction {
   /// - Parameters:
   ///   - cursor: the remote's position before any part is downloaded.
   ///   - recent: the shown time, in civil seconds, from which readings count as recent.
-  package func queueWhole(behind cursor: String, recent: Int64, at now: Int64) throws {
+  package func queueWhole(after cursor: String, recent: Int64, at now: Int64) throws {
     try setCursor(cursor)
     try DownloadQueue.add(.records, .changed, at: now, database)
     for range in try DownloadQueue.pinnedRanges(database) {

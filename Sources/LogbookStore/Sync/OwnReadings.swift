@@ -13,7 +13,7 @@ struct OwnReadings {
     let isUploaded: Bool
     /// Whether a withdrawal hides the reading.
     let isWithdrawn: Bool
-    /// Whether a pull stored the reading, and not an import. Then no pair of this reading and a document is
+    /// Whether a pull stored the reading, and not an import. For such a reading, no pair with a document is
     /// stored.
     let isPulled: Bool
   }

@@ -99,7 +99,8 @@ extension DexcomRecord {
     guard let value = bytes.littleEndian(UInt16.self, at: 8),
       let typed = bytes.littleEndian(UInt32.self, at: revision >= 3 ? 11 : 10).map(Int64.init)
     else { return nil }
-    // A time more than a day away is invalid: two programs disagree about its offset in revision 3.
+    // A time more than a day away is invalid: two programs disagree about its position in records of revision
+    // 3.
     guard value > 0, value <= 1000, abs(typed - times.system) <= 86400 else {
       return .rejected("a calibration without a value or with another time than its record")
     }

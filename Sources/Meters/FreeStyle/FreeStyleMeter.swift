@@ -10,8 +10,7 @@ struct FreeStyleMeter {
     let command: String
     /// The field with the record's number.
     let numberField: Int
-    /// The fields of a row with its time and kind, and without anything that a person measured, took or
-    /// wrote.
+    /// The fields of a row that have its time and kind, and nothing that a person measured, took or wrote.
     let plainFields: @Sendable (FreeStyleRow) -> Set<Int>
     /// Adds one row of the table.
     let add: @Sendable (FreeStyleRow, inout FreeStyleMemory) -> Void

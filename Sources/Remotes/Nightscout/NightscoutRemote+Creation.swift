@@ -24,7 +24,7 @@ extension NightscoutRemote {
     // restored.
     guard base?.isDeleted == true || withdrawn != nil else { return conflict(with: change) }
     return try await create(
-      change, identifier: withdrawn ?? identifier, beside: neighbours(of: change), writer)
+      change, identifier: withdrawn ?? identifier, nextTo: neighbours(of: change), writer)
   }
 
   func afterAbsence(
@@ -38,7 +38,7 @@ extension NightscoutRemote {
       if try await keeps(NightscoutTreatment.milliseconds(change.state)) { return conflict(with: change) }
       return .refused(reason: "the site does not keep treatments of this age")
     }
-    return try await createBeside(change, base, writer)
+    return try await createUnlessKnown(change, base, writer)
   }
 
   /// Whether the site has treatments before this time. If not, autoprune may have removed the missing
@@ -67,7 +67,7 @@ extension NightscoutRemote {
 
   /// Creates a document, unless a document of another program is the same record: both have the same guid if
   /// the site's export was imported.
-  private func createBeside(
+  private func createUnlessKnown(
     _ change: RecordChange, _ base: NightscoutRevision?, _ writer: NightscoutWriter
   ) async throws(ServiceError) -> RecordVerdict? {
     let others = try await neighbours(of: change)
@@ -89,7 +89,7 @@ extension NightscoutRemote {
     if let base, base.path != identifier, case .document = try await find(.treatments, identifier) {
       identifier = movedKey(change)
     }
-    return try await create(change, identifier: identifier, beside: others, writer)
+    return try await create(change, identifier: identifier, nextTo: others, writer)
   }
 
   /// The valid treatments at the second of the event.
@@ -104,7 +104,7 @@ extension NightscoutRemote {
 
   /// Creates a document. Nil if one was created in the meantime.
   func create(
-    _ change: RecordChange, identifier: String, beside others: [NightscoutDocument],
+    _ change: RecordChange, identifier: String, nextTo others: [NightscoutDocument],
     _ writer: NightscoutWriter
   ) async throws(ServiceError) -> RecordVerdict? {
     let date = NightscoutTreatment.milliseconds(change.state)

@@ -51,7 +51,7 @@ extension NightscoutRemote {
     _ answer: inout ReadingAnswer
   ) async throws(ServiceError) {
     guard isBulk else {
-      for item in missing { try await pushAlone(item, writer, &answer) }
+      for item in missing { try await pushSeparately(item, writer, &answer) }
       return
     }
     for start in stride(from: 0, to: missing.count, by: Self.maxInBulk) {
@@ -86,7 +86,7 @@ extension NightscoutRemote {
 
   /// Sends one document by API v3. A PUT with a `srvModified` that the document does not have only creates a
   /// document. A POST would restore a deleted one. Without `srvModified`, both would replace an existing one.
-  private func pushAlone(
+  private func pushSeparately(
     _ item: NightscoutPushedReading, _ writer: NightscoutWriter, _ answer: inout ReadingAnswer
   ) async throws(ServiceError) {
     var members = item.members(writer)

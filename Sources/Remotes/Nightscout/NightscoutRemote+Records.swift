@@ -209,7 +209,7 @@ extension NightscoutRemote {
       if case .document(let there) = try await find(.treatments, target), holds(there, change) {
         // An earlier attempt has created the document, but its answer was lost.
         .accepted(revision: NightscoutRevision(change.state, identifier: target).text(guid: change.guid))
-      } else { try await create(change, identifier: target, beside: neighbours(of: change), writer) }
+      } else { try await create(change, identifier: target, nextTo: neighbours(of: change), writer) }
     if case .accepted? = verdict { try await clearAndDelete(document) }
     return verdict
   }

@@ -90,7 +90,7 @@ extension NightscoutRemote: RemovalService {
     _ change: RecordChange, identifier: String, _ writer: NightscoutWriter
   ) async throws(ServiceError) {
     if case .accepted? = try await create(
-      change, identifier: identifier, beside: neighbours(of: change), writer)
+      change, identifier: identifier, nextTo: neighbours(of: change), writer)
     {
       try await softDelete(identifier)
     }
