@@ -36,6 +36,9 @@ enum StoreSetting: String {
   /// Set if records were not downloaded, since a person cancelled their download.
   case recordsLeftOut = "records-left-out"
 
+  /// The id of the last run that pulled and did everything, stored with its end.
+  case endedRun = "ended-run"
+
   static let historyOnDemand = "on-demand"
 }
 

@@ -83,6 +83,8 @@ extension UploadPlan {
       return state
     case (_, .limitReached(let limit)): return after(limit)
     case (.beginning, .done), (.renewing, .done): return firstPush
+    // There was nothing to send, and the remote has no changes.
+    case (.beginning, .exhausted): return ending
     // A remote does not return a node's own changes to it. If both sides know no common position, a copy of
     // this store may have written with the same node id. So before everything is pulled from the start, the
     // node gets a new id.
@@ -95,11 +97,7 @@ extension UploadPlan {
     case (.moving, .failed(let error, _)): return afterFailure(error)
     case (.transferring(let direction), _): return afterTransfer(direction, event)
     case (.requeueing, .failed(let error, _)), (.beginning, .failed(let error, _)): return afterFailure(error)
-    case (.beginning, .exhausted), (.beginning, .newItemsFirst), (.beginning, .rolledBack),
-      (.renewing, .exhausted), (.renewing, .newItemsFirst), (.renewing, .rolledBack), (.renewing, .failed),
-      (.skipping, .exhausted), (.skipping, .newItemsFirst), (.skipping, .rolledBack), (.skipping, .failed),
-      (.requeueing, .exhausted), (.requeueing, .newItemsFirst), (.requeueing, .rolledBack),
-      (.moving, .newItemsFirst),
+    case (.beginning, .overtaken), (.beginning, .rolledBack),
       (.moving, .rolledBack), (.ended, _):
       return nil
     }

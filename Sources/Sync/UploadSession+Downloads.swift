@@ -60,10 +60,7 @@ extension UploadSession {
   private func fetchChanges(
     _ download: Download, after cursor: String?, _ limit: Int
   ) async throws -> UploadEvent {
-    let answer = await ask { () async throws(ServiceError) in
-      try await remote.changes(after: cursor, limit: limit, run)
-    }
-    switch answer {
+    switch await changes(after: cursor, limit) {
     case .failure(let error): return .failed(error, items: 0)
     case .success(nil):
       // The download is removed from the queue at the end of the run, which writes to the store anyway.

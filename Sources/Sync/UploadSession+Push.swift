@@ -13,7 +13,7 @@ extension UploadSession {
     let pending = try selectReadings(limit)
     lastSent = .readings(pending.keys)
     guard let last = pending.keys.last else { return .exhausted }
-    hasAsked = true
+    noteRequest()
     let (remote, run) = (remote, run)
     async let request = Self.answer { () async throws(ServiceError) in
       try await remote.store(pending.batch, run)

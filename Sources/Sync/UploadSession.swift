@@ -21,6 +21,8 @@ package final class UploadSession {
   var run = RunStamp(node: "", number: 0, id: "")
   /// The batch of readings that was read ahead, to be sent after the current request.
   var readingsAhead: ReadingsAhead?
+  /// The answer to a request for changes that was sent before the run began. Each later request drops it.
+  var changesAhead: ChangesAhead?
   /// The last reading that was sent or skipped in this run.
   var lastReading: ReadingKey?
   /// Whether the login may remove withdrawn readings. False after the remote has refused it.
@@ -46,7 +48,7 @@ package final class UploadSession {
   /// Whether all changes of others were pulled in this run.
   var hasFetchedChanges = false
   /// Whether a request was sent in this run.
-  var hasAsked = false
+  private(set) var hasAsked = false
   /// The progress of attachments.
   var attachments: AttachmentLane
   /// Readings of this store for whose time another program's document has a different value, as far as this
@@ -160,8 +162,15 @@ package final class UploadSession {
   func ask<Answer>(
     _ request: () async throws(ServiceError) -> Answer
   ) async -> Result<Answer, ServiceError> {
-    hasAsked = true
+    noteRequest()
     return await Self.answer(request)
+  }
+
+  /// Must be called before each request. After a request, the server's records may be newer than those of an
+  /// answer that was received before. Such an answer would replace them by older ones.
+  func noteRequest() {
+    hasAsked = true
+    changesAhead = nil
   }
 
   /// The answer to a request, or its error, as a value.
@@ -180,6 +189,7 @@ package final class UploadSession {
 
 extension UploadSession {
   private func begin() async throws -> UploadEvent {
+    if try await isIdle() { return .exhausted }
     let (id, now) = (environment.makeID(), environment.now())
     let options = plan.options
     let damaged: Int

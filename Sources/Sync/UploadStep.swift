@@ -5,7 +5,7 @@ package import LogbookStore
 
 /// One step of a run. It makes at most one request, between two transactions of the store.
 package enum UploadStep: Hashable, Sendable {
-  /// Increases the run's number and stores a new id of the run.
+  /// Increases the run's number and stores a new id of the run, unless the run has nothing to do.
   case begin
   /// Sends the next pending readings.
   case pushReadings(limit: Int)

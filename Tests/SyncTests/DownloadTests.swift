@@ -288,13 +288,13 @@ private actor PartsRemote: LogbookService, PartService {
     let run = UploadSession(
       b, remote, named: "x", UploadOptions(),
       UploadEnvironment(now: { Self.now }, makeID: { UUID().uuidString.lowercased() }, jitter: { 0 }))
-    // The steps are `begin` and three empty pushes.
+    // The steps are `begin`, which requests the changes, and three empty pushes.
     for _ in 0..<4 { _ = try await run.step() }
     _ = try RecordEditor(Store(path: b.path, role: .editor), at: 4).edit(guid) {
       $0.fields["text"] = .text("edited")
     }
     #expect(try await run.run() == .complete)
-    #expect(await remote.requests == ["push records", "changes"])
+    #expect(await remote.requests == ["changes", "push records", "changes"])
     #expect(run.summary.pushedRecords == 1)
   }
 

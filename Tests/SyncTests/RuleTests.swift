@@ -217,6 +217,18 @@ import Testing
       "An edit made while a page is fetched rolls the whole page back.",
       ("SyncTests/InFlightTests", "anEditOfARecordOnAPulledPageRollsBackTheWholePage")),
     Rule(
+      "A page that was requested before the run began is applied only if the run has sent nothing since.",
+      ("SyncTests/IdleRunTests", "aPageRequestedBeforeTheRunNeverReplacesWhatWasSentSince"),
+      ("SyncTests/IdleRunTests", "readingsImportedDuringTheRequestAreSentBeforeThePageIsFetchedAgain")),
+    Rule(
+      "What is added during the only request of a run is sent by this run.",
+      ("SyncTests/IdleRunTests", "anItemAddedDuringTheOnlyRequestIsSentByTheSameRun")),
+    Rule(
+      "A number of a run is used again only by a store that has the end of this run, and only if it pulled.",
+      ("SyncTests/IdleRunTests", "aCopyFromTheMiddleOfARunReceivesWhatTheRunSentLater"),
+      ("SyncTests/IdleRunTests", "aCopyFromTheEndOfARunReceivesWhatLaterRunsSent"),
+      ("SyncTests/IdleRunTests", "onlyTheNumberOfARunThatPulledIsUsedAgain")),
+    Rule(
       "A page is applied with its cursor, or not at all.",
       ("SyncTests/HistoryTests", "pulledPagesAreStoredWithTheirCursorOrNotAtAll")),
     Rule(

@@ -63,6 +63,36 @@ extension SyncTransaction {
       lastSeenPosition: try stored[4])
   }
 
+  /// The last run with its cursor, if it did everything and nothing was added since. Nil if there is something
+  /// to send, to fetch or to repair, so that another run must begin.
+  ///
+  /// A remote hides from a node what the node changed, and checks only at the first request of a run whether
+  /// the node knows all of that. The end of a run is stored after all of its answers. So a store that has the
+  /// end knows each change that the run made, and may request more with the number of that run. A store that
+  /// was copied before the end may not: it would never receive what the run sent later.
+  package func idleRun() throws -> (run: RunStamp, cursor: String)? {
+    let cursor = try String.fetchOne(
+      database.cachedStatement(
+        sql: """
+          SELECT cursor FROM remote WHERE run_id = (SELECT value FROM setting WHERE name = ?)
+            AND NOT EXISTS (SELECT 1 FROM pending_range) AND NOT EXISTS (SELECT 1 FROM queued)
+            AND NOT EXISTS (SELECT 1 FROM download) AND NOT EXISTS (SELECT 1 FROM transfer)
+          """),
+      arguments: [StoreSetting.endedRun.rawValue])
+    guard let cursor else { return nil }
+    return (try currentRun(), cursor)
+  }
+
+  /// Stores that the current run pulled and did everything; see `idleRun`. A run that pulled nothing may have
+  /// made only requests for which the remote does not check what the node knows.
+  private func endRun() throws {
+    try database.executeCached(
+      sql: """
+        INSERT INTO setting SELECT ?, run_id FROM remote WHERE run_id IS NOT NULL
+        ON CONFLICT (name) DO UPDATE SET value = excluded.value WHERE value <> excluded.value
+        """, arguments: [StoreSetting.endedRun.rawValue])
+  }
+
   /// Stores the latest position of the remote that an answer stated; nil changes nothing.
   package func setLastSeenPosition(_ position: String?) throws {
     guard let position else { return }
@@ -115,6 +145,7 @@ extension SyncTransaction {
           last_pull = CASE WHEN :pulled THEN :now ELSE last_pull END
         """, arguments: ["now": now, "pushed": pushed, "pulled": pulled])
     try ActionLog.forget(at: now, database)
+    if pulled { try endRun() }
     guard asked else { return }
     try database.executeCached(
       sql: "UPDATE remote SET failures = 0, next_attempt = NULL, last_error = NULL")
