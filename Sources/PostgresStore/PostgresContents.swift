@@ -7,7 +7,7 @@ import LogbookAPI
 /// does not delay changes.
 extension PostgresLogbook: AttachmentService {
   func held(_ digest: String, _ run: RunStamp) async throws(ServiceError) -> HeldContent {
-    try await reading(run, hidesOwn: false) { transaction, entry, _ in
+    try await reading(run) { transaction, entry, _ in
       try ContentTable(transaction, entry.logbook).held(digest)
     }
   }
@@ -17,9 +17,9 @@ extension PostgresLogbook: AttachmentService {
   ) async throws(ServiceError) -> ContentAnswer {
     guard login.role == .write else { throw .readOnly }
     // This call records an unknown run, for which the counter must be locked.
-    try await reading(run, hidesOwn: false) { _, _, _ in }
+    try await reading(run) { _, _, _ in }
     return try await transaction(TransactionMode.storingContent) { [login] transaction, number, core in
-      let entry = try PostgresEntry(transaction, number, of: login, run, writes: true, hidesOwn: false)
+      let entry = try PostgresEntry(transaction, number, of: login, run, writes: true)
       guard entry.node != nil else { throw ServiceError.nodeReused }
       return try ContentTable(transaction, number).append(
         bytes, to: content, at: offset, limit: core.quota.contentBytes)
@@ -29,7 +29,7 @@ extension PostgresLogbook: AttachmentService {
   func part(
     of digest: String, from offset: Int64, limit: Int, _ run: RunStamp
   ) async throws(ServiceError) -> ContentPart? {
-    try await reading(run, hidesOwn: false) { transaction, entry, _ in
+    try await reading(run) { transaction, entry, _ in
       try ContentTable(transaction, entry.logbook).part(of: digest, from: offset, limit: limit)
     }
   }

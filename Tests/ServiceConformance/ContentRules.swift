@@ -135,6 +135,24 @@ enum ContentRules {
       await #expect(throws: ServiceError.nodeReused) { try await part(0, 10, copy) }
     }
 
+    // The first request of a run may be for a content. The answers to its later requests omit the client's own
+    // changes.
+    StorageRule("anAttachmentCallOfACopiedStoreIsToldThatItsClientIDIsReused") { stand in
+      let client = Client(stand)
+      let first = try await client.push(Sample.history(1))
+      var copy = client
+      let second = try await client.push(Sample.history(2))
+      copy.run.number += 1
+      copy.run.id = Client.uuid()
+      copy.run.lastSeenPosition = first.position
+      await #expect(throws: ServiceError.nodeReused) { try await held(copy) }
+      await #expect(throws: ServiceError.nodeReused) { try await append(0..<10, copy) }
+      await #expect(throws: ServiceError.nodeReused) { try await part(0, 10, copy) }
+      await #expect(throws: ServiceError.nodeReused) { _ = try await copy.pull() }
+      copy.run.lastSeenPosition = second.position
+      #expect(try await held(copy) == HeldContent())
+    }
+
     StorageRule(restarting: "acknowledgedAttachmentPartsSurviveARestart") { place in
       var stand = try await place.start()
       let client = Client(stand)
