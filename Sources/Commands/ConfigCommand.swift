@@ -205,7 +205,11 @@ struct ConfigZones {
     let zone = try LogbookZone(name: name)
     guard options.statePeriod else {
       Host.keepFilesPrivate()
+      let isCreated = try !Store.exists(path: storeOptions.path)
       let store = try NewLogbook(timezone: name).openOrCreate(storeOptions.path, .editor, output)
+      guard !isCreated else {
+        return try output.line("timezone \(name): created the empty store \(displayed(storeOptions.path))")
+      }
       try show("timezone \(name)", store.setTimezone(zone, at: Host.now()))
       return try showStated(store.statedItems(in: nil))
     }

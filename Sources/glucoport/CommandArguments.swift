@@ -184,16 +184,15 @@ extension CommandArguments {
       (command, path) = (next, path + [word])
     }
     let help = Glucoport.helpMessage(for: command, columns: 10_000)
-    let known = Set(help.split { !($0.isLetter || $0 == "-") }.filter { $0.hasPrefix("--") }.map(String.init))
-    for word in words.prefix(while: { $0 != "--" }) where word.hasPrefix("--") {
+    let known = Set(help.split { !($0.isLetter || $0 == "-") }.filter { $0.hasPrefix("-") }.map(String.init))
+    for word in words.prefix(while: { $0 != "--" }) where word.hasPrefix("-") && word != "-" {
       let name = String(word.prefix { $0 != "=" })
       if known.contains(name) { continue }
-      let near =
-        NearestWord.of(name, among: known.sorted())
-        ?? known.sorted().first { $0.hasSuffix(name.dropFirst(2)) }
-      // For `--json`, no similar option is suggested, since none can be meant.
+      let long = known.filter { $0.hasPrefix("--") }.sorted()
+      let near = NearestWord.of(name, among: long) ?? long.first { $0.hasSuffix(name.dropFirst(2)) }
+      // For `--json` and for a single letter, no similar option is suggested, since none can be meant.
       let advice =
-        (name == "--json" ? nil : near).map { "did you mean '\($0)'?" }
+        (name == "--json" || !name.hasPrefix("--") ? nil : near).map { "did you mean '\($0)'?" }
         ?? "'\((["glucoport", "help"] + path).joined(separator: " "))' lists the options."
       throw ValidationError("Unknown option '\(name)'; \(advice)")
     }

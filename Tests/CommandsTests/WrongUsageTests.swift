@@ -81,6 +81,8 @@ import Testing
     ("import --new --zone X --transcript f", "Unknown option '--new'"),
     ("import --zone=X f", "Unknown option '--zone'; did you mean '--timezone'?"),
     ("import --transcript f --meter --frce", "Unknown option '--frce'"),
+    ("export -o x.csv", "Unknown option '-o'; 'glucoport help export' lists the options."),
+    ("report -o x.pdf --forc", "Unknown option '--forc'"),
     ("meter info --driver x", "Unknown driver 'x'"),
     ("meter info --usb 1a79:6300", "--usb"),
   ])

@@ -77,6 +77,16 @@ import Testing
     #expect(again.output == "timezone Europe/Madrid: this holds already; nothing changed\n", "\(again)")
   }
 
+  @Test func aTimeZoneThatCreatesTheStoreIsReportedWithTheStore() async throws {
+    let program = try Program()
+    let first = try await program.run("config", "timezone", "Asia/Tokyo")
+    let expected = "timezone Asia/Tokyo: created the empty store \(program.store)\n"
+    #expect(first.status == 0 && first.output == expected, "\(first)")
+    #expect(try await program.run("config", "timezone").output == "timezone Asia/Tokyo\n")
+    let moved = try await program.run("config", "timezone", "UTC")
+    #expect(moved.output == "timezone UTC: recalculated 0 readings and 0 records\n", "\(moved)")
+  }
+
   @Test func importingAFileAgainWithAnotherTimeZoneUsesTheLatestZone() async throws {
     let program = try await filled()
     for (zone, first) in [("Asia/Tokyo", "2026-04-30T23:00:00Z"), ("UTC", "2026-05-01T08:00:00Z")] {

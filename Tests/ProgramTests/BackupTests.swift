@@ -96,6 +96,13 @@ struct BackupTests {
       try await program.run("backup", program.path("x.db"), "--store", program.path("y.db")).status == 66)
   }
 
+  @Test func aBackupThatCannotBeCreatedIsNamedAsThePersonTypedIt() async throws {
+    let outcome = try await program().shell("glucoport backup none/x.db")
+    #expect(outcome.status == 73 && outcome.output == "", "\(outcome)")
+    #expect(
+      outcome.errors == "glucoport: none/x.db: cannot be created: No such file or directory\n", "\(outcome)")
+  }
+
   @Test func aBackupIntoAMissingFolderNamesTheCommandThatCreatesIt() async throws {
     let outcome = try await program().shell(
       """

@@ -28,12 +28,12 @@ package struct BackupFile: Hashable, Sendable {
   /// - Throws: `Failure`: `cannotCreate`, also if a file exists at the path; `temporary` while another run
   ///   uses `part`; `inputOutput` for a damaged copy; `permission`.
   package static func make(of store: Store, at path: String, part: String) throws -> BackupFile {
-    try make(of: store, part: part) { try $0.place(at: path, replaces: false) }
+    try make(of: store, part: part, for: path) { try $0.place(at: path, replaces: false) }
   }
 
   /// Like `make`, but replaces an existing file at the path.
   package static func replace(_ path: String, by store: Store, part: String) throws -> BackupFile {
-    try make(of: store, part: part) { try $0.place(at: path, replaces: true) }
+    try make(of: store, part: part, for: path) { try $0.place(at: path, replaces: true) }
   }
 
   /// Copies a store into a file without a name and passes its bytes to `body`.
@@ -61,10 +61,11 @@ package struct BackupFile: Hashable, Sendable {
     }
   }
 
+  /// - Parameter target: the path that a person named; nil if that is `path`.
   private static func make(
-    of store: Store, part path: String, _ finish: (BackupPart) throws -> String
+    of store: Store, part path: String, for target: String? = nil, _ finish: (BackupPart) throws -> String
   ) throws -> BackupFile {
-    let part = try BackupPart(path)
+    let part = try BackupPart(path, for: target ?? path)
     defer { part.close() }
     do {
       try store.copy(into: path)
@@ -94,10 +95,11 @@ private struct BackupPart {
   let path: String
   private let descriptor: Int32
 
-  init(_ path: String) throws(Failure) {
+  /// - Parameter target: the path that a person named, for the message if the file cannot be created.
+  init(_ path: String, for target: String) throws(Failure) {
     self.path = path
     descriptor = open(PathText.bytes(path), O_CREAT | O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0o600)
-    guard descriptor >= 0 else { throw Self.failure(.cannotCreate, path, "cannot be created") }
+    guard descriptor >= 0 else { throw Self.failure(.cannotCreate, target, "cannot be created") }
     var (held, named) = (stat(), stat())
     guard flock(descriptor, LOCK_EX | LOCK_NB) == 0,
       // Checks that the locked file still has this name. Another run may have renamed it after it was opened.
