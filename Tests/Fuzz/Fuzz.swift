@@ -37,6 +37,15 @@ struct FuzzedImport {
     var options = try ExportOptions(zone: LogbookZone(name: "Europe/Madrid"), now: 1_795_219_200)
     if variant & 1 != 0 { options.unit = variant & 2 == 0 ? .milligramsPerDecilitre : .millimolesPerLitre }
     if variant & 4 != 0 { options.dateOrder = variant & 8 == 0 ? "dmy" : "mdy" }
+    if variant & 16 != 0 { options.kind = variant & 32 == 0 ? .smbg : .cbg }
+    options.force = variant & 64 != 0
+    // The columns of `DIARY` in seeds.py.
+    if variant & 896 == 896 {
+      options.columns = [
+        "time": "time", "value": "glucose", "insulin": "insulin", "carbs": "carbs", "note": "note",
+        "device": "device",
+      ]
+    }
     self.options = options
   }
 

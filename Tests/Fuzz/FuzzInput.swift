@@ -31,10 +31,10 @@ enum FuzzInput {
     return try ZipWriter(entries: entries).bytes()
   }
 
-  /// A number of four bits that depends only on the bytes.
+  /// A number of ten bits that depends only on the bytes.
   static func variant(of bytes: UnsafeBufferPointer<UInt8>) -> Int {
     var hash: UInt32 = 2_166_136_261
     for byte in bytes { hash = (hash ^ UInt32(byte)) &* 16_777_619 }
-    return Int(hash >> 28)
+    return Int(hash >> 22)
   }
 }
