@@ -62,6 +62,8 @@ umask 077
 for name in first second; do
   "$program" serve token add "$name" --role write --logbook anna --data "$folder/server" >"$folder/$name.token"
 done
+# The server writes its address into this file, which the loop may read before the server has begun.
+: >"$folder/listening"
 "$program" serve --quiet --data "$folder/server" --listen 127.0.0.1:0 >"$folder/listening" &
 server=$!
 until grep -q '^listening on' "$folder/listening"; do

@@ -51,6 +51,7 @@ echo "pages in a browser"
 python3 Tests/Browser/report.py check "$work"/*.html
 echo "a page of a server in a browser"
 (umask 077; "$program" serve token add sample --role write --logbook sample --data "$work/served" >"$work/token")
+: >"$work/listening"
 "$program" serve --pages --quiet --data "$work/served" --listen 127.0.0.1:0 >"$work/listening" &
 server=$!
 until grep -q '^listening on' "$work/listening"; do

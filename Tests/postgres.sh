@@ -44,7 +44,8 @@ ip link set lo up
 export LC_ALL=C.UTF-8 GLUCOPORT_TIMEZONE=UTC HOME=$work
 export PATH=$work/bin:/usr/lib/postgresql/15/bin:/usr/sbin:/usr/bin:/sbin:/bin
 password=secret-of-this-test
-unset PGHOST PGUSER PGDATABASE PGPORT
+# A folder of the caller for temporary files is hidden by the empty /tmp.
+unset PGHOST PGUSER PGDATABASE PGPORT TMPDIR
 
 # Replacements for what a namespace lacks: sudo, and the service manager.
 cat >"$work/bin/sudo" <<'SUDO'

@@ -18,6 +18,7 @@ import Testing
     #expect(outcome.status == 0, "\(outcome.output)\(outcome.errors)")
     #expect(outcome.output.contains("== both hold the same"))
     #expect(outcome.output.contains("2 readings hidden") && outcome.output.contains("shown again 2"))
+    #expect(!outcome.errors.contains("No such file"), "\(outcome.errors)")
   }
 
   @Test func theNurseSampleScriptStoresEachReadingForTheRightPerson() async throws {
