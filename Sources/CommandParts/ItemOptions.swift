@@ -19,7 +19,7 @@ package struct ItemOptions: ParsableArguments {
   var deleted = false
 
   @Flag(help: "Include hidden items.")
-  var withdrawn = false
+  var hidden = false
 
   /// The options without values, for the parser.
   package init() {}
@@ -37,7 +37,7 @@ package struct ItemOptions: ParsableArguments {
     var filter = ItemFilter()
     filter.limit(to: range.bounds(zone: zone, now: Host.now()))
     filter.includesDeleted = deleted
-    filter.includesWithdrawn = withdrawn
+    filter.includesWithdrawn = hidden
     if !kinds.isEmpty {
       filter.readingKinds = Set(kinds.compactMap { ReadingKind(name: $0) })
       filter.recordKinds = Set(RecordKind.listed.filter { kinds.contains($0.rawValue) })

@@ -370,7 +370,9 @@ extension StatsText {
 
   private var leftOutLines: [String] {
     let parts = counts(
-      LeftOut.allCases.map { ($0.name.replacing("_", with: " "), total.leftOut[$0]) })
+      LeftOut.allCases.map {
+        ($0 == .withdrawn ? "hidden" : $0.name.replacing("_", with: " "), total.leftOut[$0])
+      })
     let doubled = view.result.doubled.map { "  " + CountText.line($0) }
     return parts.isEmpty ? [] : ["Left out: " + parts.joined(separator: " · ")] + doubled
   }

@@ -51,15 +51,15 @@ extension UploadSession {
     case .success(false):
       mayRemove = false
       try plan.note(
-        .workLeft("the login may not remove withdrawn readings; add api:entries:delete to its role"))
+        .workLeft("the login may not remove hidden readings; add api:entries:delete to its role"))
       return nil
     case .success(true):
       let now = environment.now()
       try store.sync { store in
-        _ = try store.requeue(withdrawn.keys, reason: "withdrawn and removed there", at: now)
+        _ = try store.requeue(withdrawn.keys, reason: "hidden, and removed from the site", at: now)
         // A removed document may also have contained an equal reading that has another occurrence here.
         let held = try store.readingsInDocuments(of: withdrawn.batch)
-        if !held.isEmpty { _ = try store.requeue(held, reason: "their document was removed there", at: now) }
+        if !held.isEmpty { _ = try store.requeue(held, reason: "removed with its document", at: now) }
         try store.forgetUnanswered(withdrawn.keys)
         try store.endMoves(of: withdrawn.keys)
       }

@@ -101,7 +101,7 @@ import Testing
     #expect(document["isValid"] == false && document["carbs"]?.number == nil)
     let status = try await program.run("status")
     #expect(status.output.contains("1 record, 0 pending"), "\(status)")
-    #expect(status.output.contains("withdrawn: 0 readings and 1 record\n"), "\(status)")
+    #expect(status.output.contains("hidden: 0 readings and 1 record\n"), "\(status)")
     #expect(try await program.run("verify", "--quiet").status == 0)
     #expect(try await program.run("record", "restore", id, "--quiet").status == 0)
     #expect(try await program.run("upload", "--now").status == 0)

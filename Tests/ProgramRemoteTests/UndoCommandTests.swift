@@ -45,7 +45,7 @@ struct UndoCommandTests {
         && undone.output == "import 2: undone\n  2 readings hidden, 0 of them uploaded\n")
     #expect(try await values(program) == [110])
     #expect(try await program.run("log").output.contains("rejected 0 · undone\n"))
-    #expect(try await program.run("status").output.contains("withdrawn: 2 readings and 0 records\n"))
+    #expect(try await program.run("status").output.contains("hidden: 2 readings and 0 records\n"))
 
     let right = try await program.run(
       "import", program.path("rows.csv"), "--unit", "mmol/L", "--kind", "smbg")
@@ -85,7 +85,7 @@ struct UndoCommandTests {
     #expect(try await program.run("undo", "2", "--quiet").status == 0)
     let status = try await program.run("status").output
     #expect(status.contains("0 records, 0 pending\n"), "\(status)")
-    #expect(status.contains("withdrawals: 1 pending\n"), "\(status)")
+    #expect(status.contains("changes of what is hidden: 1 pending\n"), "\(status)")
     #expect(try await program.run("record", "add", "note", "x", "--quiet").status == 0)
     #expect(try await program.run("status").output.contains("1 record, 1 pending\n"))
   }
@@ -119,7 +119,7 @@ struct UndoCommandTests {
     _ = try await program.run("undo", "2", "--quiet")
     let arguments = ["import", program.path("rows.csv"), "--unit", "mg/dL", "--kind", "smbg", "--force"]
     let same = try await program.run(arguments: arguments)
-    #expect(same.output.contains("new 0 · known 2 · withdrawn 2"), "\(same.output)")
+    #expect(same.output.contains("new 0 · known 2 · hidden 2"), "\(same.output)")
     #expect(same.output.contains("--again"))
     #expect(try await values(program) == [110])
     let again = try await program.run(arguments: arguments + ["--again", "--json"]).objects().first
@@ -197,7 +197,7 @@ struct UndoCommandTests {
     let program = try await program()
     _ = try await program.run("undo", "2", "--quiet")
     for form in ["csv", "ndjson"] {
-      for options in [[], ["--withdrawn"]] {
+      for options in [[], ["--hidden"]] {
         let export = try await program.run(arguments: ["export", "--format", form] + options)
         let other = try Program()
         let copy = try await other.run("import", "-", "--timezone", "Europe/Madrid", input: export.output)
@@ -215,9 +215,12 @@ struct UndoCommandTests {
     let hidden = try await program.run("reading", "hide", "--device", model, "--since", "2026-03-01T08:05")
     #expect(hidden.status == 0 && hidden.output.hasPrefix("hidden: 1 reading of "), "\(hidden.errors)")
     #expect(try await values(program) == [110, 12.4])
-    #expect(try await program.run("list", "--withdrawn").output.contains("withdrawn"))
+    #expect(try await program.run("list", "--hidden").output.contains("hidden"))
+    let stats = try await program.run("stats").output
+    #expect(stats.contains("\nLeft out: hidden 1\n"), "\(stats)")
     let restored = try await program.run("reading", "restore", "--device", model)
     #expect(restored.output.hasPrefix("restored: 1 reading of "), "\(restored.errors)")
+    #expect(try await program.run("stats").output.contains("hidden") == false)
     #expect(try await program.run("reading", "restore", "--device", model).status == 66)
     #expect(try await program.run("reading", "hide", "--device", "nobody's").status == 66)
   }
@@ -237,7 +240,7 @@ struct UndoCommandTests {
     let guid = try #require(added?["guid"] as? String)
     #expect(try await program.run("record", "hide", guid).output == "hidden: \(guid)\n")
     #expect(try await program.run("record", "list").output == "")
-    #expect(try await program.run("record", "list", "--withdrawn").output.contains("(withdrawn)"))
+    #expect(try await program.run("record", "list", "--hidden").output.contains("(hidden)"))
     #expect(try await program.run("show", guid, "--json").objects().first?["withdrawn"] as? Bool == true)
     #expect(try await program.run("record", "hide", guid).output.hasPrefix("unchanged"))
     #expect(try await program.run("record", "restore", guid).output == "restored: \(guid)\n")

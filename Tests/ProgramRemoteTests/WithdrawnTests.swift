@@ -27,11 +27,11 @@ struct WithdrawnTests {
     for command in ["list", "export"] {
       let shown = try await program.run(command, "--format", "ndjson", "--kind", "smbg").objects()
       #expect(shown.map { $0["value"] as? Int } == [110, 112])
-      let objects = try await program.run(command, "--format", "ndjson", "--kind", "smbg", "--withdrawn")
+      let objects = try await program.run(command, "--format", "ndjson", "--kind", "smbg", "--hidden")
         .objects()
       #expect(objects.map { $0["value"] as? Int } == [110, 300, 112])
       #expect(objects.map { $0["withdrawn"] as? Bool } == [false, true, false])
-      let csv = try await program.run(command, "--format", "csv", "--kind", "smbg", "--withdrawn").output
+      let csv = try await program.run(command, "--format", "csv", "--kind", "smbg", "--hidden").output
       let rows = csv.split(separator: "\r\n").map {
         $0.split(separator: ",", omittingEmptySubsequences: false)
       }
@@ -42,9 +42,9 @@ struct WithdrawnTests {
 
   @Test func theNightscoutExportReportsThatItOmitsHiddenReadings() async throws {
     let program = try await program()
-    let export = try await program.run("export", "--format", "nightscout", "--kind", "smbg", "--withdrawn")
+    let export = try await program.run("export", "--format", "nightscout", "--kind", "smbg", "--hidden")
     #expect(export.status == 0)
-    #expect(export.errors == "glucoport: left out 1 withdrawn reading\n")
+    #expect(export.errors == "glucoport: left out 1 hidden reading\n")
     let entries = try #require(
       try JSONSerialization.jsonObject(with: Data(export.output.utf8)) as? [[String: Any]])
     #expect(entries.map { $0["mbg"] as? Int } == [110, 112])
@@ -59,30 +59,30 @@ struct WithdrawnTests {
 
   @Test func anExportOmitsNothingIfNothingIsHidden() async throws {
     let program = try await program()
-    let hidden = try await program.run("list", "--long", "--withdrawn").output
-    let line = try #require(hidden.split(separator: "\n").first { $0.hasSuffix("withdrawn") })
+    let hidden = try await program.run("list", "--long", "--hidden").output
+    let line = try #require(hidden.split(separator: "\n").first { $0.hasSuffix("hidden") })
     let id = try #require(line.split(separator: " ").first { $0.hasPrefix("r1.") })
     let restored = try await program.run("reading", "restore", String(id))
     #expect(restored.output == "restored: \(id)\n", "\(restored.errors)")
     let export = try await program.run("export", "--format", "nightscout")
     #expect(export.errors == "" && export.output.matches(of: /"mbg":/).count == 3)
-    #expect(try await program.run("list").output.contains("withdrawn") == false)
+    #expect(try await program.run("list").output.contains("hidden") == false)
   }
 
   @Test func anExportWithHiddenReadingsHidesThemInAnotherStore() async throws {
     let program = try await program()
     for form in ["csv", "ndjson"] {
-      let export = try await program.run("export", "--format", form, "--withdrawn")
+      let export = try await program.run("export", "--format", form, "--hidden")
       let other = try Program()
       let copy = try await other.run("import", "-", "--timezone", "Europe/Madrid", input: export.output)
       #expect(copy.status == 0, "\(copy.errors)")
-      #expect(try await other.run("export", "--format", form, "--withdrawn").output == export.output)
+      #expect(try await other.run("export", "--format", form, "--hidden").output == export.output)
       #expect(try StoreFile(other.store).count("readings WHERE withdrawn AND value = 300") == 1)
 
       #expect(try await other.run("list").output.contains(" 300 mg/dL") == false)
 
       // Without the withdrawal record, the column has no effect.
-      let readings = try await program.run("export", "--format", form, "--kind", "smbg", "--withdrawn")
+      let readings = try await program.run("export", "--format", form, "--kind", "smbg", "--hidden")
       let third = try Program()
       _ = try await third.run("import", "-", "--timezone", "Europe/Madrid", input: readings.output)
       #expect(try StoreFile(third.store).count("reading") == 3)

@@ -262,7 +262,7 @@ struct AddTests {
     #expect(try await program.run("add", "-", "--quiet", input: line).status == 0)
     _ = try await program.run("undo", "--yes", "--quiet")
     let again = try await program.run("add", "-", input: line)
-    #expect(again.output.hasPrefix("line 1: known, withdrawn "), "\(again.output)")
+    #expect(again.output.hasPrefix("line 1: known, hidden "), "\(again.output)")
     let object = try await program.run("add", "-", "--json", input: line).objects().first
     #expect(object?["outcome"] as? String == "known" && object?["withdrawn"] as? Bool == true)
     #expect(try await list(program) == [])

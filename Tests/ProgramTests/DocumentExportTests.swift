@@ -39,14 +39,14 @@ struct DocumentExportTests {
   @Test(arguments: forms)
   func importingADocumentExportChangesNothing(_ form: String) async throws {
     let program = try await program()
-    let before = try await program.run("export", "--format", "ndjson", "--withdrawn").output
+    let before = try await program.run("export", "--format", "ndjson", "--hidden").output
     let export = try await program.run("export", "--format", form)
     #expect(export.status == 0 && export.errors.contains("left out "), "\(export.errors)")
     let again = try await program.run("import", "-", "--json", input: export.output)
     #expect(again.status == 0, "\(again.errors)")
     let report = try #require(try again.objects().first)
     #expect(report["new"] as? Int == 0 && report["rejected"] as? Int == 0, "\(again.output)")
-    #expect(try await program.run("export", "--format", "ndjson", "--withdrawn").output == before)
+    #expect(try await program.run("export", "--format", "ndjson", "--hidden").output == before)
   }
 
   @Test(arguments: forms)
@@ -92,11 +92,11 @@ struct DocumentExportTests {
 
   @Test func aHiddenReadingIsMarkedOrLeftOutOfADocumentExport() async throws {
     let program = try await program()
-    let fhir = try await program.run("export", "--format", "fhir", "--withdrawn")
+    let fhir = try await program.run("export", "--format", "fhir", "--hidden")
     #expect(fhir.output.matches(of: /"status":"entered-in-error"/).count == 1)
     #expect(try await program.run("export", "--format", "fhir").output.contains("entered-in-error") == false)
-    let points = try await program.run("export", "--format", "openmhealth", "--withdrawn")
-    #expect(points.errors.contains("left out 1 withdrawn reading\n"), "\(points.errors)")
+    let points = try await program.run("export", "--format", "openmhealth", "--hidden")
+    #expect(points.errors.contains("left out 1 hidden reading\n"), "\(points.errors)")
     let other = try Program()
     let copy = try await other.run("import", "-", "--timezone", "Europe/Madrid", input: fhir.output)
     #expect(copy.status == 0 && copy.output.contains("entered in error"), "\(copy)")

@@ -193,7 +193,7 @@ struct PipelineTests {
     let list = try await program.run("list", "--long", "--kind", "smbg", "--limit", "1")
     let id = try #require(list.output.split(whereSeparator: \.isWhitespace).first { $0.contains(".smbg.") })
     #expect(try await program.run("reading", "hide", String(id)).status == 0)
-    let command = ["export", "--deleted", "--withdrawn", "--format"] + form
+    let command = ["export", "--deleted", "--hidden", "--format"] + form
     let export = try await program.run(arguments: command)
     #expect(export.status == 0)
     #expect(export.output.split(whereSeparator: \.isNewline).count > 100)

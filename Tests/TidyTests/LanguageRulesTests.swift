@@ -16,6 +16,8 @@ import Testing
     ("man/glucoport.1", "What the remote refused for good."),
     ("README.md", "a folder of its own"),
     ("Sources/Commands/A.swift", #"let a = "the time behind the row""#),
+    ("Sources/Commands/A.swift", #"fix: "glucoport list --withdrawn""#),
+    ("man/glucoport.1", "Withdrawn readings are left out."),
   ])
   func theLanguageCheckReportsAnOutdatedWordInATextForUsers(_ path: String, _ text: String) {
     #expect(LanguageRules.oldWords(SourceFile(path, text)).count == 1)
@@ -27,6 +29,7 @@ import Testing
     ("man/glucoport.1", "The standard output, and a stable name."),
     ("Sources/Commands/A.swift", #"let a = difference > 0 ? "ahead of" : "behind""#),
     ("man/glucoport.1", "A server behind a proxy, or behind a balancer."),
+    ("Sources/Commands/A.swift", #"case "withdrawn": isWithdrawn = true"#),
   ])
   func theLanguageCheckAcceptsAnAllowedWordInATextForUsers(_ path: String, _ text: String) {
     #expect(LanguageRules.oldWords(SourceFile(path, text)) == [])

@@ -34,7 +34,7 @@ package enum ImportSummary {
     lines += report.likelyDuplicates.map(line)
     lines += doubles.lines
     if counts.withdrawnReadings > 0 {
-      lines.append("withdrawn readings stay hidden; to show those of an undone import again: --again")
+      lines.append("hidden readings stay hidden; to show those of an undone import again: --again")
     }
     if let rejectsFile, counts.rejected > 0 { lines.append("rejected rows: \(displayed(rejectsFile))") }
     if isDryRun { lines.append("preview: nothing was stored") }
@@ -62,7 +62,7 @@ package enum ImportSummary {
   package static func lines(_ counts: IngestCounts) -> [String] {
     var lines = [
       "new \(grouped(counts.newReadings)) · known \(grouped(counts.knownReadings))"
-        + part("withdrawn", counts.withdrawnReadings) + part("shown again", counts.restoredReadings)
+        + part("hidden", counts.withdrawnReadings) + part("shown again", counts.restoredReadings)
         + part("repeated", counts.repeatedReadings) + part("changed at the source", counts.changedReadings)
         + part("corrected at the source", counts.correctedReadings)
         + " · rejected \(grouped(counts.rejected))" + part("ambiguous time", counts.ambiguousTimes)

@@ -152,7 +152,7 @@ extension ItemDetails {
     case .record(let record):
       let ingest = try record.ingest.map { [line("ingest", "\($0)\(try source(of: $0))")] } ?? []
       return [line("version", "\(record.version), synced \(record.versionSynced)")]
-        + (record.isWithdrawn ? [line("withdrawn", "yes")] : [])
+        + (record.isWithdrawn ? [line("hidden", "yes")] : [])
         + stateLine(try record.syncState(store.activity())) + refusalLine(try refusal(of: record)) + ingest
     }
   }

@@ -52,7 +52,7 @@ package struct TableWriter: ItemWriter {
 
   private func line(_ reading: StoredReading) -> String {
     let shownUnit = reading.kind == .ketone ? reading.measurement.unit : unit ?? reading.measurement.unit
-    let marks = (reading.marks.names + (reading.isWithdrawn ? ["withdrawn"] : [])).joined(separator: " ")
+    let marks = (reading.marks.names + (reading.isWithdrawn ? ["hidden"] : [])).joined(separator: " ")
     var text =
       "\(time(reading.deviceTime))  \(column(reading.kind.name, 8)) \(column(value(reading.measurement, shownUnit), 6, right: true)) \(column(shownUnit.name, 6))"
     if let bar = bars?.text(reading) { text += "  " + bar }
@@ -66,7 +66,7 @@ package struct TableWriter: ItemWriter {
   }
 
   private func line(_ record: StoredRecord) -> String {
-    let state = (record.isDeleted ? "  (deleted)" : "") + (record.isWithdrawn ? "  (withdrawn)" : "")
+    let state = (record.isDeleted ? "  (deleted)" : "") + (record.isWithdrawn ? "  (hidden)" : "")
     let id = isLong ? record.guid : String(record.guid.prefix(8))
     return
       "\(time(record.deviceTime))  \(column(record.kind.rawValue, 8)) \(displayed(RecordText.summary(record)))  \(id)\(state)\(mark(record.syncState(activity)))"

@@ -287,7 +287,7 @@ struct EntryLineObject: Encodable {
 
   /// The answer as text, for a line that was not refused.
   var text: String {
-    let state = withdrawn ? ", withdrawn" : differs ? ", differs" : ""
+    let state = withdrawn ? ", hidden" : differs ? ", differs" : ""
     return "line \(line): \(outcome)\(state) \(ids.joined(separator: " "))"
   }
 }

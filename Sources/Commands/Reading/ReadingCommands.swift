@@ -76,7 +76,7 @@ struct ReadingRestoreCommand: PrintingCommand {
       guard restored.rules > 0 else {
         throw Failure(
           .missingInput,
-          "\(displayed(name)): no such 'glucoport reading hide --device' holds; 'glucoport list --withdrawn' shows what is hidden"
+          "\(displayed(name)): no such 'glucoport reading hide --device' holds; 'glucoport list --hidden' shows what is hidden"
         )
       }
       line = "restored: \(counted(restored.readings, "reading")) of \(displayed(name))"

@@ -188,7 +188,7 @@ struct StatusText {
     }
     if overview.withdrawnReadings + overview.withdrawnRecords > 0 {
       lines.append(
-        "withdrawn: \(counted(overview.withdrawnReadings, "reading")) and \(counted(overview.withdrawnRecords, "record"))"
+        "hidden: \(counted(overview.withdrawnReadings, "reading")) and \(counted(overview.withdrawnRecords, "record"))"
       )
     }
     if leftOut.doubled > 0 {
@@ -219,7 +219,7 @@ struct StatusText {
   private static func name(ofStatements kind: String) -> String {
     switch RecordKind(rawValue: kind) {
     case .zone?: "time zones"
-    case .withdrawal?: "withdrawals"
+    case .withdrawal?: "changes of what is hidden"
     case .count?: "decisions on what counts"
     default: "records of the unknown kind \(displayed(kind))"
     }

@@ -145,7 +145,7 @@ package struct StoreFacts: Sendable {
         Finding(
           .store, .note,
           "hidden readings and records that the store still holds: \(store.hidden); 'glucoport undo --help' says how to remove data",
-          fix: "glucoport list --withdrawn"))
+          fix: "glucoport list --hidden"))
     }
     if store.refused > 0 {
       found.append(

@@ -18,7 +18,7 @@ package struct NightscoutEntryWriter: ReadingDocumentWriter {
     package var noun: String {
       switch self {
       case .otherSubstance: "ketone or control-solution reading"
-      case .withdrawn: "withdrawn reading"
+      case .withdrawn: "hidden reading"
       case .beforeItsFirstYear: "pre-2000 reading"
       }
     }

@@ -18,7 +18,7 @@ package struct OpenMHealthWriter: ReadingDocumentWriter {
       switch self {
       case .otherSubstance: "ketone or control-solution reading"
       case .beyondRange: "LO or HI reading"
-      case .withdrawn: "withdrawn reading"
+      case .withdrawn: "hidden reading"
       }
     }
   }

@@ -189,7 +189,7 @@ extension UndoPlan {
   private static var tooManyWithdrawn: Failure {
     Failure(
       .configuration,
-      "\(SeriesVisibility.maxListedPoints) readings of one device are withdrawn already, and no more count; "
+      "\(SeriesVisibility.maxListedPoints) readings of one device are hidden already, and no more count; "
         + "'glucoport log' lists the imports that are undone, and 'glucoport redo NUMBER' shows one again")
   }
 
