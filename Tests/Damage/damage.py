@@ -509,10 +509,13 @@ class Lines:
         "6.1", "110", "6,1", "45g", "4.5U", "4,5 IU", "0.5U/h", "30 min", "2 h", "1,000 steps", "8 000 steps", "1.2 ketones", "LO",
         "HI mg/dL", "6.1mmol/L", "110mg/dL", "3 servings", "-4U", "1e3g", "0x10g", "٤g", "４U", "NaN", "inf U", "9" * 400 + "g",
         "0." + "0" * 300 + "1U", "+5U", "5UU", "5 U U", "1/2 servings", "½ servings", "110–120", "6.1.2", "00110", "4U4U", "4U,5g",
+        "20g", "2h", "90min", "1.000kcal", "12U", "110 2h",
     ]
     WORDS = [
         "soup", "rapid", "basal", "mix", "long", "ketones", "pulse", "insulin", "mmol", "g", "U", "-", "--", "---", "'", '"', '"a b"', "\\",
         "\x00", "\x1b[2J", "\u202e", "e\u0301" * 50, "👩‍👩‍👧", "\ufeff", "\u2028", "\x85", "a" * 70_000, "$(id)", "`id`", "%s%n", "#",
+        "protein", "Eiweiß", "fat", "fibre", "after lunch", "vor", "hace", "yesterday", "this morning", "à midi", "Lantus", "Humulin N",
+        "walk", "blood pressure", "İ", "ß", "ﬁbre",
     ]
     OPTIONS = [
         "--at {time}", "--at={time}", "--at", "--note 'a b'", "--note=", "--note", "--mark fasting", "--mark x", "--kind scan",
