@@ -100,6 +100,18 @@ struct ReportCommand: PersonVisitor {
   /// earlier one would take most of the time that the page may need.
   private static let comparedDays = 7...31
 
+  /// Suffixes of forms that a person may expect, but that a report does not have. Any other name gets HTML.
+  private static let otherSuffixes: Set<Substring> = [
+    "csv", "tsv", "txt", "json", "ndjson", "xml", "doc", "docx", "odt", "rtf", "xls", "xlsx", "ods", "png",
+    "jpg", "jpeg", "svg", "zip", "db",
+  ]
+
+  /// Whether the suffix of a file name means a form that a report does not have.
+  private static func isOfAnotherForm(_ path: String) -> Bool {
+    let suffix = path.lowercased().split(separator: "/").last?.split(separator: ".").dropFirst().last
+    return suffix.map(otherSuffixes.contains) ?? false
+  }
+
   var visitsAll: Bool { all != nil }
   var needsNoHeading: Bool { true }
 
@@ -108,6 +120,11 @@ struct ReportCommand: PersonVisitor {
       throw ValidationError("Name a file with --output, or a folder with --all.")
     }
     if (output ?? all)?.path == "" { throw ValidationError("--output needs the name of a file.") }
+    if Self.isOfAnotherForm(outputPath) {
+      throw ValidationError(
+        "'\(PathText.shown(outputPath))' is not the name of a report, whose forms are .html and .pdf; 'glucoport stats --format csv' prints figures as a table, and 'glucoport export' the data."
+      )
+    }
     if let format, let named = ReportForm(nameOf: outputPath), named != format {
       throw ValidationError(
         "'\(PathText.shown(outputPath))' is the name of \(named.title) file, and --format \(format.rawValue) makes \(format.title) file: leave out --format, or use another name."

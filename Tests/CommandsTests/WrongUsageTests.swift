@@ -44,6 +44,8 @@ import Testing
     ("report --last x", "--last"), ("report --format doc", "--format"), ("report -o", "-o"),
     ("report --output=", "--output"), ("report -o a.pdf --format html", "'a.pdf' is the name of a PDF file"),
     ("report -o b/a.html --format pdf", "is the name of an HTML file, and --format pdf makes a PDF file"),
+    ("report -o b.html/a.CSV", "'b.html/a.CSV' is not the name of a report, whose forms are .html and .pdf"),
+    ("report -o a.docx --format pdf", "'a.docx' is not the name of a report"),
     ("report -o a.HTM --format pdf", "leave out --format"), ("report --since 2026-01-01 --last 3d", "--last"),
     ("report -o x.html --lang xx", "--lang"), ("list --limit 0", "--limit"),
     ("list --limit -1", "--limit: '-1' is negative; write a positive number."),
