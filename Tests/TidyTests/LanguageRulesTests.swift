@@ -17,7 +17,7 @@ import Testing
     ("README.md", "a folder of its own"),
     ("Sources/Commands/A.swift", #"let a = "the time behind the row""#),
     ("Sources/Commands/A.swift", #"fix: "glucoport list --withdrawn""#),
-    ("man/glucoport.1", "Withdrawn readings are left out."),
+    ("man/glucoport.1", "A withdrawn reading is left out."),
   ])
   func theLanguageCheckReportsAnOutdatedWordInATextForUsers(_ path: String, _ text: String) {
     #expect(LanguageRules.oldWords(SourceFile(path, text)).count == 1)
