@@ -171,7 +171,7 @@ import Testing
     "import a.csv b.csv --quiet",
     "import - --timezone UTC", "import -- -a.csv", "import import", "list --kind smbg --limit 5", "list help",
     "upload --quiet", "remote show", "remote set https://example.org --token-file t", "serve token list",
-    "serve token add", "serve", "count", "count list", "remote", "help", "help import", "status -q",
+    "serve token add", "serve", "count", "count list", "remote", "help", "help import", "status --quiet",
     "status --max-age 1h",
     "status a", "show", "import --version",
     "--version",
