@@ -97,8 +97,11 @@ extension UploadPlan {
     case (.moving, .failed(let error, _)): return afterFailure(error)
     case (.transferring(let direction), _): return afterTransfer(direction, event)
     case (.requeueing, .failed(let error, _)), (.beginning, .failed(let error, _)): return afterFailure(error)
-    case (.beginning, .overtaken), (.beginning, .rolledBack),
-      (.moving, .rolledBack), (.ended, _):
+    case (.beginning, .newItemsFirst), (.beginning, .rolledBack),
+      (.renewing, .exhausted), (.renewing, .newItemsFirst), (.renewing, .rolledBack), (.renewing, .failed),
+      (.skipping, .exhausted), (.skipping, .newItemsFirst), (.skipping, .rolledBack), (.skipping, .failed),
+      (.requeueing, .exhausted), (.requeueing, .newItemsFirst), (.requeueing, .rolledBack),
+      (.moving, .newItemsFirst), (.moving, .rolledBack), (.ended, _):
       return nil
     }
   }

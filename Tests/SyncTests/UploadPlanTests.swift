@@ -222,7 +222,7 @@ import Testing
     }
     let sending = try after(pulling, .exhausted)
     return [
-      (try plan(), .begin, [.overtaken, .rolledBack]),
+      (try plan(), .begin, [.newItemsFirst, .rolledBack]),
       (try plan(after: .done), .pushReadings(limit: 8), [.newItemsFirst, .rolledBack]),
       (try plan(after: .done, .exhausted), .pushRecords(.entries, limit: 4), [.newItemsFirst, .rolledBack]),
       (try plan(after: .done, failing), .setAside, [.exhausted, .newItemsFirst, .rolledBack, Self.failure]),
