@@ -43,6 +43,16 @@ struct Glucoport: ParsableCommand {
     exit()
   }
 
+  /// Keeps the main thread for signals, until a command on another thread ends the process.
+  ///
+  /// The runtime's other threads block most signals. This thread receives all of them, also those that the
+  /// process which started the program had blocked: SIGTERM has an effect in each case.
+  static func waitForSignals() -> Never {
+    var none = sigset_t()
+    sigemptyset(&none)
+    while true { sigsuspend(&none) }
+  }
+
   private static func perform(_ words: [String]?) async {
     let output = Output()
     var failureSuffix = ""

@@ -9,6 +9,9 @@ Glucoport.showOnlyVersion()
 if Host.arguments?.contains("serve") != true { Host.shareHeap() }
 // This must come before threads exist, which might read the environment at the same time.
 Glucoport.muteRuntime()
-// This must come before the first `await`. If no thread can start, code after an `await` never runs.
+// This must come before the task. If no thread can start, a task never runs.
 Glucoport.requireResources()
-await Glucoport.main()
+// This is a task, since an `await` here would end the main thread at the first wait. The C library then
+// reads the unwind tables of the whole program, for which 1 MiB of it stays in memory.
+Task.detached { await Glucoport.main() }
+Glucoport.waitForSignals()

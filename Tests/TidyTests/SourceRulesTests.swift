@@ -82,7 +82,8 @@ import Testing
   @Test(arguments: [
     "final class A: @unchecked Sendable {", "  let a = Mutex(1)", "nonisolated(unsafe) var a = 1",
     "    Task { a() }",
-    "DispatchQueue(label: a)", "static let shared = A()",
+    "DispatchQueue(label: a)", "static let shared = A()", "Task.detached { a() }",
+    "@MainActor func a() {", "DispatchQueue.main.async { a() }", "RunLoop.main.run()",
   ])
   func theSourceCheckReportsLocksAndUnstructuredTasks(_ line: String) {
     #expect(SourceRules.concurrency(SourceFile("Sources/Logbook/A.swift", line)).count == 1)
@@ -91,6 +92,8 @@ import Testing
   @Test func theSourceCheckAcceptsAllowedConcurrencyAndWordsInComments() {
     let queue = SourceFile("Sources/Logbook/BackgroundWorker.swift", "queue = DispatchQueue(label: name)")
     #expect(SourceRules.concurrency(queue) == [])
+    let start = SourceFile("Sources/glucoport/main.swift", "Task.detached { await a() }")
+    #expect(SourceRules.concurrency(start) == [])
     let lines = "  // Mutex(1)\n  group.addTask { a() }\n  let a = BackgroundWorker(1)"
     #expect(SourceRules.concurrency(SourceFile("Sources/Logbook/A.swift", lines)) == [])
   }
