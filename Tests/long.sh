@@ -55,11 +55,12 @@ GLUCOPORT_METER_PLUG=$(built meter-plug) Tests/fresh-root.sh .build/packages/lon
 phase "processor time of imports, compared with the last commit that accepted its cost"
 Tests/Benchmarks/import-cost.sh
 
-phase "a store of 100 million readings, and a server with a thousand logbooks"
+phase "a store of 100 million readings, a server with a thousand logbooks, and the memory of an import"
 rm -rf .build/packages/unpacked
 dpkg-deb --extract .build/packages/long/glucoport_*.deb .build/packages/unpacked
 GLUCOPORT_PROGRAM=.build/packages/unpacked/usr/bin/glucoport Tests/Benchmarks/scale.sh
 Tests/Benchmarks/scale-server.py .build/packages/unpacked/usr/bin/glucoport
+GLUCOPORT_PROGRAM=.build/packages/unpacked/usr/bin/glucoport Tests/Benchmarks/import.sh --memory
 
 phase "many damaged exports"
 GLUCOPORT_FUZZ_ROUNDS=${GLUCOPORT_FUZZ_ROUNDS:-20000} check --filter '\.MutationTests/'

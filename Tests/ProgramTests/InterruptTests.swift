@@ -90,6 +90,19 @@ import Testing
     #expect(!FileManager.default.fileExists(atPath: program.store))
   }
 
+  @Test func aSignalThatTheCallerBlockedEndsAnImport() async throws {
+    let program = try Program()
+    // SIGHUP, since an import itself allows SIGINT and SIGTERM again.
+    let outcome = try await program.shell(
+      """
+      mkfifo silent; exec 3<>silent
+      env --block-signal=HUP glucoport import - <silent &
+      \(Self.isWatched)
+      kill -HUP $!; wait $!
+      """)
+    #expect(outcome.status == 129 && outcome.errors == "", "\(outcome)")
+  }
+
   private static let limit =
     "the limit of processor time is reached; raise it (ulimit -St, LimitCPU= of systemd) and try again"
 
