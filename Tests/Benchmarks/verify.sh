@@ -1,16 +1,20 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Compares a store with its server by `verify` in three cases: both are equal, three readings differ, or every bucket
-# differs. Prints the wall time, and the peak memory of both sides. The limits are 60 s, and 256 MiB for the client.
+# differs. Prints the wall time, and the peak memory of both sides. The limits are 60 s, and 160 MiB for the client.
 # Builds the release program first.
 #   Tests/Benchmarks/verify.sh [ROWS] [RUNS]
+# GLUCOPORT_PROGRAM names another program, for example that of a package.
 set -euo pipefail
 # A fixed zone, so that the zone of this machine has no effect.
 export GLUCOPORT_TIMEZONE=UTC
 cd "$(dirname "$0")/../.."
-rows=${1:-2000000} runs=${2:-3} limit=60 memory=256
-swift build -c release --static-swift-stdlib --product glucoport
-program=$(swift build -c release --static-swift-stdlib --show-bin-path)/glucoport
+rows=${1:-2000000} runs=${2:-3} limit=60 memory=160
+program=${GLUCOPORT_PROGRAM:-}
+if [ -z "$program" ]; then
+  swift build -c release --static-swift-stdlib --product glucoport
+  program=$(swift build -c release --static-swift-stdlib --show-bin-path)/glucoport
+fi
 folder=$(mktemp -d)
 server=
 stop() {
