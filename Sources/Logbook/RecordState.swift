@@ -61,6 +61,18 @@ package struct RecordState: Sendable {
     return digest.hexadecimal()
   }
 
+  /// The age of the export whose import wrote this state; nil for a tombstone, and for a state that a person or an
+  /// undo wrote.
+  package var importAge: ExportAge? {
+    guard !isDeleted, let export, editedAt == export.instant else { return nil }
+    return export
+  }
+
+  /// Whether this is the withdrawal of one reading. An import writes it for a value that its export corrects.
+  package var isOfOneReading: Bool {
+    kind == .withdrawal && fields["subtype"] == .text("reading")
+  }
+
   /// The stated UTC offset in seconds east of Greenwich, 0 for an instant; nil if the zones of the logbook
   /// determine the instant.
   package var statedOffset: Int32? { StatedTime(deviceTime, placement).offset }

@@ -34,6 +34,10 @@ package enum Merge: Hashable, Sendable {
     local: RecordState, remote: RecordState, base: RecordState?, isImportedOnly: Bool
   ) -> Merge {
     if local.agrees(with: remote) { return .takesRemote }
+    // Imports wrote both. As in one store, the content of the later export is used.
+    if let mine = local.importAge, let theirs = remote.importAge {
+      return mine > theirs ? .yields(local) : .takesRemote
+    }
     if [.withdrawal, .count].contains(local.kind), !local.isDeleted, !remote.isDeleted {
       return merged(statements: local, remote, base)
     }

@@ -89,7 +89,7 @@ package enum RecordRules {
     if record.revision == incoming.revision { return .leave }
     if isBaseZone, let action = restoredBase(record, incoming, isHeldBack: isHeldBack) { return action }
     if record.isConflicted { return action(for: incoming, onConflicted: record) }
-    guard record.isPending else { return adoption(of: incoming, over: record.state) }
+    guard record.isPending else { return adoption(of: incoming, over: record) }
     guard isHeldBack || record.isQuarantined else { return .rollBack }
     if record.state.agrees(with: incoming.state), record.sentVersion == nil,
       !record.state.teachesProvenance(to: incoming.state)
@@ -102,10 +102,18 @@ package enum RecordRules {
     return merge == .conflict ? .markConflicted(incoming) : .leave
   }
 
-  /// Adopts a state from the remote. A site stores no tombstones, so another store may have created a record
-  /// again that was deleted here. If the new state lacks the provenance that this store knows, the provenance
-  /// is sent.
-  private static func adoption(of incoming: RemoteRecord, over local: RecordState) -> RecordAction {
+  /// Adopts a state from the remote. Another store may have imported an older export than the one that states
+  /// the content here. Then this content is sent again, with the age of that export.
+  ///
+  /// A site stores no tombstones, so another store may have created a record again that was deleted here. If
+  /// the new state lacks the provenance that this store knows, the provenance is sent.
+  private static func adoption(of incoming: RemoteRecord, over record: SyncRecord) -> RecordAction {
+    let local = record.state
+    if let mine = local.importAge, let theirs = incoming.state.importAge, theirs < mine,
+      record.base?.export.map({ $0 < mine }) ?? true, !local.agrees(with: incoming.state)
+    {
+      return .merge(local, onto: incoming)
+    }
     guard local.isDeleted, !incoming.state.isDeleted, local.teachesProvenance(to: incoming.state) else {
       return .adopt(incoming)
     }

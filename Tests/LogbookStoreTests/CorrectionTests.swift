@@ -76,6 +76,47 @@ import Testing
     #expect(try hidden() == [56, 65])
   }
 
+  /// The values that are shown, in tenths of mmol/L.
+  private func shown(_ scratch: ScratchStore) throws -> [String] {
+    try scratch.rows(
+      """
+      SELECT r.value_bucket FROM reading AS r WHERE NOT EXISTS (SELECT 1 FROM withdrawn AS w
+        WHERE (w.series, w.position, w.value_bucket) = (r.series, r.position, r.value_bucket)) ORDER BY 1
+      """)
+  }
+
+  /// The exports 0 to 3 of a diary have these values at one time. The last one is the latest.
+  @Test(arguments: [
+    [5.6, 5.6, 6.5, 6.5], [5.6, 6.5, 5.6, 5.6], [5.6, 6.5, 7.4, 6.5], [5.6, 5.6, 5.6, 6.5],
+  ])
+  func exportsInAnyOrderShowTheValueOfTheLatestOne(_ values: [Double]) throws {
+    let orders = [
+      [2, 3, 0, 1], [0, 3, 2, 1], [0, 1, 2, 3], [3, 2, 1, 0], [1, 0, 3, 2], [3, 0, 1, 2], [1, 3, 0, 2],
+      [2, 0, 3, 1],
+    ]
+    for order in orders {
+      let scratch = try ScratchStore()
+      for index in order {
+        try scratch.ingest(typed(values[index]), generatedAt: Int64(10 * (index + 1)), digest: "\(index)")
+      }
+      #expect(try shown(scratch) == ["\(Int(values[3] * 10))"], "\(order)")
+    }
+  }
+
+  @Test func theUndoOfACorrectionShowsTheOldValueInAnyOrderOfImports() throws {
+    try scratch.ingest(typed(6.5), generatedAt: 30, digest: "3")
+    try scratch.ingest(typed(5.6), generatedAt: 10, digest: "1")
+    try scratch.ingest(typed(6.5), generatedAt: 20, digest: "2")
+    #expect(try shown(scratch) == ["65"])
+    let editor = try scratch.open(.editor)
+    _ = try editor.undo(1, group: Digest.uuid(of: ["undo 1"]), at: 40)
+    #expect(try shown(scratch) == ["65"], "the second export also has the correction")
+    _ = try editor.undo(3, group: Digest.uuid(of: ["undo 3"]), at: 41)
+    #expect(try shown(scratch) == ["56"])
+    _ = try editor.redo(1, at: 42)
+    #expect(try shown(scratch) == ["65"])
+  }
+
   @Test func anExportThatIsNotLaterHidesNoReadings() throws {
     try scratch.ingest(typed(5.6), generatedAt: 10)
     #expect(try scratch.ingest(typed(6.5), generatedAt: 10).correctedReadings == 0)

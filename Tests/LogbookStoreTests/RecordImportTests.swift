@@ -43,6 +43,34 @@ import Testing
     #expect(try scratch.rows("SELECT fields, version FROM record") == [#"{"carbs":30} 1"#])
   }
 
+  /// The exports 0 to 3 of one diary, in which the meal had other amounts. A person typed the middle ones
+  /// wrong.
+  @Test(
+    arguments: [[30, 20, 30, 30], [30, 20, 25, 30], [30, 30, 20, 20], [20, 30, 30, 30]] as [[Double]])
+  func exportsInAnyOrderEndWithTheContentOfTheLatestOne(_ grams: [Double]) throws {
+    let orders = [
+      [2, 3, 0, 1], [0, 3, 2, 1], [0, 1, 2, 3], [3, 2, 1, 0], [1, 0, 3, 2], [3, 0, 1, 2], [1, 3, 0, 2],
+      [2, 0, 3, 1],
+    ]
+    for order in orders {
+      let scratch = try ScratchStore()
+      for index in order {
+        try scratch.ingest(food(grams[index]), generatedAt: Int64(index + 1), digest: "\(index)")
+      }
+      #expect(try scratch.rows("SELECT fields FROM record") == ["{\"carbs\":\(Int(grams[3]))}"], "\(order)")
+    }
+  }
+
+  /// After the undo of the latest export, the next one that is imported decides.
+  @Test func whatAnUndoneExportStatedDoesNotCount() throws {
+    try scratch.ingest(food(30), generatedAt: 10)
+    try scratch.ingest(food(30), generatedAt: 30)
+    #expect(counts(try scratch.ingest(food(20), generatedAt: 20)) == [0, 0, 0, 0, 1])
+    _ = try scratch.open(.editor).undo(2, group: Digest.uuid(of: ["undo"]), at: 40)
+    #expect(try scratch.rows("SELECT fields FROM record WHERE kind = 'food'") == [#"{"carbs":30}"#])
+    #expect(counts(try scratch.ingest(food(20), generatedAt: 20)) == [0, 0, 0, 1, 0])
+  }
+
   @Test func theFileTimeDecidesWhichOfTwoExportsUpdatesARecord() throws {
     try scratch.ingest(food(30), generatedAt: 10, modifiedAt: 5)
     #expect(counts(try scratch.ingest(food(40), generatedAt: 10, modifiedAt: 4)) == [0, 0, 0, 0, 1])

@@ -61,6 +61,45 @@ import Testing
     #expect(try carbs(scene.a) == .number(50))
   }
 
+  /// The later export has the content that both stores already have, so that only one of them knows its age.
+  @Test(arguments: [true, false]) func anEarlierExportDoesNotReplaceWhatALaterOneOfAnotherStoreStates(
+    _ isImporter: Bool
+  ) async throws {
+    let scene = try await Scene()
+    try await shared(scene)
+    let (later, earlier) = isImporter ? (scene.a, scene.b) : (scene.b, scene.a)
+    try later.importDiary(carbs: 30, generatedAt: 8)
+    try earlier.importDiary(carbs: 45, generatedAt: 7)
+    #expect(try carbs(earlier) == .number(45))
+    try await scene.upload(earlier, later, earlier)
+    for node in [scene.a, scene.b] {
+      #expect(try carbs(node) == .number(30) && !node.record(Self.guid).isPending)
+      #expect(try node.record(Self.guid).state.export?.generated == 8)
+    }
+    // Both stores know the age, so that the earlier export changes nothing in either.
+    for node in [scene.a, scene.b] {
+      try node.importDiary(carbs: 45, generatedAt: 7)
+      #expect(try carbs(node) == .number(30))
+    }
+    try earlier.importDiary(carbs: 60, generatedAt: 9)
+    try await scene.upload(earlier, later)
+    for node in [scene.a, scene.b] { #expect(try carbs(node) == .number(60)) }
+  }
+
+  @Test(arguments: [[0, 1], [1, 0]]) func correctionsOfTwoStoresEndWithTheLaterExport(
+    _ order: [Int]
+  ) async throws {
+    let scene = try await Scene()
+    try await shared(scene)
+    let nodes = [scene.a, scene.b]
+    try nodes[order[0]].importDiary(carbs: 45, generatedAt: 7)
+    try nodes[order[1]].importDiary(carbs: 60, generatedAt: 8)
+    try await scene.upload(scene.a, scene.b, scene.a)
+    for node in nodes {
+      #expect(try carbs(node) == .number(60) && !node.record(Self.guid).isConflicted)
+    }
+  }
+
   /// The person edits the record in the store of the import, in the other store, or in both.
   @Test(arguments: [[0], [1], [0, 1]]) func anEditByAPersonIsKeptInEveryStore(_ editors: [Int]) async throws {
     let scene = try await Scene()
@@ -145,6 +184,90 @@ import Testing
         try node.record(Self.guid).state.export?.generated == 5 && node.record(Self.guid).isImportedOnly)
     }
     #expect(try await scene.held(Self.guid)?.export?.generated == 5)
+  }
+
+  // MARK: Finger sticks
+
+  /// Imports a growing export of a diary, whose first stick has another value in some exports.
+  private func importSticks(_ first: Double, _ number: Int64, _ node: SimulatedNode) throws {
+    var batch = IngestBatch()
+    batch.devices = [Device(vendor: "Test", model: "Diary", format: "test")]
+    let times = [100_000] + (0...number).map { 200_000 + 100_000 * $0 }
+    batch.readings = times.enumerated().map { place, time in
+      var reading = Reading(
+        device: DeviceIndex(0), kind: .smbg, at: DeviceTime(seconds: time),
+        placement: Placement(utcOffset: 3600, source: .zone),
+        .value(Quantity(place == 0 ? first : 7.7, .millimolesPerLitre)), line: 1)
+      reading.marks = .manual
+      return reading
+    }
+    try node.ingest(batch, generatedAt: 200_000 + 100_000 * number)
+  }
+
+  /// The shown values of the first stick, in tenths of mmol/L.
+  private func firstStick(_ node: SimulatedNode) throws -> [String] {
+    try node.rows(
+      """
+      SELECT r.value_bucket FROM reading AS r WHERE r.position = 100000 AND NOT EXISTS (SELECT 1 FROM withdrawn AS w
+        WHERE (w.series, w.position, w.value_bucket) = (r.series, r.position, r.value_bucket)) ORDER BY 1
+      """)
+  }
+
+  @Test func anEarlierExportDoesNotBringBackAStickThatALaterOneOfAnotherStoreCorrected() async throws {
+    let scene = try await Scene()
+    try importSticks(6.5, 3, scene.a)
+    try await scene.upload(scene.a, scene.b)
+    try importSticks(5.6, 1, scene.b)
+    #expect(try firstStick(scene.b) == ["65"])
+    try await scene.upload(scene.b, scene.a)
+    for node in [scene.a, scene.b] { #expect(try firstStick(node) == ["65"]) }
+  }
+
+  @Test func aStickThatIsCorrectedAndCorrectedBackInTwoStoresHasOneValue() async throws {
+    let scene = try await Scene()
+    try importSticks(5.6, 0, scene.a)
+    try await scene.upload(scene.a, scene.b)
+    for (number, value, node) in [(1, 6.5, scene.b), (2, 5.6, scene.a), (3, 6.5, scene.b)] {
+      try importSticks(value, Int64(number), node)
+      #expect(try firstStick(node) == ["\(Int(value * 10))"])
+      try await scene.upload(node, scene.a, scene.b)
+      for node in [scene.a, scene.b] {
+        #expect(try firstStick(node) == ["\(Int(value * 10))"], "export \(number)")
+      }
+    }
+  }
+
+  @Test func aStickMissingInALaterExportIsNamedInAStoreThatDownloadedIt() async throws {
+    let scene = try await Scene()
+    try importSticks(6.5, 20, scene.a)
+    try await scene.upload(scene.a, scene.b)
+    for (isLater, number) in [(false, Int64(19)), (true, 21)] {
+      var batch = IngestBatch()
+      batch.devices = [Device(vendor: "Test", model: "Diary", format: "test")]
+      // The stick of 12 in the middle was deleted in the app.
+      batch.readings = (0...number).filter { $0 != 12 }.map { place in
+        var reading = Reading(
+          device: DeviceIndex(0), kind: .smbg, at: DeviceTime(seconds: 200_000 + 100_000 * place),
+          placement: Placement(utcOffset: 3600, source: .zone),
+          .value(Quantity(7.7, .millimolesPerLitre)), line: 1)
+        reading.marks = .manual
+        return reading
+      }
+      let source = IngestSource(
+        name: "-", format: "test", startedAt: scene.b.clock, modifiedAt: nil, decisions: [])
+      var warning: String?
+      try scene.b.importer().ingest(source, isAtomic: false) { writer in
+        try writer.write(batch)
+        try writer.finish(
+          end: .whole, digest: "", generatedAt: 200_000 + 100_000 * number, finishedAt: scene.b.clock,
+          decisions: [])
+        warning = try writer.missingItems()
+      }
+      #expect(
+        (warning?.contains("1 item of an earlier import is not in this one: smbg of 1970-01-17") == true)
+          == isLater)
+      if !isLater { #expect(warning == nil) }
+    }
   }
 
   // MARK: Missing items

@@ -108,10 +108,7 @@ extension IngestWriter {
   /// Withdraws hand-typed readings that this input corrects. The withdrawals are not items of the input, and
   /// are counted separately.
   private func withdrawCorrected() throws {
-    guard let withdrawals = try corrections?.withdrawals(), !withdrawals.isEmpty, let records else { return }
-    let written = try records.write(withdrawals)
-    let changed = try records.finish()
-    state.counts.correctedReadings += written.new + changed.updated
+    if let corrections { state.counts.correctedReadings += try corrections.write() }
   }
 
   /// Stores the zone that a person gave, as a statement about the items of this import.

@@ -324,8 +324,10 @@ private final class RecordMerge {
   }
 
   private func ingest(of aged: AgedRecord) throws -> Int64? {
-    guard let ingest, aged.record.state.kind.details?.isListed == true else { return nil }
-    guard aged.record.state.export != nil else { return ingest }
+    let state = aged.record.state
+    let isExported = state.export != nil && state.isOfOneReading
+    guard let ingest, state.kind.details?.isListed == true || isExported else { return nil }
+    guard state.export != nil else { return ingest }
     return try origin(aged.age.export)
   }
 

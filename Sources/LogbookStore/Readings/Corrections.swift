@@ -8,9 +8,12 @@ import SQLiteRows
 ///
 /// The value of a hand-typed reading is part of its identity. So a corrected value is stored as a separate
 /// reading. An export shows a correction if three conditions are met: it has another value at a shown time,
-/// it lacks the old value, and it is later than the export with the old value. This only works for shown
-/// times that occur once. A reading with a tick or instant as its position keeps its first value, and the
-/// other value is listed as a revision.
+/// it lacks the old value, and it is later than the last export with the old value, which lacked the other
+/// one. All exports that were imported count, so that the order of their imports does not matter. This only
+/// works for shown times that occur once. A reading with a tick or instant as its position keeps its first
+/// value, and the other value is listed as a revision.
+///
+/// The withdrawal belongs to the export that shows the correction. Its undo shows the old value again.
 ///
 /// The readings of the input are in a TEMP table, so that the use of memory does not grow with the input.
 final class Corrections {
@@ -19,6 +22,10 @@ final class Corrections {
 
   private let database: Database
   private let ingest: Int64
+  /// The exports that were imported, by the numbers of their imports.
+  private var exports: [Int64: Export?] = [:]
+  /// The ages of exports from which a remote has readings, by series.
+  private var remoteAges: [Int64: ExportAge?] = [:]
 
   init(_ database: Database, ingest: Int64) throws {
     self.database = database
@@ -40,86 +47,76 @@ final class Corrections {
     if reading.marks.contains(.manual) { try noteHandTyped(reading, device: device) }
   }
 
-  /// The withdrawals that follow from this input. Call it when the input has ended and the times of the
-  /// ingest are stored.
-  func withdrawals() throws -> [ImportedRecord] {
+  /// Withdraws values that an export corrected, and restores those that a later one has again. Call it when the
+  /// input has ended and the times of the ingest are stored.
+  ///
+  /// - Returns: the number of withdrawals that are new or changed.
+  func write() throws -> Int {
     guard
       try Bool.fetchOne(database.cachedStatement(sql: "SELECT EXISTS (SELECT 1 FROM temp.hand_typed)"))
         == true
-    else {
-      return []
+    else { return 0 }
+    var records: [Int64: [ImportedRecord]] = [:]
+    for verdict in try verdicts() {
+      for ingest in verdict.imports { records[ingest, default: []].append(verdict.record) }
     }
-    var withdrawals: [ImportedRecord] = []
-    var place: [Candidate] = []
-    let visibility = try Visibility(WithdrawalChanges.items(database))
-    let rows = try Row.fetchCursor(
-      database.cachedStatement(sql: Self.candidates), arguments: ["ingest": ingest])
-    var ordered: (series: SeriesName, said: SeriesVisibility.Ordered)?
-    while let row = try rows.next() {
-      let candidate = try Candidate(row)
-      // The values of a withdrawn import are not compared.
-      let identity = candidate.reading.identity
-      let series = SeriesName(identity)
-      // The rows are sorted by series, and within a series by their points.
-      if ordered?.series != series { ordered = (series, visibility.series(series).ordered) }
-      if ordered?.said.lists(SeriesPoint(identity)) == true { continue }
-      if let first = place.first, !first.isAtPlace(of: candidate) {
-        withdrawals += try judge(place)
-        place.removeAll()
-      }
-      place.append(candidate)
+    // The latest export writes a withdrawal. The others are stored as further imports that state it.
+    let imports = try records.keys.map { (ingest: $0, age: try export($0)?.age) }
+      .sorted { ($1.age ?? .unknown, $0.ingest) < ($0.age ?? .unknown, $1.ingest) }
+    return try imports.reduce(0) { count, next in
+      let writer = try RecordWriter(database, ingest: next.ingest, format: "")
+      let new = try writer.write(records[next.ingest] ?? []).new
+      return try count + new + writer.finish().updated
     }
-    return try withdrawals + judge(place)
+  }
+
+  /// An export that was imported.
+  private struct Export {
+    let age: ExportAge
+    /// Whether the import read all of it, so that a value that it lacks is not in the export.
+    let isWhole: Bool
   }
 
   /// A hand-typed reading, which is compared with others at the same position.
   private struct Candidate {
     let reading: StoredReading
-    /// Whether this input contains the reading.
-    let isGiven: Bool
-    /// Whether this input stored the reading, or contains it after an interrupted import stored it.
-    let isOwn: Bool
-    let age: ExportAge
-
-    init(_ row: Row) throws {
-      reading = try StoredReading(row)
-      let row = StoredRow(row, of: "reading", key: 3..<7)
-      isGiven = try row["is_given"]
-      isOwn = try row["is_own"]
-      age = try ExportAge(row)
-    }
+    /// The ages of the exports with the reading, by the numbers of their imports.
+    let exports: [Int64: ExportAge]
+    /// The least age of the export of another store with the reading, whose own age is unknown; nil for a reading
+    /// of imports of this store. A growing export that is as new as the other readings from it states them all.
+    let remoteAge: ExportAge?
+    /// The age of the last export with the reading; nil if unknown.
+    var age: ExportAge? { exports.values.max() ?? remoteAge }
+    /// The imports of the last export with the reading.
+    var lastImports: Set<Int64> { Set(exports.filter { $0.value == age }.keys) }
 
     func isAtPlace(of other: Candidate) -> Bool {
       (reading.deviceID, reading.kind, reading.position)
         == (other.reading.deviceID, other.reading.kind, other.reading.position)
     }
   }
-}
 
-extension ExportAge {
-  fileprivate init(_ row: StoredRow) throws {
-    self.init(generated: try row["generated"], modified: try row["modified"])
+  /// A withdrawal, with the imports whose exports show that it is right.
+  private struct Verdict {
+    let record: ImportedRecord
+    let imports: Set<Int64>
   }
 }
 
-extension Corrections {
-  private static let columns =
-    "\(ExportAge.generated("i")) AS generated, \(ExportAge.modified("i")) AS modified"
+extension ExportAge {
+  fileprivate static let unknown = ExportAge(generated: 0, modified: 0)
+}
 
-  /// The SQL query for hand-typed readings at positions of the input that have more than one value. A reading
-  /// that an interrupted import stored has the age of the export that contains it again.
+extension Corrections {
+  /// The SQL query for hand-typed readings at positions of the input that have more than one value.
   private static let candidates = """
-    SELECT \(StoredReading.columns), given.value_bucket IS NOT NULL AS is_given,
-      given.value_bucket IS NOT NULL AND (r.ingest = :ingest OR came.finished_at IS NULL) AS is_own, \(columns)
+    SELECT \(StoredReading.columns), given.value_bucket IS NOT NULL AS is_given, s.id AS series
     FROM (SELECT DISTINCT device, kind, position FROM temp.hand_typed) AS p
     JOIN series AS s ON s.device = p.device AND s.kind = p.kind AND s.position_kind = 0
     JOIN reading AS r ON r.partition = s.partition AND r.position = p.position AND r.series = s.id
     JOIN device AS d ON d.id = s.device
     LEFT JOIN temp.hand_typed AS given ON given.device = s.device AND given.kind = s.kind
       AND given.position = r.position AND given.value_bucket = r.value_bucket
-    JOIN ingest AS came ON came.id = r.ingest
-    JOIN ingest AS i ON i.id = CASE WHEN given.value_bucket IS NOT NULL AND came.finished_at IS NULL THEN :ingest
-      ELSE r.ingest END
     WHERE \(isHandTyped("r")) AND EXISTS (
       SELECT 1 FROM reading AS o WHERE o.partition = r.partition AND o.position = r.position AND o.series = r.series
         AND o.value_bucket <> r.value_bucket AND \(isHandTyped("o")))
@@ -145,40 +142,118 @@ extension Corrections {
     ])
   }
 
-  private func judge(_ place: [Candidate]) throws -> [ImportedRecord] {
-    guard !place.isEmpty else { return [] }
-    let this = try thisAge()
-    let (given, missing) = (place.filter(\.isGiven), place.filter { !$0.isGiven })
-    let returned = try given.filter { try wasExcluded($0.reading, before: this) }
-    // Values of an older export that this export replaces.
-    let outdated = missing.filter { old in
-      old.age < this && (!returned.isEmpty || given.contains { old.age < $0.age })
+  private func verdicts() throws -> [Verdict] {
+    var verdicts: [Verdict] = []
+    var place: [Candidate] = []
+    let visibility = try Visibility(WithdrawalChanges.items(database))
+    let undone = try ImportContribution.undone(database)
+    let rows = try Row.fetchCursor(database.cachedStatement(sql: Self.candidates))
+    var ordered: (series: SeriesName, said: SeriesVisibility.Ordered, runs: RunCover)?
+    while let row = try rows.next() {
+      let reading = try StoredReading(row)
+      let row = StoredRow(row, of: "reading", key: 3..<7)
+      let series = SeriesName(reading.identity)
+      // The rows are sorted by series, and within a series by their points.
+      if ordered?.series != series {
+        let runs = try KnownRun.fetch(of: try row["series"], besides: undone, database)
+        ordered = (series, visibility.series(series).ordered, RunCover(runs))
+      }
+      // The values of a withdrawn import are not compared.
+      if ordered?.said.lists(SeriesPoint(reading.identity)) == true { continue }
+      let contributed = ContributedReading(
+        point: SeriesPoint(reading.identity), ingest: reading.ingest, isUploaded: reading.isUploaded)
+      var imports = Set(ordered?.runs.imports(of: contributed) ?? [])
+      if !undone.contains(reading.ingest) { imports.insert(reading.ingest) }
+      if try row["is_given"] { imports.insert(ingest) }
+      let exports = try ages(of: imports)
+      let candidate = Candidate(
+        reading: reading, exports: exports,
+        remoteAge: exports.isEmpty ? try newestFromRemote(of: row["series"]) : nil)
+      if let first = place.first, !first.isAtPlace(of: candidate) {
+        verdicts += try judge(place)
+        place.removeAll()
+      }
+      place.append(candidate)
     }
-    // Values of this export that a later export has already replaced.
-    let late = given.filter { old in old.isOwn && missing.contains { this < $0.age } }
-    return (outdated + late).map { withdrawal($0.reading, isHidden: true) }
-      + returned.map { withdrawal($0.reading, isHidden: false) }
+    return try verdicts + judge(place)
   }
 
-  private func thisAge() throws -> ExportAge {
-    let row = try Row.fetchOne(
-      database.cachedStatement(sql: "SELECT \(Self.columns) FROM ingest AS i WHERE i.id = ?"),
-      arguments: [ingest])
-    guard let row else { throw DamagedRow("ingest", ["id": ingest], "missing") }
-    return try ExportAge(StoredRow(row, of: "ingest"))
+  private func judge(_ place: [Candidate]) throws -> [Verdict] {
+    try place.compactMap { old in
+      let replacing = try replacements(of: old, in: place)
+      if !replacing.isEmpty {
+        return Verdict(record: withdrawal(old.reading, isHidden: true), imports: replacing)
+      }
+      guard try isWithdrawn(old.reading) else { return nil }
+      return Verdict(record: withdrawal(old.reading, isHidden: false), imports: old.lastImports)
+    }
   }
 
-  /// Whether the import of an older export withdrew the reading, and the withdrawal was not edited since
-  /// then.
-  private func wasExcluded(_ reading: StoredReading, before age: ExportAge) throws -> Bool {
-    let withdrawal = withdrawal(reading, isHidden: true)
+  /// The imports of exports that have another value instead of this one. They are later than the last export
+  /// with this value, which lacks the other one.
+  private func replacements(of old: Candidate, in place: [Candidate]) throws -> Set<Int64> {
+    var imports: Set<Int64> = []
+    for other in place where old.lastImports.isDisjoint(with: other.exports.keys) {
+      // Another store imported a later export, and only this import has the old value.
+      if let age = other.remoteAge, !old.exports.isEmpty, age > old.age ?? .unknown,
+        try !isWithdrawn(other.reading)
+      {
+        imports.insert(ingest)
+      }
+      for (ingest, age) in other.exports where old.exports[ingest] == nil {
+        if age > old.age ?? .unknown, try export(ingest)?.isWhole == true { imports.insert(ingest) }
+      }
+    }
+    return imports
+  }
+
+  /// The age that the newest reading of a series from a remote shows; nil without one.
+  private func newestFromRemote(of series: Int64) throws -> ExportAge? {
+    if let known = remoteAges[series] { return known }
+    let newest = try Int64.fetchOne(
+      database.cachedStatement(
+        sql: """
+          SELECT max(r.device_time - \(StoredOffset.sql("r"))) FROM series AS s
+            CROSS JOIN reading AS r ON r.partition = s.partition AND r.series = s.id
+            CROSS JOIN ingest ON ingest.id = r.ingest
+          WHERE s.id = ? AND \(UndoPlan.isPulled)
+          """), arguments: [series])
+    let age = newest.map { ExportAge(generated: $0, modified: 0) }
+    remoteAges[series] = .some(age)
+    return age
+  }
+
+  private func ages(of imports: Set<Int64>) throws -> [Int64: ExportAge] {
+    try imports.reduce(into: [:]) { ages, ingest in ages[ingest] = try export(ingest)?.age }
+  }
+
+  /// The export of an import; nil for an import that did not end, or readings from a remote.
+  private func export(_ ingest: Int64) throws -> Export? {
+    if let known = exports[ingest] { return known }
     let row = try Row.fetchOne(
       database.cachedStatement(
         sql: """
-          SELECT \(Self.columns) FROM record JOIN ingest AS i ON i.id = record.ingest
-          WHERE record.guid = ? AND deleted = 0 AND fields = ? AND imported = \(RecordContent.sql)
-          """), arguments: [withdrawal.guid, withdrawal.fields.json])
-    return try row.map { try ExportAge(StoredRow($0, of: "ingest")) < age } ?? false
+          SELECT \(ExportAge.generated("i")), \(ExportAge.modified("i")), outcome = 'whole' FROM ingest AS i
+          WHERE id = ? AND finished_at IS NOT NULL AND (digest IS NOT NULL OR meter IS NOT NULL)
+          """), arguments: [ingest]
+    ).map { StoredRow($0, of: "ingest") }
+    let export = try row.map {
+      Export(
+        age: ExportAge(generated: try $0.seconds(0), modified: try $0.seconds(1)), isWhole: try $0[2])
+    }
+    exports[ingest] = .some(export)
+    return export
+  }
+
+  /// Whether an import withdrew the reading as corrected, and the withdrawal was not edited since then.
+  private func isWithdrawn(_ reading: StoredReading) throws -> Bool {
+    let withdrawal = withdrawal(reading, isHidden: true)
+    return try Bool.fetchOne(
+      database.cachedStatement(
+        sql: """
+          SELECT EXISTS (SELECT 1 FROM record
+            WHERE guid = ? AND deleted = 0 AND fields = ? AND \(ContentExport.isImported))
+          """), arguments: [withdrawal.guid, withdrawal.fields.json]) ?? false
   }
 
   /// The withdrawal of a reading. It has the same guid in every store and for every order of imports.

@@ -270,11 +270,17 @@ extension RecordWriter {
       (SELECT \(order("earlier")) FROM ingest AS earlier WHERE earlier.id = record.ingest) END)
     """
 
-  /// The SQL condition for a record that a row of this import may change: an import of an older export wrote
-  /// it, in this or another store. A withdrawn record counts as older than any export.
+  /// The SQL condition that an export which is not older than this one states the content of a record.
+  private static let isStatedLater = """
+    EXISTS (SELECT 1 FROM ingest_record AS o CROSS JOIN ingest AS w ON \(ContentExport.isStatement)
+      WHERE w.id <> :ingest AND \(place("w")) >= \(place("this")))
+    """
+
+  /// The SQL condition for a record that a row of this import may change: only imports of older exports wrote
+  /// or stated its content, in this or another store. A withdrawn record counts as older than any export.
   private static let isOutdated = """
     record.guid = c.guid AND this.id = :ingest AND record.deleted = 0 AND \(ContentExport.isImported)
-      AND (\(place("this")) > \(placeOfRecord)
+      AND ((\(place("this")) > \(placeOfRecord) AND NOT \(isStatedLater))
         OR (:restoresWithdrawn AND EXISTS (SELECT 1 FROM listed_record AS l WHERE l.guid = record.guid AND l.is_withdrawn = 1)))
     """
 

@@ -54,13 +54,33 @@ enum ContentExport {
   /// The columns for `age`: both times of this store's import, NULL without one.
   static let columns = "\(own(ExportAge.generated("w"))), \(own(ExportAge.modified("w")))"
 
-  /// The age of the export, as `generated` and `modified` determine it.
+  /// The columns of the age of the latest own statement: both times, NULL without one.
+  static let statementColumns =
+    "\(statement(ExportAge.generated("w"))), \(statement(ExportAge.modified("w")))"
+
+  /// The age of the latest export that states the content.
   ///
   /// - Parameters:
-  ///   - own: the age according to the import of this store.
+  ///   - own: the age according to the import of this store that wrote the content.
   ///   - agreed: the age in the agreed state.
+  ///   - statement: the age of the latest import of this store that had the content as a known one.
   ///   - isSynced: whether the content is the agreed state.
-  static func age(own: ExportAge?, agreed: ExportAge?, isSynced: Bool) -> ExportAge? {
-    isSynced ? agreed ?? own : own ?? agreed
+  static func age(own: ExportAge?, agreed: ExportAge?, statement: ExportAge?, isSynced: Bool) -> ExportAge? {
+    guard let written = isSynced ? agreed ?? own : own ?? agreed else { return nil }
+    return max(written, statement ?? written)
+  }
+
+  /// The SQL condition that the import `w`, which `ingest_record AS o` names, stated the content of a record
+  /// after the import that wrote it. What an undone or failed import stated does not count.
+  static let isStatement = """
+    o.guid = record.guid AND o.ingest > coalesce(record.ingest, 0) AND w.id = o.ingest
+      AND w.outcome IN ('whole', 'truncated') AND NOT \(ImportContribution.isUndone(of: "w"))
+    """
+
+  private static func statement(_ value: String) -> String {
+    """
+    (SELECT \(value) FROM ingest_record AS o CROSS JOIN ingest AS w ON \(isStatement)
+      ORDER BY \(ExportAge.generated("w")) DESC, \(ExportAge.modified("w")) DESC LIMIT 1)
+    """
   }
 }

@@ -39,7 +39,7 @@ package struct SyncRecord: Hashable, Sendable {
     record.fields, record.deleted, record.version, record.version_synced, record.sent_version, record.sent,
     record.revision, record.base, \(ContentExport.isImported), record.conflict_revision,
     coalesce(record.quarantined_version = record.version, 0), record.edited_at,
-    record.provenance_format, record.provenance_source, \(ContentExport.columns)
+    record.provenance_format, record.provenance_source, \(ContentExport.columns), \(ContentExport.statementColumns)
     """
 
   init(_ row: Row) throws {
@@ -56,10 +56,11 @@ package struct SyncRecord: Hashable, Sendable {
       editedAt: try row.optionalSeconds(17), provenance: try RecordColumns.provenance(row, from: 18))
     if isImportedOnly {
       let age = ContentExport.age(
-        own: try Self.ownAge(row), agreed: texts.base?.export, isSynced: version == versionSynced)
+        own: try Self.age(row, from: 20), agreed: texts.base?.export, statement: try Self.age(row, from: 22),
+        isSynced: version == versionSynced)
       // Content from an import is as old as the export.
       state.editedAt = state.editedAt ?? age?.instant
-      if state.kind.details?.isListed == true { state.export = age }
+      if state.kind.details?.isListed == true || state.isOfOneReading { state.export = age }
     }
     self.state = state
     sentVersion = try row.optionalNumber(10, in: StoredBounds.count).map { Int($0) }
@@ -70,10 +71,12 @@ package struct SyncRecord: Hashable, Sendable {
     isQuarantined = try row[16]
   }
 
-  /// The age of the export according to the import of this store; nil without one.
-  private static func ownAge(_ row: StoredRow) throws -> ExportAge? {
-    guard let modified = try row.optionalSeconds(21) else { return nil }
-    return ExportAge(generated: try row.seconds(20), modified: modified)
+  /// The age of an export of this store; nil without one.
+  ///
+  /// - Parameter first: the index of the first of its two columns.
+  private static func age(_ row: StoredRow, from first: Int) throws -> ExportAge? {
+    guard let modified = try row.optionalSeconds(first + 1) else { return nil }
+    return ExportAge(generated: try row.seconds(first), modified: modified)
   }
 }
 

@@ -39,11 +39,16 @@ struct ImportContribution {
 
   /// The SQL condition that an import has valid withdrawals. They may have been made in any copy of the
   /// store.
-  static let isUndone = """
-    EXISTS (SELECT 1 FROM record AS w INDEXED BY record_withdrawal_import
-      WHERE w.kind = 'withdrawal' AND json_extract(w.fields, '$.import') = ingest.guid AND w.deleted = 0
-        AND json_extract(w.fields, '$.hidden') = 1)
+  static let isUndone = isUndone(of: "ingest")
+
+  /// The same condition for an import of another name in the statement.
+  static func isUndone(of table: String) -> String {
     """
+    EXISTS (SELECT 1 FROM record AS u INDEXED BY record_withdrawal_import
+      WHERE u.kind = 'withdrawal' AND json_extract(u.fields, '$.import') = \(table).guid AND u.deleted = 0
+        AND json_extract(u.fields, '$.hidden') = 1)
+    """
+  }
 
   /// Whether the import had no items: none was stored, changed or known. If its known readings had too many
   /// runs to be stored, it is not empty.
@@ -321,10 +326,13 @@ struct KnownRunCursor {
 
   /// The first import whose runs contain the reading, among those that `counts` accepts.
   mutating func firstImport(of reading: ContributedReading, _ counts: (Int64) -> Bool) -> Int64? {
+    imports(of: reading).filter(counts).min()
+  }
+
+  /// The imports whose runs contain the reading.
+  mutating func imports(of reading: ContributedReading) -> [Int64] {
     advance(to: reading.point)
-    return open.unordered
-      .filter { $0.last >= reading.point && $0.latest >= reading.ingest && counts($0.ingest) }
-      .map(\.ingest).min()
+    return open.unordered.filter { $0.last >= reading.point && $0.latest >= reading.ingest }.map(\.ingest)
   }
 
   private mutating func advance(to point: SeriesPoint) {
