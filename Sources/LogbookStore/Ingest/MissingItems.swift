@@ -5,8 +5,8 @@ import Logbook
 import SQLiteRows
 
 /// Doses, meals, finger sticks and ketones of earlier imports that a later export of the same format no
-/// longer has. Doses and meals may also be from imports of other stores. If the later export has the items before and after them, a person deleted them in the app, or
-/// corrected their time.
+/// longer has. The imports may be those of other stores. If the later export has the items before and after
+/// them, a person deleted them in the app, or corrected their time.
 ///
 /// An export that was not made to contain the items proves nothing: one of the latest days, one without this
 /// kind of items, or a part of a file. Nor does an older export that is imported later. So each missing item
@@ -25,6 +25,8 @@ struct MissingItems {
     "coalesce(i.generated_at, 0) <= (SELECT coalesce(generated_at, 0) FROM ingest WHERE id = \(ingest))"
   }
 
+  /// The SQL condition that the ingest `i` is of readings from a remote.
+  private static let isPulled = "i.outcome = 'whole' AND i.digest IS NULL AND i.meter IS NULL"
   private struct Item {
     let time: DeviceTime
     let kind: String
@@ -72,14 +74,17 @@ struct MissingItems {
     let rows = try RawStatement(
       keptBy: database,
       """
-      SELECT r.position, r.value_bucket, r.occurrence, i.format = (SELECT format FROM ingest WHERE id = ?4)
+      SELECT r.position, r.value_bucket, r.occurrence,
+        (SELECT format FROM ingest WHERE id = ?4) = CASE WHEN \(Self.isPulled)
+          THEN (SELECT d.format FROM device AS d WHERE d.id = s.device AND ?5) ELSE i.format END
       FROM series AS s CROSS JOIN reading AS r ON r.partition = s.partition AND r.series = s.id
         CROSS JOIN ingest AS i ON i.id = r.ingest
       WHERE s.id = ?1 AND s.kind IN (1, 4) AND r.position >= ?2 AND r.position <= ?3 AND r.ingest <> ?4
         AND \(Self.isNotLater(than: "?4")) AND \(Withdrawn.readingIsShown)
       ORDER BY r.position, r.value_bucket, r.occurrence
       """)
-    for (index, value) in [series, first, last, ingest].enumerated() {
+    let isLatest: Int64 = try hasLaterReadings(than: last, of: series) ? 0 : 1
+    for (index, value) in [series, first, last, ingest, isLatest].enumerated() {
       rows.bind(value, at: Int32(index + 1))
     }
     var (known, next) = (0, 0)
@@ -95,6 +100,17 @@ struct MissingItems {
     }
     guard !missing.isEmpty, known >= missing.count * Self.minShare else { return [] }
     return try missing.compactMap { try item(at: $0, of: series) }
+  }
+
+  /// Whether other imports brought later readings. Then an export of unknown age, whose readings came from a
+  /// remote, may be newer than this one.
+  private func hasLaterReadings(than position: Int64, of series: Int64) throws -> Bool {
+    try Bool.fetchOne(
+      database.cachedStatement(
+        sql: """
+          SELECT EXISTS (SELECT 1 FROM series AS s CROSS JOIN reading AS r ON r.partition = s.partition
+            WHERE s.id = ? AND r.position > ? AND r.series = s.id AND r.ingest <> ?)
+          """), arguments: [series, position, ingest]) ?? false
   }
 
   private func item(at point: SeriesPoint, of series: Int64) throws -> Item? {
