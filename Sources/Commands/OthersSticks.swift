@@ -35,15 +35,19 @@ struct OthersSticks {
 
   private let own: Int64
   private let source: String
+  /// What a person does after the undo, if the sticks are of another one.
+  private let advice: String
   private var sticks: [Stick] = []
 
   /// Reads the finger sticks around those of an import; nil if it brought too few, or more than one person has.
-  init?(_ report: ImportReport, in store: Store) throws {
+  ///
+  /// - Parameter advice: what a person does after the undo, if the sticks are of another one.
+  init?(_ report: ImportReport, in store: Store, advice: String = "import it with --person NAME") throws {
     let number = report.counts.newByKind[ReadingKind.smbg.name, default: 0]
     guard (Self.minSticks...Self.maxSticks).contains(number),
       let first = report.counts.firstTime, let last = report.counts.lastTime
     else { return nil }
-    (own, source) = (report.ingest, report.source)
+    (own, source, self.advice) = (report.ingest, report.source, advice)
     var filter = ItemFilter()
     (filter.readingKinds, filter.recordKinds) = ([.smbg], [])
     filter.limitShown(since: first - Self.secondsPerDay, until: last + Self.secondsPerDay)
@@ -134,7 +138,7 @@ struct OthersSticks {
     let name = entry.map { " (\(displayed($0.source)))" } ?? ""
     return
       "its finger sticks \(what) those of import \(other)\(name) on the same days. If they are of another person, undo this import "
-      + "with \(quotedCommand("glucoport", "undo", String(own))), and import it with --person NAME; if not, compare the clocks and "
+      + "with \(quotedCommand("glucoport", "undo", String(own))), and \(advice); if not, compare the clocks and "
       + "zones of both"
   }
 }

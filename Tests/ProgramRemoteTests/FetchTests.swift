@@ -276,6 +276,45 @@ struct FetchTests {
     #expect(try await program.run("fetch", "--now").status == 0)
   }
 
+  /// Four finger sticks a day for two weeks, at nearly the same minutes for each person.
+  private static func sticks(_ person: Int) -> String {
+    let rows = (0..<56).map { number in
+      let (day, hour) = (number / 4 + 1, [7, 12, 18, 22][number % 4])
+      let minute = (day * 7 + number % 4 * 13) % 50 + (person == 0 ? 0 : (day + number) % 4)
+      let time =
+        "2026-03-\(day < 10 ? "0" : "")\(day) \(hour < 10 ? "0" : "")\(hour):\(minute < 10 ? "0" : "")\(minute)"
+      return "\(time),\(90 + (day * 37 + number % 4 * 53 + person * 71) % 120)\n"
+    }
+    return "Time,Glucose (mg/dL)\n" + rows.joined()
+  }
+
+  @Test func fetchedFingerSticksThatContradictOthersAreInAWarning() async throws {
+    let (program, _) = try program()
+    let own = try program.write(Self.sticks(0), to: "own.csv")
+    let imported = try await program.run("import", "--quiet", "--timezone", "Europe/Berlin", own)
+    #expect(imported.status == 0 && imported.errors.isEmpty, "\(imported)")
+    let answers = Answers(.status(200, Array(Self.sticks(1).utf8)))
+    let server = try answers.server()
+    for accepts in [false, true] {
+      let set = try await program.run(
+        arguments: [
+          "source", "set", "s\(accepts)", server.url + "/a.csv", "--type", "http", "--yes", "--format",
+          "generic",
+        ]
+          + (accepts ? ["--accept-person"] : []))
+      #expect(set.status == 0, "\(set)")
+    }
+    let fetched = try await program.run("fetch", "--quiet", "--now", "sfalse")
+    #expect(
+      fetched.status == 0 && fetched.errors.contains("sfalse: its finger sticks differ within minutes")
+        && fetched.errors.contains("'glucoport source set'"), "\(fetched)")
+    // The same answer again brings nothing, and a person has accepted the other source.
+    for name in ["sfalse", "strue"] {
+      let again = try await program.run("fetch", "--quiet", "--now", name)
+      #expect(again.status == 0 && again.errors.isEmpty, "\(again)")
+    }
+  }
+
   @Test func aFetchedAnswerWithoutUsableReadingsIsNotASuccess() async throws {
     let (program, _) = try program()
     let answers = Answers(.status(200, Self.values([60])))

@@ -109,6 +109,7 @@ struct FetchCommand: AsyncParsableCommand, PersonVisitor {
     case .failed(let failure, let isKnown): return report(failure, isKnown: isKnown, output)
     case .notDue, .unchanged: break
     case .stored(let counts):
+      for doubt in counts.doubts { output.message("glucoport: \(displayed(setting.name)): \(doubt)") }
       if !quiet { for line in FetchText.remarks(setting, counts) { output.message(line) } }
       if counts.rejected > 0, !unattended { return showHoles(state, setting, zone, output, .partial) }
     }

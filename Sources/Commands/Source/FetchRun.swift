@@ -38,6 +38,8 @@ struct FetchRun {
     var otherValues = 0
     /// Other devices in the store that have the same readings.
     var likelyDuplicates: [LikelyDuplicate] = []
+    /// What a person must know about finger sticks that may be of another person.
+    var doubts: [String] = []
     /// Whether the source has more items, which the next run reads.
     var hasMore = false
 
@@ -206,7 +208,12 @@ struct FetchRun {
     var counts = Counts()
     try body.forEachReader(options) { reader in
       let filter = try TwinFilter(reader, values: contents.values, in: store)
-      counts.add(try session.run(filter, into: { store }))
+      let report = try session.run(filter, into: { store })
+      counts.add(report)
+      guard !setting.state.acceptsPerson, !report.statesPerson else { return }
+      let sticks = try OthersSticks(
+        report, in: store, advice: "set the source for that person with 'glucoport source set'")
+      if let warning = try sticks?.warning(in: store) { counts.doubts.append(warning) }
     }
     if counts.rejected > 0, counts.isNothingUsed {
       let first = counts.rejections.first.map { ": \(displayed($0.reason))" } ?? ""
