@@ -61,6 +61,39 @@ import Testing
   }
 
   @Test(arguments: [
+    ("insulin", "Basal rate (U/h)", "holds a rate"), ("insulin", "Insulin basal rate", "holds a rate"),
+    ("insulin", "basalRate", "holds a rate"), ("insulin", "Basal (IE/Std)", "holds a rate"),
+    ("insulin", "Basal U/hr", "holds a rate"), ("insulin", "TDD", "sum of the day"),
+    ("insulin", "Total daily insulin", "sum of the day"), ("insulin", "Insulin (mU)", "another unit than U"),
+    ("insulin", "Insulin on board", "still active"), ("insulin", "Insulin sensitivity", "a factor"),
+    ("carbs", "Carbs (oz)", "another unit than g"), ("carbs", "Carb ratio", "a ratio"),
+    ("carbs", "Carb units", "another unit than g"), ("carbs", "Glucides (parts)", "another unit than g"),
+    ("carbs", "Carbs %", "another unit than g"),
+  ]) func aColumnThatHoldsOtherAmountsByItsNameIsRefused(
+    _ role: String, _ name: String, _ reason: String
+  ) throws {
+    let file = try ScratchFile("Time,Glucose (mg/dL),\(name)\n2026-05-01 07:00,120,0.8\n")
+    let map = ["time": "Time", "value": "Glucose (mg/dL)", role: name]
+    let refusal = try #require(try file.refusal { $0.columns = map })
+    #expect(
+      refusal.contains("'\(name)'") && refusal.contains(reason) && refusal.contains("--force"), "\(refusal)")
+    let forced = try file.readings {
+      $0.columns = map
+      $0.force = true
+    }
+    #expect(forced.readings.count == 1)
+  }
+
+  @Test(arguments: [
+    ("insulin", "Insulin (U)"), ("insulin", "Insulin 2h after meal"), ("insulin", "Units"),
+    ("insulin", "Total insulin"), ("insulin", "Humalog"), ("insulin", "Bolus Volume Delivered (U)"),
+    ("insulin", "Basal (IE)"), ("carbs", "Carbs (g)"), ("carbs", "Glucides"), ("carbs", "KH"),
+    ("carbs", "Meal Carbohydrates (Grams, Factor 1)"),
+  ]) func aNameForDosesOrGramsIsRead(_ role: String, _ name: String) throws {
+    #expect(try fields("Time,Glucose (mg/dL),\"\(name)\"\n2026-05-01 07:00,120,8\n", [role: name]).count == 1)
+  }
+
+  @Test(arguments: [
     ("6,1,4,45", 0), ("6.1,4,45", 2), (",1,4,45", 0), (",4,45", 2), ("6.1,1,4,45", 0),
   ])
   func aRowSplitByADecimalCommaIsNotRead(_ cells: String, _ records: Int) throws {

@@ -71,7 +71,7 @@ struct GenericDiary {
 
 extension GenericFinding {
   /// The name of the column with a role; nil without one.
-  fileprivate func name(of role: GenericRole) -> String? {
+  func name(of role: GenericRole) -> String? {
     columns[role] >= 0 ? header.names[columns[role]] : nil
   }
 

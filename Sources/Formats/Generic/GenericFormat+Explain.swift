@@ -34,7 +34,10 @@ extension GenericFormat {
         .badInput,
         "no header has the columns that \(names); \(seenColumns(head) ?? noHeader)\(example(head, options))")
     }
-    if !options.force { try finding.requireBloodKetones() }
+    if !options.force {
+      try finding.requireBloodKetones()
+      try finding.requireAmounts()
+    }
     if let problem = finding.cbgProblem(given: options.kind) {
       let advice = GenericAdvice(head: head, options: options, finding: finding).text(for: problem)
       throw Failure(.badInput, problem.text + advice)
