@@ -19,6 +19,7 @@ import Testing
     "Blutketone", "Ketonkörper", "Keton (mmol/L)", "Cétones", "Corps cétoniques", "Cetonas en sangre",
     "Chetoni", "Ketonen",
     "Beta-ketone", "Ketone bodies (blood)", "ketones_mmol_l", "Ketonwert", "B-ketoner", "Ketony ve krvi",
+    "BHB", "BHB (mmol/L)", "Beta-hydroxybutyrate (mmol/L)", "β-Hydroxybutyrat", "blood_bhb", "D-BHB",
   ])
   func aColumnNamedForBloodKetonesIsRead(_ name: String) throws {
     let export = try TextExport(Self.table(name))
@@ -34,6 +35,7 @@ import Testing
     "Ketones (mg/dL)", "Keton mg/dl", "Breath ketones (ppm)", "Breath ketones", "Acetone (ppm)",
     "Ketones (ppm)",
     "Ketone strips left", "Ketones target", "Ketones tested", "Ketone unit", "Glucose ketone index",
+    "BHB (mg/dL)", "BHB salts (g)", "BHB target",
   ])
   func aColumnNamedForOtherKetonesIsNotRead(_ name: String) throws {
     for cells in [["0.4", "1.2", "0.6", "3.1"], ["1", "2", "3", "1"]] {

@@ -38,7 +38,8 @@ extension HeaderWords {
     "ketonaemia",
     "ketonämie", "ketony", "ketonów", "ketonowe", "ketonlegemer", "ketonlichamen", "ketonkroppar",
     "ketonstof",
-    "ketonstoffer",
+    "ketonstoffer", "betahydroxybutyrat", "betahydroxybutyrate", "bhb", "bohb", "hidroxibutirato",
+    "hydroxybutyraat", "hydroxybutyrat", "hydroxybutyrate", "hydroxybutyric", "idrossibutirrato", "βhb",
   ]
   private static let harmlessKetoneWords: Set<String> = [
     "blood", "blut", "bloed", "blod", "sang", "sanguin", "sangre", "sangue", "krwi", "level", "levels",
@@ -47,7 +48,7 @@ extension HeaderWords {
     "valeurs",
     "valor", "valores", "valore", "valori", "waarde", "værdi", "värde", "verdi", "mmol", "l", "mmoll", "per",
     "beta", "β", "ß",
-    "hydroxybutyrate", "hydroxybutyrat", "bhb", "3", "oh", "ohb", "body", "bodies", "corps", "corpi",
+    "d", "acid", "3", "oh", "ohb", "body", "bodies", "corps", "corpi",
     "cuerpos", "corpos",
     "ciała", "capillary", "kapillar", "finger", "fingerstick", "sensor", "meter", "in", "of", "im", "de",
     "en", "nel", "w", "ve", "we", "krvi", "b",
