@@ -14,7 +14,7 @@ enum TitleSentence {
   static func name(in line: String) -> String? {
     let words = line.split(whereSeparator: \.isWhitespace)
     guard (2...maxWords).contains(words.count) else { return nil }
-    return nameAfterLink(words) ?? nameOfOwner(words) ?? nameAfterTitle(words)
+    return nameAfterLink(words) ?? nameOfOwner(words) ?? nameAfterTitle(words) ?? nameAfterBook(words)
   }
 
   /// The name after a word such as `of`.
@@ -39,6 +39,14 @@ enum TitleSentence {
     guard let owner, isTitle(words[(owner + 1)...]) else { return nil }
     let name = name(words[..<owner] + [words[owner].dropLast(2)])
     return name.count == owner + 1 ? joined(name) : nil
+  }
+
+  /// One name after a single word for a diary: `Tagebuch Anna`.
+  private static func nameAfterBook(_ words: [Substring]) -> String? {
+    guard words.count == 2, books.contains(words[0].lowercased()), words[1].allSatisfy(\.isLetter),
+      !HeaderWords(String(words[1])).mentionsValue
+    else { return nil }
+    return joined(name(words[1...]))
   }
 
   /// Both names of a person after a title and a colon or dash. One word may be a place or a program.
