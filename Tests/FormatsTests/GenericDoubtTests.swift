@@ -138,6 +138,17 @@ import Testing
     #expect(shown.warnings.isEmpty)
   }
 
+  @Test func timesOfDosesInColumnsOfAMapAreInTheSameWarning() throws {
+    let text = Self.instants(["+00:00", "+00:00"]).replacing("glucose (mg/dL)", with: "dose")
+    let export = try TextExport(text) { $0.columns = ["time": "time", "insulin": "dose"] }
+    let doubt = export.warnings.first { $0.contains("+00:00") }
+    #expect(
+      doubt?.contains("utc=time") == true && doubt?.contains("insulin=dose") == true, "\(export.warnings)")
+    let shown = try TextExport(text) { $0.columns = ["utc": "time", "insulin": "dose"] }
+    #expect(shown.warnings.allSatisfy { !$0.contains("+00:00") })
+    #expect(shown.records.first?.deviceTime.text == "2026-05-01T09:10:00")
+  }
+
   @Test func otherTimesCauseNoWarningAboutUTC() throws {
     for ends in [["+00:00", "+00:00", "+02:00"], ["Z", "Z"], ["+02:00", "+02:00"], ["", ""]] {
       #expect(try Self.doubts(Self.instants(ends)).isEmpty, "\(ends)")

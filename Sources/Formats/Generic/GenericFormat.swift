@@ -213,7 +213,8 @@ struct GenericFormat: ExportFormat {
     }
     if columns[.smbg] >= 0 { readStick(row, at: outcome, into: &out) }
     if columns[.ketone] >= 0 { readKetone(row, at: outcome, into: &out) }
-    if let diary, let (time, _) = position(row, outcome) {
+    if let diary, let (time, tick) = position(row, outcome) {
+      utcTimes.note(time, isInstant: tick != nil)
       diary.read(row, columns, at: time, units.mark, into: &out)
     }
     return .data

@@ -12,7 +12,7 @@ struct GenericUTCTimes {
 
   init(zone: LogbookZone) { self.zone = zone }
 
-  /// Adds the time of a reading.
+  /// Adds the time of a reading, a dose or a meal.
   ///
   /// - Parameter isInstant: whether the logbook's zone shows the time.
   @inline(__always) mutating func note(_ time: ShownTime, isInstant: Bool) {
@@ -34,9 +34,9 @@ extension GenericFormat {
   /// What a person must know about times that may all be in UTC; nil for others.
   var doubtAboutUTC: String? {
     guard utcTimes.differFromZone else { return nil }
-    var names = finding.namesInCommands
+    var names = options.columns.isEmpty ? finding.namesInCommands : options.columns
     var command = ""
-    if let time = names.removeValue(forKey: GenericRole.time.name), options.columns.isEmpty {
+    if let time = names.removeValue(forKey: GenericRole.time.name) {
       names[GenericRole.utc.name] = time
       var options = options
       (options.columns, options.format) = (names, nil)
