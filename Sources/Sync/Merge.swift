@@ -35,7 +35,7 @@ package enum Merge: Hashable, Sendable {
   ) -> Merge {
     if local.agrees(with: remote) { return .takesRemote }
     // Imports wrote both. As in one store, the content of the later export is used.
-    if let mine = local.importAge, let theirs = remote.importAge {
+    if let mine = local.importAge, let theirs = remote.importAge, mine != theirs {
       return mine > theirs ? .yields(local) : .takesRemote
     }
     if [.withdrawal, .count].contains(local.kind), !local.isDeleted, !remote.isDeleted {

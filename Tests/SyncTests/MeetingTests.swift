@@ -27,11 +27,22 @@ import Testing
     #expect(try scene.b.records().values.map(\.isPending) == [false])
   }
 
-  /// There is no state that both agreed on, so it is unknown which content is later.
-  @Test func aRowImportedWithDifferentContentInTwoStoresIsAConflict() async throws {
+  @Test func aRowImportedWithDifferentContentInTwoStoresHasThatOfTheLaterExport() async throws {
     let scene = try await Scene()
     try scene.a.importDiary(carbs: 30, generatedAt: 5)
     try scene.b.importDiary(carbs: 45, generatedAt: 6)
+    try await scene.upload(scene.a, scene.b, scene.a)
+    for node in [scene.a, scene.b] {
+      let record = try #require(try node.records().values.first)
+      #expect(record.state.fields["carbs"] == .number(45) && !record.isConflicted && !record.isPending)
+    }
+  }
+
+  /// There is no state that both agreed on, and it is unknown which content is later.
+  @Test func aRowWithDifferentContentInTwoExportsOfEqualAgeIsAConflict() async throws {
+    let scene = try await Scene()
+    try scene.a.importDiary(carbs: 30, generatedAt: 5)
+    try scene.b.importDiary(carbs: 45, generatedAt: 5)
     try await scene.upload(scene.a, scene.b)
     let conflict = try #require(try scene.b.resolver().conflicts().first)
     #expect(conflict.mine.fields["carbs"] == .number(45) && conflict.theirs.fields["carbs"] == .number(30))
