@@ -45,7 +45,7 @@ import Testing
     "time,HbA1c (mmol/mol)\n2026-05-01 07:00,48\n", "time,LDL (mg/dL)\n2026-05-01 07:00,130\n",
     "time,Lactate (mmol/L)\n2026-05-01 07:00,1.4\n", "time,Triglyceride (mg/dL)\n2026-05-01 07:00,150\n",
     "time,Analyte,Value,Unit\n2026-05-01 07:00,Cholesterol,190,mg/dL\n",
-    "time,bhb (mmol/L)\n2026-05-01 12:00,0.9\n2026-05-01 13:00,1.3\n",
+    "time,bhb (mg/dL)\n2026-05-01 12:00,9\n2026-05-01 13:00,13\n",
     "time,BUN (mg/dL)\n2026-05-01 07:00,14\n", "time,tg (mg/dl)\n2026-05-01 07:00,150\n",
     "time,Chloride mmol/L\n2026-05-01 07:00,100\n", "time,total (mg/dL)\n2026-05-01 07:00,190\n",
     "time,glucose_pred\n2026-05-01 07:00,120\n", "time,simulated_glucose\n2026-05-01 07:00,120\n",

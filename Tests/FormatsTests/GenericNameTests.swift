@@ -70,7 +70,7 @@ import Testing
     "glucosidase", "glucocorticoid", "G6PD", "urine glucose", "glucose (urine) mg/dL", "glucosuria",
     "U-Glukose", "CSF glucose", "csf_glucose", "Liquor-Glukose", "pleural glucose", "synovial glucose",
     "ascites glucose", "dialysate glucose", "tear glucose", "sweat glucose", "saliva glucose",
-    "Fasting GLU - PDL (Lab)", "OGTT 120 min", "bg_color", "bgcolor", "bg-primary", "ketone", "BHB",
+    "Fasting GLU - PDL (Lab)", "OGTT 120 min", "bg_color", "bgcolor", "bg-primary", "ketone",
     "lactate mmol/L", "uric acid", "cholesterol", "LDL", "HDL", "triglycerides", "creatinine", "urea",
     "filtered_calculated_value",
   ])
