@@ -60,6 +60,7 @@ extension UploadSession {
           disputed.formUnion(stored.disputed)
           summary.disputedReadings = disputed.count
         }
+        if let ingest, !whole.hasMore { try store.withdrawCorrected(pulledBy: ingest) }
         if !page.records.isEmpty {
           try store.stateBrought(at: now)
           let resolved = try store.resolveNesting()

@@ -223,6 +223,18 @@ import Testing
     for node in [scene.a, scene.b] { #expect(try firstStick(node) == ["65"]) }
   }
 
+  /// Both stores import an export before they know of the other one.
+  @Test(arguments: [[0, 1], [1, 0]]) func ofTwoExportsInTwoStoresTheLaterOneDecidesAboutAStick(
+    _ order: [Int]
+  ) async throws {
+    let scene = try await Scene()
+    let nodes = [scene.a, scene.b]
+    try importSticks(5.6, 0, nodes[order[0]])
+    try importSticks(6.5, 3, nodes[order[1]])
+    try await scene.upload(scene.a, scene.b, scene.a, scene.b)
+    for node in nodes { #expect(try firstStick(node) == ["65"]) }
+  }
+
   @Test func aStickThatIsCorrectedAndCorrectedBackInTwoStoresHasOneValue() async throws {
     let scene = try await Scene()
     try importSticks(5.6, 0, scene.a)

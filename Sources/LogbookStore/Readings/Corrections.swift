@@ -35,7 +35,7 @@ final class Corrections {
 
   /// The tables that a connection needs before its first ingest.
   static let tables = """
-    CREATE TEMP TABLE hand_typed
+    CREATE TEMP TABLE IF NOT EXISTS hand_typed
       (device INTEGER, kind INTEGER, position INTEGER, value_bucket INTEGER,
        PRIMARY KEY (device, kind, position, value_bucket)) WITHOUT ROWID;
     """
@@ -67,6 +67,32 @@ final class Corrections {
       let writer = try RecordWriter(database, ingest: next.ingest, format: "")
       let new = try writer.write(records[next.ingest] ?? []).new
       return try count + new + writer.finish().updated
+    }
+  }
+
+  /// Withdraws readings that a run downloaded and that a later export of this store corrects. A withdrawal that
+  /// exists stays as it is.
+  ///
+  /// - Parameter placer: derives the offsets of the withdrawals.
+  fileprivate func writeForDownloaded(_ placer: RecordPlacer) throws {
+    try database.executeCached(sql: Self.noteDownloaded, arguments: [ingest])
+    for verdict in try verdicts() {
+      let ages = try ages(of: verdict.imports)
+      guard let guid = verdict.record.guid,
+        let latest = ages.max(by: { ($0.value, $1.key) < ($1.value, $0.key) })?.key,
+        try Bool.fetchOne(
+          database.cachedStatement(sql: "SELECT EXISTS (SELECT 1 FROM record WHERE guid = ?)"),
+          arguments: [guid])
+          == false
+      else { continue }
+      let state = RecordState(
+        kind: .withdrawal, entryGuid: nil, deviceTime: verdict.record.deviceTime,
+        placement: verdict.record.placement, fields: verdict.record.fields, isDeleted: false)
+      try database.executeCached(
+        sql: RecordColumns.insertion(with: ["imported", "ingest"]),
+        arguments: try RecordColumns.insertionArguments(state, placer) + [
+          "guid": guid, "kind": state.kind.rawValue, "imported": RecordContent(state).text, "ingest": latest,
+        ])
     }
   }
 
@@ -130,6 +156,14 @@ extension Corrections {
       AND \(table).offset_source <> \(OffsetSource.zoneOverlap.rawValue)
     """
   }
+
+  /// Notes the hand-typed readings that an ingest from a remote stored.
+  private static let noteDownloaded = """
+    INSERT INTO temp.hand_typed SELECT s.device, s.kind, r.position, r.value_bucket
+    FROM series AS s CROSS JOIN reading AS r ON r.partition = s.partition AND r.series = s.id
+    WHERE s.position_kind = 0 AND s.kind IN (1, 4) AND r.ingest = ? AND \(isHandTyped("r"))
+    ON CONFLICT DO NOTHING
+    """
 
   private func noteHandTyped(_ reading: Reading, device: Int64) throws {
     guard reading.positionKind == .time, reading.kind.valueIsPartOfIdentity, !reading.timeCanRepeat,
@@ -265,5 +299,14 @@ extension Corrections {
       fields: withdrawal.fields, line: 0)
     record.guid = withdrawal.guid
     return record
+  }
+}
+
+extension SyncTransaction {
+  /// Withdraws hand-typed readings of a run's ingest that a later export of this store corrects. Must be called
+  /// with the last page of a run, since the downloaded readings show how old their export is.
+  package func withdrawCorrected(pulledBy ingest: Int64) throws {
+    try database.execute(sql: Corrections.tables)
+    try Corrections(database, ingest: ingest).writeForDownloaded(placer)
   }
 }
