@@ -121,6 +121,25 @@ import Testing
     try scene.expectInPlace("b")
   }
 
+  /// The page that brings the other base zone also brings an edit of a record of this store, which no other
+  /// store has. Only this store can move the document.
+  @Test func aDocumentEditedInThePageOfTheOtherZoneIsMovedAsWell() async throws {
+    let scene = try SiteScene()
+    try scene.addDose("a", 4)
+    _ = try await scene.upload("a") { ($0.joinsZones, $0.pulls) = (true, false) }
+    try scene.setZone("b", "Asia/Tokyo")
+    _ = try await scene.upload("b") {
+      ($0.joinsZones, $0.zoneChoice, $0.pulls) = (true, .mine, false)
+    }
+    let document = try #require(scene.validTreatments.first { $0["insulin"] != nil })
+    #expect(
+      scene.site.actAsPhoneApp().editTreatment(document["_id"]?.text ?? "", ["notes": "edited"]))
+    try await scene.finish("a")
+    #expect(scene.ownTreatments().values.map(\.self) == [[SiteScene.start - 32_400]])
+    #expect(scene.validTreatments.compactMap { $0["notes"]?.text } == ["edited"])
+    try scene.expectInPlace("a")
+  }
+
   @Test func aDocumentDeletedOnTheSiteStaysDeletedAfterAMove() async throws {
     let scene = try await Self.scene()
     let gone = try #require(scene.site.documents("entries").first)

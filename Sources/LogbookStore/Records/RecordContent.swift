@@ -112,8 +112,12 @@ enum RecordColumns {
   ///
   /// - Parameter placer: derives the offset if the state has no stated one.
   static func arguments(_ state: RecordState, _ placer: RecordPlacer) throws -> StatementArguments {
-    let (time, placement) = try placer.placed(state.deviceTime, state.placement)
-    return [
+    arguments(state, try placer.place(state))
+  }
+
+  /// The arguments for the content columns, with the offset to store.
+  static func arguments(_ state: RecordState, _ placement: Placement) -> StatementArguments {
+    [
       "entry_guid": state.entryGuid, "device_time": time.seconds,
       "utc_offset": Int(placement.utcOffset), "offset_source": Int(placement.source.rawValue),
       "fields": state.fields.json, "deleted": state.isDeleted, "edited_at": state.editedAt,

@@ -190,10 +190,21 @@ extension SyncTransaction {
 
   /// The arguments for a new content of a record. If an import of another store wrote it, a later export can
   /// correct it here, too. Then it has no time of an edit.
-  private func contentArguments(_ state: RecordState) throws -> StatementArguments {
+  ///
+  /// - Parameter record: the record that has the content so far; nil for a new one. At an equal shown time it
+  ///   keeps its derived offset: if the zones changed in this transaction, its end compares the offset with
+  ///   them, and queues the move of the document.
+  private func contentArguments(
+    _ state: RecordState, over record: SyncRecord? = nil
+  ) throws -> StatementArguments {
     var stored = state
     if state.export != nil { stored.editedAt = nil }
-    return try RecordColumns.arguments(stored, placer) + [
+    let known = record?.state
+    let keepsOffset =
+      known?.deviceTime == state.deviceTime && state.placement.source.isDerived
+      && known?.placement.source.isDerived == true
+    let placement = try keepsOffset ? known?.placement : placer.place(state)
+    return RecordColumns.arguments(stored, placement ?? state.placement) + [
       "imported": state.export == nil ? nil : RecordContent(state).text
     ]
   }
@@ -204,7 +215,7 @@ extension SyncTransaction {
     let isImported = record.isImportedOnly && state.export != nil
     let content: StatementArguments =
       try record.state.agrees(with: state)
-      ? ["edited_at": isImported ? nil : state.editedAt] : contentArguments(state)
+      ? ["edited_at": isImported ? nil : state.editedAt] : contentArguments(state, over: record)
     return content + RecordColumns.arguments(remote.state.provenance) + [
       "base": remote.state.json, "revision": remote.revision, "guid": remote.guid,
     ]
