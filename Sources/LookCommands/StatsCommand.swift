@@ -364,8 +364,9 @@ extension StatsText {
     if let shortage = amount.shortage {
       return "no sum (\(shortage.text)\(shortage == .severalSources ? "; see below" : ""))"
     }
+    let partial = amount.partialDays > 0 ? " (\(amount.partialDays) in part)" : ""
     return
-      "\(decimal(amount.total))\(unit), \(figure(amount.perDay, decimal))\(unit) a day on \(counted(amount.daysWithAny, "day"))"
+      "\(decimal(amount.total))\(unit), \(figure(amount.perDay, decimal))\(unit) a day on \(counted(amount.daysWithAny, "day"))\(partial)"
   }
 
   private var leftOutLines: [String] {

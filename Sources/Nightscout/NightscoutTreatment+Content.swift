@@ -7,8 +7,10 @@ package import Logbook
 extension NightscoutTreatment {
   /// What the usual members contain, which every program reads.
   package struct Content {
-    /// The fields of each record. There is at most one record of each kind.
-    package fileprivate(set) var records: [(kind: RecordKind, fields: [String: FieldValue])] = []
+    /// The part of the document's key that names each record, and its fields. There is at most one record of each
+    /// kind, and a further dose for each insulin of another use.
+    package fileprivate(set) var records: [(kind: RecordKind, part: String, fields: [String: FieldValue])] =
+      []
     /// A glucose value that a person entered; nil without one.
     package fileprivate(set) var glucose: (measurement: Measurement, marks: ReadingMarks)?
     /// The names of data that glucoport does not store.
@@ -19,11 +21,25 @@ extension NightscoutTreatment {
 
   /// The content of a document.
   ///
-  /// - Parameter unit: the unit of glucose values that state none; nil if it is unknown.
-  package static func content(of document: some NightscoutFields, unit: GlucoseUnit?) -> Content {
-    var reader = TreatmentReader(document)
+  /// - Parameters:
+  ///   - unit: the unit of glucose values that state none; nil if it is unknown.
+  ///   - hasOwnDose: whether a part of glucoport has the dose of the document. The member `insulin` is then no
+  ///     sign that the injections are void.
+  package static func content(
+    of document: some NightscoutFields, unit: GlucoseUnit?, hasOwnDose: Bool = false
+  ) -> Content {
+    var reader = TreatmentReader(document, hasOwnDose: hasOwnDose)
     reader.read(unit)
     return reader.content
+  }
+
+  /// Whether a record is a further dose of another program's document. Only the list of injections has it, so
+  /// no member for other programs shows its fields.
+  package static func isFurtherDose(_ guid: String, of document: NightscoutDocument) -> Bool {
+    guard document[.app].text != NightscoutDocument.app else { return false }
+    return content(of: document, unit: nil, hasOwnDose: true).records.contains { record in
+      record.part != record.kind.rawValue && self.guid(document.identifier, record.part) == guid
+    }
   }
 
   /// The name under which an import counts insulin that only fills a reservoir or a tube.
@@ -45,7 +61,7 @@ extension NightscoutTreatment {
   /// Whether a record made from the insulin of this document would have this guid, and the insulin only fills
   /// a tube.
   package static func isFilling(_ guid: String, of document: NightscoutDocument) -> Bool {
-    guid == self.guid(document.identifier, .insulin) && hasFilling(document)
+    guid == self.guid(document.identifier, RecordKind.insulin.rawValue) && hasFilling(document)
   }
 
   /// The text as a person typed it. API v1 escapes characters of HTML. A document with a `subject` was
@@ -72,9 +88,11 @@ private struct TreatmentReader<Document: NightscoutFields> {
   private var notes: String
   /// Whether a part of the treatment was used or rejected. If not, the event is counted as skipped.
   private var isUsed = false
+  private let hasOwnDose: Bool
 
-  init(_ document: Document) {
+  init(_ document: Document, hasOwnDose: Bool) {
     self.document = document
+    self.hasOwnDose = hasOwnDose
     event = NightscoutText.trimmed(document[.eventType].plainText)
     notes = NightscoutTreatment.notes(document)
   }
@@ -106,7 +124,7 @@ private struct TreatmentReader<Document: NightscoutFields> {
     if !notes.isEmpty { fields["text"] = .text(notes) }
     notes = ""
     isUsed = true
-    content.records.append((kind, fields))
+    content.records.append((kind, kind.rawValue, fields))
   }
 
   private mutating func reject(_ reason: String) {
@@ -174,28 +192,47 @@ private struct TreatmentReader<Document: NightscoutFields> {
       fields["extended"] = .number(extended)
       fields["minutes"] = .number(minutes)
     }
-    guard !fields.isEmpty else { return }
-    fields["subtype"] = .text(insulinKind(&fields))
-    if isAutomatic { fields["automatic"] = .flag(true) }
-    add(.insulin, fields)
-  }
-
-  /// The subtype of a dose. If it has injections of several insulins, the rapid one is the dose, since a
-  /// record has one subtype. The others are added as text.
-  private mutating func insulinKind(_ fields: inout [String: FieldValue]) -> String {
     let injections = InsulinInjection.all(document[.insulinInjections].plainText)
     let kinds = Set(injections.map(\.subtype))
-    if let kind = kinds.first, kinds.count == 1 { return kind }
-    if kinds.count > 1 {
-      let main = kinds.contains("rapid") ? "rapid" : kinds.contains("mix") ? "mix" : "long"
-      let units = injections.filter { $0.subtype == main }.map(\.units).reduce(0, +)
-      guard PlausibleAmounts.units.contains(units) else { return main }
-      fields["units"] = .number(units)
-      let others = injections.filter { $0.subtype != main }
-        .map { "\(plainNumber($0.units)) U \($0.name)" }
-      notes = (others + [notes]).filter { !$0.isEmpty }.joined(separator: "\n")
-      return main
+    let main =
+      kinds.contains("rapid")
+      ? "rapid" : kinds.contains("mix") ? "mix" : kinds.contains("long") ? "long" : nil
+    if !fields.isEmpty {
+      if kinds.count > 1 {
+        guard let units = units(injections.filter { $0.subtype == main }) else { return }
+        fields["units"] = .number(units)
+      }
+      fields["subtype"] = .text(main ?? insulinKind())
+      if isAutomatic { fields["automatic"] = .flag(true) }
+      add(.insulin, fields)
     }
+    guard kinds.count > 1, !fields.isEmpty || hasOwnDose else { return }
+    addFurtherDoses(injections.filter { $0.subtype != main })
+  }
+
+  /// The sum of injections; nil if it is no dose, which is rejected.
+  private mutating func units(_ injections: [InsulinInjection]) -> Double? {
+    let units = (injections.reduce(0) { $0 + $1.units } * 10_000).rounded() / 10_000
+    if PlausibleAmounts.units.contains(units) { return units }
+    reject("the insulin dose is not a number from 0 to \(plainNumber(PlausibleAmounts.units.upperBound))")
+    return nil
+  }
+
+  /// Adds a dose for each insulin with another use than the main dose. The name of the insulin is in its key,
+  /// so that it stays the same record whatever the order of the list.
+  private mutating func addFurtherDoses(_ injections: [InsulinInjection]) {
+    for (name, named) in Dictionary(grouping: injections, by: \.name).sorted(by: { $0.key < $1.key }) {
+      guard let units = units(named) else { continue }
+      let fields: [String: FieldValue] = [
+        "units": .number(units), "subtype": .text(named[0].subtype), "text": .text(name),
+      ]
+      content.records.append((.insulin, "\(RecordKind.insulin.rawValue)/\(name)", fields))
+      isUsed = true
+    }
+  }
+
+  /// The subtype of a dose without a list of injections.
+  private func insulinKind() -> String {
     if let kind = InsulinName.treatmentSubtype(document[.insulinType].plainText) { return kind }
     return document[.isBasalInsulin].equals("true") ? "long" : "rapid"
   }

@@ -131,7 +131,8 @@ extension NightscoutTreatment {
     _ part: NightscoutPart, in document: some NightscoutFields, _ zone: NightscoutZone
   ) -> RecordState {
     var state = zone.placed(part.state)
-    guard !state.isDeleted else { return state }
+    // A further dose is in none of the members.
+    guard !state.isDeleted, !part.seen.isEmpty else { return state }
     for (member, field) in fields(state.kind) {
       let seen = plain(part.seen[member.name] ?? .null, member)
       let found = plain(document[member], member)
@@ -174,16 +175,17 @@ extension NightscoutTreatment {
     guard let instant = document.treatmentInstant else {
       return NightscoutContents(rejections: [NightscoutRefusal.noDate])
     }
-    let content = content(of: document, unit: nil)
+    let hasOwnDose = parts(document).contains { $0.state.kind == .insulin }
+    let content = content(of: document, unit: nil, hasOwnDose: hasOwnDose)
     let shown = document.shown(instant, zone.offset)
     var foreign = NightscoutContents(rejections: content.rejections)
-    foreign.records = content.records.map { kind, fields in
+    foreign.records = content.records.map { kind, part, fields in
       let state = RecordState(
         kind: kind, entryGuid: nil, deviceTime: shown.deviceTime, placement: zone.place(shown),
         fields: RecordFields(fields), isDeleted: false, editedAt: document.modified.map { $0 / 1000 },
         provenance: Provenance(format: "nightscout", source: source(of: document)))
       return NightscoutRecord(
-        guid: guid(document.identifier, kind), state: state, isOwn: false, identifier: document.identifier)
+        guid: guid(document.identifier, part), state: state, isOwn: false, identifier: document.identifier)
     }
     foreign.reading = content.glucose.map { measurement, marks in
       (
@@ -201,9 +203,9 @@ extension NightscoutTreatment {
     return names.first { !NightscoutText.trimmed($0).isEmpty } ?? ""
   }
 
-  /// The guid that an import of the site's export would give to the record of this kind in a treatment.
-  static func guid(_ identifier: String, _ kind: RecordKind) -> String {
-    Digest.uuid(of: ["record", "nightscout", "\(identifier)/\(kind.rawValue)"])
+  /// The guid that an import of the site's export would give to this part of a treatment.
+  package static func guid(_ identifier: String, _ part: String) -> String {
+    Digest.uuid(of: ["record", "nightscout", "\(identifier)/\(part)"])
   }
 
   /// The records in a document, including tombstones.
@@ -223,10 +225,14 @@ extension NightscoutTreatment {
       contents.rejections = foreign.rejections
       contents.reading = isOurs ? nil : foreign.reading
       let guids = Set(parts.map(\.guid))
+      let made = Set(foreign.records.map(\.guid))
       for record in foreign.records where !guids.contains(record.guid) {
         // A part of glucoport has replaced this record under another guid. So the record that was made from
         // the document's key no longer exists.
-        let isTaken = parts.contains { $0.state.kind == record.state.kind }
+        let kind = record.state.kind
+        let isTaken =
+          record.guid == guid(document.identifier, kind.rawValue)
+          && parts.contains { $0.state.kind == kind && !made.contains($0.guid) }
         contents.records.append(isTaken ? record.tombstone : record)
       }
     }

@@ -11,6 +11,8 @@ package struct DailyAmount: Sendable {
   /// The number of records whose amounts are in the total.
   package private(set) var records = 0
   private var days = DaySet()
+  /// The number of days with an amount whose basal rates are known for a part of the day only.
+  package private(set) var partialDays = 0
 
   /// The number of calendar days with an amount.
   package var daysWithAny: Int { days.count }
@@ -36,6 +38,9 @@ package struct DailyAmount: Sendable {
   mutating func withholdIncomplete(_ incomplete: Set<Int>) {
     if shortage == nil, days.intersects(incomplete) { shortage = .incompleteRates }
   }
+
+  /// Counts the days with an amount among days that are known in part.
+  mutating func countPartialDays(among partial: Set<Int>) { partialDays = days.count(in: partial) }
 
   /// Removes the sum, since a basal rate without an amount is a part of it.
   mutating func withholdUnknownRate() { shortage = .unknownRates }
@@ -132,6 +137,12 @@ package struct DailyAmounts: Sendable {
   mutating func withholdIncompleteRates(on days: Set<Int>) {
     insulin.withholdIncomplete(days)
     basal.withholdIncomplete(days)
+  }
+
+  /// Counts the days whose basal rates are known in part. A mean of a day that includes them is too small.
+  mutating func countPartialDays(among partial: Set<Int>) {
+    insulin.countPartialDays(among: partial)
+    basal.countPartialDays(among: partial)
   }
 
   mutating func add(food fields: RecordFields, day: Int) {

@@ -109,6 +109,9 @@ struct DaySet: Sendable {
   /// Whether the set contains any of these days.
   func intersects(_ others: Set<Int>) -> Bool { !others.isDisjoint(with: days) }
 
+  /// The number of these days that the set contains.
+  func count(in others: Set<Int>) -> Int { others.count(where: days.contains) }
+
   mutating func insert(_ day: Int) {
     guard day != last else { return }
     last = day

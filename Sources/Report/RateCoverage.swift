@@ -62,14 +62,24 @@ struct RateCoverage: Sendable {
   /// Adds a dose of long-acting insulin, which replaces the rates on a day without a pump.
   mutating func addLongActing(day: Int) { days[day, default: Day()].hasLongActing = true }
 
-  /// The days on which too much of the time between the rates is unknown.
-  consuming func incompleteDays() -> Set<Int> {
+  /// The days that are not known as a whole.
+  struct Days {
+    /// The days on which too much of the time between the rates is unknown.
+    let incomplete: Set<Int>
+    /// The days with rates for a part of the day only, such as those on which the data begin and end.
+    let partial: Set<Int>
+  }
+
+  consuming func judgedDays() -> Days {
     if let last { endLast(last) }
     let incomplete = days.filter { _, day in
       let known = day.covered == 0 && day.hasLongActing
       return !known && Double(day.missing) > (1 - Self.neededPart) * Double(day.covered + day.missing)
     }
-    return Set(incomplete.keys)
+    let partial = days.filter { _, day in
+      day.covered > 0 && !day.hasLongActing && Double(day.covered) < Self.neededPart * 86400
+    }
+    return Days(incomplete: Set(incomplete.keys), partial: Set(partial.keys))
   }
 
   private mutating func end(_ rate: Span, before next: Span) {

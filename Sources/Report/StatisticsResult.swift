@@ -60,7 +60,7 @@ extension Statistics {
       ? possible : PossibleTime(period ?? none, by: isVoid ? nil : grouping, offset: offset)
     let hasTimes = grouping != .device && grouping != .kind
     let doubtful = doubtfulDays
-    let incomplete = rateCoverage.incompleteDays()
+    let judged = rateCoverage.judgedDays()
     func figures(_ key: Int?, _ tally: GroupTally) -> GroupFigures {
       let (own, ownDays) =
         if let key, hasTimes {
@@ -68,7 +68,8 @@ extension Statistics {
         } else { (possible.total, days.total.days) }
       let isCalendar = grouping == .day || grouping == .week || grouping == .month
       var amounts = tally.amounts
-      amounts.withholdIncompleteRates(on: incomplete)
+      amounts.withholdIncompleteRates(on: judged.incomplete)
+      amounts.countPartialDays(among: judged.partial)
       amounts.withholdSums(on: doubtful)
       return GroupFigures(
         key: key, days: ownDays,

@@ -13,6 +13,36 @@ import Testing
     #expect(Set(export.readings.map(\.placement)) == [Placement(utcOffset: 7200, source: .stated)])
   }
 
+  /// A square bolus has only an extended part. An older app states the members in the marker itself.
+  @Test(arguments: [
+    (
+      #""deliveredFastAmount":"2.0","deliveredExtendedAmount":"3.0","effectiveDuration":120"#,
+      #"{"extended":3,"minutes":120,"subtype":"rapid","units":2}"#
+    ),
+    (
+      #""deliveredFastAmount":0,"deliveredExtendedAmount":5,"programmedDuration":30"#,
+      #"{"extended":5,"minutes":30,"subtype":"rapid"}"#
+    ),
+    (
+      #""deliveredFastAmount":3.5,"deliveredExtendedAmount":0,"effectiveDuration":0"#,
+      #"{"subtype":"rapid","units":3.5}"#
+    ),
+    (#""deliveredExtendedAmount":5,"effectiveDuration":7200000"#, #"{"extended":5,"subtype":"rapid"}"#),
+  ])
+  func aCareLinkDoseHasItsExtendedPart(_ members: String, _ fields: String) throws {
+    let bodies = [
+      #""timestamp":"2026-09-21T12:09:00.000Z","data":{"dataValues":{\#(members)}}"#,
+      #""dateTime":"2026-09-21T12:09:00.000-00:00",\#(members)"#,
+    ]
+    for body in bodies {
+      let export = try TextExport(
+        #"{"sgs":[{"sg":120,"timestamp":"2026-09-21T12:05:00.000Z"}],"markers":[{"type":"INSULIN",\#(body)}]}"#
+      )
+      #expect(export.records.map(\.fields.json) == [fields], "\(body)")
+      #expect(export.records.map(\.deviceTime.text) == ["2026-09-21T12:09:00"])
+    }
+  }
+
   // MARK: Persons
 
   private static func body(_ names: [String: String], _ day: Int, isNested: Bool = false, padding: Int = 0)

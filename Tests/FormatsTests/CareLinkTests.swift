@@ -60,6 +60,101 @@ import Testing
     }
   }
 
+  /// The words are those of a MiniMed 780G and of the 600 series.
+  @Test(arguments: [
+    ("ENTERED_IN_BG_ENTRY", ReadingMarks()), ("BG_READING_RECEIVED", []), ("USER_ACCEPTED_REMOTE_BG", []),
+    ("ENTERED_IN_BOLUS_WIZRD", .calculator), ("ENTERED_IN_SENSOR_CALIB", .calibration),
+    ("BG_SENT_FOR_CALIB", .calibration),
+  ])
+  func theSourceOfACareLinkFingerStickGivesItsMark(_ source: String, _ marks: ReadingMarks) throws {
+    var row = row("08:00:01", "BG Reading (mg/dL)", "142")
+    row["BG Source"] = source
+    let header = Self.header.replacing(",BG Reading", with: ",BG Source,BG Reading")
+    let export = try export([row], header: header)
+    #expect(export.readings.map(\.kind) == [.smbg] && export.readings.map(\.marks) == [marks])
+    #expect(export.rejections.isEmpty)
+  }
+
+  @Test func aStickThatACareLinkPumpSendsOnToTheSensorIsOneReading() throws {
+    let header = Self.header.replacing(",BG Reading", with: ",BG Source,BG Reading")
+    func count(_ sent: String, _ value: String) throws -> Int {
+      var later = row(sent, "BG Reading (mg/dL)", value)
+      later["BG Source"] = "BG_SENT_FOR_CALIB"
+      var typed = row("08:00:58", "BG Reading (mg/dL)", "142")
+      typed["BG Source"] = "ENTERED_IN_BG_ENTRY"
+      return try export([later, typed], header: header).readings.count
+    }
+    #expect(try count("08:01:07", "142") == 1 && count("08:00:58", "142") == 1)
+    // The pump lists the same stick as a calibration, too.
+    var sent = row("08:00:07", "BG Reading (mg/dL)", "142")
+    sent["BG Source"] = "BG_SENT_FOR_CALIB"
+    let calibration = row("08:00:07", "Sensor Calibration BG (mg/dL)", "142")
+    let original = row("08:00:03", "BG Reading (mg/dL)", "142")
+    #expect(try export([sent, calibration, original], header: header).readings.count == 1)
+    #expect(try export([sent, calibration], header: header).readings.count == 1)
+    #expect(try count("08:01:07", "141") == 2, "another value")
+    #expect(try count("08:06:00", "142") == 2, "too late")
+    #expect(try count("08:00:50", "142") == 2, "before the stick")
+  }
+
+  /// In closed loop, a pump gives basal insulin as a small bolus each five minutes.
+  @Test(arguments: [
+    ("CLOSED_LOOP_MICRO_BOLUS", "basal", true), ("CLOSED_LOOP_AUTO_BASAL", "basal", true),
+    ("CLOSED_LOOP_AUTO_BOLUS", "rapid", true), ("CLOSED_LOOP_BG_CORRECTION_AND_FOOD_BOLUS", "rapid", false),
+    ("CLOSED_LOOP_BG_CORRECTION", "rapid", false), ("BOLUS_WIZARD", "rapid", false),
+    ("MANUAL", "rapid", false), ("", "rapid", false),
+  ])
+  func theSourceOfACareLinkBolusGivesItsUse(_ source: String, _ use: String, _ isAutomatic: Bool) throws {
+    var row = row("08:00:01", "Bolus Volume Delivered (U)", "0.125")
+    (row["Bolus Type"], row["Bolus Source"]) = ("Normal", source)
+    let dose = try #require(try export([row], header: Self.header + ",Bolus Source").records.first)
+    #expect(dose.fields.subtype == use && dose.fields["units"] == .number(0.125))
+    #expect((dose.fields["automatic"] == .flag(true)) == isAutomatic)
+  }
+
+  /// The sum of a day is then unknown, and not that of the boluses.
+  @Test(arguments: [
+    ("CLOSED_LOOP_AUTO_INSULIN", "MANUAL", "21.5 U of automatic insulin in the day"),
+    ("CLOSED_LOOP_AUTO_INSULIN", "CLOSED_LOOP_MICRO_BOLUS", nil), ("", "MANUAL", nil),
+  ])
+  func theAutomaticInsulinOfADayIsBasalInsulinWithoutAnAmount(
+    _ source: String, _ bolus: String, _ text: String?
+  ) throws {
+    let header = Self.header + ",Bolus Source"
+    let names = header.split(separator: ",").map(String.init)
+    func line(_ clock: String, _ units: String, _ source: String) -> String {
+      let cells = [
+        "Date": "2026/03/11", "Time": clock, "Bolus Volume Delivered (U)": units, "Bolus Source": source,
+      ]
+      return (["1.0"] + names.dropFirst().map { cells[$0] ?? "" }).joined(separator: ",")
+    }
+    let export = try TextExport(
+      [
+        "-------,MiniMed 780G,Pump,000001,-------", header, line("08:00:00", "0.5", bolus),
+        "-------,MiniMed 780G,Pump,000001,Aggregated Auto Insulin Data", header,
+        line("00:00:00", "21.5", source),
+      ].joined(separator: "\n") + "\n")
+    let last = try #require(export.records.last)
+    #expect(export.records.count == (text == nil ? 1 : 2))
+    #expect(export.skipped == (text == nil ? ["daily total": 1] : [:]))
+    #expect(last.fields["text"] == text.map { .text($0) })
+    if text != nil { #expect(last.fields["units"] == nil && last.fields.subtype == "basal") }
+  }
+
+  /// A rate without an end: the total of a day is then unknown, and not that of the boluses only.
+  @Test(arguments: [
+    ("PATTERN_NAME=RATE=9, PROFILE_INDEX=0, RATE=0.75, START_TIME=0", 0.75),
+    ("PATTERN_NAME=standard, RATE=1,05, START_TIME=0", 1.05),
+    ("PATTERN_NAME=standard, START_TIME=0", nil), ("RATE=many, START_TIME=0", nil),
+  ])
+  func aBasalProfileOfAnOldCareLinkFileIsARate(_ values: String, _ rate: Double?) throws {
+    var row = row("08:00:00", "Raw-Type", "BasalProfileStart")
+    row["Raw-Values"] = "\"\(values)\""
+    let export = try export([row], header: Self.header + ",Raw-Type,Raw-Values")
+    #expect(export.records.map { $0.fields["rate"] } == (rate.map { [.number($0)] } ?? []))
+    #expect(export.rejections.isEmpty == (rate != nil))
+  }
+
   @Test func withoutASensorCareLinkCalibrationsAreFingerSticks() throws {
     let typed = row("09:00:01", "Sensor Calibration BG (mg/dL)", "131.00")
     let original = row("08:00:01", "BG Reading (mg/dL)", "142.00")

@@ -90,6 +90,18 @@ import Testing
     #expect(export.readings.isEmpty)
   }
 
+  @Test(arguments: [
+    ("Tresiba", "", "long"), ("NPH", "Intermediate acting", "long"), ("Humalog Mix 75/25", "Premixed", "mix"),
+    ("Novorapid", "Rapid", "rapid"), ("Novorapid", "Long acting", "long"), ("pen", "", nil),
+  ])
+  func theNameOfAGlookoInsulinGivesItsUseIfTheTypeDoesNot(
+    _ name: String, _ type: String, _ use: String?
+  ) throws {
+    let export = try TextExport(
+      text(nil, "Timestamp,Name,Value,Insulin Type", "2026-03-10 07:10,\(name),6,\(type)"))
+    #expect(export.records.map { $0.fields["subtype"] } == [use.map { .text($0) }])
+  }
+
   /// The pump, the diary and the app of a sensor may each have the same meal, so they are compared like
   /// exports.
   @Test func theTablesOfAGlookoExportAreThreeSources() throws {

@@ -110,6 +110,28 @@ import Testing
     #expect(export.readings.isEmpty && export.skipped == ["Calibration": 1])
   }
 
+  /// The extended part is beside what was delivered at once, unless both are more than what was requested.
+  @Test(arguments: [
+    ("4.0", "6.0", "10.0", #"{"extended":6,"minutes":120,"subtype":"rapid","units":4}"#),
+    ("10.0", "6.0", "10.0", #"{"extended":6,"minutes":120,"subtype":"rapid","units":4}"#),
+    ("0", "6.0", "6.0", #"{"extended":6,"minutes":120,"subtype":"rapid"}"#),
+    ("2.0", "1.5", "10.0", #"{"extended":1.5,"minutes":120,"subtype":"rapid","units":2}"#),
+    ("4.0", "6.0", "", #"{"extended":6,"minutes":120,"subtype":"rapid","units":4}"#),
+    ("4.0", "", "4.0", #"{"subtype":"rapid","units":4}"#),
+  ])
+  func theExtendedPartOfATandemBolusCounts(
+    _ delivered: String, _ extended: String, _ requested: String, _ fields: String
+  ) throws {
+    let times = extended.isEmpty ? "," : "2026-05-04T20:00:00,2026-05-04T22:00:00"
+    let text = """
+      Type,CompletionDateTime,InsulinDelivered,BolexStartDateTime,BolexCompletionDateTime,BolexInsulinDelivered,ActualTotalBolusRequested
+      Bolus,2026-05-04T20:00:00,\(delivered),\(times),\(extended),\(requested)
+
+      """
+    let export = try TextExport(text)
+    #expect(export.records.map(\.fields.json) == [fields] && export.skipped.isEmpty)
+  }
+
   @Test func glucoseInTheTandemBolusCalculatorIsNotReadAsAReading() throws {
     let export = try TextExport(bytes: TextExport.sample("tandem/source-bolus.csv"))
     #expect(export.readings.isEmpty && export.records.count == 3)

@@ -94,6 +94,18 @@ import Testing
     #expect(try Rendering.items(ofText: item(members)).first?.contains(expected) == true)
   }
 
+  @Test(arguments: [
+    (#"{"name":"Lantus"}"#, "long"), (#"{"name":"NovoRapid"}"#, "rapid"),
+    (#"{"simple":{"brand":"Tresiba"}}"#, "long"),
+    (#"{"simple":{"actingType":"rapid","brand":"Lantus"}}"#, "rapid"), (#"{"name":"pen"}"#, nil),
+  ])
+  func theNameOfATidepoolInsulinGivesItsUseIfNothingElseDoes(_ formulation: String, _ use: String?) throws {
+    let lines = try Rendering.items(
+      ofText: item(#""type":"insulin","dose":{"total":9},"formulation":\#(formulation)"#))
+    let found = lines[0].firstMatch(of: /"subtype":"([a-z]+)"/).map { String($0.output.1) }
+    #expect(lines.count == 1 && found == use)
+  }
+
   @Test func aTidepoolValueWithAWrongUnitIsRejected() throws {
     let lines = try Rendering.items(ofText: item(#""type":"cbg","value":104,"units":"mmol/L""#))
     #expect(lines == [#"{"rejected":1,"reason":"a glucose value outside 0.6–55 mmol/L"}"#])

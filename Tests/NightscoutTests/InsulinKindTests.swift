@@ -37,12 +37,34 @@ import Testing
     #expect(try Self.dose(["isBasalInsulin": .flag(false)]).subtype == "rapid")
   }
 
-  /// Of several kinds the rapid one is the dose, since every program computes its effect.
-  @Test func injectionsOfTwoInsulinsBecomeOneDoseAndATextWithTheOther() throws {
-    let text = #"[{"insulin":"Novorapid","units":2.5},{"insulin":"Lantus","units":9.5}]"#
-    let dose = try Self.dose(["insulinInjections": .text(text), "notes": .text("evening")])
-    #expect(dose.subtype == "rapid" && dose["units"] == .number(2.5))
-    #expect(dose["text"] == .text("9.5 U Lantus\nevening"))
+  /// The doses of a treatment with these injections, by their insulin: units, subtype and guid.
+  private static func doses(_ injections: String) throws -> [String: (dose: String, guid: String)] {
+    let all = try contents([
+      "insulin": .number(12), "insulinInjections": .text(injections), "notes": .text("evening"),
+    ])
+    let doses = all.records.filter { $0.state.kind == .insulin }.map { record in
+      let fields = record.state.fields
+      let text = if case .text(let text)? = fields["text"] { text } else { "" }
+      let units = if case .number(let units)? = fields["units"] { units } else { -1.0 }
+      return (text, (dose: "\(units) \(fields.subtype)", guid: record.guid))
+    }
+    return Dictionary(doses) { first, _ in first }
+  }
+
+  @Test func injectionsOfTwoUsesBecomeOneDoseForEach() throws {
+    let doses = try Self.doses(
+      #"[{"insulin":"Novorapid","units":2.5},{"insulin":"Lantus","units":7},{"insulin":"Lantus","units":2.5}]"#
+    )
+    #expect(doses.mapValues(\.dose) == ["evening": "2.5 rapid", "Lantus": "9.5 long"])
+    // The same list in another order gives the same records, and an insulin of the same use adds to the dose.
+    let turned = try Self.doses(
+      #"[{"insulin":"Lantus","units":9.5},{"insulin":"Fiasp","units":1},{"insulin":"Novorapid","units":1.5}]"#
+    )
+    #expect(turned.mapValues(\.dose) == doses.mapValues(\.dose))
+    #expect(turned.mapValues(\.guid) == doses.mapValues(\.guid))
+    let one = try Self.doses(#"[{"insulin":"Fiasp","units":2},{"insulin":"Novorapid","units":10}]"#)
+    #expect(one.mapValues(\.dose) == ["evening": "12.0 rapid"])
+    #expect(one["evening"]?.guid == doses["evening"]?.guid && doses["Lantus"]?.guid != one["evening"]?.guid)
   }
 
   @Test(arguments: [

@@ -107,6 +107,50 @@ struct NightscoutForeignEditTests {
     #expect(before > 1 && loopback.site.insulinOnBoard == before)
   }
 
+  /// A treatment of xDrip+ with two insulins, and the doses that a new store reads from it, by subtype.
+  private static func doses(_ loopback: LoopbackNightscout, node: Int) async throws -> [String: RemoteRecord]
+  {
+    let page = try #require(try await loopback.pull(nil, node: node))
+    let doses = page.records.filter { $0.state.kind == .insulin && !$0.state.isDeleted }
+    return Dictionary(doses.map { ($0.state.fields.subtype, $0) }) { first, _ in first }
+  }
+
+  @Test(arguments: ["rapid", "long"], [false, true])
+  func aChangeOfOneOfTwoInjectionsLeavesTheOther(_ use: String, _ isDeletion: Bool) async throws {
+    let loopback = try Self.site()
+    loopback.site.actAsPhoneApp().addTreatment([
+      "eventType": "Correction Bolus", "insulin": 7, "notes": "evening",
+      "insulinInjections":
+        #"[{"insulin":"Novorapid","units":5},{"insulin":"Lantus","units":2}]"#,
+      "created_at": .string(NightscoutTime.utcText(Self.time)),
+    ])
+    loopback.site.settle()
+    let before = try await Self.doses(loopback, node: 2)
+    #expect(before["rapid"]?.state.fields["units"] == .number(5))
+    #expect(before["long"]?.state.fields["units"] == .number(2))
+    let change = Self.edit(try #require(before[use])) { state in
+      if isDeletion { (state.fields, state.isDeleted) = (RecordFields(), true) }
+      if !isDeletion { state.fields["units"] = .number(4) }
+    }
+    guard case .accepted? = try await loopback.push(change) else {
+      Issue.record("not accepted")
+      return
+    }
+    let after = try await Self.doses(loopback, node: 3)
+    let other = use == "rapid" ? "long" : "rapid"
+    #expect(after[use]?.state.fields["units"] == (isDeletion ? nil : .number(4)))
+    #expect(after[other]?.guid == before[other]?.guid && after[other]?.state == before[other]?.state)
+    // The store that has imported the site's export sends the other dose, and no second document appears.
+    let known = try #require(before[other])
+    let sent = RecordChange(
+      guid: known.guid, node: Login.run().node, version: 1, base: nil, state: known.state)
+    guard case .accepted? = try await loopback.push(sent) else {
+      Issue.record("not accepted")
+      return
+    }
+    #expect(loopback.site.documents("treatments").count { $0["isValid"] != false } == 1)
+  }
+
   @Test func aDeletedDoseWithoutAnIdentifierNoLongerCounts() async throws {
     let loopback = try Self.site()
     let id = loopback.site.actAsPhoneApp().addTreatment([

@@ -44,6 +44,21 @@ import Testing
     days.map { sums(entries, of: $0..<$0 + 1)[0] }
   }
 
+  /// A day with rates for a part of the day has a smaller sum than the day had.
+  @Test(arguments: [
+    (0..<48 as Range<Int64>, 0), (12..<48, 1), (12..<36, 2), (1..<47, 0), (4..<48, 1), (30..<48, 1),
+  ])
+  func daysThatRatesCoverInPartAreCounted(hours: Range<Int64>, count: Int) {
+    let pump = CountingSource(format: "tidepool", part: "")
+    let rates = Self.rates(pump, hours: hours, minutes: 60, after: 0)
+    let amounts = Figures.result(rates + Self.doses(days: 0..<2, "rapid", pump)).total.amounts
+    #expect(amounts.insulin.partialDays == count && amounts.basal.partialDays == count)
+    #expect(amounts.bolus.partialDays == 0)
+    // Long-acting insulin acts for the whole day.
+    let both = Figures.result(rates + Self.doses(days: 0..<2, "long", pump)).total.amounts
+    #expect(both.basal.partialDays == 0)
+  }
+
   // MARK: Sums that are withheld
 
   @Test(arguments: [15, 30, 50] as [Double])

@@ -159,7 +159,11 @@ struct SheetTests {
     report.records[1].1["subtype"] = nil
     let unknown = try #require(try page(report, "en").amountsBox.map(DrawingCheck.words)?.first)
     #expect(unknown.contains("(basal 12.0 U, bolus or unknown use 20.0 U)"), "\(unknown)")
+    let pages = try page(report, "en")
+    #expect([ReportPart.log, .days].allSatisfy { self.words(pages, $0).contains("Bolus (?)") })
     report.records = typed
+    let known = try page(report, "en")
+    #expect(![ReportPart.log, .days].contains { self.words(known, $0).contains("Bolus (?)") })
     // A dose that was not written down would look like less basal insulin.
     report.records.removeFirst()
     let other = try #require(try page(report, "en").amountsBox.map(DrawingCheck.words)?.first)

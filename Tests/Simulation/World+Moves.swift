@@ -41,9 +41,10 @@ extension World {
     let treatments = site.validTreatments()
     for node in nodes {
       let shown = try readings(of: node).filter { !$0.isWithdrawn && $0.isUploaded }
-      var (places, shownValues) = (Set<String>(), Set<String>())
+      // After a move to another site, a store also sends what it has from other programs.
+      let places = Set(shown.map(\.identity.uuid))
+      var shownValues = Set<String>()
       for reading in shown where reading.device.vendor == "Maker" {
-        places.insert(reading.identity.uuid)
         shownValues.insert(reading.valueText)
         let found = entries[reading.identity.uuid] ?? values[reading.valueText] ?? []
         // Another program may have the value at this time.

@@ -19,10 +19,19 @@ struct CareLinkCloudFormat: ExportFormat {
     "lastName",
   ]
   private static let names = members + members.map { "patientData.\($0)" }
-  private static let itemNames = [
-    "sg", "timestamp", "datetime", "sensorState", "type", "data.dataValues.deliveredFastAmount",
+  private static let itemNames =
+    [
+      "sg", "timestamp", "datetime", "sensorState", "type", "dateTime",
+    ]
+    + doseNames.map { "data.dataValues.\($0)" } + doseNames
+  /// The members of a dose. Those of an older app are in the marker itself.
+  private static let doseNames = [
+    "deliveredFastAmount", "deliveredExtendedAmount", "effectiveDuration", "programmedDuration",
   ]
-  private enum Item { static let value = 0, time = 1, older = 2, state = 3, type = 4, fast = 5 }
+  private enum Item {
+    static let value = 0, time = 1, older = 2, state = 3, type = 4, oldestTime = 5
+    static let fast = 6, extended = 7, minutes = 8, programmedMinutes = 9
+  }
 
   private let glucose = GlucoseReader(unit: .milligramsPerDecilitre)
   private let model: String
@@ -100,7 +109,8 @@ struct CareLinkCloudFormat: ExportFormat {
   }
 
   private func time(_ row: Row) -> ShownTime? {
-    let cell = row[Item.time].isEmpty ? row[Item.older] : row[Item.time]
+    let cells = [row[Item.time], row[Item.older], row[Item.oldestTime]]
+    let cell = cells.first { !$0.isEmpty } ?? cells[0]
     return cell.yearFirstTime.map { ShownTime($0.deviceTime, utcOffset: offset) }
   }
 
@@ -120,16 +130,30 @@ struct CareLinkCloudFormat: ExportFormat {
 
   private func readMarker(_ row: Row, into out: inout BatchBuilder) {
     let type = row[Item.type].text
-    guard type == "INSULIN", !row[Item.fast].isEmpty else {
+    let amounts = [dose(Item.fast, row), dose(Item.extended, row)]
+    guard type == "INSULIN", amounts.contains(where: { !$0.isEmpty }) else {
       return out.skip(type.isEmpty ? "marker" : String(type.prefix(40)))
     }
-    guard let units = row[Item.fast].jsonNumber, PlausibleAmounts.units.contains(units) else {
+    let units = amounts.map { $0.isEmpty ? 0 : $0.jsonNumber ?? -1 }
+    guard units.allSatisfy(PlausibleAmounts.units.contains) else {
       return out.reject(row, "the insulin dose is not a number of units")
     }
     guard let time = time(row) else { return out.reject(row, "invalid or missing time") }
-    if units == 0 { return out.skip("bolus without insulin") }
-    out.add(
-      .insulin, at: time, owner: model, line: row.line, ["subtype": .text("rapid"), "units": .number(units)])
+    if units == [0, 0] { return out.skip("bolus without insulin") }
+    var fields: [String: FieldValue] = ["subtype": .text("rapid")]
+    if units[0] > 0 { fields["units"] = .number(units[0]) }
+    if units[1] > 0 {
+      fields["extended"] = .number(units[1])
+      let minutes = [Item.minutes, Item.programmedMinutes].compactMap { dose($0, row).jsonNumber }
+      // A longer time has another unit.
+      fields["minutes"] = minutes.first { (1...1440).contains($0) }.map(FieldValue.number)
+    }
+    out.add(.insulin, at: time, owner: model, line: row.line, fields)
+  }
+
+  /// A member of a dose, in either form of the body.
+  private func dose(_ item: Int, _ row: Row) -> Field {
+    row[item].isEmpty ? row[item + Self.doseNames.count] : row[item]
   }
 }
 
@@ -144,7 +168,7 @@ extension CareLinkCloudFormat {
     languages: "English only; the members have fixed names",
     reads: [
       "sensor readings of the last day",
-      "doses of rapid insulin",
+      "doses of rapid insulin, with their extended part",
     ],
     leaves: [
       "other markers, which are counted",

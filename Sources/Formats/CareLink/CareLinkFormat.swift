@@ -28,6 +28,8 @@ struct CareLinkFormat: ExportFormat {
   private let isYearFirst: Bool
   private var devices = CareLinkDevices()
   private var twins = CareLinkTwins()
+  /// Whether the file lists the basal insulin of a closed loop, of which a daily total would be a repetition.
+  private var hasAutomaticBasal = false
   let joinMark: String?
   private var lastDevice: (model: [UInt8], index: DeviceIndex)?
 
@@ -125,7 +127,7 @@ struct CareLinkFormat: ExportFormat {
       return .data
     }
     if devices.isAggregated {
-      out.skip("daily total")
+      readDailyTotal(row, at: time, into: &out)
     } else if header.hasRawTypes {
       readTyped(row, at: time, into: &out)
     } else {
@@ -199,8 +201,6 @@ extension CareLinkFormat {
 // MARK: - Readings
 
 extension CareLinkFormat {
-  private enum Copy { case none, exact, rounded }
-
   @inline(__always) private mutating func device(_ row: Row, in out: inout BatchBuilder) -> DeviceIndex {
     let column = header[.device]
     if let lastDevice, column < 0 || row[column].hasSameBytes(as: lastDevice.model) {
@@ -215,7 +215,7 @@ extension CareLinkFormat {
   /// original is known.
   private mutating func add(
     _ kind: ReadingKind, _ column: CareLinkColumn, _ row: Row, at time: ShownTime, marks: ReadingMarks = [],
-    copy: Copy = .none, limit: Measurement? = nil, into out: inout BatchBuilder
+    copy: CareLinkCopy? = nil, limit: Measurement? = nil, into out: inout BatchBuilder
   ) {
     let cell = row[header[column]].trimmed
     mark.note(cell.bytes)
@@ -228,7 +228,7 @@ extension CareLinkFormat {
         device: device(row, in: &out), kind: kind, at: time.deviceTime, placement: out.place(time),
         measurement,
         marks: marks, line: row.line)
-      if copy != .none, twins.keep(reading, isRounded: copy == .rounded) { return }
+      if let copy, twins.keep(reading, copy) { return }
       if kind == .smbg { twins.note(reading) } else { twins.noteSensor(at: time.deviceTime) }
       out.add(reading)
     }
@@ -252,7 +252,7 @@ extension CareLinkFormat {
     if addBolus(row, at: time, into: &out) { hasItem = true }
     if addCarbs(row, at: time, into: &out) { hasItem = true }
     if !row[header[.basalRate]].isEmpty {
-      addBasal(row, at: time, into: &out)
+      addBasal(number(row[header[.basalRate]].trimmed), row, at: time, into: &out)
       hasItem = true
     }
     if !row[header[.marker]].isEmpty {
@@ -262,15 +262,35 @@ extension CareLinkFormat {
     if !hasItem { out.skip(name(of: row)) }
   }
 
+  /// The words with which pumps state that a finger stick came from a meter, or was typed by a person.
+  private static let stickWords: Set<String> = [
+    "", "meter", "external_meter", "entered_in_bg_entry", "entered_as_bg_marker", "bg_reading_received",
+    "user_accepted_remote_bg", "user_rejected_remote_bg", "user_rejected_sensor_calib",
+  ]
+  /// The words for a value of the bolus calculator, where a person may accept that of the sensor.
+  private static let calculatorWords: Set<String> = [
+    "entered_in_bolus_wizrd", "entered_in_bolus_wizard", "entered_in_meal_wizard",
+  ]
+
   /// Adds a finger stick. Pumps such as the 780G state its source (`BG Source`), which can be the sensor.
   private mutating func addFingerStick(_ row: Row, at time: ShownTime, into out: inout BatchBuilder) {
+    let linked: ReadingMarks = row[header[.meterID]].isEmpty ? [] : .linked
     let source = row[header[.meterSource]].trimmed
-    if source.equalsFolded("sensor") { return out.skip("filled in from the sensor") }
-    guard source.isEmpty || source.equalsFolded("meter") || source.equalsFolded("external_meter") else {
-      return out.reject(
+    if source.isEmpty { return add(.smbg, .meter, row, at: time, marks: linked, into: &out) }
+    switch source.text.lowercased() {
+    case "sensor": out.skip("filled in from the sensor")
+    case let word where Self.stickWords.contains(word):
+      add(.smbg, .meter, row, at: time, marks: linked, into: &out)
+    case let word where Self.calculatorWords.contains(word):
+      add(.smbg, .meter, row, at: time, marks: linked.union(.calculator), into: &out)
+    case "entered_in_sensor_calib":
+      add(.smbg, .meter, row, at: time, marks: linked.union(.calibration), into: &out)
+    case "bg_sent_for_calib":
+      add(.smbg, .meter, row, at: time, marks: linked.union(.calibration), copy: .later, into: &out)
+    default:
+      out.reject(
         row, "BG Source is neither a meter nor the sensor, so the glucose may be no finger stick")
     }
-    add(.smbg, .meter, row, at: time, marks: row[header[.meterID]].isEmpty ? [] : .linked, into: &out)
   }
 
   /// The name under which a row without data for the store is counted.
@@ -306,6 +326,8 @@ extension CareLinkFormat {
       if !addBolus(row, at: time, into: &out) { out.skip("bolus without insulin") }
     } else if type.equals("BolusWizardBolusEstimate") {
       if !addCarbs(row, at: time, into: &out) { out.skip("bolus calculation") }
+    } else if type.equals("BasalProfileStart") {
+      addBasal(profileRate(row), row, at: time, into: &out)
     } else {
       out.skip(type.isEmpty ? "row without a kind" : String(type.text.prefix(40)))
     }
@@ -343,7 +365,8 @@ extension CareLinkFormat {
     }
     if units == 0 { return false }
     let type = row[header[.bolusType]]
-    var fields: [String: FieldValue] = ["subtype": .text("rapid")]
+    var fields = use(of: row)
+    if fields["subtype"] == .text("basal") { hasAutomaticBasal = true }
     if type.equals("Square") || type.equals("Dual (square part)") {
       fields["extended"] = .number(units)
       if let time = row[header[.bolusMinutes]].trimmed.timeOfDay {
@@ -354,6 +377,29 @@ extension CareLinkFormat {
     }
     add(.insulin, fields, row, at: time, into: &out)
     return true
+  }
+
+  /// Adds the automatic insulin of a day as basal insulin without an amount: whether it includes corrections is not
+  /// known. So the total of such a day is unknown, and not that of the boluses.
+  private mutating func readDailyTotal(_ row: Row, at time: ShownTime, into out: inout BatchBuilder) {
+    guard !hasAutomaticBasal, row[header[.bolusSource]].trimmed.equals("CLOSED_LOOP_AUTO_INSULIN"),
+      let units = number(row[header[.delivered]].trimmed), units > 0
+    else { return out.skip("daily total") }
+    let fields: [String: FieldValue] = [
+      "subtype": .text("basal"), "automatic": .flag(true),
+      "text": .text("\(plainNumber(units)) U of automatic insulin in the day"),
+    ]
+    add(.insulin, fields, row, at: time, into: &out)
+  }
+
+  /// The use of a delivered amount. In closed loop, a pump gives basal insulin as a small bolus each five minutes.
+  private func use(of row: Row) -> [String: FieldValue] {
+    switch row[header[.bolusSource]].trimmed.text {
+    case "CLOSED_LOOP_MICRO_BOLUS", "CL_MICRO_BOLUS", "CLOSED_LOOP_AUTO_BASAL":
+      ["subtype": .text("basal"), "automatic": .flag(true)]
+    case "CLOSED_LOOP_AUTO_BOLUS": ["subtype": .text("rapid"), "automatic": .flag(true)]
+    default: ["subtype": .text("rapid")]
+    }
   }
 
   private mutating func addCarbs(_ row: Row, at time: ShownTime, into out: inout BatchBuilder) -> Bool {
@@ -369,8 +415,18 @@ extension CareLinkFormat {
     return true
   }
 
-  private mutating func addBasal(_ row: Row, at time: ShownTime, into out: inout BatchBuilder) {
-    guard let rate = number(row[header[.basalRate]].trimmed), PlausibleAmounts.unitsPerHour.contains(rate)
+  /// The rate in `PATTERN_NAME=standard, PROFILE_INDEX=0, RATE=0.75, START_TIME=0`; nil if there is none. A name can
+  /// contain anything, so the last rate counts.
+  private func profileRate(_ row: Row) -> Double? {
+    let parts = row[header[.rawValues]].text.split(separator: ", ")
+    guard let rate = parts.last(where: { $0.hasPrefix("RATE=") })?.dropFirst(5) else { return nil }
+    return Double(rate.replacing(",", with: "."))
+  }
+
+  private mutating func addBasal(
+    _ rate: Double?, _ row: Row, at time: ShownTime, into out: inout BatchBuilder
+  ) {
+    guard let rate, PlausibleAmounts.unitsPerHour.contains(rate)
     else {
       return out.reject(row, "the basal rate is not a number from 0 to 100")
     }
@@ -409,7 +465,7 @@ extension CareLinkFormat {
     languages: "English, and German before 2017; later files have an English header everywhere",
     reads: [
       "sensor readings, finger sticks, calibrations, each finger stick once",
-      "delivered boluses, basal rates, carbohydrates of the bolus calculator, event markers",
+      "delivered boluses, basal rates, basal insulin of a closed loop, carbohydrates of the bolus calculator, event markers",
     ],
     leaves: [
       "glucose that was typed into the bolus calculator, or whose BG Source is the sensor",

@@ -4,8 +4,9 @@ import Logbook
 
 /// The columns of CareLink's CSV that are read or that determine the kind of a row.
 enum CareLinkColumn: Int, CaseIterable {
-  case date, time, newTime, meterSource, meter, meterID, basalRate, bolusType, delivered, bolusMinutes
-  case carbs, calibration, sensor, marker, rawType, device
+  case date, time, newTime, meterSource, meter, meterID, basalRate, bolusType, delivered, bolusMinutes,
+    bolusSource
+  case carbs, calibration, sensor, marker, rawType, rawValues, device
   case alarm, suspend, rewind, prime, tempBasal, estimate, dailyTotal, exception
 
   /// The names in English and German, without units.
@@ -21,11 +22,13 @@ enum CareLinkColumn: Int, CaseIterable {
     case .bolusType: ["bolus type", "bolustyp"]
     case .delivered: ["bolus volume delivered", "abgegebene bolusmenge"]
     case .bolusMinutes: ["bolus duration", "programmed bolus duration"]
+    case .bolusSource: ["bolus source"]
     case .carbs: ["bwz carb input", "bolusexpert: kh-eingabe"]
     case .calibration: ["sensor calibration bg", "bz-wert für sensorkalibrierung"]
     case .sensor: ["sensor glucose", "sensorglukose"]
     case .marker: ["event marker"]
     case .rawType: ["raw-type", "roh-typ"]
+    case .rawValues: ["raw-values", "roh-werte"]
     case .device: ["raw-device type", "roh-gerätetyp"]
     case .alarm: ["alarm", "alert"]
     case .suspend: ["suspend"]

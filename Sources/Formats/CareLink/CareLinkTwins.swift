@@ -2,6 +2,16 @@
 
 import Logbook
 
+/// How the time of a copy of a finger stick differs from that of its original.
+enum CareLinkCopy {
+  /// The copy has the second of its original.
+  case exact
+  /// The copy is some seconds later: the pump sent a stick on to the sensor.
+  case later
+  /// The seconds of the copy are truncated.
+  case rounded
+}
+
 /// Finger sticks that occur more than once in CareLink's CSV: as the meter's reading, the pump's copy, and
 /// the value that calibrated the sensor. Copies are held until the end of the input, and those with an
 /// original are left out.
@@ -24,7 +34,9 @@ struct CareLinkTwins {
 
   private var originals: Set<TimeAndValue> = []
   private var minutes: Set<TimeAndValue> = []
-  private var copies: [(reading: Reading, isRounded: Bool)] = []
+  private var copies: [(reading: Reading, kind: CareLinkCopy)] = []
+  /// A pump sends a stick to the sensor when the person answers its question, which stays open for minutes.
+  private static let maxDelay: Int64 = 300
   /// The hours since 1970 in which a sensor had values.
   private var sensorHours: Set<Int64> = []
 
@@ -52,20 +64,30 @@ struct CareLinkTwins {
   }
 
   /// Holds a copy; false if there are too many, so that the store must find duplicates.
-  ///
-  /// - Parameter isRounded: whether its seconds are truncated.
-  mutating func keep(_ reading: Reading, isRounded: Bool) -> Bool {
+  mutating func keep(_ reading: Reading, _ kind: CareLinkCopy) -> Bool {
     guard copies.count < Self.maxKept else { return false }
-    copies.append((reading, isRounded))
+    copies.append((reading, kind))
     return true
+  }
+
+  /// Whether a stick with the same value is at most `maxDelay` older.
+  private func hasEarlierOriginal(_ reading: Reading) -> Bool {
+    let copy = Self.place(reading, unit: 1)
+    return (0...Self.maxDelay).contains { delay in
+      originals.contains(TimeAndValue(seconds: copy.seconds - delay, value: copy.value))
+    }
   }
 
   /// The copies without an original, each once, and the number of copies that are left out.
   mutating func decide() -> (readings: [Reading], known: Int) {
     var readings: [Reading] = []
-    let calibrations = Set(copies.filter(\.isRounded).map { Self.place($0.reading, unit: 60) })
+    let calibrations = Set(
+      copies.filter { $0.kind == .rounded }.map { Self.place($0.reading, unit: 60) })
     // Copies with seconds come first, so that they replace their rounded copies.
-    for copy in copies where !copy.isRounded {
+    let sent = Set(copies.filter { $0.kind == .later }.map { Self.place($0.reading, unit: 1) })
+    for copy in copies where copy.kind == .exact {
+      // What the pump sent on to the sensor is listed as its calibration, too.
+      if sent.contains(Self.place(copy.reading, unit: 1)), hasEarlierOriginal(copy.reading) { continue }
       if originals.contains(Self.place(copy.reading, unit: 1)) { continue }
       var reading = copy.reading
       if !calibrations.contains(Self.place(reading, unit: 60)), !isNearSensor(reading) {
@@ -74,7 +96,11 @@ struct CareLinkTwins {
       note(reading)
       readings.append(reading)
     }
-    for copy in copies where copy.isRounded {
+    for copy in copies where copy.kind == .later && !hasEarlierOriginal(copy.reading) {
+      note(copy.reading)
+      readings.append(copy.reading)
+    }
+    for copy in copies where copy.kind == .rounded {
       if minutes.contains(Self.place(copy.reading, unit: 60)) { continue }
       note(copy.reading)
       readings.append(copy.reading)

@@ -315,7 +315,10 @@ extension GlookoFormat {
     case .insulin:
       guard copy(row, [(.value, "units", PlausibleAmounts.units)], into: &fields, &out) else { return }
       if fields.isEmpty { return out.skip("insulin without an amount") }
-      if let subtype = InsulinWord.subtype(row[table[.insulinType]].folded) {
+      let type = row[table[.insulinType]].folded
+      if let subtype = InsulinWord.subtype(type) ?? InsulinName.subtype(type)
+        ?? InsulinName.subtype(text(.name))
+      {
         fields["subtype"] = .text(subtype)
       }
       (kind, words) = (.insulin, text(.name, .insulinType))

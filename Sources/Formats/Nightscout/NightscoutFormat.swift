@@ -193,13 +193,21 @@ extension NightscoutFormat {
       return
     }
     guard let instant = document.treatmentInstant else { return out.reject(row, NightscoutRefusal.noDate) }
-    let content = NightscoutTreatment.content(of: document, unit: unit)
+    let content = NightscoutTreatment.content(
+      of: document, unit: unit, hasOwnDose: parts.contains { $0.state.kind == .insulin })
     let time = shown(instant, document)
     let id = sourceID(document)
     let source = NightscoutTreatment.source(of: document)
-    for (kind, fields) in content.records where !parts.contains(where: { $0.state.kind == kind }) {
+    let made = parts.isEmpty ? [] : Set(content.records.map { NightscoutTreatment.guid(id, $0.part) })
+    for (kind, part, fields) in content.records {
+      // A part of glucoport has the record, or replaces the main record of its kind.
+      let isTaken = parts.contains { own in
+        own.guid == NightscoutTreatment.guid(id, part)
+          || part == kind.rawValue && own.state.kind == kind && !made.contains(own.guid)
+      }
+      if isTaken { continue }
       out.add(
-        kind, at: time, owner: document[.device].text, source: source, sourceID: "\(id)/\(kind.rawValue)",
+        kind, at: time, owner: document[.device].text, source: source, sourceID: "\(id)/\(part)",
         line: row.line, byClock: instant.isWallClock, fields)
     }
     if let (measurement, marks) = content.glucose {

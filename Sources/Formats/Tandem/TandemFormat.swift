@@ -207,12 +207,11 @@ struct TandemFormat: ExportFormat {
     }
     let columns = [
       AmountColumn(table[.delivered], "units", PlausibleAmounts.units),
+      AmountColumn(table[.extended], "extended", PlausibleAmounts.units),
       AmountColumn(table[.carbs], "carbs", PlausibleAmounts.grams),
     ]
     guard var fields = out.amounts(row, columns) else { return }
-    // It is unknown whether the delivered amount includes the extended part, so the extended part is not
-    // added.
-    if let extended = row[table[.extended]].number(), extended != 0 { out.skip("extended part of a bolus") }
+    splitExtended(&fields, row)
     let carbs = fields.removeValue(forKey: "carbs")
     if !fields.isEmpty {
       fields["subtype"] = .text("rapid")
@@ -222,6 +221,25 @@ struct TandemFormat: ExportFormat {
     if fields.isEmpty, carbs == nil { out.skip("bolus without insulin") }
     addNote(row, at: time, into: &out)
   }
+
+  /// Adds the minutes of an extended part. The pump states it beside what was delivered at once. If both together are
+  /// more than what was requested, the delivered amount is the total.
+  private func splitExtended(_ fields: inout [String: FieldValue], _ row: Row) {
+    guard case .number(let extended)? = fields["extended"] else { return }
+    if case .number(let units)? = fields["units"], let requested = row[table[.requested]].number(),
+      units + extended > requested + Self.requestTolerance, units >= extended
+    {
+      let now = ((units - extended) * 10_000).rounded() / 10_000
+      fields["units"] = now > 0 ? .number(now) : nil
+    }
+    guard let start = row[table[.extendedStart]].trimmed.yearFirstTime?.deviceTime.seconds,
+      let end = row[table[.extendedEnd]].trimmed.yearFirstTime?.deviceTime.seconds, end > start
+    else { return }
+    fields["minutes"] = .number((Double(end - start) / 60).rounded())
+  }
+
+  /// The units by which a pump's rounding can exceed what was requested.
+  private static let requestTolerance = 0.05
 }
 
 /// Finds the blood glucose that Tandem's bolus calculator took from the sensor. These values equal one of the
@@ -282,7 +300,8 @@ struct TandemTable {
 
   enum Column: Int, CaseIterable {
     case type, deviceType, serial, description, eventTime, value, note
-    case bolusType, completionTime, delivered, carbs, extended, eventID, insulinOnBoard
+    case bolusType, completionTime, delivered, carbs, extended, extendedStart, extendedEnd, requested, eventID
+    case insulinOnBoard
   }
 
   let kind: Kind
@@ -340,13 +359,17 @@ struct TandemTable {
     "devicetype": "device type", "serialnumber": "serial number", "eventdatetime": "event date time",
     "completiondatetime": "completion date time", "insulindelivered": "insulin delivered",
     "carbsize": "carb size", "eventid": "event id", "bolustype": "bolus type",
-    "bolexinsulindelivered": "bolex insulin delivered",
+    "bolexinsulindelivered": "bolex insulin delivered", "bolexstartdatetime": "bolex start date time",
+    "bolexcompletiondatetime": "bolex completion date time",
+    "actualtotalbolusrequested": "actual total bolus requested",
   ]
   private static let names: [String: Column] = [
     "type": .type, "device type": .deviceType, "serial number": .serial, "description": .description,
     "event date time": .eventTime, "note": .note, "bolus type": .bolusType,
     "completion date time": .completionTime, "insulin delivered": .delivered, "carb size": .carbs,
-    "bolex insulin delivered": .extended, "event id": .eventID, "iob": .insulinOnBoard,
+    "bolex insulin delivered": .extended, "bolex start date time": .extendedStart,
+    "bolex completion date time": .extendedEnd, "actual total bolus requested": .requested,
+    "event id": .eventID, "iob": .insulinOnBoard,
   ]
 
   /// The column of values for names such as `Readings (CGM / BGM)` or `BG (mg/dL)`. Nil for `BG`, the glucose
@@ -366,11 +389,11 @@ struct TandemTable {
     let names = [
       "BG", "Bolus Request ID", "Bolus Completion ID", "Food Delivered", "Correction Delivered",
       "Completion Status ID", "Completion Status Desc", "Bolus Is Complete", "Bolex Completion ID",
-      "Bolex Size", "Bolex Start Date Time", "Bolex Completion Date Time", "Bolex IOB",
+      "Bolex Size", "Bolex IOB",
       "Bolex Completion Status ID", "Bolex Completion Status Desc", "Extended Bolus Is Complete",
       "Request Date Time", "Bolus Request Options", "Standard Percent", "Duration", "User Override",
       "Target BG", "Correction Factor", "Food Bolus Size", "Correction Bolus Size",
-      "Actual Total Bolus Requested", "Is Quick Bolus", "Event History Report Event Desc",
+      "Is Quick Bolus", "Event History Report Event Desc",
       "Event History Report Details", "Note ID", "Index ID", "Bolus Delivery Method",
     ].map { $0.lowercased() }
     return Set(names + names.map { $0.filter { $0 != " " } })
@@ -395,8 +418,7 @@ extension TandemFormat {
     ],
     leaves: [
       "the glucose that was typed into the bolus calculator",
-      "insulin on board, the extended part of a bolus and boluses that were not completed, which are "
-        + "counted",
+      "insulin on board and boluses that were not completed, which are counted",
       "sections and files of other things, such as basal insulin",
     ])
 }

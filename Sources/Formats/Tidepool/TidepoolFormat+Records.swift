@@ -185,15 +185,18 @@ extension TidepoolFormat {
     }
     var fields: [String: FieldValue] = ["units": .number(units)]
     let formulation = nested(row, Name.formulation)
+    let name = formulation["simple.brand"] ?? formulation["name"]
     switch formulation["simple.actingType"] ?? formulation["actingType"] {
     case "rapid", "short": fields["subtype"] = .text("rapid")
     case "intermediate", "long": fields["subtype"] = .text("long")
     default:
       if formulation["compounds.0.amount"] != nil || formulation["compounds.1.amount"] != nil {
         fields["subtype"] = .text("mix")
+      } else if let name, let use = InsulinName.subtype(name) {
+        fields["subtype"] = .text(use)
       }
     }
-    if let name = formulation["simple.brand"] ?? formulation["name"] { fields["text"] = .text(name) }
+    if let name { fields["text"] = .text(name) }
     return .record(.insulin, fields)
   }
 

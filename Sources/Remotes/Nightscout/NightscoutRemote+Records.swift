@@ -129,22 +129,21 @@ extension NightscoutRemote {
     _ parts: [NightscoutPart],
     _ writer: NightscoutWriter, at now: Int64
   ) -> [String: JSONValue] {
-    let shown = NightscoutTreatment.shown(change.state)
-    let before = NightscoutTreatment.shown(mine.state)
     var members: [String: JSONValue] = [:]
-    for (member, _) in NightscoutTreatment.fields(mine.state.kind)
-    where shown[member.name] != before[member.name] {
-      members[member.name] = shown[member.name] ?? .null
-    }
     var part =
       parts.first { $0.guid == change.guid }
       ?? NightscoutPart(guid: change.guid, state: change.state, seen: [:], sent: [])
     part.state = change.state
     part.seen = [:]
-    for (member, _) in NightscoutTreatment.fields(mine.state.kind) {
-      part.seen[member.name] = members[member.name] ?? document[member.name]
+    if !NightscoutTreatment.isFurtherDose(change.guid, of: document) {
+      let shown = NightscoutTreatment.shown(change.state)
+      let before = NightscoutTreatment.shown(mine.state)
+      for (member, _) in NightscoutTreatment.fields(mine.state.kind) {
+        if shown[member.name] != before[member.name] { members[member.name] = shown[member.name] ?? .null }
+        part.seen[member.name] = members[member.name] ?? document[member.name]
+      }
+      part.seen["created_at"] = document["created_at"]
     }
-    part.seen["created_at"] = document["created_at"]
     part.note(change, at: now)
     members[NightscoutDocument.ownName] = NightscoutTreatment.own(
       parts.filter { $0.guid != change.guid } + [part], writer)

@@ -140,7 +140,7 @@ extension ReportPage {
     let (words, unit) = (texts.sheet, texts.insulinUnit)
     let heads = [
       (texts.date, ""), (texts.target, "%"), (words.belowTarget, "%"), (texts.mean, contents.unit.name),
-      (words.extremes, contents.unit.name), (words.bolusShort, unit), (words.basalShort, unit),
+      (words.extremes, contents.unit.name), (bolusShort, unit), (words.basalShort, unit),
       (texts.insulin, unit), (words.carbohydratesShort, "g"), (words.sticksShort, ""),
     ]
     drawing.part(.row) { drawing in
@@ -190,6 +190,9 @@ extension ReportPage {
     return drawing
   }
 
+  /// The short name of boluses, with a sign if the use of some doses is unknown.
+  var bolusShort: String { texts.sheet.bolusShort + (total.amounts.dosesOfUnknownUse > 0 ? " (?)" : "") }
+
   /// The totals of a day as texts.
   private func stripFigures(_ day: DayCurve) -> [String] {
     let amounts = groups[day.day]?.amounts
@@ -198,7 +201,7 @@ extension ReportPage {
       return "\(name) \(amount.sum.map { glucose.decimal($0) } ?? "—") \(unit)"
     }
     return [
-      amount(texts.sheet.bolusShort, amounts?.bolus, texts.insulinUnit),
+      amount(bolusShort, amounts?.bolus, texts.insulinUnit),
       amount(texts.mixed, amounts?.mixed, texts.insulinUnit),
       amount(texts.sheet.basalShort, amounts?.basal, texts.insulinUnit),
       amount(texts.sheet.carbohydratesShort, amounts?.carbohydrates, "g"),

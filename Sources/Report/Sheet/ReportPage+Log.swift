@@ -173,7 +173,7 @@ extension ReportPage {
       (words.breakfast, words.after),
       (words.lunch, words.before), (words.lunch, words.after), (words.dinner, words.before),
       (words.dinner, words.after),
-      (words.bedtimeShort, ""), (texts.sheet.bolusShort, texts.insulinUnit),
+      (words.bedtimeShort, ""), (bolusShort, texts.insulinUnit),
       (texts.sheet.basalShort, texts.insulinUnit),
       (texts.sheet.carbohydratesShort, "g"),
     ]
