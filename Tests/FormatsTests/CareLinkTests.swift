@@ -141,6 +141,27 @@ import Testing
     if text != nil { #expect(last.fields["units"] == nil && last.fields.subtype == "basal") }
   }
 
+  @Test func carbohydratesOfACorrectedCareLinkCalculationCountOnce() throws {
+    func carbs(_ first: String, _ second: String, _ clock: String) throws -> [Double?] {
+      let rows = [(clock, "45", second), ("12:00:00", "60", first)].map { clock, grams, status in
+        var row = row(clock, "BWZ Carb Input (grams)", grams)
+        row["BWZ Status"] = status
+        return row
+      }
+      let export = try export(rows, header: Self.header + ",BWZ Status")
+      return export.records.map { record in
+        if case .number(let grams)? = record.fields["carbs"] { grams } else { nil }
+      }.sorted { $0 ?? 0 < $1 ?? 0 }
+    }
+    #expect(try carbs("Not Delivered", "Delivered", "12:01:10") == [45])
+    #expect(try carbs("Not Delivered", "Delivered", "12:10:00") == [45])
+    #expect(try carbs("Not Delivered", "Delivered", "12:10:01") == [45, 60], "too late")
+    #expect(try carbs("Not Delivered", "Delivered", "11:59:00") == [45, 60], "before it")
+    #expect(try carbs("Not Delivered", "Not Delivered", "12:01:10") == [45, 60], "a meal without insulin")
+    #expect(try carbs("Delivered", "Delivered", "12:01:10") == [45, 60], "two meals")
+    #expect(try carbs("", "", "12:01:10") == [45, 60])
+  }
+
   /// A rate without an end: the total of a day is then unknown, and not that of the boluses only.
   @Test(arguments: [
     ("PATTERN_NAME=RATE=9, PROFILE_INDEX=0, RATE=0.75, START_TIME=0", 0.75),

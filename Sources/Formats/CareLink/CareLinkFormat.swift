@@ -28,6 +28,7 @@ struct CareLinkFormat: ExportFormat {
   private let isYearFirst: Bool
   private var devices = CareLinkDevices()
   private var twins = CareLinkTwins()
+  private var calculations = CareLinkCalculations()
   /// Whether the file lists the basal insulin of a closed loop, of which a daily total would be a repetition.
   private var hasAutomaticBasal = false
   let joinMark: String?
@@ -140,6 +141,9 @@ struct CareLinkFormat: ExportFormat {
     let decided = twins.decide()
     for reading in decided.readings { out.add(reading) }
     for _ in 0..<decided.known { out.skip("repeated finger stick") }
+    let (meals, corrected) = calculations.decide()
+    for meal in meals { out.add(.food, at: meal.time, owner: meal.owner, line: meal.line, meal.fields) }
+    for _ in 0..<corrected { out.skip("calculation not delivered") }
   }
 
   private mutating func readOther(_ row: Row) -> RowVerdict {
@@ -411,7 +415,15 @@ extension CareLinkFormat {
       return true
     }
     if amount == 0 { return false }
-    add(.food, [header.carbs.field: .number(amount)], row, at: time, into: &out)
+    let fields: [String: FieldValue] = [header.carbs.field: .number(amount)]
+    let (status, owner) = (row[header[.calculatorStatus]].trimmed, owner(row))
+    if status.equalsFolded("delivered") { calculations.noteDelivered(at: time, owner: owner) }
+    if status.equalsFolded("not delivered"),
+      calculations.keep(.init(time: time, owner: owner, line: row.line, fields: fields))
+    {
+      return true
+    }
+    out.add(.food, at: time, owner: owner, line: row.line, fields)
     return true
   }
 

@@ -7,7 +7,7 @@ enum CareLinkColumn: Int, CaseIterable {
   case date, time, newTime, meterSource, meter, meterID, basalRate, bolusType, delivered, bolusMinutes,
     bolusSource
   case carbs, calibration, sensor, marker, rawType, rawValues, device
-  case alarm, suspend, rewind, prime, tempBasal, estimate, dailyTotal, exception
+  case calculatorStatus, alarm, suspend, rewind, prime, tempBasal, estimate, dailyTotal, exception
 
   /// The names in English and German, without units.
   fileprivate var names: [String] {
@@ -30,6 +30,7 @@ enum CareLinkColumn: Int, CaseIterable {
     case .rawType: ["raw-type", "roh-typ"]
     case .rawValues: ["raw-values", "roh-werte"]
     case .device: ["raw-device type", "roh-gerätetyp"]
+    case .calculatorStatus: ["bwz status"]
     case .alarm: ["alarm", "alert"]
     case .suspend: ["suspend"]
     case .rewind: ["rewind"]

@@ -110,3 +110,46 @@ struct CareLinkTwins {
     return (readings.sorted { $0.line < $1.line }, known)
   }
 }
+
+/// Carbohydrates of calculations that were given up. A person who mistyped them corrects them some minutes later in a
+/// calculation that the pump delivers, so only the second one is a meal.
+struct CareLinkCalculations {
+  /// The carbohydrates of a calculation that was not delivered.
+  struct Meal {
+    let time: ShownTime
+    let owner: String
+    let line: Int64
+    let fields: [String: FieldValue]
+  }
+
+  private static let maxKept = 100_000
+  /// The seconds within which a person corrects a calculation.
+  private static let correctionSeconds: Int64 = 600
+
+  private var meals: [Meal] = []
+  /// The seconds of delivered calculations, by their pump.
+  private var delivered: [String: Set<Int64>] = [:]
+
+  /// Records that a calculation was delivered.
+  mutating func noteDelivered(at time: ShownTime, owner: String) {
+    delivered[owner, default: []].insert(time.deviceTime.seconds)
+  }
+
+  /// Holds a meal until the end of the input; false if there are too many.
+  mutating func keep(_ meal: Meal) -> Bool {
+    guard meals.count < Self.maxKept else { return false }
+    meals.append(meal)
+    return true
+  }
+
+  /// The meals that no delivered calculation corrects, and the number of the others.
+  mutating func decide() -> (meals: [Meal], corrected: Int) {
+    let kept = meals.filter { meal in
+      let times = delivered[meal.owner] ?? []
+      let start = meal.time.deviceTime.seconds
+      return !(1...Self.correctionSeconds).contains { times.contains(start + $0) }
+    }
+    defer { meals.removeAll() }
+    return (kept, meals.count - kept.count)
+  }
+}
