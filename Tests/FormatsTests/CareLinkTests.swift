@@ -61,11 +61,12 @@ import Testing
   }
 
   /// The words are those of a MiniMed 780G and of the 600 series.
-  @Test(arguments: [
-    ("ENTERED_IN_BG_ENTRY", ReadingMarks()), ("BG_READING_RECEIVED", []), ("USER_ACCEPTED_REMOTE_BG", []),
-    ("ENTERED_IN_BOLUS_WIZRD", .calculator), ("ENTERED_IN_SENSOR_CALIB", .calibration),
-    ("BG_SENT_FOR_CALIB", .calibration),
-  ])
+  @Test(
+    arguments: [
+      ("ENTERED_IN_BG_ENTRY", []), ("BG_READING_RECEIVED", []), ("USER_ACCEPTED_REMOTE_BG", []),
+      ("ENTERED_IN_BOLUS_WIZRD", .calculator), ("ENTERED_IN_SENSOR_CALIB", .calibration),
+      ("BG_SENT_FOR_CALIB", .calibration),
+    ] as [(String, ReadingMarks)])
   func theSourceOfACareLinkFingerStickGivesItsMark(_ source: String, _ marks: ReadingMarks) throws {
     var row = row("08:00:01", "BG Reading (mg/dL)", "142")
     row["BG Source"] = source
