@@ -182,7 +182,7 @@ extension Corrections {
     let visibility = try Visibility(WithdrawalChanges.items(database))
     let undone = try ImportContribution.undone(database)
     let rows = try Row.fetchCursor(database.cachedStatement(sql: Self.candidates))
-    var ordered: (series: SeriesName, said: SeriesVisibility.Ordered, runs: RunCover)?
+    var ordered: (series: SeriesName, said: SeriesVisibility.Ordered, runs: KnownRunCursor)?
     while let row = try rows.next() {
       let reading = try StoredReading(row)
       let row = StoredRow(row, of: "reading", key: 3..<7)
@@ -190,7 +190,7 @@ extension Corrections {
       // The rows are sorted by series, and within a series by their points.
       if ordered?.series != series {
         let runs = try KnownRun.fetch(of: try row["series"], besides: undone, database)
-        ordered = (series, visibility.series(series).ordered, RunCover(runs))
+        ordered = (series, visibility.series(series).ordered, KnownRunCursor(runs))
       }
       // The values of a withdrawn import are not compared.
       if ordered?.said.lists(SeriesPoint(reading.identity)) == true { continue }

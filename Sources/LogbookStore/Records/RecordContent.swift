@@ -42,7 +42,7 @@ struct RecordContent {
 
   /// Whether a stored record has the content of this row. A row without an offset agrees with any stated
   /// offset.
-  func isContent(by stored: RecordContent) -> Bool {
+  func isStated(by stored: RecordContent) -> Bool {
     fields == stored.fields && deviceTime == stored.deviceTime && isDeleted == stored.isDeleted
       && (statedOffset == nil || statedOffset == stored.statedOffset)
   }
@@ -112,11 +112,14 @@ enum RecordColumns {
   ///
   /// - Parameter placer: derives the offset if the state has no stated one.
   static func arguments(_ state: RecordState, _ placer: RecordPlacer) throws -> StatementArguments {
-    arguments(state, try placer.place(state))
+    let (time, placement) = try placer.placed(state.deviceTime, state.placement)
+    return arguments(state, at: time, placement)
   }
 
-  /// The arguments for the content columns, with the offset to store.
-  static func arguments(_ state: RecordState, _ placement: Placement) -> StatementArguments {
+  /// The arguments for the content columns, with the shown time and the offset to store.
+  static func arguments(
+    _ state: RecordState, at time: DeviceTime, _ placement: Placement
+  ) -> StatementArguments {
     [
       "entry_guid": state.entryGuid, "device_time": time.seconds,
       "utc_offset": Int(placement.utcOffset), "offset_source": Int(placement.source.rawValue),

@@ -155,7 +155,7 @@ extension RecordWriter {
           return
         }
         let own = try LogbookZones.unjoinedBase(database)
-        if row.content.isContent(by: RecordContent(own)) {
+        if row.content.isStated(by: RecordContent(own)) {
           outcome.known += 1
           return
         }
@@ -175,7 +175,7 @@ extension RecordWriter {
       try learn(row.provenance, of: guid)
     }
     if row.content.deviceTime == stored.deviceTime { note(guid) }
-    if row.content.isContent(by: stored) {
+    if row.content.isStated(by: stored) {
       outcome.known += 1
       try database.executeCached(
         sql: "INSERT INTO ingest_record (ingest, guid) VALUES (?, ?) ON CONFLICT DO NOTHING",

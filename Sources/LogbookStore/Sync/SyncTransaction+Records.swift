@@ -199,14 +199,15 @@ extension SyncTransaction {
   ) throws -> StatementArguments {
     var stored = state
     if state.export != nil { stored.editedAt = nil }
-    let known = record?.state
-    let keepsOffset =
-      known?.deviceTime == state.deviceTime && state.placement.source.isDerived
-      && known?.placement.source.isDerived == true
-    let placement = try keepsOffset ? known?.placement : placer.place(state)
-    return RecordColumns.arguments(stored, placement ?? state.placement) + [
-      "imported": state.export == nil ? nil : RecordContent(state).text
-    ]
+    let content =
+      if let known = record?.state, known.deviceTime == state.deviceTime,
+        known.placement.source.placesShownTime, state.placement.source.placesShownTime
+      {
+        RecordColumns.arguments(stored, at: state.deviceTime, known.placement)
+      } else {
+        try RecordColumns.arguments(stored, placer)
+      }
+    return content + ["imported": state.export == nil ? nil : RecordContent(state).text]
   }
 
   private func arguments(
