@@ -91,6 +91,21 @@ extension UploadSession {
     }
   }
 
+  /// The changes after the store's cursor. They were requested before the run began, if it has sent nothing
+  /// else since.
+  private func changes(after cursor: String?, _ limit: Int) async -> Result<ChangePage?, ServiceError> {
+    let ahead = changesAhead
+    changesAhead = nil
+    if let ahead, ahead.cursor == cursor, ahead.limit == limit { return ahead.answer }
+    return await requestChanges(after: cursor, limit)
+  }
+
+  func requestChanges(after cursor: String?, _ limit: Int) async -> Result<ChangePage?, ServiceError> {
+    await ask { () async throws(ServiceError) in
+      try await remote.changes(after: cursor, limit: limit, run)
+    }
+  }
+
   private func fetch(_ part: ChangePart, _ download: Download, _ limit: Int) async throws -> UploadEvent {
     guard let parts = remote.parts else {
       return try refuse(

@@ -22,9 +22,7 @@ extension UploadSession {
     run = idle.run
     run.mayRepair = plan.options.pushes
     let limit = plan.options.maxChanges
-    let answer = await ask { () async throws(ServiceError) in
-      try await remote.changes(after: idle.cursor, limit: limit, run)
-    }
+    let answer = await requestChanges(after: idle.cursor, limit)
     guard case .success(nil) = answer else {
       changesAhead = ChangesAhead(cursor: idle.cursor, limit: limit, answer: answer)
       return false
@@ -43,17 +41,6 @@ extension UploadSession {
     return try store.compare { store in
       if options.joinsZones, try !store.hasJoinedBaseZone() { return nil }
       return try store.idleRun()
-    }
-  }
-
-  /// The changes after the store's cursor. They were requested before the run began, if it has sent nothing
-  /// else since.
-  func changes(after cursor: String?, _ limit: Int) async -> Result<ChangePage?, ServiceError> {
-    let ahead = changesAhead
-    changesAhead = nil
-    if let ahead, ahead.cursor == cursor, ahead.limit == limit { return ahead.answer }
-    return await ask { () async throws(ServiceError) in
-      try await remote.changes(after: cursor, limit: limit, run)
     }
   }
 }

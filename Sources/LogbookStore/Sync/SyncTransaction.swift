@@ -66,8 +66,8 @@ extension SyncTransaction {
   /// The last run with its cursor, if it did everything and nothing was added since. Nil if there is something
   /// to send, to fetch or to repair, so that another run must begin.
   ///
-  /// A remote hides from a node what the node changed, and checks only at the first request of a run whether
-  /// the node knows all of that. The end of a run is stored after all of its answers. So a store that has the
+  /// A remote hides from a node what the node changed. Whether the node knows all of that is checked only at
+  /// the first request of a run. The end of a run is stored after all of its answers. So a store that has the
   /// end knows each change that the run made, and may request more with the number of that run. A store that
   /// was copied before the end may not: it would never receive what the run sent later.
   package func idleRun() throws -> (run: RunStamp, cursor: String)? {
