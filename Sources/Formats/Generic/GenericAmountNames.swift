@@ -13,7 +13,7 @@ enum AmountName {
     let words: Set<String>
   }
 
-  private static let shared = [
+  private static let ofBoth = [
     Meaning(
       text: "holds a ratio, a factor or a limit",
       words: [
@@ -42,14 +42,14 @@ enum AmountName {
           "basalhastighed", "basalrate", "débit", "debiet", "h", "heure", "hora", "hour", "hr", "ora", "rate",
           "rates", "snelheid", "std", "stunde", "tasa", "timme", "tasso", "uur", "velocidad",
         ])
-    ] + shared + [
+    ] + ofBoth + [
       Meaning(
         text: "is in another unit than U",
         words: ["clicks", "kg", "mg", "ml", "mu", "ng", "nmol", "pmol", "µg", "µl", "µu", "μu"])
     ]
 
   private static let carbohydrates =
-    shared + [
+    ofBoth + [
       Meaning(
         text: "is in another unit than g",
         words: [

@@ -7,11 +7,11 @@ import SQLiteRows
 /// Finds hand-typed readings whose values an export corrected, and withdraws the old values.
 ///
 /// The value of a hand-typed reading is part of its identity. So a corrected value is stored as a separate
-/// reading. An export shows a correction if three conditions are met: it has another value at a shown time,
-/// it lacks the old value, and it is later than the last export with the old value, which lacked the other
-/// one. All exports that were imported count, so that the order of their imports does not matter. This only
-/// works for shown times that occur once. A reading with a tick or instant as its position keeps its first
-/// value, and the other value is listed as a revision.
+/// reading. An export shows a correction if it has another value at a shown time and lacks the old one. It must
+/// be later than the last export with the old value, and that one must lack the other value. All exports that
+/// were imported count, so that the order of their imports does not matter. This only works for shown times that
+/// occur once. A reading with a tick or instant as its position keeps its first value, and the other value is
+/// listed as a revision.
 ///
 /// The withdrawal belongs to the export that shows the correction. Its undo shows the old value again.
 ///
@@ -108,8 +108,8 @@ final class Corrections {
     let reading: StoredReading
     /// The ages of the exports with the reading, by the numbers of their imports.
     let exports: [Int64: ExportAge]
-    /// The least age of the export of another store with the reading, whose own age is unknown; nil for a reading
-    /// of imports of this store. A growing export that is as new as the other readings from it states them all.
+    /// The least age of the export with a reading that another store imported; nil for a reading of this store's
+    /// imports. A growing export that is as new as the other readings from it states them all.
     let remoteAge: ExportAge?
     /// The age of the last export with the reading; nil if unknown.
     var age: ExportAge? { exports.values.max() ?? remoteAge }
@@ -202,7 +202,7 @@ extension Corrections {
       let exports = try ages(of: imports)
       let candidate = Candidate(
         reading: reading, exports: exports,
-        remoteAge: exports.isEmpty ? try newestFromRemote(of: row["series"]) : nil)
+        remoteAge: exports.isEmpty ? try newestFromRemote(of: try row["series"]) : nil)
       if let first = place.first, !first.isAtPlace(of: candidate) {
         verdicts += try judge(place)
         place.removeAll()
