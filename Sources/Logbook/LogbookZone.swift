@@ -162,15 +162,12 @@ public struct LogbookZone: Sendable {
 @frozen package struct ZoneOffsets: Sendable {
   /// The zone.
   package let zone: LogbookZone
-  /// Whether the base zone is UTC.
-  package let isUTC: Bool
   @usableFromInline var day: Range<Int64> = 0..<0
   @usableFromInline var offset: Int32 = 0
 
   /// The offsets of this zone.
   package init(_ zone: LogbookZone) {
     self.zone = zone
-    isUTC = ["UTC", "Etc/UTC", "GMT", "Etc/GMT"].contains(zone.name)
   }
 
   /// The offset of the zone at an instant in UTC seconds, in seconds east of Greenwich.

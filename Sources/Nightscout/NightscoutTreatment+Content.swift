@@ -210,7 +210,7 @@ private struct TreatmentReader<Document: NightscoutFields> {
     addFurtherDoses(injections.filter { $0.subtype != main })
   }
 
-  /// The sum of injections; nil if it is no dose, which is rejected.
+  /// The sum of injections; nil if the sum cannot be a dose, which is rejected.
   private mutating func units(_ injections: [InsulinInjection]) -> Double? {
     let units = (injections.reduce(0) { $0 + $1.units } * 10_000).rounded() / 10_000
     if PlausibleAmounts.units.contains(units) { return units }

@@ -36,8 +36,8 @@ import Testing
       }
     }
     #expect(try shown("Europe/Madrid") == ["2026-01-15T11:30:00 3600", "2026-05-30T12:30:00 7200"])
-    // The zone of a server that has only UTC says nothing about the place.
-    #expect(try shown("UTC") == ["2026-01-15T06:30:00 -14400", "2026-05-30T06:30:00 -14400"])
+    // A server whose zone was never set shows UTC, until a person states the zone of the logbook.
+    #expect(try shown("UTC") == ["2026-01-15T10:30:00 0", "2026-05-30T10:30:00 0"])
   }
 
   @Test(arguments: ["mmol&lt;180.1558800000541&gt;/L", "mmol&lt;180.15588000005408&gt;/L"])

@@ -79,7 +79,8 @@ import Testing
     }
   }
 
-  /// Bodies of an older app state a part of what newer ones do, and some state nothing.
+  /// Responses to an older app name the person only in part, or not at all. They must not count as those of
+  /// another person.
   @Test func careLinkAnswersOfOnePersonAreRead() throws {
     let all = ["firstName": "Anna", "lastName": "Smith", "patientId": "7"]
     for names in [all, ["firstName": "Anna"], ["patientId": "7"], [:]] {

@@ -88,7 +88,7 @@ import Testing
     #expect(sticks.map(\.line).sorted() == (20_102..<20_110).map { Int64($0) })
   }
 
-  @Test func aSensorWithAnotherSerialNumberAfterManyRowsIsASensorAtOnce() throws {
+  @Test func aNewSerialNumberOfAKnownSensorIsReadAsASensorFromItsFirstRow() throws {
     let end = Self.long.count * 5
     let first = Self.rows(Self.long, "G7,A1")
     let next = Self.rows([end, end + 700, end + 1400], "G7,A2")

@@ -437,7 +437,7 @@ import Testing
       }.readings.map { "\($0.deviceTime.text) \($0.placement.utcOffset) \($0.placement.source)" }
     }
     #expect(try placed("time") == ["2026-03-04T07:10:00 3600 stated", "2026-07-04T12:10:00 7200 stated"])
-    #expect(try placed("utc") == ["2026-03-04T08:10:00 3600 instant", "2026-07-04T14:10:00 7200 instant"])
+    #expect(try placed("utc") == ["2026-03-04T08:10:00 3600 stated", "2026-07-04T14:10:00 7200 stated"])
     // The name of the times, or the times, say what they are.
     func shown(_ text: String) throws -> [String] {
       try ScratchFile(text).readings().readings.map(\.deviceTime.text)

@@ -98,7 +98,9 @@ import Testing
     _ name: String, _ type: String, _ use: String?
   ) throws {
     let export = try TextExport(
-      text(nil, "Timestamp,Name,Value,Insulin Type", "2026-03-10 07:10,\(name),6,\(type)"))
+      text(
+        "Name:Kim,Date Range:2026-03-10 - 2026-03-11", "Timestamp,Name,Value,Insulin Type",
+        "2026-03-10 07:10,\(name),6,\(type)"))
     #expect(export.records.map { $0.fields["subtype"] } == [use.map { .text($0) }])
   }
 

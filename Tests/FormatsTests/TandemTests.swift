@@ -110,7 +110,7 @@ import Testing
     #expect(export.readings.isEmpty && export.skipped == ["Calibration": 1])
   }
 
-  /// The extended part is beside what was delivered at once, unless both are more than what was requested.
+  /// The extended part is not included in what was delivered at once, unless both are more than what was requested.
   @Test(arguments: [
     ("4.0", "6.0", "10.0", #"{"extended":6,"minutes":120,"subtype":"rapid","units":4}"#),
     ("10.0", "6.0", "10.0", #"{"extended":6,"minutes":120,"subtype":"rapid","units":4}"#),

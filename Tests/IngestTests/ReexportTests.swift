@@ -190,7 +190,7 @@ import Testing
     return ([String(header)] + lines).joined(separator: "\n") + "\n"
   }
 
-  @Test func aMySugrReexportUpdatesEntriesAndHidesCorrectedValues() throws {
+  @Test func aMySugrReexportUpdatesEntriesAndHidesTheValuesThatItReplaces() throws {
     let start = try time("2026-03-14T08:15:00")
     let all = (0..<500).map { index in
       Entry(time: DeviceTime(seconds: start + Int64(index) * 7200), tenths: 45 + index * 7 % 90)

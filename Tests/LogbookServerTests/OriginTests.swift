@@ -103,7 +103,7 @@ import Testing
     ("gzip;q=0.001", true), ("gzip; q=0", false), ("gzip;q=0.0", false), ("gzip;q=0.000", false),
     ("deflate", false), ("x-gzip", false), ("gzipped", false), ("", false), ("*", false), ("identity", false),
   ])
-  func responsesAreCompressedForClientsThatAcceptGzip(_ value: String, _ takes: Bool) throws {
+  func aClientAcceptsGzipOnlyWithAQualityAboveZero(_ value: String, _ takes: Bool) throws {
     #expect(try request([("Accept-Encoding", value)]).takesGzip == takes)
   }
 

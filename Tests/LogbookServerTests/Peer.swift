@@ -185,7 +185,7 @@ struct Peer: Sendable {
   }
 }
 
-/// Bodies for tests.
+/// Readings and changes of records that tests send to the server.
 enum Sample {
   static func history(_ count: Int) -> ReadingBatch {
     let readings = (0..<count).map { number in

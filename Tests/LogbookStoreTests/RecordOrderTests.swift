@@ -137,7 +137,7 @@ import Testing
     #expect(try amounts(.insulin, ["units": .number(5)], repeatsRows: true) == 0)
   }
 
-  @Test func rowsStoredByAnotherProcessDuringAnImportAreMatched() throws {
+  @Test func rowsStoredByAnotherProcessDuringAnImportAreNotStoredAgain() throws {
     let store = try scratch.open()
     let source = IngestSource(name: "input", format: "test", startedAt: 1, modifiedAt: nil, decisions: [])
     try store.ingest(source, isAtomic: false) { writer in

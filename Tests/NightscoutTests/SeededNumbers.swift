@@ -37,7 +37,7 @@ struct SeededNumbers: RandomNumberGenerator {
     ])
     let marks = pick([[], ReadingMarks.manual, [.linked, .atLimit], .controlSolution])
     let (kind, time) = (pick(ReadingKind.allCases), DeviceTime(seconds: seconds))
-    // The position of a reading of which the source states only the instant is no shown time.
+    // If the source states only the instant, a shown time cannot be the position.
     var reading =
       Bool.random(using: &self) && placement.source != .instant
       ? Reading(

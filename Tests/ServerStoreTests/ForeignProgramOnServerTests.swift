@@ -15,11 +15,13 @@ import Testing
 
   init() throws { folder = try ScratchFolder() }
 
-  /// A file of the server, with its permanent tables and its other tables.
+  /// A database file of the server. `protected` has the tables whose rows no other program can delete or
+  /// replace, each with the columns that may change all the same. `free` has the tables that any program
+  /// may change.
   struct Kind: Sendable, CustomTestStringConvertible {
     let name: String
     let content: String
-    /// The columns of each table that another program may write.
+    /// For each protected table, the columns that another program may write.
     let protected: [String: Set<String>]
     let free: Set<String>
 

@@ -16,8 +16,9 @@ package enum HostKind: String, Sendable {
 
 /// A Nightscout site for nodes: the real remote, over a faulty network, with a stand-in for the site.
 final class SimulatedSite: SimulatedHost {
-  /// Some hours after the events of a world, so that the sweep of two days includes them for as long as a
-  /// world lasts.
+  /// The site's clock when a simulation begins, in milliseconds since 1970: some hours after the events
+  /// that the simulation makes. The remote looks for changes of treatments only among the events of the
+  /// last two days. So the events must stay that recent until the simulation ends.
   static let start: Int64 = 1_700_020_000_000
 
   let site: NightscoutStandIn

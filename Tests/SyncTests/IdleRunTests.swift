@@ -138,8 +138,10 @@ import Testing
 
   // MARK: - Copies and restores
 
-  /// The server hides from a node what the node sent itself. So with the number of a run that went on after
-  /// the copy was made, the copy would never receive what that run sent later.
+  /// The server does not send a node what this node sent. A copy of a store has the same node id, and the
+  /// server notices a copy only at the first request of a run. So a copy that was made during a run must
+  /// begin a new run. With the old number, it would never receive what the original sent after the copy was
+  /// made.
   @Test func aCopyFromTheMiddleOfARunReceivesWhatTheRunSentLater() async throws {
     let scene = try await scene()
     try scene.a.importReadings(100..<101)

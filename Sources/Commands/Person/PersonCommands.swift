@@ -62,8 +62,8 @@ struct PersonAddCommand: PrintingCommand {
     let folders = try folder.map { try PersonFolder.path($0.path) }
     let former = data + "/logbook.db"
     try PersonList.change { list in
-      // Without this check, no command would use the former store any more, and jobs would end without a
-      // message.
+      // Without this check, no command would use the former store any more. Jobs of cron would read into
+      // another store and report nothing.
       if store == nil, try Store.exists(path: former), !list.all.contains(where: { $0.hasStore(former) }) {
         throw Failure(
           .usage,

@@ -150,8 +150,8 @@ struct DeviceClock {
     return placement
   }
 
-  /// Whether the clock was set back before this reading and has not yet passed its earlier maximum. Readings
-  /// with the newest first show nothing.
+  /// Whether the clock was set back before this reading and has not yet passed its earlier maximum. It is
+  /// always false for readings with the newest first.
   mutating func isBeforeItsMaximum(_ time: DeviceTime) -> Bool {
     let now = time.seconds
     defer { last = now }

@@ -360,7 +360,8 @@ extension GenericFormat {
         + command)
   }
 
-  /// - Throws: `Failure` of category `badInput` if the inferred unit may be g/L.
+  /// - Throws: `Failure` of category `badInput` if mmol/L is only inferred, and the values are so low that
+  /// they may be in g/L.
   private func refuseLowInference(_ name: String, _ hint: ImportHint) throws {
     guard units.isInferredMillimoles, plausibility.isTooLowToInfer else { return }
     throw Failure(

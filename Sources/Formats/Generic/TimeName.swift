@@ -9,7 +9,7 @@ struct TimeName {
   /// The words of the name that are in no list, in lower case.
   private(set) var unknown: [String] = []
   private var words: Set<Substring> = []
-  /// Whether the name has no known word at all, so that it is in another language.
+  /// Whether the name has no known word at all. It is then probably in another language.
   private var isForeign = false
 
   /// - Parameter header: a column's name; dots separate the members of nested objects.

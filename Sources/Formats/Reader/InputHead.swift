@@ -157,7 +157,7 @@ struct InputHead {
     return objects.last { $0.isMeant && $0.value != nil }?.value
   }
 
-  /// Whether XML has more than one element of a name with attributes.
+  /// Whether the XML has more than one element with this name and with attributes.
   func repeats(_ element: String) -> Bool {
     let tag = Array("<\(element) ".utf8)
     guard let first = markup.firstRange(of: tag) else { return false }

@@ -342,8 +342,8 @@ struct JoinedPeople: PeopleFilter {
   /// The failure of an import that left out rows because none of them is of the picked person.
   var missing: Failure? { people.missing }
 
-  /// The statement of the picked person's rows; nil if no person was picked, since the head of the input then
-  /// has it.
+  /// What the rows of the picked person state about this person, such as the name. Nil if no person was
+  /// picked: then the head of the input states it.
   var stated: [StatedPerson]? {
     guard people.isPicked else { return nil }
     let names = people.chosen?.split(separator: Self.separator, omittingEmptySubsequences: false) ?? []

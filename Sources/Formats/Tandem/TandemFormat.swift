@@ -222,7 +222,7 @@ struct TandemFormat: ExportFormat {
     addNote(row, at: time, into: &out)
   }
 
-  /// Adds the minutes of an extended part. The pump states it beside what was delivered at once. If both together are
+  /// Adds the minutes of an extended part. The pump states it separately from what was delivered at once. If both together are
   /// more than what was requested, the delivered amount is the total.
   private func splitExtended(_ fields: inout [String: FieldValue], _ row: Row) {
     guard case .number(let extended)? = fields["extended"] else { return }

@@ -81,10 +81,9 @@ extension ZoneOffsets {
 
   /// An instant as the zone shows it. A phone writes its whole history with the offset of the place in which it exports.
   ///
-  /// - Parameter time: the time with the phone's offset, which stays where the logbook has only UTC, as on a server whose
-  ///   zone was never set.
+  /// - Parameter time: the time with the phone's offset.
   mutating func shown(_ time: ShownTime) -> ShownTime {
-    guard let offset = time.utcOffset, !isUTC else { return time }
+    guard let offset = time.utcOffset else { return time }
     let seconds = time.deviceTime.seconds - Int64(offset)
     return LogbookZone.movable.contains(seconds) ? shown(utc: seconds) : time
   }

@@ -4,9 +4,10 @@ import Logbook
 
 /// The notifications of one transfer, without repetitions.
 struct GlucoseTransfer: Hashable {
-  /// Notifications of 2A18, in the order of their arrival.
+  /// Notifications of the characteristic Glucose Measurement (2A18), in the order of their arrival.
   private(set) var measurements: [[UInt8]] = []
-  /// Notifications of 2A34.
+  /// Notifications of the characteristic Glucose Measurement Context (2A34): meal, health and medication of
+  /// a measurement.
   private(set) var contexts: [[UInt8]] = []
 
   private var known: Set<[UInt8]> = []
