@@ -18,7 +18,7 @@ package enum NightscoutTreatment {
     guard let details = state.kind.details else { return state.kind.rawValue }
     guard state.kind == .insulin else { return details.treatmentEvent }
     return switch state.fields.subtype {
-    case "", "rapid": details.treatmentEvent
+    case "", "rapid": Combination(state) == nil ? details.treatmentEvent : "Combo Bolus"
     case "basal" where state.fields["rate"] != nil && state.fields["minutes"] != nil: "Temp Basal"
     default: "Insulin"
     }
@@ -65,10 +65,36 @@ package enum NightscoutTreatment {
     }
     shown["absolute"] = nil
     shown["duration"] = nil
-    guard subtype != "", subtype != "rapid" else { return }
+    guard subtype != "", subtype != "rapid" else { return Combination(state)?.write(to: &shown) ?? () }
     let units = shown.removeValue(forKey: "insulin")?.number.map { "\(plainNumber($0)) U " } ?? ""
     shown["notes"] = .text(
       [units + subtype, shown["notes"]?.text].compactMap(\.self).joined(separator: " · "))
+  }
+
+  /// A bolus of which a part is given over some minutes, in the members of the site's own form.
+  private struct Combination {
+    private let units: Double
+    private let extended: Double
+    private let minutes: Double
+
+    /// Nil for a bolus without an extended part, or without the minutes of that part.
+    init?(_ state: RecordState) {
+      guard state.kind == .insulin, case .number(let extended)? = state.fields["extended"], extended > 0,
+        case .number(let minutes)? = state.fields["minutes"], minutes > 0
+      else { return nil }
+      (self.extended, self.minutes) = (extended, minutes)
+      if case .number(let units)? = state.fields["units"] { self.units = units } else { units = 0 }
+    }
+
+    func write(to shown: inout [String: JSONValue]) {
+      let total = ((units + extended) * 10_000).rounded() / 10_000
+      let share = (extended / total * 1_000_000).rounded() / 10_000
+      shown["duration"] = .number(minutes)
+      shown["relative"] = .number((extended / minutes * 60 * 1000).rounded() / 1000)
+      shown["enteredinsulin"] = .number(total)
+      shown["splitNow"] = .number(((100 - share) * 10_000).rounded() / 10_000)
+      shown["splitExt"] = .number(share)
+    }
   }
 
   /// The members of a new document for one record.
@@ -99,8 +125,8 @@ package enum NightscoutTreatment {
 
   /// The members that have an effect on a site, or that people read. A deleted treatment must not have them.
   package static let acting = [
-    "insulin", "carbs", "protein", "fat", "absolute", "rate", "percent", "relative", "duration", "glucose",
-    "notes",
+    "insulin", "enteredinsulin", "carbs", "protein", "fat", "absolute", "rate", "percent", "relative",
+    "duration", "glucose", "notes",
   ]
 
   /// The members to overwrite, so that a document has no effect any more.

@@ -45,6 +45,51 @@ import Testing
     }
   }
 
+  /// Other programs read the extended part of a bolus from the site's own members.
+  @Test(arguments: [(4.0, 6.0, 120.0), (nil, 5, 60), (0.35, 1.15, 45)])
+  func anExtendedBolusIsACombinationBolusOnASite(
+    _ units: Double?, _ extended: Double, _ minutes: Double
+  ) throws {
+    var fields = RecordFields([
+      "extended": .number(extended), "minutes": .number(minutes), "subtype": .text("rapid"),
+    ])
+    fields["units"] = units.map { .number($0) }
+    var members = treatment(fields)
+    #expect(members["eventType"] == .text("Combo Bolus"))
+    #expect(members["insulin"] == units.map { .number($0) })
+    members["glucoport"] = nil
+    members["app"] = .text("other")
+    let foreign = NightscoutTreatment.foreign(try document(members), Self.zone)
+    #expect(foreign.records.map(\.state.fields) == [fields])
+  }
+
+  @Test func aBolusWithoutAnExtendedPartIsNoCombinationBolusOnASite() throws {
+    for fields in [
+      ["units": .number(4), "subtype": .text("rapid")],
+      ["units": .number(4), "subtype": .text("rapid"), "extended": .number(2)],
+      ["units": .number(4), "subtype": .text("rapid"), "minutes": .number(30)],
+      ["units": .number(4), "subtype": .text("rapid"), "minutes": .number(30), "extended": .number(0)],
+    ] as [[String: FieldValue]] {
+      let members = treatment(RecordFields(fields))
+      #expect(members["eventType"] == .text("Correction Bolus"), "\(fields)")
+      #expect(members["relative"] == nil && members["duration"] == nil, "\(fields)")
+    }
+    let long = treatment(
+      RecordFields([
+        "units": .number(4), "subtype": .text("long"), "extended": .number(2), "minutes": .number(30),
+      ]))
+    #expect(long["eventType"] == .text("Insulin") && long["insulin"] == nil && long["relative"] == nil)
+  }
+
+  private func treatment(_ fields: RecordFields) -> [String: JSONValue] {
+    let state = RecordState(
+      kind: .insulin, entryGuid: nil, deviceTime: DeviceTime(seconds: 1_778_061_600),
+      placement: Placement(utcOffset: 0, source: .stated), fields: fields, isDeleted: false)
+    let guid = "30000000-0000-4000-8000-000000000001"
+    let part = NightscoutPart(guid: guid, state: state, seen: [:], sent: [])
+    return NightscoutTreatment.members(part, identifier: guid, shift: 0, Self.writer)
+  }
+
   @Test func aRecordReadFromASiteIsRejectedOrWithinTheLimitsForSending() throws {
     let guid = "30000000-0000-4000-8000-000000000001"
     let words = RecordFields(["tags": .words((0...1024).map { "\($0)" }), "text": .text("x")])
