@@ -337,7 +337,7 @@ import Testing
       let served = PostgresDatabase(try DatabaseAddress(copies.server.address(name)))
       #expect { try served.check() } throws: { ($0 as? Failure)?.category == .configuration }
       _ = try owner.prepare(role: PostgresServer.role, isPreview: false)
-      #expect(try served.check() == 3)
+      #expect(try served.check() == 4)
       let storage = try PostgresStorage(DatabaseAddress(copies.server.address(name)))
       let token = LoginToken("gp_anna")
       try await storage.logins.add(name: "anna", role: .write, logbook: "anna", token: token, at: 1)
