@@ -70,12 +70,18 @@ public struct Decision: Hashable, Sendable {
   /// set in the logbook.
   public enum Basis: String, Sendable { case read, inferred, given, fixed, logbook }
   /// The subject: `format`, `encoding`, `delimiter`, `unit`, `kind`, `date-order`, `decimal-mark`,
-  /// `carbohydrates` or `zone`.
+  /// `carbohydrates`, `zone`, or a choice of a person.
   public let subject: String
   /// What was decided, as a text for people.
   public let value: String
   /// The basis of the decision.
   public let basis: Basis
+
+  /// The subjects of choices that only a person makes: which columns are read, which device an input without one gets, and
+  /// which rows are read.
+  package static let (columns, device, rows) = ("map", "device", "where")
+  /// The same subjects. Summaries leave them out, since the person has just typed them.
+  package static let choices: Set<String> = [columns, device, rows]
 
   /// The value of a decision on `kind` for an input with several devices, each of which is a sensor or a
   /// meter.

@@ -53,6 +53,55 @@ struct UndoCommandTests {
     #expect(try await program.run("list").output.matches(of: /mmol\/L/).count == 2)
   }
 
+  /// A table of one's own with the columns of meals and doses.
+  private static let diary = """
+    Date,Time,BG,Insulin,Carbs
+    2026-03-01,08:00,110,4,45
+    2026-03-01,12:30,142,6,60
+    2026-03-02,08:05,98,4,40
+
+    """
+
+  @Test(arguments: [
+    ("carbs=Insulin", "carbs=Carbs", 145.0), ("carbs=Carbs", "carbs=Carbs,insulin=Insulin", 145),
+  ])
+  func afterAnUndoTheSameTableWithOtherColumnsIsShown(
+    _ wrong: String, _ right: String, _ grams: Double
+  ) async throws {
+    let program = try Program()
+    try program.write(Self.diary, to: "diary.csv")
+    func bring(_ columns: String) async throws -> Program.Outcome {
+      try await program.run(
+        "import", program.path("diary.csv"), "--quiet", "--timezone", "Europe/Madrid", "--map",
+        "date=Date,clock=Time,smbg=BG," + columns)
+    }
+    #expect(try await bring(wrong).status == 0)
+    #expect(try await program.run("undo", "--yes").status == 0)
+    // The same command again brings nothing back, since a job may repeat it each night.
+    #expect(try await bring(wrong).status == 0)
+    #expect(try await values(program) == [])
+    let outcome = try await bring(right)
+    #expect(outcome.status == 0, "\(outcome)")
+    #expect(try await values(program) == [110, 142, 98])
+    let meals = try await program.run("list", "--kind", "food", "--format", "ndjson").objects()
+    let carbs = meals.compactMap { (($0["fields"] as? [String: Any])?["carbs"] as? NSNumber)?.doubleValue }
+    #expect(carbs.reduce(0, +) == grams && carbs.count == 3, "\(carbs)")
+  }
+
+  @Test func afterAnUndoTheSameTableOfAnotherDeviceIsShown() async throws {
+    let program = try Program()
+    try program.write(Self.diary, to: "diary.csv")
+    let columns = "date=Date,clock=Time,smbg=BG,insulin=Insulin,carbs=Carbs"
+    for device in ["Anna", "Contour"] {
+      let outcome = try await program.run(
+        "import", program.path("diary.csv"), "--quiet", "--timezone", "Europe/Madrid", "--map", columns,
+        "--device", device)
+      #expect(outcome.status == 0, "\(outcome)")
+      #expect(try await program.run("list", "--format", "ndjson").objects().count == 9, "\(device)")
+      if device == "Anna" { #expect(try await program.run("undo", "--yes").status == 0) }
+    }
+  }
+
   @Test func undoAsksForConfirmation() async throws {
     let program = try await program()
     let asked = try await program.shell("echo n | script -qec 'glucoport undo' /dev/null")

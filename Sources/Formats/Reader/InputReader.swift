@@ -132,8 +132,22 @@ public struct InputReader {
   /// The decisions about the input, such as its unit and zone. The format is the first one.
   public var decisions: [Decision] {
     [Decision("format", format, options.format == nil ? .inferred : .given), input.encodingDecision]
-      + parser.decisions
+      + parser.decisions + choices
       + [Decision("zone", options.zone.name, options.zoneIsGiven ? .given : .logbook)]
+  }
+
+  /// The choices of a person about columns, device and rows. With another one, the same file is another input: after an
+  /// undo, its items are shown again.
+  private var choices: [Decision] {
+    func text(_ pairs: [(String, String)]) -> String {
+      ColumnPairs.text(pairs.map { (name: $0.0, value: $0.1) })
+    }
+    let columns = options.columns.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
+    let rows = options.rows.map { ($0.column, $0.value) }
+    return [
+      (Decision.columns, columns.isEmpty ? nil : text(columns)), (Decision.device, options.device),
+      (Decision.rows, rows.isEmpty ? nil : text(rows)),
+    ].compactMap { subject, value in value.map { Decision(subject, $0, .given) } }
   }
 
   /// Warnings for the person. They reject no row.
