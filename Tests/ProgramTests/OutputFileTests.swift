@@ -22,15 +22,23 @@ struct OutputFileTests {
     let program = try await ReadingRows.sticks()
     let made = try await program.shell(
       """
-      ln -s data/glucoport/logbook.db link; ln data/glucoport/logbook.db hard; cp data/glucoport/logbook.db copy.db
-      sqlite3 other.db 'CREATE TABLE t (a)'
+      ln -s data/glucoport/logbook.db link; ln data/glucoport/logbook.db hard; cp data/glucoport/logbook.db copy.html
+      sqlite3 other.db 'CREATE TABLE t (a)'; cp other.db other.pdf
       """)
     #expect(made.status == 0, "\(made)")
     let store = "data/glucoport/logbook.db"
-    for file in [store, "link", "hard"] {
+    for file in [store, "other.db"] {
+      let before = FileManager.default.contents(atPath: program.path(file))
+      let outcome = try await program.run("report", "--force", "-o", file)
+      #expect(
+        outcome.status == 64 && outcome.errors.contains("'\(file)' is not the name of a report"), "\(outcome)"
+      )
+      #expect(FileManager.default.contents(atPath: program.path(file)) == before, "\(file)")
+    }
+    for file in ["link", "hard"] {
       try await expectRefused(program, "report", "--force", "-o", file: file, "the store")
     }
-    for file in ["other.db", "copy.db"] {
+    for file in ["other.pdf", "copy.html"] {
       try await expectRefused(program, "report", "--force", "-o", file: file, "an SQLite database")
     }
     for (database, suffix) in [
