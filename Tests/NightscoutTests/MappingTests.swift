@@ -63,7 +63,7 @@ import Testing
     #expect(foreign.records.map(\.state.fields) == [fields])
   }
 
-  @Test func aBolusWithoutAnExtendedPartIsNoCombinationBolusOnASite() throws {
+  @Test func aBolusWithoutAnExtendedPartIsNotACombinationBolusOnASite() throws {
     for fields in [
       ["units": .number(4), "subtype": .text("rapid")],
       ["units": .number(4), "subtype": .text("rapid"), "extended": .number(2)],

@@ -139,6 +139,7 @@ struct HealthAutoExportFormat: ExportFormat {
     case .empty: return out.skip("glucose without a value")
     case .rejected(let reason): return out.reject(point, reason)
     case .measurement(let measurement):
+      let utc = shown.deviceTime.seconds - Int64(offset)
       let shown = zoneOffsets.shown(shown)
       let source = point[Point.source].trimmed.text
       var marks: ReadingMarks = []
@@ -152,7 +153,7 @@ struct HealthAutoExportFormat: ExportFormat {
           kind: givenKind
             ?? sources.kind(
               name: point[Point.source], device: .absent, isMarked: Self.isMarked(point)),
-          tick: shown.deviceTime.seconds - Int64(offset), at: shown.deviceTime,
+          tick: utc, at: shown.deviceTime,
           placement: out.place(shown), measurement, marks: marks, line: point.line))
     }
   }

@@ -191,7 +191,7 @@ extension ReportPage {
   }
 
   /// The short name of boluses, with a sign if the use of some doses is unknown.
-  var bolusShort: String { texts.sheet.bolusShort + (total.amounts.dosesOfUnknownUse > 0 ? " (?)" : "") }
+  var bolusShort: String { texts.sheet.bolusShort + (total.amounts.dosesOfUnknownUse > 0 ? "?" : "") }
 
   /// The totals of a day as texts.
   private func stripFigures(_ day: DayCurve) -> [String] {
