@@ -73,7 +73,7 @@ struct UndoCommandTests {
     func bring(_ columns: String) async throws -> Program.Outcome {
       try await program.run(
         "import", program.path("diary.csv"), "--quiet", "--timezone", "Europe/Madrid", "--map",
-        "date=Date,clock=Time,smbg=BG," + columns)
+        "date=Date,clock=Time,value=BG," + columns)
     }
     #expect(try await bring(wrong).status == 0)
     #expect(try await program.run("undo", "--yes").status == 0)
@@ -91,7 +91,7 @@ struct UndoCommandTests {
   @Test func afterAnUndoTheSameTableOfAnotherDeviceIsShown() async throws {
     let program = try Program()
     try program.write(Self.diary, to: "diary.csv")
-    let columns = "date=Date,clock=Time,smbg=BG,insulin=Insulin,carbs=Carbs"
+    let columns = "date=Date,clock=Time,value=BG,insulin=Insulin,carbs=Carbs"
     for device in ["Anna", "Contour"] {
       let outcome = try await program.run(
         "import", program.path("diary.csv"), "--quiet", "--timezone", "Europe/Madrid", "--map", columns,

@@ -96,8 +96,10 @@ package enum ImportSummary {
   /// What was decided about an input, such as its unit. The format is left out, since the title has it, and so are the
   /// choices that a person typed.
   static func decisions(_ decisions: [Decision]) -> String {
-    decisions.dropFirst().filter { !Decision.choices.contains($0.subject) }.map { "\($0.subject) \(displayed($0.value)) (\($0.basis.rawValue))" }
-      .joined(separator: " · ")
+    decisions.dropFirst().filter { !Decision.choices.contains($0.subject) }.map {
+      "\($0.subject) \(displayed($0.value)) (\($0.basis.rawValue))"
+    }
+    .joined(separator: " · ")
   }
 
   private static func title(_ report: ImportReport) -> String {
