@@ -80,8 +80,8 @@ struct CrashTests {
     if storeIsThere {
       _ = try await program.run("import", "-", input: GeneratedExport.csv(rows: 10))
     }
-    let first = try program.write(GeneratedExport.csv(rows: 60_000), to: "first.csv")
-    let second = try program.write(GeneratedExport.csv(rows: 60_000, from: 30_000), to: "second.csv")
+    let first = try program.write(GeneratedExport.csv(rows: 150_000), to: "first.csv")
+    let second = try program.write(GeneratedExport.csv(rows: 150_000, from: 75_000), to: "second.csv")
     async let one = program.run("import", first)
     async let other = program.run("import", second)
     var reads = 0
@@ -93,13 +93,13 @@ struct CrashTests {
       let reader = try await program.run("status", "--json")
       #expect(reader.status == 0, "\(reader.errors)")
       reads += 1
-      return try reader.objects().first?["readings"] as? Int == 90_000
+      return try reader.objects().first?["readings"] as? Int == 225_000
     }
     let outcomes = try await [one, other]
     for outcome in outcomes { #expect(outcome.status == 0, "\(outcome.errors)") }
     #expect(hasAll)
     #expect(reads > 1)
-    #expect(try StoreFile(program.store).count("reading") == 90_000)
+    #expect(try StoreFile(program.store).count("reading") == 225_000)
     #expect(try StoreFile(program.store).integrity() == "ok")
   }
 
