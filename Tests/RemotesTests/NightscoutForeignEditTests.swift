@@ -107,6 +107,33 @@ struct NightscoutForeignEditTests {
     #expect(before > 1 && loopback.site.insulinOnBoard == before)
   }
 
+  /// The site draws the extended part from members that belong to no field of a record.
+  @Test func anEditOfACombinationBolusChangesBothPartsOnTheSite() async throws {
+    let loopback = try Self.site()
+    loopback.site.actAsPhoneApp().addTreatment([
+      "eventType": "Combo Bolus", "insulin": 4, "enteredinsulin": 10, "splitNow": 40, "splitExt": 60,
+      "duration": 120, "relative": 3, "created_at": .string(NightscoutTime.utcText(Self.time)),
+    ])
+    loopback.site.settle()
+    let page = try #require(try await loopback.pull(nil))
+    let record = try #require(page.records.first { $0.state.kind == .insulin })
+    #expect(record.state.fields["extended"] == .number(6))
+    let edit = Self.edit(record) { state in
+      (state.fields["units"], state.fields["extended"]) = (.number(5), .number(3))
+      state.fields["minutes"] = .number(90)
+    }
+    guard case .accepted? = try await loopback.push(edit) else {
+      Issue.record("not accepted")
+      return
+    }
+    let document = try #require(
+      loopback.site.documents("treatments").first { $0["eventType"] == "Combo Bolus" })
+    let found = ["insulin", "enteredinsulin", "splitNow", "splitExt", "duration", "relative"].map {
+      document[$0]?.number
+    }
+    #expect(found == [5, 8, 62.5, 37.5, 90, 2])
+  }
+
   /// A treatment of xDrip+ with two insulins, and the doses that a new store reads from it, by subtype.
   private static func doses(_ loopback: LoopbackNightscout, node: Int) async throws -> [String: RemoteRecord]
   {

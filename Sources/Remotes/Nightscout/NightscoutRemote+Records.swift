@@ -138,8 +138,10 @@ extension NightscoutRemote {
     if !NightscoutTreatment.isFurtherDose(change.guid, of: document) {
       let shown = NightscoutTreatment.shown(change.state)
       let before = NightscoutTreatment.shown(mine.state)
+      for name in Set(shown.keys).union(before.keys) where shown[name] != before[name] {
+        members[name] = shown[name] ?? .null
+      }
       for (member, _) in NightscoutTreatment.fields(mine.state.kind) {
-        if shown[member.name] != before[member.name] { members[member.name] = shown[member.name] ?? .null }
         part.seen[member.name] = members[member.name] ?? document[member.name]
       }
       part.seen["created_at"] = document["created_at"]
