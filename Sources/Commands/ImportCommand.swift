@@ -299,13 +299,22 @@ struct ImportCommand: ClassifiedCommand {
       for (role, column) in pairs {
         if let other = columns[role], other != column {
           throw ValidationError(
-            "--map names two columns for \(role): '\(other)' and '\(column)'. Import them one after the other, each "
-              + "with its own --device or --kind; for finger sticks beside a sensor add smbg=\(column).")
+            "--map names two columns for \(role): '\(other)' and '\(column)'. "
+              + Self.adviceForSeveralColumns(role, column))
         }
         columns[role] = column
       }
     }
     return columns
+  }
+
+  /// How to import a second column for a role of `--map`.
+  private static func adviceForSeveralColumns(_ role: String, _ column: String) -> String {
+    let further = ["insulin": "insulin2", "insulin2": "insulin3", "carbs": "carbs2"]
+    if let next = further[role] { return "To import both, use \(next)=\(column)." }
+    return
+      "Import them one after the other, each with its own --device or --kind; for finger sticks beside a sensor add "
+      + "smbg=\(column)."
   }
 
   /// The conditions that `--where` states: columns and the values that rows must have.

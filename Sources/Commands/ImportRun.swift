@@ -160,6 +160,16 @@ final class ImportRun {
     output.message("\(displayed(report.source)): \(warning)")
   }
 
+  /// Warns if doses or meals were not stored because an earlier import read another column of the same file.
+  private func warnOfOtherColumns(_ report: ImportReport) throws {
+    guard !command.map.isEmpty, let other = try OtherColumns(report, in: target.store()) else { return }
+    let count = report.counts.knownRecords + report.counts.keptRecords
+    output.message(
+      "\(displayed(report.source)): \(counted(count, "record")) not stored: import \(other.ingest) read another column of this "
+        + "file and has records at the same times. To import both columns: "
+        + "glucoport undo \(report.ingest), glucoport undo \(other.ingest), then import --map \(other.map.shellWord)")
+  }
+
   private func importOne(_ reader: InputReader, _ place: ImportPaths.FoundInput) throws -> ExitStatus {
     var reader = reader
     if !command.yes { try InputPerson(reader, place.path, target).require() }
@@ -189,6 +199,7 @@ final class ImportRun {
       }
       meter.clear()
       try warnOfOthersSticks(report)
+      try warnOfOtherColumns(report)
       if let folder = place.folder, !command.json {
         tallies[folder]?.add(report)
         command.showDoubles(

@@ -144,7 +144,7 @@ extension ImportSession {
     let isWholeFile = ingestor.end == .whole && ingestor.inputDigest != nil && ingestor.meter == nil
     let missing = isWholeFile ? try writer.missingItems() : nil
     let warnings =
-      writer.doubledDays + [missing].compactMap(\.self) + writer.counts.warnings
+      writer.doubledDays + [missing, writer.otherTable].compactMap(\.self) + writer.counts.warnings
     return (writer.ingestID, writer.counts, try writer.likelyDuplicates(), warnings)
   }
 

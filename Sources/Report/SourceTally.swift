@@ -167,7 +167,7 @@ struct SourceTally: Sendable {
   /// The number of recent doses to compare, more than those of a day.
   private static let maxRecent = 400
   /// The minimum number of days on which both sources have items. With fewer, a person may only have tried an
-  /// app.
+  /// app, so only a copy of many items is a sign; see `isCopy`.
   private static let minDays = 3
   /// The minimum number of items, and of different amounts; fewer may be equal by chance.
   private static let minPart = 5
@@ -179,6 +179,9 @@ struct SourceTally: Sendable {
   private static let windowSeconds: Int64 = 60
   /// The maximum difference between the offsets of two zones, in seconds.
   private static let maxShiftSeconds: Int64 = 26 * 3600
+  /// The maximum time difference in seconds that shows a copy if both sources have items on fewer than
+  /// `minDays` days.
+  private static let maxShiftSecondsOfAFewDays: Int64 = 12 * 3600
   /// The number of days after which a day is complete. Shown times and instants are less than two days apart,
   /// so three are enough.
   private static let lateDays = 3
@@ -400,16 +403,17 @@ extension SourceTally {
       else { return nil }
       return (own, other)
     }
-    guard common.count >= Self.minDays else { return }
     let (mine, theirs) = (Self.sum(common.map(\.own)), Self.sum(common.map(\.other)))
     let best = bestShift(pair, on: around)
     // The days are compared one by one, and all together, since one source may have a dose after midnight on
     // another day.
     let isDoubtful =
-      unmatchedAmountsAgree(own, other)
-      && common.count(where: { unmatchedAmountsAgree($0.own, $0.other) }) >= Self.minDays
-      || unmatchedAmountsAgree(mine, theirs) || isPart(mine, theirs, best)
-      || hasMealsInCommon(mine, theirs, pair, around)
+      common.count < Self.minDays
+      ? isCopy(mine, theirs, best)
+      : unmatchedAmountsAgree(own, other)
+        && common.count(where: { unmatchedAmountsAgree($0.own, $0.other) }) >= Self.minDays
+        || unmatchedAmountsAgree(mine, theirs) || isPart(mine, theirs, best)
+        || hasMealsInCommon(mine, theirs, pair, around)
     guard isDoubtful, mine.rates < mine.items || theirs.rates < theirs.items else { return }
     let shift = constantShift(best, of: min(mine.items, theirs.items))
     // Two meters of one person may have equal numbers of readings each day, so only equal values at a
@@ -460,6 +464,16 @@ extension SourceTally {
     guard let best, items >= Self.minPart, isLargePart(own, other) else { return false }
     return best.found.count * 10 >= items * 8
       && (best.seconds == 0 || best.found.amounts.count >= Self.minAmounts)
+  }
+
+  /// Whether one source repeats items of the other on one or two days. For example, a person tries an app for a
+  /// day, to which the pump passes on its doses.
+  ///
+  /// Equal amounts on one or two days can be chance, so at least three of them must be different. People repeat
+  /// their meals and doses from day to day. So a time difference of more than 12 hours does not show a copy.
+  private func isCopy(_ own: Day, _ other: Day, _ best: (seconds: Int64, found: Shift)?) -> Bool {
+    guard let best, abs(best.seconds) <= Self.maxShiftSecondsOfAFewDays else { return false }
+    return isPart(own, other, best) && best.found.amounts.count >= Self.minAmounts
   }
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import FormatConformance
 import Logbook
 import Testing
 
@@ -43,6 +44,62 @@ import Testing
   func aFHIRTimeWithoutATimeOfDayIsRejected(_ time: String) throws {
     let export = try TextExport(Self.observation(time: time))
     #expect(export.readings.isEmpty && export.rejections.count == 1)
+  }
+
+  private static let issued = #""issued":"2026-03-20T09:00:00+01:00""#
+
+  @Test(arguments: [
+    (#""effectiveTiming":{"event":["2026-03-14T12:30:00+01:00"]}"#, "2026-03-14T12:30:00" as String?),
+    (#""effectivePeriod":{"end":"2026-03-14T18:30:00+01:00"}"#, "2026-03-14T18:30:00"),
+    (#""effectiveTiming":{"event":["2026-03-14T12:30:00+01:00","2026-03-14T13:30:00+01:00"]}"#, nil),
+    (#""effectiveTiming":{"repeat":{"boundsPeriod":{"start":"2026-03-14T00:00:00+01:00"}}}"#, nil),
+    (#""effectivePeriod":{}"#, nil), (issued, "2026-03-20T09:00:00"),
+  ])
+  func theTimeOfIssueIsUsedOnlyIfAFHIRObservationHasNoOtherTime(_ time: String, _ shown: String?) throws {
+    let export = try TextExport(Self.observation(time: time == Self.issued ? time : "\(time),\(Self.issued)"))
+    #expect(export.readings.map(\.deviceTime.text) == [shown].compactMap(\.self))
+    #expect(export.rejections.count == (shown == nil ? 1 : 0))
+  }
+
+  @Test(arguments: [
+    (#","focus":[{"reference":"Patient/baby"}]"#, "Observation about another subject"),
+    (#","specimen":{"display":"Control solution level 2"}"#, "control solution"),
+    (#","specimen":{"display":"Cerebrospinal fluid"}"#, "glucose in another specimen"),
+    (
+      #","contained":[{"resourceType":"Specimen","type":{"coding":[{"display":"Urine"}]}}]"#,
+      "glucose in another specimen"
+    ),
+    (#","method":{"text":"Arithmetic Mean"}"#, "computed value"),
+    (#","derivedFrom":[{"reference":"Observation/7"}]"#, "computed value"),
+    (
+      #","effectivePeriod":{"start":"2026-03-01T00:00:00+01:00","end":"2026-03-14T23:59:59+01:00"}"#,
+      "Observation over a period"
+    ),
+  ])
+  func fhirGlucoseThatIsNotAMeasurementOfThePersonIsCountedByName(_ more: String, _ name: String) throws {
+    let export = try TextExport(Self.observation(more: more))
+    #expect(export.readings.isEmpty && export.skipped == [name: 1])
+  }
+
+  @Test(arguments: [
+    #","specimen":{"display":"Capillary blood specimen"}"#, #","specimen":{"reference":"Specimen/1"}"#,
+    #","method":{"text":"Glucometer"}"#, #","derivedFrom":[{"reference":"Media/7"}]"#, #","focus":[]"#,
+    #","contained":[{"resourceType":"Device","type":{"text":"Urine meter"}}]"#,
+    #","effectivePeriod":{"start":"2026-03-01T12:15:00+01:00","end":"2026-03-01T12:20:00+01:00"}"#,
+  ])
+  func aFHIRMeasurementWithDetailsOfItsOriginIsRead(_ more: String) throws {
+    let export = try TextExport(Self.observation(more: more))
+    #expect(export.readings.count == 1 && export.skipped.isEmpty)
+  }
+
+  @Test func aFHIRBundleOfEveryVersionIsRefused() throws {
+    let entry = #"{"resource":\#(Self.observation()),"request":{"method":"PUT"}}"#
+    func bundle(_ type: String) -> String {
+      #"{"resourceType":"Bundle","type":"\#(type)","entry":[\#(entry)]}"#
+    }
+    let refusal = try ScratchFile(bundle("history")).refusal()
+    #expect(refusal?.contains("every version of its resources") == true, "\(refusal ?? "")")
+    #expect(try TextExport(bundle("transaction")).readings.count == 1)
   }
 
   @Test func aFHIRReadingIsIdentifiedByItsInstantWhateverItsOffset() throws {

@@ -45,7 +45,42 @@ import Testing
     #expect(doses.map(\.subtype) == ["rapid", "long", ""] && doses[2]["text"] == .text("soup"))
   }
 
-  @Test(arguments: ["KH (BE)", "Carbs (KE)", "exchanges", "Broteinheiten"])
+  /// The correction bolus of the first row is equal to its meal bolus.
+  @Test func eachOfSeveralColumnsOfDosesAndCarbohydratesCounts() throws {
+    let text = """
+      Time,Glucose (mg/dL),Meal bolus (U),Correction bolus (U),Basal (U),Carbs (g),Snack (BE)
+      2026-05-01 07:00,120,3,3,,45,
+      2026-05-01 12:00,130,4.5,1,18,60,2
+
+      """
+    let export = try TextExport(text) {
+      $0.columns = [
+        "time": "Time", "value": "Glucose (mg/dL)", "insulin": "Meal bolus (U)",
+        "insulin2": "Correction bolus (U)", "insulin3": "Basal (U)", "carbs": "Carbs (g)",
+        "carbs2": "Snack (BE)",
+      ]
+    }
+    #expect(
+      export.recordTexts == [
+        #"insulin 2026-05-01T07:00:00 {"subtype":"rapid","units":3}"#,
+        #"insulin 2026-05-01T07:00:00 {"subtype":"rapid","units":3}"#,
+        #"food 2026-05-01T07:00:00 {"carbs":45}"#,
+        #"insulin 2026-05-01T12:00:00 {"subtype":"rapid","units":4.5}"#,
+        #"insulin 2026-05-01T12:00:00 {"subtype":"rapid","units":1}"#,
+        #"insulin 2026-05-01T12:00:00 {"subtype":"long","units":18}"#,
+        #"food 2026-05-01T12:00:00 {"carbs":60}"#, #"food 2026-05-01T12:00:00 {"servings":2}"#,
+      ])
+    // The owner is a part of a record's identity. The first column has the owner that it has by itself.
+    #expect(
+      export.records.map(\.owner) == [
+        "", " insulin2", "", "", " insulin2", " insulin3", "", " carbs2",
+      ])
+  }
+
+  @Test(arguments: [
+    "KH (BE)", "Carbs (KE)", "exchanges", "Broteinheiten", "ХЕ", "Porciones", "Porções", "HC (rac.)", "カーボ",
+    "Carbohydrate (10 g)", "KH [x10g]",
+  ])
   func exchangesAreServingsAndNotGrams(_ name: String) throws {
     let meals = try fields("Time,Glucose (mg/dL),\(name)\n2026-05-01 07:00,120,4\n", ["carbs": name])
     #expect(meals.map { $0["servings"] } == [.number(4)] && meals.allSatisfy { $0["carbs"] == nil })
@@ -68,7 +103,9 @@ import Testing
     ("insulin", "Insulin on board", "still active"), ("insulin", "Insulin sensitivity", "a factor"),
     ("carbs", "Carbs (oz)", "another unit than g"), ("carbs", "Carb ratio", "a ratio"),
     ("carbs", "Carb units", "another unit than g"), ("carbs", "Glucides (parts)", "another unit than g"),
-    ("carbs", "Carbs %", "another unit than g"),
+    ("carbs", "Carbs %", "another unit than g"), ("insulin2", "Insulin (IE) pro BE", "a ratio"),
+    ("insulin3", "I:C", "a ratio"), ("insulin", "Reservoir (U)", "a stock"),
+    ("insulin", "Insulina recomendada", "recommended"), ("carbs2", "Carbs on board", "still active"),
   ]) func aColumnThatHoldsOtherAmountsByItsNameIsRefused(
     _ role: String, _ name: String, _ reason: String
   ) throws {
@@ -88,7 +125,8 @@ import Testing
     ("insulin", "Insulin (U)"), ("insulin", "Insulin 2h after meal"), ("insulin", "Units"),
     ("insulin", "Total insulin"), ("insulin", "Humalog"), ("insulin", "Bolus Volume Delivered (U)"),
     ("insulin", "Basal (IE)"), ("carbs", "Carbs (g)"), ("carbs", "Glucides"), ("carbs", "KH"),
-    ("carbs", "Meal Carbohydrates (Grams, Factor 1)"),
+    ("carbs", "Meal Carbohydrates (Grams, Factor 1)"), ("carbs", "Snack 10:00 (g)"),
+    ("insulin", "Pro Insulin"), ("insulin2", "Correction (U)"),
   ]) func aNameForDosesOrGramsIsRead(_ role: String, _ name: String) throws {
     #expect(try fields("Time,Glucose (mg/dL),\"\(name)\"\n2026-05-01 07:00,120,8\n", [role: name]).count == 1)
   }

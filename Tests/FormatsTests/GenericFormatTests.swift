@@ -60,6 +60,18 @@ import Testing
     #expect(refusal.contains(advice), "\(refusal)")
   }
 
+  /// Columns that name insulin in other languages, and a glucose column that only its unit shows.
+  @Test(arguments: [
+    ("日付,時刻,血糖値(mg/dL),超速効型インスリン(単位)\n2026/03/14,07:30,132,8\n", "value=血糖値(mg/dL)"),
+    ("Дата;Время;Сахар (ммоль/л);Короткий инсулин\n14.03.2026;07:30;7,3;4,5\n", "value=Сахар (ммоль/л)"),
+    ("날짜,시간,혈당,인슐린(단위)\n2026-03-14,07:30,132,12\n", "value=혈당"),
+  ])
+  func aColumnThatNamesInsulinIsNotSuggestedAsGlucose(_ text: String, _ column: String) throws {
+    let refusal = try #require(try ScratchFile(text).refusal())
+    let commands = refusal.split(separator: "\n").dropFirst()
+    #expect(!commands.isEmpty && commands.allSatisfy { $0.contains(column) }, "\(refusal)")
+  }
+
   @Test(arguments: [
     #"{"message":"Unauthorized"}"#, #"{"status":401}"#, #"{"error":{"code":"x"},"status":"500"}"#,
   ])

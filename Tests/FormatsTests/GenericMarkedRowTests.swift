@@ -86,6 +86,29 @@ import Testing
     #expect(try some.readings { $0.force = true }.readings.count == 24)
   }
 
+  /// The event of a row is not the kind of the sensor's value.
+  @Test func aSensorValueNextToAnEventIsASensorValue() throws {
+    let events = [3: "Calibration", 9: "Insulin Rapid", 15: "Carbs"]
+    let text =
+      "time,Sensor Glucose (mg/dL),Event,Amount\n"
+      + Self.rows { ",\(events[$0] ?? ""),\(events[$0] == nil ? "" : "12")" }
+    let export = try ScratchFile(text).readings()
+    #expect(export.readings.count == 24 && export.readings.allSatisfy { $0.kind == .cbg })
+    // Without a word for a sensor in the name of the values, the words are their kinds.
+    let named = try ScratchFile(text.replacing("Sensor Glucose", with: "Glucose")).readings()
+    #expect(named.readings.count < 24 || named.readings.contains { $0.kind == .smbg })
+  }
+
+  /// A column of sources whose words also state the kind of the readings.
+  @Test(arguments: ["source", "Quelle", "origin"], ["forecast", "predicted", "imputed"])
+  func aSourceThatIsNoMeasurementRefusesTheTable(_ name: String, _ word: String) throws {
+    func text(_ last: String) -> String {
+      "time,glucose,\(name)\n" + Self.rows { ",\($0 > 18 ? last : "sensor")" }
+    }
+    #expect(try ScratchFile(text(word)).refusal()?.contains("marks some rows") == true)
+    #expect(try ScratchFile(text("Libre")).readings().readings.count == 24)
+  }
+
   @Test(arguments: [
     "after the control of the homework", "average day, total mess in the kitchen", "ok", "totally fine",
   ])

@@ -79,6 +79,24 @@ import Testing
     #expect(export.rejections.count == 1)
   }
 
+  /// The two halves of a dual wave have equal doses and times.
+  @Test func bothPartsOfAnOhioDualWaveCount() throws {
+    func bolus(_ type: String, _ end: String) -> String {
+      #"<event ts_begin="07-12-2021 18:00:00" ts_end="07-12-2021 \#(end)" type="\#(type)" dose="3.0"/>"#
+    }
+    let events = [
+      bolus("normal dual", "18:00:00"), bolus("square dual", "20:00:00"), bolus("square", "18:00:00"),
+    ]
+    let export = try TextExport(
+      #"<patient id="559" weight="99" insulin_type="Novalog"><bolus>\#(events.joined())</bolus></patient>"#)
+    #expect(
+      export.recordTexts == [
+        #"insulin 2021-12-07T18:00:00 {"subtype":"rapid","units":3}"#,
+        #"insulin 2021-12-07T18:00:00 {"extended":3,"minutes":120,"subtype":"rapid"}"#,
+        #"insulin 2021-12-07T18:00:00 {"subtype":"rapid","units":3}"#,
+      ])
+  }
+
   @Test(arguments: [
     #"<patient id="1"><glucose_level><event ts="01-12-2026 00:01:00" value="101"/></glucose_level></patient>"#,
     #"<person id="1" insulin_type="x"><glucose_level/></person>"#,
@@ -89,6 +107,30 @@ import Testing
 
   // MARK: Diaguard
 
+  /// A name that is listed with two amounts, a food that is not listed, and one without carbohydrates have none.
+  @Test func theFoodsOfADiaguardMealHaveTheCarbohydratesOfTheList() throws {
+    let text = """
+      "meta";"23"
+      "food";"Muesli";"";"";"61.2"
+      "food";"Bread";"A";"";"48.0"
+      "food";"Bread";"B";"";"52.0"
+      "food";"Apple";"";"";"12.0"
+      "food";"Cheese";"";"";"0.0"
+      "food";"Syrup";"";"";"140.0"
+      "entry";"2026-03-21 07:10:00";""
+      "measurement";"meal";"20.0"
+      "foodEaten";"Muesli";"80.0"
+      "foodEaten";"Apple";"150.0"
+      "foodEaten";"Bread";"50.0"
+      "foodEaten";"Cheese";"50.0"
+      "foodEaten";"Syrup";"50.0"
+      "foodEaten";"Soup";"200.0"
+
+      """
+    let amounts = try TextExport(text).records.map { $0.fields.amount("carbs") }
+    #expect(amounts == [20, 48.96, 18, nil, nil, nil, nil])
+  }
+
   @Test func rowsOfADiaguardEntryHaveItsTime() throws {
     let export = try TextExport(bytes: TextExport.sample("diaguard/backup.csv"))
     #expect(Self.numbers(export, .smbg) == [118, 143])
@@ -98,7 +140,7 @@ import Testing
       export.recordTexts == [
         #"note 2026-03-21T07:10:00 {"text":"slept badly"}"#,
         #"insulin 2026-03-21T07:10:00 {"subtype":"rapid","units":7.5}"#,
-        #"food 2026-03-21T07:10:00 {"text":"Muesli, 80 g"}"#,
+        #"food 2026-03-21T07:10:00 {"carbs":48.96,"text":"Muesli, 80 g"}"#,
         #"food 2026-03-21T12:30:00 {"carbs":45}"#, #"exercise 2026-03-21T12:30:00 {"minutes":25}"#,
         #"insulin 2026-03-21T22:00:00 {"subtype":"long","units":14}"#,
       ])

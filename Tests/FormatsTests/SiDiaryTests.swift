@@ -13,6 +13,14 @@ import Testing
     #expect(export.readings.count == 2 && export.rejections.isEmpty && export.records.isEmpty)
   }
 
+  @Test func aFingerStickNextToASensorValueIsReadInEitherUnitAndOnce() throws {
+    let export = try TextExport(
+      "DAY;TIME;UDT_CGMS;BG_LEVEL;BG_LEVEL_MMOL\n14.05.2026;19:20;115;;6.2\n14.05.2026;19:25;116;112;6.2\n")
+    #expect(export.readings.map(\.kind) == [.cbg, .smbg, .cbg, .smbg])
+    #expect(export.readings[1].measurement == .value(Quantity(6.2, .millimolesPerLitre)))
+    #expect(export.readings[3].measurement == .value(Quantity(112, .milligramsPerDecilitre)))
+  }
+
   @Test func aSiDiaryRemarkKeepsItsSemicolonsAndLines() throws {
     let export = try TextExport(Self.header + #"14.05.2026;19:20;;;;;pizza; half "big"||later more;"# + "\n")
     #expect(export.recordTexts == [#"note 2026-05-14T19:20:00 {"text":"pizza; half \"big\"\nlater more"}"#])

@@ -27,7 +27,8 @@ import Testing
     // Research tables with the same words, a section without glucose, and headers of other programs.
     "EventDateTime,DeviceMode,BolusType,Basal,CorrectionDelivered,TotalBolusInsulinDelivered,CarbSize,CGM\n",
     "EventDateTime,Basal,BolusType,CarbSize,Readings (CGM / BGM),TotalBolusInsulinDelivered,DeviceMode\n",
-    "Type,EventID,EventDateTime,IOB\n", "Device Type,Serial Number,Description,Event Date Time,Note\n",
+    "Type,EventID,EventDateTime,IOB\n", "Type,EventDateTime,BasalRate\n",
+    "Device Type,Serial Number,Description,Event Date Time,Note\n",
     "Type,Value,Unit,Name,Event,Date Time,Notes\n", "DeviceType,SerialNumber,Readings (CGM / BGM)\n",
     "Device,Serial Number,Description,Event Date Time,BG (mg/dL)\n",
   ])
@@ -69,6 +70,37 @@ import Testing
       export.skipped == ["insulin on board": 2, "row without a value": 1, "bolus not completed": 1])
     #expect(export.rejections.count == 1 && export.warnings.isEmpty)
     #expect(!"\(export.rejections) \(export.skipped)".contains("Sample Person"))
+  }
+
+  /// Pumps without Control-IQ state their rates in a section of the timeline. tconnectsync, too, lets each
+  /// rate hold until the next one.
+  @Test func aTandemSectionOfBasalRatesIsReadIncludingARateOfZero() throws {
+    let export = try TextExport(
+      Self.readings + row("2026-05-04T00:01:33", "212")
+        + """
+        Type,EventDateTime,BasalRate
+        "Basal","2026-05-04T00:00:00","0.850"
+        "Basal","2026-05-04T03:30:00","0.000"
+        "Basal","2026-05-04T04:00:00",""
+        "Basal","2026-05-04T05:00:00","250"
+        "Basal","2026-05-04T25:00:00","0.9"
+
+        """)
+    #expect(
+      export.recordTexts == [
+        #"insulin 2026-05-04T00:00:00 {"rate":0.85,"subtype":"basal"}"#,
+        #"insulin 2026-05-04T03:30:00 {"rate":0,"subtype":"basal"}"#,
+      ])
+    #expect(export.skipped == ["row without a value": 1] && export.rejections.count == 2)
+    #expect(export.readings.count == 1 && export.warnings.isEmpty)
+  }
+
+  @Test(arguments: ["Type,EventDateTime,BasalRate,Duration", "Type,EventDateTime,BasalRateChange"])
+  func aTandemSectionWithOtherColumnsIsNotReadAsBasalRates(_ header: String) throws {
+    let export = try TextExport(
+      Self.readings + row("2026-05-04T00:01:33", "212")
+        + "\(header)\nBasal,2026-05-04T00:00:00,0.85,30\n")
+    #expect(export.records.isEmpty && export.rejections.count == 2)
   }
 
   @Test func rowsOfAnUnknownTandemSectionAreNotReadAsTheSectionBefore() throws {

@@ -364,6 +364,14 @@ struct BackupTests {
     #expect(counts[0] == counts[1], "\(outcome.output)")
   }
 
+  @Test func aRefusedBackupAddsNoSettingsToTheExistingOne() async throws {
+    let program = try await program()
+    #expect(try await program.run("backup", program.path("a.db")).status == 0)
+    let again = try await program.run("backup", program.path("a.db"), "--with-settings")
+    #expect(again.status == 73, "\(again.errors)")
+    #expect(!FileManager.default.fileExists(atPath: program.path("a.db.settings.json")))
+  }
+
   @Test func restoreListsSettingsOfTheBackupThatTheComputerLacks() async throws {
     let (program, other) = (try await program(), try Program())
     try FileManager.default.createDirectory(atPath: program.path("in"), withIntermediateDirectories: true)

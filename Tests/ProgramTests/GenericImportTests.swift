@@ -33,6 +33,73 @@ struct GenericImportTests {
     #expect(try StoreFile(store).count("reading") == 2)
   }
 
+  @Test func aSecondColumnOfDosesImportedSeparatelyCausesAWarningWithTheRightCommand() async throws {
+    let program = try Program()
+    let text = "Time,Meal bolus,Correction bolus\n2026-05-01 07:00,3,3\n2026-05-01 12:00,4.5,1\n"
+    let path = try program.write(text, to: "diary.csv")
+    func map(_ columns: String) async throws -> Program.Outcome {
+      try await program.run("import", "--timezone", "Europe/Madrid", "--map", "time=Time,\(columns)", path)
+    }
+    let twice = try await map("insulin=Meal bolus,insulin=Correction bolus")
+    #expect(twice.status == 64 && twice.errors.contains("use insulin2=Correction bolus"), "\(twice.errors)")
+    #expect(try await map("insulin=Meal bolus").status == 0)
+    // The same column again has no warning.
+    #expect(try await map("insulin=Meal bolus").errors == "")
+    let other = try await map("insulin=Correction bolus")
+    let both = "insulin=Meal bolus,insulin2=Correction bolus,time=Time"
+    #expect(other.status == 0 && other.errors.contains("2 records not stored"), "\(other.errors)")
+    #expect(other.errors.contains("--map '\(both)'"), "\(other.errors)")
+    #expect(other.errors.contains("glucoport undo 3, glucoport undo 1, then"), "\(other.errors)")
+    for number in ["3", "1"] { #expect(try await program.run("undo", number).status == 0) }
+    let whole = try await map("insulin=Meal bolus,insulin2=Correction bolus")
+    #expect(whole.status == 0 && whole.errors == "", "\(whole.errors)")
+    let stats = try await program.run("stats", "--since", "2026-05-01", "--until", "2026-05-02")
+    #expect(stats.output.contains("11.5 U"), "\(stats.output)")
+  }
+
+  private static let boluses2 = "Date,Units\n2026-05-01 07:00,4.5\n2026-05-01 20:10,7.5\n2026-05-02 20:10,6\n"
+  private static let basals = "Date,Units\n2026-05-01 20:10,18\n2026-05-02 20:10,18\n"
+
+  @Test func aTableOfOtherDosesAtTheSameTimesChangesNoneAndNeedsAName() async throws {
+    let program = try Program()
+    let (bolus, basal) = (
+      try program.write(Self.boluses2, to: "bolus.csv"), try program.write(Self.basals, to: "basal.csv")
+    )
+    func units(_ path: String, _ options: String...) async throws -> Program.Outcome {
+      let map = ["--timezone", "Europe/Madrid", "--map", "time=Date,insulin=Units"]
+      return try await program.run(arguments: ["import"] + map + options + [path])
+    }
+    func total() async throws -> String {
+      try await program.run("stats", "--since", "2026-05-01", "--until", "2026-05-03").output
+    }
+    #expect(try await units(bolus).status == 0)
+    let other = try await units(basal)
+    #expect(other.output.contains("2 records not stored: import 1 of '\(bolus)'"), "\(other.output)")
+    #expect(try await total().contains("18.0 U"))
+    let named = try await units(basal, "--device", "Tresiba")
+    #expect(
+      named.output.contains("records: new 2") && !named.output.contains("not stored"), "\(named.output)")
+    #expect(try await total().contains("54.0 U"))
+    #expect(try await units(basal, "--device", "Tresiba").output.contains("new 0 · known 2"))
+  }
+
+  /// The same file with a corrected amount, and a later export under another name.
+  @Test func aCorrectedTableOfDosesChangesThem() async throws {
+    let program = try Program()
+    func units(_ text: String, _ name: String) async throws -> Program.Outcome {
+      let path = try program.write(text, to: name)
+      return try await program.run(
+        "import", "--timezone", "Europe/Madrid", "--map", "time=Date,insulin=Units", path)
+    }
+    _ = try await units(Self.boluses2, "a.csv")
+    let corrected = Self.boluses2.replacing("7.5", with: "7")
+    #expect(try await units(corrected.replacing(",6", with: ",5"), "a.csv").output.contains("updated 2"))
+    let later = corrected + "2026-05-03 07:00,3\n"
+    let outcome = try await units(later, "b.csv")
+    #expect(
+      outcome.output.contains("updated 1") && !outcome.output.contains("not stored"), "\(outcome.output)")
+  }
+
   @Test func oneOfSeveralPersonsInATableIsImportedAndOthersCounted() async throws {
     let program = try Program()
     let refused = try await program.run("import", "-", input: Self.persons)

@@ -23,6 +23,19 @@ import Testing
     }
   }
 
+  /// Seven doses of a day whose amounts and times differ from day to day.
+  private static func manyDoses(_ source: CountingSource, days: Int64, later: Int64 = 0) -> [Entry] {
+    (0..<days).flatMap { day in
+      (0..<7).map { (number: Int64) in
+        Entry(
+          kind: .insulin, amount: 2 + Double(number * 3 % 7) + Double(day * 3 % 5) / 4,
+          seconds: day * 86_400 + 22_000 + number * 8000 + (day * 1700 + number * number * 130) % 3000
+            + later,
+          source: source)
+      }
+    }
+  }
+
   private static func part(_ entries: [Entry], _ isTaken: (Int) -> Bool) -> [Entry] {
     entries.enumerated().filter { isTaken($0.offset) }.map(\.element)
   }
@@ -101,6 +114,54 @@ import Testing
     #expect(Figures.result(own + scattered).doubts.isEmpty)
     let few = Self.moved(Self.part(own) { $0 % 8 == 0 }, to: Figures.phone, by: 3600)
     #expect(few.count == 4 && Figures.result(own + few).doubts.isEmpty)
+  }
+
+  @Test(arguments: [-5400, 200, 3600] as [Int64], [1, 2] as [Int64])
+  func aCopyOnOneOrTwoDaysHasNoSum(shift: Int64, days: Int64) {
+    let own = Self.manyDoses(Figures.diary, days: 6)
+    let copy = Self.manyDoses(Figures.phone, days: days, later: shift)
+    let result = Figures.result(own + copy, by: .day)
+    #expect(result.doubts.map(\.days) == [Int(days)], "\(result.doubts)")
+    // The other days keep their sums.
+    let sums = result.groups.map { $0.amounts.bolus.sum }
+    #expect(sums.count == 6 && sums.prefix(Int(days)).allSatisfy { $0 == nil })
+    #expect(sums.dropFirst(Int(days)).allSatisfy { $0 != nil })
+    let answered = CountingRules([CountDecision(.sources("mysugr", "apple-health"), .both)])
+    #expect(Figures.result(own + copy, rules: answered).doubts.isEmpty)
+  }
+
+  @Test func onOneDayFewOrOtherDosesOfAnotherSourceAreAdded() {
+    let own = Self.manyDoses(Figures.diary, days: 6)
+    let copy = Self.manyDoses(Figures.phone, days: 1, later: 200)
+    func hasWarning(_ other: [Entry]) -> Bool { !Figures.result(own + other).doubts.isEmpty }
+    #expect(hasWarning(copy))
+    // Four doses, other amounts, and times without a constant difference.
+    #expect(!hasWarning(Self.part(copy) { $0 < 4 }))
+    #expect(!hasWarning(Self.moved(copy, to: Figures.phone, by: 0, factor: 0.83)))
+    #expect(
+      !hasWarning(
+        copy.enumerated().flatMap { Self.moved([$0.element], to: Figures.phone, by: Int64($0.offset) * 1000) }
+      ))
+    // Two different amounts.
+    let equal = Self.manyDoses(Figures.diary, days: 1).enumerated().map { index, entry in
+      Entry(kind: .insulin, amount: index % 2 == 0 ? 3 : 4, seconds: entry.seconds, source: entry.source)
+    }
+    #expect(Figures.result(equal + Self.moved(equal, to: Figures.phone, by: 200)).doubts.isEmpty)
+  }
+
+  /// A person with the same doses every day changes the app at noon.
+  @Test func equalDosesOfTheDayBeforeInAnotherAppAreAdded() {
+    func day(_ number: Int64, _ hours: Range<Int64>, _ source: CountingSource) -> [Entry] {
+      hours.map {
+        Entry(
+          kind: .insulin, amount: 2 + Double($0 % 7) / 2, seconds: number * 86_400 + $0 * 3600, source: source
+        )
+      }
+    }
+    let before = day(0, 6..<20, Figures.diary) + day(1, 6..<13, Figures.diary)
+    let after = day(1, 13..<20, Figures.phone) + day(2, 6..<20, Figures.phone)
+    let result = Figures.result(before + after)
+    #expect(result.doubts.isEmpty && result.total.amounts.bolus.sum != nil)
   }
 
   /// One person's fixed doses: four units at 8:00, 13:00 and 19:00. Each app has some of them.

@@ -93,10 +93,10 @@ struct BackupCommand: PersonVisitor, PrintingCommand {
   ) throws -> BackupSettings {
     let settings = try BackupSettings(of: store)
     let bytes = Array((try OrderedJSON.text(settings) + "\n").utf8)
-    // The file of settings is replaced if a killed run left it. If a backup has this name, its settings are
-    // kept.
-    let isNew = try !Store.exists(path: place.file)
-    try SavedFile(path: place.file + BackupSettings.suffix, replaces: isNew, protected: protected).write {
+    // If a backup has this name, the new backup fails, and the existing one keeps its settings.
+    guard try !Store.exists(path: place.file) else { return settings }
+    // A file of settings without a backup is replaced, since a killed run left it.
+    try SavedFile(path: place.file + BackupSettings.suffix, replaces: true, protected: protected).write {
       sink in try bytes.withUnsafeBytes(sink)
     }
     return settings

@@ -20,7 +20,15 @@ struct DiaguardFormat: ExportFormat {
   private var time: ShownTime?
   private var hasEntry = false
   private var kinds = OtherKinds()
+  /// The carbohydrates of the foods in the list of food, in grams per 100 g of the food; nil for a name that is
+  /// listed with two different amounts.
+  private var foods: [String: Double?] = [:]
   private let model: String
+
+  /// The maximum number of foods whose carbohydrates are kept. The list of the app has some thousand.
+  private static let maxFoods = 20_000
+  /// The maximum number of bytes in the name of such a food.
+  private static let maxNameBytes = 200
 
   static func recognise(_ head: InputHead, options: ExportOptions) -> Recognition<Void>? {
     let rows = head.rows(delimiter)
@@ -55,7 +63,10 @@ struct DiaguardFormat: ExportFormat {
     case "entry": readEntry(row, into: &out)
     case "measurement": readMeasurement(row, into: &out)
     case "foodEaten": readFood(row, into: &out)
-    default: out.skip(word == "meta" ? "version of the backup" : word == "food" ? "list of food" : "tag")
+    case "food":
+      noteFood(row)
+      out.skip("list of food")
+    default: out.skip(word == "meta" ? "version of the backup" : "tag")
     }
     return .data
   }
@@ -125,15 +136,38 @@ struct DiaguardFormat: ExportFormat {
     ((one + other) * 1000).rounded() / 1000
   }
 
-  /// Adds a food with its weight as text, since the weight of a food is not that of its carbohydrates.
+  /// Keeps the carbohydrates of a food in the list, which is before the entries.
+  private mutating func noteFood(_ row: Row) {
+    let name = row[1].trimmed
+    guard name.count <= Self.maxNameBytes, foods.count < Self.maxFoods, row.count > Self.carbsOfFood,
+      let carbs = row[Self.carbsOfFood].trimmed.number(), (0...100).contains(carbs)
+    else { return }
+    if let known = foods[name.text], known != carbs {
+      foods[name.text] = .some(nil)
+    } else {
+      foods[name.text] = carbs
+    }
+  }
+
+  /// The column of the carbohydrates in a row of the list of food.
+  private static let carbsOfFood = 4
+
+  /// Adds a food with its weight as text, and with its carbohydrates if the list of food states them. The app
+  /// adds them to those of the meal.
   private func readFood(_ row: Row, into out: inout BatchBuilder) {
     guard let time else {
       return out.reject(row, hasEntry ? "its entry has no time" : "food before the first entry")
     }
     let name = row[1].trimmed
     if name.isEmpty { return out.skip("food without a name") }
-    let grams = row[2].trimmed.number().map { ", \(plainNumber($0)) g" } ?? ""
-    out.add(.food, at: time, owner: model, line: row.line, ["text": .text(name.text + grams)])
+    let weight = row[2].trimmed.number()
+    let grams = weight.map { ", \(plainNumber($0)) g" } ?? ""
+    var fields: [String: FieldValue] = ["text": .text(name.text + grams)]
+    if let weight, let share = foods[name.text] ?? nil {
+      let carbs = (weight * share).rounded() / 100
+      if carbs > 0, PlausibleAmounts.grams.contains(carbs) { fields["carbs"] = .number(carbs) }
+    }
+    out.add(.food, at: time, owner: model, line: row.line, fields)
   }
 }
 
@@ -148,7 +182,8 @@ extension DiaguardFormat {
     languages: "every language of the app; the backup has fixed words",
     reads: [
       "finger sticks, doses of rapid and long-acting insulin",
-      "carbohydrates, food with its weight in words, minutes of activity, notes",
+      "carbohydrates, food with its weight in words and its carbohydrates by the list of food",
+      "minutes of activity, notes",
     ],
     leaves: [
       "tags, the list of food, weight, pressure, pulse, HbA1c and oxygen saturation, which are counted"

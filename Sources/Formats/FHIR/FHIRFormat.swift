@@ -63,6 +63,13 @@ struct FHIRFormat: ExportFormat {
     self.options = options
     zoneOffsets = ZoneOffsets(options.zone)
     try people.pickOnly(options.rows, in: Self.title)
+    // The version that was entered in error, or that was replaced, would be a reading.
+    if head.value(of: "resourceType") == "Bundle", head.value(of: "type") == "history" {
+      throw Failure(
+        .badInput,
+        "a Bundle of type 'history' has every version of its resources; export the current versions, as a search does"
+      )
+    }
     isOwn = head.lines.contains { $0.contains(FHIRIdentity.url) }
     givenModel = options.device
   }
@@ -290,7 +297,8 @@ extension FHIRFormat {
     ],
     leaves: [
       "glucose that a laboratory measured, all other Observations and resources, which are counted",
-      "Observations that were entered in error or cancelled, which are counted",
+      "Observations that were entered in error or cancelled, values over more than an hour, computed values, "
+        + "and glucose of another specimen or subject, which are counted",
       "other notes, components and the names of persons",
     ])
 }

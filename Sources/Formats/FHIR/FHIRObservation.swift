@@ -110,6 +110,7 @@ extension FHIRObservation {
 
   var content: Content {
     guard var meaning = meanings.first else { return .skipped("Observation without a code") }
+    if let name = otherSubject { return .skipped(name) }
     for note in resource["note"]?.items ?? [] {
       if let known = FHIRCode.noted.first(where: { $0.text == note["text"]?.text }) {
         meaning.marks.insert(known.mark)
@@ -123,6 +124,7 @@ extension FHIRObservation {
       case .failure(let reason): return .rejected(reason.text)
       }
     }
+    if isOverPeriod { return .skipped("Observation over a period") }
     switch quantity(meaning.unit) {
     case .rejected(let reason): return .rejected(reason)
     case .absent(nil): return .skipped("Observation without a value")
@@ -182,13 +184,77 @@ extension FHIRObservation {
     return codes.contains(">") ? .high : nil
   }
 
-  /// The time of the measurement; without one, the time of issue.
+  /// The time of the measurement, or the time of issue if the Observation has no time of measurement in any
+  /// form. A result may be issued days later.
   private var time: ShownTime? {
-    let effective = [
-      resource["effectiveDateTime"], resource["effectiveInstant"], resource["effectivePeriod"]?["start"],
-    ]
-    let stated = effective.compactMap { $0 }.first ?? resource["issued"]
-    return stated?.text.flatMap { text in Field.with(text) { $0.yearFirstTime } }
+    let period = resource["effectivePeriod"]
+    let timing = resource["effectiveTiming"]
+    let events = timing?["event"]?.items ?? []
+    guard period != nil || timing != nil || Self.moments.contains(where: { resource[$0] != nil }) else {
+      return Self.time(resource["issued"])
+    }
+    let effective =
+      Self.moments.map { resource[$0] } + [
+        period?["start"], period?["end"], events.count == 1 ? events[0] : nil,
+      ]
+    return Self.time(effective.lazy.compactMap { $0 }.first)
+  }
+
+  private static let moments = ["effectiveDateTime", "effectiveInstant"]
+
+  private static func time(_ value: JSONValue?) -> ShownTime? {
+    value?.text.flatMap { text in Field.with(text) { $0.yearFirstTime } }
+  }
+
+  /// The maximum length of the period of one measurement, in seconds. A value of a longer period is a mean.
+  private static let maxPeriodSeconds: Int64 = 3600
+
+  private var isOverPeriod: Bool {
+    let period = resource["effectivePeriod"]
+    guard let start = Self.time(period?["start"]), let end = Self.time(period?["end"]) else { return false }
+    func instant(_ time: ShownTime) -> Int64 { time.deviceTime.seconds - Int64(time.utcOffset ?? 0) }
+    return instant(end) - instant(start) > Self.maxPeriodSeconds
+  }
+}
+
+// MARK: - Observations that are not measurements of the person
+
+extension FHIRObservation {
+  /// Words for a specimen in which a person's glucose is measured.
+  private static let specimens = ["blood", "capillary", "interstitial", "plasma", "serum", "venous"]
+  /// Words of a method by which a value is computed from others.
+  private static let computedMethods = ["average", "calculated", "mean", "median", "predict"]
+
+  /// The name under which an Observation is counted that has a code for glucose but is not a measurement of
+  /// the person's blood or tissue; nil for a measurement.
+  private var otherSubject: String? {
+    if !(resource["focus"]?.items ?? []).isEmpty { return "Observation about another subject" }
+    let specimen = Self.texts(of: resource["specimen"]) + containedSpecimens
+    if specimen.contains(where: { $0.contains("control") }) { return "control solution" }
+    if !specimen.isEmpty, !specimen.contains(where: { text in Self.specimens.contains(where: text.contains) })
+    {
+      return "glucose in another specimen"
+    }
+    let method = Self.texts(of: resource["method"])
+    let isComputed = method.contains { text in Self.computedMethods.contains(where: text.contains) }
+    let origins = (resource["derivedFrom"]?.items ?? []).prefix(Self.maxCodings).compactMap {
+      $0["reference"]?.text
+    }
+    return isComputed || origins.contains { $0.contains("Observation/") } ? "computed value" : nil
+  }
+
+  /// The names of the specimens that the Observation contains as resources.
+  private var containedSpecimens: [String] {
+    (resource["contained"]?.items ?? []).prefix(Self.maxCodings)
+      .filter { $0["resourceType"]?.text == "Specimen" }.flatMap { Self.texts(of: $0["type"]) }
+  }
+
+  /// The texts of a concept or of a reference, in lower case.
+  private static func texts(of value: JSONValue?) -> [String] {
+    let codings = (value?["coding"]?.items ?? []).prefix(maxCodings).compactMap { $0["display"]?.text }
+    return ([value?["text"]?.text, value?["display"]?.text].compactMap(\.self) + codings).map {
+      $0.lowercased()
+    }
   }
 }
 

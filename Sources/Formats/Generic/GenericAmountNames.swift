@@ -22,16 +22,28 @@ enum AmountName {
       ]),
     Meaning(
       text: "holds what is still active",
-      words: ["active", "activa", "actif", "aktiv", "aktives", "board", "cob", "iob"]),
+      words: [
+        "active", "activa", "actieve", "actif", "aktiv", "aktives", "aktywna", "ativa", "attiva", "board",
+        "bob", "cob", "iob", "restinsulin", "активный",
+      ]),
     Meaning(
       text: "holds a sum of the day",
       words: [
-        "daily", "diaria", "giornaliera", "journalière", "quotidienne", "tagesdosis", "tagesinsulin",
-        "tagessumme", "tdd", "tdi",
+        "daily", "diaria", "diária", "gesamtinsulin", "gesamttagesdosis", "giornaliera", "journalière",
+        "quotidienne", "tagesdosis", "tagesinsulin", "tagessumme", "tdd", "tdi",
       ]),
     Meaning(
       text: "holds what was recommended",
-      words: ["calculated", "estimated", "proposed", "recommended", "suggested", "vorgeschlagen"]),
+      words: [
+        "calculated", "consigliata", "empfohlen", "empfohlene", "estimated", "proposed", "recomendada",
+        "recommandée", "recommended", "sugerida", "suggested", "vorgeschlagen", "zalecana",
+      ]),
+    Meaning(
+      text: "holds a stock or its price",
+      words: [
+        "cost", "inventory", "kosten", "preis", "price", "remaining", "reservoir", "restante", "stock",
+        "verbleibend",
+      ]),
   ]
 
   private static let insulin =
@@ -70,6 +82,11 @@ enum AmountName {
     if !words.isDisjoint(with: ["gram", "gramm", "grammes", "grams"]) {
       words.subtract(["factor", "faktor"])
     }
+    // `IE pro BE` and `I:C` are ratios.
+    let isPerExchange = words.contains("pro") && !words.isDisjoint(with: ["be", "ke", "khe"])
+    if isPerExchange || words == ["i", "c"] {
+      return ofBoth.first?.text
+    }
     return meanings.first { !$0.words.isDisjoint(with: words) }?.text
   }
 }
@@ -78,13 +95,14 @@ extension GenericFinding {
   /// - Throws: `Failure` of category `badInput` if a person named a column for doses or carbohydrates that holds
   ///   others by its name.
   func requireAmounts() throws {
-    for (role, reason) in [
-      (GenericRole.insulin, AmountName.reasonAgainstDoses), (.carbs, AmountName.reasonAgainstGrams),
-    ] {
-      guard let name = name(of: role), let reason = reason(name) else { continue }
+    for role in GenericRole.foods + GenericRole.doses {
+      let isFood = GenericRole.foods.contains(role)
+      guard let name = name(of: role),
+        let reason = isFood ? AmountName.reasonAgainstGrams(name) : AmountName.reasonAgainstDoses(name)
+      else { continue }
       throw Failure(
         .badInput,
-        "the column \(quoted([columns[role]])) \(reason), and \(role.name)= is for \(role == .carbs ? "grams" : "doses in U"); "
+        "the column \(quoted([columns[role]])) \(reason), and \(role.name)= is for \(isFood ? "grams" : "doses in U"); "
           + "leave it out of --map, or add --force if its name is wrong")
     }
   }

@@ -5,8 +5,12 @@ import Logbook
 /// The content of a column of a generic input. The names are those of `--map`.
 enum GenericRole: Int, CaseIterable {
   case time, date, clock, utc, offset, value, smbg, ketone, unit, kind, control, device, serial, note, carbs,
-    insulin, use,
-    tick
+    carbs2, insulin, insulin2, insulin3, use, tick
+
+  /// The roles of columns with doses of insulin, such as `Meal bolus` and `Correction bolus`.
+  static let doses: [GenericRole] = [.insulin, .insulin2, .insulin3]
+  /// The roles of columns with carbohydrates.
+  static let foods: [GenericRole] = [.carbs, .carbs2]
 
   var name: String { String(describing: self) }
 

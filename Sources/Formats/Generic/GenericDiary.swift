@@ -4,54 +4,102 @@ import Logbook
 
 /// How the doses and meals of a generic input are read, in columns that a person named.
 struct GenericDiary {
-  /// The subtype of doses that the name of their column states, as `Basal (U)` does; nil if it states none.
-  private let subtype: String?
-  /// The field of food for the amounts in the column of carbohydrates.
-  private let foodField: String
+  /// A column of doses, and their subtype if its name states one, as `Basal (U)` does.
+  private struct DoseColumn {
+    let role: GenericRole
+    let subtype: String?
+  }
+
+  /// A column of carbohydrates, and the field of food for its amounts: `carbs` or `servings`.
+  private struct FoodColumn {
+    let role: GenericRole
+    let field: String
+  }
+
+  private let doses: [DoseColumn]
+  private let foods: [FoodColumn]
+  /// The name by which a person tells this table from others. It is empty for a table that also has readings:
+  /// there it is the name of the device.
+  private let table: String
+  /// The rows with doses and with food; nil if a person requires all rows.
+  private var rows: (doses: GenericAmountRows, foods: GenericAmountRows)?
 
   /// Nil for an input without such columns.
   ///
-  /// - Throws: `Failure` of category `badInput` if the column of carbohydrates states energy.
-  init?(_ finding: GenericFinding) throws {
-    let roles: Set<GenericRole> = [.carbs, .insulin, .note]
-    if roles.isDisjoint(with: finding.columns.roles) { return nil }
-    subtype = finding.name(of: .insulin).flatMap(InsulinName.subtype)
-    let words = finding.name(of: .carbs).map { HeaderWords($0).words } ?? []
-    if !words.isDisjoint(with: Self.energyWords) {
-      throw Failure(
-        .badInput,
-        "the column \(finding.quoted([finding.columns[.carbs]])) holds energy, and carbs= is for grams: leave it out of --map"
-      )
+  /// - Parameters:
+  ///   - device: the name that a person gave for the input.
+  ///   - isForced: whether a person requires all rows, whatever their other columns state.
+  /// - Throws: `Failure` of category `badInput` if a column of carbohydrates states energy.
+  init?(_ finding: GenericFinding, device: String?, isForced: Bool) throws {
+    let hasReadings = [GenericRole.value, .smbg, .ketone].contains { finding.columns[$0] >= 0 }
+    table = hasReadings ? "" : device ?? ""
+    doses = GenericRole.doses.compactMap { role in
+      finding.name(of: role).map { DoseColumn(role: role, subtype: InsulinName.subtype($0)) }
     }
-    foodField = words.isDisjoint(with: Self.exchangeWords) ? "carbs" : "servings"
+    foods = try GenericRole.foods.compactMap { role in
+      guard let name = finding.name(of: role) else { return nil }
+      let words = HeaderWords(name).words
+      if !words.isDisjoint(with: Self.energyWords) {
+        throw Failure(
+          .badInput,
+          "the column \(finding.quoted([finding.columns[role]])) holds energy, and \(role.name)= is for grams: leave it out of --map"
+        )
+      }
+      let isInExchanges = !words.isDisjoint(with: Self.exchangeWords) || Self.statesGramsOfAUnit(name)
+      return FoodColumn(role: role, field: isInExchanges ? "servings" : "carbs")
+    }
+    if doses.isEmpty, foods.isEmpty, finding.columns[.note] < 0 { return nil }
+    if !isForced {
+      rows = (GenericAmountRows(finding, isFood: false), GenericAmountRows(finding, isFood: true))
+    }
   }
 
   /// Units of food that are 10, 12 or 15 g, by country and clinic.
   private static let exchangeWords: Set<String> = [
-    "be", "broteinheit", "broteinheiten", "choices", "exch", "exchange", "exchanges", "ke", "khe",
-    "kohlenhydrateinheiten", "porties", "portion", "portionen", "portions", "raciones", "ración", "serving",
-    "servings", "ww", "xe",
+    "be", "broteinheit", "broteinheiten", "brotwert", "brotwerte", "choices", "değişimi", "değişim", "exch",
+    "exchange", "exchanges", "ke", "khe", "kohlenhydrateinheiten", "pane", "porção", "porções", "porciones",
+    "porción", "portie", "porties", "portion", "portionen", "portioner", "portions", "porzione", "porzioni",
+    "rac", "racions", "raciones", "ración", "serving", "servings", "sj", "trocas", "vj", "ww",
+    "wymienniki", "xe", "хе", "хлебные", "カーボ", "份",
   ]
+  /// Units of food that state their grams, as in `Carbohydrate (10 g)` or `KH [x10g]`.
+  private static func statesGramsOfAUnit(_ name: String) -> Bool {
+    let words = foldedHeader(name).split { !$0.isLetter && !$0.isNumber }.map(String.init)
+    return ["10", "12", "15"].contains { grams in
+      words.contains("\(grams)g") || words.contains("x\(grams)g")
+        || zip(words, words.dropFirst()).contains { $0 == (grams, "g") }
+    }
+  }
   private static let energyWords: Set<String> = [
     "cal", "calorie", "calories", "calorías", "energie", "energy", "energía", "kalorien", "kcal", "kj",
   ]
 
-  /// Adds the dose, the meal and the note of a row.
-  func read(
+  /// Adds the doses, the meals and the note of a row.
+  mutating func read(
     _ row: Row, _ columns: GenericColumns, at time: ShownTime, _ mark: DecimalMark,
     into out: inout BatchBuilder
   ) {
-    let owner = row[columns[.serial]].isEmpty ? row[columns[.device]].text : row[columns[.serial]].text
-    if columns[.insulin] >= 0, let dose = amount(.insulin, PlausibleAmounts.units) {
+    let named = row[columns[.serial]].isEmpty ? row[columns[.device]].text : row[columns[.serial]].text
+    let owner = named.isEmpty ? table : named
+    let hasDoses = doses.contains { !row[columns[$0.role]].isEmpty }
+    let readsDoses = !hasDoses || rows?.doses.reads(row, into: &out) ?? true
+    for column in doses where readsDoses {
+      guard let dose = amount(column.role, PlausibleAmounts.units) else { continue }
       var fields: [String: FieldValue] = ["units": .number(dose)]
-      let name = row[columns[.use]].trimmed.text
+      // The column `use` is next to the first column of doses.
+      let name = column.role == .insulin ? row[columns[.use]].trimmed.text : ""
       if !name.isEmpty { fields["text"] = .text(name) }
-      if let subtype = InsulinName.subtype(name) ?? subtype { fields["subtype"] = .text(subtype) }
-      out.add(.insulin, at: time, owner: owner, line: row.line, fields)
+      let subtype = InsulinName.subtype(name) ?? column.subtype ?? rows?.doses.subtype(of: row)
+      if let subtype { fields["subtype"] = .text(subtype) }
+      out.add(.insulin, at: time, owner: Self.owner(owner, column.role), line: row.line, fields)
     }
-    let range = foodField == "carbs" ? PlausibleAmounts.grams : PlausibleAmounts.servings
-    if columns[.carbs] >= 0, let food = amount(.carbs, range) {
-      out.add(.food, at: time, owner: owner, line: row.line, [foodField: .number(food)])
+    let hasFoods = foods.contains { !row[columns[$0.role]].isEmpty }
+    let readsFoods = !hasFoods || rows?.foods.reads(row, into: &out) ?? true
+    for column in foods where readsFoods {
+      let range = column.field == "carbs" ? PlausibleAmounts.grams : PlausibleAmounts.servings
+      guard let food = amount(column.role, range) else { continue }
+      out.add(
+        .food, at: time, owner: Self.owner(owner, column.role), line: row.line, [column.field: .number(food)])
     }
     if columns[.note] >= 0, !row[columns[.note]].isEmpty {
       out.add(.note, at: time, owner: owner, line: row.line, ["text": .text(row[columns[.note]].text)])
@@ -66,6 +114,12 @@ struct GenericDiary {
       }
       return number == 0 ? nil : number
     }
+  }
+
+  /// The owner of a record, which is a part of its identity. Doses of a row in different columns are different
+  /// doses, also if they are equal.
+  private static func owner(_ owner: String, _ role: GenericRole) -> String {
+    role == .insulin || role == .carbs ? owner : "\(owner) \(role.name)"
   }
 }
 

@@ -23,6 +23,7 @@ extension GenericFinding {
   /// amount of insulin in another column, its type and unit belong to that amount.
   private func signOfDoses(in value: Int) -> String? {
     guard !header.words[value].mentionsGlucose else { return nil }
+    if header.words[value].mentionsInsulin { return "\(quoted([value])) has a word for insulin" }
     let amounts = header.names.indices.filter {
       $0 != value && header.words[$0].isInsulinAmount && header.content($0) == .number
     }
@@ -56,6 +57,11 @@ extension GenericColumns {
 
 extension HeaderWords {
   private static let insulinStems: [StaticString] = ["insulin", "insuliin"]
+  /// Beginnings of words for insulin in languages whose words for glucose are not known.
+  private static let foreignInsulinStems: [StaticString] = [
+    "inzulin", "inzulín", "insülin", "инсулин", "інсулін", "ινσουλίν", "ινσουλιν", "インスリン", "인슐린",
+    "胰岛素", "胰島素", "אינסולין", "أنسولين", "إنسولين", "อินซูลิน",
+  ]
   private static let insulinUnits: Set<String> = [
     "u", "iu", "ie", "ui", "e", "u/h", "iu/h", "ie/h", "ui/h", "e/h", "units", "unit", "einheiten",
     "einheit", "unités", "unidades", "unità", "eenheden",
@@ -78,6 +84,11 @@ extension HeaderWords {
     if ["pred bgs", "eventual bg"].contains(name) { return true }
     return name.split(whereSeparator: { $0 == "." || $0 == "/" }).contains("suggested")
       || (words.contains("suggested") && mentionsGlucose)
+  }
+
+  /// Whether the name has a word for insulin, in any language.
+  fileprivate var mentionsInsulin: Bool {
+    hasStem(Self.insulinStems) || hasStem(Self.foreignInsulinStems)
   }
 
   /// Whether this is the name of a column with amounts of insulin.

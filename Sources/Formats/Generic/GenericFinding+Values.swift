@@ -27,8 +27,11 @@ extension GenericFinding {
     if header.words.filter(\.isMeal).count > 1 { return mealProblem }
     let isOfOthers = header.words.contains(where: \.namesOther)
     let others = isOfOthers ? [] : free.filter { header.content($0) == .number && mayBeGlucose($0) }
+    // A column with a unit of glucose in its name is a better choice than those without one.
+    let withUnit = others.filter { header.words[$0].unit != nil }
+    let choices = withUnit.isEmpty ? others : withUnit
     return GenericProblem(
-      "no column is named for glucose", choices: others.map { GenericColumns(value: $0) }, isDoubtful: true)
+      "no column is named for glucose", choices: choices.map { GenericColumns(value: $0) }, isDoubtful: true)
   }
 
   /// A column of a sensor's values and one of finger sticks, if there are exactly these two; nil otherwise.

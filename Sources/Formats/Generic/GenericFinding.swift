@@ -200,6 +200,7 @@ extension GenericFinding {
       finding.header = header.shifted
     }
     finding.addOptionalColumns(besides: Set(request.map.keys))
+    if request.map[GenericRole.kind.name] == nil { finding.dropEventsNextToSensor() }
     if finding.columns[.unit] < 0, let place = finding.placeOfNestedUnit(of: finding.columns[.value]) {
       finding.columns[.unit] = place
     }
@@ -225,7 +226,9 @@ extension GenericFinding {
     guard places.count == rows.count else { return false }
     watches = zip(places, rows).map { WatchedColumn(place: $0, name: header.names[$0], use: .pick($1.value)) }
     let isNamed = columns[.value] >= 0 && header.words[columns[.value]].isGlucose
-    for place in header.names.indices where !columns.hasRole(place) && !places.contains(place) {
+    for place in header.names.indices where !places.contains(place) {
+      // A column of sources whose words also state the kind may have a word such as `forecast`, too.
+      guard !columns.hasRole(place) || kindMayBeSource && place == columns[.kind] else { continue }
       let words = header.words[place]
       // An object is read through its members.
       if header.names.contains(where: { $0.hasPrefix(header.names[place] + ".") }) { continue }
@@ -308,6 +311,7 @@ extension GenericFinding {
     finding.addOptionalColumns(besides: [])
     let timeProblem = finding.findTime()
     let valueProblem = finding.findValue(given: request.kind)
+    finding.dropEventsNextToSensor()
     finding.problem =
       timeProblem?.with(values: finding.columns, or: valueProblem)
       ?? valueProblem?.with(times: finding.columns)
@@ -383,17 +387,6 @@ extension GenericFinding {
     if let place = placeOfKindWords {
       columns[.kind] = place
       kindMayBeSource = header.words[place].isOrigin
-    }
-  }
-
-  /// The columns that are named for the device or the method that measured the values. Words of other columns
-  /// show nothing: `CGM alarm` is why a person measured, a `Guardian` may be a parent, and `MiniMed` a pump.
-  private var placesOfOrigins: [Int] {
-    header.names.indices.filter { place in
-      let words = header.words[place]
-      guard words.isOrigin, !columns.hasRole(place) else { return false }
-      let cells = header.cells(place)
-      return !cells.isEmpty && cells.allSatisfy { CellContent($0) == .text }
     }
   }
 

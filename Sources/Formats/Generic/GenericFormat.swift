@@ -55,7 +55,7 @@ struct GenericFormat: ExportFormat {
   /// Whether the first row's time states an offset, if no survey compared all of them.
   private var statesOffset: Bool?
   /// Nil if a person named no columns of insulin, carbohydrates or notes.
-  private let diary: GenericDiary?
+  private var diary: GenericDiary?
   /// Whether rows without a glucose value may have something else to read.
   private let hasOthers: Bool
   private var fixedDevice: DeviceIndex?
@@ -125,7 +125,7 @@ struct GenericFormat: ExportFormat {
       && finding.columns[.value] >= 0 && finding.header.words[finding.columns[.value]].isGlucose
     further = GenericFurtherValues(finding, isForced: options.force)
     mergedDates = GenericMergedDates(finding)
-    diary = try GenericDiary(finding)
+    diary = try GenericDiary(finding, device: options.device, isForced: options.force)
     hasOthers = diary != nil || roles.contains(.smbg)
     zoneSigns = GenericZoneSigns(
       finding.zoneSigns.map(\.sign), stated: finding.zoneAroundRows, zone: options.zone.name)
@@ -213,9 +213,9 @@ struct GenericFormat: ExportFormat {
     }
     if columns[.smbg] >= 0 { readStick(row, at: outcome, into: &out) }
     if columns[.ketone] >= 0 { readKetone(row, at: outcome, into: &out) }
-    if let diary, let (time, tick) = position(row, outcome) {
+    if diary != nil, let (time, tick) = position(row, outcome) {
       utcTimes.note(time, isInstant: tick != nil)
-      diary.read(row, columns, at: time, units.mark, into: &out)
+      diary?.read(row, columns, at: time, units.mark, into: &out)
     }
     return .data
   }

@@ -83,6 +83,30 @@ struct GenericKindSigns {
 }
 
 extension GenericFinding {
+  /// Does not use the column of kinds if it has events next to the values of a sensor, such as meals and
+  /// calibrations. It is then named for events, the column of values is named for the sensor, and fewer than
+  /// half of the rows with a value have a word.
+  mutating func dropEventsNextToSensor() {
+    let (value, kind) = (columns[.value], columns[.kind])
+    guard value >= 0, kind >= 0, kindOfColumn(value) == .cbg, header.words[kind].isOfEvents else { return }
+    let rows = header.rows.filter { $0.indices.contains(value) && !$0[value].isEmpty }
+    let named = rows.count { $0.indices.contains(kind) && !$0[kind].isEmpty }
+    guard named * 2 < rows.count else { return }
+    columns[.kind] = -1
+    kindMayBeSource = false
+  }
+
+  /// The columns that are named for the device or the method that measured the values. Words of other columns
+  /// show nothing: `CGM alarm` is why a person measured, a `Guardian` may be a parent, and `MiniMed` a pump.
+  var placesOfOrigins: [Int] {
+    header.names.indices.filter { place in
+      let words = header.words[place]
+      guard words.isOrigin, !columns.hasRole(place) else { return false }
+      let cells = header.cells(place)
+      return !cells.isEmpty && cells.allSatisfy { CellContent($0) == .text }
+    }
+  }
+
   /// The columns that may state which device measured the value of a row.
   var kindSigns: [(place: Int, name: String, areMarks: Bool)] {
     let sources = columns.origins + [columns[.device]] + (kindMayBeSource ? [columns[.kind]] : [])

@@ -113,7 +113,8 @@ struct GenericUnits {
   private mutating func decideMark(of finding: GenericFinding) {
     guard !isJSON else { return }
     var (commas, points) = (0, 0)
-    for role in [GenericRole.value, .smbg, .ketone, .carbs, .insulin] where finding.columns[role] >= 0 {
+    let roles = [GenericRole.value, .smbg, .ketone] + GenericRole.foods + GenericRole.doses
+    for role in roles where finding.columns[role] >= 0 {
       for text in finding.header.cells(finding.columns[role]) {
         if text.contains(".") { points += 1 }
         let isOfCommas = text.withField {

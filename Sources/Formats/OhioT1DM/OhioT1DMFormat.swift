@@ -105,9 +105,25 @@ struct OhioT1DMFormat: ExportFormat {
     guard let time = start(row, &out), var fields = out.amounts(row, [AmountColumn(column, field, range)])
     else { return }
     if fields.isEmpty { return out.skip("\(kind.rawValue) without an amount") }
-    if kind == .insulin { fields["subtype"] = .text("rapid") }
+    if kind == .insulin {
+      fields["subtype"] = .text("rapid")
+      splitSquare(&fields, row, from: time)
+    }
     if kind == .food, !row[Name.type].trimmed.isEmpty { fields["text"] = .text(row[Name.type].trimmed.text) }
     out.add(kind, at: time, owner: device.model, line: row.line, fields)
+  }
+}
+
+extension OhioT1DMFormat {
+  /// Marks a bolus that the pump gave over time: a square wave, or this part of a dual wave. The other part
+  /// of the dual wave is an event with the same time, and often with the same dose.
+  private func splitSquare(_ fields: inout [String: FieldValue], _ row: Row, from start: ShownTime) {
+    guard row[Name.type].trimmed.text.lowercased().hasPrefix("square"),
+      let end = Self.time(row, Name.end), end.deviceTime.seconds > start.deviceTime.seconds
+    else { return }
+    fields["extended"] = fields.removeValue(forKey: "units")
+    let minutes = Double(end.deviceTime.seconds - start.deviceTime.seconds) / 60
+    if PlausibleAmounts.minutes.contains(minutes) { fields["minutes"] = .number(minutes.rounded()) }
   }
 }
 

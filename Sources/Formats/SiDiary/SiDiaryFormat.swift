@@ -117,10 +117,11 @@ extension SiDiaryFormat {
     if addSensor(row, at: time, into: &out) { hasItem = true }
     for (column, reader) in [(Column.milligrams, milligrams), (.millimoles, millimoles)] {
       let cell = row[found[column]]
-      // A row with both units holds one reading.
-      if cell.isEmpty || cell.number() == 0 || (column == .millimoles && hasItem) { continue }
+      if cell.isEmpty || cell.number() == 0 { continue }
       out.add(.smbg, reader.read(cell), device: device(in: &out), at: time, row: row)
       hasItem = true
+      // If a row states a finger stick in both units, only the value in mg/dL is read.
+      break
     }
     let ketone = row[found[.ketone]]
     if !ketone.isEmpty, ketone.number() != 0 {

@@ -9,7 +9,7 @@ import Logbook
 struct TandemFormat: ExportFormat {
   static let id = "tandem"
   static let title = "Tandem t:connect and Source CSV"
-  static let summary = "sensor and meter readings, boluses, carbohydrates"
+  static let summary = "sensor and meter readings, boluses, basal rates, carbohydrates"
 
   private let firstTable: TandemTable
   private var table: TandemTable
@@ -29,9 +29,10 @@ struct TandemFormat: ExportFormat {
   let joinMark: String?
 
   static func recognise(_ head: InputHead, options: ExportOptions) -> Recognition<HeaderRow<TandemTable>>? {
-    // The header of insulin on board is three common words, which do not identify the format.
+    // The headers of insulin on board and of basal rates are a few common words, which do not identify the
+    // format.
     head.firstRow { cells in
-      (TandemTable(cells) ?? TandemTable(moved: cells)).flatMap { $0.kind == .insulinOnBoard ? nil : $0 }
+      (TandemTable(cells) ?? TandemTable(moved: cells)).flatMap { $0.identifiesFormat ? $0 : nil }
     }?.recognition
   }
 
@@ -117,6 +118,7 @@ struct TandemFormat: ExportFormat {
       if !isSurveyed { noteSensor(row) }
       readGlucose(row, into: &out)
     case .bolus: readBolus(row, into: &out)
+    case .basalRates: readBasalRate(row, into: &out)
     }
     return .data
   }
@@ -222,6 +224,21 @@ struct TandemFormat: ExportFormat {
     addNote(row, at: time, into: &out)
   }
 
+  /// Adds a basal rate, which holds until the next one.
+  private func readBasalRate(_ row: Row, into out: inout BatchBuilder) {
+    guard let time = row[table[.eventTime]].yearFirstTime else {
+      return out.reject(row, "invalid time; expected YYYY-MM-DDThh:mm:ss")
+    }
+    let cell = row[table[.basalRate]].trimmed
+    if cell.isEmpty { return out.skip("row without a value") }
+    guard let rate = cell.number(), PlausibleAmounts.unitsPerHour.contains(rate) else {
+      return out.reject(row, "the basal rate is not a number from 0 to 100")
+    }
+    out.add(
+      .insulin, at: time, owner: owner(row), line: row.line,
+      ["subtype": .text("basal"), "rate": .number(rate)])
+  }
+
   /// Adds the minutes of an extended part. The pump states it separately from what was delivered at once. If both together are
   /// more than what was requested, the delivered amount is the total.
   private func splitExtended(_ fields: inout [String: FieldValue], _ row: Row) {
@@ -296,12 +313,12 @@ private struct FilledInValues {
 /// The header of a section of a Tandem export: its table, and the positions of its columns.
 struct TandemTable {
   /// The kind of the rows below the header.
-  enum Kind { case readings, bolus, insulinOnBoard }
+  enum Kind { case readings, bolus, basalRates, insulinOnBoard }
 
   enum Column: Int, CaseIterable {
     case type, deviceType, serial, description, eventTime, value, note
     case bolusType, completionTime, delivered, carbs, extended, extendedStart, extendedEnd, requested, eventID
-    case insulinOnBoard
+    case insulinOnBoard, basalRate
   }
 
   let kind: Kind
@@ -312,6 +329,9 @@ struct TandemTable {
   /// Whether its first column shows what a row is.
   let hasType: Bool
   let columns: KnownColumns<Column>
+
+  /// Whether no other program is likely to write this header.
+  var identifiesFormat: Bool { kind == .readings || kind == .bolus }
 
   @inline(__always) subscript(column: Column) -> Int { columns[column] }
 
@@ -330,6 +350,9 @@ struct TandemTable {
       kind = .bolus
     } else if columns.has(.type, .eventID, .eventTime, .insulinOnBoard), columns.unknown.isEmpty {
       kind = .insulinOnBoard
+    } else if columns.has(.type, .eventTime, .basalRate), cells.count(where: { !$0.isEmpty }) == 3 {
+      // With a column of durations, a rate would not hold until the next one.
+      kind = .basalRates
     } else {
       return nil
     }
@@ -358,7 +381,7 @@ struct TandemTable {
   private static let joined = [
     "devicetype": "device type", "serialnumber": "serial number", "eventdatetime": "event date time",
     "completiondatetime": "completion date time", "insulindelivered": "insulin delivered",
-    "carbsize": "carb size", "eventid": "event id", "bolustype": "bolus type",
+    "carbsize": "carb size", "basalrate": "basal rate", "eventid": "event id", "bolustype": "bolus type",
     "bolexinsulindelivered": "bolex insulin delivered", "bolexstartdatetime": "bolex start date time",
     "bolexcompletiondatetime": "bolex completion date time",
     "actualtotalbolusrequested": "actual total bolus requested",
@@ -369,7 +392,7 @@ struct TandemTable {
     "completion date time": .completionTime, "insulin delivered": .delivered, "carb size": .carbs,
     "bolex insulin delivered": .extended, "bolex start date time": .extendedStart,
     "bolex completion date time": .extendedEnd, "actual total bolus requested": .requested,
-    "event id": .eventID, "iob": .insulinOnBoard,
+    "event id": .eventID, "iob": .insulinOnBoard, "basal rate": .basalRate,
   ]
 
   /// The column of values for names such as `Readings (CGM / BGM)` or `BG (mg/dL)`. Nil for `BG`, the glucose
@@ -415,10 +438,11 @@ extension TandemFormat {
     reads: [
       "sensor and meter readings, with the serial number of the pump",
       "delivered boluses, at the time at which they were complete, carbohydrates, notes",
+      "basal rates of the therapy timeline",
     ],
     leaves: [
       "the glucose that was typed into the bolus calculator",
       "insulin on board and boluses that were not completed, which are counted",
-      "sections and files of other things, such as basal insulin",
+      "sections and files of other things, such as the basal insulin of Tandem Source",
     ])
 }

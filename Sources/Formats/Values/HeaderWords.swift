@@ -155,7 +155,8 @@ struct HeaderWords {
       return .milligramsPerDecilitre
     }
     // HbA1c comes in mmol/mol.
-    return words.contains { $0.hasPrefix("mmol") } && !words.contains("mol") ? .millimolesPerLitre : nil
+    let isInMillimoles = words.contains { $0.hasPrefix("mmol") || $0.hasPrefix("ммол") }
+    return isInMillimoles && words.isDisjoint(with: ["mol", "моль"]) ? .millimolesPerLitre : nil
   }
 
   /// The kind of reading in the name.
@@ -171,6 +172,13 @@ struct HeaderWords {
 
   /// Whether the header is a name for a column with the kind of each row.
   var isRowType: Bool { Self.kindNames.contains(name) }
+
+  /// Whether the header is a name for a column of events.
+  var isOfEvents: Bool { !words.isDisjoint(with: Self.eventWords) }
+  private static let eventWords: Set<String> = [
+    "event", "events", "ereignis", "événement", "evento", "gebeurtenis", "hændelse", "händelse", "hendelse",
+    "zdarzenie",
+  ]
 
   /// Whether the header is a name for a column that states the device or the method of measurement.
   var isOrigin: Bool {

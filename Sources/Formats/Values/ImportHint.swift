@@ -74,7 +74,7 @@ package enum ColumnPairs {
   }
 
   /// The pairs as text in the notation that `parse` reads.
-  static func text(_ pairs: [(name: String, value: String)]) -> String {
+  package static func text(_ pairs: [(name: String, value: String)]) -> String {
     pairs.map { "\(escaped($0.name, "\\,="))=\(escaped($0.value, "\\,"))" }.joined(separator: ",")
   }
 

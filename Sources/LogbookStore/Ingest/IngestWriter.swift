@@ -35,6 +35,9 @@ package final class IngestWriter {
 
   /// A sentence for each day on which a sensor had two values at one shown time.
   package var doubledDays: [String] { state.doubled.sentences }
+  /// A sentence about rows that were not stored because another table has records at their times; nil without
+  /// such rows.
+  package var otherTable: String? { records?.otherTable?.warning }
   /// The counts so far.
   package var counts: IngestCounts { state.counts }
   var state = State()
@@ -71,7 +74,8 @@ package final class IngestWriter {
       readings = try ReadingWriter(database, batch, ingest: id)
       records = try RecordWriter(
         database, ingest: id, format: source.format, zoneIsGiven: source.zone?.given != nil,
-        repeatsRows: source.repeatsRows)
+        repeatsRows: source.repeatsRows,
+        namesColumns: source.decisions.contains { $0.subject == Decision.columns })
       corrections = try Corrections(database, ingest: id)
       otherKind = try KindMismatch(database, ingest: id, source.decisions)
       sensors = try SensorComparison(database, ingest: id, source)

@@ -16,6 +16,11 @@ final class RecordWriter {
   private let format: String
   private let zoneIsGiven: Bool
   private let repeatsRows: Bool
+  private let namesColumns: Bool
+  /// The number of records so far that the store already had with equal content.
+  private var knownCount = 0
+  /// The other table whose records this input would have changed; nil without one.
+  private(set) var otherTable: OtherTable?
   /// If a person gave a zone for the input: the records whose shown times are equal to those of its rows. The
   /// zone applies only to such records.
   private(set) var brought: Set<String> = []
@@ -42,11 +47,14 @@ final class RecordWriter {
   /// - Parameters:
   ///   - zoneIsGiven: whether a person gave the zone of the input.
   ///   - repeatsRows: whether the source is known to repeat rows.
+  ///   - namesColumns: whether a person named the columns of the input; see `OtherTable`.
   init(
-    _ database: Database, ingest: Int64, format: String, zoneIsGiven: Bool = false, repeatsRows: Bool = false
+    _ database: Database, ingest: Int64, format: String, zoneIsGiven: Bool = false, repeatsRows: Bool = false,
+    namesColumns: Bool = false
   ) throws {
     self.zoneIsGiven = zoneIsGiven
     self.repeatsRows = repeatsRows
+    self.namesColumns = namesColumns
     self.database = database
     self.ingest = ingest
     self.format = format
@@ -81,6 +89,7 @@ final class RecordWriter {
     rows.sort { ($0.key.base, $0.row.content.text) < ($1.key.base, $1.row.content.text) }
     for (key, row) in rows { try write(row, key, &outcome) }
     note(placer.zone)
+    knownCount += outcome.known
     return outcome
   }
 
@@ -109,6 +118,13 @@ final class RecordWriter {
         try insert(row, guid: guid)
         outcome.new += 1
       })
+    if namesColumns,
+      let other = try OtherTable(database, ingest: ingest, known: knownCount + outcome.known)
+    {
+      try other.dropChanges(database, ingest: ingest)
+      outcome.kept += other.rows
+      otherTable = other
+    }
     let waiting =
       try Int.fetchOne(database.cachedStatement(sql: "SELECT count(*) FROM temp.record_change")) ?? 0
     guard waiting > 0 else { return outcome }

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import GRDB
+import Logbook
+
+/// An earlier input with other amounts at the times of this input's rows, if both are tables whose columns a
+/// person named, and this one is probably not a later export of the same table.
+///
+/// A record of such a table is identified by its time, since the table has no ids. So a table of basal doses
+/// would change the boluses of another file at the same times. A later export of one table has mostly equal
+/// rows, or the name of the earlier file.
+struct OtherTable {
+  /// The number of rows that would change records of other files.
+  let rows: Int
+  private let source: String
+  private let ingest: Int64
+
+  /// The SQL condition for a change of a record that a file with another name wrote. Standard input has no name.
+  private static let isOfOtherFile = """
+    record.guid = c.guid AND record.deleted = 0 AND e.id = record.ingest AND this.id = ?1 AND e.format = this.format
+      AND (e.source <> this.source OR this.source = '-')
+    """
+
+  /// Nil if this input is probably a later export of the same table.
+  ///
+  /// - Parameter known: the number of records of the input that the store already has with equal content.
+  init?(_ database: Database, ingest: Int64, known: Int) throws {
+    let row = try Row.fetchOne(
+      database.cachedStatement(
+        sql: """
+          SELECT count(*) AS rows, max(e.source) AS source, max(e.id) AS id
+          FROM temp.record_change AS c, record, ingest AS e, ingest AS this WHERE \(Self.isOfOtherFile)
+          """), arguments: [ingest])
+    guard let row = row.map({ StoredRow($0, of: "ingest") }), let source = try row[1] as String?,
+      let earlier = try row[2] as Int64?
+    else { return nil }
+    rows = try row[0]
+    guard rows > known else { return nil }
+    self.source = source
+    self.ingest = earlier
+  }
+
+  /// Forgets the changes of the records of other files, so that these records stay as they are.
+  func dropChanges(_ database: Database, ingest: Int64) throws {
+    try database.executeCached(
+      sql: """
+        DELETE FROM temp.record_change WHERE guid IN (
+          SELECT c.guid FROM temp.record_change AS c, record, ingest AS e, ingest AS this WHERE \(Self.isOfOtherFile))
+        """, arguments: [ingest])
+  }
+
+  /// The warning for a person, with what to do.
+  var warning: String {
+    "\(counted(rows, "record")) not stored: import \(ingest) of '\(source)' has other amounts at the same times. If this is "
+      + "another table, import it with --device NAME, where NAME tells the tables apart; if it is a later version of that one, first "
+      + "run 'glucoport undo \(ingest)'"
+  }
+}

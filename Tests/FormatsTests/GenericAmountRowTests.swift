@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import FormatConformance
+import Formats
+import Logbook
+import Testing
+
+/// Tests which rows of a table have the doses or carbohydrates that a person named, if other columns state the
+/// kind, the unit or the state of each amount.
+@Suite struct GenericAmountRowTests {
+  /// The records of a table without glucose, and the counts of other rows.
+  private func export(
+    _ rows: [String], _ header: String, _ map: [String: String], force: Bool = false
+  ) throws -> TextExport {
+    let lines = rows.enumerated().map { "2026-03-14 0\($0.offset):30:11,\($0.element)\n" }
+    return try TextExport("Time,\(header)\n" + lines.joined()) {
+      $0.columns = map.merging(["time": "Time"]) { own, _ in own }
+      $0.force = force
+    }
+  }
+
+  private static let mixed = [
+    "Bolus,5,U", "Carbs,60,g", "Glucose,132,mg/dL", "Basal rate,0.8,U/h", "Meal bolus,6,U",
+  ]
+
+  @Test func onlyRowsOfDosesAreReadAsDosesAndOnlyRowsOfFoodAsFood() throws {
+    let doses = try export(Self.mixed, "Type,Value,Unit", ["insulin": "Value"])
+    #expect(doses.records.map { $0.fields.amount("units") } == [5, 6] && doses.rejections.isEmpty)
+    #expect(doses.skipped == ["carbohydrates": 1, "glucose": 1, "basal rate": 1])
+    let food = try export(Self.mixed, "Type,Value,Unit", ["carbs": "Value"])
+    #expect(food.records.map { $0.fields.amount("carbs") } == [60])
+    let forced = try export(Self.mixed, "Type,Value,Unit", ["insulin": "Value"], force: true)
+    #expect(forced.records.count == 5)
+  }
+
+  @Test func aUnitDecidesWithoutAKind() throws {
+    let rows = ["5,U", "60,g", "0.8,U/h", "7,", "8,IE"]
+    let doses = try export(rows, "Value,Unit", ["insulin": "Value"])
+    #expect(doses.records.map { $0.fields.amount("units") } == [5, 7, 8])
+    #expect(doses.skipped == ["amount in another unit": 2])
+  }
+
+  @Test(arguments: [
+    ("Dose,Prime", ["2,true", "6,false", "8,no"], [6.0, 8], "priming of a pen or pump"),
+    (
+      "Dose,Event", ["2,Priming Dose", "6,Bolus Dose", "18,Long-acting Dose"], [6, 18],
+      "priming of a pen or pump"
+    ),
+    ("Dose,Status", ["5,cancelled", "6,completed", "8,"], [6, 8], "dose that was not given"),
+    ("Dose,Type", ["5,recommended", "6,delivered", "8,delivered"], [6, 8], "dose that was not given"),
+  ])
+  func dosesThatWereNotGivenAreCountedAndNotRead(
+    _ header: String, _ rows: [String], _ units: [Double], _ name: String
+  ) throws {
+    let export = try export(rows, header, ["insulin": "Dose"])
+    #expect(export.records.map { $0.fields.amount("units") } == units)
+    #expect(export.skipped == [name: 1] && export.rejections.isEmpty)
+  }
+
+  @Test func theWordForTheKindOfADoseStatesItsUse() throws {
+    let rows = ["6,Bolus Dose", "18,Long-acting Dose", "2,Normal"]
+    let subtypes = try export(rows, "Dose,Event", ["insulin": "Dose"]).records.map(\.fields.subtype)
+    #expect(subtypes == ["rapid", "long", ""])
+  }
+
+  @Test func aRowWhoseWordMayBeADoseOrNotIsRejected() throws {
+    let export = try export(["6,Bolus", "3,Blue"], "Dose,Type", ["insulin": "Dose"])
+    #expect(export.records.count == 1)
+    #expect(
+      export.rejections.map(\.reason) == ["'blue' may not be a dose; use --where to choose rows, or --force"])
+  }
+
+  /// Columns that do not state what the amounts are: words of a person, meals, foods, and states of a program.
+  @Test(arguments: [
+    ("Dose,Category", ["5,home", "6,work", "8,school"], "insulin"),
+    ("Dose,Type", ["5,Meal", "6,Correction", "8,Snack"], "insulin"),
+    ("Dose,Status", ["5,synced", "6,new", "8,synced"], "insulin"),
+    ("Dose,Item", ["5,rice", "6,bread", "8,soup"], "carbs"),
+    ("Dose,Type", ["5,breakfast", "6,drink", "8,dinner"], "carbs"),
+    ("Dose,Unit", ["5,g", "6,g", "8,grams"], "carbs"),
+  ])
+  func otherColumnsLeaveEveryAmount(_ header: String, _ rows: [String], _ role: String) throws {
+    let export = try export(rows, header, [role: "Dose"])
+    #expect(
+      export.records.count == 3 && export.skipped.isEmpty && export.rejections.isEmpty, "\(export.skipped)")
+  }
+
+  /// Next to glucose, the kind and the unit of a row are those of the glucose.
+  @Test func inATableWithGlucoseEveryDoseIsRead() throws {
+    let rows = ["5,132,mg/dL,finger", "6,140,mg/dL,sensor"]
+    let export = try export(rows, "Dose,Glucose,Unit,Kind", ["insulin": "Dose", "value": "Glucose"])
+    #expect(export.records.map { $0.fields.amount("units") } == [5, 6])
+  }
+}
