@@ -110,7 +110,7 @@ import Testing
     #expect(export.rejections.map(\.line) == [8])
   }
 
-  /// A food table has glucose as well: sugar in grams.
+  /// In a food table, a column named glucose contains grams of this sugar.
   @Test(arguments: [
     "Day,Time,Group,Food Name,Amount,Energy (kcal),Carbs (g),Fructose (g),Galactose (g),Glucose (g),Lactose (g)\n",
     "Date,Energy (kcal),Alcohol (g),Carbs (g),Sugars (g),Glucose (g),Completed\n",

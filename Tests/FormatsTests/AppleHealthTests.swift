@@ -27,7 +27,7 @@ import Testing
     #expect(first.readings.first?.placement == Placement(utcOffset: 7200, source: .instant))
   }
 
-  /// An export in New York of a day in Madrid.
+  /// The export was made in New York, and so has the offset of New York for readings taken in Madrid.
   @Test func anAppleHealthExportOnAJourneyIsShownInTheZoneOfTheLogbook() throws {
     let body = record("98", at: "2026-01-15 06:30:00 -0400") + record("99", at: "2026-05-30 06:30:00 -0400")
     func shown(_ zone: String) throws -> [String] {
@@ -36,7 +36,7 @@ import Testing
       }
     }
     #expect(try shown("Europe/Madrid") == ["2026-01-15T11:30:00 3600", "2026-05-30T12:30:00 7200"])
-    // A server whose zone was never set shows UTC, until a person states the zone of the logbook.
+    // A server without a stated zone shows times in UTC.
     #expect(try shown("UTC") == ["2026-01-15T10:30:00 0", "2026-05-30T10:30:00 0"])
   }
 
@@ -92,7 +92,8 @@ import Testing
   @Test func equalFoodsOfOneSecondInAppleHealthAreSeparate() throws {
     let first = try ids(meal("15") + meal("20") + meal("15") + meal("15"))
     #expect(Set(first).count == 4)
-    // The order within an export does not matter, and a longer export has the same ids and one more.
+    // The ids do not depend on the order of the foods. An export with one more food has the same ids and an
+    // additional one.
     #expect(try Set(ids(meal("15") + meal("15") + meal("15") + meal("20"))) == Set(first))
     let longer = try ids(meal("15") + meal("20") + meal("15") + meal("15") + meal("15"))
     #expect(Set(longer).isStrictSuperset(of: first) && longer.count == 5)
@@ -147,7 +148,7 @@ import Testing
     #expect(refusal?.contains("unknown format") == true)
   }
 
-  /// The input has enough records to fill the reader's window many times.
+  /// The input is many times longer than the piece that the XML reader has in memory.
   @Test func aLongAppleHealthExportReadInPiecesIsComplete() throws {
     let values = (0..<20_000).map { 40 + $0 % 300 }
     let body = values.enumerated().map { index, value in

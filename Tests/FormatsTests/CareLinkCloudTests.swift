@@ -13,7 +13,8 @@ import Testing
     #expect(Set(export.readings.map(\.placement)) == [Placement(utcOffset: 7200, source: .stated)])
   }
 
-  /// A square bolus has only an extended part. An older app states the members in the marker itself.
+  /// A square bolus has only an extended part. Older apps write the members into the marker itself and not
+  /// into `data`.
   @Test(arguments: [
     (
       #""deliveredFastAmount":"2.0","deliveredExtendedAmount":"3.0","effectiveDuration":120"#,

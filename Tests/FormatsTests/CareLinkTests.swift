@@ -7,7 +7,7 @@ import Testing
 @testable import Formats
 
 @Suite struct CareLinkTests {
-  /// A table in the layout with sections. A test fills its rows by column name.
+  /// The header of a table in the layout with sections. The tests fill rows by column name.
   private static let header =
     "Index,Date,Time,New Device Time,BG Reading (mg/dL),Linked BG Meter ID,Basal Rate (U/h),Bolus Type,"
     + "Bolus Volume Selected (U),Bolus Volume Delivered (U),Alarm,Suspend,Rewind,BWZ Estimate (U),"
@@ -60,7 +60,7 @@ import Testing
     }
   }
 
-  /// The words are those of a MiniMed 780G and of the 600 series.
+  /// The arguments are the words that a MiniMed 780G and the 600 series of pumps write as the source.
   @Test(
     arguments: [
       ("ENTERED_IN_BG_ENTRY", []), ("BG_READING_RECEIVED", []), ("USER_ACCEPTED_REMOTE_BG", []),
@@ -86,7 +86,7 @@ import Testing
       return try export([later, typed], header: header).readings.count
     }
     #expect(try count("08:01:07", "142") == 1 && count("08:00:58", "142") == 1)
-    // The pump lists the same stick as a calibration, too.
+    // The pump lists the same finger stick as a calibration, too.
     var sent = row("08:00:07", "BG Reading (mg/dL)", "142")
     sent["BG Source"] = "BG_SENT_FOR_CALIB"
     let calibration = row("08:00:07", "Sensor Calibration BG (mg/dL)", "142")
@@ -113,7 +113,8 @@ import Testing
     #expect((dose.fields["automatic"] == .flag(true)) == isAutomatic)
   }
 
-  /// The sum of a day is then unknown, and not that of the boluses.
+  /// It is not known whether this insulin includes the corrections, so the total insulin of the day is
+  /// unknown, too.
   @Test(arguments: [
     ("CLOSED_LOOP_AUTO_INSULIN", "MANUAL", "21.5 U of automatic insulin in the day"),
     ("CLOSED_LOOP_AUTO_INSULIN", "CLOSED_LOOP_MICRO_BOLUS", nil), ("", "MANUAL", nil),
@@ -163,7 +164,8 @@ import Testing
     #expect(try carbs("", "", "12:01:10") == [45, 60])
   }
 
-  /// A rate without an end: the total of a day is then unknown, and not that of the boluses only.
+  /// The file states no end of the rate. So the total insulin of a day is unknown, and is not the sum of the
+  /// boluses.
   @Test(arguments: [
     ("PATTERN_NAME=RATE=9, PROFILE_INDEX=0, RATE=0.75, START_TIME=0", 0.75),
     ("PATTERN_NAME=standard, RATE=1,05, START_TIME=0", 1.05),
@@ -184,8 +186,7 @@ import Testing
     let plain = try export([copy, original, typed])
     #expect(plain.readings.map(\.kind) == [.smbg, .smbg] && plain.readings.map(\.marks) == [[], []])
     #expect(plain.skipped == ["repeated finger stick": 1])
-    // The finger stick is a calibration next to a sensor's value within a day, and not next to a more distant
-    // one.
+    // The finger stick counts as a calibration only if a sensor value is within a day of it.
     func marks(_ date: String, _ time: String) throws -> ReadingMarks? {
       var sensor = row(time, "Sensor Glucose (mg/dL)", "140")
       sensor["Date"] = date
@@ -196,7 +197,8 @@ import Testing
     #expect(try marks("2026/03/09", "08:00:00") == [] && marks("2026/03/13", "10:00:00") == [])
   }
 
-  /// The layout before 2017 repeats a calibration with the time of the sensor, truncated to the minute.
+  /// The layout before 2017 repeats a calibration in a row with a sensor's time, which is truncated to the
+  /// minute.
   @Test func theCareLinkSensorRowMarksAFingerStickAsCalibration() throws {
     func marks(_ rows: [(clock: String, type: String, column: String)]) throws -> [ReadingMarks] {
       let table = Self.header + ",Raw-Type"
@@ -266,7 +268,7 @@ import Testing
     let short =
       sample.split(separator: "\r\n").filter { !$0.contains("14-3-12") }.joined(separator: "\r\n") + "\r\n"
     #expect(try ScratchFile(short).refusal()?.contains("--date-order") == true)
-    // The range of the report has a day over 12.
+    // The day 25 in the date range of the report shows the order.
     #expect(
       try TextExport(short.replacing("5-4-12", with: "25-4-12")).decision("date-order")
         == "day first (inferred)")

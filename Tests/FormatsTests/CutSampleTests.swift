@@ -10,8 +10,8 @@ import Testing
 /// Tests samples of formats that people get from one app or program, truncated where a download can be
 /// interrupted.
 @Suite struct CutSampleTests {
-  /// Folders of `Samples` whose files name everything in each row, so that a truncated file has the same
-  /// meaning.
+  /// Folders of `Samples` whose rows name what they contain. So the first rows of a truncated file mean the
+  /// same as in the complete one.
   private static let folders = [
     "accu-chek-360", "accu-chek-mobile", "contour", "diabetes-m", "fhir", "glimp", "glucometerutils",
     "glucose-buddy", "juggluco", "juggluco-ng", "lingo", "mylife", "openmhealth", "smart-pix", "tandem",
@@ -36,7 +36,7 @@ import Testing
     }
   }
 
-  /// A truncated value would be a different value, and it would stay stored.
+  /// A truncated number is a different value, which an import would store permanently.
   @Test(arguments: Seeds.share(of: samples, every: 6))
   func aTruncatedSampleHasNoItemThatTheCompleteSampleLacks(_ path: String) throws {
     let (bytes, given) = (try TextExport.sample(path), try Self.options(path))
@@ -48,7 +48,8 @@ import Testing
       do {
         cut = try Self.export(Array(bytes.prefix(length)), given)
       } catch is Failure {
-        // The remaining bytes may lack the header, or the later rows that decide a question.
+        // The remaining bytes may lack the header, or a later row that shows the unit or the order of day and
+        // month.
         continue
       }
       #expect(cut.readingTexts.isSubset(of: readings), "cut to \(length) bytes")
@@ -58,7 +59,7 @@ import Testing
 
   @Test(arguments: samples) func lineEndsAndByteOrderMarksDoNotChangeItemsOfASample(_ path: String) throws {
     let bytes = try TextExport.sample(path)
-    // Other samples are in an encoding that these changes would damage.
+    // A sample in another encoding than UTF-8 is skipped, because these changes would damage it.
     guard let text = String(bytes: bytes, encoding: .utf8), !text.contains("\0") else {
       #expect(path.contains("utf16") || path.contains("windows1252") || path.contains("-de."), "\(path)")
       return
@@ -67,7 +68,7 @@ import Testing
     let whole = try Self.export(bytes, given)
     let lines = text.replacing("\r\n", with: "\n")
     let marked = lines.first == "\u{FEFF}" ? lines : "\u{FEFF}" + lines
-    // A note of several lines keeps the line ends of its file.
+    // A record with a note of several lines is left out, because the note contains the line ends of its file.
     let records = whole.recordTexts.filter { !$0.contains(#"\n"#) && !$0.contains(#"\r"#) }
     for (name, form) in [
       ("CR LF", Array(lines.replacing("\n", with: "\r\n").utf8)), ("LF", Array(lines.utf8)),
@@ -89,7 +90,7 @@ import Testing
 
   // MARK: A last cell that is used
 
-  /// Columns can be in another order than the app's, as after a change in a spreadsheet.
+  /// The columns are not in the app's order, as after a change in a spreadsheet.
   @Test(arguments: [
     ("Timestamp,Date,SensorSerial,Unit,Value\n", "1779000000000,2026-05-17,S1,mg/dL,11", "7"),
     (

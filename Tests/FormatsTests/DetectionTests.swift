@@ -9,7 +9,7 @@ import Testing
 
 /// Tests which format reads an input.
 @Suite struct DetectionTests {
-  /// A format that recognises tables that begin with a certain word, but fails to read them.
+  /// A format that recognises tables with a certain first word, but cannot read them.
   private struct Stubborn: ExportFormat {
     static let id = "stubborn"
     static let title = "stubborn table"
@@ -84,15 +84,15 @@ import Testing
     if GenericFormat.isEmptyList(head) { return }
     let claiming = try FormatRegister.formats.filter { try recognises(head, $0) }
     let own = String(path.prefix { $0 != "/" })
-    // The generic format reads what no other format recognises, and some tables of others, too.
+    // The generic format also recognises some tables of other formats, so it is not compared.
     let others = claiming.map { $0.id }.filter { $0 != "generic" }
     #expect(others == (own == "generic" ? [] : [own]))
   }
 
   // MARK: Inputs similar to mySugr
 
-  /// The form of a table from a data frame of Tidepool's data. It has a column for each member of any kind of
-  /// item.
+  /// A table in the form in which a data frame (as of Python) saves data of Tidepool. It has a column for
+  /// each member of any kind of item.
   private static let tidepool = """
     jsonRowIndex,activeSchedule,annotations,basalSchedules,bgInput,bgTarget,bolus,carbInput,carbRatio,clockDriftOffset,\
     conversionOffset,insulinSensitivityFactor,deliveryType,deviceId,deviceTime,duration,extended,factor,guid,id,\
@@ -111,7 +111,7 @@ import Testing
     #expect(export.readings.compactMap(\.measurement.quantity?.number) == [8.27061])
   }
 
-  /// The column names in the German CareLink.
+  /// The beginning of a German export of CareLink.
   private static let careLink = """
     Nachname;Vorname;Patienten-ID
     Muster;Kim;

@@ -6,8 +6,8 @@ import Testing
 @testable import Formats
 
 @Suite struct DeviceClockTests {
-  /// The instant of the change to standard time in UTC, and the shown time in the middle of the repeated
-  /// period.
+  /// The change to standard time in a zone. `repeated` is a time in the middle of the period that clocks show
+  /// twice. `before` and `after` are the UTC offsets in seconds.
   struct Change: CustomTestStringConvertible {
     let zone: String
     let repeated: String

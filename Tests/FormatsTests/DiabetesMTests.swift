@@ -13,7 +13,8 @@ import Testing
       byTime["2026-03-02T21:10:00"]?.map(\.placement) == [Placement(utcOffset: 3600, source: .stated)])
     #expect(
       byTime["2026-03-02T12:00:00"]?.map(\.placement) == [Placement(utcOffset: 32400, source: .stated)])
-    // A zone that no system knows is ignored, and the logbook's zone gives the row its offset.
+    // A zone name that the system does not know is ignored, and the row gets the offset of the logbook's
+    // zone.
     #expect(byTime["2026-03-01T18:00:00"]?.map(\.placement.source) == [.zone])
     #expect(export.warnings.count == 1)
   }
@@ -23,7 +24,7 @@ import Testing
     #expect(export.readings.map(\.measurement.unit) == [.milligramsPerDecilitre, .milligramsPerDecilitre])
     #expect(
       export.recordTexts == [#"insulin 2026-03-02T08:10:00 {"subtype":"rapid","units":3}"#])
-    // 146 mmol/L, a row without a unit, and a day that does not exist.
+    // The three rejected rows have a value of 146 mmol/L, no unit, and a day that does not exist.
     let others = try TextExport(bytes: TextExport.sample("diabetes-m/entries-mmol.csv"))
     #expect(others.rejections.count == 3)
   }

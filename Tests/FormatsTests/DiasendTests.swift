@@ -17,7 +17,8 @@ import Testing
   }
 
   @Test(arguments: [
-    // Many programs write a table of times with a unit, and many a period.
+    // Many programs write a column of times with a unit, or a line with a period. Diasend writes the period
+    // above these columns.
     "Time,mg/dl\n", "Time,mg/dl\n" + period, "Date,05/11/2025\nTime,mg/dl\n", period + "time,glucose\n",
     period + "Time,mg/dl,insulin\n", "Time,Basal Amount (U/h),Bolus Type\n", "Time,Carbs(g),Notes\n",
   ])
@@ -44,7 +45,7 @@ import Testing
     #expect(given.decision("kind") == "smbg (given)")
   }
 
-  /// Rows of a glucose sheet at these minutes since midnight.
+  /// A glucose sheet with a row at each of these minutes since midnight of the first day.
   private static func sheet(_ minutes: [Int]) -> String {
     minutes.reduce(period + "Time,mg/dl\n") { text, minute in
       let (hour, rest) = minute.quotientAndRemainder(dividingBy: 60)
@@ -53,7 +54,7 @@ import Testing
     }
   }
 
-  /// If a kind were inferred from a few rows, the next, longer sheet of the same sensor could get another
+  /// If a few rows were enough to infer the kind, a longer sheet of the same sensor could later get another
   /// kind.
   @Test(arguments: [
     [480], [480, 485], [480, 485, 490], [480, 720], [480, 482, 720], [480, 485, 495, 500, 600, 605],

@@ -9,13 +9,13 @@ import Testing
 
 @testable import Formats
 
-/// Tests what is imported from an archive, and what is listed.
+/// Tests which files of an archive are imported, and what is reported about the others.
 @Suite struct ExportInputsTests {
   private static let table =
     "time,glucose (mg/dL)\n2026-05-01 07:00,101\n2026-05-02 12:00,99\n2026-05-04 08:00,120\n"
 
-  /// A line for each input: its name inside the archive, then the format's id and the number of items, or the
-  /// reason why it was skipped.
+  /// One line for each input. It has the name inside the archive, the id of the format and the number of
+  /// items, or the reason why the input was skipped.
   private func inputs(of inputs: ExportInputs) throws -> [String] {
     try (0..<inputs.count).map { place in
       switch try inputs.open(place, options: Rendering.options()) {
@@ -216,7 +216,8 @@ import Testing
     #expect(try digest(inputs.open(1, options: options)).hasPrefix("unknown format"))
   }
 
-  /// A name does not make a file a spreadsheet, and nothing packed inside a spreadsheet is opened.
+  /// A file in an archive is opened as a spreadsheet only if its name and its content show one. No other
+  /// packed file is opened.
   @Test func anArchivedFileThatOnlyResemblesASpreadsheetIsNotUnpacked() throws {
     let nested = try ZipWriter.archive([("a.csv", Self.table)])
     let inner = try ZipWriter(entries: [.init(name: "x.xlsx", bytes: try Self.book(["One"]))]).bytes()
@@ -253,7 +254,7 @@ import Testing
   }
 
   @Test func anArchivedFileWithAnUnclearDateOrderIsReadTwice() throws {
-    // Only a later row shows the order of day and month, so the whole member is surveyed first.
+    // Only the second row shows the order of day and month, so the whole file is surveyed before it is read.
     let text = "time,glucose (mg/dL)\n04/05/2026 07:00,101\n13/05/2026 12:00,99\n"
     let file = try archive([("a.csv", text)])
     #expect(try inputs(of: ExportInputs(path: file.url.path)) == ["a.csv generic 2"])

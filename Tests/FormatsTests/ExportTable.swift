@@ -3,7 +3,8 @@
 import Logbook
 import Testing
 
-/// A table in the form of one of the smaller formats. A test chooses its rows, unit and order of columns.
+/// A table in the layout of one of the small export formats. A test chooses its rows, unit and order of
+/// columns.
 struct ExportTable: CustomTestStringConvertible, Sendable {
   /// A date and a time of day, which may be invalid.
   struct Moment: Sendable {
@@ -20,15 +21,15 @@ struct ExportTable: CustomTestStringConvertible, Sendable {
   let preamble: String
   /// The names of the columns, with `{unit}` for the unit of glucose.
   let header: [String]
-  /// The cells of a row. `{YYYY}` and similar texts stand for parts of the time, and `{value}`, `{unit}` and
-  /// `{isMilligrams}` for the value.
+  /// The cells of a row. Placeholders such as `{YYYY}` are replaced by parts of the time, and `{value}`,
+  /// `{unit}` and `{isMilligrams}` by the value and its unit.
   let cells: [String]
-  /// Whether a row has an offset, which is the one of summer.
+  /// Whether each row states a UTC offset. It is the offset of summer time.
   var statesOffset = false
 
   var testDescription: String { format }
 
-  /// Lines above the first row.
+  /// The number of lines above the first row, including the header.
   var linesAbove: Int64 { Int64(preamble.filter { $0 == "\n" }.count) + 1 }
 
   /// The lines up to the header, with the columns in the given order.
@@ -57,7 +58,7 @@ struct ExportTable: CustomTestStringConvertible, Sendable {
     return quoted.joined(separator: delimiter) + "\n"
   }
 
-  /// The same table with an additional column of a person at a position.
+  /// The same table with an additional column at this position, for example one that names a person.
   func adding(_ name: String, _ cell: String, at place: Int) -> ExportTable {
     var (header, cells) = (header, cells)
     header.insert(name, at: place)

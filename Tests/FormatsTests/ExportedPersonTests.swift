@@ -19,7 +19,8 @@ import Testing
     }
   }
 
-  /// Samples, each with the words of the names, ids and dates that it states.
+  /// Samples, each with the words of the names, ids and dates of birth that it states: one list for each
+  /// person.
   @Test(arguments: [
     ("clarity/clarity-mgdl-de.csv", [["person", "sample"]]),
     ("clarity/clarity-mgdl-ja.csv", [["person", "sample"]]),
@@ -33,7 +34,7 @@ import Testing
     ("libre-desktop/libre-desktop-mgdl-es-portions.csv", [["sujeto02"]]),
     ("libreview/libreview-mmol-sv-clinician.csv", [["person", "sample"]]),
     ("ohiot1dm/patient.xml", [["001"]]),
-    // The title of LibreView names who made the export.
+    // The title of LibreView names the account that made the export, so it states no person.
     ("libreview/libreview-mgdl-fr.csv", []), ("libre-desktop/libre-desktop-mgdl-de-without-name.txt", []),
     ("nightscout/entries-v1.tsv", []), ("nightscout/nightscout-algorithms.json", []),
     ("contour/contour-mgdl-en-us.csv", []), ("apple-health/export.xml", []),
@@ -65,7 +66,7 @@ import Testing
     #expect(stated.map { $0.words.sorted() } == [["other", "sample"]])
   }
 
-  /// A Bundle refers to its Patient by `urn:uuid:`, NDJSON by the type.
+  /// A FHIR Bundle refers to a Patient as `urn:uuid:…`, and NDJSON as `Patient/…`.
   @Test func bothFormsOfAReferenceToAFHIRPatientStateOnePerson() throws {
     func words(_ reference: String) throws -> Set<Set<String>> {
       try Set(
@@ -79,7 +80,8 @@ import Testing
     #expect(try words("urn:uuid:\(one)") == words("Patient/\(one)"))
     #expect(try words("urn:uuid:\(one)") == words("urn:uuid:\(one.uppercased())"))
     #expect(try words("urn:uuid:\(one)").isDisjoint(with: words("Patient/\(other)")))
-    // The number of a patient on one server is another one's elsewhere.
+    // An id such as 7 may belong to another patient on another server, so only UUIDs are the same in both
+    // forms.
     #expect(try words("Patient/7") == [["patient/7"]])
     #expect(try words("https://example.org/Patient/\(one)").isDisjoint(with: words("Patient/\(one)")))
   }
@@ -113,7 +115,7 @@ import Testing
       "\(name),time,glucose (mg/dL)\nA7,2026-03-01T08:00:00Z,100\nA7,2026-03-01T09:00:00Z,110\n"
     }
     #expect(try stated(table("patient")).map { $0.words.sorted() } == [["a7"]])
-    // Columns of clients and devices state no person: a client may be a program.
+    // Columns named `client` or `device` state no person, because a client may be a program.
     for name in ["client", "device"] { #expect(try stated(table(name)).isEmpty, "\(name)") }
   }
 

@@ -113,7 +113,7 @@ import Testing
     #expect(wallClock.readings.map(\.placement.source) == [.zone])
   }
 
-  /// Numbers of other measurements can look like glucose.
+  /// Values of other measurements can look like glucose.
   @Test(arguments: [
     ("8867-4", "http://loinc.org", "Observation 8867-4"),
     ("4548-4", "http://loinc.org", "Observation 4548-4"),
@@ -146,7 +146,8 @@ import Testing
     }
   }
 
-  /// If its Device is missing, a reading would have another identity.
+  /// The device is a part of a reading's identity, so a reading without its Device would get another
+  /// identity.
   @Test func aFHIRReadingWithoutItsDeviceIsRejectedUnlessADeviceIsGiven() throws {
     let other = Self.observation(more: #","device":{"reference":"Device/e","display":"E"}"#)
     let export = try TextExport(other)

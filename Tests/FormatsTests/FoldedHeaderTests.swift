@@ -15,8 +15,8 @@ import Testing
     #expect(foldedHeader(text) == folded)
   }
 
-  /// In a row that is not part of the table, a cell of megabytes is also compared with names. Its words are
-  /// not searched.
+  /// A row outside of the table may have a cell of megabytes. Such a cell is compared with column names as
+  /// well, but is not split into words.
   @Test func aTextLongerThanAnyColumnNameIsNotAColumnName() {
     func words(_ count: Int) -> HeaderWords { HeaderWords(String(repeating: "time ", count: count)) }
     #expect(words(800).isTime && words(800).words == ["time"])
@@ -30,7 +30,8 @@ import Testing
     }
   }
 
-  /// The check finds rows that are not a header at a fraction of the cost.
+  /// The fast check `mayNameTime` excludes most rows that are not a header, so that the slower `isTime` runs
+  /// rarely.
   @Test(arguments: UInt64(1)...20) func noColumnNameForATimeIsMissedByTheFastCheck(_ seed: UInt64) {
     var random = SeededGenerator(seed: seed)
     let names = [
@@ -54,7 +55,7 @@ import Testing
     for text in ["2026-13-45 99:00:00", "142", "-", "Dexcom G6", "mg/dL", "n/a", ""] {
       #expect(!text.withField(HeaderWords.mayNameTime) && !HeaderWords(text).isTime)
     }
-    // The same word in the bytes of Windows-1252.
+    // The word `día` in the bytes of Windows-1252.
     let bytes: [UInt8] = [0x64, 0xED, 0x61]
     bytes.withUnsafeBufferPointer { buffer in
       guard let start = buffer.baseAddress else { return }
@@ -71,14 +72,15 @@ import Testing
         scalars.append(Self.scalar(&random))
       }
       let text = String(scalars)
-      // A byte order mark is left out, and a text with one does not count as plain.
+      // `foldedHeader` removes a byte order mark. A text with a mark is not folded by the fast code for plain
+      // texts, so the result shows whether both agree.
       let folded = foldedHeader(text).utf8
       #expect(folded.elementsEqual(foldedHeader(text + "\u{FEFF}").utf8), "seed \(seed): '\(text)'")
     }
   }
 
-  /// Often a blank or a quote, otherwise ASCII, a letter of Western Europe, or a mark that combines with the
-  /// character before it.
+  /// A random character: often a blank or a quote, otherwise ASCII, a letter of Western Europe, or a mark
+  /// that combines with the character before it.
   private static func scalar(_ random: inout SeededGenerator) -> Unicode.Scalar {
     switch Int.random(in: 0..<8, using: &random) {
     case 0: " "

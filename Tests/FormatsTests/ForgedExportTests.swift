@@ -5,7 +5,7 @@ import Testing
 
 @testable import Formats
 
-/// Tests exports with contradictions, and exports that other programs saved again.
+/// Tests exports that contradict themselves, and exports that another program has changed and saved.
 @Suite struct ForgedExportTests {
   // MARK: Smart Pix
 
@@ -67,7 +67,7 @@ import Testing
         + #""period":\#(period),"dimensions":1,"data":"\#(data)"}"#)
   }
 
-  /// A time with a year of five digits could not be read back.
+  /// A time with a year of five digits could not be read back from the store.
   @Test func aFHIRSeriesEndsWithTheLastPossibleYear() throws {
     let beyond = try TextExport(Self.series("9999-12-31T23:00:00Z", "100 101 102", period: "86400000"))
     #expect(beyond.readings.isEmpty)

@@ -4,9 +4,10 @@ import Testing
 
 @testable import Formats
 
-/// Tests the pages of formats for `glucoport formats NAME`.
+/// Tests the description page that `glucoport formats NAME` prints for each format.
 @Suite struct FormatPageTests {
-  /// The faults of a page.
+  /// The empty lists of a page, and the texts that are not one trimmed line of at most 200 characters without
+  /// a period.
   private static func faults(_ page: FormatPage) -> [String] {
     let lists = [
       ("origin", page.origin), ("variants", page.variants), ("languages", [page.languages]),

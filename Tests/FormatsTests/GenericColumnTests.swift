@@ -50,7 +50,7 @@ import Testing
     "time,Chloride mmol/L\n2026-05-01 07:00,100\n", "time,total (mg/dL)\n2026-05-01 07:00,190\n",
     "time,glucose_pred\n2026-05-01 07:00,120\n", "time,simulated_glucose\n2026-05-01 07:00,120\n",
     "time,daily_glucose_intake_g\n2026-05-01 07:00,50\n",
-    // A column with any name states what was measured.
+    // One column states what was measured in each row, and its name does not show this.
     "Date,Time,Result,Units,Sample\n2026-03-21,12:53,5.2,mmol/L,Cholesterol\n2026-03-23,12:53,6.4,mmol/L,Glucose\n",
     "Date,Time,Result,Units,Category\n2026-03-21,12:53,1.2,mmol/L,Lactate\n",
     "time,name,value,unit\n2026-05-01 07:00,Kreatinin,1.1,mg/dL\n",
@@ -68,7 +68,7 @@ import Testing
     #expect(try ScratchFile(text).refusal() != nil, "\(text)")
   }
 
-  /// If all cells of a column are words for a kind, it is a column of kinds, with any name.
+  /// A column that contains only words for kinds is a column of kinds, whatever its name.
   @Test func aColumnOfKindWordsDeterminesTheKindsOfReadings() throws {
     let sensor = "Time,Glucose,Source\n2026-03-21 12:53,115,CGM\n2026-03-22 13:58,120,CGM\n"
     #expect(try Rendering.items(ofText: sensor).allSatisfy { $0.contains(#""kind":"cbg""#) })
@@ -78,7 +78,8 @@ import Testing
     #expect(kinds == [true, false])
   }
 
-  /// Next to these columns, a column of values is not glucose, even with its own column of units.
+  /// Next to one of these columns, a column named `value` is not read as glucose, even if a column of units
+  /// states mg/dL.
   @Test(arguments: [
     "insulin", "Insulin Type", "bolus", "basal rate", "dose", "Dosis", "dosage", "dawka", "insuline",
     "insulina",
@@ -111,9 +112,9 @@ import Testing
     let refusal = try #require(try file.refusal())
     #expect(refusal.contains("'\(name)' may name things other than glucose"), "\(refusal)")
     let map = ["date": "Date", "clock": "Time", "value": "Result (mg/dL)"]
-    // With a mapped column of values, the rows with glucose must still be selected.
+    // Even if `--map` names the column of values, the rows with glucose must still be selected.
     #expect(try file.refusal { $0.columns = map }?.contains("'\(name)' marks some rows") == true)
-    // A table is read if the name of its values states glucose, or if the words are those of a diary.
+    // A table is read if the column of values is named for glucose, or if the words are those of a diary.
     #expect(try ScratchFile("Date,Time,\(name),Glucose (mg/dL)\n" + rows).readings().readings.count == 3)
     let meals = rows.replacing("Ferritin", with: "Breakfast").replacing("Folate", with: "After lunch")
       .replacing("Albumin", with: "Blood glucose")
@@ -208,7 +209,7 @@ import Testing
     #expect(readings.compactMap { $0.measurement.quantity?.number } == [101, 104, 98, 97])
     let export = try TextExport(text)
     #expect(export.skipped.isEmpty && export.rejections.isEmpty && export.warnings.isEmpty)
-    // If it is the only mapped column, its values are finger sticks, too.
+    // The values are also finger sticks if the capillary column is the only mapped one.
     let alone = try file.readings { $0.columns = ["time": "Date", "value": "CBG (mg / dl)"] }.readings
     #expect(alone.map(\.kind) == [.smbg, .smbg])
   }
@@ -256,7 +257,8 @@ import Testing
     #expect(export.skipped == ["value in u": 1, "value in bpm": 1])
   }
 
-  /// `mg` is the unit of a medicine. It is a unit of glucose only if the column says so.
+  /// `mg` is usually the unit of a medicine. It is read as a unit of glucose only if the column of values is
+  /// named for glucose or mapped.
   @Test func aUnitOfMedicinesDoesNotShowThatAColumnIsGlucose() throws {
     let rows = "2026-05-01 07:00,101,mg\n2026-05-01 12:00,140,mg\n"
     let file = try ScratchFile("time,value,unit\n\(rows)")
@@ -274,7 +276,7 @@ import Testing
 
   // MARK: Zero for no value
 
-  /// Every ten hours since 2026-05-01.
+  /// The time of a row. The rows are ten hours apart and begin on 2026-05-01.
   private func time(_ row: Int) -> String { DeviceTime(seconds: 1_777_593_600 + Int64(row) * 36_000).text }
 
   private func ketones(zeros: Int, others: [String]) -> String {
@@ -285,7 +287,8 @@ import Testing
 
   @Test(arguments: [
     (60, [String](), 0), (57, ["0.4", "1.2", "0.6"], 3),
-    // Here each 0 is a value, because of too few rows, too many other values, or an implausible value.
+    // In these tables each 0 is a value, because of too few rows, too many other values, or an implausible
+    // value.
     (49, [], 49), (56, ["0.4", "1.2", "0.6", "0.8"], 60), (59, ["45"], 59), (1, ["0.4"], 2),
   ])
   func zeroMeansNoValueInAColumnThatIsMostlyZero(_ zeros: Int, _ others: [String], _ count: Int) throws {

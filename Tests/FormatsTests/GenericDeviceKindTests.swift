@@ -5,7 +5,7 @@ import Formats
 import Logbook
 import Testing
 
-/// Tests the kinds of the devices of one table.
+/// Tests which kind the readings of each device get if one table has several devices.
 @Suite struct GenericDeviceKindTests {
   private static let start = DeviceTime(text: "2026-05-01T00:00:00")?.seconds ?? 0
   /// The minutes at which a sensor has values in two days.

@@ -9,13 +9,13 @@ import Testing
 /// Tests how kinds, marks and columns of a table show whether a sensor or a meter measured its values.
 @Suite struct GenericDeviceWordTests {
   private static let start = DeviceTime(text: "2026-05-01T00:00:00")?.seconds ?? 0
-  /// The minutes of a sensor's values in a day, and those of a person's finger sticks in five days.
+  /// The minutes of a sensor's values in one day, and those of a person's finger sticks in five days.
   private static let sensor = (0..<288).map { $0 * 5 }
   private static let sticks: [Int] = (0..<5).flatMap { day in
     [431, 723, 1108, 1331].map { day * 1440 + $0 + day }
   }
 
-  /// A table with one more cell in each row.
+  /// A table of glucose at these minutes, with an additional column.
   private static func table(
     _ minutes: [Int], _ column: String, value: String = "glucose (mg/dL)", _ cell: (Int) -> String
   ) -> String {
@@ -62,7 +62,7 @@ import Testing
     #expect(sent.readings.allSatisfy { $0.kind == .smbg } && sent.readings.count == 20)
     let sensor = try TextExport(Self.table(Self.sensor, "type") { $0 % 48 == 0 ? "manual" : "auto" })
     #expect(sensor.readings.count { $0.kind == .cbg } == 282)
-    // If other rows have a sensor's word, or if there are only a few rows, `auto` means a sensor.
+    // If other rows have a word for a sensor, or if there are only a few rows, `auto` means a sensor.
     let history = try TextExport(Self.table(Self.sticks, "type") { $0 % 2 == 0 ? "auto" : "historic" })
     #expect(history.readings.allSatisfy { $0.kind == .cbg })
     #expect(try Self.kinds(Self.table([431, 723], "type") { _ in "auto" }) == ["cbg"])
@@ -74,7 +74,8 @@ import Testing
     let message = try #require(try file.refusal())
     for kind in ["smbg", "cbg", "scan"] { #expect(message.contains("--kind \(kind)"), "\(message)") }
     #expect(try file.readings { $0.kind = .smbg }.readings.count == 20)
-    // With the times of a sensor, or with too few times to decide, the column shows a sensor.
+    // If the times are those of a sensor, or too few to decide, the column shows that a sensor measured the
+    // values.
     #expect(try Self.kinds(Self.table(Self.sensor, name) { _ in "Flat" }) == ["cbg"])
     #expect(try Self.kinds(Self.table([0, 600, 602], name) { _ in "Flat" }) == ["cbg"])
     // An empty column shows no sensor.

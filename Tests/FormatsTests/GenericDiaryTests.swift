@@ -6,11 +6,12 @@ import Foundation
 import Logbook
 import Testing
 
-/// Tests tables of finger sticks as people write them, each next to a similar one that must not be read.
+/// Tests tables of finger sticks as people write them, and similar tables that must not be read.
 @Suite struct GenericDiaryTests {
   private static let values = [112, 98, 134, 105, 91, 127, 143, 118, 102, 95, 121, 109, 137, 99]
 
-  /// Fourteen days with these times of day, each row made from its date, its time and a value.
+  /// A table of fourteen days with these times of day. The closure makes each row from its date, time,
+  /// position in the day and value.
   private func table(
     _ header: String, times: [String] = ["07:05", "12:10", "18:20"],
     row: (_ date: String, _ time: String, _ place: Int, _ value: Int) -> String = { "\($0),\($1),\($3)" }
@@ -48,7 +49,8 @@ import Testing
   }
 
   @Test(arguments: [
-    // Columns without a word for finger sticks, with decimals, next to a standard deviation, or of a sensor.
+    // The columns have no word for finger sticks, have decimals, are next to a standard deviation, or name a
+    // sensor.
     ("time,glucose (mg/dL)", "07:00", ""),
     ("time,fasting glucose (mg/dL)", "07:00", ".37"), ("time,fasting glucose (mg/dL),SD", "07:00", ",12"),
     ("time,bgm,trend", "07:00", ",flat"), ("time,cgm", "07:00", ""),
@@ -71,7 +73,8 @@ import Testing
     let newestFirst = (0..<14).reversed().map { "2026-05-\(10 + $0),18:20,112\n,12:10,98\n,07:05,134\n" }
     #expect(
       try readings("\(header)\n\(newestFirst.joined())").map(\.deviceTime) == full.reversed())
-    // If the days rise and the times within each day fall, dates of rows without one are uncertain.
+    // If the dates ascend but the times within each day descend, the date of a row without one is uncertain
+    // and the row is rejected.
     let crossed = newestFirst.reversed().joined()
     #expect(try ScratchFile("\(header)\n\(crossed)").readings().readings.count == 14)
   }
@@ -106,7 +109,7 @@ import Testing
     let result = try ScratchFile(text).readings()
     #expect(result.readings.compactMap { $0.measurement.quantity?.number } == [137, 95, 101])
     #expect(result.rejections.map(\.line) == [3, 5])
-    // In a table with the newest row first, these times are in the order of one day.
+    // In a table with the newest row first, a time after midnight below an evening time is of the same day.
     let newestFirst = "Date,Time,Glucose (mg/dL)\n\(third)\n,\(night),87\n\(second)\n,\(night),86\n"
     #expect(try readings(newestFirst).count == 4)
     let late = newestFirst.replacing(",\(night),86", with: night == "03:34" ? ",23:34,86" : ",11:34 PM,86")
@@ -120,7 +123,8 @@ import Testing
     let mixed = "2026-05-02,07:05,112\n,12:10,98\n2026-05-01,07:10,105\n2026-05-03,07:20,91\n"
     let result = try ScratchFile(header + mixed).readings()
     #expect(result.readings.count == 3 && result.rejections.map(\.line) == [3])
-    // Objects have no merged cells.
+    // JSON objects have no merged cells, so an object without a date does not get the date of the object
+    // before.
     let rows = [(#""2026-05-01""#, "07:05"), ("null", "12:10"), (#""2026-05-02""#, "07:10")].map {
       #"{"date":\#($0),"time":"\#($1)","glucose_mgdl":112}"#
     }
@@ -224,7 +228,7 @@ import Testing
     #expect(try readings(text).first?.measurement.quantity?.number == 112)
     let small = table("Date,Time,Glucose result") { "\($0),\($1),\"\($3 / 18),\($3 % 10)mmol/l\"" }
     #expect(try readings(small).first?.measurement.quantity?.unit == .millimolesPerLitre)
-    // The header's unit is for rows without one.
+    // The unit in the header applies only to cells without a unit.
     let both = table("Date,Time,Glucose (mmol/L)") { "\($0),\($1),\($3) mg/dL" }
     #expect(try readings(both).first?.measurement.quantity?.unit == .milligramsPerDecilitre)
   }
@@ -235,7 +239,7 @@ import Testing
     #expect(try ScratchFile(text).refusal() != nil)
   }
 
-  /// Cholesterol and potassium have the same units.
+  /// Cholesterol is also measured in mg/dL, and potassium in mmol/L.
   @Test(arguments: [
     ("Date,Time,Result", "mg/dL"), ("Date,Time,Value", "mmol/L"), ("Datum,Uhrzeit,Wert", "mg/dl"),
     ("Sample date,Sample time,Value", "mg/dL"),
@@ -292,7 +296,7 @@ import Testing
     #expect(all.filter { $0.kind == .cbg }.count == 60)
     #expect(
       all.filter { $0.kind == .smbg }.compactMap { $0.measurement.quantity?.number } == [90, 110, 130])
-    // A program repeated the last stick in each row.
+    // A finger stick in every row is a copy that a program made of the last one, so the table is refused.
     let message = try #require(try ScratchFile(text(every: 1)).refusal())
     #expect(message.contains("has a value every few minutes") && message.contains("value="), "\(message)")
     #expect(try ScratchFile(text(every: 20)).refusal { $0.kind = .smbg } != nil)

@@ -5,7 +5,7 @@ import Formats
 import Logbook
 import Testing
 
-/// Doses and meals of a table whose columns a person named.
+/// Tests doses and meals in a table whose columns a person named with `--map`.
 @Suite struct GenericDoseTests {
   /// The fields of the records of a table with a glucose column.
   private func fields(_ text: String, _ columns: [String: String]) throws -> [RecordFields] {

@@ -7,7 +7,7 @@ import Testing
 
 /// Tests warnings about columns that contradict the zone or the kind that a person gave.
 @Suite struct GenericDoubtTests {
-  /// Finger sticks in March, in winter time of Europe/Madrid.
+  /// A table of finger sticks in March, when Europe/Madrid has winter time.
   private static func table(_ column: String, _ cell: (Int) -> String) -> String {
     let rows = (0..<24).map { row in
       "2026-03-\(10 + row / 4) \(["07", "12", "18", "22"][row % 4]):1\(row % 7),\(100 + row * 37 % 71),\"\(cell(row))\"\n"
@@ -52,7 +52,7 @@ import Testing
   @Test func onlyTheRowsThatContradictTheZoneAreCounted() throws {
     let doubts = try Self.doubts(Self.table("DST") { $0 < 5 ? "1" : "0" })
     #expect(doubts.first?.contains("in 5 rows") == true, "\(doubts)")
-    // Times that state their offset are not placed by the zone.
+    // Times that state their offset do not use the zone, so no contradiction is reported.
     let stated = Self.table("City") { _ in "New York" }.replacing(",1", with: ":00-05:00,1")
     #expect(try Self.doubts(stated).isEmpty)
   }
@@ -106,13 +106,13 @@ import Testing
   @Test func kindsWithoutAContradictionCauseNoWarning() throws {
     let sensor = Self.table("source") { _ in "Dexcom G7" }
     #expect(try Self.doubts(sensor) { $0.kind = .cbg }.isEmpty)
-    // The reader of a sensor also measures finger sticks.
+    // A sensor's reader also measures finger sticks, so its name does not contradict `smbg`.
     #expect(try Self.doubts(sensor) { $0.kind = .smbg }.isEmpty)
     let meter = Self.table("source") { _ in "Contour Next" }
     #expect(try Self.doubts(meter) { $0.kind = .smbg }.isEmpty)
     #expect(try Self.doubts(meter).isEmpty)
     #expect(try Self.doubts(meter) { $0.kind = .cbg }.count == 1)
-    // A row's own word for its kind is kept, and remarks say nothing.
+    // A word for the kind in a row has precedence over the given kind, and remarks do not show a kind.
     let stated = Self.table("type") { $0 % 4 == 0 ? "fingerstick" : "cgm" }
     #expect(try Self.doubts(stated) { $0.kind = .cbg }.isEmpty)
     let remarks = Self.table("comment") { _ in "Contour Next" }
@@ -153,7 +153,8 @@ import Testing
     for ends in [["+00:00", "+00:00", "+02:00"], ["Z", "Z"], ["+02:00", "+02:00"], ["", ""]] {
       #expect(try Self.doubts(Self.instants(ends)).isEmpty, "\(ends)")
     }
-    // There is no warning if the zone has the offset zero at these times, and none for times that are counts.
+    // There is no warning if the zone itself has the offset zero at these times, or if the times are seconds
+    // since 1970.
     let winter = Self.instants(["+00:00", "+00:00"]).replacing("-05-", with: "-01-")
     let export = try TextExport(winter, zone: "Europe/London") { $0.zoneIsGiven = true }
     #expect(export.warnings.isEmpty)

@@ -5,7 +5,7 @@ import Formats
 import Logbook
 import Testing
 
-/// Tests tables with a second column of glucose, which has the values of the rows without one in the first.
+/// Tests tables with two columns of glucose, where rows without a value in the first have one in the second.
 @Suite struct GenericFurtherValueTests {
   /// Two rows a day: one with a value in the first column, and one with a value in the second.
   private static func table(
@@ -48,7 +48,8 @@ import Testing
     let values = ["5.6", "7.1", "6.0"]
     let readings = Self.table("Glucose", "Reading", values: values, others: ["10.2", "9.1", "12.4"])
     #expect(try ScratchFile(readings).refusal()?.contains("'Reading'") == true)
-    // In a table in mmol/L, whole numbers are of something else, and numbers such as 182 are not glucose.
+    // In a table in mmol/L, whole numbers are not taken for further glucose values, and numbers such as 182
+    // are too high.
     for others in [["182", "164", "201"], ["3", "4", "5"]] {
       let text = Self.table("Glucose", "Reading", values: values, others: others)
       #expect(try ScratchFile(text).readings().readings.count == 12, "\(others)")
@@ -66,7 +67,8 @@ import Testing
     #expect(try ScratchFile(text).readings().readings.count == 12)
   }
 
-  /// The charge of a battery is next to nearly every value, and remains where one is missing.
+  /// The charge of a battery is in every row, also in a row without glucose. It is not taken for the missing
+  /// value.
   @Test func numbersInRowsThatHaveAValueAreIgnored() throws {
     let rows = (0..<60).map { minute in
       "2026-05-01 07:\(minute < 10 ? "0" : "")\(minute),\(minute % 9 == 4 ? "" : "\(100 + minute)"),\(99 - minute)\n"
@@ -89,7 +91,7 @@ import Testing
     #expect(try list("heart_rate").readings().readings.count == 6)
   }
 
-  /// Of a long table not all rows are surveyed.
+  /// A long table is not surveyed to its end, so the last rows are rejected instead of refusing the table.
   @Test func aRowWithItsValueInAnotherColumnAfterManyRowsIsRejected() throws {
     let start: Int64 = 1_770_000_000 / 86_400 * 86_400
     var text = "time,sensor glucose (mg/dL),meter\n"

@@ -7,7 +7,8 @@ import Testing
 
 /// Tests tables whose times may be those of a clock of twelve hours without AM and PM.
 @Suite struct GenericHalfDayTests {
-  /// The rows of each day in order of the true time: hour, and the word next to it.
+  /// The rows of a day in the order of their true times: the hour as a twelve-hour clock shows it, and the
+  /// word next to it.
   private static let meals = [(8, "breakfast"), (12, "lunch"), (7, "dinner"), (10, "bedtime")]
 
   private static func rows(
@@ -40,7 +41,7 @@ import Testing
   }
 
   @Test func eveningWordsNextToMorningTimesAreRefusedAs12HourTimes() throws {
-    // The rows are in no order of time.
+    // The rows are not in the order of their times.
     let mixed = Self.rows(Self.meals, hasWords: true).sorted { $0.suffix(9) < $1.suffix(9) }
     let message = try #require(try ScratchFile(Self.table(mixed)).refusal())
     #expect(message.contains("20 of the morning beside words for the evening"), "\(message)")
@@ -64,7 +65,7 @@ import Testing
     // One time in the afternoon shows a clock of 24 hours.
     let late = Self.rows(Self.meals) + ["2026-05-20 13:10,101,\n"]
     #expect(try TextExport(Self.table(late)).readings.count == 41)
-    // A diary with the newest day first has the times of each day in their order.
+    // In a diary with the newest day first, the times within each day still ascend.
     let days = (0..<10).reversed().flatMap { Array(Self.rows(morning)[$0 * 3..<$0 * 3 + 3]) }
     #expect(try TextExport(Self.table(days)).readings.count == 30)
   }

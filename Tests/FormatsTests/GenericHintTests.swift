@@ -57,14 +57,14 @@ import Testing
   @Test(arguments: [
     ("Timestamp,Name,Value,Medication Type\n2026-05-01 07:00,x,101,Tablet\n", 1),
     ("time,value\n2026-05-01 07:00,101\n2026-05-01 12:00,140\n", 1),
-    // Neither the unit nor the order of day and month can be determined.
+    // The values do not show the unit, or the dates do not show the order of day and month.
     ("time,value\n2026-05-01 07:00,5\n2026-05-01 12:00,12\n", 1),
     ("time,value\n2026-05-01 07:00,32\n2026-05-01 12:00,12\n", 2),
     ("time,value\n03/04/2026 07:00,5.4\n03/04/2026 12:00,12.1\n", 2),
     ("time,value\n03/04/2026 07:00,32\n03/04/2026 12:00,12\n", 4),
     ("time,glucose_kitchen\n2026-05-01 07:00,101\n2026-05-01 12:00,140\n", 1),
     ("time,CBG\n2026-05-01 07:00,101\n2026-05-01 12:00,140\n", 2),
-    // Selecting rows and naming a column are in one command.
+    // One command both selects the rows and names the column.
     (
       "class,value,occurred_at\nGlucoseMeasurement,101,2026-05-01 07:00\nStepCount,90,2026-05-01 07:05\n"
         + "GlucoseMeasurement,104,2026-05-01 12:00\n", 1
@@ -123,7 +123,7 @@ import Testing
     "time,insulin\n2026-05-01 07:00,4\n",
     #"{"user":{"glucose":{"time":"2026-05-01T07:00:00Z","value":101,"other":"2026-05-01T07:00:00Z"}},"graph":[{"v":1}]}"#,
     "Zeitstempel,Insulin-Typ,Abgabe (E)\n2026-05-01 07:00,Normal,4.5\n",
-    // Names that no map can distinguish.
+    // Two columns have the same name, so that `--map` cannot distinguish them.
     "time,value,value\n2026-05-01 07:00,101,102\n",
   ])
   func noMappingIsSuggestedIfItWouldNotHelp(_ text: String) throws {
@@ -131,7 +131,7 @@ import Testing
     #expect(!refusal.contains("--map"), "\(refusal)")
   }
 
-  /// The first line has a word for glucose and one for a time, but no table has such names.
+  /// The first line has words for glucose and for a time, but is a sentence and not a header.
   @Test(arguments: [
     (
       "# notes\n\nEach day I note my blood glucose and the time of it, in one book, by hand.\n\n- Not, as yet, complete.\n",
@@ -145,7 +145,7 @@ import Testing
     #expect(refusal.contains("unknown format; 'glucoport formats' lists the formats") != isTable)
   }
 
-  /// Pasted one after the other, the commands of two columns import everything: each names a separate device.
+  /// Each of the two commands names another device. If both are run, all values are imported.
   @Test func theSuggestionReadsEachOfSeveralValueColumnsAsASeparateSeries() throws {
     let file = try ScratchFile(
       "Timestamp,Libre GL,Dexcom GL\n2026-05-01 07:00,101,102\n2026-05-01 07:05,99,98\n")
@@ -153,7 +153,7 @@ import Testing
     #expect(refusal.contains("--device 'Libre GL'") && refusal.contains("--device 'Dexcom GL'"), "\(refusal)")
   }
 
-  /// Pasted one after the other, the commands of several series import the column next to them once.
+  /// If all suggested commands are run, the ketone column is imported only once.
   @Test func theSuggestionForSeveralSeriesIncludesKetonesInOneCommand() throws {
     let file = try ScratchFile(
       "Timestamp,Libre GL,Dexcom GL,Ketone (mmol/L)\n2026-05-01 07:00,101,102,0.4\n2026-05-01 07:05,99,98,\n")
@@ -193,7 +193,7 @@ import Testing
     #expect(try ScratchFile("time,glucose (mg/dL)\n2026-05-01 07:00,101\n").readings().readings.count == 1)
   }
 
-  /// As Glooko writes the doses of insulin pens.
+  /// Doses of insulin pens in the form that Glooko writes.
   private static let doses =
     #"[{"timestamp":"2026-05-01T08:25:02Z","value":3,"currentValue":3,"type":"Insulin","insulinType":"bolus","units":"units"},"#
     + #"{"timestamp":"2026-05-01T12:24:40Z","value":2,"currentValue":2,"type":"Insulin","insulinType":"bolus","units":"units"}]"#

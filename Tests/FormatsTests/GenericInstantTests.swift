@@ -5,7 +5,8 @@ import Formats
 import Logbook
 import Testing
 
-/// Tests times in UTC in a generic table, which are read as instants and not as shown times.
+/// Tests times in UTC in a generic table. Each is read as an instant, and not as the time that a device
+/// showed.
 @Suite struct GenericInstantTests {
   private func readings(_ text: String, _ map: [String: String] = [:]) throws -> [Reading] {
     try TextExport(text) {

@@ -5,8 +5,8 @@ import Formats
 import Logbook
 import Testing
 
-/// Tests which columns are read as ketones of blood in mmol/L. Ketones of urine or breath, and values in
-/// mg/dL, are not.
+/// Tests which columns are read as blood ketones in mmol/L. Ketones in urine or breath, and values in mg/dL,
+/// are not read.
 @Suite struct GenericKetoneTests {
   private static func table(_ name: String, _ cells: [String] = ["0.4", "1.2", "0.6", "3.1"]) -> String {
     let rows = cells.enumerated().map { row, cell in "2026-05-0\(row + 1) 07:10,\(101 + row * 7),\(cell)\n" }

@@ -6,7 +6,7 @@ import Foundation
 import Logbook
 import Testing
 
-/// Tests the kind of readings in rows that name no kind.
+/// Tests how the kind of readings is found if the rows do not name it.
 @Suite struct GenericKindTests {
   /// A table of readings at these minutes since 2026-05-01.
   private func table(_ minutes: some Sequence<Double>, header: String = "time,glucose (mg/dL)") -> String {
@@ -43,7 +43,7 @@ import Testing
     let message = try #require(try ScratchFile(table(steady)).refusal())
     #expect(message.contains("--kind cbg") && message.contains("--kind smbg"), "\(message)")
     #expect(try kind(table(steady)) { $0.kind = .cbg } == "cbg (given)")
-    // For a few hours, a person may also measure at such intervals.
+    // A person may measure at such intervals as well, but only for a few hours.
     #expect(try kind(table(steady.prefix(20))) == "smbg (inferred)")
   }
 
@@ -135,7 +135,7 @@ import Testing
     #expect(export.readings.first?.deviceTime.text == "2026-03-04T08:10:00")
   }
 
-  /// Only the first rows of a live pipe are available.
+  /// When the kind is decided, only the first rows of a live pipe have arrived.
   @Test func aLivePipeHasTheKindOfItsFirstRowsOrTheGivenKind() throws {
     let cases: [(minutes: Double, given: ReadingKind?, expected: ReadingKind?)] = [
       (5, nil, .cbg), (300, .smbg, .smbg), (300, nil, nil),

@@ -6,7 +6,8 @@ import Foundation
 import Logbook
 import Testing
 
-/// Tests rows of a live pipe that come after the first second, and marks of the quality of rows.
+/// Tests rows of a live pipe that arrive after the first second, and columns that state the quality of a
+/// value.
 @Suite struct GenericLaterRowTests {
   private static func line(_ row: Int, _ cell: String) -> String {
     let time = DeviceTime(seconds: 1_777_600_000 + Int64(row) * 300).text
@@ -17,7 +18,7 @@ import Testing
     "time,glucose (mg/dL),\(column)\n" + (0..<40).map { line($0, cell($0)) }.joined()
   }
 
-  /// The outcome of a pipe that pauses after 20 rows.
+  /// The numbers of stored and rejected rows of a pipe that pauses after 20 rows.
   private static func live(_ column: String, _ cell: (Int) -> String) throws -> (stored: Int, rejected: Int) {
     var ends: [Int32] = [0, 0]
     try #require(pipe(&ends) == 0)

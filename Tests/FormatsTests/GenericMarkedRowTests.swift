@@ -39,7 +39,7 @@ import Testing
     let file = try ScratchFile("time,glucose,voided\n" + Self.rows { ",\($0 % 6 == 5 ? "x" : "")" })
     #expect(try #require(try file.refusal()).contains("--force"))
     #expect(try file.readings { $0.force = true }.readings.count == 24)
-    // The names of the columns do not describe the rows.
+    // A mapping of columns does not state what the marked rows are, so the table is still refused.
     #expect(
       try file.refusal { $0.columns = ["time": "time", "value": "glucose"] }?.contains("'voided'") == true)
   }
@@ -144,7 +144,7 @@ import Testing
     #expect(export.readings.count == 48)
   }
 
-  /// The names of the columns are the same for both, and only the titles say what they are.
+  /// Both tables have the same column names, and only their titles state what the values are.
   @Test func theSameHeaderUnderATitleOfAnotherSubjectIsNotRead() throws {
     let text = "Glucose mg/dL\ntime,value\n" + Self.rows() + "\nHeart rate\ntime,value\n" + Self.rows(from: 2)
     let export = try TextExport(text)

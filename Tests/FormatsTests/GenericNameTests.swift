@@ -9,7 +9,7 @@ import Testing
 /// Tests names of columns with glucose. Also tests names with a word for glucose, or with similar numbers,
 /// that are not glucose.
 @Suite struct GenericNameTests {
-  /// A table of sixty values of a sensor, whose column has this name.
+  /// A table of sixty values of a sensor in a column with this name.
   private func table(_ name: String, minutes: Int = 5) -> String {
     let start = DeviceTime(text: "2026-03-01T00:02:00")?.seconds ?? 0
     let quoted = "\"\(name.replacing("\"", with: "\"\""))\""
@@ -28,7 +28,7 @@ import Testing
     "glucose_range", "bg_range", "glucose_count", "cgm_count", "rolling_mean", "glucose_rolling_mean_1h",
     "ma", "ema", "TIR", "time in glucose range %", "GMI", "LBGI", "HBGI", "MAGE", "Glucose Average",
     "Glucose Target Range",
-    // Averages of laboratories.
+    // Laboratory values for the average of glucose.
     "a1c", "hba1c", "eA1c", "eAG", "estimated glucose", "estimated_avg_glucose", "est_a1c",
     "glucose management indicator",
     // Changes.
@@ -76,7 +76,7 @@ import Testing
   ])
   func columnsOfDevicesTargetsFoodAndFluidsAreNotReadAsGlucose(_ name: String) throws {
     let file = try ScratchFile(table(name))
-    // A column of this name is read as ketones. All of its numbers are too high for ketones, and are
+    // A column named `ketone` is read as ketones. All numbers of this table are too high for ketones, and are
     // rejected.
     guard name != "ketone" else {
       let result = try file.readings()
@@ -87,7 +87,8 @@ import Testing
     #expect(!refusal.contains("--map"), "\(refusal)")
   }
 
-  /// The person must confirm a possible column.
+  /// The unknown word may mean that the values are not glucose, so a person must confirm the column with
+  /// `--map`.
   @Test(arguments: [
     "glucose_kitchen", "smoothed glucose", "glucose 2", "bg (old)", "serum glucose",
   ])
@@ -147,7 +148,7 @@ import Testing
     #expect(export.warnings == ["not read: 'eventualBG', 'glucose_next'"])
   }
 
-  /// Any addition to a word for glucose leads to a question, and never to a reading.
+  /// A name with any addition to a word for glucose must not be read, but refused with a question.
   @Test func aLetterOrDigitNextToGlucoseInAColumnNameIsNeverIgnored() throws {
     for word in ["glucose", "bg", "cgm", "Blutzucker"] {
       for other in "abcefghjkmnopqrstuvxyz0123456789" {

@@ -6,10 +6,11 @@ import Foundation
 import Logbook
 import Testing
 
-/// Tests tables whose rows show that they are of several persons, although no name of a column says so, and
-/// live pipes.
+/// Tests tables whose rows show that they are of several persons, although no column name states it. Also
+/// tests live pipes with sections of several persons.
 @Suite struct GenericPersonDataTests {
-  /// Ten days with three meals, with a row for each of these words at each meal.
+  /// A table of ten days with three meals a day. Each meal has a row for each of these words, at this
+  /// interval and with values that differ by `change`.
   private func diaries(_ words: [String], minutes: Int = 3, change: Int = 60) -> String {
     var text = "time,glucose,zyx\n"
     for day in 10..<20 {
@@ -28,7 +29,7 @@ import Testing
     #expect(
       refusal.contains("'zyx' divides the readings into series") && refusal.contains("--where"), "\(refusal)")
     #expect(try ScratchFile(diaries(["4", "9"].map { "x\($0)" })).refusal() != nil)
-    // A second stick for a comparison, and sticks before and after a meal.
+    // One person may repeat a finger stick for comparison, or measure before and after a meal.
     #expect(try ScratchFile(diaries(["first", "second"], change: 6)).readings().readings.count == 60)
     #expect(try ScratchFile(diaries(["hungry", "full"], minutes: 40)).readings().readings.count == 60)
   }
@@ -70,15 +71,16 @@ import Testing
     let map = ["time": "date", "value": "glucose"]
     #expect(try file.refusal { $0.columns = map } != nil)
     #expect(try file.readings { $0.columns = map.merging(["note": name]) { $1 } }.readings.count == 40)
-    // No person is seen in words that do not alternate, that describe the reading, or whose column is named
-    // for a description.
+    // The table is read if the words do not alternate, if they describe the reading, or if their column is
+    // named for a description.
     #expect(try ScratchFile(rows(name) { words[$0 / 20] }).readings().readings.count == 40)
     #expect(try ScratchFile(rows(name) { ["Left", "Right"][$0 % 2] }).readings().readings.count == 40)
     #expect(try ScratchFile(rows(name) { ["calm", "busy"][$0 % 2] }).readings().readings.count == 40)
     #expect(try ScratchFile(rows("Activity") { words[$0 % 2] }).readings().readings.count == 40)
   }
 
-  /// Sticks of twelve days: in each day one for each of these minutes, with the word and the value of a row.
+  /// A table of finger sticks on twelve days, at these minutes of each day. The closures return the word and
+  /// the value of a row by its number.
   private func sticks(
     _ name: String, minutes: [Int], _ word: (Int) -> String, _ value: (Int) -> Int = { 100 + $0 * 37 % 71 }
   ) -> String {
@@ -92,7 +94,7 @@ import Testing
   private static let meals = [430, 740, 1100, 1330]
 
   @Test func wordsForTheReasonOfAReadingAreNotTakenForNames() throws {
-    // The words are reasons for a finger stick, and in none of the lists of known words.
+    // The words are reasons for a finger stick, and are not in any list of known words.
     let reasons = [0, 3, 5, 6, 10, 13, 14, 19, 21, 25, 27, 28, 32, 35, 38, 41, 46]
     let text = sticks("zyx", minutes: Self.meals) { reasons.contains($0) ? "Sensorwechsel" : "Routine" }
     #expect(try ScratchFile(text).readings().readings.count == 48)

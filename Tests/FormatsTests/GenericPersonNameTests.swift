@@ -6,7 +6,7 @@ import Foundation
 import Logbook
 import Testing
 
-/// Tests names of persons in columns: a name that all rows have, and several spellings of one name.
+/// Tests names of persons in columns: one name in all rows, and several spellings of one name.
 @Suite struct GenericPersonNameTests {
   private static func table(_ column: String, others: String = "", _ name: (Int) -> String) -> String {
     let rows = (0..<24).map { row in
@@ -29,8 +29,8 @@ import Testing
     for column in ["Name", "name", "nom", "patient_name"] {
       #expect(try Self.persons(Self.table(column) { _ in name }) == [stated], "\(column)")
     }
-    // Next to other columns than glucose, a name in a few rows may be that of a meal. In many rows, it is a
-    // person.
+    // If the table has other columns than glucose, a name in a few rows may be that of a meal. A name in many
+    // rows is that of a person.
     #expect(try Self.persons(Self.table("Name", others: "carbs") { _ in name }) == [stated])
   }
 
@@ -72,7 +72,7 @@ import Testing
         picked.readings.map { $0.line % 4 / 2 } == [Int64](repeating: rest == 1 ? 0 : 1, count: 12),
         "\(value)")
     }
-    // The values of other columns are compared exactly.
+    // Other columns than those of names are compared exactly.
     let other = try ScratchFile(Self.table("Arm") { ["Left Arm", "left arm"][$0 % 2] })
     #expect(
       try other.readings { $0.rows = [RowFilter(column: "Arm", value: "left arm")] }.readings.count == 12)

@@ -6,7 +6,7 @@ import Foundation
 import Logbook
 import Testing
 
-/// Tests tables with the rows of several persons, and rows that a person selects.
+/// Tests tables with the rows of several persons, and the selection of rows.
 @Suite struct GenericPersonTests {
   private static let rows = "A1,2026-05-01 07:00,101\nA1,2026-05-01 12:00,104\nB2,2026-05-01 07:00,201\n"
 
@@ -34,8 +34,8 @@ import Testing
     #expect(one.rejections.isEmpty)
   }
 
-  /// Rows of one number after those of another, at the same times: whatever the name of the column, it is a
-  /// person or device.
+  /// The table has the rows of one number, and below them rows of another number at the same times. Each
+  /// number must be a person or a device, whatever the column is named.
   @Test(arguments: ["nr", "cohort_no", "k"])
   func aTableWhoseNumbersDivideItIntoSeriesOfPersonsIsRefused(_ name: String) throws {
     func rows(_ number: Int, every minutes: Int = 5, from hour: Int = 7) -> String {
@@ -48,7 +48,8 @@ import Testing
     let header = "\(name),time,glucose\n"
     let refusal = try #require(try ScratchFile(header + rows(17) + rows(18)).refusal())
     #expect(refusal.contains("'\(name)' divides the readings"), "\(refusal)")
-    // Consecutive numbers, and numbers that rise and fall, such as a trend.
+    // The table is read if the times of the two numbers do not overlap, or if the numbers rise and fall, such
+    // as a trend.
     #expect(try ScratchFile(header + rows(17) + rows(18, from: 9)).readings().readings.count == 24)
     let trend = (0..<24).map { "\(3 + $0 % 2),2026-05-01 07:\(10 + $0 * 2),\(100 + $0)\n" }.joined()
     #expect(try ScratchFile(header + trend).readings().readings.count == 24)
@@ -62,7 +63,7 @@ import Testing
     #expect(export.rejections.isEmpty && export.warnings.isEmpty)
   }
 
-  /// Words of finger sticks that differ from row to row for one person.
+  /// Names of columns whose words may differ from row to row although all finger sticks are of one person.
   @Test(arguments: [
     "finger", "hand", "site", "meal", "mood", "operator", "entered by", "source", "app", "nurse", "doctor",
     "clinic",
@@ -105,7 +106,7 @@ import Testing
     #expect(refusal.contains("distinguishes persons") && !refusal.contains("Anna"), "\(refusal)")
     #expect(
       try file.readings { $0.rows = [RowFilter(column: "Name", value: "2 of 3")] }.readings.count == 1)
-    // A value with a number names a row. A single repeated name is that of the person.
+    // Names that contain a number are names of rows. If all rows have one name, it is that of the person.
     for name in ["Reading", ""] {
       let numbered = (0..<3).map { "\(name) \($0),2026-05-0\($0 + 1) 07:00,10\($0)\n" }.joined()
       #expect(try ScratchFile("Name,time,glucose (mg/dL)\n\(numbered)").readings().readings.count == 3)
@@ -155,7 +156,7 @@ import Testing
     "Medication",
   ]
 
-  /// Rows of mySugr with one more column.
+  /// Rows of mySugr with an additional column.
   private static func diary(_ column: String, _ people: [String]) -> String {
     let rows = people.enumerated().map { index, person in
       var cells = [String](repeating: "", count: diary.count) + [person]
@@ -177,7 +178,7 @@ import Testing
     #expect(try values("1") == [110, 112] && values("Anna") == [110, 112] && values("2") == [111])
     #expect(
       try file.refusal { $0.rows = [RowFilter(column: "Person", value: "3")] }?.contains("no person") == true)
-    // One person, and a column of something else.
+    // The table is read if the column has one person, or if it describes something else.
     #expect(try ScratchFile(Self.diary("Person", ["Anna", "Anna", ""])).readings().readings.count == 3)
     #expect(try ScratchFile(Self.diary("Mood", ["good", "bad", "good"])).readings().readings.count == 3)
   }
@@ -249,7 +250,7 @@ import Testing
       try file.readings { $0.rows = [RowFilter(column: "patientId", value: value)] }.readings
         .compactMap(\.measurement.quantity?.number)
     }
-    // The id 1 is that of the second person. The number 2 is not an id.
+    // The id 1 is that of the second person. No person has the id 2, so 2 means the second person.
     #expect(try values("1") == [102] && values("7") == [101] && values("2") == [102])
   }
 
@@ -262,7 +263,7 @@ import Testing
       $0.rows = [RowFilter(column: "userID", value: "B2")]
     }
     #expect(one.readings.compactMap { $0.measurement.quantity?.number } == [201])
-    // In the rows of one person, this column may distinguish devices.
+    // If all rows are of one person, this column may distinguish devices.
     let devices = try file.readings { $0.columns = map.merging(["device": "userID"]) { $1 } }
     #expect(devices.readings.count == 2)
   }
@@ -344,7 +345,7 @@ import Testing
 
   // MARK: Columns that divide readings into series
 
-  /// Rows of two series in intervals of five minutes, with a word in an additional column.
+  /// A table with a row at each of these minutes, and a word in an additional column.
   private func table(_ word: (Int) -> String, rows: Int = 200, minutes: (Int) -> Int) -> String {
     (0..<rows).reduce(into: "time,glucose (mg/dL),column\n") { text, row in
       let time = DeviceTime(seconds: 1_777_600_000 + Int64(minutes(row)) * 60).text
@@ -357,7 +358,7 @@ import Testing
     for text in [
       table({ names[$0 % 2] }, minutes: { $0 / 2 * 5 + $0 % 2 * 2 }),
       table({ names[$0 % 2] }, minutes: { $0 / 2 * 5 }),
-      // The rows of one series after those of the other.
+      // All rows of one series are above those of the other.
       table({ names[$0 / 100] }, minutes: { $0 % 100 * 5 + $0 / 100 }),
     ] {
       let file = try ScratchFile(text)
@@ -378,7 +379,7 @@ import Testing
       table({ _ in "good" }, minutes: { $0 * 5 }), table({ "\($0) ok" }, minutes: { $0 * 5 }),
       // Finger sticks at meals.
       table({ words[$0 % 3] }, minutes: { $0 * 290 + $0 % 7 }),
-      // Not in every row.
+      // One row has no word.
       table({ $0 == 120 ? "" : words[$0 % 2] }, minutes: { $0 / 2 * 5 + $0 % 2 * 2 }),
     ] {
       #expect(try ScratchFile(text).readings().readings.count == 200)
@@ -409,14 +410,15 @@ import Testing
     #expect(try numbers(text, where: ("MRN", "3 of 3")) == [401])
     let missing = try ScratchFile(text).refusal { $0.rows = [RowFilter(column: "MRN", value: "4 of 4")] }
     #expect(missing?.contains("no row has the value of --where in 'MRN'") == true)
-    // An invalid number of a value is read as the value itself.
+    // A text such as `4 of 3` does not number a person. It is compared with the values of the column, and no
+    // row matches.
     for value in ["0 of 3", "4 of 3", "1 of", "one of 3", "1  of 3"] {
       #expect(try ScratchFile(text).refusal { $0.rows = [RowFilter(column: "MRN", value: value)] } != nil)
     }
   }
 
-  /// The message numbers only the persons in rows with a time that the other selections leave. The import
-  /// does the same.
+  /// A message numbers only persons whose rows have a valid time and match the other selections. The import
+  /// numbers them in the same way.
   @Test func thePersonNumberInAMessageSelectsThatPerson() throws {
     let text =
       "kind,MRN,time,glucose (mg/dL)\nx,q,2026-05-01 07:00,99\ny,z,no time,98\ny,b,2026-05-01 07:30,101\n"

@@ -6,11 +6,11 @@ import Foundation
 import Logbook
 import Testing
 
-/// Tests inputs whose values or times as a whole cannot be glucose. Nothing is read from them.
+/// Tests inputs that are refused as a whole because their values or times cannot be those of glucose.
 @Suite struct GenericPlausibilityTests {
   private static let start = DeviceTime(text: "2026-03-01T07:02:00")?.seconds ?? 0
 
-  /// A table of values with an interval of this many minutes.
+  /// A table of values at an interval of this many minutes.
   private func table(
     _ values: [String], minutes: Int = 5, header: String = "time,glucose", from start: Int64 = Self.start
   ) -> String {
@@ -27,7 +27,7 @@ import Testing
 
   // MARK: Times
 
-  /// Two persons without a column that states the person of each row, or with a column of an unknown name.
+  /// The values are those of two persons, and no column states the person of each row.
   @Test func aTableWithTwoValuesAtMostTimesIsRefused() throws {
     let one = table(varied(40))
     let other = table((0..<40).map { String(150 + $0 * 37 % 71) }).split(separator: "\n").dropFirst()
@@ -35,7 +35,7 @@ import Testing
     let message = try #require(try refusal(both))
     #expect(message.contains("two different values at 40 of 40 times"), "\(message)")
     #expect(try ScratchFile(both).readings { $0.force = true }.readings.count == 80)
-    // A clock that was set back by three hours on one day of several.
+    // Only a few times have two values, as after a clock was set back by three hours on one day.
     let days = table(varied(600)) + other.joined(separator: "\n") + "\n"
     #expect(try ScratchFile(days).readings().readings.count == 640)
     let repeated = one + one.split(separator: "\n").dropFirst().joined(separator: "\n") + "\n"
@@ -120,7 +120,8 @@ import Testing
   }
 
   @Test func numbersAtTheLimitsOfDevicesAreReadAsValues() throws {
-    // Sensors repeat 40, 400 and 500, and meters 20 and 600. A single value beyond them may be measured.
+    // Sensors repeat 40, 400 and 500, and meters 20 and 600. A single value outside of these limits may be
+    // measured.
     for limits in [["40", "400", "500", "20", "600"], ["604", "702", "811", "604"], ["12", "12"]] {
       let repeated = limits.count == 5 ? limits.flatMap { Array(repeating: $0, count: 9) } : limits
       let text = table(varied(60) + repeated, header: "time,glucose (mg/dL)")
@@ -216,7 +217,7 @@ import Testing
   func aColumnOfUnitsWithGramsPerLitreIsRefused(_ text: String) throws {
     let file = try ScratchFile(text)
     #expect(try #require(try file.refusal()).contains("is in g/L"))
-    // The unit in a row has precedence over the given one, so the table is still refused.
+    // The unit in a row has precedence over the given unit, so the table is still refused.
     #expect(try file.refusal { $0.unit = .millimolesPerLitre } != nil)
   }
 
@@ -228,7 +229,7 @@ import Testing
     #expect(message.contains("'Unit' has the unit '\(unit)'"), "\(message)")
     #expect(message.contains("--map time=time,value=glucose"), "\(message)")
     #expect(try file.readings { $0.columns = ["time": "time", "value": "glucose"] }.readings.count == 2)
-    // A number is an amount of something, and a column without cells is ignored.
+    // The table is read if the column named Units has numbers, which are amounts, or no words at all.
     for other in ["4", "", "-"] {
       let rows = "2026-05-01 07:10,101,\(other)\n2026-05-01 12:20,140,\(other)\n"
       #expect(try ScratchFile("time,glucose,Units\n" + rows).readings().readings.count == 2, "\(other)")
@@ -246,11 +247,11 @@ import Testing
     #expect(message.contains("--map 'time=time,ketone=Sensor glucose (mmol/L)'"), "\(message)")
     let map = ["time": "time", "ketone": "Sensor glucose (mmol/L)"]
     #expect(try file.readings { $0.columns = map }.readings.allSatisfy { $0.kind == .ketone })
-    // The intervals also show a sensor.
+    // Without the word sensor, the regular intervals show that a sensor measured the low values.
     #expect(try refusal(table(Self.low)) != nil)
     let normal = (0..<30).map { "\($0 < 14 ? 2 : 5).\($0 % 9)" }
     #expect(try ScratchFile(table(normal)).readings().readings.count == 30)
-    // All finger sticks during hypoglycaemia may be low.
+    // During hypoglycaemia, all finger sticks of a table may be low.
     let sticks = table(["1.9", "2.2", "2.4"], minutes: 600, header: "time,glucose (mmol/L)")
     #expect(try ScratchFile(sticks).readings().readings.count == 3)
   }

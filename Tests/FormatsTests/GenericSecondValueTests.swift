@@ -46,7 +46,7 @@ import Testing
     #expect(try file.readings().readings.count == 12, "\(name)")
   }
 
-  /// Flags, a constant, an empty column and a copy of the values.
+  /// The second column has flags, a constant, nothing, or a copy of the first column.
   @Test(arguments: ["1", "100", "", "value"])
   func aSecondColumnWithoutFurtherValuesIsIgnored(_ cell: String) throws {
     let text = Self.table("Glucose (mg/dL),BG recheck") { day in
@@ -67,7 +67,7 @@ import Testing
 
   // MARK: One value in both units
 
-  /// A value in mg/dL, and in mmol/L as programs round it.
+  /// A value in mg/dL, and the same value in mmol/L as programs round or truncate it.
   private static func both(_ day: Int, by factor: Double, isCut: Bool = false) -> (String, String) {
     let value = 88 + day * 37 % 150
     let tenths = Double(value) / factor * 10
@@ -112,7 +112,7 @@ import Testing
     #expect(readings[0].measurement.quantity == Quantity(125, .milligramsPerDecilitre))
   }
 
-  /// Values before and after meals, whose columns are in different units.
+  /// The two columns have different units and are not copies: one is before and the other after meals.
   @Test func columnsInBothUnitsWithOtherValuesAreRefused() throws {
     let text = Self.table("Glucose (mmol/L),Glucose (mg/dL)") { "\(5 + $0 % 3).1,\(130 + $0 * 11 % 47)" }
     let refusal = try #require(try ScratchFile(text).refusal())
@@ -120,7 +120,7 @@ import Testing
       refusal.contains("value=Glucose (mmol/L)") && refusal.contains("value=Glucose (mg/dL)"), "\(refusal)")
   }
 
-  /// The row is far after the head of the input.
+  /// The row with different values is far after the first bytes of the input.
   @Test func aLaterRowWhoseValuesInBothUnitsDifferIsRefused() throws {
     let start: Int64 = 1_770_000_000 / 86_400 * 86_400
     func text(_ last: String) -> String {

@@ -11,7 +11,7 @@ import Testing
   private static let sensor = (0..<300).map { $0 * 5 }
   private static let sticks = [431, 733, 1103]
 
-  /// The rows of each word in order of time.
+  /// A table in order of time, which has a row with the text `end` at each of its minutes.
   private static func table(_ header: String, _ rows: [(minutes: [Int], end: String)]) -> String {
     let lines = rows.flatMap { part in
       part.minutes.map { minute in
@@ -80,7 +80,7 @@ import Testing
     #expect(late.readings.count + late.rejections.count == 304 && late.skipped.isEmpty)
   }
 
-  /// Other texts do not show what measured the values.
+  /// Words in these columns do not show what measured the values.
   @Test(arguments: ["Mode", "Meal", "Trigger"]) func columnsThatNameNoSourceDoNotDecideTheKind(
     _ header: String
   ) throws {
@@ -92,7 +92,8 @@ import Testing
 
   // MARK: Columns with other names
 
-  /// A person measures because of a sensor, and a `Guardian` may be a parent.
+  /// In these columns a word for a sensor may be a person's reason to measure, and a `Guardian` may be a
+  /// parent.
   @Test(arguments: [
     ("Entered by", ["Guardian", "School nurse", "Self"]), ("Measured by", ["Guardian", "Self"]),
     ("Reason", ["CGM alarm", "Routine"]), ("Context", ["CGM low", "Before meal"]),
@@ -105,7 +106,7 @@ import Testing
   func aWordForASensorInOtherColumnsDoesNotDecideTheKind(_ header: String, _ words: [String]) throws {
     let sticks = (0..<12).flatMap { day in [431, 733, 1103, 1304].map { day * 1440 + $0 + day * 7 % 45 } }
     let rows = words.indices.map { word in
-      // Names of persons alternate.
+      // The words alternate, as names of persons do.
       (
         sticks.indices.filter { ($0 % 7 < 2 ? 0 : 1 + $0 % (words.count - 1)) == word }.map { sticks[$0] },
         words[word]
@@ -113,7 +114,7 @@ import Testing
     }
     let export = try TextExport(Self.table("time,glucose (mg/dL),\(header)", rows))
     #expect(Self.counts(export) == ["smbg": 48] && export.rejections.isEmpty)
-    // In a column of sources the words are those of a sensor.
+    // In a column named `source`, the name of a sensor does decide the kind.
     let source = try TextExport(
       Self.table(
         "time,glucose (mg/dL),source",
@@ -123,7 +124,7 @@ import Testing
 
   @Test func aRemarkDoesNotChangeTheKindOfASensorRow() throws {
     let times = (1..<6000).map { $0 * 5 }
-    // The first rows show no other word.
+    // The first rows have no other word than the one for a sensor's start.
     let meals = [20_001, 20_333, 21_404, 21_777, 23_008, 24_440].map { $0 / 5 * 5 }
     let rows = [(times.filter { !meals.contains($0) }, ""), (meals, "Lunch")]
     for start in ["Sensor start", "Sensor"] {

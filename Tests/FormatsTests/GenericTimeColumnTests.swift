@@ -6,7 +6,7 @@ import Foundation
 import Logbook
 import Testing
 
-/// Tests which columns are times of measurement, and columns of times that mix two forms.
+/// Tests which columns are read as times of measurement, and columns in which the times have two forms.
 @Suite struct GenericTimeColumnTests {
   private func times(_ text: String, _ change: (inout ExportOptions) -> Void = { _ in }) throws -> [String] {
     try ScratchFile(text).readings(change).readings.map(\.deviceTime.text)
@@ -20,7 +20,8 @@ import Testing
     #expect(try times("\(name),time,glucose\n\(rows)") == ["2026-05-01T07:00:00"])
     let parts = "date,clock,\(name),glucose\n2026-05-01,07:00,2026-05-04T22:10:00,101\n"
     #expect(try times(parts) == ["2026-05-01T07:00:00"])
-    // A day is not a time, and the time of the database is not the time of the reading.
+    // The column `date` states no time of day, and the column of the database states when the row was stored.
+    // So no mapping with the latter is suggested.
     let days = "date,\(name),glucose\n2026-05-01,2026-05-04T22:10:00,101\n2026-05-02,2026-05-04T22:11:00,99\n"
     let refusal = try #require(try ScratchFile(days).refusal())
     #expect(!refusal.contains("time=\(name)"), "\(refusal)")
@@ -33,8 +34,8 @@ import Testing
     #expect(refusal.contains("'time=start time,") && !refusal.contains("time=createdAt"), "\(refusal)")
   }
 
-  /// An app that reads a sensor stores hours of values at once. Only a person knows whether it was measured
-  /// then.
+  /// An app that reads a sensor stores hours of values at once, later than they were measured. Only a person
+  /// knows whether the times of storage are close enough.
   @Test(arguments: ["created_at", "createdAt", "upload_time", "inserted", "received_at"])
   func aTableWithOnlyDatabaseTimesIsRefused(_ name: String) throws {
     let file = try ScratchFile("\(name),glucose\n2026-05-01T07:00:00,101\n2026-05-01T07:05:00,103\n")
@@ -60,8 +61,8 @@ import Testing
 
   // MARK: Dates next to times
 
-  /// Spreadsheets and databases write a time of day with the first day of their calendar, other programs with
-  /// today.
+  /// Spreadsheets and databases write a time of day with the first day of their calendar, and other programs
+  /// with the current date.
   @Test(arguments: ["1900-01-01", "30/12/1899", "1970-01-01", "2025-06-01"])
   func aTableWhoseTimesContradictItsDatesIsRefused(_ day: String) throws {
     let rows = "13/03/2025,\(day) 08:30:00,101\n14/03/2025,\(day) 12:10:00,117\n"
@@ -86,7 +87,7 @@ import Testing
     let same = "13/03/2025,2025-03-13 08:30:00,101\n14/03/2025,2025-03-14 12:10:00,117\n"
     #expect(
       try times("Date,Time,Glucose mg/dL\n\(same)") == ["2025-03-13T08:30:00", "2025-03-14T12:10:00"])
-    // The day of the place and the time of UTC differ near midnight.
+    // Near midnight, the local date may differ from the date of a time in UTC. That is not a contradiction.
     let zoned = "2025-03-14,2025-03-13T23:30:00Z,101\n2025-03-14,2025-03-14T12:10:00Z,117\n"
     #expect(try times("Date,Time,Glucose mg/dL\n\(zoned)").count == 2)
     let other = "2024-01-02,2025-03-13 08:30:00,101\n2024-01-02,2025-03-14 12:10:00,117\n"
@@ -116,7 +117,7 @@ import Testing
     let second = "time,glucose (mg/dL)\n2026-05-02 07:00,102\n2026-05-02 12:10,118\n"
     let refusal = try #require(try ScratchFile(first + second).refusal())
     #expect(refusal.contains("two tables with different delimiters"), "\(refusal)")
-    // A preamble has semicolons and times as well.
+    // A preamble also has semicolons and times, but is not a table with another delimiter.
     let preamble = "Export of sensor data; all values\nMade on; 2026-05-03 10:00\n"
     #expect(try times(preamble + second).count == 2)
   }
@@ -218,11 +219,11 @@ import Testing
     #expect(refusal.contains("'tzOffset'") && refusal.contains("offset=tzOffset"), "\(refusal)")
     let east = ["time": "time", "value": "glucose", "offset": "tzOffset"]
     #expect(try file.readings { $0.columns = east }.readings.map(\.placement.utcOffset) == [7200, 7200])
-    // A person who names the columns without the offset has decided.
+    // A person who maps only the other columns has decided to ignore the offset.
     let without = ["time": "time", "value": "glucose"]
     #expect(
       try file.readings { $0.columns = without }.readings.allSatisfy { $0.placement.source == .zone })
-    // An instant needs no offset.
+    // A time that ends in Z is an instant, so the offset is not needed to find it.
     let absolute = "time,glucose,tzOffset\n2026-05-01T07:00:00Z,101,120\n2026-05-01T19:00:00Z,99,120\n"
     #expect(try ScratchFile(absolute).readings().readings.count == 2)
   }
@@ -296,7 +297,7 @@ import Testing
     #expect(try file.refusal { $0.columns = ["time": "time", "value": "glucose"] } != nil)
   }
 
-  /// In a long table, not all rows are checked before the first one is read.
+  /// In a long table, only the first rows are checked before the import, so the later time is rejected.
   @Test func aTimeWithAUTCOffsetAfterManyWithoutIsRejected() throws {
     let rows = (0..<20_400).map { row in
       let time = DeviceTime(seconds: 1_777_600_000 + Int64(row) * 300).text
@@ -312,7 +313,7 @@ import Testing
 
   @Test func aTableWhoseDateFormsChangeAtDay12IsRefused() throws {
     func two(_ number: Int) -> String { number < 10 ? "0\(number)" : String(number) }
-    // A spreadsheet that expects the month first reads 05/03/2026 as 3 May, and does not convert 13/03/2026.
+    // A spreadsheet that expects the month first reads 05/03/2026 as 3 May, and leaves 13/03/2026 as text.
     let exchanged =
       Self.days({ "2026-\(two($0))-03 07:00" }, 1...12) + Self.days({ "\($0)/03/2026 07:00" }, 13...31)
     let refusal = try #require(try ScratchFile("time,glucose (mg/dL)\n" + exchanged).refusal())
@@ -321,17 +322,18 @@ import Testing
       Self.days({ "2026-\(two($0))-03,07:0\($0 % 9)" }, 1...12)
       + Self.days({ "\($0)/03/2026,07:0\($0 % 9)" }, 13...31)
     #expect(try ScratchFile("date,time,glucose (mg/dL)\n" + parts).refusal() != nil)
-    // A row that a person typed into either part is not a reason to read the others.
+    // The table is still refused if a person typed a row in one of the two forms, because the other rows
+    // remain exchanged.
     for typed in ["2026-03-15 09:00,104\n", "5/03/2026 09:00,104\n"] {
       let refusal = try ScratchFile("time,glucose (mg/dL)\n" + exchanged + typed).refusal()
       #expect(refusal?.contains("exchanged day and month") == true, "\(typed): \(refusal ?? "read")")
     }
-    // A program that changed its form on the 20th.
+    // The table is read if a program changed the form of its dates on the 20th.
     let changed =
       Self.days({ "2026-03-\(two($0)) 07:0\($0 % 9)" }, 1...19)
       + Self.days({ "\($0)/03/2026 07:0\($0 % 9)" }, 20...31)
     #expect(try ScratchFile("time,glucose (mg/dL)\n" + changed).readings().readings.count == 31)
-    // Two forms, each with days of a whole month.
+    // The table is read if the dates in each of the two forms cover a whole month.
     let whole =
       Self.days({ "2026-02-\(two($0)) 07:0\($0 % 9)" }, 1...28)
       + Self.days({ "\($0)/03/2026 07:0\($0 % 9)" }, 1...31)
@@ -344,24 +346,23 @@ import Testing
     "time,glucose (mg/dL)\n" + dates.enumerated().map { "\($1) 0\($0 + 7):00,10\($0)\n" }.joined()
   }
 
-  /// The current date is in November 2026.
+  /// For these tests, the current date is in November 2026.
   @Test func datesThatMayBeginWithTheYearRequireADateOrder() throws {
     let file = try ScratchFile(Self.table("26/10/01", "26/10/02", "26/10/13"))
     #expect(try file.refusal()?.contains("seem to begin with a year of two digits") == true)
     #expect(try file.refusal { $0.dateOrder = "dmy" } == nil)
-    // Dates of any age. It is unlikely that all values are from one day of several years, and such days may
-    // be in the future.
+    // As days, these dates would all be the 20th or 26th of May in several years, some of them in the future.
+    // That is unlikely, so they may begin with the year.
     for (first, days) in [("20/05", 21...24), ("26/05", 14...25), ("26-05", 29...31)] {
       let dates = days.map { "\(first)\(first.contains("/") ? "/" : "-")\($0) 07:00,101\n" }.joined()
       let file = try ScratchFile("time,glucose (mg/dL)\n" + dates)
       #expect(try file.refusal()?.contains("four digits") == true, "\(dates)")
     }
-    // Dates around the turn of a year have two different first numbers.
+    // Dates around New Year begin with two different numbers, which may be two years.
     #expect(try ScratchFile(Self.table("25/12/01", "26/01/02")).refusal()?.contains("four digits") == true)
   }
 
-  /// The last days of December with the year last would be in 2028 to 2031, and the first ones of January in
-  /// 2001.
+  /// If the year were last, the dates of December would be in 2028 to 2031, and those of January in 2001.
   @Test(arguments: [1, 60])
   func datesAroundNewYearMayBeginWithTheYear(_ rowsPerDay: Int) throws {
     let days = ["24/12/28", "24/12/29", "24/12/30", "24/12/31", "25/1/01", "25/1/02", "25/1/03"]
@@ -370,7 +371,7 @@ import Testing
     }
     let file = try ScratchFile("time,glucose (mg/dL)\n" + rows.joined())
     #expect(try file.refusal()?.contains("seem to begin with a year of two digits") == true)
-    // The day first, in two years that follow each other.
+    // These dates have the day first and are in two consecutive years, so they are read.
     let other = ["24/12/24", "25/12/24", "24/01/25", "25/01/25"].map {
       "\($0) 10:10,\($0.prefix(2))\($0.suffix(1))\n"
     }
@@ -382,9 +383,9 @@ import Testing
     table("25/10/26", "26/10/26"), table("26/10/25"),
     // With the year first, the second date would be in 2031, which is in the future.
     table("26/10/01", "31/10/01"),
-    // Three different first numbers are days. Four digits are a year.
+    // Three different first numbers can only be days, and a number of four digits is a year.
     table("24/10/05", "25/10/05", "26/10/05"), table("26/10/2001", "26/11/2001"),
-    // One day in two years, such as a birthday, and the days of a month.
+    // The dates are one day in two years, such as a birthday, or three days of a month.
     table("26/10/24", "26/10/25"), table("03/10/26", "13/10/26", "23/10/26"),
   ])
   func datesThatCannotBeginWithTheYearAreReadWithTheYearLast(_ text: String) throws {
@@ -438,7 +439,7 @@ import Testing
     }
     #expect(try placed("time") == ["2026-03-04T07:10:00 3600 stated", "2026-07-04T12:10:00 7200 stated"])
     #expect(try placed("utc") == ["2026-03-04T08:10:00 3600 stated", "2026-07-04T14:10:00 7200 stated"])
-    // The name of the times, or the times, say what they are.
+    // The name of the time column, or a Z after the times, shows whether they are local or in UTC.
     func shown(_ text: String) throws -> [String] {
       try ScratchFile(text).readings().readings.map(\.deviceTime.text)
     }
@@ -501,7 +502,7 @@ import Testing
     #expect(try ScratchFile(text).refusal() == nil, "\(text)")
   }
 
-  /// A dictionary has another order in each run.
+  /// The order of a Swift dictionary differs between instances, so the test repeats the import.
   @Test func aColumnWithAsManyTimesAsNumbersIsReadByItsName() throws {
     let rows = "2026-03-04,08:10:00,112,a\n2026-03-04,12:10:00,182,b\n2026-03-05,12:10:00,62,c\n"
     let summary = "\nSummary\nAverage,118.67\nMinimum,62\nMaximum,182\n"

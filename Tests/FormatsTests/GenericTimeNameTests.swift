@@ -83,14 +83,14 @@ import Testing
     let rows = "2026-05-01 07:05,2027-01-01 00:00,112\n2026-05-01 12:10,2027-02-01 10:00,98\n"
     let times = try ScratchFile("Time,Expiry time,Glucose (mg/dL)\n\(rows)").readings().readings
     #expect(times.map(\.deviceTime.text) == ["2026-05-01T07:05:00", "2026-05-01T12:10:00"])
-    // An unknown word may also be that of the measurement.
+    // With an unknown word, the second time may be the time of measurement, so the table is refused.
     #expect(try ScratchFile("Time,Kitchen time,Glucose (mg/dL)\n\(rows)").refusal() != nil)
     let parts = "2026-05-01,1950-03-04,07:05,112\n2026-05-02,1950-03-04,12:10,98\n"
     let dates = try ScratchFile("Date,Date of birth,Time,Glucose (mg/dL)\n\(parts)").readings().readings
     #expect(dates.map(\.deviceTime.text) == ["2026-05-01T07:05:00", "2026-05-02T12:10:00"])
   }
 
-  /// The order of a dictionary is another one in each process.
+  /// The result must not depend on the order of a dictionary, which differs in each process.
   @Test func inAShortTableTheNameDecidesWhetherAColumnHasTimes() throws {
     let rows = "2026-05-01,07:05,112\n2026-05-01,12:10,98\n2026-05-02,12:20,104\n"
     let summary = "\nSummary\nAverage,118.67\nMinimum,62\nMaximum,182\n"
@@ -98,7 +98,8 @@ import Testing
     #expect(try file.readings().readings.count == 3)
   }
 
-  /// Dexcom Studio has times of the sensor, of the meter and of events in one row, shown and internal.
+  /// A row of Dexcom Studio has times of the sensor and of the meter, each as a displayed and as an internal
+  /// time.
   @Test func aSuggestedMappingOffersTheDisplayTimeOfTheValues() throws {
     let header =
       "GlucoseInternalTime\tGlucoseDisplayTime\tGlucoseValue\tMeterInternalTime\tMeterDisplayTime\tMeterValue\n"

@@ -6,13 +6,13 @@ import Foundation
 import Logbook
 import Testing
 
-/// Tests what is above or around the rows of a table or of JSON: zones, persons, and lists that are not read.
+/// Tests zones and persons named outside the rows of a table or JSON, and lists in JSON that are not read.
 @Suite struct GenericTitleTests {
   private static let table =
     "time,glucose (mg/dL)\n2026-05-01 07:00,101\n2026-05-01 12:10,104\n2026-05-02 07:04,118\n"
   private static let list =
     #"[{"time":"2026-05-01 07:00","glucose":101},{"time":"2026-05-01 12:10","glucose":104}]"#
-  /// The same times, each with its offset.
+  /// The same list, in which each time ends with `Z`.
   private static let stated = list.replacing(":00\"", with: ":00:00Z\"").replacing(":10\"", with: ":10:00Z\"")
 
   @Test(arguments: [

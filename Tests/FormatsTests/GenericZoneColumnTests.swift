@@ -40,7 +40,7 @@ import Testing
     #expect(home.readings.count == 90)
   }
 
-  /// Zones of training, offsets of a calibration, and the two offsets of one zone.
+  /// The columns have zones of training, offsets of a calibration, or the winter and summer time of one zone.
   @Test(arguments: [
     ("zone", "In range", "High"), ("offset", "0", "3"), ("exercise", "PT1H", "PT5H"),
     ("UTC offset (hours)", "1", "2"), ("Zeitzone", "MEZ", "MESZ"), ("tz", "EST", "EDT"),
@@ -53,7 +53,7 @@ import Testing
     #expect(try trip(name, first, second).readings { $0.zoneIsGiven = true }.readings.count == 120)
   }
 
-  /// Sticks of a year, one a day; `zone` gives the zone of a month, from 0.
+  /// About one finger stick a day for a year. `zone` returns the zone of a month, which is numbered from 0.
   private func year(_ name: String, _ zone: (Int) -> String) throws -> ScratchFile {
     let rows = (0..<336).map { day in
       let time = DeviceTime(seconds: 1_767_225_600 + Int64(day) * 93_600).text
@@ -62,7 +62,8 @@ import Testing
     return try ScratchFile("time,glucose (mg/dL),\(name)\n" + rows.joined())
   }
 
-  /// Winter and summer time of one zone, north and south of the equator, and offsets that two places have.
+  /// `low` and `high` are the winter and summer time of one zone, north or south of the equator, or the
+  /// offsets of two zones.
   @Test(arguments: [("utcOffset", "PT1H", "PT2H"), ("tz", "EST", "EDT"), ("place", "GMT", "BST")])
   func offsetsAnHourApartCountAsOneZoneIfTheirDatesFitSummerTime(
     _ name: String, _ low: String, _ high: String

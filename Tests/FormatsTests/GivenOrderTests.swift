@@ -7,7 +7,7 @@ import Testing
 
 /// Tests an order of day and month that a person gives, against what the dates show.
 @Suite struct GivenOrderTests {
-  /// Samples with a date over 12, and the order in which it is a day.
+  /// Samples with a number over 12 in a date, and the order of day and month in which this number is the day.
   private static let samples = [
     ("accu-chek-360/entries-mgdl.csv", "mdy"), ("carelink/before-2017-mmol-dmy.csv", "dmy"),
     ("cgm-entries/both-mgdl.csv", "mdy"), ("clarity/clarity-spreadsheet-dmy.csv", "dmy"),

@@ -104,8 +104,8 @@ import Testing
     #expect(export.records.map { $0.fields["subtype"] } == [use.map { .text($0) }])
   }
 
-  /// The pump, the diary and the app of a sensor may each have the same meal, so they are compared like
-  /// exports.
+  /// The pump, the diary and the app of a sensor may each list the same meal. So each table is a separate
+  /// source, as if another program had exported it.
   @Test func theTablesOfAGlookoExportAreThreeSources() throws {
     let title = "Name:Kim,Date Range:2026-03-10 - 2026-03-11"
     func sources(_ lines: String...) throws -> [String] {

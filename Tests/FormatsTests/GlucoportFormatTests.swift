@@ -9,7 +9,7 @@ import Testing
 @testable import Formats
 
 @Suite struct GlucoportFormatTests {
-  /// The columns of an export, without later columns that follow from other columns.
+  /// The columns of an export, without those that are calculated from other columns.
   private static let names = [
     "item", "kind", "time", "device_time", "utc_offset", "offset_source", "value", "unit", "range",
     "threshold",
@@ -45,7 +45,7 @@ import Testing
     #expect(onRequest == ["value_mgdl", "value_mmoll"])
   }
 
-  /// A spreadsheet may have changed the cells of such a column in any way.
+  /// A spreadsheet may have changed the cells of a derived column in any way.
   @Test(arguments: ["true", "false", "", "7", "TRUE", "=A1"])
   func aGlucoportColumnDerivedFromOthersIsNotRead(_ cell: String) throws {
     let plain = try read(Self.reading)
@@ -122,7 +122,7 @@ import Testing
 
   @Test func aTruncatedLastLineOfAGlucoportExportGivesNoItem() throws {
     let text = Self.header + "\n" + Self.reading + "\n"
-    // Without some of the empty cells at its end the row loses nothing.
+    // A row without some of the empty cells at its end is complete, so only shorter pieces of it are tested.
     let filled = Self.reading.reversed().drop { $0 == "," }.count
     for length in 1..<filled {
       let result = try ScratchFile(text + Self.reading.prefix(length)).readings()

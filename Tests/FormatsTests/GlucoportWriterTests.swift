@@ -100,7 +100,8 @@ import Testing
     }
   }
 
-  /// Readings that differ only in times and numbers share the rest of their lines. All others do not.
+  /// The writer uses the end of a line again for a reading that differs only in times and numbers. It must
+  /// not do so for any other difference.
   @Test(arguments: [false, true])
   func readingsThatDifferInOnePartAreWrittenAsDifferentLines(_ isJSON: Bool) throws {
     var random = SeededGenerator(seed: 9)
@@ -110,14 +111,15 @@ import Testing
       let item = GlucoportItem.reading(Self.variant(number % 12, &random))
       var (line, first): ([UInt8], [UInt8]) = ([], [])
       writer.append(item, to: &line)
-      // A writer that has written nothing has nothing to share.
+      // A new writer has no line to use again.
       var other = GlucoportWriter(form)
       other.append(item, to: &first)
       #expect(String(decoding: line, as: UTF8.self) == String(decoding: first, as: UTF8.self))
     }
   }
 
-  /// A reading with random times and numbers. A `part` other than 0 also changes that part of the reading.
+  /// A reading with random times and numbers. A number from 1 to 11 in `part` also changes one other part of
+  /// the reading.
   private static func variant(_ part: Int, _ random: inout SeededGenerator) -> GlucoportReading {
     func text(_ number: Int, _ text: String) -> String { part == number ? "other" : text }
     return GlucoportReading(
@@ -137,8 +139,8 @@ import Testing
       occurrence: Int64.random(in: 0...2, using: &random))
   }
 
-  /// Pairs of equal texts with different bytes: of different lengths, of the same length, and one that equals
-  /// ASCII.
+  /// Swift considers the two texts of a pair equal, but their bytes differ. The pairs have different or equal
+  /// lengths, and in the last one a text is ASCII.
   @Test(
     arguments: [("e\u{301}", "\u{E9}"), ("a\u{323}\u{307}", "a\u{307}\u{323}"), ("K", "\u{212A}")],
     [Logbook.Measurement.low(below: nil, .millimolesPerLitre), .value(Quantity(5.5, .millimolesPerLitre))])

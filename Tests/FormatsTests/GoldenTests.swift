@@ -5,7 +5,7 @@ import Foundation
 import Testing
 
 /// Every sample gives the result in the file next to it. `GLUCOPORT_REWRITE_GOLDEN=1` writes these files
-/// again, for a person to read and commit.
+/// again, so that a person can review and commit the changes.
 @Suite struct GoldenTests {
   @Test(arguments: Repository.sampleExports)
   func eachSampleGivesTheExpectedNDJSONNextToIt(_ path: String) throws {

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Formats
 
-/// Tests the first bytes of a pipe for different writers.
+/// Tests how many first bytes are read from a pipe, depending on how fast its writer sends.
 @Suite struct HeadTests {
   @Test(
     arguments: [

@@ -28,7 +28,7 @@ import Testing
     #expect(export.decision("unit") == "mg/dL, mmol/L (read)")
   }
 
-  /// The reading of one phone is equal in both of its exports.
+  /// One reading of a phone must be the same in its export by the app and in its export by Apple Health.
   @Test func aHealthAutoExportReadingIsTheSameAsInAppleHealth() throws {
     let json = try TextExport(Self.export([Self.point("07:30:00")]))
     let xml = try TextExport(

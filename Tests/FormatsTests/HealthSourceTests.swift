@@ -10,7 +10,7 @@ import Testing
 /// Tests which sources in Apple Health are sensors.
 @Suite struct HealthSourceTests {
   private static let start = DeviceTime(text: "2026-05-30T08:00:00")?.seconds ?? 0
-  /// Names of apps and devices of sensors; no list of names has all of them.
+  /// Names of apps and devices. Any of them may be a sensor, so the names do not determine the kind.
   static let names = [
     "CareSens Air", "Simplera", "Accu-Chek SmartGuide", "Some app", "Anna’s iPhone", "Health",
   ]
@@ -62,7 +62,7 @@ import Testing
     #expect(Self.kinds(export) == ["Simplera": ["cbg"]])
   }
 
-  /// Neither the order of records nor the other sources decide, nor where the export ends.
+  /// The kind does not depend on the order of records, on the other sources, or on where the export ends.
   @Test func theTimesOfAnAppleHealthSourceShowItsKind() throws {
     let records =
       Self.every5.map { Self.record($0, "Simplera") } + Self.sticks.map { Self.record($0, "Some app") }
@@ -86,7 +86,8 @@ import Testing
         !$0.marks.isDisjoint(with: [.beforeMeal, .afterMeal])
       })
     #expect(export.readings.count { $0.kind == .smbg } == 56)
-    // An app may mark each value of a sensor.
+    // An app may write a meal mark for each value of a sensor, so marks on all values do not show finger
+    // sticks.
     let all = try Self.export(Self.every5.map { Self.record($0, "Simplera", entry: Self.mark(2)) })
     #expect(Self.kinds(all) == ["Simplera": ["cbg"]])
   }

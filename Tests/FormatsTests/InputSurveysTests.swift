@@ -26,7 +26,8 @@ import Testing
 }
 
 @Suite struct CadenceTests {
-  /// The first day of 1970 is kept, whichever other days are left out.
+  /// The survey saves memory by leaving out some days, but it always keeps the first day of 1970. So the
+  /// memory must also be limited within one day.
   @Test func surveyingMillionsOfTimesOnOneDayTakesLimitedMemory() {
     var cadence = Cadence()
     for _ in 0..<2_000_000 { cadence.note(0, series: 0) }

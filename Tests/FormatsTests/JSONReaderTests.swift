@@ -6,7 +6,8 @@ import Testing
 @testable import Formats
 
 @Suite struct JSONReaderTests {
-  /// The result for a text: rows as their fields joined by `|` (absent ones as `~`), and what was not read.
+  /// The result for a text. Each row is its fields joined by `|`, where `~` is an absent field. `cut` is
+  /// where a truncated text ended.
   private struct Outcome: Equatable {
     var rows: [String] = []
     var rejections: [String] = []

@@ -6,8 +6,8 @@ import Testing
 
 @testable import Formats
 
-/// Tests that the same JSON in another notation is the same export. A change of a service without notice must
-/// not lose a reading.
+/// Tests that JSON in another notation gives the same items. A service may change its notation without
+/// notice, and no reading may be lost then.
 @Suite struct JSONShapeTests {
   private static let folders: Set<String> = [
     "carelink-cloud", "dexcom-api", "dexcom-share", "fhir", "librelinkup", "openmhealth",
@@ -62,7 +62,7 @@ import Testing
   }
 
   @Test(arguments: samples) func theOrderOfJSONObjectsDoesNotChangeItems(_ path: String) throws {
-    // In lines of objects each line is an item.
+    // If each line of a file is an object, the order of the lines is reversed.
     let trees = try Self.trees(path)
     #expect(
       try Self.contents(trees.count > 1 ? trees.reversed() : trees) { $0.itemsReversed.text() }
@@ -77,19 +77,19 @@ import Testing
   }
 
   @Test(arguments: samples) func spacesAndLineBreaksInJSONDoNotChangeItems(_ path: String) throws {
-    // A text with several values has each on one line.
+    // NDJSON needs each value on one line, so it gets no line breaks.
     let indent = path.hasSuffix(".ndjson") ? nil : 0
     #expect(try Self.contents(Self.trees(path)) { $0.text(indent: indent) } == Self.plain(path))
     let tight = try Self.contents(Self.trees(path)) { $0.text() }
     #expect(tight == (try Self.plain(path)))
   }
 
-  /// Some services write `mg\/dL`, and some no letter that is not ASCII.
+  /// Some services write `mg\/dL`, and some escape all letters outside of ASCII.
   @Test(arguments: samples) func slashesAndLettersInJSONMayBeEscaped(_ path: String) throws {
     #expect(try Self.contents(Self.trees(path)) { $0.text(escapes: true) } == Self.plain(path))
   }
 
-  /// Each value of a sample in turn is removed or replaced by a value of another kind. No other value is read
+  /// Each member with the name of a value is replaced by another type in turn. No other member may be read
   /// instead of it.
   @Test(arguments: samples) func aJSONMemberOfAnotherTypeGivesNoDifferentReading(_ path: String) throws {
     let plain = try Self.plain(path)

@@ -11,7 +11,7 @@ indirect enum JSONTree: Sendable {
   /// A number, `true`, `false` or `null`, as it is in the text.
   case other(String)
 
-  /// The values of a text: one, or one in each line.
+  /// The values of a text: a single one, or one for each line of NDJSON.
   static func documents(_ text: String) throws -> [JSONTree] {
     var parser = Parser(bytes: Array(text.utf8))
     var documents: [JSONTree] = []
@@ -50,7 +50,7 @@ indirect enum JSONTree: Sendable {
     }
   }
 
-  /// The text. With an indent it has line breaks, and blanks around every sign.
+  /// The tree as JSON text. With an indent, it has line breaks, and blanks around colons and commas.
   func text(indent: Int? = nil, escapes: Bool = false) -> String {
     let line = indent.map { "\n" + String(repeating: " ", count: $0) } ?? ""
     let blank = indent == nil ? "" : " "

@@ -7,8 +7,8 @@ import Logbook
 import SeededRandom
 import Testing
 
-/// Tests tables whose last line has no line end. Complete tables are read whole, and a value that lost digits
-/// is never stored.
+/// Tests tables whose last line has no line end. The last row is read if it is surely complete, and a value
+/// that may have lost digits is never stored.
 @Suite struct LastLineTests {
   private static let samples = Repository.sampleExports.filter { path in
     [".csv", ".tsv", ".txt"].contains { path.hasSuffix($0) } && !path.contains("utf16")
@@ -35,7 +35,8 @@ import Testing
 
   private static func options(_ path: String, _ bytes: [UInt8]) throws -> ExportOptions {
     var options = try Rendering.options(besides: Repository.samples.appending(path: path))
-    // A shorter table does not show a sensor's cadence.
+    // A truncated table may be too short to show the interval of a sensor, so the kind inferred from the
+    // complete table is given.
     let kind = try export(bytes, options).decision("kind").flatMap { $0.hasSuffix("(inferred)") ? $0 : nil }
     if let name = kind?.split(separator: " ").first { options.kind = ReadingKind(name: name) ?? options.kind }
     return options
@@ -50,7 +51,7 @@ import Testing
     let given = try Self.options(path, bytes)
     let whole = try Self.export(bytes, given, isComplete: true)
     let bare = try Self.export(Self.withoutLineEnd(bytes), given)
-    // A last row that is rejected could be truncated.
+    // If the last row is rejected, it may be truncated, so the end is reported in another way.
     let isRejected = whole.rejections.contains { rejection in
       if case .unterminated(rejection.line, _) = bare.end { true } else { false }
     }
@@ -72,16 +73,17 @@ import Testing
     let isLong = ProcessInfo.processInfo.environment["GLUCOPORT_MORE_SEEDS"] != nil
     let step = isLong ? 1 : max(1, (bytes.count - start) / 16)
     for length in stride(from: bytes.count - 1, through: start + 1, by: -step) {
-      // Half of a doubled quote looks like the quote that ends a text.
+      // A truncation inside a doubled quote leaves one quote, which looks like the end of the text.
       if bytes[length] == UInt8(ascii: "\"") { continue }
       let cut: TextExport
       do {
         cut = try Self.export(Array(bytes.prefix(length)), given)
       } catch is Failure {
-        // The remaining bytes may lack the header, or the last row that decides a question.
+        // The remaining bytes may lack the header, or a last row that shows the unit or the order of day and
+        // month.
         continue
       }
-      // No earlier row shows how long the cells of a single row are.
+      // If only one row remains, no earlier row shows how long complete cells are.
       guard cut.readings.count + cut.records.count > 1 else { continue }
       #expect(cut.readingTexts.isSubset(of: whole.readingTexts), "cut to \(length) bytes")
       #expect(cut.recordTexts.isSubset(of: whole.recordTexts), "cut to \(length) bytes")
@@ -157,7 +159,7 @@ import Testing
     #expect(detail.contains("4096 bytes"))
   }
 
-  /// The earlier rows are kept in memory however long the input is.
+  /// The reader keeps the last rows in memory to compare them with the last line, even if the input is long.
   @Test func theLastLineOfALongTableIsJudgedByTheLastRows() throws {
     let rows = (0..<30_000).map { (index: Int64) -> String in
       "\(DeviceTime(seconds: 1_700_000_000 + index * 300).text),12\(index % 10).5\n"

@@ -15,11 +15,11 @@ import Testing
     #expect(export.rejections.count == 1)
   }
 
-  /// A point of the graph at 9:00 UTC, in a logbook of UTC.
+  /// The graph has a point at 9:00 UTC, and the zone of the logbook is UTC.
   @Test(arguments: [
     ("5/6/2026 11:00:00 AM", 7200, "2026-05-06T11:00:00"),
     ("5/6/2026 11:00:00 PM", 50_400, "2026-05-06T23:00:00"),
-    // Times that differ by a day, or by half a day.
+    // These times differ from UTC by 22 hours and by 14.5 hours. No offset of a zone is as large.
     ("5/5/2026 11:00:00 AM", 0, "2026-05-06T09:00:00"), ("5/6/2026 11:30:00 PM", 0, "2026-05-06T09:00:00"),
     ("", 0, "2026-05-06T09:00:00"),
   ])
@@ -48,7 +48,7 @@ import Testing
     }.joined(separator: "\n")
     let export = try TextExport(withoutNewest)
     #expect(export.readings.map(\.kind) == [.cbg, .cbg])
-    // A list of values under another name is not an answer of this service.
+    // A list of values under another name is not recognised as a response of LibreLinkUp.
     #expect(throws: Failure.self) {
       try TextExport(withoutNewest.replacing("graphData", with: "history"))
     }

@@ -115,7 +115,8 @@ import Testing
   }
 
   @Test func aLibreViewExportTimeInTheFutureIsNotUsed() throws {
-    // The clock of the tests shows 21 November 2026.
+    // The clock of the tests shows 21 November 2026. With the month first, the export would have been made in
+    // the future, on 11 December.
     let title = LibreExport.title.replacing("20-05-2025", with: "12-11-2026")
     let lines = try LibreExport.read([
       title, LibreExport.header("mg/dL"), LibreExport.row("03-04-2026 08:00", 0, "99"),
@@ -300,7 +301,7 @@ import Testing
   }
 }
 
-/// Tests samples of both formats with realistic damage.
+/// Tests samples of LibreView and of the desktop software with realistic damage.
 @Suite struct LibreDamageTests {
   private static let samples = Repository.sampleExports.filter { $0.hasPrefix("libre") }
 

@@ -8,7 +8,7 @@ import Testing
 
 @testable import Formats
 
-/// Tests exports in which a person exchanged two columns in a spreadsheet, with their names.
+/// Tests exports in which a person exchanged two columns, including their names, in a spreadsheet.
 @Suite struct MovedColumnsTests {
   private static let samples = [
     "mysugr/mysugr-mgdl-de.csv", "mysugr/mysugr-mgdl-en.csv", "mysugr/mysugr-mmol-da.csv",
@@ -45,8 +45,8 @@ import Testing
     }.joined()
   }
 
-  /// Whether nothing is read as something else: the input is refused, none of its rows is read, or all are
-  /// read alike.
+  /// Whether no cell is read as another column: the input is refused, no row is read, or all rows give the
+  /// expected items.
   private static func isRight(_ rows: [[String]], _ expected: TextExport) throws -> Bool {
     do {
       let export = try TextExport(text(rows))

@@ -22,7 +22,7 @@ import Testing
     let options: ExportOptions
   }
 
-  /// The part of a reading that must be in the complete sample, too.
+  /// The part of a reading from a truncated sample that must also be in the complete sample.
   private struct Trace: Hashable, CustomStringConvertible {
     let kind: ReadingKind
     let deviceTime: DeviceTime
@@ -40,7 +40,7 @@ import Testing
     }
   }
 
-  /// The readings in some bytes. If the input is refused, these are the readings before that.
+  /// The readings in some bytes. If the input is refused, these are the readings before the refusal.
   private static func traces(_ bytes: some Sequence<UInt8>, _ options: ExportOptions) throws -> Set<Trace> {
     let file = try ScratchFile(bytes)
     var batch = IngestBatch()
@@ -64,7 +64,8 @@ import Testing
     return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
   }
 
-  /// Runs a body with consecutive seeds: the requested number, or for some seconds of processor time.
+  /// Runs a body with consecutive seeds: for the number of rounds in the environment, or for at most two
+  /// seconds of processor time.
   private static func repeatSeeds(atMost max: Int, _ body: (UInt64) throws -> Void) throws {
     let end = threadSeconds() + 2
     for round in 0..<UInt64(rounds ?? max) {

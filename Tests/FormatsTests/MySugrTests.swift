@@ -64,7 +64,7 @@ import Testing
     #expect(export.records.map(\.kind) == [.note])
   }
 
-  /// A spreadsheet saves dates as `22-Oct-25`, with the seconds of the app.
+  /// A spreadsheet may save the app's date as `22-Oct-25`. The time of day keeps its seconds.
   @Test func aMySugrDateWithAMonthNameIsRead() throws {
     func times(_ date: String) throws -> [String] {
       try Self.read([Self.header(), Self.row(date, "11:43:01 AM", [3: "118"])]).readings.map(
@@ -152,7 +152,7 @@ import Testing
       #expect(export.warnings.isEmpty && export.readings.count == 1)
       #expect(export.records.first?.fields["units"] == .number(1.5))
     }
-    // Moved columns are refused in this language as well.
+    // Columns in another order are also refused in Danish.
     var moved = names
     moved.swapAt(7, 8)
     #expect(throws: Failure.self) { try Self.read([moved, row]) }

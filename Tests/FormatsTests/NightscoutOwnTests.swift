@@ -7,8 +7,8 @@ import Testing
 
 @testable import Formats
 
-/// Tests treatments that glucoport wrote, in an export of a site: each record is read with its original
-/// identity.
+/// Tests exports of a Nightscout site with treatments that glucoport wrote. Each record is read with its
+/// original identity.
 @Suite struct NightscoutOwnTests {
   private static let guid = "0b9f3c52-5a1e-4c83-9d5e-0f1f6f4a7c11"
   private static let bolus = RecordState(
@@ -66,7 +66,7 @@ import Testing
     let members = #""insulin":"4.5","notes":"a &lt; \"b\"""#
     let rewritten = Self.part(Self.bolus, text: escape(Self.bolus.json))
     #expect(try lines(Self.treatment([rewritten], members: members)) == [Self.line(Self.bolus)])
-    // A text that itself contains such a word.
+    // The original text may itself contain `&lt;`, which must stay.
     var state = Self.bolus
     state.fields["text"] = .text("&lt;")
     let part = Self.part(state, seen: #"{"insulin":4.5,"notes":"&lt;","created_at":"\#(Self.created)"}"#)
@@ -117,8 +117,8 @@ import Testing
     #expect(all.count == 1 && all[0].contains(#""moved in time":1"#))
   }
 
-  /// If glucoport edits a treatment of another program, the edited record is in a part, and the other fields
-  /// stay in the usual members.
+  /// A treatment of another program that glucoport edited contains the edited record in a part of
+  /// `glucoport`. Its other fields stay in the usual members.
   @Test func anEditedTreatmentOfAnotherProgramKeepsItsOtherFields() throws {
     var state = Self.bolus
     (state.entryGuid, state.fields) = (nil, RecordFields(["units": .number(5)]))
@@ -152,12 +152,12 @@ import Testing
     let found = try lines(Self.treatment([part]))
     #expect(
       found.count == 1 && found[0].contains("rejected") && found[0].contains("import an export in JSON"))
-    // As a treatment of another program, it is read as shown.
+    // In a treatment of another program, the damaged part is ignored and the usual members are read.
     let foreign = try lines(Self.treatment([part], app: "phone"))
     #expect(foreign.count == 1 && foreign[0].contains("\(Self.guid)/insulin"))
   }
 
-  /// A table holds only the members that other programs read.
+  /// A table has no parts with glucoport's records, so the row of glucoport is rejected.
   @Test func glucoportRecordsInANightscoutTableGetNoSecondID() throws {
     let found = try Rendering.items(
       ofText: """

@@ -107,7 +107,8 @@ import Testing
     }
   }
 
-  /// The text may have an offset in an unknown form. The logbook's zone would place it hours away.
+  /// The text `dateString` may state an offset in an unknown form. Without it, the logbook's zone could shift
+  /// the time by hours.
   @Test func aNightscoutTimeWithAnUnreadableTextIsRejected() throws {
     let members = #""date":"2026-05-06 12:35:18","dateString":"Wed May 06 14:35:18 GMT+02:00 2026""#
     let export = try TextExport(#"[{"sgv":120,\#(members)}]"#)
@@ -168,7 +169,7 @@ import Testing
     #expect(lines.count == 4 && lines.allSatisfy { $0.contains("use --unit mmol/L") })
   }
 
-  /// As Trio and iAPS write it.
+  /// Trio and iAPS write typed entries in this form.
   @Test func aTypedNightscoutEntryIsAFingerStick() throws {
     for value in [#""glucose":110"#, #""sgv":110"#, #""mbg":110"#] {
       let typed = #"{"type":"Manual","date":1778068800000,"dateString":"2026-05-06T12:00:00Z",\#(value)}]"#
@@ -209,7 +210,7 @@ import Testing
     #expect(lines[0].contains(#""fields":{"minutes":30,"subtype":"basal","text":"-35 %\nwalk"}"#))
   }
 
-  /// Loop and oref0 state a duration of 0, careportals none.
+  /// At the end of a temporary rate, Loop and oref0 write a duration of 0, and careportals write no duration.
   @Test(arguments: [
     #""eventType":"Temp Basal","duration":0,"absolute":0"#,
     #""eventType":"Temp Basal","duration":0,"rate":1.2"#,
@@ -240,7 +241,8 @@ import Testing
     #expect(export.skipped == ["insulin that fills a reservoir or a tube": 1])
   }
 
-  /// Some programs write a percentage of the programmed rate into the member for the rate.
+  /// Some programs write a percentage of the programmed rate into the member `rate`, so a rate above that of
+  /// any pump is rejected.
   @Test func aNightscoutBasalRateThatNoPumpGivesIsRejected() throws {
     func rates(_ rate: Int) throws -> TextExport {
       try TextExport(
@@ -340,8 +342,8 @@ import Testing
     #expect(export.readings.count == 1 && export.isTruncated)
   }
 
-  /// Such a value may be a copy of a sensor's value. Whether it is one is decided later, when readings are
-  /// counted.
+  /// A value from such a pump may be a copy of a sensor's value. Whether it is a copy is decided when
+  /// readings are counted.
   @Test(arguments: [
     (#""glucoseType":"Finger","key600":"BG00000001""#, ReadingMarks.calculator),
     (#""glucoseType":"Manual","key600":"BG00000001""#, ReadingMarks.manual),

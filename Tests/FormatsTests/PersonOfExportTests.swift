@@ -6,7 +6,7 @@ import Foundation
 import Logbook
 import Testing
 
-/// Tests known formats with the data of several people in one input, and `--where` for known formats.
+/// Tests exports of known formats with the data of several people, and `--where` for these formats.
 @Suite struct PersonOfExportTests {
   private static let clarityHeader =
     "Index,Timestamp (YYYY-MM-DDThh:mm:ss),Event Type,Event Subtype,Patient Info,Device Info,Source Device ID,"
@@ -59,7 +59,7 @@ import Testing
       + "25/11/2025 00:17,\(value)\n25/11/2025 03:59,\(value + 1)\n"
   }
 
-  /// A clinician's export: the title names who made it, and the line below the person.
+  /// A clinician's export: the title names the clinician, and the line below it names the person.
   private static func clinic(_ name: String, _ day: Int, _ value: Int) -> String {
     libre("Sample Clinic", day, value).replacing("Sample Clinic\n", with: "Sample Clinic\n\(name)\n")
   }
@@ -87,7 +87,7 @@ import Testing
     }
   }
 
-  /// Glooko puts the newest value first.
+  /// Glooko exports list the newest value first.
   @Test func twoPeopleInGlookoExportsAreRefusedUntilOneIsSelected() throws {
     let text = Self.glooko("Ann Sample", 110) + Self.glooko("Bo Sample", 210)
     #expect(try ScratchFile(text).refusal()?.contains("--where person=2") == true)
@@ -96,7 +96,7 @@ import Testing
     #expect(try values(Self.glooko("Ann Sample", 110) + Self.glooko("Ann Sample", 210)).count == 4)
   }
 
-  /// So few rows do not show whether a sensor made them.
+  /// Two rows do not show whether a sensor measured them, so the kind is given.
   @Test func twoPeopleInDiasendExportsAreRefusedUntilOneIsSelected() throws {
     let two = Self.diasend("Ann Sample", 110) + Self.diasend("Bo Sample", 210)
     #expect(try ScratchFile(two).refusal { $0.kind = .smbg }?.contains("--where person=2") == true)
@@ -134,7 +134,7 @@ import Testing
     #expect(try values(Self.clarity("Ann", "Sample", 110, tick: 1000), where: "person=1") == [110, 111])
   }
 
-  /// The second export begins far after the head of the input.
+  /// The second export begins far after the first bytes of the input, from which the format is recognised.
   @Test func aSecondPersonInAnExportIsFoundAfterManyRows() throws {
     let rows = (0..<4000).map { row in
       let time = DeviceTime(seconds: 1_772_352_000 + Int64(row) * 300).text

@@ -6,9 +6,9 @@ import Testing
 
 @testable import Formats
 
-/// Tests the documents that the writers write, and that they are read back unchanged.
+/// Tests the FHIR and Open mHealth documents that the writers make, and that they are read back unchanged.
 @Suite struct ReadingDocumentTests {
-  /// All readings of a sample with every kind of reading, without control solution and doubtful times.
+  /// The readings of a sample that has every kind of reading.
   private static func sample() throws -> [GlucoportReading] {
     let export = try TextExport(bytes: TextExport.sample("glucoport/everything.ndjson"))
     return export.readings.map { item($0, export.devices[Int($0.device.number)]) }
@@ -41,7 +41,7 @@ import Testing
   private func expectReturn<Writer: ReadingDocumentWriter>(of writer: Writer, as format: String) throws {
     let readings = try Self.sample().filter { Writer.omission(of: $0) == nil }
     #expect(readings.count > 4)
-    // It is read in another zone, since the offsets are in the document.
+    // The document states the offsets, so it can be read in another zone without a change.
     let back = try TextExport(Self.written(readings, writer), zone: "Asia/Tokyo")
     #expect(back.rejections.isEmpty && back.skipped.isEmpty && back.end == .whole, "\(back.rejections)")
     #expect(back.decision("format") == "\(format) (inferred)")
@@ -87,7 +87,7 @@ import Testing
     #expect(patient(["1777618801", "ab"], name: "A") == others[1])
   }
 
-  /// The lines of a sample that another program made from the description of the format.
+  /// Another program made the sample from the description of the format. Each exported line must be in it.
   @Test func exportedFHIRObservationsEqualThoseInTheSample() throws {
     let sample = String(decoding: try TextExport.sample("fhir/glucoport.json"), as: UTF8.self)
     let export = try TextExport(sample)
@@ -96,8 +96,8 @@ import Testing
     let lines = Set(
       sample.split(separator: "\n").map { $0.drop(while: { $0 == "," }) }.map(Self.withoutComma))
     for line in Self.written(readings, FHIRWriter(.bundle)).split(separator: "\n").map(Self.withoutComma) {
-      // The time in 1919 was marked as doubtful when the sample was read. The sample's text does not have
-      // this mark.
+      // The reading of the year 1919 was marked as doubtful when the sample was read. So the mark is not in
+      // the sample's text.
       #expect(lines.contains(line) || line.contains(#""valueString":"doubtful-time""#), "\(line)")
     }
   }
@@ -159,7 +159,7 @@ import Testing
     #expect(types.count { $0 == "Device" } == 3 && types.count { $0 == "Patient" } == 1)
   }
 
-  /// FHIR and RFC 3339 have no seconds in an offset.
+  /// FHIR and RFC 3339 allow no seconds in an offset.
   @Test(arguments: [
     (Int32(0), "1970-01-02T00:00:00Z"), (3600, "1970-01-02T00:00:00+01:00"),
     (-34200, "1970-01-02T00:00:00-09:30"), (1172, "1970-01-01T23:40:28Z"), (54000, "1970-01-01T09:00:00Z"),

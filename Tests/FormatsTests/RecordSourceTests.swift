@@ -7,8 +7,8 @@ import Testing
 
 @testable import Formats
 
-/// Tests which program or device wrote a record, for the formats with a name for it, and the origin that an
-/// export of glucoport states.
+/// Tests the provenance of records: the program or device that wrote them, if the format names it, and the
+/// provenance in an export of glucoport.
 @Suite struct RecordSourceTests {
   private static let guid = "0a1b2c3d-0000-8000-8000-000000000001"
 

@@ -7,9 +7,8 @@ import Testing
 
 @testable import Formats
 
-/// Tests inputs without readings, or with those of several persons. Each is refused with the message in the
-/// `expected.txt` of its folder. `GLUCOPORT_REWRITE_GOLDEN=1` writes that file again, for a person to read
-/// and commit.
+/// Tests inputs without readings, or with readings of several persons. Each is refused with its message in
+/// `expected.txt` of the folder. `GLUCOPORT_REWRITE_GOLDEN=1` writes that file again for a review.
 @Suite struct RefusedSampleTests {
   private static let folder = Repository.samples.appending(path: "refused")
   private static let expected = folder.appending(path: "expected.txt")
@@ -23,7 +22,7 @@ import Testing
     }
   }
 
-  /// The message, without the path of this clone.
+  /// The message of the refusal, with paths relative to the repository.
   private static func refusal(_ name: String) throws -> String {
     let path = folder.appending(path: name).path
     do {
@@ -44,7 +43,7 @@ import Testing
     #expect(!text.contains("is read"))
   }
 
-  /// A cron job writes messages to its log, which must not hold an id or a name.
+  /// Cron jobs write messages to a log, which must not contain a person's id or name.
   @Test func noMessageAboutSeveralPersonsContainsAnID() throws {
     for name in try Self.names where name.hasPrefix("persons-") {
       let message = try Self.refusal(name)

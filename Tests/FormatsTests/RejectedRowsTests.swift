@@ -6,7 +6,7 @@ import Foundation
 import Logbook
 import Testing
 
-/// Tests rejected rows as `--rejects` writes them. After a correction they can be imported.
+/// Tests the rejected rows that `--rejects` saves, so that a person can correct and import them.
 @Suite struct RejectedRowsTests {
   /// The rejections of an input, each with the header of its batch.
   private static func rejections(of text: String) throws -> [(header: String?, rejection: Rejection)] {
@@ -22,7 +22,7 @@ import Testing
     return found
   }
 
-  /// A table with one row: the first one of a sample, with another unit, date and value.
+  /// A table with one row: the first row of a sample, with another unit, date and value.
   private static func mySugr(_ unit: String, _ date: String, _ value: String) throws -> String {
     let url = Repository.samples.appending(path: "mysugr/mysugr-mgdl-en.csv")
     let lines = try String(contentsOf: url, encoding: .utf8).split(whereSeparator: \.isNewline).prefix(2)
@@ -47,7 +47,8 @@ import Testing
     #expect(lines == lines.sorted() && lines.count >= 2, "\(lines)")
   }
 
-  /// Up to forty lines can be above a header. In the middle of a file they can be the data of another table.
+  /// Up to forty lines above a header are passed over. In the middle of a file, they may be rows of another
+  /// table.
   @Test func rowsOfAnotherTableAboveAHeaderAreReportedAsRejected() throws {
     let libreView = try String(
       contentsOf: Repository.samples.appending(path: "libreview/libreview-mmol-en-21-columns.csv"),
@@ -69,7 +70,7 @@ import Testing
 
   // MARK: The cost of a rejected row
 
-  /// The processor time of this thread for a table of 20,000 rows, the minimum of some runs, in seconds.
+  /// The processor time, in seconds, to read a table of 20,000 rows: the minimum of five runs.
   private static func seconds(_ row: (Int) -> String, rejected: Int) throws -> Double {
     let rows = (0..<20_000).map { $0 < 100 ? good($0) : row($0) }
     let file = try ScratchFile("time,glucose (mg/dL),device\n" + rows.joined())
@@ -93,7 +94,7 @@ import Testing
     return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
   }
 
-  /// Comparing each row with headers would take minutes for a million bad rows.
+  /// If each rejected row were compared with all known headers, a million bad rows would take minutes.
   @Test(arguments: [
     "2026-13-45 99:00:00,120,Example G6\n", "n/a,120,Example G6\n", "2026-05-06 10:00,abc,Example G6\n",
   ])

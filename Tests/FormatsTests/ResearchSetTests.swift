@@ -5,7 +5,7 @@ import Testing
 
 @testable import Formats
 
-/// Tests data sets of research, and the backup of Diaguard.
+/// Tests data sets published for research, and the backup of Diaguard.
 @Suite struct ResearchSetTests {
   private static func numbers(_ export: TextExport, _ kind: ReadingKind) -> [Double?] {
     export.readings.filter { $0.kind == kind }.map { $0.measurement.quantity?.number }
@@ -148,7 +148,8 @@ import Testing
       export.skipped == [
         "version of the backup": 1, "tag": 2, "list of food": 1, "pulse": 1, "HbA1c": 1, "weight": 1,
       ])
-    // The second row follows an entry without a valid time. It does not get the time of another entry.
+    // The row in line 20 follows an entry whose time is invalid. It must not get the time of an earlier
+    // entry.
     #expect(export.rejections.map(\.line) == [19, 20])
   }
 

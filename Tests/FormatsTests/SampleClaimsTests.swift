@@ -33,7 +33,7 @@ import Testing
 
   @Test(arguments: samples) func aSampleIsRecognisedByOnlyItsFormat(_ path: String) throws {
     let bytes = try TextExport.sample(path)
-    // The head is decoded before a format sees it, which this test does not cover.
+    // An input in another encoding than UTF-8 is decoded before a format sees it, so here it is only read.
     guard String(bytes: bytes, encoding: .utf8) != nil, !bytes.contains(0) else {
       return try expectRead(path)
     }
@@ -85,7 +85,7 @@ import Testing
     #expect(try Self.formats(that: Array(text.utf8)).filter(Self.folders.union(["xdrip"]).contains) == [])
   }
 
-  /// A format that a person names is checked, too.
+  /// A format that a person gives with `--format` must also recognise the input.
   @Test(arguments: FormatRegister.all.map(\.id).filter { !["generic", "glucoport"].contains($0) })
   func aGivenFormatRefusesATableOfWords(_ format: String) throws {
     let failure = #expect(throws: Failure.self) {

@@ -4,7 +4,7 @@ import Formats
 import Logbook
 import Testing
 
-/// Tests answers of servers without data.
+/// Tests responses of servers that contain an error or no readings.
 @Suite struct ServerAnswerTests {
   private static let token = "eyJhbGciOiJIUzI1NiJ9a1b2c3d4"
 
@@ -70,7 +70,7 @@ import Testing
   private static let measurement =
     #"{"FactoryTimestamp":"5/6/2026 8:00:00 AM","Timestamp":"5/6/2026 10:00:00 AM","ValueInMgPerDl":104}"#
 
-  /// Answers with readings, whatever else they hold.
+  /// These responses contain readings, so they are read even if they also have an error status or a message.
   @Test(arguments: [
     #"{"status":0,"data":{"connection":{"glucoseMeasurement":\#(measurement)},"graphData":[]}}"#,
     #"{"connection":{"glucoseMeasurement":\#(measurement)},"graphData":[]}"#,

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Formats
 
-/// Tests what several formats share: columns by name, names of other kinds, and a unit that no column states.
+/// Tests code that several formats share: finding columns, naming unknown row types, and inferring the unit.
 @Suite struct SharedValueTests {
   private enum Column: Int, CaseIterable {
     case time, value

@@ -13,7 +13,7 @@ import Testing
 @Suite struct SheetInputsTests {
   typealias Cell = SpreadsheetWriter.Cell
 
-  /// The items of each sheet after its name, or why it was skipped.
+  /// The name of each sheet with its items, or with the reason why the sheet was skipped.
   private func lines(of inputs: ExportInputs, _ change: (inout ExportOptions) -> Void = { _ in }) throws
     -> [String]
   {
@@ -57,7 +57,8 @@ import Testing
 
   // MARK: A diary as the app's spreadsheet
 
-  /// mySugr writes the whole time to both columns, with formats for the date and for the time of day.
+  /// mySugr writes date and time into both columns. Only the cell formats show a date in one and a time of
+  /// day in the other.
   @Test func dateAndTimeColumnsOfAMySugrSheetMayBothHoldTheWholeTime() throws {
     var names = (0..<25).map { "Column \($0)" }
     names[3] = "Blodsukkermåling (mmol/L)"
@@ -82,11 +83,12 @@ import Testing
     #expect(found.contains { $0.contains("2026-04-05T00:00:00") && $0.contains("5.1") })
     #expect(found.contains { $0.contains("70 %") && $0.contains(#""minutes":90"#) })
     #expect(found.contains { $0.contains("2026-04-04T12:00:00") && $0.contains(#""minutes":45"#) })
-    // With two times of day, neither is sure.
+    // If the two columns have different times of day, neither is certain.
     #expect(try items([row("46117.5", "46117.25", [3: .number("9.3")])]).isEmpty)
   }
 
-  /// A program that writes formulas and never opens the workbook leaves out their values.
+  /// A program that writes formulas without opening the workbook in a spreadsheet does not store their
+  /// values.
   @Test func aSpreadsheetFormulaWithoutItsValueRejectsTheRow() throws {
     var rows = Self.readings
     rows[2][1] = .xml(#"<c r="B3"><f>B2*18</f></c>"#)
@@ -101,7 +103,7 @@ import Testing
 
   // MARK: The same as CSV
 
-  /// Samples of tables with commas, which are also written as spreadsheets.
+  /// Samples with commas, whose cells this test also writes as a spreadsheet.
   private static let tables = [
     "clarity/clarity-mgdl-en.csv", "libreview/libreview-mgdl-fr.csv",
     "libreview/libreview-mmol-nl-decimal-comma.csv", "mysugr/mysugr-mgdl-en.csv",
@@ -183,7 +185,7 @@ import Testing
   }
 
   @Test func cellsOfASheetShowTheOrderOfAmbiguousDates() throws {
-    // As text, 4 and 5 May could be 5 April and 5 May, so the text without a cell type is refused.
+    // As text, the dates may be 4 and 5 May, or 5 April and 5 May, so the input is refused.
     let open = SpreadsheetWriter(csv: "time,glucose (mg/dL)\n04/05/2026 07:00,101\n05/05/2026 12:00,99\n")
     #expect(try refusal(open.xlsx())?.contains("--date-order") == true)
     var rows = Self.readings
@@ -333,7 +335,7 @@ import Testing
     #expect(try refusal(bytes)?.contains("an old spreadsheet (XLS); save it as XLSX or CSV") == true)
     #expect(try refusal(Array(bytes.prefix(600)))?.contains("an old spreadsheet") == true)
     #expect(try refusal(Array(bytes.prefix(5)))?.contains("an old spreadsheet") == true)
-    // Far after the first bytes, at the position of the directory.
+    // The name of the encrypted stream is in the directory, which is far after the first bytes of the file.
     let name = "EncryptedPackage".utf16.flatMap { unit -> [UInt8] in [UInt8(unit), 0] }
     bytes.replaceSubrange(201 * 512..<201 * 512 + name.count, with: name)
     #expect(try refusal(bytes)?.contains("an encrypted spreadsheet") == true)

@@ -5,8 +5,7 @@ import Testing
 
 @testable import Formats
 
-/// Tests the tables of the glucose sensor of Sibionics, and those of its ketone sensor, which have nearly the
-/// same header.
+/// Tests tables of the Sibionics glucose sensor and of its ketone sensor. Their headers are nearly equal.
 @Suite struct SibionicsTests {
   private static func numbers(_ export: TextExport) -> [Double?] {
     export.readings.map { $0.measurement.quantity?.number }
@@ -44,7 +43,7 @@ import Testing
     #expect(export.rejections.count == (seconds == nil ? 1 : 0))
   }
 
-  /// The format is recognised by its form, in any language.
+  /// The format is recognised by the layout of its columns and times, in any language.
   @Test(arguments: [
     ("Ora,Lettura del sensore(mg/dL)\n13-05-2026 08:00 GMT+2,101\n", true),
     ("deviceModel,時間,センサー値(mmol/L)\n,13-05-2026 08:00 GMT+9,5.6\n", true),
@@ -118,7 +117,8 @@ import Testing
     #expect(given.readings.count == 9 && given.readings.allSatisfy { $0.kind == .ketone })
   }
 
-  /// Two of three signs are enough, one is not.
+  /// A table is recognised by two of three signs: the column `No.`, the small r in `reading`, and the form of
+  /// the times.
   @Test(arguments: [
     ("No.,Time,Sensor reading(mmol/L)\n", true),
     ("Time,Sensor reading(mmol/L)\n2026-05-13 08:00:00,1.0\n", true),

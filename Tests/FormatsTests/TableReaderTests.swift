@@ -9,7 +9,8 @@ import Testing
 @testable import Formats
 
 @Suite struct TableReaderTests {
-  /// Rows, rejections and ends as short texts: `1:a|b`, `2!reason`, and `3?detail` for an end inside an item.
+  /// Short texts for what was read: `1:a|b` is row 1, `2!reason` is a rejection, and `3?detail` is an end
+  /// inside an item.
   static func read(_ text: some Sequence<UInt8>, delimiter: String = ",", chunk: Int = .max) throws
     -> [String]
   {
@@ -47,7 +48,7 @@ import Testing
   ])
   func rowsOfATableAreSplitAtLineEndsOutsideOfQuotes(_ text: String, _ rows: [String]) throws {
     #expect(try read(text) == rows)
-    // The rows do not depend on the sizes in which the bytes arrive.
+    // The rows do not depend on the size of the pieces in which the bytes arrive.
     for chunk in 1...3 { #expect(try read(text, chunk: chunk) == rows, "in pieces of \(chunk)") }
   }
 

@@ -13,12 +13,12 @@ import Testing
   private static let last = Moment(2026, 5, 19, 9, 5)
   private static let millimoles = GlucoseUnit.millimolesPerLitre
 
-  /// The export, with the options that a person gives for a sheet with few rows.
+  /// The export of a table. A few rows of Diasend do not show the kind of readings, so it is given for them.
   private static func read(_ table: ExportTable, _ text: String) throws -> TextExport {
     try TextExport(text) { if table.format == "diasend" { $0.kind = .smbg } }
   }
 
-  /// Time and value of each reading, independent of the format that read it.
+  /// The sorted times and values of an export, in the same form for every format.
   private static func points(_ export: TextExport) -> [String] {
     export.readings.map { reading in
       "\(reading.deviceTime.text) \(reading.measurement.quantity.map { plainNumber($0.number) } ?? "-")"
@@ -56,7 +56,7 @@ import Testing
     #expect(export.readings.isEmpty && export.rejections.map(\.line) == [table.linesAbove + 1])
   }
 
-  /// `5,8` is 5.8 or nothing, and never 58, also in a table of numbers with a point.
+  /// `5,8` is read as 5.8 or rejected, but never read as 58, even among numbers with a decimal point.
   @Test(arguments: ExportTable.all, ["5,8", "5.8"])
   func aDecimalCommaInATableIsNeverLost(_ table: ExportTable, _ value: String) throws {
     for other in ["6,1", "6.1"] {
@@ -71,7 +71,7 @@ import Testing
     }
   }
 
-  /// The format reads commas if a table's numbers have commas.
+  /// These formats read decimal commas if all numbers of the table have them.
   @Test(
     arguments: ExportTable.all.filter {
       ["diasend", "contour", "mylife", "accu-chek-360"].contains($0.format)
@@ -112,7 +112,7 @@ import Testing
     #expect(export.rejections.allSatisfy { $0.reason.contains("invalid") && !$0.reason.contains("105") })
   }
 
-  /// The day exists only in a leap year.
+  /// 29 February exists only in leap years.
   @Test(arguments: ExportTable.all) func theLastDayOfFebruaryIsReadInEveryTable(_ table: ExportTable) throws {
     let export = try Self.read(table, table.head() + table.row(Moment(2024, 2, 29, 23, 59), "104"))
     #expect(Self.points(export) == ["2024-02-29T23:59:00 104"] && export.rejections.isEmpty)
@@ -128,7 +128,7 @@ import Testing
     #expect(Self.points(export) == ["2026-05-17T\(time):00 104"])
   }
 
-  /// A wrong clock is not a reason to lose a value.
+  /// A wrong clock must not lose a value.
   @Test(arguments: ExportTable.all) func aReadingWithAFutureTimeIsMarkedAndKept(_ table: ExportTable) throws {
     let export = try Self.read(
       table, table.head() + table.row(Self.first, "104") + table.row(Moment(2040, 5, 17), "105"))
@@ -167,7 +167,7 @@ import Testing
     #expect(forth.readings.count == 9 && forth.readingTexts == back.readingTexts)
   }
 
-  /// The identity of a reading does not depend on the number of its rows.
+  /// The identity of a reading does not depend on how often its row occurs.
   @Test(arguments: ExportTable.all) func aRepeatedTableRowGivesOneReading(_ table: ExportTable) throws {
     let rows = table.row(Self.first, "104") + table.row(Self.last, "106")
     let once = try Self.read(table, table.head() + rows)
@@ -195,7 +195,7 @@ import Testing
   /// Formats that find their columns by name and report unknown ones.
   private static let readingByName = ["tandem", "accu-chek-mobile", "accu-chek-360", "diabetes-m"]
 
-  /// With moved columns, any format gives the same readings, or none reads the table.
+  /// If columns are moved, a format gives the same readings or refuses the table.
   @Test(arguments: ExportTable.all, UInt64(1)...5)
   func tableColumnsInAnotherOrderAreReadTheSameOrNotAtAll(_ table: ExportTable, _ seed: UInt64) throws {
     var generator = SeededGenerator(seed: seed)
@@ -208,7 +208,7 @@ import Testing
     #expect(points == expected || (points == nil && !Self.readingByName.contains(table.format)), "\(order)")
   }
 
-  /// A number in another column is not glucose, and words in it do not exclude other readings.
+  /// A number in an additional column must not be read as glucose, and a word in it must not exclude a row.
   @Test(arguments: ExportTable.all, [("Mood", "fine"), ("Steps", "104"), ("", "")])
   func anAdditionalTableColumnDoesNotChangeReadings(
     _ table: ExportTable, _ column: (name: String, cell: String)
@@ -237,8 +237,8 @@ import Testing
     #expect(plain.warnings.isEmpty)
   }
 
-  /// A table without one of its columns is another table, or the value is missing. No other column is read
-  /// instead.
+  /// Without the column of glucose, the table is not recognised or its values are missing. No other column is
+  /// read instead.
   @Test(arguments: ExportTable.all) func aTableWithoutTheColumnOfGlucoseGivesNoReading(_ table: ExportTable)
     throws
   {

@@ -142,7 +142,8 @@ import Testing
     #expect(export.readings.isEmpty && export.skipped == ["Calibration": 1])
   }
 
-  /// The extended part is not included in what was delivered at once, unless both are more than what was requested.
+  /// `InsulinDelivered` usually excludes the extended part. It includes that part if the sum of both is more
+  /// than the requested amount.
   @Test(arguments: [
     ("4.0", "6.0", "10.0", #"{"extended":6,"minutes":120,"subtype":"rapid","units":4}"#),
     ("10.0", "6.0", "10.0", #"{"extended":6,"minutes":120,"subtype":"rapid","units":4}"#),
@@ -184,7 +185,8 @@ import Testing
     #expect(export.skipped == ["filled in from the sensor": 2])
   }
 
-  /// The limits are 11 minutes before and none after, the same pump and the same value, in any order of rows.
+  /// A finger stick is a copy if the same pump has an equal sensor value at the same time or at most 11
+  /// minutes earlier. The order of rows does not matter.
   @Test(arguments: [
     ("2026-05-04T08:11:00", "140", "1", 1), ("2026-05-04T08:11:01", "140", "1", 0),
     ("2026-05-04T08:00:00", "140", "1", 1), ("2026-05-04T07:59:59", "140", "1", 0),

@@ -12,7 +12,7 @@ import Testing
   private static let text =
     "time,glucose mg/dL,device\r\n2026-05-01 07:00,101,Gerät Ä\r\n2026-05-01 07:05,104,🍎\r\n"
 
-  /// The same text in an encoding, with or without a byte order mark.
+  /// The bytes of a text in an encoding, with or without a byte order mark.
   static func encoded(_ encoding: TextEncoding, marked: Bool, _ text: String = text) -> [UInt8] {
     let whole = (marked ? "\u{FEFF}" : "") + text
     switch encoding {
@@ -146,7 +146,7 @@ import Testing
     return Array(data)
   }
 
-  /// One block of bzip2 is larger than the head of a file.
+  /// A block of bzip2 has more bytes than are read to recognise the format.
   @Test(arguments: ["xz", "bzip2"]) func aCompressedInputGivesTheSameItemsAsItsText(_ program: String) throws
   {
     let bytes = try packed(program)
@@ -159,7 +159,8 @@ import Testing
   func aCompressedInputTruncatedAfterItsFirstBlockGivesItsCompleteRows(
     _ program: String
   ) throws {
-    // With `-1`, a block of bzip2 has 100 kB, so that some blocks are complete. gzip and xz unpack what is before the cut.
+    // With `-1`, a block of bzip2 has 100 kB, so some blocks are complete. gzip and xz unpack everything
+    // before the truncation.
     let bytes = try packed(program, "-1")
     let cut = try ScratchFile(bytes.dropLast(bytes.count / 3)).readings()
     #expect(cut.readings.count > 1000 && cut.readings.count < Self.rows.count)

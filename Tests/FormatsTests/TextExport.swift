@@ -5,7 +5,7 @@ import Formats
 import Foundation
 import Logbook
 
-/// The result of a reader for an input that a test writes.
+/// The readings, records and messages that a reader returns for an input.
 struct TextExport {
   private(set) var readings: [Reading] = []
   private(set) var records: [ImportedRecord] = []
@@ -52,8 +52,8 @@ struct TextExport {
     Array(try Data(contentsOf: Repository.samples.appending(path: path)))
   }
 
-  /// Lengths to which an export is truncated: each length in its last rows, and some of those before, after
-  /// its header.
+  /// Lengths to which a test truncates an export: every length within the last 160 bytes, and every 17th
+  /// length before them, after the header.
   static func cuts(of bytes: [UInt8]) -> [Int] {
     let start = (bytes.firstIndex(of: 0x0A) ?? 0) + 1
     return (start..<bytes.count).filter { $0 > bytes.count - 160 || $0 % 17 == 0 }
@@ -61,7 +61,7 @@ struct TextExport {
 
   var isTruncated: Bool { end != .whole }
 
-  /// Each reading in one line: serial or model, tick or time, and value.
+  /// Each reading in one line: its device, its transmitter time or shown time, and its value.
   var readingTexts: Set<String> {
     Set(
       readings.map { reading in

@@ -5,7 +5,8 @@ import Formats
 import Logbook
 import Testing
 
-/// Tests the log of AAPS, whose glucose values are targets as often as measurements.
+/// Tests the log of user entries of AAPS. Its glucose values are refused, because many are targets and not
+/// measurements.
 @Suite struct UserEntriesTests {
   private static func log(_ unit: String, _ action: String = "Aktion") -> String {
     """
@@ -33,7 +34,7 @@ import Testing
     #expect(readings.map(\.measurement.quantity?.number) == [142])
   }
 
-  /// A table with such a word that does not begin with a time may be another one.
+  /// A table with words such as `bloodsugar` is recognised as Diaguard only if it begins with a time.
   @Test func onlyRowsAfterATimeAreRecognisedAsDiaguard() throws {
     let rows = "\"bloodsugar\";\"110\"\n\"insulin\";\"4.0\"\n"
     #expect(

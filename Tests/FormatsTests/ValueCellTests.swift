@@ -7,7 +7,7 @@ import Testing
 
 /// Tests that a cell of glucose has the same meaning in the table of every app.
 @Suite struct ValueCellTests {
-  /// A table of one row in mg/dL, in two parts around its value.
+  /// A table of one row in mg/dL. `start` and `end` are the text before and after its value.
   struct Table: CustomTestStringConvertible, Sendable {
     let format: String
     let start: String
@@ -17,7 +17,7 @@ import Testing
 
     /// The export of the table with this value, and with the rows in `rest`.
     func export(_ value: String, before rest: String = "") throws -> TextExport {
-      // One row of a sheet of Diasend does not show whether a sensor measured it.
+      // One row of Diasend does not show whether a sensor measured it, so the kind is given.
       try TextExport(start + value + end + "\n" + rest) { $0.kind = format == "diasend" ? .smbg : nil }
     }
   }
@@ -113,7 +113,8 @@ import Testing
     #expect(export.readings.isEmpty && export.rejections.isEmpty)
   }
 
-  /// A second import of a table with its rows in another order finds every reading by the same identity.
+  /// The identity must not depend on other rows, so that a later import with more rows finds the reading
+  /// again.
   @Test(arguments: tables) func theIdentityOfAReadingDoesNotDependOnOtherRows(_ table: Table) throws {
     let plain = try table.export("104")
     let blanks = try table.export("104", before: table.format == "smart-pix" ? "" : "\n\r\n")

@@ -9,7 +9,7 @@ import Testing
 
 @testable import Formats
 
-/// Tests the backup of xDrip+, and other databases.
+/// Tests the backup of xDrip+, and other databases that are not read as one.
 @Suite struct XDripTests {
   private static let sample = Repository.samples.appending(path: "xdrip/backup.sqlite")
   private static let create = "CREATE TABLE BgReadings(timestamp, calculated_value);"
@@ -134,7 +134,7 @@ import Testing
     #expect(try refusal(Deflate.gzip(bytes))?.contains("compressed SQLite database") == true)
   }
 
-  /// The doses of a treatment of 6 U with this list of injections.
+  /// The doses of a treatment of 6 U in total, which has this list of injections.
   private func doses(_ injections: String) throws -> [RecordFields] {
     let list = injections.replacing("'", with: #"\""#)
     let rows = """
