@@ -431,8 +431,8 @@ import Testing
     #expect(after == ["high 22.2", "high 22.2", "15"] && high.rejections.isEmpty)
   }
 
-  /// A distant value, a value in the middle of the range, or a value of another sensor does not show which of
-  /// both the word means.
+  /// A distant value, a value in the middle of the range, or a value of another sensor proves neither Low nor
+  /// High.
   @Test(arguments: [
     (canadian(0, "\"3,9\""), canadian(16, "Qqq", "Qqq")), (canadian(0, "8"), canadian(5, "Qqq", "Qqq")),
     (canadian(0, "\"3,9\"", sensor: "8BBBB2"), canadian(5, "Qqq", "Qqq")),

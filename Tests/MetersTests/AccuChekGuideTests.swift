@@ -9,7 +9,7 @@ import Testing
 /// Tests the Accu-Chek Guide's messages and sessions. The attributes and segments are from a real Guide 925,
 /// with another serial number and date. The reports and whole sessions are constructed by the same rules.
 struct AccuChekGuideTests {
-  /// The attributes of a real Guide: the content of its answer, after the choice and its length.
+  /// The message in which a real Guide states its attributes.
   private static let attributes = HexSession.hex(
     """
     E70000D400D200A4020300CC0000000800C60928000E0006526F636865000004393235000984000A0008006019
@@ -18,7 +18,7 @@ struct AccuChekGuideTests {
     3A2076312E392E36000987000820261001210658000A450010C0001F00FFFFFFFF00640000000000000A4B001600
     0200120201000804010001000220110202000200000A5A00080001000410110002
     """)
-  /// The segments of a real Guide.
+  /// The message in which a real Guide lists its memory segments.
   private static let segments = HexSession.hex(
     """
     E70001D201D000A5020701CA00050C0D01C4000401C000000009006C0922000200000A4E001A80000001001400060002
@@ -138,7 +138,8 @@ struct AccuChekGuideTests {
     < E50000020000
     """)
 
-  /// A real answer with another invoke id.
+  /// The answer of a real meter, changed to have this invoke id. The driver compares this id with that of its
+  /// request.
   private static func answered(_ message: [UInt8], by id: UInt8) -> [UInt8] {
     message.enumerated().map { $0.offset == 6 ? 0 : $0.offset == 7 ? id : $0.element }
   }
@@ -163,7 +164,7 @@ struct AccuChekGuideTests {
     ]
   }
 
-  /// A report and the confirmation that must follow it.
+  /// A data report with entries of a segment, and the confirmation that the driver must send.
   private static func report(
     _ segment: UInt8, id: UInt8, first: UInt8 = 0, status: UInt8 = 0xC0, _ entries: [String]
   ) -> [Transcript.Step] {
@@ -191,7 +192,7 @@ struct AccuChekGuideTests {
     return contents
   }
 
-  /// The real segments; the second one states one control test.
+  /// The memory segments of a real Guide, where the second segment is changed to state one control test.
   private static var segmentsWithControl: [UInt8] {
     var bytes = answered(segments, by: 0x12)
     let counts = bytes.indices.dropLast(7).filter { Array(bytes[$0..<$0 + 4]) == [0x09, 0x7B, 0, 4] }
@@ -319,7 +320,7 @@ struct AccuChekGuideTests {
   ])
   func anInterruptedMemoryTransferFailsTheRead(what: String, steps: [Transcript.Step]) throws {
     let broken = steps.filter { if case .receive = $0.exchange { true } else { false } }
-    // A replay that receives further requests fails in another category.
+    // If the driver sent a further request, the replay would fail in another category.
     #expect("\(what)") {
       try read(
         Self.identity + Self.askedForSegments(Self.nothingDescribed) + Self.transfer(0, id: 0x13) + broken
@@ -342,7 +343,7 @@ struct AccuChekGuideTests {
     #expect(contents.warnings.count == 1)
   }
 
-  /// Glucose, followed by meal marks with an unexpected end.
+  /// Ways in which the transfer of the meal marks can fail after the glucose was read.
   private static let spoiltMealMarks: [(String, [Transcript.Step])] = [
     ("a refusal", HexSession.steps("< E700000E000C0014 03000006 000900000000")),
     ("no such segment", transfer(3, id: 0x14, result: 1)), ("a busy meter", transfer(3, id: 0x14, result: 2)),
@@ -375,8 +376,8 @@ struct AccuChekGuideTests {
     #expect(contents.warnings.contains { $0.hasPrefix("the meal marks were left out") })
   }
 
-  /// The error ends the read: a person can reconnect the meter, while readings stored without marks would
-  /// never get them.
+  /// The read fails instead of leaving out the meal marks. A person can reconnect the meter, while readings
+  /// stored without marks would never get them.
   @Test(arguments: [TransportError.unplugged, .interrupted])
   func aLostConnectionFailsTheReadAndIsNotTreatedAsAMissingSegment(error: TransportError) throws {
     let (meter, _) = HexSession.meter(
@@ -400,7 +401,7 @@ struct AccuChekGuideTests {
   }
 
   @Test func aMemorySegmentWithAnUnknownEntryLayoutIsLeftOut() throws {
-    // The map of the meal marks states more fields than it contains.
+    // The attribute map of the meal marks is changed to state more fields than it contains.
     var bytes = Self.answered(Self.segments, by: 0x12)
     let map = try #require(
       bytes.indices.dropLast(3).first { Array(bytes[$0..<$0 + 4]) == [0x72, 0x48, 0x00, 0x04] })

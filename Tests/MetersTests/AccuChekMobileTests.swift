@@ -8,8 +8,8 @@ import Testing
 
 @testable import Meters
 
-/// Tests the Accu-Chek Mobile's report and its disk. Everything is constructed; the names of the columns are
-/// from reports that people quote.
+/// Tests the Accu-Chek Mobile's report and its disk. All data is constructed, and the column names are from
+/// reports that people published.
 struct AccuChekMobileTests {
   private static let columns =
     "Date;Time;Result;Unit;Temperature warning;Out of target range;Other;Before meal;After meal;Control test"
@@ -88,7 +88,7 @@ struct AccuChekMobileTests {
   private static let twelve =
     "Datum;Uhrzeit;Messwert;Einheit;Temperaturwarnung;Außerhalb Zielbereich;Sonstiges;Vor Mahlzeit;Nach Mahlzeit;"
     + "Nüchtern;Schlafenszeit;Funktionskontrolle" + String(repeating: " ", count: 100)
-  /// Names in an unpublished language.
+  /// Column names in a language of which no report is known.
   private static let unnamed = (1...12).map { "Columna \($0)" }
   private static let twelveRows = [
     "10.10.2016;13:15;91;mg/dl; ; ; ;X; ; ; ; ;", "10.10.2016;07:15;92;mg/dl; ; ; ; ; ;X; ; ;",
@@ -107,7 +107,8 @@ struct AccuChekMobileTests {
 
   @Test(arguments: [twelve, unnamed.joined(separator: ";"), nil])
   func aTwelveColumnReportHasFastingAndBedtimeMarks(columns: String?) throws {
-    // Without a header, the number of fields is that of the columns.
+    // Without a header, the number of fields in a row must be the number of columns, so the empty last field
+    // is removed.
     let rows = columns == nil ? Self.twelveRows.map { String($0.dropLast()) } : Self.twelveRows
     let report = try AccuChekReport(parsing: Self.report(columns, rows))
     #expect(report.readings.map(\.marks) == Self.twelveMarks)
@@ -201,7 +202,7 @@ struct AccuChekMobileTests {
     #expect(try AccuChekMobileDriver().identify(meter).device.model == "Accu-Chek Mobile Größe 2")
   }
 
-  /// The long name of an earlier, deleted file, and one with missing pieces.
+  /// The long name belongs to a deleted file, lacks a piece, or has two pieces in the wrong order.
   @Test(arguments: [FaultyFATImage.LongNameFault.sum, .cut, .order])
   func aDamagedLongFolderNameIsIgnored(fault: FaultyFATImage.LongNameFault) throws {
     var image = FaultyFATImage(width: 16)

@@ -8,8 +8,8 @@ import SimulatedMeters
 import SimulatedUSB
 import Testing
 
-/// Tests the rules for every driver that can remove personal data from a transcript, with each of its
-/// simulated meters.
+/// Tests rules that hold for every driver that can remove personal data from a transcript. Each driver is
+/// tested with each of its simulated meters.
 struct AnonymityTests {
   private static let able = DriverTrial.all.filter { $0.driver is any AnonymisingDriver.Type }
   private static let unable = DriverTrial.all.filter { !($0.driver is any AnonymisingDriver.Type) }
@@ -79,7 +79,8 @@ struct AnonymityTests {
       packet[Int.random(in: 0..<packet.count, using: &random)] ^= 0x20
       broken.steps[step].result = .success(packet)
       guard let anonymous = try? broken.anonymised(by: trial.driver) else { continue }
-      // The changed bit is after a payload, or in a part without a measurement.
+      // The changed bit is outside of all measurements, so at most this one step differs from the undamaged
+      // session.
       let differing = zip(anonymous.steps, clean.steps).filter { $0.0 != $0.1 }
       #expect(differing.count <= 1)
     }

@@ -4,8 +4,8 @@ import Logbook
 import SimulatedMeters
 import Testing
 
-/// Tests the simulated GlucoMen areo. The blocks were made up by the author of another program; the clock's
-/// block is constructed.
+/// Tests the simulated GlucoMen areo. The author of another program made up the expected blocks. Only the
+/// block that sets the clock is made up here.
 struct AreoModelTests {
   private static func memory(_ items: [SimulatedItem] = [], _ unit: GlucoseUnit = .millimolesPerLitre)
     -> SimulatedMemory

@@ -9,7 +9,7 @@ import Testing
 
 @testable import Meters
 
-/// Tests sessions by Bluetooth with a simulated meter that does what few or no real ones do.
+/// Tests Bluetooth sessions with a simulated meter, including behaviour that few or no real meters show.
 @Suite struct BluetoothGlucoseTests {
   private typealias Notification = SimulatedNotification
 
@@ -71,7 +71,8 @@ import Testing
     #expect(contents.skipped.isEmpty && contents.rejections.isEmpty && contents.warnings.isEmpty)
   }
 
-  /// The USB driver of these meters only gets minutes, and the time is part of a reading's identity.
+  /// The USB driver of these meters gets times without seconds. The time is a part of a reading's identity,
+  /// so the Bluetooth driver drops the seconds.
   @Test func timesOfAContourReadByBluetoothAreWholeMinutesAsByUSB() throws {
     let meter = Self.meter(["m 13 1e 00 e2 07 09 14 05 1b 07 5c fe 6f b0 f1", "c 02 1e 00 02"]) {
       ($0.maker, $0.model) = ("Ascensia Diabetes Care", "Contour7830")
@@ -431,7 +432,8 @@ import Testing
 
   // MARK: Only what is new
 
-  /// Records of a Guide with these numbers, one each minute, each with its offset.
+  /// Notifications of an Accu-Chek Guide with these record numbers, one for each minute, and with this time
+  /// offset.
   private static func records(_ numbers: ClosedRange<Int>, offset: String? = "4a ff") -> [String] {
     numbers.map { number in
       let (code, minute) = (String(number, radix: 16), String(number % 60, radix: 16))
@@ -454,7 +456,7 @@ import Testing
     #expect(new.readings.map(\.deviceTime.text) == values(14...17))
     #expect(new.identity.count == nil && new.position?.number == 17)
     #expect(meter.requests == [[4, 3, 1, 14, 0], [1, 3, 1, 14, 0]])
-    // Nothing is new.
+    // Without a newer record, the meter sends only the last stored one again.
     let same = try read(Self.meter(Self.records(10...17)), from: new.position)
     #expect(same.readings.count == 1 && same.position == new.position)
   }
@@ -466,15 +468,16 @@ import Testing
     }
     let position = try read(Self.meter(first)).position
     #expect(try read(meter(), from: position).readings.map(\.deviceTime.text) == values(14...16))
-    // Without an offset in the first record of a transfer, the times would be wrong.
+    // Without a time offset in its first record, a partial transfer would give wrong times. So all records
+    // are requested.
     let other = meter()
     other.losesOffset = true
     #expect(try read(other, from: position).readings.map(\.deviceTime.text) == values(10...16))
     #expect(other.requests.last == [1, 1])
   }
 
-  /// What differs from the last import, so that the complete memory is read: the last stored record is missing or another
-  /// one, the memory is empty, or the meter cannot filter or order its records.
+  /// Differences from the last import that need a complete read. For example, the last stored record is
+  /// missing or has another value, or the meter cannot filter its records.
   enum Change: CaseIterable {
     case cannotFilter, isMissing, isAnother, isEmpty, losesRecords, beginsAgain, isOutOfOrder
   }
@@ -513,7 +516,8 @@ import Testing
       #expect(other.requests == [[4, 1], [1, 1]])
     }
     #expect(try read(Self.meter(records.reversed())).position == nil)
-    // Items that were rejected or lack their context are read again.
+    // After a rejected record, or a record without its context, no position is stored, so that the next
+    // import reads them again.
     #expect(try read(Self.meter(records + ["m 03 0f"])).position == nil)
     #expect(
       try read(Self.meter(records + ["m 13 0f 00 e4 07 08 02 10 0f 00 4a ff 64 b0 f8"])).position == nil)

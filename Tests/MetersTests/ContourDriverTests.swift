@@ -24,7 +24,7 @@ struct ContourDriverTests {
     return failure
   }
 
-  /// A session before the meter's first result.
+  /// The beginning of a session, up to the meter's first result.
   private func begun(count: Int = 1) -> ContourTranscript {
     var session = Session(opening: [
       [Session.eot] + Session.frame(1, Session.header(count: count)) + [Session.enq]
@@ -278,7 +278,8 @@ struct ContourDriverTests {
 
   @Test func theClockOfAContourIsSetByTheDocumentedCommands() throws {
     var session = Session(opening: [[Session.eot] + Session.frame(1, Session.header()) + [Session.enq]])
-    // A second NAK answers a header that was queued earlier.
+    // The meter answers the first NAK with a header that it had already queued, so the driver sends a second
+    // NAK.
     session.exchange(Session.nak, Session.frame(1, Session.header()))
     session.exchange(Session.nak, [Session.eot])
     session.exchange(Session.enq, [Session.ack])

@@ -41,7 +41,7 @@ struct ContourFrameTests {
       #"1H|\^&||BEVQVM|Bayer6200^01.22\01.13\01.13^6201- C36847^0000-^C36847|A=1^C=41^G=en,en\es^I=0200^R=0^S=0^U=0^X=070070070070180130180250^Y=360126099054120054252099^Z=1|0||||||1|201305081509"#,
       "37", false
     ),
-    // Made by another program from the manufacturer's text; no meter sent it.
+    // Another program made this frame from the manufacturer's description. No meter sent it.
     (#"1H|\^&||-7880|Bayer7150^1.05\0.00^7150-SAM2193|||||||P|1|200305121635"#, "AE", false),
   ]
 

@@ -13,7 +13,7 @@ struct ContourTranscript {
   static let ack: UInt8 = 0x06
   static let nak: UInt8 = 0x15
 
-  /// A session that begins with the silence that the driver waits for, and then wakes the meter.
+  /// A session in which the meter is silent until the driver wakes it. Then the meter sends these answers.
   init(opening answers: [[UInt8]]) {
     silence()
     host([Self.eot])
@@ -61,7 +61,7 @@ struct ContourTranscript {
 
   mutating func fail(_ error: TransportError) { step(.receive(maxBytes: 64), .failure(error)) }
 
-  /// A byte from the host, and the frame in answer.
+  /// A byte from the host, and the frame with which the meter answers.
   mutating func exchange(_ byte: UInt8, _ answer: [UInt8]) {
     host([byte])
     meter(answer)

@@ -22,7 +22,8 @@ struct DexcomG4Tests {
     return SheetFrame.page(0, revision: 1, number: number, [SheetFrame.record(record)])
   }
 
-  /// The start of every session. Offset and system time are recorded, the texts are constructed.
+  /// The requests and answers that identify the receiver in every session. The clock's offset and system time
+  /// are recorded, and the texts are constructed.
   private static func identified(_ firmware: String = g4) -> WrittenSession {
     var session = WrittenSession()
     session.exchange("01 06 00 0A 5E 65", [UInt8](printed: "01 06 00 01 35 D4"))
@@ -53,7 +54,7 @@ struct DexcomG4Tests {
   private static let empty = SheetFrame.packet(1, [UInt8](printed: "FF*8"))
 
   /// A session that reads the memory: first the range of pages of each partition, then the pages. The history
-  /// has five pages, which need two answers, and each other partition has one.
+  /// has five pages, which need two answers. Every other partition has one page.
   private static func memory(_ history: [[UInt8]]) -> WrittenSession {
     var session = identified()
     session.exchange(
@@ -106,7 +107,8 @@ struct DexcomG4Tests {
 
   @Test func readingsAfterADexcomDisplayClockWasSetBackAreMarked() throws {
     var pages = Self.fivePages
-    // The display is an hour earlier, the system's clock five minutes later.
+    // Compared with the reading before, the system time is five minutes later, but the display was set back
+    // by an hour.
     pages[4] = Self.history(7, [SheetFrame.record([UInt8](printed: "9C A3 D7 08 42 33 D7 08 63 00 14"))])
     let contents = try DexcomG4Driver().read(Self.connection(Self.memory(pages).replayed))
     #expect(contents.readings.map { $0.marks.contains(.clockSetBack) } == [false, false, false, true, false])
@@ -211,7 +213,7 @@ struct DexcomG4Tests {
     #expect(unplugged?.category == .unavailable)
   }
 
-  /// The request is constructed, with an offset of minus seven hours.
+  /// The request, which sets an offset of minus seven hours, is constructed and not recorded.
   @Test func theClockOfADexcomIsSetThroughItsDisplayOffset() throws {
     let time = try #require(DeviceTime(text: "2013-09-13T19:43:21"))
     var session = WrittenSession()

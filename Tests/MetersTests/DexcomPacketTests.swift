@@ -8,7 +8,7 @@ import Testing
 
 /// Tests packets and pages of a Dexcom receiver.
 struct DexcomPacketTests {
-  /// Recorded, except for the last packet, which is constructed.
+  /// Recorded packets, except for the last one, which is constructed.
   private static let packets: [(code: UInt8, payload: String, packet: String)] = [
     (0x0A, "", "01 06 00 0A 5E 65"), (0x0B, "", "01 06 00 0B 7F 75"), (0x10, "00", "01 07 00 10 00 0F F8"),
     (0x10, "04", "01 07 00 10 04 8B B8"), (0x10, "0A", "01 07 00 10 0A 45 59"),

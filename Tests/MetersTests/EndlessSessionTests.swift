@@ -6,8 +6,8 @@ import Testing
 
 @testable import Meters
 
-/// Tests sessions with meters that never stop sending. The session uses the fake meter's clock, so that hours
-/// pass at once.
+/// Tests sessions with meters that never stop sending. The time limit uses the clock of the fake meter, so
+/// that hours pass at once.
 @Suite struct EndlessSessionTests {
   /// Sends reports of FreeStyle endlessly, one every few seconds.
   private final class EndlessMeter: Transport {
@@ -25,7 +25,7 @@ import Testing
         sent.append(bytes)
         return []
       case .receive:
-        // Silence before the session; afterwards the meter is ready.
+        // The meter is silent until the first request, and then reports that it is ready.
         if sent.isEmpty { throw .timedOut }
         received += 1
         if received == 1 { return [0x71, 0x01, 0x01] }
@@ -79,7 +79,7 @@ import Testing
       try connection.send([])
       connection.noteProgress(record, of: nil)
     }
-    // A repeated number is not progress.
+    // A record number that is repeated is not progress, so the limit is not extended.
     connection.noteProgress(30, of: nil)
     seconds += 31
     #expect(throws: TransportError.overrun(.tooLong)) { try connection.send([]) }

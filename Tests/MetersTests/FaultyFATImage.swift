@@ -6,7 +6,7 @@ import Logbook
 
 /// A disk with a FAT file system, made from folders and files. Sectors that were never written are zero.
 struct FaultyFATImage: SectorSource {
-  /// The fault of a long name: a sum for another entry, a missing last piece, or two pieces in the wrong
+  /// The fault of a long name: a checksum for another entry, a missing last piece, or two pieces in the wrong
   /// order.
   enum LongNameFault { case sum, cut, order }
 
@@ -49,7 +49,7 @@ struct FaultyFATImage: SectorSource {
     put(root: Self.entry("METER", 0x08, 0, 0) + name + Self.entry(folder, 0x10, model, 0))
   }
 
-  /// The pieces of a long name in reverse order.
+  /// The directory entries with the pieces of a long name, in reverse order.
   private static func longName(_ name: String, of entry: [UInt8], _ fault: LongNameFault?) -> [UInt8] {
     var sum = entry.prefix(11).reduce(UInt8(0)) { (($0 & 1) << 7) &+ ($0 >> 1) &+ $1 }
     if fault == .sum { sum ^= 1 }
@@ -68,7 +68,7 @@ struct FaultyFATImage: SectorSource {
     return pieces.reversed().flatMap(\.self)
   }
 
-  /// Writes a number into the table.
+  /// Writes a number into the file allocation table: the next cluster after this one.
   mutating func set(_ cluster: Int, to number: UInt32) {
     let bits = cluster * width
     var place = bits / 8
@@ -163,7 +163,7 @@ struct FaultyFATImage: SectorSource {
   }
 }
 
-/// The disk's transport. It refuses its first commands, and knows only reading commands.
+/// A transport to the disk image. It refuses its first commands, and accepts only commands that read.
 final class DiskTransport: Transport {
   private let image: FaultyFATImage
   private var attention = true

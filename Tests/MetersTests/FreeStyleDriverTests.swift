@@ -188,8 +188,8 @@ struct FreeStyleDriverTests {
     #expect(contents.skipped == ["sensor reading with an error": 1])
   }
 
-  /// The first two rows are documented; the others are constructed like them, since no row of this length is
-  /// public.
+  /// The first two rows are documented. The others are constructed like them, since no row with these notes
+  /// is public.
   @Test func scansAndStripTestsOfALibreIncludeTheirNotes() throws {
     let contents = try read(
       FreeStyleLibreDriver.self,
@@ -213,7 +213,8 @@ struct FreeStyleDriverTests {
     #expect(contents.skipped == ["clock change": 1, "reading with an error": 1])
   }
 
-  /// The rows are constructed. LibreView writes the ends of the range as numbers, so the readings match.
+  /// The rows are constructed. LibreView exports the limits of the range as numbers, so the driver returns
+  /// numbers, too, and both give the same readings.
   @Test func valuesAtTheEndsOfTheLibreRangeAreNumbersWithAMark() throws {
     let texts = #","","","","","","""#
     let rows = [(3, 2, 0, 500), (2, 2, 1, 40), (1, 0, 1, 40), (0, 0, 0, 40)].map { id, kind, low, value in
@@ -228,7 +229,7 @@ struct FreeStyleDriverTests {
     contents.records.map { "\($0.kind) \($0.fields.json)" }
   }
 
-  /// Constructed cases: the two flags for food, the grams, and the expected amount.
+  /// Constructed cases: the two flags for food, the grams, and the expected records.
   @Test(arguments: [
     ("1,1", "0", ["food {}"]), ("0,1", "", ["food {}"]), ("1,0", "0", ["food {}"]),
     ("1,0", "30", ["food {}"]),
@@ -321,7 +322,7 @@ struct FreeStyleDriverTests {
         #"insulin {"subtype":"rapid","units":2.5}"#, "food {}", #"note {"text":"12"}"#,
         #"note {"text":"Late"}"#,
       ])
-    // The only form of sensor history known for the first Libre has 16 fields.
+    // The only known sensor history of the first Libre has rows with 16 fields, so a row with 15 is rejected.
     #expect(contents.rejections.map(\.line) == [1])
   }
 

@@ -4,8 +4,8 @@ import Logbook
 import SimulatedMeters
 import Testing
 
-/// Tests the simulated FreeStyle meters: their frames, checksums and rows are those of captures and public
-/// tests.
+/// Tests the simulated FreeStyle meters. The expected frames, checksums and rows are from USB captures and
+/// from the tests of other programs.
 struct FreeStyleModelTests {
   private typealias Variant = SimulatedFreeStyle.Variant
 

@@ -8,7 +8,7 @@ import Testing
 
 /// Tests reports, replies and tables of FreeStyle meters.
 struct FreeStyleReplyTests {
-  /// Messages from meters or from tests of other programs, with the sums stated there.
+  /// Messages from meters or from tests of other programs, with the checksums stated there.
   @Test(arguments: [
     ("2.1.2\r\n", "00000108"), ("DB Record Number = 226988\r\n", "00000765"), ("1.40\r\n0\r\n", "00000121"),
     ("JAGT241-U6242\r\n", "00000324"), ("8,27,14\r\n", "00000175"), ("13,22\r\n", "0000010B"),
@@ -43,7 +43,7 @@ struct FreeStyleReplyTests {
     #expect(FreeStyleReply(Array("unknown\r\nCMD Fail!\r\n".utf8)) == .refused)
   }
 
-  /// Documented tables: the rows are real, the sums computed.
+  /// Documented tables: the rows are real, and the checksums are calculated.
   @Test(arguments: [
     (
       [

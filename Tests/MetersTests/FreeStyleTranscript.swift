@@ -4,12 +4,12 @@ import Logbook
 
 @testable import Meters
 
-/// Builds sessions with a FreeStyle meter from the texts of both directions.
+/// Builds sessions with a FreeStyle meter from the texts that host and meter send.
 struct FreeStyleTranscript {
   var transcript = Transcript(driver: "freestyle", vendorID: 0x1A61, productID: 0, startedAt: 0)
   var textType: UInt8 = 0x60
 
-  /// - Parameter begun: whether the session starts after its first exchange.
+  /// - Parameter begun: whether the session already contains the exchange that starts it.
   init(begun: Bool = true) {
     guard begun else { return }
     silence()
@@ -17,12 +17,12 @@ struct FreeStyleTranscript {
     meter([0x71, 0x01, 0x01])
   }
 
-  /// A reply with the sum of its message.
+  /// A reply with the checksum of its message.
   static func reply(_ message: [UInt8]) -> [UInt8] {
     message + Array("CKSM:\(digits(message))\r\nCMD OK\r\n".utf8)
   }
 
-  /// A table with its count and both sums.
+  /// A table with the number of its rows and both checksums.
   static func table(_ rows: [String]) -> [UInt8] {
     if rows.isEmpty { return reply(Array("Log Empty\r\n".utf8)) }
     let body = rows.flatMap { Array("\($0)\r\n".utf8) }
@@ -36,7 +36,7 @@ struct FreeStyleTranscript {
 
   mutating func host(_ bytes: [UInt8]) { step(.send(bytes), .success([])) }
 
-  /// A report, padded with bytes of an earlier one.
+  /// A report, padded as if with bytes of an earlier report.
   mutating func meter(_ bytes: [UInt8]) {
     step(.receive(maxBytes: 64), .success(bytes + [UInt8](repeating: 0x2C, count: max(0, 64 - bytes.count))))
   }
@@ -64,7 +64,7 @@ struct FreeStyleTranscript {
     answer(Self.reply(Array("\(message)\r\n".utf8)))
   }
 
-  /// The first requests of every driver.
+  /// The requests with which every FreeStyle driver begins, and the answers to them.
   mutating func identify(_ serialCommand: String, _ serial: String) {
     exchange(serialCommand, serial)
     exchange("$swver?", "1.40\r\n0")

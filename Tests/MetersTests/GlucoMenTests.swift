@@ -6,8 +6,8 @@ import Testing
 
 @testable import Meters
 
-/// Tests the GlucoMen areo's blocks, lines and sessions. The blocks with stated check digits are from another
-/// program's tests, where its author made them up. No capture is public.
+/// Tests the GlucoMen areo's blocks, lines and sessions. The author of another program made up the blocks
+/// with stated check digits for its tests. No capture is public.
 struct GlucoMenTests {
   private static let information = "0000000000000,58,59,      DEMOSN, B.0"
   private static let glucose = [
@@ -128,7 +128,7 @@ struct GlucoMenTests {
     #expect(gk.identity.device.model == "GlucoMen areo GK")
   }
 
-  /// A single source states that a GK sends its ketones.
+  /// Only one source states that an areo GK sends its ketones, so the driver does not depend on them.
   @Test func theGlucoseOfAGlucoMenWithoutKetonesIsRead() throws {
     let glucose = Self.asked(0x80, [GlucoMenBlock.bytes(Self.glucose + ["Glu,5.2,mmol/L,x,240101,0900"])])
     let silence = Self.asked(0xA8, []) + [HexSession.step(.receive(maxBytes: 4096), .failure(.timedOut))]

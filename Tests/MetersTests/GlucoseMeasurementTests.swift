@@ -6,7 +6,7 @@ import Testing
 
 @testable import Meters
 
-/// Tests the notifications of the Bluetooth glucose service. The vectors are from real meters.
+/// Tests the notifications of the Bluetooth glucose service. The examples are from real meters.
 @Suite struct GlucoseMeasurementTests {
   /// A notification of a real meter, and its meaning.
   struct Vector: Sendable, CustomTestStringConvertible {
@@ -61,7 +61,7 @@ import Testing
     #expect(context.sequence == sequence && context.meal == meal)
   }
 
-  /// 3 bytes of carbohydrates come before the meal; a program that skips 2 reads a wrong meal.
+  /// The carbohydrates have 3 bytes before the meal. A program that skips only 2 bytes reads a wrong meal.
   @Test func aBluetoothContextWithEveryFieldIsParsedInStandardOrder() throws {
     let bytes = "ff 07 00 00 02 19 d0 05 23 08 07 3c 04 0a c0 34 f0"
     let context = try GlucoseContext([UInt8](printed: bytes))
@@ -93,7 +93,8 @@ import Testing
     #expect(ShortFloat(bits).number(timesTenTo: power) == number)
   }
 
-  /// Each mantissa is sent in kg/L as whole mg/dL, and in mol/L as tenths of mmol/L.
+  /// Each number is read as whole mg/dL, which a meter sends in kg/L, and as tenths of mmol/L, which it sends
+  /// in mol/L.
   @Test func everyShortFloatResultIsExact() {
     for mantissa in 1...2045 as ClosedRange<UInt16> {
       #expect(ShortFloat(0xB000 | mantissa).number(timesTenTo: 5) == Double(mantissa))

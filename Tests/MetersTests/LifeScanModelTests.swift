@@ -90,7 +90,8 @@ struct LifeScanModelTests {
         == hex("02 1e 00 04 06 56 00 65 00 72 00 69 00 6f 00 20 00 46 00 6c 00 65 00 78 00 00 00 03 e2 ee"))
     #expect(try exchange(disk, "02 09 00 04 20 02 03 f9 c3") == hex("02 0c 00 04 06 73 06 84 2e 03 59 e0"))
     #expect(try exchange(disk, "02 09 00 03 27 00 03 26 71") == hex("02 0a 00 03 06 01 00 03 ce 83"))
-    // The recorded record has id 22 and preceded fourteen others; the rest is equal.
+    // In the recording, the record has the id 22 and precedes fourteen others, so its first bytes differ. The
+    // rest is equal.
     let record = try exchange(disk, "02 0c 00 04 31 02 00 00 00 03 a9 55")
     #expect(record[10...20] == hex("29 e3 a7 28 32 00 00 00 93 0b 00")[...])
     #expect(Array(record[..<10]) == hex("02 18 00 04 06 00 00 00 09 00"))
@@ -187,7 +188,7 @@ struct LifeScanModelTests {
       exchange("02 0a 00 03 0b 01 02 03 2a dc") == hex("02 11 00 03 06 54 47 4b 48 51 30 4d 39 00 03 85 84"))
     #expect(exchange("02 0a 00 04 0b 00 02 03 ce 8c").prefix(5) == hex("02 11 00 04 06")[...])
     #expect(exchange("02 09 00 03 0d 01 03 10 03") == OneTouchFrame([3, 6, 4] + "1.23".utf8 + [0]).bytes)
-    // Equal in length to the answer of a recorded meter.
+    // The answer has the same length as that of a recorded meter.
     let name = exchange("02 08 00 04 06 03 78 c1")
     #expect(name.count == 34 && name.starts(with: [2, 0x22, 0, 4, 6] + Array("VerioIQ".utf8) + [0]))
     #expect(exchange("02 0a 00 03 09 02 02 03 12 68") == hex("02 0c 00 03 06 00 00 00 00 03 a3 ef"))
@@ -292,7 +293,7 @@ struct LifeScanModelTests {
 
   // MARK: Ultra2
 
-  /// Lines that meters sent.
+  /// Lines that real meters sent, with their checksums.
   @Test(arguments: [
     (#"?P02.00.00 01/18/08"#, "03BD"), (#"@ "HAXGR4PV""#, "02F8"),
     (#"T "SAT","08/03/13","22:12:00   ""#, "0608"),

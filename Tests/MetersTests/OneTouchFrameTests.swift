@@ -8,8 +8,8 @@ import Testing
 
 /// Tests the frame of OneTouch meters.
 struct OneTouchFrameTests {
-  /// Payload, link byte and frame; the first eight from recordings or published tests, the others
-  /// constructed.
+  /// Payload, link byte and frame. The first eight frames are from recordings or published tests, and the
+  /// others are constructed.
   private static let frames: [(payload: String, link: UInt8, frame: String)] = [
     ("", 0x08, "02 06 08 03 c2 62"), ("", 0x0B, "02 06 0b 03 91 37"), ("", 0x0C, "02 06 0c 03 06 ae"),
     ("", 0x06, "02 06 06 03 cd 41"), ("", 0x07, "02 06 07 03 fc 72"),
@@ -110,7 +110,7 @@ struct OneTouchRecordTests {
     #expect(OneTouchRecord(disk: data)?.measurement == measurement)
   }
 
-  /// Constructed with the codes of a single source.
+  /// The records are constructed with codes that only one source documents.
   @Test(arguments: [
     (
       "02 10 02 05 06 25 7d 93 65 ff ff 00 00 03 69 fa", Measurement.high(above: 600, .milligramsPerDecilitre)

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Meters
 
-/// Tests a OneTouch Verio IQ. Every frame is constructed, in the forms of a recorded session.
+/// Tests a OneTouch Verio IQ. Every frame is constructed, with the structure of those in a recorded session.
 struct OneTouchVerioIQTests {
   private static let versionRequest = [UInt8](printed: "02 09 00 03 0d 01 03 10 03")
   private static let versionAnswer = SheetFrame.frame("03 06 04 31 2e 30 33 00")
@@ -54,7 +54,7 @@ struct OneTouchVerioIQTests {
   /// Numbers, times and values differ.
   @Test func aOneTouchVerioIQSessionOfTheRecordedFormIsRead() throws {
     var session = WrittenSession()
-    // A version of 17 characters with its date, and a serial number of eight.
+    // The version has 17 characters, including its date, and the serial number has eight.
     session.exchange(
       [UInt8](printed: "02 09 00 03 0d 01 03 10 03"),
       SheetFrame.frame("03 06 11 30 32 2e 30 31 2e 30 30 20 30 34 2f 31 37 2f 31 34 00"))
@@ -68,7 +68,7 @@ struct OneTouchVerioIQTests {
       ("02 0a 00 03 21 01 00 03 ad e5", "03 06 c2 8e 7c 1c 91 00 00 02 00 00"),
       ("02 0a 00 03 21 02 00 03 fd bc", "03 06 69 cc 7b 1c 5d 00 01 00 00 00"),
     ] {
-      // A single STX, then pieces of at most eight bytes.
+      // The meter sends the STX byte separately, and then pieces of at most eight bytes.
       let frame = SheetFrame.frame(answer)
       session.add(.discard)
       session.send([UInt8](printed: request))
@@ -143,7 +143,8 @@ struct OneTouchUltraEasyTests {
   private static let reset = (
     request: [UInt8](printed: "02 06 08 03 c2 62"), answer: [UInt8](printed: "02 06 0c 03 06 ae")
   )
-  /// The clock and its answer are constructed for this position in the numbering; the rest is recorded.
+  /// The frames of the clock are constructed, because their frame numbers depend on the position in the
+  /// session. All others are recorded.
   private static let numbered:
     [(request: String, acknowledged: String, answer: String, acknowledge: String)] = [
       (
@@ -217,12 +218,12 @@ struct OneTouchUltraEasyTests {
     session.send([UInt8](printed: Self.numbered[1].request))
     session.receive([UInt8](printed: "02 06 06 03 cd 41"))
     session.open()
-    // With the numbers of a new link, as recorded elsewhere in the same log.
+    // These frames have the numbers of a new link, and are recorded elsewhere in the same log.
     session.receive(.timedOut)
     session.send([UInt8](printed: "02 12 00 05 0b 02 00*9 03 19 e7"))
     session.receive([UInt8](printed: "02 06 06 03 cd 41 02 11 02 05 06 43 47 57 41 31 45 35 43 52 03 b5 5b"))
     session.send([UInt8](printed: "02 06 07 03 fc 72"))
-    // The clock, as recorded.
+    // The recorded request for the clock, and its answer.
     session.receive(.timedOut)
     session.send([UInt8](printed: "02 0d 03 05 20 02 00 00 00 00 03 a8 4c"))
     session.receive([UInt8](printed: "02 06 05 03 9e 14 02 0c 01 05 06 16 35 65 4e 03 7e 0e"))
@@ -320,7 +321,7 @@ extension WrittenSession {
     receive(answer)
   }
 
-  /// The reset at both ends of a session.
+  /// The reset of the link, which begins and ends each session.
   fileprivate mutating func open() {
     exchange([UInt8](printed: "02 06 08 03 c2 62"), [UInt8](printed: "02 06 0c 03 06 ae"))
   }

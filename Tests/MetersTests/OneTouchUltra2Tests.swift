@@ -8,7 +8,7 @@ import Testing
 
 /// Tests the lines of a OneTouch Ultra2.
 struct Ultra2LineTests {
-  /// From recordings or published tests; the last three are constructed.
+  /// Lines from recordings or published tests, except for the last three, which are constructed.
   private static let lines = [
     "?P02.00.00 01/18/08 03BD", "@ \"HAXGR4PV\" 02F8", "T \"SAT\",\"08/03/13\",\"22:12:00   \" 0608",
     "P 003,\"GMF600DCY\",\"MG/DL \" 05A6", "P 150,\"NNS210DPN\",\"MG/DL \" 05BD",
@@ -21,7 +21,7 @@ struct Ultra2LineTests {
 
   @Test(arguments: lines) func aOneTouchUltra2LineWithItsChecksumIsRead(line: String) {
     #expect(Ultra2Line.text(line.utf8) == String(line.dropLast(5)))
-    // A change of any other character changes the sum.
+    // A change of any other character makes the checksum wrong.
     for index in line.utf8.indices where index < line.utf8.index(line.endIndex, offsetBy: -5) {
       var bytes = Array(line.utf8)
       bytes[line.utf8.distance(from: line.startIndex, to: index)] ^= 1
@@ -115,7 +115,8 @@ struct OneTouchUltra2Tests {
     MeterConnection(transport, model: OneTouchUltra2Driver.models[0], now: { 1_500_000_000 })
   }
 
-  /// Version and serial number are recorded; the sum of the clock is constructed.
+  /// The lines of the version and the serial number are recorded. The checksum in the clock's line is
+  /// calculated.
   private static func identified() -> WrittenSession {
     var session = WrittenSession()
     session.exchange("DM?", "?P02.00.00 01/18/08 03BD\r\n")
@@ -299,7 +300,7 @@ struct OneTouchUltra2Tests {
     }
   }
 
-  /// A line with its sum.
+  /// A line with its checksum.
   private static func line(_ text: String) -> String {
     let digits = String(text.utf8.reduce(0) { $0 + Int($1) }, radix: 16, uppercase: true)
     return text + " " + String(repeating: "0", count: 4 - digits.count) + digits + "\r\n"

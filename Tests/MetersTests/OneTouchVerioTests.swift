@@ -50,7 +50,8 @@ struct OneTouchVerioTests {
   private static let record = [UInt8](
     printed: "02 18 00 04 06 0e 00 00 16 00 29 e3 a7 28 32 00 00 00 93 0b 00 03 61 17")
 
-  /// Requests and answers up to the count. The software's version and the count of 2 are constructed.
+  /// The requests that identify a meter and count its records, and the answers. Only the software version and
+  /// the count of 2 are constructed.
   private static let identifying: [(request: [UInt8], answer: [UInt8])] = [
     (serialRequest, serialAnswer),
     (
@@ -117,7 +118,8 @@ struct OneTouchVerioTests {
     #expect(contents.rejections.map(\.line) == [2])
   }
 
-  /// The products and labels of meters; nil for a label that is not read.
+  /// Answers of meters to INQUIRY, and the first sector of the disk; nil if the driver does not read that
+  /// sector.
   @Test(
     arguments: [
       (inquired, nil), (inquired(product: "OneTouch Verio"), nil),
@@ -136,7 +138,7 @@ struct OneTouchVerioTests {
     #expect(transport.isExhausted)
   }
 
-  /// An answer to INQUIRY, and the first sector if it is read.
+  /// Answers of other disks to INQUIRY, and the first sector; nil if the driver does not read that sector.
   private static let otherDisks: [(inquired: [UInt8], label: [UInt8]?)] = {
     let other = inquired(product: "")
     let vendor = { (name: String) in other[..<8] + Array(name.utf8) + other[16...] }
@@ -230,7 +232,7 @@ struct OneTouchVerioTests {
       [UInt8](printed: "02 09 00 03 20 02 03 d4 92"),
       [UInt8](printed: "02 0c 00 04 06 73 06 84 2e 03 59 e0"))
     try OneTouchVerioDriver().setClock(Self.connection(session.replayed), to: time)
-    // An earlier time, and one eleven seconds later.
+    // After it was set, the clock shows an earlier time, or a time that is eleven seconds later.
     for shown in ["03 06 73 06 84 2d", "03 06 7e 06 84 2e"] {
       var session = wrong
       session.exchange([UInt8](printed: "02 09 00 03 20 02 03 d4 92"), SheetFrame.frame(shown))
@@ -256,7 +258,7 @@ struct OneTouchVerioTests {
 }
 
 extension WrittenSession {
-  /// A request in the general sector and the answer to it.
+  /// A request that is written into the general sector, and the answer that is read from it.
   fileprivate mutating func exchange(_ request: [UInt8], _ answer: [UInt8]) {
     let padded = { (frame: [UInt8]) in frame + [UInt8](repeating: 0, count: 512 - frame.count) }
     add(.commandWriting([0x2A, 0, 0, 0, 0, 3, 0, 0, 1, 0], padded(request)))

@@ -4,7 +4,7 @@ import Logbook
 import Meters
 import Testing
 
-/// Tests a transport that is recorded while it is used.
+/// Tests that a transport is recorded while a driver uses it.
 @Suite struct RecordingTests {
   private struct FullDisk: Error, CustomStringConvertible { let description = "the disk is full" }
 

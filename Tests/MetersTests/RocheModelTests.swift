@@ -30,7 +30,7 @@ struct RocheModelTests {
       marks: marks)
   }
 
-  /// Sends bytes and returns what is received.
+  /// Sends bytes and returns the bytes that the meter sends next.
   private static func exchange(_ meter: SimulatedRochePHDC, _ bytes: [UInt8]) -> [UInt8] {
     #expect(meter.take(bytes, endpoint: 0x01))
     return next(meter)
@@ -136,7 +136,7 @@ struct RocheModelTests {
     #expect(
       second.dropFirst(22).elementsEqual(
         [UInt8](printed: "00 00 00 00 00 02 00 00 00 01 40 00 00 0C 20 26 09 30 21 45 03 00 00 97 00 00")))
-    // Without the flag for a confirmation the session ends.
+    // If a confirmation lacks the flag 0x80, the meter ends the session.
     let abort = Self.exchange(
       meter,
       [UInt8](

@@ -60,7 +60,7 @@ struct TaiDocModelTests {
     #expect(Self.exchange(try Self.meter(), request) == [UInt8](printed: answer))
   }
 
-  /// From another program's tests.
+  /// The times are from the tests of another program.
   @Test(arguments: [
     ("2018-01-01T21:14", "21 24 0E 15"), ("2019-01-01T21:14", "21 26 0E 15"),
     ("2019-08-04T13:37", "04 27 25 0D"),

@@ -5,7 +5,7 @@ import Meters
 import SimulatedMeters
 
 /// An invented HID meter for tests of the conformance suite. It receives an item's number and sends eight
-/// bytes: the kind, the time, the value and a sum.
+/// bytes: the kind, the time, the value and a checksum.
 final class ToyMeter: SimulatedMeter {
   let deviceDescriptor: [UInt8] = [18, 1, 0, 2, 0, 0, 0, 64, 0x34, 0x12, 0x78, 0x56, 0, 1, 0, 0, 0, 1]
   let configurationDescriptor: [UInt8] = [
@@ -57,7 +57,7 @@ extension SimulatedFamily {
   static let toy = SimulatedFamily("toy", holds: ToyMeter.holds) { .usb(ToyMeter($0)) }
 }
 
-/// Reads the toy meter and checks sums.
+/// Reads the toy meter and compares the checksums.
 struct ToyDriver: MeterDriver {
   static let id = "toy"
   static let name = "Toy"
@@ -70,7 +70,7 @@ struct ToyDriver: MeterDriver {
   func read(_ meter: MeterConnection) throws -> MeterContents { try Toy.read(meter, isCareful: true) }
 }
 
-/// Reads the toy meter without checking sums.
+/// Reads the toy meter without comparing the checksums.
 struct CarelessToyDriver: MeterDriver {
   static let id = "toy"
   static let name = "Careless toy"

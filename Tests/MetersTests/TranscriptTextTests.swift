@@ -7,7 +7,7 @@ import Testing
 
 /// Tests how the text of a transcript is written and read.
 @Suite struct TranscriptTextTests {
-  /// One step of each exchange and each error.
+  /// A transcript with a step for each kind of exchange and each error.
   static let everything = {
     var transcript = Transcript(
       driver: "contour", vendorID: 0x1A79, productID: 0x7410, startedAt: 1_778_092_200)

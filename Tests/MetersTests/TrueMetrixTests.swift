@@ -9,8 +9,8 @@ import Testing
 
 @testable import Meters
 
-/// Tests the TRUE METRIX's messages and records from a capture of the vendor's program. Whole sessions are
-/// assembled from them.
+/// Tests the TRUE METRIX's messages and records from a capture of the vendor's program. The whole sessions
+/// are assembled from these messages.
 struct TrueMetrixTests {
   private static func messages(_ text: String) -> [TrueMetrixMessage] {
     var bytes = Array(text.utf8)
@@ -109,7 +109,8 @@ struct TrueMetrixTests {
     return HexSession.step(.send([0xA0, UInt8(message.count)] + message), .success([]))
   }
 
-  /// A request and its answer. The end of the line stays in a later report, for which a driver does not wait.
+  /// A request and its answer, without the line end: it would be in a later report, for which a driver does
+  /// not wait.
   private static func pair(_ asked: String, _ answered: String) -> [Transcript.Step] {
     let text = String(decoding: TrueMetrixMessage.bytes(answered), as: UTF8.self)
     let characters = Array(text.utf8)
@@ -149,7 +150,7 @@ struct TrueMetrixTests {
     #expect(transport.isExhausted)
   }
 
-  /// The vendor's program does not ask for the clock.
+  /// The vendor's program does not ask for the clock, so it is not known whether every meter reports it.
   @Test func aTrueMetrixThatDoesNotReportItsClockIsRead() throws {
     let asked = [Self.sent("T"), Self.silence]
     let (meter, transport) = HexSession.meter(

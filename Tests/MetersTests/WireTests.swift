@@ -5,7 +5,7 @@ import Testing
 
 @testable import Meters
 
-/// Tests the shared parts of the framings: checksums, numbers, and marks that depend on the order of
+/// Tests code that the drivers share: checksums, numbers, texts, and marks that depend on the order of
 /// readings.
 struct WireTests {
   @Test func eachMeterChecksumHasItsPublishedCheckValue() {
@@ -31,7 +31,7 @@ struct WireTests {
   }
 }
 
-/// Tests marks that depend on the order of a memory.
+/// Tests marks that depend on the order of the readings in a memory.
 struct ClockOrderTests {
   private static func readings(_ seconds: [Int64]) -> [MeterReading] {
     seconds.map {

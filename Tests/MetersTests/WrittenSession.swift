@@ -81,7 +81,8 @@ enum HexSession {
   }
 }
 
-/// Frames without a recording, with a checksum that is computed bit by bit.
+/// Makes frames that were not recorded. Their checksums are calculated bit by bit, independently of the
+/// drivers.
 enum SheetFrame {
   /// The frame of a OneTouch meter with this link byte and printed payload.
   static func frame(_ payload: String, link: UInt8 = 0) -> [UInt8] {
@@ -138,7 +139,7 @@ extension SeededGenerator {
   }
 }
 
-/// A meter whose first answer is slow: a driver with a shorter timeout receives none.
+/// A meter whose first answer is slow: a driver with a shorter timeout receives no answer.
 final class SlowFirstAnswer: Transport {
   private let transport: any Transport
   private let delay: Int
