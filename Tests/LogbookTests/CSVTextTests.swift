@@ -21,7 +21,8 @@ import Testing
     #expect(csvLine([]) == "\r")
   }
 
-  /// With a combining character a comma is one character, but every reader of CSV sees a comma.
+  /// Swift joins a comma and a combining character to one character, but readers of CSV see a comma. So such
+  /// a cell needs quotes.
   @Test(arguments: ["a,\u{301}b", "\"\u{308}", "x\"\u{200D}y", "\u{600},", ",\u{FE0F}"])
   func aCombiningCharacterDoesNotHideADelimiter(_ text: String) {
     let cell = Array(csvText(text).utf8)
@@ -45,7 +46,8 @@ import Testing
     }
   }
 
-  /// The definition: outside quotes a comma ends a cell, inside quotes two quotes are one.
+  /// Splits a line by the definition in RFC 4180: a comma outside of quotes ends a cell, and two quotes
+  /// inside quotes are one.
   private static func cells(_ line: [UInt8]) -> [[UInt8]] {
     var cells: [[UInt8]] = [[]]
     var (isQuoted, index) = (false, 0)

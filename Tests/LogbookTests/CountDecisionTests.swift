@@ -58,7 +58,8 @@ struct CountDecisionTests {
     }
     #expect(count("mysugr", "apple-health", .both) == 2 && count("apple-health/iPhone", "MySugr", .both) == 2)
     #expect(count("Apple-Health/iPhone", "mysugr", .both) == 2)
-    // An app on a phone can have the name of a format.
+    // A decision does not name a source by its app only, because an app on a phone can have the name of a
+    // format.
     #expect(count("iphone", "mysugr", .both) == 1)
     #expect(!CountingSource(format: "apple-health", part: "mySugr").isNamed("mysugr"))
     #expect(count("mysugr", "apple-health", .rule) == 1 && count("mysugr", "clarity", .both) == 1)

@@ -7,7 +7,7 @@ import Testing
 struct CountedOnceTests {
   typealias Sample = CountingSample
 
-  // MARK: - One fact
+  // MARK: - Items that two sources report
 
   @Test func aDoseReportedByTwoSourcesCountsOnce() {
     #expect(count(Sample.dose(4.5, at: 0, Sample.diary), Sample.dose(4.5, at: 0, Sample.phone)) == 1)
@@ -28,7 +28,8 @@ struct CountedOnceTests {
     let winter = Sample.dose(2, at: 0, Sample.diary, offset: 3600)
     let phone = Sample.dose(2, at: 30, Sample.phone, offset: 7200)
     #expect(count(winter, phone) == 1)
-    // Both doses are shown at 08:00, at instants more than a day apart. No offset of a phone is that wrong.
+    // Both doses are shown at 08:00, at instants more than a day apart. No offset of a phone is that wrong,
+    // so both count.
     let far = Sample.dose(2, at: 0, Sample.phone, offset: -86_000)
     #expect(count(Sample.dose(2, at: 0, Sample.diary, offset: 14 * 3600), far) == 2)
   }
@@ -130,7 +131,7 @@ struct CountedOnceTests {
     #expect(count(Sample.stick(100, at: 0, Sample.meter), Sample.stick(101, at: 0, Sample.app)) == 2)
   }
 
-  /// Apple Health has hundredths of mmol/L; the meter and the app round them once more, or to whole mg/dL.
+  /// Apple Health stores hundredths of mmol/L, but the meter and the app show tenths or whole mg/dL.
   @Test func aFingerStickReportedWithHundredthsCountsOnce() {
     func pair(_ number: Double, _ unit: GlucoseUnit, _ hundredths: Double) -> Int {
       count(
@@ -165,7 +166,7 @@ struct CountedOnceTests {
     #expect(count(ketone, Sample.stick(0.6, .millimolesPerLitre, at: 0, Sample.app, kind: .ketone)) == 1)
   }
 
-  // MARK: - Which one stays
+  // MARK: - Which item is kept
 
   @Test func theItemOfADeviceIsKeptBeforeThatOfAnAppACollectorOrAPerson() {
     let typed = CountingSource(format: "glucoport")
@@ -209,7 +210,8 @@ struct CountedOnceTests {
 
   // MARK: - Doses of an algorithm
 
-  /// A dose of an algorithm, or one that may be typed.
+  /// A dose that is marked as given by an algorithm, or a dose without this mark, which a person may have
+  /// typed.
   private func microBolus(
     _ source: CountingSource, at seconds: Int64 = 0, offset: Int32 = 0, isAutomatic: Bool = true
   ) -> CountableItem? {
@@ -228,7 +230,7 @@ struct CountedOnceTests {
   @Test func equalMicroBolusesAtDifferentInstantsAreDifferentDoses() {
     #expect(count(microBolus(Sample.pump), microBolus(Sample.pump, at: 20)) == 2)
     #expect(count(microBolus(Sample.pump), microBolus(Sample.site, at: 300)) == 2)
-    // Typed doses with equal shown times are one dose, whose offset is wrong in one source.
+    // If the doses are typed, equal shown times make them one dose, whose offset is wrong in one source.
     let shown = microBolus(Sample.site, offset: 3600)
     #expect(count(microBolus(Sample.pump), shown) == 2)
     let typed = microBolus(Sample.site, offset: 3600, isAutomatic: false)
@@ -251,7 +253,8 @@ struct CountedOnceTests {
   @Test func noneOfThousandsOfEqualDosesInAMinuteIsLost() {
     let items = (0..<3000).map { Sample.dose(2, at: 0, Sample.diary, id: "\($0)") }
     let copies = (0..<3000).map { Sample.dose(2, at: 0, Sample.phone, id: "copy \($0)") }
-    // Above what a person can do in a minute nothing is left out, and nothing is lost.
+    // More equal doses in a minute than a person or a pump can give are not compared, so none of them is left
+    // out.
     #expect(counted(items + copies).kept.count >= 3000)
   }
 }

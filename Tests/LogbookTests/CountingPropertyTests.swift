@@ -24,7 +24,7 @@ struct CountingPropertyTests {
     }
   }
 
-  /// The same items from another source, with times truncated to minutes.
+  /// The same items from another source. With `everyMinute`, all times are truncated to minutes.
   private static func copy(
     of items: [CountableItem], _ source: CountingSource, everyMinute: Bool = true
   ) -> [CountableItem] {
@@ -77,7 +77,7 @@ struct CountingPropertyTests {
   func twoSourcesWithoutEqualAmountsBothCountCompletely(seed: UInt64) {
     var random = SeededGenerator(seed: seed)
     let own = Self.diary(&random, Sample.diary)
-    // Amounts that the other source never has.
+    // The amounts of the pump never occur in the diary.
     let others = Self.diary(&random, Sample.pump).compactMap { item -> CountableItem? in
       let seconds = item.shown - Sample.morning
       return Sample.dose(Double(Self.total([item])) / 10_000 + 100.5, at: seconds, Sample.pump, id: item.id)
@@ -124,7 +124,7 @@ struct CountingPropertyTests {
     let both = Self.total(counted(first + second).kept)
     #expect(both <= Self.total(first) + Self.total(second), "seed \(seed)")
     #expect(both >= max(Self.total(first), Self.total(second)), "seed \(seed)")
-    // A further copy of what is there adds nothing.
+    // A third copy of the same items does not change the total.
     let more = Self.total(
       counted(first + second + Self.copy(of: second, Sample.site, everyMinute: false)).kept)
     #expect(more <= both, "seed \(seed)")

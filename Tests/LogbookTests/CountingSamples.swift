@@ -2,7 +2,7 @@
 
 @testable import Logbook
 
-/// Doses, meals and readings from two sources.
+/// Makes doses, meals and readings of several sources.
 enum CountingSample {
   /// 2026-05-06T08:00:00.
   static let morning: Int64 = 1_778_054_400
@@ -55,7 +55,7 @@ enum CountingSample {
   static let app = Device(vendor: "mySugr", model: "mySugr", format: "mysugr")
 }
 
-/// The verdicts on items, by their ids.
+/// Decides which items count. `leftOut` and `verdicts` are by the ids of the items.
 func counted(
   _ items: [CountableItem?], _ rules: CountingRules = CountingRules()
 ) -> (kept: [CountableItem], leftOut: [String: String], verdicts: [String: CountVerdict]) {

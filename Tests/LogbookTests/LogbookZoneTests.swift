@@ -12,7 +12,8 @@ import Testing
 
   private func time(_ text: String) throws -> DeviceTime { try #require(DeviceTime(text: text)) }
 
-  /// The placement computed from the zone's offsets, without stretches.
+  /// The placement calculated directly from the zone's offsets, without the periods of constant offset that
+  /// `LogbookZone` stores.
   private func direct(_ time: DeviceTime, _ zone: LogbookZone) -> Placement {
     let seconds = time.seconds
     let offsets = Set([-2, -1, 0, 1, 2].map { zone.offset(atUTC: seconds + $0 * 86400) })
@@ -20,7 +21,8 @@ import Testing
     if let first = fitting.max() {
       return Placement(utcOffset: first, source: fitting.count > 1 ? .zoneOverlap : .zone)
     }
-    // With the larger offset subtracted, the instant is before the change.
+    // The time is skipped by the clock change. With the larger offset subtracted, the instant is before the
+    // change.
     let before = zone.offset(atUTC: seconds - Int64(offsets.max() ?? 0))
     return Placement(utcOffset: before, source: .zoneGap)
   }

@@ -62,14 +62,14 @@ import Testing
     let state = LogbookZones.baseState(named: "Mars/Olympus", .given)
     let read = LogbookZones(records: [(LogbookZones.baseGuid, state)], fallback: madrid)
     #expect(read.base == madrid && read.unknownBase == "Mars/Olympus" && !read.isKnown)
-    // The last known base only replaces the unknown one. A period with the same zone is added, since it must
-    // stay when the base is known.
+    // The last known zone only replaces the unknown base until that is known. So a period with the same zone
+    // is added: it must stay then.
     let same = try period("n", "Europe/Madrid", "2026-05-02", "2026-05-05")
     #expect(read.adding(same) == .added(same))
     let known = LogbookZones(
       records: [(LogbookZones.baseGuid, LogbookZones.baseState(madrid, .given))], fallback: .utc)
     #expect(known.base == madrid && known.unknownBase == nil && known.isKnown)
-    // A zone that applies only as the base does not make the period superfluous.
+    // The base may change later, so a period is added even if its zone is that of the known base.
     #expect(known.adding(same) == .added(same))
   }
 
@@ -121,7 +121,7 @@ import Testing
     #expect(try name("2026-05-20T00:00:00") == "Europe/Madrid")
   }
 
-  // MARK: Statements of imports
+  // MARK: Zones stated for imports
 
   private func statement(
     _ name: String, _ zone: String, _ positions: [Int64], madeAt: Int64, group: String = "g",
@@ -158,7 +158,7 @@ import Testing
 
   @Test func theLaterZoneStatedForAnItemWinsWithAllPartsOfItsStatement() throws {
     let series = SeriesName(device: "serial|A|1", kind: .cbg, positionKind: .time)
-    // Two stores state one input at the same second, each in two parts.
+    // Two stores state a zone for one import at the same second. Each statement has two records.
     let parts = try [("p", "Asia/Tokyo"), ("q", "Asia/Seoul")].flatMap { group, zone in
       try [
         statement(group + "1", zone, [0, 1], madeAt: 50, group: group),
@@ -177,8 +177,8 @@ import Testing
           shownAt: DeviceTime(seconds: position), Placement(utcOffset: 0, source: .zone))?.name
       }
       #expect(Set(names[0..<4]).count == 1 && names[0] != "Asia/Kolkata" && names[0] != nil)
-      // The period names the device, but it is only later than the statement for Asia/Kolkata, so no
-      // statement applies.
+      // For position 4, the period of the device is later than the statement for Asia/Kolkata, so no
+      // statement applies. Position 5 has no statement.
       #expect(names[4] == nil && names[5] == nil)
     }
   }
@@ -197,7 +197,8 @@ import Testing
     #expect(try zone(period("p", "UTC", from, until, madeAt: 50)) == "Asia/Seoul")
     #expect(try zone(period("p", "UTC", until, nil, madeAt: 51)) == "Asia/Seoul")
     #expect(try zone(period("p", "UTC", from, until, devices: ["serial|A|2"], madeAt: 51)) == "Asia/Seoul")
-    // The period of the device places the reading, whatever is stated for all devices.
+    // A period of the device has precedence over one for all devices. So only it is compared with the
+    // statement, which is later.
     let device = try period("d", "UTC", from, until, devices: ["serial|A|1"], madeAt: 49)
     #expect(try zone(device, period("p", "UTC", from, until, madeAt: 51)) == "Asia/Seoul")
   }
@@ -220,7 +221,8 @@ import Testing
     #expect(zone.place(try time("2025-11-02T01:30:00")) == Placement(utcOffset: -14400, source: .zoneOverlap))
     #expect(zone.place(try time("2025-11-03T11:59:59")) == Placement(utcOffset: -18000, source: .zone))
     #expect(zone.place(try time("2025-11-03T12:00:00")) == Placement(utcOffset: 3600, source: .zone))
-    // The instants in the period have its offset, and those around it that of the base.
+    // Instants in the period have the offset of its zone. Instants before and after it have the offset of the
+    // base.
     #expect(zone.offset(atUTC: try time("2025-11-02T12:00:00").seconds) == -18000)
     #expect(zone.offset(atUTC: try time("2025-11-04T12:00:00").seconds) == 3600)
   }
@@ -237,7 +239,8 @@ import Testing
     #expect(ZonePeriod(guid: "d", state) == nil)
   }
 
-  /// A change of the base, or of the zone for all devices, does not change a separate statement.
+  /// A period stays as stated if the base or the zone for all devices changes. So it is added even if that
+  /// zone is the same.
   @Test func aZonePeriodWithTheHomeTimeZoneIsStillAdded() throws {
     let known = try zones(period("a", "Asia/Tokyo", "2026-05-01", "2026-05-09"))
     #expect(known.adding(try period("n", "Asia/Tokyo", "2026-05-02", "2026-05-05", madeAt: 500)) == .nothing)
@@ -269,7 +272,8 @@ import Testing
         == .extended(longer))
     let apart = try period("n", "Asia/Tokyo", "2026-05-10", "2026-05-12", madeAt: 500)
     #expect(known.adding(apart) == .added(apart))
-    // An extended period would not have precedence over the later period of Seoul.
+    // The period of Seoul is later than the first one and covers its end. An extended first period would not
+    // have precedence there.
     let covered = try zones(first, period("b", "Asia/Seoul", "2026-05-08", "2026-05-10", madeAt: 200))
     let again = try period("n", "Asia/Tokyo", "2026-05-05", "2026-05-10", madeAt: 500)
     #expect(covered.adding(again) == .added(again))
@@ -353,7 +357,7 @@ import Testing
 
   // MARK: Instants
 
-  /// Compares the stretches of instants with a look-up of each instant.
+  /// Compares the periods of constant offset with a look-up of each instant.
   @Test(arguments: [
     ("Europe/Berlin", "America/New_York"), ("Pacific/Apia", "Etc/UTC"), ("Etc/UTC", "Asia/Kolkata"),
     ("Australia/Lord_Howe", "Europe/London"),

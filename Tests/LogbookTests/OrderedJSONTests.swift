@@ -48,7 +48,7 @@ struct OrderedJSONTests {
     #expect(try OrderedJSON.text([Int]()) == "[]")
   }
 
-  /// Two values can encode into one object, such as an item and facts about it.
+  /// Two values can be encoded into one object, such as an item and additional members about it.
   @Test func membersOfTwoValuesAreWrittenIntoOneJSONObject() throws {
     struct Both: Encodable {
       func encode(to encoder: any Encoder) throws {

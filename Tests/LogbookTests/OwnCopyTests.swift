@@ -5,12 +5,13 @@ import Testing
 
 @testable import Logbook
 
-/// Tests items that a source states a second time: with times cut to the minute, or in the other unit.
+/// Tests items that one source states twice, for example with times truncated to the minute, or in the other
+/// unit.
 struct OwnCopyTests {
   typealias Sample = CountingSample
   private static let day: Int64 = 86400
 
-  /// The verdicts on items, with the copies among them.
+  /// Decides which items count, after `OwnCopyFinder` has found the copies among them.
   private static func verdicts(
     _ items: [CountableItem?], _ rules: CountingRules = CountingRules()
   ) -> (kept: [CountableItem], leftOut: [String: String], verdicts: [String: CountVerdict]) {
@@ -20,7 +21,7 @@ struct OwnCopyTests {
     return counted(items, rules)
   }
 
-  /// Doses of one source at these seconds after each step.
+  /// Equal doses of one source: one in each `step`, at this number of seconds after its beginning.
   private static func doses(
     _ count: Int, at seconds: Int64 = 33, every step: Int64 = day, from start: Int64 = 0, _ name: String,
     _ source: CountingSource = Sample.diary
@@ -30,7 +31,7 @@ struct OwnCopyTests {
     }
   }
 
-  // MARK: Times cut to the minute
+  // MARK: Times truncated to the minute
 
   @Test(arguments: [1, 33, 59] as [Int64]) func aDoseAndItsCopyWithoutSecondsFromTheSameSourceCountOnce(
     seconds: Int64
@@ -71,18 +72,19 @@ struct OwnCopyTests {
     }
     #expect(kept(5, every: Self.day) == 10)
     #expect(kept(6, every: Self.day) == 6)
-    // A dose and a meal of one minute are only one piece of evidence.
+    // A dose and a meal in one minute are evidence only once.
     let meals = (0..<5 as Range<Int64>).flatMap { index in
       [33, 0].map { Sample.meal(45, at: index * Self.day + $0, Sample.diary) }
     }
     let later = Self.doses(1, at: 4000, "later")
     #expect(
       Self.verdicts(Self.doses(5, "own") + Self.doses(5, at: 0, "second") + meals + later).kept.count == 21)
-    // With one pair every three days, only five pairs are within a week before and after each.
+    // With one pair every three days, only five pairs are within a week before and after each dose.
     #expect(kept(40, every: 3 * Self.day) == 80)
   }
 
-  /// A saved export would have cut the time of the finger stick, too.
+  /// Finger sticks at full minutes without an original show that the source itself writes full minutes. Then
+  /// no dose is a copy.
   @Test func dosesAtFullMinutesWithFingerSticksAreNotTakenForCopies() {
     func sticks(_ days: Range<Int64>, at seconds: Int64) -> [CountableItem?] {
       days.map { Sample.stick(100 + Double($0), at: Int64($0) * Self.day + seconds, Sample.app) }
@@ -90,11 +92,12 @@ struct OwnCopyTests {
     let doses = Self.doses(14, at: 20, "own") + Self.doses(14, at: 0, "second")
     #expect(Self.verdicts(doses).kept.count == 14)
     #expect(Self.verdicts(doses + sticks(0..<14, at: 0)).kept.count == 42)
-    // Finger sticks in other minutes show nothing about the copies.
+    // Finger sticks in other minutes are not evidence for or against the copies.
     #expect(Self.verdicts(doses + sticks(0..<14, at: 60)).kept.count == 28)
-    // Finger sticks with seconds may be later than the saved export.
+    // Finger sticks with seconds may have been made after the export was saved, so they are not evidence
+    // against the copies.
     #expect(Self.verdicts(doses + sticks(0..<14, at: 20)).kept.count == 28)
-    // A few finger sticks at full minutes change nothing: the original of each may be hidden.
+    // A few finger sticks at full minutes do not change the result, since the original of each may be hidden.
     #expect(Self.verdicts(doses + sticks(3..<6, at: 0)).kept.count == 17)
     #expect(Self.verdicts(doses + sticks(0..<10, at: 0)).kept.count == 38)
   }
@@ -113,7 +116,7 @@ struct OwnCopyTests {
       Sample.dose(2, at: $0 * Self.day, Sample.diary, fields: ["automatic": .flag(true)])
     }
     #expect(Self.verdicts(own + micro).kept.count == 28)
-    // Another source is compared by its own rule, which needs no second pair.
+    // Items of two sources are compared by another rule, which needs only one pair.
     let phone = Self.doses(14, at: 0, "phone", Sample.phone)
     #expect(Self.verdicts(own + phone).kept.map(\.source) == Array(repeating: Sample.diary, count: 14))
   }
@@ -126,7 +129,7 @@ struct OwnCopyTests {
     #expect(Self.verdicts(own + cut + [second, copy]).kept.count == 15)
     #expect(Self.verdicts(own + cut + [second]).kept.count == 15)
     #expect(Self.verdicts(own + cut + [copy]).kept.count == 15)
-    // One of two doses is at a full minute in the original, so only the copy of the other one is left out.
+    // In the original, one of two doses is at a full minute. So only the copy of the other dose is left out.
     let late = Sample.dose(2, at: 120, Sample.diary, id: "at the minute")
     let later = Sample.dose(2, at: 150, Sample.diary, id: "half a minute later")
     let copyOfLater = Sample.dose(2, at: 120, Sample.diary, id: "copy of later")
@@ -182,12 +185,12 @@ struct OwnCopyTests {
     #expect(Self.verdicts(first + second + Self.doses(14, "c")).kept.count == 14)
     #expect(Self.verdicts([first[0], second[0]]).kept.count == 1)
     #expect(Self.verdicts([first[0]] + Self.doses(1, at: 34, "b")).kept.count == 2)
-    // So are the meals of these seconds, but not those of others.
+    // Equal meals count once at a second at which doses repeat, but separately at other seconds.
     let meals = [33, 33, 3633, 3633].enumerated().map { index, seconds in
       Sample.meal(15, at: Int64(seconds), Sample.diary, id: "meal \(index)")
     }
     #expect(Self.verdicts([first[0], second[0]] + meals).kept.count == 4)
-    // In one source, each dose at a full minute has at most one copy.
+    // Each of four equal doses at a full minute has at most one copy, so two of them count.
     let noon = ["a", "b", "c", "d"].map { Sample.dose(2, at: 4 * 3600, Sample.diary, id: "noon \($0)") }
     #expect(Self.verdicts(first + second + noon).kept.count == 16)
     let automatic = (0..<28 as Range<Int64>).map { index in
@@ -204,7 +207,7 @@ struct OwnCopyTests {
     #expect(Self.verdicts(Self.doses(14, "a", .unknown) + Self.doses(14, "b", .unknown)).kept.count == 28)
   }
 
-  /// Two exports of one site under other ids, whose times have no seconds.
+  /// A site that moved has two exports: the same doses at full minutes, with different ids.
   @Test func dosesAtFullMinutesUnderOtherIDsCountOnceIfNearlyAllAreDoubled() {
     func site(_ name: String, days: Range<Int64>, amounts: Int64, hours: [Int64] = [8, 13, 19])
       -> [CountableItem?]
@@ -219,13 +222,14 @@ struct OwnCopyTests {
     }
     let (one, other) = (site("a", days: 0..<14, amounts: 5), site("b", days: 0..<14, amounts: 5))
     #expect(Self.verdicts(one + other).kept.count == 42)
-    // Their meals are copies as well.
+    // If the doses are copies, equal meals at the same times are copies as well.
     let meals = (0..<14 as Range<Int64>).flatMap { day in
       [0, 1].map { Sample.meal(45, at: day * Self.day + 8 * 3600, Sample.diary, id: "\($0) \(day)") }
     }
     #expect(Self.verdicts(one + other + meals).kept.count == 42 + 14)
     #expect(Self.verdicts(meals).kept.count == 28)
-    // One of three doses a day is split, or doses of few amounts, or on few days.
+    // All doses count if only one of three a day is doubled, if they have few different amounts, or if they
+    // are on one day.
     #expect(Self.verdicts(one + site("b", days: 0..<14, amounts: 5, hours: [8])).kept.count == 56)
     let few = site("a", days: 0..<14, amounts: 3) + site("b", days: 0..<14, amounts: 3)
     #expect(Self.verdicts(few).kept.count == 84)

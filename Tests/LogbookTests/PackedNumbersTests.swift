@@ -168,7 +168,7 @@ import Testing
       none.intersection(some).isEmpty && some.intersection(none).isEmpty && !none.contains(Self.point(1)))
   }
 
-  /// Sets obey the laws of sets, also if runs only meet at their ends.
+  /// The operations obey the laws of sets, even if runs touch only at their ends.
   @Test func setOperationsOnPackedPointsObeyTheLawsOfSets() {
     func draw(_ random: inout SeededGenerator) -> PointRuns {
       var points: Set<SeriesPoint> = []

@@ -44,7 +44,8 @@ import Testing
     }
   }
 
-  /// Bytes of text for each of 100,000 readings whose distances and value buckets come from a generator.
+  /// The bytes of text per reading for 100,000 readings. `distance` and `bucket` return the distance to the
+  /// position before and the value bucket.
   private func bytesPerReading(
     _ distance: (inout SeededGenerator) -> Int64, _ bucket: (inout SeededGenerator, Int64) -> Int64
   ) throws -> Double {
@@ -84,7 +85,7 @@ import Testing
 
   // MARK: Sets
 
-  /// The points of some runs and some single ones, so that two draws share some.
+  /// Random runs and single points in a small range, so that two results usually have points in common.
   private func points(_ random: inout SeededGenerator) -> Set<SeriesPoint> {
     var points: Set<SeriesPoint> = []
     for _ in 0..<random.next() % 4 {
@@ -107,7 +108,7 @@ import Testing
       #expect(Array(mine.subtracting(theirs).points) == left.subtracting(right).sorted(), "seed \(seed)")
       #expect(Array(mine.intersection(theirs).points) == left.intersection(right).sorted(), "seed \(seed)")
       #expect(Array(mine.union(theirs).points) == left.union(right).sorted(), "seed \(seed)")
-      // Two stores write the same text.
+      // The order of the two sets must not matter, because two stores must write the same text.
       #expect(mine.intersection(theirs) == theirs.intersection(mine), "seed \(seed)")
       #expect(mine.union(theirs) == theirs.union(mine), "seed \(seed)")
     }
@@ -159,7 +160,7 @@ import Testing
       }
       guard let runs = PointRuns(text: Data(bytes).base64EncodedString()) else { continue }
       #expect(runs.count <= PointRuns.maxPoints, "seed \(seed)")
-      // Each run takes at least one bit.
+      // Each run needs at least one bit, so damaged bytes cannot give many runs.
       let steps = Array(runs.runs)
       #expect(steps.count <= 8 * bytes.count, "seed \(seed)")
       #expect(zip(steps, steps.dropFirst()).allSatisfy { $0.last < $1.first }, "seed \(seed)")
@@ -180,8 +181,8 @@ import Testing
     }
   }
 
-  /// Bytes with invalid statements: no points, too many, a step of 0, positions that go back or past the
-  /// last.
+  /// The bytes state no points, too many points, a step of 0, or positions that decrease or exceed the
+  /// maximum.
   @Test(arguments: [
     "?", "AA==", "AAA=", "BA==", "CAAA", "gICAgAQA", "/////w8AAQ==", "BAIEAQ==", "CP7///////////8BAg==",
     "BICAgICAgICAgICAgA==",

@@ -76,7 +76,7 @@ import Testing
     #expect(!Self.state.teachesProvenance(to: known()) && !known().teachesProvenance(to: known(.typed)))
   }
 
-  /// A record at the limit of its fields still fits into a page with the longest provenance.
+  /// A record with the largest valid fields and the longest provenance still fits into a page of changes.
   @Test func theLargestRecordFitsWithTheLongestProvenance() throws {
     let long = Provenance(
       format: String(repeating: "\"", count: 64), source: String(repeating: "\\", count: 128))
@@ -98,7 +98,7 @@ import Testing
     #expect(state.json.utf8.count <= RecordLimits.maxStateBytes)
   }
 
-  // MARK: The export of the content
+  // MARK: The age of an export
 
   @Test(arguments: [
     (ExportAge(generated: 0, modified: 1_800_000_000), #"{"modified_at":"2027-01-15T08:00:00Z"}"#),

@@ -3,7 +3,7 @@
 import Logbook
 import Testing
 
-/// Tests amounts that a pull rejects.
+/// Tests that a pull rejects items with implausible amounts.
 @Suite struct PullGateTests {
   private static func reading(_ number: Double, _ kind: ReadingKind = .cbg) -> Reading {
     var reading = Reading(
@@ -40,8 +40,8 @@ import Testing
     #expect(page.notTaken.values.reduce(0, +) == 4 && page.notTaken.count == 4)
   }
 
-  /// A person typed the amount here with `--force`. It is fetched again together with an edit of another
-  /// field.
+  /// A person typed the amount into this store with `--force`. The remote sends the record again, after an
+  /// edit of another field.
   @Test func anImplausibleAmountThatIsAlreadyStoredIsAcceptedInADownload() {
     let typed = Self.record("a", .insulin, "units", 600)
     var edited = typed

@@ -36,7 +36,7 @@ import Testing
     ]
     var keys = ReadingKeys()
     var asked = 0
-    // Twice, and alternating between the series: the second pass needs no query.
+    // The loops run twice and change the series at each step. `keys` must ask for each series only once.
     for _ in 1...2 {
       for place in places {
         for (device, number) in zip(devices, Int64(1)...) {

@@ -31,7 +31,7 @@ import Testing
     let (values, reason) = Self.beyond[index]
     let fields = RecordFields(values)
     #expect(fields.fault?.contains(reason) == true, "\(fields.fault ?? "none")")
-    // Stored content is shown nevertheless.
+    // Content that is already stored is still read, so that it can be shown.
     #expect(try RecordFields(uncheckedJSON: fields.json) == fields)
     // The total size of a state is checked when it is sent.
     if reason.contains("2 MiB") {

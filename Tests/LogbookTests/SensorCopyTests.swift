@@ -33,7 +33,7 @@ struct SensorCopyTests {
     values.map { Glucose(number: $0.number + higher, seconds: $0.seconds + later, device: device) }
   }
 
-  /// The verdicts on the finger sticks among these.
+  /// Decides which finger sticks among these values count, and which are copies of sensor values.
   private static func verdicts(_ glucose: [Glucose], _ rules: CountingRules = CountingRules())
     -> [CountVerdict]
   {
@@ -72,7 +72,7 @@ struct SensorCopyTests {
     let values = Self.sensor(20)
     #expect(Self.copies(Self.verdicts(values + Self.sticks(values, later: 2))) == 0)
     #expect(Self.copies(Self.verdicts(values + Self.sticks(values, higher: 1))) == 0)
-    // Other finger sticks of the same program are not copies.
+    // Finger sticks of the same program at other times are not copies.
     let own = Self.sticks(Self.sensor(3, from: 1000), later: 40)
     let verdicts = Self.verdicts(values + Self.sticks(values) + own)
     #expect(Self.copies(verdicts) == 20 && verdicts.count { $0.counts } == 3)
@@ -104,7 +104,8 @@ struct SensorCopyTests {
   }
 
   @Test func onlySensorValuesWithinAWeekDecideAboutACopy() {
-    // Of values at every second day, only eight are within fifteen days. Of daily values, fifteen are.
+    // Of values every second day, only eight are within a week before and after a value. Of daily values,
+    // fifteen are.
     let rare = Self.sensor(40, every: 2 * 86400)
     #expect(Self.copies(Self.verdicts(rare + Self.sticks(rare))) == 0)
     let daily = Self.sensor(40, every: 86400)

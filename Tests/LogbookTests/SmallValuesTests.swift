@@ -105,8 +105,8 @@ import Testing
     #expect(GlucoseUnit(name: name) == unit)
   }
 
-  /// In whole numbers of thousandths: number × 10 / 18.01559, rounded half up, without a fraction of a
-  /// Double.
+  /// The expected number is calculated with integers, in thousandths of mg/dL: number × 10 / 18.01559,
+  /// rounded half up.
   @Test func milligramsAreConvertedToTheTenthsOfTheExactQuotient() {
     for seed in UInt64(1)...20 {
       var random = SeededGenerator(seed: seed)
@@ -144,11 +144,11 @@ import Testing
     }
     let value = Measurement.value(Quantity(0, .milligramsPerDecilitre))
     #expect(value.quantity?.number == 0 && value.valueBucket == 0)
-    // The codes of LO and HI are not codes of a value.
+    // The value buckets of LO and HI are never those of a number.
     #expect(Set([value.valueBucket, Measurement.lowLevel, Measurement.highLevel]).count == 3)
   }
 
-  // MARK: Programs that round in their own ways
+  // MARK: Values of programs that round differently
 
   private static func measured(_ text: String) -> Measurement {
     switch text {
@@ -277,7 +277,7 @@ import Testing
     }
   }
 
-  /// The simple definition: digits from the last one on.
+  /// The expected digits come from a simple definition: divide by ten, and take the last digit first.
   @Test func numbersAreWrittenAsTheirDigits() {
     func digits(_ number: Int64) -> [UInt8] {
       var (rest, out) = (number.magnitude, [UInt8]())

@@ -40,7 +40,7 @@ import Testing
     #expect(agree("Jan van der Berg", "Jan Berg") && agree("Anna García López", "Anna Garcia"))
     #expect(!agree("Anna Sample", "Ben Sample") && !agree("Anna", "Ben"))
     #expect(!agree("Anna Miller", "Anna Sample"))
-    // Brothers and sisters have only the family name in common.
+    // Brothers and sisters have only the family name in common, so their names do not agree.
     for (one, other) in [
       ("Anna García López", "Luis García López"), ("Jan van der Berg", "Anna van der Berg"),
       ("Anna Meier-Huber", "Ben Meier-Huber"), ("Nguyễn Văn An", "Nguyễn Văn Bình"),

@@ -4,7 +4,7 @@ import Logbook
 import SeededRandom
 import Testing
 
-/// Tests that visibility is a function of the items and withdrawals only.
+/// Tests that the visibility of items depends only on the items and the withdrawals.
 @Suite struct VisibilityTests {
   private static let device = Device(vendor: "Test", model: "M", serial: "S", format: "test")
   private static let series = SeriesName(
@@ -223,7 +223,7 @@ import Testing
     }
   }
 
-  /// Withdrawals whose lists overlap: the first and the last point of each list are far apart.
+  /// Undo records whose lists overlap: the first and the last point of each list are far apart.
   private func spanning(_ count: Int64, _ width: Int64) -> [Withdrawal] {
     (0..<count).map { input([2 * $0, width - 2 * $0 - 2]) }
   }
@@ -239,9 +239,9 @@ import Testing
     for count in [Int64(100), 200, 400] {
       let asked = steps(spanning(count, 20_000), stride(from: 0, to: 20_000, by: 1))
       #expect(asked.hidden == Int(2 * count))
-      // A list moves once for each of its points.
+      // The cursor in a list moves at most once for each point of the list.
       #expect(asked.steps <= Int(2 * count))
-      // A list does not move more often if twice the number of readings is checked.
+      // A cursor does not move more often if twice the number of readings is checked.
       #expect(steps(spanning(count, 40_000), stride(from: 0, to: 40_000, by: 1)).steps == asked.steps)
     }
   }
@@ -255,8 +255,8 @@ import Testing
     #expect(asked.hidden == 1049 && asked.steps <= 150, "\(asked)")
   }
 
-  /// A record of a hundred bytes can list four million points. A hundred thousand of them would make each
-  /// check slow.
+  /// An undo record of a hundred bytes can list four million points. A hundred thousand such records would
+  /// make each check slow.
   @Test func aboveTheMaximumOfHiddenPointsTheLargestUndosAreIgnoredFirst() {
     let most = SeriesVisibility.maxListedPoints / PointRuns.maxPoints
     let large = (0...most).map { index in
