@@ -37,7 +37,8 @@ struct AmountTests {
     #expect(total.servings.total == 5)
   }
 
-  /// The amount of rates without an end is unknown, so the pauses between them must not make it 0.
+  /// A rate without an end has an unknown amount. A pause after it, which is a rate of 0, must not make the
+  /// amount of the day 0.
   @Test func aDayWithOnlyZeroAmountsIsNotCountedForTheMean() {
     let total = amounts([
       (.insulin, ["units": .number(4)], "2026-03-02T08:00"),
@@ -122,7 +123,8 @@ struct AmountTests {
     #expect(total.insulinWithoutAmount == 1)
   }
 
-  /// A rate until the next one of the pump, and one in percent of the programmed rate.
+  /// A rate that lasts until the next rate, and a rate in percent of the programmed rate. The units of both
+  /// are unknown.
   @Test(arguments: [["rate": .number(0.8)], ["minutes": .number(30)]] as [[String: FieldValue]])
   func insulinHasNoSumIfABasalRateHasNoAmount(_ fields: [String: FieldValue]) {
     let rate = fields.merging(["subtype": .text("basal")]) { $1 }

@@ -85,7 +85,7 @@ struct BoundaryTests {
     #expect(try level(.high(above: nil, .milligramsPerDecilitre), .cbg) == 400)
     #expect(try level(.low(below: nil, .milligramsPerDecilitre), .smbg) == 20)
     #expect(try level(.high(above: nil, .milligramsPerDecilitre), .smbg) == 600)
-    // In the other unit they mean the same glucose, as shown by a device with tenths.
+    // In the other unit, LO and HI mean the same glucose, rounded to tenths.
     #expect(try abs(level(.low(below: nil, .millimolesPerLitre), .cbg) - 40) < 1)
     #expect(try abs(level(.high(above: nil, .millimolesPerLitre), .smbg) - 600) < 1)
   }

@@ -16,7 +16,7 @@ struct ChartTests {
     return DayChart(day: curve, targets: .standard, glucose: glucose, highest: 300).drawing("D")
   }
 
-  /// The outlines of a colour: filled, or as lines.
+  /// The number of outlines in this colour that are filled, or drawn as lines.
   private func outlines(_ ink: Ink, _ drawing: Drawing, isFilled: Bool = false) -> Int {
     drawing.operations.filter { operation in
       if case .shape(let outline, let fill, let stroke) = operation {
@@ -38,7 +38,7 @@ struct ChartTests {
     #expect(outlines(.curve, try drawing(.empty)) == 0)
   }
 
-  /// Such a sample has no line to another one, or a line that is too short to be seen.
+  /// A line from a single sample to another one would be missing, or too short to be seen.
   @Test func aSingleSampleBetweenGapsIsDrawnAsADot() throws {
     func dots(_ day: SampleDay) throws -> [Double] {
       try drawing(day).operations.compactMap { operation in
@@ -71,7 +71,7 @@ struct ChartTests {
     #expect(!words.contains("21.3") && !words.contains("4") && !words.contains("2.5"))
     #expect(outlines(.rapid, drawing, isFilled: true) == 3 && outlines(.basal, drawing, isFilled: true) == 2)
     #expect(DrawingCheck.faults(drawing) == [])
-    // Marks of one minute are side by side.
+    // The marks of two doses at the same minute are next to each other.
     let lefts = drawing.operations.compactMap { operation -> Double? in
       guard case .shape(let outline, let fill, _) = operation, fill == .rapid || fill == .basal,
         case .move(let x, _) = outline[0]
@@ -102,7 +102,7 @@ struct ChartTests {
     #expect(words.contains("4.5") && words.contains("20") && words.contains("45"))
   }
 
-  /// The marks of insulin in a picture: left, top, right and bottom.
+  /// The edges of each mark of insulin in a drawing: left, top, right and bottom.
   private func marks(
     _ drawing: Drawing, _ inks: Set<Ink> = [.rapid, .basal]
   ) -> [(left: Double, top: Double, right: Double, bottom: Double)] {
@@ -137,7 +137,7 @@ struct ChartTests {
     return day
   }
 
-  /// The number of a bolus is not under the mark of the insulin that follows, and each dose has its number.
+  /// The mark of the next dose must not cover the number of a bolus, and each dose must have its number.
   @Test(arguments: ["08:04", "08:10", "08:30", "09:10"], ["long", "rapid"])
   func twoDosesCloseInTimeAreBothLabelled(_ time: String, _ subtype: String) throws {
     let drawing = try drawing(day([(4.5, "rapid", "08:00"), (18, subtype, time)]))
@@ -149,8 +149,8 @@ struct ChartTests {
     expectNoMarkInANumber(drawing)
   }
 
-  /// A pump that doses each five minutes leaves no room for all numbers. Those of meals are among the drawn
-  /// ones.
+  /// The doses of a pump every five minutes leave no room for all numbers. Those of the larger doses at meals
+  /// must be drawn.
   @Test func ofManyDosesTheLargestAreLabelled() throws {
     let small = (0..<100).map { index in
       let minutes = 10 * 60 + index * 5
@@ -164,8 +164,8 @@ struct ChartTests {
     expectNoMarkInANumber(drawing)
   }
 
-  /// A rate ends with its minutes, or where the next one begins; the last one of the day before goes beyond
-  /// midnight.
+  /// A rate ends after its minutes, or where the next rate begins. The last rate of the day before continues
+  /// after midnight.
   @Test func basalRatesAreDrawnAsAnAreaAtTheBottom() throws {
     func rates(_ date: String, _ rates: [(rate: Double, minutes: Double, time: String)]) throws -> DayCurve {
       var day = SampleDay.empty

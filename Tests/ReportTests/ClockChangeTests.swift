@@ -80,7 +80,7 @@ struct ClockChangeTests {
       let own = shown.filter { Grouping.day(of: $0.time) == day.day }.map(\.instant)
       let (first, last) = (try #require(own.first), try #require(own.last))
       #expect(day.period == Period(start: first, end: last + Self.step))
-      // Each hour that the clock shows once, and the midnight at the end.
+      // Every hour that the clock shows is listed once, and then the midnight at the end of the day.
       let hours = Set(
         shown.filter { Grouping.day(of: $0.time) == day.day }.compactMap { Grouping.hour.key(of: $0.time) })
       #expect(day.hours.map(\.hour) == hours.sorted() + [24])

@@ -21,7 +21,7 @@ struct CountedDayTests {
     return (fields, item)
   }
 
-  /// The picture of a day with added items.
+  /// The picture of a day to which `add` adds the items.
   private static func picture(_ add: (inout DayTally) -> Void) -> DayPicture? {
     let period = Period(start: midnight, end: midnight + 86400)
     var days = DayTally(period, sourceName: { $0.format == "mysugr" ? "mySugr" : "the phone" }) { _ in 0 }

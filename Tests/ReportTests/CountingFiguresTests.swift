@@ -168,7 +168,7 @@ struct CountingFiguresTests {
     let result = Self.result(Self.sticks(Self.meter) + Self.sticks(Self.app, later: shift, cuts: true))
     let doubt = try #require(result.doubts.first)
     #expect(doubt.kind == .smbg && doubt.days >= 4)
-    // Times without seconds differ by up to a minute.
+    // The times of the app have no seconds, so the delay is found only to a minute.
     let found = try #require(doubt.shiftSeconds)
     #expect(abs(abs(found) - abs(shift)) <= 60, "\(found)")
     let sticks = result.total.fingerSticks
@@ -190,7 +190,7 @@ struct CountingFiguresTests {
     #expect(Self.result(own + Self.sticks(Self.app, later: 433, higher: 7)).doubts.isEmpty)
     #expect(Self.result(own + Self.sticks(Self.app, days: 1, later: 433).prefix(4)).doubts.isEmpty)
     #expect(Self.result(own + Self.sticks(Self.app, days: 1, later: 433)).doubts.count == 1)
-    // If the times between equal values vary, no clock is wrong.
+    // If the times between equal values vary, the clock of no source is wrong.
     let scattered = Self.sticks(Self.app).enumerated().flatMap { index, stick in
       Self.sticks(Self.app, later: 300 + Int64(index) * 190)[index...index]
     }
@@ -222,7 +222,7 @@ struct CountingFiguresTests {
     #expect(line.isSensorValue && line.counted == sensor && line.items == 30)
   }
 
-  // MARK: - The second sign
+  // MARK: - Doses and meals that two sources report at different times
 
   @Test(arguments: [6 * 3600, -3600, 900] as [Int64])
   func equalDosesOfTwoSourcesWithAConstantDelayHaveNoSum(shift: Int64) throws {
@@ -284,7 +284,8 @@ struct CountingFiguresTests {
   }
 
   @Test func unitsGivenOverMinutesAreARateThatTwoSourcesStateOnce() {
-    // 1.2 U/h for a day, which one source states as 0.1 U in each 5 minutes, and the other as temporary rates of 30 minutes.
+    // The rate is 1.2 U/h for a day. One source states 0.1 U for each 5 minutes, and the other states
+    // temporary rates of 30 minutes.
     let segments = (0..<288).map {
       Entry(
         kind: .insulin, amount: 0.1, seconds: $0 * 300, source: Self.phone, subtype: "basal", minutes: 5)
@@ -302,7 +303,7 @@ struct CountingFiguresTests {
     // A pump's rate and an injection are two doses.
     let injection = Entry(kind: .insulin, amount: 12, seconds: 60, source: Self.diary, subtype: "basal")
     #expect(sum(segments + [injection]) == 40.8)
-    // The rate after it ends a segment: half of its units count.
+    // A later rate ends the last segment after half of its time, so half of its units count.
     let cut = Entry(
       kind: .insulin, amount: 0, seconds: 287 * 300 + 150, source: Self.diary, subtype: "basal", rateHours: 1)
     #expect(sum(segments + [cut]) == 28.75)
@@ -348,7 +349,8 @@ struct CountingFiguresTests {
       #expect(alone.doubts.map(\.days) == ((20..<32).contains(day) ? [1] : []))
       #expect(alone.sources.bolus.count == ((20..<32).contains(day) ? 2 : 1))
     }
-    // A day with both sources only affects the four weeks around it.
+    // Days with both sources are counted only within the four weeks around each of them. Here they are too
+    // few for a warning.
     let rare = Self.doses(Self.phone, days: 40, later: 400).filter { $0.seconds / 86400 % 15 == 0 }
     #expect(Self.result(own + rare).doubts.isEmpty)
   }
@@ -359,11 +361,13 @@ struct CountingFiguresTests {
     let result = Self.result(own + copies, by: .day)
     #expect(result.doubts.map(\.days) == [6] && result.total.amounts.bolus.sum == nil)
     #expect(result.groups.map { $0.amounts.bolus.sum == nil } == (0..<21).map { $0 >= 15 })
-    // The second source first has a late copy of one dose a day, and on the last days of all doses.
+    // At first, the second source has a late copy of one dose a day. On the last days it has late copies of
+    // all doses.
     let few = Self.doses(Self.phone, days: 15, later: 300).enumerated().filter { $0.offset % 4 == 0 }
     let late = few.map(\.element) + Self.doses(Self.phone, days: 21, later: 300).suffix(24)
     #expect(Self.result(own + late).doubts.map(\.days) == [21])
-    // Some missing doses cause no doubt, and neither does a small part of all doses.
+    // Doses that are missing in the second source cause no warning. Neither do unmatched doses that are a
+    // small part of the total.
     let some = Self.doses(Self.phone, days: 21).filter { $0.seconds / 86400 % 9 != 0 }
     #expect(Self.result(own + some).doubts.isEmpty)
     func small(_ source: CountingSource, at seconds: Int64) -> [Entry] {
@@ -386,11 +390,11 @@ struct CountingFiguresTests {
     }
     let copies = meals(Self.phone, 0..<15) + meals(Self.phone, 15..<21, later: 3600)
     let doubt = try #require(Self.result(meals(Self.diary, 0..<21) + copies).doubts.first)
-    // The diary is the second source by name, and an hour earlier.
+    // Sources are ordered by name, so the diary is the second one. Its meals are an hour earlier.
     #expect(doubt.days == 6 && doubt.shiftSeconds == -3600)
   }
 
-  /// Stores with equal items read those of one time in different orders.
+  /// Two stores with equal items may read the items of one time in different orders.
   @Test func theOrderOfItemsAtOneTimeDoesNotChangeTheResult() throws {
     let site = CountingSource(format: "nightscout", part: "Loop")
     let rest =
@@ -452,8 +456,8 @@ struct CountingFiguresTests {
   }
 
   @Test func twoSourcesOfEqualDailyDosesAreNotReportedAsADayApart() throws {
-    // The same doses each day. Those of the day before are exactly a day earlier, and those of the same day
-    // are minutes apart.
+    // Both sources have the same doses each day, minutes apart. The delay must not be calculated from the
+    // equal doses of another day.
     func daily(_ source: CountingSource, later: Int64) -> [Entry] {
       (0..<9).flatMap { day in
         [(8, 4.0), (13, 6.0), (19, 8.0)].map { hour, units in

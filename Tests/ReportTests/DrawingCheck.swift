@@ -4,7 +4,7 @@ import PDF
 
 @testable import Report
 
-/// The faults of a drawing that a person would see at once.
+/// Finds faults of a drawing that a person would see at once.
 enum DrawingCheck {
   private struct Box {
     let text: String
@@ -26,7 +26,7 @@ enum DrawingCheck {
     }
   }
 
-  /// Texts that cover each other, and what lies outside of the drawing.
+  /// The texts that cover each other, and the parts that are outside of the drawing.
   static func faults(_ drawing: Drawing) -> [String] {
     let boxes = texts(drawing).map(Box.init)
     var faults: [String] = []
@@ -44,7 +44,7 @@ enum DrawingCheck {
     return faults
   }
 
-  /// How many more parts begin than end.
+  /// The number of parts of a drawing that begin, minus the number of those that end.
   static func openParts(_ drawing: Drawing) -> Int {
     drawing.operations.reduce(0) { count, operation in
       switch operation {

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Report
 
-/// Tests the line with the days before the period, and the heads of the table of days.
+/// Tests the line that compares a period with the days before it, and the headings of the table of days.
 struct EarlierDaysTests {
   private static let languages = PageTexts.all.map(\.code)
 
@@ -43,7 +43,8 @@ struct EarlierDaysTests {
     #expect(
       try line(page(.of(.meter), sticks))
         == "Previous 7 days (2026-02-16 – 2026-03-01): Readings 4 · target 50.0 % · Mean 120 mg/dL")
-    // A share of the time is not compared with a share of readings.
+    // Percentages of time are not compared with percentages of readings. So a sensor's report has no line
+    // about a period with only a meter.
     #expect(try line(page(.of(.sensor), sticks)) == nil)
   }
 

@@ -5,15 +5,16 @@ import Testing
 
 @testable import Report
 
-/// Compares the episodes of random series with a second implementation, which has the whole series at once.
+/// Compares the episodes of random series with a second implementation, which has all samples in memory.
 struct EpisodeOracleTests {
-  /// An episode as positions in the series: from its first sample to the position after its last.
+  /// An episode by indices of samples: `start` is its first sample, and `end` is the sample after its last.
   private struct Stretch {
     let start: Int
     let end: Int
   }
 
-  /// The rule of the consensus for sequences of samples beyond the limit, and sequences of other samples.
+  /// Finds episodes by the rule of the consensus, from alternating sequences of samples beyond the limit and
+  /// of other samples.
   private static func stretches(
     _ isBeyond: [Bool], begins: (Int) -> Bool, returns: (Int) -> Bool
   ) -> [Stretch] {
@@ -140,7 +141,7 @@ struct EpisodeOracleTests {
     #expect(episodes(0).contains { $0 > 0 })
   }
 
-  /// If some samples are missing, the others are on the same line as before.
+  /// The values are on straight lines. So if some samples are missing, the others show the same curve.
   @Test func missingSamplesOnAStraightCurveDoNotChangeTheEpisodes() {
     let values = (0..<240).map { 100 + ($0 % 80 < 40 ? -($0 % 40) * 2 : -(80 - 2 * ($0 % 40))) }
     func lines(_ isKept: (Int) -> Bool) -> [EpisodeCounts.Line] {

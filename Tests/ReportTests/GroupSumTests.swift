@@ -74,7 +74,7 @@ struct GroupSumTests {
     #expect(result.total.days == 10)
     if grouping == .day { #expect(result.groups.map(\.days) == Array(repeating: 1, count: 10)) }
     if grouping == .month { #expect(result.groups.map(\.days) == [4, 6]) }
-    // From Wednesday to the Friday of the next week.
+    // The period is from a Wednesday to the Friday of the next week.
     if grouping == .weekday { #expect(result.groups.map(\.days) == [1, 1, 2, 2, 2, 1, 1]) }
     if grouping == .hour {
       #expect(result.groups.map(\.days) == (0..<24).map { $0 < 12 ? 10 : 9 })
@@ -136,7 +136,7 @@ struct GroupSumTests {
       #expect(
         whole.episodes[kind].withoutDeeper == parts.reduce(0) { $0 + $1.episodes[kind].withoutDeeper })
     }
-    // 14 of 37 days.
+    // The sensor has values on 14 of 37 days.
     #expect(agree(whole.active.number, 1400.0 / 37) && parts.allSatisfy { $0.active.number == 100 })
     #expect(whole.days == 37 && whole.daysWithReadings == 14)
   }

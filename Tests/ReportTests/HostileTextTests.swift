@@ -61,7 +61,7 @@ struct HostileTextTests {
       #expect(
         page.unicodeScalars.count { $0 == sign } == clean.unicodeScalars.count { $0 == sign }, "\(sign)")
     }
-    // Notes in a table, names, the zone, the dates, the chosen device, the link and its text.
+    // The text is in notes, names, the zone, the dates, the chosen device, and in a link and its text.
     #expect(clean.ranges(of: "clean").count > 9)
     #expect(page.ranges(of: Markup(text).description).count == clean.ranges(of: "clean").count)
     let replaced = { (html: String) in html.unicodeScalars.count { $0 == "\u{FFFD}" } }

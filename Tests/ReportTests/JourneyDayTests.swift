@@ -19,8 +19,8 @@ struct JourneyDayTests {
     }
   }
 
-  /// Three days around a return on 2026-03-12 from a place of this offset. The clock changes at an hour of
-  /// UTC.
+  /// The curves of the three days around 2026-03-12. The sensor's offset is `away` hours until `change` hours
+  /// after midnight in UTC on that day, and 0 later.
   private static func days(
     from away: Int64, at change: Int64, _ more: [GlucoseReading] = []
   ) -> [DayCurve] {
@@ -60,12 +60,13 @@ struct JourneyDayTests {
     #expect(!sentences.contains { $0.hasPrefix("No sensor readings from") })
   }
 
-  /// At 03:00 the clock goes back to 19:00 of the day before, which has a pause in its middle.
+  /// At 03:00 the clock goes back to 19:00 of the day before. So each of the two days has two parts with a
+  /// gap between them.
   @Test func aDayRepeatedAfterMidnightHasAGapInItsCurve() throws {
     let days = Self.days(from: 8, at: -5)
     let (before, day) = (try #require(days.first), try #require(days.dropFirst().first))
     #expect(before.hourCount == 32 && day.hourCount == 32)
-    // The sample begins at 08:00 of the first day.
+    // The sensor's data begins at 08:00 of the first day.
     #expect(before.runs.map(\.count) == [16 * 12, 5 * 12] && day.runs.map(\.count) == [3 * 12, 24 * 12])
     #expect(before.hours.map(\.hour) == Array(0...24) + Array(19...24))
   }
@@ -82,8 +83,8 @@ struct JourneyDayTests {
     #expect(day.hours.map(\.hour) == Array(0...24) && day.clockChanges.isEmpty)
   }
 
-  /// The reading of a meter that keeps the time of home is drawn at the time that it shows. If the day has
-  /// this time twice, the nearer one is used.
+  /// The reading of a meter with the time of home is drawn at the time that it shows. If the day has this
+  /// time twice, the nearer instant is used.
   @Test func aReadingOfAnotherClockIsDrawnAtTheTimeItShows() throws {
     let sticks = [-3, 7, 20].map { Reading.finger(200, at: Self.midnight + $0 * Self.hour) }
     let day = try #require(Self.days(from: 8, at: 0, sticks).dropFirst().first)
@@ -92,7 +93,7 @@ struct JourneyDayTests {
     #expect(away.sticks.map(\.instant) == [-1, 12].map { Self.midnight + $0 * Self.hour })
   }
 
-  /// An app that states UTC for some readings does not show a journey.
+  /// An app may state UTC for some of its readings, which is not a journey.
   @Test func offsetsThatChangeOftenAreNotTreatedAsAJourney() throws {
     var tally = DayTally(Period(start: Self.midnight, end: Self.midnight + 86400)) { _ in 3600 }
     for reading in Self.sensor(

@@ -64,12 +64,12 @@ struct SampleReport {
     return contents
   }
 
-  /// The page without the sheets: each day by itself, and all figures.
+  /// The HTML of a page with a picture for each day and all figures, but without the sheets.
   func html(_ texts: PageTexts = .english) throws -> String {
     try ReportPage(contents, texts).html([.single, .about])
   }
 
-  /// The devices of the person, or another property of the data in the report.
+  /// The devices of the person, or another property of the data, by which the report differs.
   enum Kind: CaseIterable { case sensor, meter, both, little, pregnancy, nothing }
 
   static func of(_ kind: Kind) -> SampleReport {

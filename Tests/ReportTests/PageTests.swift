@@ -82,7 +82,8 @@ struct PageTests {
     let anchors = html.matches(of: /<section id="([a-z-]+)"/).map { String($0.1) }
     #expect(
       anchors == ["days", "ranges", "sensor", "profile", "sticks", "amounts", "devices", "left-out", "about"])
-    // A picture for each day and one for phones, each with what a screen reader says instead.
+    // Each of the 14 days has a picture, and another one for phones. Each picture has a text for screen
+    // readers.
     #expect(
       count("<svg aria-hidden=\"true\"", in: html) == 28 && count("<div class=\"reading\">", in: html) == 28)
     let ids = html.matches(of: /\ id="([^"]+)"/).map { String($0.1) }
@@ -174,7 +175,7 @@ struct PageTests {
     for region in regions {
       #expect(region.1.contains("tabindex=\"0\" role=\"group\" aria-label=\""), "\(region.1)")
     }
-    // The pictures for a phone do not scroll.
+    // The pictures for a phone do not scroll, so they need no name.
     #expect(count("<div class=\"picture narrow\"><svg", in: html) == 14)
   }
 

@@ -5,8 +5,8 @@ import Testing
 
 @testable import Report
 
-/// Tests sources that have a part of another one's items, that together have another one's items, or that
-/// state one dose in two ways.
+/// Tests sources that repeat a part of another source, two sources that together repeat a third, and sources
+/// that state one dose in two ways.
 @Suite struct PartialCopyTests {
   private typealias Figures = CountingFiguresTests
   private typealias Entry = CountingFiguresTests.Entry
@@ -55,7 +55,7 @@ import Testing
 
   // MARK: A copy that lacks a part
 
-  /// A meal with its bolus in one source. The other source only has the bolus.
+  /// One source has a meal with its bolus, and the other source has only the bolus.
   @Test func aBolusCopiedWithoutItsMealCountsOnceAndTheMealStillCounts() {
     let own = Self.doses(Figures.diary)
     let meals = own.map {
@@ -79,7 +79,7 @@ import Testing
     #expect(Figures.result(own + copy, rules: answered).total.amounts.bolus.sum != nil)
   }
 
-  /// The pump gets a part of the carbohydrates that the diary has at the same minute.
+  /// At the same minutes, the pump has a part of the carbohydrates that the diary has.
   @Test func mealsOfTwoSourcesInTheSameMinutesHaveNoSumWhateverTheirAmounts() {
     func meals(_ source: CountingSource, _ grams: Double, later: Int64 = 0, days: Int64 = 6) -> [Entry] {
       (0..<days).map {
@@ -93,7 +93,8 @@ import Testing
     func sum(_ entries: [Entry]) -> Double? {
       Figures.result(diary + entries).total.amounts.carbohydrates.sum
     }
-    // Ten minutes apart, in too few meals, or in less than 80 % of them.
+    // The sum is known if the meals are ten minutes apart, if they are few, or if less than 80 % have equal
+    // minutes.
     #expect(sum(meals(Figures.phone, 20, later: 600)) == 390)
     #expect(sum(meals(Figures.phone, 20, days: 4)) == 350)
     #expect(sum(meals(Figures.phone, 20) + meals(Figures.phone, 5, later: 36_000)) == 420)
@@ -104,8 +105,8 @@ import Testing
 
   @Test func differentDosesOfASmallerSourceAreNotTreatedAsCopies() {
     let own = Self.doses(Figures.diary)
-    // The smaller source has amounts that the first one never has, then equal amounts at varying times, then
-    // only few equal amounts.
+    // The smaller source has amounts that the first one never has, then equal amounts at varying delays, and
+    // then only few equal amounts.
     let other = Self.moved(Self.part(own) { $0 % 2 == 0 }, to: Figures.phone, by: 3600, factor: 0.77)
     #expect(Figures.result(own + other).doubts.isEmpty)
     let scattered = Self.part(own) { $0 % 2 == 0 }.enumerated().flatMap { index, entry in
@@ -189,7 +190,7 @@ import Testing
 
   @Test func twoSourcesThatTogetherEqualAThirdHaveNoSum() {
     let own = Self.doses(Figures.diary)
-    // Rounded amounts, minutes apart: nothing matches one by one.
+    // The amounts differ a little and the times by minutes, so no single dose matches.
     let copies =
       Self.moved(Self.part(own) { $0 % 2 == 0 }, to: Figures.phone, by: 300, factor: 1.07)
       + Self.moved(Self.part(own) { $0 % 2 == 1 }, to: Self.pen, by: -240, factor: 1.07)
@@ -204,7 +205,7 @@ import Testing
   }
 
   @Test func threeSourcesWithDifferentDosesAreAdded() {
-    // Two pens whose total equals that of the app, but not for each day.
+    // The two pens have the same total as the app, but not on each day.
     let sources: [(source: CountingSource, even: Double, odd: Double)] = [
       (Figures.diary, 14, 1), (Figures.phone, 2.5, 2.5), (Self.pen, 5, 5),
     ]
@@ -216,7 +217,7 @@ import Testing
       }
     }
     #expect(Figures.result(entries).doubts.isEmpty)
-    // A small third source is not named in the warning about two other sources.
+    // A small third source does not appear in the warning about the other two sources.
     let own = Self.doses(Figures.diary)
     let small = (0..<8).map { Entry(kind: .insulin, amount: 2, seconds: $0 * 86_400, source: Self.pen) }
     let doubts = Figures.result(own + Self.moved(own, to: Figures.phone, by: 400) + small).doubts
@@ -245,7 +246,7 @@ import Testing
         == Figures.result(own).total.amounts.bolus.sum)
   }
 
-  /// Two apps have equal rank, so the dose that counts can be that of either app.
+  /// Both apps have the same rank, so the dose that counts may be that of either app.
   @Test func aThirdSourceMinutesLaterThanTwoAppsThatShareADoseHasNoSum() {
     let own = Self.doses(Figures.diary)
     let app = CountingSource(format: "contour")
@@ -314,7 +315,8 @@ import Testing
 
   @Test func dosesOfDifferentUseThatDifferInTimeOrAmountAreAdded() {
     let own = Self.basal(Figures.diary, "long")
-    // Minutes apart, of another amount, on two days, of unknown use, and in the same source.
+    // The other doses are minutes apart, on only two days, of another amount, of unknown use, or in the same
+    // source.
     for other in [
       Self.basal(Figures.phone, "rapid", later: 300), Self.basal(Figures.phone, "rapid", days: 2),
       Self.moved(Self.basal(Figures.phone, "rapid"), to: Figures.phone, by: 0, factor: 0.3),

@@ -6,8 +6,8 @@ import Testing
 
 @testable import Report
 
-/// Tests the page of a report on a phone: pictures have a form that is as wide as the screen, and only tables
-/// scroll.
+/// Tests the page of a report on a phone: each picture has a version with the width of the screen, and only
+/// tables scroll.
 struct PhonePageTests {
   private static let languages = PageTexts.all.map(\.code)
 

@@ -140,7 +140,7 @@ struct PlotPartTests {
     #expect(scale.place(value, of: 12) == place)
   }
 
-  /// 22.2 mmol/L is what a sensor shows as HI.
+  /// A sensor's HI counts as 22.2 mmol/L, for which the scale up to 22 is enough.
   @Test(arguments: [(17.0, 17.0), (17.1, 22), (22.2, 22), (22.3, 34), (33.3, 34)])
   func theTerminalScaleInMillimolesFitsTheData(_ highest: Double, _ top: Double) {
     let factor = Quantity.milligramsPerDecilitreInMillimole

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Report
 
-/// Compares whole pictures for a terminal.
+/// Compares whole plots for a terminal with the expected text.
 struct PlotTests {
   /// The lines as one text.
   private func text(_ lines: [PlotLine]) -> String { lines.map(\.text).joined(separator: "\n") }

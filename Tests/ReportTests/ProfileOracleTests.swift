@@ -51,7 +51,8 @@ struct ProfileOracleTests {
         continue
       }
       let values = try #require(point.percentiles)
-      // With weights of 1, 4 and 1. A missing neighbour has no weight.
+      // The times of day before, at and after the point have the weights 1, 4 and 1. A missing one has no
+      // weight.
       let neighbours = [raw[(index + 95) % 96], raw[(index + 1) % 96]].compactMap(\.self)
       for curve in 0..<5 {
         let sum = 4 * own[curve] + neighbours.reduce(0) { $0 + $1[curve] }
@@ -106,7 +107,7 @@ struct ProfileOracleTests {
   @Test(arguments: UInt64(1)...6) func oneSensorAtATimeIsUsedInTheOrderOfRanks(_ seed: UInt64) {
     let samples = Self.sensorSamples(seed)
     let choices = Self.choices(samples)
-    // No sample is lost or moved.
+    // All samples are returned, in the given order and at their instants.
     #expect(choices.map(\.sample.instant) == samples.map(\.instant))
     #expect(choices.allSatisfy { $0.minutes == Self.sensorMinutes[$0.sample.device] })
     var used: [SensorSample] = []
@@ -157,7 +158,7 @@ struct ProfileOracleTests {
         "subtype": .text("basal"),
       ]
       statistics.add(.insulin, RecordFields(fields), deviceTime: time, placement: placement)
-      // A dose between two rates ends no rate.
+      // A dose between two rates must not end the first rate.
       statistics.add(
         .insulin, RecordFields(["units": .number(1), "subtype": .text("rapid")]), deviceTime: time,
         placement: placement)

@@ -197,7 +197,8 @@ struct RandomFiguresTests {
       repeated += Array(repeating: value, count: weight)
     }
     let naive = NaiveFigures(values: repeated)
-    // With a sample of one minute, each minute is a separate value.
+    // `Distribution` divides all weights by their greatest common divisor. A value with the weight 1 makes
+    // this divisor 1.
     weighted.add(100)
     let all = NaiveFigures(values: naive.values + [100])
     for part in [0, 0.01] + Self.parts + [0.99, 1] {

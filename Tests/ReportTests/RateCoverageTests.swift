@@ -12,7 +12,7 @@ import Testing
   private static let site = CountingSource(format: "nightscout", part: "loop://iPhone")
   private static let hour: Int64 = 3600
 
-  /// Rates of 2 U/h, one in each hour of a time that is given in hours.
+  /// Rates of 2 U/h. One begins in each of these hours since the start, and lasts for `minutes`.
   private static func rates(
     _ source: CountingSource = site, hours: Range<Int64>, minutes: Double, after seconds: Int64 = 191
   ) -> [Entry] {
@@ -39,12 +39,12 @@ import Testing
     }
   }
 
-  /// The sum of all insulin for each day, from figures of only that day.
+  /// The sum of all insulin on each day, from statistics of that day only.
   private static func eachDay(_ entries: [Entry], _ days: Range<Int64>) -> [Double?] {
     days.map { sums(entries, of: $0..<$0 + 1)[0] }
   }
 
-  /// A day with rates for a part of the day has a smaller sum than the day had.
+  /// If the rates cover only a part of a day, their sum is smaller than the basal insulin of the day.
   @Test(arguments: [
     (0..<48 as Range<Int64>, 0), (12..<48, 1), (12..<36, 2), (1..<47, 0), (4..<48, 1), (30..<48, 1),
   ])
@@ -54,7 +54,7 @@ import Testing
     let amounts = Figures.result(rates + Self.doses(days: 0..<2, "rapid", pump)).total.amounts
     #expect(amounts.insulin.partialDays == count && amounts.basal.partialDays == count)
     #expect(amounts.bolus.partialDays == 0)
-    // Long-acting insulin acts for the whole day.
+    // Long-acting insulin acts for the whole day, so the basal insulin is complete.
     let both = Figures.result(rates + Self.doses(days: 0..<2, "long", pump)).total.amounts
     #expect(both.basal.partialDays == 0)
   }
@@ -70,7 +70,7 @@ import Testing
     #expect(total.insulin.perDay == .absent(.incompleteRates))
     #expect(total.basal.perDay == .absent(.incompleteRates))
     #expect(result.groups.map(\.amounts.insulin.sum) == [Double?](repeating: nil, count: 14))
-    // The figures of one day are those of this day among all days.
+    // The statistics of a single day are equal to those of this day within all days.
     #expect(Self.eachDay(entries, 0..<14) == result.groups.map(\.amounts.insulin.sum))
   }
 
@@ -109,7 +109,8 @@ import Testing
     let entries = pause + Self.rates(hours: 56..<81, minutes: 60) + Self.doses(days: 0..<4)
     #expect(Self.eachDay(entries, 0..<4) == [28, 54, 54, 28])
     #expect(Self.sums(entries) == [164, 124, 40])
-    // Less than five whole hours do not show that the source states all rates, and neither does one rate.
+    // Fewer than five whole hours do not show that the source states all rates, and neither does a single
+    // rate.
     #expect(Self.sums(Self.rates(hours: 9..<14, minutes: 60) + Self.doses(days: 0..<1)) == [nil, nil, 10])
     #expect(Self.sums(Self.rates(hours: 5..<14, minutes: 60) + Self.doses(days: 0..<1)) == [28, 18, 10])
     #expect(Self.sums(Self.rates(hours: 5..<6, minutes: 900) + Self.doses(days: 0..<1)) == [nil, nil, 10])
@@ -139,7 +140,7 @@ import Testing
     let boluses = Self.doses(days: 4..<13)
     let pens = boluses + Self.doses(days: 4..<13, "long")
     #expect(Self.sums(pens) == [180, 90, 90])
-    // Nine days with pens between two times with a pump, whose rates have gaps.
+    // For nine days the person uses pens. Before and after, the person uses a pump, whose rates have gaps.
     let pump = Self.rates(hours: 0..<96, minutes: 30) + Self.rates(hours: 312..<400, minutes: 30)
     #expect(Self.eachDay(pens + pump, 4..<13) == [Double?](repeating: 20, count: 9))
     #expect(Self.eachDay(boluses + pump, 4..<13) == [Double?](repeating: nil, count: 9))
@@ -147,7 +148,7 @@ import Testing
 
   // MARK: Periods
 
-  /// The rate that begins just before midnight would last 90 minutes, and the next one ends it after two.
+  /// The rate just before midnight states 90 minutes, but the next rate ends it after two minutes.
   @Test func theSumOfADayIsTheSameInEveryPeriod() {
     let entries = (0..<72 as Range<Int64>).flatMap { hour in
       Self.rates(hours: hour..<hour + 1, minutes: 90, after: hour % 24 == 23 ? 3500 : 20)
@@ -157,7 +158,7 @@ import Testing
       Figures.result(entries, of: $0..<$0 + 1).total.amounts.basal.sum
     }
     #expect(days[0] == groups[0] && days[1] == groups[1] && days[0] != nil)
-    // Nothing ends the last rate of all.
+    // No later rate ends the last one, so the sum of the last day differs.
     #expect(days[2] == groups[2] && days[2] != days[1])
   }
 

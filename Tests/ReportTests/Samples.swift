@@ -4,7 +4,8 @@ import Logbook
 
 @testable import Report
 
-/// The series V2, computed with integers: a value every 5 minutes for 14 days from 2024-01-01 on.
+/// The test series V2 of `VectorTests`, calculated with integers: a value every 5 minutes for 14 days from
+/// 2024-01-01 on.
 enum ArithmeticSeries {
   static let start = Time.at("2024-01-01")
 

@@ -40,7 +40,7 @@ struct SensorTests {
     }
   }
 
-  /// A spreadsheet that saves an export cuts the seconds of its times.
+  /// A spreadsheet that saves an export truncates the times to minutes.
   @Test func aSavedCopyOfASensorsExportChangesNoFigure() {
     let exact = Self.samples(288, from: Self.start + 13).enumerated().map { index, reading in
       var reading = reading
@@ -88,13 +88,13 @@ struct SensorTests {
       pausing.filter { !(Self.start + 3600..<Self.start + 7200).contains($0.deviceTime.seconds) },
       Self.samples(40, from: Self.start + 120, value: 200, device: 2))
     let sensor = figures(readings).total.sensor
-    // In the hour, eleven samples of the second sensor do not overlap those before and after it.
+    // During the hour, eleven samples of the second sensor overlap no sample of the first sensor.
     #expect(sensor.readings == 28 + 11 && sensor.highest.number == 200)
     #expect(sensor.mean.number == Double(28 * 100 + 11 * 200) / 39)
   }
 
   @Test func samplesBeforeThePeriodOnlyAffectWhichSensorIsUsed() {
-    // The first sensor's last sample is valid into the period.
+    // The last sample of the first sensor is still valid at the beginning of the period.
     let before = Self.samples(20, from: Self.start - 20 * 900 + 120, every: 15, value: 50, device: 1)
     let second = Self.samples(288, value: 200, device: 2)
     var statistics = Statistics(.init())

@@ -7,7 +7,7 @@ import Testing
 
 @testable import Report
 
-/// Tests the sheets of a report, whose operations are the same for HTML and for PDF.
+/// Tests the sheets of a report, which HTML and PDF draw with the same operations.
 struct SheetTests {
   private static let units = [GlucoseUnit.milligramsPerDecilitre, .millimolesPerLitre]
   private static let languages = PageTexts.all.map(\.code)
@@ -154,7 +154,7 @@ struct SheetTests {
     }
     let line = try #require(try page(report, "en").amountsBox.map(DrawingCheck.words)?.first)
     #expect(line.contains("(basal 12.0 U, bolus 20.0 U, basal : bolus 38 : 62)"))
-    // A dose of an unknown insulin may be a basal one.
+    // A dose of an unknown insulin may be basal insulin.
     let typed = report.records
     report.records[1].1["subtype"] = nil
     let unknown = try #require(try page(report, "en").amountsBox.map(DrawingCheck.words)?.first)
@@ -168,7 +168,8 @@ struct SheetTests {
       let text = try self.words(page(report, "en"), part).joined(separator: " ")
       #expect(text.contains("Bolus") && !text.contains("Bolus?"), "\(part)")
     }
-    // A dose that was not written down would look like less basal insulin.
+    // Without a basal dose on one day, no share is shown, because that dose may only not have been written
+    // down.
     report.records.removeFirst()
     let other = try #require(try page(report, "en").amountsBox.map(DrawingCheck.words)?.first)
     #expect(other.contains("basal 12.0 U") && !other.contains(" : "))
@@ -203,7 +204,8 @@ struct SheetTests {
     let words = words(page, .summary)
     #expect(words.contains("LO–HI mg/dL") && words.contains("LO, HI: 2"), "\(words)")
     #expect(words.contains("LO") && words.contains("HI"))
-    // 2 of 40 readings are LO or HI, so the mean is only a bound. The page of all figures states this, too.
+    // Since 2 of 40 readings are LO or HI, the mean is only a bound. The page with all figures states this,
+    // too.
     #expect(words.contains { $0.hasSuffix("mg/dL, bounded") }, "\(words)")
     let about = try page.html([.about])
     for text in ["Lowest</th><td>LO mg/dL", "Highest</th><td>HI mg/dL", "Median</th><td>150 mg/dL"] {
@@ -226,7 +228,7 @@ struct SheetTests {
     #expect(try page(.usual).ranked(nil, at: part, (lows, highs, count)) == "—")
   }
 
-  /// More than a year is more than a logbook has.
+  /// The boxes of the logbook cover at most 366 days, and this period has 400.
   @Test func boxesThatCoverOnlyTheLastDaysOfALongPeriodStateTheNumber() throws {
     var report = SampleReport(days: 400)
     report.readings = (0..<Int64(400)).map {
@@ -323,7 +325,8 @@ struct SheetTests {
     let report = SampleReport.usual
     let page = try page(report)
     let words = words(page, .summary)
-    // V2 of the vectors: 171, 181, 2514, 1067 and 99 of 4032 samples.
+    // In this test series, 171, 181, 2514, 1067 and 99 of 4032 samples are in the five ranges, the lowest
+    // first.
     for text in [
       "2.5\u{A0}%", "26.5\u{A0}%", "28.9\u{A0}%", "62.3\u{A0}%", "8.7\u{A0}%", "4.5\u{A0}%", "4.2\u{A0}%",
     ] {
@@ -377,7 +380,7 @@ struct SheetTests {
         && words.contains("Too few data: 1 of 7 days needed, 100 % of the time"))
     #expect(words.contains("Goals: — (1 of 14 days needed, 7 % of the time)"))
     let empty = self.words(try page(SampleReport()), .summary)
-    // Three boxes, and three figures of the summary.
+    // Three boxes and three figures of the summary show this reason.
     #expect(empty.filter { $0 == "No readings" }.count == 6)
   }
 
@@ -427,7 +430,7 @@ struct SheetTests {
     #expect(words[label + 2] == note)
   }
 
-  /// Every picture of days has room for the highest value. Only meters go beyond 400 mg/dL by much.
+  /// Every picture of days has room for the highest value. Only meters show values far above 400 mg/dL.
   @Test(arguments: [true, false]) func glucoseValuesAbove400AreDrawnAtTheirPositions(_ hasSensor: Bool) throws
   {
     let sticks = [580, 500].enumerated().map {
@@ -442,7 +445,8 @@ struct SheetTests {
         if case .circle(_, let y, _, .some(.text), _) = operation { y } else { nil }
       }.sorted()
     }.filter { !$0.isEmpty }
-    // The thumbnail, the strip and the day by itself, and for a meter by itself all finger sticks.
+    // The dots are in the thumbnail, the strip and the separate picture of the day. Without a sensor, they
+    // are also in the picture of all finger sticks.
     #expect(dots.count == (hasSensor ? 3 : 4) && dots.allSatisfy { $0.count == 2 && $0[1] - $0[0] > 1 })
   }
 
@@ -456,7 +460,7 @@ struct SheetTests {
     #expect(try page(.of(.both)).allParts == ReportPart.allCases)
   }
 
-  /// A screen reader reads the sentence of the bar, so that it must not state times for finger sticks.
+  /// A screen reader reads the sentence of the bar, so the sentence must not state times for finger sticks.
   @Test func theRangeBarOfFingerSticksShowsPercentOfReadings() throws {
     let reading = try page(.of(.meter)).stickRangesBox(height: 160).reading
     #expect(reading.contains("<p>Percent of readings: very high ") && !reading.contains("Time in ranges"))
@@ -605,7 +609,7 @@ struct SheetTests {
     }
     #expect(MealPair.all(dots([(100, 8, .beforeMeal), (150, 10, .afterMeal)])) == [50])
     #expect(MealPair.all(dots([(100, 8, .fasting), (90, 10, .afterMeal), (200, 11, .afterMeal)])) == [-10])
-    // The first pair is too far apart. In the second one, the first reading has no mark.
+    // The readings of the first pair are too far apart. In the second pair, the first reading has no mark.
     #expect(MealPair.all(dots([(100, 8, .beforeMeal), (150, 13, .afterMeal)])) == [])
     #expect(MealPair.all(dots([(100, 8, []), (150, 9, .afterMeal)])) == [])
     #expect(MealPair.median([30, 10, 20, 40]) == 25 && MealPair.median([]) == 0)

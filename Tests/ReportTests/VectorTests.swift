@@ -15,7 +15,7 @@ struct VectorTests {
     #expect(values.reduce(0, +) == 598_349)
   }
 
-  /// The expected results of one form of the series.
+  /// The expected results for the test series, with or without gaps.
   struct Expected: Sendable {
     let name: String
     let hasGaps: Bool
@@ -90,7 +90,8 @@ struct VectorTests {
     }
   }
 
-  /// Episodes: number, mean minutes, mean mg/dL. iglu interpolates to a grid that begins one sample later.
+  /// The number of episodes, and their mean minutes and mg/dL. iglu interpolates to a grid that begins one
+  /// sample later.
   @Test(arguments: [
     (
       false,
@@ -216,8 +217,8 @@ struct VectorTests {
     #expect(few.variation == .absent(.fewReadings(28, of: 30)))
   }
 
-  /// viz weights the time in ranges with the interval, but not the mean: that is `unweighted`. This program
-  /// weights both.
+  /// Tidepool's viz weights the time in ranges by the interval, but not the mean, which is `unweighted` here.
+  /// This program weights both.
   @Test func samplesOfTwoSensorsAreWeightedByTheirIntervals() throws {
     var sensor = SensorTally()
     var unweighted = Moments()
@@ -244,7 +245,7 @@ struct VectorTests {
   }
 
   @Test func theGlucoseManagementIndicatorNeeds70PercentOf14Days() {
-    // Two gaps in each day, so that all 14 days have samples.
+    // Each day has two gaps, so that all 14 days have samples.
     func sensor(_ count: Int) -> SensorFigures {
       let readings = (0..<count).map { index in
         Reading.sensor(260, at: Int64(index / 202) * 86400 + Int64(index % 202) * 300)

@@ -60,7 +60,7 @@ struct XMLCheck {
     }
   }
 
-  /// The coordinates that are outside the picture or invalid.
+  /// The coordinates that are invalid or outside of the picture.
   func strays(width: Double, height: Double) -> [String] {
     elements.flatMap { element in
       places(of: element).compactMap { name, number, axis -> String? in

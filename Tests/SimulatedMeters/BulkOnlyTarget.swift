@@ -15,7 +15,7 @@ struct BulkOnlyTarget {
     case dataOut(BulkOnlyCommand, [UInt8])
     case dataIn([UInt8], status: [UInt8], isShort: Bool)
     case status([UInt8])
-    /// After an invalid command block nothing works until the host resets the device.
+    /// After an invalid command block, the device accepts nothing except a reset.
     case broken
   }
 
@@ -79,7 +79,7 @@ struct BulkOnlyTarget {
   }
 }
 
-/// One command block.
+/// The command block that begins a command.
 struct BulkOnlyCommand {
   let tag: [UInt8]
   /// The number of bytes that the host wants to transfer.
@@ -98,7 +98,7 @@ struct BulkOnlyCommand {
     bytes = Array(packet[15..<31])
   }
 
-  /// The 13 bytes that end the command.
+  /// The status block of 13 bytes that ends the command.
   func status(residue: Int, _ isGood: Bool) -> [UInt8] {
     Array("USBS".utf8) + tag + littleEndian(UInt32(residue)) + [isGood ? 0 : 1]
   }

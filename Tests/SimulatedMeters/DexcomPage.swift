@@ -8,7 +8,7 @@ struct DexcomPartition {
   let revision: UInt8
   /// The length of each record with its CRC.
   let recordLength: Int
-  /// The number of the oldest page. A full memory drops pages, but does not restart the numbers.
+  /// The number of the oldest page. A full memory drops the oldest pages, but the numbers continue.
   let firstPage: Int
   /// Records without their CRC, the oldest first.
   var records: [[UInt8]]

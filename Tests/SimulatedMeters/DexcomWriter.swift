@@ -2,8 +2,8 @@
 
 import Logbook
 
-/// Writes records with their two times. The system time only increases, as a receiver's does when its user
-/// sets the shown time back.
+/// Writes records with their two times: the shown time and the system time. The system time only increases,
+/// as in a receiver whose user sets the shown time back.
 struct DexcomWriter {
   /// 2009-01-01, the start of both times.
   static let epoch: Int64 = 1_230_768_000
@@ -33,7 +33,7 @@ struct DexcomWriter {
       }
     var estimates = [times + littleEndian(value) + [0x14]]
     if isNoisy {
-      // A copy that is only shown has bit 15, and often another value.
+      // A copy that the receiver only displayed has bit 15 set, and often another value.
       estimates.append(times + littleEndian((value &+ 7) & 0x3FF | 0x8000) + [0x94])
       if count % 3 == 0 { estimates.append(both(system, item.deviceTime) + littleEndian(UInt16(5)) + [0x08]) }
     }

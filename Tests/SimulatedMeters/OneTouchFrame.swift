@@ -31,7 +31,7 @@ package struct OneTouchFrame: Hashable, Sendable {
   }
 }
 
-/// The start of an answer.
+/// The status byte at the start of an answer.
 package enum OneTouchStatus {
   package static let done: UInt8 = 0x06
   package static let notAllowed: UInt8 = 0x07
@@ -75,7 +75,8 @@ extension SimulatedItem {
   /// The meal in a record: 0 without a mark, 1 before and 2 after a meal.
   var oneTouchMeal: UInt8 { marks.contains(.beforeMeal) ? 1 : marks.contains(.afterMeal) ? 2 : 0 }
 
-  /// The value in a Verio meter. Below 20 means LO and above 600 means HI; no source states the number.
+  /// The value as a Verio meter stores it. Below 20 means LO and above 600 means HI; no source states which
+  /// of these numbers a meter stores.
   var verioGlucose: UInt16 {
     switch measurement {
     case .low: 19

@@ -18,7 +18,7 @@ package final class SimulatedContour: SimulatedMeter {
 
   private enum State { case idle, ready, data, closing, leaving, command }
 
-  /// Whether a pump owns the clock. Then a Next Link refuses the date.
+  /// Whether the meter's clock is set by a pump. Then a Next Link refuses a date from a host.
   package var isPairedWithPump = false
   /// The meter's memory. Its clock changes when a host sets it.
   package private(set) var memory: SimulatedMemory
@@ -45,7 +45,7 @@ package final class SimulatedContour: SimulatedMeter {
       && item.marks.intersection([.beforeMeal, .afterMeal, .fasting]).names.count <= 1
   }
 
-  // MARK: As the bus sees it
+  // MARK: USB descriptors and transfers
 
   package var deviceDescriptor: [UInt8] {
     [18, 1, 0x00, 0x02, 0, 0, 0, 64, 0x79, 0x1A] + variant.productID.littleEndian
@@ -104,7 +104,7 @@ package final class SimulatedContour: SimulatedMeter {
 }
 
 extension SimulatedContour {
-  /// One input and one output report of 64 bytes without ids.
+  /// The report descriptor: one input and one output report of 64 bytes, without ids.
   private static var reportDescriptor: [UInt8] {
     [
       0x06, 0x00, 0xFF, 0x09, 0x01, 0xA1, 0x01, 0x15, 0x00, 0x26, 0xFF, 0x00, 0x75, 0x08, 0x95, 0x40, 0x09,
@@ -190,7 +190,7 @@ extension SimulatedContour {
       say(frames[nextFrame])
       nextFrame += 1
     } else if variant == .nextOne {
-      // One real meter is known to send nothing here, and to answer the host's NAK with EOT.
+      // After the last frame, one real meter sends nothing, and answers the host's NAK with EOT.
       state = .closing
     } else {
       say([0x04])
@@ -253,7 +253,7 @@ extension SimulatedContour {
 }
 
 extension SimulatedContour {
-  /// A frame: STX, number, text, CR, ETB or ETX, sum, CR LF.
+  /// A frame: STX, number, text, CR, ETB or ETX, checksum, CR LF.
   private static func frame(_ number: Int, _ text: String, isLast: Bool = false) -> [UInt8] {
     let summed = Array("\(number % 8)\(text)\r".utf8) + [isLast ? 0x03 : 0x17]
     let sum = summed.reduce(UInt8(0), &+)
@@ -374,7 +374,8 @@ extension SimulatedContour.Variant {
     }
   }
 
-  /// The third part after the serial number, with the radio's id if it has one. Late models have none.
+  /// The part of the header after the serial number. It includes the id of the radio if the meter has one.
+  /// Late models have no such part.
   fileprivate var sku: String? {
     switch self {
     case .contourUSB, .next: "7403-"
@@ -388,7 +389,7 @@ extension SimulatedContour.Variant {
   fileprivate var hasClockSeconds: Bool { isLate || self == .nextUSB }
   fileprivate var hasRecordSeconds: Bool { isLate || self == .nextLink24 }
 
-  /// The lower end of the range in `V`; 20 if there is no `V`.
+  /// The lower limit of the range in the header's setting `V`; 20 if the header has no `V`.
   fileprivate var lowLimit: Int {
     switch self {
     case .nextLink, .nextLinkMillimoles, .nextLink24, .nextUSB: 20

@@ -23,7 +23,7 @@ package final class SimulatedDexcomG4: SimulatedMeter {
     }
   }
 
-  /// Whether a host sent a command that writes anything except the clock, which is forbidden.
+  /// Whether a host sent a command that writes anything except the clock. A driver must never do this.
   package private(set) var wasHarmed = false
   /// The seconds by which the shown time is ahead of the system time.
   package private(set) var displayOffset: Int32
@@ -32,11 +32,12 @@ package final class SimulatedDexcomG4: SimulatedMeter {
   private var received: [UInt8] = []
   private var outgoing: [UInt8] = []
 
-  /// The offset of the shown time of a recorded receiver, in seconds.
+  /// The seconds by which the shown time is ahead of the system time in a recorded receiver.
   package static let usualOffset: Int32 = -25161
-  /// The offset in seconds with which this receiver stored its records. Its user has set the clock since.
+  /// The same difference in the stored records of that receiver. Its user set the clock after they were
+  /// stored.
   package static let recordedOffset: Int32 = -25162
-  /// The system time of this receiver minus its running clock, in seconds.
+  /// The system time minus the time that the command 1F requests, in seconds, in the recorded receiver.
   private static let systemOffset: Int64 = 0x0789_BE2C
 
   /// - Parameters:
@@ -201,7 +202,7 @@ extension SimulatedDexcomG4 {
       return littleEndian(UInt32(pages.lowerBound)) + littleEndian(UInt32(pages.upperBound))
     case (0x12, 5): return partition?.header(littleEndianNumber(payload[1..<5]))
     case (0x11, 6):
-      // No source shows more than four pages in one request.
+      // In known sessions, one request is for at most four pages, so a request of more is refused.
       guard (1...4).contains(payload[5]) else { return nil }
       let first = littleEndianNumber(payload[1..<5])
       let pages = (first..<first + Int(payload[5])).compactMap { partition?.page($0) }

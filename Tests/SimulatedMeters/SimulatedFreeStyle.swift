@@ -17,7 +17,7 @@ package final class SimulatedFreeStyle: SimulatedMeter {
   package enum Packing: CaseIterable, Sendable {
     /// One line per frame, but the last three together.
     case lines
-    /// Every frame is full, with any line end in it.
+    /// Every frame is full, so that a line may continue in the next frame.
     case full
   }
 
@@ -26,8 +26,8 @@ package final class SimulatedFreeStyle: SimulatedMeter {
   /// Whether there are rows without a measurement: weekly notices, changes of the clock, and values marked as
   /// errors.
   package var hasOtherRows = false
-  /// The number of fields in rows of scans and strips; nil for the best known number. Real memories have
-  /// others.
+  /// The number of fields in rows of scans and strips; nil for the most usual number. Memories with other
+  /// numbers are known.
   package var libreFieldCount: Int?
   /// The meter's memory. Its clock changes when a host sets it.
   package private(set) var memory: SimulatedMemory
@@ -38,7 +38,8 @@ package final class SimulatedFreeStyle: SimulatedMeter {
   private var isInitialised = false
   private var requestCount = 0
   private var frames: [[UInt8]] = []
-  /// The content of the last frame. Meters leave it after a shorter one.
+  /// The content of the last frame. If the next frame is shorter, it ends with the last bytes of this
+  /// content.
   private var stale = [UInt8](repeating: 0, count: 64)
 
   /// A meter with this memory. Real meters have no OUT endpoint.
@@ -52,7 +53,7 @@ package final class SimulatedFreeStyle: SimulatedMeter {
     self.packing = packing
   }
 
-  /// Whether a model can store the item, as far as the form of its rows is known.
+  /// Whether a model can store the item, as far as the layout of its rows is known.
   package static func holds(_ item: SimulatedItem, variant: Variant) -> Bool {
     switch variant {
     case .insuLinx: return item.kind == .smbg && item.marks.isEmpty
@@ -70,7 +71,7 @@ package final class SimulatedFreeStyle: SimulatedMeter {
     Variant.allCases.allSatisfy { holds(item, variant: $0) }
   }
 
-  // MARK: As the bus sees it
+  // MARK: USB descriptors and transfers
 
   package var deviceDescriptor: [UInt8] {
     [
@@ -112,7 +113,7 @@ package final class SimulatedFreeStyle: SimulatedMeter {
 }
 
 extension SimulatedFreeStyle {
-  /// A vendor's page with one input and one output report of 64 bytes, without ids, as in a real InsuLinx.
+  /// The report descriptor of a real InsuLinx: one input and one output report of 64 bytes, without ids.
   private static var reportDescriptor: [UInt8] {
     [
       0x06, 0xA7, 0xFF, 0x09, 0x01, 0xA1, 0x01, 0x19, 0x00, 0x2A, 0xFF, 0x00, 0x15, 0x00, 0x26, 0xFF, 0x00,
@@ -179,13 +180,13 @@ extension SimulatedFreeStyle {
     }
   }
 
-  /// The sum of all bytes, in eight upper-case digits.
+  /// The checksum of a message: the sum of all bytes, in eight upper-case digits.
   private static func sum(_ bytes: [UInt8]) -> String {
     let digits = String(bytes.reduce(0) { $0 + Int($1) }, radix: 16, uppercase: true)
     return String(repeating: "0", count: max(0, 8 - digits.count)) + digits
   }
 
-  /// The rows of a table, followed by their number and their sum.
+  /// The rows of a table, followed by a line with their number and their checksum.
   private static func table(_ rows: [String]) -> [String] {
     if rows.isEmpty { return ["Log Empty"] }
     return rows + ["\(rows.count),\(sum(rows.flatMap { Array($0.utf8) + [0x0D, 0x0A] }))"]
@@ -285,7 +286,7 @@ extension SimulatedFreeStyle {
     }
   }
 
-  /// The ketone value in eighteenths of mmol/L; nil above the range.
+  /// The ketone value in eighteenths of mmol/L; nil for LO and HI.
   private static func ketone(_ measurement: Measurement) -> String? {
     guard let number = measurement.quantity?.number else { return nil }
     return "\(Int((number * 18).rounded()))"
@@ -333,7 +334,7 @@ extension SimulatedFreeStyle {
       separator: ",")
   }
 
-  /// The value in a row of a Libre. LO and HI are the ends of the range, 40 and 500 mg/dL.
+  /// The value in a row of a Libre. LO and HI are stored as the limits of the range, 40 and 500 mg/dL.
   private static func libreValue(_ measurement: Measurement) -> String {
     switch measurement {
     case .value: value(measurement)
@@ -379,7 +380,8 @@ extension SimulatedFreeStyle.Variant {
     }
   }
 
-  /// The InsuLinx leaves gaps where it overwrote or merged records.
+  /// The difference between the numbers of two records. The InsuLinx leaves gaps where it overwrote or merged
+  /// records.
   fileprivate var idStep: Int { self == .insuLinx ? 3 : 1 }
 }
 

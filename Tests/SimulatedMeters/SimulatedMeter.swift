@@ -44,7 +44,7 @@ package enum ControlAnswer: Sendable {
 /// A simulated device's answer when an IN endpoint is read.
 package enum PacketAnswer: Sendable {
   case data([UInt8])
-  /// Not ready: the host waits.
+  /// The endpoint has no data yet, so the host waits.
   case nothing
   case stall
 }
@@ -59,11 +59,11 @@ package protocol SimulatedMeter: AnyObject {
   /// String descriptors by index, from 1.
   var strings: [String] { get }
 
-  /// A control request of class or vendor type. Standard requests are answered from the descriptors.
+  /// Answers a control request of class or vendor type. Standard requests are answered from the descriptors.
   func control(_ request: ControlRequest, maxBytes: Int, data: [UInt8]) -> ControlAnswer
-  /// One packet to an OUT endpoint. False stalls it.
+  /// Receives one packet at an OUT endpoint. False stalls the endpoint.
   func take(_ packet: [UInt8], endpoint: UInt8) -> Bool
-  /// One transfer from an IN endpoint, of at most this many bytes.
+  /// Sends one transfer of at most this many bytes from an IN endpoint.
   func give(endpoint: UInt8, maxBytes: Int) -> PacketAnswer
 }
 

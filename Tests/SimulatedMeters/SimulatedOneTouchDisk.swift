@@ -29,7 +29,7 @@ package final class SimulatedOneTouchDisk: SimulatedMeter {
     var hasMealMarks: Bool { self == .selectPlus || self == .selectPlusFlex }
   }
 
-  /// Whether a host sent the command that erases, which is forbidden.
+  /// Whether a host sent the command that erases the memory. A driver must never do this.
   package private(set) var wasErased = false
   /// The shown time.
   package private(set) var clock: DeviceTime
@@ -122,7 +122,7 @@ extension SimulatedOneTouchDisk {
     return BulkOnlyTarget.Outcome(isGood: false)
   }
 
-  /// Reads or writes sectors. Any flags are refused.
+  /// Reads or writes sectors. A command with any flag is refused.
   private func move(_ command: BulkOnlyCommand, _ data: [UInt8]) -> BulkOnlyTarget.Outcome {
     let bytes = command.bytes
     guard bytes[1] == 0, bytes[6] == 0, bytes[9] == 0 else { return refuse(0x24) }
@@ -146,7 +146,7 @@ extension SimulatedOneTouchDisk {
   /// sectors.
   private func write(_ content: [UInt8], to number: Int) {
     guard number == 3 || number == 4 else { return }
-    // The answer to an invalid frame is unknown.
+    // How a real meter answers an invalid frame is unknown.
     guard let frame = OneTouchFrame(parsing: content), frame.link == 0, let prefix = frame.payload.first
     else {
       mailboxes[number] = OneTouchFrame([0x03, OneTouchStatus.notUnderstood]).bytes
@@ -201,7 +201,7 @@ extension SimulatedOneTouchDisk {
   }
 
   private func record(_ index: Int) -> [UInt8] {
-    // The answer to a wrong index is unknown.
+    // How a real meter answers a wrong index is unknown.
     guard items.indices.contains(index) else { return [OneTouchStatus.notAllowed] }
     let item = items[index]
     let age = items.count - 1 - index

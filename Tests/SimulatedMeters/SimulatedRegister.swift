@@ -17,9 +17,10 @@ package struct SimulatedFamily: Sendable, CustomStringConvertible {
   package let variant: String
   /// The number of readings in a full memory, or a smaller number for which a test has time.
   package let capacity: Int
-  /// Whether a changed bit of a reading is detected. A protocol without checksums relies on USB.
+  /// Whether a driver can detect a changed bit of a reading. A protocol without checksums relies on those of
+  /// USB.
   package let hasChecksums: Bool
-  /// Whether the meter only answers once after it was plugged in.
+  /// Whether the meter answers only one session after it was plugged in.
   package let answersOnce: Bool
   /// Whether the meter can store an item.
   package let holds: @Sendable (SimulatedItem) -> Bool

@@ -2,8 +2,8 @@
 
 package import Logbook
 
-/// A OneTouch Ultra2, UltraLink or Ultra on its cable at 9600 baud: lines of text, each with a sum at its
-/// end.
+/// A OneTouch Ultra2, UltraLink or Ultra on its cable at 9600 baud: lines of text, each with a checksum at
+/// its end.
 package final class SimulatedUltra2: SimulatedLine {
   /// The models that differ in their messages.
   package enum Model: CaseIterable, Sendable {
@@ -13,7 +13,7 @@ package final class SimulatedUltra2: SimulatedLine {
     case ultra
   }
 
-  /// Whether a host sent the command that erases, which is forbidden.
+  /// Whether a host sent the command that erases the memory. A driver must never do this.
   package private(set) var wasErased = false
   /// The shown time.
   package private(set) var clock: DeviceTime
@@ -43,7 +43,7 @@ package final class SimulatedUltra2: SimulatedLine {
     item.isStrip(marks: [.controlSolution, .beforeMeal, .afterMeal])
   }
 
-  /// Bytes at another speed are noise to the meter.
+  /// At another speed, the meter receives only noise.
   package func take(_ bytes: [UInt8], line: LineSettings) -> [UInt8] {
     guard line == LineSettings(baud: 9600) else { return [] }
     text += String(decoding: bytes.filter { (0x20...0x7E).contains($0) }, as: UTF8.self)
@@ -58,7 +58,7 @@ package final class SimulatedUltra2: SimulatedLine {
     return Array(answer.utf8)
   }
 
-  /// A line with the sum of its characters.
+  /// A line with the checksum of its characters.
   package static func line(_ text: String) -> String {
     let sum = String(text.utf8.reduce(0) { ($0 + Int($1)) & 0xFFFF }, radix: 16, uppercase: true)
     return "\(text) " + String(repeating: "0", count: 4 - sum.count) + sum + "\r\n"
@@ -71,7 +71,8 @@ extension SimulatedUltra2 {
   /// The length of a time in the form `mm/dd/yy hh:mm:ss`.
   private static let clockLength = 17
 
-  /// The next complete command. Its end differs between hosts.
+  /// The next complete command. Hosts end commands with different characters, so a command is found by its
+  /// letters.
   private func nextCommand() -> String? {
     while !text.isEmpty {
       if let command = Self.commands.first(where: text.hasPrefix) {
@@ -132,7 +133,7 @@ extension SimulatedUltra2 {
       }.joined()
   }
 
-  /// A result in six characters. The form of LO is unknown; a number below 20 means LO.
+  /// A result in six characters. How a real meter writes LO is unknown, so a number below 20 means LO.
   private func result(_ item: SimulatedItem, _ isDamaged: Bool) -> String {
     let control = item.marks.contains(.controlSolution) ? "C" : " "
     let end = isDamaged ? "?" : " "

@@ -2,7 +2,7 @@
 
 package import Logbook
 
-/// A OneTouch UltraEasy or UltraMini on its cable at 9600 baud, whose packets have a number of one bit.
+/// A OneTouch UltraEasy or UltraMini on its cable at 9600 baud. Its packets are numbered with one bit.
 package final class SimulatedUltraEasy: SimulatedLine {
   private enum Link {
     static let sent: UInt8 = 0x01
@@ -11,16 +11,16 @@ package final class SimulatedUltraEasy: SimulatedLine {
     static let disconnect: UInt8 = 0x08
   }
 
-  /// Whether a host sent the command that erases, which is forbidden.
+  /// Whether a host sent the command that erases the memory. A driver must never do this.
   package private(set) var wasErased = false
   /// The shown time.
   package private(set) var clock: DeviceTime
   private let memory: SimulatedMemory
   private let items: [SimulatedItem]
   private var stream = OneTouchFrameStream()
-  /// The expected number of the host's next packet.
+  /// The number that the host's next packet must have.
   private var awaited: UInt8 = 0
-  /// The answer to the last packet, for a host that did not receive it.
+  /// The answer to the last packet, which the meter repeats if the host sends that packet again.
   private var lastAnswer: [UInt8] = []
 
   package init(_ memory: SimulatedMemory) {
@@ -29,13 +29,13 @@ package final class SimulatedUltraEasy: SimulatedLine {
     items = memory.items.filter(Self.holds).reversed()
   }
 
-  /// Whether the meter can store the item. Control tests are not sent, according to a single source.
+  /// Whether the meter can store the item. According to a single source, it does not send control tests.
   package static func holds(_ item: SimulatedItem) -> Bool { item.isStrip(marks: []) }
 
   /// The serial number on the line, which always has nine characters.
   package var reportedSerial: String { Self.fixed(memory.serial, 9) }
 
-  /// Bytes at another speed are noise to the meter.
+  /// At another speed, the meter receives only noise.
   package func take(_ bytes: [UInt8], line: LineSettings) -> [UInt8] {
     guard line == LineSettings(baud: 9600) else { return [] }
     stream.add(bytes)
@@ -55,7 +55,7 @@ extension SimulatedUltraEasy {
       awaited = 0
       return OneTouchFrame([], link: Link.disconnect | Link.acknowledge).bytes
     }
-    // The host's own acknowledgement, which some hosts leave out.
+    // The frame is only an acknowledgement by the host, which needs no answer. Some hosts send none.
     if frame.link & Link.acknowledge != 0 { return [] }
     let (number, expected) = (frame.link & Link.sent, (frame.link & Link.expected) >> 1)
     guard number == awaited else { return lastAnswer }

@@ -4,7 +4,7 @@ package import Logbook
 
 /// A OneTouch Verio IQ on its serial line at 38400 baud.
 package final class SimulatedVerioIQ: SimulatedLine {
-  /// Whether a host sent the command that erases, which is forbidden.
+  /// Whether a host sent the command that erases the memory. A driver must never do this.
   package private(set) var wasErased = false
   /// The shown time.
   package private(set) var clock: DeviceTime
@@ -43,7 +43,7 @@ extension SimulatedVerioIQ {
     case [0x0D, 0x01]:
       return done([UInt8(truncatingIfNeeded: memory.firmware.utf8.count)] + memory.firmware.utf8 + [0])
     case [0x0B, 0x01, 0x02], [0x0B, 0x00, 0x02]: return done(memory.serial.utf8 + [0])
-    // The name, then bytes with an unknown meaning: a recorded meter sends 26 in total.
+    // The name is followed by bytes with an unknown meaning. A recorded meter sends 26 bytes in total.
     case [0x06]: return done(Array("VerioIQ".utf8) + [0] + (1...18).map { UInt8($0 * 7) })
     case [0x20, 0x02]:
       return done(littleEndian(UInt32(truncatingIfNeeded: clock.seconds - 946_684_800)))
@@ -61,7 +61,7 @@ extension SimulatedVerioIQ {
     }
   }
 
-  /// The answer to a wrong index is unknown.
+  /// The record with this index. How a real meter answers a wrong index is unknown.
   private func record(_ index: Int) -> [UInt8] {
     guard items.indices.contains(index) else { return [OneTouchStatus.notAllowed] }
     let item = items[index]

@@ -2,7 +2,7 @@
 
 import Logbook
 
-/// A characteristic by its service and its number.
+/// A Bluetooth characteristic: the number of its service and its own number.
 package struct SimulatedCharacteristic: Hashable, Sendable {
   package let service: UInt16
   package let number: UInt16
@@ -13,7 +13,7 @@ package struct SimulatedCharacteristic: Hashable, Sendable {
   }
 }
 
-/// A notification or an indication.
+/// A notification or an indication of the characteristic with this number.
 package struct SimulatedNotification: Hashable, Sendable {
   package var number: UInt16
   package var bytes: [UInt8]
@@ -25,7 +25,7 @@ package struct SimulatedNotification: Hashable, Sendable {
 }
 
 /// A meter with the Glucose Service, as a bonded host sees it. It is written from the facts about the
-/// service.
+/// service, and not from the driver.
 ///
 /// These parts are unknown and were chosen here:
 /// - the final indication is queued after the last record
@@ -43,9 +43,9 @@ package final class SimulatedGlucoseMeter {
     package var isMolar = false
     /// Minutes from the base time to the shown time; nil if the meter never sends them.
     package var offset: Int? = 9
-    /// Whether the offset is left out unless it changed.
+    /// Whether a record has the offset only if it changed.
     package var omitsOffset = false
-    /// Whether 0 is the newest record.
+    /// Whether the newest record has the number 0, and older ones have greater numbers.
     package var countsBackwards = false
     /// Whether the records are sent as soon as notifications are on.
     package var streams = false
@@ -58,11 +58,11 @@ package final class SimulatedGlucoseMeter {
 
   /// The values that can be read.
   package var values: [SimulatedCharacteristic: [UInt8]] = [:]
-  /// What the meter sends for a request of all records, without the end.
+  /// The notifications that answer a request of all records, without the indication that ends the transfer.
   package var records: [SimulatedNotification] = []
   /// The number of records that the meter announces; nil for the number of measurements.
   package var announced: Int?
-  /// The end of a transfer; nil if none comes.
+  /// The indication that ends a transfer; nil if the meter sends none.
   package var end: [UInt8]? = [0x06, 0x00, 0x01, 0x01]
   /// Whether the connection is lost after this number of notifications.
   package var vanishesAfter: Int?
@@ -112,7 +112,7 @@ package final class SimulatedGlucoseMeter {
     return item.kind == .smbg || item.kind == .ketone && traits.hasKetones && item.marks.isEmpty
   }
 
-  /// A new connection.
+  /// Starts a new connection.
   package func connect() {
     (subscribed, queue, sent) = ([], [], 0)
   }
@@ -128,7 +128,7 @@ package final class SimulatedGlucoseMeter {
     return true
   }
 
-  /// A write to the control point. Returns the ATT error, or nil.
+  /// Receives a request at the record access control point. Returns the ATT error; nil for success.
   package func request(_ bytes: [UInt8]) -> UInt8? {
     requests.append(bytes)
     guard isBonded else { return 0x05 }
@@ -168,7 +168,7 @@ package final class SimulatedGlucoseMeter {
   }
 
   /// The records with the number of a request or a greater one. The first measurement of a transfer has its
-  /// offset, also if others leave it out.
+  /// offset, even if later ones leave it out.
   private func from(_ request: [UInt8]) -> [SimulatedNotification] {
     func number(_ bytes: [UInt8]) -> Int { Int(bytes[1]) | Int(bytes[2]) << 8 }
     let least = Int(request[3]) | Int(request[4]) << 8

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Builds descriptors from the parts that differ between devices.
+/// Builds USB descriptors from the parts that differ between simulated devices.
 enum BuiltDescriptors {
   /// An endpoint: its address with the direction bit, 2 for bulk or 3 for interrupt, and the size of its
   /// packets.
@@ -16,7 +16,7 @@ enum BuiltDescriptors {
     }
   }
 
-  /// A full-speed device. String indexes are 0 if there is no string.
+  /// The descriptor of a full-speed device. The index of a missing string is 0.
   static func device(
     vendorID: UInt16, productID: UInt16, deviceClass: UInt8 = 0, maker: UInt8 = 1, product: UInt8 = 2,
     serial: UInt8 = 3
@@ -25,7 +25,7 @@ enum BuiltDescriptors {
       + [0x00, 0x01, maker, product, serial, 1]
   }
 
-  /// An interface with the descriptors of its class, and its endpoints.
+  /// The descriptor of an interface, followed by those of its class and its endpoints.
   static func interface(
     _ number: UInt8 = 0, class codes: (UInt8, UInt8, UInt8), string: UInt8 = 0, extra: [UInt8] = [],
     _ endpoints: [Endpoint]
@@ -34,7 +34,7 @@ enum BuiltDescriptors {
       + endpoints.flatMap(\.bytes)
   }
 
-  /// The one configuration, with its interfaces.
+  /// The descriptor of the only configuration, followed by those of its interfaces.
   static func configuration(_ interfaces: [[UInt8]], string: UInt8 = 0, attributes: UInt8 = 0x80) -> [UInt8] {
     let body = interfaces.flatMap { $0 }
     return [9, 2] + little(UInt16(body.count + 9)) + [UInt8(interfaces.count), 1, string, attributes, 50]

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A FAT file system with long names as sectors: a folder inside a folder, with one file.
+/// The sectors of a FAT file system with long names. It has a folder inside a folder, with one file.
 struct FATImage {
   /// The layout of the disk.
   enum Layout {
@@ -96,7 +96,7 @@ extension FATImage {
     return layout == .small ? volume : partition(total) + volume
   }
 
-  /// Twelve bits per cluster, two clusters in three bytes.
+  /// The table of FAT12: twelve bits for each cluster, so that two clusters use three bytes.
   private var packed: [UInt8] {
     stride(from: 0, to: table.count, by: 2).flatMap { index -> [UInt8] in
       let (low, high) = (table[index], index + 1 < table.count ? table[index + 1] : 0)
@@ -137,7 +137,8 @@ extension FATImage {
 // MARK: - Entries of folders
 
 extension FATImage {
-  /// A long name followed by the short one, to which a sum connects it.
+  /// The entries of a long name, followed by that of the short name. A checksum of the short name connects
+  /// them.
   private static func entry(_ name: Name, attributes: UInt8, cluster: Int, size: Int) -> [UInt8] {
     let short = shortEntry(name.short, attributes: attributes, cluster: cluster, size: size)
     let sum = short.prefix(11).reduce(UInt8(0)) { (($0 & 1) << 7) &+ ($0 >> 1) &+ $1 }

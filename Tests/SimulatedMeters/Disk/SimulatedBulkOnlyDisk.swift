@@ -6,13 +6,13 @@ package import Logbook
 package final class SimulatedBulkOnlyDisk {
   private enum Phase {
     case idle
-    /// Bytes for the host, then the status.
+    /// The host reads the data, and then the status.
     case giving
-    /// Bytes that the host has announced are still expected. They are dropped.
+    /// The disk expects this number of bytes that the host has announced, and drops them.
     case taking(Int)
-    /// An endpoint is stalled before the status.
+    /// An endpoint is stalled before the host reads the status.
     case stalled
-    /// After an invalid block only a reset helps.
+    /// After an invalid command block, the disk accepts nothing except a reset.
     case lost
   }
 
@@ -87,7 +87,7 @@ package final class SimulatedBulkOnlyDisk {
 }
 
 extension SimulatedBulkOnlyDisk {
-  /// Runs a SCSI command: data for the host, or nil for a failure.
+  /// Runs the SCSI command in a command block, and prepares the data and the status for the host.
   private func run(_ block: [UInt8]) {
     let asked = Self.little(block[8..<12])
     let isTowardsHost = block[12] & 0x80 != 0
@@ -98,7 +98,8 @@ extension SimulatedBulkOnlyDisk {
     status = Array("USBS".utf8) + block[4..<8] + residueBytes
     status.append(answer == nil ? 1 : 0)
     data = given
-    // A full last packet does not show that less data than requested follows.
+    // If less data than requested ends with a full packet, only an empty packet shows the host that it is
+    // complete.
     hasEndOfData = !given.isEmpty && given.count < asked && given.count % 64 == 0
     if answer != nil { sense = (0, 0) }
     if isTowardsHost {
@@ -111,7 +112,7 @@ extension SimulatedBulkOnlyDisk {
   private func answer(_ command: [UInt8]) -> [UInt8]? {
     if refusals > 0, command[0] != 0x03, command[0] != 0x12 {
       refusals -= 1
-      // Not ready: becoming ready.
+      // The sense key for a disk that is not ready, but becoming ready.
       return fail(2, 0x04)
     }
     switch command[0] {

@@ -2,8 +2,8 @@
 
 package import Logbook
 
-/// A Menarini GlucoMen areo on its cable: one byte is the request, a block of text lines with a sum is the
-/// answer.
+/// A Menarini GlucoMen areo on its cable. A request is one byte, and an answer is a block of text lines with
+/// a checksum.
 ///
 /// These parts are unknown and were chosen here: records are newest first, and an areo without ketones does
 /// not answer a request for them. The GK has a blank before mg/dL.
@@ -64,7 +64,7 @@ package final class SimulatedAreo: SimulatedLine {
 extension SimulatedAreo {
   private static func isInWholeMinutes(_ item: SimulatedItem) -> Bool { item.deviceTime.parts.second == 0 }
 
-  /// The position after the end of a block.
+  /// The position after the end of the first block.
   private static func endOfBlock(_ bytes: [UInt8]) -> Int? {
     (0...(bytes.count - end.count)).first { bytes[$0...].starts(with: end) }.map { $0 + end.count }
   }

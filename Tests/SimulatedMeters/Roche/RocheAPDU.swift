@@ -16,13 +16,13 @@ enum RocheAPDU {
   /// A message of this type.
   static func message(_ type: Int, _ body: [UInt8]) -> [UInt8] { word(type) + word(body.count) + body }
 
-  /// A data message: its kind, with the id of its exchange.
+  /// A data message with the id of its exchange. `choice` states what kind of data follows.
   static func data(_ id: Int, _ choice: Int, _ content: [UInt8]) -> [UInt8] {
     let inner = word(id) + word(choice) + word(content.count) + content
     return message(0xE700, word(inner.count) + inner)
   }
 
-  /// An attribute with its id and length.
+  /// An attribute: its id, its length and its value.
   static func attribute(_ id: Int, _ value: [UInt8]) -> [UInt8] { word(id) + word(value.count) + value }
 
   /// A shown time as eight bytes of two decimal digits, the last for hundredths.

@@ -2,11 +2,11 @@
 
 import Logbook
 
-/// One part of a Roche meter's memory: its name, the form of its entries, and the entries.
+/// One segment of a Roche meter's memory: its name, the layout of its entries, and the entries.
 struct RocheSegment {
   let instance: Int
   let label: String
-  /// The form of an entry, without the handle in the middle.
+  /// The attribute map, which lists the fields of an entry and their sizes.
   let map: [UInt8]
   var entries: [[UInt8]] = []
 
@@ -29,7 +29,7 @@ struct RocheSegment {
     return segments
   }
 
-  /// The segment's description of itself.
+  /// The attributes with which the segment describes itself to a host.
   var information: [UInt8] {
     let start = entries.first.map { Array($0.prefix(8)) } ?? Self.never
     let end = entries.last.map { Array($0.prefix(8)) } ?? Self.never

@@ -3,7 +3,7 @@
 package import Logbook
 
 /// An Accu-Chek Mobile, which shows its reports on a disk as text in `MODEL/Reports/*.csv`. Rows are newest
-/// first, and `X` is a set flag, as in reports that people quote.
+/// first, and `X` is a set flag, as in reports that people published.
 ///
 /// These parts are unknown and were chosen here:
 /// - its USB ids
@@ -16,8 +16,8 @@ package final class SimulatedAccuChekMobile: SimulatedMeter {
     case small, partitioned
   }
 
-  /// The columns of the report: those of 2015, and those of 2016 in German, whose rows have one more
-  /// semicolon at their end.
+  /// The columns of the report: ten as in 2015, or twelve as in 2016, with German names. Rows with twelve
+  /// columns have one more semicolon at their end.
   package enum Columns: CaseIterable, Sendable {
     case ten, twelve
   }
@@ -56,7 +56,7 @@ package final class SimulatedAccuChekMobile: SimulatedMeter {
   }
 
   /// Whether the meter can store the item: glucose with the marks for meals, control solution and
-  /// temperature. A report of ten columns leaves out two of them. The meter shows no seconds.
+  /// temperature. A report of ten columns has no columns for two of these marks. The meter shows no seconds.
   package static func holds(_ item: SimulatedItem) -> Bool {
     item.kind == .smbg && item.deviceTime.parts.second == 0
       && item.marks.isSubset(of: [
@@ -80,7 +80,7 @@ extension SimulatedAccuChekMobile {
   /// The text of the report.
   package static func report(_ memory: SimulatedMemory, _ columns: Columns = .ten) -> String {
     let (date, clock) = shown(memory.clock)
-    // 197 blanks follow the last name.
+    // In a known report, 197 blanks follow the last name.
     let head = [
       "Serial number;Download date;Download time;;;;;;;", "\(memory.serial);\(date);\(clock);;;;;;;",
       names(columns) + String(repeating: " ", count: 197),

@@ -48,7 +48,7 @@ package final class SimulatedRochePHDC: SimulatedMeter {
     /// The host has not fetched the association request yet.
     case plugged
     case asking, configuring, operating, released, aborted
-    /// Plugged in for so long that the meter does not send requests any more.
+    /// The meter has been plugged in for a long time and sends no more requests.
     case silent
   }
 
@@ -62,17 +62,18 @@ package final class SimulatedRochePHDC: SimulatedMeter {
   private static let storeHandle = 5
   private let model: Model
   private let entriesInReport: Int
-  /// Whether the meter describes its attributes and segments. A meter that does not has one segment
-  /// nevertheless.
+  /// Whether the meter describes its attributes and segments. A meter without a description still has its
+  /// segments.
   private let describesItself: Bool
   /// Whether answers name their segment. Two programs do not check it, and a real meter may always name 0.
   private let namesInstances: Bool
   private var segments: [RocheSegment]
   private var outgoing: [[UInt8]] = []
   private var incoming: [UInt8] = []
-  /// The numbers of reports continue from earlier sessions.
+  /// The number of the last report. Numbers continue from earlier sessions.
   private var reportID = 0x00A3
-  /// The current transfer: the segment, and the first entry that was not acknowledged.
+  /// The current transfer: the segment, the first entry that the host has not confirmed, and the number of
+  /// sent entries.
   private var transfer: (segment: Int, next: Int, sent: Int)?
 
   package init(
@@ -123,7 +124,7 @@ package final class SimulatedRochePHDC: SimulatedMeter {
   }
 }
 
-// MARK: - Talk
+// MARK: - Session
 
 extension SimulatedRochePHDC {
   private func receive(_ message: [UInt8]) {
@@ -143,7 +144,8 @@ extension SimulatedRochePHDC {
     }
   }
 
-  /// 0003 requests the configuration. A host that requests it twice gets it twice.
+  /// Answers a host that accepts the association with result 0003, which requests the configuration. A host
+  /// that requests it twice gets it twice.
   private func associate(_ message: [UInt8]) {
     guard state == .asking || state == .configuring, message.count == 48,
       RocheAPDU.number(message, at: 4) == 3, RocheAPDU.number(message, at: 6) == 0x5079,
@@ -200,10 +202,10 @@ extension SimulatedRochePHDC {
     sendReport()
   }
 
-  /// The number of a segment in an answer.
+  /// The segment number that an answer states.
   private func named(_ segment: Int) -> Int { namesInstances ? segment : 0 }
 
-  /// Sends the next entries. The host has acknowledged those before.
+  /// Sends the next entries, after the host has confirmed those before.
   private func sendReport() {
     guard var transfer, let entries = segments.first(where: { $0.instance == transfer.segment })?.entries
     else {
@@ -263,7 +265,7 @@ extension SimulatedRochePHDC {
       ], string: 3)
   }()
 
-  /// A report with the meter's own number.
+  /// Sends an event report with the next number of the meter's reports.
   private func report(_ handle: Int, _ type: Int, _ content: [UInt8]) {
     reportID = (reportID + 1) & 0xFFFF
     outgoing.append(
@@ -280,7 +282,7 @@ extension SimulatedRochePHDC {
         id, 0x0207, [handle, type, content.count].flatMap(RocheAPDU.word) + content))
   }
 
-  /// Refuses a request with the error that there is no such action.
+  /// Refuses a request with the error for an unknown action.
   private func refuse(_ id: Int) { outgoing.append(RocheAPDU.data(id, 0x0300, [0x00, 0x09, 0, 0])) }
 
   private func abort() {
@@ -288,7 +290,7 @@ extension SimulatedRochePHDC {
     state = .aborted
   }
 
-  /// The attributes of the meter, after their number and their size in bytes.
+  /// The attributes of the meter. Before them are their number and their size in bytes.
   private var attributes: [UInt8] {
     guard describesItself else { return [0, 0, 0, 0] }
     let list: [[UInt8]] = [

@@ -7,7 +7,7 @@ package final class SimulatedCP2110 {
   /// The settings of the line; nil while it is off.
   package private(set) var line: LineSettings?
 
-  /// Every report that can carry bytes, and the features that set the line.
+  /// The report descriptor: the reports of 1 to 63 bytes, and the feature reports that set the line.
   static let reportDescriptor: [UInt8] = {
     let data = (1...63).flatMap { id -> [UInt8] in
       [0x85, UInt8(id), 0x95, UInt8(id), 0x09, 0x01, 0x81, 0x02, 0x09, 0x01, 0x91, 0x02]
@@ -30,7 +30,7 @@ package final class SimulatedCP2110 {
 
   package init(maxInReport: Int = 63) { self.maxInReport = maxInReport }
 
-  /// Feature reports, and the descriptor of all reports.
+  /// Answers requests for feature reports and for the report descriptor.
   package func control(_ request: ControlRequest, data: [UInt8]) -> ControlAnswer {
     let id = UInt8(request.value & 0xFF)
     switch (request.type, request.request, request.value >> 8) {

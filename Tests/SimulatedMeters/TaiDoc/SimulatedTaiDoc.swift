@@ -22,7 +22,7 @@ package final class SimulatedTaiDoc: SimulatedMeter {
   package let strings = ["Silicon Laboratories", "CP2110 HID USB-to-UART Bridge", "00A1B2C3"]
   package let bridge: SimulatedCP2110
   package private(set) var memory: SimulatedMemory
-  /// Whether the memory was erased, which is forbidden for a reader.
+  /// Whether a host erased the memory. A driver must never do this.
   package private(set) var wasErased = false
 
   private static let settings = LineSettings(baud: 19200)
@@ -30,8 +30,8 @@ package final class SimulatedTaiDoc: SimulatedMeter {
   private let items: [SimulatedItem]
   private var received: [UInt8] = []
   private var isOn = true
-  /// Whether the meter has not yet reported its mode for computers, which it does instead of its first
-  /// answer.
+  /// Whether the meter has still to wake up: instead of its first answer, it reports that it is in its mode
+  /// for computers.
   private var hasToWake: Bool
 
   /// - Parameters:
@@ -56,7 +56,8 @@ package final class SimulatedTaiDoc: SimulatedMeter {
       && [[], .beforeMeal, .afterMeal, .controlSolution].contains(item.marks)
   }
 
-  /// The serial number that it reports: the memory's hexadecimal digits, extended to sixteen.
+  /// The serial number that the meter reports: the hexadecimal digits of the memory's serial number, extended
+  /// to sixteen.
   package var serial: String {
     let digits = memory.serial.uppercased().filter { $0.isASCII && $0.isHexDigit }.suffix(16)
     return String(repeating: "0", count: 16 - digits.count) + digits
@@ -137,7 +138,7 @@ extension SimulatedTaiDoc {
     return [items.count, items.isEmpty ? 0xFFFF : tests].flatMap { [UInt8($0 & 0xFF), UInt8($0 >> 8)] }
   }
 
-  /// Eight of the sixteen digits, the last two first.
+  /// Eight of the sixteen digits of the serial number, as four bytes in reverse order.
   private func serialBytes(_ range: Range<Int>) -> [UInt8] {
     let digits = serial.compactMap { UInt8(String($0), radix: 16) }
     return stride(from: range.upperBound - 2, through: range.lowerBound, by: -2).map {

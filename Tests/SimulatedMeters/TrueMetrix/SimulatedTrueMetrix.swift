@@ -28,10 +28,10 @@ package final class SimulatedTrueMetrix: SimulatedMeter {
   ])
   package let strings = ["Trividia Health", "TRUE METRIX", ""]
   package private(set) var memory: SimulatedMemory
-  /// Whether the meter is in its dock. The dock is on the bus without it, too.
+  /// Whether the meter is in its dock. The dock is on the USB bus even without the meter.
   package var isDocked = true
 
-  /// Reports of 64 bytes in each direction, without ids.
+  /// The report descriptor: reports of 64 bytes in each direction, without ids.
   private static let reportDescriptor: [UInt8] = [
     0x06, 0x00, 0xFF, 0x09, 0x01, 0xA1, 0x01, 0x15, 0x00, 0x26, 0xFF, 0x00, 0x75, 0x08, 0x95, 0x40, 0x09,
     0x01, 0x81,
@@ -44,7 +44,7 @@ package final class SimulatedTrueMetrix: SimulatedMeter {
   private var wasPoweredOff = false
   private var received: [UInt8] = []
   private var outgoing: [UInt8] = []
-  /// The last report. A shorter one after it changes only its first bytes.
+  /// The last report. A shorter report changes only its first bytes, and the others stay.
   private var report = [UInt8](repeating: 0, count: 64)
 
   package init(_ memory: SimulatedMemory, model: Model = .trueMetrix, productID: UInt16 = 0x0000) {
@@ -71,7 +71,7 @@ package final class SimulatedTrueMetrix: SimulatedMeter {
 
   package func take(_ packet: [UInt8], endpoint: UInt8) -> Bool {
     guard endpoint == 0x01 else { return false }
-    // A1 is a message for the dock.
+    // A packet that begins with A1 is for the dock and not for the meter.
     guard packet.count >= 2, packet[0] == 0xA0, isDocked else { return true }
     received += packet[2...].prefix(Int(packet[1]))
     while let end = received.firstIndex(of: UInt8(ascii: ")")), received.count >= end + 3 {
@@ -94,7 +94,7 @@ package final class SimulatedTrueMetrix: SimulatedMeter {
 }
 
 extension SimulatedTrueMetrix {
-  /// The text between the brackets; nil if the digits after them are not its sum.
+  /// The text between the brackets; nil if the digits after them are not its checksum.
   private static func content(_ message: ArraySlice<UInt8>) -> String? {
     let text = String(decoding: message.dropLast(2), as: UTF8.self)
     guard frame(String(text.dropFirst().dropLast())) == String(decoding: message, as: UTF8.self) else {
@@ -103,7 +103,7 @@ extension SimulatedTrueMetrix {
     return String(text.dropFirst().dropLast())
   }
 
-  /// A text in brackets with its sum.
+  /// A text in brackets with its checksum.
   private static func frame(_ content: String) -> String {
     let text = "(\(content))"
     return text + hexadecimal(text.utf8.reduce(0) { $0 + Int($1) } & 0xFF, 2)
@@ -146,7 +146,7 @@ extension SimulatedTrueMetrix {
     }
   }
 
-  /// Sends every record, newest first, then the sum of their characters.
+  /// Sends every record, newest first, and then the checksum of their characters.
   private func download(_ prefix: String) {
     for record in records { say(prefix + record) }
     let sum = records.reduce(0) { $0 + $1.utf8.reduce(0) { $0 + Int($1) } }
