@@ -5,8 +5,8 @@ import Testing
 
 @testable import Formats
 
-/// Tables of apps that show other makers' sensors: Nutrisense, Levels, Cronometer, Gluroo and a follower of
-/// Nightscout.
+/// Tests tables of apps that show the values of other makers' sensors: Nutrisense, Levels, Cronometer, Gluroo
+/// and a follower of Nightscout.
 @Suite struct AppTableTests {
   private static func numbers(_ export: TextExport, _ kind: ReadingKind) -> [Double?] {
     export.readings.filter { $0.kind == kind }.map { $0.measurement.quantity?.number }
@@ -110,7 +110,7 @@ import Testing
     #expect(export.rejections.map(\.line) == [8])
   }
 
-  /// In a food table, a column named glucose contains grams of this sugar.
+  /// In a food table, a column named glucose contains grams of this sugar, and not blood glucose.
   @Test(arguments: [
     "Day,Time,Group,Food Name,Amount,Energy (kcal),Carbs (g),Fructose (g),Galactose (g),Glucose (g),Lactose (g)\n",
     "Date,Energy (kcal),Alcohol (g),Carbs (g),Sugars (g),Glucose (g),Completed\n",

@@ -98,7 +98,7 @@ import Testing
     #expect(try count("08:00:50", "142") == 2, "before the stick")
   }
 
-  /// In closed loop, a pump gives basal insulin as a small bolus each five minutes.
+  /// In closed loop, a pump gives basal insulin as a small bolus every five minutes.
   @Test(arguments: [
     ("CLOSED_LOOP_MICRO_BOLUS", "basal", true), ("CLOSED_LOOP_AUTO_BASAL", "basal", true),
     ("CLOSED_LOOP_AUTO_BOLUS", "rapid", true), ("CLOSED_LOOP_BG_CORRECTION_AND_FOOD_BOLUS", "rapid", false),
@@ -113,8 +113,8 @@ import Testing
     #expect((dose.fields["automatic"] == .flag(true)) == isAutomatic)
   }
 
-  /// It is not known whether this insulin includes the corrections, so the total insulin of the day is
-  /// unknown, too.
+  /// CareLink does not state whether the automatic insulin includes corrections. So the total insulin of the
+  /// day is unknown, too.
   @Test(arguments: [
     ("CLOSED_LOOP_AUTO_INSULIN", "MANUAL", "21.5 U of automatic insulin in the day"),
     ("CLOSED_LOOP_AUTO_INSULIN", "CLOSED_LOOP_MICRO_BOLUS", nil), ("", "MANUAL", nil),

@@ -7,8 +7,7 @@ import Logbook
 import SeededRandom
 import Testing
 
-/// Tests samples of formats that people get from one app or program, truncated where a download can be
-/// interrupted.
+/// Tests truncated samples, as after an interrupted download, of formats that only one app or program writes.
 @Suite struct CutSampleTests {
   /// Folders of `Samples` whose rows name what they contain. So the first rows of a truncated file mean the
   /// same as in the complete one.

@@ -32,7 +32,7 @@ struct ExportTable: CustomTestStringConvertible, Sendable {
   /// The number of lines above the first row, including the header.
   var linesAbove: Int64 { Int64(preamble.filter { $0 == "\n" }.count) + 1 }
 
-  /// The lines up to the header, with the columns in the given order.
+  /// The lines up to and including the header, with the columns in the given order.
   func head(_ unit: GlucoseUnit = .milligramsPerDecilitre, order: [Int]? = nil) -> String {
     preamble + line(header.map { $0.replacing("{unit}", with: unit.name) }, order)
   }

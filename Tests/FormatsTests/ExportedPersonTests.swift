@@ -80,8 +80,8 @@ import Testing
     #expect(try words("urn:uuid:\(one)") == words("Patient/\(one)"))
     #expect(try words("urn:uuid:\(one)") == words("urn:uuid:\(one.uppercased())"))
     #expect(try words("urn:uuid:\(one)").isDisjoint(with: words("Patient/\(other)")))
-    // An id such as 7 may belong to another patient on another server, so only UUIDs are the same in both
-    // forms.
+    // An id such as 7 may belong to another patient on another server. So only a UUID means the same person
+    // in both forms.
     #expect(try words("Patient/7") == [["patient/7"]])
     #expect(try words("https://example.org/Patient/\(one)").isDisjoint(with: words("Patient/\(one)")))
   }

@@ -113,7 +113,7 @@ import Testing
     #expect(wallClock.readings.map(\.placement.source) == [.zone])
   }
 
-  /// Values of other measurements can look like glucose.
+  /// Values of other measurements can look like glucose, so they are only counted.
   @Test(arguments: [
     ("8867-4", "http://loinc.org", "Observation 8867-4"),
     ("4548-4", "http://loinc.org", "Observation 4548-4"),

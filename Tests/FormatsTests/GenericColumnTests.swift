@@ -98,7 +98,7 @@ import Testing
     let rows = "2026-05-01 07:00,101,mg/dL,\n2026-05-01 12:00,140,mg/dL,\n"
     let refusal = try ScratchFile("time,value,unit,\(other)\n\(rows)").refusal()
     #expect(refusal?.contains("is of something else") == true, "\(other): \(refusal ?? "taken")")
-    // The same table is accepted with a word for glucose.
+    // The same table is read if the column of values is named glucose.
     #expect(try ScratchFile("time,glucose,unit,\(other)\n\(rows)").readings().readings.count == 2, "\(other)")
   }
 

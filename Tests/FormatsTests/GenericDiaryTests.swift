@@ -87,7 +87,7 @@ import Testing
         "2026-05-01T07:05:00", "2026-05-01T12:10:00", "2026-05-03T07:00:00",
       ])
     #expect(result.rejections.map(\.line) == [4, 5])
-    // An empty row ends the day, and the first row has nothing above it.
+    // An empty row ends the day. If the first row has no date, no row gets the date of the row above.
     let gap = "2026-05-01,07:05,112\n,12:10,98\n,,\n,18:00,134\n2026-05-02,07:05,112\n"
     #expect(try ScratchFile("Date,Time,Glucose (mg/dL)\n\(gap)").readings().readings.count == 3)
     let blank = gap.replacing(",,\n", with: "\n")

@@ -112,7 +112,8 @@ import Testing
     #expect(try Self.doubts(meter) { $0.kind = .smbg }.isEmpty)
     #expect(try Self.doubts(meter).isEmpty)
     #expect(try Self.doubts(meter) { $0.kind = .cbg }.count == 1)
-    // A word for the kind in a row has precedence over the given kind, and remarks do not show a kind.
+    // A word for the kind in a row has precedence over the given kind, and remarks do not show a kind. So
+    // neither causes a warning.
     let stated = Self.table("type") { $0 % 4 == 0 ? "fingerstick" : "cgm" }
     #expect(try Self.doubts(stated) { $0.kind = .cbg }.isEmpty)
     let remarks = Self.table("comment") { _ in "Contour Next" }

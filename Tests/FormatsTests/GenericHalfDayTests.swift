@@ -41,7 +41,7 @@ import Testing
   }
 
   @Test func eveningWordsNextToMorningTimesAreRefusedAs12HourTimes() throws {
-    // The rows are not in the order of their times.
+    // These rows are not in the order of their times, so only the words show which times are in the evening.
     let mixed = Self.rows(Self.meals, hasWords: true).sorted { $0.suffix(9) < $1.suffix(9) }
     let message = try #require(try ScratchFile(Self.table(mixed)).refusal())
     #expect(message.contains("20 of the morning beside words for the evening"), "\(message)")
@@ -65,7 +65,7 @@ import Testing
     // One time in the afternoon shows a clock of 24 hours.
     let late = Self.rows(Self.meals) + ["2026-05-20 13:10,101,\n"]
     #expect(try TextExport(Self.table(late)).readings.count == 41)
-    // In a diary with the newest day first, the times within each day still ascend.
+    // In a diary with the newest day first, the times within each day still ascend, so the diary is read.
     let days = (0..<10).reversed().flatMap { Array(Self.rows(morning)[$0 * 3..<$0 * 3 + 3]) }
     #expect(try TextExport(Self.table(days)).readings.count == 30)
   }

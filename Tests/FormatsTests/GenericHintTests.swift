@@ -145,7 +145,7 @@ import Testing
     #expect(refusal.contains("unknown format; 'glucoport formats' lists the formats") != isTable)
   }
 
-  /// Each of the two commands names another device. If both are run, all values are imported.
+  /// The two suggested commands name different devices, so that both together import all values.
   @Test func theSuggestionReadsEachOfSeveralValueColumnsAsASeparateSeries() throws {
     let file = try ScratchFile(
       "Timestamp,Libre GL,Dexcom GL\n2026-05-01 07:00,101,102\n2026-05-01 07:05,99,98\n")
@@ -224,8 +224,8 @@ import Testing
     #expect(refusal.contains("an algorithm used or predicted"), "\(refusal)")
   }
 
-  /// In these tables, the words for insulin do not belong to the value. The name OpenAPS is in the address of
-  /// a device.
+  /// In these tables, the words for insulin do not belong to the value. In one of them, `openaps` is only in
+  /// the address of a device.
   @Test(arguments: [
     "time,value,insulin,insulin type\n2026-05-01 07:00,101,4,Rapid\n2026-05-01 12:00,140,6,Rapid\n",
     "time,value,insulin,unit\n2026-05-01 07:00,101,4,U\n2026-05-01 12:00,140,6,U\n",

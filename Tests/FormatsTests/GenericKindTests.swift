@@ -23,7 +23,7 @@ import Testing
     return decision
   }
 
-  /// Finger sticks of a month. On some days two of them are a few minutes apart.
+  /// The minutes of a month's finger sticks. On some days, two of them are a few minutes apart.
   private static let sticks: [Double] = (0..<30).flatMap { day -> [Double] in
     let ofDay: [Int] = [425, 723, day % 3 == 0 ? 728 : 901, 1110, 1331]
     return ofDay.map { minute in Double(day * 1440 + minute + day * 7 % 11) }
@@ -43,7 +43,7 @@ import Testing
     let message = try #require(try ScratchFile(table(steady)).refusal())
     #expect(message.contains("--kind cbg") && message.contains("--kind smbg"), "\(message)")
     #expect(try kind(table(steady)) { $0.kind = .cbg } == "cbg (given)")
-    // A person may measure at such intervals as well, but only for a few hours.
+    // A person may also measure every 20 to 45 minutes, but only for a few hours.
     #expect(try kind(table(steady.prefix(20))) == "smbg (inferred)")
   }
 
@@ -55,7 +55,7 @@ import Testing
   @Test func fingerSticksAreDetectedByTheirIrregularTimes() throws {
     #expect(try kind(table(Self.sticks)) == "smbg (inferred)")
     #expect(try kind(table(Self.sticks.reversed())) == "smbg (inferred)")
-    // Each test was done twice.
+    // Values are still finger sticks if each test is repeated after two minutes.
     #expect(try kind(table(Self.sticks.flatMap { [$0, $0 + 2] })) == "smbg (inferred)")
   }
 
@@ -173,7 +173,7 @@ import Testing
     let sensor = try ScratchFile(
       "No.,Time,Sensor reading(mmol/L)\n1,\(rows.replacing("\n2026", with: "\n2,2026"))")
     #expect(try sensor.refusal { $0.kind = .cbg } != nil)
-    // Next to ketones, glucose has the given kind.
+    // If a table has glucose and ketones, the given kind applies to glucose.
     let both = try ScratchFile("Time,Glucose (mg/dL),Ketone (mmol/L)\n2026-06-17 06:00,104,0.4\n")
     #expect(try both.readings { $0.kind = .scan }.readings.map(\.kind).contains(.scan))
   }

@@ -95,7 +95,7 @@ import Testing
   }
 
   @Test(arguments: ["Diet", "Sleep", "Meal", "Stimmung", "carbs"])
-  func aQualityDescribesTheColumnOnItsLeft(_ subject: String) throws {
+  func aColumnOfQualityDescribesTheColumnOnItsLeft(_ subject: String) throws {
     let file = try ScratchFile(Self.table("\(subject),Quality") { $0 % 7 == 3 ? "low,bad" : "low,good" })
     #expect(try file.readings().readings.count == 40)
     let other = try ScratchFile(Self.table("Arm,Quality") { $0 % 7 == 3 ? "low,bad" : "low,good" })

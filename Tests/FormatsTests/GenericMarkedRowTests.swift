@@ -44,7 +44,8 @@ import Testing
       try file.refusal { $0.columns = ["time": "time", "value": "glucose"] }?.contains("'voided'") == true)
   }
 
-  /// The refusal of a column without a word for glucose suggests `--map`, which must not hide marks.
+  /// The refusal of a column without a word for glucose suggests `--map`. A mapped table with marked rows
+  /// must still be refused.
   @Test(arguments: [("is_deleted", "1", "0"), ("isValid", "false", "true"), ("error", "E-4", "")])
   func aMappedTableWithMarkedRowsIsRefusedUntilForced(_ name: String, _ mark: String, _ other: String) throws
   {

@@ -29,7 +29,7 @@ import Testing
     #expect(
       refusal.contains("'zyx' divides the readings into series") && refusal.contains("--where"), "\(refusal)")
     #expect(try ScratchFile(diaries(["4", "9"].map { "x\($0)" })).refusal() != nil)
-    // One person may repeat a finger stick for comparison, or measure before and after a meal.
+    // The table is read if one person may have repeated a finger stick, or measured before and after a meal.
     #expect(try ScratchFile(diaries(["first", "second"], change: 6)).readings().readings.count == 60)
     #expect(try ScratchFile(diaries(["hungry", "full"], minutes: 40)).readings().readings.count == 60)
   }
@@ -102,7 +102,7 @@ import Testing
       try ScratchFile(sticks("Anlass", minutes: Self.meals) { ["Sensorwechsel", "Routine"][$0 % 2] })
         .readings()
         .readings.count == 48)
-    // Two persons who measure at the same meals. Either of them may be the first.
+    // The table is refused if two persons measure at the same meals, in either order.
     let meals = [430, 450, 740, 755, 1100, 1140]
     let persons = sticks("zyx", minutes: meals) { ["Ida", "Ole", "Ole", "Ida"][($0 + $0 / 6) % 4] }
     #expect(try ScratchFile(persons).refusal()?.contains("--where") == true)
@@ -116,7 +116,8 @@ import Testing
     }
     let persons = sticks("zyx", minutes: meals, { words[($0 + $0 / 6) % 4] }, value)
     #expect(try ScratchFile(persons).refusal()?.contains("'zyx' divides the readings") == true)
-    // A person who measures before and after each meal has the same two words in a fixed order.
+    // A person who measures before and after each meal has the same two words in a fixed order, so the table
+    // is read.
     let text = sticks(
       "zyx", minutes: meals, { ["hungry", "full"][$0 % 2] }, { [100, 170][$0 % 2] + $0 % 9 })
     #expect(try ScratchFile(text).readings().readings.count == 72)

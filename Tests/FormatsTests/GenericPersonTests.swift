@@ -106,7 +106,8 @@ import Testing
     #expect(refusal.contains("distinguishes persons") && !refusal.contains("Anna"), "\(refusal)")
     #expect(
       try file.readings { $0.rows = [RowFilter(column: "Name", value: "2 of 3")] }.readings.count == 1)
-    // Names that contain a number are names of rows. If all rows have one name, it is that of the person.
+    // A name with a number, such as Reading 1, is that of a row and not of a person. A single name in all
+    // rows is the person's.
     for name in ["Reading", ""] {
       let numbered = (0..<3).map { "\(name) \($0),2026-05-0\($0 + 1) 07:00,10\($0)\n" }.joined()
       #expect(try ScratchFile("Name,time,glucose (mg/dL)\n\(numbered)").readings().readings.count == 3)
@@ -263,7 +264,7 @@ import Testing
       $0.rows = [RowFilter(column: "userID", value: "B2")]
     }
     #expect(one.readings.compactMap { $0.measurement.quantity?.number } == [201])
-    // If all rows are of one person, this column may distinguish devices.
+    // If `--map` names `userID` as the column of devices, its values are devices of one person.
     let devices = try file.readings { $0.columns = map.merging(["device": "userID"]) { $1 } }
     #expect(devices.readings.count == 2)
   }
@@ -325,7 +326,7 @@ import Testing
     let file = try ScratchFile("userID,time,glucose\n\(Self.rows)")
     let refusal = try file.refusal { $0.rows = [RowFilter(column: "userID", value: "a1")] }
     #expect(refusal?.contains("no row has the value of --where in 'userID'") == true, "\(refusal ?? "read")")
-    // An empty table is not an error.
+    // In a table without rows, a selection that matches no row is not an error.
     let empty = try ScratchFile("userID,time,glucose (mg/dL)\n")
     #expect(try empty.readings { $0.rows = [RowFilter(column: "userID", value: "A1")] }.readings.isEmpty)
   }

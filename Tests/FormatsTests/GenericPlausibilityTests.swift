@@ -35,7 +35,8 @@ import Testing
     let message = try #require(try refusal(both))
     #expect(message.contains("two different values at 40 of 40 times"), "\(message)")
     #expect(try ScratchFile(both).readings { $0.force = true }.readings.count == 80)
-    // Only a few times have two values, as after a clock was set back by three hours on one day.
+    // The table is read if only a few times have two values, as after a clock was set back by three hours on
+    // one day.
     let days = table(varied(600)) + other.joined(separator: "\n") + "\n"
     #expect(try ScratchFile(days).readings().readings.count == 640)
     let repeated = one + one.split(separator: "\n").dropFirst().joined(separator: "\n") + "\n"
@@ -251,7 +252,7 @@ import Testing
     #expect(try refusal(table(Self.low)) != nil)
     let normal = (0..<30).map { "\($0 < 14 ? 2 : 5).\($0 % 9)" }
     #expect(try ScratchFile(table(normal)).readings().readings.count == 30)
-    // During hypoglycaemia, all finger sticks of a table may be low.
+    // During hypoglycaemia, all finger sticks of a table may be low, so they are read.
     let sticks = table(["1.9", "2.2", "2.4"], minutes: 600, header: "time,glucose (mmol/L)")
     #expect(try ScratchFile(sticks).readings().readings.count == 3)
   }

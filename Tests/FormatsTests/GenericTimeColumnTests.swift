@@ -166,7 +166,7 @@ import Testing
     #expect(try file.readings { $0.force = true }.readings.count == 2)
     let columns = ["date": "date", "clock": "time", "value": "glucose (mg/dL)"]
     #expect(try file.refusal { $0.columns = columns }?.contains("calendar of the program") == true)
-    // A meter whose clock was reset shows its first year, and one wrong year is a typing error.
+    // The table is read if one row has the first year of a reset clock, or a year with a typing error.
     for other in ["1970-01-01", "2026-05-01"] {
       let text = "date,time,glucose (mg/dL)\n\(rows)\(other),12:10,117\n"
       #expect(try ScratchFile(text).readings().readings.count == 3, "\(other)")

@@ -97,7 +97,7 @@ import Testing
     #expect(try Self.persons(title + Self.table.replacing(",", with: ";")) == [name])
   }
 
-  @Test func aSexAfterANameBelongsToNoName() throws {
+  @Test func wordsForASexOrALogAreNotPartOfAPersonsName() throws {
     let name = try #require(StatedPerson(name: "Anna"))
     #expect(try Self.persons("Name,Anna,Female\n" + Self.table) == [name])
     for title in ["Glucose log of Anna\n", "Tagebuch Anna\n", "# Diary Anna\n"] {

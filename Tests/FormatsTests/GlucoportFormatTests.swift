@@ -141,7 +141,7 @@ import Testing
 
   private static let digest = String(repeating: "0f", count: 32)
 
-  /// Changes to an attachment for which its line is rejected: a missing field, or another value.
+  /// Changes of an attachment's fields after which its line is rejected. Nil removes the field.
   @Test(
     arguments: [
       ("name", nil), ("name", .number(7)), ("type", nil), ("type", .flag(true)), ("type", .words(["a"])),

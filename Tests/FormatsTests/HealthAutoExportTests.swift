@@ -28,7 +28,8 @@ import Testing
     #expect(export.decision("unit") == "mg/dL, mmol/L (read)")
   }
 
-  /// One reading of a phone must be the same in its export by the app and in its export by Apple Health.
+  /// A reading of a phone must be the same in an export of Health Auto Export and in an export of Apple
+  /// Health.
   @Test func aHealthAutoExportReadingIsTheSameAsInAppleHealth() throws {
     let json = try TextExport(Self.export([Self.point("07:30:00")]))
     let xml = try TextExport(

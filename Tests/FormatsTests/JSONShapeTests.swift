@@ -89,8 +89,8 @@ import Testing
     #expect(try Self.contents(Self.trees(path)) { $0.text(escapes: true) } == Self.plain(path))
   }
 
-  /// Each member with the name of a value is replaced by another type in turn. No other member may be read
-  /// instead of it.
+  /// Each member with a name such as `value` is replaced by another type. No other member may be read instead
+  /// of it.
   @Test(arguments: samples) func aJSONMemberOfAnotherTypeGivesNoDifferentReading(_ path: String) throws {
     let plain = try Self.plain(path)
     for replacement in ["null", "{}", "[]", "\"\"", "true"] {

@@ -51,7 +51,7 @@ import Testing
     let given = try Self.options(path, bytes)
     let whole = try Self.export(bytes, given, isComplete: true)
     let bare = try Self.export(Self.withoutLineEnd(bytes), given)
-    // If the last row is rejected, it may be truncated, so the end is reported in another way.
+    // If the last row is rejected, it may be truncated, so that `bare` may have another end than `whole`.
     let isRejected = whole.rejections.contains { rejection in
       if case .unterminated(rejection.line, _) = bare.end { true } else { false }
     }

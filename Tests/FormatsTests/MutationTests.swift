@@ -7,7 +7,7 @@ import Logbook
 import SeededRandom
 import Testing
 
-/// Tests samples with random damage: no damage traps or hangs the reader, and truncation adds no reading.
+/// Tests samples with random damage: no damage crashes or hangs the reader, and truncation adds no reading.
 ///
 /// `GLUCOPORT_FUZZ_ROUNDS` sets the number of rounds, and `GLUCOPORT_FUZZ_SEED` the first seed. A failure
 /// reports its seed.
@@ -99,14 +99,14 @@ import Testing
       let sample = samples[index]
       let length = Int.random(in: 0...sample.bytes.count, using: &generator)
       let traces = try Self.traces(sample.bytes.prefix(length), options[index])
-      // No earlier row could distinguish a complete last cell of a single row from a truncated one.
+      // If only one row remains, no earlier row shows whether its last cell is complete.
       let added = traces.count > 1 ? traces.subtracting(wholes[index]) : []
       #expect(added.isEmpty, "seed \(seed): \(sample.path) cut to \(length) bytes adds \(added)")
     }
   }
 
-  /// The options for a part of a sample. Two or three rows do not show a sensor's cadence, so the kind must
-  /// be given for such parts.
+  /// The options for a truncated sample. Two or three rows do not show the interval of a sensor, so the kind
+  /// is given for them.
   private static func options(ofCutsOf sample: Sample) throws -> ExportOptions {
     let file = try ScratchFile(sample.bytes)
     var options = sample.options

@@ -78,7 +78,7 @@ import Testing
     (#""insulin":7,"notes":"a < \"b\"""#, "units", FieldValue.number(7)),
     (#""insulin":"7","notes":"a < \"b\"""#, "units", .number(7)),
     (#""insulin":4.5,"notes":"0 &lt; 1""#, "text", .text("0 < 1")),
-    // API v1 only escapes texts with a `<`.
+    // API v1 escapes only texts with a `<`, so this text was edited.
     (#""insulin":4.5,"notes":"1 &gt; 0""#, "text", .text("1 &gt; 0")),
     (#""insulin":4.5"#, "text", nil), (#""insulin":4.5,"notes":"""#, "text", nil),
     (#""insulin":0,"notes":"a < \"b\"""#, "units", nil),
@@ -117,8 +117,8 @@ import Testing
     #expect(all.count == 1 && all[0].contains(#""moved in time":1"#))
   }
 
-  /// A treatment of another program that glucoport edited contains the edited record in a part of
-  /// `glucoport`. Its other fields stay in the usual members.
+  /// A treatment of another program that glucoport edited has the edited record in a part of its member
+  /// `glucoport`. The other fields stay in the usual members.
   @Test func anEditedTreatmentOfAnotherProgramKeepsItsOtherFields() throws {
     var state = Self.bolus
     (state.entryGuid, state.fields) = (nil, RecordFields(["units": .number(5)]))

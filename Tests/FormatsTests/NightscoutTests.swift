@@ -342,8 +342,8 @@ import Testing
     #expect(export.readings.count == 1 && export.isTruncated)
   }
 
-  /// A value from such a pump may be a copy of a sensor's value. Whether it is a copy is decided when
-  /// readings are counted.
+  /// A value from a pump of the 600 series may be a copy of a sensor's value. Whether it is a copy is decided
+  /// when readings are counted.
   @Test(arguments: [
     (#""glucoseType":"Finger","key600":"BG00000001""#, ReadingMarks.calculator),
     (#""glucoseType":"Manual","key600":"BG00000001""#, ReadingMarks.manual),

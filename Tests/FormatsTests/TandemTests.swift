@@ -38,7 +38,7 @@ import Testing
 
   // MARK: Read items
 
-  /// A serial number or the number of a row may be before the type.
+  /// A serial number or the number of a row may be before the column `Type`.
   @Test(arguments: ["SerialNumber", ""]) func aTandemTypeInTheSecondColumnIsFound(_ first: String) throws {
     let text = """
       Type,EventID,EventDateTime,IOB

@@ -15,7 +15,7 @@ import Testing
 
     var testDescription: String { format }
 
-    /// The export of the table with this value, and with the rows in `rest`.
+    /// The export of the table with this value, followed by the rows in `rest`.
     func export(_ value: String, before rest: String = "") throws -> TextExport {
       // One row of Diasend does not show whether a sensor measured it, so the kind is given.
       try TextExport(start + value + end + "\n" + rest) { $0.kind = format == "diasend" ? .smbg : nil }

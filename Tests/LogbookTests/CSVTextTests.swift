@@ -4,7 +4,7 @@ import Logbook
 import SeededRandom
 import Testing
 
-/// Tests cells of a CSV line, which are read back by RFC 4180.
+/// Tests that the written cells of a CSV line can be read by the rules of RFC 4180.
 @Suite struct CSVTextTests {
   @Test(arguments: [
     ("", ""), ("plain", "plain"), ("two words", "two words"), ("a,b", "\"a,b\""), ("\"", "\"\"\"\""),

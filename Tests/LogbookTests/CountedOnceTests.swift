@@ -177,7 +177,7 @@ struct CountedOnceTests {
     #expect(sticks.kept.map(\.source.role) == [.memory])
   }
 
-  @Test func ofEqualSourcesTheMostDetailedItemIsKeptThenTheEarliestThenTheSmallestID() {
+  @Test func fromEqualSourcesTheMostDetailedItemIsKeptThenTheEarliestThenTheSmallestID() {
     let other = CountingSource(format: "diabetes-m")
     let full = Sample.dose(2, at: 9, other, id: "z", fields: ["text": .text("pizza")])
     #expect(counted([Sample.dose(2, at: 0, Sample.diary, id: "a"), full]).leftOut == ["a": "z"])

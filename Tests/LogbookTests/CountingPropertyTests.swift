@@ -5,7 +5,7 @@ import Testing
 
 @testable import Logbook
 
-/// Tests properties of counting once that are true for all items.
+/// Tests rules about repeated items that must hold for any items.
 struct CountingPropertyTests {
   typealias Sample = CountingSample
   private static let day: Int64 = 86400

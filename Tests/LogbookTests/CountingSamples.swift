@@ -55,7 +55,7 @@ enum CountingSample {
   static let app = Device(vendor: "mySugr", model: "mySugr", format: "mysugr")
 }
 
-/// Decides which items count. `leftOut` and `verdicts` are by the ids of the items.
+/// Decides which items count. The keys of `leftOut` and `verdicts` are the ids of the items.
 func counted(
   _ items: [CountableItem?], _ rules: CountingRules = CountingRules()
 ) -> (kept: [CountableItem], leftOut: [String: String], verdicts: [String: CountVerdict]) {

@@ -8,7 +8,7 @@ import Testing
     var pieces = Digest()
     pieces.update("a")
     pieces.update("bc")
-    // The example of FIPS 180-4.
+    // This is the digest of `abc`, an example in FIPS 180-4.
     #expect(
       pieces.hexadecimal() == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad")
   }

@@ -45,7 +45,7 @@ import Testing
     }
     let same = digests { _ in }
     #expect(digests { $0.editedAt = 5 } == same)
-    // The derived offset of one store is not content.
+    // A derived offset is not content, so it does not change the digest.
     #expect(digests { $0.placement = Placement(utcOffset: 7200, source: .zoneGap) } == same)
     let changes: [(inout RecordState) -> Void] = [
       { $0.fields["text"] = .text("b") }, { $0.isDeleted = true }, { $0.entryGuid = Self.guid },

@@ -25,7 +25,7 @@ struct InsulinNameTests {
     "100/10",
     "basal and bolus", "Lantus/Humalog",
   ])
-  func aNameOfNoInsulinOrOfTwoHasNoSubtype(_ name: String) {
+  func aNameOfNoneOrTwoInsulinsHasNoSubtype(_ name: String) {
     #expect(InsulinName.subtype(name) == nil)
   }
 }

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Logbook
 
-/// Tests JSON of other programs, by kind of value.
+/// Tests how JSON of other programs is read, grouped by the kind of value.
 @Suite struct JSONScannerTests {
   private static func read<Value>(
     _ text: String, _ read: (inout JSONScanner) throws(JSONError) -> Value
@@ -118,7 +118,7 @@ import Testing
     }
   }
 
-  /// An escape never completes the bytes before it.
+  /// An escape must not complete a truncated character before it.
   @Test func aJSONEscapeDoesNotCompleteATruncatedUTF8Character() {
     #expect(Self.refuses(Array("\"".utf8) + [0xC3] + Array(#"\u00a9""#.utf8)))
   }

@@ -62,8 +62,8 @@ import Testing
     let state = LogbookZones.baseState(named: "Mars/Olympus", .given)
     let read = LogbookZones(records: [(LogbookZones.baseGuid, state)], fallback: madrid)
     #expect(read.base == madrid && read.unknownBase == "Mars/Olympus" && !read.isKnown)
-    // The last known zone only replaces the unknown base until that is known. So a period with the same zone
-    // is added: it must stay then.
+    // The last known zone replaces the base only until the base is known. A period with that zone must stay
+    // valid afterwards, so it is added.
     let same = try period("n", "Europe/Madrid", "2026-05-02", "2026-05-05")
     #expect(read.adding(same) == .added(same))
     let known = LogbookZones(
@@ -82,7 +82,8 @@ import Testing
     #expect(try zones().deviceGroups.isEmpty)
   }
 
-  /// With many devices and journeys, it is still found that each states nothing new.
+  /// The periods cover many devices and journeys. A further period for any of them states nothing new, so it
+  /// is not added.
   @Test func aZonePeriodThatManyOthersAlreadyCoverIsNotAddedAgain() throws {
     let devices = Set((0..<LogbookZones.maxDevices).map { "serial|A|\($0)" })
     let periods = try (0..<400).map { index in
@@ -279,7 +280,7 @@ import Testing
     #expect(covered.adding(again) == .added(again))
   }
 
-  /// For any statements in any order, the change by `adding` has the same effect as adding the period.
+  /// For any periods in any order, the change by `adding` has the same effect as adding the period.
   @Test func joinedZonePeriodsGiveTheSameZonesAsSeparateOnes() throws {
     var generator = SeededGenerator(seed: 15)
     let names = ["Asia/Tokyo", "America/New_York", "Europe/Madrid"]
@@ -362,7 +363,7 @@ import Testing
     ("Europe/Berlin", "America/New_York"), ("Pacific/Apia", "Etc/UTC"), ("Etc/UTC", "Asia/Kolkata"),
     ("Australia/Lord_Howe", "Europe/London"),
   ])
-  func stretchesOfInstantsAgreeWithEachInstant(_ home: String, _ away: String) throws {
+  func periodsOfConstantOffsetAgreeWithEachInstant(_ home: String, _ away: String) throws {
     // Journeys that begin and end in repeated and skipped hours, one of half a day.
     let periods = try [
       ("2025-10-26T01:30:00", "2025-10-26T02:30:00"), ("2025-03-30T02:30:00", "2025-04-06T02:10:00"),

@@ -62,7 +62,7 @@ import Testing
     #expect(reader.ones(atMost: 24, in: bytes) == 0 && reader.nextByte == 3)
   }
 
-  /// Each width is tested with numbers that fit it, and with some that need the escape.
+  /// Each width is tested with numbers that fit it, and with larger numbers, which need the escape code.
   @Test(arguments: 0...40) func anyPackedNumberIsReadBackUnchanged(_ width: Int) {
     var random = SeededGenerator(seed: UInt64(width))
     let code = RiceCode(width: width)

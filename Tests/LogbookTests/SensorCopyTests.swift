@@ -111,7 +111,7 @@ struct SensorCopyTests {
     let daily = Self.sensor(40, every: 86400)
     let first = Self.verdicts(daily + Self.sticks(daily))
     #expect(Self.copies(first) == 34, "the first and the last three have too few on their side")
-    // Values months later change nothing.
+    // Copies months later do not change the decision about the earlier finger sticks.
     let later = Self.sensor(40, every: 300, from: 200 * 86400)
     #expect(Self.copies(Self.verdicts(rare + Self.sticks(rare) + later + Self.sticks(later))) == 40)
   }

@@ -121,7 +121,7 @@ import Testing
     }
   }
 
-  @Test func ofTwoValuesTheLargerIsNeverDisplayedAsSmaller() {
+  @Test func theLargerOfTwoValuesIsNeverDisplayedAsSmaller() {
     for unit in GlucoseUnit.allCases {
       let quantities = (0...10_000).map { Quantity(Double($0) / 10, unit) }
       for other in GlucoseUnit.allCases {

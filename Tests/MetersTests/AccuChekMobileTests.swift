@@ -141,8 +141,8 @@ struct AccuChekMobileTests {
     #expect(report.readings.count == Self.rows.count)
   }
 
-  /// An unknown number of columns, a known name in another position, a name that occurs twice, and a report
-  /// of eleven columns without a header.
+  /// Headers with an unknown number of columns, with a known name in another position, or with a name that
+  /// occurs twice. One report has eleven columns and no header.
   @Test(arguments: [
     unnamed.prefix(11).joined(separator: ";"), (unnamed + ["Columna 13"]).joined(separator: ";"),
     "Date;Time;Result;Unit;Temperature warning;Out of target range;Other;Before meal;After meal;Snack;Control test",

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Meters
 
-/// Tests sessions with a Contour without personal data.
+/// Tests that personal data is removed from recorded sessions with a Contour.
 @Suite struct ContourAnonymityTests {
   private static let records = [
     "R|1|^^^Glucose|112|mg/dL^P||B||202605040712", "R|2|^^^Insulin|45|1^||||202605041345",

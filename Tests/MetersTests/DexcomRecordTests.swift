@@ -122,7 +122,7 @@ struct DexcomRecordTests {
         == Self.entered(.insulin, "2013-09-13T12:28:00", ["units": .number(3.5)]))
   }
 
-  /// The bytes are constructed.
+  /// The bytes are constructed and not from a real receiver.
   @Test func dexcomExerciseAndHealthEventsHaveTheNamesOfClarityExports() throws {
     func event(_ kind: UInt8, _ subtype: UInt8, _ value: UInt32) -> DexcomRecord {
       let bytes = [UInt8](printed: "A6 5F D7 08 5C FD D6 08") + [kind, subtype]

@@ -270,7 +270,7 @@ struct FreeStyleDriverTests {
     #expect(texts(contents) == records)
   }
 
-  /// One row of the known form, shortened and lengthened: the known fields that it has are read.
+  /// The test shortens and lengthens a row. All known fields that the row still has must be read.
   @Test(arguments: [13, 15, 16, 24, 26, 28, 29, 33, 36, 40, 43, 45, 50, 60])
   func theKnownFieldsOfALibreRowOfAnyLengthAreRead(count: Int) throws {
     let whole =

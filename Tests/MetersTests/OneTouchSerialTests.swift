@@ -34,7 +34,7 @@ struct OneTouchVerioIQTests {
     let normal = [UInt8](printed: "02 12 00 03 06 a5 39 26 2d 70 00 00 00 00 00 03 9a ab")
     session.add(.discard)
     session.send([UInt8](printed: "02 0a 00 03 21 00 00 03 9d d2"))
-    // Noise, followed by a frame byte by byte.
+    // The meter sends noise, and then a frame byte by byte.
     session.receive([0x00, 0xFF])
     for byte in normal { session.receive([byte]) }
     session.exchange(
@@ -213,7 +213,7 @@ struct OneTouchUltraEasyTests {
 
   @Test func afterDamageTheOneTouchUltraEasyLinkIsResetAndTheCommandRepeated() throws {
     var session = Self.recorded(0..<1)
-    // The acknowledgement has the number of another frame.
+    // The meter's acknowledgement has the number of another frame, so the driver resets the link.
     session.receive(.timedOut)
     session.send([UInt8](printed: Self.numbered[1].request))
     session.receive([UInt8](printed: "02 06 06 03 cd 41"))
@@ -298,7 +298,7 @@ struct OneTouchUltraEasyTests {
     }
   }
 
-  /// The request and its answer are constructed.
+  /// The request and its answer are constructed and not recorded.
   @Test func theClockOfAOneTouchUltraEasyIsSetAndTheAnswerChecked() throws {
     let time = try #require(DeviceTime(text: "2024-01-02T03:04:05"))
     var session = Self.opened()

@@ -10,7 +10,7 @@ struct OneTouchVerioTests {
   private static let model = OneTouchVerioDriver.models[1]
   private static let host: Int64 = 1_727_089_139
 
-  /// READ(10) and WRITE(10) of one sector, and INQUIRY, as in the manufacturer's program.
+  /// The SCSI command READ(10) of one sector, as the manufacturer's program sends it.
   private static func reading(_ sector: UInt8) -> LinkOperation {
     .command([0x28, 0, 0, 0, 0, sector, 0, 0, 1, 0], reads: 512)
   }

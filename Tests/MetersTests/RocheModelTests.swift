@@ -40,7 +40,7 @@ struct RocheModelTests {
     if case .data(let bytes) = meter.give(endpoint: 0x81, maxBytes: 1024) { bytes } else { [] }
   }
 
-  /// A meter with an accepted configuration.
+  /// A simulated meter whose configuration the host has accepted.
   private static func operating(_ items: [SimulatedItem] = [], describesItself: Bool = true) throws
     -> SimulatedRochePHDC
   {

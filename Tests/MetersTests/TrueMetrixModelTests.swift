@@ -45,7 +45,7 @@ struct TrueMetrixModelTests {
     #expect(Self.exchange(meter, command) == answer)
   }
 
-  /// The six newest of 95 recorded records.
+  /// The expected records are the six newest of 95 in a recording.
   @Test func theSimulatedTrueMetrixSendsRecordsNewestFirstWithAChecksum() throws {
     let meter = try Self.meter([
       Self.item("2021-12-06T18:57", 106, .beforeMeal), Self.item("2021-12-07T01:12", 113, .afterMeal),

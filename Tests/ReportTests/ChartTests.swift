@@ -151,7 +151,7 @@ struct ChartTests {
 
   /// The doses of a pump every five minutes leave no room for all numbers. Those of the larger doses at meals
   /// must be drawn.
-  @Test func ofManyDosesTheLargestAreLabelled() throws {
+  @Test func theLargestOfManyDosesAreLabelled() throws {
     let small = (0..<100).map { index in
       let minutes = 10 * 60 + index * 5
       return (0.15, "rapid", String(DeviceTime(seconds: Int64(minutes * 60)).text.suffix(8)))
@@ -164,8 +164,7 @@ struct ChartTests {
     expectNoMarkInANumber(drawing)
   }
 
-  /// A rate ends after its minutes, or where the next rate begins. The last rate of the day before continues
-  /// after midnight.
+  /// A rate ends after its minutes, where the next rate begins, or at midnight.
   @Test func basalRatesAreDrawnAsAnAreaAtTheBottom() throws {
     func rates(_ date: String, _ rates: [(rate: Double, minutes: Double, time: String)]) throws -> DayCurve {
       var day = SampleDay.empty

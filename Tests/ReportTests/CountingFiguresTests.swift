@@ -18,9 +18,9 @@ struct CountingFiguresTests {
     let seconds: Int64
     let source: CountingSource
     var subtype = "rapid"
-    /// For a basal rate, in units per hour: the number of hours.
+    /// The number of hours of a basal rate, whose `amount` is in units per hour; nil for other entries.
     var rateHours: Double?
-    /// For basal insulin that a pump gave over some time: the minutes.
+    /// The number of minutes over which a pump gave basal insulin; nil for other entries.
     var minutes: Double?
     var isAutomatic = false
 
@@ -277,7 +277,7 @@ struct CountingFiguresTests {
     let amounts = result.total.amounts
     #expect(amounts.basal.sum == nil && amounts.insulin.sum == nil && amounts.bolus.sum == 155)
     #expect(result.sources.basal.map(\.total) == [180, 180])
-    // Other totals cause no doubt, and neither do items that are counted once.
+    // Other totals cause no warning, and neither do items that are counted once.
     let own = Self.basal(Self.diary, later: 0)
     #expect(Self.result(own + Self.basal(Self.phone, later: 600, units: 12)).doubts.isEmpty)
     #expect(Self.result(own + Self.basal(Self.phone, later: 30)).doubts.isEmpty)

@@ -16,7 +16,7 @@ enum DrawingCheck {
     init(_ text: Drawing.Text) {
       self.text = text.text
       (left, right) = (text.x, text.x + text.width)
-      // Capitals and digits are 0.73 of the size high.
+      // The height of capitals and digits is 0.73 of the font size.
       (top, bottom) = (text.y - 0.73 * text.font.size, text.y + 0.02 * text.font.size)
     }
 

@@ -127,7 +127,7 @@ struct EpisodeOracleTests {
     #expect(Self.stretches([], .low, every: 5).isEmpty)
   }
 
-  /// No episode depends on the time zone of the series.
+  /// The episodes of a series do not depend on its time zone.
   @Test func episodesAreTheSameInEveryTimeZone() {
     let values = Self.series(21, 400, longest: 9)
     func episodes(_ offset: Int32) -> [Int] {
@@ -163,7 +163,7 @@ struct EpisodeOracleTests {
       let start = StatisticsTests.start + Int64(number) * 5 * 86_400
       return day.enumerated().map { Reading.sensor($1, at: start + Int64($0) * 300) }
     }
-    // Three recorded days out of eleven.
+    // Three of eleven days are recorded.
     let sensor = figures(readings).total.sensor
     #expect(sensor.episodes[.low].count == 3 && sensor.episodesPerDay(.low).number == 1)
     #expect(sensor.episodesPerDay(.veryLow).number == 0)

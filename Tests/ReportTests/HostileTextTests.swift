@@ -42,7 +42,8 @@ struct HostileTextTests {
     return try ReportPage(contents, texts).html([.single, .about])
   }
 
-  /// The tags of a page, each with the names of its attributes. A browser acts on them.
+  /// The tags of a page, each with the names of its attributes. A browser acts on tags and attributes, so no
+  /// text may change them.
   private func tags(_ html: String) -> [String] {
     html.matches(of: /<[^>]*>/).map { tag in
       let name = tag.output.prefix { !$0.isWhitespace && $0 != ">" }

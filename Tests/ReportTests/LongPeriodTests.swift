@@ -39,7 +39,7 @@ struct LongPeriodTests {
     var options = Statistics.Options()
     (options.since, options.until) = (Time.at("0001-01-01"), Self.start + Self.day)
     var statistics = Statistics(options)
-    // 02:00 in Greenwich is 19:00 of the day before in the west, and 09:00 in the east.
+    // 02:00 in Greenwich is 19:00 of the day before at 7 hours to the west, and 09:00 at 7 hours to the east.
     statistics.add(Reading.finger(100, at: Self.start - Self.day + 2 * 3600))
     let west = statistics
     #expect(west.finish { _ in -7 * 3600 }.period?.start == Self.start - 2 * Self.day + 7 * 3600)

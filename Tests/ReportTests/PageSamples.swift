@@ -69,7 +69,7 @@ struct SampleReport {
     try ReportPage(contents, texts).html([.single, .about])
   }
 
-  /// The devices of the person, or another property of the data, by which the report differs.
+  /// The kinds of sample reports: by the devices of the person, or by another property of the data.
   enum Kind: CaseIterable { case sensor, meter, both, little, pregnancy, nothing }
 
   static func of(_ kind: Kind) -> SampleReport {

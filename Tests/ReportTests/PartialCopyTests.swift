@@ -178,7 +178,7 @@ import Testing
 
   // MARK: Three sources, two of which repeat the third
 
-  @Test func dosesOfWhichTwoOtherSourcesEachRepeatHalfCountOnce() {
+  @Test func dosesCountOnceIfTwoOtherSourcesEachRepeatHalfOfThem() {
     let own = Self.doses(Figures.diary)
     let copies =
       Self.moved(Self.part(own) { $0 % 2 == 0 }, to: Figures.phone, by: 30)

@@ -139,7 +139,8 @@ struct RandomPictureTests {
     #expect(cells.reduce(0, +) == (sum > 0 ? count : 0), "\(percents)")
     for (cell, percent) in zip(cells, percents) {
       #expect((cell > 0) == (percent > 0), "\(percents)")
-      // No share differs from its exact size by more than the cells that the other shares need.
+      // Each of the five shares may need one cell, so a share differs from its exact size by less than 5
+      // cells.
       if sum > 0 { #expect(abs(Double(cell) - percent / sum * Double(count)) < 5, "\(percents)") }
     }
   }

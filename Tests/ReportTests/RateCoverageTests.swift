@@ -93,7 +93,7 @@ import Testing
     #expect(Self.sums(monthly) == [nil, nil, 310])
   }
 
-  @Test func aSourceWithGapsHasNoSumAlsoAfterRatesOfAnotherOne() {
+  @Test func aSourceWithGapsHasNoSumEvenAfterRatesOfAnotherSource() {
     let pump = CountingSource(format: "tidepool", part: "pump")
     let entries =
       Self.rates(pump, hours: 0..<48, minutes: 60, after: 0) + Self.rates(hours: 48..<96, minutes: 30)

@@ -168,8 +168,8 @@ struct SheetTests {
       let text = try self.words(page(report, "en"), part).joined(separator: " ")
       #expect(text.contains("Bolus") && !text.contains("Bolus?"), "\(part)")
     }
-    // Without a basal dose on one day, no share is shown, because that dose may only not have been written
-    // down.
+    // Without a basal dose on one day, no share is shown, because the person may have forgotten to write that
+    // dose down.
     report.records.removeFirst()
     let other = try #require(try page(report, "en").amountsBox.map(DrawingCheck.words)?.first)
     #expect(other.contains("basal 12.0 U") && !other.contains(" : "))

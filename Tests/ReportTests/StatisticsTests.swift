@@ -217,7 +217,7 @@ struct StatisticsTests {
       result.groups.compactMap(\.key).map(Grouping.day.name) == ["2026-03-02", "2026-03-03", "2026-03-04"])
   }
 
-  @Test func onlyFingerSticksGiveNoTimeInRangeStatistics() {
+  @Test func dataOfOnlyFingerSticksHasNoTimeInRangeStatistics() {
     let readings = (0..<40).map { Reading.finger(100 + Int($0), at: Self.start + $0 * 21600) }
     let result = figures(readings, by: .kind)
     #expect(result.total.sensor.readings == 0 && result.total.sensor.active == .absent(.noReadings))

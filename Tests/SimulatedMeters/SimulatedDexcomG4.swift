@@ -42,8 +42,8 @@ package final class SimulatedDexcomG4: SimulatedMeter {
 
   /// - Parameters:
   ///   - events: the entries of the user.
-  /// - isNoisy: whether the sensor's memory also holds other records than readings: special values, and
-  ///   copies that were only shown.
+  ///   - isNoisy: whether the sensor's memory also holds other records than readings: special values, and
+  ///     copies that were only displayed.
   ///   - isReworked: whether an older page of the maker's data has another serial number.
   package init(
     _ memory: SimulatedMemory, events: [Event] = [], isNoisy: Bool = false, isReworked: Bool = false

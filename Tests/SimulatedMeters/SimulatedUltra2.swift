@@ -9,7 +9,8 @@ package final class SimulatedUltra2: SimulatedLine {
   package enum Model: CaseIterable, Sendable {
     /// Records have meals and remarks.
     case ultra2
-    /// Records have neither meals nor remarks, and the software has no date, as in a recorded session.
+    /// Records have neither meals nor remarks, and the software's version has no date, as in a recorded
+    /// session.
     case ultra
   }
 

@@ -223,7 +223,7 @@ extension SimulatedGlucoseMeter {
     return [measurement, SimulatedNotification(0x2A34, [0x02] + sequence + [meal])]
   }
 
-  /// The SFLOAT of an item, and whether it is in mol/L.
+  /// The concentration of an item as a SFLOAT, a decimal number of 16 bits, and whether it is in mol/L.
   private static func concentration(_ item: SimulatedItem, _ traits: Traits) -> (UInt16, Bool) {
     switch item.measurement {
     case .high: return (0x07FE, traits.isMolar)
