@@ -120,7 +120,7 @@ import Testing
       refusal.contains("value=Glucose (mmol/L)") && refusal.contains("value=Glucose (mg/dL)"), "\(refusal)")
   }
 
-  /// The row with different values is far after the first bytes of the input.
+  /// The row with different values is far after the first bytes of the input, but the input is still refused.
   @Test func aLaterRowWhoseValuesInBothUnitsDifferIsRefused() throws {
     let start: Int64 = 1_770_000_000 / 86_400 * 86_400
     func text(_ last: String) -> String {

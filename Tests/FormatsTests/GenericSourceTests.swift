@@ -125,7 +125,7 @@ import Testing
 
   @Test func aRemarkDoesNotChangeTheKindOfASensorRow() throws {
     let times = (1..<6000).map { $0 * 5 }
-    // The first rows have no other word than the one for a sensor's start.
+    // `Lunch` is only in later rows. The first rows have no other word than the one for a sensor's start.
     let meals = [20_001, 20_333, 21_404, 21_777, 23_008, 24_440].map { $0 / 5 * 5 }
     let rows = [(times.filter { !meals.contains($0) }, ""), (meals, "Lunch")]
     for start in ["Sensor start", "Sensor"] {

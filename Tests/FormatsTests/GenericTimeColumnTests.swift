@@ -351,8 +351,8 @@ import Testing
     let file = try ScratchFile(Self.table("26/10/01", "26/10/02", "26/10/13"))
     #expect(try file.refusal()?.contains("seem to begin with a year of two digits") == true)
     #expect(try file.refusal { $0.dateOrder = "dmy" } == nil)
-    // As days, these dates would all be the 20th or 26th of May in several years, some of them in the future.
-    // That is unlikely, so they may begin with the year.
+    // If these dates began with the day, all would be on the 20th or 26th of May of several years, some in
+    // the future. That is unlikely, so they may begin with the year.
     for (first, days) in [("20/05", 21...24), ("26/05", 14...25), ("26-05", 29...31)] {
       let dates = days.map { "\(first)\(first.contains("/") ? "/" : "-")\($0) 07:00,101\n" }.joined()
       let file = try ScratchFile("time,glucose (mg/dL)\n" + dates)
@@ -385,7 +385,7 @@ import Testing
     table("26/10/01", "31/10/01"),
     // Three different first numbers can only be days, and a number of four digits is a year.
     table("24/10/05", "25/10/05", "26/10/05"), table("26/10/2001", "26/11/2001"),
-    // The dates are one day in two years, such as a birthday, or three days of a month.
+    // The dates are one day in two years, such as a birthday, or three days of a month. So the day is first.
     table("26/10/24", "26/10/25"), table("03/10/26", "13/10/26", "23/10/26"),
   ])
   func datesThatCannotBeginWithTheYearAreReadWithTheYearLast(_ text: String) throws {

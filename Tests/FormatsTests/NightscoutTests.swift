@@ -82,7 +82,7 @@ import Testing
   }
 
   @Test func theOffsetOfANightscoutReadingFollowsDaylightSavingTime() throws {
-    // 2025-10-26T01:00:00Z ends summer time in Madrid.
+    // Summer time in Madrid ends at 2025-10-26T01:00:00Z.
     let dates = [1_761_393_600, 1_761_440_399, 1_761_440_400, 1_761_526_800].map {
       "{\"sgv\":120,\"date\":\($0)000}"
     }

@@ -103,7 +103,7 @@ import Testing
 
   // MARK: The same as CSV
 
-  /// Samples with commas, whose cells this test also writes as a spreadsheet.
+  /// Samples with commas between the cells. The test also writes their cells as a spreadsheet.
   private static let tables = [
     "clarity/clarity-mgdl-en.csv", "libreview/libreview-mgdl-fr.csv",
     "libreview/libreview-mmol-nl-decimal-comma.csv", "mysugr/mysugr-mgdl-en.csv",

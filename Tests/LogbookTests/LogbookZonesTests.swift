@@ -31,8 +31,8 @@ import Testing
     #expect(read == LogbookZones(base: madrid, origin: .given, periods: [journey, move]))
   }
 
-  /// The record of the base zone is the same in every store, so that two logbooks with one zone have no
-  /// difference.
+  /// The record of the base zone is the same in every store, so that two logbooks with the same zone do not
+  /// differ.
   @Test func theRecordOfTheHomeTimeZoneAlwaysHasTheSameIDAndTime() throws {
     #expect(LogbookZones.baseTime.text == "2000-01-02T00:00:00")
     #expect(LogbookZones.baseGuid == "7941c4b1-0bf1-811f-8f81-578c16b1ee93")

@@ -72,7 +72,7 @@ struct OwnCopyTests {
     }
     #expect(kept(5, every: Self.day) == 10)
     #expect(kept(6, every: Self.day) == 6)
-    // A dose and a meal in one minute are evidence only once.
+    // A dose and a meal in one minute count as evidence only once.
     let meals = (0..<5 as Range<Int64>).flatMap { index in
       [33, 0].map { Sample.meal(45, at: index * Self.day + $0, Sample.diary) }
     }

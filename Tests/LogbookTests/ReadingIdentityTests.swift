@@ -98,7 +98,8 @@ import Testing
     }
   }
 
-  /// A serial number or model can begin or end with a character that combines with the adjacent bar.
+  /// A serial number or model can begin or end with a character that combines with the separator `|` next to
+  /// it.
   @Test(arguments: [
     "\u{301}S", "\u{FE0F}", "\u{200D}x", "S\u{600}", "a|b\u{301}", "|\u{301}", "%\u{301}", "\u{1F3FD}",
   ])

@@ -188,8 +188,8 @@ struct FreeStyleDriverTests {
     #expect(contents.skipped == ["sensor reading with an error": 1])
   }
 
-  /// The first two rows are documented. The others are constructed like them, since no row with these notes
-  /// is public.
+  /// The first two rows are documented. The others are constructed like them, since no other row of this
+  /// length is public.
   @Test func scansAndStripTestsOfALibreIncludeTheirNotes() throws {
     let contents = try read(
       FreeStyleLibreDriver.self,

@@ -34,7 +34,7 @@ struct TrueMetrixModelTests {
     return String(decoding: bytes, as: UTF8.self)
   }
 
-  /// Requests and answers from a recording, except for the clock.
+  /// The requests and answers are from a recording, except those of the clock.
   @Test(arguments: [
     ("(I)9A", "(iMR2)8B\r\n"), ("(Z1)DC", "(z1T08269395)FA\r\n"), ("(V)A7", "(v2.53)8F\r\n"),
     ("(S)A4", "(sh01907625)CA\r\n"), ("(P41)06", "(p*)EB\r\n"), ("(Q56071608122120)6B", "(q*)EC\r\n"),

@@ -102,7 +102,7 @@ struct BoundaryTests {
   }
 
   @Test func aGoalForTimeInRangeIsNotReachedExactlyAtItsLimit() {
-    // 1, 3, 70, 21 and 5 percent of 2400 samples.
+    // The counts are 1, 3, 70, 21 and 5 percent of 2400 samples.
     let goals = goals([24, 72, 1680, 504, 120])
     #expect(goals.map(\.range) == [.target, .below, .veryLow, .above, .veryHigh])
     #expect(goals.map(\.percent) == [70, 4, 1, 26, 5] && goals.allSatisfy { !$0.isMet })
@@ -112,7 +112,7 @@ struct BoundaryTests {
     let goals = goals([23, 72, 1681, 505, 119])
     #expect(goals.map(\.isMet) == [true, true, true, false, true])
     #expect(self.goals([23, 72, 1706, 480, 119]).map(\.isMet) == [true, true, true, true, true])
-    // 600 samples are 25 percent. The sum of 481/2400 and 119/2400 in binary is slightly different.
+    // 600 samples are exactly 25 percent, although the binary sum of 481/2400 and 119/2400 differs slightly.
     #expect(self.goals([23, 72, 1705, 481, 119]).map(\.isMet) == [true, true, true, false, true])
   }
 

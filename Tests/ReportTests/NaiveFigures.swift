@@ -43,10 +43,11 @@ struct NaiveFigures {
   /// The five ranges of the consensus for whole mg/dL.
   var ranges: [Int] { counts([54, 70, 181, 251]) }
 
-  /// LBGI: the mean of 10 · f² for values with f below zero.
+  /// The low blood glucose index: the sum of 10 · f² for values with a risk f below zero, divided by the
+  /// number of all values.
   var lowRisk: Double { risks { $0 < 0 } }
 
-  /// HBGI: the mean of 10 · f² for values with f above zero.
+  /// The high blood glucose index: the same for values with a risk f above zero.
   var highRisk: Double { risks { $0 > 0 } }
 
   private func risks(_ counts: (Double) -> Bool) -> Double {

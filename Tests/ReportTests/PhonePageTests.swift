@@ -63,7 +63,8 @@ struct PhonePageTests {
     }
     for width in [Sheet.width, Sheet.phoneWidth] {
       #expect(try has(.both, width))
-      // The dots are explained only next to a curve: a meter without a sensor has only dots.
+      // The dots are explained only if they are on a curve. A sensor without a meter has no dots, and a meter
+      // without a sensor has no curve.
       #expect(try !has(.sensor, width) && !has(.meter, width))
     }
   }
