@@ -26,22 +26,22 @@ import Testing
   }
 
   @Test(arguments: [
-    // Boluses of insulin.
+    // These tables contain boluses of insulin.
     "Id,time,value, With meal\n1,2026-05-01 07:00,0.7,1\n2,2026-05-01 12:00,16,0\n",
     "Timestamp,Name,Value,Insulin Type\n2026-05-01 07:00,Korrektur,4.5,Rapid\n",
     "Zeitstempel,Name,Wert,Insulin-Typ\n01.05.2026 07:00,Korrektur,\"4,5\",Schnell\n",
-    // Medicines.
+    // These tables contain medicines.
     "Timestamp,Name,Value,Medication Type\n2026-05-01 07:00,Metformin,500,Tablet\n",
     "Zeitstempel,Name,Wert,Medikamententyp\n01.05.2026 07:00,Test,100,Sonstiges\n",
     "RecID,PtID,time,MedDose,MedUnit\n1,1,2026-05-01 07:00,500,mg\n",
-    // Heart rates, steps and weights.
+    // These tables contain heart rates, steps and weights.
     "Id,Time,Value\n2022484408,4/1/2016 7:54:00 AM,93\n2022484408,4/1/2016 7:54:05 AM,91\n",
     "datetime,heart_rate\n2026-05-01 07:00:00,72\n2026-05-01 07:00:05,73\n",
     "startDate,value\n2026-05-01 07:00,100\n2026-05-01 07:05,75\n",
     "date,time,weight value\n2026-05-01,07:00,75.5\n",
-    // Blood pressure.
+    // This table contains blood pressure.
     "Time,Systolic,Diastolic,mgLisinopril\n2026-09-11 13:45,140,88,0\n",
-    // Laboratory values, which have the units of glucose.
+    // These tables contain laboratory values, which have the same units as glucose.
     "time,HbA1c (mmol/mol)\n2026-05-01 07:00,48\n", "time,LDL (mg/dL)\n2026-05-01 07:00,130\n",
     "time,Lactate (mmol/L)\n2026-05-01 07:00,1.4\n", "time,Triglyceride (mg/dL)\n2026-05-01 07:00,150\n",
     "time,Analyte,Value,Unit\n2026-05-01 07:00,Cholesterol,190,mg/dL\n",
@@ -50,11 +50,11 @@ import Testing
     "time,Chloride mmol/L\n2026-05-01 07:00,100\n", "time,total (mg/dL)\n2026-05-01 07:00,190\n",
     "time,glucose_pred\n2026-05-01 07:00,120\n", "time,simulated_glucose\n2026-05-01 07:00,120\n",
     "time,daily_glucose_intake_g\n2026-05-01 07:00,50\n",
-    // One column states what was measured in each row, and its name does not show this.
+    // In these tables, one column states what was measured in each row, but its name does not show this.
     "Date,Time,Result,Units,Sample\n2026-03-21,12:53,5.2,mmol/L,Cholesterol\n2026-03-23,12:53,6.4,mmol/L,Glucose\n",
     "Date,Time,Result,Units,Category\n2026-03-21,12:53,1.2,mmol/L,Lactate\n",
     "time,name,value,unit\n2026-05-01 07:00,Kreatinin,1.1,mg/dL\n",
-    // Food.
+    // These tables contain food.
     "date,time,logged_food,amount,unit,calorie,total_carb,dietary_fiber,sugar,protein,total_fat\n"
       + "2026-05-01,08:00,Bread,2,slice,160,80,4,12,6,2\n",
     "time,carbs (g),sugar\n2026-05-01 08:00,45,120\n",
@@ -163,7 +163,7 @@ import Testing
   // MARK: Columns that must be read
 
   @Test(arguments: [
-    // A word for glucose next to columns of other things.
+    // These tables have a column named for glucose next to columns of other things.
     "time;glucose;calories;heart_rate;steps;basal_rate;bolus_volume_delivered;carb_input\n"
       + "2026-05-01T07:00:00;101;6.1;82;0;0.09;0;0\n",
     "timestamp,glucose_level,finger_stick,basal,temp_basal,bolus,meal,sleep,basis_heart_rate\n"
@@ -173,19 +173,19 @@ import Testing
     "timestamp,blood sugar,insulin\n2026-05-01 07:00,101,4\n", "time,bloodSugar\n2026-05-01 07:00,101\n",
     "Data;Godzina;Cukier we krwi (mg/dl)\n01.05.2026;07:00;101\n", "Data,Ora,Glicose\n2026-05-01,07:00,101\n",
     "Fecha,Hora,Azúcar en sangre\n2026-05-01,07:00,101\n", "id,time,gl\n1,2026-05-01 07:00,101\n",
-    // A unit in the header, or next to each value.
+    // These tables have a unit of glucose in the header, or next to each value.
     "Timestamp,Value (mg/dL)\n2026-05-01 07:00,101\n", "Date,Time,Reading [mg/dl]\n2026-05-01,07:00,101\n",
     "Date;Time;Value;Unit;Notes\n20.09.2026;07:30;101;mg/dL;ok\n",
     "time,Pomiar (mg/dl)\n2026-05-01 07:00,101\n",
-    // The flags of a meter next to its values.
+    // These tables have the flags of a meter next to its values.
     "Datum;Uhrzeit;Messwert;Einheit;Temperaturwarnung;Außerhalb Zielbereich;Vor Mahlzeit;Nüchtern;Schlafenszeit\n"
       + "01.05.2026;07:00;101;mg/dL;;;X;;\n",
     "Date,Time,Result,Unit,Temperature warning,Out of target range,Before meal,Fasting,Bedtime\n"
       + "2026-05-01,07:00,101,mg/dL,,,X,,\n",
-    // A title that names glucose.
+    // These tables have a title that names glucose.
     "Blood glucose log\ntime,value,note\n2026-05-01 07:00,101,a\n",
     "Glukosetagebuch;;\nZeitpunkt;Wert;Notiz\n2026-05-01 07:00;101;\n",
-    // A word for the kind in each row.
+    // This table has a word for the kind in each row.
     "time,type,value\n2026-05-01 07:00,Blood glucose,101\n",
   ])
   func aTableWithAColumnNamedGlucoseIsRead(_ text: String) throws {

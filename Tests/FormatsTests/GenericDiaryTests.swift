@@ -213,7 +213,7 @@ import Testing
   }
 
   @Test(arguments: [
-    // Minutes of the day, an hour that does not exist, and other texts.
+    // The texts are minutes since midnight, times that do not exist, or texts that may not be times of day.
     ["425", "730", "1230"], ["7", "12", "20"], ["0765", "1210", "2030"], ["13h05 pm", "1h77", "7x05"],
     ["7-05", "12-10", "20-30"], ["7:05 apr", "12:10 pdt", "8:30 ah"], ["7 hours", "12 hours", "20 hours"],
   ])

@@ -76,7 +76,7 @@ import Testing
     ("Datum;Uhrzeit;Wert\n01.05.2026;07:00;5,4\n", 1),
     ("time,event type,glucose\n2026-05-01 07:00,Alert,70\n2026-05-01 07:05,Measured,99\n", 2),
     ("when it was,what\n2026-05-01 07:00,101\n2026-05-01 12:00,140\n", 1),
-    // Names that need quotes in a shell or in a list of columns.
+    // These column names need quotes in a shell or in a list of columns.
     ("time,\"it's the value, really\",value=2\n2026-05-01 07:00,101,102\n", 2),
     ("time;value $(1) \\ \"a\"\n2026-05-01 07:00;101\n", 1),
     (#"[{"at":"2026-05-01T07:00:00Z","reading":{"value":101}}]"#, 1),
@@ -113,12 +113,12 @@ import Testing
   }
 
   @Test(arguments: [
-    // No header line.
+    // These inputs have no header line.
     "2026-05-01 07:00,101\n2026-05-01 12:00,140\n", "1;01.05.2026 07:00;101\n2;01.05.2026 12:00;140\n",
-    // Values inside other objects.
+    // These values are inside of other objects.
     #"{"patient":{"days":[{"date":"2026-05-01","list":[{"clock":"07:00","v":101}]}]}}"#,
     #"[{"a":{"list":[1,2]},"b":"x"}]"#,
-    // Nothing that could be glucose.
+    // These inputs contain nothing that could be glucose.
     "datetime,heart_rate\n2026-05-01 07:00:00,72\n2026-05-01 07:00:05,73\n", "a shopping list\n2 apples\n",
     "time,insulin\n2026-05-01 07:00,4\n",
     #"{"user":{"glucose":{"time":"2026-05-01T07:00:00Z","value":101,"other":"2026-05-01T07:00:00Z"}},"graph":[{"v":1}]}"#,

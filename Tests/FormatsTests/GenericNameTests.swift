@@ -19,7 +19,7 @@ import Testing
   }
 
   @Test(arguments: [
-    // Sums and averages of many values.
+    // These columns contain sums and averages of many values.
     "min_glucose", "glucose_min", "Min Glucose", "max_glucose", "glucose_max", "mean_glucose", "glucose_mean",
     "average_glucose", "avg_glucose", "Average Glucose", "median_glucose", "glucose_median", "glucose_p50",
     "glucose percentile", "glucose_sd", "glucose_std", "glucose_cv", "peak_glucose", "peak_bg", "bg_peak",
@@ -28,19 +28,19 @@ import Testing
     "glucose_range", "bg_range", "glucose_count", "cgm_count", "rolling_mean", "glucose_rolling_mean_1h",
     "ma", "ema", "TIR", "time in glucose range %", "GMI", "LBGI", "HBGI", "MAGE", "Glucose Average",
     "Glucose Target Range",
-    // Laboratory values for the average of glucose.
+    // These columns contain laboratory values for the average of glucose.
     "a1c", "hba1c", "eA1c", "eAG", "estimated glucose", "estimated_avg_glucose", "est_a1c",
     "glucose management indicator",
-    // Changes.
+    // These columns contain changes of glucose.
     "glucose_delta", "delta_glucose", "glucose_change", "glucose_diff", "bgdelta", "rate_of_change",
     "glucose_rate", "glucose_roc", "bg_slope", "Glucose (mg/dL/min)", "glucose_trend", "trend_arrow",
     "bg_trend", "glucose_category", "glucose_score", "metabolic_score",
-    // Predictions, and values of another time.
+    // These columns contain predictions, and values of another time.
     "eventualBG", "naive_eventualBG", "minPredBG", "minGuardBG", "predBGs", "predicted_glucose",
     "glucose_pred", "bg_pred", "glucose_forecast", "yhat", "future_glucose", "glucose_next", "next_glucose",
     "target_t+30", "bg+0:30", "bg+1:00", "bg-0:05", "glucose_t-30", "glucose_lag_1", "prev_glucose",
     "Glucose (Lag = -4)", "cgm30",
-    // Calculated numbers.
+    // These columns contain numbers that were calculated from glucose.
     "glucose_normalized", "bg_norm", "glucose_scaled", "bg_scaled", "zscore", "eventualBGscaled",
     "minBGscaled", "maxBGscaled", "simulated_glucose", "glucose_interpolated", "imputed",
   ])
@@ -50,20 +50,20 @@ import Testing
   }
 
   @Test(arguments: [
-    // Data of devices about themselves.
+    // These columns contain data of devices about themselves.
     "rssi", "cgm rssi", "signal_strength", "battery", "bgm battery", "uploaderBattery", "transmitterBattery",
     "cgm_coverage", "glucose_coverage", "wear %", "cgm gap minutes", "max_glucose_gap_minutes", "noise",
     "quality", "glucose sensor age (min)", "glucose sensor temperature", "sensor id", "ISIG",
     "glucose ISIG (nA)", "raw_data", "rawbg", "filtered", "unfiltered", "glucose_raw", "cgm_raw", "slope",
     "intercept", "scale", "glucose calibration factor", "MARD", "cgm_mard", "bg_error", "rmse", "residual",
     "Linked BG Meter ID",
-    // Targets, alarms, and inputs of calculators.
+    // These columns contain targets, alarms, and inputs of calculators.
     "target_bg", "TargetBG", "bg_target", "target_glucose", "target_low", "target_high", "low_threshold",
     "high_threshold", "glucose alarm threshold", "low glucose limit", "urgent low", "goal", "Schwelle",
     "umbral", "seuil", "renal glucose threshold", "bgInput", "bg_input", "BWZ BG Input",
     "Blood Glucose Input (mg/dl)", "glucose_input", "insulin_sensitivity", "ISF", "correction_factor",
     "carb_ratio", "mg/dL/U",
-    // Food, drugs, other fluids and substances.
+    // These columns contain food, drugs, and other fluids and substances.
     "Glucose (g)", "Glucose (mg)", "glucose tablets (g)", "dextrose (g)", "food_g", "glycemic_index",
     "glycemic_load", "Valeur glycémique (grammes)", "Sugars (g)", "blood sugar friendly", "Glucosamine mg",
     "glucagon pg/mL", "glucagon (mg)", "glucose infusion rate (mg/kg/min)", "GIR", "glycogen", "gluten (mg)",

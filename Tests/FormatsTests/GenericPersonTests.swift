@@ -378,9 +378,9 @@ import Testing
       table({ words[$0 * 7 % 5 % 3] }, minutes: { $0 * 5 }),
       table({ words[$0 / 20 % 2] }, minutes: { $0 * 5 }),
       table({ _ in "good" }, minutes: { $0 * 5 }), table({ "\($0) ok" }, minutes: { $0 * 5 }),
-      // Finger sticks at meals.
+      // The rows are finger sticks at meals.
       table({ words[$0 % 3] }, minutes: { $0 * 290 + $0 % 7 }),
-      // One row has no word.
+      // One row has no word in the column.
       table({ $0 == 120 ? "" : words[$0 % 2] }, minutes: { $0 / 2 * 5 + $0 % 2 * 2 }),
     ] {
       #expect(try ScratchFile(text).readings().readings.count == 200)

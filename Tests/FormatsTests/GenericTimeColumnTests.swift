@@ -379,7 +379,7 @@ import Testing
   }
 
   @Test(arguments: [
-    // Dates of the current year with the day first.
+    // The day is first, and the year is the current one or the one before.
     table("25/10/26", "26/10/26"), table("26/10/25"),
     // With the year first, the second date would be in 2031, which is in the future.
     table("26/10/01", "31/10/01"),

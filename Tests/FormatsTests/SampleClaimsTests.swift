@@ -48,19 +48,19 @@ import Testing
 
   /// Each text differs in one word, one column or one character from a table that is recognised.
   @Test(arguments: [
-    // Tables with a time and glucose, which the generic format reads.
+    // These tables have a time and glucose, and the generic format reads them.
     "Time,mg/dl\n13/11/2025 08:00,100\n", "date,time,value,trend\n2026-02-01,00:03,121,Flat\n",
     "#,Date and Time,BG value [mmol/L],Meal [g]\n1,17.05.2026 08:00,5.6,\n",
     "Date;Time;Result;Unit;Control test\n17.05.2026;08:00;104;mg/dl; \n",
     "Timestamp,Value,Unit,SensorSerial\n1778997600000,117,mg/dL,S\n",
     "nr\tUnixTime\tTZ\tmg/dL\n1\t1778997600\t2\t117\n",
     "Time of Glucose Reading,Measurement(mg/dL)\n2026-05-17T08:00+02:00,117\n",
-    // Tables without a header, in another form than the known ones.
+    // These tables have no header, and their rows differ from those of the known formats.
     "5;17/05/2026 20:46:30;1779030990;;;388;388;8;3;S;;;;;\n",
     "\"2026-05-14 07:31:00\",\"112.00\",\"\",\"laboratory\",\"\"\n",
     "\"14.05.2026 07:31:00\",\"112.00\",\"\",\"blood sample\",\"\"\n",
     "BG,101,mg/dL,\"\",Bedtime,2025-11-14 22:30:00,\"\"\n", "BG,101,mg/dL,\"\",Bedtime,\"\"\n",
-    // Tables without glucose.
+    // These tables have no glucose.
     "Type,EventID,EventDateTime,IOB\nIOB,81,2026-05-04T00:00:19,3.24\n",
     "EventDateTime,DeviceMode,BolusType,Basal,CGM\n2024-02-01 16:03:30,regular,,0.5,120\n",
     "Tag;Datum;Uhrzeit;Ereignis;Wert;Einheit\nMo.;01.05.26;08:05;Blutzucker;104;mg/dL\n",
@@ -68,14 +68,14 @@ import Testing
     "Date;Time;Insulin1 (units);Insulin2 (units)\n05/14/2026;07:15;4;\n",
     "date,time,logged_food,calorie,sugar\n2026-05-17,08:00,bread,210,4\n",
     "date,time,fast_insulin,slow_insulin,comment\n2026-05-17,08:00,4,,\n",
-    // JSON of other programs.
+    // These JSON texts are from other programs.
     #"{"resourceType":"ValueSet","url":"http://example.org"}"#,
     #"{"resourceType":"aws_instance","name":"a"}"#,
     #"{"data":{"metrics":[{"name":"heart_rate","data":[{"date":"2026-11-01 09:30:00 +0000","qty":61}]}]}}"#,
     #"{"header":{"id":"1"},"body":{"value":118,"unit":"mg/dL"}}"#,
     #"{"blood_glucose":{"value":118,"unit":"mg/dL"}}"#, #"{"database":"photos"}"#,
     #"{"table":"BgReadings","row":1,"timestamp":1767251104585,"calculated_value":120}"#,
-    // XML of other programs.
+    // These XML texts are from other programs.
     "<IMPORT><BGDATA><BG Val=\"104\" Dt=\"2026-05-13\" Tm=\"08:00\"/></BGDATA></IMPORT>",
     "<export><ACSPIX Type=\"1\"/><DEVICE SN=\"1\" BGUnit=\"mg/dL\"/></export>",
     "<IMPORT><ACSPIX Type=\"1\"/><!-- <DEVICE SN=\"1\" BGUnit=\"mg/dL\"/> --></IMPORT>",

@@ -87,8 +87,8 @@ import Testing
     #expect(try items([row("46117.5", "46117.25", [3: .number("9.3")])]).isEmpty)
   }
 
-  /// A program that writes formulas without opening the workbook in a spreadsheet does not store their
-  /// values.
+  /// A program may write formulas into a file without their values. Only a spreadsheet program that saves the
+  /// file adds the values.
   @Test func aSpreadsheetFormulaWithoutItsValueRejectsTheRow() throws {
     var rows = Self.readings
     rows[2][1] = .xml(#"<c r="B3"><f>B2*18</f></c>"#)

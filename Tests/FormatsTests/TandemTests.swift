@@ -24,7 +24,8 @@ import Testing
   }
 
   @Test(arguments: [
-    // Research tables with the same words, a section without glucose, and headers of other programs.
+    // These are research tables with the same words, a section without glucose, and headers of other
+    // programs.
     "EventDateTime,DeviceMode,BolusType,Basal,CorrectionDelivered,TotalBolusInsulinDelivered,CarbSize,CGM\n",
     "EventDateTime,Basal,BolusType,CarbSize,Readings (CGM / BGM),TotalBolusInsulinDelivered,DeviceMode\n",
     "Type,EventID,EventDateTime,IOB\n", "Type,EventDateTime,BasalRate\n",

@@ -23,13 +23,14 @@ struct ClockChangeTests {
     Change(zone: "Europe/Berlin", date: "2026-10-25", minutes: 25 * 60),
     Change(zone: "America/New_York", date: "2026-03-08", minutes: 23 * 60),
     Change(zone: "America/New_York", date: "2026-11-01", minutes: 25 * 60),
-    // A change of half an hour.
+    // The clock changes by half an hour.
     Change(zone: "Australia/Lord_Howe", date: "2025-10-05", minutes: 23 * 60 + 30),
     Change(zone: "Australia/Lord_Howe", date: "2026-04-05", minutes: 24 * 60 + 30),
-    // A change at midnight: one day begins at one o'clock, and one day has two hours before its midnight.
+    // The clock changes at midnight: one day begins at one o'clock, and the other has the hour before its end
+    // twice.
     Change(zone: "America/Sao_Paulo", date: "2018-11-04", minutes: 23 * 60),
     Change(zone: "America/Sao_Paulo", date: "2018-02-17", minutes: 25 * 60),
-    // Hours that begin at a quarter of an hour in UTC.
+    // In this zone, hours begin at a quarter of an hour in UTC.
     Change(zone: "Asia/Kathmandu", date: "2026-03-29", minutes: 24 * 60),
   ]
 

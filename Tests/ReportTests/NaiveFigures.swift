@@ -47,7 +47,8 @@ struct NaiveFigures {
   /// number of all values.
   var lowRisk: Double { risks { $0 < 0 } }
 
-  /// The high blood glucose index: the same for values with a risk f above zero.
+  /// The high blood glucose index: the sum of 10 · f² for values with a risk f above zero, divided by the
+  /// number of all values.
   var highRisk: Double { risks { $0 > 0 } }
 
   private func risks(_ counts: (Double) -> Bool) -> Double {

@@ -90,7 +90,7 @@ struct RandomFiguresTests {
     #expect(agree(sensor.standardDeviation.number, naive.deviation))
     #expect(agree(sensor.lowRisk.number, naive.lowRisk) && agree(sensor.highRisk.number, naive.highRisk))
     for (metric, part) in zip(sensor.percentiles, Self.parts) {
-      // Values are kept with hundredths of a mg/dL.
+      // The statistics round values to hundredths of a mg/dL, so percentiles may differ by half a hundredth.
       #expect(abs((metric.number ?? 0) - naive.percentile(part)) <= 0.0051, "\(part)")
     }
   }

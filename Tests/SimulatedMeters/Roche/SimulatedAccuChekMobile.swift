@@ -80,7 +80,7 @@ extension SimulatedAccuChekMobile {
   /// The text of the report.
   package static func report(_ memory: SimulatedMemory, _ columns: Columns = .ten) -> String {
     let (date, clock) = shown(memory.clock)
-    // In a known report, 197 blanks follow the last name.
+    // In a known report, 197 blanks follow the last column name.
     let head = [
       "Serial number;Download date;Download time;;;;;;;", "\(memory.serial);\(date);\(clock);;;;;;;",
       names(columns) + String(repeating: " ", count: 197),
