@@ -36,7 +36,7 @@ import Testing
     try TextExport("<HealthData>\(records.joined())</HealthData>")
   }
 
-  /// Finger sticks of two weeks, sometimes two of them a few minutes apart.
+  /// The minutes of finger sticks in two weeks. Sometimes two of them are a few minutes apart.
   private static let sticks = (0..<14).flatMap { day in
     [0, 245, day % 3 == 0 ? 248 : 400, 590].map { day * 1440 + $0 + day * 7 % 11 }
   }

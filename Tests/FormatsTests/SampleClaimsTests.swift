@@ -10,7 +10,7 @@ import Testing
 /// Tests which format recognises an input. A sample is recognised only by its format, in any order of
 /// detection, and other files by none.
 @Suite struct SampleClaimsTests {
-  /// The formats whose samples are compared with all others.
+  /// The formats whose samples are tested with every other format.
   private static let folders: Set<String> = [
     "accu-chek-360", "accu-chek-mobile", "contour", "diabetes-m", "diasend", "fhir", "glimp",
     "glucometerutils", "glucose-buddy", "juggluco", "juggluco-ng", "lingo", "mylife", "openmhealth",

@@ -97,7 +97,8 @@ struct OwnCopyTests {
     // Finger sticks with seconds may have been made after the export was saved, so they are not evidence
     // against the copies.
     #expect(Self.verdicts(doses + sticks(0..<14, at: 20)).kept.count == 28)
-    // A few finger sticks at full minutes do not change the result, since the original of each may be hidden.
+    // Three finger sticks at full minutes do not change the result, since the original of each may be hidden.
+    // Ten do change it.
     #expect(Self.verdicts(doses + sticks(3..<6, at: 0)).kept.count == 17)
     #expect(Self.verdicts(doses + sticks(0..<10, at: 0)).kept.count == 38)
   }

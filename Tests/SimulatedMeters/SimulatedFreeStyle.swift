@@ -26,8 +26,8 @@ package final class SimulatedFreeStyle: SimulatedMeter {
   /// Whether there are rows without a measurement: weekly notices, changes of the clock, and values marked as
   /// errors.
   package var hasOtherRows = false
-  /// The number of fields in rows of scans and strips; nil for the most usual number. Memories with other
-  /// numbers are known.
+  /// The number of fields in rows of scans and strips; nil for the usual number. Some real meters have rows
+  /// of other lengths.
   package var libreFieldCount: Int?
   /// The meter's memory. Its clock changes when a host sets it.
   package private(set) var memory: SimulatedMemory
