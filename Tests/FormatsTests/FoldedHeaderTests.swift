@@ -72,8 +72,8 @@ import Testing
         scalars.append(Self.scalar(&random))
       }
       let text = String(scalars)
-      // `foldedHeader` removes a byte order mark. A text with a mark is not folded by the fast code for plain
-      // texts, so the result shows whether both agree.
+      // `foldedHeader` removes a byte order mark. Because of the mark, the general code folds the second
+      // text, and not the fast code for plain texts.
       let folded = foldedHeader(text).utf8
       #expect(folded.elementsEqual(foldedHeader(text + "\u{FEFF}").utf8), "seed \(seed): '\(text)'")
     }

@@ -30,7 +30,7 @@ import Testing
     "Id,time,value, With meal\n1,2026-05-01 07:00,0.7,1\n2,2026-05-01 12:00,16,0\n",
     "Timestamp,Name,Value,Insulin Type\n2026-05-01 07:00,Korrektur,4.5,Rapid\n",
     "Zeitstempel,Name,Wert,Insulin-Typ\n01.05.2026 07:00,Korrektur,\"4,5\",Schnell\n",
-    // These tables contain medicines.
+    // These tables are about medicines.
     "Timestamp,Name,Value,Medication Type\n2026-05-01 07:00,Metformin,500,Tablet\n",
     "Zeitstempel,Name,Wert,Medikamententyp\n01.05.2026 07:00,Test,100,Sonstiges\n",
     "RecID,PtID,time,MedDose,MedUnit\n1,1,2026-05-01 07:00,500,mg\n",
@@ -54,7 +54,7 @@ import Testing
     "Date,Time,Result,Units,Sample\n2026-03-21,12:53,5.2,mmol/L,Cholesterol\n2026-03-23,12:53,6.4,mmol/L,Glucose\n",
     "Date,Time,Result,Units,Category\n2026-03-21,12:53,1.2,mmol/L,Lactate\n",
     "time,name,value,unit\n2026-05-01 07:00,Kreatinin,1.1,mg/dL\n",
-    // These tables contain food.
+    // These tables are about food.
     "date,time,logged_food,amount,unit,calorie,total_carb,dietary_fiber,sugar,protein,total_fat\n"
       + "2026-05-01,08:00,Bread,2,slice,160,80,4,12,6,2\n",
     "time,carbs (g),sugar\n2026-05-01 08:00,45,120\n",

@@ -63,7 +63,7 @@ import Testing
     "umbral", "seuil", "renal glucose threshold", "bgInput", "bg_input", "BWZ BG Input",
     "Blood Glucose Input (mg/dl)", "glucose_input", "insulin_sensitivity", "ISF", "correction_factor",
     "carb_ratio", "mg/dL/U",
-    // These columns contain food, drugs, and other fluids and substances.
+    // These columns are about food, drugs, and other fluids and substances.
     "Glucose (g)", "Glucose (mg)", "glucose tablets (g)", "dextrose (g)", "food_g", "glycemic_index",
     "glycemic_load", "Valeur glycémique (grammes)", "Sugars (g)", "blood sugar friendly", "Glucosamine mg",
     "glucagon pg/mL", "glucagon (mg)", "glucose infusion rate (mg/kg/min)", "GIR", "glycogen", "gluten (mg)",

@@ -112,7 +112,7 @@ import Testing
     #expect(readings[0].measurement.quantity == Quantity(125, .milligramsPerDecilitre))
   }
 
-  /// The two columns have different units and are not copies: one is before and the other after meals.
+  /// The two columns have different units and are not copies: one has values before meals, the other after.
   @Test func columnsInBothUnitsWithOtherValuesAreRefused() throws {
     let text = Self.table("Glucose (mmol/L),Glucose (mg/dL)") { "\(5 + $0 % 3).1,\(130 + $0 * 11 % 47)" }
     let refusal = try #require(try ScratchFile(text).refusal())

@@ -9,7 +9,7 @@ import Testing
 
 @testable import Formats
 
-/// Tests the backup of xDrip+, and other databases that are not read as one.
+/// Tests the backup of xDrip+, and other databases, which are not read as a backup.
 @Suite struct XDripTests {
   private static let sample = Repository.samples.appending(path: "xdrip/backup.sqlite")
   private static let create = "CREATE TABLE BgReadings(timestamp, calculated_value);"
