@@ -76,8 +76,8 @@ import Testing
     #expect(!Self.state.teachesProvenance(to: known()) && !known().teachesProvenance(to: known(.typed)))
   }
 
-  /// A record with the largest valid fields and the longest provenance is still within the limit of its JSON
-  /// text.
+  /// A record with the largest valid fields and the longest provenance is within the size limit of a record
+  /// in JSON.
   @Test func theLargestRecordFitsWithTheLongestProvenance() throws {
     let long = Provenance(
       format: String(repeating: "\"", count: 64), source: String(repeating: "\\", count: 128))

@@ -4,7 +4,7 @@ import Logbook
 
 @testable import Report
 
-/// The test series V2 of `VectorTests`, calculated with integers: a value every 5 minutes for 14 days from
+/// The test series of `VectorTests`, calculated with integers: a value every 5 minutes for 14 days from
 /// 2024-01-01 on.
 enum ArithmeticSeries {
   static let start = Time.at("2024-01-01")
