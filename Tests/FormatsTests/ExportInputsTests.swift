@@ -254,7 +254,8 @@ import Testing
   }
 
   @Test func anArchivedFileWithAnUnclearDateOrderIsReadTwice() throws {
-    // Only the second row shows the order of day and month, so the whole file is surveyed before it is read.
+    // Only the second row shows the order of day and month, so the whole file is checked before a row is
+    // read.
     let text = "time,glucose (mg/dL)\n04/05/2026 07:00,101\n13/05/2026 12:00,99\n"
     let file = try archive([("a.csv", text)])
     #expect(try inputs(of: ExportInputs(path: file.url.path)) == ["a.csv generic 2"])

@@ -73,7 +73,7 @@ import Testing
     #expect(Self.kinds(trend) == ["Dexcom G6": ["cbg"], "Contour": ["smbg"]])
   }
 
-  /// The minutes at which a sensor has values in ten weeks: more rows than the survey of a table reads.
+  /// The minutes at which a sensor has values in ten weeks: more rows than the first check of a table reads.
   private static let long = (0..<20_100).map { $0 * 5 }
 
   @Test(arguments: [false, true]) func aMeterThatComesAfterManyRowsHasFingerSticks(hasOtherSensor: Bool)

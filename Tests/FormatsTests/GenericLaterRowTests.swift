@@ -49,7 +49,7 @@ import Testing
   ) throws {
     let outcome = try Self.live(column) { $0 < 30 ? first : later }
     #expect(outcome.stored == 30 && outcome.rejected == 10, "\(column): \(outcome)")
-    // A file with the same rows is surveyed as a whole, and refused.
+    // A file with the same rows is checked as a whole before the import, and refused.
     let file = try ScratchFile(Self.table(column) { $0 < 30 ? first : later })
     #expect(try file.refusal { ($0.kind, $0.zoneIsGiven) = (.cbg, true) } != nil)
     let alike = try Self.live(column) { _ in first }
