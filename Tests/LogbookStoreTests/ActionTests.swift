@@ -64,7 +64,7 @@ import Testing
     }
     #expect(seen[3...] == [["a"], ["b"], []])
     #expect(try scratch.open(.reader).nextStep(.redo) == nil)
-    // Each step was one edit, which syncs like every other edit.
+    // Each undo and each redo is stored as one edit of the record, so it syncs like every other edit.
     #expect(try version() == 9)
   }
 
@@ -116,7 +116,8 @@ import Testing
     #expect(try scratch.number("SELECT deleted FROM record WHERE guid = '\(guid)'") == 1)
   }
 
-  /// The restored content must equal the content that this store kept from before the deletion.
+  /// The database accepts a restored record only if its content equals the content that this store kept from
+  /// before the deletion.
   @Test func aDeletedRecordCanBeRestoredOnlyWithItsFormerContent() throws {
     try add("a", guid)
     _ = try editor(at: start).delete(guid)
@@ -147,7 +148,7 @@ import Testing
     #expect(try shown() == [])
     try step(.undo)
     #expect(try shown() == ["a"])
-    // A withdrawal that hides nothing can hide again.
+    // After the undo, the withdrawal record exists but hides nothing. It can hide the same record again.
     try set(true)
     #expect(try shown() == [])
   }

@@ -41,7 +41,7 @@ import Testing
     return (draft, UUID().uuidString.lowercased())
   }
 
-  /// Attaches contents, each added in pieces of this many bytes.
+  /// Attaches contents to an entry. Each content is added in pieces of `pieces` bytes.
   @discardableResult
   private func attach(_ contents: [UInt8]..., pieces: Int = 1000, to entry: String = entry) throws -> [String]
   {
@@ -66,7 +66,7 @@ import Testing
     try scratch.open(.sync).sync(work)
   }
 
-  /// Adds a record for a content that is not here, as a pull does.
+  /// Adds a record for an attachment content that this store does not have, as a pull does.
   private func want(_ content: AttachmentContent) throws {
     let (draft, guid) = attachment(content)
     _ = try RecordEditor(try scratch.open(.editor), at: 10).add(draft, guid: guid)
@@ -129,8 +129,8 @@ import Testing
     }
   }
 
-  /// A row of `queued` is one aspect of a record: its content or its file. Completing one aspect does not
-  /// complete another.
+  /// Each row of `queued` is for one aspect of a record: its content or its file. The acknowledgement of the
+  /// content leaves the row of the file in the queue.
   @Test func recordAndContentOfAnAttachmentAreAcknowledgedSeparately() throws {
     let guids = try attach(Array("one".utf8), Array("other".utf8))
     let aspects = { (guid: String) in
@@ -249,7 +249,8 @@ import Testing
     #expect(try downloads().isEmpty && queued().isEmpty, "the remote has it")
     #expect(try !scratch.open(.editor).queueDownload(.attachment(content.digest), .waiting, at: 1))
     #expect(try downloads().isEmpty, "what is here is not fetched")
-    // A row that another program added for a complete content is removed by the next answer.
+    // If another program queues a download of a content that is already complete, the next answer of the
+    // remote removes this row.
     try scratch.open(.editor).write {
       try $0.execute(
         sql: "INSERT INTO download (kind, subject, priority, queued_at) VALUES ('attachment', ?, 0, 1)",
@@ -321,7 +322,8 @@ import Testing
     try sync { try $0.postponeContent(contents[2].digest, until: 100) }
     #expect(try next(99) == contents[0].digest)
     #expect(try next(100) == contents[2].digest)
-    // The clock was ahead when the content was postponed: no postponement is that long.
+    // If a content is postponed for longer than the maximum, the clock was ahead at that time. The content is
+    // then fetched at once.
     try sync {
       try $0.postponeContent(contents[2].digest, until: 100 + SyncTransaction.maxPostponementSeconds)
     }
@@ -388,7 +390,8 @@ import Testing
     #expect(backlog.refused == 1 && backlog.notFetched == 0 && backlog.toSend == 1)
     #expect(try scratch.open(.sync).releaseRefused() == 1)
     #expect(try refused() == [] && scratch.open(.sync).releaseRefused() == 0)
-    // A content that no record names any more is not sent, so it is not released.
+    // An attachment content is sent only if a record names it. Its records are deleted here, so it is not
+    // released.
     try sync { try $0.refuseContent(digest, reason: "too heavy") }
     let editor = RecordEditor(try scratch.open(.editor), at: 11)
     for guid in guids { _ = try editor.delete(guid) }

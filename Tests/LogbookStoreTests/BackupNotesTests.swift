@@ -6,7 +6,7 @@ import Testing
 
 @testable import LogbookStore
 
-/// Tests the notes of backups next to a store.
+/// Tests the file next to a store that lists where its backups were written.
 @Suite struct BackupNotesTests {
   private let scratch: ScratchStore
 
@@ -27,7 +27,7 @@ import Testing
     #expect(mode == 0o600)
   }
 
-  /// A killed process may leave an incomplete line.
+  /// A process that is killed while it writes a note may leave an incomplete line.
   @Test func aTruncatedNoteOfABackupIsIgnored() throws {
     try notes.add(note(1))
     let handle = try #require(FileHandle(forWritingAtPath: file))
@@ -78,7 +78,7 @@ import Testing
     return path
   }
 
-  /// A hard link to the file shows its bytes after the removal.
+  /// The file has a second hard link. Its bytes can be read under the other name after the removal.
   @Test func theBytesOfAnErasedFileAreOverwritten() throws {
     let path = try file("secret")
     let other = scratch.folder.appending(path: "other").path
@@ -99,7 +99,7 @@ import Testing
     #expect(try ErasedFile(scratch.folder.path).remove(ifSHA256: nil) == .other)
   }
 
-  /// The file to which a link leads may belong to another person.
+  /// The file to which a link points may belong to another person, so it must not be overwritten.
   @Test func aLinkAndAPipeAreNotRemoved() throws {
     let path = try file("secret")
     let link = scratch.folder.appending(path: "link").path
@@ -116,7 +116,8 @@ import Testing
     #expect(try Data(contentsOf: URL(filePath: path)) == Data(count: 6))
   }
 
-  /// A killed run leaves a file that is overwritten in part. No other bytes are recognised as such a file.
+  /// A file is renamed before it is overwritten. If the process is killed meanwhile, the next erasure removes
+  /// the renamed file, and keeps a file whose content is not the expected one.
   @Test func anInterruptedErasureOfAFileIsContinued() throws {
     let path = try file("secret")
     #expect(rename(path, path + ".glucoport-erase") == 0)
@@ -128,7 +129,7 @@ import Testing
     #expect(try String(contentsOfFile: other, encoding: .utf8) == "other")
   }
 
-  /// The notes stay until the backups are removed.
+  /// The notes list where the backups are. So they are kept until the backups are removed, too.
   @Test func aRemovedStoreLeavesOnlyTheNotesOfItsBackups() throws {
     try scratch.ingest(Make.batch([Make.reading(.smbg, Make.milligrams(110))]))
     for suffix in [".before-restore", "-backups"] {

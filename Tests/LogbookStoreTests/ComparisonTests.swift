@@ -6,7 +6,7 @@ import Testing
 
 @testable import LogbookStore
 
-/// Tests the data of a store for a comparison, what it queues again, and its removal.
+/// Tests what a store compares with its remote, what it then queues for upload again, and its removal.
 @Suite struct ComparisonTests {
   private func filled() throws -> ScratchStore {
     let scratch = try ScratchStore()
@@ -52,7 +52,8 @@ import Testing
       #expect(found.count == buckets.counts[bucket])
       #expect(try found == store.compare { try $0.heldReadings(in: [bucket]) })
     }
-    // These readings come before all others, so each stored reading gets another place in the table.
+    // These readings come before all stored ones, so the ordinal number of each stored reading in the table
+    // changes.
     let earlier = (1...3).map { Make.reading(.cbg, Make.milligrams(90), at: Make.noon - 300 * $0) }
     try scratch.ingest(Make.batch(earlier))
     let all = Set(0..<IdentityDigests.bucketCount)
@@ -141,7 +142,7 @@ import Testing
   @Test func aStoreIsRemovedWithAllFilesNextToIt() throws {
     let scratch = try filled()
     let lock = try #require(try UploadLock.take(storePath: scratch.path))
-    // Another process has the store open, so that its log stays.
+    // Another connection has the store open, so SQLite keeps the write-ahead log file.
     let other = try scratch.open(.reader)
     _ = try other.overview(ingests: 0)
     #expect(FileManager.default.fileExists(atPath: scratch.path + "-wal"))

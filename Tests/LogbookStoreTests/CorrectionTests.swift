@@ -28,7 +28,7 @@ import Testing
     "model|test|Diary|smbg|time|\(Make.noon)|\(Int(number * 10))|0"
   }
 
-  /// The hidden readings' values in tenths of mmol/L.
+  /// The values of the hidden readings in tenths of mmol/L.
   private func hidden() throws -> [Int] {
     try scratch.rows(
       "SELECT json_extract(fields, '$.reading') FROM record WHERE json_extract(fields, '$.hidden') ORDER BY 1"
@@ -76,7 +76,7 @@ import Testing
     #expect(try hidden() == [56, 65])
   }
 
-  /// The values that are shown, in tenths of mmol/L.
+  /// The values of the visible readings in tenths of mmol/L.
   private func shown(_ scratch: ScratchStore) throws -> [String] {
     try scratch.rows(
       """
@@ -85,7 +85,8 @@ import Testing
       """)
   }
 
-  /// The exports 0 to 3 of a diary have these values at one time. The last one is the latest.
+  /// `values` are the values that four exports of one diary have for the same time. Export 3 is the latest
+  /// one.
   @Test(arguments: [
     [5.6, 5.6, 6.5, 6.5], [5.6, 6.5, 5.6, 5.6], [5.6, 6.5, 7.4, 6.5], [5.6, 5.6, 5.6, 6.5],
   ])
@@ -128,7 +129,8 @@ import Testing
     #expect(try scratch.ingest(typed(6.5), generatedAt: 10, modifiedAt: 2).correctedReadings == 1)
   }
 
-  /// The age of an input from a pipe is the time when its import began: second 1000 in a scratch store.
+  /// An input from a pipe has no file time. Its import begins at second 1000 in a `ScratchStore`, and this
+  /// time is used as its age.
   @Test(arguments: [(900, 56), (1100, 65)] as [(Int64, Int)])
   func anInputFromAPipeIsAsOldAsItsImport(_ modifiedAt: Int64, _ outdated: Int) throws {
     try scratch.ingest(typed(5.6), generatedAt: 10, modifiedAt: modifiedAt)

@@ -6,9 +6,9 @@ import Testing
 
 @testable import LogbookStore
 
-/// Tests counting once in real stores, for all orders of imports.
+/// Tests that items which two sources have count once in totals, whatever the order of the imports.
 @Suite struct CountingStoreTests {
-  /// An input of one source.
+  /// The content of one import from one source.
   struct Input {
     var format: String
     var part = ""
@@ -26,13 +26,13 @@ import Testing
   }
 
   private static let day: Int64 = 86_400
-  /// 2025-06-02T00:00:00.
+  /// 2025-06-02T00:00:00 as seconds since 1970.
   private static let start: Int64 = 1_748_822_400
   private static let placement = Placement(utcOffset: 7200, source: .stated)
 
   // MARK: Inputs
 
-  /// Doses and meals of four days, with few different amounts and many near midnight.
+  /// Doses and meals of four days. They have few different amounts, and many of them are near midnight.
   private static func records(
     _ random: inout SeededGenerator, _ count: Int = 60, part: String = ""
   ) -> [ImportedRecord] {
@@ -66,7 +66,7 @@ import Testing
     }
   }
 
-  /// Finger sticks of a meter, and the same ones in an app.
+  /// Finger sticks of a meter, and the same finger sticks in an app.
   private static func sticks(_ random: inout SeededGenerator) -> [Input] {
     let meter = Device(vendor: "Ascensia", model: "Contour Next", serial: "1", format: "contour")
     let app = Device(vendor: "mySugr", model: "mySugr", format: "mysugr")
@@ -87,7 +87,8 @@ import Testing
     ]
   }
 
-  /// Three sources and the values of two meters. The last source repeats the first.
+  /// Three sources of records, and finger sticks from a meter and from an app. The last source of records
+  /// repeats the first one.
   private static func inputs(_ random: inout SeededGenerator) -> [Input] {
     let diary = records(&random)
     return [
@@ -105,7 +106,8 @@ import Testing
     return scratch
   }
 
-  /// The totals of each kind by day, in ten thousandths, grams and readings.
+  /// The totals of each kind by day: insulin in ten thousandths of a unit, carbohydrates in grams, and the
+  /// number of readings.
   private func totals(
     _ scratch: ScratchStore, since: Int64? = nil, until: Int64? = nil
   ) throws -> [String: Int64] {
@@ -147,7 +149,7 @@ import Testing
     var random = SeededGenerator(seed: seed)
     let inputs = Self.inputs(&random)
     let expected = try totals(store(inputs))
-    // Imports each input as two files that overlap, the later half first.
+    // Each input is imported as two overlapping parts. The part with the later rows is imported first.
     let halves = inputs.map { input in
       let (first, second) = (Int.random(in: 10...15, using: &random), Int.random(in: 5...9, using: &random))
       var (early, late) = (input, input)
@@ -188,7 +190,7 @@ import Testing
     }
   }
 
-  /// An export, and the same one saved by a spreadsheet without seconds.
+  /// `cut` is a second export of the diary, as a spreadsheet saves it: without the seconds.
   @Test(arguments: Seeds.first(3)) func aSecondExportWithoutSecondsDoesNotChangeTotals(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     let diary = Self.records(&random)
@@ -204,7 +206,7 @@ import Testing
         #expect(found == own.filter { $0.key.hasSuffix(" \(day)") }, "seed \(seed), day \(day)")
       }
     }
-    // With other amounts, nothing is a copy.
+    // With other amounts, the records of the second export are not copies of the first.
     let others = cut.map { record in
       var record = record
       if let units = record.fields.amount("units") { record.fields["units"] = .number(units + 0.5) }
@@ -230,7 +232,8 @@ import Testing
       }
       before = both
     }
-    // A source that only repeats adds nothing: the diary on a third phone.
+    // This source has only copies of the diary's records, as an old phone may have them. It adds nothing to
+    // the totals.
     let again = Input(format: "apple-health", records: Self.copy(inputs[0].records, part: "old phone"))
     try scratch.ingest(again.batch, format: again.format)
     #expect(try totals(scratch) == before, "seed \(seed)")
@@ -238,7 +241,8 @@ import Testing
 
   // MARK: A sensor's own values
 
-  /// A sensor's history, and its values that a phone passes on as finger sticks, next to real finger sticks.
+  /// The sensor's history, and an export of a phone. The phone's finger sticks are copies of the sensor
+  /// values and 20 real finger sticks.
   private static let relayed: [Input] = {
     func readings(_ kind: ReadingKind, _ number: (Int64) -> Double, _ seconds: (Int64) -> Int64) -> [Reading]
     {
@@ -267,12 +271,14 @@ import Testing
     for inputs in [Self.relayed, Self.relayed.reversed()] {
       let scratch = try store(inputs)
       #expect(try sum(totals(scratch), .smbg) == 20)
-      // Periods of one day and of one hour, and one that begins between a value and its copy.
+      // These periods contain copies and no real finger stick. The last period begins between a sensor value
+      // and its copy.
       for (since, length) in [(Self.day, Self.day), (Self.day * 2 + 450, 3600), (Self.day * 3 + 1, 450)] {
         let since = Self.start + since - 7200
         #expect(try totals(scratch, since: since, until: since + length).isEmpty)
       }
-      // If the sensor is hidden, its values have no copies.
+      // If the sensor's readings are hidden, the finger sticks of the phone are not copies of visible values,
+      // so they all count.
       let editor = WithdrawalEditor(try scratch.open(.editor), at: 5)
       _ = try editor.hide(
         Device(vendor: "Dexcom", model: "G6", serial: "8AAAA1", format: "clarity"), since: nil, until: nil,
@@ -296,7 +302,7 @@ import Testing
     #expect(try scratch.open(.reader).mayRelaySensors())
   }
 
-  /// A meter's finger stick, and one that a person typed half an hour later with another value.
+  /// A finger stick of a meter, and a finger stick with another value that a person typed half an hour later.
   @Test func twoFingerSticksThatAPersonJoinsCountOnceWhileBothAreVisible() throws {
     func stick(_ minute: Int64, _ milligrams: Double, _ kind: ReadingKind = .smbg) -> Reading {
       Reading(
@@ -316,7 +322,7 @@ import Testing
     func decide(_ second: String, _ choice: CountDecision.Choice) throws -> Bool {
       try CountEditor(scratch.open(.editor), at: 5).decide(CountDecision(.items(ids.0, second), choice))
     }
-    // A decision about a reading that is not in the store leaves nothing out.
+    // A decision that names a reading which the store does not have changes no total.
     #expect(try decide(ReadingIdentity(stick(31, 140), app).text, .once))
     #expect(try count() == 3)
     #expect(try decide(ids.1, .once))
@@ -324,7 +330,7 @@ import Testing
     #expect(try decide(ids.1, .rule))
     #expect(try count() == 3)
     #expect(try decide(ids.1, .once))
-    // If one of the two is hidden, the other one counts again.
+    // The two finger sticks count once. If one of them is hidden, the other one still counts.
     _ = try WithdrawalEditor(scratch.open(.editor), at: 6).hide(
       app, since: nil, until: nil, reason: "", guid: "w")
     #expect(try count() == 2)

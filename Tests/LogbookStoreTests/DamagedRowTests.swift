@@ -6,14 +6,15 @@ import Testing
 
 @testable import LogbookStore
 
-/// Tests stores in which another program or the disk left values that glucoport never writes. Every command
-/// that reads the row fails with an error that names it, and guesses nothing.
+/// Tests stores with values that glucoport never writes, left by another program or by the disk. Every
+/// command that reads such a row fails with an error that names the row.
 @Suite struct DamagedRowTests {
   private let scratch: ScratchStore
 
   init() throws { scratch = try ScratchStore() }
 
-  /// A store with a reading and a record, which a statement then damages without the rules of the schema.
+  /// Stores a reading and a record, then runs a statement that damages them. The rules of the schema are off
+  /// for it.
   private func damage(_ sql: String) throws {
     try scratch.ingest(Make.batch([Make.reading(.smbg, Make.milligrams(100))]))
     try scratch.ingest(Make.batch([Make.record(["text": .text("a")], kind: .note, sourceID: "1")]))
@@ -83,7 +84,7 @@ import Testing
     }
   }
 
-  /// Readings of every kind of series.
+  /// A filter that matches all visible readings and also deleted records.
   private static var everyReading: ItemFilter {
     var filter = ItemFilter()
     filter.includesDeleted = true
@@ -131,8 +132,8 @@ import Testing
     }
   }
 
-  /// Without a check of the time, computing the zone's changes in all years up to it would take 21 GB of
-  /// memory.
+  /// Without a check, the program would compute the zone's clock changes for all years up to `last_time`.
+  /// This would take 21 GB of memory.
   @Test(arguments: [
     (
       "UPDATE series SET last_time = 9223372036854775807",
@@ -152,7 +153,7 @@ import Testing
     }
   }
 
-  /// Values that no command stores are refused by the file itself, for any program.
+  /// The database refuses a value that no glucoport command stores, whichever program writes it.
   @Test(arguments: [
     "UPDATE ingest SET started_at = -9223372036854775808", "UPDATE ingest SET finished_at = 1 << 40",
     "UPDATE series SET last_time = 1 << 60", "UPDATE series SET first_time = last_time + 1",

@@ -31,7 +31,7 @@ import Testing
     ]
     #expect(try subjects() == expected)
     #expect(try next()?.subject == .attachment("d"))
-    // A person asks for a download while the run is active: it is next.
+    // If a person requests a download while others run, the requested one is next.
     let first = try #require(try next())
     try add(.logbook, .waiting)
     #expect(try next(except: [first.id])?.subject == .logbook)
@@ -78,7 +78,7 @@ import Testing
     let records = try #require(try store.downloads().first { $0.subject == .records })
     try scratch.open(.editor).cancelDownloads([records.id])
     #expect(try !subjects().contains(.records))
-    // Changes of others are still fetched, and missing records are not reported as differences.
+    // Changes on the remote are still fetched. A comparison does not report the cancelled records as missing.
     #expect(try store.sync { try $0.cursor() } == "m")
     #expect(try leavesOut() && store.sync { try $0.unfetched() }.includesRecords)
     try store.sync { try $0.queueHistory(at: 10) }

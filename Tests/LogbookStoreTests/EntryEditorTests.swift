@@ -5,7 +5,7 @@ import Testing
 
 @testable import LogbookStore
 
-/// Tests entries of readings and records that a person types together.
+/// Tests entries: readings and records that a person types in one command.
 @Suite struct EntryEditorTests {
   private let scratch: ScratchStore
   private let now: Int64 = 1_800_000_000
@@ -38,7 +38,7 @@ import Testing
     return try #require(try editor().add([entry]).first)
   }
 
-  /// The values and amounts in lists.
+  /// The values of the visible readings, and the fields of the visible records.
   private func shown() throws -> [String] {
     var all: [String] = []
     try scratch.open(.reader).forEachItem(ItemFilter()) { item in
@@ -84,7 +84,7 @@ import Testing
     #expect(try shown() == [])
     #expect(try scratch.rows("SELECT version, deleted FROM record ORDER BY guid") == ["2 1", "2 1"])
     _ = try step(.redo)
-    // A dose that was edited since keeps its meal.
+    // If the dose was edited since, undo leaves the meal, too, and reports both.
     _ = try RecordEditor(scratch.open(.editor), at: now).edit(other) { $0.fields["units"] = .number(5) }
     let first = try #require(try scratch.open(.reader).actions(limit: 9).last)
     #expect(try Set(scratch.open(.reader).outcome(of: first, .undo).left) == [guid, other])
@@ -112,7 +112,7 @@ import Testing
     let stored = try #require(try scratch.open(.reader).lastEntry()?.readings.first)
     _ = try WithdrawalEditor(scratch.open(.editor), at: now).set(stored, isHidden: true, reason: "")
     #expect(try scratch.open(.reader).outcome(of: action, .undo).left.count == 1)
-    // Neither undo nor redo changes the reading.
+    // The person's later hiding is kept: neither undo nor redo changes whether the reading is visible.
     let store = try scratch.open(.editor)
     #expect(try store.apply(.undo, to: action, at: now).left.count == 1)
     #expect(try store.apply(.redo, to: action, at: now) == ActionOutcome())
@@ -157,7 +157,7 @@ import Testing
     #expect(try shown() == ["6.1", #"{"carbs":45}"#])
     #expect(try step(.redo).left == [])
     #expect(try shown() == ["7.3", #"{"carbs":50}"#])
-    // The next correction applies to the corrected entry.
+    // The next correction finds the reading of the corrected entry, not the first reading.
     #expect(try scratch.open(.reader).lastEntry()?.readings.map(\.measurement) == [Make.millimoles(7.3)])
   }
 
@@ -183,8 +183,8 @@ import Testing
     #expect(entry.records.map(\.guid) == [guid])
   }
 
-  /// The log of actions is not synced. So a store that pulled the entry finds its reading by the time, and
-  /// finds none if two readings have this time.
+  /// The log of actions is not synced. So a store that pulled the entry finds its reading by the entry's
+  /// time. It finds none if two readings have this time.
   @Test(arguments: [false, true]) func theReadingOfAnEntryFromAnotherStoreIsFoundByItsTime(isAmbiguous: Bool)
     throws
   {
@@ -206,7 +206,7 @@ import Testing
     #expect(try store.lastSuccess() == nil)
     let ingest = try #require(try store.lastEntry()?.readings.first?.ingest)
     #expect(throws: Failure.self) { try store.undoCounts(of: ingest) }
-    // A further reading belongs to the same ingest.
+    // A reading that is typed later is added to the same ingest.
     try add(7, tick: 2)
     #expect(try scratch.rows("SELECT format, counts FROM ingest") == [#"typed {"new":2}"#])
     try scratch.expectCountersEqualCount()
@@ -220,7 +220,8 @@ import Testing
     #expect(try shown() == ["6.1"])
   }
 
-  /// Ticks of typed readings are random, so their order shows nothing about a repeated hour.
+  /// The counters of typed readings are random. So their order does not show in which of the two passes of
+  /// the repeated hour a reading was taken.
   @Test func typedReadingsOfARepeatedHourStayInItsFirstPass() throws {
     let later = TypedEntry(readings: [(reading(6, tick: 1, at: Make.repeated + 1500), .typed)])
     let earlier = TypedEntry(readings: [(reading(7, tick: 2, at: Make.repeated - 1500), .typed)])
@@ -240,7 +241,7 @@ import Testing
     let other = try add(6.1, grams: 50)
     #expect(!other.isNew && other.differs)
     #expect(try shown() == ["6.1", #"{"carbs":45}"#])
-    // A time that is only the moment of the input is not compared.
+    // If the person stated no time, the record has the time of the input. This time is not compared.
     var draft = food(45)
     draft.deviceTime = DeviceTime(seconds: Make.noon + 60)
     var entry = TypedEntry(records: [(draft, guid)])
@@ -261,7 +262,7 @@ import Testing
     revision.records = [(guid, food(50))]
     #expect(try editor().revise(revision).isNew)
     #expect(try shown() == ["6.1", #"{"carbs":50}"#])
-    // The first undo reverts only the change.
+    // The first undo reverts only the second correction, which changed 45 g to 50 g.
     _ = try step(.undo)
     #expect(try shown() == ["6.1", #"{"carbs":45}"#])
     _ = try step(.undo)

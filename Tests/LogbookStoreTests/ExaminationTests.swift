@@ -8,7 +8,7 @@ import Testing
 
 @testable import LogbookStore
 
-/// Tests the examination of a store without writing to it.
+/// Tests that a store is examined without being written to.
 @Suite struct ExaminationTests {
   private let scratch: ScratchStore
 
@@ -21,7 +21,7 @@ import Testing
     try StoreExaminer(path: scratch.path).examine(isDeep: isDeep)
   }
 
-  /// Changes the store without the program.
+  /// Changes the file of the store with plain SQLite, as another program does.
   private func execute(_ sql: String) throws {
     var configuration = Configuration()
     configuration.foreignKeysEnabled = false
@@ -60,7 +60,8 @@ import Testing
     #expect(try examine()?.remote == nil)
   }
 
-  /// SQLite has no checksums, so only a second copy shows one changed bit of a value or of a note.
+  /// SQLite has no checksums for rows. So one changed bit of a value or note is found only by comparison with
+  /// a backup.
   @Test(arguments: [
     (
       "UPDATE reading SET value = 101",
@@ -84,7 +85,7 @@ import Testing
     try scratch.damage("UPDATE record SET guid = 'x' WHERE kind = 'note'")
     try execute("PRAGMA wal_checkpoint(TRUNCATE)")
     try FileManager.default.copyItem(atPath: scratch.path, toPath: copy)
-    // Later readings and records are not reported as differences.
+    // Readings and records that were stored after the backup are not reported as differences.
     try scratch.damage(
       "INSERT INTO record (guid, kind, device_time, utc_offset, offset_source, fields) VALUES ('y', 'note', 1, 0, 0, '{}')"
     )
@@ -194,7 +195,8 @@ import Testing
     #expect(failure?.category == .badInput && failure?.message.contains(": \(name); ") == true)
   }
 
-  /// SQLite does not say which disk is full: that of the store, or that of its temporary files.
+  /// SQLite's error for a full disk does not say whether it is the disk of the store or of SQLite's temporary
+  /// files.
   @Test func aDiskWithSpaceIsDistinguishedFromAFullOrMissingOne() {
     #expect(StoreFile.hasRoom(scratch.path))
     #expect(
@@ -202,7 +204,7 @@ import Testing
         && !StoreFile.hasRoom(""))
   }
 
-  /// A view with a recursion without end would block every command that reads the table.
+  /// The view runs a query that never ends. It would block every command that reads the table `setting`.
   @Test func aViewInsteadOfAStoreTableIsRefusedBeforeItRuns() throws {
     try execute(
       """
@@ -235,11 +237,12 @@ import Testing
     #expect(try examine()?.damage == [])
   }
 
-  /// SQLite itself checks no constraint of a column on a connection that only reads.
+  /// SQLite checks the constraints of columns only on write connections, so the examination must check them.
   @Test(arguments: [
     ("UPDATE record SET deleted = 1 << 53 WHERE kind = 'note'", ["record (1)"], 0, 0),
     ("UPDATE reading SET range_flag = 9", ["reading (2)"], 0, 0),
-    // Two series lose their readings, which are then in a partition without a series.
+    // No series has readings in the partition 99. So the check reports two series without readings, and two
+    // readings without a series.
     ("UPDATE reading SET partition = 99", [], 2 + 2, 0),
     ("UPDATE series SET readings = 7 WHERE id = 1", [], 1, 0),
     ("INSERT INTO withdrawn VALUES (1, -1, 0, 0, 1)", [], 0, 1),

@@ -8,8 +8,8 @@ import Testing
 
 @testable import LogbookStore
 
-/// Tests journals next to a store that somebody else made: SQLite deletes the file that the end of a journal
-/// names.
+/// Tests a store with a journal that somebody else has put next to it. A journal can name a file at its end,
+/// and SQLite deletes this file.
 @Suite struct ForeignJournalTests {
   private let scratch: ScratchStore
   private let other: String
@@ -28,8 +28,8 @@ import Testing
     (0..<4).reversed().map { UInt8(truncatingIfNeeded: number >> (8 * $0)) }
   }
 
-  /// Writes a journal as https://www.sqlite.org/fileformat2.html#the_rollback_journal describes it, without
-  /// pages.
+  /// Writes a journal without pages. Its format is described in
+  /// https://www.sqlite.org/fileformat2.html#the_rollback_journal.
   private func writeJournal(naming name: String?) throws {
     let mark: [UInt8] = [0xD9, 0xD5, 0x05, 0xF9, 0x20, 0xA1, 0x63, 0xD7]
     let pageSize = Configuration.pageSize
@@ -46,7 +46,7 @@ import Testing
 
   private var hasOther: Bool { FileManager.default.fileExists(atPath: other) }
 
-  /// Shows that the journal of the next test is one that SQLite obeys.
+  /// Proves that SQLite obeys a journal from `writeJournal`, so that the next test checks a real danger.
   @Test func sqliteItselfDeletesTheFileThatAJournalNames() throws {
     try writeJournal(naming: other)
     try DatabaseQueue(path: scratch.path).inDatabase {
@@ -68,8 +68,8 @@ import Testing
     #expect(hasOther)
   }
 
-  /// An interrupted run can leave a journal, which belongs to its store. A foreign file must not change after
-  /// its check, so its journal is refused.
+  /// A store may have a journal from an interrupted command, which SQLite must apply. A foreign file must not
+  /// change after it was checked, so its journal is refused.
   @Test func aJournalIsAppliedToAStoreButRefusedForAForeignOne() throws {
     try writeJournal(naming: nil)
     let refused = #expect(throws: Failure.self) {

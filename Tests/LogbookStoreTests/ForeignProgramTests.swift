@@ -6,8 +6,8 @@ import Testing
 
 @testable import LogbookStore
 
-/// Tests what another program than glucoport can do to a store: SQLite with its defaults, without recursive
-/// triggers and without foreign keys.
+/// Tests what a program other than glucoport can do to a store. It uses the defaults of SQLite: no recursive
+/// triggers and no foreign keys.
 @Suite struct ForeignProgramTests {
   private let scratch: ScratchStore
 
@@ -28,13 +28,14 @@ import Testing
   }
 
   private static let digest = String(repeating: "a", count: 64)
-  /// SQLITE_CONSTRAINT_TRIGGER: a trigger refused the statement, not a constraint.
+  /// `SQLITE_CONSTRAINT_TRIGGER`: the statement was refused by a trigger and not by a constraint.
   private static let refusedByTrigger: Int32 = 1811
 
-  /// Tables with protected rows, each with the columns that another program may write.
+  /// The tables whose rows are protected, each with the columns that another program may write.
   private static let protected: [String: Set<String>] = [
     "reading": ["uploaded", "derived_offset", "offset_source", "zone"],
-    // An edit increases the version. Only the program knows valid values for the columns of sync.
+    // These columns may be written because an edit increases `version`, and only glucoport knows the valid
+    // values of the sync columns.
     "record": [
       "utc_offset", "offset_source", "edited_at", "version_synced", "sent_version", "sent", "revision",
       "base",
@@ -56,7 +57,7 @@ import Testing
     "blob_part": [],
   ]
 
-  /// Tables of settings, of queues, and of data that is derived from other tables.
+  /// The tables that other programs may change: settings, queues, and data that is derived from other tables.
   private static let free: Set<String> = [
     "pending_range", "setting", "rejection", "remote", "revision", "refusal", "same_as", "queued", "transfer",
     "download",
@@ -69,7 +70,8 @@ import Testing
     "changed_statement", "changed_withdrawal", "changed_record", "changed_series",
   ]
 
-  /// Runs statements on a separate connection. Returns the code and the message of an error.
+  /// Runs statements on a separate SQLite connection. Returns the error code and message, or nil if they
+  /// succeed.
   private func bare(_ sql: String) throws -> (code: Int32, message: String)? {
     var connection: OpaquePointer?
     try #require(sqlite3_open_v2(scratch.path, &connection, SQLITE_OPEN_READWRITE, nil) == SQLITE_OK)
@@ -153,7 +155,8 @@ import Testing
     }
   }
 
-  /// The number of a row has two names, and a trigger for one does not fire for the other.
+  /// SQLite has two names for the row number: `rowid` and the primary key. A trigger for one name does not
+  /// run when a statement uses the other.
   @Test(arguments: ["device", "series", "ingest", "requeue", "blob_part"])
   func otherProgramsCannotChangeTheRowIDOfAProtectedRow(_ table: String) throws {
     try expectRefusal("UPDATE \(table) SET rowid = rowid + 100")
@@ -217,7 +220,8 @@ import Testing
     }
   }
 
-  /// While the import's transaction has dropped the rule, another connection still has it.
+  /// A large import drops the trigger inside its transaction. Another connection still sees the trigger, and
+  /// its statement finds the store locked.
   @Test func duringAnImportOtherProgramsCannotReplaceReadings() throws {
     let source = IngestSource(name: "x", format: "test", startedAt: 1, modifiedAt: nil, decisions: [])
     try scratch.open().ingest(source, isAtomic: true) { writer in

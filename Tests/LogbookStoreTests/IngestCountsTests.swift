@@ -17,7 +17,8 @@ import Testing
     return counts
   }
 
-  /// If the sum lacks a count, a folder's summary lacks it, too.
+  /// The summary of an imported folder is such a sum. A count that the sum omits would be missing in the
+  /// summary.
   @Test func theSumOfImportCountsContainsEveryCount() {
     var sum = Self.counts
     sum += Self.counts

@@ -23,7 +23,7 @@ import Testing
         throw Interruption()
       }
     }
-    // The connection is usable after the failure.
+    // The connection still works after the failed import.
     #expect(try store.overview(ingests: 1).records == (isAtomic ? 0 : 1))
   }
 
@@ -45,7 +45,8 @@ import Testing
     #expect(try entry.readCounts().notTaken == ["no value": 2, "no date": 1])
   }
 
-  /// A pull rejects documents for other reasons than an export does.
+  /// The reasons for rejections in a pull differ from the reasons in an export, so the caller passes the
+  /// counts.
   @Test func aPullIsStoredWithItsFormatAndRejectedItems() throws {
     let store = try scratch.open(.sync)
     try store.sync { store in

@@ -3,8 +3,8 @@
 import Foundation
 import Testing
 
-/// Tests that the page about the module's interface lists every function that other modules call, and none
-/// that does not exist.
+/// Tests that the documentation page of the module `LogbookStore` lists every function that other modules
+/// call, and only existing functions.
 @Suite struct InterfacePageTests {
   private static let room = URL(filePath: #filePath).deletingLastPathComponent()
     .appending(path: "../../Sources/LogbookStore").standardizedFileURL

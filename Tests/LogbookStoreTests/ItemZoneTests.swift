@@ -6,8 +6,7 @@ import Testing
 
 @testable import LogbookStore
 
-/// Tests a zone that a person gives for an import: it is valid for the items of this import, and for nothing
-/// else.
+/// Tests the time zone that a person gives for one import. It is valid only for the items of this import.
 @Suite struct ItemZoneTests {
   private static let (madrid, tokyo, newYork) = ("Europe/Madrid", "Asia/Tokyo", "America/New_York")
   private let scratch: ScratchStore
@@ -17,7 +16,7 @@ import Testing
     _ = try scratch.open()
   }
 
-  /// Imports a batch. The imports of a test have the numbers 1, 2 and so on.
+  /// Imports a batch. The first import of a test gets the number 1, the next one 2.
   private func importing(
     _ batch: IngestBatch, in name: String?, digest: String = "", before finish: () throws -> Void = {}
   ) throws -> IngestCounts {
@@ -36,7 +35,7 @@ import Testing
     return counts
   }
 
-  /// Finger sticks at these hours after noon, each with a meal.
+  /// Readings at these numbers of hours after noon, each with a meal at the same time.
   private func batch(_ hours: [Int64], value: Double = 100, meals: Bool = true) -> IngestBatch {
     var batch = Make.batch(
       hours.map { Make.reading(.smbg, Make.milligrams(value), at: Make.noon + $0 * 3600) })
@@ -57,7 +56,8 @@ import Testing
     try scratch.open(.editor).setTimezone(LogbookZone(name: name), at: 3000)
   }
 
-  /// The offsets in hours of the readings and of the meals, in the order of their shown times.
+  /// The UTC offsets in hours, in the order of the shown times: first those of the readings, then those of
+  /// the meals.
   private func hours() throws -> [String] {
     let readings = try scratch.rows(
       "SELECT \(StoredOffset.sql()) / 3600 FROM reading ORDER BY device_time, value")
@@ -87,11 +87,12 @@ import Testing
         try writer.finish(end: .whole, digest: "", generatedAt: nil, finishedAt: 2000, decisions: [])
       }
     }
-    // A failed import that is repeated still counts as the first one.
+    // A first import that failed is repeated. The repetition still counts as the first import, which sets the
+    // home time zone.
     #expect(throws: Failure.self) { try run(batch([0]), isKilled: true) }
     try scratch.open().endFirstImport()
     try run(batch([0, 1]))
-    // The second input belongs to the same command.
+    // The second file of the same command still belongs to the first import.
     try run(batch([2]))
     #expect(try scratch.number("SELECT count(*) FROM record WHERE kind = 'zone'") == 0)
     try scratch.open().endFirstImport()
@@ -134,14 +135,16 @@ import Testing
     #expect(try hours() == ["9 2", "9 2"])
   }
 
-  /// A friend's file of a device without a serial number counts as a file of the same device.
+  /// Another person's file is imported. Its device has no serial number either, so both files seem to come
+  /// from one device.
   @Test func aTimeZoneGivenForAnImportDoesNotChangeAnotherOfTheSameDevice() throws {
     _ = try importing(batch([0, 2, 4]), in: nil)
     _ = try importing(batch([1, 3], value: 90), in: Self.tokyo)
     #expect(try hours() == ["2 9 2 9 2", "2 9 2 9 2"])
     let undone = try undo(2)
     #expect([undone.readings, undone.records] == [2, 2])
-    // The hidden items are in the base zone again, like all others.
+    // The undone import's items are hidden. They have the offset of the logbook's zone again, as all other
+    // items have.
     #expect(try hours() == ["2 2 2 2 2", "2 2 2 2 2"])
     #expect(try scratch.number("SELECT count(*) FROM item_zone") == 0)
     let redone = try scratch.open(.editor).redo(2, at: 5001)
@@ -157,7 +160,7 @@ import Testing
     #expect(try hours() == ["2 9 9 2", "2 9 9 2"])
     #expect(try importing(friend, in: Self.tokyo).movedItems == 0)
     #expect(try importing(friend, in: Self.newYork).movedItems == 4)
-    // It is the last step, although it stored nothing new.
+    // The import with number 5 stored no new item, but `undo` without a number still undoes it first.
     guard case .ingest(5) = try scratch.open(.editor).nextStep(.undo) else {
       Issue.record("undo without a number takes back another step")
       return
@@ -166,7 +169,7 @@ import Testing
     #expect(try hours() == ["2 9 9 2", "2 9 9 2"])
     for number: Int64 in [3, 4] { _ = try undo(number) }
     #expect(try hours() == ["2 2 2 2", "2 2 2 2"])
-    // Hidden items that the zone moves are not counted.
+    // The undone import's items are hidden. If a later import moves them to its zone, they are not counted.
     #expect(try importing(batch([3]), in: Self.newYork).movedItems == 0)
   }
 
@@ -180,7 +183,7 @@ import Testing
     #expect([counts.knownReadings, counts.knownRecords] == [2, 2])
     #expect(try scratch.number("SELECT count(*) FROM record WHERE kind <> 'zone'") == rows)
     #expect(try hours() == ["-4 -4", "-4 -4"])
-    // An import of the same rows without a zone does not change their zone.
+    // The same rows are imported without a zone. This does not change the zone of the stored items.
     _ = try importing(input, in: nil)
     #expect(try hours() == ["-4 -4", "-4 -4"])
     let undone = try undo(2)
@@ -203,7 +206,8 @@ import Testing
     #expect(try hours() == ["9 9", "9 9"])
     _ = try undo(2)
     #expect(try hours() == ["2 2", "2 2"])
-    // The earlier statement is withdrawn with the imports, so the zone is stated again.
+    // The undo of all imports also withdrew the first zone record. So another import stores a zone record
+    // again.
     _ = try importing(batch([0, 1, 2]), in: Self.tokyo)
     #expect(try statements() == 2)
     #expect(try hours() == ["9 9 9", "9 9 9"])
@@ -215,7 +219,7 @@ import Testing
     _ = try RecordEditor(scratch.open(.editor), at: 6).edit(guid) { $0.fields["carbs"] = .number(7) }
     #expect(try importing(batch([0]), in: Self.tokyo).keptRecords == 1)
     #expect(try hours() == ["9", "9"])
-    // An edit uses the same offset as every other write of the record.
+    // An edit computes the offset of the record from the same zone as an import does.
     _ = try RecordEditor(scratch.open(.editor), at: 7).edit(guid) { $0.fields["carbs"] = .number(8) }
     #expect(try hours() == ["9", "9"])
     #expect(try scratch.number("SELECT count(*) FROM changed_statement") == 0)
@@ -239,7 +243,7 @@ import Testing
 
   private static let device = ReadingIdentity.text(of: Make.device)
 
-  /// States a period of the second hour.
+  /// Adds a zone period for the hour that begins one hour after noon.
   private func addPeriod(_ zone: String, devices: Set<String> = [], _ madeAt: Int64) throws -> ZoneChange {
     let period = ZonePeriod(
       guid: Digest.uuid(of: ["\(madeAt)"]), from: DeviceTime(seconds: Make.noon + 3600),
@@ -264,7 +268,7 @@ import Testing
     _ = try addPeriod(Self.newYork, 1500)
     _ = try importing(batch([0, 1, 2]), in: Self.tokyo)
     #expect(try hours() == ["9 -4 9 9", "9 9 -4 9"])
-    // The zone of a further import wins as well, for an item of an earlier import.
+    // A zone that is given for a later import also wins for a known item, which an earlier import stored.
     _ = try importing(batch([1], value: 90), in: Self.madrid)
     #expect(try hours() == ["9 2 9 9", "9 9 2 9"])
   }
@@ -278,7 +282,8 @@ import Testing
     #expect(try hours() == ["9 -4 9", "9 -4 9"])
     #expect(try importing(batch([0, 1, 2]), in: Self.madrid).periodItems == 0)
     #expect(try hours() == ["2 2 2", "2 2 2"])
-    // Tokyo is no longer the last zone that was stated for the items, so it is stated again.
+    // The period was stated after the first import and applies to the items. So an import with the zone Tokyo
+    // stores a zone record again.
     #expect(try importing(batch([0, 1, 2]), in: Self.tokyo).periodItems == 0)
     #expect(try hours() == ["9 9 9", "9 9 9"])
     #expect(try statements() == 3)
@@ -288,8 +293,8 @@ import Testing
     _ = try importing(batch([0, 1, 2]), in: Self.tokyo)
     _ = try addPeriod("Asia/Kolkata", devices: [Self.device], 9001)
     #expect(try hours() == ["9 5 9", "9 9 9"])
-    // A later statement about an import wins over the period of the device. The period of New York is later
-    // still, but another period names the device.
+    // The import with the zone Madrid is later than the device's period, so Madrid wins. A still later period
+    // with New York does not: the device has its own period.
     _ = try importing(batch([1]), in: Self.madrid)
     #expect(try hours() == ["9 2 9", "9 2 9"])
     _ = try addPeriod(Self.newYork, 9002)
@@ -302,7 +307,7 @@ import Testing
     #expect(try hours() == ["9 2 9", "9 2 9"])
   }
 
-  /// A period equal to one that was stated before an import is a further statement.
+  /// The period is entered a second time, after the import. The second entry counts as a later statement.
   @Test func aZonePeriodEnteredAgainWinsOverAnImportInBetween() throws {
     _ = try addPeriod(Self.newYork, 9000)
     _ = try importing(batch([1]), in: Self.tokyo)
@@ -333,7 +338,7 @@ import Testing
       "SELECT count(*), count(DISTINCT record) FROM item_zone_record")
     #expect(listed == ["5 5"])
     #expect(try hours() == ["9 9 9 9 9", "9 9 9 9 9"])
-    // Each item is in the zone until all imports that brought it are undone.
+    // An item keeps the zone until all imports that contain the item are undone.
     for ingest in Int64(1)...4 { _ = try undo(ingest) }
     #expect(try hours() == ["9 9 9 9 9", "9 9 9 9 9"])
     _ = try undo(5)
@@ -414,7 +419,7 @@ import Testing
     }
     #expect(try hours() == ["2", "2"])
     #expect(try scratch.open(.reader).overview(ingests: 0).unknownZones == ["Mars/Olympus"])
-    // This simulates the next version of the system's zone data, which knows the name.
+    // Simulates an update of the system's zone data, after which the zone is known.
     try scratch.open(.editor).queue.inDatabase { database in
       try database.execute(
         sql: """

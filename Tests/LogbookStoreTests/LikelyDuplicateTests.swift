@@ -4,18 +4,19 @@ import Logbook
 import LogbookStore
 import Testing
 
-/// Tests that devices which are likely the same are found by shown minute and value, among the readings that
-/// an import stored.
+/// Tests which readings of an import are likely duplicates of another device's readings. Two readings match
+/// if their shown minute and value agree.
 struct LikelyDuplicateTests {
   private let scratch: ScratchStore
   private static let twin = Device(vendor: "Test", model: "Other", serial: "S2", format: "test")
 
   init() throws { scratch = try ScratchStore() }
 
-  /// How the times of a source state the same moment.
+  /// The ways in which sources write the time of one reading.
   enum Form: CaseIterable { case seconds, instants, counter, cut, rounded }
 
-  /// Values of a sensor every five minutes, each some seconds after a whole minute.
+  /// Sensor readings every five minutes. `seconds` is how many seconds after the full minute each of them was
+  /// taken.
   private static func values(
     _ numbers: some Sequence<Int64>, _ form: Form, seconds: Int64 = 41, plus difference: Double = 0
   ) -> [Reading] {
@@ -50,7 +51,8 @@ struct LikelyDuplicateTests {
   func likelyDuplicatesWithoutSecondsAreFoundWhicheverCameFirst(_ first: Form, _ second: Form) throws {
     #expect(try duplicates(Self.values(0..<50, first), of: Make.device) == [])
     let found = try duplicates(Self.values(30..<60, second), of: Self.twin)
-    // One source truncates its times to minutes and the other one rounds them, so their minutes differ.
+    // One source truncates times to minutes and the other one rounds them. Their minutes differ, so no
+    // duplicate is found.
     guard Set([first, second]) != [.cut, .rounded] else { return #expect(found == []) }
     #expect(found.map(\.readings) == [20], "\(found)")
     #expect(found.map(\.device) == ["Test Other S2"] && found.map(\.other) == ["Test Meter S1"])
@@ -66,7 +68,7 @@ struct LikelyDuplicateTests {
 
   @Test func twoSensorsThatShareSomeValuesAreNotReportedAsDuplicates() throws {
     #expect(try duplicates(Self.values(0..<100, .instants), of: Make.device) == [])
-    // Each fifth value is equal.
+    // Only every fifth value equals that of the first sensor.
     let other = (0..<100 as Range<Int64>).flatMap {
       Self.values($0..<$0 + 1, .seconds, plus: $0 % 5 == 0 ? 0 : 3)
     }

@@ -8,13 +8,13 @@ import Testing
 
 @testable import LogbookStore
 
-/// Compares the order of a listing with the definition: all readings that match the filter, sorted by instant
-/// and identity.
+/// Compares lists with a simple reference implementation: it reads all readings, applies the filter, and
+/// sorts them by instant and identity.
 @Suite struct ListingOrderTests {
   private static let devices = (0..<4).map {
     Device(vendor: "Test", model: "Meter", serial: "S\(3 - $0)", format: "test")
   }
-  /// 2025-10-26T03:00:00, when the clocks of Madrid went back.
+  /// 2025-10-26T03:00:00 as seconds since 1970: Madrid sets its clocks back at this time.
   private static let change: Int64 = 1_761_447_600
 
   private let scratch: ScratchStore
@@ -80,8 +80,7 @@ import Testing
 
   // MARK: Readings
 
-  /// Readings of some days around the change, many of them at the same instants, with offsets from all over
-  /// the world.
+  /// Readings of some days around `change`. Many have the same instant, but offsets from all over the world.
   private static func readings(_ random: inout SeededGenerator) -> [Reading] {
     let offsets: [Int32] = [0, 3600, 7200, -43_200, 50_400, 86_399, -86_399]
     return (0..<240).map { number in
@@ -100,8 +99,8 @@ import Testing
     }
   }
 
-  /// Gives some readings the positions of their device: a count, an instant, or a number as large as an
-  /// instant.
+  /// Gives some readings a tick as their position. Depending on the device, it is a counter, an instant, or a
+  /// counter as large as an instant.
   private static func place(_ reading: inout Reading, _ number: Int, _ random: inout SeededGenerator) {
     if Int.random(in: 0..<5, using: &random) > 1 { return }
     reading.positionKind = .tick
@@ -109,7 +108,7 @@ import Testing
     case 2: reading.position = (reading.deviceTime.seconds - Int64(reading.placement.utcOffset)) * 1000 + 7
     case 3: reading.position = 202_510_260_000 + Int64(number * 7919 % 240)
     case 1: reading.position = Int64(number * 7919 % 240)
-    // A count whose order differs from the order of time by at most about an hour.
+    // A counter. Its order differs from the order of time by at most about an hour.
     default:
       reading.position =
         (reading.deviceTime.seconds - change) / 900 + Int64.random(in: 1000...1004, using: &random)
@@ -167,7 +166,7 @@ import Testing
     }
   }
 
-  /// The maximum number of counted readings in memory affects how they are read, but not what is listed.
+  /// `maxHeld` limits how many readings with counters are sorted in memory. The list must not depend on it.
   @Test(arguments: [0, 1, 30, 200, 100_000], Seeds.first(2))
   func theNumberOfReadingsInMemoryDoesNotChangeTheList(_ maxHeld: Int, _ seed: UInt64) throws {
     try fill(seed)
@@ -184,7 +183,8 @@ import Testing
     }
   }
 
-  /// The days of all readings that match the filter, at most the newest ones of the limit.
+  /// The days of all readings that match the filter. If the filter has a limit, these are only the newest
+  /// days.
   private func expectedDays(_ filter: ItemFilter) throws -> [ReadingDay] {
     var unlimited = filter
     unlimited.newest = nil
@@ -213,7 +213,7 @@ import Testing
     }
   }
 
-  /// Records around the change, many of them at the same instants, with offsets from all over the world.
+  /// Stores records around `change`. Many have the same instant, but offsets from all over the world.
   @Test(arguments: Seeds.first(3))
   func theNewestRecordsAreThoseOfAReferenceImplementation(_ seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
@@ -266,7 +266,7 @@ import Testing
     #expect(try listed(filter).map(\.deviceTime.seconds) == [Make.noon + 600])
   }
 
-  /// Ten readings with a count that decreases with time, then ten of another device at the same instants.
+  /// Ten readings whose counter decreases with time, and ten readings of another device at the same instants.
   @Test func readingsWithADescendingCounterAreListedByTime() throws {
     let one = (0..<10).map { Make.tick(10 - $0, Double(60 + $0), at: Make.noon + $0 * 200_000) }
     let other = one.map { reading in
@@ -293,8 +293,8 @@ import Testing
     }
   }
 
-  /// Ticks as large as instants, at most `farthestSeconds` from the shown times. A listing may use them as
-  /// instants only if all of them are within a day of the shown times.
+  /// The ticks are instants that differ from the shown times by up to `farthestSeconds`. A list may use ticks
+  /// as instants only if all of them differ by less than a day.
   @Test(arguments: [Int64(86_399), 86_400, 172_799, 2_000_000], Seeds.first(2))
   func readingsWhoseInstantsDifferFromTheirShownTimesAreListedByTime(_ farthestSeconds: Int64, _ seed: UInt64)
     throws
@@ -315,8 +315,8 @@ import Testing
     }
   }
 
-  /// The first and the last tick are instants, and one between them is not. A listing of a period must not
-  /// miss its reading.
+  /// The first and the last tick are the instants of their readings, but a tick between them is not. A list
+  /// of a period must contain its reading.
   @Test func aReadingIsListedByItsTimeEvenIfItsCounterLooksLikeAnInstant() throws {
     let day: Int64 = 86_400
     let readings = [(0, 0), (5, 20), (10, 10), (30, 30)].map { tick, shown in
@@ -341,7 +341,7 @@ import Testing
     #expect(PositionSpan.isNear(milliseconds, shown) == isNear)
   }
 
-  /// There are more series than `OrderedReadings` can walk at the same time.
+  /// `OrderedReadings` reads at most 64 groups of series at the same time. This store has 200 series.
   @Test func hundredsOfSeriesWithCountersAreListedByTime() throws {
     let devices = (0..<200).map { Device(vendor: "T", model: "M", serial: "\($0)", format: "test") }
     let readings = (0..<600).map { number in
@@ -357,8 +357,8 @@ import Testing
     }
   }
 
-  /// Row ids that only another program assigns. `SeriesList` finds ids below 4096 without hashing, so ids on
-  /// both sides of this limit are tested.
+  /// glucoport never assigns these row ids, but another program may. `SeriesList` finds ids below 4096 in an
+  /// array and others in a dictionary, so the test has both.
   @Test func aSeriesWithAnyRowIDIsListed() throws {
     var random = SeededGenerator(seed: 11)
     try scratch.ingest(Make.batch(Self.readings(&random), devices: Self.devices))
@@ -380,7 +380,7 @@ import Testing
   // MARK: The hour that is repeated
 
   @Test func readingsOfARepeatedHourAreListedByInstant() throws {
-    // The last repeated time is 02:59:59.
+    // In Madrid, 02:00:00 to 02:59:59 is shown twice in this night. The shown times are in this hour.
     let shown = [-900, 0, 1799].map { Make.repeated + $0 }
     let first = shown.map { Make.reading(.smbg, Make.milligrams(100), at: $0) }
     let second = shown.map { time in

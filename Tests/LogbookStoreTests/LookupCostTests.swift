@@ -7,7 +7,7 @@ import Testing
 
 @testable import LogbookStore
 
-/// Tests the cost of queries: it grows with the results, and not with the store.
+/// Tests that the cost of a query grows with the number of its results and not with the size of the store.
 @Suite struct LookupCostTests {
   private let scratch: ScratchStore
 
@@ -46,7 +46,7 @@ import Testing
 
   // MARK: Plans
 
-  /// The steps in the plans of all statements that `work` runs.
+  /// The lines of SQLite's query plans for all statements that `work` runs.
   private func plan(_ work: (Store) throws -> Void) throws -> [String] {
     let store = try scratch.open(.reader)
     var statements: [String] = []
@@ -64,14 +64,14 @@ import Testing
     }
   }
 
-  /// The steps of SQLite for a statement, whatever its parameters are.
+  /// The lines of SQLite's query plan for a statement. The plan does not depend on the parameters.
   private static func steps(of sql: String, _ database: Database) throws -> [String] {
     let statement = try database.makeStatement(sql: "EXPLAIN QUERY PLAN " + sql)
     statement.setUncheckedArguments(StatementArguments())
     return try Row.fetchAll(statement).map { $0["detail"] }
   }
 
-  /// The steps that read all readings.
+  /// The lines of a query plan that show a read of all readings.
   private static func scans(_ plan: [String]) -> [String] {
     plan.filter {
       $0 == "SCAN r" || $0 == "SCAN reading" || $0.hasPrefix("SCAN r ") || $0.hasPrefix("SCAN reading ")
@@ -149,7 +149,7 @@ import Testing
 
   // MARK: Steps
 
-  /// The number of SQLite's steps for `work`, in hundreds.
+  /// The number of SQLite instructions that `work` takes, in hundreds.
   private func steps(_ work: (Store) throws -> Void) throws -> Int {
     let store = try scratch.open(.reader)
     let counter = UnsafeMutablePointer<Int>.allocate(capacity: 1)
@@ -168,7 +168,7 @@ import Testing
     return counter.pointee
   }
 
-  /// One store has two weeks of readings, and the other one ten times as many.
+  /// A store with two weeks of readings is filled until it has ten times as many.
   @Test func aQueryTakesTheSameStepsInATenTimesLargerStore() throws {
     let looks: [(Store) throws -> Void] = [
       { try $0.forEachItem(Self.newest(5)) { _ in } },
@@ -191,7 +191,7 @@ import Testing
     #expect(try steps(whole) > 8 * smallWhole)
   }
 
-  /// Notes, one every ten minutes.
+  /// Stores `count` notes, one every ten minutes.
   private func note(_ count: Int64) throws {
     try scratch.ingest(
       Make.batch(
@@ -200,7 +200,7 @@ import Testing
         }))
   }
 
-  /// The index over times finds the newest records, and those of the last days.
+  /// Both the newest records and the records of the last days are found with the index over the times.
   @Test func aRecordQueryTakesTheSameStepsInATenTimesLargerStore() throws {
     func look(_ filter: ItemFilter) throws -> Int {
       var filter = filter
@@ -222,7 +222,7 @@ import Testing
     #expect(try look(ItemFilter()) > 8 * smallWhole)
   }
 
-  /// A device that was last used years ago is found without reading the later readings of another one.
+  /// The newest reading of a device is old. It is found without reading all later readings of another device.
   @Test func theNewestReadingOfAnOldDeviceIsFoundInFewSteps() throws {
     let devices = [Make.device, Device(vendor: "Test", model: "Meter", serial: "S2", format: "test")]
     try scratch.ingest(Make.batch([Make.reading(.cbg, Make.milligrams(100))], devices: devices))

@@ -4,7 +4,7 @@ import Logbook
 import LogbookStore
 import Testing
 
-/// Tests how far the memory of a meter is stored.
+/// Tests the stored position: up to which entry of a meter's memory the store has the readings.
 struct MeterPositionTests {
   private let scratch: ScratchStore
 
@@ -14,7 +14,7 @@ struct MeterPositionTests {
     MeterPosition(number: number, mark: "a", kind: .smbg, deviceTime: DeviceTime(seconds: seconds))
   }
 
-  /// Stores a reading, and a position.
+  /// Imports a reading at these seconds, together with the meter's position.
   private func store(_ position: MeterPosition?, _ seconds: Int64) throws {
     let store = try scratch.open()
     let source = IngestSource(name: "meter", format: "test", startedAt: 1, modifiedAt: nil, decisions: [])
@@ -31,7 +31,8 @@ struct MeterPositionTests {
     #expect(try scratch.open(.reader).meterPosition(of: Make.device) == position(1))
     try store(position(2, at: Make.noon + 60), Make.noon + 60)
     #expect(try scratch.open(.reader).meterPosition(of: Make.device) == position(2, at: Make.noon + 60))
-    // Another driver of the same meter has no numbers.
+    // Another driver of the same meter may not know entry numbers. An import with it keeps the stored
+    // position.
     try store(nil, Make.noon + 120)
     #expect(try scratch.open(.reader).meterPosition(of: Make.device)?.number == 2)
     let other = Device(vendor: "Test", model: "Meter", serial: "S9", format: "test")

@@ -7,8 +7,8 @@ import Testing
 
 @testable import LogbookStore
 
-/// Tests the ranges in which the store searches for pending readings. Every pending reading is in a range,
-/// whichever program wrote it, and a range has few other readings.
+/// Tests the ranges in which the store searches for pending readings. Every pending reading must be in a
+/// range, whichever program stored it. A range contains few readings that are not pending.
 @Suite struct PendingRangesTests {
   private let scratch: ScratchStore
 
@@ -26,7 +26,7 @@ import Testing
     try scratch.open(.sync).sync { try $0.markUploaded(keys, except: [], at: 1) }
   }
 
-  /// Readings of a sensor at these seconds.
+  /// Sensor readings at these seconds after noon.
   private static func readings(_ times: some Sequence<Int64>) -> IngestBatch {
     Make.batch(times.map { Make.reading(.cbg, Make.milligrams(100), at: Make.noon + $0) })
   }
@@ -46,7 +46,7 @@ import Testing
     try scratch.ingest(Self.readings(stride(from: count * 300, to: count * 600, by: 300)))
     try scratch.ingest(Self.readings([-300]))
     #expect(try ranges() == ["-300 -300", "0 \(count * 600 - 300)"])
-    // The readings are between two ranges, and across both of them.
+    // These readings are before, between, inside and after the two ranges.
     try scratch.ingest(Self.readings([-200, 5 * Self.day * count, 10]))
     try scratch.ingest(Self.readings([-400, -350, -250, 5, count * 600]))
     #expect(try pending().count == Int(count) * 2 + 9)
@@ -151,7 +151,7 @@ import Testing
   ])
   func aPendingRangeWithoutReadingsCanBeRemoved(_ sql: String) throws {
     try scratch.ingest(Self.readings([0, 300]))
-    // These are a second range with both readings, and a range without any.
+    // Adds two ranges: one with the same two readings as the first range, and one without any reading.
     let more =
       "INSERT INTO pending_range SELECT partition, first_position, last_position + delta FROM pending_range, (SELECT 1 AS delta UNION ALL SELECT 99)"
     try #require(try scratch.refusal(.sync, more) == nil)
@@ -161,7 +161,7 @@ import Testing
     #expect(try pending().count == 2)
   }
 
-  /// Overlapping ranges cost a second search and change nothing.
+  /// If two ranges overlap, some readings are read twice, but the result has each of them once.
   @Test func overlappingPendingRangesReturnEachReadingOnce() throws {
     try scratch.ingest(Self.readings(stride(from: 0, to: 3000, by: 300)))
     let keys = try pending()
@@ -180,7 +180,7 @@ import Testing
 
   // MARK: - Any order
 
-  /// Imports, uploads and requeues of random readings in random order.
+  /// Random readings are imported, uploaded and queued again in random order.
   @Test(arguments: Seeds.share(of: Seeds.first(12), every: 3))
   func everyPendingReadingIsInAPendingRange(_ seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)

@@ -6,7 +6,8 @@ import Testing
 
 @testable import LogbookStore
 
-/// Tests that the rows of `queued` agree with the versions and the contents, whichever role writes.
+/// Tests that the rows of `queued` always follow from the versions of records and the contents of
+/// attachments, whichever role writes.
 @Suite struct QueueRulesTests {
   private static let roles = [StoreRole.importer, .editor, .resolver, .sync]
   private static let reason = "what is queued follows versions and contents, which alone decide"
@@ -38,8 +39,8 @@ import Testing
   @Test(
     arguments: roles,
     [
-      // The first four are refused for these reasons: the record is synced, a note has no file, the record
-      // does not exist, the record does not belong to this entry.
+      // The first four statements are refused since the record is synced, a note has no file, the record is
+      // missing, and the entry is wrong.
       "INSERT INTO queued VALUES ('\(synced)', 'record', '\(synced)', 1, 1)",
       "INSERT INTO queued VALUES ('\(synced)', 'file', '\(synced)', 1, 1)",
       "INSERT INTO queued VALUES ('nobody', 'record', 'nobody', 1, 1)",
@@ -60,7 +61,7 @@ import Testing
     #expect(refusal == "UNIQUE constraint failed: queued.record, queued.aspect")
   }
 
-  /// A pull may move a record to another entry and make it synced in one statement.
+  /// A pull may move a record to another entry and mark it as synced in the same statement.
   @Test func aRecordSyncedByAPullLeavesTheUploadQueue() throws {
     try scratch.open(.sync).sync { store in
       _ = try store.prepare(try #require(try store.record(Self.waiting)), node: Self.node)

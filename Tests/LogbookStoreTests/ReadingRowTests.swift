@@ -7,7 +7,8 @@ import Testing
 
 @testable import LogbookStore
 
-/// Tests chunks of readings: those that are alike are stored by another statement, and sorted if necessary.
+/// Tests readings that are stored in chunks. If the readings of a chunk are alike, `ReadingWriter` uses a
+/// faster statement. Unsorted readings are sorted first.
 @Suite struct ReadingRowTests {
   private let scratch: ScratchStore
 
@@ -17,7 +18,7 @@ import Testing
     (0..<count).map { Make.reading(.cbg, Make.milligrams(Double(80 + $0)), at: Make.noon + $0 * 300) }
   }
 
-  /// The stored columns of a reading at a shown time, as the schema describes them.
+  /// The columns that the schema requires for a reading, joined with blanks.
   private static func columns(_ reading: Reading) -> String {
     func text(_ number: Double?) -> String { number.map { "\($0)" } ?? "NULL" }
     let offset = String(reading.placement.utcOffset)
@@ -66,7 +67,7 @@ import Testing
     }
   }
 
-  /// A measurement, as an argument of a test.
+  /// A measurement. Unlike `Measurement`, it can be an argument of a test.
   enum Value: Sendable {
     case milligrams(Double), millimoles(Double)
     case low(below: Double?, GlucoseUnit), high(above: Double?, GlucoseUnit)
@@ -110,7 +111,7 @@ import Testing
         given.append(given.remove(at: Int.random(in: 0..<1100, using: &generator)))
       }
     }
-    // Repeated readings are next to each other in the order of the key.
+    // Repeats some readings. In the order of the primary key, a repeated reading follows the first one.
     given += readings.prefix(40) + readings.prefix(3)
     let counts = try scratch.ingest(Make.batch(given))
     #expect(counts.newReadings == 1200 && counts.repeatedReadings == 43)

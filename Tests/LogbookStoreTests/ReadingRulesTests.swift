@@ -66,7 +66,7 @@ import Testing
   @Test func onlyADerivedUTCOffsetCanBeRecalculated() throws {
     #expect(
       try scratch.refusal(.editor, "UPDATE reading SET derived_offset = 3600, offset_source = 2") == nil)
-    // A stated offset cannot become a derived one, nor the reverse.
+    // A stated offset cannot become a derived one, and a derived offset cannot become a stated one.
     for change in ["offset_source = 0", "derived_offset = NULL", "derived_offset = 86400"] {
       let refusal = try scratch.refusal(.editor, "UPDATE reading SET \(change)")
       #expect(refusal?.contains("CHECK") == true, "\(change)")

@@ -11,7 +11,7 @@ import Testing
 
   init() throws { scratch = try ScratchStore() }
 
-  /// Stores a withdrawal of a reading.
+  /// Stores a withdrawal record that hides a reading.
   private func withdraw(_ reading: String, hidden: FieldValue? = .flag(true), guid: String) throws {
     var record = Make.record(["reading": .text(reading), "subtype": .text("reading")], kind: .withdrawal)
     record.fields["hidden"] = hidden
@@ -104,7 +104,7 @@ import Testing
 
   // MARK: Values in one unit
 
-  /// Every number that a meter shows in either unit, one second apart.
+  /// The readings have every number that a meter can show in either unit. They are one second apart.
   @Test func bothGlucoseUnitsInDatabaseViewsAreRoundedAsInLists() throws {
     let quantities =
       (1...1000).map { Quantity(Double($0), .milligramsPerDecilitre) }

@@ -43,8 +43,8 @@ import Testing
     #expect(try scratch.rows("SELECT fields, version FROM record") == [#"{"carbs":30} 1"#])
   }
 
-  /// The exports 0 to 3 of one diary, in which the meal had other amounts. A person typed the middle ones
-  /// wrong.
+  /// `grams` are the amounts that four exports of one diary have for the same meal. The person corrects the
+  /// amount several times, and export 3 is the latest one.
   @Test(
     arguments: [[30, 20, 30, 30], [30, 20, 25, 30], [30, 30, 20, 20], [20, 30, 30, 30]] as [[Double]])
   func exportsInAnyOrderEndWithTheContentOfTheLatestOne(_ grams: [Double]) throws {
@@ -61,8 +61,8 @@ import Testing
     }
   }
 
-  /// After the undo of the latest export, the next one that is imported decides.
-  @Test func whatAnUndoneExportStatedDoesNotCount() throws {
+  /// The undone export was the latest one. Without it, an export with an earlier time can change the record.
+  @Test func anUndoneExportDoesNotDecideTheContentOfARecord() throws {
     try scratch.ingest(food(30), generatedAt: 10)
     try scratch.ingest(food(30), generatedAt: 30)
     #expect(counts(try scratch.ingest(food(20), generatedAt: 20)) == [0, 0, 0, 0, 1])
@@ -85,7 +85,7 @@ import Testing
     }
     #expect(try importing(30) == [1, 0, 0, 0, 0])
     #expect(try importing(40) == [0, 0, 0, 1, 0])
-    // The first export is not later because it is imported again.
+    // An export that is imported again does not become later than an export imported after it.
     #expect(try importing(30) == [0, 0, 0, 0, 1])
     #expect(try importing(40) == [0, 1, 0, 0, 0])
     #expect(try scratch.rows("SELECT fields FROM record") == [#"{"carbs":40}"#])
@@ -96,7 +96,8 @@ import Testing
     #expect(try scratch.rows("SELECT fields FROM record") == [#"{"carbs":30}"#])
   }
 
-  /// The age of an input from a pipe is the time when its import began: second 1000 in a scratch store.
+  /// An input from a pipe has no file time. Its import begins at second 1000 in a `ScratchStore`, and this
+  /// time is used as its age.
   @Test(arguments: [(900, 40), (1100, 30)] as [(Int64, Int)])
   func anInputFromAPipeIsAsOldAsItsImport(_ modifiedAt: Int64, _ grams: Int) throws {
     try scratch.ingest(food(30), generatedAt: 10, modifiedAt: modifiedAt)

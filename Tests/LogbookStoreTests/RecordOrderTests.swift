@@ -5,8 +5,8 @@ import Testing
 
 @testable import LogbookStore
 
-/// Tests rows without an id that agree in owner, kind, subtype and time: their order in an export has no
-/// meaning.
+/// Tests rows without an id that have the same owner, kind, subtype and time. Their order in an export must
+/// not matter.
 @Suite struct RecordOrderTests {
   private static let orders = [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]]
   private let scratch: ScratchStore
@@ -113,7 +113,8 @@ import Testing
     #expect(try scratch.rows("SELECT fields, version FROM record") == [#"{"carbs":40} 2"#])
   }
 
-  /// A pump has one basal rate at a time, so an equal row of it is not a second fact.
+  /// A pump has only one basal rate at a time. So a second equal row of it is a repetition and not a further
+  /// amount.
   @Test func onlyEqualRowsOfDosesAndMealsAreCountedAsAmounts() throws {
     func amounts(_ kind: RecordKind, _ fields: [String: FieldValue], repeatsRows: Bool = false) throws -> Int
     {

@@ -5,7 +5,8 @@ import Testing
 
 @testable import LogbookStore
 
-/// Tests each resolution of each cause of a conflict, in a store as a sync leaves it.
+/// Tests how each kind of conflict is resolved in each possible way. The conflicts are stored as a sync
+/// stores them.
 @Suite struct RecordResolverTests {
   private static let id = "00000000-0000-4000-8000-00000000000a"
   private static let child = "00000000-0000-4000-8000-00000000000b"
@@ -34,8 +35,8 @@ import Testing
     RemoteRecord(guid: guid, revision: revision, state: state)
   }
 
-  /// A record on which both sides agreed. It was edited or deleted here at 100, and has another state on the
-  /// remote.
+  /// Makes a conflict: a record was synced, then edited or deleted here at second 100, and changed on the
+  /// remote as well.
   private func makeConflict(
     theirs: RecordState? = nil, deletesMine: Bool = false, isSent: Bool = false
   ) throws -> RecordConflict {
@@ -58,7 +59,7 @@ import Testing
     return try resolver.conflict(of: Self.id)
   }
 
-  /// An entry that is deleted here, with a record that others added meanwhile.
+  /// Makes a conflict: an entry is deleted here, and meanwhile another node has added a record to it.
   private func makeOrphaned() throws -> RecordConflict {
     let sync = try scratch.open(.sync)
     try sync.sync { try $0.adopt(remote(state(["carbs": .number(30)]), "r1"), over: nil) }
@@ -135,8 +136,8 @@ import Testing
       #expect(try category { try resolver.resolve(conflict, refused, at: 300) } == .usage)
     }
     let edit = try resolver.resolve(conflict, .mine, at: 300)
-    // The deletion is repeated as an edit. If another node decided otherwise meanwhile, it finds a newer
-    // state.
+    // The deletion is stored as a further edit. If another node resolves the conflict differently, this edit
+    // shows it that the record has changed.
     #expect(edit.edits == 2)
     #expect(try row(Self.child) == ["2 1 1 {} r2 1 1 300"])
     #expect(try row() == ["3 1 1 {} r1 1 1 300"])
@@ -162,7 +163,7 @@ import Testing
     }
     try resolver.resolve(resolver.conflict(of: Self.id), .theirs, at: 300)
     #expect(try row(Self.child) == ["3 1 1 {} r4 1 1 300"])
-    // The remote did not delete this record, so a person must decide.
+    // The remote did not delete the copy, so its conflict still needs a decision by a person.
     #expect(try resolver.conflicts().map(\.guid) == [Self.copy])
   }
 
@@ -215,7 +216,7 @@ import Testing
   }
 }
 
-/// Tests which side of a conflict was edited later, as far as the times are known.
+/// Tests which side of a conflict was edited later, if the times of the edits are known.
 @Suite struct NewerSideTests {
   private static func conflict(
     mine: Int64?, theirs: Int64?, cause: RecordConflict.Cause = .edited
@@ -269,7 +270,7 @@ import Testing
     let times = try sync.sync { store in
       let record = try #require(try store.allRecords().first)
       var state = record.state
-      // An edit by a person has no export.
+      // A version that a person edited has an edit time and no export time.
       (state.editedAt, state.export) = (800, nil)
       try store.adopt(RemoteRecord(guid: record.guid, revision: "r1", state: state), over: record)
       let adopted = try #require(try store.record(record.guid))
@@ -292,7 +293,7 @@ import Testing
   }
 }
 
-/// Tests items that a remote refused permanently, and their release.
+/// Tests items that the remote refused permanently, and how they are released for another upload.
 @Suite struct QuarantineTests {
   @Test func itemsThatTheRemoteRefusedAreCountedSeparatelyUntilReleased() throws {
     let scratch = try ScratchStore()

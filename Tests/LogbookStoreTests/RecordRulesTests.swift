@@ -63,7 +63,7 @@ import Testing
     #expect(try scratch.refusal(.editor, "UPDATE record SET \(change), version = version + 1") == nil)
   }
 
-  /// Nothing can change between the reads and the writes of a transaction of sync.
+  /// A sync transaction reads before it writes. No other writer can change the store between the two.
   @Test func aTransactionOfSyncLocksOutWritersFromItsFirstStatement() throws {
     let editor = try scratch.open(.editor)
     try editor.queue.inDatabase { try $0.execute(sql: "PRAGMA busy_timeout = 0") }

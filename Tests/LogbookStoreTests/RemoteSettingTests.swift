@@ -16,7 +16,8 @@ import Testing
     RemoteLogbook(id: id, name: name, isWritable: true, maxReadings: 10, maxRecords: 10)
   }
 
-  /// A store that was synced with Anna's logbook: two readings and a record, and one more of each pending.
+  /// A store that was synced with Anna's logbook. Two readings and a record are uploaded; one more reading
+  /// and one more record are pending.
   private func syncedStore() throws -> ScratchStore {
     let scratch = try ScratchStore()
     try scratch.ingest(
@@ -119,7 +120,7 @@ import Testing
         SELECT count(*) FROM record WHERE version_synced = 0 AND base IS NULL AND revision IS NULL AND sent IS NULL
           AND sent_version IS NULL AND quarantine IS NULL AND quarantined_version IS NULL
         """) == 2)
-    // Conflicts exist only in this store, and a person must still resolve them.
+    // A conflict is stored only here. It is kept, since a person must still resolve it.
     #expect(try scratch.number("SELECT count(*) FROM record WHERE conflict IS NOT NULL") == 1)
     #expect(try scratch.rows("SELECT at, reason, is_open FROM requeue") == ["6000 new remote 0"])
     let setting = try #require(try scratch.open(.reader).remote())
@@ -157,7 +158,8 @@ import Testing
     }
   }
 
-  /// An upload without a request shows nothing about the login.
+  /// A sync that sent no request (`asked` is false) does not prove that the login works, so it keeps the
+  /// failure.
   @Test func anAnswerOrANewRemoteSettingClearsAPersistentFailure() throws {
     let scratch = try syncedStore()
     let store = try scratch.open(.sync)
@@ -225,7 +227,7 @@ import Testing
         == "only sync writes the remote")
   }
 
-  /// Every row of the tables that a new remote changes.
+  /// All rows of the tables that a change of the remote affects.
   private func everything(_ scratch: ScratchStore) throws -> [String] {
     try ["reading", "record", "remote", "requeue", "series"].flatMap {
       try scratch.rows("SELECT * FROM \($0)")

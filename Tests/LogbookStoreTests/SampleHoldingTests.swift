@@ -5,7 +5,7 @@ import Testing
 
 @testable import LogbookStore
 
-/// Tests which readings of an input a store has.
+/// Tests which of an input's readings are already in a store.
 @Suite struct SampleHoldingTests {
   private let scratch: ScratchStore
 

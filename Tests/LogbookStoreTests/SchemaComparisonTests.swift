@@ -6,7 +6,7 @@ import Testing
 
 @testable import LogbookStore
 
-/// Tests that opening a store checks its schema before any of its SQL runs.
+/// Tests that the schema of a store is checked before any SQL in it, such as a view, can run.
 @Suite struct SchemaComparisonTests {
   private let scratch: ScratchStore
 
@@ -51,7 +51,7 @@ import Testing
     #expect(sum != Schema.checksum)
   }
 
-  /// The view never ends, so even a role that only reads it would be blocked.
+  /// The query of the view never ends. It would block even a role that only reads.
   @Test(arguments: [
     (
       "table setting",
@@ -85,7 +85,7 @@ import Testing
             ": trigger extra; remove it: sqlite3 '\(scratch.path)' 'DROP TRIGGER \"extra\"'")
       )
     }
-    // A trial import writes to a copy, where the trigger would run as well.
+    // A trial import writes to a temporary copy of the store, where the foreign trigger would run as well.
     let reader = try Store(path: scratch.path, role: .reader)
     let failure = #expect(throws: Failure.self) {
       try Store.scratch(copyOf: reader, zone: LogbookZone(name: "UTC"))
@@ -96,7 +96,8 @@ import Testing
     for role in Self.all { #expect(refusal(role) == nil, "\(role)") }
   }
 
-  /// The maker of the store chose the name, and a person may paste the command.
+  /// The name in the command comes from the file, and a person may paste the command into a shell. So an
+  /// unusual name is replaced by `NAME`.
   @Test(arguments: [
     ("index own", #"DROP INDEX "own"'"#), ("trigger a\"; --", "DROP TRIGGER NAME'"),
     ("trigger a' $(id)", "DROP TRIGGER NAME'"), ("table own", "DROP TRIGGER NAME'"),

@@ -8,7 +8,8 @@ import LogbookStore
 import SQLiteRows
 import Testing
 
-/// Tests the steps from an older schema to the present one.
+/// Tests the upgrade of a file from an older schema to the current one. A `SchemaStep` raises the schema
+/// version by one.
 @Suite struct SchemaUpgradeTests {
   private static let first = FileSchema(
     applicationID: 7, version: 3, name: "test file", statements: ["CREATE TABLE t (x INTEGER)"], firstKept: 3)
@@ -59,13 +60,13 @@ import Testing
     #expect(try version("file.db.before-schema") == 3)
     let attributes = try FileManager.default.attributesOfItem(atPath: copy)
     #expect(attributes[.posixPermissions] as? Int == 0o600)
-    // The second time there is nothing to do, and the copy stays.
+    // A second upgrade has nothing to do, so it keeps the backup copy.
     let before = try Data(contentsOf: URL(filePath: copy))
     try database { try $0.execute(sql: "INSERT INTO t VALUES (3, 'new')") }
     try upgrade(Self.steps)
     #expect(try Data(contentsOf: URL(filePath: copy)) == before)
     #expect(try database { try Int.fetchOne($0, sql: "SELECT count(*) FROM t") } == 3)
-    // One copy is kept: that from before the last step.
+    // Only one backup copy is kept: the copy from before the last upgrade.
     try upgrade(Self.steps + [SchemaStep(from: 5, statements: ["CREATE TABLE u (x)"])])
     #expect(try version("file.db.before-schema") == 5)
     #expect(
@@ -116,7 +117,8 @@ import Testing
     }
   }
 
-  /// Readers of the old file go on, and two programs that begin at once do the step once.
+  /// Four tasks upgrade one file at the same time, as four programs would. Each step must run once, and no
+  /// task fails.
   @Test func twoSimultaneousProgramsUpgradeAStoreOnce() async throws {
     try database { _ = try String.fetchOne($0, sql: "PRAGMA journal_mode = WAL") }
     let (path, schema) = (path, Self.later(Self.steps))
@@ -131,7 +133,7 @@ import Testing
       try database { try String.fetchAll($0, sql: "SELECT y FROM t ORDER BY x") } == ["old 1", "old 2"])
   }
 
-  /// The number of locks that this process has on a file.
+  /// The number of POSIX locks that this process holds on a file.
   private func locks(on path: String) throws -> Int {
     var status = stat()
     try #require(stat(path, &status) == 0)
@@ -140,8 +142,8 @@ import Testing
     }.count
   }
 
-  /// If a connection loses its lock, other processes do not notice the connection. One that closes the file
-  /// then removes the log, and commits in the log are lost.
+  /// If a connection loses its locks, another process believes that it is the last user of the file. It then
+  /// removes the write-ahead log with all commits in it.
   @Test func anUpgradeCheckKeepsLocksOfOtherConnectionsInTheProcess() throws {
     try upgrade(Self.steps)
     let schema = Self.later(Self.steps)
@@ -186,7 +188,7 @@ import Testing
     try queue.close()
   }
 
-  /// Waiting for the writer would end in a failure that hides the reason.
+  /// A writer holds the lock. Waiting for it would fail with "locked" instead of the real reason, the schema.
   @Test func aFileOfANewerSchemaIsRefusedEvenWhileItIsWritten() throws {
     let schema = Self.later(Self.steps)
     try database { try $0.execute(sql: "PRAGMA user_version = 9") }

@@ -11,8 +11,8 @@ import Testing
 final class ScratchStore {
   let folder: URL
   var path: String { folder.appending(path: "logbook.db").path }
-  /// The connection for the queries below, with the number of its file. It is kept, since opening one parses
-  /// the whole schema.
+  /// The connection for the queries of this class, and the inode of its file. It stays open because each
+  /// opening parses the whole schema.
   private var reader: (store: Store, file: Int)?
 
   init() throws {
@@ -24,7 +24,7 @@ final class ScratchStore {
     do {
       try FileManager.default.removeItem(at: folder)
     } catch {
-      // If a folder is left among the temporary ones, it affects no test.
+      // The folder stays in the temporary folder, where it affects no test.
     }
   }
 
@@ -32,7 +32,7 @@ final class ScratchStore {
     try Store.openOrCreate(path: path, role: role, zone: LogbookZone(name: zone))
   }
 
-  /// A reader that stays open while the file is the same.
+  /// The reader connection. It is opened again only if the file of the store was replaced.
   private func reading() throws -> Store {
     let attributes = try? FileManager.default.attributesOfItem(atPath: path)
     let file = attributes?[.systemFileNumber] as? Int
@@ -42,7 +42,7 @@ final class ScratchStore {
     return store
   }
 
-  /// Stores batches as one ingest and returns its counts.
+  /// Imports batches as one ingest, and returns the counts of the ingest.
   @discardableResult
   func ingest(
     _ batches: IngestBatch..., format: String = "test", isAtomic: Bool = false, generatedAt: Int64? = nil,
@@ -61,7 +61,7 @@ final class ScratchStore {
     return counts
   }
 
-  /// The rows of a query, each as the texts of its columns.
+  /// The rows of a query. Each row is the text of its columns, joined with blanks.
   func rows(_ sql: String) throws -> [String] {
     try reading().queue.inDatabase { database in
       try Row.fetchAll(database, sql: sql).map { row in
@@ -75,7 +75,8 @@ final class ScratchStore {
     try reading().queue.inDatabase { try Int.fetchOne($0, sql: sql) ?? -1 }
   }
 
-  /// Runs a statement in a role. Returns the message with which the store refuses it, or nil.
+  /// Runs a statement in a role. Returns the message with which the store refuses the statement, or nil if it
+  /// succeeds.
   func refusal(_ role: StoreRole, _ sql: String) throws -> String? {
     try open(role).queue.inDatabase { database in
       do {
@@ -87,8 +88,8 @@ final class ScratchStore {
     }
   }
 
-  /// Runs a statement without the rules of the schema, as a damaged disk or another program might. The rules
-  /// are there again after it, since a store without them is refused.
+  /// Runs a statement with the rules of the schema switched off, as a damaged disk or another program might
+  /// change the store. The rules are then restored, since glucoport refuses a store without them.
   func damage(_ sql: String) throws {
     reader = nil
     let rules = try loosen()
@@ -107,8 +108,8 @@ final class ScratchStore {
     try queue.close()
   }
 
-  /// Removes the triggers, and lets columns accept NULL from the next connection on. Returns the schema
-  /// before this change.
+  /// Removes the triggers and some NOT NULL constraints of the store. The next connection uses the changed
+  /// schema. Returns the original schema.
   private func loosen() throws -> [Row] {
     let queue = try DatabaseQueue(path: path)
     let rules = try queue.inDatabase { database in
@@ -126,15 +127,15 @@ final class ScratchStore {
     return rules
   }
 
-  /// Value and occurrence of every reading in the order of the key.
+  /// The value and the occurrence of every reading, in the order of the primary key.
   func occurrences() throws -> [String] {
     try rows(
       "SELECT CAST(value AS INTEGER), occurrence FROM reading ORDER BY partition, position, series, value_bucket, occurrence"
     )
   }
 
-  /// Expects that the counters of every series equal a count of the readings, and that the ranges contain the
-  /// pending ones.
+  /// Checks that the counters of each series agree with its readings, and that each pending reading is in a
+  /// range of `pending_range`.
   func expectCountersEqualCount(_ location: SourceLocation = #_sourceLocation) throws {
     let counters = try rows(
       """
@@ -153,7 +154,8 @@ final class ScratchStore {
   private static let unreachable =
     "SELECT count(*) FROM reading AS r WHERE r.uploaded = 0 AND \(PendingSchema.isInNoRange)"
 
-  /// Expects that each pending reading is in a range, each range has one, and no two ranges overlap.
+  /// Checks `pending_range`: each pending reading is in a range, each range has a pending reading, and no two
+  /// ranges overlap.
   func expectRangesHoldWhatIsPending(
     _ comment: Comment? = nil, _ location: SourceLocation = #_sourceLocation
   ) throws {
@@ -172,12 +174,12 @@ final class ScratchStore {
   }
 }
 
-/// Hand-made items.
+/// Makes devices, readings and records for tests.
 enum Make {
   static let device = Device(vendor: "Test", model: "Meter", serial: "S1", format: "test")
-  /// 2025-06-01T12:00:00, an hour that no zone repeats.
+  /// 2025-06-01T12:00:00 as seconds since 1970. No zone shows this hour twice.
   static let noon: Int64 = 1_748_779_200
-  /// 2025-10-26T02:30:00, which Madrid shows twice.
+  /// 2025-10-26T02:30:00 as seconds since 1970. Clocks in Madrid show this time twice.
   static let repeated: Int64 = 1_761_445_800
 
   static func batch(_ readings: [Reading], devices: [Device] = [device]) -> IngestBatch {

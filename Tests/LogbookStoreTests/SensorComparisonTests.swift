@@ -6,13 +6,14 @@ import Testing
 
 @testable import LogbookStore
 
-/// Tests which exports are refused for sensor values that two persons cannot have at the same times.
+/// Tests which exports are refused since their sensor values cannot be from the person whose values the store
+/// has at the same times.
 @Suite struct SensorComparisonTests {
   private let scratch: ScratchStore
   private static let libre = Device(vendor: "Test", model: "Libre", serial: "L1", format: "test")
   private static let dexcom = Device(vendor: "Test", model: "Dexcom", serial: "D1", format: "test")
 
-  /// A store with four days of the first person's values, every 15 minutes.
+  /// Stores four days of sensor values of the first person, one every 15 minutes.
   init() throws {
     scratch = try ScratchStore()
     try take(Self.values(of: Self.first, every: 900), of: Self.libre)
@@ -23,7 +24,7 @@ import Testing
     var number: Double
   }
 
-  /// The glucose of a person after an hour, as a sum of waves of these hours.
+  /// The glucose of a person at a second, in mg/dL. It is the sum of sine waves with these periods in hours.
   private static func glucose(_ waves: [Double], _ second: Int64) -> Double {
     let hours = Double(second) / 3600
     return waves.enumerated().reduce(160) { $0 + 40 * sin(hours * 2 * .pi / $1.element + Double($1.offset)) }
@@ -79,7 +80,7 @@ import Testing
   func theExportOfAnotherPersonIsRefusedFromTwoDaysOn(start: Int64) throws {
     let others = Self.values(of: Self.second, from: start)
     try expectRefusal { try take(others, of: Self.dexcom) }
-    // Values of less than two days were stored before the import was refused.
+    // The refusal needs two days of values. The batches of the days before it were already stored.
     #expect(try readings() < 384 + 48 * 12)
   }
 
@@ -115,7 +116,8 @@ import Testing
 
   // MARK: One person
 
-  /// The phone has the values of the stored reader 40 seconds later, in mmol/L.
+  /// A reader and a phone receive the same sensor. The phone stores each value 40 seconds later and in
+  /// mmol/L.
   @Test func aReaderAndAPhoneOfOneSensorAreAccepted() throws {
     let phone = Self.values(of: Self.first, every: 900, from: 100).map {
       Value(second: $0.second, number: (($0.number / 18.0182 * 10).rounded() * 1.80182).rounded())
@@ -124,14 +126,14 @@ import Testing
     #expect(try readings() == 2 * 384)
   }
 
-  /// A watch uploads the values to the site of a phone 5 to 10 minutes later.
+  /// `lag` is the delay in seconds with which a watch uploads the values of a phone.
   @Test(arguments: [300, 600] as [Int64])
   func aWatchWhoseTimesAreMinutesLateIsAccepted(lag: Int64) throws {
     try take(Self.values(of: Self.first, from: 130, lag: lag), of: Self.dexcom)
     #expect(try readings() == 384 + 1152)
   }
 
-  /// Two sensors of one body: 15 % higher, with noise.
+  /// A person wears two sensors. The second one shows values that are 15 % higher, with noise.
   @Test func aSecondSensorOfThePersonIsAccepted() throws {
     let other = Self.values(of: Self.first, lag: 480).enumerated().map {
       Value(
@@ -150,14 +152,14 @@ import Testing
     #expect(try readings() == 384 + 1152)
   }
 
-  /// A receiver in another zone, and one whose clock was never set to summer time.
+  /// The receiver of the sensor is set to another zone, or its clock was never set to summer time.
   @Test(arguments: [-6 * 3600, 3600] as [Int64])
   func aSensorWhoseClockIsHoursOffIsAccepted(seconds: Int64) throws {
     try take(Self.values(of: Self.first, from: 120, lag: seconds), of: Self.dexcom)
     #expect(try readings() == 384 + 1152)
   }
 
-  /// A longer export of the stored sensor, whose other values are far from the stored ones.
+  /// The export contains the stored values and more values of the same sensor.
   @Test func aLongerExportOfTheStoredSensorIsAccepted() throws {
     try take(Self.values(of: Self.first, hours: 200, every: 900), of: Self.libre)
     #expect(try readings() == 800)

@@ -5,10 +5,11 @@ import Testing
 
 @testable import LogbookStore
 
-/// Tests whether values of two sensors at the same instants are recognised as those of two persons.
+/// Tests how the program decides whether two sensors belong to one person or to two, from pairs of their
+/// values at the same instants.
 struct SensorPairsTests {
-  /// Pairs every five minutes. `other` returns the second sensor's value for the number of a pair and the
-  /// first sensor's value.
+  /// Pairs of values, one every five minutes. `other` gets the number of a pair and the first sensor's value,
+  /// and returns the second sensor's value.
   private func pairs(hours: Int, _ other: (Int, Double) -> Double) -> SensorPairs {
     (0..<hours * 12 + 1).reduce(into: SensorPairs()) { pairs, row in
       let one = 140 + 50 * sin(Double(row) / 20)
@@ -60,7 +61,7 @@ struct SensorPairsTests {
     #expect(pairs(hours: 49, far).areOfOthersForDays)
     #expect(!pairs(hours: 47, far).areOfOthersForDays)
     #expect(!pairs(hours: 96) { row, one in one * 1.3 + Double(row % 3) * 8 }.areOfOthersForDays)
-    // Two persons with nearly constant values cannot be distinguished from two sensors of one person.
+    // If the values of two persons are nearly constant, they look like values of two sensors of one person.
     #expect(!pairs(hours: 96) { row, _ in 140 + 20 * sin(Double(row) / 7) }.areOfOthersForDays)
   }
 }

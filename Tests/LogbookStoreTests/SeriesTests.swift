@@ -5,7 +5,7 @@ import Testing
 
 @testable import LogbookStore
 
-/// Tests the counters of each series, and the order of a series' readings.
+/// Tests the counters of each series, and the order in which its readings are stored.
 @Suite struct SeriesTests {
   private let scratch: ScratchStore
 
@@ -23,7 +23,7 @@ import Testing
     batch.devices = [Make.device, Device(vendor: "Other", model: "B", serial: "2", format: "test")]
     try scratch.ingest(batch)
     #expect(try scratch.rows("SELECT readings FROM series ORDER BY id") == ["100", "800"])
-    // A stored series keeps its id.
+    // The ids were assigned by the first import. A stored series keeps its id.
     batch.readings = batch.readings.filter { $0.device == DeviceIndex(1) } + batch.readings.prefix(450)
     try scratch.ingest(batch)
     #expect(try scratch.rows("SELECT readings FROM series ORDER BY id") == ["100", "800"])
@@ -95,8 +95,8 @@ import Testing
     #expect(refusal?.contains("never change") == true)
   }
 
-  /// The second import repeats the first, the last and a middle reading, and adds readings before, between
-  /// and after them.
+  /// The second import repeats three known readings: the first, the middle and the last one. Its other
+  /// readings are before, between and after them.
   @Test func readingsBetweenKnownOnesAreStoredAsNew() throws {
     func readings(_ minutes: [Int64]) -> IngestBatch {
       Make.batch(minutes.map { Make.reading(.cbg, Make.milligrams(100), at: Make.noon + $0 * 60) })

@@ -6,8 +6,8 @@ import Testing
 
 @testable import LogbookStore
 
-/// Tests items of which the source states only the instant: the zones of the logbook show them, whenever they
-/// were imported.
+/// Tests items whose source states only the instant. Their shown time follows from the zones of the logbook,
+/// and not from when they were imported.
 @Suite struct ShownInstantTests {
   private static let hour: Int64 = 3600
   private static let day: Int64 = 86_400
@@ -21,7 +21,7 @@ import Testing
 
   // MARK: Items
 
-  /// One value an hour over these days after noon UTC, and a meal with each fifth value.
+  /// One sensor value each hour from noon UTC on, for `days` days. Every fifth value comes with a meal.
   private static func batch(days: Int64 = 10, shownIn zone: String = "Europe/Berlin") throws -> IngestBatch {
     var offsets = ZoneOffsets(try LogbookZone(name: zone))
     var batch = IngestBatch()
@@ -94,7 +94,7 @@ import Testing
     #expect(moved.readings == 240 && moved.records == 48)
     #expect(try instants() == before)
     try scratch.expectCountersEqualCount()
-    // The result is that of an import into a logbook with this zone.
+    // An import into a logbook that had this zone from the start must show the same times.
     let other = try ScratchStore()
     _ = try other.open(.importer, zone: name)
     _ = try ingest(Self.batch(shownIn: name), into: other, in: name)
@@ -109,7 +109,7 @@ import Testing
     _ = try ingest(Self.batch(), into: scratch, in: "Europe/Berlin")
     let before = try shown(scratch)
     let moved = try scratch.open(.editor).add(Self.journey(), at: 5)
-    // Three days of the clock in New York.
+    // The journey is three days long, and there is one reading each hour.
     #expect(moved.readings == 72)
     #expect(try shown(scratch) == shown(other))
     #expect(try shown(scratch) != before)
@@ -124,7 +124,8 @@ import Testing
     #expect(
       counts.newReadings == 0 && counts.knownReadings == 240 && counts.newRecords == 0
         && counts.knownRecords == 48)
-    // The zone of the logbook applies, unless a person gives another for the import.
+    // The source states instants, so the zone of the logbook shows them. Only a zone that a person gives for
+    // the import would be used instead.
     #expect(try shown(scratch) == before)
   }
 
@@ -143,7 +144,7 @@ import Testing
     _ = try ingest(second, into: scratch, in: "Asia/Tokyo", isGiven: true)
     #expect(try scratch.number("SELECT count(*) FROM reading WHERE derived_offset = 32400") == 48)
     #expect(try Set(first).isSubset(of: shown(scratch)))
-    // A period that is stated later applies to them, and so does no other base.
+    // The readings of the second import keep their given zone when the logbook's base zone changes.
     _ = try scratch.open(.editor).setTimezone(LogbookZone(name: "Europe/Lisbon"), at: 7)
     #expect(try scratch.number("SELECT count(*) FROM reading WHERE derived_offset = 32400") == 48)
     #expect(try scratch.number("SELECT count(*) FROM reading WHERE derived_offset = 3600") == 240)

@@ -6,9 +6,11 @@ import Testing
 
 @testable import LogbookStore
 
-/// Tests that a change of zone queues exactly the readings that it moved for a site.
+/// Tests which readings are queued for a site, such as Nightscout, after a change of the zone: exactly those
+/// whose instant changed.
 @Suite struct SiteMoveQueueTests {
-  /// A sensor that counts seconds, over the night in which Madrid repeats an hour, completely uploaded.
+  /// A store with uploaded sensor readings with counters in seconds. They cover the night in which clocks in
+  /// Madrid show an hour twice.
   private func scratch(zone: String, kind: String = "nightscout") throws -> ScratchStore {
     let scratch = try ScratchStore()
     _ = try scratch.open(.importer, zone: zone)
@@ -36,7 +38,7 @@ import Testing
     try scratch.rows("SELECT device_time - \(StoredOffset.sql()) FROM reading ORDER BY position")
   }
 
-  /// Ticks decide the repeated hour, after the periods of the zone are applied.
+  /// In each zone, the counters decide which of the two passes of the repeated hour a reading belongs to.
   @Test(arguments: [
     ("Europe/Madrid", "Asia/Tokyo"), ("Europe/Madrid", "Africa/Algiers"), ("Africa/Algiers", "Europe/Madrid"),
     ("Etc/UTC", "Europe/London"), ("Europe/Madrid", "Africa/Tripoli"), ("Africa/Tripoli", "Europe/Madrid"),
@@ -70,7 +72,8 @@ import Testing
       let moves = try store.pendingMoves(after: nil, limit: 3, isDescending: true)
       #expect(moves.readings.keys.count == 3 && moves.owed.isEmpty)
       let offsets = moves.readings.batch.readings.map(\.placement.utcOffset)
-      // These offsets are as if the zone had changed since the readings were read.
+      // The offsets differ from the stored ones, as if the zone had changed after the readings were read. So
+      // no move begins.
       #expect(
         try store.beginMoves(of: moves.readings.keys, placedBy: offsets.map { $0 - 3600 }).isEmpty)
       #expect(try store.pendingMoves(after: nil, limit: 3, isDescending: true).owed.isEmpty)

@@ -6,7 +6,7 @@ import Testing
 
 @testable import LogbookStore
 
-/// Tests the sentence and the category for each error of SQLite.
+/// Tests the message and the category that each error of SQLite gets.
 @Suite struct StoreErrorTests {
   private let scratch: ScratchStore
 
@@ -55,7 +55,8 @@ import Testing
     #expect(failure.message == "\(scratch.path): the store is damaged; \(Store.recovery)")
   }
 
-  /// The disk of the store and the folder for temporary files may be two places.
+  /// The store and the temporary files of SQLite may be on different disks. The message must name the full
+  /// one.
   @Test func theErrorForAFullDiskNamesTheStoreOrTheTemporaryFiles() throws {
     let elsewhere = try failure(.SQLITE_FULL)
     #expect(elsewhere.category == .inputOutput)
@@ -85,7 +86,7 @@ import Testing
     #expect(try failure(.SQLITE_PROTOCOL).message.hasPrefix("\(scratch.path): "))
   }
 
-  /// SQLite's text for such an error contains the row, which is health data.
+  /// SQLite's own message for this error contains the row. It is not shown, since the row is health data.
   @Test func aRowOfAnotherTypeIsReportedWithoutItsContent() throws {
     let queue = try DatabaseQueue()
     let failure = #expect(throws: Failure.self) {

@@ -7,7 +7,7 @@ import Testing
 
 @testable import LogbookStore
 
-/// Tests two stores of one person when one is merged into the other.
+/// Tests the merge of two stores of one person.
 @Suite struct StoreMergeTests {
   private let here: ScratchStore
   private let there: ScratchStore
@@ -24,7 +24,7 @@ import Testing
     return result.counts
   }
 
-  /// The visible content: the identities of readings, and the records with their fields.
+  /// The visible content of a store: the identities of its readings, and the ids and fields of its records.
   private func shown(_ scratch: ScratchStore) throws -> [String] {
     var texts: [String] = []
     try scratch.open(.reader).forEachItem(ItemFilter()) { item in
@@ -100,7 +100,8 @@ import Testing
     #expect(counts.updatedRecords == 1)
     #expect(try here.rows("SELECT json_extract(fields, '$.text') FROM record") == ["later"])
     #expect(try merge(here, into: there).keptRecords == 0)
-    // Only a person brings a deleted record back, and an earlier deletion does not remove a later edit.
+    // A merge restores no deleted record, even if the other store edited it later. An earlier deletion does
+    // not remove a later edit either.
     _ = try RecordEditor(here.open(.editor), at: 6000).delete(guid)
     try edit(guid, "before", in: there, at: 5500)
     #expect(try merge(there, into: here).keptRecords == 1)
@@ -109,7 +110,7 @@ import Testing
     #expect(try shown(here).isEmpty)
     #expect(try merge(here, into: there).keptRecords == 1)
     #expect(try !shown(there).isEmpty)
-    // A later deletion also deletes the record in the other store.
+    // A deletion that is later than the other store's edit also deletes the record in that store.
     let other = try note("second", in: here)
     try merge(here, into: there)
     try edit(other, "edited", in: there, at: 4000)
@@ -118,8 +119,8 @@ import Testing
     #expect(try shown(there).count == 1)
   }
 
-  /// A deletion that is already the remote's side of the conflict is not adopted. Both sides would then be
-  /// equal, and only a person could end the conflict.
+  /// If the conflict's remote side is already the same deletion, the merge does not adopt the deletion. Both
+  /// sides would then be equal, but the conflict would remain.
   @Test(arguments: [true, false])
   func aMergeOfStoresLeavesAConflictToThePerson(_ isTheSame: Bool) throws {
     let guid = try note("first", in: here)
@@ -142,7 +143,7 @@ import Testing
     #expect(!conflict.mine.agrees(with: conflict.theirs))
   }
 
-  /// The other store still has the content from before the undo.
+  /// The undo happened in `here`. The other store still has the content from before it.
   @Test func mergingAnEarlierStoreDoesNotRevertAnUndo() throws {
     let food = Make.batch([Make.record(["carbs": .number(45)], sourceID: "a")])
     try here.ingest(food)
@@ -173,8 +174,8 @@ import Testing
     #expect(try here.number("SELECT sum(json_extract(fields, '$.carbs')) FROM record") == 70)
   }
 
-  /// A merged item has the age of the export that it comes from, which may be older than the newest export of
-  /// its store.
+  /// A merged item counts as old as the export that it comes from. This export may be older than the newest
+  /// export of the other store.
   @Test func aLaterExportUpdatesARecordStoredByAMerge() throws {
     func food(_ carbs: Double) -> IngestBatch {
       Make.batch([Make.record(["carbs": .number(carbs)], sourceID: "a")])
@@ -208,12 +209,13 @@ import Testing
     _ = try there.open(.editor).undo(1, group: Digest.uuid(of: ["g"]), at: 5000)
     try here.ingest(sensor(4..<8))
     try merge(there, into: here)
-    // Readings 0 to 3 were only in the undone import; readings 4 and 5 were imported here.
+    // Readings 0 to 3 were only in the undone import, so they stay hidden. Readings 4 and 5 were also
+    // imported in `here`.
     #expect(try shown(here).count == 4)
     #expect(try here.number("SELECT count(*) FROM reading") == 8)
     try merge(here, into: there)
     #expect(try shown(there) == shown(here))
-    // A redo shows all of these items again, first in the other store, and after a merge in this one.
+    // A redo in `there` shows the items again, and a merge then shows them in `here`.
     _ = try there.open(.editor).redo(1, at: 6000)
     try merge(there, into: here)
     #expect(try shown(here).count == 8)
@@ -273,7 +275,8 @@ import Testing
     let store = try here.open(.reader)
     #expect(try store.verdict(on: [anna]) == .same)
     if case .other = try store.verdict(on: [ben]) {} else { Issue.record("another person is accepted") }
-    // Digests with other salts cannot be compared.
+    // Stores keep only salted digests of names. Digests with different salts cannot be compared, so the
+    // result is `.unknown`.
     let third = try ScratchStore()
     try stated(ben, in: third)
     #expect(try store.verdict(onPersonOf: third.open(.reader)) == .unknown)
@@ -329,7 +332,8 @@ import Testing
       try merge(there, into: here, at: now)
       try merge(here, into: there, at: now)
       let once = try shown(here)
-      // A record that is deleted in one store stays deleted there, even if the other store edited it later.
+      // These records are not compared: a merge leaves a record deleted in one store, even if the other store
+      // edited it later.
       let deleted = try [here, there].flatMap { try $0.rows("SELECT guid FROM record WHERE deleted = 1") }
       let differing = try Set(once).symmetricDifference(shown(there))
         .filter { item in !deleted.contains { item.hasPrefix($0) } }

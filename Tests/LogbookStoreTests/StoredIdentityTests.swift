@@ -49,7 +49,7 @@ import Testing
       counts(try scratch.ingest(Make.batch([Make.reading(.cbg, Make.millimoles(6.7))]))) == [0, 0, 0, 1])
   }
 
-  /// 103.0 and 103.4 mg/dL are both 5.7 mmol/L.
+  /// Both 103.0 and 103.4 mg/dL are 5.7 mmol/L when they are rounded to one decimal.
   @Test(arguments: [[103.0, 103.4], [103.4, 103.0]])
   func valuesThatRoundToTheSameTenthAreOrderedBySize(_ numbers: [Double]) throws {
     let readings = numbers.map { Make.reading(.smbg, Make.milligrams($0)) }
@@ -170,7 +170,8 @@ import Testing
     #expect(counts(try scratch.ingest(Make.batch(sensor([104, 104, 100, 104])))) == [2, 0, 2, 0])
   }
 
-  /// Each pair of exports with two values of one time, in both orders.
+  /// An export has one part of the values at one time, and another export has all of them. They are imported
+  /// in both orders.
   @Test(arguments: [([104.0], [104.0, 100]), ([100.0], [104.0, 100]), ([104.0, 100], [104.0, 100, 96])])
   func exportsSplitBetweenTwoValuesOfOneTimeCompleteEachOther(_ part: [Double], _ whole: [Double])
     throws
@@ -192,11 +193,12 @@ import Testing
     #expect(try scratch.rows("SELECT value FROM reading ORDER BY occurrence") == ["104.0", "100.0", "97.0"])
   }
 
-  @Test func ofTwoValuesWithOneCounterTheFirstIsKept() throws {
+  @Test func theFirstOfTwoValuesWithOneCounterIsKept() throws {
     #expect(counts(try scratch.ingest(Make.batch([Make.tick(5, 100), Make.tick(5, 104)]))) == [1, 0, 0, 1])
   }
 
-  /// Two passes of a clock are marked; two readings in one minute are not.
+  /// The clock was set back and showed the same half hour twice, so the readings of its second pass are
+  /// marked. Two readings in one minute on another day are not marked.
   @Test func readingsOfAClockSetBackAreMarkedAndReportedOncePerDay() throws {
     let passes = [0, 900, 1800].flatMap { sensor([110 + Double($0) / 90, 90], at: Make.noon + $0) }
     let single = sensor([120, 121], at: Make.noon + 3 * 86_400)
@@ -238,14 +240,14 @@ import Testing
     for one in controlFirst ? [control, own] : [own, control] {
       #expect(counts(try scratch.ingest(Make.batch([one]))) == [1, 0, 0, 0])
     }
-    // A meal mark makes no difference: not every export has it.
+    // A meal mark does not make it another reading, since not every export has meal marks.
     var meal = own
     meal.marks = .beforeMeal
     #expect(counts(try scratch.ingest(Make.batch([meal]))) == [0, 1, 0, 0])
   }
 
   @Test func aReadingWithTheSameCounterAndAnotherShownTimeIsKnown() throws {
-    // One input has known readings, one of them at another shown time, and a new reading.
+    // One input has known readings, a known counter with another shown time, and a new reading.
     let ticks = (0..<29).map { Make.tick(7573 + $0 * 300, 100, at: Make.noon + $0 * 300) }
     try scratch.ingest(Make.batch(ticks))
     var moved = ticks

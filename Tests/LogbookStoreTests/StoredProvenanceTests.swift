@@ -5,7 +5,7 @@ import Testing
 
 @testable import LogbookStore
 
-/// Tests the provenance of a record: stored once, and kept by every write.
+/// Tests that the provenance of a record is stored once and that no later write changes it.
 @Suite struct StoredProvenanceTests {
   private let scratch: ScratchStore
   private static let columns = "SELECT provenance_format, provenance_source, version FROM record"
@@ -19,7 +19,8 @@ import Testing
     try scratch.ingest(Make.batch([record]), format: "diary", generatedAt: generatedAt)
   }
 
-  /// Adds a copy of a record without provenance, as a record that came by a protocol without provenance.
+  /// Adds a copy of a record without provenance, like a record from a protocol that does not transfer
+  /// provenance.
   private func forget() throws {
     try importFood()
     let guid = Digest.uuid(of: ["record", "diary", "1"])
@@ -47,7 +48,7 @@ import Testing
       return row
     }
     try scratch.ingest(Make.batch([rows[0]]), format: "diary", generatedAt: 10)
-    // The row with 20 g matches no stored record, so its record is stored at the end of the input.
+    // The row with 20 g matches no stored record. So its record is added when the whole input has been read.
     try scratch.ingest(Make.batch([rows[1], rows[0]]), format: "diary", generatedAt: 20)
     #expect(
       try scratch.rows("SELECT provenance_format, provenance_source FROM record ORDER BY 2")
@@ -101,7 +102,7 @@ import Testing
         try scratch.refusal(role, "UPDATE record SET \(learn), version = version + 1 \(unknown)")
           == "only imports and sync learn where a record came from")
     }
-    // Added provenance is pending, so that other nodes get it, too.
+    // The added provenance makes the record pending, so that other nodes get the provenance, too.
     #expect(
       try scratch.refusal(.importer, "UPDATE record SET \(learn) \(unknown)")
         == "a change of a record raises its version")
@@ -135,7 +136,8 @@ import Testing
     unknown.guid = guid
     try scratch.ingest(Make.batch([unknown]), format: "glucoport", generatedAt: 10)
     #expect(try scratch.rows(Self.columns) == ["NULL NULL 1"])
-    // If this export, which is as old but imported later, has another amount, the record changes as well.
+    // If `grams` differs from the stored 30 g, the import changes the amount as well, which raises the
+    // version once more.
     let version = grams == 30 ? 2 : 3
     for _ in 1...2 {
       try importFood(grams)

@@ -5,14 +5,15 @@ import Testing
 
 @testable import LogbookStore
 
-/// Tests the store with each kind that the program knows, and with kinds of newer programs.
+/// Tests that a store keeps records of each kind that the program knows, and of kinds that only newer
+/// programs know.
 @Suite struct StoredRecordKindTests {
   private static let guid = "00000000-0000-4000-8000-000000000001"
   private let scratch: ScratchStore
 
   init() throws { scratch = try ScratchStore() }
 
-  /// Fields with a value for each field of the kind.
+  /// A value for each field that records of the kind can have.
   private func fields(_ kind: RecordKind) -> RecordFields {
     var fields = RecordFields()
     for field in kind.fields {
@@ -37,7 +38,7 @@ import Testing
     return kinds
   }
 
-  /// A record of a kind that only a newer program knows, as a page contains it.
+  /// Stores a pulled record of a kind that only a newer program knows.
   private func adoptUnknown() throws -> RemoteRecord {
     let state = RecordState(
       kind: try #require(RecordKind(rawValue: "sleep")), entryGuid: nil,
@@ -88,7 +89,7 @@ import Testing
     #expect(try scratch.rows("SELECT version, deleted FROM record") == ["1 0"])
   }
 
-  /// Everything that belongs to an entry is deleted with it, whatever its kind.
+  /// An entry is deleted with all its records, even with a record of an unknown kind.
   @Test func aRecordOfAnUnknownKindIsDeletedWithItsEntry() throws {
     let editor = RecordEditor(try scratch.open(.editor), at: 5000)
     let draft = RecordDraft(

@@ -15,7 +15,7 @@ private let c2 = "c2000000-0000-4000-8000-000000000000"
 private let p1 = "b1000000-0000-4000-8000-000000000000"
 private let n1 = "d1000000-0000-4000-8000-000000000000"
 
-/// Tests the sync states of readings, entries and the records that belong to them.
+/// Tests the sync state of readings, of entries, and of the records of an entry.
 @Suite struct SyncStateTests {
   private let scratch: ScratchStore
 
@@ -31,7 +31,7 @@ private let n1 = "d1000000-0000-4000-8000-000000000000"
     _ = try RecordEditor(scratch.open(.editor), at: 5).add(draft, guid: guid)
   }
 
-  /// Sends the pending version of a record, as an answered push does.
+  /// Prepares the pending version of a record for sending, and marks it as acknowledged by the remote.
   private func acknowledge(_ guid: String) throws {
     try scratch.open(.sync).sync { store in
       let record = try #require(try store.record(guid))
@@ -48,7 +48,7 @@ private let n1 = "d1000000-0000-4000-8000-000000000000"
     try scratch.rows("SELECT substr(record, 1, 2), aspect, substr(entry, 1, 2) FROM queued ORDER BY 1, 2")
   }
 
-  /// Runs `body` as during an upload that has just begun a transfer.
+  /// Begins a transfer as an upload does, and runs `body` while the upload holds its lock.
   private func uploading(
     _ begin: (SyncTransaction) throws -> Void, _ body: (SyncActivity) throws -> Void
   ) throws {
@@ -90,7 +90,7 @@ private let n1 = "d1000000-0000-4000-8000-000000000000"
       try $0.beginTransfer(.records, of: [a1], at: 7)
     } _: { _ in
     }
-    // The lock was released with its process, and nothing cleared its transfers.
+    // The process was killed: the lock is free, but the row in `transfer` remains.
     #expect(try scratch.number("SELECT count(*) FROM transfer") == 1)
     let activity = try scratch.open(.reader).activity()
     #expect(activity == .none)
@@ -204,8 +204,8 @@ private let n1 = "d1000000-0000-4000-8000-000000000000"
     #expect(!QueueCode.sql.uppercased().contains("RECURSIVE"))
   }
 
-  /// The number of SQLite's steps to find the state of an entry, and of its steps to the next row of a whole
-  /// table.
+  /// The number of SQLite instructions that find the sync state of an entry. `scans` counts those that step
+  /// to the next row of a table scan.
   private func cost(of guid: String) throws -> (steps: Int32, scans: Int32) {
     try scratch.open(.reader).queue.inDatabase { database in
       let statement = try database.makeStatement(
@@ -218,7 +218,7 @@ private let n1 = "d1000000-0000-4000-8000-000000000000"
     }
   }
 
-  /// Entries with nine pending records each.
+  /// Stores entries, each with nine pending records.
   private func fill(_ numbers: Range<Int>) throws {
     _ = try scratch.open()
     let guid = "'-0000-4000-8000-000000000000'"
@@ -265,7 +265,7 @@ private let n1 = "d1000000-0000-4000-8000-000000000000"
     #expect(try scratch.rows("SELECT last_push, last_pull FROM remote") == ["8 NULL"])
   }
 
-  /// The state depends only on the code of the queue and on whether an upload runs.
+  /// The shown state depends only on the code of the row in the queue and on whether an upload is running.
   @Test(arguments: [false, true]) func theSyncStateFollowsOnlyFromQueueAndRunningUpload(isRunning: Bool) {
     let still: [SyncState] = [.synced, .queued(.waiting), .queued(.refused), .queued(.conflict)]
     #expect((0..<4).map { QueueCode($0).state(isRunning: isRunning) } == still)

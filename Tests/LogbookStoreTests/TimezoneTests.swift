@@ -12,8 +12,7 @@ import Testing
   init() throws {
     scratch = try ScratchStore()
     var zone = try LogbookZone(name: "Europe/Madrid")
-    // There is a reading every seven hours for two years, which contain four clock changes and a turn of the
-    // year.
+    // One reading every seven hours for two years, with four clock changes and the change of the year.
     var readings = (0..<2500).map { index in
       let time = DeviceTime(seconds: Make.noon + Int64(index) * 25_200)
       return Reading(

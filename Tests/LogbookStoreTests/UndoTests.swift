@@ -7,7 +7,7 @@ import Testing
 
 @testable import LogbookStore
 
-/// Tests imports that are undone and redone.
+/// Tests undo and redo of imports.
 @Suite struct UndoTests {
   private let scratch: ScratchStore
 
@@ -33,7 +33,7 @@ import Testing
 
   private func guid() -> String { Digest.uuid(of: ["\(UInt64.random(in: .min ... .max))"]) }
 
-  /// The visible readings as minutes after noon and values, and the visible records' texts.
+  /// The visible readings, each as its minute after noon and its value, and the texts of the visible records.
   private func shown() throws -> [String] {
     var texts: [String] = []
     try scratch.open(.reader).forEachItem(ItemFilter()) { item in
@@ -73,11 +73,11 @@ import Testing
     #expect(try scratch.rows("SELECT * FROM record") == records && shown() == [])
     #expect(try redo(1).readings == 3)
     #expect(try redo(1).isDoneAlready && shown().count == 3)
-    // The next undo is a separate withdrawal.
+    // An undo after a redo stores a second, separate withdrawal.
     #expect(try undo(1).readings == 3 && shown() == [])
   }
 
-  /// Readings that another withdrawal hides are not counted, and stay hidden when this one ends.
+  /// A reading that a person has hidden is not counted, and it stays hidden after the redo.
   @Test func undoCountsItemsThatBecomeHiddenOrVisible() throws {
     try scratch.ingest(sensor([0, 1, 2]))
     let editor = WithdrawalEditor(try scratch.open(.editor), at: 5000)
@@ -90,7 +90,8 @@ import Testing
     #expect(try shown() == ["1:100", "2:100"])
   }
 
-  /// Readings that another program uploaded count as an import of the site, which no store undoes.
+  /// The row in `same_as` states that another program uploaded the same reading to the site. This counts as a
+  /// second import of the reading.
   @Test func undoKeepsReadingsVisibleThatAnotherProgramUploadedToTheSite() throws {
     try scratch.ingest(sensor([0, 1, 2]))
     let note = """
@@ -121,7 +122,7 @@ import Testing
     #expect(try shown() == ["1:100", "2:100", "3:100"])
     #expect(try undo(2).readings == 3)
     #expect(try shown() == [])
-    // The first import is no longer undone: the items of both are visible.
+    // The first import is redone, so all its items are visible, also the ones that the second import has.
     _ = try redo(1)
     #expect(try shown() == ["0:100", "1:100", "2:100"])
     _ = try redo(2)
@@ -150,8 +151,8 @@ import Testing
 
   private static let madrid = Decision("zone", "Europe/Madrid", .given)
 
-  /// An import without a given zone uses that of the logbook. Here this is the same zone, so the import
-  /// repeats the undone one.
+  /// The second import uses the zone of the logbook, which is the zone that was given for the first import.
+  /// So it counts as a repetition of the undone import.
   @Test func anUndoneFileImportedWithoutItsTimeZoneStaysHidden() throws {
     _ = try scratch.open(.editor).setTimezone(LogbookZone(name: "Europe/Madrid"), at: 5)
     _ = try ingest(sensor(0..<5), digest: "file", [Self.madrid])
@@ -186,7 +187,7 @@ import Testing
     #expect(counts.broughtNothing && counts.readings == 0 && !counts.isDoneAlready)
     #expect(try scratch.number("SELECT count(*) FROM record WHERE kind = 'withdrawal'") == 0)
     #expect(try scratch.open(.reader).undoneImports() == [])
-    // An import that found only the items of another import counts as having brought them.
+    // The import stored nothing, since another import had stored its items. It can be undone all the same.
     try scratch.ingest(sensor(0..<3), digest: "copy")
     let met = try undo(3)
     #expect(!met.broughtNothing && met.readings == 0)
@@ -209,7 +210,7 @@ import Testing
     #expect(preview.largeRecords == [guid] && preview.changedRecords == 0)
     #expect(try undo(2) == preview)
     #expect(try scratch.number("SELECT json_extract(fields, '$.carbs') FROM records") == 20)
-    // A change that is small enough is reverted, and nothing is reported.
+    // If the record is smaller, its change is reverted, and nothing is reported.
     let other = try ScratchStore()
     try other.ingest(food(10, 1000), generatedAt: 10)
     try other.ingest(food(20, 1000), generatedAt: 20)
@@ -234,8 +235,8 @@ import Testing
     #expect([counts.newReadings, counts.changedReadings] == [3, 0])
     #expect(try shown() == ["0:90", "1:90", "2:90"])
     #expect(try scratch.number("SELECT max(occurrence) FROM reading") == 1)
-    // If the file is imported once more, these readings are known. Another value at the position of a visible
-    // reading is a revision.
+    // A repeated import finds these readings. In another file, another value at the time of a visible reading
+    // counts as a revision.
     let known = try ingest(sensor(0..<3, 90), digest: "file", [Decision("unit", "mmol/L", .given)])
     #expect([known.newReadings, known.knownReadings, known.withdrawnReadings] == [0, 3, 0])
     #expect(try scratch.ingest(sensor(0..<3, 95), digest: "third").changedReadings == 3)
@@ -270,7 +271,8 @@ import Testing
     #expect(
       try shown().sorted() == [#"{"carbs":10}"#, #"{"carbs":20}"#, #"{"carbs":30,"text":"mine"}"#])
     #expect(try scratch.number("SELECT count(*) FROM records WHERE withdrawn") == 1)
-    // The same export does not change the record again, but a later one does.
+    // Import 3 repeats the undone import 2, and is undone as well. A redo of import 2 still restores
+    // everything.
     try scratch.ingest(
       Make.batch([food(10, "a"), food(25, "b"), food(40, "d")]), generatedAt: 20, digest: "late")
     _ = try undo(3)
@@ -315,8 +317,8 @@ import Testing
     try scratch.ingest(sensor(0..<3))
     try scratch.ingest(sensor([]))
     #expect(try last() == 1)
-    // This import has only known items. They also stay visible because of it, but the import that stored them
-    // is undone first.
+    // This import has only known items. They stay visible while it is not undone, but `undo` first undoes the
+    // import that stored them.
     try scratch.ingest(sensor(0..<3))
     #expect(try last() == 1)
     #expect(try undo(1).readings == 0)
@@ -331,7 +333,8 @@ import Testing
     #expect(try scratch.open(.reader).nextStep(.redo) == nil)
   }
 
-  /// A timer may have fetched the items, so a person does not expect that `undo` hides them.
+  /// A timer may have fetched these items without a person's command. So `undo` without a number must not
+  /// hide them.
   @Test func itemsFetchedFromASourceAreNotAnUndoStep() throws {
     try scratch.ingest(sensor(0..<3))
     #expect(try scratch.refusal(.importer, "UPDATE ingest SET source = 'source phone'") == nil)
@@ -455,7 +458,7 @@ import Testing
     return readings
   }
 
-  /// Expects that the stored results follow from all readings and all withdrawals.
+  /// Checks that the hidden readings in the store are those that follow from its readings and withdrawals.
   private func expectResultFollows(_ place: String) throws {
     let readings = try items()
     let visibility = try Visibility(

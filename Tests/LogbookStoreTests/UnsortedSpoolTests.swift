@@ -8,11 +8,11 @@ import Testing
 
 @testable import LogbookStore
 
-/// Tests readings that a file has unsorted.
+/// Tests the spool, which sorts the readings of an unsorted file before they are stored.
 @Suite struct UnsortedSpoolTests {
   private static let count: Int64 = 12_000
 
-  /// Sensor readings five minutes apart, with their numbers as values and lines.
+  /// Sensor readings five minutes apart. The value and the line of a reading equal its number.
   private static func readings(_ numbers: some Sequence<Int64>) -> [Reading] {
     numbers.map { number in
       var reading = Make.reading(.cbg, Make.milligrams(Double(number)), at: Make.noon + number * 300)
@@ -31,7 +31,8 @@ import Testing
     #expect(UnsortedSpool.areScattered(Self.shuffled()))
     #expect(!UnsortedSpool.areScattered(Self.readings(numbers)))
     #expect(!UnsortedSpool.areScattered(Self.readings(numbers.reversed())))
-    // Four devices one after the other. Every twentieth row is late.
+    // First four devices one after the other, each sorted. Then sorted readings of which every twentieth is
+    // late.
     #expect(!UnsortedSpool.areScattered(Self.readings(numbers.map { $0 % 3000 })))
     #expect(!UnsortedSpool.areScattered(Self.readings(numbers.map { $0 % 20 == 0 ? $0 - 700 : $0 })))
     #expect(!UnsortedSpool.areScattered(Self.readings(numbers.map { _ in 7 })))
@@ -42,7 +43,7 @@ import Testing
   @Test func readingsThatMostlyGoBackInTimeAreTreatedAsNewestFirst() {
     let numbers = 0..<Self.count
     #expect(UnsortedSpool.areNewestFirst(Self.readings(numbers.reversed())))
-    // Every twentieth reading is late.
+    // The newest reading comes first, but every twentieth reading is late.
     #expect(UnsortedSpool.areNewestFirst(Self.readings(numbers.map { $0 % 20 == 0 ? 700 - $0 : -$0 })))
     #expect(!UnsortedSpool.areNewestFirst(Self.readings(numbers)))
     #expect(!UnsortedSpool.areNewestFirst(Self.readings(numbers.map { $0 % 3000 })))
@@ -54,7 +55,7 @@ import Testing
 
   @Test func sortedRunsThatFollowEachOtherAreMergedIntoOne() throws {
     var waiting = try UnsortedSpool()
-    // The last two runs have the number 300 in common.
+    // Each `add` makes a sorted run. The last two runs both contain the number 300.
     for numbers in [900..<1000, 600..<900, 100..<301, 300..<600] as [Range<Int64>] {
       try waiting.add(Self.readings(numbers.reversed()), of: [1])
     }
@@ -80,7 +81,7 @@ import Testing
     var merged: [Reading] = []
     var sizes: [Int] = []
     try waiting.merge(of: [1, 2]) { batch in
-      // Readings at one position are never in two batches.
+      // Readings with the same position are never split between two batches.
       if let last = merged.last, let first = batch.first { #expect(key(last) != key(first)) }
       merged += batch
       sizes.append(batch.count)
@@ -129,14 +130,14 @@ import Testing
   }
 }
 
-/// Tests an ingest whose readings may be kept until the end.
+/// Tests imports whose readings may be kept in the spool until the end of the input.
 @Suite struct WaitingIngestTests {
   private struct Interruption: Error {}
   private let scratch: ScratchStore
 
   init() throws { scratch = try ScratchStore() }
 
-  /// An unsorted batch with the values of `reading`.
+  /// An unsorted batch of readings. `reading` makes the reading for a time.
   private func scattered(_ reading: (Int64) -> Reading) -> IngestBatch {
     Make.batch((0..<12_000).map { reading(Make.noon + $0 * 7919 % 12_000 * 300) })
   }
@@ -180,7 +181,7 @@ import Testing
       try writer.storeSpooled { _ in }
       #expect(writer.counts.newReadings == 24_000 && writer.counts.changedReadings == 0)
     }
-    // Of two readings at one time, the first in the input has the first occurrence.
+    // Two readings have the same time. The first of them in the input gets the occurrence 0.
     #expect(try scratch.number("SELECT count(*) FROM reading WHERE value = 100 AND occurrence = 0") == 12_000)
   }
 
@@ -214,7 +215,7 @@ import Testing
     #expect(try scratch.rows("SELECT DISTINCT value FROM reading WHERE occurrence = 0") == ["100.0"])
   }
 
-  @Test func ofTwoEqualTimesKeptForSortingTheFirstReadingStaysFirst() throws {
+  @Test func sortingKeepsTheOrderOfReadingsAtOneTime() throws {
     try ingest { writer in
       try writer.write(scattered(hundred))
       try writer.write(scattered(other))
@@ -249,8 +250,9 @@ import Testing
     #expect(try scratch.number("SELECT count(*) FROM rejection") == 1)
   }
 
-  /// Two devices of the input are one in the store, and the second has another value.
-  @Test func ofTwoDevicesWithOneIdentityTheFirstReadingIsKept() throws {
+  /// The input lists two devices with the same identity, so the store has one device. The readings of the
+  /// second have another value.
+  @Test func theReadingsOfTheFirstOfTwoEqualDevicesAreKept() throws {
     var batch = scattered { Make.tick(($0 - Make.noon) / 300, 100, at: $0) }
     let second = batch.readings.map { reading in
       var reading = reading
@@ -268,7 +270,8 @@ import Testing
     #expect(try scratch.rows("SELECT DISTINCT value FROM reading") == ["100.0"])
   }
 
-  /// The store has no devices of a rolled back batch, and neither the batch nor its counts are kept.
+  /// The batch fails and is rolled back. Its readings and counts must not remain in the spool, since the
+  /// store has not stored its device.
   @Test func aRolledBackBatchIsNotKeptForSorting() throws {
     let store = try scratch.open()
     try store.queue.inDatabase { database in

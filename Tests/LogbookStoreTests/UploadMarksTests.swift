@@ -6,13 +6,13 @@ import Testing
 
 @testable import LogbookStore
 
-/// Tests which readings an acknowledgement marks, for few and many readings.
+/// Tests which readings are marked as uploaded when the remote acknowledges few or many readings.
 @Suite struct UploadMarksTests {
   private let scratch: ScratchStore
 
   init() throws { scratch = try ScratchStore() }
 
-  /// Readings of two devices and two kinds with the same times, and some at one time.
+  /// Readings of two devices and two kinds. Three readings at a time have the same time.
   private static func readings(_ range: Range<Int>) -> [Reading] {
     range.map { place in
       Make.reading(
@@ -40,7 +40,8 @@ import Testing
   func readingsImportedBetweenSentOnesStayPending(count: Int) throws {
     try store(0..<count / 2)
     let sent = try pending()
-    // These are readings of other devices and kinds at the same times, and readings at further times.
+    // Readings of another kind, half of them at the times of the sent readings and half of them a minute
+    // later.
     let between = Self.readings(0..<count).enumerated().map { place, reading in
       Make.reading(
         .ketone, Make.milligrams(5), at: reading.deviceTime.seconds + Int64(place % 2) * 60,
@@ -59,7 +60,8 @@ import Testing
   func exactlyTheSentReadingsAreMarkedAsUploaded(count: Int, gap: Int) throws {
     try store(0..<count)
     let all = try pending()
-    // The readings are sent in another order, and one of them is refused.
+    // Every `gap`th reading is not sent. The others are sent in reverse order, and the remote refuses one of
+    // them.
     let sent = all.enumerated().filter { $0.offset % gap != 0 }.map(\.element).reversed()
     let refusal = RefusedItem(item: sent.count / 2, reason: "too old")
     let refused = Array(sent)[refusal.item]
@@ -82,7 +84,8 @@ import Testing
     try scratch.expectCountersEqualCount()
   }
 
-  /// The dropped triggers exist again, and a failure leaves no intermediate state.
+  /// Marking many readings drops triggers for a moment. After a success and after a failure, all triggers
+  /// must exist again.
   @Test(arguments: [few, many], [true, false])
   func afterManyUploadMarksARequeueStillNeedsItsReason(count: Int, fails: Bool) throws {
     struct Stopped: Error {}

@@ -6,7 +6,7 @@ import Testing
 
 @testable import LogbookStore
 
-/// Tests the withdrawals that are kept from one batch of an import to the next.
+/// Tests the cache of withdrawals, which an import keeps from one batch to the next.
 @Suite struct WithdrawalCacheTests {
   private let scratch: ScratchStore
 
@@ -44,7 +44,7 @@ import Testing
   }
 
   /// Another connection hides readings between two batches, and later shows them again. The next batch must
-  /// not use outdated withdrawals.
+  /// not use the outdated cache.
   @Test func undosByOthersBetweenBatchesApplyToTheNextBatch() throws {
     try scratch.ingest(Make.batch(sensor(0..<10)), digest: "wrong")
     #expect(try undo(1).readings == 10)
@@ -88,8 +88,8 @@ import Testing
     #expect(known.decodings == 2)
   }
 
-  /// A further list would exceed the limit and exclude the largest list, whose readings would be visible
-  /// again.
+  /// Another undo would exceed the limit of listed readings. The store would then ignore its largest
+  /// withdrawal, whose readings would be visible again.
   @Test func anUndoBeyondTheLimitIsRefusedUntilARedoMakesSpace() throws {
     try scratch.ingest(Make.batch(sensor(0..<10)), digest: "wrong")
     let store = try scratch.open(.editor)

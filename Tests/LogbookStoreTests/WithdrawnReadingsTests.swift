@@ -6,7 +6,8 @@ import Testing
 
 @testable import LogbookStore
 
-/// Tests the stored results of many withdrawn readings, and of withdrawals that others wrote.
+/// Tests the table `withdrawn` with many hidden readings, and with withdrawal records that other programs
+/// wrote.
 @Suite struct WithdrawnReadingsTests {
   private let scratch: ScratchStore
 
@@ -31,7 +32,7 @@ import Testing
     try scratch.number("SELECT count(*) FROM withdrawn WHERE \(condition)")
   }
 
-  /// There are more changes than are written at a time, each of a single reading.
+  /// Each hidden reading is a separate change. There are more changes than the store writes at a time.
   @Test func everySecondOfManyReadingsCanBeHiddenAndShown() throws {
     try scratch.ingest(Make.batch(sensor(stride(from: 0, to: 20_000, by: 2))))
     try scratch.ingest(Make.batch(sensor(stride(from: 1, to: 20_000, by: 2))))
@@ -42,7 +43,7 @@ import Testing
     #expect(try withdrawn() == 0)
   }
 
-  /// The readings of both devices of one kind are stored together.
+  /// Readings of the same kind are in one partition, so the readings of both devices are mixed in the table.
   @Test func undoKeepsReadingsOfAnotherDeviceInBetweenVisible() throws {
     let devices = [Make.device, Device(vendor: "Test", model: "Meter", serial: "S2", format: "test")]
     try scratch.ingest(Make.batch(sensor(0..<500), devices: devices))
@@ -66,14 +67,14 @@ import Testing
     #expect(try editor.hide(Make.device, since: since, until: until, reason: "", guid: guid) == 10)
     #expect(try undo(1).readings == 990)
     #expect(try withdrawn() == 1000)
-    // The rule that hides readings of the device is still valid after the undo has ended.
+    // The person hid the device's readings of a period. This is still valid after the redo of the import.
     _ = try redo(1)
     #expect(try withdrawn() == 10)
     #expect(try editor.restore(Make.device, since: nil, until: nil).readings == 10)
     #expect(try withdrawn() == 0)
   }
 
-  /// Finger sticks at random seconds with random values, read in the wrong unit.
+  /// Finger sticks with random values at random times, so that an undo cannot describe them in a short form.
   @Test func anUndoOfIrregularReadingsTakesFewBytesInLimitedRecords() throws {
     var random = SeededGenerator(seed: 1)
     var time = Make.noon
@@ -94,7 +95,8 @@ import Testing
     #expect(try withdrawn() == 0)
   }
 
-  /// The changes of an import are encoded as JSON twice, which doubles some characters.
+  /// The changes of an import are encoded as JSON inside JSON. Quotation marks in a text are escaped twice,
+  /// so they need more bytes.
   @Test func anUndoOfManyRecordsIsSplitIntoRecordsOfLimitedSize() throws {
     func foods(_ carbs: Double) -> IngestBatch {
       Make.batch(
@@ -118,8 +120,8 @@ import Testing
       try scratch.number("SELECT count(*) FROM records WHERE json_extract(fields, '$.carbs') = 20") == 2000)
   }
 
-  /// There are more readings than are packed at once. The other file has them unsorted, and in more runs than
-  /// the store notes.
+  /// There are more readings than `KnownReadings` packs at a time. The other file has half of them, unsorted,
+  /// and in more runs than `ImportNotes.maxRuns`.
   @Test func manyUndoneReadingsAreShownAgainByAnotherFile() throws {
     let all = sensor(0..<40_000)
     try scratch.ingest(Make.batch(all), digest: "wrong")
@@ -129,7 +131,7 @@ import Testing
     let counts = try scratch.ingest(Make.batch(some), digest: "right")
     #expect([counts.newReadings, counts.knownReadings, counts.restoredReadings] == [0, 20_000, 20_000])
     #expect(try withdrawn() == 20_000 && withdrawn("(position - \(Make.noon)) / 300 % 2 = 0") == 0)
-    // The same file that was undone shows nothing.
+    // The undone file is imported again. It does not show its hidden readings again.
     let same = try scratch.ingest(Make.batch(all), digest: "wrong")
     #expect([same.knownReadings, same.withdrawnReadings, same.restoredReadings] == [40_000, 20_000, 0])
     #expect(try withdrawn() == 20_000)
@@ -141,7 +143,8 @@ import Testing
     Make.record(fields, kind: .withdrawal, sourceID: "\(number)", at: Make.noon)
   }
 
-  /// A record of few bytes may state any number of readings; the readings of the store limit the work.
+  /// A withdrawal of a few bytes can name any number of readings. The work is limited by the number of stored
+  /// readings.
   @Test func anUndoOfMoreReadingsThanStoredHidesTheStoredOnes() throws {
     try scratch.ingest(Make.batch(sensor(0..<1000)))
     let series = SeriesName(
@@ -156,7 +159,7 @@ import Testing
     }
     try scratch.ingest(Make.batch(records))
     #expect(try withdrawn() == 1000)
-    // An import restores its readings from each of the withdrawals.
+    // Every withdrawal hides these readings. The import must restore them from each of the withdrawals.
     #expect(try scratch.ingest(Make.batch(sensor(0..<10))).restoredReadings == 10)
     #expect(try withdrawn() == 990)
   }
@@ -164,7 +167,7 @@ import Testing
   @Test func anUndoAboveTheLimitsIsStoredAndHidesNothing() throws {
     try scratch.ingest(Make.batch(sensor(0..<10)))
     let line = "\(ReadingIdentity.text(of: Make.device))|cbg|time"
-    // A run of 2^40 readings that begins at 0.
+    // In the encoding of withdrawals, this text is a run of 2^40 readings that begins at position 0.
     let run = "gICAgICAAQAB"
     let fields: [String: FieldValue] = [
       "hidden": .flag(true), "subtype": .text("import"), "group": .text(Digest.uuid(of: ["g"])),
@@ -174,7 +177,7 @@ import Testing
     #expect(try withdrawn() == 0)
     #expect(
       try scratch.rows("SELECT fields FROM record WHERE kind = 'withdrawal'") == [RecordFields(fields).json])
-    // With valid points in place of the run above, the same record hides the readings.
+    // The same record with a list of ten existing readings is valid and hides them.
     var smaller = fields
     smaller["points"] = .text(
       "\(line) "
@@ -205,7 +208,7 @@ import Testing
       "SELECT device_time, value_mgdl FROM readings WHERE NOT withdrawn ORDER BY device_time")
   }
 
-  /// With another unit or column the values differ, with another order of day and month the days.
+  /// If the unit or column was wrong, the values differ. If day and month were swapped, the days differ.
   @Test(arguments: [(90.0, Int64(0)), (100, 30), (90, 30)])
   func afterAnUndoACorrectedImportShowsTheSameAsInAnEmptyStore(_ value: Double, _ days: Int64) throws {
     for axis in Axis.allCases {
@@ -218,7 +221,7 @@ import Testing
       #expect(try other.shown() == reference.shown(), "\(axis)")
       let again = try other.scratch.ingest(readings(axis, value, days: days), digest: "right")
       #expect([again.newReadings, again.knownReadings] == [0, 3], "\(axis)")
-      // The wrong file is recognised when it is imported again, and changes nothing.
+      // The wrong file is imported again. It is recognised as undone, and changes nothing.
       let wrong = try other.scratch.ingest(readings(axis, 100), digest: "wrong")
       #expect([wrong.newReadings, wrong.knownReadings, wrong.withdrawnReadings] == [0, 3, 3], "\(axis)")
       #expect(try other.shown() == reference.shown(), "\(axis)")

@@ -7,8 +7,8 @@ import Testing
 
 @testable import LogbookStore
 
-/// Tests imports and changes of the zones in random order: the stored offsets follow from the records, and
-/// lists use them.
+/// Tests random sequences of imports and zone changes. The stored offsets must always follow from the zone
+/// records, and lists must use these offsets.
 @Suite struct ZoneHistoryTests {
   private static let devices = (1...3).map {
     Device(vendor: "Test", model: "Meter", serial: "S\($0)", format: "test")
@@ -17,7 +17,8 @@ import Testing
     "Europe/Madrid", "Asia/Tokyo", "America/New_York", "Asia/Kathmandu", "Australia/Lord_Howe",
     "Pacific/Kiritimati",
   ]
-  /// 2025-10-20T00:00:00: Madrid's clocks go back six days later, New York's a week after that.
+  /// 2025-10-20T00:00:00 as seconds since 1970. Madrid sets its clocks back six days later, and New York
+  /// another week later.
   private static let start: Int64 = 1_760_918_400
 
   private let scratch: ScratchStore
@@ -62,7 +63,7 @@ import Testing
     return readings
   }
 
-  /// The statements of the records about imports, without withdrawn ones.
+  /// The zones that the records state for items of imports, without withdrawn records.
   private func statements() throws -> [ItemZone] {
     try scratch.open(.reader).queue.inDatabase { database in
       try String.fetchAll(database, sql: "SELECT guid FROM record WHERE kind = 'zone'")
@@ -70,7 +71,7 @@ import Testing
     }
   }
 
-  /// An import with a zone, at times that other imports use, too.
+  /// Imports a batch with a given zone. Other imports have readings at the same times.
   private func importGiven(_ random: inout SeededGenerator, _ step: Int) throws {
     let zone = try LogbookZone(name: Self.zones.randomElement(using: &random) ?? "UTC")
     let source = IngestSource(
@@ -146,14 +147,15 @@ import Testing
         _ = try scratch.open(.editor).remove(periods.removeFirst(), at: 2000 + Int64(step))
       default:
         _ = try scratch.open(.editor).add(try Self.period(&random, step), at: 2000 + Int64(step))
-        // A period that continues another one has extended it.
+        // If the added period continues another one, the store has extended that one. So the periods are read
+        // again.
         periods = try scratch.open(.reader).zones().periods
       }
       try expectZones("seed \(seed), step \(step)")
     }
   }
 
-  /// An offset that a source states is kept, whatever the zones become.
+  /// An offset that the source states is kept after every zone change.
   @Test func aStatedUTCOffsetNeverChanges() throws {
     var random = SeededGenerator(seed: 77)
     try scratch.ingest(Self.batch(&random))

@@ -7,7 +7,7 @@ import Testing
 
 @testable import LogbookStore
 
-/// Tests zones that people give for imports, and zones that this system does not know.
+/// Tests time zones that a person gives for an import, and time zones that the system does not know.
 @Suite struct ZoneImportTests {
   private static let day: Int64 = 86_400
   private let scratch: ScratchStore
@@ -34,7 +34,7 @@ import Testing
     }
   }
 
-  /// Readings of one device at noon of these days.
+  /// Readings of one device at noon, the given numbers of days after the first of June.
   private func readings(_ days: [Int64]) -> IngestBatch {
     Make.batch(days.map { Make.reading(.cbg, Make.milligrams(100), at: Make.noon + $0 * Self.day) })
   }
@@ -57,14 +57,14 @@ import Testing
     #expect(failure?.category == .configuration && failure?.message.contains("without --timezone") == true)
     #expect(try scratch.rows("SELECT count(*) FROM reading") == ["0"])
     #expect(try scratch.rows("SELECT count(*) FROM ingest") == ["0"])
-    // The zone of the logbook needs no statement.
+    // An import in the zone of the logbook stores no zone record, so the limit does not matter.
     try importing(readings([1]), in: nil)
     #expect(try offsets() == ["7200"])
   }
 
   // MARK: Cost
 
-  /// The number of SQLite's steps, in hundreds, with which an import ends.
+  /// The number of SQLite instructions, in hundreds, that the end of an import takes.
   private func stepsAtEnd(_ batch: IngestBatch) throws -> Int {
     let zone = InputZone(try LogbookZone(name: "Asia/Tokyo"), isGiven: true, placesReadings: false)
     let source = IngestSource(
@@ -92,13 +92,14 @@ import Testing
     }
     func cost(after numbers: ClosedRange<Int64>) throws -> Int {
       try importing(batch(Array(numbers)), in: nil)
-      // The batch has a reading that the store has, and the next one.
+      // The batch has the last stored reading and one after it.
       return try stepsAtEnd(batch([numbers.upperBound, numbers.upperBound + 1]))
     }
     let small = try cost(after: 1...400)
     let large = try cost(after: 1000...20_000)
     #expect(large <= small + small / 5 + 2, "\(small) → \(large)")
-    // If an input has readings at both ends, the end of the import reads all stored readings between them.
+    // This batch has a reading before all stored ones and a reading after them. So the end of the import
+    // reads all readings between the two.
     #expect(try stepsAtEnd(batch([1, 20_001])) > 8 * large)
     let number = "(device_time - \(Make.noon)) / 300"
     let stated = try scratch.rows("SELECT \(number) FROM reading WHERE zone IS NOT NULL ORDER BY device_time")
@@ -142,11 +143,12 @@ import Testing
     }
     #expect(failure?.message.contains("Mars/Olympus") == true && failure?.message.contains("tzdata") == true)
     #expect(try offsets().count == 2)
-    // A zone that a person gives is stated, and replaces no base that other systems know.
+    // The zone that is given for an import is stored for its items. It does not replace the logbook's zone,
+    // which other systems may know.
     try importing(readings([2]), in: "Europe/Madrid")
     #expect(try scratch.rows("SELECT zone FROM item_zone") == ["Europe/Madrid"])
     #expect(try scratch.open(.reader).zones().unknownBase == "Mars/Olympus")
-    // A person's decision for the logbook replaces the base.
+    // If a person sets the zone of the logbook, this zone replaces the unknown one.
     #expect(try scratch.open(.editor).setTimezone(LogbookZone(name: "Europe/Madrid"), at: 6).isChange)
     #expect(try scratch.open(.reader).overview(ingests: 0).unknownZones.isEmpty)
     #expect(try scratch.rows("SELECT count(*) FROM setting WHERE name = 'unknown-zones'") == ["0"])
@@ -155,7 +157,7 @@ import Testing
   @Test func offsetsOfATimeZoneAreDerivedOnceTheSystemKnowsIt() throws {
     try scratch.ingest(readings([0]))
     try stateUnknownBase()
-    // This simulates the next version of the system's zone data, which knows the name.
+    // Simulates an update of the system's zone data, after which the zone is known.
     try scratch.open(.editor).queue.inDatabase { database in
       try database.execute(
         sql: """

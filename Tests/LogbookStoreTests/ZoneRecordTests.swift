@@ -22,7 +22,8 @@ import Testing
       madeAt: madeAt)
   }
 
-  /// Two devices with a reading at noon of each of the first ten days of June, each with a record.
+  /// Stores two devices with a reading at noon of each of the first ten days of June. Each reading comes with
+  /// a record.
   private func fill() throws {
     var batch = Make.batch(
       (0..<10).flatMap { day in
@@ -68,7 +69,7 @@ import Testing
     #expect(change.readings == 10 && change.records == 0)
     #expect(try offsets("S1") == Array(repeating: "7200", count: 10))
     #expect(try offsets("S2") == Array(repeating: "32400", count: 10))
-    // Later readings get the same offsets as stored ones.
+    // A reading that is imported later gets the offset of the period, too.
     try scratch.ingest(
       Make.batch(
         [Make.reading(.cbg, Make.milligrams(90), at: Make.noon + 20 * 86400)], devices: [Self.other]))
@@ -87,7 +88,8 @@ import Testing
     #expect(try scratch.rows("SELECT version FROM record WHERE kind = 'zone'") == ["2"])
   }
 
-  /// The importer uses the zone that was valid when it began.
+  /// The import began before the zone changed, so its reading has an offset of the first zone. The store must
+  /// replace it.
   @Test func anImportStartedBeforeATimeZoneChangeGetsTheNewOffsets() throws {
     let store = try scratch.open()
     var zone = try LogbookZone(name: "Europe/Madrid")
@@ -122,13 +124,14 @@ import Testing
     }
   }
 
-  @Test func ofTwoTimeZonesGivenForAnImportTheSecondIsUsed() throws {
+  @Test func theSecondTimeZoneGivenForAnImportReplacesTheFirst() throws {
     try fill()
     var batch = Make.batch(
       [2, 3].map { Make.reading(.smbg, Make.milligrams(80), at: Make.noon + $0 * 86400) })
     batch.records = [Make.record(["carbs": .number(9)], sourceID: "x")]
     let stated = "SELECT utc_offset, offset_source FROM record WHERE kind = 'food' AND fields LIKE '%:9}'"
-    // The zone applies only to the items of the import, and to no other reading of its device and days.
+    // The given zone applies only to the items of this import. Other readings of the same device and days
+    // keep theirs.
     for (zone, offset) in [("Asia/Tokyo", "32400"), ("America/New_York", "-14400"), ("Asia/Tokyo", "32400")] {
       try importGiven(zone, batch)
       #expect(
@@ -137,12 +140,12 @@ import Testing
         "\(zone)")
       #expect(try scratch.rows(stated) == ["\(offset) 1"])
     }
-    // Another device on these days, and the existing records, do not change.
+    // The readings of the other device and the existing records keep their offsets.
     #expect(try Set(offsets("S2")) == ["7200"])
     let count = try scratch.number("SELECT count(*) FROM record WHERE kind = 'zone'")
     try importGiven("Asia/Tokyo", batch)
     #expect(try scratch.number("SELECT count(*) FROM record WHERE kind = 'zone'") == count)
-    // An import of the same rows without a zone does not change their zone.
+    // The same rows are imported without a zone. This does not change the zone of the stored items.
     try scratch.ingest(batch, modifiedAt: 20)
     #expect(try scratch.rows(stated) == ["32400 1"])
   }
@@ -160,7 +163,8 @@ import Testing
       }
     }
     #expect(try scratch.number("SELECT count(*) FROM reading") == 0)
-    // A time with its offset needs no zone, and the first zone that is given becomes the logbook's.
+    // A time with an offset needs no zone. The first zone that a person gives becomes the zone of the
+    // logbook.
     try store.ingest(source, isAtomic: false) { writer in
       try writer.write(Make.batch([Make.reading(.cbg, Make.milligrams(100), source: .stated)]))
     }
@@ -168,7 +172,8 @@ import Testing
     #expect(try scratch.open(.reader).zones().base.name == "Asia/Tokyo")
   }
 
-  /// The system's zone may be set only after a first import was refused.
+  /// A person may correct the system's zone after the first import was refused. The store then uses the
+  /// corrected zone.
   @Test func aStoreCreatedWithoutATimeZoneGetsTheFirstKnownOne() throws {
     let (utc, madrid) = (try LogbookZone(name: "Etc/UTC"), try LogbookZone(name: "Europe/Madrid"))
     let store = try Store.openOrCreate(path: scratch.path, role: .importer, zone: utc, isGiven: false)
@@ -176,7 +181,7 @@ import Testing
     #expect(try !store.completeZone(utc, isGiven: false) && store.zones().origin == .system)
     #expect(try store.lacksZone(madrid, isGiven: false) && store.completeZone(madrid, isGiven: false))
     #expect(try store.zones().base.name == "Europe/Madrid" && store.zones().origin == .system)
-    // After the zone of the system was adopted, it is kept like one that a person gave.
+    // Once the store has adopted the system's zone, the zone is kept, as if a person had given it.
     let tokyo = try LogbookZone(name: "Asia/Tokyo")
     #expect(try !store.completeZone(tokyo, isGiven: true) && store.zones().base.name == "Europe/Madrid")
   }
@@ -193,7 +198,8 @@ import Testing
 
   // MARK: The repeated hour
 
-  /// A sensor that counts seconds, every five minutes over the night in which Madrid repeats an hour.
+  /// Readings of a sensor that counts seconds, one every five minutes. They cover the night in which clocks
+  /// in Madrid show an hour twice.
   private static let night: [Reading] = {
     let start: Int64 = 1_761_436_800  // 2025-10-26T00:00:00Z
     return (-24..<48).map { step in
