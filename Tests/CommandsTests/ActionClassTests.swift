@@ -6,7 +6,7 @@ import Testing
 @testable import CommandParts
 @testable import glucoport
 
-/// The commands of the program that declare their class, and those that do not.
+/// The commands of the program, with the class that each of them declares.
 enum ClassifiedCommands {
   static let leaves = leaves(of: Glucoport.self, words: [])
 
@@ -14,8 +14,8 @@ enum ClassifiedCommands {
     leaves.compactMap { leaf in (leaf.type as? any ClassifiedCommand.Type).map { (leaf.words, $0) } }
   }
 
-  /// The commands that do something themselves, in the order of the help. These are the commands without
-  /// subcommands, and groups that declare a class.
+  /// The commands that do something themselves, in the order of the help: commands without subcommands, and
+  /// groups that declare a class.
   private static func leaves(
     of type: any ParsableCommand.Type, words: [String]
   ) -> [(words: String, type: any ParsableCommand.Type)] {
@@ -34,8 +34,8 @@ enum ClassifiedCommands {
     #expect(ClassifiedCommands.all.contains { $0.words == "record add" })
   }
 
-  /// In a command without a super-command, the parser looks for a request for completions, which takes a
-  /// fifth of a short run.
+  /// If a command has no super-command, the parser checks whether the shell requests completions. This check
+  /// takes a fifth of the time of a short command.
   @Test func everyCommandIsParsedWithoutCheckingForACompletionRequest() {
     let searched = ClassifiedCommands.leaves.filter {
       $0.type.configuration._superCommandName != "glucoport"

@@ -11,11 +11,13 @@ import Testing
 @testable import LookCommands
 @testable import glucoport
 
-/// Compares the rules for arguments and exit statuses with a second computation.
+/// Compares how the program reads arguments and chooses exit statuses with a separate computation in the
+/// tests.
 @Suite struct ArgumentRuleTests {
   // MARK: - Exit statuses
 
-  /// The order in the manual: of several statuses, the first one in this list is returned.
+  /// The exit statuses in the order of the manual. If several apply, the program returns the one that comes
+  /// first in this list.
   private static let order: [Int32] = [70, 78, 77, 76, 74, 73, 69, 66, 65, 75, 3, 4, 0]
 
   @Test func theMoreSevereOfTwoExitStatusesIsReturned() throws {
@@ -124,7 +126,7 @@ import Testing
     #expect(alternatives(["a", "b", "c"]) == "a, b or c")
   }
 
-  /// Computes the distance by its definition: tries all possibilities.
+  /// Computes the edit distance of two words recursively from its definition. It tries all possible edits.
   private func distance(_ first: Substring, _ second: Substring) -> Int {
     guard let a = first.first, let b = second.first else { return max(first.count, second.count) }
     let (tail, other) = (first.dropFirst(), second.dropFirst())
@@ -151,7 +153,7 @@ import Testing
   }
 }
 
-/// Tests which files an argument for a folder means, with a real disk.
+/// Tests which files are imported if an argument is a folder. The folders are on a real disk.
 @Suite struct ImportPathTests {
   private func withFolder(_ body: (String) throws -> Void) throws {
     let folder = FileManager.default.temporaryDirectory.appending(path: "glucoport-\(UUID().uuidString)")
@@ -201,7 +203,7 @@ import Testing
       try FileManager.default.createSymbolicLink(
         atPath: folder + "/gone.csv", withDestinationPath: folder + "/none")
       #expect(try names([folder], in: folder) == ["1.csv", "a/3.csv", "copy.csv"])
-      // A file that a person names is imported, even if its name is hidden.
+      // A file that the command line names is imported, even if its name begins with a dot.
       #expect(try names([folder + "/.hidden.csv"], in: folder) == [".hidden.csv"])
     }
   }

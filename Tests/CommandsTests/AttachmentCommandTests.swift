@@ -6,7 +6,8 @@ import Testing
 
 @testable import CommandParts
 
-/// Tests `record attach`, `record attachments` and `show --save` as people and scripts call them.
+/// Tests the commands `record attach`, `record attachments` and `show --save` as a person or a script calls
+/// them.
 @Suite(.timeLimit(.minutes(10))) struct AttachmentCommandTests {
   private let program: Program
   private let id: String

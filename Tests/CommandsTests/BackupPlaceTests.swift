@@ -6,9 +6,10 @@ import Testing
 
 @testable import Commands
 
-/// Tests which files a backup in a folder counts as older backups.
+/// Tests which files `BackupPlace` counts as older backups of a store.
 @Suite struct BackupPlaceTests {
-  /// Within one second, the name of a backup that was removed is free again.
+  /// The name of a backup has its time in seconds. If a backup is removed within its second, the next one
+  /// gets the same name, so the notes may list the name twice.
   @Test func theBackupJustWrittenIsNotListedAsAnOlderBackup() throws {
     let folder = FileManager.default.temporaryDirectory.path + "/" + UUID().uuidString
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)

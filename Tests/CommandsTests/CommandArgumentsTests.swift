@@ -119,8 +119,8 @@ import Testing
 
   private struct Help: Decodable { let command: Declaration }
 
-  /// The parser checks its declarations only in debug builds, but the tests run in the release configuration:
-  /// see `Tests/compiler.sh`.
+  /// The parser checks its declarations only in debug builds, but the tests run a release build (see
+  /// `Tests/compiler.sh`). So this test does the check.
   @Test func noCommandDeclaresContradictoryOptionsOrArguments() async throws {
     let help = try await Program().run("--experimental-dump-help")
     let commands = try JSONDecoder().decode(Help.self, from: Data(help.output.utf8)).command.all
@@ -139,7 +139,8 @@ import Testing
   }
 }
 
-/// Compares commands that are parsed without the others with the result of the whole tree.
+/// `CommandArguments` parses a command without loading the other commands. The result must be that of parsing
+/// with the full command tree.
 @Suite struct NamedCommandTests {
   private static func outcome(_ parse: () throws -> any ParsableCommand) -> String {
     var text = ""
@@ -147,7 +148,7 @@ import Testing
     return text
   }
 
-  /// The words of every command without subcommands.
+  /// The words that call each command without subcommands.
   private static func leaves(_ command: any ParsableCommand.Type, _ path: [String] = []) -> [[String]] {
     command.configuration.subcommands.flatMap { next in
       let words = path + [next.configuration.commandName ?? ""]
@@ -193,7 +194,8 @@ import Testing
 
 /// Tests file names whose bytes are not valid UTF-8, as on old disks and in old archives.
 @Suite struct ByteNameTests {
-  /// The names Märkte and Möhre in Latin-1. They differ in one byte, and this byte is not valid UTF-8.
+  /// The shell variables `a` and `b` are the names `Mär.csv` and `Möh.csv` in Latin-1. They differ in one
+  /// byte, which is not valid UTF-8.
   private static let setup = """
     a=$(printf 'M\\344r.csv'); b=$(printf 'M\\366h.csv')
     printf 'time,glucose (mg/dL)\\n2026-01-01T10:00,100\\n' >"$a"
@@ -238,7 +240,8 @@ import Testing
         glucoport status --json \(store) | head -c 20
         """)
     #expect(outcome.output.contains("known 1") && outcome.errors == "", "\(outcome)")
-    // The write-ahead log and its index were next to the store, and were removed at the end.
+    // Only the file of the store is left: SQLite removed the write-ahead log and its index when the store was
+    // closed.
     #expect(outcome.output.contains("\n1\n1\n0\n{\"store\":"), "\(outcome)")
     #expect(!FileManager.default.fileExists(atPath: program.store))
   }
@@ -255,7 +258,8 @@ import Testing
     #expect(outcome.output.hasSuffix("same\n"), "\(outcome)")
   }
 
-  /// Text is stored, sent and displayed, so invalid bytes would be changed.
+  /// Texts other than file names are stored, sent and displayed. Invalid bytes in them would be changed on
+  /// the way, so they are refused.
   @Test(arguments: [
     #"record add note "$(printf 'caf\351')""#, #"import "$a" --device "$(printf 'caf\351')""#,
     #"remote set https://example.org --token-file "$(printf 'caf\351')""#,

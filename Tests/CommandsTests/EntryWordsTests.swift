@@ -6,9 +6,9 @@ import Testing
 
 @testable import Commands
 
-/// Tests what the words of `add` mean, and which words are unknown or ambiguous.
+/// Tests how `add` interprets the words of a typed line, and which words are unknown or ambiguous.
 @Suite struct EntryWordsTests {
-  /// What the words of a line mean, for example `smbg 6.1 mmol/L; food {"carbs":45}; text soup`.
+  /// What a typed line means, for example `smbg 6.1 mmol/L; food {"carbs":45}; text soup`.
   private func meaning(_ line: String, _ unit: GlucoseUnit?) throws -> String {
     let options = try EntryLine.parse(EntryLines.words(line)).options
     let words = try EntryWords(options, unit: unit)
@@ -55,7 +55,7 @@ import Testing
     ("6.1 300kcal", "smbg 6.1 mmol/L; food {\"energy\":300}"),
     ("ketones 0.4 6.1", "ketone 0.4 mmol/L; smbg 6.1 mmol/L"),
     ("6.1 before exercise", "smbg 6.1 mmol/L; text before exercise"),
-    // Words that only contain the name of another measure are text.
+    // A word that only contains the name of another measure, such as `pulse` in `impulsive`, is text.
     ("120 impulsive eating", "smbg 120 mg/dL; text impulsive eating"),
     ("6.1 depression 45g", "smbg 6.1 mmol/L; food {\"carbs\":45}; text depression"),
     ("10.5 steps", "exercise {\"steps\":10.5}"),
@@ -123,7 +123,7 @@ import Testing
     ("4.5 IE", "may be a glucose value and a text"), ("4.5 units", "may be a glucose value and a text"),
     ("7.5 units novorapid", "may be a glucose value"), ("2.5 BE", "may be a glucose value"),
     ("4.5 U,", "may be a glucose value"),
-    // Kelvin signs, which take fewer bytes as small letters.
+    // The text has two Kelvin signs (U+212A). In lower case they become the letter k, which has fewer bytes.
     ("110 \u{212A}\u{212A}", "may be a glucose value and a text"), ("5.5 U/day", "may be a glucose value"),
     ("insulin 4", "4 may belong to 'insulin'"), ("bolus 5", "may belong"), ("food 12", "may belong"),
     ("carbs 45", "may belong"), ("Novorapid 7", "may belong"), ("pulse 80", "may belong"),
@@ -158,14 +158,15 @@ import Testing
     #expect(refusal.contains(part), "\(refusal)")
   }
 
-  /// A script passes an empty word if its variable is empty.
+  /// If the variable of a script is empty, the script passes an empty word.
   @Test func anEmptyWordAfterATypedNumberIsNotReadAsAUnit() throws {
     let line = "110 '' bread"
     #expect(try EntryLines.words(line) == ["110", "", "bread"])
     #expect(try meaning(line, nil).hasPrefix("smbg 110 mg/dL"))
   }
 
-  /// A number without its decimal point is not interpreted in the other unit.
+  /// A number that is implausible in the unit of the logbook is not read in the other unit: a decimal point
+  /// may be missing.
   @Test(arguments: [("61", GlucoseUnit.millimolesPerLitre), ("6.1", .milligramsPerDecilitre)])
   func aTypedNumberImplausibleInTheUnitOfTheSettingIsRefused(_ line: String, _ unit: GlucoseUnit) throws {
     #expect(try refusal(line, unit).contains("is no glucose in \(unit.name), the unit of this logbook"))

@@ -7,7 +7,7 @@ import SimulatedUSB
 import TestProgram
 import Testing
 
-/// Tests the built program with meters that have USB ids in no table.
+/// Tests the built program with connected meters whose USB ids no driver lists.
 @Suite struct ForcedMeterTests {
   private let program: Program
   private let bus: SimulatedBus
@@ -27,7 +27,7 @@ import Testing
     return memory
   }
 
-  /// Connects a meter through a cable with a chip that is newer than the tables.
+  /// Connects a meter through a serial cable whose chip is too new to be listed.
   private func plugCable(serial: String = "SIM123456") throws {
     try bus.plug(SimulatedUltraEasy(memory(serial: serial)), vendorID: 0x0403, productID: 0x6015)
   }
@@ -134,7 +134,8 @@ import Testing
     #expect(outcome.status == 64 && outcome.errors.contains("reads serial lines"), "\(outcome)")
   }
 
-  /// A disk of another manufacturer holds a person's data: a request to a meter would overwrite them.
+  /// A disk of another manufacturer may contain a person's files. A request that the driver writes to the
+  /// disk would overwrite them.
   @Test func theGivenDriverDoesNotWriteToADiskOfAnotherManufacturer() async throws {
     try plug(SimulatedOneTouchDisk(memory()), 0x0781, 0x5567)
     let outcome = try await run("import --meter --driver onetouch-verio --usb 0781:5567")

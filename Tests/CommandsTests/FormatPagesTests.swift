@@ -9,7 +9,7 @@ import Testing
 
 @testable import LookCommands
 
-/// Tests `glucoport formats NAME` and the manual pages about formats.
+/// Tests the output of `glucoport formats NAME` and the manual pages about formats.
 @Suite(.timeLimit(.minutes(5))) struct FormatPagesTests {
   @Test func theFormatsCommandDescribesAFormatInSections() async throws {
     let program = try Program()
@@ -38,7 +38,7 @@ import Testing
     let format = try #require(FormatRegister.all.first { $0.id == id })
     let lines = FormatText.lines(format)
     #expect(lines.allSatisfy { $0.count < 80 })
-    // No words are lost at line breaks.
+    // Wrapping the text must not lose words, so the words before and after it are counted.
     let words = lines.dropFirst().flatMap { $0.split(separator: " ") }
     let page = format.page
     let texts = page.origin + page.variants + [page.languages] + page.reads + page.leaves
@@ -54,7 +54,8 @@ import Testing
     }
   }
 
-  /// `GLUCOPORT_REWRITE_GOLDEN=1` rewrites the list. Review and commit the change.
+  /// With the environment variable `GLUCOPORT_REWRITE_GOLDEN=1`, this test rewrites the list of formats in
+  /// the page. Review the change and commit it.
   @Test func theManualPageListsEveryFormatWithItsLanguages() throws {
     let page = try ManualPage("glucoport-formats.1")
     let section = page.section("Ss Formats")
@@ -68,7 +69,8 @@ import Testing
     #expect(try ManualPage("glucoport-formats.1").section("Ss Formats") == list)
   }
 
-  /// The pairs of sources that the page lists: the two names of each, and the text after them.
+  /// The pairs of sources that the page lists, each with the ids of its two formats and the lines of its
+  /// description.
   private func pairs() throws -> [(names: [String], text: [String])] {
     let lines = try ManualPage("glucoport-formats.7").section("Ss Pairs of sources")
     return lines.indices.filter { lines[$0].hasPrefix(".It ") }.map { place in

@@ -27,12 +27,12 @@ import Testing
   }
 }
 
-/// A command and the words that call it.
+/// A command, and the words with which a person calls it.
 private struct HelpedCommand {
   let words: [String]
   let type: any ParsableCommand.Type
 
-  /// All commands below a command, including groups.
+  /// The subcommands of a command at all levels, including groups.
   static func below(_ type: any ParsableCommand.Type, _ words: [String] = []) -> [HelpedCommand] {
     type.configuration.subcommands.flatMap { next -> [HelpedCommand] in
       let own = words + [next.configuration.commandName ?? ""]

@@ -6,12 +6,13 @@ import Testing
 
 @testable import CommandParts
 
-/// Tests that a failed immediate action says that nothing changed here, and that this is true.
+/// Tests that a failed command which needs a server at once prints that nothing was changed here, and that
+/// this is true.
 @Suite(.timeLimit(.minutes(10))) struct ImmediateFailureTests {
   private static let end = "; nothing was changed here\n"
 
-  /// Arguments for each command that needs the remote or a source immediately. `upload` and `fetch` are left
-  /// out, because their completed steps are kept.
+  /// Arguments for each command that needs the remote or a source at once. `upload` and `fetch` are missing,
+  /// because they keep the steps completed before a failure.
   private static let arguments = [
     "verify": [[], ["--fix"]],
     "remote set": [["URL", "--token-file", "a.token"], ["URL", "--token-file", "a.token", "--new-remote"]],
@@ -48,7 +49,8 @@ import Testing
           arguments: words.split(separator: " ").map(String.init) + arguments + [
             "--store", program.path("a.db"),
           ])
-        // A failure of the program that a source runs is temporary, since the program can succeed later.
+        // If the program that a source runs fails, the failure counts as temporary, since the program may
+        // succeed later.
         let status: Int32 = words == "source test" ? 75 : 69
         #expect(outcome.status == status && outcome.errors.hasSuffix(Self.end), "\(words): \(outcome)")
         #expect(try FolderListing(program.folder) == before, "\(words)")

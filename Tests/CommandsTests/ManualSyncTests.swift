@@ -3,11 +3,11 @@
 import TestProgram
 import Testing
 
-/// Compares the JSON output of the commands about a remote with glucoport-json(5).
+/// Compares the JSON output of the commands for a remote with its description in glucoport-json(5).
 @Suite(.timeLimit(.minutes(10)))
 struct ManualSyncTests {
-  /// Two stores and a server, with a conflict and a reading that the server lost. Each line of JSON starts
-  /// with the name of its section.
+  /// Two stores sync with a server. There is a conflict, and the server has lost a reading. Each line of
+  /// output is the title of a section and a line of JSON.
   private static let script =
     ServerScript.clients + #"""
       print() { local section=$1; shift; "$@" 2>>errors | sed "s/^/$section: /"; }
@@ -43,11 +43,12 @@ struct ManualSyncTests {
     #expect(printed.keys.sorted() == ["conflict", "queue list", "upload", "verify"], "\(outcome)")
     for (command, names) in printed {
       let title = "Ss \(command) --json"
-      // Members that a sentence before the list names are members of a preview.
+      // The page lists members of a preview only in the sentences before the list, so these names count as
+      // described, too.
       let described = Set(page.variables(under: title) + page.named(under: title))
       #expect(names.subtracting(described) == [], "\(title)")
     }
-    // All forms of the output were printed: a preview, the sides of a conflict, and a difference.
+    // The script must print each form of the output: a preview, a conflict with its sides, and a difference.
     #expect(printed["upload"]?.isSuperset(of: ["dry_run", "conflicts"]) == true, "\(outcome)")
     #expect(printed["conflict"]?.isSuperset(of: ["mine", "edited_at", "differs"]) == true, "\(outcome)")
     #expect(printed["verify"]?.contains("difference") == true, "\(outcome)")

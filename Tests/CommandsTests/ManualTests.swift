@@ -14,7 +14,8 @@ import Testing
 @testable import Commands
 @testable import LookCommands
 
-/// Compares the manual pages with the program: both name the same options, columns and statuses.
+/// Compares the manual pages with the program. Both must have the same commands, options, columns and exit
+/// statuses.
 @Suite struct ManualTests {
   @Test func everyCommandHasAManualPage() throws {
     for command in try ProgramHelp.commands() {
@@ -181,7 +182,7 @@ import Testing
     let readme = try String(contentsOf: Repository.root.appending(path: "README.md"), encoding: .utf8)
     let rows = readme.matches(of: /(?m)^\| `([^`]+)` \|/).map { String($0.1) }
     let known = FormatRegister.all.map { $0.id } + DriverRegister.all.map { $0.id }
-    // A format and a driver may have the same id.
+    // A format and a driver may have the same id, so the list may have an id twice.
     #expect(rows.sorted() == known.sorted())
   }
 
@@ -208,7 +209,7 @@ import Testing
     try Store(path: path, role: .sync).setRemote(access, logbook: logbook, isNewRemote: false, at: 0)
   }
 
-  /// A source that prints a sensor value, and has lost those of a day.
+  /// Adds a source whose program prints an empty list. The source has lost the values of one day.
   private func setSource(_ path: String) throws {
     var access = SourceAccess(type: "command", intervalSeconds: 900)
     access.command = ["/bin/echo", "[]"]
@@ -218,7 +219,7 @@ import Testing
     try Store(path: path, role: .importer).setSource(setting)
   }
 
-  /// The id of a reading, and that of a record.
+  /// The id of the first listed reading, and the id of the first listed record.
   private func ids(_ arguments: [String]) throws -> [String] {
     let table = try Answer(of: ProgramHelp.binary, ["list", "--long"] + arguments).text
     let words = table.split { $0 == " " || $0.isNewline }
@@ -227,12 +228,12 @@ import Testing
     return [String(reading), String(record)]
   }
 
-  /// Checks that a section of glucoport-json(5) describes all names in the output of the program.
+  /// Checks that a section of glucoport-json(5) describes every member of the JSON that a command prints.
   private func check(_ arguments: [String], _ title: String) throws {
     let page = try ManualPage("glucoport-json.5")
     var described = Set(page.variables(under: title))
-    // The output of `show` has the members of items. That of `status` and `log` contains the report of
-    // `import`.
+    // `show` prints members of items. `status` and `log` print members of the reports of imports and sources.
+    // Other sections describe these members.
     if title.contains("show") {
       described.formUnion(page.variables(under: "Ss Items") + page.named(under: "Ss Items"))
     }
@@ -250,9 +251,9 @@ import Testing
   }
 }
 
-/// The names of all JSON members, at any depth.
+/// The names of all members in a JSON text, at any depth.
 enum JSONNames {
-  /// Objects whose member names are data.
+  /// The members of these objects are not checked: their names are data, such as the reason of a rejection.
   private static let free: Set<String> = ["skipped", "not_taken", "new_by_kind", "fields"]
 
   static func all(in text: String) throws -> Set<String> {
@@ -265,7 +266,8 @@ enum JSONNames {
     return object.reduce(into: []) { found, member in
       found.insert(member.key)
       if free.contains(member.key) { return }
-      // In the decisions of an import, the member names are subjects. These are also data.
+      // In the decisions of an import, the member names are the subjects of the decisions. They are data,
+      // too, so only the values are searched.
       let isBySubject = member.key == "decisions" && member.value is [String: Any]
       let values = isBySubject ? Array((member.value as? [String: Any] ?? [:]).values) : [member.value]
       for value in values { found.formUnion(names(value)) }
@@ -289,20 +291,20 @@ struct ManualPage {
     try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()
   }
 
-  /// The lines below `Sh NAME` or `Ss Name`, up to the next title of either type.
+  /// The lines after the title `.Sh NAME` or `.Ss NAME`, up to the next title.
   func section(_ title: String) -> [String] {
     guard let start = lines.firstIndex(of: "." + title) else { return [] }
     return Array(lines[(start + 1)...].prefix { !$0.hasPrefix(".Sh ") && !$0.hasPrefix(".Ss ") })
   }
 
-  /// The lines of the synopsis from the name of this command to the next command.
+  /// The lines of the synopsis for a command, up to the next command.
   func synopsis(of words: String) -> String {
     let lines = section("Sh SYNOPSIS")
     guard let start = lines.firstIndex(of: ".Nm glucoport \(words)") else { return "" }
     return lines[(start + 1)...].prefix { !$0.hasPrefix(".Nm ") }.map { $0 + "\n" }.joined()
   }
 
-  /// The literals after one item of a list in a section.
+  /// The literals (macro `Ql`) in the description of a list item.
   func literals(under title: String, item: String) -> [String] {
     let lines = section(title)
     guard let start = lines.firstIndex(of: ".It Cm \(item)") else { return [] }
@@ -313,12 +315,12 @@ struct ManualPage {
       .map(String.init)
   }
 
-  /// The names that list items of the page give with this macro.
+  /// The words that follow this macro in the list items of the page.
   func items(_ macro: String) -> [String] {
     lines.filter { $0.hasPrefix(".It \(macro) ") }.flatMap { Self.arguments(of: macro, in: $0) }
   }
 
-  /// The variables that the sentences of a section name.
+  /// The variables (macro `Va`) in the sentences of a section.
   func named(under title: String) -> [String] {
     section(title).filter { $0.hasPrefix(".Va ") }.flatMap { line in
       line.split(separator: " ").dropFirst().filter { $0 != "," && $0 != "." }.map(String.init)
@@ -332,7 +334,7 @@ struct ManualPage {
     }
   }
 
-  /// The word after each use of a macro on the page.
+  /// The word after each use of a macro on the whole page.
   func arguments(of macro: String) -> [String] {
     lines.filter { $0.hasPrefix(".") && !$0.hasPrefix(".\\\"") }.flatMap { Self.arguments(of: macro, in: $0) }
   }
@@ -343,7 +345,7 @@ struct ManualPage {
   }
 }
 
-/// The description that the program prints of itself.
+/// The description of the program's commands and options, which the program prints as JSON.
 private enum ProgramHelp {
   struct Dump: Decodable { let command: Command }
 
@@ -352,11 +354,12 @@ private enum ProgramHelp {
     let arguments: [Argument]?
     let subcommands: [Command]?
 
-    /// The options without the first dash, as in `Fl`: those of the command, or of the commands in a group.
+    /// The options of the command and of its subcommands, without their first dash, as the macro `Fl` has
+    /// them.
     var flags: Set<String> { Set(leaves.flatMap { ($0.command.arguments ?? []).flatMap(\.flags) }) }
 
-    /// The command and all commands below it, each with the words that call it. A group without an action is
-    /// left out.
+    /// The command and its subcommands, each with the words that call it. Groups without an action are
+    /// omitted.
     var leaves: [(words: String, command: Command)] {
       let below = (subcommands ?? []).filter { $0.commandName != "help" }
       let own =
@@ -380,7 +383,7 @@ private enum ProgramHelp {
     var flags: [String] { (names ?? []).map { $0.kind == "long" ? "-" + $0.name : $0.name } }
     var isOfEveryCommand: Bool { flags.contains("-help") || flags.contains("-version") }
 
-    /// The notation of this argument in the synopsis.
+    /// The argument in the notation of the synopsis, with the macros of mdoc.
     var synopsis: String {
       let value = "Ar " + (valueName ?? "").replacing("…", with: "...")
       switch kind {
@@ -391,11 +394,11 @@ private enum ProgramHelp {
     }
   }
 
-  /// The program next to the test bundle, from the same build.
+  /// The `glucoport` program in the folder of the test program, from the same build.
   static let binary = URL(filePath: CommandLine.arguments[0])
     .deletingLastPathComponent().appending(path: "glucoport")
 
-  /// All commands except `help`, which the parser adds.
+  /// All commands except `help`, which the parser library adds.
   static func commands() throws -> [Command] {
     let answer = try Answer(of: binary, ["--experimental-dump-help"])
     let dump = try JSONDecoder().decode(Dump.self, from: Data(answer.text.utf8))
@@ -403,7 +406,7 @@ private enum ProgramHelp {
   }
 }
 
-/// The standard output and the exit status of a program.
+/// The standard output and the exit status of a program that was run.
 private struct Answer {
   let text: String
   let status: Int32
@@ -422,14 +425,14 @@ private struct Answer {
   }
 }
 
-/// The location of the repository's files.
+/// Paths of files in the repository.
 private enum Repository {
   static let root = URL(filePath: #filePath)
     .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
   static let samples = root.appending(path: "Samples")
 }
 
-/// A folder that exists while a closure runs.
+/// A temporary folder that exists while a closure runs.
 private enum ScratchFolder {
   static func with(_ body: (URL) throws -> Void) throws {
     let folder = FileManager.default.temporaryDirectory.appending(path: "glucoport-\(UUID().uuidString)")

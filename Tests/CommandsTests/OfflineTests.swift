@@ -6,10 +6,10 @@ import Testing
 
 @testable import CommandParts
 
-/// Tests with strace that commands which need no server open no socket.
+/// Tests that commands which need no server open no socket. The program strace records their system calls.
 @Suite(.timeLimit(.minutes(10))) struct OfflineTests {
-  /// The calls of each command of the classes `deferrable` and `local`: the command's words, then the rest of
-  /// the line. The calls are in an order in which each one finds the data that it needs.
+  /// Calls of each `deferrable` or `local` command: the words of the command, and the rest of the command
+  /// line. Earlier calls make the data for later ones.
   private static let scripts: [(words: String, rest: String)] = [
     ("import", "rows.csv --quiet"), ("import", "--transcript session --dry-run"),
     ("add", "6.1mmol 45g --quiet"), ("record add", "note x --quiet"),
@@ -48,7 +48,7 @@ import Testing
     .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
     .appending(path: "Samples/meters/contour-constructed.transcript")
 
-  /// The commands that open a socket, and the reason.
+  /// Commands that are not tested, since they open a socket, each with the reason.
   private static let exceptions = [
     "serve": "it listens", "serve database prepare": "it uses a database",
     "serve database check": "it uses a database", "serve import": "it uses a database",
@@ -72,9 +72,8 @@ import Testing
     #expect(Set(commands) == watched.union(Self.exceptions.keys))
   }
 
-  /// A store with a reading, an entry, an attachment, a conflict, and an attachment whose content is on
-  /// another computer. The first line of the output shows that strace sees the socket of an immediate
-  /// command.
+  /// Makes a store with a reading, an entry, two attachments and a conflict. The content of one attachment is
+  /// only on another computer. Then runs a command that uses a server, to prove that strace detects sockets.
   private static let setting = """
     serve; connect a; row a 07:10 123; export GLUCOPORT_STORE=a.db
     printf 'time,glucose (mg/dL)\\n2026-05-06T07:10:00,100\\n' >rows.csv
@@ -101,7 +100,8 @@ import Testing
 
     """
 
-  /// The C library asks a daemon of this computer who a user is. This is not an access to the network.
+  /// The C library connects to the name service daemon `nscd` to look up a user. This is not a network
+  /// access, so it is permitted.
   @Test func commandsThatNeedNoServerDoNotOpenASocket() async throws {
     let program = try Program()
     try program.write(Data(contentsOf: Self.session), to: "session")

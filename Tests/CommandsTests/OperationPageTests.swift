@@ -7,11 +7,11 @@ import Testing
 @testable import Commands
 @testable import glucoport
 
-/// Tests the blocks of glucoport-operation(7), because people copy them.
+/// Tests the examples in glucoport-operation(7), since people copy them to a shell.
 @Suite(.timeLimit(.minutes(10))) struct OperationPageTests {
   private func page() throws -> ManualPage { try ManualPage("glucoport-operation.7") }
 
-  /// The lines in the blocks of `other`, or of glucoport-operation(7) if it is nil.
+  /// The lines of all examples on the page `other`; on glucoport-operation(7) if it is nil.
   private func lines(of other: ManualPage? = nil) throws -> [String] {
     var found: [String] = []
     var isBlock = false
@@ -31,7 +31,7 @@ import Testing
       guard let last = words.lastIndex(where: { $0 == "glucoport" || $0.hasSuffix("/bin/glucoport") }),
         words.indices.contains(last + 1)
       else { return nil }
-      // A unit has further options in a variable.
+      // A systemd unit passes more options in the variable `$SERVE_OPTIONS`.
       return words[(last + 1)...].filter { !$0.hasPrefix(">") && $0 != "$SERVE_OPTIONS" }
     }
   }
@@ -45,7 +45,7 @@ import Testing
   }
 
   @Test func everyCommandInThePostgreSQLManualIsAcceptedByTheProgram() throws {
-    // In other lines, `glucoport` is the name of a database.
+    // A line with another beginning may contain `glucoport` as the name of a database, so it is skipped.
     let calls = try lines(of: ManualPage("glucoport-postgresql.7"))
       .filter { $0.hasPrefix("$ glucoport ") || $0.hasPrefix("ExecStart=/") }.flatMap(Self.calls)
     #expect(calls.count >= 10)
@@ -54,7 +54,8 @@ import Testing
     }
   }
 
-  /// The blocks of the page as Tests/postgres.sh names them: the section, and the number in it.
+  /// The examples on the page glucoport-postgresql(7). Their names are those in Tests/postgres.sh: the
+  /// section, and the number of the example in it.
   private func blocksOfPostgreSQL() throws -> [(name: String, lines: [String])] {
     var blocks: [(name: String, lines: [String])] = []
     var (section, count, isBlock) = ("", 0, false)
@@ -73,7 +74,7 @@ import Testing
     return blocks
   }
 
-  /// A block has either commands, each on one line, or a file with its path.
+  /// An example either has only commands, one on each line, or is a file with its path.
   @Test func everyExampleInThePostgreSQLManualIsRunByTheTests() async throws {
     let script = try String(
       contentsOf: ManualPage.folder.deletingLastPathComponent().appending(path: "Tests/postgres.sh"),
@@ -84,7 +85,8 @@ import Testing
       #expect(isShell || lines.first?.wholeMatch(of: /# \/etc\/[-_a-z0-9.\/]+/) != nil, "\(name)")
       #expect(lines.allSatisfy { $0.hasPrefix("$ ") } == isShell, "\(name)")
       let use = isShell ? "run \(name)" : "install_file \(name)"
-      // The last two forms are for blocks that the script passes to another command or only reads.
+      // The script may run an example or install it as a file. The other two forms are for an example that
+      // the script passes to another command or only reads.
       let uses = [use, "$(block \(name))", "block \(name) >/dev/null"]
       #expect(uses.contains(where: script.contains), "Tests/postgres.sh lacks \(use)")
       if isShell { commands += lines.map { String($0.dropFirst(2)) } }

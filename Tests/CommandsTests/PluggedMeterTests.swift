@@ -9,7 +9,7 @@ import USBTransport
 @testable import CommandParts
 @testable import Commands
 
-/// Tests which of the connected devices is the meter to read.
+/// Tests which of the connected devices is chosen as the meter.
 @Suite struct PluggedMeterTests {
   private static let drivers: [any MeterDriver.Type] = [
     OwnDriver.self, CableDriver.self, OtherCableDriver.self,
@@ -99,7 +99,7 @@ import USBTransport
   }
 }
 
-/// Tests the rules for udev.
+/// Tests the rules for udev, which give a user access to meters.
 @Suite struct UdevRulesTests {
   private let drivers: [any MeterDriver.Type] = [OwnDriver.self, CableDriver.self]
 
@@ -186,7 +186,7 @@ import USBTransport
     #expect(lines.last == #"LABEL="glucoport_end""#)
   }
 
-  /// The checks of `udevadm verify` in systemd 254 and later, as far as they concern these rules.
+  /// Checks what `udevadm verify` of systemd 254 and later checks, for the parts that these rules use.
   @Test func udevAcceptsEveryWrittenRule() throws {
     let lines = UdevRules.lines(DriverRegister.all, group: "plugdev", shared: true)
     let matches: Set<String> = [
@@ -213,8 +213,8 @@ import USBTransport
     }
   }
 
-  /// systemd gives access to the person at the seat in its file 73-seat-late.rules. The files of ModemManager
-  /// start at number 77.
+  /// systemd reads the tags of devices in its file `73-seat-late.rules`, and ModemManager in files from
+  /// number 77 on. So this file must be sorted before them.
   @Test func theUdevRulesFileSortsBeforeTheSystemRulesThatReadItsTags() throws {
     let command = USBBus.permissionCommand(isShared: false)
     let file = try #require(command.split(separator: " ").first { $0.hasSuffix(".rules") })

@@ -7,7 +7,7 @@ import Testing
 @testable import CommandParts
 @testable import Commands
 
-/// Tests the arguments of `serve` and the addresses of its pages.
+/// Tests the arguments of `serve`, and the addresses of the pages that it serves.
 @Suite struct ServeArgumentTests {
   private static let day: Int64 = 86400
 
@@ -47,7 +47,8 @@ import Testing
     #expect(range.upperBound == last + Self.day && range.count == days * Int(Self.day))
   }
 
-  /// Each link leads to an existing page. Going back and forward again leads to the same page.
+  /// Each link on a page must be a valid address. The link to earlier days and then the link to later days
+  /// lead back to the same page.
   @Test(arguments: [1, 7, 14, 30, 90])
   func theLinksOnAServedPageAreValidQueries(_ days: Int) throws {
     let query = try #require(PageQuery(["days": "\(days)", "language": "de"]))

@@ -9,10 +9,10 @@ import Testing
 @testable import CommandParts
 @testable import Commands
 
-/// Tests `serve --pages` and `remote page` with real processes and sockets.
+/// Tests `serve --pages` and `remote page` with a real server process and real sockets.
 @Suite(.timeLimit(.minutes(10))) struct ServePagesTests {
-  /// `link NAME …` requests a link. `page LINK [QUERY]` fetches it into the file `body` and prints the
-  /// status.
+  /// Shell functions: `link NAME …` requests a page link. `page LINK [QUERY]` saves the page in the file
+  /// `body` and prints the HTTP status.
   private static let prelude =
     ServerScript.clients + """
       link() { local name=$1; shift; of "$name" remote page "$@" 2>>told; }
@@ -67,9 +67,8 @@ import Testing
     #expect(outcome.output == "a 0\n200\nsame\n0\nbody:1\nreport:0\n", "\(outcome)")
   }
 
-  /// A phone has passed on sensor values as finger sticks: six on the day of the page, and six five days
-  /// before. Only both days together have more than ten, so that they are recognised. Two apps state a dose
-  /// at the end of the day.
+  /// A phone copies sensor values as finger sticks, six on each of two days. Only together they are enough to
+  /// be recognised as copies. Two apps have the same dose near midnight.
   @Test func aServedPageHasTheSameStatisticsAsTheReport() async throws {
     var (sensor, phone) = (ReadingRows(), ReadingRows())
     for date in ["2026-02-24", "2026-03-01"] {
@@ -83,7 +82,8 @@ import Testing
     func treatment(_ time: String, _ name: String, _ notes: String = "") -> String {
       #"{"_id":"66a00000000000000000000\#(name)","eventType":"Correction Bolus","created_at":"\#(time)Z","insulin":3,"enteredBy":"\#(name)","notes":"\#(notes)"}"#
     }
-    // The second dose has more fields, so it is the one that is counted.
+    // The two doses count once. The dose with more fields is the one that counts, and it is on the day after
+    // the page.
     let doses = [treatment("2026-03-01T23:59:50", "1"), treatment("2026-03-02T00:00:20", "2", "late")]
     let outcome = try await script(
       """
@@ -208,7 +208,7 @@ import Testing
   }
 }
 
-/// Tests what the address of a page requests.
+/// Tests which days and which language the query of a page address chooses.
 @Suite struct PageQueryTests {
   private static let day: Int64 = 86400
   private static let last: Int64 = 20_512 * day

@@ -8,7 +8,8 @@ import Testing
 @testable import Commands
 @testable import glucoport
 
-/// Tests the units that `setup` and the packages install. `Tests/packaging.sh` compares the two.
+/// Tests the systemd units that `setup` and the packages install. `Tests/packaging.sh` checks that both
+/// install the same units.
 @Suite struct PackagedTextTests {
   @Test func eachSystemdUnitRunsOnlyThePackagedProgram() {
     for unit in PackagedUserUnits.files + PackagedSystemUnits.files {
@@ -22,7 +23,8 @@ import Testing
     }
   }
 
-  /// A failed upload is tried again, and the daily check reports an upload that always fails.
+  /// A failed upload sends no notification: it is repeated, and the daily check reports it if it always
+  /// fails.
   @Test func onlyAFailedImportOrStatusCheckNotifiesThePerson() {
     let notifying = PackagedUserUnits.files.filter {
       $0.text.contains("\nOnFailure=glucoport-notify@%n.service\n")
@@ -32,7 +34,7 @@ import Testing
         "glucoport-backup.service", "glucoport-check.service", "glucoport-meter.service",
         "glucoport-meter-bluetooth.service",
       ])
-    // Status 69 is a failure: a connected meter could not be read.
+    // Exit status 69 counts as a failure of the unit, since a connected meter could not be read.
     let meter = PackagedUserUnits.files.first { $0.name == "glucoport-meter.service" }
     #expect(meter?.text.contains("\nSuccessExitStatus=75\n") == true)
     #expect(PackagedSystemUnits.files.allSatisfy { !$0.text.contains("SuccessExitStatus=69") })
@@ -51,7 +53,7 @@ import Testing
   }
 }
 
-/// Tests the manifest of an installation.
+/// Tests the manifest, which lists the files that `setup` installed.
 @Suite struct SetupManifestTests {
   @Test func aWrittenInstallManifestIsReadBackUnchanged() {
     var manifest = SetupManifest()
@@ -92,7 +94,7 @@ import Testing
   }
 }
 
-/// Tests `glucoport setup` with the built program, in folders of the test.
+/// Tests `glucoport setup` of the built program, with folders of the test instead of the system's folders.
 @Suite(.timeLimit(.minutes(10))) struct SetupTests {
   private static let user = [
     "data/bash-completion/completions/glucoport", "data/zsh/site-functions/_glucoport",

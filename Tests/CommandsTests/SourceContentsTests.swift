@@ -9,10 +9,10 @@ import Testing
 
 @testable import Commands
 
-/// Tests the check of a source's answer before anything is stored.
+/// Tests how an answer of a source is examined before its values are stored.
 @Suite struct SourceContentsTests {
-  /// If there are several sources, a message states which one failed, even if it already begins with the same
-  /// word.
+  /// A message begins with the name of the source. It does so even if the name equals the host, with which
+  /// the reason begins.
   @Test func aFailedFetchNamesItsSourceEvenIfItIsNamedLikeTheHost() async throws {
     var access = SourceAccess(type: "http", intervalSeconds: 60)
     (access.url, access.allowsPlainHTTP) = ("http://localhost:1/sgv.json", true)
@@ -22,7 +22,8 @@ import Testing
     #expect(message.hasPrefix("localhost: localhost"), "\(message)")
   }
 
-  /// A source whose times need an unknown zone is not set, since its first fetch would be refused.
+  /// If the times need a zone and the zone is unknown, `source set` refuses the source, since its first fetch
+  /// would fail.
   @Test(arguments: [("2026-05-06 10:00", true), ("2026-05-06T10:00:00+02:00", false)])
   func fetchedTimesWithoutAnOffsetNeedTheTimeZoneOfTheLogbook(_ time: String, _ needsZone: Bool) throws {
     let body = SourceBody(file: try UnlinkedFile(), name: "source file")

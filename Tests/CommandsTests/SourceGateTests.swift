@@ -8,7 +8,7 @@ import Testing
 @testable import CommandParts
 @testable import Commands
 
-/// Tests when a source may be asked, by its state.
+/// Tests when `SourceGate` allows a request to a source, depending on the stored state of the source.
 @Suite struct SourceGateTests {
   private static let now: Int64 = 1_800_000_000
 
@@ -16,13 +16,14 @@ import Testing
     SourceSetting(name: "a", access: SourceAccess(type: "http", intervalSeconds: interval), state: state)
   }
 
-  /// Follows a source over time, as jobs that run each minute do.
+  /// Simulates the state of a source while a job calls `fetch` each minute.
   private struct Timeline {
     var state = SourceState()
     var now = SourceGateTests.now
     var asked: [Int64] = []
 
-    /// Runs a job each minute up to a time after the start. Returns how often the source was asked.
+    /// Simulates a job each minute up to `seconds` after the start. Returns the number of requests to the
+    /// source.
     mutating func run(until seconds: Int64, _ answer: (Int64) -> SourceFailure?) -> Int {
       let before = asked.count
       while now < SourceGateTests.now + seconds {
@@ -43,7 +44,8 @@ import Testing
 
   @Test func aFetchJobThatRunsEachMinuteAsksTheSourceOncePerInterval() {
     var timeline = Timeline()
-    // With 30 s of jitter, a job that runs each minute finds the interval over after six minutes.
+    // The interval is 5 minutes and up to 30 s of jitter are added, so the job sends a request every six
+    // minutes.
     #expect(timeline.run(until: 3600) { _ in nil } == 10)
   }
 
@@ -58,7 +60,8 @@ import Testing
     #expect(timeline.state.failures == 0 && timeline.state.lastError == nil)
   }
 
-  /// If a source keeps its values for half a day, an outage of eleven hours must lose no value.
+  /// A source may keep its values for only half a day. So even after an outage of eleven hours, a request
+  /// must come soon enough to get all of them.
   @Test func anUnreachableSourceIsAskedAgainEachHour() {
     var timeline = Timeline()
     let failure = SourceFailure(Failure(.unavailable, "no"))
@@ -143,7 +146,7 @@ import Testing
       return false
     }
     #expect(isOpen(state))
-    // The long delay after a failure stays valid.
+    // Only the delay after a success is shortened. A long delay after failures stays valid.
     var failed = SourceState()
     (failed.failures, failed.nextAttempt) = (9, Self.now + 43200)
     #expect(!isOpen(failed))
@@ -205,16 +208,17 @@ import Testing
     var state = SourceState()
     (state.newestValue, state.answeredAt) = (Self.now - 5 * 86400, Self.now - 900)
     #expect(SourceHoles.after(state, oldest: Self.now - 600, count: 2, now: Self.now) == [])
-    // The last answer came before the oldest value that the source still has.
+    // The last answer is older than the oldest value that the source still has, so values between them may be
+    // lost.
     state.answeredAt = Self.now - 86400
     let rest = SourceHole(from: Self.now - 86400 - SourceHoles.lagSeconds, until: Self.now - 43200)
     #expect(SourceHoles.after(state, oldest: Self.now - 43200, count: 144, now: Self.now) == [rest])
-    // The service answered all the time. But a phone that was away sends it only the values of the last half
-    // day.
+    // The service always answered. But a phone that was offline later sent it only the values of the last
+    // half day, so earlier values are missing.
     state.answeredAt = Self.now - 900
     let late = SourceHole(from: Self.now - 5 * 86400, until: Self.now - 43200)
     #expect(SourceHoles.after(state, oldest: Self.now - 43200, count: 144, now: Self.now) == [late])
-    // If the time of the last answer is unknown or in the future, only the times of the values show what is
+    // If the time of the last answer is unknown or in the future, every time without values counts as
     // missing.
     for answered in [nil, Self.now + 86400] {
       state.answeredAt = answered
@@ -223,15 +227,16 @@ import Testing
     }
   }
 
-  /// A source keeps its values for twelve hours. Its sensor ends, and the next one begins some hours later.
-  /// The source is asked every few hours.
+  /// A source keeps values for twelve hours. One sensor ends, and the next one starts `silentHours` later. A
+  /// request is sent every `everyHours` hours.
   @Test(arguments: [
-    // The next sensor began after the last answer, in the last three hours, so none of its values is missing.
+    // The next sensor started after the last answer, less than twelve hours ago. The source still has all its
+    // values.
     (silentHours: 30, everyHours: 3, hasHole: false), (silentHours: 5, everyHours: 3, hasHole: false),
-    // The first sensor measured until after the last answer, so that its last values may be missing.
+    // The first sensor still measured after the last answer, so its last values may be missing.
     (silentHours: 1, everyHours: 3, hasHole: true),
-    // The source is asked once a day, so the next sensor's values from before the last twelve hours are
-    // missing.
+    // With a request each day, values of the next sensor are already lost if they are older than twelve
+    // hours.
     (silentHours: 30, everyHours: 24, hasHole: true),
   ])
   func aSensorChangeIsReportedAsMissingOnlyIfTheSourceNoLongerHasIt(
@@ -239,11 +244,11 @@ import Testing
   ) {
     let (end, window) = (Self.now, 12 * 3600 as Int64)
     let begin = end + silentHours * 3600
-    // The last answer before the next sensor began.
+    // The time of the last request before the next sensor starts.
     let last = begin - (everyHours > 12 ? 3600 : 5400)
     var state = SourceState()
     func values(at now: Int64) -> [Int64] {
-      // The source returns only the values of the present sensor.
+      // The source returns only values of the current sensor.
       let first = stride(from: end - 86400, through: min(end, now), by: 300).filter { $0 > now - window }
       let second = stride(from: begin, through: now, by: 300).filter { $0 > now - window }
       return second.isEmpty ? first : second
@@ -261,14 +266,13 @@ import Testing
     let shown = values(at: now)
     let found = SourceHoles.after(state, oldest: shown.first, count: shown.count, now: now)
     #expect(found.isEmpty != hasHole, "\(found)")
-    // If it is unknown how far back the source reaches, some hours are reported as missing.
+    // If the store does not know for how long the source keeps values, some hours are reported as missing.
     (state.reachSeconds, state.mostValues) = (nil, nil)
     #expect(!SourceHoles.after(state, oldest: shown.first, count: shown.count, now: now).isEmpty)
   }
 
-  /// Two weeks of a sensor with a value each five minutes, at a source that keeps twelve hours, asked by a
-  /// job each minute. There are outages of minutes, hours and two days, a change of the sensor, and a change
-  /// of the password.
+  /// Simulates two weeks with a value every five minutes and a job each minute. The source keeps values for
+  /// twelve hours. There are outages, a change of the sensor, and a change of the password.
   @Test func overTwoWeeksWithOutagesEachValueIsFetchedOrReportedAsMissing() {
     let (start, day, window): (Int64, Int64, Int64) = (Self.now, 86400, 12 * 3600)
     let outages = [day + 300..<day + 1500, 3 * day..<3 * day + 5 * 3600, 6 * day..<8 * day]
@@ -277,7 +281,7 @@ import Testing
     var (state, stored, mails, requests) = (SourceState(), Set<Int64>(), 0, 0)
     for minute in 0..<14 * 1440 {
       let now = start + Int64(minute) * 60
-      // A person reads the mail some hours later, and sets the source again.
+      // A person reads the mail about the wrong password some hours later, and runs `source set` again.
       if now == start + noticed {
         let kept = (state.foundHoles, state.newestValue, state.answeredAt)
         state = SourceState()
@@ -310,16 +314,16 @@ import Testing
     let missing = stride(from: start, through: end, by: 300).filter { value in
       !stored.contains(value) && !sensorChange.contains(value - start)
     }
-    // The outage lasted two days. The source kept only the last twelve hours, so the earlier part is the only
-    // hole.
+    // During the outage of two days, the source lost all values older than twelve hours. Only these are
+    // reported as missing.
     let holes = state.foundHoles ?? []
     #expect(holes.count == 1 && mails == 1, "\(holes), \(mails)")
     #expect(
       !missing.isEmpty
         && missing.allSatisfy { value in holes.contains { $0.from < value && value < $0.until } })
     #expect(end > start + 14 * day - 900)
-    // The job asks every six minutes without failures, less often in outages, and never while the password is
-    // wrong.
+    // The job sends a request every six minutes without failures, fewer during outages, and none while the
+    // password is wrong.
     #expect((2200...2900).contains(requests), "\(requests)")
   }
 }

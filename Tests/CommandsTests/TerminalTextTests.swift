@@ -6,10 +6,11 @@ import Testing
 
 @testable import CommandParts
 
-/// Tests that names, arguments and reasons from other people or programs never reach a terminal as control
-/// characters.
+/// Tests that control characters in names, arguments and reasons never reach a terminal. Other people or
+/// programs may have chosen these texts.
 @Suite struct TerminalTextTests {
-  /// Control characters of one byte and of two, DEL, and characters that change the direction of text.
+  /// Characters that a terminal obeys: control characters of one and of two bytes, DEL, and characters that
+  /// change the direction of text.
   private static let obeyed: [Unicode.Scalar] = [
     "\u{1B}", "\u{9B}", "\u{7F}", "\u{202E}", "\u{2066}", "\u{61C}",
   ]

@@ -8,7 +8,7 @@ import Testing
 @testable import Commands
 
 @Suite struct TimeArgumentTests {
-  /// 2026-05-06T10:00:00Z, which is noon in Madrid.
+  /// 2026-05-06T10:00:00Z as seconds since 1970. Clocks in Madrid show 12:00.
   private static let now: Int64 = 1_778_061_600
 
   private func placed(_ text: String, now: Int64 = now) throws -> String {
@@ -32,7 +32,7 @@ import Testing
     #expect(try placed(text) == expected)
   }
 
-  /// At noon, `23:59` is probably a time of yesterday.
+  /// The time is 12:00, so a person who types `23:59` probably means yesterday.
   @Test(arguments: [
     (
       "23:59",
@@ -53,7 +53,7 @@ import Testing
     #expect(refused == objection)
   }
 
-  /// Clocks differ by some minutes, and the times of a wrong clock are not checked against the future.
+  /// A time a few minutes in the future is accepted, since the clocks of two devices can differ.
   @Test func aTypedTimeInTheNextMinutesIsAccepted() throws {
     let zone = try LogbookZone(name: "Europe/Madrid")
     for text in ["12:05", "11:59", "now", "2026-05-06T12:05:00+02:00", "yesterday 23:59"] {
@@ -79,7 +79,8 @@ import Testing
   }
 
   @Test func theWordNowMeansTheCurrentPassOfARepeatedHour() throws {
-    // 2025-10-26T00:30:00Z and an hour later. Madrid shows 02:30 at both times.
+    // The first time is 2025-10-26T00:30:00Z and the second one is an hour later. Clocks in Madrid show 02:30
+    // at both.
     #expect(try placed("now", now: 1_761_438_600) == "2025-10-26T02:30:00+02:00 stated")
     #expect(try placed("now", now: 1_761_442_200) == "2025-10-26T02:30:00+01:00 stated")
   }

@@ -7,7 +7,7 @@ import Testing
 
 @testable import Commands
 
-/// Tests the file of a transcript.
+/// Tests the file to which the transcript of a meter session is written.
 @Suite struct TranscriptFileTests {
   private let program: Program
 

@@ -25,7 +25,7 @@ import Testing
     #expect(sent.count == 1 && sent[0].hasPrefix("5 items are refused by the remote"), "\(sent)")
   }
 
-  /// With advice about attachments, a scheduled job would send mail after each run.
+  /// If this caused advice, a scheduled job would send a mail after each upload with attachments.
   @Test func attachmentsThatTheRemoteCannotStoreCauseNoAdvice() {
     var summary = UploadSummary()
     summary.keptAttachments = 1
@@ -35,7 +35,7 @@ import Testing
         == ["1 attachment is kept locally; this remote stores no files"])
   }
 
-  /// Even a job prints this advice, since the site's figures are wrong until a person acts.
+  /// A scheduled job prints this advice, too, since the totals on the site are wrong until a person acts.
   @Test func onlyRejectedDosesThatStillCountOnTheSiteCauseAdvice() {
     var summary = UploadSummary()
     summary.notTaken = [NightscoutRefusal.actsAlthoughDeleted: 1, NightscoutRefusal.noDate: 2]
@@ -71,7 +71,7 @@ import Testing
   }
 }
 
-/// Tests the progress line that is rewritten in a terminal.
+/// Tests the progress line, which is rewritten again and again in a terminal.
 @Suite struct ProgressLineTests {
   @Test(arguments: [
     ("", 5, ""), ("abcd", 5, "abcd"), ("abcde", 5, "abc…"), ("a · b", 5, "a ·…"), ("a…cd", 5, "a…cd"),

@@ -5,7 +5,7 @@ import Testing
 
 @testable import CommandParts
 
-/// Tests that the version is printed at once, without threads and without the parser.
+/// Tests that `--version` prints the version at once, without starting threads or the parser.
 @Suite struct VersionTests {
   @Test func theVersionIsPrintedEvenIfNoFurtherFileCanBeOpened() async throws {
     let program = try Program()
@@ -24,7 +24,8 @@ import Testing
     #expect(try await program.run("--versions").status == 64)
     let outcome = try await program.run("list", "--version")
     #expect(outcome.status == 0 && outcome.output == Release.version + "\n", "\(outcome)")
-    // With other arguments the parser runs. It needs threads and more open files.
+    // With other arguments, the program runs the parser. It needs threads and more open files than the limit
+    // permits.
     #expect(
       try await program.shell("exec prlimit --nofile=4 timeout 60 glucoport list --version").status == 75)
   }

@@ -5,10 +5,9 @@ import Testing
 
 @testable import glucoport
 
-/// Tests that wrong command lines are refused as wrong usage before anything is opened. The message names the
-/// wrong part.
+/// Tests that an invalid command line is refused before a file is opened. The message names the invalid part.
 @Suite struct WrongUsageTests {
-  /// The words of a line, as a shell passes them. A part in quotation marks is one word.
+  /// Splits a line into words as a shell does. A part in quotation marks is one word.
   private static func words(_ line: String) -> [String] {
     line.split(separator: "'", omittingEmptySubsequences: false).enumerated().flatMap { index, part in
       index.isMultiple(of: 2) ? part.split(separator: " ").map(String.init) : [String(part)]
@@ -146,7 +145,8 @@ import Testing
     try Self.expectRefused(line, part)
   }
 
-  /// Correct lines for the same commands, which show that not everything is refused.
+  /// Valid lines for the same commands. They show that the tests above do not pass just because everything is
+  /// refused.
   @Test(arguments: [
     "stats --since yesterday --until now", "stats --last 4w --by weekday --json",
     "stats --last 36h --unit mmol/L --targets 3.9-10", "stats --plot --plain",

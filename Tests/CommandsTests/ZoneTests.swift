@@ -6,7 +6,7 @@ import LogbookStore
 import TestProgram
 import Testing
 
-/// Tests the zones of a logbook as people state them.
+/// Tests the options and commands with which people state the time zones of a logbook.
 @Suite struct ZoneTests {
   private static let rows = """
     time,glucose (mg/dL),device
@@ -51,7 +51,8 @@ import Testing
     #expect(try await program.run("config", "timezone").output == "timezone Europe/Madrid\n")
   }
 
-  /// The zone of a computer may be set only after a first try, for example on a kiosk.
+  /// On a kiosk, for example, a person may set the zone of the computer only after the first import was
+  /// refused.
   @Test func aTimeZoneThatIsSetAfterARefusedImportIsUsed() async throws {
     let program = try Program()
     try FileManager.default.createDirectory(
@@ -96,7 +97,8 @@ import Testing
     }
   }
 
-  /// The two commands of the README: glucose, doses and meals of one file move together or stay together.
+  /// Follows two examples in the README. If `isStated` is true, the zone of the logbook was set before the
+  /// import, so the items keep their given zone.
   @Test(arguments: [false, true]) func aFileImportedWithAnotherTimeZoneMovesAllItsItemsOrNone(
     _ isStated: Bool
   ) async throws {
@@ -123,7 +125,7 @@ import Testing
     }
     let list = try await program.run("config", "timezone").output
     #expect(list.contains("  given for imports: Europe/Madrid: ") == isStated, "\(list)")
-    // Undoing the import also removes its zone.
+    // The undo of the import also removes the zone that was given for it.
     #expect(try await program.run("undo", "--yes").status == 0)
     #expect(try await program.run("config", "timezone").output == "timezone America/New_York\n")
   }
@@ -190,7 +192,7 @@ import Testing
     #expect(try await program.run("record", "list").output == "")
     let exported = try await program.run("export", "--format", "ndjson").objects()
     let zones = exported.filter { $0["kind"] as? String == "zone" }.compactMap { $0["guid"] as? String }
-    // The command stores two zones: the journey, and the base zone, which no record stated before.
+    // The command has stored two zone records: one for the journey, and one for the base zone of the logbook.
     #expect(zones.count == 2)
     for guid in zones {
       let deletion = try await program.run("record", "delete", guid)

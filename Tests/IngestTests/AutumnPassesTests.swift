@@ -5,7 +5,8 @@ import Logbook
 import LogbookStore
 import Testing
 
-/// Tests tables of a sensor that state the hour which clocks repeat in autumn twice, with three of four values equal.
+/// Tests sensor tables with both passes of the hour that clocks repeat in autumn. Three of four values are
+/// equal in both passes.
 @Suite struct AutumnPassesTests {
   private struct Row: Hashable {
     let shown: Int64
@@ -14,9 +15,9 @@ import Testing
     var text: String { "\(DeviceTime(seconds: shown).text.prefix(16).replacing("T", with: " ")),\(value)\n" }
   }
 
-  /// Twelve hours around the change of clocks in Madrid, in the order of measurement.
+  /// Twelve hours around the time when clocks in Madrid are set back, in the order of measurement.
   ///
-  /// - Parameter differing: the number of values in the hour that differ between the passes.
+  /// - Parameter differing: the number of the four values that differ between the two passes of the hour.
   private static func rows(differing: Int64 = 1) throws -> [Row] {
     let start = try #require(DeviceTime(text: "2025-10-25T22:01:00")).seconds
     return (0..<48 as Range<Int64>).map { index in
@@ -48,7 +49,8 @@ import Testing
     #expect(try counts(bench, rows) == [0, 48, 0, 0])
     #expect(try counts(bench, rows.reversed()) == [0, 48, 0, 0])
     #expect(try bench.number("SELECT count(*) FROM readings") == 48)
-    // The three equal values of the second pass are an hour later, and the differing one is at the first occurrence.
+    // The three equal values of the second pass are stored an hour later. The differing value gets the same
+    // time as its first occurrence.
     #expect(try bench.number("SELECT count(DISTINCT time) FROM readings") == 47)
     let second =
       "SELECT device_time, value FROM readings WHERE time >= '2025-10-26T01:00' AND time < '2025-10-26T02:00'"
@@ -64,7 +66,8 @@ import Testing
     let sorted = rows.sorted { ($0.shown, $0.value) < ($1.shown, $1.value) }
     let bench = try ImportBench()
     #expect(try counts(bench, sorted) == [45, 0, 3, 0])
-    // A table in the order of measurement has more.
+    // A table in the order of measurement proves that there were two passes, so the three equal values are
+    // added.
     #expect(try counts(bench, rows) == [3, 45, 0, 0])
     #expect(try counts(bench, sorted) == [0, 45, 3, 0])
     #expect(try bench.number("SELECT count(*) FROM readings") == 48)
@@ -73,7 +76,7 @@ import Testing
   @Test func aRepeatedBlockOfRowsIsNotASecondPass() throws {
     let equal = try Self.rows(differing: 0)
     #expect(try counts(ImportBench(), equal) == [44, 0, 4, 0])
-    // The rows of the hour are divided by a later row, or they are in random order.
+    // First a later row separates the two passes. Then the rows of the hour are in random order.
     let rows = try Self.rows()
     let (hour, rest) = (Array(rows[16..<24]), rows[..<16] + rows[24...])
     #expect(try counts(ImportBench(), rest + hour[..<4] + [rows[24]] + hour[4...]) == [45, 0, 4, 0])

@@ -8,11 +8,13 @@ import Testing
 
 @testable import Formats
 
-/// Tests inputs whose batches end between two readings with the same time, and a process that ends there.
+/// Tests inputs in which a batch ends between two readings with the same time. In some tests, the process is
+/// killed at this border.
 @Suite struct BatchBorderTests {
   private struct Kill: Error {}
 
-  /// Rows before the rows around the border. The first one has an invalid value.
+  /// A table with `count` rows before `places`, so that a batch ends within `places`. Its first row has an
+  /// invalid value.
   private func export(_ places: [(time: String, value: String)], before count: Int) -> [UInt8] {
     var text = "time,kind,glucose (mg/dL)\n2025-01-01T00:00:00,cbg,abc\n"
     for row in 0..<count {
@@ -23,12 +25,12 @@ import Testing
     return Array(text.utf8)
   }
 
-  /// The hour that Madrid repeats, with the readings of a sensor in both passes.
+  /// Sensor readings in the hour that clocks in Madrid repeat, from both passes.
   private var repeatedHour: [(time: String, value: String)] {
     (0..<24).map { ("2025-10-26T02:\(String(format: "%02d", $0 % 12 * 5)):00,cbg", "\(100 + $0)") }
   }
 
-  /// 103 and 103.4 mg/dL are the same tenth of mmol/L. The larger value comes first.
+  /// Both values are 5.7 mmol/L when they are rounded to one decimal. The larger value comes first.
   private let oneTenth = [("2025-11-01T10:00:00,smbg", "103.4"), ("2025-11-01T10:00:00,smbg", "103")]
 
   private func stored(_ bench: ImportBench) throws -> [String] {
@@ -38,7 +40,7 @@ import Testing
   }
 
   private func expectRerunIsWhole(_ places: [(time: String, value: String)], cut: Int) throws {
-    // The rejected row is one of the items of the batch.
+    // The batch size includes the rejected first row, so there is one row less.
     let before = IngestBatch.size - 1 - cut
     let bytes = export(places, before: before)
     let whole = try ImportBench()

@@ -4,9 +4,9 @@ import Ingest
 import Logbook
 import Testing
 
-/// Tests the comparison of a meter's clock with the local time.
+/// Tests how the time of a meter's clock is compared with the local time.
 @Suite struct ClockJudgementTests {
-  /// 2026-07-01T10:00:00Z, when the local time in Madrid is 12:00.
+  /// 2026-07-01T10:00:00Z as seconds since 1970. The local time in Madrid is 12:00.
   private static let host: Int64 = 1_782_900_000
 
   private static let twoUnits: [(Int64, String)] = [

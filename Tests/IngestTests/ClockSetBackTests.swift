@@ -6,8 +6,8 @@ import Logbook
 import LogbookStore
 import Testing
 
-/// Tests an export of a phone whose clock was set back on a journey. Four times of a sensor occur twice, one
-/// of them with the same value.
+/// Tests the export of a phone whose clock was set back on a journey. Four times occur twice, and at one of
+/// them both values are equal.
 @Suite struct ClockSetBackTests {
   private static let sample = "libreview/libreview-clock-set-back.csv"
 
@@ -35,7 +35,7 @@ import Testing
     #expect(!again.warnings.contains { $0.hasPrefix("2025-09-20") })
   }
 
-  /// Times without seconds can have two values in one minute, although no clock was set back.
+  /// Without seconds, two values can have the same minute, although the clock was not set back.
   @Test func twoDifferentSensorValuesInOneMinuteAreTwoReadings() throws {
     let bench = try ImportBench()
     let rows = ["19:20;115;", "19:20;116;", "19:20;115;", "19:25;116;", "19:40;;120", "19:40;;122"]
@@ -48,7 +48,7 @@ import Testing
     #expect(try bench.rows("SELECT count(*) FROM readings WHERE marks LIKE '%clock-set-back%'") == ["0"])
   }
 
-  /// Imports pairs of overlapping exports, with different ends, in both orders.
+  /// Splits an export into two overlapping parts at every second row, and imports the parts in both orders.
   @Test func overlappingExportsAcrossAClockSetBackGiveTheSameStoreInAnyOrder() throws {
     let lines = try Self.lines()
     let whole = try ImportBench()

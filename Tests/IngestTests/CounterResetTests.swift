@@ -5,7 +5,7 @@ import Logbook
 import LogbookStore
 import Testing
 
-/// Tests devices that were replaced or reset, so that they count from the start again.
+/// Tests devices that were replaced or reset, so that their counters start from the beginning again.
 @Suite struct CounterResetTests {
   private func desktop(_ rows: [(id: Int, time: String, millimoles: String)]) -> String {
     let header =
@@ -34,7 +34,8 @@ import Testing
     let first = desktop([(1, "2016/11/15 00:04", "6.4"), (2, "2016/11/15 00:19", "6.2")])
     try bench.run(bench.file("a.txt", first.utf8))
     let content = try bench.content()
-    // One value is equal, so that only the times distinguish the readings.
+    // The row with the counter 1 has the same value as in the first export. Only its time shows that it is
+    // another reading.
     let second = desktop([(1, "2018/03/01 08:00", "6.4"), (3, "2018/03/01 08:30", "7.0")])
     let path = try bench.file("b.txt", second.utf8)
     let failure = try #require(throws: Failure.self) { try bench.run(path) }

@@ -9,13 +9,13 @@ import Ingest
 import Logbook
 import LogbookStore
 
-/// A store in its own folder, into which a test imports files.
+/// A store in a temporary folder, into which tests import files.
 final class ImportBench {
   static let samples = URL(filePath: #filePath)
     .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
     .appending(path: "Samples")
 
-  /// The sample exports by their path below `Samples`, in order.
+  /// The paths of all sample exports below the folder `Samples`, sorted.
   static var sampleExports: [String] {
     let extensions: Set<String> = ["csv", "tsv", "txt", "json", "ndjson", "gz"]
     let files = FileManager.default.enumerator(atPath: samples.path)?.compactMap { $0 as? String } ?? []
@@ -40,11 +40,11 @@ final class ImportBench {
     do {
       try FileManager.default.removeItem(at: folder)
     } catch {
-      // A remaining temporary folder affects no test.
+      // A folder that remains in the temporary folder affects no test.
     }
   }
 
-  /// Writes an input into the folder and returns its path.
+  /// Writes an input file into the folder and returns its path.
   func file(_ name: String, _ bytes: some Sequence<UInt8>) throws -> String {
     let path = folder.appending(path: name).path
     try Data(bytes).write(to: URL(filePath: path))
@@ -63,7 +63,8 @@ final class ImportBench {
     maxRejections: Int? = nil,
     onRejection: @escaping (Rejection, String?) throws -> Void = { _, _ in }
   ) throws -> ImportReport {
-    // 2026-11-21T00:00:00Z: a fixed time, so that the same times are always in the future.
+    // 2026-11-21T00:00:00Z as seconds since 1970. The time is fixed, so that the result does not depend on
+    // the day of the test.
     let now: Int64 = 1_795_219_200
     var options = try ExportOptions(zone: store.timezone(), now: now)
     try Rendering.apply(words, to: &options)
@@ -75,7 +76,7 @@ final class ImportBench {
     return try ImportSession(policy: policy, clock: { now }, onRejection: onRejection).run(reader) { store }
   }
 
-  /// The options in the file `.options` next to an input.
+  /// The command-line options in the file `PATH.options`, which some samples have.
   private static func words(besides path: String) throws -> [String] {
     guard FileManager.default.fileExists(atPath: path + ".options") else { return [] }
     return try String(contentsOfFile: path + ".options", encoding: .utf8).split(
@@ -90,7 +91,7 @@ final class ImportBench {
   static let identity = "s.kind, s.position_kind, r.position, r.value_bucket"
   static let value = "r.value, r.unit, r.range_flag"
 
-  /// The given columns of every reading, always in the same order.
+  /// The given columns of all readings, in a fixed order.
   func readings(_ columns: String...) throws -> [String] {
     try rows(
       """
@@ -100,7 +101,7 @@ final class ImportBench {
     ).sorted()
   }
 
-  /// Everything that an import without new data must not change.
+  /// All rows that an import without new items must not change.
   func content() throws -> [String] {
     try rows("SELECT * FROM reading", "SELECT * FROM record", "SELECT * FROM series", "SELECT * FROM device")
   }
@@ -118,8 +119,8 @@ final class ImportBench {
     }
   }
 
-  /// Reads the rows with SQLite directly. Some tests compare a hundred thousand readings, which takes seconds
-  /// with GRDB.
+  /// Reads the rows with the C interface of SQLite. Some tests compare a hundred thousand readings, for which
+  /// GRDB takes seconds.
   private static func rows(_ statement: OpaquePointer, _ database: Database) throws -> [String] {
     var rows: [String] = []
     while true {
@@ -136,7 +137,7 @@ final class ImportBench {
   private static func text(_ statement: OpaquePointer, _ column: Int32) -> String {
     switch sqlite3_column_type(statement, column) {
     case SQLITE_NULL: "NULL"
-    // The text that SQLite makes of the number has fewer digits.
+    // SQLite's text of a number has fewer digits than Swift's, so the number is read as a `Double`.
     case SQLITE_FLOAT: "\(sqlite3_column_double(statement, column))"
     default:
       String(

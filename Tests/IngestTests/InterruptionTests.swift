@@ -8,7 +8,7 @@ import Testing
 
 @testable import Ingest
 
-/// Tests imports that a signal ends between two batches.
+/// Tests imports that a signal, such as SIGINT, ends between two batches.
 @Suite struct InterruptionTests {
   private static let rows = 45_000
 
@@ -18,7 +18,7 @@ import Testing
     return try bench.file("input.csv", ("time,glucose (mg/dL)\n" + lines.joined()).utf8)
   }
 
-  /// Imports until the session has asked for an interruption this many times.
+  /// Imports a file. The import is interrupted after it has checked for a signal `limit` times.
   private func run(
     _ bench: ImportBench, _ path: String, asking limit: Int, isStrict: Bool = false
   ) throws -> ImportInterruption? {

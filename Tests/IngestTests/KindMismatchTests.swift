@@ -5,9 +5,10 @@ import Logbook
 import LogbookStore
 import Testing
 
-/// Tests tables without a kind, when a part of a table is already stored as another kind.
+/// Tests tables that do not state the kind of their readings, if some of these readings are already stored as
+/// another kind.
 @Suite struct KindMismatchTests {
-  /// A sensor's table with readings at these minutes since 2026-05-01T00:00:00.
+  /// A table with readings at these minutes after 2026-05-01T00:00:00.
   private func table(_ minutes: some Sequence<Int>, header: String = "time,glucose (mg/dL)") -> String {
     let start = DeviceTime(text: "2026-05-01T00:00:00")?.seconds ?? 0
     return minutes.reduce(header + "\n") { text, minute in
@@ -26,7 +27,7 @@ import Testing
     #expect(report.rejections.map(\.line) == [22, 23, 24])
     let reason = try #require(report.rejections.first?.reason)
     #expect(reason.contains("stored this value as smbg") && reason.contains("--kind smbg"))
-    // Importing again gives the same result.
+    // A second import of the table rejects the same readings again.
     let again = try bench.run(bench.file("long2.csv", table(long + [200]).utf8))
     #expect(again.counts.newReadings == 1 && again.counts.knownReadings == long.count - 3)
     #expect(again.counts.rejected == 3)
@@ -43,7 +44,8 @@ import Testing
     #expect(given.counts.knownReadings == 3 && given.counts.rejected == 0)
   }
 
-  /// A kind from a person or from the header is not questioned: both kinds may exist.
+  /// If a person or the header states the kind, the readings are stored, even if readings of another kind
+  /// have the same times and values.
   @Test func readingsImportedWithAGivenKindAreStoredNextToThoseOfAnotherKind() throws {
     let bench = try ImportBench()
     try bench.run(bench.file("short.csv", table(short).utf8))
@@ -54,7 +56,7 @@ import Testing
     let header = "time,sensor glucose (mg/dL)"
     let report = try named.run(named.file("long.csv", table(long, header: header).utf8))
     #expect(report.counts.newReadings == long.count && report.counts.rejected == 0)
-    // Readings that are stored as both kinds are known.
+    // A third table does not state the kind. Its readings are stored as both kinds, so they are known.
     let both = try named.run(named.file("again.csv", table(short).utf8))
     #expect(both.counts.knownReadings == 3 && both.counts.rejected == 0)
   }
@@ -75,7 +77,8 @@ import Testing
     #expect(report.counts.rejected == 1 && report.counts.newReadings == long.count - 1)
   }
 
-  /// If an app writes into Apple Health, only many of its values show that it has a sensor.
+  /// An app that writes to Apple Health does not state whether it has a sensor. Only a large number of values
+  /// shows this.
   @Test func aLongerExportOfAnAppDoesNotStoreItsReadingsAsAnotherKind() throws {
     func export(_ minutes: some Sequence<Int>) -> String {
       let start = DeviceTime(text: "2026-05-01T00:00:00")?.seconds ?? 0

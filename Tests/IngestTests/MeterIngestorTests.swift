@@ -6,10 +6,10 @@ import LogbookStore
 import Meters
 import Testing
 
-/// Tests the import of a meter's contents into a store.
+/// Tests how the contents of a meter are imported into a store.
 @Suite struct MeterIngestorTests {
-  /// 2026-11-21T00:00:00Z, when the local time in Madrid is 01:00. A fixed time, so that the same times are
-  /// always in the future.
+  /// 2026-11-21T00:00:00Z as seconds since 1970; the local time in Madrid is 01:00. It is fixed, so that the
+  /// result does not depend on the day of the test.
   private static let now: Int64 = 1_795_219_200
   private static let meter = "meter S1 1.23 2026-11-21T01:00:30"
   private static let ingest = """
@@ -159,7 +159,8 @@ import Testing
     #expect(try bench.number("SELECT clock_difference FROM ingest") == 3600)
   }
 
-  /// The words of the warning, from the newest reading of a meter without a clock; the local time is 01:00.
+  /// `words` are part of the warning that the newest reading of a meter causes. The meter has no readable
+  /// clock, and the local time is 01:00.
   @Test(arguments: [
     (
       ["reading smbg 2026-11-21T02:00:00 110"],
@@ -168,10 +169,11 @@ import Testing
     (
       ["reading smbg 2026-11-21T02:00:00 110", "reading smbg 2026-11-20T08:00:00 111"], "2026-11-21 02:00:00"
     ),
-    // A minute is normal, and an earlier reading shows nothing about the clock.
+    // A minute ahead is normal, and a reading in the past shows nothing about the clock.
     (["reading smbg 2026-11-21T01:01:00 110"], nil), (["reading smbg 2026-11-19T08:00:00 110"], nil),
     ([], nil),
-    // The offset, in minutes, explains the first difference, and is not enough for the others.
+    // The packet `offset` states the number of minutes by which the meter's display is shifted. It explains
+    // the first difference, but not the others.
     (["offset 60", "reading smbg 2026-11-21T02:03:00 110"], nil),
     (["offset 120", "reading smbg 2026-11-21T02:03:00 110"], "at least 1 h 2 min ahead"),
     (["offset 0", "reading smbg 2026-11-21T01:05:00 110"], "at least 4 min 5"),
@@ -200,7 +202,7 @@ import Testing
     }
   }
 
-  /// A meter that was reset counts from the start again.
+  /// The meter was reset, so its second session has the counter 7 again. The store rejects this reading.
   @Test(arguments: [true, false]) func rejectionsByTheStoreCountForTheLimitsOfAnImport(_ isStrict: Bool)
     throws
   {

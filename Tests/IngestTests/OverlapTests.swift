@@ -6,14 +6,15 @@ import LogbookStore
 import SeededRandom
 import Testing
 
-/// Tests that overlapping exports give the same store in any order.
+/// Tests that overlapping exports give the same store, whatever the order of their imports.
 @Suite struct OverlapTests {
   private struct Row {
     let time: DeviceTime
     let milligrams: Int
   }
 
-  /// A day around the hour that Madrid repeats. Some minutes also have a finger stick.
+  /// Sensor readings of a day around the hour that clocks in Madrid repeat. Some minutes also have a finger
+  /// stick.
   private func rows(_ generator: inout SeededGenerator) throws -> [Row] {
     let start = try #require(DeviceTime(text: "2025-10-25T18:00:00")).seconds
     var rows: [Row] = []

@@ -12,7 +12,7 @@ struct ReadAheadTests {
   private let bench: ImportBench
   init() throws { bench = try ImportBench() }
 
-  /// More rows than fit in a batch. After the first batch, two devices alternate.
+  /// More rows than fit in a batch. From row 55,001 on, the rows come from two devices alternately.
   private static func rows(_ count: Int) -> String {
     "time,glucose (mg/dL),device\n"
       + (0..<count).map { row in
@@ -55,7 +55,8 @@ struct ReadAheadTests {
     #expect(try ahead.next(for: &batch) == nil && batch.readings.count == 10)
   }
 
-  /// The truncation of the compressed bytes is detected only at their end, after the first batch.
+  /// The compressed bytes are truncated. This is detected only at their end, when the first batch is already
+  /// stored.
   @Test func aTruncatedInputThatIsReadAheadIsReportedAfterItsCompleteBatches() throws {
     let bytes = try packed(Self.rows(120_000))
     let path = try bench.file("input.csv.gz", bytes.prefix(bytes.count * 4 / 5))
@@ -91,7 +92,7 @@ struct ReadAheadTests {
 }
 
 extension Process {
-  /// The reading end of a pipe that a program writes to.
+  /// The reading end of a pipe, to which a started program writes.
   fileprivate static func pipe(_ program: String, _ argument: String) throws -> FileHandle {
     let (process, pipe) = (Process(), Pipe())
     process.executableURL = URL(filePath: program)

@@ -8,7 +8,7 @@ import SeededRandom
 import Testing
 
 @Suite struct SampleImportTests {
-  /// The numbers of new, known and changed readings.
+  /// The counts of readings in an import: new, known, changed.
   private func outcome(_ counts: IngestCounts) -> [Int] {
     [counts.newReadings, counts.knownReadings, counts.changedReadings]
   }
@@ -30,7 +30,7 @@ import Testing
     }
   }
 
-  /// Checks that the counts of a first import match the store.
+  /// Checks that the counts of the first import into a store match the rows of the store.
   private func expectCounted(_ counts: IngestCounts, _ bench: ImportBench) throws {
     #expect(try bench.number("SELECT count(*) FROM reading") == counts.newReadings)
     #expect(try bench.number("SELECT count(*) FROM record") == counts.newRecords)
@@ -46,7 +46,7 @@ import Testing
     #expect(try bench.rows(counters) == bench.rows(counted))
   }
 
-  /// Samples of overlapping days.
+  /// Each list has samples with data of the same days.
   @Test(arguments: [
     ["clarity/reexport-a.csv", "clarity/reexport-b.csv"], ["mysugr/reexport-a.csv", "mysugr/reexport-b.csv"],
     ["glucoport/everything.csv", "glucoport/everything.ndjson"],
@@ -75,7 +75,7 @@ import Testing
     #expect(second.knownRecords == 2)
     #expect(try bench.number("SELECT count(*) FROM reading") == 30)
     #expect(try bench.number("SELECT count(*) FROM revision") == 11)
-    // The displayed time of one reading moved by an hour between the exports.
+    // The displayed time of this reading differs by an hour between the two exports.
     let moved = "SELECT device_time FROM readings WHERE position = 12073"
     #expect(try bench.rows(moved) == ["2026-04-10T13:15:11"])
   }
@@ -110,7 +110,7 @@ import Testing
       let report = try bench.run(path)
       let stored = try bench.readings(ImportBench.identity, ImportBench.value, "r.device_time")
       #expect(Set(stored).isSubset(of: all), "cut at \(length)")
-      // A row is complete if the input ends directly after it.
+      // If the input ends exactly after a row, the truncation cannot be detected.
       let isBetweenRows = bytes[length - 1] == 0x0A || [0x0A, 0x0D].contains(bytes[length])
       #expect(report.end != .whole || isBetweenRows, "cut at \(length)")
     }

@@ -8,13 +8,13 @@ import LogbookStore
 import SeededRandom
 import Testing
 
-/// Tests files whose rows are not sorted.
+/// Tests files with unsorted rows.
 @Suite struct ScatteredImportTests {
   private struct Stop: Error {}
   private static let header = "time,kind,glucose (mg/dL),device"
 
-  /// Readings of two kinds and two devices. Some occur twice, two are the same tenth of mmol/L, one is in a
-  /// repeated hour, and one value is invalid.
+  /// Rows of two kinds and two devices: 700 occur twice, two values round to the same tenth of mmol/L, and
+  /// one row in a repeated hour has an invalid value.
   private static let rows: [String] = {
     var rows = (0..<45_000).map { row in
       let time = DeviceTime(seconds: 1_735_689_600 + Int64(row) * 600).text
@@ -88,7 +88,7 @@ import Testing
     #expect(try bench.rows("SELECT outcome FROM ingest") == ["failed"])
   }
 
-  /// A table whose columns are certain, so that no row is read twice.
+  /// A table in which every column can be recognised at once, so that the program reads no row twice.
   private static func diary(seed: UInt64) -> Data {
     var random = SeededGenerator(seed: seed)
     let rows = (0..<45_000).map { row in
@@ -109,7 +109,7 @@ import Testing
         try pipe.fileHandleForWriting.write(contentsOf: Data(contentsOf: URL(filePath: path)))
         try pipe.fileHandleForWriting.close()
       } catch {
-        // After a failed write the reader misses rows, so that the test fails.
+        // If a write fails, the reader gets fewer rows than expected, and the test fails.
       }
     }
     writer.start()

@@ -3,8 +3,8 @@
 import Logbook
 import Meters
 
-/// A driver for a meter whose packets are text: one item per packet, up to the packet `end`. The import
-/// handles the contents of all families of meters in the same way. The packets are:
+/// A driver for tests. Each packet of its meter is a text with one item, and the packet `end` is the last
+/// one. The import handles the contents of all drivers in the same way. The packets are:
 ///
 /// - `meter SERIAL FIRMWARE CLOCK`
 /// - `reading KIND TIME VALUE [tick=N] [offset=SECONDS] [again] [control]`
@@ -75,7 +75,7 @@ struct WordDriver: MeterDriver {
   }
 }
 
-/// A session with these packets.
+/// The transcript of a session in which the meter sends these packets.
 func wordSession(_ packets: [String], startedAt: Int64 = 1_795_219_200) -> Transcript {
   var transcript = Transcript(driver: "word", vendorID: 0x1209, productID: 1, startedAt: startedAt)
   transcript.steps = packets.enumerated().map { index, packet in

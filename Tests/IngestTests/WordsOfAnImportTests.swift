@@ -5,7 +5,8 @@ import Testing
 
 @testable import Ingest
 
-/// Tests when rejected items end an import, the messages for it, and the description of a clock difference.
+/// Tests when rejected items end an import, the error messages for them, and the texts for the difference of
+/// a meter's clock.
 @Suite struct WordsOfAnImportTests {
   private static func policy(isStrict: Bool = false, _ maxRejections: Int? = nil) -> ImportPolicy {
     var policy = ImportPolicy()
@@ -65,7 +66,7 @@ import Testing
     #expect(ClockJudgement.words(seconds) == words)
   }
 
-  /// The moments are just before and after a change of the zone's offset.
+  /// The times are just before and just after the zone's offset changes.
   @Test(
     arguments: [
       ("2025-03-30T00:59:59", "2025-03-30T01:59:59", 0),
