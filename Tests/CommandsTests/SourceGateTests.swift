@@ -44,8 +44,8 @@ import Testing
 
   @Test func aFetchJobThatRunsEachMinuteAsksTheSourceOncePerInterval() {
     var timeline = Timeline()
-    // The interval is 5 minutes and up to 30 s of jitter are added, so the job sends a request every six
-    // minutes.
+    // The interval is 5 minutes and the jitter is 30 s. So a job that runs each minute sends a request every
+    // six minutes.
     #expect(timeline.run(until: 3600) { _ in nil } == 10)
   }
 

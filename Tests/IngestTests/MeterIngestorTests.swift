@@ -172,8 +172,8 @@ import Testing
     // A minute ahead is normal, and a reading in the past shows nothing about the clock.
     (["reading smbg 2026-11-21T01:01:00 110"], nil), (["reading smbg 2026-11-19T08:00:00 110"], nil),
     ([], nil),
-    // The packet `offset` states the number of minutes by which the meter's display is shifted. It explains
-    // the first difference, but not the others.
+    // The packet `offset` states by how many minutes the shown time differs from the meter's internal clock.
+    // It explains the first difference, but not the others.
     (["offset 60", "reading smbg 2026-11-21T02:03:00 110"], nil),
     (["offset 120", "reading smbg 2026-11-21T02:03:00 110"], "at least 1 h 2 min ahead"),
     (["offset 0", "reading smbg 2026-11-21T01:05:00 110"], "at least 4 min 5"),

@@ -7,7 +7,7 @@ import Testing
 
 @testable import Sync
 
-/// The content of attachments between two nodes and a server.
+/// Tests how the contents of attachments are transferred between two nodes and a server.
 @Suite struct AttachmentSyncTests {
   private let scene: Scene
   private let entry: String
@@ -202,10 +202,10 @@ import Testing
     #expect(await requests(scene.b).filter { $0 == "fetch" }.count == 1)
     await scene.b.remote.forgetRequests()
     scene.b.clock -= 86_400 - 60
-    // The content is not requested again so soon, and still counts as missing.
+    // A minute later, the content is not requested again. It still counts as missing.
     #expect(try await upload(scene.b).summary.absentAttachments == 1)
     #expect(await requests(scene.b) == ["changes"], "a minute later")
-    // On a person's command it is requested immediately, once in each run.
+    // If a person asks for missing contents, they are requested at once, but only once in a run.
     await scene.b.remote.forgetRequests()
     #expect(try await upload(scene.b) { $0.asksForAbsent = true }.summary.absentAttachments == 1)
     #expect(await requests(scene.b).filter { $0 == "fetch" }.count == 1)

@@ -8,13 +8,13 @@ import Testing
 
 @testable import Sync
 
-/// Entries that two people put into each other, and how a third store handles them.
+/// Tests two entries of which two people moved each into the other one, and how a third store handles them.
 @Suite(.timeLimit(.minutes(10))) struct CircleTests {
   private func move(_ guid: String, into entry: String?, _ node: SimulatedNode) throws {
     _ = try node.editor().edit(guid) { $0.entryGuid = entry }
   }
 
-  /// The live records of a node that are nested more than one level deep, or in a circle.
+  /// The records of a node that are not deleted and that are nested in a circle or more than one level deep.
   private func misplaced(_ node: SimulatedNode) throws -> [String] {
     let records = try node.records().filter { !$0.value.state.isDeleted }
     return records.values.filter { record in
@@ -23,7 +23,8 @@ import Testing
     }.map(\.guid)
   }
 
-  /// Two entries on the server that contain each other, and that no third node has seen.
+  /// Makes two entries that contain each other on the server. Only the two nodes that moved them have seen
+  /// them.
   private func circle() async throws -> (scene: Scene, x: String, y: String) {
     let scene = try await Scene()
     let (x, y) = (try await scene.sharedNote(), try await scene.sharedNote())
@@ -47,7 +48,7 @@ import Testing
     #expect(try third.resolver().conflicts().map(\.guid) == [y], "that of X came first")
     let kept = try third.record(y)
     #expect(kept.state.entryGuid == nil && !kept.isPending && kept.state.fields["a"] == .text("1"))
-    // Undecided changes are not sent, and after a deletion the other entry remains.
+    // The unresolved change of Y is not sent. If X is then deleted, Y remains.
     #expect(try await third.upload().summary == UploadSummary())
     try third.delete(x)
     #expect(try !third.record(y).state.isDeleted)
@@ -57,7 +58,7 @@ import Testing
     let (scene, x, y) = try await circle()
     let third = try await scene.another(seed: 9)
     try await scene.upload(third)
-    // X becomes a separate entry again, so that Y can belong to X.
+    // The resolution makes X an entry outside of Y again, so that Y can belong to X.
     try scene.b.resolve(x, .mine)
     try await scene.upload(scene.b, third, scene.a)
     for node in [scene.a, scene.b, third] {
@@ -83,7 +84,8 @@ import Testing
     #expect(try third.resolver().conflicts().isEmpty)
   }
 
-  /// A record of an entry arrives before the entry, which another person put into a third entry.
+  /// A third store receives a record before its entry `middle`, which another person moved into the entry
+  /// `top`.
   @Test(arguments: [1, 2, 1000]) func tooDeepNestingIsAConflictForTheFirstStoreThatSeesIt(page: Int)
     async throws
   {
@@ -99,7 +101,7 @@ import Testing
     #expect(try third.resolver().conflicts().count == 1)
   }
 
-  /// Intermediate states within a page are not conflicts.
+  /// The entries would contain each other only between two changes of one page. This is not a conflict.
   @Test(arguments: [1, 1000]) func entriesThatContainEachOtherOnlyTemporarilyAreNotAConflict(page: Int)
     async throws
   {
@@ -108,7 +110,8 @@ import Testing
     let child = try scene.a.add(["a": "child"], to: x)
     try await scene.upload(scene.a, scene.b)
     await scene.b.remote.setPage(page)
-    // The child leaves X before X moves into Y, and is edited again afterwards.
+    // The child leaves X, then X moves into Y. The later edit of the child makes the server list the child
+    // after X.
     try move(child, into: nil, scene.a)
     try await scene.upload(scene.a)
     try move(x, into: y, scene.a)
@@ -121,7 +124,7 @@ import Testing
     #expect(try scene.b.record(x).state.entryGuid == y && scene.b.record(child).state.entryGuid == nil)
   }
 
-  /// The entry was not edited in this store, so it adopts a later decision of another store.
+  /// The third store did not edit the entry, so it adopts a later decision of another store.
   @Test(arguments: [true, false]) func aLaterValidNestingEndsTheConflict(isDeleted: Bool) async throws {
     let (scene, _, y) = try await circle()
     let third = try await scene.another(seed: 9)
@@ -130,7 +133,7 @@ import Testing
     if isDeleted { try scene.b.delete(y) } else { try move(y, into: nil, scene.b) }
     try await scene.upload(scene.b, third)
     #expect(try !third.record(y).isConflicted && third.record(y).state.isDeleted == isDeleted)
-    // An entry that was also edited in this store needs a decision here.
+    // If the third store has edited the entry as well, a person must decide there.
     let fourth = try await circle()
     let other = try await fourth.scene.another(seed: 9)
     try await fourth.scene.upload(other)
@@ -141,7 +144,7 @@ import Testing
     #expect(try other.record(fourth.y).isConflicted && other.text(fourth.y, "a") == "mine")
   }
 
-  /// Three stores move records at random. Syncs and records come in any order.
+  /// Three stores move records and sync in random order.
   @Test(arguments: Seeds.share(of: Seeds.first(12), every: 3))
   func inAnyOrderOfMovesNestingStaysValidAndDecisionsEndAllConflicts(_ seed: UInt64) async throws {
     var random = SeededGenerator(seed: seed)
@@ -162,12 +165,12 @@ import Testing
         do {
           try move(guid, into: Bool.random(using: &random) ? entry : nil, node)
         } catch let failure as Failure where [.usage, .missingInput].contains(failure.category) {
-          // The command line does not permit such a move.
+          // The command refuses such a move, since it would nest entries too deep.
         }
       }
       for node in nodes { #expect(try misplaced(node).isEmpty, "seed \(seed)") }
     }
-    // One person after the other decides, and every node syncs.
+    // In turn, the person of each store resolves its conflicts, and every node syncs.
     for round in 0..<12 {
       for node in nodes { try await scene.upload(node) }
       for node in nodes { #expect(try misplaced(node).isEmpty, "seed \(seed)") }

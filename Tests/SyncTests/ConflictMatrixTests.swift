@@ -7,16 +7,19 @@ import Testing
 
 @testable import Sync
 
-/// Local {edit, delete, resolve} × remote {edit, delete, none} × base {equal, older}.
+/// Tests every combination of a local change, a remote change and a base that is equal to the remote version
+/// or older.
 @Suite struct ConflictMatrixTests {
   enum Local: CaseIterable { case edit, delete, resolve }
   enum Remote: CaseIterable { case editsSameField, editsOtherField, editsEqually, delete, none }
 
-  /// Excludes resolving a record that is deleted on the remote, since it has no resolvable conflict.
+  /// All pairs of a local and a remote change, except one: a record that the remote deleted has no conflict
+  /// that can be resolved.
   static let pairs = Local.allCases.flatMap { local in Remote.allCases.map { (local, $0) } }
     .filter { $0 != (.resolve, .delete) }
 
-  /// Equal base: the node had pulled the other's change before its own change. Older base: it had not.
+  /// The node pulls the remote change before it makes its own change, so its base equals the version on the
+  /// server.
   @Test(arguments: pairs)
   func anEditOfTheVersionOnTheServerIsNeverAConflict(local: Local, remote: Remote) async throws {
     let scene = try await Scene()
@@ -82,7 +85,7 @@ import Testing
     }
   }
 
-  /// The remote changed the record again while a person decided.
+  /// The remote changes the record again before the person's resolution is uploaded.
   @Test(arguments: Remote.allCases)
   func aConflictResolutionOfAnOlderVersionIsHandledLikeAnEdit(remote: Remote) async throws {
     let scene = try await Scene()

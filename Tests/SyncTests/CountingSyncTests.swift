@@ -8,12 +8,12 @@ import Testing
 
 @testable import Sync
 
-/// Stores that share a logbook count alike, whatever each of them imported, and in whatever order they
-/// uploaded.
+/// Tests that stores which share a logbook show the same totals, whatever each of them imported and in
+/// whatever order they uploaded.
 @Suite struct CountingSyncTests {
   private static let placement = Placement(utcOffset: 3600, source: .stated)
 
-  /// Doses and meals of three days, or the same items forwarded by a phone.
+  /// Doses and meals of three days. With `cuts`, these are the same items as a phone forwards them.
   private func input(_ seed: UInt64, cuts: Bool = false) -> IngestBatch {
     var random = SeededGenerator(seed: seed)
     var batch = IngestBatch()
@@ -33,7 +33,7 @@ import Testing
     return batch
   }
 
-  /// A sensor, or a phone that forwards its values as finger sticks.
+  /// Readings of a sensor, or finger sticks that a phone made from the sensor's values.
   private func glucose(_ kind: ReadingKind) -> IngestBatch {
     var batch = IngestBatch()
     batch.devices = [
@@ -57,7 +57,8 @@ import Testing
     }
   }
 
-  /// The counted items of each day, and the omitted ones with the item that replaces them.
+  /// The number of items by kind, day, source and verdict: counted, or omitted because of an item from
+  /// another source.
   private func counting(_ node: SimulatedNode) throws -> [String: Int] {
     var lines: [String: Int] = [:]
     try node.sync().forEachCounted(ItemFilter()) { _, item, verdict in
@@ -92,7 +93,7 @@ import Testing
       #expect(found.contains { $0.key.hasSuffix("as mysugr") && $0.key.hasPrefix("insulin") })
       #expect(found.filter { $0.key.hasPrefix("smbg") }.reduce(0) { $0 + $1.value } == 40)
       #expect(!found.contains { $0.key.hasPrefix("smbg") && $0.key.hasSuffix("counts") })
-      // A decision of one store applies in the other.
+      // A decision about counting, made in one store, is synced and applies in the other store.
       let editor = CountEditor(try scene.a.editing(), at: 9)
       #expect(try editor.decide(CountDecision(.sources("apple-health", "mysugr"), .both)))
       try await scene.upload(scene.a, scene.b)

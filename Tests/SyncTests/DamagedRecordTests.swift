@@ -7,10 +7,10 @@ import Testing
 
 @testable import Sync
 
-/// Tests a store in which a sync column of one record is damaged. Only that record needs a decision by a
-/// person.
+/// Tests a store in which one record has damaged text in a sync column. Only this record needs a person;
+/// others are still synced.
 @Suite struct DamagedRecordTests {
-  /// Makes a record with a lost change or with a conflict, and damages this column of its row.
+  /// Makes a record with a lost request or a conflict, and damages `column` in its row.
   private func damaged(_ column: String) async throws -> (scene: Scene, guid: String) {
     let scene = try await Scene()
     let guid = try await scene.sharedNote()
@@ -84,7 +84,7 @@ import Testing
     #expect(!record.isQuarantined && record.isConflicted == (column == "conflict"))
   }
 
-  /// Before the next upload, the known part of the conflict is shown on request.
+  /// Until the next upload, the list of conflicts fails with an error that names the record.
   @Test func theConflictListNamesARecordWhoseRemoteVersionIsDamaged() async throws {
     let (scene, guid) = try await damaged("conflict")
     let failure = #expect(throws: Failure.self) { try scene.a.resolver().conflicts() }
@@ -93,8 +93,7 @@ import Testing
     #expect(try scene.a.resolver().conflicts().isEmpty)
   }
 
-  /// The damaged text is the base of a record without pending edits. Changes of others are stored, and
-  /// nothing is reported.
+  /// The base of a record without pending edits is damaged. The next pull replaces it and reports nothing.
   @Test func aDamagedSyncedVersionOfARecordIsReplacedByAPull() async throws {
     let scene = try await Scene()
     let guid = try await scene.sharedNote()

@@ -7,7 +7,7 @@ import Testing
 
 @testable import Sync
 
-/// Deletions that the same person undoes.
+/// Tests deletions that the person who made them undoes.
 @Suite(.timeLimit(.minutes(5)))
 struct DeletionUndoTests {
   @Test(arguments: [false, true])
@@ -34,7 +34,7 @@ struct DeletionUndoTests {
     }
   }
 
-  /// Another person decided meanwhile, so a person must see both sides.
+  /// Another person edited the record meanwhile, so a person must compare the versions and decide.
   @Test func undoingADeletionConflictsWithAnEditOfAnotherStore() async throws {
     let scene = try await Scene()
     let guid = try scene.a.add(["text": "soup"])

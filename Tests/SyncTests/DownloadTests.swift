@@ -9,7 +9,7 @@ import Testing
 
 @testable import Sync
 
-/// A real logbook with its core and parts, which records the requests.
+/// Gives access to a real logbook and its parts, and notes the requests to them.
 private actor PartsRemote: LogbookService, PartService {
   nonisolated var parts: (any PartService)? { self }
 
@@ -21,7 +21,7 @@ private actor PartsRemote: LogbookService, PartService {
   init(_ service: any LogbookService) { self.service = service }
 
   func refuseRecords() { refusesRecords = true }
-  /// Makes the next requests for parts fail.
+  /// Makes the next `count` requests for parts fail.
   func fail(_ count: Int) { failures = count }
   func forget() { requests = [] }
 
@@ -85,7 +85,7 @@ private actor PartsRemote: LogbookService, PartService {
   }
 }
 
-/// The order of fetches, with real stores and a real storage.
+/// Tests the order of downloads, with real stores and a real server storage.
 @Suite final class DownloadTests {
   private static let now: Int64 = 1_795_219_200
   private static let day: Int64 = 86400
@@ -111,7 +111,7 @@ private actor PartsRemote: LogbookService, PartService {
     do {
       try FileManager.default.removeItem(at: folder)
     } catch {
-      // A leftover folder among temporary ones is harmless.
+      // If the folder remains in the temporary folder, it affects no test.
     }
   }
 
@@ -127,7 +127,7 @@ private actor PartsRemote: LogbookService, PartService {
     return store
   }
 
-  /// Readings of days this many days ago, and a note.
+  /// Stores readings that are `days` days old, and a note, in the store `name` and uploads them.
   private func fill(_ name: String, days: [Int64], perDay: Int64 = 3) async throws {
     let sync = try await store(name)
     let importer = try Store(path: sync.path, role: .importer)
@@ -194,11 +194,12 @@ private actor PartsRemote: LogbookService, PartService {
   @Test func aDownloadInterruptedInOldReadingsContinuesThereWithoutGaps() async throws {
     try await fill("a", days: [300, 200, 100, 150], perDay: 10)
     let b = try await store("b")
-    // The nine steps are `begin`, three empty pushes, the logbook, the changes, the records, the recent
-    // readings, and the first page of the history.
+    // The nine steps are: `begin`, three empty pushes, and requests for the logbook, the changes, the
+    // records, the recent readings and the first page of old readings.
     try await upload(b, steps: 9)
     #expect(try held(b) == 10)
-    // Old readings added meanwhile are in the changes, not after the current position in the history.
+    // These readings are old, but they are uploaded only after the download began. So they arrive with the
+    // changes.
     try await fill("c", days: [250], perDay: 4)
     let (ending, _) = try await upload(b)
     #expect(ending == .complete)
@@ -214,7 +215,8 @@ private actor PartsRemote: LogbookService, PartService {
     #expect(try held(b) == 3)
     try await fill("c", days: [310])
     try await upload(b)
-    // Additions of others are changes, not history, whatever their age.
+    // Readings that another store adds later are changes, however old they are. So they are downloaded,
+    // although old readings are fetched only on demand.
     #expect(try held(b) == 6)
     try await upload(b) { $0.fetchesHistory = true }
     #expect(try held(b) == 9)
@@ -288,7 +290,7 @@ private actor PartsRemote: LogbookService, PartService {
     let run = UploadSession(
       b, remote, named: "x", UploadOptions(),
       UploadEnvironment(now: { Self.now }, makeID: { UUID().uuidString.lowercased() }, jitter: { 0 }))
-    // The steps are `begin`, which requests the changes, and three empty pushes.
+    // The four steps are `begin`, which requests the changes, and three empty pushes.
     for _ in 0..<4 { _ = try await run.step() }
     _ = try RecordEditor(Store(path: b.path, role: .editor), at: 4).edit(guid) {
       $0.fields["text"] = .text("edited")

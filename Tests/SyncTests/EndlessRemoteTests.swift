@@ -9,9 +9,10 @@ import Testing
 
 @testable import Sync
 
-/// A remote with endless answers: every run ends because of missing progress, not because of a time limit.
+/// Tests remotes whose answers never end. Each run must end because it makes no progress, and not because of
+/// a time limit.
 @Suite(.timeLimit(.minutes(5))) struct EndlessRemoteTests {
-  /// Uploads to a remote of the test, which counts its requests.
+  /// Uploads to an `EndlessRemote` with a fixed clock.
   private func upload(
     _ node: SimulatedNode, _ remote: EndlessRemote
   ) async throws -> (ending: UploadEnding, summary: UploadSummary) {
@@ -73,7 +74,8 @@ import Testing
     #expect(remote.requestCount <= PullProgress.maxEmptyPages + 3)
   }
 
-  /// A run ends even if every page adds items to the store. The next run continues after these pages.
+  /// A run fetches only a limited number of pages, even if each page has items that the store lacks. The next
+  /// run continues after them.
   @Test(arguments: [true, false]) func oneRunFetchesALimitedNumberOfPages(_ grows: Bool) throws {
     var progress = PullProgress()
     for number in 0..<Int64(PullProgress.maxPages) {
@@ -124,7 +126,7 @@ import Testing
       return
     }
     #expect(sending.partCount <= AttachmentLane.maxStalls)
-    // With the normal service the next run sends the rest.
+    // With a normal service, the next run sends the rest of the attachment.
     #expect(try await scene.a.upload().ending == .complete)
     let fetching = ByteWise(try #require(server.attachments))
     let (fetched, summary) = try await upload(scene.b, EndlessRemote(around: server, fetching))
@@ -147,7 +149,8 @@ import Testing
   }
 }
 
-/// A service of the test with pages of changes, or with parts of contents.
+/// A remote that returns the pages of changes that a test makes, or that passes attachments through a service
+/// of the test.
 private final class EndlessRemote: LogbookService {
   typealias Page = @Sendable (_ cursor: String?, _ count: Int) -> ChangePage?
 
@@ -191,7 +194,7 @@ private final class EndlessRemote: LogbookService {
   func readingDigests(_ run: RunStamp) async throws(ServiceError) -> IdentityDigests { IdentityDigests() }
 }
 
-/// Contents that are transferred one byte per request in both directions.
+/// A service that transfers only one byte of an attachment in each request, in both directions.
 private final class ByteWise: AttachmentService {
   private let service: any AttachmentService
   private let count = Mutex(0)

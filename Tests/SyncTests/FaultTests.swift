@@ -7,7 +7,8 @@ import Testing
 
 @testable import Sync
 
-/// After any failure at any moment the next run completes the work, and nothing is lost or duplicated.
+/// Tests that the run after a failure completes the work, wherever the failure occurred. Nothing is lost or
+/// duplicated.
 @Suite struct FaultTests {
   enum Failing: CaseIterable { case lostRequest, lostAnswer, server, busy }
 
@@ -51,7 +52,7 @@ import Testing
   }
 }
 
-/// Work in two stores, and its expected result.
+/// Makes changes in two stores and checks the result after a failure.
 private final class Work {
   private let scene: Scene
   private let shared: String
@@ -64,7 +65,8 @@ private final class Work {
     records = [shared]
   }
 
-  /// Readings, an entry with a child, and edits of different fields in both stores.
+  /// Imports readings into both stores, adds an entry with two records, and edits different fields of one
+  /// record in both stores.
   func prepare(round: Int) async throws {
     let place = Int64(round) * 10
     try scene.a.importReadings(place..<place + 3)

@@ -8,7 +8,7 @@ import Testing
 
 @testable import Sync
 
-/// Copies, restores, and deletions that others do not know.
+/// Tests copied stores, restored backups, and deletions that another store has not received.
 @Suite struct HistoryTests {
   @Test func aDeletedRecordStaysDeletedWhateverTheAgeOfTheOtherStore() async throws {
     let scene = try await Scene()
@@ -63,7 +63,8 @@ import Testing
     try await scene.upload(scene.b, scene.a)
     #expect(try await scene.server.everything().readings == 20)
     #expect(try await scene.held(later) != nil)
-    // The server does not know the revision of the edit, so there is no base, and a person must decide.
+    // The restored server does not know the revision of the edit. Without a common base, a person must
+    // decide.
     #expect(try scene.a.text(guid, "a") == "behind the backup" && scene.a.record(guid).isConflicted)
     try scene.a.resolve(guid, .mine)
     try await scene.upload(scene.a)
@@ -85,8 +86,8 @@ import Testing
     #expect(try copy.text(guid, "a") == "by the original")
   }
 
-  /// The original and its copy have the same id, and neither notices it: the restored server no longer knows
-  /// the runs of the copy, nor the position that the copy has seen.
+  /// The original and its copy have the same node id. The restored server cannot detect this, since it has
+  /// lost the runs of the copy. Still, no reading may be lost.
   @Test func aCopiedStoreFileMissesNothingWhenTheServerIsRestoredToo() async throws {
     let scene = try await Scene()
     _ = try await scene.sharedNote()

@@ -8,7 +8,8 @@ import Testing
 
 @testable import Sync
 
-/// Runs of a store without anything to send.
+/// Tests uploads of a store that has nothing to send. They reuse the number of the last run for a single
+/// request.
 @Suite struct IdleRunTests {
   @Test func aRunWithNothingToDoSendsOneRequestAndBeginsNoRun() async throws {
     let scene = try await scene()
@@ -46,7 +47,7 @@ import Testing
     }
   }
 
-  @Test func theChangesOfOthersAreAppliedByARunOfTheirOwnWithoutAnotherRequest() async throws {
+  @Test func changesOfOthersAreAppliedByAnotherRunWithoutAnotherRequest() async throws {
     let scene = try await scene()
     let before = try scene.a.setting()
     let guid = try scene.b.add(["a": "theirs"])
@@ -63,7 +64,7 @@ import Testing
     ServiceError.unavailable("down"), .loginRefused("no"), .serverFailure("500"),
     .busy("later", retryAfterSeconds: 1),
   ])
-  func aFailureOfTheOnlyRequestIsStoredAndTheNextRunIsAWholeOne(error: ServiceError) async throws {
+  func aFailureOfTheOnlyRequestIsStoredAndTheNextRunIsComplete(error: ServiceError) async throws {
     let scene = try await scene()
     let before = try scene.a.setting()
     await scene.a.remote.script(error)
@@ -74,7 +75,7 @@ import Testing
     }
     #expect(await scene.a.remote.requests == ["changes 1000"])
     let failed = try scene.a.setting()
-    // A refused login has no next attempt, since it needs a person.
+    // A refused login is not retried automatically, since a person must act.
     #expect(failed.failures == (error == .loginRefused("no") ? 0 : 1) && failed.lastError != nil)
     #expect(failed.run == before.run + 1 && failed.lastSuccess == before.lastSuccess)
     #expect(try await scene.a.upload().ending == .complete)
@@ -105,9 +106,9 @@ import Testing
     #expect(try scene.a.setting().run == before.run + 1)
   }
 
-  /// The edit is sent before the page is applied, and merged with what the server has. The page is older than
-  /// that, so it must not replace it.
-  @Test func aPageRequestedBeforeTheRunNeverReplacesWhatWasSentSince() async throws {
+  /// The edit is sent and merged on the server before the page is applied. The page was requested earlier, so
+  /// it must not replace the merged record.
+  @Test func aPageRequestedBeforeTheRunNeverReplacesALaterEdit() async throws {
     let scene = try await scene()
     let guid = try scene.a.add(["a": "1", "b": "1"])
     try await scene.upload(scene.a, scene.b)
@@ -138,10 +139,9 @@ import Testing
 
   // MARK: - Copies and restores
 
-  /// The server does not send a node what this node sent. A copy of a store has the same node id, and the
-  /// server notices a copy only at the first request of a run. So a copy that was made during a run must
-  /// begin a new run. With the old number, it would never receive what the original sent after the copy was
-  /// made.
+  /// A copied store has the node id of the original, and the server sends a node nothing that this node sent.
+  /// It detects a copy only when a run begins. So a copy made during a run must begin another run to receive
+  /// later changes of the original.
   @Test func aCopyFromTheMiddleOfARunReceivesWhatTheRunSentLater() async throws {
     let scene = try await scene()
     try scene.a.importReadings(100..<101)
@@ -172,7 +172,7 @@ import Testing
   }
 
   @Test(arguments: [true, false])
-  func editsOfTwoCopiesWithNothingToDoBeforeMeetInBoth(originalFirst: Bool) async throws {
+  func editsOfTwoIdleCopiesReachBothCopies(originalFirst: Bool) async throws {
     let scene = try await scene()
     let guid = try scene.a.add(["a": "1", "b": "1"])
     try await scene.upload(scene.a)
@@ -214,7 +214,8 @@ import Testing
     #expect(try await scene.held(later) != nil)
   }
 
-  /// In a run that pulls nothing, the remote may not have checked what the node knows.
+  /// If a run pulled nothing, the remote may not have checked which changes the node knows. So the next
+  /// upload must begin another run.
   @Test func onlyTheNumberOfARunThatPulledIsUsedAgain() async throws {
     let scene = try await scene()
     try scene.a.importReadings(0..<1)
@@ -224,7 +225,7 @@ import Testing
     #expect(try scene.a.idleRun() != nil)
   }
 
-  /// A scene whose first store has a cursor and nothing to do.
+  /// A scene in which the first store has a cursor and nothing to send.
   private func scene() async throws -> Scene {
     let scene = try await Scene()
     _ = try scene.a.add(["a": "known"])
@@ -244,6 +245,7 @@ import Testing
 extension SimulatedNode {
   fileprivate func setting() throws -> RemoteSetting { try #require(try sync().remote()) }
 
-  /// The run with whose number the next upload may ask for changes; nil if it must begin another one.
+  /// The run whose number the next upload may use again to request changes; nil if the upload must begin
+  /// another run.
   fileprivate func idleRun() throws -> RunStamp? { try sync().compare { try $0.idleRun()?.run } }
 }

@@ -8,8 +8,8 @@ import Testing
 
 @testable import Sync
 
-/// A later export corrects the records of an earlier one, whichever store imported either. What a person
-/// wrote stays.
+/// Tests that a later export corrects records of an earlier export, whichever store imported each of them.
+/// Changes by a person are kept.
 @Suite struct ImportedCorrectionTests {
   private static let guid = Digest.uuid(of: ["record", "test", "row"])
 
@@ -17,7 +17,7 @@ import Testing
     try node.record(Self.guid).state.fields["carbs"]
   }
 
-  /// Both stores have a row of an export that the first one imported.
+  /// The first store imports an export with one row, and both stores then have its record.
   private func shared(_ scene: Scene) async throws {
     try scene.a.importDiary(carbs: 30, generatedAt: 5)
     try await scene.upload(scene.a, scene.b)
@@ -61,8 +61,9 @@ import Testing
     #expect(try carbs(scene.a) == .number(50))
   }
 
-  /// The later export has the content that both stores already have, so that only one of them knows its age.
-  @Test(arguments: [true, false]) func anEarlierExportDoesNotReplaceWhatALaterOneOfAnotherStoreStates(
+  /// The later export has the content that both stores already have. So only the store that imports it learns
+  /// the later export time.
+  @Test(arguments: [true, false]) func anEarlierExportDoesNotReplaceContentOfALaterOneInAnotherStore(
     _ isImporter: Bool
   ) async throws {
     let scene = try await Scene()
@@ -76,7 +77,8 @@ import Testing
       #expect(try carbs(node) == .number(30) && !node.record(Self.guid).isPending)
       #expect(try node.record(Self.guid).state.export?.generated == 8)
     }
-    // Both stores know the age, so that the earlier export changes nothing in either.
+    // Both stores have the time of the later export. So an import of the earlier export changes nothing in
+    // either store.
     for node in [scene.a, scene.b] {
       try node.importDiary(carbs: 45, generatedAt: 7)
       #expect(try carbs(node) == .number(30))
@@ -100,7 +102,7 @@ import Testing
     }
   }
 
-  /// The person edits the record in the store of the import, in the other store, or in both.
+  /// A person edits the record in the store that imported it, in the other store, or in both stores.
   @Test(arguments: [[0], [1], [0, 1]]) func anEditByAPersonIsKeptInEveryStore(_ editors: [Int]) async throws {
     let scene = try await Scene()
     try await shared(scene)
@@ -127,7 +129,8 @@ import Testing
     try scene.b.importDiary(carbs: 60, generatedAt: 50)
     try await scene.upload(scene.b, scene.a)
     #expect(try carbs(scene.a) == .number(99) && scene.a.record(Self.guid).isConflicted)
-    // An edit of another field is merged. The result is not what an export has.
+    // The edit of another field is merged with the import. The merged record equals no export, so it has no
+    // export time.
     try scene.a.resolve(Self.guid, .theirs)
     try await scene.upload(scene.a, scene.b)
     try scene.a.edit(Self.guid, "text", "by hand")
@@ -148,7 +151,7 @@ import Testing
     #expect(try scene.b.record(Self.guid).state.isDeleted)
   }
 
-  @Test func anEditThatIsTakenBackLeavesTheContentOfTheImport() async throws {
+  @Test func anEditThatIsUndoneLeavesTheContentOfTheImport() async throws {
     let scene = try await Scene()
     try await shared(scene)
     for number in [99.0, 30.0] {
@@ -188,7 +191,8 @@ import Testing
 
   // MARK: Finger sticks
 
-  /// Imports a growing export of a diary, whose first stick has another value in some exports.
+  /// Imports the export `number` of a growing diary. Its first finger stick has the value `first`, which
+  /// differs between exports.
   private func importSticks(_ first: Double, _ number: Int64, _ node: SimulatedNode) throws {
     var batch = IngestBatch()
     batch.devices = [Device(vendor: "Test", model: "Diary", format: "test")]
@@ -204,7 +208,7 @@ import Testing
     try node.ingest(batch, generatedAt: 200_000 + 100_000 * number)
   }
 
-  /// The shown values of the first stick, in tenths of mmol/L.
+  /// The visible values of the first finger stick, in tenths of mmol/L.
   private func firstStick(_ node: SimulatedNode) throws -> [String] {
     try node.rows(
       """
@@ -223,8 +227,8 @@ import Testing
     for node in [scene.a, scene.b] { #expect(try firstStick(node) == ["65"]) }
   }
 
-  /// Both stores import an export before they know of the other one.
-  @Test(arguments: [[0, 1], [1, 0]]) func ofTwoExportsInTwoStoresTheLaterOneDecidesAboutAStick(
+  /// Each store imports one export before it receives the other store's export.
+  @Test(arguments: [[0, 1], [1, 0]]) func theLaterOfTwoExportsInTwoStoresDecidesAboutAFingerStick(
     _ order: [Int]
   ) async throws {
     let scene = try await Scene()
@@ -256,7 +260,7 @@ import Testing
     for (isLater, number) in [(false, Int64(19)), (true, 21)] {
       var batch = IngestBatch()
       batch.devices = [Device(vendor: "Test", model: "Diary", format: "test")]
-      // The stick of 12 in the middle was deleted in the app.
+      // In the app, the person deleted the finger stick with the number 12.
       batch.readings = (0...number).filter { $0 != 12 }.map { place in
         var reading = Reading(
           device: DeviceIndex(0), kind: .smbg, at: DeviceTime(seconds: 200_000 + 100_000 * place),
@@ -284,7 +288,7 @@ import Testing
 
   // MARK: Missing items
 
-  /// Imports doses, one each hour. Returns the warning about missing items.
+  /// Imports one dose at each of these hours. Returns the warning about items that are missing in the export.
   private func importDoses(_ hours: [Int64], _ node: SimulatedNode, generatedAt: Int64) throws -> String? {
     var batch = IngestBatch()
     batch.records = hours.map { hour in
@@ -315,7 +319,7 @@ import Testing
     #expect(try importDoses(hours, scene.b, generatedAt: 6) == nil)
     let warning = try #require(try importDoses(remaining, scene.b, generatedAt: 7))
     #expect(warning.contains("1 item of an earlier import is not in this one: insulin of 1970-01-01 06:00"))
-    // A person's own entry at this time is not from an export.
+    // A dose that a person edited does not come from an export, so no warning reports it as missing.
     let other = try await scene.another(seed: 9)
     try await scene.upload(other)
     _ = try other.editor().edit(Digest.uuid(of: ["record", "test", "6"])) {

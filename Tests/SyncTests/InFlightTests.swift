@@ -7,7 +7,7 @@ import Testing
 
 @testable import Sync
 
-/// Events while a request is in progress.
+/// Tests edits, imports and failures that happen while a request is running.
 @Suite struct InFlightTests {
   @Test func anEditOfARecordDuringItsUploadStaysPending() async throws {
     let scene = try await Scene()
@@ -38,7 +38,7 @@ import Testing
     let others = try (0..<4).map { try scene.b.add(["a": "new \($0)"]) }
     try scene.b.edit(guid, "b", "theirs")
     try await scene.upload(scene.b)
-    // Without anything to send, the page would be requested before the run.
+    // There must be something to send. Otherwise the page would be requested before the run begins.
     try scene.a.importReadings(0..<1)
     try await scene.a.stepUntil { if case .pull = $0 { true } else { false } }
     let cursor = try scene.a.sync().sync { try $0.cursor() }
@@ -90,7 +90,7 @@ import Testing
     #expect(session.readingsAhead?.readings.keys == Array(all[10..<20]))
     try await scene.a.stepUpload()
     #expect(session.readingsAhead?.readings.keys == Array(all[20...]))
-    // A batch with fewer readings than the limit is the last one, so nothing is read ahead.
+    // The last batch has fewer readings than the limit, so the session reads no further batch ahead.
     try await scene.a.stepUpload()
     #expect(session.readingsAhead == nil)
     #expect(try scene.a.pendingReadings() == 0)
@@ -125,7 +125,7 @@ import Testing
     let scene = try await Scene()
     try scene.a.importReadings(0..<10)
     try await scene.a.stepUntil { if case .pushReadings = $0 { true } else { false } }
-    // An import adds readings in the same range while it is being sent.
+    // While the batch is being sent, an import adds readings before and after those of the batch.
     await scene.a.remote.interrupt(Meanwhile { try scene.a.importReadings(-5..<15) })
     try await scene.a.stepUpload()
     #expect(try scene.a.pendingReadings() == 10)
@@ -140,8 +140,7 @@ extension SimulatedNode {
     try sync().sync { try $0.pendingReadings(after: nil, limit: 1000).keys }
   }
 
-  /// Begins a run with at most this number of readings in a request. Stops before the first of these
-  /// requests.
+  /// Begins a run whose requests have at most `limit` readings. Stops before the first request with readings.
   fileprivate func untilReadings(of limit: Int) async throws -> UploadSession {
     var options = UploadOptions()
     options.maxReadings = limit

@@ -8,11 +8,12 @@ import Testing
 
 @testable import Sync
 
-/// Two people edit one record and sync, in every order of their steps.
+/// Tests two people who edit one record and sync, for every order of their steps.
 @Suite struct InterleavingTests {
   enum Step: CaseIterable { case edit, push, pull }
 
-  /// The person who performs each next step, for every way to interleave three steps with three.
+  /// Every way to mix three steps of one person with three steps of another. Each Boolean states who performs
+  /// the next step.
   static let orders: [[Bool]] = (0..<64).filter { $0.nonzeroBitCount == 3 }.map { bits in
     (0..<6).map { bits >> $0 & 1 == 1 }
   }
@@ -42,7 +43,8 @@ import Testing
       try (try scene.a.record(guid).isConflicted ? scene.a : scene.b).resolve(guid, .mine)
       try await scene.upload(scene.a, scene.b, scene.a)
     } else if isSameField {
-      // Without a conflict, the last writer had seen the other's change.
+      // There is no conflict, so one person performed all three steps before the other person edited the
+      // record.
       let (first, last) = (try #require(order.firstIndex(of: order[0])), order[0] ? "theirs" : "mine")
       #expect(first == 0 && order.prefix(3).allSatisfy { $0 == order[0] })
       #expect(try scene.a.text(guid, "a") == last)

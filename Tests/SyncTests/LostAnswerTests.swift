@@ -7,7 +7,7 @@ import Testing
 
 @testable import Sync
 
-/// Requests that the server performed but whose answers were lost.
+/// Tests requests that the server has performed, but whose answer did not arrive.
 @Suite struct LostAnswerTests {
   @Test func aLostAnswerCausesNoConflict() async throws {
     let scene = try await Scene()
@@ -20,7 +20,8 @@ import Testing
     #expect(try await scene.held(guid)?.fields["a"] == .text("mine, later"))
   }
 
-  /// Others have written since, based on the change whose answer was lost.
+  /// The answer to a change was lost. Meanwhile another store has pulled the change and edited the record
+  /// again.
   @Test func aLostAnswerCausesNoConflictEvenAfterLaterWritesOfOthers() async throws {
     let scene = try await Scene()
     let guid = try await scene.sharedNote()
@@ -42,7 +43,7 @@ import Testing
     let sent = try #require(try scene.a.record(guid).sent)
     #expect(first == [sent.json])
     try scene.a.edit(guid, "a", "second")
-    // The node first gets a new id, since it does not know whether the server has its last change.
+    // The node gets another id first, since it does not know whether the server has its last change.
     try scene.a.beginUpload(UploadOptions())
     for _ in 0..<20 where try scene.a.record(guid).sent == sent { try await scene.a.stepUpload() }
     #expect(await scene.a.remote.lastChanges == first)
@@ -54,7 +55,8 @@ import Testing
     #expect(try RecordChange(json: second).state.fields["a"] == .text("second"))
   }
 
-  /// The stored text itself is repeated, not another encoding of its content.
+  /// The exact text that was stored before the request is sent again. It is not encoded from the record once
+  /// more.
   @Test func theTextOfAnUnansweredUploadIsRepeatedUnchanged() async throws {
     let scene = try await Scene()
     let guid = try scene.a.add(["a": "first"])

@@ -8,7 +8,7 @@ import Testing
 
 @testable import Sync
 
-/// Records that two stores made independently, on the same server.
+/// Tests records that two stores made independently before they synced with one server.
 @Suite struct MeetingTests {
   @Test func equalRecordsTypedInTwoStoresAreTwoRecords() async throws {
     let scene = try await Scene()
@@ -38,7 +38,7 @@ import Testing
     }
   }
 
-  /// There is no state that both agreed on, and it is unknown which content is later.
+  /// The stores have no common base, and both exports are equally old. So a person must decide.
   @Test func aRowWithDifferentContentInTwoExportsOfEqualAgeIsAConflict() async throws {
     let scene = try await Scene()
     try scene.a.importDiary(carbs: 30, generatedAt: 5)
@@ -51,7 +51,8 @@ import Testing
     #expect(try scene.a.record(conflict.guid).state.fields["carbs"] == .number(45))
   }
 
-  /// One store knew the row before it went offline; in the other the row was meanwhile created and deleted.
+  /// Store a imported the row while it was offline. Meanwhile the record of this row was uploaded and deleted
+  /// in store b.
   @Test func aLateImportDoesNotRestoreARecordDeletedElsewhere() async throws {
     let scene = try await Scene()
     try scene.a.importDiary(carbs: 30, generatedAt: 5)
@@ -84,7 +85,8 @@ import Testing
     #expect(try scene.b.text(guid, "text") == "by hand")
   }
 
-  /// A server may trim or round content. Only the guid identifies the record.
+  /// A server may change content, for example trim it. The store adopts this content and recognises the
+  /// record by its guid.
   @Test func contentRewrittenByTheRemoteIsStoredAndNotSentAgain() async throws {
     let scene = try await Scene()
     let guid = try scene.a.add(["a": "  walk ", "b": "1"])
@@ -101,7 +103,8 @@ import Testing
     #expect(try await scene.server.everything().records.count == 1)
   }
 
-  /// A newer program may write further fields. They are queued, merged and transferred like all others.
+  /// A newer program may write fields that this program does not know. They are queued, merged and sent like
+  /// known ones.
   @Test func aFieldUnknownToTheSchemaIsSyncedLikeAnyOther() async throws {
     let scene = try await Scene()
     let guid = try await scene.sharedNote()
@@ -130,7 +133,7 @@ import Testing
     #expect(try scene.a.record(guid).version == 6 && scene.a.record(guid).versionSynced == 6)
   }
 
-  /// A node's information about its sync is private.
+  /// Columns about the sync of a node, such as its versions, are not part of the content that it sends.
   @Test func theLocalSyncStateOfARecordIsNotSent() async throws {
     let scene = try await Scene()
     let guid = try await scene.sharedNote()
@@ -146,7 +149,7 @@ import Testing
       state.keys.allSatisfy { !$0.contains("sync") && !$0.contains("version") && !$0.contains("conflict") })
   }
 
-  /// The clock of a shows the year 2105, and that of b 1990.
+  /// The clock of store a is set to the year 2105, and the clock of store b to 1990.
   @Test func storesWithWrongClocksReachTheSameResult() async throws {
     let scene = try await Scene()
     (scene.a.clock, scene.b.clock) = (4_290_000_000, 640_000_000)

@@ -6,7 +6,8 @@ import Testing
 
 @testable import Sync
 
-/// Merges compared with the definition field by field, and rules that hold for either order of sides.
+/// Compares merges with a simple field-by-field definition, and tests rules that hold in whichever order the
+/// two sides are merged.
 @Suite struct MergeLawsTests {
   private static let names = ["a", "b", "c"]
 
@@ -19,7 +20,7 @@ import Testing
     return state
   }
 
-  /// The separately edited parts of a state.
+  /// The parts of a record that are merged separately, by name.
   private static func parts(_ state: RecordState) -> [String: String] {
     var parts: [String: String] = [:]
     for (name, value) in state.fields.values { parts["field " + name] = "\(value)" }
@@ -28,7 +29,7 @@ import Testing
     return parts
   }
 
-  /// The merged parts; nil if both sides changed one differently.
+  /// The parts after a merge; nil if both sides changed one part in different ways.
   private static func merged(
     _ local: [String: String], _ remote: [String: String], _ base: [String: String]
   ) -> [String: String]? {
@@ -64,7 +65,7 @@ import Testing
     #expect(outcomes.count == 3 && outcomes.values.allSatisfy { $0 > 100 }, "\(outcomes)")
   }
 
-  /// The content after a merge; nil for a conflict.
+  /// The content of the record after a merge; nil if there is a conflict.
   private static func content(_ local: RecordState, _ remote: RecordState, _ base: RecordState?) -> String? {
     switch Merge.of(local: local, remote: remote, base: base) {
     case .takesRemote: remote.contentJSON
@@ -89,7 +90,8 @@ import Testing
       var random = SeededGenerator(seed: seed)
       let (local, remote, base) = (Self.state(&random), Self.state(&random), Self.state(&random))
       guard case .yields(let state) = Merge.of(local: local, remote: remote, base: base) else { continue }
-      // The node with the remote's state receives the merge based on it.
+      // The node whose state is `remote` receives the merged state. It adopts this state, since its own state
+      // is the base of the merge.
       #expect(Merge.of(local: remote, remote: state, base: remote) == .takesRemote, "seed \(seed)")
       #expect(Merge.of(local: state, remote: state, base: base) == .takesRemote, "seed \(seed)")
     }
@@ -120,7 +122,7 @@ import Testing
     all.filter { _ in random.next() % 3 > 0 }
   }
 
-  /// Everything restored on either side is restored on both, and nothing else; no person is asked.
+  /// After the merge, a reading is hidden only if both sides hide it. No person must decide.
   @Test func conflictingUndosAreMergedWithoutADecision() {
     for seed in UInt64(1)...400 {
       var random = SeededGenerator(seed: seed)
@@ -189,7 +191,7 @@ import Testing
     #expect(Merge.of(local: confirmed, remote: other, base: base) == .conflict)
     #expect(Merge.of(local: confirmed, remote: base, base: base) == .yields(confirmed))
     #expect(Merge.of(local: base, remote: other, base: base) == .takesRemote)
-    // A period is merged like other records.
+    // A zone period, unlike the base zone, is merged field by field.
     var (longer, moved) = (zone("Europe/Madrid", nil), zone("Asia/Tokyo", nil))
     longer.fields["until"] = .text("2026-05-01T00:00:00")
     moved.fields["until"] = nil
@@ -199,7 +201,7 @@ import Testing
   }
 }
 
-/// The number of items in a request.
+/// Tests how the number of items in a request changes after failures and successes.
 @Suite struct BatchSizeTests {
   @Test func failuresHalveTheBatchSizeDownToOneItem() {
     var size = BatchSize(largest: 1000)
@@ -219,7 +221,8 @@ import Testing
     #expect(sizes == [2, 4, 8, 10, 10, 10] && size.largest == 10)
   }
 
-  /// A batch may hold fewer items than its size: half the number of sent items is next.
+  /// A batch may have fewer items than the size permits. After a refusal, the size is half of the number of
+  /// sent items.
   @Test func afterARefusalTheBatchSizeIsHalfOfTheItemsSent() {
     var size = BatchSize(largest: 1000)
     #expect(size.halve(sent: 5) && size.current == 2)
@@ -233,7 +236,7 @@ import Testing
   }
 }
 
-/// Tests when the next attempt is due after each error, and with a clock that was set back.
+/// Tests when a failed upload is tried again, for each error and with a clock that was set back.
 @Suite struct BackoffLawsTests {
   private static let passing: [ServiceError] = [
     .busy("", retryAfterSeconds: nil), .busy("", retryAfterSeconds: 100), .unavailable(""),

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Sync
 
-/// The action of a move for a reading depends on its instants on the remote.
+/// Tests what a move does with each reading, depending on the instants at which the remote has it.
 @Suite struct MoveBatchTests {
   private static func reading(_ place: Int64) -> Reading {
     Reading(

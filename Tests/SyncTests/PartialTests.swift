@@ -7,7 +7,7 @@ import Testing
 
 @testable import Sync
 
-/// Batches that are only partly accepted.
+/// Tests requests of which the server accepts only some items.
 @Suite struct PartialTests {
   @Test func aConflictDoesNotDelayOtherItems() async throws {
     let scene = try await Scene()
@@ -107,7 +107,8 @@ import Testing
       ])
   }
 
-  /// Of ten records, seven are accepted, two are merged and sent again, and one is refused permanently.
+  /// The server accepts seven of ten records, merges two, which are then sent again, and refuses one
+  /// permanently.
   @Test func onlyAcknowledgedItemsOfABatchAreMarkedAsSynced() async throws {
     let scene = try await Scene()
     let guids = try (0..<10).map { try scene.a.add(["a": "\($0)", "b": "0"]) }
@@ -172,13 +173,14 @@ import Testing
     #expect(await scene.a.remote.requests.prefix(3) == ["readings 8", "readings 4", "readings 2"])
   }
 
-  /// A misconfigured proxy may refuse requests of any size. The items are not the cause.
+  /// A misconfigured proxy may refuse requests of every size. Then the items are not the cause, so none of
+  /// them is marked as refused.
   @Test(arguments: [true, false])
   func ifTheServerRefusesEveryRequestSizeNoItemIsMarkedAsRefused(sendsRecords: Bool) async throws {
     let scene = try await Scene()
     try scene.a.importReadings(0..<(sendsRecords ? 0 : 40))
     let guids = try sendsRecords ? (0..<10).map { _ in try scene.a.add(["a": "mine"]) } : []
-    // Each refusal halves the batch, from all items down to a single one.
+    // Each refusal halves the batch, until it has only one item.
     for _ in 0..<(sendsRecords ? 4 : 6) { await scene.a.remote.script(.tooLarge) }
     let (ending, summary) = try await scene.a.upload()
     #expect(ending == .failed(.tooLarge) && summary.refused == 0)

@@ -8,7 +8,7 @@ import Testing
 
 @testable import Sync
 
-/// The provenance of a record is transferred with it, and no edit, merge or conflict changes it.
+/// Tests that the provenance of a record is synced with it, and that no edit, merge or conflict changes it.
 @Suite struct ProvenanceSyncTests {
   private static let diary = Provenance(format: "test", source: "Anna’s phone")
   private static let guid = Digest.uuid(of: ["record", "test", "row"])
@@ -32,7 +32,8 @@ import Testing
     #expect(Merge.of(local: known(base), remote: base, base: base) == .yields(known(base)))
     let remote = note(["text": .text("b")])
     #expect(Merge.of(local: known(base), remote: remote, base: base) == .yields(known(remote)))
-    // A tombstone needs no provenance.
+    // The remote has deleted the record. A tombstone needs no provenance, so the local provenance is not
+    // sent.
     #expect(Merge.of(local: known(base), remote: tombstone, base: base) == .takesRemote)
   }
 
@@ -48,7 +49,7 @@ import Testing
 
   // MARK: Over a real server
 
-  /// A row of a diary, stored before records had a provenance.
+  /// Imports a row without provenance, like a program from before records had a provenance.
   private func importUnknown(_ node: SimulatedNode) throws {
     try node.importDiary(carbs: 30, generatedAt: 1) {
       $0.guid = Self.guid
@@ -70,7 +71,7 @@ import Testing
       #expect(try node.record(typed).state.provenance == .typed)
     }
     #expect(try await scene.held(Self.guid)?.provenance == Self.diary)
-    // An edit and a deletion in another store keep the provenance.
+    // The provenance stays the same after an edit and a deletion in another store.
     try scene.b.edit(Self.guid, "text", "soup")
     try scene.b.delete(typed)
     try await scene.upload(scene.b, scene.a)
@@ -137,8 +138,8 @@ import Testing
     #expect(try await scene.held(Self.guid)?.provenance == Self.diary)
   }
 
-  /// Both stores import the same row, one of them without provenance. The store that uploads second finds the
-  /// version of the other.
+  /// Both stores import the same row, and only one of them knows its provenance. The second upload finds the
+  /// first store's version on the server.
   @Test(arguments: [true, false]) func twoStoresAgreeOnTheKnownProvenanceOfARecord(_ isFirstKnown: Bool)
     async throws
   {
@@ -165,7 +166,8 @@ import Testing
     let run = RunStamp(node: Digest.uuid(of: ["node"]), number: 1, id: Digest.uuid(of: ["run"]))
     let change = RecordChange(guid: Self.guid, node: run.node, version: 1, base: held.revision, state: state)
     for _ in 0..<2 {
-      // A repeated request gets the same answer, although the stored state differs from the sent one.
+      // The server accepts the change again when it is repeated, although it did not store the sent
+      // provenance.
       let answer = try await scene.server.connection()().apply([change], run)
       guard case .accepted? = answer.verdicts.first else { throw Unexpected() }
     }
@@ -180,7 +182,7 @@ import Testing
 
   // MARK: Over a Nightscout site
 
-  /// A meal of the row `row` of an import.
+  /// A meal from the row with the id `row` of an import.
   private static let meal = ImportedRecord(
     kind: .food, at: DeviceTime(seconds: SiteScene.start),
     placement: Placement(utcOffset: 0, source: .stated),
@@ -200,7 +202,8 @@ import Testing
     try await scene.upload("b")
     let origin = Provenance(format: "test", source: "a < \"b\" & c")
     #expect(try provenances(scene, "a") == [origin] && provenances(scene, "b") == [origin])
-    // An edit on the site edits the same record.
+    // The site's field `enteredBy` is only the name of glucoport and does not replace the provenance. The
+    // next upload changes nothing.
     let document = try #require(scene.site.documents("treatments").first { $0["carbs"] != nil })
     #expect(document["enteredBy"]?.text == "glucoport")
     #expect(try await scene.upload("b").summary == UploadSummary())

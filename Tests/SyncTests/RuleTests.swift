@@ -3,12 +3,12 @@
 import Foundation
 import Testing
 
-/// The rules of sync, each with the tests that fail when it is broken. To change a rule, first break it by
-/// hand and check that they fail. A rule without its tests fails here.
+/// Lists the sync rules, each with the tests that fail if it is broken. The listed tests must exist. Before a
+/// rule is changed, break it in the code and check that its tests fail.
 @Suite struct RuleTests {
   private struct Rule {
     let sentence: String
-    /// The tests, each as `Folder/File` and a name.
+    /// The tests of the rule, each with its file as `Folder/File` and its name.
     let tests: [(file: String, name: String)]
 
     init(_ sentence: String, _ tests: (String, String)...) {

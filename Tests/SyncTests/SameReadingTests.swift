@@ -7,7 +7,7 @@ import Testing
 
 @testable import Sync
 
-/// Readings that several programs upload to one person's site.
+/// Tests readings that both glucoport and other programs upload to the same site.
 @Suite(.timeLimit(.minutes(10))) struct SameReadingTests {
   private let scene: SiteScene
 
@@ -22,7 +22,7 @@ import Testing
     return (keys.count, Set(held.values.filter { !$0.isUploaded }.map(\.key)).count)
   }
 
-  /// Whether a comparison finds no difference between store and site.
+  /// Whether the digests of the uploaded readings in a store equal the digests of the site.
   private func agrees(_ store: String) async throws -> Bool {
     let theirs = try await scene.remote().readingDigests(
       try scene.store(store).compare { try $0.currentRun() })
@@ -33,7 +33,7 @@ import Testing
   func readingsUploadedByAnotherProgramAreNotDuplicated(_ unit: GlucoseUnit) async throws {
     let values = Self.values(800)
     scene.addEntries(values)
-    // In mmol/L a device shows one decimal.
+    // A device shows mmol/L with one decimal, so the value is rounded.
     let own = values.map { value in
       unit == .milligramsPerDecilitre
         ? Double(value) : Double(Quantity(Double(value), .milligramsPerDecilitre).tenthsOfMillimole) / 10
@@ -67,13 +67,14 @@ import Testing
     let values = Self.values(100)
     try scene.ingest("a", SiteScene.sensor(values.map(Double.init)))
     #expect(try await scene.upload("a").summary.pushedReadings == 100)
-    // The time is in the last two days, in which the next run searches for writes of API v1.
+    // These readings are from the last two days. The next run checks this period for entries that other
+    // programs wrote through API v1.
     let recent = SiteScene.clock / 1000 - 86_400
     try scene.ingest("a", SiteScene.sensor(values.map(Double.init), from: recent))
     #expect(try await scene.upload("a").summary.pushedReadings == 100)
     let phone = scene.site.actAsPhoneApp()
     for (place, value) in values.enumerated() {
-      // The entry is half a second later, so that API v1 does not merge it into that of glucoport.
+      // The entry is half a second later. With an equal time, API v1 would merge it with glucoport's entry.
       let milliseconds = (recent + Int64(place) * 300) * 1000 + 500
       phone.addEntry([
         "type": "sgv", "sgv": DocumentValue(place < 90 ? value : value + 9), "device": "xDrip",
@@ -87,7 +88,7 @@ import Testing
     #expect(try await scene.upload("a").summary.pulledReadings == 0)
   }
 
-  /// A matched reading is no longer sent, and counts as uploaded.
+  /// A pending reading that the site has from another program is marked as uploaded and not sent.
   @Test func aPullMatchesPendingReadingsWithThoseOfAnotherUploader() async throws {
     scene.addEntries(Self.values(30))
     try scene.ingest("a", SiteScene.sensor(Self.values(30).map(Double.init)))
@@ -109,7 +110,7 @@ import Testing
     #expect(summary.pushedReadings == 2 && summary.pulledReadings == 2 && summary.disputedReadings == 0)
   }
 
-  /// A meter counts its readings, so that their positions do not depend on times.
+  /// The positions of these readings are counters, not times. So they can be matched only by their times.
   @Test func readingsWithCountersAreMatchedByTheirTimes() async throws {
     scene.addEntries(Self.values(50))
     let own = SiteScene.sensor(Self.values(50).map(Double.init)).enumerated().map { place, reading in

@@ -8,7 +8,8 @@ import Testing
 
 @testable import Sync
 
-/// Two nodes and a server during a test: real stores, real storage, without a network.
+/// Two nodes and a server for a test. Their stores and the server's storage are real, but there is no
+/// network.
 final class Scene {
   let server: SimulatedServer
   let a: SimulatedNode
@@ -32,7 +33,7 @@ final class Scene {
     (a, b) = (nodes[0], nodes[1])
   }
 
-  /// A third node of the same server.
+  /// Makes a third node that syncs with the same server.
   func another(seed: UInt64) async throws -> SimulatedNode {
     let remote = FaultyRemote(server)
     await remote.setPage(1000)
@@ -44,11 +45,11 @@ final class Scene {
     do {
       try FileManager.default.removeItem(at: folder)
     } catch {
-      // A leftover folder among temporary ones is harmless.
+      // If the folder remains in the temporary folder, it affects no test.
     }
   }
 
-  /// A record of both nodes and the server with the texts `a` and `b`.
+  /// Adds a record with the texts `a` and `b`, and syncs it to both nodes.
   func sharedNote() async throws -> String {
     let guid = try a.add(["a": "1", "b": "1"])
     try await upload(a, b)
@@ -59,7 +60,7 @@ final class Scene {
     for node in nodes { try await node.upload() }
   }
 
-  /// The server's state of a record.
+  /// The state of a record on the server; nil if the server does not have it.
   func held(_ guid: String) async throws -> RecordState? {
     try await server.everything().records.first { $0.guid == guid }?.state
   }
@@ -110,7 +111,7 @@ extension SimulatedNode {
     if case .text(let text)? = try record(guid).state.fields[field] { text } else { nil }
   }
 
-  /// Sensor readings, five minutes apart.
+  /// Imports sensor readings with these numbers. Consecutive numbers are five minutes apart.
   func importReadings(_ places: Range<Int64>, value: Double = 100) throws {
     var batch = IngestBatch()
     batch.devices = [Device(vendor: "Maker", model: "M", serial: "S", format: "test")]
@@ -123,7 +124,7 @@ extension SimulatedNode {
     try ingest(batch, generatedAt: nil)
   }
 
-  /// An export of a diary with one row, which has an id in the export.
+  /// Imports an export of a diary with one row. The row has an id.
   func importDiary(
     carbs: Double, generatedAt: Int64, _ change: (inout ImportedRecord) -> Void = { _ in }
   ) throws {
@@ -159,9 +160,9 @@ extension SimulatedNode {
 }
 
 extension Scene {
-  /// Another installation with a copy of this one's files.
+  /// Another installation that uses a copy of the files of `node`.
   ///
-  /// - Parameter number: distinguishes several copies.
+  /// - Parameter number: distinguishes the copies if there are several.
   func copy(of node: SimulatedNode, number: UInt64 = 0) async throws -> SimulatedNode {
     let path = node.path + "-copy" + (number == 0 ? "" : "\(number)")
     for suffix in ["", "-wal"] where FileManager.default.fileExists(atPath: node.path + suffix) {

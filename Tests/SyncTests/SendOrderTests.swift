@@ -9,9 +9,10 @@ import Testing
 
 @testable import Sync
 
-/// Pending items are a set, not a list: the order of sending has no effect.
+/// Tests that the order in which pending records are sent does not change the result.
 @Suite struct SendOrderTests {
-  /// The final state of a server and both nodes.
+  /// The final records on the server and in both nodes, with counts of accepted changes, pending records and
+  /// conflicts.
   private struct Outcome: Equatable {
     var accepted = 0
     var server: [String: RecordState] = [:]
@@ -24,7 +25,7 @@ import Testing
     "\(entry)000000\(child)-0000-4000-8000-000000000000"
   }
 
-  /// Entries with children: as created, edited, moved, and deleted with their children.
+  /// Adds entries with records. Then edits some of them, moves one, and deletes an entry with its records.
   private static func fill(_ node: SimulatedNode) throws {
     let editor = try node.editor()
     for entry in 1...5 {
@@ -43,7 +44,9 @@ import Testing
     try node.delete(guid(1, 2))
   }
 
-  /// - Parameter order: sorts the changes into the order in which each is sent by a separate request.
+  /// Sends each change in a separate request and returns the final state.
+  ///
+  /// - Parameter order: sorts the changes into the order in which they are sent.
   private func outcome(_ order: ([RecordChange]) -> [RecordChange]) async throws -> Outcome {
     let scene = try await Scene()
     try Self.fill(scene.a)
@@ -60,7 +63,7 @@ import Testing
       let verdict = try await scene.a.remote.apply([change], run).verdicts.first
       if case .accepted? = verdict { outcome.accepted += 1 }
     }
-    // This upload finds all changes on the server, and gets the answers.
+    // The server already has all changes. This upload gets the answers to them.
     try await scene.upload(scene.a, scene.b)
     for record in try await scene.server.everything().records { outcome.server[record.guid] = record.state }
     for node in [scene.a, scene.b] {
@@ -93,7 +96,7 @@ import Testing
         fields: RecordFields(["a": .text(guid)]))
       _ = try scene.a.editor().add(draft, guid: guid)
     }
-    // A later edit of a pending record keeps its position.
+    // A pending record keeps its position in the queue if it is edited again.
     try scene.a.edit(guids[1], "a", "later")
     let child = try scene.a.add(["a": "child"], to: guids[0])
     let order = try scene.a.sync().sync { store in
@@ -105,7 +108,7 @@ import Testing
     try await scene.upload(scene.a)
     let held = try await scene.server.everything().records.map(\.guid)
     #expect(Set(held).isSuperset(of: guids + [child]))
-    // A record edited again after it was sent is last.
+    // A record that was already sent and is edited again goes to the end of the queue.
     try scene.a.edit(guids[0], "a", "again")
     try scene.a.edit(guids[3], "a", "again")
     try scene.a.edit(guids[2], "a", "again")

@@ -7,9 +7,9 @@ import Testing
 
 @testable import Sync
 
-/// Two people resolve one conflict, and entries that would contain each other.
+/// Tests conflicts that two people resolve, and conflicts about entries that would contain each other.
 @Suite struct SettlementTests {
-  /// An entry that one node deleted while the other added a record to it: both nodes have the conflict.
+  /// Makes a conflict in both nodes: one node deletes an entry while the other node adds a record to it.
   private func orphaned() async throws -> (scene: Scene, entry: String, child: String) {
     let scene = try await Scene()
     let entry = try await scene.sharedNote()
@@ -34,7 +34,7 @@ import Testing
     #expect(try second.record(entry).state.isDeleted == restoresFirst)
     #expect(try second.resolver().conflicts().map(\.guid) == [entry])
     #expect(try first.record(child).state.isDeleted)
-    // The second person decides with both actions in view.
+    // The second person has received the first person's resolution, and resolves the conflict that it caused.
     try second.resolve(entry, .theirs)
     try await scene.upload(second, first, second)
     for node in [first, second] {
@@ -75,8 +75,8 @@ import Testing
     }
   }
 
-  /// The entry was edited and got a record on the remote, and was deleted here: one conflict, counted and
-  /// resolved once.
+  /// On the remote, the entry was edited and got a record. Here it was deleted. This is one conflict, which
+  /// one resolution ends.
   @Test(arguments: [Resolution.mine, .theirs])
   func aDeletedEntryThatWasEditedAndGotARecordIsOneConflict(_ resolution: Resolution) async throws {
     let scene = try await Scene()
@@ -111,7 +111,7 @@ import Testing
     #expect(try scene.a.resolver().conflicts().map(\.guid) == [y])
     #expect(try scene.b.resolver().conflicts().map(\.guid) == [x])
     #expect(try scene.a.record(y).state.entryGuid == nil && scene.b.record(x).state.entryGuid == nil)
-    // After a deletion the other entry remains.
+    // Y was not moved into X here. So if X is deleted, Y remains.
     try scene.a.delete(x)
     #expect(try !scene.a.record(y).state.isDeleted)
   }
@@ -126,7 +126,8 @@ import Testing
     #expect(try scene.a.record(y).isConflicted)
     try scene.a.resolve(y, .mine)
     try await scene.upload(scene.a, scene.b)
-    // The other store had not edited X, and after the decision about Y nothing prevents the move of X.
+    // Store b has not edited X. After the decision about Y, nothing prevents it from adopting the move of X
+    // into Y.
     #expect(try !scene.b.record(x).isConflicted)
     try await scene.upload(scene.b, scene.a)
     for node in [scene.a, scene.b] {

@@ -3,14 +3,15 @@
 import Simulation
 import Testing
 
-/// Some schedules for daily work; Tests/run.sh simulates more, with different ones for each commit.
+/// Simulates a few random schedules in each test run. Tests/run.sh simulates more of them, with other seeds
+/// for each commit.
 @Suite struct SimulationTests {
   @Test func everySyncRuleHoldsInRandomSchedules() async throws {
     let broken = try await Schedules.firstBroken(1..<9, Template(), steps: 20)
     #expect(broken == nil, "\(broken ?? "")")
   }
 
-  /// The limitations of Nightscout in glucoport-nightscout(7) are taken into account.
+  /// The rules allow for the limitations of Nightscout that glucoport-nightscout(7) documents.
   @Test func everySyncRuleHoldsInRandomSchedulesOverANightscoutSite() async throws {
     let broken = try await Schedules.firstBroken(1..<9, Template(), steps: 20, on: .site)
     #expect(broken == nil, "\(broken ?? "")")

@@ -9,7 +9,8 @@ import Testing
 
 @testable import Sync
 
-/// A change of zone moves documents of a site, which knows only instants.
+/// Tests that a change of the zone moves documents of a site to other instants. A site stores only instants
+/// and no shown times.
 @Suite(.timeLimit(.minutes(20))) struct SiteMoveTests {
   private static let values = (0..<250).map { (place: Int) -> Double in Double(70 + place * 7 % 200) }
 
@@ -33,7 +34,7 @@ import Testing
     #expect(run.summary.readingsToMove == 0 && run.summary.pushedReadings == 0)
     #expect(scene.ownEntries().values.flatMap(\.self).min() == SiteScene.start - 32_400)
     try scene.expectInPlace("a")
-    // Only one document of the dose is active.
+    // The site has only one active document of the dose, at the changed instant.
     #expect(scene.validTreatments.compactMap { $0["insulin"]?.number } == [4])
     scene.link.reset()
     #expect(try await scene.upload("a").ending == .complete)
@@ -41,10 +42,10 @@ import Testing
   }
 
   @Test func eachReadingMovedOnASiteFindsItsNewTimeFreeInEitherDirection() async throws {
-    // The readings are moved in several batches.
+    // There are more readings than one batch moves.
     let scene = try await Self.scene(readings: Self.values.count)
-    // Each zone moves the readings by a multiple of the sensor's interval, so that each document moves to the
-    // former time of another one.
+    // Each zone shifts the readings by a multiple of five minutes, the interval of the sensor. So each
+    // document moves to a time at which another document was.
     for zone in ["Europe/Madrid", "America/New_York", "UTC"] {
       try scene.setZone("a", zone)
       try await scene.finish("a")
@@ -73,12 +74,12 @@ import Testing
     #expect(try scene.setZone("a", "Asia/Tokyo").toMove.readings == 0)
     try await scene.finish("a")
     try scene.expectInPlace("a")
-    // A duplicate would have another key.
+    // A reading that was uploaded twice would have two entries with different keys.
     #expect(scene.ownEntries().count == 4)
   }
 
-  /// A store has a reading from a document that another store then moves to the time of another program's
-  /// document. From then on, this document contains the reading.
+  /// A reading of the store is moved to a time at which another program has an entry with the same value.
+  /// From then on, this entry represents the reading.
   @Test func aReadingThatAMoveLeavesToAnotherProgramIsNotReportedByVerify() async throws {
     let scene = try SiteScene()
     try scene.ingest("a", SiteScene.derived([100, 110]))
@@ -88,7 +89,7 @@ import Testing
     try scene.setZone("b", "America/New_York")
     _ = try await scene.upload("b") {
       ($0.joinsZones, $0.zoneChoice) = (true, .mine)
-      // The entry of the other program is on a later page.
+      // With two changes on each page, the other program's entry is on a later page.
       $0.maxChanges = 2
     }
     #expect(scene.ownEntries().count == 2)
@@ -111,7 +112,7 @@ import Testing
     try await scene.finish("b")
     try scene.setZone("a", "Asia/Tokyo")
     try await scene.finish("a")
-    // Documents already moved by the other store are looked up and left unchanged.
+    // The other store has already moved some documents. This store looks them up and does not change them.
     scene.link.reset()
     let summary = try await scene.upload("b").summary
     #expect(summary.movedReadings == 2)
@@ -121,8 +122,8 @@ import Testing
     try scene.expectInPlace("b")
   }
 
-  /// The page that brings the other base zone also brings an edit of a record of this store, which no other
-  /// store has. Only this store can move the document.
+  /// One page has both the other store's base zone and an edit of a record. Only this store has the record,
+  /// so only this store can move its document.
   @Test func aDocumentEditedInThePageOfTheOtherZoneIsMovedAsWell() async throws {
     let scene = try SiteScene()
     try scene.addDose("a", 4)
@@ -196,7 +197,7 @@ import Testing
 
   @Test func aReadingMovedToATimeThatTheSiteRefusesIsRefused() async throws {
     let scene = try SiteScene()
-    // The last hours of 1999 in Tokyo's time.
+    // The shown time is 2000-01-01T01:00. In the zone Tokyo, its instant is in 1999, which the site refuses.
     let second: Int64 = 946_684_800 + 3600
     try scene.ingest("a", SiteScene.derived([100], from: second))
     try await scene.finish("a")
@@ -237,7 +238,8 @@ import Testing
 
   // MARK: Killed
 
-  /// Zones are changed before the upload that is killed, and once more after it.
+  /// The zone is changed before the upload that is killed. In some cases it is changed again before the next
+  /// upload.
   @Test(arguments: [nil, "America/New_York", "UTC"])
   func aMoveKilledAtAnyRequestLosesAndDuplicatesNothing(_ next: String?) async throws {
     let prepared = try await Self.scene(readings: 6)
@@ -265,7 +267,7 @@ import Testing
     }
   }
 
-  /// Another process does not wait for the upload, and may change the time zone during it.
+  /// Another process can change the zone while an upload runs, since it does not wait for the upload.
   @Test func aTimeZoneChangedAtAnyRequestOfAMoveIsNotMissed() async throws {
     let prepared = try await Self.scene(readings: 6)
     try prepared.setZone("a", "Asia/Tokyo")
@@ -287,17 +289,19 @@ import Testing
     }
   }
 
-  /// The store whose move is killed never runs again: another one that pulled the zone completes the move.
+  /// The store whose move was killed never uploads again. Another store that has pulled the zone completes
+  /// the move.
   @Test func aDoseExistsOnceIfAMoveIsKilledAtAnyRequestAndNeverResumed() async throws {
     let prepared = try await Self.scene(readings: 1)
     try await prepared.finish("b")
     try prepared.setZone("a", "Asia/Tokyo")
     let whole = try SiteScene(copying: prepared)
     try await whole.finish("a")
-    // The move begins with a mark in the document.
+    // A move of a dose begins when its document is marked.
     let first = try #require(whole.link.calls.firstIndex { $0.hasPrefix("PATCH /api/v3/treatments") })
     for place in Seeds.share(of: first + 1...whole.link.count, every: 6) {
-      // Afterwards the zone changes, the dose is edited, deleted or hidden, or nothing happens.
+      // After the kill, one of five things happens: nothing, a change of the zone, or the dose is edited,
+      // deleted or hidden.
       for next in 0..<5 {
         let scene = try SiteScene(copying: prepared)
         scene.link.reset { $0 < place ? .carried : .lost }
@@ -324,7 +328,7 @@ import Testing
     }
   }
 
-  /// The first upload is killed while it is unknown which readings arrived, and then the zone changes.
+  /// The first upload is killed before it knows which readings arrived. Then the zone changes.
   @Test func aTimeZoneChangedAfterAKilledUploadDuplicatesNothing() async throws {
     for readings in [6, 30] {
       func fresh() throws -> SiteScene {
@@ -382,7 +386,8 @@ import Testing
         try await scene.upload(Bool.random(using: &random) ? "a" : "b") { $0.joinsZones = true }
         scene.link.reset()
       }
-      // Writes of two stores within a second may be pulled hours later.
+      // The clock of the site advances, since writes of two stores within one second may be pulled only hours
+      // later.
       scene.site.moveClock(by: 10_000)
     }
     for name in ["a", "b", "a", "b", "a"] {

@@ -10,13 +10,13 @@ import Testing
 
 @testable import Sync
 
-/// Hidden records on a site that does not know withdrawals. Their treatments are cleared and deleted, no
-/// store deletes the record, and restoring it creates the treatment again.
+/// Tests hidden records on a site, which does not support hiding. Their treatments are cleared and deleted on
+/// the site. The stores keep the records, so a restored record gets its treatment again.
 @Suite(.timeLimit(.minutes(20))) struct SiteRemovalTests {
-  /// A time in the two days that each upload reads again.
+  /// A time within the last two days. Each upload reads the changes of these days again.
   private static let recent = SiteScene.clock / 1000 - 3600
 
-  /// Two stores with a dose of four units on the site.
+  /// A scene in which two stores have synced a dose of 4 units with the site.
   private static func scene() async throws -> (scene: SiteScene, dose: String) {
     let scene = try SiteScene()
     let dose = try scene.addDose("a", 4, at: recent)
@@ -29,7 +29,7 @@ import Testing
     scene.validTreatments.compactMap { $0["insulin"]?.number }
   }
 
-  /// The record in a store, possibly a tombstone.
+  /// The record in a store; also if it was deleted.
   private static func state(_ scene: SiteScene, _ name: String, _ guid: String) throws -> SyncRecord? {
     try scene.store(name).sync { try $0.record(guid) }
   }
@@ -45,7 +45,7 @@ import Testing
     #expect(scene.site.insulinOnBoard == 0)
     let overview = try scene.store("a").overview(ingests: 0)
     #expect(overview.pending == 0 && overview.withdrawnRecords == 1)
-    // The other store hides the record, and keeps it.
+    // The other store hides the record as well, but does not delete it.
     try await scene.finish("b")
     #expect(try scene.records("b").first { $0.guid == dose }?.isWithdrawn == true)
     #expect(try Self.state(scene, "b", dose)?.state.isDeleted == false)
@@ -96,8 +96,8 @@ import Testing
     #expect(try scene.records("a").first?.isWithdrawn == true)
   }
 
-  /// An undone import hides its records only with the content of the import. An edit makes a record visible
-  /// again.
+  /// An undone import hides a record only while the record has the content of the import. An edit makes the
+  /// record visible again.
   @Test func anEditFromAnotherStoreRestoresTheRecordEverywhere() async throws {
     let scene = try SiteScene()
     let meal = ImportedRecord(
@@ -109,7 +109,7 @@ import Testing
     _ = try scene.editing("a").undo(1, group: UUID().uuidString.lowercased(), at: 5000)
     try await scene.finish("a")
     #expect(scene.ownTreatments().isEmpty)
-    // This edit was made before its store received the withdrawal.
+    // Store b makes this edit before it receives the withdrawal of store a.
     _ = try scene.editor("b").edit(guid) { $0.fields["carbs"] = .number(50) }
     for name in ["b", "a", "b"] { try await scene.finish(name) }
     for name in ["a", "b"] {
@@ -143,7 +143,8 @@ import Testing
     #expect(Self.doses(scene) == [4])
   }
 
-  /// An undo of a large import takes several runs. Each reports the numbers of removed and remaining items.
+  /// If the undone import is large, its readings are removed in several runs. Each run reports how many it
+  /// removed and how many remain.
   @Test func readingsRemovedFromASiteAreCountedAndLimitedInOneRun() async throws {
     let scene = try SiteScene()
     try scene.ingest("a", SiteScene.sensor((0..<25).map { 100 + Double($0) }))
@@ -178,7 +179,7 @@ import Testing
     #expect(session.summary.differences == 0)
   }
 
-  /// The interrupted run removes a document, or creates it again.
+  /// The run that is killed either removes the document or creates it again.
   @Test(arguments: [true, false])
   func aRemovalInterruptedByAKillIsCompletedByTheNextUpload(_ hides: Bool) async throws {
     let (prepared, dose) = try await Self.scene()
@@ -201,7 +202,8 @@ import Testing
         _ = try await scene.upload("a")
         scene.close("a")
         scene.link.reset()
-        // The other store pulls while the work is incomplete.
+        // Store b pulls while the removal in store a is incomplete. Store c is a copy of store a from the
+        // moment of the kill.
         for name in ["b", "c", "b", "c"] { try await scene.finish(name) }
         let comment: Comment = "killed at \(place), \(isAnswered)"
         for name in ["b", "c"] {

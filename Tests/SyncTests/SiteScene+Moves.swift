@@ -8,9 +8,10 @@ import Testing
 
 @testable import Sync
 
-/// Items whose offsets depend on the zones of the logbook, and their times on the site.
+/// Makes items whose offsets follow from the zones of the logbook, and checks at which instants the site has
+/// them.
 extension SiteScene {
-  /// Sensor values, one every five minutes, of a source without offsets.
+  /// Sensor readings, one every five minutes, whose source states no offsets.
   static func derived(_ values: [Double], from second: Int64 = start) -> [Reading] {
     values.enumerated().map { place, value in
       Reading(
@@ -20,7 +21,7 @@ extension SiteScene {
     }
   }
 
-  /// Adds a dose whose offset depends on the zones.
+  /// Adds a dose whose offset follows from the zones of the logbook.
   @discardableResult
   func addDose(_ name: String, _ units: Double, at second: Int64 = start) throws -> String {
     let guid = Digest.uuid(of: ["dose", name, String(second), String(units)])
@@ -45,7 +46,7 @@ extension SiteScene {
     return readings
   }
 
-  /// The records of a store for people, including hidden ones.
+  /// The records of a store that lists show, and also the hidden ones.
   func records(_ name: String) throws -> [StoredRecord] {
     var filter = ItemFilter()
     filter.includesWithdrawn = true
@@ -59,10 +60,10 @@ extension SiteScene {
     try WithdrawalEditor(editing(name), at: Self.clock / 1000).set(record, isHidden: isHidden, reason: "")
   }
 
-  /// A share of the requests at which a run can be killed.
+  /// Some of the request numbers from 1 to `count`. A test kills a run at each of them.
   static func places(of count: Int) -> [Int] { Seeds.share(of: 1...max(1, count), every: 5) }
 
-  /// Uploads until everything is done.
+  /// Uploads until an upload has completed all work.
   func finish(_ name: String) async throws {
     for _ in 0..<100 {
       if try await upload(name, { $0.joinsZones = true }).ending == .complete { return }
@@ -70,7 +71,7 @@ extension SiteScene {
     Issue.record("it does not end")
   }
 
-  /// The valid entries that glucoport wrote: the seconds of each, by its key.
+  /// The valid entries that glucoport wrote on the site: their times in seconds, by key.
   func ownEntries() -> [String: [Int64]] {
     var found: [String: [Int64]] = [:]
     for entry in site.documents("entries") where entry["isValid"] != false && entry["glucoport"] != nil {
@@ -79,8 +80,8 @@ extension SiteScene {
     return found
   }
 
-  /// The valid treatments with a dose or a meal that glucoport wrote: the seconds of each, by the record's
-  /// id.
+  /// The valid treatments with doses and meals that glucoport wrote on the site: their times in seconds, by
+  /// the id of the record.
   func ownTreatments() -> [String: [Int64]] {
     var found: [String: [Int64]] = [:]
     for document in validTreatments
@@ -96,8 +97,8 @@ extension SiteScene {
     site.documents("treatments").filter { $0["isValid"] != false }
   }
 
-  /// Expects every visible item of a store once on the site at the store's instant, and no other document
-  /// that glucoport wrote.
+  /// Checks that the site has each visible item of the store exactly once and at the right instant, and no
+  /// other documents of glucoport.
   func expectInPlace(_ name: String, _ comment: Comment = "") throws {
     let entries = try readings(name).filter { !$0.isWithdrawn }.map { ($0.identity.uuid, [$0.utc]) }
     let (entriesHere, entriesThere) = (Dictionary(entries) { $0 + $1 }, ownEntries())

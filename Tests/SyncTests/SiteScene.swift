@@ -10,9 +10,10 @@ import TestServers
 
 @testable import Sync
 
-/// Stores of one person and a Nightscout site to which other programs write, without a network.
+/// Stores of one person that sync with a simulated Nightscout site. Other programs write to the site, too.
+/// There is no network.
 final class SiteScene {
-  /// The time of the first measurement, long before the site's clock.
+  /// The time of the first reading in seconds. It is long before the time of the site's clock.
   static let start: Int64 = 1_700_000_000
   static let clock: Int64 = 1_790_000_000_000
   static let meter = Device(vendor: "Test", model: "Meter", serial: "S1", format: "test")
@@ -24,7 +25,7 @@ final class SiteScene {
   private var stores: [String: Store] = [:]
   private var runs = 0
 
-  /// A copy of a scene, which is much faster than repeating the uploads.
+  /// Copies a scene. This is much faster than repeating its uploads.
   init(copying other: SiteScene) throws {
     folder = try Self.makeFolder()
     site = NightscoutStandIn(copying: other.site)
@@ -46,14 +47,15 @@ final class SiteScene {
   init() throws {
     folder = try Self.makeFolder()
     site = NightscoutStandIn(withoutWireAt: Self.clock)
-    // The remote measures the duration of a run by the machine's clock.
+    // The remote measures the duration of a run with the clock of the machine, so the site's clock must
+    // advance in step with it.
     site.runClock(ahead: Self.clock - Int64(Date().timeIntervalSince1970 * 1000))
     link = SiteLink(site)
     token = site.addSubject("anna", roles: ["uploader"])
     setRights()
   }
 
-  /// Sets the rights of the login's role, like the site's administrator.
+  /// Sets the rights of the role that the login has, as the administrator of the site does.
   func setRights(entries: String = "create,read,update,delete") {
     site.setRole("uploader", ["api:entries:\(entries)", "api:treatments:create,read,update,delete"])
   }
@@ -62,7 +64,7 @@ final class SiteScene {
     do {
       try FileManager.default.removeItem(at: folder)
     } catch {
-      // A leftover folder among temporary ones is harmless.
+      // If the folder remains in the temporary folder, it affects no test.
     }
   }
 
@@ -70,7 +72,7 @@ final class SiteScene {
 
   private func path(_ name: String) -> String { folder.appending(path: "\(name).db").path }
 
-  /// A store that is connected to the site and opened for an upload.
+  /// The store with this name, connected to the site and opened for uploads.
   func store(_ name: String) throws -> Store {
     if let store = stores[name] { return store }
     _ = try Store.openOrCreate(path: path(name), role: .importer, zone: LogbookZone(name: "UTC"))
@@ -83,7 +85,7 @@ final class SiteScene {
     return store
   }
 
-  /// Copies the file of a store in the state in which a killed process leaves it.
+  /// A function that copies the files of a store as a killed process leaves them.
   func copying(_ name: String, to other: String) -> @Sendable () throws -> Void {
     let (from, to) = (path(name), path(other))
     return {
@@ -93,7 +95,7 @@ final class SiteScene {
     }
   }
 
-  /// Changes the zone of a store, like another process during an upload.
+  /// A function that changes the zone of a store, as another process may do during an upload.
   func settingZone(_ name: String, _ zone: String, at second: Int64) -> @Sendable () throws -> Void {
     let path = path(name)
     return {
@@ -103,7 +105,7 @@ final class SiteScene {
 
   func close(_ name: String) { stores[name] = nil }
 
-  /// Imports readings of a device into a store.
+  /// Imports readings of one device and records into a store.
   func ingest(
     _ name: String, _ readings: [Reading], _ device: Device = meter, records: [ImportedRecord] = []
   ) throws {
@@ -120,7 +122,7 @@ final class SiteScene {
     }
   }
 
-  /// The store opened for commands that hide and restore.
+  /// Opens a store in the role that commands such as `undo` use.
   func editing(_ name: String) throws -> Store { try Store(path: path(name), role: .editor) }
 
   func editor(_ name: String) throws -> RecordEditor {
@@ -130,7 +132,7 @@ final class SiteScene {
 
   // MARK: Uploads
 
-  /// The site for a separate process with a separate login.
+  /// Another connection to the site with a separate login, as a second process has it.
   func remote() throws -> any LogbookService {
     let login = RemoteLogin(
       address: try RemoteAddress("http://localhost", allowsPlainHTTP: false),
@@ -157,7 +159,7 @@ final class SiteScene {
 
   // MARK: The site
 
-  /// Sensor values that another program uploaded, one every five minutes.
+  /// Adds sensor entries to the site, one every five minutes, as another program uploads them.
   func addEntries(_ values: [Int64], from second: Int64 = start, device: String = "xDrip") {
     let phone = site.actAsPhoneApp()
     for (place, value) in values.enumerated() {
@@ -184,7 +186,7 @@ final class SiteScene {
     "\(DeviceTime(seconds: milliseconds / 1000).text).\(String("00\(milliseconds % 1000)".suffix(3)))Z"
   }
 
-  /// The valid entries of the site, by second and type.
+  /// The number of valid entries on the site for each second and type.
   func entries() -> [String: Int] {
     var counts: [String: Int] = [:]
     for entry in site.documents("entries") where entry["isValid"] != false {
@@ -198,7 +200,7 @@ final class SiteScene {
   var treatments: Int { site.documents("treatments").count { $0["isValid"] != false } }
 }
 
-/// Readings as a meter reports them.
+/// Makes readings as a sensor reports them.
 extension SiteScene {
   static func sensor(
     _ values: [Double], from second: Int64 = start, unit: GlucoseUnit = .milligramsPerDecilitre
@@ -213,9 +215,9 @@ extension SiteScene {
   }
 }
 
-/// The connection to a site, with faults that a test chooses.
+/// The connection to the site. The test chooses which requests fail.
 final class SiteLink: HTTPTransport {
-  /// The result of a request.
+  /// What happens to a request: it is answered, it is lost, or its answer is lost.
   enum Outcome: Sendable {
     case carried
     case lost
@@ -236,12 +238,12 @@ final class SiteLink: HTTPTransport {
 
   init(_ site: NightscoutStandIn) { wire = SiteWire(site: site) }
 
-  /// The number of requests so far.
+  /// The number of requests since the last reset.
   var count: Int { state.withLock { $0.count } }
-  /// The methods and paths of the requests so far.
+  /// The method and path of each request since the last reset.
   var calls: [String] { state.withLock { $0.calls } }
 
-  /// The sizes of the answers to successful requests in bytes.
+  /// The size in bytes of each successful answer since the last reset.
   var sizes: [Int] { state.withLock { $0.sizes } }
 
   func reset(_ outcome: @escaping @Sendable (_ number: Int) -> Outcome = { _ in .carried }) {
@@ -271,7 +273,7 @@ final class SiteLink: HTTPTransport {
   }
 }
 
-/// Numbers for ids.
+/// Counts upwards, so that each id of a test is unique.
 private final class IDs: Sendable {
   private let last = Atomic(0)
   func next() -> Int { last.add(1, ordering: .relaxed).newValue }

@@ -8,8 +8,8 @@ import Testing
 
 @testable import Sync
 
-/// Items of other programs on a site count as an import of the site: an undo of this store's import leaves
-/// them visible, in either order.
+/// Tests items that other programs wrote to a site. They count as an import of the site, so they stay visible
+/// when an import of this store is undone.
 @Suite(.timeLimit(.minutes(10))) struct SiteStatementTests {
   private static let values = (0..<40).map { 70 + Int64($0 * 7 % 200) }
   private let scene: SiteScene
@@ -24,7 +24,7 @@ import Testing
     _ = try scene.editing(name).undo(number, group: group, at: now)
   }
 
-  /// The values of the visible readings of a store, in order.
+  /// The values of the visible readings of a store, sorted.
   private func shown(_ name: String) throws -> [Double] {
     try scene.readings(name).filter { !$0.isWithdrawn }.compactMap { $0.measurement.quantity?.number }
       .sorted()
@@ -32,7 +32,7 @@ import Testing
 
   private var theirs: [Double] { Self.values.map(Double.init).sorted() }
 
-  /// Imports the same forty readings that the site has, and five others.
+  /// Imports readings equal to the forty entries of the site, and five more readings.
   private func importOwn(_ name: String, from second: Int64 = SiteScene.start) throws {
     let values = (Self.values + [201, 202, 203, 204, 205]).map(Double.init)
     try scene.ingest(name, SiteScene.sensor(values, from: second))
@@ -45,7 +45,7 @@ import Testing
     let summary = try await scene.upload("a").summary
     #expect(summary.pulledReadings == Self.values.count)
     #expect(try shown("a") == theirs)
-    // The readings stay visible, and none of them is sent.
+    // The readings stay visible, and the next uploads send and pull no readings.
     for _ in 0..<2 { #expect(try await scene.upload("a").summary.pulledReadings == 0) }
     #expect(try shown("a") == theirs && scene.site.documents("entries").count == Self.values.count)
     let session = try #require(VerifySession(scene.store("a"), try scene.remote(), named: "site"))
@@ -62,7 +62,8 @@ import Testing
     #expect(try shown("a") == theirs && scene.site.documents("entries").count == Self.values.count)
   }
 
-  /// An import of an export of the site has the identities of the site's documents.
+  /// The import is an export of the site, so its readings have the same identities as the documents of the
+  /// site.
   @Test(arguments: [false, true])
   func anUndoOfAnExportOfTheSiteKeepsTheReadingsOfTheSite(_ isUndoneFirst: Bool) async throws {
     let run = RunStamp(node: "n", number: 1, id: "r")
@@ -77,7 +78,8 @@ import Testing
     #expect(try shown("a") == theirs && scene.site.documents("entries").count == Self.values.count)
   }
 
-  /// The undoing store has not seen the site; the other one has.
+  /// Store b is a copy of store a. Only b undoes the import, and the uploads of both stores keep the site's
+  /// readings visible.
   @Test func anUndoInAnotherStoreKeepsTheReadingsOfTheSite() async throws {
     try importOwn("a")
     _ = try await scene.upload("a")
@@ -89,7 +91,8 @@ import Testing
     for name in ["a", "b"] { #expect(try shown(name) == theirs, "\(name)") }
   }
 
-  /// No upload notices additions of others with an old time.
+  /// Other programs add entries with old times. An upload does not find them, since it reads only the last
+  /// two days again.
   @Test func verifyRestoresTheReadingsOfTheSite() async throws {
     _ = try await scene.upload("a")
     let early = SiteScene.start - 90_000

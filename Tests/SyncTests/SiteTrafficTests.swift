@@ -9,14 +9,16 @@ import Testing
 
 @testable import Sync
 
-/// The number of requests to a site, with and without faults.
+/// Tests how many requests an upload to a site takes, with and without faults.
 @Suite(.timeLimit(.minutes(20))) struct SiteTrafficTests {
-  /// A sensor's readings, half of which are on the site already, and records.
+  /// Fills a store with sensor readings and records, and the site with entries and treatments. Half of the
+  /// entries equal readings of the store.
   private static func fill(_ scene: SiteScene, readings: Int, theirs: Int, records: Int, treatments: Int)
     throws
   {
     let values = (0..<readings).map { 70 + $0 * 7 % 200 }
-    // The readings of the other program begin before those of the store, and end in the middle of them.
+    // The other program's entries begin before the readings of the store. The second half of them overlaps
+    // with the readings.
     scene.addEntries(
       (0..<theirs).map { Int64(70 + ($0 + theirs / 2 * 199) * 7 % 200) },
       from: SiteScene.start - Int64(theirs / 2) * 300)
@@ -41,8 +43,8 @@ import Testing
     #expect(scene.treatments == records + treatments)
   }
 
-  /// The number of readings of a first upload, which is 1/50 of the documented one.
-  /// `GLUCOPORT_SITE_READINGS=100000` sets the documented one.
+  /// The number of readings in the first upload. By default, it is 1/50 of the documented measurement;
+  /// `GLUCOPORT_SITE_READINGS=100000` repeats the measurement.
   private static let readings =
     ProcessInfo.processInfo.environment["GLUCOPORT_SITE_READINGS"].flatMap(Int.init) ?? 2000
 
@@ -56,7 +58,7 @@ import Testing
     #expect(first.ending == .complete)
     #expect(first.summary.pushedReadings == readings - theirs / 2)
     #expect(first.summary.pulledReadings == theirs / 2)
-    // A record is searched by key and by time, then created.
+    // A record takes three requests: a search by its key, a search by its time, and the creation.
     let forReadings = scene.link.count - records * 3
     let budget = (readings - theirs / 2) / 200 + (theirs + treatments) / 1000 + 4
     #expect(forReadings <= budget, "\(forReadings) of \(budget)")
@@ -98,7 +100,7 @@ import Testing
       treatments: small.treatments)
   }
 
-  /// The number of requests of an upload without faults.
+  /// Returns the number of requests that an upload without faults takes.
   private static func undisturbed() async throws -> Int {
     let scene = try scene()
     #expect(try await scene.upload("a").ending == .complete)
@@ -106,7 +108,7 @@ import Testing
     return scene.link.count
   }
 
-  /// Uploads until everything is done.
+  /// Uploads until an upload has completed all work.
   private static func finish(_ scene: SiteScene, _ store: String) async throws {
     for _ in 0..<100 {
       if try await scene.upload(store).ending == .complete { return }
@@ -114,7 +116,8 @@ import Testing
     Issue.record("it does not end")
   }
 
-  /// Another process finds the state that was committed when the request was in progress.
+  /// The copied store is in the state that was committed when the request was sent, as another process finds
+  /// it after a kill.
   @Test(arguments: [SiteLink.Outcome.lost, .answerLost])
   func uploadsToASiteAfterAKillAtAnyRequestDuplicateNothing(_ outcome: SiteLink.Outcome) async throws {
     let count = try await Self.undisturbed()
@@ -137,12 +140,12 @@ import Testing
     }
   }
 
-  /// The number of bytes between two truncations of an answer: `GLUCOPORT_SITE_CUTS=1` truncates at each
-  /// byte.
+  /// Answers are truncated after multiples of this number of bytes. With `GLUCOPORT_SITE_CUTS=1`, they are
+  /// truncated after every byte.
   private static let cutStep =
     ProcessInfo.processInfo.environment["GLUCOPORT_SITE_CUTS"].flatMap(Int.init) ?? 211
 
-  /// A store with a few items of each kind, so that every answer is small.
+  /// A few items of each kind, so that all answers are small.
   private static let few = (readings: 3, theirs: 2, records: 1, treatments: 1)
 
   @Test func aTruncatedAnswerOfASiteIsNotAccepted() async throws {
@@ -158,7 +161,8 @@ import Testing
     let sizes = whole.link.sizes
     try #require(sizes.count > 8 && sizes.allSatisfy { $0 > 0 })
     for (place, size) in sizes.enumerated() {
-      // Always includes the first and the last bytes; an answer without its last byte is incomplete.
+      // The first and the last bytes are always included. An answer that lacks only its last byte is also
+      // incomplete.
       let places = Set(stride(from: place % Self.cutStep, to: size, by: Self.cutStep)).union([0, 1, size - 1])
       for bytes in places {
         let scene = try fewItems()

@@ -7,7 +7,7 @@ import Testing
 
 @testable import Sync
 
-/// Comparing a store with a Nightscout site, which has no digests, and fixing differences.
+/// Tests how `verify` compares a store with a Nightscout site, which has no digests, and fixes differences.
 @Suite(.timeLimit(.minutes(10))) struct SiteVerifyTests {
   private let scene: SiteScene
 
@@ -32,14 +32,14 @@ import Testing
 
   private static func theirs(_ place: Int) -> Int64 { 70 + Int64(place) * 7 % 200 }
 
-  /// The value of a reading in the store. Every sixth differs from the value of the other program.
+  /// The value of a reading in the store. Every sixth value differs from the other program's value.
   private static func ours(_ place: Int) -> Int64 { theirs(place) + (place % 6 == 0 ? 5 : 0) }
 
-  /// A store and a site with readings and records of both, some of which differ.
+  /// Makes readings and records in the store and on the site. Some of them are equal, others differ.
   private func fill() async throws -> [String] {
     scene.addEntries((0..<60).map(Self.theirs))
     scene.addTreatments(5)
-    // The last thirty readings are not on the site.
+    // The last thirty of these readings are not among the site's entries.
     try scene.ingest("a", SiteScene.sensor((0..<90).map { Double(Self.ours($0)) }))
     let guids = [
       try add(.insulin, ["subtype": .text("rapid"), "units": .number(2.5)], at: SiteScene.start + 60),
@@ -76,7 +76,7 @@ import Testing
     let phone = scene.site.actAsPhoneApp()
     let entries = scene.site.documents("entries")
     let own = entries.filter { $0["glucoport"] != nil }.prefix(3)
-    // The store knows that these entries of the other program contain its readings.
+    // This entry of the other program represents a reading of the store, which the store knows.
     let same = entries.filter { $0["glucoport"] == nil && $0["sgv"] == 77 }
     try #require(own.count == 3 && same.count == 1)
     for entry in own + same { #expect(phone.deleteEntry(entry["_id"]?.text ?? "")) }
@@ -87,12 +87,12 @@ import Testing
     #expect(try await verify() == VerifySummary())
   }
 
-  /// An upload reads only the last two days again.
+  /// An upload reads only the changes of the last two days again. So only `verify` finds older changes.
   @Test func verifyFindsAndFetchesOldChangesOfOthersOnASite() async throws {
     let guids = try await fill()
     let phone = scene.site.actAsPhoneApp()
     scene.addEntries([300, 301, 302], from: SiteScene.start - 90_000)
-    // These entries have the same values as the readings of the store, half a second later.
+    // Each of these entries has the value of a reading in the store, half a second later.
     for place in [60, 61] {
       let milliseconds = (SiteScene.start + Int64(place) * 300) * 1000 + 500
       phone.addEntry([
@@ -130,7 +130,7 @@ import Testing
     #expect(try await verify() == VerifySummary())
   }
 
-  /// A record edited during the comparison is then pending.
+  /// The record is edited after the comparison. So it is pending, and `fix` does not change it.
   @Test func verifyCountsDifferencesThatItCannotFix() async throws {
     let guids = try await fill()
     #expect(scene.site.actAsPhoneApp().deleteTreatment(guids[0]))
@@ -142,7 +142,7 @@ import Testing
     #expect(session.summary.requeuedRecords == 0)
   }
 
-  /// A missing item may have been lost by a site that was restored from a backup.
+  /// The treatment may be missing because the site was restored from a backup. So `verify` sends it again.
   @Test func verifyCreatesATreatmentMissingOnTheSiteAgain() async throws {
     let guids = try await fill()
     #expect(scene.site.actAsPhoneApp().deleteTreatment(guids[0]))

@@ -5,14 +5,14 @@ import LogbookStore
 
 @testable import Sync
 
-/// A note with these fields, by default at a fixed time.
+/// The state of a note with these fields. Its time is fixed by default.
 func note(_ fields: [String: FieldValue], at seconds: Int64 = 1000, entry: String? = nil) -> RecordState {
   RecordState(
     kind: .note, entryGuid: entry, deviceTime: DeviceTime(seconds: seconds),
     placement: Placement(utcOffset: 3600, source: .zone), fields: RecordFields(fields), isDeleted: false)
 }
 
-/// The tombstone of a note.
+/// The state of a deleted note.
 let tombstone = {
   var state = note([:])
   state.isDeleted = true

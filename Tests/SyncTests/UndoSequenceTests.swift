@@ -9,11 +9,12 @@ import Testing
 
 @testable import Sync
 
-/// Tests that any sequence of imports, undos, redos, hides and restores on three stores ends with the same
-/// visible data on all. Between these actions, stores are uploaded and copied.
+/// Tests random sequences of imports, undos, redos, hides, restores, uploads and copies on three stores. They
+/// must end with the same visible data in all stores.
 @Suite(.timeLimit(.minutes(10)))
 struct UndoSequenceTests {
-  /// The kind of the readings' positions.
+  /// What identifies the readings of a test: the times of finger sticks, the times of sensor values, or
+  /// ticks.
   enum Axis: CaseIterable {
     case fingerStick, sensor, tick
 
@@ -32,7 +33,7 @@ struct UndoSequenceTests {
     }
     try await run.uploadAll(rounds: 4)
     try await run.expectEqual()
-    // All stores have all imports. An undo and a redo in each store leave everything as it was.
+    // All stores have all imports. If an import is undone and redone, its store must show the same as before.
     let shown = try run.nodes[0].shown()
     for node in run.nodes { try run.expectUndoOfAnUndoIsTheIdentity(node) }
     try await run.uploadAll(rounds: 4)
@@ -75,12 +76,13 @@ struct UndoSequenceTests {
       }
     }
 
-    /// Overlapping files, some with only every second reading, in either unit.
+    /// Imports one of several overlapping files. Some have only every second reading, and some are read in
+    /// the wrong unit.
     private mutating func importFile(_ node: SimulatedNode) async throws {
       let (first, step) = (Int64(random.next() % 20), Int64(random.next() % 2) + 1)
       let isWrong = random.next() % 3 == 0
-      // For a sensor's position or a tick each store keeps the first value, so no store may import different
-      // values in a different order.
+      // For a sensor or for ticks, each store keeps the first value at a position. So all stores must import
+      // different values in the same order.
       let isOrdered = axis != .fingerStick
       if isOrdered { try await uploadAll(rounds: 2) }
       try node.importSticks(
@@ -89,7 +91,7 @@ struct UndoSequenceTests {
       if isOrdered { try await uploadAll(rounds: 2) }
     }
 
-    /// Expects that an undo of an import and its redo leave everything as it was.
+    /// Checks that a store shows the same after an import is undone and redone.
     mutating func expectUndoOfAnUndoIsTheIdentity(_ node: SimulatedNode) throws {
       let undone = try node.sync().undoneImports()
       let imports = try node.imports().filter { !undone.contains($0) }
@@ -128,9 +130,9 @@ struct UndoSequenceTests {
         guid: UUID().uuidString.lowercased())
     }
 
-    /// The third store is lost, and replaced by a copy of another one.
+    /// Replaces the third store by a copy of another store, as if its disk was lost.
     private mutating func replaceByCopy() async throws {
-      // Its unsent data would be lost as well, so it uploads first.
+      // The third store uploads first. Otherwise its unsent data would be lost.
       try await nodes[2].upload()
       copies += 1
       let source = nodes[Int(random.next() % 2)]
@@ -145,7 +147,7 @@ struct UndoSequenceTests {
     }
 
     func rows() throws -> [Set<String>] {
-      // The third store may have become a copy of one of the others.
+      // The third store may be a copy of another store, so its rows are not compared.
       try nodes[..<2].map { Set(try $0.rows()) }
     }
 
@@ -161,7 +163,7 @@ struct UndoSequenceTests {
 }
 
 extension SimulatedNode {
-  /// Undoes an import, or redoes an undone one.
+  /// Undoes an import. If the import is already undone, redoes it.
   fileprivate func toggle(_ ingest: Int64) throws -> UndoCounts {
     try sync().undoneImports().contains(ingest) ? redo(ingest) : undo(ingest)
   }

@@ -7,7 +7,8 @@ import Testing
 
 @testable import Sync
 
-/// Records that no remote accepts: each needs a person, and delays no others.
+/// Tests records that no remote accepts. Each of them needs a decision by a person and must not delay other
+/// items.
 @Suite struct UnsendableRecordTests {
   static let odd: [(fields: String, reason: String)] = [
     (#"{"text":"a\u0000b"}"#, "U+0000"),

@@ -210,7 +210,7 @@ import Testing
   private static let failure = UploadEvent.failed(.unavailable(""), items: 1)
   private static let left = UploadEvent.workLeft("some are left")
 
-  /// Plans by their current step, and the events that are impossible in it.
+  /// Plans, each with its current step and the events that cannot occur in this step.
   private func impossible() throws -> [(plan: UploadPlan, step: UploadStep, events: [UploadEvent])] {
     let refused = UploadEvent.failed(.refused("no"), items: 1)
     let failing = UploadEvent.failed(.serverFailure("500"), items: 1)
@@ -278,7 +278,8 @@ import Testing
       do {
         try plan.note(.rolledBack)
       } catch {
-        // Builds without assertions throw; that would end this process with success.
+        // In a build without assertions, the event is an error. It is caught, the process succeeds, and the
+        // test fails.
       }
     }
   }

@@ -9,8 +9,8 @@ import Testing
 
 @testable import Sync
 
-/// Two stores imported different passes of an hour that a clock showed twice. Then they number its values
-/// differently.
+/// Tests an hour that a clock showed twice. If two stores import different passes of it, they number the
+/// values of one time differently.
 @Suite struct ValueSetTests {
   private static let (first, second) = ([90.0, 95, 100], [110.0, 115, 120])
 
@@ -32,7 +32,7 @@ import Testing
     #expect(try third.shownValues() == values, sourceLocation: source)
   }
 
-  /// Uploads until nothing is pending or pulled.
+  /// Uploads the nodes in turn until nothing is pending and nothing is pulled.
   private func settle(_ scene: Scene, _ nodes: SimulatedNode...) async throws {
     for _ in 0..<3 { for node in nodes { try await node.upload() } }
   }
@@ -58,7 +58,7 @@ import Testing
     try scene.b.importPasses(Self.second)
     let nodes = isA ? [scene.a, scene.b] : [scene.b, scene.a]
     try await settle(scene, nodes[0], nodes[1])
-    // Until then, values of a second pass look like values that changed at the source.
+    // Before one store imports both passes, the second pass looks like values that the source has corrected.
     #expect(try scene.a.shownValues() == Self.first && scene.b.shownValues() == Self.second)
     try scene.a.importPasses(Self.first, Self.second)
     try await settle(scene, nodes[0], nodes[1])
@@ -68,7 +68,7 @@ import Testing
   @Test func valuesChangedAtTheSourceAreNotTakenForARepeatedHour() async throws {
     let scene = try await Scene()
     try scene.a.importPasses(Self.first, Self.second)
-    // This is a later export, in which the values of the second pass differ.
+    // Store b imports a later export, in which the source has corrected the values of the second pass.
     try scene.b.importPasses(Self.first, Self.second.map { $0 + 1 })
     try await settle(scene, scene.a, scene.b)
     #expect(try scene.a.shownValues() == (Self.first + Self.second).sorted())
@@ -92,11 +92,11 @@ import Testing
     try await settle(scene, scene.b, scene.a)
     _ = try scene.a.undo(1)
     try await settle(scene, scene.a, scene.b)
-    // The import of the other store brought the second pass as well.
+    // The second pass stays visible in the other store, since this store has imported it as well.
     #expect(try scene.b.shownValues() == Self.second)
   }
 
-  /// Imports and uploads in any order end with every value once, in both stores and on the server.
+  /// Tests that imports and uploads in random order show each value once, in both stores and on the server.
   @Test(arguments: Seeds.share(of: Seeds.first(40), every: 4))
   func importsAndUploadsInAnyOrderShowEachValueOnce(seed: UInt64)
     async throws
@@ -119,7 +119,7 @@ import Testing
   }
 }
 
-/// Tests values of repeated hours in two stores over a Nightscout site.
+/// Tests values of an hour that a clock showed twice, in two stores that sync with a Nightscout site.
 @Suite struct SiteValueSetTests {
   private static let (first, second) = ([90.0, 95, 100], [110.0, 115, 120])
 
@@ -152,8 +152,8 @@ import Testing
     for name in ["a", "b", "c"] { #expect(try values(scene, name) == Self.first + Self.second, "\(name)") }
   }
 
-  /// The other store has an equal value under another number, and an undo removes the document that holds
-  /// both.
+  /// Both stores have equal values, but with different occurrence numbers. The undo removes the document that
+  /// represents both.
   @Test func anUndoLeavesReadingsVisibleThatTheOtherStoreImported() async throws {
     let scene = try SiteScene()
     try scene.ingest("a", SiteScene.derived(Self.first))
@@ -178,7 +178,7 @@ import Testing
 }
 
 extension SimulatedNode {
-  /// Imports a file in which a sensor's shown times occur once for each pass.
+  /// Imports sensor values. Each of their shown times occurs once in each pass.
   fileprivate func importPasses(_ passes: [Double]...) throws { try importPasses(passes) }
 
   fileprivate func importPasses(_ passes: [[Double]]) throws {

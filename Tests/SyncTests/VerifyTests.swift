@@ -8,7 +8,7 @@ import Testing
 
 @testable import Sync
 
-/// Comparing a store with its remote, and fixing differences.
+/// Tests how `verify` compares a store with its remote and fixes differences.
 @Suite(.timeLimit(.minutes(5))) struct VerifyTests {
   private typealias Kind = FoundDifference.Kind
 
@@ -20,7 +20,7 @@ import Testing
     return session.summary
   }
 
-  /// Changes rows by hand, without the rules of the schema.
+  /// Changes rows of the server's logbook file directly, without the rules of the schema.
   private func damage(_ sql: String, _ scene: Scene) throws {
     try DamagedFile.execute(sql, in: scene.server.logbookFile)
   }
@@ -73,15 +73,16 @@ import Testing
     try await expectNoDifferences(scene.a, scene.b)
   }
 
-  /// The result does not depend on the size of the portions in which the buckets are compared.
+  /// `maxHeld` limits the size of the portions in which the buckets are compared. It must not change the
+  /// result.
   @Test(arguments: [1, 40, 1000]) func verifyInPortionsFindsTheSameDifferencesAsInOneStep(_ maxHeld: Int)
     async throws
   {
     let scene = try await Scene()
     try scene.a.importReadings(0..<500)
     try await scene.upload(scene.a, scene.b)
-    // The store lacks two readings, and the remote fifty. The store also has pending readings, which are not
-    // differences.
+    // The store lacks two readings, and the server lacks fifty. The store also has pending readings, which
+    // are not differences.
     scene.b.reopen()
     try DamagedFile.execute(
       "DELETE FROM reading WHERE (position - 1700000000) / 300 IN (20, 120)", in: scene.b.path)
@@ -119,7 +120,8 @@ import Testing
     try await expectNoDifferences(scene.a, scene.b)
   }
 
-  /// Some of the missing items are this node's own writes, which no page of changes returns to it.
+  /// This store has sent the missing items itself. Its pulls do not return them, since the server sends a
+  /// node nothing that this node sent.
   @Test func verifyFetchesItemsMissingLocallyEvenIfThisStoreWroteThem() async throws {
     let scene = try await Scene()
     try scene.a.importReadings(0..<50)
@@ -150,8 +152,8 @@ import Testing
     try await expectNoDifferences(scene.a)
   }
 
-  /// The other program does not know versions. The schema permits its change, which looks like a pull of a
-  /// synced record.
+  /// The other program changes the content but not the version. The schema permits this, since a pull changes
+  /// a synced record in the same way.
   @Test func verifyListsAndSendsARecordChangedLocallyByAnotherProgram() async throws {
     let scene = try await Scene()
     let (changed, other) = (try await scene.sharedNote(), try await scene.sharedNote())
@@ -170,7 +172,8 @@ import Testing
     try await expectNoDifferences(scene.a, scene.b)
   }
 
-  /// A change on both sides is one difference, and a download never replaces the local change.
+  /// The record was changed here and on the server. This counts as one difference, and the local change is
+  /// kept and sent.
   @Test func verifySendsARecordChangedOnBothSides() async throws {
     let scene = try await Scene()
     let guid = try await scene.sharedNote()
@@ -214,7 +217,8 @@ import Testing
   @Test func pendingAndConflictedItemsAreNotReportedAsDifferences() async throws {
     let scene = try await Scene()
     let guids = [try await scene.sharedNote(), try await scene.sharedNote(), try await scene.sharedNote()]
-    // One record is in conflict, one refused, one edited and one never sent. There are also pending readings.
+    // One record is in conflict, one is refused, one is edited and one was never sent. Some readings are
+    // pending.
     try scene.b.edit(guids[0], "a", "theirs")
     try scene.a.edit(guids[0], "a", "mine")
     try scene.a.edit(guids[1], "a", "refused")
@@ -229,7 +233,7 @@ import Testing
     #expect(try scene.a.text(guids[0], "a") == "mine" && scene.a.text(guids[2], "a") == "later")
   }
 
-  /// The answer to a push was lost, so the server already has pending items.
+  /// The answer to a push was lost. So the server already has items that are pending here.
   @Test func pendingItemsThatTheServerHasAreNotReportedAsDifferences() async throws {
     let scene = try await Scene()
     _ = try await scene.sharedNote()
@@ -286,7 +290,8 @@ import Testing
     let count = 12_000
     try damage("DELETE FROM reading WHERE seq % 2 = 0", scene)
     await scene.a.remote.forgetRequests()
-    // The first answer for buckets is reported as too large, so it is requested in halves.
+    // The first request for buckets fails because its answer is too large. So the session requests half as
+    // many buckets.
     await scene.a.remote.script(nil, .tooLarge)
     let found = try await verify(scene.a, fix: true)
     #expect(found.readings == [.missingOnRemote: count / 2] && found.listed.count == VerifySummary.maxListed)
@@ -310,7 +315,7 @@ import Testing
   }
 }
 
-/// The action for a record that differs.
+/// Tests what `verify` does with each kind of difference.
 @Suite struct ComparisonRulesTests {
   @Test func groupsOfDigestBucketsAreLimitedByTheirItemsAndOmitEmptyOnes() {
     var counts = [Int](repeating: 0, count: IdentityDigests.bucketCount)

@@ -10,9 +10,9 @@ import Testing
 
 @testable import Sync
 
-/// The bytes that a comparison transfers.
+/// Tests how many bytes a comparison with the server transfers.
 @Suite(.timeLimit(.minutes(30))) struct VerifyTrafficTests {
-  /// `GLUCOPORT_VERIFY_READINGS` sets another number, for a measurement.
+  /// The number of readings. `GLUCOPORT_VERIFY_READINGS` sets another number for a measurement.
   private static let readings =
     ProcessInfo.processInfo.environment["GLUCOPORT_VERIFY_READINGS"].flatMap { Int64($0) } ?? 50_000
 
@@ -39,7 +39,8 @@ import Testing
   }
 }
 
-/// Counts the sizes of requests and answers: heads of a practical size, and compressed bodies.
+/// Counts the bytes of requests and answers. The sizes of their heads are estimated, and large bodies are
+/// compressed.
 private final class CountingRemote: LogbookService, DigestService {
   var digests: (any DigestService)? { self }
   let remote: FaultyRemote
@@ -47,7 +48,7 @@ private final class CountingRemote: LogbookService, DigestService {
 
   init(remote: FaultyRemote) { self.remote = remote }
 
-  /// The size of a request's head with token and run, and of an answer's head.
+  /// The estimated size of the head of a request, with its token and run, and of the head of its answer.
   private static let headBytes = 700
 
   private func count(_ body: [UInt8], path: String = "") {

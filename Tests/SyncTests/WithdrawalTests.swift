@@ -9,7 +9,7 @@ import Testing
 
 @testable import Sync
 
-/// Withdrawals are transferred like records, and every store hides the same items.
+/// Tests that withdrawals are synced like other records, so that every store hides the same items.
 @Suite(.timeLimit(.minutes(5)))
 struct WithdrawalTests {
   @Test func anUndoneImportIsHiddenInTheOtherStoreAndRestoredExactly() async throws {
@@ -41,7 +41,7 @@ struct WithdrawalTests {
     try scene.a.importReadings(0..<10)
     _ = try scene.a.undo(1)
     try await scene.upload(scene.a, scene.b)
-    // An import in each store removes some of the readings from the same withdrawal.
+    // Each store imports some of the hidden readings again, which removes them from the same withdrawal.
     try scene.a.importReadings(0..<4, digest: "a")
     try scene.b.importReadings(6..<10, digest: "b")
     try await scene.upload(scene.a, scene.b, scene.a, scene.b)
@@ -63,7 +63,7 @@ struct WithdrawalTests {
     #expect(try scene.b.sync().overview(ingests: 0).conflicts == 0)
   }
 
-  /// Both stores imported the same file; only one undoes it.
+  /// Both stores import readings that are partly the same, but only one store undoes its import.
   @Test(arguments: [false, true])
   func anUndoKeepsReadingsVisibleThatAnotherStoreImported(_ importsFirst: Bool) async throws {
     let scene = try await Scene()
@@ -74,7 +74,7 @@ struct WithdrawalTests {
     if !importsFirst { try scene.b.importReadings(4..<8, digest: "b") }
     try await scene.upload(scene.b, scene.a, scene.b)
     #expect(try scene.b.shown().count == 4 && scene.a.shown() == scene.b.shown())
-    // After an undo in the other store as well, the readings are hidden in all stores.
+    // If the second store undoes its import as well, the readings are hidden in both stores.
     let own = try #require(try scene.b.imports().last)
     #expect(try scene.b.undo(own).readings == 4)
     try await scene.upload(scene.b, scene.a)
@@ -98,7 +98,7 @@ struct WithdrawalTests {
     #expect(try scene.b.shownRecords() == [] && scene.a.shownRecords() == [])
   }
 
-  /// A copy from before the undo learns of it, and can redo the import.
+  /// A copy of the store from before the undo receives the undo with a pull, and can redo the import.
   @Test func aStoreRestoredFromABackupLearnsItsUndoAndCanRedoTheImport() async throws {
     let scene = try await Scene()
     try scene.a.importReadings(0..<10)
@@ -116,7 +116,7 @@ struct WithdrawalTests {
     #expect(try restored.shown().count == 10 && scene.b.shown().count == 10)
   }
 
-  /// Readings undone by a copy may belong to another import of this store.
+  /// The copy has imported some of the undone readings again, so these stay visible.
   @Test func anUndoInACopiedStoreKeepsReadingsOfAnotherImportVisible() async throws {
     let scene = try await Scene()
     try scene.a.importReadings(0..<10)
@@ -146,7 +146,8 @@ struct WithdrawalTests {
     #expect(try await scene.server.everything().readings == 20)
   }
 
-  /// A node that lost its readings and has not received the withdrawal yet gets both.
+  /// The server has lost the readings, and store b has not received the withdrawal. After `verify` and the
+  /// next uploads, both stores hide the readings.
   @Test func verifyFetchesAnUndoBeforeItsReadings() async throws {
     let scene = try await Scene()
     try scene.a.importReadings(0..<20)
@@ -175,7 +176,7 @@ struct WithdrawalTests {
     _ = try await scene.upload("a")
     #expect(scene.site.documents("entries").isEmpty)
     #expect(try scene.store("a").overview(ingests: 0).pendingReadings == 0)
-    // Items withdrawn before they are sent are never sent.
+    // Items that were hidden before their first upload are never sent.
     try scene.ingest("a", SiteScene.sensor([100, 110, 120, 130]))
     _ = try scene.editing("a").undo(2, group: UUID().uuidString.lowercased(), at: 5000)
     _ = try await scene.upload("a")
@@ -194,7 +195,7 @@ extension SimulatedNode {
 
   func redo(_ ingest: Int64) throws -> UndoCounts { try editing().redo(ingest, at: clock) }
 
-  /// An export of one row with an id.
+  /// Imports an export of one row, which has an id.
   func importFood(digest: String) throws {
     var batch = IngestBatch()
     batch.records = [
@@ -220,12 +221,12 @@ extension SimulatedNode {
     return readings
   }
 
-  /// The identities and values of all visible readings.
+  /// The identities and the values of all visible readings, sorted.
   func shown() throws -> [String] {
     try allReadings().filter { !$0.isWithdrawn }.map { "\($0.identity.text) \($0.measurement)" }.sorted()
   }
 
-  /// The ids of all visible records.
+  /// The ids of all visible records, sorted.
   func shownRecords() throws -> [String] {
     try allRecords().filter { !$0.isWithdrawn }.map(\.guid).sorted()
   }
@@ -245,7 +246,7 @@ extension SimulatedNode {
     try sync().ingests(limit: 100).filter { $0.digest != nil }.map(\.id)
   }
 
-  /// The store's columns of its readings, without those that sync writes.
+  /// The columns of each reading that only an import writes, and not a sync.
   func rows() throws -> [String] {
     try allReadings().map { "\($0.identity.text) \($0.measurement) \($0.ingest) \($0.deviceTime)" }
   }
@@ -254,7 +255,8 @@ extension SimulatedNode {
     try importSticks(places, kind: .cbg, digest: digest)
   }
 
-  /// Readings five minutes apart. For finger sticks another unit makes other identities.
+  /// Imports readings that are five minutes apart. With `isWrong`, they have other values, so finger sticks
+  /// have other identities.
   func importSticks(
     _ places: some Sequence<Int64>, kind: ReadingKind = .smbg, hasTicks: Bool = false, isWrong: Bool = false,
     digest: String

@@ -8,13 +8,13 @@ import Testing
 
 @testable import Sync
 
-/// The base zone of a store that joins a logbook without sending anything: by a run that only fetches, a
-/// read-only login, or `remote set`.
+/// Tests the base zone of a store that joins a logbook without sending anything: it only fetches, has a
+/// read-only token, or runs `remote set`.
 @Suite struct ZoneJoinTests {
   private static let tokyo = "Asia/Tokyo"
   private static let madrid = "Europe/Madrid"
 
-  /// A logbook in Madrid with five readings, and a separate store.
+  /// Store a has five readings and is synced with a logbook in Madrid's zone. Store b is not synced yet.
   private func scene(given zone: String? = nil, system: String? = nil) async throws -> Scene {
     let scene = try await Scene()
     try scene.a.importReadings(0..<5)
@@ -76,7 +76,7 @@ import Testing
     #expect(try !scene.b.record(LogbookZones.baseGuid).isPending)
   }
 
-  /// Deletes the record of the base zone, as another program could do.
+  /// Deletes the base zone's record on the server. glucoport never does this, but another program could.
   private func deleteBaseZone(_ scene: Scene) async throws {
     let base = try #require(
       await scene.server.everything().records.first { $0.guid == LogbookZones.baseGuid })
@@ -98,7 +98,7 @@ import Testing
     try await scene.b.upload { $0.joinsZones = true }
     try await deleteBaseZone(scene)
     if isEdited { _ = try scene.b.editing().setTimezone(LogbookZone(name: Self.tokyo), at: 5) }
-    // A deletion found by a pull is answered by the next run.
+    // If a run pulls the deletion, the next run sends the zone again.
     for node in [scene.b, scene.a, scene.b, scene.a, scene.b] {
       try await node.upload { $0.joinsZones = true }
     }
@@ -119,7 +119,7 @@ import Testing
     #expect(try scene.a.instants() == scene.b.instants())
   }
 
-  /// A zone that a person sets later replaces the system's zone.
+  /// A person sets the zone after the system's zone was synced. It replaces the system's zone in all stores.
   @Test func aTimeZoneSetByAPersonReplacesASystemTimeZoneEverywhere() async throws {
     let scene = try await Scene()
     try scene.a.setSystemZone(Self.tokyo)
@@ -191,7 +191,8 @@ import Testing
     let scene = try await scene()
     let record = try #require(try await BaseZone.fetch(from: scene.b.remote, Self.run))
     #expect(record.state.agrees(with: LogbookZones.baseState(try NamedZone(Self.madrid), .given)))
-    // For a remote without parts, the first upload requests the zone.
+    // If the remote cannot send parts of a logbook, `remote set` gets no zone. The first upload then requests
+    // it.
     #expect(try await BaseZone.fetch(from: ChosenPorts(scene.b.remote), Self.run) == nil)
   }
 
@@ -207,20 +208,20 @@ import Testing
     #expect(throws: Failure.self) {
       try store.joinBaseZone(record, nil, at: "remote", command: "set", now: 9)
     }
-    // Another connection reads the records again.
+    // Opens another connection, which reads the records from the file again.
     _ = try scene.b.importer()
     #expect(try scene.b.records() == before)
     try store.checkBaseZone(record, .theirs, at: "remote", command: "set")
     try store.joinBaseZone(record, .theirs, at: "remote", command: "set", now: 9)
     #expect(try scene.b.base() == "Europe/Madrid given")
-    // A zone that both agreed on is not requested again.
+    // Both sides agree on the zone, so the upload does not request it again.
     #expect(try await scene.b.upload { $0.joinsZones = true }.ending == .complete)
     #expect(try scene.a.instants() == scene.b.instants())
   }
 }
 
 extension SimulatedNode {
-  /// The base zone and its origin.
+  /// The name and the origin of the base zone.
   fileprivate func base() throws -> String {
     let zones = try sync().zones()
     return "\(zones.base.name) \(zones.origin.rawValue)"

@@ -10,7 +10,7 @@ import Testing
 
 @testable import Sync
 
-/// The zones of a logbook in several stores: the instants are equal, whatever system imported which data.
+/// Tests that all stores have the same instants, whatever zone the system of the importing store had.
 @Suite struct ZoneSyncTests {
   private static let names = ["Asia/Tokyo", "America/New_York", "Europe/Madrid", "Australia/Lord_Howe"]
 
@@ -59,16 +59,18 @@ import Testing
     let name = choice == .mine ? "Asia/Tokyo" : "Europe/Madrid"
     #expect(try [scene.a, scene.b].map { try $0.zones().base.name } == [name, name])
     #expect(try scene.a.instants() == scene.b.instants())
-    // Imports with a zone set by a person keep it, even if the other zone was chosen.
+    // These readings were imported after a person had set the zone Tokyo. They keep it, even if the person
+    // then chooses the other zone.
     #expect(try scene.b.offset(at: 7) == "32400")
     #expect(try scene.b.offset(at: 2) == (choice == .mine ? "32400" : "3600"))
     #expect(try scene.b.records().values.allSatisfy { !$0.isPending })
-    // Later imports are in the zone of the logbook.
+    // Later imports use the zone of the logbook, which is the chosen one.
     try scene.b.importReadings(10..<12)
     #expect(try scene.b.offset(at: 11) == (choice == .mine ? "32400" : "3600"))
   }
 
-  /// Each input has one zone, that of the later statement, in every store.
+  /// Two stores import the same items with different zones. In both stores, the later statement then applies
+  /// to all items.
   @Test func manyDevicesGivenTwoTimeZonesInTwoStoresEndInOne() async throws {
     let scene = try await Scene()
     for (node, zone) in [(scene.a, "Asia/Tokyo"), (scene.b, "America/New_York")] {
@@ -90,8 +92,8 @@ import Testing
     async throws
   {
     let scene = try await Scene()
-    // The import states its zone at second 0 of the test's clock, or one second after the latest statement in
-    // its store.
+    // The zone of the import is stated at second 0 of the test's clock, or one second after the store's
+    // latest statement.
     try scene.a.importGiven("Asia/Tokyo", devices: 3, meals: 3)
     let made = try #require(
       try scene.a.rows("SELECT max(made_at) FROM item_zone").first.flatMap { Int64($0) })
@@ -108,8 +110,8 @@ import Testing
     }
   }
 
-  /// A statement of another store ends with an undo there, so an import of the same items states its zone
-  /// again.
+  /// The zone that store a gave ends if store a undoes its import. So store b must store the zone for its own
+  /// import, too.
   @Test func aTimeZoneGivenForAnImportIsStoredEvenIfAnotherStoreGaveOne() async throws {
     let scene = try await Scene()
     try scene.a.importGiven("Asia/Tokyo", devices: 3)
@@ -121,7 +123,8 @@ import Testing
   @Test func theTimeZoneOfAnUndoneImportEndsInEveryStore() async throws {
     let scene = try await Scene()
     try scene.a.importGiven("Asia/Tokyo")
-    // The import states the base zone itself. So its items keep this zone when the base changes.
+    // This import states the zone of the logbook. So its items keep the zone when the zone of the logbook
+    // changes.
     try scene.b.importGiven("Europe/Madrid", devices: 3)
     for node in [scene.a, scene.b, scene.a] { try await node.join() }
     #expect(try scene.b.rows("SELECT DISTINCT derived_offset FROM reading ORDER BY 1") == ["3600", "32400"])
@@ -207,7 +210,8 @@ import Testing
     #expect(try scene.store("a").zones().periods.isEmpty)
   }
 
-  /// A site knows only instants: items of an import with a zone are sent and moved with that zone.
+  /// A site knows only instants. They follow from the zone that was given for the import, also after this
+  /// zone changes.
   @Test func aSiteShowsReadingsAtTheInstantsOfTheTimeZoneOfTheirImport() async throws {
     let scene = try SiteScene()
     let store = try scene.store("a")
@@ -242,7 +246,7 @@ import Testing
     }
   }
 
-  /// Imports, statements and uploads of two or three stores in any order.
+  /// Imports, zone changes and uploads of two or three stores in random order.
   @Test(arguments: Seeds.share(of: Seeds.first(3), every: 3), [2, 3])
   func storesWithDifferentSystemTimeZonesEndWithEqualInstants(
     seed: UInt64, count: Int
@@ -267,8 +271,8 @@ import Testing
       default: try await node.join()
       }
     }
-    // Two people may extend one period in different ways. The sides of such a conflict differ, and a person
-    // decides.
+    // Two people may have extended one period in different ways. Such a conflict has different sides, and a
+    // person must resolve it.
     for node in nodes + nodes + nodes {
       try await node.join()
       for conflict in try node.resolver().conflicts() {
@@ -291,7 +295,7 @@ import Testing
 }
 
 extension SimulatedNode {
-  /// An upload with the program's options.
+  /// Uploads with the option `joinsZones`, which the program always sets.
   @discardableResult
   fileprivate func join() async throws -> (ending: UploadEnding?, summary: UploadSummary) {
     try await upload { $0.joinsZones = true }
@@ -312,7 +316,8 @@ extension SimulatedNode {
     _ = try importer()
   }
 
-  /// Ticks that count seconds, every five minutes of the night in which Madrid repeats an hour.
+  /// Imports readings with counters in seconds, one every five minutes. They are from the night in which
+  /// clocks in Madrid show an hour twice.
   fileprivate func importNight(_ steps: Range<Int64>) throws {
     let start: Int64 = 1_761_436_800  // 2025-10-26T00:00:00Z
     try importReadings(
@@ -327,8 +332,8 @@ extension SimulatedNode {
       }, serial: "T", zone: nil)
   }
 
-  /// An input whose zone a person states. No two statements are made at the same moment, since their order
-  /// would depend on the clocks.
+  /// Imports readings with a zone that a person states. The clock advances, since the order of two statements
+  /// at the same time would be undefined.
   fileprivate func importGiven(_ name: String) throws {
     clock += 60
     let readings = (0..<10).map { place in
@@ -340,8 +345,8 @@ extension SimulatedNode {
     try importReadings(readings, serial: "U", zone: Self.given(name))
   }
 
-  /// An input with a reading of each of several devices, and with meals, stated at the same moment in each
-  /// store.
+  /// Imports a reading of each of `devices` devices, and meals, with a zone that a person states. Every store
+  /// states its zone at the same time.
   fileprivate func importGiven(_ name: String, devices: Int, meals: Int = 0) throws {
     var batch = IngestBatch()
     batch.devices = (0..<devices).map {
@@ -366,7 +371,7 @@ extension SimulatedNode {
     InputZone(try LogbookZone(name: name), isGiven: true, placesReadings: false)
   }
 
-  /// Undoes or redoes an import with a zone.
+  /// Undoes or redoes a random import for which a zone was given.
   fileprivate func undoGiven(_ generator: inout SeededGenerator) throws {
     let imports = try rows("SELECT DISTINCT ingest FROM record WHERE kind = 'zone' AND ingest IS NOT NULL")
     guard let number = imports.compactMap({ Int64($0) }).randomElement(using: &generator) else { return }
@@ -379,7 +384,7 @@ extension SimulatedNode {
     _ = try importer()
   }
 
-  /// The offset of the reading at a position of `importReadings`.
+  /// The derived offset of the reading with this number in `importReadings`.
   fileprivate func offset(at place: Int64) throws -> String? {
     try rows(
       "SELECT derived_offset FROM reading WHERE device_time = \(1_700_000_000 + 300 * place)"
