@@ -108,7 +108,7 @@ import Testing
 
   /// The edit is sent and merged on the server before the page is applied. The page was requested earlier, so
   /// it must not replace the merged record.
-  @Test func aPageRequestedBeforeTheRunNeverReplacesALaterEdit() async throws {
+  @Test func aPageRequestedBeforeTheRunNeverReplacesWhatWasSentSince() async throws {
     let scene = try await scene()
     let guid = try scene.a.add(["a": "1", "b": "1"])
     try await scene.upload(scene.a, scene.b)
