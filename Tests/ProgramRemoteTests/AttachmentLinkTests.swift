@@ -5,9 +5,11 @@ import TestProgram
 import TestServers
 import Testing
 
-/// Tests attachments over a connection that is cut after about 100 KB, with real processes.
+/// Tests uploads of attachments over a connection that a proxy cuts after about 100 KB. Program, server and
+/// proxy are real processes.
 @Suite(.timeLimit(.minutes(10))) struct AttachmentLinkTests {
-  /// The size of the attachment: 25 MiB for a measurement, and less in the test suite.
+  /// The size of the attachment in bytes. The variable sets it, for example to 25 MiB for a measurement. The
+  /// default is smaller, so that the test is fast.
   private static let bytes =
     ProcessInfo.processInfo.environment["GLUCOPORT_ATTACHMENT_BYTES"].flatMap { Int($0) } ?? 3 << 20
 

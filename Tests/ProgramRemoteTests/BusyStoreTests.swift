@@ -6,7 +6,7 @@ import TestProgram
 import TestServers
 import Testing
 
-/// Tests commands while another process writes to the store for longer than they wait.
+/// Tests commands that must write to a store while another process locks it for longer than they wait.
 @Suite(.timeLimit(.minutes(10))) struct BusyStoreTests {
   @Test func commandsThatCannotWriteInTimeEndWithATemporaryFailure() async throws {
     let program = try Program()

@@ -3,7 +3,7 @@
 import TestProgram
 import Testing
 
-/// Tests the built program with a server that requires a client certificate.
+/// Tests the built program with a server that accepts only clients with a certificate.
 @Suite(.timeLimit(.minutes(10))) struct ClientCertificateTests {
   @Test func aServerAcceptsOnlyClientCertificatesOfItsAuthority() async throws {
     let program = try Program()
@@ -53,7 +53,8 @@ import Testing
       outcome.errors.contains("me.key: other users may read or write the key of the client certificate"))
   }
 
-  /// No server listens on the port, so a command with valid files ends with status 69.
+  /// Nothing listens on the port of the server. So a command whose certificate files are valid ends with
+  /// status 69, unavailable.
   @Test func problemsWithClientCertificateFilesAreReportedWithoutAServer() async throws {
     let program = try Program()
     let outcome = try await program.shell(

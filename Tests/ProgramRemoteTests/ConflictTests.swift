@@ -4,7 +4,7 @@ import Foundation
 import TestProgram
 import Testing
 
-/// Tests `glucoport conflict` as people type it, with a store whose record was edited in two places.
+/// Tests `glucoport conflict` as a person calls it. A record in the store was edited here and on the remote.
 @Suite(.timeLimit(.minutes(10)))
 struct ConflictTests {
   private static let theirs = #"{"carbs":40,"text":"soup"}"#
@@ -16,7 +16,8 @@ struct ConflictTests {
     """
   }
 
-  /// A store after a sync: both sides had 30 g, this store has 45 g, and the remote has another state.
+  /// Makes a store with a conflict. The last synced version has 30 g, the version of this store has 45 g, and
+  /// `theirs` is the version of the remote.
   private func conflicted(
     theirs: String = state(Self.theirs, editedAt: "\"2000-01-01T00:00:00Z\"")
   ) async throws -> (program: Program, id: String) {
@@ -117,7 +118,8 @@ struct ConflictTests {
 
   // MARK: - With an editor
 
-  /// Resolves a conflict on a terminal. The editor is a script with the file as its only argument.
+  /// Resolves a conflict with an editor, as on a terminal. The editor is a shell script that gets the file as
+  /// its only argument.
   private func edit(_ program: Program, _ id: String, with script: String) async throws -> Program.Outcome {
     try program.write("#!/bin/sh\n" + script + "\n", to: "my editor")
     return try await program.shell(

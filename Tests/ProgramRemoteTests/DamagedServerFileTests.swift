@@ -5,15 +5,15 @@ import SeededRandom
 import TestProgram
 import Testing
 
-/// Tests a running server when the file of one logbook is damaged: only requests for this logbook fail.
+/// Tests a running server with a damaged file of one logbook. Only the requests for this logbook may fail.
 @Suite(.timeLimit(.minutes(10))) struct DamagedServerFileTests {
-  /// A change of the file `$book` by bash and SQLite, without the rules of the schema.
+  /// Damages the file `$book` with bash and SQLite. The rules of the schema do not prevent it.
   struct Damage: Sendable, CustomTestStringConvertible {
     let testDescription: String
     let script: String
 
-    /// Removes NOT NULL and all checks from the columns first, as if the disk had changed the bytes of the
-    /// schema.
+    /// Removes the triggers, NOT NULL and STRICT from the schema, and ignores its checks. So the rows can
+    /// become as a damaged disk may leave them.
     static func rows(_ name: String, _ sql: String) -> Damage {
       Damage(
         testDescription: name,
@@ -63,8 +63,8 @@ import Testing
       Damage(testDescription: "a folder", script: "rm $book; mkdir $book"),
     ]
 
-  /// Stores readings and a record of the logbooks anna and berta. The file of anna is damaged while the
-  /// server is stopped.
+  /// Shell functions that store readings and a record in a logbook and read everything from it. The test
+  /// damages the file of the logbook anna while the server is stopped.
   private static let script =
     ServerScript.prelude + """
       uuid() { cat /proc/sys/kernel/random/uuid; }

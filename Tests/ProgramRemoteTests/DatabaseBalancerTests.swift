@@ -5,11 +5,10 @@ import TestPostgres
 import TestProgram
 import Testing
 
-/// Tests the built program as two servers on one database. A balancer sends the requests to the two servers
-/// in turn.
+/// Tests the built program as two servers that share one database. A balancer sends requests to them in turn.
 @Suite(.timeLimit(.minutes(10))) struct DatabaseBalancerTests {
-  /// Sends each request to the next server, and to the other one if that does not listen. The file `balanced`
-  /// has the number of each server that answered.
+  /// A balancer in Python. It sends each request to the next server, or to the other one if the connection
+  /// fails. It appends the number of the server that answered to the file `balanced`.
   private static let balancer = """
     cat >balancer.py <<'PROGRAM'
     import http.client, http.server, itertools, sys

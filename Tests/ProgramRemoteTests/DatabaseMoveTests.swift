@@ -5,14 +5,15 @@ import TestPostgres
 import TestProgram
 import Testing
 
-/// Tests the built program as a server with several clusters, and the blocks of glucoport-postgresql(7) for
-/// them.
+/// Tests the built program as a server with several database clusters. The commands are those of the examples
+/// in glucoport-postgresql(7).
 @Suite(.timeLimit(.minutes(10))) struct DatabaseMoveTests {
   private static let page = URL(filePath: #filePath)
     .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
     .appending(path: "man/glucoport-postgresql.7").path
 
-  /// `block SECTION` runs the commands of a section with the databases of the test.
+  /// `block SECTION COUNT` runs the commands in a section of the page. It replaces the names of the
+  /// databases, and checks the number of commands.
   private static let block = """
     block() {
       sed -n "/^.Ss $1\\$/,/^.Ss/p" '\(page)' | sed -n 's/^\\$ //p' | sed "
@@ -25,7 +26,7 @@ import Testing
 
     """
 
-  /// Databases, a server and a store with a client.
+  /// A shell script that prepares two databases, starts a server and defines functions for a client.
   static func prelude(_ server: PostgresServer) throws -> String {
     for name in ["home", "south"] {
       try server.run("CREATE DATABASE \(name) OWNER \(PostgresServer.owner)")
@@ -103,7 +104,8 @@ import Testing
     withExtendedLifetime(server) {}
   }
 
-  /// A client uploads while the logbook is moved there and back by commands that are killed.
+  /// A client uploads readings. Meanwhile, commands move its logbook to the other cluster and back, and are
+  /// killed.
   @Test func movesOfALogbookKilledAtAnyMomentLoseNothing() async throws {
     let server = try PostgresServer()
     let program = try Program()

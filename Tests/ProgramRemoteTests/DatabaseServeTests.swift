@@ -5,9 +5,10 @@ import TestPostgres
 import TestProgram
 import Testing
 
-/// Tests the built program as a server whose data are in PostgreSQL.
+/// Tests the built program as a server that stores its data in PostgreSQL.
 @Suite(.timeLimit(.minutes(10))) struct DatabaseServeTests {
-  /// Servers on the database, each with a file for its output and one with its URL.
+  /// `started NAME` starts a server on the database. The file NAME gets its output, and the file NAME.url
+  /// gets its URL.
   private static let prelude = """
     started() {
       : >"$1"  # Before the server, which makes it only when it starts.

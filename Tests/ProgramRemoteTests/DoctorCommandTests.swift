@@ -4,8 +4,8 @@ import Foundation
 import TestProgram
 import Testing
 
-/// Tests `glucoport doctor` with the built program. Findings about the machine that runs the tests are
-/// ignored.
+/// Tests `glucoport doctor` with the built program. The tests ignore findings about the machine on which they
+/// run.
 @Suite(.timeLimit(.minutes(10))) struct DoctorCommandTests {
   private static let areas = [
     "program", "folders", "store", "clock", "usb", "bluetooth", "udev", "remote", "sources", "jobs",
@@ -19,9 +19,9 @@ import Testing
     return program
   }
 
-  /// The findings of these areas, each as `state check`.
+  /// Runs `doctor` and returns the findings in these areas, each as its state and its area.
   ///
-  /// - Parameter hasStore: whether there is a store, so that its backups are checked.
+  /// - Parameter hasStore: whether a store exists. Without a store, `doctor` does not check backups.
   private func findings(
     _ program: Program, _ areas: Set<String>, _ arguments: String..., hasStore: Bool = true
   ) async throws -> [String] {

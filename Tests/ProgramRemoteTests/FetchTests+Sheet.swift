@@ -5,7 +5,7 @@ import TestProgram
 import TestServers
 import Testing
 
-/// Answers that real services gave, or could give, and that a source must survive.
+/// Tests answers of real services that a source must handle, and similar invented answers.
 extension FetchTests {
   @Test(
     arguments: [
@@ -27,7 +27,8 @@ extension FetchTests {
     try await expectTrouble(status, body, exit, sentence)
   }
 
-  /// An error text of a service may contain a token or a name, and a job mails all printed text.
+  /// The error text of a service may contain a token or a name. It must not be printed, because a job sends
+  /// all printed text by mail.
   @Test(arguments: [
     (401, #"{"error":"SECRET of NAME is unknown"}"#), (200, #"{"message":"SECRET NAME"}"#),
     (200, #"{"status":2,"error":{"message":"SECRET NAME"}}"#), (200, #"{"Code":"SECRET","Message":"NAME"}"#),
@@ -56,7 +57,7 @@ extension FetchTests {
 
   @Test func bothPassesOfTheRepeatedHourOfAFetchedGraphAreStored() async throws {
     let (program, _) = try program()
-    // Madrid shows 02:30 twice, here with equal values.
+    // In this night, clocks in Madrid show 02:30 twice. Both values are equal.
     let points = ["12:30:00 AM", "1:30:00 AM"].map { utc in
       #"{"FactoryTimestamp":"10/26/2025 \#(utc)","Timestamp":"10/26/2025 2:30:00 AM","type":0,"ValueInMgPerDl":120}"#
     }
@@ -65,7 +66,8 @@ extension FetchTests {
     let graph = try Answers(.status(200, Array(body.utf8))).server()
     try await set(program, graph)
     #expect(try await program.run("fetch").output == "phone: new 2 · known 0\n")
-    // A table with shown times without offsets. The next answer repeats it with a later value.
+    // This source returns a table of shown times without offsets. Its next answer repeats the rows and adds a
+    // later one.
     let rows = ["01:50", "02:20", "02:50", "02:20", "02:50", "03:20", "03:50"].enumerated().map {
       "2025-10-26 \($1),\(130 + $0)\n"
     }
@@ -77,7 +79,7 @@ extension FetchTests {
       "Europe/Madrid")
     #expect(set.status == 0, "\(set)")
     #expect(try await program.run("fetch", "wall").output == "wall: new 6 · known 0\n")
-    // The source no longer returns the first row.
+    // The next answer lacks the first row, since the source keeps only its latest values.
     table.answer = .status(
       200, Array(("time,sensor glucose (mg/dL)\n" + rows.dropFirst().joined()).utf8))
     #expect(try await program.run("fetch", "wall").output.hasPrefix("wall: new 1 · known 5\n"))
@@ -92,7 +94,7 @@ extension FetchTests {
     func graph(_ id: String, _ value: Int) -> String {
       String(decoding: Self.libre(graph: [("9:00:00", value)], of: id, "Anna"), as: UTF8.self)
     }
-    // Both persons in the answer have the same first name.
+    // The answer has the values of two persons with the same first name.
     let answers = Answers(.status(200, Array((graph("aaaa-1", 120) + "\n" + graph("bbbb-2", 180)).utf8)))
     let server = try answers.server()
     try await set(program, server, "--patient", "bbbb-2")
@@ -120,7 +122,8 @@ extension FetchTests {
     answers.answer = .raw(head + pieces.joined() + "0\r\n\r\n")
     let whole = try await program.run("fetch", "--now")
     #expect(whole.output == "phone: new 2 · known 0\n", "\(whole)")
-    // The program requests no compression, but reads an answer that the server compresses nevertheless.
+    // The program asks for an uncompressed answer. It also reads a compressed one, since some servers
+    // compress every answer.
     #expect(server.requests.last?.headers["accept-encoding"] == "identity")
     answers.answer = .status(200, StoredGzip.packed(body), headers: ["Content-Encoding: gzip"])
     let compressed = try await program.run("fetch", "--now")
@@ -141,8 +144,8 @@ extension FetchTests {
     #expect(show.output.contains("last error phone: "), "\(show)")
   }
 
-  /// The header in which a busy server asks for a wait, and the seconds for which the program waits even with
-  /// `--now`; nil for an invalid header.
+  /// A `Retry-After` header of a busy server, and how many seconds the program waits, even with `--now`. If
+  /// the header is invalid, the number is nil.
   @Test(arguments: [
     ("-5", nil), ("x", nil), ("", nil), ("Wed, 06 May 2020 16:31:30 GMT", nil), ("120", 120),
     ("1000000000", 21600), ("99999999999999999999", 21600),

@@ -7,16 +7,18 @@ import TestProgram
 import TestServers
 import Testing
 
-/// Tests `glucoport source` and `glucoport fetch` as people and jobs run them, with servers on loopback and
-/// real programs.
+/// Tests `glucoport source` and `glucoport fetch` as people and jobs run them. The sources are servers of the
+/// test on the loopback interface, and programs.
 @Suite(.timeLimit(.minutes(10)))
 struct FetchTests {
   static let secret = "planted-Secret.0815"
 
-  /// The same time for all answers, so that two of them have the same values.
+  /// The time from which all answers count back. It is computed once, so that two answers have the same
+  /// values.
   private static let now = Int64(Date().timeIntervalSince1970) / 60 * 60
 
-  /// A list of sensor values as xDrip+ and Nightscout return it, each some minutes before the present.
+  /// A list of sensor values in the format of xDrip+ and Nightscout. `minutesAgo` states how many minutes ago
+  /// each value was measured.
   static func values(_ minutesAgo: some Sequence<Int>, device: String = "phone") -> [UInt8] {
     let items = minutesAgo.map { minutes in
       #"{"type":"sgv","date":\#((now - Int64(minutes) * 60) * 1000),"sgv":\#(100 + minutes % 50),"device":"\#(device)"}"#
@@ -24,7 +26,7 @@ struct FetchTests {
     return Array("[\(items.joined(separator: ","))]".utf8)
   }
 
-  /// The program and a file with the secret in its folder.
+  /// The program, and the path of a file with the secret in its folder.
   func program() throws -> (program: Program, token: String) {
     let program = try Program()
     let path = try program.write(Self.secret + "\n", to: "token")
@@ -38,7 +40,7 @@ struct FetchTests {
     #expect(set.status == 0, "\(set)")
   }
 
-  /// A server whose answer a test changes.
+  /// A server with one answer for all requests, which a test can replace.
   final class Answers: Sendable {
     private let current: Mutex<ScriptedAnswer>
     init(_ answer: ScriptedAnswer) { current = Mutex(answer) }
@@ -70,7 +72,7 @@ struct FetchTests {
     let same = try await program.run("fetch")
     #expect(same.status == 0 && same.output == "phone: nothing new\n", "\(same)")
     #expect(server.requests.last?.headers["if-none-match"] == "\"one\"")
-    // A value that arrives late is older than known ones.
+    // A value that arrives late is older than values that are already stored.
     answers.answer = .status(200, Self.values([15, 12, 10, 5, 0]))
     let more = try await program.run("fetch")
     #expect(more.status == 0 && more.output == "phone: new 2 · known 3\n", "\(more)")
@@ -125,7 +127,8 @@ struct FetchTests {
     #expect(nothing.status == 76 && nothing.errors.contains("the answer is empty"), "\(nothing)")
   }
 
-  /// The bodies that services return instead of data, with their status and the exit status.
+  /// Bodies that services return instead of data. Each has its HTTP status, the exit status of `fetch` and a
+  /// part of its message.
   @Test(
     arguments: [
       (200, #"{"status":0,"data":{"redirect":true,"region":"eu2"}}"#, 78, "another region, 'eu2'"),
@@ -162,8 +165,8 @@ struct FetchTests {
     try await expectTrouble(status, body, exit, sentence)
   }
 
-  /// Answers a fetch with a body, and checks what the fetch says and whether the source waits for a person
-  /// afterwards.
+  /// Returns a body to `fetch`. Checks the exit status and the message, and whether the source is blocked
+  /// until a person acts.
   func expectTrouble(_ status: Int, _ body: String, _ exit: Int32, _ sentence: String) async throws {
     let (program, _) = try program()
     let answers = Answers(.status(200, Self.values([5])))
@@ -182,7 +185,7 @@ struct FetchTests {
   @Test func redirectionsOfASourceAreFollowedOnOneServerOnly() async throws {
     let (program, token) = try program()
     let other = try Answers(.status(200, Self.values([5]))).server()
-    // Web servers add a page for people.
+    // A web server sends a page for people together with the redirection.
     let page = Array("<html><h1>302 Found</h1></html>".utf8)
     let elsewhere = try ScriptedServer { _ in
       .status(302, page, headers: ["Location: \(other.url)/sgv.json", "Content-Type: text/html"])
@@ -232,7 +235,7 @@ struct FetchTests {
     answers.answer = .raw("HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\n\(body)")
     let cut = try await program.run("fetch", "--now")
     #expect(cut.status == 69, "\(cut)")
-    // The server marks the answer as complete, but the list has no end.
+    // The HTTP answer is complete, but the JSON list in it has no end.
     answers.answer = .status(200, Array(body.dropLast(4).utf8))
     let open = try await program.run("fetch", "--now")
     #expect(open.status == 75 && open.errors.contains("what was read is stored"), "\(open)")
@@ -253,7 +256,7 @@ struct FetchTests {
     answers.answer = .raw(head + table.dropLast(1))
     let set = try await program.run(
       "source", "set", "phone", server.url + "/list.csv", "--type", "http", "--yes", "--format", "generic")
-    // The command needs the whole answer, so the failure is temporary.
+    // `source set` needs a complete answer. The next answer may be complete, so the failure is temporary.
     #expect(set.status == 75, "\(set)")
     answers.answer = .raw(head + table + "\n")
     let again = try await program.run(
@@ -262,7 +265,8 @@ struct FetchTests {
     answers.answer = .raw(head + table.dropLast(1))
     let cut = try await program.run("fetch", "--now")
     #expect(cut.status == 75 && cut.errors.contains("what was read is stored"), "\(cut)")
-    // An answer that is truncated in its first value is a failure, and not an answer without readings.
+    // If an answer is truncated within its first value, this is a failure. It is not accepted as an answer
+    // without readings.
     answers.answer = .raw(head + "2026-05-06T10:09:00Z,1")
     let first = try await program.run("fetch", "--now")
     #expect(first.status == 75 && first.errors.contains("no line end"), "\(first)")
@@ -270,13 +274,14 @@ struct FetchTests {
     #expect(try await program.run("fetch", "--now").status == 0)
     let list = try await program.run("list").output
     #expect(list.contains(" 145 mg/dL") && !list.contains(" 14 mg/dL"), "\(list)")
-    // If the answer has a length, it is known to be complete, so its last line needs no line end.
+    // With a `Content-Length`, the answer is known to be complete. So its last line needs no line end.
     let body = "time,sensor glucose (mg/dL)\n\(table)"
     answers.answer = .status(200, Array(body.utf8))
     #expect(try await program.run("fetch", "--now").status == 0)
   }
 
-  /// Four finger sticks a day for two weeks, at nearly the same minutes for each person.
+  /// Finger sticks of a person, four on each of 14 days. Two persons measure at nearly the same minutes, but
+  /// with different values.
   private static func sticks(_ person: Int) -> String {
     let rows = (0..<56).map { number in
       let (day, hour) = (number / 4 + 1, [7, 12, 18, 22][number % 4])
@@ -308,7 +313,8 @@ struct FetchTests {
     #expect(
       fetched.status == 0 && fetched.errors.contains("sfalse: its finger sticks differ within minutes")
         && fetched.errors.contains("'glucoport source set'"), "\(fetched)")
-    // The same answer again brings nothing, and a person has accepted the other source.
+    // The first source returns the same answer again, so there are no readings for a warning. For the second
+    // source, a person accepted the differences.
     for name in ["sfalse", "strue"] {
       let again = try await program.run("fetch", "--quiet", "--now", name)
       #expect(again.status == 0 && again.errors.isEmpty, "\(again)")
@@ -414,7 +420,7 @@ struct FetchTests {
     let now = try await program.run("fetch", "--now")
     #expect(now.status == 75 && now.errors.contains("asked for no request before"), "\(now)")
     #expect(server.requests.count == count)
-    // Setting the source again ends the wait.
+    // If a person sets the source again, the program no longer waits.
     answers.answer = .status(200, Self.values([5]))
     try await set(program, server)
     #expect(try await program.run("fetch").status == 0)
@@ -487,8 +493,8 @@ struct FetchTests {
       kill -TERM $pid; wait $pid; echo "ended $?"
       """)
     #expect(ended.output == "ended 143\n", "\(ended)")
-    // The server would send for longer, and the limits of the request are minutes, so only the signal can
-    // have ended it.
+    // The server would send for much longer, and the time limits of a request are minutes. So the signal must
+    // have ended the fetch.
     #expect(ContinuousClock.now - start < .seconds(10))
     answers.answer = .status(200, Self.values([60, 5]))
     let after = try await program.run("fetch")
@@ -525,7 +531,7 @@ struct FetchTests {
     #expect(gone.status == 78 && gone.errors.contains("not in the answer any more"), "\(gone)")
   }
 
-  /// Makes the last answers a day older, as after an outage.
+  /// Moves the stored time of the last answer of each source back by a day, as if there had been an outage.
   func ageAnswers(of program: Program) throws {
     try StoreFile(program.store).execute(
       """
@@ -553,7 +559,7 @@ struct FetchTests {
     #expect(page.output.contains("Sensorwerte fehlen"), "\(page.errors)")
     let early = try await program.run(arguments: report + ["--until", "1d"])
     #expect(early.status == 66 || !early.output.contains("Sensorwerte fehlen"), "\(early)")
-    // One import fills a part of the missing time, and another one the rest.
+    // The first import fills a part of the time without values, and the second import fills the other part.
     for (minutes, count) in [
       (stride(from: 395, through: 200, by: -5), 1), (stride(from: 195, through: 105, by: -5), 0),
     ] {
@@ -563,7 +569,7 @@ struct FetchTests {
       let object = try #require(try await program.run("source", "show", "--json").objects().first)
       #expect((object["holes"] as? [Any])?.count == count, "\(object)")
     }
-    // After an undo of the import that filled the rest, the rest is missing again. A redo fills it again.
+    // An undo of the second import hides its values, so they are missing again. A redo shows them again.
     func holes() async throws -> Int? {
       let object = try #require(try await program.run("source", "show", "--json").objects().first)
       return (object["holes"] as? [Any])?.count
@@ -623,7 +629,7 @@ struct FetchTests {
     #expect(failing.errors.contains("the command ended with status 3: no [31m network"), "\(failing.errors)")
   }
 
-  /// Each exit status of a command, and that of the fetch.
+  /// The exit status of the source's command, and the exit status that `fetch` returns for it.
   @Test(arguments: [(1, 75), (69, 75), (75, 75), (76, 76), (77, 77), (78, 78), (143, 75)])
   func theExitStatusOfAFetchCommandDeterminesThatOfFetch(_ status: Int32, _ expected: Int32) async throws {
     let (program, _) = try program()
@@ -663,7 +669,8 @@ struct FetchTests {
     #expect(denied.status == 77 && denied.errors.contains("chmod +x"), "\(denied)")
     let endless = try await program.run("source", "set", "endless", "--type", "command", "--yes", "--", "yes")
     #expect(endless.status == 76 && endless.errors.contains("more than 67108864 bytes"), "\(endless)")
-    // A process that has ended may stay in the list of the system until another one takes note of it.
+    // A process that has ended stays in the process list until its parent reads its exit status. So the test
+    // ignores zombies.
     let left = try await program.shell(
       "for n in $(seq 50); do grep -q '^State:.*[^Z] (' /proc/$(cat pid)/status 2>/dev/null || exit 0; sleep 0.1; done; echo left"
     )
@@ -688,7 +695,7 @@ struct FetchTests {
           "device": "xDrip-Libre",
         ]))
     }
-    // Two of the readings are older than the period that later runs read again.
+    // Two of these readings are older than the period that later runs of `fetch` read again.
     for minutes in [6000, 5995, 10, 5] { try add(Int64(minutes)) }
     _ = try #require(
       phone.addTreatment([
@@ -709,7 +716,7 @@ struct FetchTests {
     #expect(site.requests.allSatisfy { $0.method == "GET" })
     let list = try await program.run("list", "--format", "ndjson", "--kind", "cbg")
     #expect(list.output.split(separator: "\n").count == 6)
-    // The same site cannot become the remote of the store as well.
+    // A site that is a source of a store cannot also be its remote.
     let remote = try await program.run(
       "remote", "set", site.url, "--type", "nightscout", "--token-file", path)
     #expect(remote.status == 78 && remote.errors.contains("a source must be another place"), "\(remote)")
@@ -747,7 +754,8 @@ struct FetchTests {
 
   // MARK: - Stored once
 
-  /// An answer of LibreLinkUp's graph, or with `graph` nil of its logbook.
+  /// An answer of LibreLinkUp with the values of its graph. If `graph` is nil, it is an answer with the
+  /// events of its logbook.
   static func libre(
     graph: [(String, Int)]?, events: [(String, Int)] = [], of id: String = "aaaa-1", _ name: String = "Anna"
   ) -> [UInt8] {
@@ -777,7 +785,7 @@ struct FetchTests {
     let server = try answers.server()
     try await set(program, server, "--patient", "aaaa-1")
     #expect(try await program.run("fetch").output == "phone: new 2 · known 0\n")
-    // The time of one value has moved by a second, and one value is new.
+    // The time of one value is two seconds later than before, and another value is added.
     answers.answer = .status(200, Self.libre(graph: [("9:05:40", 125), ("9:00:41", 120), ("8:55:40", 118)]))
     let moved = try await program.run("fetch")
     #expect(moved.output == "phone: new 1 · known 2\n", "\(moved)")
@@ -826,7 +834,8 @@ struct FetchTests {
     let server = try answers.server()
     try await set(program, server)
     #expect(try await program.run("fetch").output == "phone: new 2 · known 0\n")
-    // The watch has sent both later, and a calibration gives two different values.
+    // The watch sends the same values 9.5 s later than the phone. After a calibration, the last two values of
+    // phone and watch differ.
     answers.answer = .status(
       200,
       Self.share([

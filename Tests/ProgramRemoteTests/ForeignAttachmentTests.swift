@@ -4,7 +4,7 @@ import Foundation
 import TestProgram
 import Testing
 
-/// Tests attachments with invalid fields, from a file and from another node.
+/// Tests attachment records with invalid fields. They come from an imported file or from another node.
 @Suite(.timeLimit(.minutes(10))) struct ForeignAttachmentTests {
   private static let good =
     "{\"name\":\"x\",\"sha256\":\"\(String(repeating: "a", count: 64))\",\"size\":0,\"type\":\"text/plain\"}"
@@ -37,8 +37,8 @@ import Testing
     #expect(try StoreFile(program.store).count("record WHERE kind = 'attachment'") == 2)
   }
 
-  /// If another program wrote invalid attachments into the store of a node, all other nodes accept them and
-  /// continue.
+  /// Another program wrote invalid attachments into the store of one node. All other nodes must accept these
+  /// records and continue.
   @Test func invalidAttachmentsFromAnotherStoreAreShownAndNeverFetched() async throws {
     let program = try Program()
     try program.write(Self.odd.joined(separator: "\n"), to: "odd")

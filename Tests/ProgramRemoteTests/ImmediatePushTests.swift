@@ -4,10 +4,11 @@ import Foundation
 import TestProgram
 import Testing
 
-/// Tests `record add|edit|delete|attach --push`: an edit that does not wait for the next upload.
+/// Tests the option `--push` of `record add`, `edit`, `delete` and `attach`. With it, the command sends the
+/// edit before it ends.
 @Suite(.timeLimit(.minutes(10))) struct ImmediatePushTests {
-  /// Runs a script with a server. `note NAME TEXT…` adds a note, and `only NAME` prints the id of the only
-  /// note in a store.
+  /// Runs a script with a server. Some functions: `note NAME TEXT…` adds a note to the store NAME. `only
+  /// NAME` prints the id of its only note.
   private func script(_ text: String) async throws -> Program.Outcome {
     let tools = """
       note() { local name=$1; shift; of $name record add note "$@"; }
@@ -65,8 +66,8 @@ import Testing
     #expect(errors[0].contains("no remote") && errors[1].contains("127.0.0.1"), "\(errors)")
   }
 
-  /// The system accepts the connections, and nothing ever reads from them. Both commands wait at the same
-  /// time.
+  /// The kernel accepts connections to this server, but the server never reads from them. Two stores push at
+  /// the same time, so that the test waits only once.
   @Test func aPushToASilentServerEndsWithinHalfAMinute() async throws {
     let outcome = try await script(
       """

@@ -4,15 +4,15 @@ import Foundation
 import TestProgram
 import Testing
 
-/// Tests uploads by scheduled jobs, where each line of output is sent as mail. Also tests `status --check`,
-/// which reports what the jobs do not.
+/// Tests uploads of scheduled jobs, whose output is sent as mail. Also tests `status --check`, which reports
+/// failures about which the jobs are silent.
 @Suite(.timeLimit(.minutes(10))) struct JobTests {
   /// Runs a script with a server. These functions are available:
   ///
-  /// - `job NAME` runs the upload of a cron job
-  /// - `check NAME …` prints the status and the words of all findings
-  /// - `revoke` revokes every token
-  /// - `said` prints the number of output lines of uploads since the last call
+  /// - `job NAME` uploads the store NAME as a cron job does
+  /// - `check NAME …` prints the exit status of `status --check`, and the names of its findings
+  /// - `revoke` revokes all tokens of the server
+  /// - `said` prints how many lines uploads have printed since the last call
   private func script(_ text: String) async throws -> Program.Outcome {
     try await Program().shell(
       ServerScript.clients + """
@@ -236,8 +236,8 @@ import Testing
     .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
     .appending(path: "Samples/meters/contour-constructed.transcript")
 
-  /// `read_at TIME` imports the session with a meter that shows 2026-05-06 20:33:00, as if the clock of the
-  /// computer showed TIME.
+  /// Runs a script. `read_at TIME` imports a meter session in which the meter shows 2026-05-06 20:33:00 and
+  /// the computer's clock shows TIME in UTC.
   private func clockScript(_ text: String) async throws -> Program.Outcome {
     let program = try Program()
     try program.write(Data(contentsOf: Self.session), to: "session")

@@ -4,9 +4,10 @@ import Foundation
 import TestProgram
 import Testing
 
-/// Tests the complete output of the lists, with every mark that an item can have, and without marks.
+/// Tests the complete output of lists, with every mark that an item can have and without marks.
 @Suite(.timeLimit(.minutes(10))) struct MarksTests {
-  /// A store that is synced with its server, and later one item for each state.
+  /// Runs a script with a synced store. The function `waits` adds an item for each pending state, and `moves`
+  /// simulates a running upload.
   private func screens(_ script: String) async throws -> Program.Outcome {
     let program = try Program()
     return try await program.shell(
@@ -69,7 +70,7 @@ import Testing
         """, "\(outcome)")
   }
 
-  /// Records are marked in all lists. Readings are marked in the long form, and for each day.
+  /// Every list marks records. Only lists with `--long` and `--days` mark readings.
   @Test func everySyncStateOfAListedItemHasItsMark() async throws {
     let outcome = try await screens("waits; moves; masked glucoport list; masked glucoport list --long")
     #expect(

@@ -6,7 +6,7 @@ import TestProgram
 import TestServers
 import Testing
 
-/// Tests moved and hidden treatments as a Nightscout site shows them.
+/// Tests how a Nightscout site shows treatments after the program has moved or hidden them.
 @Suite(.timeLimit(.minutes(10))) struct NightscoutMoveTests {
   private let program: Program
   private let site: NightscoutStandIn
@@ -26,8 +26,8 @@ import Testing
     #expect(set.status == 0, "\(set)")
   }
 
-  /// Fills a store with readings and a meal whose offsets are from the zone, and sends all of them to the
-  /// site.
+  /// Fills a store with readings and a meal whose offsets follow from the zone of the logbook, and uploads
+  /// all of them to the site.
   private func fill(mayDelete: Bool = true) async throws {
     let csv = try program.write(GeneratedExport.csv(rows: 50), to: "all.csv")
     #expect(try await program.run("import", csv, "--timezone", "UTC", "--quiet").status == 0)

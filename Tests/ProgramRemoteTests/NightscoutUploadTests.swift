@@ -6,7 +6,7 @@ import TestProgram
 import TestServers
 import Testing
 
-/// Tests `glucoport upload` between stores and a Nightscout site that other programs write to.
+/// Tests `glucoport upload` of several stores to a Nightscout site to which other programs write as well.
 @Suite(.timeLimit(.minutes(10))) struct NightscoutUploadTests {
   private let program: Program
   private let site: NightscoutStandIn
@@ -19,12 +19,13 @@ import Testing
       "anna", rights: ["api:entries:create,read,update", "api:treatments:create,read,update,delete"])
   }
 
-  /// The treatments that people see. The treatment that states the logbook's zone has a date in January 2000.
+  /// The treatments of doses, meals and notes. The treatment that stores the zone of the logbook has a time
+  /// in January 2000, so it is left out.
   private var treatments: [NightscoutDocument] {
     site.documents("treatments").filter { $0["created_at"]?.text?.hasPrefix("2000-01-02") != true }
   }
 
-  /// Runs a command for one of several stores.
+  /// Runs a command with one of several stores.
   private func of(_ store: String, _ arguments: String...) async throws -> Program.Outcome {
     try await program.run(arguments: arguments + ["--store", program.path("\(store).db")])
   }
@@ -57,7 +58,7 @@ import Testing
       #expect(phone.deleteEntry(document["_id"]?.text ?? ""))
     }
     #expect(phone.editTreatment(treatments[0]["_id"]?.text ?? "", ["carbs": 50]))
-    // The change is older than the period that an upload checks.
+    // The edited treatment is older than the two days whose changes an upload reads.
     #expect(try await upload("a").contains("pulled 0 readings, 0 records"))
     let found = try await of("a", "verify")
     let lines = found.output.split(separator: "\n")
@@ -125,7 +126,7 @@ import Testing
     #expect(try await upload("a").contains("pushed 0 readings, 1 record"))
   }
 
-  /// Each type of write is redirected separately, as by a login page that starts during a run.
+  /// Each kind of write is redirected to a web page, as if a login page appeared during the run.
   @Test(arguments: ["POST /api/v1", "PUT /api/v3/entries", "POST /api/v3/treatments", "PATCH", "DELETE"])
   func itemsAnsweredByAWebPageInsteadOfTheSiteStayPending(_ write: String) async throws {
     #expect(try await connect("a").status == 0)
@@ -174,13 +175,13 @@ import Testing
 
   // MARK: Formats of the site
 
-  /// The valid treatments of the site as a file.
+  /// Writes the valid treatments of the site to a file, as an export of the site, and returns its path.
   private func export(_ name: String) throws -> String {
     let valid = treatments.filter { $0["isValid"] != false }
     return try program.write(DocumentValue.array(valid.map(DocumentValue.object)).json, to: name)
   }
 
-  /// The records of a store, each as a line of the glucoport export.
+  /// The lines of a store's records in its ndjson export, sorted.
   private func records(_ store: String) async throws -> [String] {
     let outcome = try await of(store, "export", "--format", "ndjson")
     #expect(outcome.status == 0, "\(outcome)")
@@ -202,7 +203,8 @@ import Testing
     let file = try export("site.json")
     let before = try await records("a")
     #expect(before.count == 4)
-    // The treatments are known in the store that made them, also after a later edit or deletion there.
+    // The store that made the treatments recognises its records in the export, even after it has edited or
+    // deleted one of them.
     let imported = try await of("a", "import", file)
     #expect(imported.status == 0 && imported.output.contains("records: new 0 · known 4"), "\(imported)")
     #expect(try await records("a") == before)
@@ -212,7 +214,7 @@ import Testing
     let edited = try await records("a")
     #expect(try await of("a", "import", file).status == 0)
     #expect(try await records("a") == edited && edited != before)
-    // Another store imports them once, and is then in the same state as the site.
+    // Another store imports the treatments once. It then has the same records as the site.
     #expect(try await of("b", "import", file, "--quiet").status == 0)
     #expect(try await of("b", "import", file).output.contains("records: new 0 · known 4"))
     #expect(try await records("b").count == 4)
@@ -269,7 +271,7 @@ import Testing
     }
   }
 
-  /// The name and the date of birth are settings of one computer, and no option sends them.
+  /// Name and date of birth are settings of this computer. No option sends them to a remote.
   @Test func nameAndDateOfBirthAreNotSentToASite() async throws {
     #expect(try await connect("a").status == 0)
     #expect(try await of("a", "add", "6.1mmol", "45g", "soup", "--at", "2026-05-06T08:00").status == 0)
@@ -285,8 +287,8 @@ import Testing
     }
   }
 
-  /// A typed finger stick is an entry, as that of a meter is. With a treatment as well, programs that read
-  /// both would show it twice.
+  /// The program uploads a typed finger stick as an entry, like one from a meter. It sends no treatment,
+  /// since other programs would then show it twice.
   @Test func aTypedFingerStickAlsoEnteredOnTheSiteCountsOnce() async throws {
     #expect(try await connect("a").status == 0)
     let typed = try await of(
@@ -296,7 +298,8 @@ import Testing
     let entry = try #require(site.documents("entries").first)
     #expect(entry["type"]?.text == "mbg" && entry["mbg"]?.number == 110 && entry["device"]?.text == "typed")
     #expect(treatments.isEmpty)
-    // A person enters the same finger stick on the web page of the site, which stores it to the minute.
+    // A person enters the same finger stick on the web page of the site. The page stores the time without
+    // seconds.
     site.actAsPhoneApp().addTreatment([
       "eventType": "BG Check", "glucose": 110, "glucoseType": "Finger", "units": "mg/dl",
       "created_at": "2026-05-06T08:00:00.000Z", "enteredBy": "web",
@@ -335,7 +338,7 @@ import Testing
   }
 }
 
-/// Instants in ISO 8601.
+/// Formats instants as ISO 8601.
 private enum DateFormatting {
   static func text(_ milliseconds: Int64) -> String {
     Date(timeIntervalSince1970: Double(milliseconds) / 1000).ISO8601Format(

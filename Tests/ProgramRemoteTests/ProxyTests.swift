@@ -3,10 +3,10 @@
 import TestProgram
 import Testing
 
-/// Tests the built program with proxies.
+/// Tests the built program with HTTP and SOCKS proxies.
 @Suite(.timeLimit(.minutes(10))) struct ProxyTests {
-  /// `proxy http|socks PORT` starts a proxy that connects every request to this port. The proxy writes the
-  /// requested address to the file `asked`. The variable `proxy` is set to the address of the proxy.
+  /// `proxy http|socks PORT` starts a proxy that forwards all connections to PORT. It writes the requested
+  /// addresses to the file `asked` and sets the variable `proxy` to its own address.
   private static let prelude =
     ServerScript.certified + #"""
       relay='

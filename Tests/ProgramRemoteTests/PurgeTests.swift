@@ -4,7 +4,7 @@ import Foundation
 import TestProgram
 import Testing
 
-/// Tests `glucoport remote purge` with a server and several stores, with real processes and files.
+/// Tests `glucoport remote purge` with a real server process and several stores.
 @Suite(.timeLimit(.minutes(10))) struct PurgeTests {
   private func script(_ text: String, _ program: Program? = nil) async throws -> Program.Outcome {
     let program = try program ?? Program()
@@ -122,7 +122,8 @@ import Testing
     #expect(text.hasSuffix("the logbook and this store were removed\ntyped 0\n"), "\(outcome)")
   }
 
-  /// The process ended between the answer of the server and the removal of the store.
+  /// The process ended after the server had removed the logbook, but before the files of the store were
+  /// removed.
   @Test func filesLeftByACrashAreRemovedByTheNextPurge() async throws {
     let outcome = try await script(
       """

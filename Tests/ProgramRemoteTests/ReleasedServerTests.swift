@@ -4,7 +4,8 @@ import Foundation
 import TestProgram
 import Testing
 
-/// Tests data folders of servers of earlier versions. A released program of each version wrote the files.
+/// Tests that the server can use data folders of earlier versions. The released program of each version wrote
+/// these folders.
 @Suite(.timeLimit(.minutes(10))) struct ReleasedServerTests {
   private static let folder = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
     .appending(path: "Fixtures/servers").path
@@ -16,8 +17,8 @@ import Testing
 
   @Test func aSampleServerFolderExistsForEachKeptVersion() { #expect(Self.names == ["4-5"]) }
 
-  /// The archive has the folder `served` and the file `reader.token`. The text file has an export of its
-  /// logbook.
+  /// The archive contains the data folder `served` and the file `reader.token`. The text file contains the
+  /// expected list of its readings and meals.
   @Test(arguments: names)
   func theFolderOfAnEarlierServerVersionIsServed(_ name: String) async throws {
     let program = try Program()

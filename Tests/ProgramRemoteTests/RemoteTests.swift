@@ -8,7 +8,8 @@ import TestProgram
 import TestServers
 import Testing
 
-/// Tests `glucoport remote` as people and cron jobs run it, against servers on loopback.
+/// Tests `glucoport remote` as people and cron jobs run it, with servers of the test on the loopback
+/// interface.
 @Suite(.timeLimit(.minutes(10)))
 struct RemoteTests {
   private static let secret = "gp_planted-Secret.0815"
@@ -22,7 +23,7 @@ struct RemoteTests {
     return .status(200, WireCodec.write(logbook))
   }
 
-  /// The program and a token file in its folder.
+  /// The program, and the path of a token file in its folder.
   private func program() throws -> (program: Program, token: String) {
     let program = try Program()
     let path = try program.write(Self.secret + "\n", to: "token")
@@ -48,7 +49,7 @@ struct RemoteTests {
     let test = try await program.run("remote", "test")
     #expect(test.status == 0 && test.output.contains("behind this computer's"), "\(test)")
     #expect(test.output.contains("read and write"))
-    // The first `remote set` also requests the zone of the logbook.
+    // If a store has no remote yet, `remote set` also requests the time zone of the logbook.
     #expect(
       server.requests.map { String($0.path.prefix { $0 != "?" }) }
         == [WireProtocol.logbookPath, WireProtocol.changesPath, WireProtocol.logbookPath])
@@ -74,8 +75,8 @@ struct RemoteTests {
     #expect(object["logbook"] as? String == Self.anna && object["token_file"] is NSNull)
   }
 
-  /// The threads of the runtime would write to the system log at each upload. `Tests/plug-in.sh` checks a
-  /// real log.
+  /// By default, the threads of the Swift runtime would write to the system log during each upload.
+  /// `Tests/plug-in.sh` checks a real system log.
   @Test(arguments: [("", "NO"), ("LIBDISPATCH_LOG=stderr ", "stderr")])
   func theSwiftRuntimeLogsOnlyIfTheEnvironmentRequestsIt(_ given: String, _ seen: String) async throws {
     let (program, _) = try program()
@@ -183,7 +184,8 @@ struct RemoteTests {
     #expect(test.status == 78 && test.errors.contains("another logbook"), "\(test)")
   }
 
-  /// The server returns the token wherever it can, and the token command prints it.
+  /// The server returns the token in every part of an answer that can be printed, and the token command
+  /// prints the token.
   @Test func theRemoteTokenIsInNoOutputAndNoFile() async throws {
     let (program, token) = try program()
     let answers: [ScriptedAnswer] = [

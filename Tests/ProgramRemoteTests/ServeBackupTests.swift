@@ -4,7 +4,7 @@ import Foundation
 import TestProgram
 import Testing
 
-/// Tests `glucoport serve backup` while a server runs, and a server that is started from the copy.
+/// Tests `glucoport serve backup` while a server is running, and a server that is started with the copy.
 @Suite(.timeLimit(.minutes(10))) struct ServeBackupTests {
   @Test func aServerRestoredFromABackupReceivesItsMissingItems() async throws {
     let program = try Program()
@@ -28,8 +28,8 @@ import Testing
       ], "\(outcome.output)\(outcome.errors)")
   }
 
-  /// The copy of another server is kept. A copy that a wrong clock dated in the future does not count as
-  /// newer than the new copy, which is kept.
+  /// The copy of another server is kept. A wrong clock dated another copy in the future. It is not treated as
+  /// newer than the new copy, so the new copy is not removed.
   @Test func serverBackupsDuringWritesAreCompleteAndTheOldestRemoved() async throws {
     let program = try Program()
     let outcome = try await program.shell(

@@ -4,9 +4,9 @@ import Foundation
 import TestProgram
 import Testing
 
-/// Tests the addresses on which the built program listens, and its notifications for a service manager.
+/// Tests the addresses on which the built program listens, and how it notifies a service manager.
 @Suite(.timeLimit(.minutes(10))) struct ServeListenTests {
-  /// `status URL …` prints the status of an answer. `until_ COMMAND…` waits for a condition.
+  /// `status URL …` prints the HTTP status of an answer. `until_ COMMAND…` waits until a command succeeds.
   private static let prelude =
     ServerScript.prelude + """
       status() { curl -sS -o body -w '%{http_code}\\n' -H "Authorization: Bearer ${token:-}" "$@"; }
@@ -14,8 +14,8 @@ import Testing
 
       """
 
-  /// Opens a socket like a service manager, and starts the program from the arguments with it. The program is
-  /// started again whenever it ends.
+  /// A Perl script that acts as a service manager. It opens a socket and starts the program with this socket,
+  /// again each time the program ends.
   private static let manager = """
     manager='
       use Socket; use POSIX ();
@@ -174,7 +174,7 @@ import Testing
       "\(outcome)")
   }
 
-  /// Every request is answered while the server is replaced three times.
+  /// The client gets an answer to every request while the server is replaced three times.
   @Test func aServerRestartWithASystemdSocketRefusesNoRequest() async throws {
     let program = try Program()
     let outcome = try await program.shell(
@@ -192,8 +192,8 @@ import Testing
     #expect(words == "200 200 4 ended with 0", "\(outcome)")
   }
 
-  /// Three connections are open when the server stops: one without a request yet, one after a request, and
-  /// one that stays silent.
+  /// When the server stops, three connections are open. The first sends its request only then, the second has
+  /// had an answer, and the third stays silent.
   @Test func aNewConnectionGetsAnAnswerWhileTheServerStops() async throws {
     let program = try Program()
     let outcome = try await program.shell(

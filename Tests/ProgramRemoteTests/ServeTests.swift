@@ -4,9 +4,9 @@ import Foundation
 import TestProgram
 import Testing
 
-/// Tests the built program as a server, with curl as its client.
+/// Tests the built program as a server. The client is curl.
 @Suite(.timeLimit(.minutes(10))) struct ServeTests {
-  /// A curl client for the server of `ServerScript`.
+  /// Shell functions that send requests with curl to the server of `ServerScript`.
   private static let prelude =
     ServerScript.prelude + """
       node="Glucoport-Node: 5b0f3f0e-7c5a-4f5e-9a51-0d3c8f0b7a11"

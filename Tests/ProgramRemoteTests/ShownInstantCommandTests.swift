@@ -3,8 +3,8 @@
 import TestProgram
 import Testing
 
-/// Tests that two stores of a logbook show instants at the same times, in whatever order a person states zones
-/// and imports.
+/// Tests that two stores of a logbook show instants at the same times, in whatever order a person states
+/// zones and imports data.
 @Suite(.timeLimit(.minutes(5)))
 struct ShownInstantCommandTests {
   private static let sensor = """
@@ -14,7 +14,8 @@ struct ShownInstantCommandTests {
     [{"_id":"5cd4212a614598d46eb40db7","eventType":"Carb Correction","created_at":"2026-03-12T12:05:00.000Z","carbs":45,"enteredBy":"x"}]
     """
 
-  /// Two stores in Berlin that are connected with a server, and the files `i.csv` and `t.json`.
+  /// Runs a script with two stores in Berlin's zone that sync with a server. The files `i.csv` and `t.json`
+  /// contain instants.
   private func run(_ script: String) async throws -> Program.Outcome {
     let program = try Program()
     return try await program.shell(

@@ -6,8 +6,8 @@ import TestProgram
 import TestServers
 import Testing
 
-/// Tests the time limits of uploads to a site that answers slowly. Each run keeps what the site has
-/// confirmed.
+/// Tests the time limits of uploads to a site that answers slowly. A run that ends at its limit keeps what
+/// the site has confirmed.
 @Suite(.timeLimit(.minutes(10))) struct SlowSiteTests {
   private let program: Program
   private let site: NightscoutStandIn
@@ -25,7 +25,7 @@ import Testing
     try #require(set.status == 0, "\(set)")
   }
 
-  /// The treatments without the one that states the logbook's zone.
+  /// The treatments of the site, except for the one that stores the zone of the logbook.
   private var treatments: [NightscoutDocument] {
     site.documents("treatments").filter { $0["created_at"]?.text?.hasPrefix("2000-01-02") != true }
   }
@@ -47,8 +47,8 @@ import Testing
       let start = ContinuousClock.now
       let outcome = try await program.run(
         "upload", "--now", "--max-time", "2s", "--store", program.path("a.db"))
-      // A running request is completed, and a record takes three requests. The remaining time is for the
-      // start of a program on a busy machine.
+      // A running request is completed after the time limit, and a record takes three requests. The other
+      // seconds are for the start of the program on a busy machine.
       #expect(ContinuousClock.now - start < .seconds(9))
       let now = site.documents("treatments").count
       if outcome.status == 0 { break }
@@ -62,7 +62,7 @@ import Testing
     #expect(rest.output.hasPrefix("pushed 0 readings, 0 records"), "\(rest)")
   }
 
-  /// This test takes as long as the limit.
+  /// The test takes as long as the time limit of a push, so it runs only on request.
   @Test(.enabled(if: ProcessInfo.processInfo.environment["GLUCOPORT_SLOW_SITE"] != nil))
   func anEditIsPushedToASlowSiteForAtMostHalfAMinute() async throws {
     try await addRecords(14)

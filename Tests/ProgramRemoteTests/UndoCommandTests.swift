@@ -4,12 +4,12 @@ import Foundation
 import TestProgram
 import Testing
 
-/// Tests the undo of imports on the command line.
+/// Tests `glucoport undo` and `redo` on the command line.
 @Suite(.timeLimit(.minutes(10)))
 struct UndoCommandTests {
   private static let rows = "time,glucose\n2026-03-01T08:00:00,12.4\n2026-03-01T08:05:00,15.6\n"
 
-  /// A store with two imports. The second one has the wrong unit.
+  /// Makes a store with two imports. The second import read its values in the wrong unit.
   private func program() async throws -> Program {
     let program = try Program()
     try program.write(Self.rows, to: "rows.csv")
@@ -53,7 +53,7 @@ struct UndoCommandTests {
     #expect(try await program.run("list").output.matches(of: /mmol\/L/).count == 2)
   }
 
-  /// A table of one's own with the columns of meals and doses.
+  /// A table that a person wrote, with columns for meals and doses.
   private static let diary = """
     Date,Time,BG,Insulin,Carbs
     2026-03-01,08:00,110,4,45
@@ -77,7 +77,7 @@ struct UndoCommandTests {
     }
     #expect(try await bring(wrong).status == 0)
     #expect(try await program.run("undo", "--yes").status == 0)
-    // The same command again brings nothing back, since a job may repeat it each night.
+    // The same import is repeated, as a nightly job may do. It shows none of the undone readings again.
     #expect(try await bring(wrong).status == 0)
     #expect(try await values(program) == [])
     let outcome = try await bring(right)
@@ -308,7 +308,7 @@ struct UndoCommandTests {
     #expect(try await values(program) == [110])
   }
 
-  /// Dates that are valid in both orders, with values that are valid in both units.
+  /// A table whose dates are valid in both orders of day and month, and whose values are valid in both units.
   private static let ambiguous =
     "time,glucose,other\n03/04/2026 08:00:00,12.4,5.5\n05/04/2026 09:00:00,15.6,7.5\n"
 

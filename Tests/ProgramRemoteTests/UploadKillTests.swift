@@ -4,16 +4,17 @@ import Foundation
 import TestProgram
 import Testing
 
-/// Tests uploads and servers that are killed while people edit and import.
+/// Tests uploads and servers that are killed while people edit records and import readings.
 ///
-/// `GLUCOPORT_KILLS` sets the number of killed uploads. `GLUCOPORT_KILL_SEED` sets their times.
+/// `GLUCOPORT_KILLS` sets the number of killed uploads, and `GLUCOPORT_KILL_SEED` sets the seed for their
+/// random times.
 @Suite(.serialized, .timeLimit(.minutes(10))) struct UploadKillTests {
   private static let environment = ProcessInfo.processInfo.environment
   private static let kills = environment["GLUCOPORT_KILLS"].flatMap { Int($0) } ?? 100
   private static let seed = environment["GLUCOPORT_KILL_SEED"].flatMap { Int($0) } ?? 20_261_121
 
-  /// An editor adds notes, and edits them. It also edits its field of the record that both stores have, and
-  /// writes down all acknowledged edits. The importer writes down the number of imported rows.
+  /// `edit` adds and edits notes, and edits one field of a record that both stores have. It writes all
+  /// acknowledged edits to files. `bring` imports rows and writes their number to a file.
   private static let actors = """
     edit() {
       local name=$1 field=$2 number=0 id
@@ -48,8 +49,8 @@ import Testing
 
     """
 
-  /// Repeats uploads until both stores have everything. A lost answer, or a waiting time that has ended,
-  /// needs one more run.
+  /// Repeats uploads until both stores have everything. After a lost answer or a retry delay, another upload
+  /// is necessary.
   private static let settling = """
     settle() {
       for _ in 1 2 3 4 5; do
@@ -95,7 +96,7 @@ import Testing
     try expectReported(program)
   }
 
-  /// Checks that everything acknowledged by a command is in the third store, in its last state.
+  /// Checks that the third store has every edit that a command has acknowledged, in its last version.
   private func expectReported(_ program: Program) throws {
     var told: [String: String] = [:]
     for name in ["told-a", "told-b"] {

@@ -4,9 +4,9 @@ import Foundation
 import TestProgram
 import Testing
 
-/// Tests `glucoport upload` between stores and a server, with real processes.
+/// Tests `glucoport upload` with several stores and a server. All of them are real processes.
 @Suite(.timeLimit(.minutes(10))) struct UploadTests {
-  /// Runs a script with a server. The server is started before the script and stopped after it.
+  /// Starts a server, runs a script, and stops the server.
   private func script(_ text: String, _ program: Program? = nil) async throws -> Program.Outcome {
     let program = try program ?? Program()
     return try await program.shell(
@@ -63,7 +63,7 @@ import Testing
     #expect(try FolderListing(program.folder) == before)
   }
 
-  /// The name and the date of birth are settings of one computer, and no option sends them.
+  /// Name and date of birth are settings of this computer. No option sends them to a remote.
   @Test func nameAndDateOfBirthAreNotSentToTheServer() async throws {
     let outcome = try await script(
       """
@@ -155,7 +155,7 @@ import Testing
     #expect(outcome.errors.components(separatedBy: "another upload of this store is running").count == 3)
   }
 
-  /// The upload that held the lock has failed in the meantime, and has set a waiting time.
+  /// Another upload held the lock and failed. It stored a retry delay, which the waiting upload must obey.
   @Test func anUploadThatWaitedForTheLockObeysTheNewRetryDelay() async throws {
     let outcome = try await script(
       """

@@ -5,10 +5,10 @@ import TestProgram
 import TestServers
 import Testing
 
-/// Tests `glucoport verify` with a store and a server, both real.
+/// Tests `glucoport verify` with a real store and a real server.
 @Suite(.timeLimit(.minutes(10))) struct VerifyCommandTests {
-  /// Runs a server with the data that a store has sent. These data are changed by hand, and then served
-  /// again.
+  /// Starts a server with the data of a store, stops it, runs `damage` on its data, and starts it again.
+  /// `before` and `after` are the commands before and after the damage.
   private func script(
     _ before: String, damage: String = "true", _ after: String, _ program: Program? = nil
   ) async throws -> Program.Outcome {

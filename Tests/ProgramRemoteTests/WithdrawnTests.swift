@@ -4,10 +4,10 @@ import Foundation
 import TestProgram
 import Testing
 
-/// Tests that a withdrawn reading is hidden wherever readings are shown or exported.
+/// Tests that a hidden reading is hidden in every list, statistic and export.
 @Suite(.timeLimit(.minutes(10)))
 struct WithdrawnTests {
-  /// A store with three finger sticks. The second one with 300 mg/dL is withdrawn.
+  /// A store with three finger sticks. The second one, 300 mg/dL, is hidden.
   private func program() async throws -> Program {
     let program = try Program()
     let rows =
@@ -81,7 +81,8 @@ struct WithdrawnTests {
 
       #expect(try await other.run("list").output.contains(" 300 mg/dL") == false)
 
-      // Without the withdrawal record, the column has no effect.
+      // This export has no withdrawal records, so its column for hidden readings has no effect in another
+      // store.
       let readings = try await program.run("export", "--format", form, "--kind", "smbg", "--hidden")
       let third = try Program()
       _ = try await third.run("import", "-", "--timezone", "Europe/Madrid", input: readings.output)

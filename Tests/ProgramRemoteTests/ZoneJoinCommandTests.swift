@@ -3,10 +3,11 @@
 import TestProgram
 import Testing
 
-/// Tests the time zone of a store and that of the logbook on a server, when a person connects them.
+/// Tests what happens if a person connects a store to a server whose logbook has another time zone.
 @Suite(.timeLimit(.minutes(5)))
 struct ZoneJoinCommandTests {
-  /// A server with a logbook in Madrid, and a second store with the given zone Tokyo.
+  /// Runs a script with a server that has a logbook in Madrid's zone. Store b has the zone Tokyo, which a
+  /// person set.
   private func run(_ script: String) async throws -> Program.Outcome {
     let program = try Program()
     return try await program.shell(
@@ -55,7 +56,7 @@ struct ZoneJoinCommandTests {
   }
 
   @Test func aFetchOnlyUploadEndsWithStatus78UntilATimeZoneIsChosen() async throws {
-    // The remote was set when its logbook had no zone, so no decision was necessary.
+    // When the remote was set, its logbook had no zone. So `remote set` asked for no decision.
     let outcome = try await run(
       """
       token c write other >b.token; chmod 600 b.token; set_b; login b; set_b --new-remote
@@ -82,7 +83,7 @@ struct ZoneJoinCommandTests {
       "login d write empty; of d remote set \"$url\" --token-file d.token >shown; echo $?; of d config timezone; of d verify"
     )
     #expect(outcome.output.hasPrefix("a 0\n0\ntimezone Asia/Tokyo\n"), "\(outcome)")
-    // No upload has run, since the commands before were not uploads.
+    // The commands before were not uploads, so `verify` reports that no upload has run.
     #expect(outcome.errors.contains("no upload has run yet"), "\(outcome)")
   }
 }

@@ -4,7 +4,7 @@ import Foundation
 package import Logbook
 package import LogbookAPI
 
-/// A client of a logbook: a node with its run and its cursor.
+/// A client of a logbook on a server: one node, with its current run and its cursor.
 package struct Client: Sendable {
   package let service: any LogbookService
   package let login: Login
@@ -18,7 +18,7 @@ package struct Client: Sendable {
     run = RunStamp(node: Self.uuid(), number: 1, id: Self.uuid())
   }
 
-  /// A run of the node with this number.
+  /// A run of the node with the number `node`.
   static func run(_ node: Int) -> RunStamp {
     RunStamp(
       node: "00000000-0000-4000-8000-00000000000\(node)", number: 3,
@@ -34,7 +34,7 @@ package struct Client: Sendable {
 
   @discardableResult
   package func push(_ changes: RecordChange...) async throws -> [RecordVerdict] {
-    // A change states the node that first sent it.
+    // A change names the node that sent it first. For changes made by `Sample`, this is the client's node.
     let own = changes.map { change in
       change.node == Sample.node
         ? RecordChange(
@@ -44,20 +44,20 @@ package struct Client: Sendable {
     return try await service.apply(own, run).verdicts
   }
 
-  /// Pushes one change, which must be accepted, and returns its revision.
+  /// Pushes one change, and returns its revision. The service must accept the change.
   package func revision(_ change: RecordChange) async throws -> String {
     guard case .accepted(let revision)? = try await push(change).first else { throw Refused() }
     return revision
   }
 
-  /// Pulls the next page, and moves the cursor after it; nil if nothing changed.
+  /// Pulls the page after the cursor, and moves the cursor to its end. Returns nil if nothing has changed.
   package mutating func pull(limit: Int = WireProtocol.maxReadings) async throws -> ChangePage? {
     let page = try await service.changes(after: cursor, limit: limit, run)
     if let page { cursor = page.cursor }
     return page
   }
 
-  /// Pulls every page.
+  /// Pulls all pages after the cursor.
   package mutating func pullAll(limit: Int = WireProtocol.maxReadings) async throws -> [ChangePage] {
     var pages: [ChangePage] = []
     while let page = try await pull(limit: limit) { pages.append(page) }

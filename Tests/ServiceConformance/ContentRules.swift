@@ -5,7 +5,7 @@ import LogbookAPI
 import SeededRandom
 import Testing
 
-/// Rules for the content of attachments in every storage.
+/// Rules that every storage must obey for the contents of attachments.
 enum ContentRules {
   private static let bytes: [UInt8] = {
     var random = SeededGenerator(seed: 6)
@@ -135,8 +135,8 @@ enum ContentRules {
       await #expect(throws: ServiceError.nodeReused) { try await part(0, 10, copy) }
     }
 
-    // The first request of a run may be for a content. The answers to its later requests omit the client's own
-    // changes.
+    // The first request of a run may be for an attachment. The storage must detect a copied store at this
+    // request, since pulls omit the client's own changes.
     StorageRule("anAttachmentCallOfACopiedStoreIsToldThatItsClientIDIsReused") { stand in
       let client = Client(stand)
       let first = try await client.push(Sample.history(1))

@@ -3,11 +3,11 @@
 import Logbook
 import Testing
 
-/// Rules for every service.
+/// Rules that every service must obey, even if it offers only the core functions.
 enum CoreRules {
   private static let guid = "0b9f3c52-5a1e-4c83-9d5e-0f1f6f4a7c11"
 
-  /// All changes from the start, in pages of seven.
+  /// Pulls all changes from the first one on, in pages of seven items.
   private static func pull(
     _ service: any LogbookService, _ run: RunStamp
   ) async throws -> (readings: [ReadingIdentity], records: [RemoteRecord], cursor: String?) {

@@ -4,8 +4,8 @@ import Logbook
 import LogbookAPI
 import Testing
 
-/// Rules for the comparison of every storage with a store: by digests, then by the items in some of their
-/// buckets.
+/// Rules for comparing a store with any storage. First their digests are compared, then the items in the
+/// buckets that differ.
 enum DigestRules {
   @RuleBuilder<StorageRule> static var rules: [StorageRule] {
     StorageRule("recordDigestsAreComputedFromTheirContents") { stand in
@@ -54,7 +54,7 @@ enum DigestRules {
 
     StorageRule("recordsOfDigestBucketsAreReturnedInPagesOrderedByID") { stand in
       let client = Client(stand)
-      // One record has two texts of this length, and takes a quarter of the largest body.
+      // One of these records has two such texts. Its size is a quarter of the maximum size of a body.
       let long = String(repeating: "x", count: WireProtocol.maxBodyBytes / 8)
       let guids = (0..<6).map { "a\($0 % 2)000000-0000-4000-8000-00000000000\($0)" }.sorted()
       for guid in guids {

@@ -4,9 +4,9 @@ import Logbook
 import LogbookAPI
 import Testing
 
-/// Rules for copied and restored clients in every storage, and for a restored storage.
+/// Rules for restored storages, and for clients whose store is a copy or was restored.
 enum HistoryRules {
-  /// Every call of a run.
+  /// Each kind of request that a run can send.
   private static let calls: [@Sendable (Client) async throws -> Void] = [
     { try await $0.push(Sample.history(1)) },
     { try await $0.push(Sample.change(Client.uuid(), 1, on: nil, Sample.note("text"))) },
@@ -42,8 +42,8 @@ enum HistoryRules {
     StorageRule("aSyncRunOfACopiedStoreIsToldThatItsClientIDIsReused") { stand in
       let client = Client(stand)
       let first = try await client.push(Sample.history(1))
-      // A copy of the client's store from before the next batch uses the number of the next run. The client
-      // itself also does after a lost answer.
+      // `copy` is the client's store from before the second push, and begins its next run. A client that lost
+      // an answer begins its next run in the same way.
       var copy = client
       let second = try await client.push(Sample.history(2))
       copy.run.number += 1
@@ -53,7 +53,7 @@ enum HistoryRules {
         await #expect(throws: ServiceError.nodeReused) { _ = try await copy.pull() }
         await #expect(throws: ServiceError.nodeReused) { try await copy.push(Sample.history(3)) }
       }
-      // Digests include everything, since they are used to compare a restored server.
+      // Requests for digests are not refused, because digests contain the client's own changes, too.
       _ = try await copy.service.readingDigests(copy.run)
       copy.run.number += 1
       copy.run.id = Client.uuid()
@@ -147,7 +147,8 @@ enum HistoryRules {
 
         let restored = try await place.start()
         if othersWroteSince {
-          // The numbers of these changes are above those of the client, but belong to another epoch.
+          // Another node has written since the restore. The numbers of its changes are greater than the
+          // client's position, but belong to another epoch.
           var other = Client(restored)
           other.run = there.run
           try await other.push(Sample.history(50, device: Sample.meter))
@@ -202,7 +203,7 @@ enum HistoryRules {
       try await logins.rotate(name: "writer", token: second, graceSeconds: 60, at: 1000)
       #expect(try await opening(at: 1059) == [old.text, second.text])
       #expect(try await opening(at: 1060) == [second.text])
-      // Another rotation without a grace period makes both earlier tokens invalid.
+      // A further rotation without a grace period invalidates both earlier tokens at once.
       try await logins.rotate(name: "writer", token: third, graceSeconds: 0, at: 1030)
       #expect(try await opening(at: 1030) == [third.text])
       #expect(try await logins.login(tokenHash: LoginToken("gp_reader").hash, at: 1030) == stand.reader)

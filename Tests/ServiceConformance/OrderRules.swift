@@ -5,13 +5,13 @@ import LogbookAPI
 import SeededRandom
 import Testing
 
-/// Rules for the order of changes in every storage.
+/// Rules for the order in which every storage returns changes.
 enum OrderRules {
   private static func number(_ page: ChangePage) throws -> Int {
     try #require(Int(page.cursor.prefix { $0 != "." }))
   }
 
-  /// The changes that a reader saw while writers were active.
+  /// The changes that a reader has pulled while other clients were writing.
   private struct Seen {
     var readings: [String] = []
     var records: [String: String] = [:]
@@ -19,7 +19,7 @@ enum OrderRules {
     var numbers: [Int] = []
   }
 
-  /// Writes its own readings and those of others, and edits the same few records as the other writers.
+  /// Sends readings of devices that other writers use as well, and edits records that all writers edit.
   private static func write(
     _ client: Client, _ number: Int, _ guids: [String], _ generator: SeededGenerator
   ) async throws {
@@ -83,7 +83,8 @@ enum OrderRules {
       let own = try #require(try await here.pull())
       #expect(own.readings.readings.isEmpty && own.records.isEmpty && !own.hasMore)
       #expect(try await here.pull() == nil)
-      // Another node that sends the same readings does not become their writer.
+      // The other node also sends the readings of the first node. The first node still counts as their
+      // writer.
       try await there.push(Sample.history(6))
       #expect(try await here.pull()?.readings.readings.count == 2)
       #expect(try await there.pull()?.readings.readings.count == 4)
@@ -145,7 +146,7 @@ enum OrderRules {
       try await there.push(Sample.history(1, device: Sample.meter))
       let pages = try await here.pullAll()
       #expect(pages.map { $0.readings.readings.count } == [0, 1] && pages[0].hasMore)
-      // The writer's own change comes after six full pages, and is left out.
+      // The client's own change comes after six full pages. A pull omits it.
       #expect(
         try await there.pullAll().map { $0.readings.readings.count } == Array(repeating: 10_000, count: 6) + [
           0

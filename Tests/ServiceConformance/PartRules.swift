@@ -4,11 +4,11 @@ import Logbook
 import LogbookAPI
 import Testing
 
-/// Rules for a part of the logbook in every storage.
+/// Rules for requesting parts of a logbook, such as its records, from any storage.
 enum PartRules {
   private static let start: Int64 = 1_700_000_000
 
-  /// Every page of a part, for another node than the writer.
+  /// Pulls all pages of a part, as a node that has written none of its items.
   private static func pages(_ part: ChangePart, limit: Int, _ client: Client) async throws -> [ChangePage] {
     var pages: [ChangePage] = []
     repeat {

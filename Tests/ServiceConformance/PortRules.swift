@@ -3,7 +3,7 @@
 import Logbook
 import Testing
 
-/// Rules for services with a port in addition to the core.
+/// Rules for services that offer a port, such as attachments, in addition to the core functions.
 enum PortRules {
   private static let guid = "0b9f3c52-5a1e-4c83-9d5e-0f1f6f4a7c11"
   private static let bytes: [UInt8] =

@@ -4,7 +4,7 @@ import Logbook
 import LogbookAPI
 import Testing
 
-/// Rules for the permanent removal of a logbook in every storage.
+/// Rules for the permanent removal of a logbook from any storage.
 enum PurgeRules {
   private static func filled(_ stand: RunningStorage) async throws {
     try await Client(stand).push(Sample.history(10))
@@ -32,7 +32,8 @@ enum PurgeRules {
       try await again.stop()
     }
 
-    /// A request was admitted before the logbook was removed, and reaches the storage after it.
+    /// A request was accepted before the logbook was removed. It reaches the storage after the removal, and
+    /// must fail.
     StorageRule("aRequestInProgressDuringADeletionReadsAndWritesNothing") { stand in
       try await filled(stand)
       let client = Client(stand)

@@ -4,7 +4,7 @@ import Logbook
 import LogbookAPI
 import Testing
 
-/// Rules for readings in every storage.
+/// Rules that every storage must obey for readings.
 enum ReadingRules {
   @RuleBuilder<StorageRule> static var rules: [StorageRule] {
     StorageRule("readingsAreStoredOnceAndThenReportedAsKnown") { stand in
@@ -26,7 +26,7 @@ enum ReadingRules {
       for place in [3, 120, 149] {
         revised.readings[place].measurement = .low(below: nil, .millimolesPerLitre)
       }
-      // The same value in the other unit is the same measurement.
+      // A value that is converted to the other unit is still the same measurement.
       let same = Quantity(revised.readings[5].measurement.quantity?.number ?? 0, .milligramsPerDecilitre)
       revised.readings[5].measurement = .value(same.converted(to: .millimolesPerLitre))
       let answer = try await client.push(revised)

@@ -4,7 +4,7 @@ import Logbook
 import LogbookAPI
 import Testing
 
-/// Rules for changes of records in every storage.
+/// Rules that every storage must obey for changes of records.
 enum RecordRules {
   private static let guid = Client.uuid()
 
@@ -52,7 +52,8 @@ enum RecordRules {
           == [.conflict(revision: second, state: Sample.note("two"), isBaseKnown: false)])
     }
 
-    /// Entries and their parts, new records and edits. Each change is applied by its own base.
+    /// The changes are an edit, new entries, and new records of an entry. Each change depends only on its own
+    /// base, so their order must not matter.
     StorageRule(restarting: "changesOfDifferentRecordsInAnyOrderGiveTheSameState") { place in
       let guids = (0..<5).map { _ in Client.uuid() }
       var states: Set<[String: RecordState]> = []
@@ -116,8 +117,8 @@ enum RecordRules {
           == [.conflict(revision: revision, state: Sample.note("two"), isBaseKnown: false)])
       let third = Sample.change(guid, 3, on: revision, Sample.note("one"))
       let last = try await here.revision(third)
-      // The content of this change is that of the record again, so it is accepted. The data for version 3
-      // stay.
+      // The content of this older change equals the record's current content, so it is accepted. The server's
+      // note about version 3 stays.
       #expect(try await here.push(first) == [.accepted(revision: last)])
       _ = try await there.revision(Sample.change(guid, 1, on: last, Sample.note("theirs")))
       #expect(try await here.push(third) == [.accepted(revision: last)])

@@ -2,12 +2,12 @@
 
 package import Logbook
 
-/// Readings and records for tests.
+/// Makes readings and records for tests.
 package enum Sample {
   package static let sensor = Device(vendor: "Abbott", model: "Libre 3", serial: "S-1", format: "libreview")
   package static let meter = Device(vendor: "", model: "Meter", format: "generic")
 
-  /// Sensor history with this many readings, five minutes apart.
+  /// Sensor readings, one every five minutes. `count` is their number.
   package static func history(_ count: Int, from first: Int = 0, device: Device = sensor) -> ReadingBatch {
     let readings = (first..<first + count).map { number in
       reading(at: 1_700_000_000 + Int64(number) * 300, Double(40 + number % 360))
@@ -28,7 +28,7 @@ package enum Sample {
     return reading
   }
 
-  /// One reading of each form.
+  /// Readings of all shapes: with a tick, low, high, ketone, and scan.
   package static var everyShape: ReadingBatch {
     var tick = Reading(
       device: DeviceIndex(0), kind: .cbg, tick: 123_456_789_012, at: DeviceTime(seconds: 1_700_000_001),
@@ -56,7 +56,7 @@ package enum Sample {
       provenance: Provenance(format: "test", source: "a < \"b\" & c"))
   }
 
-  /// The placeholder for the client that pushes.
+  /// A placeholder for the id of the node. `Client.push` replaces it by the id of the client's node.
   package static let node = "00000000-0000-4000-8000-000000000000"
 
   package static func change(
@@ -65,7 +65,7 @@ package enum Sample {
     RecordChange(guid: guid, node: node, version: version, base: base, state: state)
   }
 
-  /// Readings of a sensor that numbers them, which every service accepts.
+  /// Sensor readings with counters as positions. Every service accepts such readings.
   package static func numbered(_ count: Int) -> ReadingBatch {
     let device = Device(vendor: "Test", model: "Meter", serial: "S1", format: "test")
     let readings = (0..<count).map { index in
@@ -82,7 +82,7 @@ package enum Sample {
 }
 
 extension ReadingBatch {
-  /// Each reading with its device as text. Equal texts mean that all parts are equal.
+  /// A text for each reading and its device. Two readings are equal in all parts if their texts are equal.
   package var texts: [String] {
     readings.map { reading in
       let device = devices[Int(reading.device.number)]

@@ -2,7 +2,7 @@
 
 package import Foundation
 
-/// A separate folder, which is removed with this value.
+/// A separate temporary folder. It is removed when this object is released.
 package final class ScratchFolder: Sendable {
   package let url = FileManager.default.temporaryDirectory.appending(
     path: "glucoport-server-\(UUID().uuidString)")
@@ -17,11 +17,11 @@ package final class ScratchFolder: Sendable {
     do {
       try FileManager.default.removeItem(at: url)
     } catch {
-      // A folder that remains among the temporary ones does not affect a test.
+      // If the folder remains in the temporary folder, it affects no test.
     }
   }
 
-  /// Replaces the content of another folder with a copy of everything.
+  /// Replaces the other folder by a copy of this folder.
   package func copy(to other: ScratchFolder) throws {
     try FileManager.default.removeItem(at: other.url)
     try FileManager.default.copyItem(at: url, to: other.url)

@@ -3,7 +3,8 @@
 package import Logbook
 import Testing
 
-/// Provides an empty logbook for a rule, with two logins: one that may write, and one that may only read.
+/// Runs a rule with an empty logbook. The rule gets the services of two logins: one may write, the other may
+/// only read.
 package protocol ServiceBench: Sendable {
   func with(
     _ body: @Sendable (_ writer: any LogbookService, _ reader: any LogbookService) async throws -> Void
@@ -11,12 +12,12 @@ package protocol ServiceBench: Sendable {
 }
 
 extension ServiceBench {
-  /// Checks a rule with the service.
+  /// Checks that the service obeys a rule.
   package func check(_ rule: ServiceRule) async throws { try await with(rule.check) }
 }
 
-/// The requirements of the sync engine on every service, and their checks. A new service needs one test with
-/// `core` and the sections of its ports as the arguments.
+/// A rule that the sync engine requires of every service, with its check. A service needs one test whose
+/// arguments are `core` and the rules for its ports.
 package struct ServiceRule: Sendable, CustomTestStringConvertible {
   package let testDescription: String
   let check: @Sendable (_ writer: any LogbookService, _ reader: any LogbookService) async throws -> Void
@@ -31,18 +32,18 @@ package struct ServiceRule: Sendable, CustomTestStringConvertible {
     self.check = check
   }
 
-  /// Rules for every service.
+  /// The rules for every service.
   package static var core: [ServiceRule] { CoreRules.rules }
-  /// Rules for a service that offers `parts`.
+  /// The rules for a service that offers the port `parts`.
   package static var parts: [ServiceRule] { PortRules.parts }
-  /// Rules for a service that offers `digests`.
+  /// The rules for a service that offers the port `digests`.
   package static var digests: [ServiceRule] { PortRules.digests }
-  /// Rules for a service that offers `snapshots`.
+  /// The rules for a service that offers the port `snapshots`.
   package static var snapshots: [ServiceRule] { PortRules.snapshots }
-  /// Rules for a service that offers `attachments`.
+  /// The rules for a service that offers the port `attachments`.
   package static var attachments: [ServiceRule] { PortRules.attachments }
-  /// Rules for a service that offers `purging`.
+  /// The rules for a service that offers the port `purging`.
   package static var purging: [ServiceRule] { PortRules.purging }
-  /// Rules for a service with all ports except snapshots, which digests replace.
+  /// The rules for a service that offers all ports except `snapshots`, which `digests` replaces.
   package static var all: [ServiceRule] { core + parts + digests + attachments + purging }
 }

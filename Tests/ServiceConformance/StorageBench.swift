@@ -4,10 +4,10 @@ package import Logbook
 package import LogbookAPI
 import Testing
 
-/// A running storage.
+/// A storage that is running, and a function that stops it.
 package struct OpenStorage: Sendable {
   package let storage: any ServerStorage
-  /// Stops the storage. Acknowledged data are then in its folder.
+  /// Stops the storage. Its folder then contains all acknowledged data.
   package let stop: @Sendable () async throws -> Void
 
   package init(_ storage: any ServerStorage, stop: @escaping @Sendable () async throws -> Void) {
@@ -16,9 +16,10 @@ package struct OpenStorage: Sendable {
   }
 }
 
-/// A kind of storage for the rules.
+/// Starts storages of one kind, so that rules can be checked with them.
 package struct StorageBench: Sendable {
-  /// Starts the storage on a folder, which can be empty, with this limit of content in a logbook in bytes.
+  /// Starts a storage in a folder, which may be empty. A logbook may have at most `maxContentBytes` of
+  /// attachment contents.
   package let start: @Sendable (_ folder: String, _ maxContentBytes: Int64) async throws -> OpenStorage
 
   package init(
@@ -27,13 +28,13 @@ package struct StorageBench: Sendable {
     self.start = start
   }
 
-  /// Checks a rule with the storage, in a separate folder.
+  /// Checks a rule with a storage in a separate folder.
   package func check(_ rule: StorageRule) async throws {
     try await rule.check(StoragePlace(bench: self, folder: try ScratchFolder()))
   }
 }
 
-/// The place of all data of the storage for one rule.
+/// The folder in which a storage keeps all its data while one rule is checked.
 package struct StoragePlace: Sendable {
   package let bench: StorageBench
   package let folder: ScratchFolder
@@ -43,7 +44,7 @@ package struct StoragePlace: Sendable {
     self.folder = folder
   }
 
-  /// Starts the storage on its data, with its logins.
+  /// Starts the storage in the folder. If it has no logins, adds the logins of the test.
   package func start(maxContentBytes: Int64 = 1 << 30) async throws -> RunningStorage {
     let open = try await bench.start(folder.path, maxContentBytes)
     let tokens = RunningStorage.tokens
@@ -61,19 +62,19 @@ package struct StoragePlace: Sendable {
       stop: open.stop)
   }
 
-  /// Starts the storage on its data, whether its logins still exist or not.
+  /// Starts the storage in the folder without adding logins.
   func reopen() async throws -> OpenStorage { try await bench.start(folder.path, 1 << 30) }
 }
 
-/// A running storage with two logbooks and their logins.
+/// A running storage with two logbooks: one for the logins `writer` and `reader`, and one for `stranger`.
 package struct RunningStorage: Sendable {
   package let storage: any ServerStorage
   package let writer: Login
   package let reader: Login
-  /// A login of another logbook.
+  /// A login for the second logbook.
   package let stranger: Login
   package let stop: @Sendable () async throws -> Void
-  /// Keeps the folder for as long as the storage may run.
+  /// Keeps the folder from being removed while the storage may be running.
   private let folder: ScratchFolder
 
   static let tokens = ["writer", "reader", "stranger"].map { LoginToken("gp_" + $0) }
@@ -92,14 +93,14 @@ package struct RunningStorage: Sendable {
 
   package func logbook(_ login: Login) -> any LogbookService { storage.logbook(for: login) }
 
-  /// Removes the logbook of a login.
+  /// Permanently removes the logbook of a login.
   package func purge(_ login: Login) async throws {
     let service = logbook(login)
     try await service.neededPurging.purge(try await service.logbook())
   }
 }
 
-/// The port of a rule, which a service under that rule must have.
+/// The ports of a service under test. If a rule needs a port that the service does not offer, the rule fails.
 extension LogbookService {
   package var neededParts: any PartService { get throws { try #require(parts) } }
   package var neededDigests: any DigestService { get throws { try #require(digests) } }

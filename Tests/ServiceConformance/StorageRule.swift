@@ -2,18 +2,19 @@
 
 import Testing
 
-/// The rules for every storage, and their checks. A new storage needs one test with `all` as its arguments.
+/// A rule that every storage must obey, with its check. A storage needs one test whose arguments are the
+/// rules in `all`.
 package struct StorageRule: Sendable, CustomTestStringConvertible {
   package let testDescription: String
   let check: @Sendable (StoragePlace) async throws -> Void
 
-  /// A rule that starts the storage itself, more than once.
+  /// A rule whose check starts the storage itself, usually more than once.
   init(restarting name: String, _ check: @escaping @Sendable (StoragePlace) async throws -> Void) {
     testDescription = name
     self.check = check
   }
 
-  /// A rule for a running storage.
+  /// A rule whose check gets a running storage.
   init(_ name: String, _ check: @escaping @Sendable (RunningStorage) async throws -> Void) {
     self.init(restarting: name) { place in
       let stand = try await place.start()
@@ -22,14 +23,14 @@ package struct StorageRule: Sendable, CustomTestStringConvertible {
     }
   }
 
-  /// Every rule.
+  /// The rules for every storage.
   package static var all: [StorageRule] {
     ReadingRules.rules + RecordRules.rules + OrderRules.rules + HistoryRules.rules + PartRules.rules
       + DigestRules.rules + ContentRules.rules + PurgeRules.rules
   }
 }
 
-/// Builds a list of rules, also from loops.
+/// Collects rules in a list. The rules may be written in loops.
 @resultBuilder
 enum RuleBuilder<Rule> {
   static func buildExpression(_ rule: Rule) -> [Rule] { [rule] }

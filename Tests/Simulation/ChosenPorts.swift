@@ -2,21 +2,21 @@
 
 package import Logbook
 
-/// A service with its core and only some of its ports.
+/// A service that offers the core functions of another service and only some of its ports.
 package struct ChosenPorts: LogbookService {
-  /// The port of the service, or nil.
+  /// The port `parts` of the service; nil if it is not offered.
   package let parts: (any PartService)?
-  /// The port of the service, or nil.
+  /// The port `digests` of the service; nil if it is not offered.
   package let digests: (any DigestService)?
-  /// The port of the service, or nil.
+  /// The port `attachments` of the service; nil if it is not offered.
   package let attachments: (any AttachmentService)?
-  /// The port of the service, or nil.
+  /// The port `removal` of the service; nil if it is not offered.
   package let removal: (any RemovalService)?
-  /// The port of the service, or nil.
+  /// The port `moving` of the service; nil if it is not offered.
   package let moving: (any MovingService)?
   private let service: any LogbookService
 
-  /// The core of a service, with these ports.
+  /// Offers the core functions of `service` and these ports.
   package init(
     _ service: any LogbookService, parts: (any PartService)? = nil, digests: (any DigestService)? = nil,
     attachments: (any AttachmentService)? = nil, removal: (any RemovalService)? = nil,
@@ -30,37 +30,37 @@ package struct ChosenPorts: LogbookService {
     self.moving = moving
   }
 
-  /// The limits of the service.
+  /// The limits of the underlying service for one request.
   package var batchLimits: BatchLimits { service.batchLimits }
 
-  /// The service with another placement and the same ports.
+  /// The same service, but with shown times in another zone.
   package func placing(in zone: LogbookZone) -> any LogbookService {
     ChosenPorts(
       service.placing(in: zone), parts: parts, digests: digests, attachments: attachments, removal: removal,
       moving: moving)
   }
 
-  /// The logbook and the rights of the login.
+  /// The logbook, and the rights of the login.
   package func logbook() async throws(ServiceError) -> RemoteLogbook { try await service.logbook() }
 
-  /// Stores readings.
+  /// Sends readings to the service.
   package func store(_ batch: ReadingBatch, _ run: RunStamp) async throws(ServiceError) -> ReadingAnswer {
     try await service.store(batch, run)
   }
 
-  /// Applies changes of records.
+  /// Sends changes of records to the service.
   package func apply(_ changes: [RecordChange], _ run: RunStamp) async throws(ServiceError) -> RecordAnswer {
     try await service.apply(changes, run)
   }
 
-  /// The changes of other stores after the cursor.
+  /// The changes of other nodes after the cursor.
   package func changes(
     after cursor: String?, limit: Int, _ run: RunStamp
   ) async throws(ServiceError) -> ChangePage? {
     try await service.changes(after: cursor, limit: limit, run)
   }
 
-  /// Digests over the readings.
+  /// The digests of the readings in the logbook.
   package func readingDigests(_ run: RunStamp) async throws(ServiceError) -> IdentityDigests {
     try await service.readingDigests(run)
   }

@@ -2,9 +2,9 @@
 
 import GRDB
 
-/// A database whose rows a test changes against the rules of its schema.
+/// Changes rows of a database against the rules of its schema.
 package enum DamagedFile {
-  /// Runs SQL in a file that may be open elsewhere, without the triggers of its tables.
+  /// Runs SQL without the triggers of the tables. Other connections may have the file open.
   package static func execute(_ sql: String, in path: String) throws {
     var configuration = Configuration()
     configuration.busyMode = .timeout(20)

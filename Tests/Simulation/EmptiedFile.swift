@@ -2,19 +2,18 @@
 
 import GRDBSQLite
 
-/// Removes every row from a database, so that several worlds can use it with its open connections. Opening
-/// them and preparing their statements takes several times as long as a schedule.
+/// Deletes all rows of a database, so that the next world can use it through its open connections. Opening a
+/// database and preparing its statements takes several times as long as a schedule.
 final class EmptiedFile {
   private var handle: OpaquePointer?
   private var statements: [OpaquePointer] = []
 
-  /// The database at a path.
+  /// Prepares the deletion of the rows in the database at a path.
   ///
-  /// - Parameter kept: the rows that stay, as a condition for each table with such rows.
+  /// - Parameter kept: the rows that are not deleted, as an SQL condition for each table with such rows.
   init(_ path: String, keeping kept: [String: String]) throws {
     try check(sqlite3_open_v2(path, &handle, SQLITE_OPEN_READWRITE, nil))
-    // The triggers of the schema refuse deletions by a SELECT. SQLite leaves out statements that its
-    // authorizer ignores.
+    // Triggers with a SELECT refuse each deletion. The authorizer makes SQLite skip these SELECT statements.
     sqlite3_set_authorizer(
       handle,
       { _, action, _, _, _, trigger in
@@ -29,7 +28,7 @@ final class EmptiedFile {
     sqlite3_close(handle)
   }
 
-  /// Removes all rows except the kept ones.
+  /// Deletes all rows except those that match a condition in `kept`.
   func empty() throws {
     for statement in statements {
       sqlite3_step(statement)

@@ -3,14 +3,14 @@
 package import Logbook
 
 extension FaultyRemote: AttachmentService {
-  /// How much of a content the server has.
+  /// How much of a content the server has, as a number of bytes.
   package func held(_ digest: String, _ run: RunStamp) async throws(ServiceError) -> HeldContent {
     try await exchange("held", items: 1, at: \.attachments) { (host) async throws(ServiceError) in
       try await host.held(digest, run)
     }
   }
 
-  /// Sends a part of a content.
+  /// Sends a part of a content to the server.
   package func append(
     _ bytes: [UInt8], to content: AttachmentContent, at offset: Int64, _ run: RunStamp
   ) async throws(ServiceError) -> ContentAnswer {
@@ -20,7 +20,7 @@ extension FaultyRemote: AttachmentService {
     }
   }
 
-  /// A part of an attachment that is complete on the server.
+  /// Fetches a part of a content that is complete on the server.
   package func part(
     of digest: String, from offset: Int64, limit: Int, _ run: RunStamp
   ) async throws(ServiceError) -> ContentPart? {

@@ -3,41 +3,41 @@
 package import Logbook
 import Synchronization
 
-/// The additional calls to a host that only has instants and no withdrawals.
+/// The requests that only a site needs, since it stores only instants and does not know withdrawals.
 extension FaultyRemote: MovingService, RemovalService {
-  /// This connection; nil if the host cannot move items.
+  /// This connection; nil if the host does not support moving items.
   nonisolated package var moving: (any MovingService)? { host.moving == nil ? nil : self }
-  /// This connection; nil if the host cannot remove withdrawn items.
+  /// This connection; nil if the host does not support removing hidden items.
   nonisolated package var removal: (any RemovalService)? { host.removal == nil ? nil : self }
 
-  /// The same connection, since it has one run at a time.
+  /// Returns this connection itself with the zone set, since only one run at a time uses it.
   nonisolated package func placing(in zone: LogbookZone) -> any LogbookService {
     self.zone.withLock { $0 = zone }
     return self
   }
 
-  /// The instants of readings.
+  /// The instants at which the host has each of these readings.
   package func instants(of batch: ReadingBatch, _ run: RunStamp) async throws(ServiceError) -> [[Int64]] {
     try await exchange("instants", items: batch.readings.count, at: \.moving) {
       (moving) async throws(ServiceError) in try await moving.instants(of: batch, run)
     }
   }
 
-  /// Moves a record.
+  /// Moves a record to the instant that the change states.
   package func move(_ change: RecordChange, _ run: RunStamp) async throws(ServiceError) -> RecordVerdict {
     try await exchange("move", items: 1, at: \.moving) { (moving) async throws(ServiceError) in
       try await moving.move(change, run)
     }
   }
 
-  /// Removes readings.
+  /// Removes hidden readings from the host.
   package func remove(_ batch: ReadingBatch, _ run: RunStamp) async throws(ServiceError) -> Bool {
     try await exchange("removal", items: batch.readings.count, at: \.removal) {
       (removal) async throws(ServiceError) in try await removal.remove(batch, run)
     }
   }
 
-  /// Removes a record.
+  /// Removes a hidden record from the host.
   package func remove(_ change: RecordChange, _ run: RunStamp) async throws(ServiceError) {
     try await exchange("removal", items: 1, at: \.removal) { (removal) async throws(ServiceError) in
       try await removal.remove(change, run)

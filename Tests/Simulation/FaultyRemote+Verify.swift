@@ -3,14 +3,14 @@
 package import Logbook
 
 extension FaultyRemote: DigestService {
-  /// Digests over the records that the server has.
+  /// The digests of the records that the server has.
   package func recordDigests(_ run: RunStamp) async throws(ServiceError) -> IdentityDigests {
     try await exchange("record-digests", items: 0, at: \.digests) { (host) async throws(ServiceError) in
       try await host.recordDigests(run)
     }
   }
 
-  /// The readings that the server has in these buckets.
+  /// The readings that the server has in these digest buckets.
   package func readings(in buckets: [Int], _ run: RunStamp) async throws(ServiceError) -> ReadingBatch {
     try await exchange("bucket-readings", items: buckets.count, at: \.digests) {
       (host) async throws(ServiceError) in
@@ -18,11 +18,12 @@ extension FaultyRemote: DigestService {
     }
   }
 
-  /// The records that the server has in these buckets.
+  /// The records that the server has in these digest buckets.
   package func records(
     in buckets: [Int], after guid: String?, _ run: RunStamp
   ) async throws(ServiceError) -> RecordPage {
-    // A smaller request is impossible, so the network never calls it too large.
+    // This request cannot be made smaller. So it counts as one item, and the simulation never refuses it as
+    // too large.
     try await exchange("bucket-records", items: 1, at: \.digests) { (host) async throws(ServiceError) in
       try await host.records(in: buckets, after: guid, run)
     }

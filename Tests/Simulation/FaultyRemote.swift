@@ -4,54 +4,54 @@ package import Logbook
 import SeededRandom
 import Synchronization
 
-/// The frequency of faults of the network and the server: one in this many requests; 0 for never.
+/// How often the network and the server have faults. The number N means one in N requests, and 0 means never.
 package struct Weather: Sendable {
-  /// Requests that never arrive.
+  /// How often a request never arrives.
   package var drops = 0
-  /// Requests that are performed, but whose answer is lost.
+  /// How often a request is performed, but its answer is lost.
   package var losesAnswers = 0
-  /// Requests that arrive after their sender gave up.
+  /// How often a request arrives only after its sender gave up.
   package var delays = 0
-  /// Requests that arrive a second time, later.
+  /// How often a request arrives again some time later.
   package var duplicates = 0
-  /// Answers of a server that fails.
+  /// How often the server answers that it has failed.
   package var serverErrors = 0
-  /// Answers that ask to wait.
+  /// How often the server answers that the sender must wait.
   package var asksToWait = 0
-  /// Answers that the request is too large.
+  /// How often the server answers that the request is too large.
   package var tooLarge = 0
-  /// Whether the login may only read.
+  /// Whether the login has no right to write.
   package var isReadOnly = false
 
-  /// No faults.
+  /// A network and a server without faults.
   package static let calm = Weather()
   static let stormy = Weather(
     drops: 12, losesAnswers: 8, delays: 8, duplicates: 8, serverErrors: 20, asksToWait: 25, tooLarge: 10)
 }
 
-/// An event during a request, before the sender has its answer.
+/// An event that happens during a request, before the sender gets its answer.
 package struct Meanwhile: @unchecked Sendable {
   // Safe: the sender of the request waits for its answer, so nothing else uses the objects in the closure.
   let happen: () throws -> Void
 
-  /// An event that happens once.
+  /// An event that happens once, during the next request.
   package init(_ happen: @escaping () throws -> Void) { self.happen = happen }
 }
 
-/// The connection to a host, without a network, but with all faults of one.
+/// A connection to a host for tests. There is no network, but the connection has all faults of a network.
 package actor FaultyRemote: LogbookService {
-  /// The requests so far, by the name of the call, with the number of items.
+  /// The requests so far, each as the name of the call and its number of items.
   package private(set) var requests: [String] = []
-  /// The changes of records in the last request with changes, even if it never arrived.
+  /// The record changes in the last request that had any, even if the request did not arrive.
   package private(set) var lastChanges: [String] = []
-  /// The error of an event during a request.
+  /// The error that an event threw during a request.
   package private(set) var failure: (any Error)?
 
-  /// The limits of the host.
+  /// The limits of the host for one request.
   nonisolated package let batchLimits: BatchLimits
   private nonisolated let connection: @Sendable () -> any LogbookService
-  /// The zone for the times of a host that only has instants; nil before a run gives it. Only one run at a
-  /// time uses this connection.
+  /// The zone in which a host that stores only instants shows them; nil until a run sets it. Only one run at
+  /// a time uses this connection.
   nonisolated let zone = Mutex<LogbookZone?>(nil)
   private var random: SeededGenerator
   private var weather: Weather
@@ -61,14 +61,14 @@ package actor FaultyRemote: LogbookService {
   private var meanwhile: [Meanwhile] = []
   var damage: UInt8?
   var contentRefusal: (@Sendable (AttachmentContent) -> String?)?
-  /// Errors with which the next requests end without being performed.
+  /// Errors for the next requests, which are then not performed. A nil lets a request through.
   private var scripted: [ServiceError?] = []
-  /// The number of requests before one whose answer is lost; nil for none.
+  /// The number of requests before the one whose answer is lost; nil to lose no answer.
   private var answersBeforeLoss: Int?
-  /// Requests that arrive at the server after their sender gave up.
+  /// Requests that will arrive at the server later, although their sender gave up or already has an answer.
   private var late: [@Sendable () async -> Void] = []
 
-  /// A connection to a host. The seed determines the faults.
+  /// A connection to a host. The seed determines which requests have faults.
   package init(_ host: any SimulatedHost, seed: UInt64 = 0, _ weather: Weather = .calm) {
     connection = host.connection()
     batchLimits = connection().batchLimits
@@ -76,74 +76,75 @@ package actor FaultyRemote: LogbookService {
     self.weather = weather
   }
 
-  /// Changes the behaviour of the network.
+  /// Sets how often the network and the server have faults.
   package func setWeather(_ weather: Weather) { self.weather = weather }
 
-  /// Sets the size of pages. By default they have one to five items.
+  /// Sets the number of items on a page of changes. By default, a page has one to five items.
   package func setPage(_ size: Int) { maxChanges = size }
 
-  /// Permanently refuses records for which this returns a reason.
+  /// Refuses records permanently if the closure returns a reason.
   package func refuse(_ refusal: (@Sendable (RecordState) -> String?)?) { self.refusal = refusal }
 
-  /// Permanently refuses readings for which this returns a reason.
+  /// Refuses readings permanently if the closure returns a reason.
   package func refuseReadings(_ refusal: (@Sendable (Reading) -> String?)?) { readingRefusal = refusal }
 
-  /// Lets these events happen during the next requests, one in each, after the server's work.
+  /// Runs these events during the next requests, one during each. An event runs after the server has
+  /// performed the request.
   package func interrupt(_ things: Meanwhile...) { meanwhile += things }
 
-  /// Ends the next requests with these errors; nil for a request without one.
+  /// Ends the next requests with these errors. A nil lets a request through.
   package func script(_ errors: ServiceError?...) { scripted += errors }
 
-  /// Permanently refuses contents for which this returns a reason.
+  /// Refuses attachment contents permanently if the closure returns a reason.
   package func refuseContents(_ refusal: (@Sendable (AttachmentContent) -> String?)?) {
     contentRefusal = refusal
   }
 
-  /// Replaces the first byte of contents with this one; nil leaves them unchanged.
+  /// Replaces the first byte of fetched contents by this byte. With nil, contents are unchanged.
   package func damageContents(_ byte: UInt8?) { damage = byte }
 
-  /// Performs the next request, and loses its answer.
+  /// Lets the server perform the next request, but loses its answer.
   package func loseNextAnswer() { loseAnswer(after: 0) }
 
-  /// Performs this many requests and one more, and loses the answer of the last.
+  /// Lets the server perform `requests` requests and one more. Loses the answer of the last one.
   package func loseAnswer(after requests: Int) { answersBeforeLoss = requests }
 
-  /// Ends all scripted errors.
+  /// Removes the scripted errors and the planned loss of an answer.
   package func forgetScript() { (scripted, answersBeforeLoss) = ([], nil) }
 
-  /// Clears the list of requests.
+  /// Clears the list of recorded requests.
   package func forgetRequests() { requests = [] }
 
-  /// Returns the error of an event, once. Events that have not happened by then are dropped.
+  /// Returns the error that an event threw, and clears it. Also drops events that have not happened yet.
   package func takeFailure() -> (any Error)? {
     defer { (failure, meanwhile) = (nil, []) }
     return failure
   }
 
-  /// Lets one late request arrive. Its answer is dropped.
+  /// Lets one of the late requests arrive at the server. Its answer is dropped.
   func deliverLate() async {
     guard let place = late.indices.randomElement(using: &random) else { return }
     await late.remove(at: place)()
   }
 
-  /// The current host.
+  /// A connection to the host without faults.
   nonisolated var host: any LogbookService { connection() }
 
-  /// This connection; nil if the host has no requests for parts.
+  /// This connection; nil if the host does not offer parts of the logbook.
   nonisolated package var parts: (any PartService)? { connection().parts == nil ? nil : self }
-  /// This connection; nil if the host cannot be compared by digests.
+  /// This connection; nil if the host does not offer digests.
   nonisolated package var digests: (any DigestService)? { connection().digests == nil ? nil : self }
-  /// This connection; nil if the host does not store the content of attachments.
+  /// This connection; nil if the host does not store attachments.
   nonisolated package var attachments: (any AttachmentService)? {
     connection().attachments == nil ? nil : self
   }
 
-  /// The logbook and the rights of the login.
+  /// The logbook, and the rights of the login.
   package func logbook() async throws(ServiceError) -> RemoteLogbook {
     try await exchange("logbook", items: 0) { (host) async throws(ServiceError) in try await host.logbook() }
   }
 
-  /// Sends readings. Permanently refused ones do not reach the storage.
+  /// Sends readings. Readings that the test refuses permanently do not reach the storage.
   package func store(_ batch: ReadingBatch, _ run: RunStamp) async throws(ServiceError) -> ReadingAnswer {
     let refusal = readingRefusal
     return try await exchange("readings", items: batch.readings.count) {
@@ -163,7 +164,7 @@ package actor FaultyRemote: LogbookService {
     }
   }
 
-  /// Sends changes of records. Permanently refused ones do not reach the storage.
+  /// Sends changes of records. Changes that the test refuses permanently do not reach the storage.
   package func apply(_ changes: [RecordChange], _ run: RunStamp) async throws(ServiceError) -> RecordAnswer {
     let refusal = refusal
     lastChanges = changes.map(\.json)
@@ -179,7 +180,7 @@ package actor FaultyRemote: LogbookService {
     }
   }
 
-  /// The changes of other stores after the cursor.
+  /// The changes of other nodes after the cursor.
   package func changes(
     after cursor: String?, limit: Int, _ run: RunStamp
   ) async throws(ServiceError) -> ChangePage? {
@@ -189,7 +190,7 @@ package actor FaultyRemote: LogbookService {
     }
   }
 
-  /// Digests over the readings that the server has.
+  /// The digests of the readings that the server has.
   package func readingDigests(_ run: RunStamp) async throws(ServiceError) -> IdentityDigests {
     try await exchange("digests", items: 0) { (host) async throws(ServiceError) in
       try await host.readingDigests(run)
@@ -198,7 +199,7 @@ package actor FaultyRemote: LogbookService {
 }
 
 extension FaultyRemote: PartService {
-  /// The changes of others in a part.
+  /// The changes of other nodes in a part of the logbook.
   package func changes(
     of part: ChangePart, after cursor: String?, limit: Int, _ run: RunStamp
   ) async throws(ServiceError) -> ChangePage {
@@ -212,12 +213,13 @@ extension FaultyRemote: PartService {
 extension FaultyRemote {
   private func happens(_ times: Int) -> Bool { times > 0 && random.once(in: times) }
 
-  /// Small pages, so that edits and crashes happen between them.
+  /// The size of a page. It is small by default, so that edits and crashes happen between pages.
   private func pageSize(_ limit: Int) -> Int {
     min(limit, maxChanges ?? Int.random(in: 1...5, using: &random))
   }
 
-  /// A request to a port of the host, which may arrive when the host has opened another storage.
+  /// Sends a request to a port of the host. A late request looks the port up again, since the host may have
+  /// opened another storage.
   func exchange<Port, Answer: Sendable>(
     _ name: String, items: Int, at port: @escaping @Sendable (any LogbookService) -> Port?,
     _ request: @escaping @Sendable (Port) async throws(ServiceError) -> Answer
@@ -237,7 +239,7 @@ extension FaultyRemote {
       try await ask(zone.map { connection().placing(in: $0) } ?? connection())
     }
     requests.append("\(name) \(items)")
-    // The event runs after the server's work. The sender cannot distinguish that from an event before it.
+    // The event runs after the server's work. For the sender, this looks the same as an event before it.
     defer { runNextEvent() }
     if let error = failsAtOnce(name, items: items) { throw error }
     if happens(weather.delays) {

@@ -2,17 +2,16 @@
 
 import Logbook
 
-/// The actions of people, recorded outside every store. Each value of an edit is a unique word, so that a
-/// test can find whether the edit still exists.
+/// Records the edits of people outside of all stores. Each edit writes a unique word, so that a test can
+/// check whether the edit still exists.
 ///
-/// A word may only disappear by a person who saw it: by an edit that replaced it, a deletion, a resolution,
-/// or a restore.
+/// A word may disappear only if a person who saw it edited, deleted, resolved or restored the record.
 struct Ledger {
   private(set) var written: [String: Set<String>] = [:]
   private(set) var retired: Set<String> = []
   private var counter = 0
 
-  /// A new word for an edit of a record.
+  /// Makes a unique word for an edit of a record.
   mutating func word(for guid: String) -> String {
     counter += 1
     let word = "w\(counter)"
@@ -20,30 +19,30 @@ struct Ledger {
     return word
   }
 
-  /// Moves words to a new record, as a person does.
+  /// Moves words from one record to its copy, as a person does who keeps both sides of a conflict.
   mutating func move(_ words: Set<String>, from guid: String, to copy: String) {
     written[guid]?.subtract(words)
     written[copy, default: []].formUnion(words)
   }
 
-  /// Notes that a person who saw these words removed them.
+  /// Notes that a person saw these words and removed them.
   mutating func retire(_ words: some Sequence<String>) { retired.formUnion(words) }
 
-  /// The words of a record that must exist somewhere.
+  /// The words of a record that a store or the server must still have.
   func requiredWords(of guid: String) -> Set<String> { written[guid, default: []].subtracting(retired) }
 }
 
 extension RecordState {
-  /// The words in the fields of this state.
+  /// All words in the text fields of this state.
   var words: Set<String> {
     Set(fields.values.values.compactMap { if case .text(let word) = $0 { word } else { nil } })
   }
 }
 
 extension Ledger {
-  /// The words of all records that must exist somewhere.
+  /// The words of all records that a store or the server must still have.
   var allOwed: Set<String> { written.values.reduce(into: Set()) { $0.formUnion($1) }.subtracting(retired) }
 
-  /// Retires every word except these.
+  /// Marks all words except these as removed.
   mutating func keepOnly(_ words: Set<String>) { retire(allOwed.subtracting(words)) }
 }

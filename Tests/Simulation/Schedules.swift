@@ -3,13 +3,13 @@
 import Foundation
 import TestPostgres
 
-/// Runs many worlds, each from a separate seed.
+/// Runs many simulated worlds, each with a separate seed.
 package enum Schedules {
-  /// The number of events in one world before its final syncs.
+  /// The number of random events in a world before all nodes sync completely.
   package static let steps = 20
 
-  /// Runs one world on a stage that this many others used before. Returns the broken rule, or nil, and all
-  /// events.
+  /// Runs one world after `others` earlier worlds on the same stage. Returns the broken rule, or nil if all
+  /// rules held, and the list of events.
   package static func journal(
     seed: UInt64, after others: UInt64, _ template: Template, steps: Int = steps, on kind: HostKind = .server
   ) async throws -> (broken: String?, lines: [String]) {
@@ -52,8 +52,8 @@ package enum Schedules {
     return value
   }
 
-  /// The program: `simulate [site | database] [COUNT [FIRST-SEED [STEPS]]]`. It ends with 1 if a seed breaks
-  /// a rule.
+  /// The main function of `simulate [site | database] [COUNT [FIRST-SEED [STEPS]]]`. The exit status is 1 if
+  /// a seed breaks a rule.
   package static func main() async throws {
     let arguments = CommandLine.arguments.dropFirst().compactMap { UInt64($0) }
     let count = arguments.first ?? 1000
@@ -74,7 +74,8 @@ package enum Schedules {
     )
   }
 
-  /// Runs a world for each seed, as many at once as there are processors. Returns the first failure.
+  /// Runs a world for each seed. As many worlds run at the same time as the computer has processors. Returns
+  /// the first broken rule.
   package static func firstBroken(
     _ seeds: Range<UInt64>, _ template: Template, steps: Int = steps, on kind: HostKind = .server
   ) async throws -> String? {

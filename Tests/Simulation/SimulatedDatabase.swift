@@ -6,10 +6,10 @@ import PostgresStore
 import SeededRandom
 import TestPostgres
 
-/// Two servers on one PostgreSQL database, between which requests alternate. The database can be copied and
-/// restored.
+/// Two servers that share one PostgreSQL database. Requests go to them in turn. The database can be copied
+/// and restored.
 final class SimulatedDatabase: SimulatedStorageHost, @unchecked Sendable {
-  // Safe: the world does one thing at a time, as with `SimulatedServer`.
+  // Safe: a world does one thing at a time, so nothing uses the properties concurrently.
   private let databases: TestDatabases
   private let name: String
   private let login: Login
@@ -20,16 +20,17 @@ final class SimulatedDatabase: SimulatedStorageHost, @unchecked Sendable {
 
   private var backup: String { name + "_backup" }
 
-  /// A new database with one login.
+  /// Makes a database with one login.
   ///
-  /// - Parameter number: differs between the servers of a world, as their logbooks do.
+  /// - Parameter number: the seed of the login's token and of the logbook's id. It differs between the
+  ///   servers of a world.
   init(_ databases: TestDatabases, number: Int) throws {
     self.databases = databases
     name = try databases.copy()
     var random = SeededGenerator(seed: UInt64(number))
     let token = LoginToken(using: &random)
     let guid = random.uuid()
-    // A server adds a login with the same statements; see `PostgresLogins`.
+    // These are the statements with which a server adds a login; see `PostgresLogins`.
     try databases.server.run(
       """
       INSERT INTO glucoport.logbook (guid, name) VALUES ('\(guid)', 'simulation');
@@ -89,7 +90,8 @@ final class SimulatedDatabase: SimulatedStorageHost, @unchecked Sendable {
 
   private func close() async throws {
     for storage in storages { try await storage.close() }
-    // A connection ends a moment after it is closed, and no copy is made of a database with one.
+    // PostgreSQL ends a connection some time after it was closed. A database cannot be copied while it has a
+    // connection.
     while try databases.server.number("SELECT count(*) FROM pg_stat_activity WHERE datname = '\(name)'") > 0 {
     }
   }

@@ -5,10 +5,10 @@ import Logbook
 import LogbookStore
 
 extension SimulatedNode {
-  /// Sets a base zone that no person gave.
+  /// Sets the base zone, as if the system and not a person had stated it.
   package func setSystemZone(_ name: String) throws { try setFirstZone(name, isGiven: false) }
 
-  /// Sets the base zone of a store without a remote, as the import does that creates the store.
+  /// Sets the base zone of a store without a remote, as the import that creates the store does.
   func setFirstZone(_ name: String, isGiven: Bool) throws {
     try importer().queue.inDatabase { database in
       try database.cachedStatement(
@@ -19,7 +19,7 @@ extension SimulatedNode {
     }
   }
 
-  /// The base zone, and whether a person gave it.
+  /// The name of the base zone, and who stated it.
   func baseZone() throws -> String {
     let zones = try sync().zones()
     return "\(zones.base.name) \(zones.origin)"
@@ -38,7 +38,7 @@ extension SimulatedNode {
     }
   }
 
-  /// The rows of a query, each as the texts of its columns.
+  /// The rows of a query. Each row is the text of its columns, joined with blanks.
   package func rows(_ sql: String) throws -> [String] {
     try Store(path: path, role: .reader).queue.inDatabase { database in
       try Row.fetchAll(database, sql: sql).map { row in
@@ -47,10 +47,11 @@ extension SimulatedNode {
     }
   }
 
-  /// The instant of every reading and record, each with its identity. If the source states the instant, the shown time
-  /// follows.
+  /// The identity and the instant of each uploaded reading and of each record. If the source states the
+  /// instant, the text ends with the shown time.
   package func instants() throws -> [String] {
-    // A separate connection, since others may have the snapshot of a failed statement.
+    // Opens a separate connection. An open one may still read an old snapshot, because one of its statements
+    // failed.
     try Store(path: path, role: .reader).queue.inDatabase { database in
       try String.fetchAll(
         database,

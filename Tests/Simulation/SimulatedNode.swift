@@ -6,27 +6,27 @@ package import LogbookStore
 import SeededRandom
 package import Sync
 
-/// One installation: a store in a file, and at most one upload at a time.
+/// A simulated installation of glucoport: a store in a file, and at most one running upload.
 package final class SimulatedNode {
-  /// The name in a journal.
+  /// The name of the node in the journal of a world.
   package let name: String
-  /// The connections to its store.
+  /// The connections to the store of the node.
   let connections: Connections
-  /// The connection to its server.
+  /// The connection to the host with which the node syncs.
   package let remote: FaultyRemote
-  /// The running upload; nil for none.
+  /// The running upload; nil if no upload is running.
   package private(set) var session: UploadSession?
-  /// Whether the node requests parts of the logbook from a host that has them.
+  /// Whether the node requests parts of the logbook, if the host offers them.
   var asksForParts = false
-  /// Whether the node's last run ended because a person must choose between two base zones.
+  /// Whether the last run of the node ended because a person must choose one of two base zones.
   var isAskedForZone = false
-  /// The host's clock.
+  /// The time that the clock of this installation shows, in seconds since 1970.
   package var clock: Int64 = 1_800_000_000
   private var ids: SeededGenerator
-  /// The records when they were last read; nil after a write.
+  /// The records of the store from the last read; nil after each write.
   private var read: [String: SyncRecord]?
 
-  /// An installation with an existing store.
+  /// An installation that uses an existing store.
   init(name: String, _ connections: Connections, _ remote: FaultyRemote, seed: UInt64) {
     self.name = name
     self.connections = connections
@@ -34,7 +34,7 @@ package final class SimulatedNode {
     ids = SeededGenerator(seed: seed)
   }
 
-  /// An installation with its own store, connected to a server.
+  /// An installation with an empty store, connected to a server.
   package convenience init(
     _ template: Template, path: String, _ server: any SimulatedStorageHost, _ remote: FaultyRemote,
     seed: UInt64
@@ -44,56 +44,56 @@ package final class SimulatedNode {
     try await connect(to: server, isNewRemote: false)
   }
 
-  /// An installation with an existing store.
+  /// An installation that uses the store at a path.
   package convenience init(at path: String, _ remote: FaultyRemote, seed: UInt64) {
     self.init(name: path, Connections(path: path), remote, seed: seed)
   }
 
-  /// The file of the store.
+  /// The path of the store.
   package var path: String { connections.path }
 
-  /// The store as opened by the engine.
+  /// The store in the role of the sync engine.
   package func sync() throws -> Store { try connections.store(.sync) }
 
-  /// The store as opened by commands that hide and show.
+  /// The store in the role of commands that edit, hide and show items.
   package func editing() throws -> Store {
     read = nil
     return try connections.store(.editor)
   }
 
-  /// The editor of its records.
+  /// The editor of the store's records.
   package func editor() throws -> RecordEditor {
     read = nil
     return RecordEditor(try connections.store(.editor), at: clock)
   }
 
-  /// The resolver of its conflicts. Its connection is also used for edits.
+  /// The resolver of the store's conflicts.
   package func resolver() throws -> RecordResolver {
     read = nil
     return RecordResolver(try connections.store(.resolver))
   }
 
-  /// The store as opened by imports.
+  /// The store in the role of imports.
   package func importer() throws -> Store {
     read = nil
     return try connections.store(.importer)
   }
 
-  /// Sets the remote.
+  /// Connects the store to a host.
   package func connect(to host: any SimulatedHost, isNewRemote: Bool) async throws {
     try sync().setRemote(host.access, logbook: await host.logbook(), isNewRemote: isNewRemote, at: clock)
     read = nil
   }
 
-  /// Ends the upload and opens its connection again, as after a crash. Uncommitted data are lost.
+  /// Drops the running upload and its connection, as a crash does. Uncommitted data are lost.
   package func reopen() {
     session = nil
     connections.close(.sync)
     read = nil
   }
 
-  /// The conflicts that need a person. Few nodes have any, and only those need the connection that resolves
-  /// them.
+  /// The conflicts that a person must resolve. Most nodes have none, so the connection for resolving is
+  /// opened only if it is needed.
   func conflicts() throws -> [RecordConflict] {
     let records = try records().values
     let parents = Set(records.compactMap { $0.state.isDeleted ? nil : $0.state.entryGuid })
@@ -101,10 +101,11 @@ package final class SimulatedNode {
     return waits ? try resolver().conflicts() : []
   }
 
-  /// Whether the next step agrees on the base zone.
+  /// Whether the next step of the upload is `begin`, in which the base zones of store and host are compared.
   var isJoining: Bool { session?.nextStep == .begin }
 
-  /// The service with which it syncs. A host may have parts of the logbook, but only some nodes request them.
+  /// The service that the node uses. Only some nodes request parts of the logbook, so for other nodes this
+  /// port is left out.
   package var way: any LogbookService {
     asksForParts
       ? remote
@@ -113,7 +114,7 @@ package final class SimulatedNode {
         moving: remote.moving)
   }
 
-  /// Starts an upload, unless one is running.
+  /// Starts an upload. Does nothing if one is running.
   package func beginUpload(_ options: UploadOptions) throws {
     guard session == nil else { return }
     let (clock, random) = (clock, SharedGenerator(seed: ids.next()))
@@ -123,12 +124,12 @@ package final class SimulatedNode {
       UploadEnvironment(now: { clock }, makeID: { random.uuid() }, jitter: { 0.5 }))
   }
 
-  /// Performs one step of the upload. Returns its ending after the last step.
+  /// Performs one step of the upload. Returns how the upload ended after its last step, and nil before.
   ///
-  /// - Throws: the error of the store. The upload has ended then, like its process.
+  /// - Throws: the error of the store. The upload has then ended, as its process would.
   @discardableResult
   package func stepUpload() async throws -> UploadEnding? {
-    // Something may read the records during a request.
+    // An event during the request may read the records, so the cache is cleared before and after the step.
     read = nil
     defer { read = nil }
     do {
@@ -141,9 +142,10 @@ package final class SimulatedNode {
     }
   }
 
-  /// Runs work while one statement, counted from 1, of a role's connection fails.
+  /// Runs `work` while one statement of a role's connection fails.
   ///
-  /// - Returns: whether the statement was reached and failed.
+  /// - Parameter place: the number of this statement, counted from 1.
+  /// - Returns: whether this statement was reached and failed.
   @discardableResult
   package func failing(
     _ role: StoreRole, at place: Int, _ work: () async throws -> Void
@@ -153,21 +155,22 @@ package final class SimulatedNode {
     do {
       try await work()
     } catch  where fault.hasFailed {
-      // A real process would have ended.
+      // The process of a real command would have ended at this point.
     }
     return fault.hasFailed
   }
 
-  /// Makes one statement, counted from 1, of a role's connection fail until the fault ends.
+  /// Makes one statement of a role's connection fail, until the fault is ended. Statements are counted from
+  /// 1.
   func fault(_ role: StoreRole, at place: Int) throws -> StatementFault {
     read = nil
     return StatementFault(try connections.store(role), at: place)
   }
 
-  /// Lets the records be read again after a write through `sync()`.
+  /// Clears the cache of records after a write through `sync()`.
   func forgetRead() { read = nil }
 
-  /// Every record in the store, by id.
+  /// All records in the store, by id.
   package func records() throws -> [String: SyncRecord] {
     if let read { return read }
     let records = try sync().compare { store in
@@ -178,9 +181,9 @@ package final class SimulatedNode {
   }
 }
 
-/// A generator for closures that can be called from anywhere. Here they are called one at a time.
+/// A random generator for `@Sendable` closures. A test calls them only one at a time.
 private final class SharedGenerator: @unchecked Sendable {
-  // Safe: only one session uses it, for one thing at a time.
+  // Safe: only one session uses the generator, and a session does one thing at a time.
   private var random: SeededGenerator
   init(seed: UInt64) { random = SeededGenerator(seed: seed) }
   func uuid() -> String { random.uuid() }

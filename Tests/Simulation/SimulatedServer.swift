@@ -6,34 +6,33 @@ import LogbookAPI
 package import LogbookStore
 import ServerStore
 
-/// A glucoport server with any storage.
+/// A simulated glucoport server, whatever storage it uses.
 package protocol SimulatedStorageHost: SimulatedHost {
-  /// The logbook of the open storage.
+  /// The logbook in the storage that is open.
   var service: any LogbookService { get }
-  /// A reader of the logbook. It is a new run after the logbook was emptied, since a server keeps the digests
-  /// of a run.
+  /// A run of an observer that reads the logbook. After the logbook was emptied, it must be another run,
+  /// because a server keeps the digests of a run.
   var observer: RunStamp { get }
-  /// Removes everything except the login. The epoch of the first position stays, since the server began with
-  /// it.
+  /// Deletes everything except the login and the epoch with which the server began.
   func empty() throws
 }
 
-/// The real storage of a server in its own folder. It can be restarted, copied and restored.
+/// A server with the real storage in a separate folder. It can be restarted, backed up and restored.
 package final class SimulatedServer: SimulatedStorageHost, @unchecked Sendable {
-  // Safe: the world does one thing at a time, and only changes the storage between requests.
+  // Safe: a world does one thing at a time, and changes the storage only between requests.
   private(set) var storage: EmbeddedStorage
-  /// A login that may write.
+  /// A login with the right to write.
   let login: Login
   private let folder: String
   private var hasBackup = false
   package private(set) var observer = RunStamp.ofObserver()
-  /// The logbook's file, while the storage is open.
+  /// Empties the file of the logbook; nil after the storage was closed.
   private var emptied: EmptiedFile?
   private var copy: String { folder + "-backup" }
-  /// The file of the logbook.
+  /// The path of the logbook's file.
   package var logbookFile: String { "\(folder)/logbooks/\(login.logbook).db" }
 
-  /// One of the servers of a template, in a separate folder.
+  /// Makes a server with the files of a template's server in a separate folder.
   package init(_ template: Template, number: Int = 0, folder: String) throws {
     self.folder = folder
     login = template.servers[number].login
@@ -57,7 +56,7 @@ package final class SimulatedServer: SimulatedStorageHost, @unchecked Sendable {
     storage = try EmbeddedStorage(folder: folder)
   }
 
-  /// Copies everything that is on disk.
+  /// Copies the folder of the server, as a backup.
   package func takeBackup() async throws {
     try await close()
     if FileManager.default.fileExists(atPath: copy) { try FileManager.default.removeItem(atPath: copy) }
@@ -66,7 +65,7 @@ package final class SimulatedServer: SimulatedStorageHost, @unchecked Sendable {
     storage = try EmbeddedStorage(folder: folder)
   }
 
-  /// Restores the last copy; false if there is none.
+  /// Replaces the server's folder by the last backup. Returns false if there is no backup.
   @discardableResult
   package func restoreBackup() async throws -> Bool {
     guard hasBackup else { return false }
@@ -86,20 +85,20 @@ package final class SimulatedServer: SimulatedStorageHost, @unchecked Sendable {
 }
 
 extension SimulatedStorageHost {
-  /// The settings with which a node's store accesses this host.
+  /// The settings that connect the store of a node to this host.
   package var access: RemoteAccess {
     RemoteAccess(kind: "glucoport", url: "http://127.0.0.1", token: .file("/none"))
   }
 
-  /// The logbook of the storage that is open at that time.
+  /// A closure that returns the logbook of the storage that is open when it is called.
   package func connection() -> @Sendable () -> any LogbookService {
     { self.service }
   }
 
-  /// The logbook, for a login.
+  /// The logbook, as a login sees it.
   package func logbook() async throws -> RemoteLogbook { try await service.logbook() }
 
-  /// Everything that the logbook holds.
+  /// The number of readings and all records in the logbook.
   package func everything() async throws -> (readings: Int, records: [RemoteRecord]) {
     var (readings, records, cursor) = (0, [RemoteRecord](), String?.none)
     while let page = try await service.changes(after: cursor, limit: 1000, observer) {
@@ -111,12 +110,12 @@ extension SimulatedStorageHost {
     return (readings, records)
   }
 
-  /// Digests over the readings that the logbook holds.
+  /// The digests of the readings in the logbook.
   package func digests() async throws -> IdentityDigests {
     try await service.readingDigests(observer)
   }
 
-  /// How much of a content the server has.
+  /// How much of an attachment content the server has.
   package func held(_ digest: String) async throws -> HeldContent {
     guard let attachments = service.attachments else { throw Broken("the server stores no content") }
     return try await attachments.held(digest, observer)
@@ -130,9 +129,9 @@ extension RunStamp {
   }
 }
 
-/// A broken rule, or a world that cannot be built.
+/// The error that a rule is broken, or that a world cannot be made.
 package struct Broken: Error, CustomStringConvertible {
-  /// A description of the broken rule.
+  /// A text that describes the broken rule.
   package let description: String
   init(_ description: String) { self.description = description }
 }

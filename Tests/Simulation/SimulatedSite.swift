@@ -14,11 +14,11 @@ package enum HostKind: String, Sendable {
   case site
 }
 
-/// A Nightscout site for nodes: the real remote, over a faulty network, with a stand-in for the site.
+/// A simulated Nightscout site for nodes. The remote is the real one, the network is faulty, and a stand-in
+/// plays the site.
 final class SimulatedSite: SimulatedHost {
-  /// The site's clock when a simulation begins, in milliseconds since 1970: some hours after the events
-  /// that the simulation makes. The remote looks for changes of treatments only among the events of the
-  /// last two days. So the events must stay that recent until the simulation ends.
+  /// The site's clock at the start of a simulation, in milliseconds. It is some hours after all simulated
+  /// events. The remote checks only the last two days, so the events must not become older than that.
   static let start: Int64 = 1_700_020_000_000
 
   let site: NightscoutStandIn
@@ -38,11 +38,12 @@ final class SimulatedSite: SimulatedHost {
     login = RemoteLogin(
       address: try RemoteAddress("http://localhost/\(number)", allowsPlainHTTP: false),
       token: try Token(firstLineOf: Array(token.utf8), origin: "world"), agent: "simulation")
-    // This event is older than everything else. It shows that autoprune has removed no documents.
+    // This treatment is older than all others. While it exists, the remote knows that Nightscout's autoprune
+    // has deleted nothing.
     site.put(["eventType": "Site Change", "created_at": "2023-10-01T00:00:00.000Z"], in: "treatments")
   }
 
-  /// Moves the site's clock.
+  /// Advances the site's clock.
   func moveClock(by milliseconds: Int64) { site.moveClock(by: milliseconds) }
 
   var access: RemoteAccess {
@@ -56,7 +57,7 @@ final class SimulatedSite: SimulatedHost {
 
   func logbook() async throws -> RemoteLogbook { try await observer().logbook() }
 
-  /// The logbook as seen by a new node, without tombstones.
+  /// The logbook as a node without a store sees it. It contains no tombstones.
   func everything() async throws -> (readings: Int, records: [RemoteRecord]) {
     let observer = try observer()
     var (readings, records, cursor) = (0, [RemoteRecord](), String?.none)
@@ -72,14 +73,15 @@ final class SimulatedSite: SimulatedHost {
 
   func digests() async throws -> IdentityDigests { try await observer().readingDigests(Self.observing) }
 
-  /// A new installation: no earlier token is valid.
+  /// Installs the site again, which invalidates all earlier tokens.
   func restart() async throws { site.redeploy() }
 
-  /// A restored site does not report that it was restored, so no rule could be checked after it.
+  /// A restored site does not report that it was restored. No rule can then be checked, so backups are not
+  /// simulated.
   func takeBackup() async throws {}
   func restoreBackup() async throws -> Bool { false }
 
-  /// A request of another program with API v3. Returns the status.
+  /// Sends a request of another program through API v3. Returns the HTTP status.
   @discardableResult
   func requestAsApp(_ method: String, _ path: String, _ body: DocumentValue? = nil) throws -> Int {
     let reply = site.reply(ReceivedRequest(method: "GET", path: "/api/v2/authorization/request/\(app)"))
@@ -98,14 +100,14 @@ final class SimulatedSite: SimulatedHost {
   private static let observing = RunStamp(
     node: "ffffffff-ffff-ffff-ffff-ffffffffffff", number: 1, id: "ffffffff-ffff-ffff-ffff-ffffffffffff")
 
-  /// A reliable connection that no node uses.
+  /// A connection without faults, which only checks use.
   func observer() throws -> any LogbookService { try remote(over: SiteWire(site: site)) }
 
   private func remote(over transport: any HTTPTransport) throws -> any LogbookService {
     try RemoteRegister.remote("nightscout", login, over: transport)
   }
 
-  /// Checks that no key and no record is in two valid documents.
+  /// Checks that no two valid documents have the same key or the same record.
   private func checkNothingTwice() throws {
     for collection in ["entries", "treatments"] {
       let valid = site.documents(collection).filter { $0["isValid"] != false }
@@ -119,7 +121,7 @@ final class SimulatedSite: SimulatedHost {
   }
 }
 
-/// The remote of one node. Each run logs in again, like a separate process.
+/// The remote that one node uses. It logs in again for each run, as a separate process does.
 private actor SiteRemote: LogbookService, MovingService, RemovalService {
   private let zone = Mutex<LogbookZone?>(nil)
   private let make: @Sendable () throws -> any LogbookService
@@ -176,7 +178,7 @@ private actor SiteRemote: LogbookService, MovingService, RemovalService {
     return port
   }
 
-  /// The remote with the zones of the store, if a run gave them.
+  /// The remote in the zone of the store, if a run has set a zone.
   private func remote(_ run: String) throws(ServiceError) -> any LogbookService {
     let remote = try session(run)
     return zone.withLock { $0 }.map { remote.placing(in: $0) } ?? remote

@@ -6,7 +6,7 @@ package import Remotes
 import SeededRandom
 package import TestServers
 
-/// Sends requests to a site at once and reliably.
+/// Sends requests directly to a simulated site, without faults.
 package struct SiteWire: HTTPTransport {
   let site: NightscoutStandIn
 
@@ -15,7 +15,7 @@ package struct SiteWire: HTTPTransport {
   package func carry(_ request: ExchangeRequest) async throws(ServiceError) -> ExchangeAnswer {
     var headers: [String: String] = [:]
     for (name, value) in request.headers { headers[name.lowercased()] = value }
-    // An HTTP client adds this header. Without it, a site ignores the body.
+    // A real HTTP client adds this header. A site ignores a body without it.
     if let body = request.body { headers["content-length"] = String(body.count) }
     let reply = site.reply(
       ReceivedRequest(
@@ -27,14 +27,14 @@ package struct SiteWire: HTTPTransport {
   }
 }
 
-/// The network between nodes and a site. A call of the remote makes several requests, and a fault affects
-/// only one of them. The site's clock advances with each.
+/// The network between the nodes and a site. A call of the remote sends several requests, and a fault affects
+/// only one of them. Each request advances the site's clock.
 actor SiteNetwork: HTTPTransport {
-  /// One request in this many does not arrive, loses its answer, arrives late or twice, or finds a failing
-  /// site.
+  /// The number N, if one in N requests has a fault: it is lost, its answer is lost, it arrives late or
+  /// twice, or the site fails.
   private static let trouble = 8
 
-  /// The error of an event between two requests.
+  /// The error that an event threw between two requests.
   private var failure: (any Error)?
 
   private let wire: SiteWire
@@ -51,10 +51,10 @@ actor SiteNetwork: HTTPTransport {
 
   func makeReliable() { isUnreliable = false }
 
-  /// Lets this event happen before one of the next requests.
+  /// Runs an event before one of the next requests.
   func interrupt(_ thing: Meanwhile) { meanwhile.append(thing) }
 
-  /// Returns the error of an event between requests, once. Events that have not happened by then are dropped.
+  /// Returns the error that an event threw, and clears it. Also drops events that have not happened yet.
   func takeFailure() -> (any Error)? {
     defer { (failure, meanwhile) = (nil, []) }
     return failure
@@ -81,7 +81,7 @@ actor SiteNetwork: HTTPTransport {
     }
   }
 
-  /// Lets one late request arrive. Its answer is dropped.
+  /// Lets one of the late requests arrive at the site. Its answer is dropped.
   func deliverLate() async {
     guard let place = late.indices.randomElement(using: &random) else { return }
     let request = late.remove(at: place)
@@ -91,12 +91,12 @@ actor SiteNetwork: HTTPTransport {
 }
 
 extension SiteNetwork {
-  /// A late deletion is not simulated: it does not check `srvModified`, and the manual page guarantees
-  /// nothing for it.
+  /// Deletions never arrive late in the simulation. They do not check `srvModified`, so the manual page
+  /// guarantees nothing for a late deletion.
   private static func canArriveLate(_ request: ExchangeRequest) -> Bool { request.method != .DELETE }
 
-  /// The manual page does not guarantee that a deleted document stays deleted if the request that created it
-  /// arrives again.
+  /// Whether the document of a late creation still exists. If it was deleted, the request would create it
+  /// again, which the manual page does not exclude.
   private func hasVisibleDocument(_ request: ExchangeRequest) -> Bool {
     let key = request.body.flatMap { try? DocumentValue(json: $0)["identifier"]?.text }
     return wire.site.documents("treatments").contains {
@@ -104,8 +104,8 @@ extension SiteNetwork {
     }
   }
 
-  /// Runs the next event, but not before a deletion. An edit just before a deletion is lost, as the manual
-  /// page states.
+  /// Runs the next event, but never directly before a deletion. The manual page states that an edit just
+  /// before a deletion is lost.
   private func runNextEvent(before request: ExchangeRequest) {
     guard !meanwhile.isEmpty, request.method != .DELETE, random.once(in: 3) else { return }
     do { try meanwhile.removeFirst().happen() } catch { failure = error }

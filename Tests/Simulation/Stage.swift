@@ -2,8 +2,8 @@
 
 import Foundation
 
-/// The stage for several worlds in sequence. Stores and servers stay with their open connections, and are
-/// emptied. Other files of a world in its folder are removed.
+/// Lets several worlds use the same stores and servers one after the other. Their connections stay open, and
+/// their rows are deleted. The other files of a world are removed.
 final class Stage {
   let worldFolder: String
   private let template: Template
@@ -20,13 +20,13 @@ final class Stage {
     }
   }
 
-  /// Prepares for the next world.
+  /// Removes the files of the last world, so that the next one can start.
   func clear() throws {
     try FileManager.default.removeItem(atPath: worldFolder)
     try FileManager.default.createDirectory(atPath: worldFolder, withIntermediateDirectories: true)
   }
 
-  /// An empty server.
+  /// The server with this number, without any data.
   func server(_ number: Int) throws -> any SimulatedStorageHost {
     if let used = servers[number] {
       try used.empty()
@@ -42,7 +42,7 @@ final class Stage {
     return server
   }
 
-  /// An empty host of a kind.
+  /// A host of this kind, without any data.
   func host(_ kind: HostKind, _ number: Int, seed: UInt64, isUnreliable: Bool) throws -> any SimulatedHost {
     switch kind {
     case .server: try server(number)
@@ -50,7 +50,7 @@ final class Stage {
     }
   }
 
-  /// The connections to an empty store, by its index in the world.
+  /// The connections to the store with this number in a world. The store is empty.
   func connections(_ place: Int) throws -> Connections {
     if let used = stores[place] {
       try used.file.empty()

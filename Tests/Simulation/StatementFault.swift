@@ -4,8 +4,8 @@ import GRDB
 import GRDBSQLite
 import LogbookStore
 
-/// Makes one statement of a connection fail, as a faulty disk does. Committed data stay. A failing COMMIT has
-/// committed, but the caller does not know it.
+/// Makes one statement of a connection fail, as a faulty disk does. Committed data are kept. If a COMMIT
+/// fails, its data are committed, but the caller does not know it.
 final class StatementFault {
   /// Whether the statement was reached and failed.
   private(set) var hasFailed = false
@@ -13,14 +13,14 @@ final class StatementFault {
   private let place: Int
   private var statements = 0
 
-  /// Makes a statement, counted from 1, fail until the fault ends.
+  /// Makes the statement with this number fail until the fault is ended. Statements are counted from 1.
   init(_ store: Store, at place: Int) {
     self.store = store
     self.place = place
     watch()
   }
 
-  /// Ends the fault.
+  /// Ends the fault, so that all statements succeed again.
   func end() {
     store.queue.inDatabase { database in
       sqlite3_progress_handler(database.sqliteConnection, 0, nil, nil)
@@ -29,7 +29,7 @@ final class StatementFault {
   }
 
   private func watch() {
-    // The owner of a fault ends it, so it exists longer than its use by SQLite.
+    // The pointer stays valid: the owner of this object calls `end()` before it releases the object.
     let context = Unmanaged.passUnretained(self).toOpaque()
     store.queue.inDatabase { database in
       sqlite3_trace_v2(
@@ -38,7 +38,7 @@ final class StatementFault {
           StatementFault.of(context)?.note(statement.flatMap { sqlite3_sql(OpaquePointer($0)) })
           return 0
         }, context)
-      // SQLite calls this before a statement continues, and when it ends.
+      // SQLite calls this handler while a statement runs and when it ends.
       sqlite3_progress_handler(
         database.sqliteConnection, 1, { StatementFault.of($0)?.failsNow() == true ? 1 : 0 }, context)
     }
@@ -49,7 +49,8 @@ final class StatementFault {
   }
 
   private func note(_ sql: UnsafePointer<CChar>?) {
-    // BEGIN never fails here: with a real faulty disk, a BEGIN that fails has not started a transaction.
+    // A BEGIN is not counted, so it never fails. If it failed on a real disk, no transaction would have
+    // started.
     let begins = sql.map { String(cString: $0).hasPrefix("BEGIN") } ?? false
     if !begins, !hasFailed { statements += 1 }
   }

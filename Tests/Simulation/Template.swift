@@ -9,24 +9,24 @@ import SeededRandom
 import ServerStore
 package import TestPostgres
 
-/// The files with which every world begins. They are made once, since making the tables of a store takes
-/// longer than most schedules.
+/// The files that every world starts with. They are made only once, because creating the tables of a store
+/// takes longer than most schedules.
 package struct Template: Sendable {
-  /// A store without a remote.
+  /// The file of a store without a remote.
   let store: Data
-  /// Two servers, so that a world can move from one to the other.
+  /// Two servers, so that the nodes of a world can change from one to the other.
   let servers: [Server]
-  /// The databases for the servers; nil for servers with folders.
+  /// The PostgreSQL databases of the servers; nil if the servers store their data in folders.
   let databases: TestDatabases?
 
-  /// Puts an unused store at a path.
+  /// Writes an empty store to a path.
   func writeStore(to path: String) throws { try store.write(to: URL(fileURLWithPath: path)) }
 
   struct Server: Sendable {
     let files: [String: Data]
     let login: Login
 
-    /// Puts an unused server into a folder.
+    /// Writes an empty server to a folder.
     func write(to folder: String) throws {
       let manager = FileManager.default
       try manager.createDirectory(atPath: folder + "/logbooks", withIntermediateDirectories: true)
@@ -39,9 +39,10 @@ package struct Template: Sendable {
     }
   }
 
-  /// Makes the files in a folder, which is then removed.
+  /// Makes the files in a temporary folder, and removes the folder.
   ///
-  /// - Parameter databases: the databases for the servers; nil for servers with folders.
+  /// - Parameter databases: the PostgreSQL databases of the servers; nil if the servers store their data in
+  ///   folders.
   package init(databases: TestDatabases? = nil) async throws {
     self.databases = databases
     let folder = FileManager.default.temporaryDirectory.appending(
@@ -53,13 +54,14 @@ package struct Template: Sendable {
   }
 
   private static func makeStore(_ path: String) throws -> Data {
-    // The connection is closed after this line, and empties its write-ahead log.
+    // The connection is closed at the end of this line. SQLite then moves all data from the write-ahead log
+    // to the file.
     _ = try Store.openOrCreate(path: path, role: .importer, zone: LogbookZone(name: "Europe/Madrid"))
     return try contents(path)
   }
 
-  /// The bytes of a database with pages of 4 KiB instead of 16. A commit writes whole pages, which takes most
-  /// of its time in such a small file.
+  /// The bytes of a copy of the database with pages of 4 KiB instead of 16. A commit writes whole pages, so
+  /// small pages make it faster.
   private static func contents(_ path: String) throws -> Data {
     let small = path + "-small"
     try DatabaseQueue(path: path).inDatabase { database in

@@ -3,7 +3,8 @@
 import Logbook
 package import LogbookStore
 
-/// The content of attachments. There are only a few, so that nodes attach the same ones.
+/// Attachments in a simulated world. There are only a few different contents, so that several nodes attach
+/// the same one.
 extension World {
   func attach(_ node: SimulatedNode) throws {
     guard kind == .server else { return }
@@ -18,12 +19,12 @@ extension World {
     try node.attach(Self.content(number), as: guid, to: entry)
   }
 
-  /// The bytes of a content, which has from zero to five parts.
+  /// The bytes of the content with this number. A content is transferred in up to five parts.
   private static func content(_ number: Int) -> [UInt8] {
     (0..<number * 30).map { UInt8(truncatingIfNeeded: $0 &* 17 ^ number) }
   }
 
-  /// Checks that every attachment marked as uploaded is complete on the server.
+  /// Checks that the server has the complete content of each attachment that is marked as uploaded.
   func checkUploadedContents(_ node: SimulatedNode) async throws {
     guard let server = server as? any SimulatedStorageHost else { return }
     for attachment in try node.attachments() where attachment.isUploaded {
@@ -33,8 +34,8 @@ extension World {
     }
   }
 
-  /// Checks that every side has every content that exists anywhere. If nothing was restored, it has all
-  /// contents ever attached.
+  /// Checks that all nodes and the server have every content that any node has. If no store or server was
+  /// restored, no content may be missing.
   func compareContents() async throws {
     guard let server = server as? any SimulatedStorageHost else { return }
     var whole: Set<String> = []
@@ -57,7 +58,7 @@ extension World {
 }
 
 extension SimulatedNode {
-  /// Attaches a content to an entry.
+  /// Attaches a file with these bytes to an entry.
   package func attach(_ bytes: [UInt8], as guid: String, to entry: String) throws {
     let editor = try editor()
     let intake = try ContentIntake(connections.store(.editor))
@@ -74,7 +75,7 @@ extension SimulatedNode {
     _ = try editor.attach([(draft, guid)], intake)
   }
 
-  /// The attachments of all records that are not deleted.
+  /// The attachments of a node that are not deleted.
   package func attachments() throws -> [StoredAttachment] {
     let store = try sync()
     return try records().values.filter { $0.state.kind == .attachment && !$0.state.isDeleted }

@@ -4,7 +4,7 @@ import Logbook
 import LogbookStore
 import SeededRandom
 
-/// Imports of meters and exports.
+/// Simulates imports of meters and exports.
 extension World {
   func importReadings(_ node: SimulatedNode) throws {
     let batch = drawReadings()
@@ -12,7 +12,7 @@ extension World {
     try ingest(batch, node)
   }
 
-  /// Imports readings with a zone that a person gave, often the zone of the logbook.
+  /// Imports readings in a zone that a person gives. It is often the zone of the logbook.
   func importGiven(_ node: SimulatedNode) throws {
     let base = try node.baseZone().split(separator: " ").first.map(String.init)
     let name = random.once(in: 2) ? base ?? "UTC" : drawZone()
@@ -20,7 +20,7 @@ extension World {
     removesReadings = kind == .site
     say("\(node.name) imports \(batch.readings.count) readings of \(name)")
     try ingest(batch, node, zone: InputZone(LogbookZone(name: name), isGiven: true, placesReadings: false))
-    // The items of this import are in this zone, whatever was stated before.
+    // All readings of this import must be in the given zone, whatever zones were stated before.
     let others = try node.rows(
       """
       SELECT r.device_time FROM reading AS r LEFT JOIN item_zone_name AS n ON n.id = r.zone
@@ -33,11 +33,12 @@ extension World {
 
   private func drawReadings() -> IngestBatch {
     var batch = IngestBatch()
-    // Device `c` states only instants, which the zones of the logbook show.
+    // The device `c` states only instants. The zones of the logbook determine their shown times.
     let device = ["a", "b", "c"].randomElement(using: &random) ?? "a"
     batch.devices = [Device(vendor: "Maker", model: "M", serial: device, format: "sim")]
     for _ in 0..<Int.random(in: 1...6, using: &random) {
-      // There are few places and values, so that nodes have the same readings, some with another value.
+      // There are few different times and values. So several nodes have the same readings, or other values at
+      // the same times.
       let isSensor = random.once(in: 2)
       let time = DeviceTime(seconds: 1_700_000_000 + 300 * Int64.random(in: 0..<12, using: &random))
       let value = Quantity(Double(Int.random(in: 100...103, using: &random)), .milligramsPerDecilitre)
@@ -54,7 +55,8 @@ extension World {
     return batch
   }
 
-  /// An export of a diary with ids in its rows, from some time. Older and newer ones come in any order.
+  /// Imports a random export of a diary whose rows have ids. Exports are imported in any order of their
+  /// export times.
   func importDiary(_ node: SimulatedNode) throws {
     if random.once(in: 2) { exportTime += 1 }
     let made = Int64.random(in: max(1, exportTime - 2)...exportTime, using: &random)
@@ -65,7 +67,7 @@ extension World {
         placement: Placement(utcOffset: 3600, source: id == 2 ? .instant : .zone),
         fields: RecordFields(["carbs": .number(Double(made)), "text": .text("row\(id)")]),
         sourceID: "s\(id)", source: "app \(id)", line: 1)
-      // The row may be from an export of a store, which states the id and not the origin.
+      // Some rows are like rows in an export of a store: they state the id of the record but not its origin.
       if random.once(in: 3) { row.guid = Digest.uuid(of: ["record", "sim", "s\(id)"]) }
       batch.records.append(row)
     }
@@ -75,8 +77,8 @@ extension World {
     try checkCorrected(batch, node, made, besides: hidden)
   }
 
-  /// Checks that a later export has corrected what an import wrote, in this or another store, and that an
-  /// earlier one has not. A hidden record accepts the content of any export.
+  /// Checks that records from an earlier export have the content of this export, and that records from a
+  /// later export have not changed. Hidden records are not checked.
   private func checkCorrected(
     _ batch: IngestBatch, _ node: SimulatedNode, _ made: Int64, besides hidden: Set<String>
   ) throws {
@@ -97,7 +99,7 @@ extension World {
     _ batch: IngestBatch, _ node: SimulatedNode, zone: InputZone? = nil, generatedAt: Int64? = nil
   ) throws {
     before = try node.records()
-    // A meter has no bytes for a digest.
+    // A meter has no file, so an import of a meter has no digest.
     let digest = random.once(in: 2) ? random.uuid() : ""
     let source = IngestSource(
       name: "-", format: "sim", startedAt: node.clock, modifiedAt: nil, decisions: [], zone: zone)

@@ -4,9 +4,9 @@ import Logbook
 import LogbookStore
 import SeededRandom
 
-/// Merges of one person's stores, which are connected to the same server.
+/// Simulates merges of two stores of one person that sync with the same server.
 extension World {
-  /// Merges the store of another node into that of a node, as `import other.db` does.
+  /// Merges the store of another node into the store of `node`, as `import other.db` does.
   func merge(_ node: SimulatedNode) throws {
     guard kind == .server, let other = nodes.filter({ $0 !== node }).randomElement(using: &random) else {
       return
@@ -29,14 +29,14 @@ extension World {
     try checkMerged(node, theirs)
   }
 
-  /// Whether a merge may replace content: what only an import wrote, or what a person wrote or deleted
-  /// earlier.
+  /// Whether a merge may replace the record `mine`: only imports wrote it, or a person edited it earlier than
+  /// the record `theirs`.
   private func mayReplace(_ theirs: SyncRecord, _ mine: SyncRecord) -> Bool {
     mine.isImportedOnly || (mine.state.editedAt ?? 0) <= (theirs.state.editedAt ?? 0)
   }
 
-  /// Checks that a node has each record that it merged, and each deletion that is later than the node's edit.
-  /// A deletion that is the remote's side of a conflict waits for a person.
+  /// Checks that the node has each merged record, and each deletion that is later than its own edit. If a
+  /// deletion is already the remote side of a conflict, a person must decide.
   private func checkMerged(_ node: SimulatedNode, _ theirs: [String: SyncRecord]) throws {
     let mine = try node.records()
     let deletedAsConflict = Set(try node.conflicts().filter(\.theirs.isDeleted).map(\.guid))

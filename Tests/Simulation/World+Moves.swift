@@ -4,10 +4,10 @@ import Logbook
 import LogbookStore
 import TestServers
 
-/// Checks what a site has of the nodes' items, and what no side may lose.
+/// Checks which items of the nodes a site has, and that no reading is lost.
 extension World {
-  /// Checks that every stored reading is everywhere, except for those that the host refuses. A site does not
-  /// get hidden readings, so those may be in one store only.
+  /// Checks that every node has each imported reading, unless the server refuses some readings. With a site,
+  /// hidden readings are not sent, so only one node may have them.
   func checkNoReadingIsLost() throws {
     var all: Set<String> = []
     for node in nodes {
@@ -21,7 +21,7 @@ extension World {
     guard lost.isEmpty else { throw Broken("the readings \(lost.sorted()) are lost") }
   }
 
-  /// Checks that no dose acts twice at any instant.
+  /// Checks that no dose has two active documents on a site.
   func checkDoses() throws {
     guard let site else { return }
     var doses: Set<String> = []
@@ -32,7 +32,7 @@ extension World {
     }
   }
 
-  /// Checks that every visible item of a node is once on a site, at the node's instant, and no other item
+  /// Checks that a site has each visible item of each node once and at the right instant, and no other items
   /// that glucoport wrote.
   func compareSite() throws {
     guard let site else { return }
@@ -41,18 +41,19 @@ extension World {
     let treatments = site.validTreatments()
     for node in nodes {
       let shown = try readings(of: node).filter { !$0.isWithdrawn && $0.isUploaded }
-      // After a move to another site, a store also sends what it has from other programs.
+      // After a move to another site, a store also sends items that came from other programs. They are not
+      // checked.
       let places = Set(shown.map(\.identity.uuid))
       var shownValues = Set<String>()
       for reading in shown where reading.device.vendor == "Maker" {
         shownValues.insert(reading.valueText)
         let found = entries[reading.identity.uuid] ?? values[reading.valueText] ?? []
-        // Another program may have the value at this time.
+        // An entry of another program may have the value at this time. glucoport then writes no entry.
         guard found == [reading.utc] || found.isEmpty && site.hasForeignEntry(at: reading.utc) else {
           throw Broken("\(node.name): \(reading.address) at \(reading.utc) stands at \(found)")
         }
       }
-      // Another store may give a value of the same time another number.
+      // Another store may have numbered two values of one time differently, so their keys differ.
       let foreign = Set(entries.keys).subtracting(places).filter { key in
         !site.ownValues(key).allSatisfy(shownValues.contains)
       }
@@ -73,15 +74,15 @@ extension World {
     }
   }
 
-  /// Whether stores have different edits of a record, and one of them hides its content and removed it from
-  /// the site. Its edit is not sent while it is hidden, as the manual page states.
+  /// Whether the nodes have different versions of a record that one of them hides and has removed from the
+  /// site. A hidden record is not sent, as the manual page states.
   func differsWhileHidden(_ guid: String) throws -> Bool {
     guard let site, site.hasWithdrawn(guid) else { return false }
     let states = try nodes.compactMap { try $0.records()[guid]?.state }
     return states.contains { !$0.agrees(with: states[0]) }
   }
 
-  /// The words of items on a node that are hidden, or that only this node has.
+  /// The words in records that a node hides, or whose version only this node has.
   func hiddenWords(of node: SimulatedNode) throws -> Set<String> {
     let hidden = try node.sync().compare { try $0.hiddenRecords() }
     return try node.records().reduce(into: []) { words, record in
@@ -97,21 +98,21 @@ extension SimulatedSite {
     site.documents("treatments").filter { $0["isValid"] != false }
   }
 
-  /// The seconds of the valid entries that glucoport wrote, by their keys.
+  /// The times in seconds of the valid entries that glucoport wrote, by their keys.
   func ownEntries() -> [String: [Int64]] {
     var found: [String: [Int64]] = [:]
     for entry in validEntries() { found[entry["identifier"]?.text ?? "", default: []].append(entry.second) }
     return found
   }
 
-  /// The seconds of the valid entries that glucoport wrote, by device, kind, shown time and value.
+  /// The times in seconds of the valid entries that glucoport wrote, by `valueText`.
   func ownValues() -> [String: [Int64]] {
     validEntries().reduce(into: [:]) { found, entry in
       if let text = entry.valueText { found[text, default: []].append(entry.second) }
     }
   }
 
-  /// The values of the valid entries with a key that glucoport wrote.
+  /// The `valueText` of each valid entry with this key that glucoport wrote.
   func ownValues(_ key: String) -> [String] {
     validEntries().filter { $0["identifier"]?.text == key }.compactMap(\.valueText)
   }
@@ -124,7 +125,7 @@ extension SimulatedSite {
     site.documents("entries").contains { $0["glucoport"] == nil && $0.second == second }
   }
 
-  /// Whether a document states that its record was hidden.
+  /// Whether a document of the site states that this record was hidden.
   func hasWithdrawn(_ guid: String) -> Bool {
     site.documents("treatments").contains {
       $0["glucoport"]?["withdrawn"] == true && $0.recordIDs.contains(guid)
@@ -133,12 +134,12 @@ extension SimulatedSite {
 }
 
 extension TestServers.NightscoutDocument {
-  /// The records in the document.
+  /// The ids of the records that the document contains.
   var recordIDs: [String] {
     self["glucoport"]?["parts"]?.array?.compactMap { $0["guid"]?.text } ?? []
   }
 
-  /// Device, kind, shown time and value; nil for an entry of another program.
+  /// The device, kind, shown time and value of an entry; nil for an entry of another program.
   fileprivate var valueText: String? {
     guard let own = self["glucoport"], let position = own["position"]?.number,
       let value = own["value"]?.number
@@ -150,7 +151,7 @@ extension TestServers.NightscoutDocument {
 }
 
 extension StoredReading {
-  /// The reading in the form of `valueText` of its entry.
+  /// The same text as `valueText` of the entry in which glucoport sends this reading.
   fileprivate var valueText: String {
     "\(device.serial) \(kind.name) \(identity.position) \(measurement.quantity?.number ?? 0)"
   }

@@ -4,7 +4,7 @@ import Logbook
 import LogbookStore
 import SeededRandom
 
-/// Actions of people on records.
+/// Simulates what people do with records.
 extension World {
   func add(_ node: SimulatedNode) throws {
     let guid = random.uuid()
@@ -12,7 +12,7 @@ extension World {
       !$0.state.isDeleted && $0.state.entryGuid == nil && $0.state.kind.details?.isListed == true
     }
     .sorted { $0.guid < $1.guid }
-    // A dose on a site shows whether it acts twice.
+    // A dose on a site would act twice if the site had two documents of it. `checkDoses` checks this.
     let isDose = kind == .site && random.once(in: 2)
     var fields = RecordFields(["a": .text(ledger.word(for: guid))])
     if isDose {
@@ -39,7 +39,7 @@ extension World {
   }
 
   func edit(_ record: SyncRecord, _ node: SimulatedNode) throws {
-    // Programs of a site only show the text.
+    // Programs of a site show only the field `text`.
     let field = ["a", "b", kind == .site ? "text" : "c"].randomElement(using: &random) ?? "a"
     if case .text(let old)? = record.state.fields[field] { ledger.retire([old]) }
     let word = ledger.word(for: record.guid)
@@ -51,19 +51,20 @@ extension World {
     }
   }
 
-  /// Sometimes draws another time for a record, so that a site must move its document; otherwise nil.
-  /// Documents of other programs keep their time, as the manual page states.
+  /// Sometimes returns another time for a record, so that a site must move its document; otherwise nil.
+  /// Records of other programs keep their time, as the manual page states.
   private func drawTime(of record: SyncRecord) -> DeviceTime? {
     guard kind == .site, addedHere.contains(record.guid), random.once(in: 8) else { return nil }
     return DeviceTime(seconds: 1_700_000_000 + 600 * Int64.random(in: 0..<4, using: &random))
   }
 
-  /// Requests a download, or cancels one.
+  /// Requests a download, or cancels a requested one.
   func queue(_ node: SimulatedNode) throws {
     guard node.asksForParts else { return }
     let store = try node.connections.store(.editor)
     if random.once(in: 3), let download = try store.downloads().randomElement(using: &random),
-      // Any person may wait for downloads that fill a store.
+      // Only requested downloads are cancelled. If all records were cancelled, the store would stay
+      // incomplete.
       download.priority == .waiting, download.subject != .records
     {
       say("\(node.name) cancels \(download.subject)")
@@ -90,7 +91,7 @@ extension World {
     _ = try node.editor().delete(record.guid)
   }
 
-  /// Undoes the last action on a node, or redoes it.
+  /// Undoes or redoes the last action on a node.
   func step(_ node: SimulatedNode) throws {
     let direction: UndoDirection = random.once(in: 3) ? .redo : .undo
     let store = try node.editing()
@@ -113,13 +114,14 @@ extension World {
     try resolve(conflict, node)
   }
 
-  /// Notes that a person restored a record, which the server gets later.
+  /// Notes that a person has restored a record. The server still has its deletion.
   private func markRestored(_ guid: String) {
     tombstones.remove(guid)
     broughtBack.insert(guid)
   }
 
-  /// Retires the words of an entry's parts. A person who keeps an entry deleted also deletes its parts.
+  /// Marks the words of an entry's records as removed. If an entry stays deleted, its records are deleted,
+  /// too.
   private func retireChildren(of guid: String, _ node: SimulatedNode) throws {
     for child in try node.records().values where child.state.entryGuid == guid {
       ledger.retire(child.state.words)

@@ -4,7 +4,7 @@ import Foundation
 import Logbook
 import LogbookStore
 
-/// Copies, restores, and changes of the server.
+/// Simulates copies and restores of stores, and restores and changes of the server.
 extension World {
   func copyRestoreOrMove(_ node: SimulatedNode) async throws {
     switch Int.random(in: 0..<6, using: &random) {
@@ -32,7 +32,8 @@ extension World {
       isServerRestored = true
       mayLackContents = true
       tombstones = []
-      // Contents are not changes, so positions do not show them. A person who restores a server states it.
+      // The position that a server reports does not include attachment contents. So a person who restores a
+      // server must queue them again.
       for node in nodes { try node.sync().requeueContents() }
       try await forgetLostItems()
     case 5 where serverCount == 1:
@@ -43,7 +44,7 @@ extension World {
 
   private func backup(of node: SimulatedNode) -> String { "\(folder)/\(node.name)-backup.db" }
 
-  /// Copies the files of a store, with SQLite's journal, like a copy program.
+  /// Copies the files of a store with its write-ahead log, as a copy program does.
   private static func copyStore(_ path: String, to copy: String) throws {
     let manager = FileManager.default
     for suffix in ["", "-wal", "-shm"] where manager.fileExists(atPath: copy + suffix) {
@@ -62,7 +63,7 @@ extension World {
       name: node.name + "'", Connections(path: path), await makeRemote(), seed: random.next())
     restored.clock = node.clock
     restored.asksForParts = node.asksForParts
-    // The backup may be from before the move to another server.
+    // The backup may be from before the nodes moved to another server, so it is connected again.
     try await restored.connect(to: server, isNewRemote: true)
     if let place = nodes.firstIndex(where: { $0 === node }) { nodes[place] = restored }
     lostByRestore = true
@@ -87,7 +88,8 @@ extension World {
     try await forgetLostItems()
   }
 
-  /// Retires the words that were only in a state which a restore replaced.
+  /// Marks the words and readings as lost that exist in no store and not on the server, after a restore
+  /// replaced their only copy.
   func forgetLostItems() async throws {
     var words: Set<String> = []
     for record in try await server.everything().records { words.formUnion(record.state.words) }

@@ -6,8 +6,8 @@ import SeededRandom
 import Sync
 
 extension World {
-  /// Checks that a node's content still exists after a step that was not its own. Only a person who saw it
-  /// may remove it.
+  /// Checks that the content of a node still exists after a step of sync or an import. Only a person who saw
+  /// an edit may remove it.
   func checkNothingOverwritten(_ node: SimulatedNode) throws {
     let after = try node.records()
     for (guid, old) in before {
@@ -19,7 +19,7 @@ extension World {
       }
       if record.version < old.version
         || record.version == old.version && record.versionSynced < old.versionSynced,
-        // The base zone counts as sent until a remote was asked.
+        // The base zone counts as synced until the store has asked a remote for its zone.
         !isServerRestored, !old.isUnjoinedBase
       {
         throw Broken("\(node.name): the versions of \(guid) went back")
@@ -27,7 +27,8 @@ extension World {
     }
   }
 
-  /// Checks that deleted records stay deleted, and that records that a node considers synced are there.
+  /// Checks that deleted records stay deleted on the server, and that the server has each record that a node
+  /// considers synced.
   func checkServer() async throws {
     try await forgetItemsLostByRestore()
     guard random.once(in: 4) else { return }
@@ -54,8 +55,8 @@ extension World {
     }
   }
 
-  /// A site shows deletions only by missing documents. A node that has not sent a record yet, or imports its
-  /// row later, makes it again if API v1 left no trace of it. The manual page documents this.
+  /// A site does not report deletions: documents are just missing. A node may create the record again if it
+  /// has not sent it yet or imports its row. The manual page documents this.
   private func noteDeletions(_ records: [RemoteRecord]) throws {
     let live = Set(records.map(\.guid))
     for guid in heldBefore.subtracting(live) where addedHere.contains(guid) && !broughtBack.contains(guid) {
@@ -66,17 +67,17 @@ extension World {
     heldBefore = live
   }
 
-  /// Two people may restore one record: the second decision may arrive after another deletion.
+  /// If two people restore the same record, the second restoration may arrive after another deletion.
   private func hasPendingRestoration(_ guid: String) throws -> Bool {
     try nodes.contains { node in
       try node.records()[guid].map { $0.isPending && !$0.state.isDeleted } ?? false
     }
   }
 
-  /// Checks that synced records are on the server, in this state or a later one.
+  /// Checks that the server has a synced record in the node's version or in a later one.
   private func checkSynced(_ record: SyncRecord, _ theirs: RemoteRecord?, _ node: SimulatedNode) throws {
     guard let theirs else {
-      // On a site, another program or node may have deleted the record.
+      // On a site, another program or another node may have deleted the record.
       if kind == .site { return }
       throw Broken("\(node.name): \(record.guid) counts as synced, and the server does not have it")
     }
@@ -97,8 +98,8 @@ extension World {
     }
   }
 
-  /// A store shows a treatment of another program in the zone at the time of the fetch. Only the instant is
-  /// from that program.
+  /// Whether two versions agree. If another program made a treatment, only its instant is compared: the store
+  /// chose the shown time at the time of the fetch.
   private func agree(_ mine: RecordState, _ theirs: RecordState) -> Bool {
     if mine.agrees(with: theirs) { return true }
     guard kind == .site, let offset = mine.statedOffset, let other = theirs.statedOffset else { return false }
@@ -110,29 +111,28 @@ extension World {
     revision.split(separator: ".").first.flatMap { Int64($0) }
   }
 
-  /// Checks that every uploaded reading is on the server.
+  /// Checks that the server has every reading that a node marked as uploaded.
   private func checkUploaded(_ node: SimulatedNode, _ theirs: IdentityDigests) throws {
     let mine = try node.sync().compare { try $0.uploadedDigests() }
-    // A site lacks readings that are hidden or being moved.
+    // A site may lack readings that are hidden or that are being moved.
     if removesReadings { return }
     for bucket in mine.differing(from: theirs) where mine.counts[bucket] >= theirs.counts[bucket] {
       throw Broken("\(node.name): a reading in bucket \(bucket) counts as uploaded, and the server lacks it")
     }
   }
 
-  /// Lets all nodes sync and decide until a whole round changes nothing.
+  /// Lets all nodes sync and resolve their conflicts until two rounds change nothing.
   func syncUntilNothingChanges() async throws {
     try await forgetItemsLostByRestore()
     for node in nodes {
       await node.remote.setWeather(.calm)
       await node.remote.setPage(1000)
       await site?.network.makeReliable()
-      // A started upload ends with the options with which it began.
+      // A running upload keeps the options with which it began, so it is completed first.
       for _ in 0..<500 where node.session != nil { _ = try await takeStep(node) }
     }
-    // After a change, the first run only reads the history of a site. The next one finds changes that leave
-    // no trace there. And a run does not count the zones that it sends, which nodes before it in the round
-    // then lack.
+    // One quiet round is not enough. A site's change without a trace is found only by the next run. And a run
+    // does not count the zones that it sends, which earlier nodes of the round still lack.
     var quietRounds = 0
     for _ in 0..<40 {
       var isQuiet = true
@@ -146,12 +146,12 @@ extension World {
     throw Broken("the nodes do not come to rest")
   }
 
-  /// Decides open conflicts like a person. Returns whether there were any.
+  /// Resolves all conflicts of a node, as a person would. Returns whether there were any.
   private func decide(_ node: SimulatedNode) throws -> Bool {
     var decides = false
     for conflict in try node.conflicts() {
       decides = true
-      // One decision can end the next conflict, such as for an entry and its parts.
+      // A resolution may end other conflicts, for example those of an entry's records.
       if try node.conflicts().contains(conflict) { try resolve(conflict, node) }
     }
     let refused = try node.records().values.filter { $0.isQuarantined && !$0.isConflicted && $0.isPending }
@@ -163,7 +163,7 @@ extension World {
     return decides
   }
 
-  /// Whether an upload finds no difference.
+  /// Runs an upload. Returns whether it completed and changed nothing.
   func uploadFindsNothing(_ node: SimulatedNode) async throws -> Bool {
     node.clock += 86_400
     site?.moveClock(by: 120_000)
@@ -183,8 +183,8 @@ extension World {
     return ending == .complete && summary == UploadSummary()
   }
 
-  /// Checks that a node has the records of the host and no others. A site shows neither tombstones nor hidden
-  /// records, except for records of other programs.
+  /// Checks that a node has exactly the records of the host. A site does not have deleted and hidden records,
+  /// except for records of other programs.
   private func checkSameRecords(_ node: SimulatedNode, _ theirs: Set<String>) throws {
     let records = try node.records()
     let mine = Set(records.keys)
@@ -202,7 +202,8 @@ extension World {
     }
   }
 
-  /// Checks that all sides have the same content, with every edit that no person removed.
+  /// Checks that all nodes and the host have the same content, and that it contains every edit that no person
+  /// removed.
   func compare() async throws {
     let held = try await server.everything()
     let theirs = try await server.digests()
@@ -218,7 +219,7 @@ extension World {
         guard let mine = records[record.guid], agree(mine.state, record.state), !mine.isPending else {
           throw Broken("\(node.name): \(record.guid) is not what the server has")
         }
-        // Deleted records get no further information.
+        // A deleted record does not receive a provenance.
         guard mine.state.isDeleted || mine.state.provenance == record.state.provenance else {
           throw Broken("\(node.name): \(record.guid) does not come from where the server says")
         }
@@ -228,7 +229,7 @@ extension World {
     try compareSite()
     try checkNoReadingIsLost()
     var words = held.records.reduce(into: Set<String>()) { $0.formUnion($1.state.words) }
-    // A site shows no hidden items.
+    // A site has no hidden records, so their words are looked up in the nodes.
     if kind == .site { for node in nodes { words.formUnion(try hiddenWords(of: node)) } }
     let lost = ledger.allOwed.subtracting(words)
     guard lost.isEmpty else { throw Broken("the edits \(lost.sorted()) are lost") }

@@ -5,9 +5,10 @@ import Logbook
 import SeededRandom
 import TestServers
 
-/// Actions of other programs on a site. Some use API v1, which leaves no trace of a change, some API v3.
+/// Simulates other programs that change a site. Changes with API v1 leave no trace, and changes with API v3
+/// set the time of change.
 extension World {
-  /// The site, if the nodes sync with one.
+  /// The site with which the nodes sync; nil if they sync with a server.
   var site: SimulatedSite? { server as? SimulatedSite }
 
   func actOnSite() throws {
@@ -24,14 +25,15 @@ extension World {
     }
   }
 
-  /// An edit that sets the time of change. It may come between two requests of a node.
+  /// Edits a treatment through API v3, which sets its time of change. The edit may happen between two
+  /// requests of a node.
   func editAsApp(_ site: SimulatedSite) throws {
     try edit(on: site, "by v3") { try site.requestAsApp("PATCH", "/\($0)", ["notes": .string($1)]) == 200 }
   }
 
   private func addEntry(_ phone: NightscoutPhoneApp) throws {
-    // The time of the entry is that of a possible reading of a meter, or between two of them. Its
-    // milliseconds differ, since API v1 keeps one entry of one type and time.
+    // The time is that of a possible reading, or is between two such times. The milliseconds differ from a
+    // reading's time, since API v1 keeps only one entry of each type and time.
     let isBetweenReadings = random.once(in: 3)
     let time = 1_699_996_400 + (isBetweenReadings ? 150 : 0) + 300 * Int64.random(in: 0..<12, using: &random)
     let milliseconds = time * 1000 + 250
@@ -49,7 +51,7 @@ extension World {
     let isTaken = site.site.documents("treatments").contains {
       $0["created_at"]?.text == time && $0["eventType"]?.text == event
     }
-    // API v1 keeps only one treatment of one kind and time, so it would replace the existing one.
+    // If a treatment of this kind and time exists, API v1 would replace it. So none is added.
     guard !isTaken else { return }
     let word = ledger.word(for: "")
     var treatment: TestServers.NightscoutDocument = [
@@ -67,7 +69,7 @@ extension World {
     let guid = Self.guid(id, .note)
     let word = ledger.word(for: guid)
     say("an app adds \(guid.prefix(4)) \(word)")
-    // The app's write may become visible after later ones.
+    // The app's document becomes visible only after some later writes, as on a slow database.
     site.site.change { $0.visibilityDelayMilliseconds = 2000 }
     try site.requestAsApp(
       "POST", "",
@@ -103,7 +105,7 @@ extension World {
     guard try delete(id) else { throw Broken("site: a deletion \(way) was not taken") }
   }
 
-  /// A visible treatment with one record, which is not being moved to another document.
+  /// A random visible treatment with one record. Treatments that are being moved are left out.
   private func randomTreatment(_ site: SimulatedSite) -> TestServers.NightscoutDocument? {
     site.visibleTreatments().filter { document in
       document["glucoport"]?["moved"] == nil && Self.guid(document) != nil
@@ -111,8 +113,8 @@ extension World {
     }.randomElement(using: &random)
   }
 
-  /// Whether a document contains a time zone or a withdrawal of glucoport, which other programs do not read.
-  /// A deleted one is not found if its time is older than two days.
+  /// Whether a document contains a time zone or a withdrawal of glucoport. Other programs do not use them,
+  /// and a deletion would not be noticed after two days.
   private static func isStatement(_ document: TestServers.NightscoutDocument) -> Bool {
     ["Time Zone", "Withdrawal"].contains(document["eventType"]?.text)
   }
@@ -121,7 +123,7 @@ extension World {
     document["identifier"]?.text ?? document["_id"]?.text
   }
 
-  /// The record whose text is in the notes of a document.
+  /// The id of the record that contains the notes of this document.
   private static func guid(_ document: TestServers.NightscoutDocument) -> String? {
     if let own = document["glucoport"]?["parts"]?.array?.first?["guid"]?.text { return own }
     guard let id = id(document), let event = document["eventType"]?.text, event != "Site Change" else {
@@ -130,12 +132,12 @@ extension World {
     return guid(id, event == "Note" ? .note : .food)
   }
 
-  /// The id of the record in a document of another program.
+  /// The id that the record from another program's document gets.
   private static func guid(_ id: String, _ kind: RecordKind) -> String {
     Digest.uuid(of: ["record", "nightscout", "\(id)/\(kind.rawValue)"])
   }
 
-  /// All words of people in a document.
+  /// All words that people wrote into a document.
   private static func words(_ document: TestServers.NightscoutDocument) -> Set<String> {
     let text = DocumentValue.object(document).json
     return Set(text.split { !$0.isLetter && !$0.isNumber }.map(String.init).filter { $0.first == "w" })
@@ -148,7 +150,7 @@ extension World {
 }
 
 extension SimulatedSite {
-  /// The valid treatments that reads see.
+  /// The valid treatments that a request can currently see.
   fileprivate func visibleTreatments() -> [TestServers.NightscoutDocument] {
     site.visibleDocuments("treatments").filter { $0["isValid"] != false }
   }

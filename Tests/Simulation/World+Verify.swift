@@ -5,10 +5,10 @@ import LogbookStore
 import Sync
 
 extension World {
-  /// Compares a node with the server, and sometimes repairs differences. No content of people is replaced.
-  /// Acknowledged content is only missing there after a restore.
+  /// Compares a node with the server and sometimes fixes differences. A fix must not replace edits. The
+  /// server may lack acknowledged items only if it was restored.
   func verify(_ node: SimulatedNode) async throws {
-    // A comparison needs the lock that an upload holds until it ends.
+    // `verify` needs the lock of the upload, so no upload may be running.
     guard kind == .server, node.session == nil,
       let session = VerifySession(try node.sync(), node.way, named: "simulation")
     else { return }
@@ -32,19 +32,20 @@ extension World {
     try checkNothingOverwritten(node)
   }
 
-  /// Checks that a node at rest finds no difference.
+  /// Checks that a comparison finds no difference after all nodes have synced.
   func checkNoDifference(_ node: SimulatedNode) async throws {
     let way = try site?.observer().placing(in: node.sync().compare { try $0.timezone() }) ?? node.way
     guard let session = VerifySession(try node.sync(), way, named: "simulation") else { return }
     do {
       try await session.compare()
     } catch let error as ServiceError where error == .nodeReused {
-      // A copy of the node's store continued with the same id. An upload gives a new id to one of them.
+      // Two copies of a store still have the same node id. An upload gives one of them another id.
       _ = try await uploadFindsNothing(node)
       try await session.compare()
     }
     let summary = session.summary
-    // Another store may hide a record on a site whose other content this store keeps showing.
+    // Another store may have hidden a record and removed it from the site, while this store shows it with
+    // other content.
     let isExplained =
       try kind == .site && summary.listed.count == summary.differences
       && summary.listed.allSatisfy { difference in

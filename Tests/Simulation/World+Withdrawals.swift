@@ -4,9 +4,10 @@ import Logbook
 import LogbookStore
 import SeededRandom
 
-/// Actions of people that remove content from a logbook and restore it.
+/// Simulates people who hide content of a logbook and show it again.
 extension World {
-  /// Undoes or redoes an import, also one that others hide or show. Sometimes there is nothing to do.
+  /// Undoes or redoes an import, even if other people have hidden or shown its items. Sometimes this changes
+  /// nothing.
   func undo(_ node: SimulatedNode) throws {
     removesReadings = kind == .site
     let imports = try node.sync().ingests(limit: 20).filter { $0.digest != nil }
@@ -29,11 +30,12 @@ extension World {
     try readings(of: node).count { !$0.isWithdrawn }
   }
 
-  /// Checks that the content of a store's own imports is visible there. It is not if the import is undone, or
-  /// a person hid it. Actions of others make no difference.
+  /// Checks that a node shows the readings that its own imports brought, unless the import is undone or a
+  /// person hid them. Undos in other stores must not hide them.
   func checkOwnImports(_ node: SimulatedNode) throws {
     let undone = try node.sync().undoneImports()
-    // A meter gives its whole memory each time, so a new import does not show hidden readings.
+    // A meter sends its whole memory in each session. So another import of a meter does not show hidden
+    // readings again, and is not checked.
     let files = try node.sync().ingests(limit: 1000).filter { $0.digest?.isEmpty == false }
     let own = Set(files.map(\.id)).subtracting(undone)
     let hidden = try readings(of: node).filter {
@@ -48,7 +50,8 @@ extension World {
     }
   }
 
-  /// Hides one reading, one record, or some readings of a device including later ones, or shows them again.
+  /// Hides one reading, one record, or the readings of a device in a period. If they are hidden, shows them
+  /// again.
   func hide(_ node: SimulatedNode) throws {
     removesReadings = kind == .site
     switch Int.random(in: 0..<4, using: &random) {
@@ -88,8 +91,8 @@ extension World {
       "\(node.name) hides \(hidden) readings of \(reading.device.serial) from \(reading.deviceTime.text) on")
   }
 
-  /// Checks that every node hides the same items. At one time of a sensor, each node may have another first
-  /// value, and equal ones are shown once.
+  /// Checks that all nodes hide the same items. At one time of a sensor, nodes may have stored different
+  /// first values, so only the time is compared.
   func compareVisible() throws {
     for node in nodes { try checkOwnImports(node) }
     let sides = try nodes.map { try Visible($0.name, readings(of: $0), listedRecords(of: $0)) }
@@ -131,18 +134,18 @@ extension World {
   }
 }
 
-/// The items of a node, each with its visibility.
+/// The items of a node, each with whether it is visible.
 private struct Visible {
   let name: String
   var sticks: [String: Bool] = [:]
-  /// The positions with sensor values, each with its visibility.
+  /// For each time of a sensor, whether a value of this time is visible.
   var places: [String: Bool] = [:]
   let records: [String: Bool]
 
   init(_ name: String, _ readings: [StoredReading], _ records: [StoredRecord]) throws {
     self.name = name
     self.records = Dictionary(records.map { ($0.guid, !$0.isWithdrawn) }) { $0 && $1 }
-    // A reading that the host refused stays on its node.
+    // A reading that the host refused exists only on its node, so it is not compared.
     for reading in readings where reading.isUploaded {
       if reading.kind == .smbg {
         sticks[reading.identity.text] = !reading.isWithdrawn

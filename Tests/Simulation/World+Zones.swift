@@ -5,14 +5,14 @@ import LogbookStore
 import SeededRandom
 import Sync
 
-/// Statements of people about time zones.
+/// Simulates people who state time zones.
 extension World {
   private static let zones = ["Asia/Tokyo", "America/New_York", "Europe/Madrid"]
 
-  /// A zone for a person to choose.
+  /// A random zone, as a person may choose it.
   func drawZone() -> String { Self.zones.randomElement(using: &random) ?? "UTC" }
 
-  /// Gives an unused store the zone of its machine, or one from a person.
+  /// Sets the first zone of a store: the zone of the computer, or one that a person gave.
   func drawFirstZone(_ node: SimulatedNode) throws {
     guard hasZones else { return try node.setFirstZone("Europe/Madrid", isGiven: true) }
     let name = random.once(in: 2) ? Self.zones.randomElement(using: &random) ?? "UTC" : "Europe/Madrid"
@@ -21,19 +21,21 @@ extension World {
     try node.setFirstZone(name, isGiven: isGiven)
   }
 
-  /// The base zone that a run should keep. It is nil until a run asked, and sometimes also after that.
+  /// The base zone that the next run keeps. It is usually nil until a run has ended because a person must
+  /// choose.
   func drawZoneChoice(_ node: SimulatedNode) -> ZoneChoice? {
     guard node.isAskedForZone ? !random.once(in: 4) : random.once(in: 40) else { return nil }
     return ZoneChoice.allCases.randomElement(using: &random)
   }
 
-  /// Performs a step of an upload, which may end with the question which base zone is right. Then nothing is
-  /// sent, and the zone stays.
+  /// Performs a step of an upload. If a person must choose a base zone, the upload ends, sends nothing and
+  /// keeps the zone.
   func takeStep(_ node: SimulatedNode) async throws -> UploadEnding? {
     let zone = node.isJoining || kind == .site ? try node.baseZone() : ""
     do {
       let ending = try await node.stepUpload()
-      // Another base zone moves documents. A document of another program may already be at the new time.
+      // If the base zone has changed, documents of the site are moved. Another program may already have a
+      // document at the other time.
       if kind == .site, try node.baseZone() != zone { removesReadings = true }
       return ending
     } catch let failure as Failure where failure.category == .configuration {
@@ -46,7 +48,7 @@ extension World {
     }
   }
 
-  /// States another base zone or a period with another zone, or removes such a period.
+  /// Sets another base zone, or adds or removes a zone period.
   func stateZone(_ node: SimulatedNode) throws {
     let store = try node.connections.store(.editor)
     defer { node.forgetRead() }
@@ -71,15 +73,15 @@ extension World {
       guid: random.uuid(), from: DeviceTime(seconds: first), until: DeviceTime(seconds: first + 3000),
       zone: try NamedZone(Self.zones.randomElement(using: &random) ?? "UTC"),
       devices: random.once(in: 3) ? ["serial|Maker|a"] : [],
-      // A site refuses times before it existed.
+      // A site refuses times from before it existed, so the time must be recent.
       madeAt: 1_700_000_000 + Int64.random(in: 0..<1_000_000, using: &random))
     say("\(node.name) states the zone \(period.guid.prefix(4)) \(period.zone.name)")
     _ = try store.add(period, at: node.clock)
     try checkPeriod(period, node)
   }
 
-  /// Checks that a period that was just stated holds, also for what imports with a zone brought. A period for
-  /// all devices does not concern device `a`, which may have a separate period.
+  /// Checks that a period that was just added applies to the readings in it, also to those of imports with a
+  /// given zone. The device `a` is left out, since it may have a separate period.
   private func checkPeriod(_ period: ZonePeriod, _ node: SimulatedNode) throws {
     let times =
       "device_time >= \(period.first) AND device_time < \(period.end) AND offset_source BETWEEN 1 AND 4"
@@ -97,13 +99,13 @@ extension World {
     }
   }
 
-  /// Checks that every store derives the same instants from the same statements, and shows instants at the same times.
+  /// Checks that all nodes derive the same instants, and show stated instants at the same times.
   func compareInstants() throws {
     guard let first = nodes.first else { return }
     let expected = try Self.instants(of: first)
     for node in nodes.dropFirst() {
       let instants = try Self.instants(of: node)
-      // An item that is hidden before it is sent to a site stays in one store.
+      // If an item is hidden before it is sent to a site, only one store has it.
       let differing = Set(instants.keys).union(expected.keys).filter { key in
         let (mine, theirs) = (instants[key] ?? [], expected[key] ?? [])
         return mine != theirs && (kind == .server || !mine.isSubset(of: theirs) && !theirs.isSubset(of: mine))
@@ -114,7 +116,7 @@ extension World {
     }
   }
 
-  /// The instants of each item. Those of finger sticks and sensor values at one position are together.
+  /// The instants of each item. Finger sticks and sensor values at the same position have one key.
   private static func instants(of node: SimulatedNode) throws -> [Substring: Set<Substring>] {
     try node.instants().reduce(into: [:]) { instants, line in
       guard let end = line.lastIndex(of: " ") else { return }

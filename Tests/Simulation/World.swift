@@ -6,10 +6,11 @@ import LogbookStore
 import SeededRandom
 import Sync
 
-/// Some nodes, a server, and people and programs that use them at the same time, all from one seed.
+/// A simulated world: some nodes, a server, and people and programs that use them at the same time. One seed
+/// determines everything.
 ///
-/// Everything is real except the network: stores, storage, engine. After each step the rules are checked that
-/// always apply. At the end the nodes sync until nothing changes, and all sides are equal.
+/// Stores, storage and sync engine are real; only the network is simulated. After each event, the permanent
+/// rules are checked. At the end, all nodes sync completely and must be equal.
 final class World {
   let stage: Stage
   var folder: String { stage.worldFolder }
@@ -17,25 +18,26 @@ final class World {
   var ledger = Ledger()
   var nodes: [SimulatedNode] = []
   var server: any SimulatedHost
-  /// Whether the server was restored, so that acknowledged data may be missing until the next pull.
+  /// Whether the server was restored at least once. It may then lack data that it has acknowledged.
   var isServerRestored = false
-  /// Records that were deleted on the server, until a person restores one.
+  /// The ids of records that the server has as deleted and that no person has restored.
   var tombstones: Set<String> = []
-  /// The records that a site showed at the last check.
+  /// The ids of the records that a site had at the last check.
   var heldBefore: Set<String> = []
-  /// Records that were made on nodes.
+  /// The ids of records that people added on nodes.
   var addedHere: Set<String> = []
-  /// Records that a person restored, until they are on the server again.
+  /// The ids of records that a person restored, until the server has them again.
   var broughtBack: Set<String> = []
-  /// Whether edits that a restore removed are not decided yet.
+  /// Whether a store was restored and the edits that are thereby lost are not marked as lost yet.
   var lostByRestore = false
-  /// The records of the active node before the step, or after the last edit in it.
+  /// The records of the active node before the current step, or after the last edit during it.
   var before: [String: SyncRecord] = [:]
-  /// Every reading that an import stored and no restore removed.
+  /// The identities of all readings that an import stored and that no restore removed.
   var owedReadings: Set<String> = []
-  /// Whether a site may lack readings that a store sent, because they are hidden or moved.
+  /// Whether a site may lack uploaded readings, because some are hidden or moved.
   var removesReadings = false
-  /// Readings that a person ever hid or showed, and devices with readings that a person hid.
+  /// The identities of readings that a person has hidden or shown, and the serial numbers of devices whose
+  /// readings a person has hidden.
   var hiddenByPeople: Set<String> = []
   var hiddenDevices: Set<String> = []
   var nodeCount = 0
@@ -43,21 +45,22 @@ final class World {
   var exportTime: Int64 = 1
   /// The kind of host with which the nodes sync.
   let kind: HostKind
-  /// Whether contents may be lost that were nowhere else.
+  /// Whether attachment contents may be lost, because their only copy was on a restored or replaced store or
+  /// server.
   var mayLackContents = false
-  /// Whether the server refuses some records permanently.
+  /// Whether the server permanently refuses some records and readings.
   let isPicky: Bool
-  /// Whether machines have different zones, and people change the zone of the logbook. Each change takes
-  /// several times as long as a step without one.
+  /// Whether the computers have different zones and people change the zone of the logbook. Such an event
+  /// takes several times as long as others.
   let hasZones: Bool
-  /// Whether people merge stores. Such worlds have no diaries: a merge writes what two exports state in an
-  /// order that `importDiary` does not know.
+  /// Whether people merge stores. Such worlds import no diaries, because `importDiary` cannot predict in
+  /// which order a merge writes the contents of two exports.
   private let hasMerges: Bool
   private let isUnreliable: Bool
-  /// The events, for the reader of a failing seed.
+  /// A text for each event, for the person who examines a failing seed.
   private(set) var journal: [String] = []
 
-  /// A world on a stage that no other world uses.
+  /// Makes a world on a stage that no other world is using.
   init(seed: UInt64, _ stage: Stage, _ kind: HostKind = .server) async throws {
     self.stage = stage
     self.kind = kind
@@ -79,7 +82,7 @@ final class World {
     }
   }
 
-  /// Runs this many events, then syncs all nodes until nothing changes, and compares them.
+  /// Runs `steps` random events, then lets all nodes sync completely, and compares them.
   func run(steps: Int) async throws {
     for _ in 0..<steps {
       try await runRandomEvent()
@@ -92,24 +95,24 @@ final class World {
 
   func say(_ line: String) { journal.append(line) }
 
-  /// The faults of the nodes' calls. For a site, single requests fail instead.
+  /// The faults of the nodes' calls. With a site, `SiteNetwork` simulates the faults instead.
   var weather: Weather { isUnreliable && kind == .server ? .stormy : .calm }
 
-  /// An empty host to sync with.
+  /// A host of this world's kind, without any data.
   func makeHost(_ number: Int) throws -> any SimulatedHost {
     try stage.host(kind, number, seed: random.next(), isUnreliable: isUnreliable)
   }
 
-  /// A connection to the server. If the server is picky, it permanently refuses every content that ends in 7,
-  /// and some readings.
+  /// A connection of a node to the server. If `isPicky` is set, it permanently refuses every record with a
+  /// word that ends in 7, and every fifth reading.
   func makeRemote() async -> FaultyRemote {
     let remote = FaultyRemote(server, seed: random.next(), weather)
     if isPicky {
       await remote.refuse { state in
         state.words.contains { $0.hasPrefix("w") && $0.hasSuffix("7") } ? "it ends in a 7" : nil
       }
-      // Readings are refused by position and not by value: a reading that is refused for one node is refused
-      // for all.
+      // A reading is refused because of its position and not its value. So if one node cannot send it, no
+      // node can.
       await remote.refuseReadings { $0.position / 300 % 5 == 0 ? "the fifth" : nil }
     }
     return remote
@@ -143,7 +146,7 @@ final class World {
     }
   }
 
-  /// Actions of people and meters at any time, also during a request.
+  /// Simulates an action of a person or a meter. It may also happen during a request.
   private func change(_ node: SimulatedNode) throws {
     switch Int.random(in: 0..<42, using: &random) {
     case 0..<12: try command(node, .editor) { try edit(node) }
@@ -160,8 +163,8 @@ final class World {
     }
   }
 
-  /// Runs a command of a person. Sometimes a statement fails, and the command must have done everything or
-  /// nothing.
+  /// Runs a command of a person. Sometimes one of its statements fails, and the command must then have done
+  /// everything or nothing.
   private func command(_ node: SimulatedNode, _ role: StoreRole, _ work: () throws -> Void) throws {
     guard let place = drawFault() else { return try work() }
     let (records, known) = (try node.records(), (ledger, tombstones, broughtBack))
@@ -176,7 +179,7 @@ final class World {
     }
   }
 
-  /// Which statement of a command fails; mostly nil for none.
+  /// The number of the statement that fails in the next command; usually nil, so that none fails.
   private func drawFault() -> Int? { random.once(in: 12) ? Int.random(in: 1...24, using: &random) : nil }
 
   private func upload(_ node: SimulatedNode) async throws {
@@ -218,7 +221,7 @@ final class World {
     return options
   }
 
-  /// An event on the node during its request.
+  /// Simulates an action on the node while its request is running.
   private func interrupt(_ node: SimulatedNode) throws {
     say("while a request of \(node.name) is on its way:")
     if random.once(in: 6) { try resolve(node) } else { try change(node) }
