@@ -38,7 +38,7 @@ import Testing
     let format = try #require(FormatRegister.all.first { $0.id == id })
     let lines = FormatText.lines(format)
     #expect(lines.allSatisfy { $0.count < 80 })
-    // Wrapping the text must not lose words, so the words before and after it are counted.
+    // Wrapping the text must not lose words, so the words are counted before and after wrapping.
     let words = lines.dropFirst().flatMap { $0.split(separator: " ") }
     let page = format.page
     let texts = page.origin + page.variants + [page.languages] + page.reads + page.leaves

@@ -6,8 +6,8 @@ import Testing
 
 @testable import CommandParts
 
-/// Tests that a failed command which needs a server at once prints that nothing was changed here, and that
-/// this is true.
+/// Tests commands that need a server at once, and fail. Each one must print `nothing was changed here`, and
+/// this must be true.
 @Suite(.timeLimit(.minutes(10))) struct ImmediateFailureTests {
   private static let end = "; nothing was changed here\n"
 

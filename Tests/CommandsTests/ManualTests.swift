@@ -182,7 +182,7 @@ import Testing
     let readme = try String(contentsOf: Repository.root.appending(path: "README.md"), encoding: .utf8)
     let rows = readme.matches(of: /(?m)^\| `([^`]+)` \|/).map { String($0.1) }
     let known = FormatRegister.all.map { $0.id } + DriverRegister.all.map { $0.id }
-    // A format and a driver may have the same id, so the list may have an id twice.
+    // A format and a driver may have the same id, so the README may list an id twice.
     #expect(rows.sorted() == known.sorted())
   }
 

@@ -11,8 +11,8 @@ import Testing
 
 /// Tests how an answer of a source is examined before its values are stored.
 @Suite struct SourceContentsTests {
-  /// A message begins with the name of the source. It does so even if the name equals the host, with which
-  /// the reason begins.
+  /// A message begins with the name of the source, even if the name equals the host. The reason after it
+  /// begins with the host.
   @Test func aFailedFetchNamesItsSourceEvenIfItIsNamedLikeTheHost() async throws {
     var access = SourceAccess(type: "http", intervalSeconds: 60)
     (access.url, access.allowsPlainHTTP) = ("http://localhost:1/sgv.json", true)

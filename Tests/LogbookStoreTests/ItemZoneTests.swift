@@ -16,7 +16,7 @@ import Testing
     _ = try scratch.open()
   }
 
-  /// Imports a batch. The first import of a test gets the number 1, the next one 2.
+  /// Imports a batch. The first import of a test gets the number 1, the second one the number 2.
   private func importing(
     _ batch: IngestBatch, in name: String?, digest: String = "", before finish: () throws -> Void = {}
   ) throws -> IngestCounts {
@@ -219,7 +219,7 @@ import Testing
     _ = try RecordEditor(scratch.open(.editor), at: 6).edit(guid) { $0.fields["carbs"] = .number(7) }
     #expect(try importing(batch([0]), in: Self.tokyo).keptRecords == 1)
     #expect(try hours() == ["9", "9"])
-    // An edit computes the offset of the record from the same zone as an import does.
+    // The edit computes the offset again, and from the same zone.
     _ = try RecordEditor(scratch.open(.editor), at: 7).edit(guid) { $0.fields["carbs"] = .number(8) }
     #expect(try hours() == ["9", "9"])
     #expect(try scratch.number("SELECT count(*) FROM changed_statement") == 0)
@@ -293,8 +293,8 @@ import Testing
     _ = try importing(batch([0, 1, 2]), in: Self.tokyo)
     _ = try addPeriod("Asia/Kolkata", devices: [Self.device], 9001)
     #expect(try hours() == ["9 5 9", "9 9 9"])
-    // The import with the zone Madrid is later than the device's period, so Madrid wins. A still later period
-    // with New York does not: the device has its own period.
+    // The import with the zone Madrid is later than the device's period, so Madrid wins. The later period
+    // with New York does not change the reading, since the first period names its device.
     _ = try importing(batch([1]), in: Self.madrid)
     #expect(try hours() == ["9 2 9", "9 2 9"])
     _ = try addPeriod(Self.newYork, 9002)

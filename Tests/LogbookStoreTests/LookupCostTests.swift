@@ -168,7 +168,7 @@ import Testing
     return counter.pointee
   }
 
-  /// A store with two weeks of readings is filled until it has ten times as many.
+  /// A store with two weeks of readings is filled until it has ten times as many readings.
   @Test func aQueryTakesTheSameStepsInATenTimesLargerStore() throws {
     let looks: [(Store) throws -> Void] = [
       { try $0.forEachItem(Self.newest(5)) { _ in } },

@@ -4,7 +4,7 @@ import Logbook
 import LogbookStore
 import Testing
 
-/// Tests the stored position: up to which entry of a meter's memory the store has the readings.
+/// Tests the stored position of a meter: the number of the last entry that was read from its memory.
 struct MeterPositionTests {
   private let scratch: ScratchStore
 

@@ -35,7 +35,7 @@ import Testing
     RemoteRecord(guid: guid, revision: revision, state: state)
   }
 
-  /// Makes a conflict: a record was synced, then edited or deleted here at second 100, and changed on the
+  /// Makes a conflict: a synced record is edited or deleted in this store at second 100, and changed on the
   /// remote as well.
   private func makeConflict(
     theirs: RecordState? = nil, deletesMine: Bool = false, isSent: Bool = false
@@ -59,7 +59,8 @@ import Testing
     return try resolver.conflict(of: Self.id)
   }
 
-  /// Makes a conflict: an entry is deleted here, and meanwhile another node has added a record to it.
+  /// Makes a conflict: an entry is deleted in this store, and meanwhile another node has added a record to
+  /// it.
   private func makeOrphaned() throws -> RecordConflict {
     let sync = try scratch.open(.sync)
     try sync.sync { try $0.adopt(remote(state(["carbs": .number(30)]), "r1"), over: nil) }

@@ -120,7 +120,7 @@ import Testing
         SELECT count(*) FROM record WHERE version_synced = 0 AND base IS NULL AND revision IS NULL AND sent IS NULL
           AND sent_version IS NULL AND quarantine IS NULL AND quarantined_version IS NULL
         """) == 2)
-    // A conflict is stored only here. It is kept, since a person must still resolve it.
+    // A conflict is stored only in this store, so it is kept. A person must still resolve it.
     #expect(try scratch.number("SELECT count(*) FROM record WHERE conflict IS NOT NULL") == 1)
     #expect(try scratch.rows("SELECT at, reason, is_open FROM requeue") == ["6000 new remote 0"])
     let setting = try #require(try scratch.open(.reader).remote())

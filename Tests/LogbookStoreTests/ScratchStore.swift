@@ -24,7 +24,7 @@ final class ScratchStore {
     do {
       try FileManager.default.removeItem(at: folder)
     } catch {
-      // The folder stays in the temporary folder, where it affects no test.
+      // If the folder remains in the temporary folder, it affects no test.
     }
   }
 

@@ -80,7 +80,7 @@ import Testing
   func theExportOfAnotherPersonIsRefusedFromTwoDaysOn(start: Int64) throws {
     let others = Self.values(of: Self.second, from: start)
     try expectRefusal { try take(others, of: Self.dexcom) }
-    // The refusal needs two days of values. The batches of the days before it were already stored.
+    // The refusal needs two days of values, so at most two days are stored before it.
     #expect(try readings() < 384 + 48 * 12)
   }
 

@@ -170,8 +170,8 @@ import Testing
     #expect(counts(try scratch.ingest(Make.batch(sensor([104, 104, 100, 104])))) == [2, 0, 2, 0])
   }
 
-  /// An export has one part of the values at one time, and another export has all of them. They are imported
-  /// in both orders.
+  /// One export has only some of the values at one time, and another export has all of them. They are
+  /// imported in both orders.
   @Test(arguments: [([104.0], [104.0, 100]), ([100.0], [104.0, 100]), ([104.0, 100], [104.0, 100, 96])])
   func exportsSplitBetweenTwoValuesOfOneTimeCompleteEachOther(_ part: [Double], _ whole: [Double])
     throws

@@ -271,7 +271,7 @@ import Testing
   }
 
   /// The batch fails and is rolled back. Its readings and counts must not remain in the spool, since the
-  /// store has not stored its device.
+  /// rollback also removed its device.
   @Test func aRolledBackBatchIsNotKeptForSorting() throws {
     let store = try scratch.open()
     try store.queue.inDatabase { database in

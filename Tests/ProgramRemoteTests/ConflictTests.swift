@@ -4,7 +4,7 @@ import Foundation
 import TestProgram
 import Testing
 
-/// Tests `glucoport conflict` as a person calls it. A record in the store was edited here and on the remote.
+/// Tests `glucoport conflict` as a person calls it. A record was edited both in the store and on the remote.
 @Suite(.timeLimit(.minutes(10)))
 struct ConflictTests {
   private static let theirs = #"{"carbs":40,"text":"soup"}"#

@@ -42,8 +42,8 @@ enum HistoryRules {
     StorageRule("aSyncRunOfACopiedStoreIsToldThatItsClientIDIsReused") { stand in
       let client = Client(stand)
       let first = try await client.push(Sample.history(1))
-      // `copy` is the client's store from before the second push, and begins its next run. A client that lost
-      // an answer begins its next run in the same way.
+      // `copy` is the client's store from before the second push. Its next run does not know the position of
+      // that push, so the storage refuses its id.
       var copy = client
       let second = try await client.push(Sample.history(2))
       copy.run.number += 1

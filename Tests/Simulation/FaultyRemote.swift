@@ -34,7 +34,7 @@ package struct Meanwhile: @unchecked Sendable {
   // Safe: the sender of the request waits for its answer, so nothing else uses the objects in the closure.
   let happen: () throws -> Void
 
-  /// An event that happens once, during the next request.
+  /// An event that happens once.
   package init(_ happen: @escaping () throws -> Void) { self.happen = happen }
 }
 

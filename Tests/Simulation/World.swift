@@ -28,7 +28,7 @@ final class World {
   var addedHere: Set<String> = []
   /// The ids of records that a person restored, until the server has them again.
   var broughtBack: Set<String> = []
-  /// Whether a store was restored and the edits that are thereby lost are not marked as lost yet.
+  /// Whether a store was restored, and the edits that were lost in it are not marked as lost yet.
   var lostByRestore = false
   /// The records of the active node before the current step, or after the last edit during it.
   var before: [String: SyncRecord] = [:]

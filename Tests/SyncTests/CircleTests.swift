@@ -8,7 +8,8 @@ import Testing
 
 @testable import Sync
 
-/// Tests two entries of which two people moved each into the other one, and how a third store handles them.
+/// Tests two entries: one person moved the first into the second, another person the second into the first.
+/// Also tests how a third store handles them.
 @Suite(.timeLimit(.minutes(10))) struct CircleTests {
   private func move(_ guid: String, into entry: String?, _ node: SimulatedNode) throws {
     _ = try node.editor().edit(guid) { $0.entryGuid = entry }

@@ -75,8 +75,8 @@ import Testing
     }
   }
 
-  /// On the remote, the entry was edited and got a record. Here it was deleted. This is one conflict, which
-  /// one resolution ends.
+  /// On the remote, the entry was edited and got a record. In store a, the entry was deleted. This is one
+  /// conflict, which one resolution ends.
   @Test(arguments: [Resolution.mine, .theirs])
   func aDeletedEntryThatWasEditedAndGotARecordIsOneConflict(_ resolution: Resolution) async throws {
     let scene = try await Scene()
@@ -111,7 +111,7 @@ import Testing
     #expect(try scene.a.resolver().conflicts().map(\.guid) == [y])
     #expect(try scene.b.resolver().conflicts().map(\.guid) == [x])
     #expect(try scene.a.record(y).state.entryGuid == nil && scene.b.record(x).state.entryGuid == nil)
-    // Y was not moved into X here. So if X is deleted, Y remains.
+    // In store a, Y was not moved into X. So if X is deleted, Y remains.
     try scene.a.delete(x)
     #expect(try !scene.a.record(y).state.isDeleted)
   }

@@ -116,8 +116,8 @@ import Testing
     Issue.record("it does not end")
   }
 
-  /// The copied store is in the state that was committed when the request was sent, as another process finds
-  /// it after a kill.
+  /// The store is copied when the request is sent. The copy is in the state in which another process finds
+  /// the store after a kill.
   @Test(arguments: [SiteLink.Outcome.lost, .answerLost])
   func uploadsToASiteAfterAKillAtAnyRequestDuplicateNothing(_ outcome: SiteLink.Outcome) async throws {
     let count = try await Self.undisturbed()

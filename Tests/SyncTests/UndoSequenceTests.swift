@@ -33,7 +33,8 @@ struct UndoSequenceTests {
     }
     try await run.uploadAll(rounds: 4)
     try await run.expectEqual()
-    // All stores have all imports. If an import is undone and redone, its store must show the same as before.
+    // All stores have all imports. If an import is undone and redone, the store must show the same content as
+    // before.
     let shown = try run.nodes[0].shown()
     for node in run.nodes { try run.expectUndoOfAnUndoIsTheIdentity(node) }
     try await run.uploadAll(rounds: 4)

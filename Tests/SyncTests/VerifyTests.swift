@@ -172,8 +172,8 @@ import Testing
     try await expectNoDifferences(scene.a, scene.b)
   }
 
-  /// The record was changed here and on the server. This counts as one difference, and the local change is
-  /// kept and sent.
+  /// The record was changed in this store and on the server. This counts as one difference, and the local
+  /// change is kept and sent.
   @Test func verifySendsARecordChangedOnBothSides() async throws {
     let scene = try await Scene()
     let guid = try await scene.sharedNote()
@@ -233,7 +233,7 @@ import Testing
     #expect(try scene.a.text(guids[0], "a") == "mine" && scene.a.text(guids[2], "a") == "later")
   }
 
-  /// The answer to a push was lost. So the server already has items that are pending here.
+  /// The answer to a push was lost. So the server already has items that are still pending in the store.
   @Test func pendingItemsThatTheServerHasAreNotReportedAsDifferences() async throws {
     let scene = try await Scene()
     _ = try await scene.sharedNote()

@@ -246,7 +246,7 @@ extension SimulatedNode {
     try sync().ingests(limit: 100).filter { $0.digest != nil }.map(\.id)
   }
 
-  /// The columns of each reading that only an import writes, and not a sync.
+  /// Some columns of each reading. Only an import writes them, and not a sync.
   func rows() throws -> [String] {
     try allReadings().map { "\($0.identity.text) \($0.measurement) \($0.ingest) \($0.deviceTime)" }
   }
