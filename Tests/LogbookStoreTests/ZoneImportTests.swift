@@ -57,7 +57,8 @@ import Testing
     #expect(failure?.category == .configuration && failure?.message.contains("without --timezone") == true)
     #expect(try scratch.rows("SELECT count(*) FROM reading") == ["0"])
     #expect(try scratch.rows("SELECT count(*) FROM ingest") == ["0"])
-    // An import in the zone of the logbook stores no zone record, so the limit does not matter.
+    // An import in the zone of the logbook stores no zone record, so the limit of zone records does not
+    // matter.
     try importing(readings([1]), in: nil)
     #expect(try offsets() == ["7200"])
   }

@@ -14,8 +14,8 @@ import Testing
 
       """
 
-  /// A Perl script that acts as a service manager. It opens a socket and starts the program with this socket,
-  /// again each time the program ends.
+  /// A Perl script that acts as a service manager. It opens a socket and starts the program with this socket.
+  /// Each time the program ends, the script starts it again.
   private static let manager = """
     manager='
       use Socket; use POSIX ();

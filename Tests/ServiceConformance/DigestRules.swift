@@ -54,7 +54,8 @@ enum DigestRules {
 
     StorageRule("recordsOfDigestBucketsAreReturnedInPagesOrderedByID") { stand in
       let client = Client(stand)
-      // One of these records has two such texts. Its size is a quarter of the maximum size of a body.
+      // One of these records has two texts of this length. So its size is a quarter of the maximum size of a
+      // body.
       let long = String(repeating: "x", count: WireProtocol.maxBodyBytes / 8)
       let guids = (0..<6).map { "a\($0 % 2)000000-0000-4000-8000-00000000000\($0)" }.sorted()
       for guid in guids {

@@ -131,8 +131,9 @@ extension World {
       // A running upload keeps the options with which it began, so it is completed first.
       for _ in 0..<500 where node.session != nil { _ = try await takeStep(node) }
     }
-    // One quiet round is not enough. A site's change without a trace is found only by the next run. And a run
-    // does not count the zones that it sends, which earlier nodes of the round still lack.
+    // One round without changes is not enough. Some changes on a site leave no trace, and only the next run
+    // finds them. And a run may send zones, which do not count as changes. The nodes earlier in the round do
+    // not have these zones yet.
     var quietRounds = 0
     for _ in 0..<40 {
       var isQuiet = true

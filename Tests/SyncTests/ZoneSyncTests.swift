@@ -210,8 +210,8 @@ import Testing
     #expect(try scene.store("a").zones().periods.isEmpty)
   }
 
-  /// A site knows only instants. They follow from the zone that was given for the import, also after this
-  /// zone changes.
+  /// A site knows only instants. They follow from the zone that was given for the import. The same items are
+  /// imported again with another zone, and then they follow from it.
   @Test func aSiteShowsReadingsAtTheInstantsOfTheTimeZoneOfTheirImport() async throws {
     let scene = try SiteScene()
     let store = try scene.store("a")
@@ -345,8 +345,8 @@ extension SimulatedNode {
     try importReadings(readings, serial: "U", zone: Self.given(name))
   }
 
-  /// Imports a reading of each of `devices` devices, and meals, with a zone that a person states. Every store
-  /// states its zone at the same time.
+  /// Imports a reading of each of `devices` devices, and meals, with a zone that a person states. In every
+  /// store, the zone is stated at the same time.
   fileprivate func importGiven(_ name: String, devices: Int, meals: Int = 0) throws {
     var batch = IngestBatch()
     batch.devices = (0..<devices).map {
