@@ -219,7 +219,7 @@ import Testing
     _ = try RecordEditor(scratch.open(.editor), at: 6).edit(guid) { $0.fields["carbs"] = .number(7) }
     #expect(try importing(batch([0]), in: Self.tokyo).keptRecords == 1)
     #expect(try hours() == ["9", "9"])
-    // The edit computes the offset again, and from the same zone.
+    // An edit stores the same offset as every other write of the record.
     _ = try RecordEditor(scratch.open(.editor), at: 7).edit(guid) { $0.fields["carbs"] = .number(8) }
     #expect(try hours() == ["9", "9"])
     #expect(try scratch.number("SELECT count(*) FROM changed_statement") == 0)
@@ -282,8 +282,8 @@ import Testing
     #expect(try hours() == ["9 -4 9", "9 -4 9"])
     #expect(try importing(batch([0, 1, 2]), in: Self.madrid).periodItems == 0)
     #expect(try hours() == ["2 2 2", "2 2 2"])
-    // The period was stated after the first import and applies to the items. So an import with the zone Tokyo
-    // stores a zone record again.
+    // The last zone that was stated for the items is Madrid. So the import with the zone Tokyo stores another
+    // zone record.
     #expect(try importing(batch([0, 1, 2]), in: Self.tokyo).periodItems == 0)
     #expect(try hours() == ["9 9 9", "9 9 9"])
     #expect(try statements() == 3)
