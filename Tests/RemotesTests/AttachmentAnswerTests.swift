@@ -7,7 +7,7 @@ import Testing
 
 @testable import Remotes
 
-/// A glucoport server with impossible answers about contents.
+/// Tests a client with a glucoport server whose answers about attachments are impossible.
 @Suite(.timeLimit(.minutes(10))) struct AttachmentAnswerTests {
   private static let digest = String(repeating: "b", count: 64)
 
@@ -58,7 +58,7 @@ import Testing
     }
   }
 
-  /// The login page of a network is not the server's answer, so the request is retried.
+  /// A network's login page is not the server's answer, so the request must fail and can be repeated later.
   @Test(arguments: [
     (200, ["Content-Type: text/html"]), (200, []),
     (200, ["Content-Type: text/html", "Glucoport-Held: 30", "Glucoport-Size: 30"]),
@@ -75,7 +75,7 @@ import Testing
         _ = try await remote.part(of: Self.digest, from: 0, limit: 100, Login.run())
       }
     }
-    // Only the server states in an answer how much of a content it holds.
+    // A login page never states in a header how much of an attachment the server holds.
     let isServers = headers.contains { $0.hasPrefix("Glucoport-Held") }
     try await with(.status(status, headers: isServers ? [] : headers)) { (remote) async throws in
       try await expectViolation { _ = try await remote.held(Self.digest, Login.run()) }

@@ -7,7 +7,7 @@ import Testing
 
 @testable import Remotes
 
-/// A glucoport server with impossible answers to a comparison.
+/// Tests a client with a glucoport server whose answers to a comparison of data are impossible.
 @Suite(.timeLimit(.minutes(10))) struct DigestAnswerTests {
   private static func record(_ digit: Int) -> RemoteRecord {
     let guid = "0000000\(digit)-0000-4000-8000-000000000000"
@@ -29,7 +29,7 @@ import Testing
     #expect(try await page([], after: 1) == [])
   }
 
-  /// A comparison would ask for the same page again and again.
+  /// If records are not in order, a comparison could request the same page of records endlessly.
   @Test(arguments: [([3, 2], nil), ([2, 2], nil), ([2, 3], 2), ([2, 3], 3), ([1], 2)] as [([Int], Int?)])
   func aPageOfUnorderedRecordsViolatesTheProtocol(_ digits: [Int], _ after: Int?) async throws {
     let problem = await #expect(throws: ServiceError.self) { try await page(digits, after: after) }
@@ -49,7 +49,7 @@ import Testing
     }
   }
 
-  /// The other readings of such an answer are not used either: the comparison would count the reading as
+  /// The whole answer is refused. If only the invalid reading were dropped, the comparison would count it as
   /// missing.
   @Test func anAnswerWithAnInvalidReadingViolatesTheProtocol() async throws {
     #expect(try await readings() == 1)

@@ -8,8 +8,8 @@ import Testing
 
 @testable import Remotes
 
-/// Tests the first request of a program, on a connection without a pool. The result is the same as over a
-/// pool.
+/// Tests the first request of a program, which uses a connection without the connection pool. Its result must
+/// be the same as through the pool.
 @Suite(.timeLimit(.minutes(5))) struct DirectExchangeTests {
   private static let head = "HTTP/1.1 200 OK\r\n"
 
@@ -37,7 +37,7 @@ import Testing
     }
   }
 
-  /// The case of an error, without its sentence.
+  /// The name of the enum case of an error, without the message.
   private func kind(_ error: ServiceError?) -> String {
     String(String(describing: error).prefix { $0 != "\"" })
   }

@@ -9,7 +9,7 @@ import Testing
 
 /// Logins, runs and answers for the tests of this target.
 enum Login {
-  /// The token. Only one header of requests may contain it; no message or dump may.
+  /// The token that clients send. Only one header of requests may contain it, never a message or a dump.
   static let secret = "gp_planted-Secret.0815"
   static let logbookID = "0b9f3c52-5a1e-4c83-9d5e-0f1f6f4a7c11"
 
@@ -43,7 +43,7 @@ enum Login {
     connect: .seconds(5), idle: .milliseconds(200), whole: .milliseconds(400), bodyBytes: 64 << 10)
 }
 
-/// The glucoport remote's result for a server's answers.
+/// The result of `body`, which gets a glucoport remote for a scripted server.
 func ask<Value: Sendable>(
   _ server: ScriptedServer, _ limits: ExchangeLimits = ExchangeLimits(), prefix: String = "",
   _ body: @Sendable (GlucoportRemote) async throws -> Value
@@ -54,7 +54,7 @@ func ask<Value: Sendable>(
   }
 }
 
-/// The remote's error for an answer to the request for the logbook.
+/// The error of a glucoport remote that requests the logbook from a server with the scripted answer.
 func problem(
   _ limits: ExchangeLimits = ExchangeLimits(), _ script: @escaping ScriptedServer.Script
 ) async throws -> ServiceError {

@@ -5,7 +5,8 @@ import TestServers
 
 @testable import Remotes
 
-/// A Nightscout site on loopback, with a minimal role that may write and one that may only read.
+/// A simulated Nightscout site on loopback, with one token that may write and one that may only read. The
+/// first has only the rights that an upload needs.
 final class LoopbackNightscout: Sendable {
   static let rights = ["api:entries:create,read,update", "api:treatments:create,read,update,delete"]
 
@@ -25,7 +26,7 @@ final class LoopbackNightscout: Sendable {
 
   func token(canWrite: Bool) -> String { canWrite ? writer : reader }
 
-  /// A running site with more than twenty treatments in memory: then it reloads only those of the last
+  /// A site with more than 20 treatments in memory. Such a site reloads only the treatments of the last
   /// minutes.
   static func withFullMemory(frozenAt clock: Int64) throws -> LoopbackNightscout {
     let loopback = try LoopbackNightscout(frozenAt: clock)
@@ -41,5 +42,5 @@ final class LoopbackNightscout: Sendable {
   }
 }
 
-/// The tested type takes precedence over a type of the same name in the stand-in server.
+/// In this target the name means the tested type, not the type of the same name in the simulated site.
 typealias NightscoutDocument = Nightscout.NightscoutDocument

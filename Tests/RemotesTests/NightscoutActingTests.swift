@@ -24,7 +24,7 @@ struct NightscoutActingTests {
       isDeleted: false, editedAt: nil)
   }
 
-  /// A sum over all documents that API v1 returns, including deleted ones.
+  /// The sum of a member over all documents that API v1 returns. These include deleted documents.
   private static func sum(_ member: String, _ loopback: LoopbackNightscout) -> Double {
     loopback.site.documents("treatments").compactMap { $0[member]?.number }.reduce(0, +)
   }
@@ -74,7 +74,7 @@ struct NightscoutActingTests {
     }
   }
 
-  /// An acknowledged record then stays acknowledged, whatever happens to the next request.
+  /// If a request with one record fails, the records of earlier requests stay acknowledged.
   @Test func eachRecordIsSentToASiteInASeparateRequest() async throws {
     let loopback = try LoopbackNightscout()
     let limits = try await loopback.ask { $0.batchLimits }
@@ -106,7 +106,8 @@ struct NightscoutActingTests {
     #expect(loopback.site.documents("entries").count == 1650)
   }
 
-  /// Only the sweep notices such a deletion: neither the history nor a latest time changes.
+  /// Such a deletion changes neither the history nor the site's latest times. Only a sweep, which reads all
+  /// events of the last days, notices it.
   @Test func aDeletionOnTheSitesWebPageIsFoundByTheNextRun() async throws {
     let loopback = try LoopbackNightscout(frozenAt: Self.clock)
     for (minutes, guid) in [(50, Login.logbookID), (60, "0b9f3c52-5a1e-4c83-9d5e-0f1f6f4a7c12")] {
@@ -116,7 +117,8 @@ struct NightscoutActingTests {
       loopback.site.moveClock(by: 1000)
     }
     let first = try #require(await loopback.pull(nil))
-    // With this distance from the last write, only the history was read once more.
+    // The site's last write is then two minutes old, so the next pull reads the history only because of its
+    // overlap.
     loopback.site.moveClock(by: 120_000)
     #expect(loopback.site.actAsPhoneApp().deleteTreatment(Login.logbookID))
     let second = try #require(await loopback.pull(first.cursor))
@@ -190,7 +192,9 @@ extension LoopbackNightscout {
     try await ask { try await $0.apply([change], Login.run(node: node)).verdicts.first }
   }
 
-  /// All changes, with the last cursor; nil if there are none.
+  /// All changes since the cursor as one page, with the last cursor; nil if there are no changes.
+  ///
+  /// - Parameter mayRepair: false for a run that only fetches.
   ///
   /// - Parameter mayRepair: false for a run that only fetches.
   func pull(_ cursor: String?, node: Int = 2, mayRepair: Bool = true) async throws -> ChangePage? {

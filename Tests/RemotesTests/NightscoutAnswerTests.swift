@@ -7,11 +7,11 @@ import Testing
 
 @testable import Remotes
 
-/// Distinguishes the site's own answers. A login page in mid-run, or a proxy that blocks some requests, can
-/// answer with any status and body.
+/// Tests that only answers of the site itself are believed. A login page that appears during a run, or a
+/// proxy that blocks some requests, can answer with any status and body.
 @Suite(.timeLimit(.minutes(10)))
 struct NightscoutAnswerTests {
-  /// The kinds of write, each with its request.
+  /// The kinds of writes, each with the request that sends it.
   enum Write: CaseIterable {
     case reading, manyReadings, creation, edit, deletion, moveMark, moveCreation, moveDeletion
 
@@ -69,7 +69,8 @@ struct NightscoutAnswerTests {
     expectDone(write)
   }
 
-  /// Only the site can report a missing right; a request that a proxy forbids may be permitted by the site.
+  /// Only the site can report a missing right. If a proxy forbids a request, the site itself may still permit
+  /// it.
   @Test(arguments: Write.allCases)
   func aProxyThatForbidsAWriteIsNotReportedAsAMissingPermission(_ write: Write) async throws {
     let base = try await prepare(write)
@@ -139,7 +140,7 @@ struct NightscoutAnswerTests {
     }
   }
 
-  /// A bulk request has one row in its answer for each document.
+  /// The answer to a bulk request has one row for each document.
   @Test(arguments: [0, 1, 29, 30])
   func anAnswerToABulkRequestWithAMissingRowIsRefused(_ count: Int) async throws {
     let script = try NightscoutScript { call, body in
@@ -177,8 +178,8 @@ struct NightscoutAnswerTests {
 
   // MARK: Reads
 
-  /// A document wrongly considered missing would be created again, and one wrongly considered deleted would
-  /// be deleted here.
+  /// A document wrongly considered missing would be created again. One wrongly considered deleted would be
+  /// deleted in the store.
   @Test(arguments: [
     NightscoutFault.page(404), .page(410), .page(200), .answer(404, "{}"), .answer(404, "[]"),
     .answer(410, "{}"), .answer(410, "[]"), .answer(200, "{}"), .answer(200, "[]"),
@@ -201,7 +202,7 @@ struct NightscoutAnswerTests {
   ])
   func anInvalidListIsAProtocolViolationAndMarksNoItemAsRefused(_ fault: NightscoutFault) async throws {
     for collection in ["entries", "treatments"] {
-      // Twice: after a refusal fewer documents are requested.
+      // The fault is planned twice, because the remote repeats a refused request for fewer documents.
       site.plan(fault, times: 2) { $0.method == "GET" && $0.path.hasPrefix("/api/v3/\(collection)?") }
       await expectViolation(fault) { remote in
         if collection == "entries" {
@@ -235,7 +236,7 @@ struct NightscoutAnswerTests {
     #expect(sentence.hasPrefix("127.0.0.1:"))
   }
 
-  /// An export of the site leads to the document with its new key.
+  /// The second node has the record from an export of the site, with its new time and without a base.
   @Test func anImportedRecordMovedInTimeIsFoundInItsOtherDocument() async throws {
     let base = try await prepare(.moveMark)
     try await send(.moveMark, base)

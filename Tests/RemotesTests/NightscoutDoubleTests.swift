@@ -14,7 +14,7 @@ struct NightscoutDoubleTests {
 
   init() throws { loopback = try LoopbackNightscout() }
 
-  /// A current dose.
+  /// A dose of one hour ago.
   private var bolus: RecordState {
     var state = Sample.bolus
     state.deviceTime = DeviceTime(seconds: loopback.site.now / 1000 - 3600 + 7200)
@@ -69,7 +69,7 @@ struct NightscoutDoubleTests {
     #expect(loopback.site.documents("treatments").count == 1)
   }
 
-  /// The run was killed after the deletion of the first document.
+  /// A lost connection ends the run after it has deleted the first of the two documents.
   @Test func aDuplicateDocumentLeftByADeletionIsDeletedByTheNextPull() async throws {
     let state = bolus
     try await sendTwice(state)
@@ -81,7 +81,8 @@ struct NightscoutDoubleTests {
     expectDeleted()
   }
 
-  /// The restored document is the deleted one, with a later time of change.
+  /// The document found by the search is the deleted document, but with a later time of change, because
+  /// another store restored it.
   @Test func aDuplicateDocumentRestoredByAnotherStoreIsKept() async throws {
     let before = NightscoutPushTests.treatment(Sample.bolus)
     let back = before.merging(["srvModified": .number(Double(NightscoutPushTests.stored + 9_000_000_000))]) {

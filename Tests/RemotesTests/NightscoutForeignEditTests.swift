@@ -7,7 +7,8 @@ import Testing
 
 @testable import Remotes
 
-/// Edits of other programs' treatments: active doses stay correct, and no foreign data is lost.
+/// Tests edits of other programs' treatments. Active doses must stay correct, and no data of the other
+/// programs may be lost.
 @Suite(.timeLimit(.minutes(10)))
 struct NightscoutForeignEditTests {
   private static let clock: Int64 = 1_800_000_000_000
@@ -20,7 +21,7 @@ struct NightscoutForeignEditTests {
     "boluscalc": ["foods": ["soup"]], "created_at": "2027-01-15T09:20:00.000+02:00",
   ]
 
-  /// A lunch of API v1 without an identifier, and the store's record of it.
+  /// Adds a lunch by API v1 without an identifier. Returns its id and the record that a store pulls from it.
   private static func lunch(
     _ kind: RecordKind, on loopback: LoopbackNightscout
   ) async throws -> (id: String, record: RemoteRecord) {
@@ -80,7 +81,7 @@ struct NightscoutForeignEditTests {
     #expect(document["boluscalc"]?["foods"]?.array == ["soup"], "what others wrote stays")
     #expect(document["utcOffset"] == 120 && document["identifier"] == nil)
     #expect(document["created_at"]?.text == NightscoutTime.utcText(Self.time))
-    // Another store finds the document in the history, whatever its age.
+    // Another store finds the document in the site's history, which also contains changes of old documents.
     let seen = try #require(try await loopback.pull(nil, node: 3))
     #expect(
       seen.records.contains { $0.guid == record.guid && $0.state.fields["text"] == .text("two < three") })
@@ -107,7 +108,8 @@ struct NightscoutForeignEditTests {
     #expect(before > 1 && loopback.site.insulinOnBoard == before)
   }
 
-  /// The site draws the extended part from members that belong to no field of a record.
+  /// The site draws the extended part of a bolus from members such as `splitExt`, which no field of a record
+  /// stores.
   @Test func anEditOfACombinationBolusChangesBothPartsOnTheSite() async throws {
     let loopback = try Self.site()
     loopback.site.actAsPhoneApp().addTreatment([
@@ -134,7 +136,7 @@ struct NightscoutForeignEditTests {
     #expect(found == [5, 8, 62.5, 37.5, 90, 2])
   }
 
-  /// A treatment of xDrip+ with two insulins, and the doses that a new store reads from it, by subtype.
+  /// The doses that a new store reads from the site's treatment of xDrip+ with two insulins, by subtype.
   private static func doses(_ loopback: LoopbackNightscout, node: Int) async throws -> [String: RemoteRecord]
   {
     let page = try #require(try await loopback.pull(nil, node: node))
@@ -170,7 +172,7 @@ struct NightscoutForeignEditTests {
     #expect(after[use]?.state.fields["units"] == (isDeletion ? nil : .number(4)))
     let (kept, known) = (try #require(after[other]), try #require(before[other]))
     #expect(kept.guid == known.guid && kept.state.agrees(with: known.state))
-    // The store that has imported the site's export sends the other dose, and no second document appears.
+    // The other dose is sent by a store that has imported the site's export. No second document may appear.
     let sent = RecordChange(
       guid: known.guid, node: Login.run().node, version: 1, base: nil, state: known.state)
     guard case .accepted? = try await loopback.push(sent) else {
@@ -198,7 +200,8 @@ struct NightscoutForeignEditTests {
     #expect(document["isValid"] == false && document["insulin"] == nil)
   }
 
-  /// A write by another program between the two reads of a document is a conflict, and is kept.
+  /// If another program writes between the two reads of a document, the edit is a conflict and that write is
+  /// kept.
   @Test(arguments: [false, true])
   func changesOfOthersJustBeforeAWriteAreNotOverwritten(_ isDeleted: Bool) async throws {
     let loopback = try Self.site()
@@ -219,7 +222,8 @@ struct NightscoutForeignEditTests {
     #expect(left.map { $0["carbs"] } == (isDeleted ? [] : [44]))
   }
 
-  /// The insulin is not a record, and must not disappear with the last record of the treatment.
+  /// The insulin of this treatment is not a record. It must not disappear when the treatment's last record is
+  /// deleted.
   @Test func insulinThatFillsAPumpStaysOnTheSiteWhenTheMealIsDeleted() async throws {
     let loopback = try Self.site()
     let phone = loopback.site.actAsPhoneApp()
@@ -231,7 +235,7 @@ struct NightscoutForeignEditTests {
       ]))
     loopback.site.settle()
     let page = try #require(try await Self.everything(loopback, nil))
-    // The notes only fill the memory of the site, so they are ignored.
+    // The site's memory is filled with notes, which are ignored.
     let taken = page.records.filter { $0.state.kind != .note }
     #expect(taken.map(\.state.kind) == [.food])
     let meal = try #require(taken.first)
@@ -245,7 +249,7 @@ struct NightscoutForeignEditTests {
     #expect(left.map { $0["insulin"] } == [300] && left.allSatisfy { $0["isValid"] != false })
   }
 
-  /// A store may have a dose made from insulin that fills a pump, because an earlier version imported it.
+  /// A store may contain a dose for insulin that only filled a pump, because an earlier version imported it.
   @Test func aDoseCreatedFromInsulinThatFillsAPumpIsNotSent() async throws {
     let loopback = try Self.site()
     let (_, dose) = try await Self.lunch(.insulin, on: loopback)
@@ -266,8 +270,8 @@ struct NightscoutForeignEditTests {
     #expect(loopback.site.documents("treatments").count == before)
   }
 
-  /// A write reads the document twice, replaces it by a PUT, and reads the result. A difference in the second
-  /// read stops the write.
+  /// A write reads the document twice, replaces it by a PUT, and reads the result. If the second read differs
+  /// from the first, nothing is written.
   @Test func aDocumentOfAnotherProgramIsReadImmediatelyBeforeItIsReplaced() async throws {
     let key = "5f1e2d3c4b5a69788796a5b4"
     let shown: [String: JSONValue] = [
@@ -292,7 +296,7 @@ struct NightscoutForeignEditTests {
     #expect(!script.calls.contains { $0.hasPrefix("PUT") || $0.hasPrefix("PATCH") })
   }
 
-  /// No search by time finds entries without a valid date, and no program shows them.
+  /// A search by time does not find entries without a valid date, and no program shows them.
   @Test func entriesOfASiteWithoutAValidDateAreCountedOnce() async throws {
     let loopback = try LoopbackNightscout(frozenAt: Self.clock)
     let phone = loopback.site.actAsPhoneApp()
@@ -306,7 +310,7 @@ struct NightscoutForeignEditTests {
     let first = try #require(try await Self.everything(loopback, nil))
     #expect(first.notTaken == [NightscoutRefusal.dateIsNoNumber: 2])
     #expect(first.readings.readings.count == 1)
-    // These entries are searched again after some hours, and not counted again.
+    // A later pull searches for these entries again after some hours, but must not count them again.
     loopback.site.moveClock(by: 7 * 3_600_000)
     let second = try await Self.everything(loopback, first.cursor)
     #expect(second?.notTaken.isEmpty != false)
@@ -318,8 +322,8 @@ struct NightscoutForeignEditTests {
     #expect(third.notTaken == [NightscoutRefusal.dateIsNoNumber: 1])
   }
 
-  /// API v3 marks the dose as deleted, but the running site still includes it in its computation. A note
-  /// never acts, and a deletion by glucoport empties the document first.
+  /// API v3 marks the dose as deleted, but the running site still counts it as active insulin. A note is
+  /// never active, and glucoport empties a document before it deletes it.
   @Test(arguments: [(RecordKind.insulin, false, true), (.note, false, false), (.insulin, true, false)])
   func anUploadedActiveDoseThatOthersDeletedIsReported(
     _ kind: RecordKind, _ isOurs: Bool, _ acts: Bool

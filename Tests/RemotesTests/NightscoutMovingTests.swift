@@ -7,11 +7,11 @@ import Testing
 
 @testable import Remotes
 
-/// The requests that find, move and withdraw documents.
+/// Tests the requests that find documents, move them in time and withdraw them.
 @Suite struct NightscoutMovingTests {
   private static let guid = NightscoutPushTests.guid
 
-  /// An entry that glucoport made from a reading, some seconds later.
+  /// An entry that glucoport made from a reading, with its time shifted by seconds and milliseconds.
   private static func entry(_ reading: Reading, _ device: Device, later seconds: Int64 = 0, shift: Int64 = 0)
     -> [String: JSONValue]
   {
@@ -50,7 +50,7 @@ import Testing
     }
   }
 
-  /// A document edited by others must first be pulled.
+  /// A treatment that others edited on the site must be pulled before it can be moved.
   @Test func aTreatmentThatOthersEditedIsNotMoved() async throws {
     let document = NightscoutPushTests.treatment(Sample.bolus, ["insulin": .number(9)])
     let script = try NightscoutScript { call, _ in
@@ -68,7 +68,7 @@ import Testing
     #expect(script.calls.allSatisfy { $0.hasPrefix("GET") })
   }
 
-  /// A site returns a deleted document only if `isValid` is not requested.
+  /// A site returns a deleted document only if the request does not ask for its member `isValid`.
   @Test(arguments: [true, false])
   func anEditRestoresAnUndoneRecordButNotADeletedOne(_ isWithdrawn: Bool) async throws {
     var members = NightscoutPushTests.treatment(Sample.bolus)

@@ -33,7 +33,7 @@ struct NightscoutPullTests {
     ]
   }
 
-  /// The cursor of an up-to-date store whose last pull was a while ago.
+  /// The cursor of an up-to-date store whose last pull was ten minutes ago.
   private static func cursor(
     complete: Int64 = now - 600_000, latest: Int64 = 0, seen: [[String: JSONValue]] = []
   ) throws -> NightscoutCursor {
@@ -50,7 +50,8 @@ struct NightscoutPullTests {
     return cursor
   }
 
-  /// A site that answers searches and the history from documents with times.
+  /// A site that answers searches and requests for the history from these documents, according to their
+  /// times.
   private static func site(
     entries: [[String: JSONValue]] = [], treatments: [[String: JSONValue]] = [], latest: Int64? = nil,
     clock: Int64 = NightscoutScript.clock
@@ -84,7 +85,8 @@ struct NightscoutPullTests {
         value = String(call[range.upperBound..<mark])
         return
       }
-      // These parameters do not name a filter. `glucoport.run$ne` excludes documents of this run.
+      // These parameters do not filter by a member. `glucoport.run$ne` excludes documents that the run itself
+      // wrote.
       let others = ["limit", "skip", "sort", "glucoport.run$ne"]
       let filter = values.first { !others.contains($0.key) }
       let parts = (filter?.key ?? "").split(separator: "$")
@@ -104,8 +106,8 @@ struct NightscoutPullTests {
       return NightscoutScript.list(Array(found.dropFirst(skip).prefix(limit)))
     }
 
-    /// Whether the document has a stored time of change, and not the time of the event, which a search
-    /// returns for API v1.
+    /// Whether the site stored a time of change in the document. Writes by API v1 store none, and a search
+    /// returns the time of the event instead.
     private static func isStamped(_ document: [String: JSONValue]) -> Bool {
       NightscoutDocument(.object(document))?.modified != nil
     }
@@ -114,7 +116,7 @@ struct NightscoutPullTests {
       Self.padded(document[field].map { $0.text ?? plainNumber($0.number ?? 0) } ?? "")
     }
 
-    /// Pads times of twelve digits to thirteen, so that they compare as texts like ISO texts.
+    /// Pads a time of 12 digits to 13, so that the order of such texts is the order of the times.
     private static func padded(_ text: String) -> String { text.utf8.count == 12 ? "0" + text : text }
   }
 
@@ -139,8 +141,8 @@ struct NightscoutPullTests {
 
   @Test(arguments: [2, 3, 7, 10, 1000])
   func aPullLosesNoChangeIfSeveralShareAMillisecond(_ limit: Int) async throws {
-    // Five documents share each millisecond, so that pages of two, three and five contain only documents of
-    // one time.
+    // Five documents share each millisecond, so that a page of two or three documents can contain only
+    // documents of one time.
     let entries = (0..<60).map { index in
       Self.entry(
         "e\(index)", date: Self.now - 9_000_000_000 + Int64(index),
@@ -184,7 +186,7 @@ struct NightscoutPullTests {
   @Test func writesOfAPIv1AreFoundByTheirEventTime() async throws {
     let entry = Self.entry("6634c7c1d2f6b5a3e8f0a001", date: Self.now - 5_000)
     let note = Self.note("6634c7c1d2f6b5a3e8f0a002", "from the phone", date: Self.now - 5_000)
-    // The history does not contain writes of API v1.
+    // The history does not contain writes by API v1.
     let script = try NightscoutScript { call, _ in
       if call.contains("lastModified") { return NightscoutScript.latest(Self.now, Self.now) }
       if call.contains("/history/") { return NightscoutScript.list([]) }

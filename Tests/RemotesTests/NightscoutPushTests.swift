@@ -8,7 +8,7 @@ import Testing
 
 @testable import Remotes
 
-/// Difficult cases of a push to a Nightscout site, with observed answers.
+/// Tests difficult cases of a push to a Nightscout site. The scripted answers are ones that were observed.
 @Suite(.timeLimit(.minutes(10)))
 struct NightscoutPushTests {
   static let guid = Login.logbookID
@@ -174,7 +174,7 @@ struct NightscoutPushTests {
     #expect(answer.known == 1 && answer.refused.isEmpty)
   }
 
-  /// API v1 stores only one entry of a type and time.
+  /// API v1 stores only one entry for each type and time, so equal times are changed by milliseconds.
   @Test func readingsOfTwoMetersInOneSecondAreUploadedAsTwoEntries() async throws {
     let script = try NightscoutScript { call, body in
       guard call.hasPrefix("POST /api/v1/entries") else { return NightscoutScript.list([]) }
@@ -256,7 +256,7 @@ struct NightscoutPushTests {
     #expect(verdict == .conflict(revision: Self.revision(other), state: other, isBaseKnown: true))
   }
 
-  /// API v1 does not change `srvModified`.
+  /// API v1 does not change `srvModified`, so the time of change does not show the edit.
   @Test func anEditByAPIv1IsRecognisedByItsContent() async throws {
     let script = try NightscoutScript { _, _ in
       NightscoutScript.document(
@@ -384,7 +384,8 @@ struct NightscoutPushTests {
       guid: record.guid, node: Login.run().node, version: 1, base: nil, state: record.state)
     #expect(try await verdict(imported, script) == .accepted(revision: record.revision))
     #expect(!script.calls.contains { $0.hasPrefix("POST") })
-    // Another event at the same time is moved by milliseconds, since the server would treat both as the same.
+    // Another event at the same time is moved by a millisecond, since the site would treat the two events as
+    // one.
     var state = record.state
     state.fields["units"] = .number(2)
     #expect(try await verdict(Self.change(state), script) == .accepted(revision: Self.revision(state)))

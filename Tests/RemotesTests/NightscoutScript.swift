@@ -9,7 +9,7 @@ import Testing
 
 @testable import Remotes
 
-/// Answers of a Nightscout site, which a test defines individually.
+/// A scripted Nightscout site. Each test defines the answers of its site.
 final class NightscoutScript: Sendable {
   static let token = "anna-0123456789abcdef"
   static let jwt = "header.payload-planted.signature"
@@ -18,7 +18,7 @@ final class NightscoutScript: Sendable {
 
   let server: ScriptedServer
 
-  /// - Parameter answer: status and body for method and path; nil for "not found".
+  /// - Parameter answer: returns the status and the body for a method and path; nil for "not found".
   init(
     rights: String = "*:*:*", clock: Int64 = clock,
     _ answer: @escaping @Sendable (_ call: String, _ body: String) -> (Int, String)?
@@ -41,19 +41,19 @@ final class NightscoutScript: Sendable {
     }
   }
 
-  /// The calls so far, except the one for the token.
+  /// The requests so far as method and path, except the one for the token.
   var calls: [String] {
     server.requests.map { "\($0.method) \($0.path.removingPercentEncoding ?? $0.path)" }.filter {
       !$0.contains("/authorization/")
     }
   }
 
-  /// The bodies of calls of a method, as values.
+  /// The bodies of the requests with this method, as JSON values.
   func bodies(_ method: String) throws -> [JSONValue] {
     try server.requests.filter { $0.method == method }.map { try JSONValue.read($0.body) }
   }
 
-  /// The remote's result for the answers.
+  /// The result of `body`, which gets a Nightscout remote for this site.
   func ask<Value: Sendable>(
     token: String = token, _ body: @Sendable (NightscoutRemote) async throws -> Value
   ) async throws -> Value {
@@ -65,17 +65,17 @@ final class NightscoutScript: Sendable {
     }
   }
 
-  /// A list in the form of API v3.
+  /// An answer of API v3 with a list of documents.
   static func list(_ documents: [[String: JSONValue]]) -> (Int, String) {
     (200, "{\"status\":200,\"result\":\(JSONValue.list(documents.map(JSONValue.object)).json)}")
   }
 
-  /// A document in the form of API v3.
+  /// An answer of API v3 with one document.
   static func document(_ members: [String: JSONValue]) -> (Int, String) {
     (200, "{\"status\":200,\"result\":\(JSONValue.object(members).json)}")
   }
 
-  /// The latest times in both collections.
+  /// An answer of API v3 with the latest time of change in each collection.
   static func latest(_ entries: Int64, _ treatments: Int64) -> (Int, String) {
     (
       200,

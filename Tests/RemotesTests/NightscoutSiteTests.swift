@@ -8,7 +8,7 @@ import Testing
 
 @testable import Remotes
 
-/// The remote with a complete site, to which nodes and a phone app write in turn.
+/// Tests the remote with a complete simulated site, to which several nodes and a phone app write in turn.
 @Suite(.timeLimit(.minutes(10)))
 struct NightscoutSiteTests {
   private let loopback: LoopbackNightscout
@@ -33,7 +33,7 @@ struct NightscoutSiteTests {
         found.readings += page.readings.readings.map {
           ReadingIdentity($0, page.readings.devices[Int($0.device.number)])
         }
-        // History and sweep may return the same record; its last state counts.
+        // The history and a sweep may return the same record; its last state counts.
         found.records.removeAll { record in page.records.contains { $0.guid == record.guid } }
         found.records += page.records
         found.cursor = page.cursor
@@ -47,7 +47,7 @@ struct NightscoutSiteTests {
     try await ask { try await $0.apply([change], Login.run()).verdicts.first }
   }
 
-  /// A current bolus, in the period of sweeps.
+  /// A bolus of one hour ago, which is in the period that a sweep reads.
   private var bolus: RecordState {
     var state = Sample.bolus
     state.deviceTime = DeviceTime(seconds: loopback.site.now / 1000 - 3600 + 7200)
@@ -65,7 +65,7 @@ struct NightscoutSiteTests {
     #expect(loopback.site.documents("entries").count == 1200)
   }
 
-  /// Each document is counted once, in whatever number of sweeps.
+  /// Each rejected document is counted once, even if several sweeps find it.
   @Test func rejectedDocumentsOfASiteAreCountedByReason() async throws {
     func notTaken(_ cursor: String?) async throws -> (counts: [String: Int], cursor: String?) {
       try await ask { remote in
@@ -112,7 +112,7 @@ struct NightscoutSiteTests {
     let second = try await pull(first.cursor)
     #expect(second.records.map(\.state.fields["units"]) == [.number(7)])
     #expect(second.records.map(\.state.fields["text"]) == [.text("5 < 6")])
-    // An edit that is not based on the edit of the app is a conflict. One that is based on it is accepted.
+    // An edit without the app's edit as its base is a conflict. An edit with that base is accepted.
     var mine = state
     mine.fields["units"] = .number(5)
     let conflict = try await push(NightscoutPushTests.change(mine, base: base, version: 2))
@@ -127,7 +127,8 @@ struct NightscoutSiteTests {
     }
     let third = try await pull(second.cursor)
     #expect(third.records.map(\.state.fields["units"]) == [.number(5)])
-    // An older treatment shows that autoprune did not remove it.
+    // The site keeps an older treatment, so the deleted one was not removed by autoprune, which removes old
+    // documents.
     phone.addTreatment(["eventType": "Note", "notes": "old", "created_at": "2026-01-01T00:00:00.000Z"])
     #expect(phone.deleteTreatment(Login.logbookID))
     let fourth = try await pull(third.cursor)
@@ -195,7 +196,7 @@ struct NightscoutSiteTests {
     let base = try #require(try await push(NightscoutPushTests.change(state))?.acceptedRevision)
     var moved = state
     moved.deviceTime = DeviceTime(seconds: moved.deviceTime.seconds - 600)
-    // Another program's event has the time to which the record moves.
+    // Another program's event already has the time to which the record is moved.
     loopback.site.actAsPhoneApp().addTreatment([
       "eventType": "Correction Bolus", "insulin": 1,
       "created_at": .string(NightscoutTime.utcText(NightscoutTreatment.milliseconds(moved))),
@@ -211,7 +212,7 @@ struct NightscoutSiteTests {
     #expect(valid.count == 2 && valid.filter { $0["glucoport"] != nil }.count == 1)
   }
 
-  /// The answer was lost, and before the next run the event was moved again.
+  /// The answer to the first move was lost. Before the next run, the user moved the event again.
   @Test func aSecondMoveAfterALostAnswerCreatesNoSecondDose() async throws {
     let state = bolus
     let base = try #require(try await push(NightscoutPushTests.change(state))?.acceptedRevision)
@@ -261,7 +262,7 @@ struct NightscoutSiteTests {
           base: answer.verdicts.first?.revision, state: RecordState.deleted(change.state))
         _ = try await ask { try await $0.apply([deletion], Login.run(node: 2)) }
       }
-      // An older event of another program shows that the site keeps old events.
+      // An older event of another program shows that the site keeps old events, so autoprune removed nothing.
       loopback.site.actAsPhoneApp().addTreatment([
         "eventType": "Note", "notes": "old", "created_at": "2020-01-01T00:00:00.000Z",
       ])

@@ -27,7 +27,7 @@ struct NightscoutTrapTests {
 
   // MARK: Queries
 
-  /// Of several conditions on one field the site applies only the last.
+  /// If a query has several conditions on one field, the site applies only the last one.
   @Test func noNightscoutQueryHasTwoConditionsOnOneField() async throws {
     let script = try NightscoutScript { call, _ in
       if call.contains("lastModified") { return NightscoutScript.latest(5, 5) }
@@ -46,7 +46,7 @@ struct NightscoutTrapTests {
     }
   }
 
-  /// Entries of another uploader after our last reading are irrelevant.
+  /// Entries of another uploader after the last reading of the batch need not be read.
   @Test func theSearchForReadingsOnTheSiteStopsAfterTheLastOne() async throws {
     let last = NightscoutEntry.milliseconds(try #require(Sample.batch(30).readings.last))
     let later = (0..<1000).map { place -> [String: JSONValue] in
@@ -77,7 +77,7 @@ struct NightscoutTrapTests {
 
   // MARK: Doses that still have an effect
 
-  /// A running site reads the time of a late dose only from the member `mills`.
+  /// A running site reads the time of a dose that was uploaded late only from the member `mills`.
   @Test func anUploadedDoseStatesItsTimeInMilliseconds() throws {
     let members = NightscoutPushTests.treatment(Sample.bolus)
     #expect(members["mills"] == members["date"] && members["mills"] != nil)
@@ -98,7 +98,8 @@ struct NightscoutTrapTests {
     #expect(blank["srvModified"] == JSONValue.number(Double(NightscoutPushTests.stored)))
   }
 
-  /// The second of the two requests was lost. The first one had already marked the record as deleted.
+  /// The second request of the deletion (DELETE) fails. The first one (PATCH) has already marked the record
+  /// as deleted.
   @Test func anInterruptedDeletionOnASiteResumes() async throws {
     let bodies = Mutex<[JSONValue]>([])
     let first = try NightscoutScript { call, body in
@@ -157,7 +158,7 @@ struct NightscoutTrapTests {
     #expect(record.isOwn == isOwn && record.state.fields["minutes"] == .number(isOwn ? minutes : shown))
   }
 
-  /// API v1 parses a text with this character as HTML, and drops or closes invalid HTML.
+  /// API v1 parses a text that contains `<` as HTML, and drops or closes invalid HTML.
   @Test func fieldsThatMustStayUnchangedContainNoHTMLCharacters() throws {
     var state = Sample.bolus
     state.fields["text"] = .text("before <meal> & after")
@@ -218,7 +219,7 @@ struct NightscoutTrapTests {
     #expect(sentence.contains("api:treatments:delete"))
   }
 
-  /// API v1 ends the server's process if the login's subject no longer exists.
+  /// If the subject of a token no longer exists, a request to API v1 ends the server's process.
   @Test func writesForbiddenByAPIv3AreNotSentToAPIv1() async throws {
     let script = try NightscoutScript { call, _ in
       call.contains("/api/v3/")
@@ -263,7 +264,7 @@ struct NightscoutTrapTests {
     #expect(deleted.count == deletions && deleted.allSatisfy { $0.hasSuffix("?permanent=true") })
   }
 
-  /// Both an edit and a deletion affect the same one of the two documents.
+  /// The push edits one of the two documents. The later removal of duplicates must delete the other one.
   @Test func ofTwoDuplicateDocumentsTheEditedOneIsKept() async throws {
     let loopback = try LoopbackNightscout()
     var state = Sample.bolus
@@ -318,7 +319,7 @@ struct NightscoutTrapTests {
     #expect(script.calls.filter { $0.hasPrefix("DELETE") }.count == removals)
   }
 
-  /// A list that changes between two of its pages may contain a document on both.
+  /// If a list changes between the requests for two of its pages, both pages may contain the same document.
   @Test func aDocumentListedTwiceIsNotTreatedAsADuplicate() async throws {
     let own = NightscoutPushTests.treatment(
       Sample.bolus, [NightscoutDocument.ownName: Self.own(node: 3)])

@@ -9,14 +9,14 @@ import Testing
 
 @testable import Remotes
 
-/// One request of a client and the answer of a server, without what the connection adds.
+/// One request of a client and the server's answer, without the headers that the HTTP transport adds.
 struct RecordedExchange: Codable, Sendable {
   /// `writer` or `reader`, in place of the token.
   let login: String
   let method: String
   let path: String
   let headers: [String: String]
-  /// Every body of a recorded session is text.
+  /// The body of the request. All bodies in recorded sessions are text.
   let body: String?
   let status: Int
   let answerHeaders: [String: String]
@@ -41,7 +41,7 @@ struct RecordedExchange: Codable, Sendable {
   }
 }
 
-/// The exchanges of a session in their order, as a file has them: one JSON object a line.
+/// The exchanges of a session in their order. A file of a session has one exchange a line, as a JSON object.
 final class SessionRecording: Sendable {
   private let exchanges = Mutex<[RecordedExchange]>([])
 
@@ -75,7 +75,7 @@ struct RecordingTransport: HTTPTransport {
   }
 }
 
-/// Answers as a recorded server did: the next recorded exchange with the method and path of the request.
+/// Answers a request as the recorded server did, with the next recorded exchange of the same method and path.
 final class RecordedServer: Sendable {
   private let exchanges: [RecordedExchange]
   private let next = Mutex(0)
@@ -113,8 +113,8 @@ final class RecordedServer: Sendable {
   }
 }
 
-/// What a client does in a recorded session: every call of the protocol with every kind of answer that a
-/// client can cause, with fixed content.
+/// The calls of a client in a recorded session: every call of the protocol, with every kind of answer that a
+/// client can cause. All contents are fixed.
 struct ProtocolSession {
   let writer: GlucoportRemote
   let reader: GlucoportRemote
@@ -205,12 +205,12 @@ extension ProtocolSession {
     RecordChange(guid: Self.guid(number), node: run.node, version: version, base: base, state: state)
   }
 
-  /// Returns the revision of the first record.
+  /// Sends all records twice. Returns the revision of the first record.
   private func sendRecords(_ run: RunStamp) async throws -> String {
     let changes = Self.states.enumerated().map { change($0.offset, 1, on: nil, $0.element, by: run) }
     let answers = try await writer.apply(changes, run).verdicts.map(\.acceptedRevision)
     #expect(answers.count == changes.count && !answers.contains(nil))
-    // A repeated request has the same answers.
+    // The server answers a repeated request with the same revisions.
     #expect(try await writer.apply(changes, run).verdicts.map(\.acceptedRevision) == answers)
     return try #require(answers.first ?? nil)
   }
@@ -247,7 +247,7 @@ extension ProtocolSession {
     #expect(page?.records.map(\.state) == [edited])
   }
 
-  /// Fetches everything in small pages. Returns the last cursor.
+  /// Fetches all changes in small pages. Returns the last cursor.
   private func pull(readings: Int, records: [RecordState], _ run: RunStamp) async throws -> String {
     var (cursor, count, states) = (String?.none, 0, [RecordState]())
     while let page = try await reader.changes(after: cursor, limit: 4, run) {

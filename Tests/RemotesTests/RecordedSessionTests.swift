@@ -8,10 +8,10 @@ import Testing
 
 @testable import Remotes
 
-/// Tests that clients and servers of released versions understand those of this one. A file of
-/// `Tests/Fixtures/sessions` is a session of a released client with a server of its version. It is never
-/// written again: a version that sends or answers something else gets a file with the next number, by
-/// `GLUCOPORT_RECORD_SESSION=NUMBER`.
+/// Tests that this version's client and server understand released servers and clients. A file of
+/// `Tests/Fixtures/sessions` is a session of a released client with a server of its version, and is never
+/// changed. If this version sends or answers something else, record a file with the next number: run these
+/// tests with `GLUCOPORT_RECORD_SESSION=NUMBER`.
 @Suite(.timeLimit(.minutes(5))) struct RecordedSessionTests {
   private static let folder = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
     .appending(path: "Fixtures/sessions")
@@ -48,8 +48,8 @@ import Testing
     }
   }
 
-  /// The client of this version must send the same as in the latest session. After a change of the protocol,
-  /// a new session must be recorded.
+  /// The client of this version must send the same requests as in the latest recorded session. After a change
+  /// of the protocol, a new session must be recorded.
   @Test func theSessionOfThisProtocolVersionIsRecorded() async throws {
     let recording = SessionRecording()
     try await serving { transports in
@@ -73,7 +73,8 @@ import Testing
     #expect(server.remaining == 0)
   }
 
-  /// Ids, positions and revisions differ from server to server. Later requests use those of this server.
+  /// Each server generates its own ids, positions and revisions. In recorded requests they are replaced by
+  /// those that this server generated.
   @Test(arguments: names) func thisServerAnswersTheClientOfAnEarlierVersion(_ name: String) async throws {
     let exchanges = try Self.exchanges(name)
     try await serving { transports in
@@ -105,7 +106,8 @@ import Testing
     }
   }
 
-  /// The comparison finds what a client would miss, and accepts what it ignores.
+  /// `differences` reports a member that a client would miss, and accepts a further member, which clients
+  /// ignore.
   @Test func theSessionComparisonFindsWhatAClientWouldMiss() throws {
     var names = ServerNames()
     #expect(
@@ -137,8 +139,8 @@ private struct ServerNames {
     return result
   }
 
-  /// The paths of members of a recorded answer that are missing or different now. Further members are ignored
-  /// by clients.
+  /// The paths of members of a recorded answer that are missing or different in the answer found. Further
+  /// members in the answer found are accepted, because clients ignore them.
   mutating func differences(_ recorded: String, _ found: String) throws -> [String] {
     let values = try [recorded, found].map {
       try JSONSerialization.jsonObject(with: Data($0.utf8), options: .fragmentsAllowed)
@@ -160,7 +162,7 @@ private struct ServerNames {
         differences($0.element.0, $0.element.1, "\(path)/\($0.offset)")
       }
     case (let recorded as String, let found as String):
-      // Sentences for people may change.
+      // These members are sentences for people, which a version may change.
       if name == "message" || name == "reason" { return [] }
       guard Self.members.contains(name) else { return recorded == found ? [] : [path] }
       if let known = now[recorded] { return known == found ? [] : [path] }

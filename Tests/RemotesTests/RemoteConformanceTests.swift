@@ -6,10 +6,10 @@ import Testing
 
 @testable import Remotes
 
-/// The registered remotes with the rules for services, each against a server that is equal to a real one for
-/// the remote. A new remote needs a bench and a test here.
+/// Checks every registered remote against the rules for services (`ServiceRule`). Its server behaves as a
+/// real one does. A new type of remote needs a `RemoteBench` and a test in this suite.
 @Suite(.timeLimit(.minutes(10))) struct RemoteConformanceTests {
-  /// The bench of each kind by its id.
+  /// The bench for each type of remote, by the id of the type.
   private static let benches: [String: any RemoteBench] = [
     GlucoportRemote.id: GlucoportBench(), NightscoutRemote.id: NightscoutBench(),
   ]
@@ -64,7 +64,7 @@ import Testing
   }
 }
 
-/// A server of one kind for a rule, and a remote that connects to it.
+/// Runs a server for one type of remote and connects a remote to it, so that rules can be checked.
 private protocol RemoteBench: ServiceBench {
   var kind: String { get }
   /// Runs a server with one empty logbook.

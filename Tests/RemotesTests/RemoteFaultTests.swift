@@ -8,7 +8,7 @@ import Testing
 
 @testable import Remotes
 
-/// Faults of an exchange, each with the category of error that determines the caller's reaction.
+/// Tests faults of an exchange. The category of the error determines how callers react.
 @Suite(.timeLimit(.minutes(10)))
 struct RemoteFaultTests {
   private static let head = "HTTP/1.1 200 OK\r\n"
@@ -49,7 +49,7 @@ struct RemoteFaultTests {
     #expect(ContinuousClock.now - start < .seconds(60), "the servers hold for ever")
   }
 
-  /// Each pause is shorter than the idle limit, and the head is long.
+  /// Each pause is shorter than the idle limit, so only the limit for the whole exchange (2 seconds) ends it.
   @Test func aBodyThatArrivesByteByByteIsReportedAsServerUnavailable() async throws {
     let limits = ExchangeLimits(connect: .seconds(5), idle: .seconds(20), whole: .seconds(2))
     let problem = try await problem(limits) { _ in
@@ -87,7 +87,8 @@ struct RemoteFaultTests {
     #expect(ContinuousClock.now - start < .seconds(20), "the exchange has 180 s")
   }
 
-  /// A network's login page answers every request: nothing was stored, sent or fetched.
+  /// A network's login page answers every request. No call may take it for success, since nothing was stored
+  /// or sent.
   @Test func aLoginPageIsNotAcceptedAsAnAnswerToAnyCall() async throws {
     let page = ScriptedAnswer.status(
       200, Array("<!DOCTYPE html><html>Welcome to the hotel</html>".utf8),
@@ -109,7 +110,7 @@ struct RemoteFaultTests {
       ]
       for (name, call) in calls {
         let problem = await #expect(throws: ServiceError.self, "\(name)") { try await call() }
-        // A removal does not count as done, either.
+        // A call that deletes data must not count as done, either.
         guard case .protocolViolation = problem else {
           Issue.record("\(name): \(String(describing: problem))")
           continue
@@ -234,7 +235,7 @@ struct RemoteFaultTests {
     }
   }
 
-  /// The remote's message may contain the token, even at the place where the message is shortened.
+  /// The server's message may contain the token, even at the position where the message is shortened.
   @Test(arguments: [0, 190])
   func noErrorContainsTheToken(_ offset: Int) async throws {
     let words = String(repeating: "a", count: offset) + Login.secret + "\u{1B}[31m\n"

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Remotes
 
-/// The proxy that the environment names for a remote.
+/// Tests which proxy the environment variables name for a remote.
 @Suite struct RemoteProxyTests {
   private func proxy(_ variables: [String: String], _ url: String = "https://sync.example.org") throws
     -> String?
@@ -39,7 +39,8 @@ import Testing
   @Test(arguments: [
     "https://u:SECRET@a:1", "http://u:SECRET@", "socks4://SECRET", "socks5://u:SECRET@a:1",
     "http://SECRET:70000",
-    // A password with a character that ends the host: the text before it would be read as host and port.
+    // These passwords contain a character that ends the host in a URL. The text before it would be read as
+    // host and port.
     "http://SECRET:80/x@a:1", "http://u:80/SECRET@a:1", "http://u:80#SECRET@a:1", "http://u:80?SECRET@a:1",
     "http://u:SECRET/x@a:1", "http://u:SECRET#x@a:1", "SECRET:80/x", "http://a:1/SECRET", "http://a:1?SECRET",
     "http://SECRET%0Aa:1", "http://SECRET%20a:1", "http://SECRET%1Ba:1", "http://SECRET a:1",
@@ -139,7 +140,7 @@ import Testing
       ("2001:db8::/33", "2001:db8:7fff::1", true), ("2001:db8::/33", "2001:db8:8000::1", false),
       ("[10.0.0.1]", "10.0.0.1", true), ("10.0.0.0/+8", "10.0.0.1", false),
       ("10.0.0.1:+443", "10.0.0.1", false),
-      // A mapped address of IPv4 is the same host.
+      // An IPv4 address and the same address mapped to IPv6 are one host.
       ("10.0.0.0/8", "::ffff:10.1.1.1", true), ("::ffff:10.0.0.1", "10.0.0.1", true),
       ("10.0.0.0/8", "::ffff:11.1.1.1", false), ("::/0", "::ffff:10.0.0.1", false),
       ("10.0.0.1/8", "10.9.9.9", true), ("10.0.0.0/8", "010.1.1.1", false),

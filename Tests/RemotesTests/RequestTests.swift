@@ -7,7 +7,7 @@ import Testing
 
 @testable import Remotes
 
-/// The transferred bytes.
+/// Tests the bytes of requests and answers.
 @Suite(.timeLimit(.minutes(10)))
 struct RequestTests {
   @Test func everyRequestStatesTokenProgramAndSyncRun() async throws {
@@ -97,7 +97,7 @@ struct RequestTests {
   }
 }
 
-/// Hand-made items.
+/// Readings and records for tests.
 enum Sample {
   static func batch(_ count: Int) -> ReadingBatch {
     let device = Device(vendor: "Test", model: "Meter", serial: "S1", format: "test")

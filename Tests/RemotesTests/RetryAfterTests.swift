@@ -3,7 +3,7 @@
 import Logbook
 import Testing
 
-/// Tests the wait that an answer asks for.
+/// Tests how long a client waits after an answer with the header `Retry-After`.
 @Suite struct RetryAfterTests {
   private static let date = "Sun, 06 Nov 1994 08:49:37 GMT"
 

@@ -7,7 +7,7 @@ import Testing
 
 @testable import Remotes
 
-/// The meaning of each status of a glucoport server, with and without its code.
+/// Tests the error for each HTTP status of a glucoport server, with and without an error code in the body.
 @Suite(.timeLimit(.minutes(10)))
 struct ServerStatusTests {
   private static let other = "99999999-9999-4999-8999-999999999999"
@@ -32,7 +32,7 @@ struct ServerStatusTests {
     (500, nil, "serverFailure"), (507, nil, "serverFailure"), (502, nil, "unavailable"),
     (504, nil, "unavailable"), (408, nil, "unavailable"), (400, nil, "protocolViolation"),
     (404, .notFound, "protocolViolation"), (410, nil, "protocolViolation"),
-    // A code with a status that does not belong to it has no meaning.
+    // An error code is ignored if the HTTP status does not belong to it.
     (500, .nodeReused, "serverFailure"), (502, .positionUnknown, "unavailable"),
     (409, .badRequest, "protocolViolation"), (400, .login, "protocolViolation"),
   ])
@@ -47,7 +47,7 @@ struct ServerStatusTests {
     }
   }
 
-  /// Usually the path is wrong, or the kind of remote was not stated.
+  /// Usually the path of the address is wrong, or the user did not state the type of the remote.
   @Test(arguments: [204, 300, 304, 400, 404, 405, 409, 410, 418, 451])
   func anUnexpectedHTTPStatusIsReportedWithWhatToCheck(_ status: Int) async throws {
     let problem = try await problem { _ in .status(status, Array("<html>".utf8)) }

@@ -17,7 +17,7 @@ struct TokenTests {
     }
   }
 
-  /// With a longer mark, a token that a person chose could be guessed.
+  /// A fingerprint with more bits would let a reader of it guess a token that a person chose.
   @Test func aTokenFingerprintDistinguishesTokensAndHas16Bits() throws {
     func mark(_ text: String, salt: String = "node") throws -> String {
       try Token(firstLineOf: Array(text.utf8), origin: "a test").mark(salt: salt)
