@@ -17,7 +17,8 @@ package final class CuttingProxy: Sendable {
 
   /// - Parameters:
   ///   - maxBytes: the bytes that pass in both directions before a connection is dropped.
-  ///   - target: the port at the other end of the link, requested for each connection.
+  ///   - target: returns the port to which the bytes of a connection are passed. It is called for each
+  ///     connection.
   package init(maxBytes: Int, to target: @escaping @Sendable () -> UInt16?) throws {
     signal(SIGPIPE, SIG_IGN)
     listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
@@ -44,7 +45,7 @@ package final class CuttingProxy: Sendable {
     }.start()
   }
 
-  /// The accepting thread closes the socket.
+  /// The accepting thread then stops and closes the socket.
   deinit { shutdown(listener, Int32(SHUT_RDWR)) }
 
   private static func loopback(_ port: UInt16) -> sockaddr_in {
@@ -55,7 +56,8 @@ package final class CuttingProxy: Sendable {
     return address
   }
 
-  /// Passes bytes until one side ends, or the connection is dropped. Returns whether it was dropped.
+  /// Passes bytes until the client or the server closes the connection, or it is dropped. Returns whether it
+  /// was dropped.
   private static func pass(_ client: Int32, to port: UInt16, _ maxBytes: Int) -> Bool {
     let server = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
     defer {
@@ -84,7 +86,7 @@ package final class CuttingProxy: Sendable {
           guard written > 0 else { return false }
           sent += written
         }
-        // About 10 MB/s: slow enough for other things to happen during a transfer.
+        // This pause limits the link to about 10 MB/s, so that a test can do something during a transfer.
         usleep(1500)
       }
     }

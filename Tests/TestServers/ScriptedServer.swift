@@ -38,7 +38,7 @@ package struct ScriptedAnswer: Sendable {
   package var bytes: [UInt8]
   package var end: End
 
-  /// Exactly these bytes.
+  /// An answer that consists of exactly these bytes.
   package static func raw(_ text: String, _ end: End = .close) -> ScriptedAnswer {
     ScriptedAnswer(bytes: Array(text.utf8), end: end)
   }
@@ -83,8 +83,8 @@ package final class ScriptedServer: Sendable {
     Thread { [listener, log] in Self.accept(listener, log, script) }.start()
   }
 
-  /// The accepting thread closes the socket. Otherwise the next server could get its number, and that thread
-  /// would take the server's clients.
+  /// The accepting thread closes the socket. If it was closed here, the next server could get its number, and
+  /// that thread would accept the server's clients.
   deinit { shutdown(listener, Int32(SHUT_RDWR)) }
 
   private static func accept(_ listener: Int32, _ log: Log, _ script: @escaping Script) {
@@ -142,7 +142,7 @@ private struct Connection {
     var end = buffer.firstRange(of: separator)
     while end == nil {
       guard receive(&buffer), buffer.count < 1 << 20 else { return nil }
-      // The first byte of a TLS handshake record, which is answered like any invalid request.
+      // This byte begins a TLS handshake, which is answered like any invalid request.
       if buffer.first == 0x16 { return ReceivedRequest(method: "TLS") }
       end = buffer.firstRange(of: separator)
     }

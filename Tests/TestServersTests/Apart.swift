@@ -2,7 +2,8 @@
 
 import Foundation
 
-/// Runs waiting work on a separate thread, since there are only as many threads for tasks as processors.
+/// Runs blocking work on a separate thread. Swift has only one thread for tasks per processor, so blocking
+/// work in a task would stop other tests.
 enum Apart {
   static func run<Value: Sendable>(_ work: @escaping @Sendable () throws -> Value) async throws -> Value {
     try await withCheckedThrowingContinuation { continuation in

@@ -27,14 +27,14 @@ struct Caller: Sendable {
     self.headers = headers
   }
 
-  /// A caller with a separate subject, for API v3.
+  /// A caller of API v3. The site gets a subject with these rights for it.
   init(_ site: NightscoutStandIn, rights: [String], name: String = "uploader") throws {
     let token = site.addSubject(name, rights: rights)
     let answer = try Caller(site, headers: []).get("/api/v2/authorization/request/\(token)")
     self.init(site, headers: ["Authorization: Bearer \(answer.json?["token"]?.text ?? "")"])
   }
 
-  /// A caller with the secret, for API v1.
+  /// A caller of API v1 that sends the site's secret.
   init(secretOf site: NightscoutStandIn) { self.init(site, headers: ["api-secret: \(site.secretDigest)"]) }
 
   func get(_ path: String, _ more: [String] = []) throws -> Reply { try call("GET", path, more) }
@@ -58,7 +58,7 @@ struct Caller: Sendable {
   }
 }
 
-/// Documents of a careful client.
+/// Documents with all fields that a careful client sends.
 enum Draft {
   static func entry(_ identifier: String, at date: Int64 = Caller.start, _ more: NightscoutDocument = [:])
     -> DocumentValue

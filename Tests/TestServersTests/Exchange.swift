@@ -3,17 +3,18 @@
 import Foundation
 import TestServers
 
-/// One request to a site and the answer of the real server 15.0.7, with other words and values.
+/// One recorded request to a site and the answer of the real server 15.0.7. Words and values were replaced in
+/// both.
 ///
-/// Text in braces is replaced:
-/// - `{jwt full}`, `{token full}` and `{digits full}` are the credentials of a role
-/// - `{sha1}`, `{SHA1}`, `{sha512}` and `{secret}` are those of the site
-/// - `{id 12}` is the twelfth key of the real database
-/// - `{tag}` is the last ETag
-/// - `{now}` is the second of the clock, `{later}` that of 8 h later
-/// - `{any}` is any value, `{about 1.5}` a number that rounds to it
+/// Text in braces is replaced before it is sent or compared:
+/// - `{jwt full}`, `{token full}` and `{digits full}` are the credentials of the role `full`
+/// - `{secret}` is the site's secret, and `{sha1}`, `{SHA1}` and `{sha512}` are its digests
+/// - `{id 12}` is this site's database key for the twelfth key of the recording
+/// - `{tag}` is the last ETag that the site sent
+/// - `{now}` is the site's time in seconds, `{later}` the time 8 h later
+/// - `{any}` is any value, `{about 1.5}` a number that rounds to 1.5
 struct Exchange: Sendable {
-  /// The scenario of the exchange and its line.
+  /// The name of the scenario and the line number of the exchange, for messages.
   let place: String
   /// The time of the site's clock.
   let time: Int64
@@ -30,11 +31,11 @@ struct Exchange: Sendable {
   /// The status of the answer; 0 if there is no answer.
   let status: Int
   let answerHeaders: [String: String]
-  /// The whole answer; nil if there was none, or `part` has it.
+  /// The complete answer; nil if there was none, or if only `part` is recorded.
   let answer: DocumentValue?
-  /// Some members of the answer.
+  /// The recorded members of an answer that is not recorded completely.
   let part: DocumentValue?
-  /// The length of the list if only its first items are given.
+  /// The length of the list in the answer, if only its first items are recorded.
   let count: Int?
   /// Whether the answer is late because of earlier wrong credentials.
   let isLate: Bool
@@ -44,7 +45,7 @@ struct Exchange: Sendable {
     let place: String
   }
 
-  /// - Parameter time: the clock of the previous exchange, for one without a time.
+  /// - Parameter time: the time of the previous exchange, which is used if the line states none.
   init(_ line: NightscoutDocument, place: String, after time: Int64) throws {
     guard let ask = line["ask"]?.text, let status = line["is"]?.whole,
       let space = ask.firstIndex(of: " ")

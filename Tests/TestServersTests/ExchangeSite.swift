@@ -3,7 +3,7 @@
 import Foundation
 import TestServers
 
-/// A site with the roles of the recordings, and the values for the braces in exchanges.
+/// A simulated site with the roles of the recorded site. It also replaces the texts in braces in exchanges.
 final class ExchangeSite {
   private static let roles: [String: [String]] = [
     "full": ["create", "read", "update", "delete"].map { "api:*:\($0)" },
@@ -22,11 +22,11 @@ final class ExchangeSite {
   private var tokens: [String: String] = [:]
   private var sessions: [String: String] = [:]
   private var secret: String
-  /// The keys of this site for those of the real database.
+  /// The database keys of this site, by the number of the key in the recording.
   private var keys: [String: String] = [:]
   private var tag = ""
 
-  /// - Parameter time: the start of its server.
+  /// - Parameter time: the time of the site's clock when its server starts, in milliseconds.
   init(at time: Int64, _ change: (inout NightscoutSettings) -> Void = { _ in }) throws {
     var settings = NightscoutSettings()
     settings.defaultRoles = ["denied"]
@@ -53,7 +53,8 @@ final class ExchangeSite {
     return try RawConnection(port: site.port).send("GET", path, [], []).json?["token"]?.text
   }
 
-  /// Sends the requests of exchanges at their time, and several ones at once.
+  /// Sends these requests without waiting for answers in between. The site's clock shows the time of each
+  /// exchange.
   func send(_ exchanges: [Exchange]) throws -> [(reply: Reply, isLate: Bool)] {
     site.change { $0.looksBeforeWrite = exchanges.count }
     let start = ContinuousClock.now
@@ -78,7 +79,7 @@ final class ExchangeSite {
     case "secret"?: headers.append("api-secret: \(site.secretDigest)")
     case let role?: headers.append("Authorization: Bearer \(sessions[role] ?? "")")
     }
-    // Only short texts contain braces.
+    // Only a short text body contains texts in braces that must be replaced.
     let isText = exchange.body.count < 1 << 20 && String(validating: exchange.body, as: UTF8.self) != nil
     let body = isText ? Array(filled(String(decoding: exchange.body, as: UTF8.self)).utf8) : exchange.body
     try connection.start(exchange.method, filled(exchange.path), headers, body)
@@ -123,11 +124,12 @@ extension ExchangeSite {
   func differences(_ reply: Reply, _ isLate: Bool, from exchange: Exchange) -> [String] {
     var found: [String] = []
     if reply.status != exchange.status { found.append("status \(reply.status) for \(exchange.status)") }
-    // A busy machine answers late, too. Only an answer that names an address is measured.
+    // A busy machine also answers late. So a delay is compared only if it is expected or the request names an
+    // address.
     let isMeasured = exchange.isLate || exchange.headers["X-Forwarded-For"] != nil
     if isMeasured, isLate != exchange.isLate { found.append(isLate ? "late" : "not late") }
     for name in ["last-modified", "location", "etag", "content-encoding", "content-type"] {
-      // If only some members are recorded, the ETag of the whole is not compared.
+      // If only some members are recorded, the ETag of the complete answer cannot be compared.
       if name == "etag", exchange.part != nil { continue }
       let (given, wanted) = (reply.headers[name], header(name, exchange))
       let isEqual = wanted == "{tag}" ? given?.hasPrefix("W/\"") ?? false : given == wanted

@@ -124,7 +124,7 @@ struct NightscoutAccessTests {
     #expect(try request(site, accessToken).status == 200)
   }
 
-  /// The delays are 0 s, one penalty, one penalty, 0 s.
+  /// The delays of the four requests are 0 s, one penalty, one penalty and 0 s.
   @Test func aWrongCredentialAlsoDelaysValidOnesUntilOneSucceeds() throws {
     let penalty = Duration.milliseconds(400)
     let good = try Caller.uploader { $0.penalty = penalty }
@@ -140,7 +140,8 @@ struct NightscoutAccessTests {
     let others = try [time(bad, 401), time(good, 200), time(good, 200)]
     #expect(others[0] > penalty / 2)
     #expect(others[1] > penalty / 2)
-    // Without credentials nothing is checked, so the token call does not wait.
+    // With a penalty of 600 s, requests without credentials, for a token or from another address must not
+    // wait.
     good.site.change { $0.penalty = .seconds(600) }
     #expect(try Caller(good.site, headers: []).get("/api/v3/entries").status == 401)
     #expect(try bad.get("/api/v3/entries").status == 401)

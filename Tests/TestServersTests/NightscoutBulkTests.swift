@@ -3,7 +3,7 @@
 import TestServers
 import Testing
 
-/// Tests how v1 changes documents, and how the two versions use one database.
+/// Tests how API v1 changes documents, and how v1 and v3 use the same database.
 @Suite(.timeLimit(.minutes(5)))
 struct NightscoutBulkTests {
   private static let entries = "/api/v1/entries.json"
@@ -18,7 +18,7 @@ struct NightscoutBulkTests {
     #expect(answer.list.allSatisfy { $0["_id"]?.text?.count == 24 })
     #expect(try caller.get("/api/v3/entries/e1").result?["app"] == "a test")
     #expect(try caller.patch("/api/v3/entries/e1", ["notes": "x"]).status == 200)
-    // The offset that a PUT must repeat is the one that v1 stored.
+    // A PUT must repeat the UTC offset that v1 stored.
     let put = Draft.entry("e2", at: Caller.start + 2000, ["utcOffset": 0])
     #expect(try caller.put("/api/v3/entries/e2", put).status == 200)
     #expect(try caller.delete("/api/v3/entries/e2").status == 200)
@@ -105,7 +105,8 @@ struct NightscoutBulkTests {
     #expect(caller.site.documents("entries").count == 3)
   }
 
-  /// The documented way of matching older documents does not work.
+  /// Nightscout documents that a POST finds the matching document of an older API. In fact the server refuses
+  /// the POST.
   @Test func aPostThatMatchesADocumentOfAPIv1IsAlwaysRefused() throws {
     let caller = try Caller.uploader()
     let phone = caller.site.actAsPhoneApp()

@@ -71,7 +71,7 @@ struct NightscoutDocumentTests {
     #expect(caller.site.documents("entries").map { $0["utcOffset"]?.whole } == [120, -300])
   }
 
-  /// `type` is not part of the identifier that the server makes.
+  /// `type` is not part of the identifier that the server makes, so both entries get the same identifier.
   @Test func withoutIdentifiersEntriesOfTwoTypesAtOneTimeOverwriteEachOther() throws {
     let caller = try Caller.uploader()
     for kind: DocumentValue in ["mbg", "ketone"] {
@@ -127,7 +127,7 @@ struct NightscoutDocumentTests {
     let message = "Field \(field) cannot be modified by the client"
     let change = Draft.note("n", [field: value])
     #expect(try caller.patch("\(Self.treatments)/n", .object([field: value])).message == message)
-    // For PUT the path names the document, whatever the body contains.
+    // A PUT takes the document's identifier from the path, whatever the body contains.
     if field != "identifier" {
       #expect(try caller.put("\(Self.treatments)/n", change).message == message)
       let answer = try caller.post(Self.treatments, change)
@@ -205,7 +205,7 @@ struct NightscoutDocumentTests {
     _ = try caller.delete("\(Self.treatments)/n")
     #expect(try caller.patch("\(Self.treatments)/n", ["notes": "x"]).status == 410)
     #expect(try caller.put("\(Self.treatments)/n", Draft.note("n")).status == 410)
-    // Then all fields can change, including the permanent ones.
+    // A POST that restores a document can change all fields, including the immutable ones.
     let revival = try caller.post(Self.treatments, Draft.note("n", at: Caller.start + 1, ["app": "other"]))
     #expect(revival.status == 200)
     #expect(try caller.get("\(Self.treatments)/n").status == 200)
@@ -223,7 +223,7 @@ struct NightscoutDocumentTests {
     #expect(try caller.delete("\(Self.treatments)/n?permanent=true").status == 200)
     #expect(try caller.get(history).list.isEmpty)
     #expect(try caller.delete("\(Self.treatments)/n").status == 404)
-    // A PUT restores the document, with a location that does not exist.
+    // A PUT restores the document. The `Location` in its answer is a path that does not exist.
     let put = try caller.put("\(Self.treatments)/n", Draft.note("n"))
     #expect(put.status == 201)
     #expect(put.headers["location"] == "/api/v3/treatments/n/n")

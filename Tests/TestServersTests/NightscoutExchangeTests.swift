@@ -4,21 +4,22 @@ import Foundation
 import TestServers
 import Testing
 
-/// Compares the answers of the stand-in with those of the real server 15.0.7, over a real socket.
+/// Compares the answers of the simulated site with those of the real server 15.0.7, over a real socket.
 ///
-/// All parts are equal except these, which are not compared:
+/// The answers must be equal, except for the following, which is not compared:
 /// - `Vary`, which our clients do not read
 /// - the texts of pages for unknown paths, and the stack of the server's own errors, which describe its files
 /// - the version of the database, and the settings in `status`, which differ between sites
-/// - all but code and index of a refused bulk write, whose text is from the database
+/// - the text of a refused bulk write, which is from the database; its code and index are compared
 /// - the ETag of `properties` and `ddata`, of which the recordings have only some members
-/// - whether an answer is late, except for requests that name an address, because a busy machine is late, too
+/// - whether an answer is late, except for requests that name an address, because a busy machine also answers
+///   late
 @Suite(.timeLimit(.minutes(10)))
 struct NightscoutExchangeTests {
   private static let folder = URL(filePath: #filePath).deletingLastPathComponent().appending(
     path: "Exchanges")
 
-  /// Replayed in order with one site, as they were recorded.
+  /// The scenarios are replayed in this order with one site, as they were recorded.
   private static let scenarios = [
     "v3 search", "v3 search of treatments", "v3 create entries", "v3 create treatments", "v3 put", "v3 patch",
     "v3 delete", "v3 history", "v3 lastModified", "v1 entries", "v1 treatments", "status", "bodies",
@@ -53,7 +54,7 @@ struct NightscoutExchangeTests {
       .joined(separator: "\n")
   }
 
-  /// The differences by exchange.
+  /// Replays the exchanges. Returns the differences from the recorded answers, by `place` of the exchange.
   private static func replay(
     _ exchanges: [Exchange], from time: Int64,
     _ change: @escaping @Sendable (inout NightscoutSettings) -> Void = { _ in }

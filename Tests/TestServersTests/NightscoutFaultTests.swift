@@ -3,7 +3,7 @@
 import TestServers
 import Testing
 
-/// Tests planned faults of the connection, and the information about them.
+/// Tests the planned faults, the counters and the clock of the simulated site.
 @Suite(.timeLimit(.minutes(5)))
 struct NightscoutFaultTests {
   private static let entries = "/api/v3/entries"

@@ -3,7 +3,7 @@
 import TestServers
 import Testing
 
-/// Tests which changes a pull sees, and which it misses.
+/// Tests which changes on a site a client finds through the history, and which it misses.
 @Suite(.timeLimit(.minutes(5)))
 struct NightscoutHistoryTests {
   private static let entries = "/api/v3/entries"
@@ -43,7 +43,7 @@ struct NightscoutHistoryTests {
     #expect(try caller.get("\(Self.history)/946684800000").list.isEmpty)
     let found = try caller.get("\(Self.entries)?date$gte=1779000000000").list
     #expect(found.map { $0["identifier"]?.text } == [id])
-    // The time of change is computed from the time of the event.
+    // API v1 stores no time of change, so the server computes it from the time of the event.
     #expect(found.map { $0["srvModified"]?.whole } == [1_779_000_000_000])
     #expect(try caller.patch("\(Self.entries)/\(id)", ["sgv": 90]).status == 200)
     #expect(try caller.get("\(Self.history)/946684800000").identifiers == [id])
@@ -63,7 +63,7 @@ struct NightscoutHistoryTests {
     }
     #expect(Set(seen).count == seen.count)
     #expect(seen.count < 12)
-    // A search for this millisecond finds all of them.
+    // A search for the exact time of change finds all documents of this millisecond.
     let tie = try caller.get("\(Self.entries)?srvModified=\(Caller.start + 2)&sort=identifier&limit=2&skip=1")
     #expect(tie.identifiers == ["1-1", "1-2"])
   }
@@ -162,7 +162,7 @@ struct NightscoutHistoryTests {
     func found(_ query: String) throws -> [String] { try caller.get("\(Self.entries)?\(query)").identifiers }
     #expect(try found("sort=date") == ["e1", "e2", "e3", "e4"])
     #expect(try found("sort$desc=date&limit=2&skip=1") == ["e3", "e2"])
-    // Of two conditions on one field the last is used.
+    // If a search has two conditions on one field, only the last one is used.
     let (first, last) = (Caller.start + 2, Caller.start + 4)
     #expect(try found("date$gte=\(first)&date$lt=\(last)&sort=date") == ["e1", "e2", "e3"])
     #expect(try found("date$lt=\(last)&date$gte=\(first)&sort=date") == ["e2", "e3", "e4"])
@@ -172,7 +172,7 @@ struct NightscoutHistoryTests {
     #expect(try found("identifier$nin=e1|e4") == ["e2", "e3"])
     #expect(try found("identifier$re=^e[12]") == ["e1", "e2"])
     #expect(try found("ok=true&identifier$ne=e1") == ["e2", "e3", "e4"])
-    // Values lose their type, and a list contains only texts.
+    // An unquoted `7` is compared as a number, but the values of a list are compared as texts.
     #expect(try found("notes=7") == [])
     #expect(try found("notes='7'").count == 4)
     #expect(try found("mbg$in=101|102") == [])

@@ -4,7 +4,7 @@ import Foundation
 import TestServers
 import Testing
 
-/// Tests the data of the running site outside its database, and what ends its process.
+/// Tests the data that a running site keeps in memory, and the requests that end its process.
 @Suite(.timeLimit(.minutes(5)))
 struct NightscoutMemoryTests {
   private static let treatments = "/api/v3/treatments"
@@ -17,7 +17,7 @@ struct NightscoutMemoryTests {
     return Draft.note(identifier, at: Caller.start - minutesAgo * Self.minute, fields.merging(more) { $1 })
   }
 
-  /// A site with enough treatments that it only reads the last minutes again.
+  /// A site with at least 20 treatments in memory. It reloads only the treatments of the last minutes.
   private func busySite() throws -> Caller {
     let caller = try Caller.uploader()
     let phone = caller.site.actAsPhoneApp()
@@ -71,13 +71,13 @@ struct NightscoutMemoryTests {
     #expect(keyed > 1 && both > keyed + 1)
     #expect(try caller.patch("\(Self.treatments)/\(id)", ["notes": "after"]).status == 200)
     #expect(caller.site.insulinOnBoard == keyed)
-    // The database is right, and so is the memory after a restart.
+    // The database still contains the dose. After a restart the memory contains it, too.
     #expect(try caller.get("\(Self.treatments)/\(id)").json?["result"]?["insulin"] == 3)
     caller.site.restart()
     #expect(caller.site.insulinOnBoard == both)
   }
 
-  /// Documents younger than 15 minutes are read from the database again.
+  /// The running site reloads documents that are younger than 15 minutes from the database.
   @Test func aPatchedDoseOfTheLastMinutesStillCountsAsActiveInsulin() throws {
     let caller = try busySite()
     let time = NightscoutTime.iso(Caller.start - 5 * Self.minute)
@@ -101,7 +101,8 @@ struct NightscoutMemoryTests {
     #expect(before > 1 && caller.site.insulinOnBoard == before)
   }
 
-  /// The running site never takes two keys of the database for equal, and the document has no identifier.
+  /// The running site never treats two database keys as equal, and the document has no identifier. So its
+  /// memory keeps the document twice.
   @Test func aDoseFromAPIv1ThatIsPatchedTwiceCountsTwice() throws {
     let caller = try busySite()
     let id = try dose(of: caller)
@@ -191,7 +192,7 @@ struct NightscoutMemoryTests {
     #expect(caller.site.documents("entries").first?["notes"] == .string(notes))
   }
 
-  /// Searches by a bound use sorted rows. They must find the same as a search of every document.
+  /// A search by a bound uses sorted rows. It must find the same documents as a search of every document.
   @Test(arguments: ["date", "srvModified", "created_at"])
   func anIndexedSearchFindsTheSameDocumentsAsAFullSearch(_ field: String) throws {
     let caller = try Caller.uploader()

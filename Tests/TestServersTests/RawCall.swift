@@ -10,7 +10,7 @@ struct Reply {
   /// The headers, by lower-case name.
   var headers: [String: String] = [:]
   var body: [UInt8] = []
-  /// The body, if its type is JSON and it is not packed.
+  /// The body as JSON, if its type is JSON and it is not compressed.
   var json: DocumentValue?
 
   var text: String { String(decoding: body, as: UTF8.self) }

@@ -28,7 +28,7 @@ package enum DocumentValue: Sendable, Equatable {
     switch value {
     case is NSNull: self = .null
     case let text as String: self = .string(text)
-    // Foundation stores a Boolean as a number of one byte.
+    // Foundation decodes a JSON Boolean as a one-byte number, which distinguishes it from other numbers.
     case let number as NSNumber where number.objCType.pointee == CChar(UInt8(ascii: "c")):
       self = .bool(number.boolValue)
     case let number as NSNumber: self = .number(number.doubleValue)
@@ -43,7 +43,7 @@ package enum DocumentValue: Sendable, Equatable {
 }
 
 extension DocumentValue {
-  /// A text, or the digits of a key.
+  /// The text of a string, or the digits of a key; nil for any other value.
   package var text: String? {
     switch self {
     case .string(let text), .id(let text): text

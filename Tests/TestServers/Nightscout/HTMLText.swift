@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Texts as v1 stores them. A text with a `<` is parsed as HTML and written again, with harmless tags closed
-/// and all others removed.
+/// Texts as v1 stores them. A text that contains `<` is parsed as HTML and written again: harmless tags are
+/// closed, and all other tags are removed.
 enum HTMLText {
   /// Tags that are removed with their content.
   private static let removed: Set<String> = [
@@ -36,7 +36,7 @@ enum HTMLText {
     var attributes: [(name: String, value: String)] = []
   }
 
-  /// Cleans texts at any depth. Numbers in texts stay.
+  /// Cleans all texts in a value, at any depth. A text that is a number is not changed.
   static func cleaned(_ value: DocumentValue) -> DocumentValue {
     switch value {
     case .string(let text): .string(JavaScriptNumber.of(text).isNaN ? cleaned(text) : text)
@@ -124,7 +124,8 @@ enum HTMLText {
     }.joined()
   }
 
-  /// A tag, if one begins here. A comment is a tag without a name.
+  /// Reads the tag at the start of `rest`; nil if there is none. A comment is returned as a tag without a
+  /// name.
   private static func tag(_ rest: inout ArraySlice<Character>) -> Tag? {
     var left = rest.dropFirst()
     var tag = Tag()

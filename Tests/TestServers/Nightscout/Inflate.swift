@@ -19,7 +19,8 @@ struct Inflate {
 
   private struct Broken: Error {}
 
-  /// A Huffman code by the length of its words.
+  /// A Huffman code: the number of code words of each length, and the symbols in the order of their code
+  /// words.
   private struct Code {
     var counts = [Int](repeating: 0, count: 16)
     var symbols: [Int] = []

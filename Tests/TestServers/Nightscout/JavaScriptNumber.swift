@@ -2,7 +2,7 @@
 
 import Foundation
 
-/// Converts values to numbers like the site's language.
+/// Converts values to numbers like JavaScript, the site's language.
 enum JavaScriptNumber {
   /// `Number(value)`: an invalid number is NaN, and an empty one is 0.
   static func of(_ value: DocumentValue?) -> Double {
@@ -24,13 +24,13 @@ enum JavaScriptNumber {
     return Double(plain) ?? .nan
   }
 
-  /// `parseFloat` of a text that is a number from its first to its last character.
+  /// `parseFloat` of a text; nil unless the whole text is a number.
   static func whole(_ text: String) -> Double? {
     let number = text.isEmpty ? .nan : of(text)
     return number.isFinite && text.contains(where: \.isNumber) ? number : nil
   }
 
-  /// `parseInt`: the digits at the start, with anything after them.
+  /// `parseInt`: the integer at the start of a text, whatever follows it.
   static func leadingInteger(_ text: String) -> Double? {
     let plain = text.drop(while: \.isWhitespace)
     let sign = plain.first == "-" || plain.first == "+" ? String(plain.prefix(1)) : ""
@@ -41,7 +41,7 @@ enum JavaScriptNumber {
   /// `Math.round`.
   static func rounded(_ number: Double) -> Double { (number + 0.5).rounded(.down) }
 
-  /// Whether a condition is true for the value.
+  /// Whether JavaScript treats the value as true in a condition.
   static func isTruthy(_ value: DocumentValue?) -> Bool {
     switch value {
     case nil, .null?, .bool(false)?, .string("")?: false

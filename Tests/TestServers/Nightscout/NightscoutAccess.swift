@@ -7,7 +7,7 @@ struct NightscoutAccess {
     let name: String
     let roles: [String]
     let token: String
-    /// The start of the token's digits.
+    /// The first 16 digits of this digest are part of the access token.
     let digest: String
   }
 
@@ -22,8 +22,8 @@ struct NightscoutAccess {
     /// Whether the grants include a right such as `api:entries:create`.
     func may(_ right: String) -> Bool { grants.contains { Self.implies($0, right) } }
 
-    /// Shiro's rule: it compares part by part. Commas separate lists, `*` is anything, missing parts are `*`,
-    /// and a blank is a letter.
+    /// Compares rights part by part, as the library Shiro does. Commas separate alternatives, `*` permits
+    /// anything, a missing part means `*`, and blanks count as letters.
     private static func implies(_ grant: String, _ right: String) -> Bool {
       let granted = grant.split(separator: ":").map { $0.split(separator: ",") }
       let wanted = right.split(separator: ":")
@@ -47,7 +47,7 @@ struct NightscoutAccess {
   }
 
   static let sessionSeconds: Int64 = 8 * 3600
-  /// The fewest digits of an access token.
+  /// The minimum number of digits in an access token.
   private static let minTokenDigits = 16
 
   let secret: String
@@ -67,7 +67,7 @@ struct NightscoutAccess {
 
   mutating func setRole(_ name: String, _ rights: [String]) { roles[name] = rights }
 
-  /// A role as the page makes it from typed text, which is split at blanks, commas and semicolons.
+  /// Adds a role as the site's web page does. The typed text is split at blanks, commas and semicolons.
   mutating func setRole(_ name: String, typed text: String) {
     setRole(name, text.split { $0.isWhitespace || $0 == "," || $0 == ";" }.map(String.init))
   }
@@ -91,7 +91,7 @@ struct NightscoutAccess {
     sessions = [:]
   }
 
-  /// A token for an access token, or for a valid token; nil for any other credential.
+  /// A session with a token for an access token or for a valid token; nil for any other credential.
   func session(for credential: String, at now: Int64) -> Session? {
     let known = sessions[credential].flatMap { $0.expires > now ? $0.subject : nil }
     guard let subject = known.map(subject(id:)) ?? subject(accessToken: credential) else { return nil }
@@ -107,10 +107,10 @@ struct NightscoutAccess {
     return Session(token: token, fields: fields, subject: subject.id, expires: expires * 1000)
   }
 
-  /// Stores a token, which is valid from now on.
+  /// Stores a session, so that its token is accepted.
   mutating func keep(_ session: Session) { sessions[session.token] = session }
 
-  /// The owner of a token; nil if it is unknown or not valid any more.
+  /// The owner of a token; nil if the token is unknown or has expired.
   func bearer(session token: String, at now: Int64) -> Bearer? {
     guard let session = sessions[token], session.expires > now else { return nil }
     return subject(id: session.subject).map { .caller(caller($0)) } ?? .removed
@@ -128,7 +128,7 @@ struct NightscoutAccess {
   /// A caller without credentials.
   var nobody: Caller { Caller(name: nil, grants: defaultRoles.flatMap(rights), isAnybody: true) }
 
-  /// Only the digits after the last hyphen are compared.
+  /// Compares only the digits after the last hyphen. The start of a token's SHA-1 digest is accepted, too.
   private func subject(accessToken: String) -> Subject? {
     let digits = accessToken.split(separator: "-", omittingEmptySubsequences: false).last ?? ""
     guard digits.count >= Self.minTokenDigits else { return nil }
@@ -154,7 +154,7 @@ struct NightscoutAccess {
   }
 }
 
-/// The delay after wrong credentials, for all requests of an address.
+/// The delay that wrong credentials cause for all requests from the same address.
 struct NightscoutPenalty {
   private var until: [String: ContinuousClock.Instant] = [:]
 

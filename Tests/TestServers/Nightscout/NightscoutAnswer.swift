@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The site's answer to a call. It is thrown to end the work on a call.
+/// The site's answer to a call. Code throws it to end the call early.
 struct NightscoutAnswer: Error {
   /// The content for the client.
   enum Content {
@@ -26,7 +26,7 @@ struct NightscoutAnswer: Error {
 
   var body: DocumentValue? { if case .json(let value) = content { value } else { nil } }
 
-  /// The bytes and their type.
+  /// The text of the body and its content type; nil without a body.
   var payload: (text: String, type: String)? {
     switch content {
     case .none: nil
@@ -36,7 +36,7 @@ struct NightscoutAnswer: Error {
     }
   }
 
-  /// An error of v3, or in its form, with the site's `message` if it has one.
+  /// An error in the form of v3, with the site's `message` if it has one.
   static func error(_ status: Int, _ message: String? = nil) -> NightscoutAnswer {
     var body: NightscoutDocument = ["status": DocumentValue(Int64(status))]
     body["message"] = message.map(DocumentValue.string)
@@ -58,7 +58,7 @@ struct NightscoutAnswer: Error {
 
   static let unauthorized = v1(401, "Unauthorized", "Invalid/Missing")
 
-  /// An error that the site's code did not expect, outside v3.
+  /// An error that the site's code did not expect, in the form of v1 and v2.
   static func thrown(_ status: Int, _ message: String, _ more: NightscoutDocument = [:]) -> NightscoutAnswer {
     let error = more.merging(["message": .string(message), "stack": .string(message)]) { $1 }
     return NightscoutAnswer(status: status, body: ["error": .object(error)])
@@ -70,16 +70,16 @@ struct NightscoutAnswer: Error {
     return NightscoutAnswer(status: 404, content: .page("<!DOCTYPE html>\n<pre>\(text)</pre>\n"))
   }
 
-  /// A success of v3: the fields other than the status.
+  /// A success in the form of v3, with these fields and the status.
   static func done(_ status: Int, _ fields: NightscoutDocument, headers: [String] = []) -> NightscoutAnswer {
     let body = fields.merging(["status": DocumentValue(Int64(status))]) { $1 }
     return NightscoutAnswer(status: status, body: .object(body), headers: headers)
   }
 
-  /// A success of v1 or v2: only the value.
+  /// A success in the form of v1 and v2, whose body is only the value.
   static func bare(_ value: DocumentValue) -> NightscoutAnswer { NightscoutAnswer(status: 200, body: value) }
 
-  /// The answer with the ETag of v1 and v2, or 304 for a client that has it.
+  /// The answer with the ETag of v1 and v2, or with status 304 if the client sent this ETag.
   func tagged(for call: NightscoutCall) -> NightscoutAnswer {
     guard let payload, status != 404, !isThrown else { return self }
     let text = payload.text

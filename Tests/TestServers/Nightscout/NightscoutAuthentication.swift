@@ -3,7 +3,7 @@
 import Foundation
 import Synchronization
 
-/// Identifies the caller. Each version accepts other credentials.
+/// Identifies the caller of a request. Each version of the API accepts different credentials.
 extension NightscoutSite {
   /// The result of a check of credentials.
   fileprivate enum Outcome {
@@ -50,8 +50,8 @@ extension NightscoutSite {
     }
   }
 
-  /// The token of a v1 call: `Bearer` with a capital letter, otherwise the token for the access token in the
-  /// address.
+  /// The token of a v1 call. It follows the word `Bearer`, with a capital letter. Otherwise it is the token
+  /// for the access token in the address.
   private static func session(
     _ call: NightscoutCall, _ state: NightscoutState
   ) -> (token: String, outcome: Outcome?)? {
@@ -70,7 +70,7 @@ extension NightscoutSite {
       ?? []
   }
 
-  /// The delay for the address because of earlier wrong credentials.
+  /// Waits as long as earlier wrong credentials delay the caller's address.
   private func wait(_ call: NightscoutCall) {
     let wait = state.withLock { $0.penalty.wait(call.client, at: .now) }
     if let wait { Thread.sleep(forTimeInterval: wait / .seconds(1)) }

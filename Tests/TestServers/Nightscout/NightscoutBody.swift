@@ -78,7 +78,7 @@ enum NightscoutBody {
     default: throw .unsupported
     }
     if bytes.isEmpty { return [:] }
-    // Only an object or a list is read.
+    // Only an object or a list is accepted.
     let first = bytes.first { !$0.isWhitespace }
     guard first == UInt8(ascii: "{") || first == UInt8(ascii: "[") else { throw .malformed }
     do { return try DocumentValue(json: bytes) } catch { throw .malformed }

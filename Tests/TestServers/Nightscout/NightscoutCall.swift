@@ -29,10 +29,10 @@ struct NightscoutCall {
     body = received.body
   }
 
-  /// The address for penalties. A proxy can state another one.
+  /// The caller's address, for which wrong credentials cause delays. A proxy can state another address.
   var client: String { headers["x-forwarded-for"] ?? "127.0.0.1" }
 
-  /// A parameter with a text that is not empty.
+  /// The text of a parameter; nil if it is missing or empty.
   func parameter(_ name: String) -> String? { query[name]?.text.flatMap { $0.isEmpty ? nil : $0 } }
 
   /// The path without its parameters.

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The documents of one collection, in the order of insertion. No value is unique, as in the database.
+/// The documents of one collection, in the order of insertion. As in the database, no field must be unique.
 struct NightscoutCollection {
   struct Row {
     let number: Int
     var document: NightscoutDocument
-    /// Until when reads see the state before the write of `document`.
+    /// Until this time, reads see `before` instead of `document`.
     var hidden: (until: Int64, before: NightscoutDocument?)?
 
     func visible(at now: Int64) -> NightscoutDocument? {
@@ -22,13 +22,13 @@ struct NightscoutCollection {
   private static let indexed = ["_id", "identifier", "date", "created_at", "sysTime"]
 
   private var rows: [Row?] = []
-  /// The rows by their values in indexed fields. It may contain rows that no longer match, so a search
-  /// compares again.
+  /// The numbers of rows by field and value, for the indexed fields. It may contain rows whose value has
+  /// changed, so a search compares the value again.
   private var index: [String: Set<Int>] = [:]
   private var sorted: [String: SortedRows] = [
     "date": SortedRows(), "created_at": SortedRows(), "srvModified": SortedRows(),
   ]
-  /// When all reads see the last write.
+  /// The time from which reads see every write.
   private var hiddenUntil: Int64 = .min
 
   func seen(at now: Int64) -> [Seen] {
@@ -46,7 +46,7 @@ struct NightscoutCollection {
     }
   }
 
-  /// One page of the documents that meet all conditions, in an order.
+  /// One page of the documents that meet all conditions, in the given order.
   func found(
     _ conditions: [NightscoutCondition], _ order: NightscoutOrder, skip: Int, limit: Int, at now: Int64
   ) -> [NightscoutDocument] {
@@ -70,7 +70,8 @@ struct NightscoutCollection {
     return Array(order.sorted(found).dropFirst(skip).prefix(limit))
   }
 
-  /// The first page of a range that is already in order, except for equal values.
+  /// The first `wanted` documents of a range that is sorted by one field. Documents with equal values are
+  /// sorted here.
   private func page(
     _ range: ArraySlice<(key: DocumentValue, row: Int)>, _ order: NightscoutOrder, _ wanted: Int,
     _ isPassed: (NightscoutDocument) -> Bool
@@ -90,13 +91,13 @@ struct NightscoutCollection {
     return Array(page.prefix(wanted))
   }
 
-  /// The last visible value of a field that is kept in order.
+  /// The greatest visible value of a field, in the database's order of values.
   func last(_ field: String, at now: Int64) -> DocumentValue? {
     if now >= hiddenUntil, let index = sorted[field] { return index.last }
     return seen(at: now).compactMap { $0.document[field] }.max { NightscoutCondition.order($0, $1) < 0 }
   }
 
-  /// All documents, also those that reads do not see yet.
+  /// All documents, including those that reads do not see yet.
   var documents: [NightscoutDocument] { rows.compactMap { $0?.document } }
 
   mutating func insert(_ document: NightscoutDocument, hiddenUntil: Int64?) {

@@ -2,7 +2,7 @@
 
 import Foundation
 
-/// A condition of the database on one field of a document.
+/// A condition of a database query on one field of a document.
 struct NightscoutCondition {
   /// One comparison with the value in a document.
   enum Test {
@@ -28,14 +28,14 @@ struct NightscoutCondition {
     self.tests = tests
   }
 
-  /// A value in the form of the database: an object of operators holds several comparisons.
+  /// Reads a condition in the form of the database. An object of operators contains several comparisons.
   init(_ field: String, raw value: DocumentValue) throws {
     let object = value.object ?? [:]
     let hasOperators = !object.isEmpty && object.keys.allSatisfy { $0.hasPrefix("$") }
     self.init(field, hasOperators ? try object.map { try Self.test($0.key, $0.value) } : [.equal(value)])
   }
 
-  /// A bound of the field, if the condition has one.
+  /// The first comparison by order (`gt`, `gte`, `lt`, `lte`); nil without one.
   var bound: (comparison: String, value: DocumentValue)? {
     for case .ordered(let comparison, let value) in tests { return (comparison, value) }
     return nil

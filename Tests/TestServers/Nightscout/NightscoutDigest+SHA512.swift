@@ -54,7 +54,7 @@ extension NightscoutDigest {
     return primes
   }
 
-  /// The first 64 bits after the binary point of a square or cube root, bit by bit.
+  /// The first 64 bits after the binary point of a number's square or cube root, computed bit by bit.
   private static func fraction(ofRoot degree: Int, of number: UInt64) -> UInt64 {
     var root: [UInt64] = [0, 0, 0]
     for bit in stride(from: 67, through: 0, by: -1) {
@@ -67,7 +67,7 @@ extension NightscoutDigest {
     return root[1] << 32 | root[0]
   }
 
-  /// Numbers in digits of 32 bits, the lowest first.
+  /// Multiplies numbers that consist of digits of 32 bits, the lowest digit first.
   private static func product(_ left: [UInt64], _ right: [UInt64]) -> [UInt64] {
     var product = [UInt64](repeating: 0, count: left.count + right.count)
     for (place, digit) in left.enumerated() {

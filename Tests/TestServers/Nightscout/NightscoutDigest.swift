@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// SHA-1, in which clients send the secret and which Nightscout uses for identifiers and access tokens; and
-/// SHA-512, which it also accepts for the secret.
+/// SHA-1 and SHA-512 digests. Clients send the secret as one of them. Nightscout also uses SHA-1 for
+/// identifiers and access tokens.
 package enum NightscoutDigest {
   /// The digest of a text as 40 hexadecimal digits.
   package static func sha1(_ text: String) -> String { hex(sha1(Array(text.utf8))) }

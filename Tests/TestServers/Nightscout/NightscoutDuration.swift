@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The changes of v3 to the length of a treatment when it changes a document of any collection: the end, the
-/// milliseconds, and whole minutes.
+/// The fields for the length of a treatment, which v3 computes when it changes a document of any collection.
+/// They are the end, the duration in milliseconds, and the duration in whole minutes.
 enum NightscoutDuration {
-  /// - Parameter stored: the document before the changes; nil if they are the whole document.
+  /// - Parameter stored: the document before the changes; nil if `changes` is a whole document.
   static func settle(_ changes: inout NightscoutDocument, stored: NightscoutDocument? = nil) {
     let start = start(changes, stored ?? [:])
     if changes["endmills"] ?? .null == .null, let start, let length = length(changes, stored ?? [:]) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The conditions of a search in v3: `field$operator=value`. Of several on one field only the last is used.
+/// The conditions of a search in v3: `field$operator=value`. If one field has several, only the last one is
+/// used.
 enum NightscoutFilter {
   private static let reserved = ["token", "sort", "sort$desc", "limit", "skip", "fields", "now"]
   private static let operators = ["eq", "ne", "gt", "gte", "lt", "lte", "in", "nin", "re"]
@@ -26,7 +27,8 @@ enum NightscoutFilter {
     return Array(conditions.values)
   }
 
-  /// The field and the operator, which is after the last dollar sign before letters.
+  /// The field and the operator in a parameter's name. The operator follows the last dollar sign before
+  /// letters.
   private static func parts(of name: String) -> (String, String) {
     var rest = name[...]
     while let dollar = rest.lastIndex(of: "$") {
@@ -50,7 +52,7 @@ enum NightscoutFilter {
     }
   }
 
-  /// The list has texts, so a number is never in it.
+  /// The values of a list stay texts, so a stored number never equals one of them.
   private static func listed(_ value: DocumentValue) -> [DocumentValue] {
     plain(value).split(separator: "|", omittingEmptySubsequences: false).map { .string(String($0)) }
   }
@@ -63,7 +65,7 @@ enum NightscoutFilter {
     }
   }
 
-  /// Values lose their type: a text like a Boolean or a number becomes one, and quotes are removed.
+  /// Converts a text that looks like a number or a Boolean, and removes single quotes around a text.
   private static func typed(_ sent: DocumentValue, _ field: String) -> DocumentValue {
     var value = sent
     if case .string(let text) = sent {

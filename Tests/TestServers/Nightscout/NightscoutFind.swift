@@ -13,10 +13,10 @@ struct NightscoutFind {
   private static let patterns = ["treatments": ["notes", "eventType", "enteredBy"], "entries": []]
 
   let conditions: [NightscoutCondition]
-  /// The requested key, if it is one key.
+  /// The database key that the query requests; nil if it does not request one key.
   let id: String?
 
-  /// Without a condition on the time only the last four days are searched.
+  /// Without a condition on the time, only the last four days are searched.
   init(_ sent: NightscoutDocument, in collection: String, at now: Int64) throws {
     var find = sent
     for field in Self.wholeNumbers[collection] ?? [] { find[field] = find[field].map(Self.whole) }
@@ -40,7 +40,7 @@ struct NightscoutFind {
     }
   }
 
-  /// A UUID is searched as the identifier.
+  /// A condition on the key. A text that is a UUID is searched as the identifier instead.
   private static func keyed(_ text: String) -> NightscoutCondition {
     if NightscoutState.isKey(text) { return NightscoutCondition("_id", [.equal(.id(text.lowercased()))]) }
     return NightscoutCondition(isUUID(text) ? "identifier" : "_id", [.equal(.string(text))])
@@ -51,7 +51,7 @@ struct NightscoutFind {
     return parts.map(\.count) == [8, 4, 4, 4, 12] && parts.allSatisfy { $0.allSatisfy(\.isHexDigit) }
   }
 
-  /// Texts become the whole numbers at their start.
+  /// Converts a text to the integer at its start.
   private static func whole(_ value: DocumentValue) -> DocumentValue {
     switch value {
     case .string(let text): .number(JavaScriptNumber.leadingInteger(text) ?? .nan)
@@ -61,8 +61,8 @@ struct NightscoutFind {
     }
   }
 
-  /// Bounds in UTC. A time without an operator is read as its single characters, some of which are not a
-  /// time.
+  /// Converts time bounds to UTC. The site reads a time without an operator as single characters, and fails
+  /// because some of them are not times.
   private static func times(_ value: DocumentValue) throws -> DocumentValue {
     switch value {
     case .object(let bounds):
@@ -82,7 +82,7 @@ struct NightscoutFind {
     }
   }
 
-  /// `/pattern/i`
+  /// A regular expression that is written as `/pattern/i`; nil for any other value.
   private static func pattern(_ value: DocumentValue) throws -> NightscoutCondition.Test? {
     guard case .string(let text) = value, let start = text.firstIndex(of: "/"),
       let end = text.lastIndex(of: "/"), start < end

@@ -1,21 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The data of the running site outside the database: the newest documents that it received, and its last
-/// results for the page. Insulin and carbs are computed only from it, so differences from the database
+/// The data that a running site keeps in memory: the newest documents that it received, and those that its
+/// page uses. Active insulin and carbs are computed only from this data, so differences from the database
 /// matter.
 struct NightscoutMemory {
-  /// A document in the memory. Its key is a text if the site read it from the database or received it by v1,
-  /// and a key if v3 wrote it. A document with a key is not found when the memory removes it.
+  /// A document in the memory. Its `_id` is a text if the site read it from the database or received it by
+  /// v1, and a database key if v3 wrote it. A document with a database key is not found when the memory
+  /// removes it.
   typealias Item = NightscoutDocument
 
-  /// The site's results from its memory: page, insulin and carbs.
+  /// The documents from which the site computes its page, insulin and carbs.
   struct Loaded {
     var treatments: [NightscoutDocument] = []
     var readings: [NightscoutDocument] = []
     var time: Int64 = 0
   }
 
-  /// A memory with fewer documents is filled from the database again.
+  /// If the memory has fewer documents, the site reloads the whole period that it keeps.
   private static let minItems = 20
   private static let recent: Int64 = 15 * 60_000
   private static let retention: [String: Int64] = ["treatments": 60 * 3_600_000, "entries": 48 * 3_600_000]
@@ -26,15 +27,15 @@ struct NightscoutMemory {
   private(set) var loaded = Loaded()
   private var changed: Int64?
 
-  /// Notes a write, after which the site will read its data again.
+  /// Notes a write. The site will reload its data after it.
   mutating func mark(_ now: Int64) { changed = now }
 
-  /// Whether it is time to read the data again.
+  /// Whether the site must reload its data, because the last write was longer ago than `quiet`.
   func isDue(_ now: Int64) -> Bool { changed.map { now - $0 > Self.quiet } ?? false }
 
   var isChanged: Bool { changed != nil }
 
-  /// Adds documents before those that they replace.
+  /// Adds documents, and removes those that they replace and those that are too old.
   mutating func update(_ kind: String, _ documents: [NightscoutDocument], now: Int64) {
     guard let old = items[kind], let retention = Self.retention[kind], !documents.isEmpty else { return }
     let fresh = documents.filter { $0["_id"] != nil && Self.age($0) >= Double(now - retention) }
@@ -76,7 +77,7 @@ struct NightscoutMemory {
     }
   }
 
-  /// Removes a document that does not exist any more; everything if there were several with its name.
+  /// Removes a deleted document. If several documents had its name, everything is removed.
   mutating func remove(_ kind: String, _ documents: [NightscoutDocument]) {
     guard items[kind] != nil, let first = documents.first else { return }
     guard documents.count == 1, let id = first["_id"]?.text else { return forget() }
@@ -98,7 +99,7 @@ struct NightscoutMemory {
     changed = nil
   }
 
-  /// The period for which the site reads its data again.
+  /// The length of the period whose documents the site reloads, in milliseconds.
   func window(_ kind: String) -> Int64 {
     guard (items[kind]?.count ?? 0) >= Self.minItems else {
       return kind == "treatments" ? 60 * 3_600_000 : 48 * 3_600_000
@@ -106,7 +107,7 @@ struct NightscoutMemory {
     return Self.recent
   }
 
-  /// Reads the last period from the database, and computes page, insulin and carbs from the whole memory.
+  /// Adds the documents that were reloaded from the database, and updates `loaded` from the whole memory.
   mutating func load(treatments: [NightscoutDocument], entries: [NightscoutDocument], now: Int64) {
     update("treatments", treatments.map(Self.processed), now: now)
     update("entries", entries.map(Self.processed), now: now)
@@ -121,7 +122,7 @@ struct NightscoutMemory {
     changed = nil
   }
 
-  /// A document in the site's internal form: its key is a text, and it has the instant of its event.
+  /// A document in the site's internal form: its key is a text, and `mills` is the time of its event.
   static func processed(_ document: NightscoutDocument) -> NightscoutDocument {
     var item = plain(document)
     for field in ["created_at", "sysTime"] where item["mills"] == nil {

@@ -4,7 +4,7 @@
 /// without the instant `mills` is ignored, and one that is marked as deleted is included.
 struct NightscoutOnBoard {
   private static let minute = 60_000.0
-  /// Grams from the liver for each mg/dL by which insulin lowers the glucose.
+  /// Nightscout's constant `liverSensRatio`. With it active insulin delays the absorption of carbs.
   private static let liver = 8.0
   /// Minutes until the absorption of carbs begins.
   private static let delayMinutes = 20.0
@@ -40,13 +40,14 @@ struct NightscoutOnBoard {
     return total
   }
 
-  /// When the absorption ends: in whole minutes, one meal after the other.
+  /// The time at which the absorption of a meal ends. Meals are absorbed one after the other, in whole
+  /// minutes.
   private func end(of grams: Double, from start: Double, after lastEnd: Double) -> Double {
     let waiting = max(Self.delayMinutes, (lastEnd - start) / Self.minute)
     return start + (waiting + grams / (profile.carbsPerHour / 60)).rounded(.towardZero) * Self.minute
   }
 
-  /// The delay of absorption in minutes by active insulin.
+  /// By how many minutes active insulin delays the absorption.
   private func delay(from start: Double, to end: Double) -> Double {
     let activity = (total(at: start).activity + total(at: end).activity) / 2
     let grams = activity * Self.liver / profile.sensitivity * profile.carbRatio
@@ -64,8 +65,8 @@ struct NightscoutOnBoard {
     }
   }
 
-  /// Two parabolas that meet 75 minutes after the bolus, for insulin of three hours. The curve is stretched
-  /// for other insulin.
+  /// The units of a bolus that are left, and their activity. The curve has two parabolas that meet 75 minutes
+  /// after the bolus, for insulin that acts for three hours. For other insulin it is stretched.
   private func rest(of units: Double, minutes: Double) -> (units: Double, activity: Double) {
     let hours = profile.insulinHours == 0 ? 3 : profile.insulinHours
     let (peak, slope) = (75.0, 2 / hours / 60)

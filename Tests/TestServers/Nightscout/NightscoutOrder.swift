@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The order of search results in the database: by fields in turn, with missing values first.
+/// The order of search results in the database: it compares the fields one after the other, with missing
+/// values first.
 struct NightscoutOrder {
   let fields: [String]
   var isDescending = false

@@ -7,7 +7,7 @@ import Synchronization
 package struct NightscoutPhoneApp: Sendable {
   let site: NightscoutSite
 
-  /// Adds an entry, or merges it into the one with the same time and kind. Returns its `_id`.
+  /// Adds an entry, or merges it into the entry with the same time and type. Returns its `_id`.
   @discardableResult
   package func addEntry(_ entry: NightscoutDocument) -> String? {
     site.state.withLock { state in
@@ -35,7 +35,7 @@ package struct NightscoutPhoneApp: Sendable {
     }
   }
 
-  /// Sets fields of an entry like the web page; false if there is none with this `_id` or identifier.
+  /// Sets fields of an entry like the web page; false if no entry has this `_id` or identifier.
   @discardableResult
   package func editEntry(_ id: String, _ fields: NightscoutDocument) -> Bool {
     site.state.withLock { state in
@@ -49,7 +49,7 @@ package struct NightscoutPhoneApp: Sendable {
   }
 
   /// Reads a treatment, changes fields and puts the whole document with v1, which resets `utcOffset` to 0.
-  /// Returns false if there is none with this `_id` or identifier.
+  /// Returns false if no treatment has this `_id` or identifier.
   @discardableResult
   package func editTreatment(_ id: String, _ fields: NightscoutDocument) -> Bool {
     site.state.withLock { state in

@@ -12,7 +12,7 @@ struct NightscoutProfile {
   var carbsPerHour = 0.0
   let isThere: Bool
 
-  /// The default profile in the newest profile document, at an instant of the day in UTC.
+  /// Reads the default profile in the newest profile document, with its values for the time of day (UTC).
   init(_ documents: [NightscoutDocument], at now: Int64) {
     let newest = NightscoutOrder(fields: ["startDate", "_id"], isDescending: true).sorted(documents).first
     let name = newest?["defaultProfile"]?.text ?? "Default"

@@ -20,13 +20,14 @@ package struct NightscoutSettings: Sendable {
   package var maxBodyBytes = 50 << 20
   /// Whether a client that accepts gzip gets it.
   package var packsAnswers = false
-  /// How long after its `srvModified` reads see a write of v3. The answer to the write is not delayed.
+  /// How long reads do not see a write of v3 after its `srvModified`. The answer to the write is not delayed.
   package var visibilityDelayMilliseconds: Int64 = 0
   /// The subject whose writes become visible late; nil for all.
   package var lateSubject: String?
   /// The delay of an answer over a connection.
   package var answerDelay: Duration = .zero
-  /// The number of v3 writes that have searched their document before the first of them writes.
+  /// This number of v3 writes must have searched their documents before the first of them writes, to test
+  /// races.
   package var looksBeforeWrite = 1
 
   package init() {}
@@ -34,17 +35,17 @@ package struct NightscoutSettings: Sendable {
 
 /// A fault of one call.
 package enum NightscoutFault: Sendable {
-  /// An error of the site without any change.
+  /// The site answers with an error, and the call is not performed.
   case status(Int, retryAfterSeconds: Int? = nil)
-  /// The HTML page of a proxy or hotel without any change.
+  /// The HTML page of a proxy or hotel network comes, and the call is not performed.
   case page(Int)
-  /// The given answer of a server before the site, without any change.
+  /// A proxy sends the given answer, and the call is not performed.
   case answer(Int, String)
-  /// A redirect with method and body (307) to the same path at another base, without any change.
+  /// A redirect (307) leads to the same path at another base address, and the call is not performed.
   case redirect(String)
-  /// The connection ends without any change.
+  /// The connection is reset, and the call is not performed.
   case reset
-  /// No answer comes, without any change.
+  /// No answer comes, and the call is not performed.
   case silence
   /// The call is performed, and the connection ends without an answer.
   case answerLost
@@ -54,7 +55,7 @@ package enum NightscoutFault: Sendable {
   case closedAfterwards
 }
 
-/// The number of requests to a site.
+/// The numbers of requests and bytes of a site.
 package struct NightscoutCounts: Sendable, Equatable {
   package var requests = 0
   package var bytesReceived = 0
@@ -64,7 +65,7 @@ package struct NightscoutCounts: Sendable, Equatable {
   package var calls: [String: Int] = [:]
 }
 
-/// The clock of a site: that of the machine, with an offset or stopped.
+/// The clock of a site. It is stopped at `frozen`, or it is ahead of the machine's clock; in milliseconds.
 struct NightscoutClock {
   var frozen: Int64?
   var ahead: Int64 = 0

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The requirements of v3 on a document, its changes to it, and the visible form.
+/// What v3 requires of a document, what it adds to it, and the form in which clients see it.
 enum NightscoutShape {
   private static let immutable = [
     "identifier", "date", "utcOffset", "eventType", "device", "app", "srvCreated", "subject", "srvModified",
@@ -44,7 +44,7 @@ enum NightscoutShape {
     guard isFilled(document["identifier"]) else { throw .error(400, "Bad or missing identifier field") }
   }
 
-  /// Ends a change that the stored document does not allow in v3.
+  /// Ends the call if v3 does not permit this change of the stored document.
   static func checkChange(
     of stored: NightscoutDocument, to sent: NightscoutDocument, mayIdentify: Bool = false
   ) throws(NightscoutAnswer) {
@@ -63,7 +63,7 @@ enum NightscoutShape {
     }
   }
 
-  /// A stored document in v3: by its identifier, which is the key of the database for documents of others.
+  /// A stored document as v3 shows it. If it has no identifier, its database key becomes the identifier.
   static func identified(_ stored: NightscoutDocument) -> NightscoutDocument {
     var document = stored
     document["_id"] = nil
@@ -73,7 +73,7 @@ enum NightscoutShape {
     return document
   }
 
-  /// A document with a computed time of change if none is stored.
+  /// The document with its stored time of change, or with the time of its event if none is stored.
   static func dated(_ document: NightscoutDocument, in collection: String) -> NightscoutDocument {
     var dated = document
     if !JavaScriptNumber.isTruthy(document["srvModified"]) {
@@ -85,7 +85,7 @@ enum NightscoutShape {
     return dated
   }
 
-  /// The time of a document's event: the field that the collection uses.
+  /// The time of a document's event, from the field that its collection uses.
   static func eventTime(_ document: NightscoutDocument, in collection: String) -> Int64? {
     switch collection {
     case "settings": nil
@@ -94,7 +94,7 @@ enum NightscoutShape {
     }
   }
 
-  /// Milliseconds, seconds or a text; nil for anything before the year 2000.
+  /// The instant of a value in milliseconds, in seconds or as text; nil for an instant before the year 2000.
   static func instant(_ value: DocumentValue?) -> NightscoutTime.Parsed? {
     switch value {
     case .number(let number)?: instant(number)
@@ -126,7 +126,7 @@ enum NightscoutShape {
     return !text.allSatisfy(\.isWhitespace)
   }
 
-  /// The identifier that the server makes. The kind of an entry is not part of it.
+  /// The identifier that the server makes. The type of an entry is not part of it.
   private static func defaultIdentifier(_ document: NightscoutDocument) -> String {
     let parts = ["device", "date"].map { document[$0].map { $0.text ?? $0.json } ?? "undefined" }
     let event = document["eventType"]?.text.map { $0.isEmpty ? "" : "_" + $0 } ?? ""

@@ -6,7 +6,7 @@ import Synchronization
 /// A site, which accepts requests, one at a time or many at once, and answers them.
 final class NightscoutSite: Sendable {
   private static let longestWait: Duration = .seconds(20)
-  /// Shorter answers are not packed.
+  /// Answers with fewer bytes are not compressed.
   private static let minPackedBytes = 1024
 
   let state: Mutex<NightscoutState>
@@ -114,7 +114,8 @@ final class NightscoutSite: Sendable {
 }
 
 extension NightscoutSite {
-  /// Waits between search and write for as many searches as the settings request, within a limit.
+  /// Waits between the search and the write of a call until `looksBeforeWrite` calls have searched, at most
+  /// `longestWait`.
   private func meet() {
     state.withLock { $0.looks += 1 }
     let end = ContinuousClock.now + Self.longestWait
@@ -123,7 +124,7 @@ extension NightscoutSite {
     }
   }
 
-  /// The answer of a fault that prevents the call.
+  /// The answer for a fault that prevents the call; nil for other faults.
   private static func instead(_ fault: NightscoutFault, _ request: ReceivedRequest) -> ScriptedAnswer? {
     switch fault {
     case .status(let status, let seconds):
@@ -145,7 +146,7 @@ extension NightscoutSite {
   private static func name(_ request: ReceivedRequest) -> String {
     let path = request.path.split(separator: "?").first ?? ""
     let parts = path.split(separator: "/")
-    // The rest of the path names a document or an instant, or is an access token.
+    // Further parts of the path are left out: they name a document or an instant, or are an access token.
     let kept = parts.dropFirst(3).first == "history" || parts.dropFirst(2).first == "authorization" ? 4 : 3
     return "\(request.method) /" + parts.prefix(kept).joined(separator: "/")
   }

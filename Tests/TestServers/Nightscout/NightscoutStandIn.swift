@@ -2,8 +2,8 @@
 
 import Synchronization
 
-/// A Nightscout site, release 15.0.7, as clients see it: v1, v2's authorization and v3, on loopback and in
-/// memory, with its pitfalls and with faults of the connection.
+/// A simulated Nightscout site of release 15.0.7 in memory and on loopback: v1, the authorization of v2, and
+/// v3. It behaves like the real site to its clients. A test can plan faults of the connection.
 package final class NightscoutStandIn: Sendable {
   package static let version = "15.0.7"
 
@@ -41,7 +41,7 @@ package final class NightscoutStandIn: Sendable {
   package var counts: NightscoutCounts { site.state.withLock { $0.counts } }
   package func resetCounts() { site.state.withLock { $0.counts = NightscoutCounts() } }
 
-  /// Changes the settings of the running site. The secret stays.
+  /// Changes the settings of the running site, except the secret.
   package func change(_ change: (inout NightscoutSettings) -> Void) {
     site.state.withLock { state in
       change(&state.settings)
@@ -67,7 +67,7 @@ extension NightscoutStandIn {
     }
   }
 
-  /// Starts the clock, this far ahead of the machine's.
+  /// Starts the clock with this lead over the machine's clock.
   package func runClock(ahead milliseconds: Int64 = 0) {
     site.state.withLock { $0.clock = NightscoutClock(frozen: nil, ahead: milliseconds) }
   }
@@ -126,7 +126,7 @@ extension NightscoutStandIn {
     }
   }
 
-  /// Lets the running site read its data again, which it does within seconds after each write.
+  /// Makes the running site reload its data, as it does within seconds after each write.
   package func settle() { site.state.withLock { $0.settle() } }
 
   /// Units on board, as the site computes them now.
@@ -161,12 +161,13 @@ extension NightscoutStandIn {
 // MARK: Inspection
 
 extension NightscoutStandIn {
-  /// The documents of a collection in the database, with deleted ones and those that reads see later.
+  /// The documents of a collection in the database, including deleted ones and those that reads do not see
+  /// yet.
   package func documents(_ collection: String) -> [NightscoutDocument] {
     site.state.withLock { $0.collections[collection]?.documents ?? [] }
   }
 
-  /// The documents of a collection that reads see now, with deleted ones.
+  /// The documents of a collection that reads see at this moment, including deleted ones.
   package func visibleDocuments(_ collection: String) -> [NightscoutDocument] {
     site.state.withLock { $0.seen(collection).map(\.document) }
   }
@@ -188,6 +189,6 @@ extension NightscoutStandIn {
     }
   }
 
-  /// An app of another person, which writes with v1 and with the web page's socket, without a request.
+  /// An app of another person, which writes as with v1 and the web page's socket. It sends no requests.
   package func actAsPhoneApp() -> NightscoutPhoneApp { NightscoutPhoneApp(site: site) }
 }

@@ -82,7 +82,8 @@ extension NightscoutState {
   }
 
   /// The first document with a name.
-  /// - Parameter byIdentifierFirst: if false, the one that was inserted first.
+  /// - Parameter byIdentifierFirst: true to prefer a document with this identifier; false for the first
+  ///   inserted one.
   func named(
     _ name: String, in collection: String, byIdentifierFirst: Bool = true
   ) -> NightscoutCollection.Seen? {
@@ -90,7 +91,7 @@ extension NightscoutState {
     return byIdentifierFirst ? found.first : found.min { $0.row < $1.row }
   }
 
-  /// One page of the documents that meet all conditions, in an order.
+  /// One page of the documents that meet all conditions, in the given order.
   func found(
     _ collection: String, _ conditions: [NightscoutCondition], _ order: NightscoutOrder, skip: Int = 0,
     limit: Int = .max
@@ -111,8 +112,8 @@ extension NightscoutState {
 
   mutating func remove(_ row: Int, in collection: String) { collections[collection]?.remove(row) }
 
-  /// Removes documents that are too old by any of their times, at most once an hour and without a tombstone.
-  /// Returns their number, or nil if it is too early.
+  /// Removes documents of which any time is too old, without a tombstone. Returns their number, or nil if the
+  /// last removal was less than an hour ago.
   @discardableResult
   mutating func prune(_ collection: String) -> Int? {
     guard let days = settings.autopruneDays[collection] else { return nil }
@@ -134,7 +135,7 @@ extension NightscoutState {
 // MARK: Memory
 
 extension NightscoutState {
-  /// Lets the running site read its data again, which it does within seconds after each write.
+  /// Makes the running site reload its data, as it does within seconds after each write.
   mutating func settle() {
     let (treatments, entries) = (now - memory.window("treatments"), now - memory.window("entries"))
     let recent = NightscoutCondition(

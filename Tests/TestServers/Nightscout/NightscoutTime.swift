@@ -15,7 +15,7 @@ package enum NightscoutTime {
     package var offset: Int?
   }
 
-  /// `2026-01-02T03:04:05.678Z`
+  /// Writes an instant as `2026-01-02T03:04:05.678Z`.
   package static func iso(_ milliseconds: Int64) -> String {
     let (year, month, dayOfMonth) = civil(floorDivided(milliseconds, day))
     let shownYear = year > 9999 ? "+" + pad(year, 6) : pad(year, 4)
@@ -24,7 +24,7 @@ package enum NightscoutTime {
     return "\(date)T\(clock(rest)).\(pad(rest % 1000, 3))Z"
   }
 
-  /// `Sun, 06 Nov 1994 08:49:37 GMT`, truncated to whole seconds.
+  /// Writes an instant as `Sun, 06 Nov 1994 08:49:37 GMT`, truncated to whole seconds.
   package static func http(_ milliseconds: Int64) -> String {
     let days = floorDivided(milliseconds, day)
     let (year, month, dayOfMonth) = civil(days)
@@ -58,7 +58,7 @@ extension NightscoutTime {
     number >= 0 ? number / divisor : -((divisor - 1 - number) / divisor)
   }
 
-  /// The Gregorian date of a day since 1970, by eras of 400 years that begin in March.
+  /// The Gregorian date of a day counted from 1970, computed by eras of 400 years that begin in March.
   private static func civil(_ days: Int64) -> (Int64, Int64, Int64) {
     let shifted = days + 719_468
     let era = floorDivided(shifted, 146_097)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension NightscoutV1 {
-  /// Stores the entries in order. Those before an invalid one are stored.
+  /// Stores the entries in order, up to the first invalid one.
   func postEntries(_ state: inout NightscoutState) throws(NightscoutAnswer) -> NightscoutAnswer {
     let entries = sent.array ?? (sent["date"] == nil ? [] : [sent])
     var answer: [NightscoutDocument] = []
@@ -24,8 +24,8 @@ extension NightscoutV1 {
     return .v1(500, "Mongo Error", ["code": 66, "writeErrors": [problem]])
   }
 
-  /// Merges an entry into the one with the same time and kind, or adds it. The answer has `_id` if it was
-  /// sent or the entry is new. Nil for an entry that the database refuses.
+  /// Merges an entry into the entry with the same time and type, or adds it. The result has `_id` if it was
+  /// sent or the entry is added. Nil for an entry that the database refuses.
   static func upsertEntry(_ sent: NightscoutDocument, _ state: inout NightscoutState) -> NightscoutDocument? {
     guard isStorable(sent) else { return nil }
     let entry = timed(keyed(sent.mapValues(HTMLText.cleaned)), state)
@@ -46,7 +46,8 @@ extension NightscoutV1 {
     !document.keys.contains { $0.hasPrefix("$") || $0.isEmpty }
   }
 
-  /// A key of 24 digits is the database's. Another text becomes the identifier if none was sent.
+  /// Converts a sent `_id`. A text of 24 digits is a key of the database. Another text becomes the identifier
+  /// if none was sent.
   static func keyed(_ sent: NightscoutDocument) -> NightscoutDocument {
     guard case .string(let text)? = sent["_id"] else { return sent }
     var document = sent
@@ -57,8 +58,8 @@ extension NightscoutV1 {
     return document
   }
 
-  /// The entry with its `sysTime`: from its text, otherwise from its number, otherwise from the server's
-  /// clock.
+  /// The entry with its `sysTime`, which is computed from `dateString`, otherwise from `date`, otherwise from
+  /// the server's clock.
   private static func timed(_ sent: NightscoutDocument, _ state: NightscoutState) -> NightscoutDocument {
     var entry = sent
     let hasText = JavaScriptNumber.isTruthy(sent["dateString"])
@@ -77,7 +78,8 @@ extension NightscoutV1 {
     return entry
   }
 
-  /// The stored entry that an entry replaces: the one with the same time and kind, otherwise an equal one.
+  /// The stored entry that the sent entry replaces. It has the same time and type; without these, all sent
+  /// fields are equal.
   private static func existing(
     by entry: NightscoutDocument, _ state: NightscoutState
   ) -> NightscoutCollection.Seen? {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The lists of v1. Some are from the memory of the running site, some from the database.
+/// The lists that v1 returns. Some come from the running site's memory, some from the database.
 extension NightscoutV1 {
   private static let usualEntries = 10
   private static let usualTreatments = 100
@@ -63,7 +63,7 @@ extension NightscoutV1 {
     return page(try find(sent, "entries", state), "entries", "date", count, state)
   }
 
-  /// The documents in memory with a value of that kind.
+  /// The entries in memory of this type; all entries for nil.
   private static func remembered(_ type: DocumentValue?, _ state: NightscoutState) -> [NightscoutDocument] {
     let entries = state.memory.items["entries"] ?? []
     switch type?.text {
@@ -79,7 +79,7 @@ extension NightscoutV1 {
     return time.isNaN ? 0 : time
   }
 
-  /// JSON if path or header request it, otherwise a table.
+  /// The entries as JSON if the path or the header `Accept` requests it, otherwise as a table.
   private func content(_ entries: [NightscoutDocument]) -> NightscoutAnswer.Content {
     let accept = call.headers["accept"] ?? "*/*"
     let isTable = ["*/*", "text/plain", "text/*", "text/tab-separated-values"].contains {
@@ -98,7 +98,7 @@ extension NightscoutV1 {
   }
 
   private func unmodified(_ time: Int64) -> NightscoutAnswer {
-    // The ETag is that of a text which is not sent.
+    // The ETag belongs to a text which the server computes but does not send.
     let text: DocumentValue = ["status": 304, "message": "Not modified", "type": "internal"]
     let tag = NightscoutAnswer.bare(text).tagged(for: call).headers
     return NightscoutAnswer(
@@ -118,7 +118,7 @@ extension NightscoutV1 {
     if isPlain, remembered.count >= count {
       treatments = Array(remembered.prefix(count))
     } else {
-      // A query with an invalid time has no answer.
+      // The site answers a query with an invalid time with `null`.
       guard let find = try? NightscoutFind(sent ?? [:], in: "treatments", at: state.now) else {
         return .bare(.null)
       }
@@ -134,7 +134,7 @@ extension NightscoutV1 {
     return answer
   }
 
-  /// Amounts are numbers, or null if there are none.
+  /// Shows amounts as numbers, or as null if there are none.
   private static func shown(_ treatment: NightscoutDocument) -> NightscoutDocument {
     var shown = treatment
     for field in ["carbs", "insulin"] {

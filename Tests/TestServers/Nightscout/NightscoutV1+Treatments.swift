@@ -27,9 +27,9 @@ extension NightscoutV1 {
     return .bare(.object(stored))
   }
 
-  /// Replaces the treatment with the same identifier, otherwise `_id`, otherwise time and kind, or adds one.
-  /// It makes two documents if the meal is later than the bolus. Nil for a treatment that the database
-  /// refuses.
+  /// Replaces the treatment with the same identifier, otherwise the same `_id`, otherwise the same time and
+  /// type. If there is none, it adds one. A meal later than its bolus becomes a second document. Returns nil
+  /// for a treatment that the database refuses.
   static func post(_ sent: NightscoutDocument, _ state: inout NightscoutState) -> [NightscoutDocument]? {
     guard isStorable(sent) else { return nil }
     var cleaned = sent
@@ -39,8 +39,8 @@ extension NightscoutV1 {
     return parts(of: cleaned.mapValues(HTMLText.cleaned), state).map { save($0, &state) }
   }
 
-  /// Replaces the treatment with the same identifier, otherwise `_id`, otherwise time and kind. Its texts are
-  /// not changed. A meal later than its bolus is dropped, without a second document.
+  /// Replaces the treatment with the same identifier, otherwise the same `_id`, otherwise the same time and
+  /// type. Its texts are not cleaned. A meal later than its bolus is dropped, without a second document.
   @discardableResult
   static func putTreatment(_ sent: NightscoutDocument, _ state: inout NightscoutState) -> NightscoutDocument?
   {
@@ -61,8 +61,8 @@ extension NightscoutV1 {
     return [bolus, meal]
   }
 
-  /// Replaces the first matching document, or adds one. Fields that were not sent are lost. The answer has
-  /// `_id` if it was sent, if the document is new, or if the identifier matched.
+  /// Replaces the first matching document, or adds one. Fields that were not sent are lost. The result has
+  /// `_id` if it was sent, if the document is added, or if the identifier matched.
   private static func save(_ sent: NightscoutDocument, _ state: inout NightscoutState) -> NightscoutDocument {
     var document = sent
     var answer = sent

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// One call of API v1, or of v2 where it is the same, with or without credentials.
+/// One call of API v1, or of v2 where it equals v1, with or without credentials.
 struct NightscoutV1 {
-  /// A caller of v1, and the token next to the credentials that `status` describes.
+  /// The caller, which the credentials of the call identify.
   let caller: NightscoutAccess.Caller
   let call: NightscoutCall
   let sent: DocumentValue
-  /// The parts of the path after the version, without the part for the format.
+  /// The parts of the path after the version, without the extension that requests a format.
   let path: [String]
   /// Whether the path requests JSON.
   let asksForJSON: Bool
@@ -101,7 +101,7 @@ struct NightscoutV1 {
 }
 
 extension NightscoutV1 {
-  /// Deletes permanently everything that matches, with any conditions.
+  /// Permanently deletes all documents that match the query, whatever its conditions are.
   private func delete(
     _ collection: String, _ id: String?, _ state: inout NightscoutState
   ) throws(NightscoutAnswer) -> NightscoutAnswer {
@@ -112,7 +112,7 @@ extension NightscoutV1 {
     let find = try find(sent ?? [:], collection, state)
     let found = matching(find, collection, state)
     for seen in found { state.remove(seen.row, in: collection) }
-    // The requested document is searched again, and is missing.
+    // Without a query and a name, the site's code then searches the deleted document again and fails.
     guard sent != nil || id != nil else {
       throw .thrown(500, "Cannot read properties of undefined (reading '_id')")
     }
@@ -121,7 +121,8 @@ extension NightscoutV1 {
     return .bare(["acknowledged": true, "deletedCount": DocumentValue(Int64(found.count))])
   }
 
-  /// The meaning of a name in the path. Treatments have keys and identifiers, entries keys and kinds.
+  /// The field that a name in the path means. A treatment has a key or identifier as its name, an entry a key
+  /// or type.
   private static func nameField(_ collection: String, _ id: String) -> String {
     collection == "treatments" || NightscoutState.isKey(id) ? "_id" : "type"
   }

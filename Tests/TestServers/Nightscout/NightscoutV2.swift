@@ -13,7 +13,7 @@ struct NightscoutV2 {
     path = Array(call.segments.dropFirst(2))
   }
 
-  /// Nil for calls that v1 answers.
+  /// The answer to the call; nil for calls that v1 answers.
   func answer() throws(NightscoutAnswer) -> NightscoutAnswer? {
     switch (call.method, path.first, path.count) {
     case ("GET", "authorization"?, 3) where path[1] == "request": return try session(path[2])
@@ -45,7 +45,7 @@ struct NightscoutV2 {
     return .bare(["_id": .string(subject.id), "name": .string(name), "roles": sent["roles"] ?? []])
   }
 
-  /// The site's results from its memory, which is read again as within seconds after each write.
+  /// A value computed from the site's memory, after it was reloaded as within seconds after each write.
   private func loaded(
     _ make: (NightscoutState) -> DocumentValue
   ) throws(NightscoutAnswer) -> NightscoutAnswer {

@@ -28,8 +28,8 @@ extension NightscoutV3 {
     return try rendered(.array(page.map { .object(presented($0)) }))
   }
 
-  /// Compares only the stored time of change. Documents of v1 have none and are never included, and equal
-  /// ones have any order.
+  /// Lists documents by their stored time of change. Documents of v1 have none and are never included.
+  /// Documents with equal times have any order.
   func history(_ after: String?, _ state: NightscoutState) throws(NightscoutAnswer) -> NightscoutAnswer {
     try require(collection == "settings" ? "admin" : "read")
     let first = try firstOfHistory(after)
@@ -38,7 +38,7 @@ extension NightscoutV3 {
     let changed = NightscoutCondition("srvModified", [.ordered("gte", DocumentValue(first))])
     let page = state.found(collection, [changed], NightscoutOrder(fields: ["srvModified"]), limit: limit)
     let found = page.map(dated)
-    // If the list lacks its field, the time of change is that of the event.
+    // If the requested fields lack `srvModified`, the time of the event is used instead.
     let headers = found.compactMap { $0["srvModified"]?.whole }.max().map {
       ["Last-Modified: \(NightscoutTime.http($0))", "ETag: W/\"\($0)\""]
     }
@@ -71,7 +71,7 @@ extension NightscoutV3 {
 
   private func presented(_ stored: NightscoutDocument) -> NightscoutDocument { shown(dated(stored)) }
 
-  /// The smallest time of change in a history; nil if it shows none.
+  /// The earliest time of change that the history includes; nil if the header contains an invalid time.
   private func firstOfHistory(_ after: String?) throws(NightscoutAnswer) -> Int64? {
     let missing = NightscoutAnswer.error(400, "Bad or missing Last-Modified header/parameter")
     if let after {
@@ -88,7 +88,7 @@ extension NightscoutV3 {
     guard limit > 0, limit <= Double(state.settings.maxDocuments) else {
       throw .error(400, "Parameter limit out of tolerance")
     }
-    // Below 1 the database gets 0, which means all.
+    // The site truncates a limit below 1 to 0, which the database treats as unlimited.
     return limit < 1 ? .max : Int(limit)
   }
 
@@ -99,7 +99,7 @@ extension NightscoutV3 {
     return Int(skip)
   }
 
-  /// Sorts by the requested field, then by the fields that make the order of a page definite, all in one
+  /// Sorts by the requested field, then by fields that make the order of a page unambiguous, all in the same
   /// direction.
   private func order() throws(NightscoutAnswer) -> NightscoutOrder {
     let up = call.parameter("sort")

@@ -69,7 +69,8 @@ extension NightscoutV3 {
     }
   }
 
-  /// The document that a POST finds: the same identifier, otherwise the same event from the older APIs.
+  /// The stored document that a POST matches. It has the same identifier, or is the same event from an older
+  /// API.
   private func existing(by document: NightscoutDocument, _ state: NightscoutState) -> NightscoutDocument? {
     if let identifier = document["identifier"]?.text, let found = stored(identifier, state) { return found }
     guard state.settings.meetsLegacyDocuments, let keys = Self.legacyKeys[collection],
@@ -102,7 +103,7 @@ extension NightscoutV3 {
   }
 
   /// A full replacement: fields that were not sent are removed.
-  /// - Parameter stored: the document in the form of v3; after a PUT with the computed times, too.
+  /// - Parameter stored: the stored document in the form of v3; for a PUT, with its computed times.
   private func replace(
     _ stored: NightscoutDocument, with filled: NightscoutDocument, _ state: NightscoutState,
     isDeduplication: Bool = false
@@ -132,12 +133,12 @@ extension NightscoutV3 {
     "Last-Modified: \(NightscoutTime.http(state.now))"
   }
 
-  /// The identifier after the path of the call. The path of a PUT already ends with it.
+  /// The path of the call followed by the identifier, even for a PUT, whose path already ends with it.
   private func location(_ identifier: DocumentValue) -> String {
     "Location: \(path)/\(identifier.text ?? "")"
   }
 
-  /// The checks of PUT and PATCH before they read the body: 410, 412.
+  /// The checks of PUT and PATCH before they read the body. They end the call with status 410 or 412.
   private func checkState(_ stored: NightscoutDocument) throws(NightscoutAnswer) {
     guard stored["isValid"] != false else { throw .error(410) }
     // A date that cannot be read is not a precondition.

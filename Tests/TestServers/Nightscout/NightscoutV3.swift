@@ -4,7 +4,7 @@ import Foundation
 
 /// One call of API v3 by a known caller.
 struct NightscoutV3 {
-  /// The result of a call before anything is written. Search and write are two steps without a lock.
+  /// The result of a call before anything is written. No lock is held between the search and the write.
   enum Step {
     case answer(NightscoutAnswer)
     case write(Write, then: NightscoutAnswer)
@@ -12,14 +12,14 @@ struct NightscoutV3 {
 
   enum Write {
     case insert(NightscoutDocument)
-    /// Puts a whole document at the place of the first one with the name.
+    /// Replaces the first document with the name by a whole document.
     case replace(String, NightscoutDocument)
     /// Sets members of the first document with the name.
     case set(String, NightscoutDocument)
     case remove(String)
   }
 
-  /// The meaning of a path.
+  /// The operation that a method and path request.
   enum Route: Equatable {
     case version, status, lastModified
     case search, create
@@ -28,15 +28,15 @@ struct NightscoutV3 {
   }
 
   static let apiVersion = "3.0.3-alpha"
-  /// The smallest valid instant. Smaller numbers are seconds.
+  /// The earliest valid instant in milliseconds. Smaller numbers are read as seconds.
   static let firstInstant: Int64 = 946_684_800_000
 
   let call: NightscoutCall
   let route: Route
   let collection: String
-  /// The path in answers, without the part for the format.
+  /// The path that answers contain, without the extension that requests a format.
   let path: String
-  /// The format at the end of the path.
+  /// The content type that the extension of the path requests.
   private let askedType: String?
   let sent: DocumentValue?
   var caller = NightscoutAccess.Caller(name: nil, grants: [])
@@ -140,7 +140,7 @@ extension NightscoutV3 {
     ]
   }
 
-  /// The rights are looked up with a wrong name, so only those for all collections are shown.
+  /// The real site looks the rights up with a wrong name, so only rights to all collections are shown.
   private func status(_ state: NightscoutState) -> NightscoutAnswer {
     let letters = [("create", "c"), ("read", "r"), ("update", "u"), ("delete", "d")]
     let shown = letters.filter { caller.may("api:undefined:\($0.0)") }.map(\.1).joined()
@@ -151,8 +151,8 @@ extension NightscoutV3 {
     return .done(200, ["result": .object(result)])
   }
 
-  /// For each collection, the later one of the last change and the last event. An event in the future
-  /// determines it until then.
+  /// For each collection, the later one of the last change and the last event. An event in the future hides
+  /// changes until its time.
   private func lastModified(_ state: NightscoutState) -> NightscoutAnswer {
     var latest: NightscoutDocument = [:]
     for name in NightscoutState.collectionNames where caller.may("api:\(name):read") {
@@ -163,7 +163,7 @@ extension NightscoutV3 {
 
   private static func latest(in name: String, _ state: NightscoutState) -> Int64? {
     let modified = state.collections[name]?.last("srvModified", at: state.now)?.whole
-    // Texts are sorted after numbers, and the last one is the latest.
+    // Texts are sorted after numbers, so the last value is the latest text, if there is one.
     let field = name == "entries" ? "date" : "created_at"
     let last = name == "settings" ? nil : state.collections[name]?.last(field, at: state.now)
     let event: Int64? =

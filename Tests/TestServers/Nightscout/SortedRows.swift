@@ -13,7 +13,7 @@ struct SortedRows {
     if place < entries.count, entries[place].row == row { entries.remove(at: place) }
   }
 
-  /// The last value of all.
+  /// The greatest value of the field; nil without rows.
   var last: DocumentValue? { entries.last?.key }
 
   /// The rows whose values meet a comparison, in order. Numbers are only compared with numbers, texts with
@@ -39,7 +39,7 @@ struct SortedRows {
     return order == 0 ? left.row < right.row : order < 0
   }
 
-  /// The index after the entries that come before.
+  /// The number of entries at the start for which `isBefore` is true.
   private func place(_ isBefore: ((key: DocumentValue, row: Int)) -> Bool) -> Int {
     var (low, high) = (0, entries.count)
     while low < high {
