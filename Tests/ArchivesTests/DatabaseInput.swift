@@ -6,7 +6,7 @@ import Testing
 
 @testable import Archives
 
-/// The bytes of a database, read like an import: by a descriptor of an unlinked file.
+/// Reads a database as an import does: through the descriptor of an unlinked file.
 enum DatabaseInput {
   /// The text of tables; nil if the database has none of them.
   ///

@@ -7,11 +7,11 @@ import Testing
 
 @testable import Archives
 
-/// The lines of JSON from a database, and the content of its header.
+/// Tests the lines of JSON that are made from a database, and what is read from its header.
 @Suite struct DatabaseTextTests {
   private static let table = InputDatabase.Table("t", ["a", "b"])
 
-  /// The value of `a` in the only row of a table, as in the line.
+  /// Stores a value in a table, and returns its text in the line of JSON.
   private static func cell(_ value: String, create: String = "CREATE TABLE t(a, b);") throws -> String {
     let bytes = try DatabaseWriter.database(create + "INSERT INTO t(a) VALUES (\(value))")
     let text = try #require(try DatabaseInput.text(bytes, [table]))
@@ -133,7 +133,7 @@ import Testing
   @Test(
     arguments: [
       ([:], 3 * 4096), ([16: 2], 3 * 512), ([16: 0, 17: 1], 3 * 65536), ([28: 1], (1 << 24 | 3) * 4096),
-      // A missing page count, and one that an old library did not update.
+      // The first header has no page count. In the other two, an old library has not updated the page count.
       ([31: 0], nil), ([95: 8], nil), ([27: 8], nil),
     ] as [([Int: UInt8], Int64?)])
   func theDatabaseHeaderStatesTheSizeOfTheFile(_ changes: [Int: UInt8], _ size: Int64?) throws {

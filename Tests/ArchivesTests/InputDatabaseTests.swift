@@ -8,7 +8,7 @@ import Testing
 
 @testable import Archives
 
-/// Tables of databases by other programs, and of malicious ones.
+/// Tests reading tables from databases of other programs, some of them malicious.
 @Suite struct InputDatabaseTests {
   private static let table = InputDatabase.Table("BgReadings", ["timestamp", "calculated_value"])
   private static let environment = ProcessInfo.processInfo.environment
@@ -103,7 +103,7 @@ import Testing
   }
 
   @Test func aDatabaseWithRepeatedRowIDsIsReportedAsDamaged() throws {
-    // Columns that hide the numbers of the rows.
+    // These columns hide the row ids of SQLite, so that two rows seem to have the id 5.
     let bytes = try DatabaseWriter.database(
       """
       CREATE TABLE BgReadings(rowid, _rowid_, oid, timestamp, calculated_value);
@@ -139,7 +139,8 @@ import Testing
     let bytes = try DatabaseWriter.database(Self.create + "INSERT INTO BgReadings VALUES \(rows)")
     #expect(try lines(bytes)?.count == 2000)
     #expect(try refusal(Array(bytes.dropLast(5000)))?.contains("is truncated") == true)
-    // An old library does not update the page count.
+    // An old library changes a file without updating the page count, so the header does not show the
+    // truncation.
     var old = bytes
     old[95] &+= 1
     #expect(try refusal(Array(old.dropLast(5000)))?.contains("is damaged") == true)
@@ -153,8 +154,8 @@ import Testing
     #expect(failure?.category == .temporary)
   }
 
-  /// `GLUCOPORT_FUZZ_ROUNDS` sets the number of rounds, `GLUCOPORT_FUZZ_SEED` the first seed; a failure names
-  /// its seed.
+  /// Each round reads one damaged database. `GLUCOPORT_FUZZ_ROUNDS` sets the number of rounds,
+  /// `GLUCOPORT_FUZZ_SEED` the first seed. A failure states its seed.
   @Test(.timeLimit(.minutes(rounds == nil ? 10 : 600))) func aDamagedDatabaseNeverCrashesOrHangsTheReader()
     throws
   {
@@ -169,7 +170,7 @@ import Testing
       var generator = SeededGenerator(seed: seed)
       var bytes = whole
       for _ in 0..<Int.random(in: 1...8, using: &generator) {
-        // The heads of pages hold the references between pages.
+        // The heads of pages contain the references between pages, so they are damaged more often.
         let page = Int.random(in: 0..<(bytes.count / 512), using: &generator) * 512
         let place = page + Int.random(in: 0..<(Bool.random(using: &generator) ? 16 : 512), using: &generator)
         if place >= 16 { bytes[place] = UInt8.random(in: 0...255, using: &generator) }

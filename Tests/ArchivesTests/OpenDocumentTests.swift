@@ -5,7 +5,7 @@ import Logbook
 import TestArchives
 import Testing
 
-/// The content of an ODS file in the text of a sheet.
+/// Tests the text that is made from a sheet of an ODS file.
 @Suite struct OpenDocumentTests {
   private func file(_ tables: String) throws -> SheetFile {
     var writer = SpreadsheetWriter([])

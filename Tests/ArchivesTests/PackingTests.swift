@@ -35,7 +35,7 @@ import Testing
       guard status == BZ_OK else { throw Failure(.inputOutput, "bzip2") }
       return Array(out.prefix(Int(count)))
     case .zstd:
-      // With a checksum, as zstd(1) writes it.
+      // The frame gets a checksum, as zstd(1) writes it.
       guard let context = ZSTD_createCCtx() else { throw Failure(.inputOutput, "zstd") }
       defer { ZSTD_freeCCtx(context) }
       ZSTD_CCtx_setParameter(context, ZSTD_c_checksumFlag, 1)
@@ -131,7 +131,7 @@ import Testing
       for place in 0..<4 { bytes[end + place] = UInt8(truncatingIfNeeded: checksum >> (8 * UInt32(place))) }
       return bytes
     }
-    // 128 MiB, and the 64 MiB of xz -9.
+    // Code 30 is a dictionary of 128 MiB, and code 28 one of 64 MiB, which `xz -9` uses.
     let failure = #expect(throws: Failure.self) { try Self.unpacked(.xz, sized(30)) }
     #expect(failure?.message == "a: unpacking needs more than 80 MiB; unpack the file with 'xz -d' first")
     #expect(try Self.unpacked(.xz, sized(28)).bytes == Self.text)
@@ -161,7 +161,7 @@ import Testing
 
   private static let zeros = [UInt8](repeating: 0, count: 1 << 20)
 
-  /// A gigabyte of zeros, and of one repeated row.
+  /// Unpacks to a gigabyte of zeros, or of one repeated row.
   @Test(arguments: Packing.allCases, ["\0", "2026-03-11 08:10:00,142\n"])
   func compressedDataThatUnpacksToAGigabyteOfRepeatedTextIsRefused(_ packing: Packing, _ text: String) throws
   {
@@ -170,13 +170,13 @@ import Testing
     #expect(packed.count < Self.zeros.count / 250)
     let bytes = Array(repeatElement(packed, count: 1000).joined())
     let (count, failure) = Self.readAll(try packing.unpacking(PieceSource(bytes, piece: 4096), name: "a"))
-    // The last piece that was read may end earlier.
+    // The limit is 64 MiB. The last piece before the failure may end below the limit.
     #expect(count > 63 << 20 && count <= 64 << 20 && failure?.category == .badInput)
     #expect(failure?.message.hasPrefix("a: it unpacks to more than 250 times its size") == true)
   }
 
-  /// Zeros below the free size, and data of any size that packs like exports, are read. Here 1/16 of the
-  /// bytes are random.
+  /// Zeros are read up to 64 MiB, and data that compress like exports are read in any size. In such data
+  /// here, 1/16 of the bytes are random.
   @Test func compressedDataWithAUsualRatioIsUnpackedToItsEnd() throws {
     var (generator, block) = (SeededGenerator(seed: 1), Self.zeros)
     for place in 0..<block.count / 16 { block[place] = UInt8.random(in: 0...255, using: &generator) }
@@ -189,7 +189,7 @@ import Testing
     }
   }
 
-  /// Reads to the end or to the failure, in pieces that divide a megabyte.
+  /// Reads to the end or to the failure, in chunks whose size divides a megabyte.
   private static func readAll(_ source: any UnpackingSource) -> (count: Int, failure: Failure?) {
     let chunk = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 14, alignment: 16)
     defer { chunk.deallocate() }

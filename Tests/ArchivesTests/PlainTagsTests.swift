@@ -5,8 +5,8 @@ import Testing
 
 @testable import Archives
 
-/// Tags parsed without expat have the same meaning as with expat. Fed byte by byte, only expat reads a text,
-/// since no element is ever complete.
+/// Tests that tags parsed without expat have the same meaning as with expat. If a text is fed byte by byte,
+/// no piece contains a complete element, so only expat reads it.
 @Suite struct PlainTagsTests {
   private static let shape = ElementShape(
     path: ["Root", "Row"], attributes: ["a", "b"],

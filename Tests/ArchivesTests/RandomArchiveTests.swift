@@ -6,7 +6,7 @@ import SeededRandom
 import TestArchives
 import Testing
 
-/// Archives and XML of random content, read back.
+/// Tests that archives and XML of random content are read back unchanged.
 @Suite struct RandomArchiveTests {
   private static func bytes(_ count: Int, _ generator: inout SeededGenerator) -> [UInt8] {
     // Half of the random contents compress well, the others do not.

@@ -6,8 +6,8 @@ import Testing
 
 @testable import Archives
 
-/// The limits of what spreadsheets declare in addition to their cells, each with the largest count that is
-/// read. Then forms of spreadsheets that few programs write.
+/// Tests limits of what spreadsheets declare in addition to their cells, each with the largest count that is
+/// read. Also tests forms of spreadsheets that few programs write.
 @Suite struct SheetLimitTests {
   private func refusal(_ bytes: [UInt8]) throws -> String? {
     do {
@@ -42,7 +42,7 @@ import Testing
 
   // MARK: Counts
 
-  /// Different names, since equal ones replace one another.
+  /// Each format has a different number, since formats with equal numbers replace one another.
   @Test(arguments: [(0, nil), (1, "more than 65536 number formats")])
   func aWorkbookMayHave65536NumberFormats(_ excess: Int, _ reason: String?) throws {
     let formats = (0..<65_536 + excess).map { #"<numFmt numFmtId="\#($0)" formatCode="0"/>"# }.joined()
@@ -164,7 +164,7 @@ import Testing
     let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
     let prolog = XMLProlog(mark + Array("<?xml version=\"1.0\"?><!-- a --><plist/>".utf8))
     #expect(prolog.rootElement == "plist" && prolog.isComplete)
-    // Inside of the document it is a text.
+    // After other content, the same bytes are text.
     #expect(XMLProlog(Array("<!-- a -->".utf8) + mark + Array("<plist/>".utf8)).rootElement == nil)
   }
 

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Archives
 
-/// Day numbers and texts of sheets, compared with a calendar that is counted day by day.
+/// Compares the times that sheets store as day numbers or texts with a calendar that is counted day by day.
 @Suite struct SheetTimeTests {
   private func text(_ time: SheetTime?, withTime: Bool = false) -> String? {
     time.map { time in

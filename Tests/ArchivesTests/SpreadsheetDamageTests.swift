@@ -6,7 +6,7 @@ import SeededRandom
 import TestArchives
 import Testing
 
-/// Malicious and damaged spreadsheets.
+/// Tests that malicious and damaged spreadsheets are refused.
 @Suite struct SpreadsheetDamageTests {
   private func refusal(xlsx parts: [(String, String)]) -> String? {
     var writer = SpreadsheetWriter([.init("A", [[.text("a"), .number("1")]])])

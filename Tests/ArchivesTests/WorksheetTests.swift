@@ -5,7 +5,7 @@ import Logbook
 import TestArchives
 import Testing
 
-/// The content of an XLSX file in the text of a sheet.
+/// Tests the text that is made from a sheet of an XLSX file.
 @Suite struct WorksheetTests {
   private typealias Cell = SpreadsheetWriter.Cell
 
@@ -60,7 +60,7 @@ import Testing
 
   @Test(arguments: [
     ("46143.340277777781", SpreadsheetWriter.Style.dayFirst, "2026-05-01 08:10:00"),
-    // 0.3 ms too early, and midnight as two programs write it.
+    // The first number is 0.3 ms too early. The next two are midnight as two programs write it.
     ("46143.340277773", .dayFirst, "2026-05-01 08:10:00"), ("46143", .dayFirst, "2026-05-01 00:00:00"),
     ("46142.9999999999", .dayFirst, "2026-05-01 00:00:00"),
     ("46143", .date, "2026-05-01"), ("46143.5", .date, "2026-05-01 12:00:00"),
@@ -192,7 +192,7 @@ import Testing
       #expect(try column([early, .text(text), late, .inline(text)]) == "B", "\(text)")
       // A day above 12 cannot have been swapped.
       #expect(try column([early, .text(text), beyond, .text(text)]) == nil)
-      // A title above the table.
+      // A text above all dates may be a title, so it proves nothing.
       #expect(try column([.text(text), early, late]) == nil)
       #expect(try column([.text(text), .text(text)]) == nil)
     }

@@ -96,7 +96,7 @@ import Testing
     #expect(refusal(try writer.bytes())?.contains("overlap") == true)
   }
 
-  /// An archive of ZIP64, whose locator names another position of the directory's record.
+  /// A ZIP64 archive whose locator states the position that `change` returns for the directory's record.
   private func archive(withRecordAt change: (_ count: Int, _ place: UInt64) -> UInt64) throws -> [UInt8] {
     var writer = ZipWriter(entries: [
       ZipWriter.Entry(name: "a.csv", bytes: Array(Self.text.utf8), isZip64: true)

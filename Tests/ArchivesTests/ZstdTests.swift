@@ -6,7 +6,7 @@ import Testing
 
 @testable import Archives
 
-/// Zstandard as its programs write it, frame by frame (RFC 8878).
+/// Tests reading Zstandard data as its programs write them, frame by frame (RFC 8878).
 @Suite struct ZstdTests {
   private static let text = Array(String(repeating: "2026-03-11 08:10,142\n", count: 200).utf8)
   /// A skippable frame of four bytes.
@@ -123,8 +123,8 @@ import Testing
     #expect(try Self.unpacked([0x28, 0xB5, 0x2F, 0xFD, 0x00, 0x50] + block).bytes == [0x41])
   }
 
-  /// The descriptor of a window: five bits for a power of two from 1 KiB on, and three bits for eighths of
-  /// it.
+  /// `window` is a window descriptor: five bits for a power of two from 1 KiB on, and three bits for eighths
+  /// of it.
   @Test(arguments: [
     (15 << 3, true), (15 << 3 | 1, false), (16 << 3, false), (14 << 3 | 7, true), (0, true), (31 << 3, false),
   ])
@@ -136,7 +136,8 @@ import Testing
 
   @Test(
     arguments: [
-      // A block of the reserved type, a size above the block's limit, and a reserved bit of the frame.
+      // A block of the reserved type, a size above the block's limit, a reserved bit, and a wrong content
+      // size.
       [0x28, 0xB5, 0x2F, 0xFD, 0x00, 0x50, 0x0F, 0x00, 0x00, 0x41],
       [0x28, 0xB5, 0x2F, 0xFD, 0x00, 0x50, 0xF9, 0xFF, 0xFF, 0x41],
       [0x28, 0xB5, 0x2F, 0xFD, 0x08, 0x50, 0x09, 0x00, 0x00, 0x41],
@@ -162,7 +163,7 @@ import Testing
     #expect(total == size && isSame && !source.isTruncated)
   }
 
-  /// Pauses before each piece.
+  /// A source that pauses before each piece.
   private final class PausingSource: ByteSource {
     private let source: PieceSource
     private var isPaused = false

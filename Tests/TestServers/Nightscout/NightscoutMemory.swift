@@ -5,7 +5,7 @@
 /// matter.
 struct NightscoutMemory {
   /// A document in the memory. Its `_id` is a text if the site read it from the database or received it by
-  /// v1, and a database key if v3 wrote it. A document with a database key is not found when the memory
+  /// v1. If v3 wrote the document, it is a database key, and the memory does not find the document when it
   /// removes it.
   typealias Item = NightscoutDocument
 
