@@ -8,7 +8,7 @@ import Meters
 import SimulatedBluetooth
 import Testing
 
-/// Tests the transport with a peer of ours in place of bluetoothd.
+/// Tests the Bluetooth transport with `BluetoothPeer`, a simulated bluetoothd.
 @Suite struct BluetoothTransportTests {
   private static let records = #"""
     [["2a18","1b0400e40708021008104aff02b1f80000"],["2a34","02040001"],["2a18","0b0600e40708171014184aff25b1f80000"]]
@@ -16,7 +16,7 @@ import Testing
   private static let values =
     #"{"2a29":"526f636865","2a24":"393235","2a25":"3030313233343536","2a26":"312e30","2a51":"ff03"}"#
 
-  /// A meter of the peer, with further members of its JSON object.
+  /// A meter that the peer simulates, as a JSON object with these further members.
   private static func meter(_ more: String = "", address: String = "D4:3E:00:12:34:56", paired: Bool = true)
     -> String
   {
@@ -150,7 +150,7 @@ import Testing
     let none = #expect(throws: Failure.self) { try bus.pair(device) { _ in nil } }
     #expect(none?.category == .usage)
     #expect(try bus.devices().allSatisfy { !$0.isPaired })
-    // bluetoothd keeps a meter that refused the passkey without its services.
+    // After a refused passkey, bluetoothd keeps the meter, but without its services.
     let again = try #require(bus.search(seconds: 20) { !$0.isEmpty }.first)
     try bus.pair(again) { _ in 123_456 }
     #expect(try bus.devices().map(\.isPaired) == [true])
@@ -217,9 +217,9 @@ import Testing
     #expect(facts.contains("call ObjectManager.GetManagedObjects"))
   }
 
-  /// The options of the peer in the other tests: a meter that leaves, and adapters that are off, blocked or
-  /// two. Only a bluetoothd without sockets for notifications (before 5.46) is left out, since there is no
-  /// recording of one.
+  /// The options that the other tests give to the peer: a meter that leaves, and adapters that are off,
+  /// blocked or two. Only a bluetoothd without sockets for notifications (before 5.46) is left out, since no
+  /// recording of it exists.
   @Test(arguments: [
     options([meter(#""vanishesAfter":2"#)]), options([meter(paired: false)], #""powered":false"#),
     options([meter()], #""powered":"blocked""#),

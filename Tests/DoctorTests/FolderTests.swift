@@ -164,7 +164,7 @@ import Testing
     try withFolder { folder in
       #expect(FileSystemFact.of(folder.path) != nil && FileSystemFact.of(folder.path + "/none") == nil)
     }
-    // The kernel's own files are on no disk, so no space is free there.
+    // The kernel's own files in `/proc` are on no disk, so no space is free there.
     #expect(FileSystemFact.of("/proc")?.freeBytes == 0)
   }
 }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Doctor
 
-/// Tests files in the folders of a system below a root, as for udev and systemd.
+/// Tests which files of udev and systemd are found in the folders of a system, here below a temporary root.
 @Suite struct SystemFileTests {
   private func write(_ text: String, _ path: String, _ root: URL) throws {
     let file = root.appending(path: path)
@@ -14,7 +14,7 @@ import Testing
     try Data(text.utf8).write(to: file)
   }
 
-  /// The findings for these files of rules.
+  /// The findings if the system has these files of udev rules.
   private func found(_ files: [String: String]) throws -> [Finding] {
     var found: [Finding] = []
     try withFolder { root in

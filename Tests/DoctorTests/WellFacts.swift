@@ -78,7 +78,7 @@ enum Well {
   }
 }
 
-/// A folder that is there for as long as a body runs.
+/// Runs `body` with a temporary folder, which is removed afterwards.
 func withFolder(_ body: (URL) throws -> Void) throws {
   let folder = FileManager.default.temporaryDirectory.appending(path: "glucoport-\(UUID().uuidString)")
   try FileManager.default.createDirectory(

@@ -4,7 +4,7 @@ import Logbook
 import LogbookAPI
 import Testing
 
-/// The bodies of comparisons, and of the removal of a logbook.
+/// Tests the bodies of comparisons, and of the request to delete a logbook.
 @Suite struct DigestBodyTests {
   private func takes(_ text: String, _ read: ([UInt8]) throws -> Void) -> Bool {
     do {

@@ -4,7 +4,7 @@ import Logbook
 import LogbookAPI
 import Testing
 
-/// The bodies of errors, and the links to pages.
+/// Tests the bodies of errors, and of links to pages.
 @Suite struct ErrorBodyTests {
   @Test func everyErrorCodeIsReadBackUnchanged() throws {
     #expect(Set(ErrorCode.allCases.map(\.rawValue)).count == ErrorCode.allCases.count)

@@ -4,7 +4,7 @@ import Logbook
 import LogbookAPI
 import Testing
 
-/// Invalid bodies are refused, and never crash or block a reader.
+/// Tests that invalid bodies are refused, and never crash or block a reader.
 @Suite(.timeLimit(.minutes(10))) struct HostileBodyTests {
   /// Whether a reader accepts the bytes; the reader must return in any case.
   private func takes(_ bytes: [UInt8], _ read: ([UInt8]) throws -> Void) -> Bool {
@@ -21,7 +21,8 @@ import Testing
       var random = RandomBodies(seed: seed)
       for body in random.bodies() {
         #expect(takes(body.bytes, body.read), "\(body.name), seed \(seed)")
-        // Every length of short bodies; of long ones only a sample, so that the test takes only seconds.
+        // Short bodies are truncated at every length, long ones only at about 150, so that the test takes
+        // only seconds.
         for length in stride(from: 0, to: body.bytes.count, by: 1 + body.bytes.count / 150) {
           #expect(
             !takes(Array(body.bytes[..<length]), body.read), "\(body.name), seed \(seed), \(length) bytes")
@@ -147,7 +148,7 @@ import Testing
     var random = RandomBodies(seed: 6)
     var state = random.state()
     state.isDeleted = false
-    // The text is six times as long in JSON.
+    // The text is six times as long in JSON, which escapes each of its characters.
     state.fields = RecordFields([
       "text": .text(String(repeating: "\u{7F}", count: RecordState.maxBytes / 5))
     ])

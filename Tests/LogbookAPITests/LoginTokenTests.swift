@@ -4,7 +4,7 @@ import Logbook
 import LogbookAPI
 import Testing
 
-/// Tokens and the ids of logins.
+/// Tests tokens, and the ids by which the log names logins.
 @Suite struct LoginTokenTests {
   /// Returns the same words repeatedly.
   private struct Words: RandomNumberGenerator {
@@ -25,7 +25,7 @@ import Testing
   @Test func aLoginTokenContains256RandomBits() {
     #expect(token(0) == "gp_" + String(repeating: "A", count: 43))
     #expect(token(.max) == "gp_" + String(repeating: "_", count: 42) + "8")
-    // Every word and each of its bits matters: 4 words of 8 bytes, the lowest first.
+    // A token has 4 words of 8 bytes, the lowest byte first. Each bit of each word must change the token.
     #expect(token(1, 0, 0, 0) == "gp_AQ" + String(repeating: "A", count: 41))
     #expect(token(0, 0, 0, 1 << 56) == "gp_" + String(repeating: "A", count: 41) + "AE")
     var seen: Set<String> = [token(0)]
@@ -48,7 +48,7 @@ import Testing
     }
   }
 
-  /// The SHA-256 of the empty text and of "abc": FIPS 180-4.
+  /// The expected values are the SHA-256 digests of the empty text and of "abc" (FIPS 180-4).
   @Test(arguments: [
     ("", "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"),
     ("abc", "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"),

@@ -59,7 +59,8 @@ struct RandomBodies {
     let marks = ReadingMarks(rawValue: UInt16.random(in: 0..<4096, using: &random))
     let (time, placement, measurement) = (time(), placement(), measurement())
     let tick = Int64.random(in: -999_999_999_999_999_999...999_999_999_999_999_999, using: &random)
-    // A reading of which the source states only the instant has no shown time as its position, and is sent in UTC.
+    // If the source states only the instant, the shown time is not the reading's position, and the reading is
+    // sent in UTC.
     if placement.source == .instant {
       var reading = Reading(
         device: DeviceIndex(Int32(device)), kind: kind, tick: tick, at: time, placement: placement,
@@ -148,7 +149,7 @@ struct RandomBodies {
     return digests
   }
 
-  /// One body of each call, with a reader of it.
+  /// One body of each call, with a function that reads it.
   mutating func bodies() -> [(name: String, bytes: [UInt8], read: @Sendable ([UInt8]) throws -> Void)] {
     let batch = batch()
     return [

@@ -33,7 +33,7 @@ import Testing
     for tail in [[0], packed, Array("{}".utf8)] as [[UInt8]] {
       #expect(throws: WireGzip.Problem.damaged) { try WireGzip.unpack(packed + tail, limit: 100_000) }
     }
-    // The fields of the header that do not depend on the content.
+    // Bytes 3 to 9 of the header are not changed, since they do not depend on the content.
     for place in [0, 1, 2] + Array(10..<packed.count) {
       var changed = packed
       changed[place] ^= 0x55

@@ -8,7 +8,7 @@ import Testing
 
 @testable import LogbookServer
 
-/// The calls for the content of attachments, over a real socket.
+/// Tests the server's calls for the contents of attachments, over a real socket.
 @Suite(.timeLimit(.minutes(10))) struct BlobCallTests {
   private let bytes: [UInt8] = (0..<3000).map { UInt8(truncatingIfNeeded: $0 &* 7 ^ $0 >> 3) } + [0, 0xFF]
   private let path: String

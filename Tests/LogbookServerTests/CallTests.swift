@@ -7,7 +7,7 @@ import Testing
 
 @testable import LogbookServer
 
-/// The answers of the calls, over a real socket.
+/// Tests the server's answers to its calls, over a real socket.
 @Suite(.timeLimit(.minutes(10))) struct CallTests {
   @Test func aLogbookIsWrittenAndReadThroughEveryServerCall() async throws {
     try await Peer.with { (peer) async throws in

@@ -4,7 +4,7 @@ import Testing
 
 @testable import LogbookServer
 
-/// The choice of the connection to close if there are too many.
+/// Tests which connection the server closes if there are too many.
 @Suite struct ConnectionTableTests {
   @Test func oneClientAddressIsLimitedToItsShareEvenIfAllItsConnectionsAreBusy() {
     var table = ConnectionTable<Int>(max: 8, perAddress: 3)

@@ -7,7 +7,7 @@ import Testing
 
 @testable import LogbookServer
 
-/// `GET /v1/digests` and `DELETE /v1/logbook`, over a real socket.
+/// Tests `GET /v1/digests` and `DELETE /v1/logbook`, over a real socket.
 @Suite(.timeLimit(.minutes(10))) struct DigestCallTests {
   private static let other = [
     "Glucoport-Node: 00000000-0000-4000-8000-000000000009",

@@ -8,11 +8,11 @@ import Testing
 
 @testable import LogbookServer
 
-/// Hostile clients: each gets an answer of 4xx or a closed connection, and changes nothing.
+/// Tests hostile clients: each gets an answer of 4xx or a closed connection, and changes nothing.
 @Suite(.timeLimit(.minutes(10))) struct HostileClientTests {
   private let batch = WireCodec.writeReadings(Sample.history(3))
 
-  /// Runs a server, and checks that it has stored nothing.
+  /// Runs `body` with a server, and checks that the server has stored nothing.
   private func unchanged(
     _ adjust: (inout ServerSettings) -> Void = { _ in }, _ body: @Sendable (Peer) async throws -> Void
   ) async throws {

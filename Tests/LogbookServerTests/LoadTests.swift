@@ -12,7 +12,7 @@ import Testing
 
 @testable import LogbookServer
 
-/// Clients that hold resources that others need. An honest client is still answered within a second.
+/// Tests clients that hold resources that others need. An honest client is still answered within a second.
 @Suite(.serialized, .timeLimit(.minutes(10))) struct LoadTests {
   /// Uploads and reads like an honest client while others hold connections.
   private func expectServed(_ peer: Peer, token: String = Peer.otherToken, _ comment: Comment) async throws {
@@ -79,7 +79,7 @@ import Testing
       let head = Self.head(
         "POST /v1/readings", more: "Content-Type: application/json\r\nContent-Length: 5000\r\n")
       let slow = try peer.hold(40, sending: head + "{", from: 9)
-      // All remaining connections are busy, so that none can be closed for another address.
+      // The server keeps 12 busy connections of this address, and closes none of them for another address.
       for _ in 0..<1000 where Self.closed(slow) < 28 { try await Task.sleep(for: .milliseconds(20)) }
       #expect(Self.closed(slow) == 28)
       try await expectServed(peer, "an address that works on all of its connections")

@@ -6,7 +6,7 @@ import Testing
 
 @testable import LogbookServer
 
-/// The messages to a service manager, and the meaning of its variables.
+/// Tests the messages to a service manager, and the environment variables that it sets.
 @Suite struct NotifierTests {
   private func manager(_ variables: [String: String]) -> ServiceNotifier? {
     ServiceNotifier { variables[$0] }

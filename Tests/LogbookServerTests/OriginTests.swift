@@ -9,7 +9,7 @@ import Testing
 
 @testable import LogbookServer
 
-/// The peer of a connection, and the content of a request besides its path.
+/// Tests what the server reads from a connection and a request: the client's address, headers and parameters.
 @Suite struct OriginTests {
   private func address(_ text: String) throws -> String {
     RequestOrigin.address(of: try SocketAddress(ipAddress: text, port: 50_000))
@@ -29,7 +29,7 @@ import Testing
 
   // MARK: - Addresses
 
-  /// The zeros that the text of an address omits have no effect.
+  /// The zeros that an address omits by `::` have no effect.
   @Test(arguments: [
     ["2001:db8::1", "2001:db8::2", "2001:db8::a:b:c:d", "2001:db8:0:0:1:2:3:4"],
     ["2001:db8:0:1::1", "2001:db8:0:1:ffff:ffff:ffff:ffff"],
@@ -48,7 +48,7 @@ import Testing
     #expect(Set(try texts.map(address)).count == texts.count)
   }
 
-  /// An IPv6 socket that also accepts IPv4 reports IPv4 clients in this form.
+  /// An IPv6 socket that also accepts IPv4 reports an IPv4 client as `::ffff:192.0.2.1`.
   @Test func anIPv4AddressAndItsIPv6MappedFormCountAsOneClient() throws {
     #expect(try address("::ffff:192.0.2.1") == address("192.0.2.1"))
     #expect(try address("::ffff:192.0.2.1") != address("::ffff:192.0.2.2"))

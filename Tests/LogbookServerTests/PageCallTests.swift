@@ -9,9 +9,9 @@ import Testing
 
 @testable import LogbookServer
 
-/// Pages that show only the id of their logbook and the request.
+/// A source of pages that show only the id of their logbook and the request.
 private struct NamedPages: PageSource {
-  /// The events of a page that runs until it is cancelled.
+  /// Receives the events of a page that runs until it is cancelled.
   let events: AsyncStream<String>.Continuation
 
   func page(_ request: PageRequest, of logbook: any LogbookService) async throws -> PageAnswer {
@@ -34,7 +34,7 @@ private struct NamedPages: PageSource {
   }
 }
 
-/// The pages of a logbook and their links, over a real socket.
+/// Tests the pages of a logbook and the links to them, over a real socket.
 @Suite(.timeLimit(.minutes(10))) struct PageCallTests {
   private static let start: Int64 = 1_795_219_200
 
@@ -65,7 +65,7 @@ private struct NamedPages: PageSource {
     }
   }
 
-  /// The path of a link.
+  /// Requests a page link from the server; `seconds` is a query with the lifetime of the link.
   private static func link(
     _ peer: Peer, token: String = Peer.writeToken, seconds: String = ""
   ) async throws -> PageLink {
@@ -269,7 +269,7 @@ private struct NamedPages: PageSource {
       #expect(try await Self.get(peer, other.path).status == 200)
       for connection in connections { close(connection) }
       #expect(await event.next() == "ended")
-      // The slot is released shortly after the page has ended.
+      // The server admits the next page of the login shortly after this page has ended.
       var status = 503
       while status == 503 { status = try await Self.get(peer, link.path).status }
       #expect(status == 200)

@@ -5,7 +5,7 @@ import Testing
 
 @testable import LogbookServer
 
-/// The validity of links.
+/// Tests how long page links are valid, and how many the server keeps.
 @Suite struct PageLinksTests {
   private func link(
     _ login: String = "a", from madeAt: Int64 = 100, until expiresAt: Int64 = 200

@@ -36,7 +36,7 @@ struct Reply: Sendable {
   }
 }
 
-/// A server on a real socket, with the information that a client needs.
+/// A server on a real socket, and what a client needs to reach it.
 struct Peer: Sendable {
   let port: UInt16
   let storage: EmbeddedStorage
@@ -51,7 +51,7 @@ struct Peer: Sendable {
     "Glucoport-Run: 1 00000000-0000-4000-8000-000000000002",
   ]
 
-  /// The logbook with the permissions of the login.
+  /// The logbook that the tests' login can access, with the permissions of the login.
   var logbook: any LogbookService { storage.logbook(for: login) }
 
   /// Runs a server while the body runs.

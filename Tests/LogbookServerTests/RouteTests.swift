@@ -7,7 +7,7 @@ import Testing
 
 @testable import LogbookServer
 
-/// The routes of paths, and the statuses of refusals.
+/// Tests the route of each path, and the HTTP status of each refusal.
 @Suite struct RouteTests {
   @Test(arguments: [
     ("/v1/logbook", WireRoute.logbook), ("/v1/readings", .readings), ("/v1/records", .records),

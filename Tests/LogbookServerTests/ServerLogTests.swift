@@ -6,7 +6,7 @@ import Testing
 
 @testable import LogbookServer
 
-/// The log as JSON, line by line.
+/// Tests the log, which has one JSON object a line.
 @Suite struct ServerLogTests {
   private final class Lines: Sendable {
     private let all = Mutex<[String]>([])
@@ -43,7 +43,7 @@ import Testing
     #expect(found.count == 2 && found[0].contains(#""at":"logger""#) && found[1].contains(#""at":"event""#))
   }
 
-  /// No value can end its JSON string or the line.
+  /// A logged value cannot end its JSON string or its line.
   @Test(arguments: [
     ("a\"b", #"a\"b"#), ("a\\", #"a\\"#), ("a\r\nb", #"a\r\nb"#),
     ("\",\"level\":\"error", #"\",\"level\":\"error"#),

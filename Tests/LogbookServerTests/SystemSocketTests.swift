@@ -7,7 +7,7 @@ import Testing
 
 @testable import LogbookServer
 
-/// The sockets of a service manager, and sockets in the file system.
+/// Tests sockets that a service manager passes to the server, and Unix sockets in the file system.
 @Suite final class SystemSocketTests {
   private let folder = FileManager.default.temporaryDirectory.appending(path: "gp-\(UUID().uuidString)")
 
@@ -40,7 +40,7 @@ import Testing
     #expect(try sockets(["LISTEN_FDS": "0", "LISTEN_PID": "\(getpid())"]).isEmpty)
   }
 
-  /// Clients of a socket that is passed but not served would wait.
+  /// If the server ignored a socket that is passed, clients of this socket would wait in vain.
   @Test(arguments: ["x", "", "-1", "65", "1.5", "99999999999", "1 "])
   func anInvalidNumberOfSystemdSocketsIsRefused(_ count: String) {
     #expect {
@@ -84,7 +84,7 @@ import Testing
     let second = try UnixSocket(path: path, mode: 0o660)
     defer { close(second.descriptor) }
     #expect(mode(path) == 0o660)
-    // The second socket must not remove the one that replaced it.
+    // `remove` must not delete the file of a third socket that has replaced the second one.
     let other = folder.path + "/b"
     let third = try UnixSocket(path: other, mode: 0o600)
     defer { close(third.descriptor) }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Nightscout
 
-/// The kind of insulin of another program's treatment, and the use of its texts.
+/// Tests how the kind of insulin and the texts of another program's treatment are read.
 @Suite struct InsulinKindTests {
   private static func contents(_ members: [String: JSONValue]) throws -> NightscoutContents {
     let common: [String: JSONValue] = [
@@ -37,7 +37,7 @@ import Testing
     #expect(try Self.dose(["isBasalInsulin": .flag(false)]).subtype == "rapid")
   }
 
-  /// The doses of a treatment with these injections, by their insulin: units, subtype and guid.
+  /// The doses of a treatment with these injections, by the text of each dose: units, subtype and guid.
   private static func doses(_ injections: String) throws -> [String: (dose: String, guid: String)] {
     let all = try contents([
       "insulin": .number(12), "insulinInjections": .text(injections), "notes": .text("evening"),
@@ -116,7 +116,7 @@ import Testing
     #expect(zero.records.isEmpty && zero.rejections.first?.contains("U+0000") == true)
   }
 
-  /// Applies to edits of glucoport's documents by other programs.
+  /// The check also applies to edits of glucoport's own documents by other programs.
   @Test func anImplausibleEditOfAnotherProgramIsRejected() throws {
     let part = NightscoutPart(guid: Sample.guid, state: Sample.bolus)
     let members = NightscoutTreatment.members(

@@ -220,7 +220,7 @@ import Testing
       "identifier": .text("6634c7c1d2f6b5a3e8f0a001"), "eventType": .text("Meal Bolus"), "carbs": .number(45),
       "insulin": .text("4.5"), "notes": .text("5 &lt; 6"), "created_at": .text("2026-05-06T16:30:00.000Z"),
       "glucose": .number(120), "glucoseType": .text("Finger"), "units": .text("mg/dl"),
-      // Members that the server computes for its answer, and does not store.
+      // The server computes these members for its answer, and does not store them.
       "srvModified": .number(1_778_085_000_000), "srvCreated": .number(1_778_085_000_000),
     ])
     let found = NightscoutTreatment.foreign(document, Self.zone)
@@ -310,7 +310,7 @@ import Testing
   }
 
   private func document(_ members: [String: JSONValue]) throws -> NightscoutDocument {
-    // Converted to text and back, as in a transfer.
+    // The members are converted to JSON text and back, as in a transfer.
     let value = try JSONValue.read(Array(JSONValue.object(members).json.utf8))
     return try #require(NightscoutDocument(value))
   }

@@ -8,12 +8,13 @@ import Testing
 
 @testable import Nightscout
 
-/// An import of a site's export yields the same items as a pull of the site, with the same identities.
+/// Tests that an import of a site's export yields the same items as a pull of the site, with the same
+/// identities.
 @Suite struct NightscoutImportTests {
   private static let zone = "Europe/Madrid"
   private static let writer = NightscoutWriter(node: "n", run: "r")
 
-  /// The items of documents, each in one line.
+  /// The readings and records that were read from documents, each described in one line.
   private struct Taken: Equatable {
     var readings: [String] = []
     var records: [String] = []
@@ -109,7 +110,7 @@ import Testing
     #expect(imported == pulled, "seed \(seed)")
   }
 
-  /// The document in an export for a reading.
+  /// The document that an export writes for a reading; nil if it omits the reading.
   private func exported(_ reading: Reading, _ device: Device, isWithdrawn: Bool = false) throws -> JSONValue?
   {
     let item = GlucoportReading(
@@ -213,7 +214,7 @@ extension SeededNumbers {
     values[Int.random(in: values.indices, using: &self)]
   }
 
-  /// Members that may be missing.
+  /// Random values for some of these members. Each member may be missing.
   private mutating func members(_ choices: [String: [JSONValue]]) -> [String: JSONValue] {
     var members: [String: JSONValue] = ["identifier": .text(guid())]
     for (name, values) in choices.sorted(by: { $0.key < $1.key })

@@ -6,7 +6,7 @@ import Testing
 @testable import Formats
 @testable import Nightscout
 
-/// A value has the same meaning in a document of a site and in a row of an export.
+/// Tests that a value has the same meaning in a document of a site and in a row of an export.
 @Suite struct ValueTests {
   @Test(arguments: [
     "0", "-5", "120", "5.6", "1e3", "1.778e12", "1778085000123", "1778085000.123", "1778085000123.9",

@@ -10,7 +10,7 @@ import Testing
 
 @testable import PostgresStore
 
-/// Two databases for logbooks: one with the logins, and the cluster "south".
+/// Two databases for logbooks: `home`, which also contains the logins, and `south`, a second cluster.
 struct ClusterBench {
   let server: PostgresServer
   let home: String
@@ -36,17 +36,17 @@ struct ClusterBench {
     }
   }
 
-  /// The logbooks for commands of the owner.
+  /// The directory of logbooks, opened for commands of the database's owner.
   var directory: PostgresDirectory {
     get throws { try PostgresDirectory(DatabaseAddress(server.address(home, as: PostgresServer.owner))) }
   }
 
-  /// Names a further cluster, with a separate database.
+  /// Adds a cluster with this database, or with a new one.
   func addCluster(_ name: String, _ database: String? = nil) throws {
     try directory.addCluster(name, at: "host=\(server.folder) dbname=\(database ?? copies.copy())")
   }
 
-  /// Ends the connections to a database, and copies the database.
+  /// Ends the connections to a database, which would prevent a copy, and copies the database.
   func backUp(_ database: String) throws -> String {
     try endConnections(of: database)
     return try copies.copy(of: database)
@@ -62,7 +62,7 @@ struct ClusterBench {
   /// Replaces a database by an earlier copy, which gets the name and the address of the database.
   func restore(_ database: String, _ copy: String) throws { try copies.replace(database, with: copy) }
 
-  /// The login of a token, as the directory has it.
+  /// Looks up the login of a token in the directory.
   func login(_ token: String = "gp_writer", _ storage: (any ServerStorage)? = nil) async throws -> Login {
     try #require(
       try await (storage ?? stand.storage).logins.login(tokenHash: LoginToken(token).hash, at: 100))
@@ -93,24 +93,24 @@ struct ClusterBench {
     try LogbookMove.run(logbook, to: cluster, in: directory)
   }
 
-  /// The number of rows of a table in a database, for all logbooks.
+  /// The number of rows of a table in a database, over all logbooks.
   func count(_ table: String, in database: String) throws -> Int64 {
     try server.number("SELECT count(*) FROM glucoport.\(table)", in: database)
   }
 }
 
-/// A point at which a thread waits until a test lets it go on.
+/// A point at which a thread waits until a test releases it.
 final class HoldPoint: Sendable {
   private let (reached, released) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
   private static let limit = DispatchTimeInterval.seconds(60)
 
-  /// Waits on the thread of the command.
+  /// The thread of a command calls this to wait for the test.
   func hold() {
     reached.signal()
     _ = released.wait(timeout: .now() + Self.limit)
   }
 
-  /// Waits for the command.
+  /// Waits until the command has called `hold`; false if it does not within the limit.
   func waitUntilReached() async -> Bool {
     await withCheckedContinuation { continuation in
       Thread.detachNewThread { [reached] in

@@ -10,7 +10,7 @@ import Testing
 
 @testable import PostgresStore
 
-/// Moving a logbook between databases while clients use it.
+/// Tests moving a logbook between databases while clients use it.
 @Suite(.timeLimit(.minutes(10))) struct LogbookMoveTests {
   private static let content = AttachmentContent(
     digest: "fb8e20fc2e4c3f248c60c39bd652f3c1347298bb977b8b4d5903b85055620603", size: 2)
@@ -25,7 +25,8 @@ import Testing
 
   private static func category(_ error: any Error) -> FailureCategory? { (error as? Failure)?.category }
 
-  /// A client uploads and another one downloads, while the logbook is moved there and back several times.
+  /// One client uploads and another one downloads, while the logbook is moved between two databases several
+  /// times.
   @Test func clientsThatSyncDuringMovesOfTheirLogbookLoseAndRepeatNothing() async throws {
     try await ClusterBench.with { bench in
       let directory = try DatabaseAddress(bench.server.address(bench.home, as: PostgresServer.owner))
@@ -112,7 +113,7 @@ import Testing
         let refusal = try await service.neededAttachments.append(
           [UInt8](repeating: 1, count: 9), to: large, at: 0, run)
         #expect(refusal == .full("the attachments of this logbook may have 10 bytes together"))
-        // Requests from before the move change nothing, whichever copy they reach.
+        // A request whose login was looked up before the move changes nothing, whichever copy it reaches.
         for login in stale {
           await #expect { _ = try await bench.stand.logbook(login).store(Sample.history(40), run) } throws: {
             Self.isBusy($0)
@@ -131,12 +132,12 @@ import Testing
       #expect(end == .holds(HeldContent(bytes: 2, size: 2)))
       let next = try await bench.push(Sample.history(31), client.run)
       #expect(next.stored == 1)
-      // The other logbook never moved.
+      // The other logbook was not moved, and still accepts readings.
       #expect(try await Client(bench.stand, as: bench.stand.stranger).push(Sample.history(2)).stored == 2)
     }
   }
 
-  /// The command rolls nothing back: its connections just end.
+  /// In this simulated crash the command rolls nothing back: its connections just end.
   @Test(arguments: LogbookMove.Step.allCases)
   func aMoveOfALogbookThatCrashesAtAnyStepLeavesOneWritableCopy(_ step: LogbookMove.Step) async throws {
     try await ClusterBench.with { bench in
@@ -175,7 +176,7 @@ import Testing
       } throws: {
         Self.isBusy($0)
       }
-      // After that, the logbook can be moved elsewhere.
+      // When the move has finished, the logbook can be moved to another cluster.
       #expect(try bench.move(to: "default").source == "south")
       #expect(try await bench.push(Sample.history(34), client.run).stored == 1)
     }
@@ -219,7 +220,7 @@ import Testing
     }
   }
 
-  /// Another server has looked up the login, and has the logbook's number, before the move.
+  /// Before the move, another server has looked up the login and the logbook's number in its cluster.
   @Test func aServerThatStillKnowsTheOldClusterOfALogbookWritesNothingThere() async throws {
     try await ClusterBench.with { bench in
       let second = try PostgresStorage(DatabaseAddress(bench.server.address(bench.home)))

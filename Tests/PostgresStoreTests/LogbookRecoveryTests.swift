@@ -9,18 +9,19 @@ import Testing
 
 @testable import PostgresStore
 
-/// Databases that were restored from a backup, or lost their last commits, around the moves of a logbook.
+/// Tests databases that were restored from a backup, or lost their last commits, around the moves of a
+/// logbook.
 @Suite(.timeLimit(.minutes(10))) struct LogbookRecoveryTests {
   private struct Crash: Error {}
 
-  /// The number of copies that have a reading with this number.
+  /// The number of copies that have a reading with this sequence number.
   private static func copiesThatAccept(_ bench: ClusterBench, _ seq: Int64) throws -> Int64 {
     try [bench.home, bench.south].reduce(0) {
       try $0 + bench.server.number("SELECT count(*) FROM glucoport.reading WHERE seq = \(seq)", in: $1)
     }
   }
 
-  /// A client that lost its position compares, and sends again what the server lacks.
+  /// Sends all readings again, as a client does that lost its position. Returns the server's digests.
   private static func resend(_ bench: ClusterBench, _ count: Int) async throws -> IdentityDigests {
     let run = Client(bench.stand).run
     _ = try await bench.push(Sample.history(count), run)
@@ -48,8 +49,8 @@ import Testing
           if !isComplete, $0 == .recorded { throw Crash() }
         }
       } catch is Crash {
-        // The interrupted move has not confirmed the copy in its cluster, so the first request confirms it
-        // there.
+        // The interrupted move has not confirmed that the copy in its new cluster is in use. The first
+        // request confirms this.
       }
       let position = try await bench.push(Sample.history(5), client.run).position
       try bench.restore(bench.home, backup)
@@ -86,7 +87,8 @@ import Testing
     }
   }
 
-  /// Only the directory is older: the logbook is where it was, after a move there and back.
+  /// Only the directory is restored. The logbook has moved away and back, so it is in the cluster that the
+  /// directory states.
   @Test func aDirectoryRestoredFromBeforeAMoveThereAndBackFindsTheCopy() async throws {
     try await ClusterBench.with { bench in
       let client = Client(bench.stand)
@@ -105,8 +107,8 @@ import Testing
     }
   }
 
-  /// The logbook came back to the database that was restored, so that its last copy is lost. The remaining
-  /// copy is used, although its state is `left`.
+  /// The logbook was moved back to the database that is then restored, so its last copy is lost. The
+  /// remaining copy is used, although its state is `left`.
   @Test(arguments: [false, true]) func aDirectoryRestoredFromBeforeTheMoveBackUsesTheRemainingCopy(
     _ isFromBeforeBoth: Bool
   ) async throws {
@@ -151,7 +153,7 @@ import Testing
       let found = try LogbookRecovery.run("first", in: bench.directory)
       #expect(found == [LogbookRecovery.Found(name: "first", cluster: "default", isReactivated: true)])
       #expect(try await Self.resend(bench, 6) == Self.digests(6))
-      // If the lost copy comes back, it is not used, and no number was given twice.
+      // If the lost copy comes back, it is not used, and no sequence number is assigned twice.
       try bench.restore(bench.south, lastly)
       #expect(try await bench.push(Sample.history(7), client.run).stored == 1)
       var run = client.run
@@ -179,9 +181,8 @@ import Testing
     }
   }
 
-  /// A standby that lags is promoted in the middle of a move: the database has the state of the step before,
-  /// and the command loses its connections. Nothing that was acknowledged is lost, since clients changed
-  /// nothing meanwhile.
+  /// During a move, a standby database that lags is promoted: its data are those of the step before, and the
+  /// command loses its connections. No acknowledged data are lost, since clients changed nothing meanwhile.
   @Test(arguments: [LogbookMove.Step.copied, .left, .recorded], [true, false])
   func aFailoverDuringAMoveLeavesOneCopyOfTheLogbook(_ step: LogbookMove.Step, _ isHome: Bool) async throws {
     try await ClusterBench.with { bench in

@@ -8,7 +8,7 @@ import ServiceConformance
 import TestPostgres
 import Testing
 
-/// The storage in a database with the rules for storages, and its logbooks with the rules for services.
+/// Checks the storage in a database against `StorageRule`, and its logbooks against `ServiceRule`.
 @Suite(.timeLimit(.minutes(10))) struct PostgresConformance {
   @Test(arguments: StorageRule.all) func thePostgreSQLStorageObeysEveryConformanceRule(_ rule: StorageRule)
     async throws
@@ -22,8 +22,8 @@ import Testing
     try await TestDatabases.shared.get().with { try await PostgresLogbooks(copies: $0).check(rule) }
   }
 
-  /// A storage whose folder holds the name of its database. Each start copies the database, so that a copied
-  /// folder is a backup.
+  /// The storage's folder contains only the name of its database. Each start copies the database, so that a
+  /// copy of the folder serves as a backup.
   static func bench(_ copies: DatabaseCopies) -> StorageBench {
     StorageBench { folder, maxContentBytes in
       var quota = LogbookQuota()
@@ -32,7 +32,7 @@ import Testing
       let before = try? String(contentsOfFile: marker, encoding: .utf8)
       let name = try copies.copy(of: before)
       try name.write(toFile: marker, atomically: true, encoding: .utf8)
-      // Eight writers and a reader of one logbook wait for each other, also on a machine with other work.
+      // Eight writers and a reader of one logbook wait for each other, and a busy machine makes this slower.
       var limits = PoolLimits()
       limits.acquireTime = .seconds(120)
       limits.requestTime = .seconds(120)

@@ -11,7 +11,7 @@ import Testing
 
 @testable import PostgresStore
 
-/// A server of PostgreSQL whose processes are killed while clients write.
+/// Tests a PostgreSQL server whose processes are killed while clients write.
 @Suite(.timeLimit(.minutes(10))) struct PostgresCrashTests {
   private static let batchSize = 40
 
@@ -44,7 +44,7 @@ import Testing
         read += held
         #expect((progress.acknowledged...progress.sent).contains(read), "each is read once, in any page")
       }
-      // The storage goes on by itself, and what was not acknowledged is sent again.
+      // The storage recovers without help, and the client sends again what was not acknowledged.
       let answer = try await Self.persistently { try await writer.push(Sample.history(progress.sent)) }
       #expect(answer.stored + answer.known == progress.sent && answer.differing.isEmpty)
       read += try await Self.pulled(&reader)
@@ -55,8 +55,8 @@ import Testing
     }
   }
 
-  /// Writes until a request fails, which it does with an error that asks for another attempt. A crash between
-  /// two requests lets none fail.
+  /// Writes until a request fails. The error must ask for another attempt. If the crash comes between two
+  /// requests, no request fails.
   private static func write(
     _ progress: inout Progress, _ writer: Client, until isOver: () -> Bool
   ) async throws {
@@ -83,7 +83,7 @@ import Testing
     try server.start()
   }
 
-  /// The number of readings that were not read before.
+  /// Downloads all changes. Returns the number of readings that were not read before.
   private static func pulled(_ reader: inout Client) async throws -> Int {
     var client = reader
     let pages = try await persistently { try await client.pullAll() }
@@ -91,7 +91,7 @@ import Testing
     return pages.reduce(0) { $0 + $1.readings.readings.count }
   }
 
-  /// Repeats what fails while connections to the killed processes are replaced.
+  /// Repeats the body if it fails, since connections to the killed processes must first be replaced.
   private static func persistently<Value>(_ body: () async throws -> Value) async throws -> Value {
     for _ in 0..<20 {
       do { return try await body() } catch ServiceError.busy, ServiceError.unavailable {}

@@ -8,7 +8,7 @@ import Testing
 
 @testable import PostgresStore
 
-/// The commands for logbooks and clusters, and the rows of copies.
+/// Tests the commands for logbooks and clusters, and the rows of logbook copies.
 @Suite(.timeLimit(.minutes(10))) struct PostgresDirectoryTests {
   private static var soon: ContinuousClock.Instant { .now + .seconds(60) }
 
@@ -33,7 +33,7 @@ import Testing
       #expect(try bench.move(to: "south").source == "default")
       #expect(try bench.move(to: "south").source == nil, "it is there already")
       try expectList("south", bench.directory)
-      // The serving role may list.
+      // The role of the server may also list the logbooks.
       try expectList("south", PostgresDirectory(DatabaseAddress(bench.server.address(bench.home))))
     }
   }
@@ -55,7 +55,7 @@ import Testing
         #expect(try bench.count(table, in: bench.home) == 0, "\(table)")
         #expect(try bench.count(table, in: bench.south) == 1 + (table == "reading" ? 2 : 0), "\(table)")
       }
-      // A stale request does not report that the logbook was removed.
+      // A request with an outdated login is answered as busy, not as if the logbook had been deleted.
       await #expect { _ = try await bench.stand.logbook(stale).logbook() } throws: { error in
         if case ServiceError.busy = error { true } else { false }
       }
@@ -116,7 +116,7 @@ import Testing
         }
       }
       #expect(try bench.directory.clusters().map(\.name) == ["default", "south"])
-      // One database under two names would be overwritten by a move from itself.
+      // If a database had two names, a move from one name to the other would overwrite the logbook.
       try bench.directory.addCluster("again", at: "host=\(folder)  dbname=\(bench.south)")
       try await Client(bench.stand).push(Sample.history(3))
       try bench.move(to: "south")
@@ -137,7 +137,8 @@ import Testing
       }
       try bench.server.run("REVOKE DELETE ON glucoport.reading FROM \(PostgresServer.role)", in: bench.south)
       #expect(try await service.logbook().name == "first")
-      // The directory stays ready while a cluster is away, and other logbooks are served.
+      // If the tables of a cluster are missing, the directory stays ready, and logbooks of other clusters are
+      // served.
       try bench.server.run("DROP SCHEMA glucoport CASCADE", in: bench.south)
       await #expect { _ = try await service.logbook() } throws: { error in
         if case ServiceError.busy = error { true } else { false }

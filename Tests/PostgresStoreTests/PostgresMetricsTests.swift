@@ -37,7 +37,8 @@ import Testing
     }
   }
 
-  /// The number in the line of metrics of a database that begins with this name and its further labels.
+  /// The number in the line of a database's metrics that has this name. The name may include labels in
+  /// braces.
   private static func figure(
     _ name: String, _ stand: RunningStorage, of cluster: String = "default"
   ) async throws -> Double? {
@@ -157,7 +158,7 @@ extension PostgresMetricsTests {
     "the server lacks a right in its database, which its administrator must repair; try again",
     retryAfterSeconds: 30)
 
-  /// If the missing permission were reported as a failure of the server, clients would put every item aside.
+  /// If a missing permission were reported as a failure of the server, clients would quarantine every item.
   @Test func withoutADatabasePermissionClientsMustRetryAndOneWarningIsLogged() async throws {
     let warnings = Warnings()
     try await Self.with(warn: warnings.add) {
@@ -173,7 +174,7 @@ extension PostgresMetricsTests {
         warnings.all == [
           "the database role of the server lacks a right (SQLSTATE 42501); run 'glucoport serve database check' with the address of the server"
         ])
-      // Requests that do not need the right still work. All work again when the right is restored.
+      // Requests that do not need the permission still work. All work again when it is restored.
       #expect(try await client.service.logbook().name == "first")
       try copies.server.run("GRANT INSERT ON glucoport.reading TO \(role)", in: database)
       #expect(try await client.push(Sample.history(2)).stored == 1)
@@ -199,7 +200,8 @@ extension PostgresMetricsTests {
     }
   }
 
-  /// The error that a client receives, and whether the log names the cause.
+  /// For each SQLSTATE: the seconds after which clients retry (nil for a server failure), and whether the log
+  /// names the cause.
   private static let outcomes: [(state: String, retrySeconds: Int?, isLogged: Bool)] = [
     ("40001", 1, false), ("40P01", 1, false), ("55P03", 1, false), ("57014", 1, false), ("57P01", 1, false),
     ("08006", 1, false), ("25006", 1, true), ("53100", 1, true), ("53300", 1, true), ("42501", 30, true),

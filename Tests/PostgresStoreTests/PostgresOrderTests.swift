@@ -9,7 +9,7 @@ import Testing
 
 @testable import PostgresStore
 
-/// The order of changes and the answers while transactions, servers and connections are in each other's way.
+/// Tests the order of changes, and the answers while transactions, servers and connections hinder each other.
 @Suite(.timeLimit(.minutes(10))) struct PostgresOrderTests {
   /// A storage with three logins, on a separate database.
   private static func with(
@@ -77,7 +77,7 @@ import Testing
       await #expect(throws: ServiceError.busy("the storage is busy; try again", retryAfterSeconds: 1)) {
         try await client.push(Sample.history(2))
       }
-      // Other logbooks do not wait.
+      // Requests for other logbooks do not wait for the lock.
       #expect(try await Client(stand, as: stand.stranger).push(Sample.history(2)).stored == 2)
       try connection.run("ROLLBACK", by: Self.soon)
       #expect(try await client.push(Sample.history(2)).stored == 1)
@@ -140,7 +140,7 @@ import Testing
     }
   }
 
-  /// Two servers on one database. A client uses one after the other within one run.
+  /// Two servers use one database. A client sends requests to both of them within one run.
   @Test func clientsThatAlternateBetweenServersNoticeNothing() async throws {
     try await Self.with { stand, copies, database in
       let second = try PostgresStorage(DatabaseAddress(copies.server.address(database)))
@@ -249,7 +249,7 @@ import Testing
   }
 }
 
-/// Counts from 1.
+/// A counter for several threads, which starts with 1.
 private final class Counter: @unchecked Sendable {
   // Safe: the lock guards the number.
   private let lock = NSLock()

@@ -8,8 +8,8 @@ import Testing
 
 @testable import PostgresStore
 
-/// Tests which rows requests read before the tables of a logbook have statistics: the planner assumes that it
-/// is empty.
+/// Tests which rows requests read before the tables of a logbook have statistics. Without statistics the
+/// planner assumes that the tables are empty.
 @Suite(.timeLimit(.minutes(10))) struct PostgresPlanTests {
   @Test func noRequestScansAWholeLogbookWithOutdatedPlannerStatistics() async throws {
     try await TestDatabases.shared.get().with { copies in
@@ -64,7 +64,7 @@ import Testing
   }
 }
 
-/// Requests of a login, and what they read.
+/// Counts the rows that requests of a login read.
 private struct CountedRequests {
   let copies: DatabaseCopies
   let database: String
@@ -84,7 +84,7 @@ private struct CountedRequests {
     let storage = try PostgresStorage(DatabaseAddress(copies.server.address(database)))
     let value = try await work(storage.logbook(for: login))
     try await storage.close()
-    // A connection counts what it read at the latest when it ends.
+    // A connection reports its counts at the latest when it ends, so this waits until it has ended.
     while try number(connections) > open {}
     return (try number(rows) - before, value)
   }

@@ -7,7 +7,7 @@ import ServiceConformance
 import TestPostgres
 import Testing
 
-/// A dump that is restored into the database of running servers, and clients that are ahead of it.
+/// Tests a dump that is restored into the database of running servers, with clients that have later changes.
 @Suite(.timeLimit(.minutes(10))) struct PostgresRestoreTests {
   /// How the earlier tables are removed, and how the dump is restored.
   private static let ways: [(removal: String, options: [String])] = [
@@ -42,7 +42,7 @@ import Testing
 
       try copies.server.run(way.removal, in: name)
       try copies.server.runTool("pg_restore", ["--dbname", name] + way.options + [dump])
-      // Another client gets the numbers of the changes that were lost.
+      // The changes of another client get the sequence numbers of the lost changes.
       #expect(try await Client(stand).push(Sample.history(2, device: Sample.meter)).stored == 2)
       await #expect(throws: ServiceError.positionUnknown) { try await ahead.push(Sample.history(1, from: 5)) }
       ahead.run.lastSeenPosition = nil

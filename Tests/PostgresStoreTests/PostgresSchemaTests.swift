@@ -9,16 +9,16 @@ import Testing
 
 @testable import PostgresStore
 
-/// The tables of a database, and what their rights refuse.
+/// Tests the tables of a database, and the statements that they refuse to a server.
 @Suite(.timeLimit(.minutes(10))) struct PostgresSchemaTests {
   private static var soon: ContinuousClock.Instant { .now + .seconds(60) }
 
-  /// The number that a statement of the serving role returns, without a condition on the logbook.
+  /// The number that a statement without a condition on the logbook returns to the role of the server.
   private static func count(_ connection: DatabaseConnection, _ sql: String) throws -> Int64 {
     try connection.rows(sql, [], by: soon).integer(0, 0)
   }
 
-  /// Tables without rows of a logbook, or which a server reads before it knows the logbook.
+  /// Tables without rows of a logbook, and tables that a server reads before it knows the logbook.
   private static let directory: Set = [
     "schema_version", "logbook", "login", "replaced_token", "purged", "purged_token", "cluster",
     "page_link",
@@ -36,11 +36,11 @@ import Testing
     return names.filter { !directory.contains($0) }
   }
 
-  /// Two logbooks with a row in each table.
+  /// Creates two logbooks with a row in each table.
   ///
   /// - Parameters:
-  ///   - connection: one of the serving role.
-  ///   - admin: one of a superuser, who sees every row.
+  ///   - connection: a connection of the server's role.
+  ///   - admin: a connection of a superuser, who sees every row.
   private static func with(
     _ body: (_ stand: RunningStorage, _ connection: DatabaseConnection, _ admin: DatabaseConnection)
       async throws ->
@@ -93,7 +93,7 @@ import Testing
         }
         try connection.run("COMMIT", by: Self.soon)
       }
-      // The setting ended with its transaction.
+      // The setting has ended with its transaction, so no row is visible.
       #expect(try Self.count(connection, "SELECT count(*) FROM glucoport.reading") == 0)
     }
   }
@@ -127,7 +127,7 @@ import Testing
     }
   }
 
-  /// A digest of another logbook's rows in a table, as a superuser sees them.
+  /// The count and a digest of another logbook's rows in a table, as a superuser sees them.
   private static func rows(of logbook: Int64, in table: String, _ admin: DatabaseConnection) throws -> [Int64]
   {
     let rows = try admin.rows(
@@ -137,8 +137,8 @@ import Testing
     return [try rows.integer(0, 0), rows.isNull(0, 1) ? 0 : try rows.integer(0, 1)]
   }
 
-  /// The SQLSTATE with which the serving role's statement fails in a transaction of a logbook; nil if it
-  /// runs.
+  /// The SQLSTATE with which a statement of the server's role fails in a transaction of a logbook; nil if it
+  /// succeeds.
   private static func refusal(
     _ statement: String, in logbook: Int64, _ connection: DatabaseConnection
   ) throws -> String? {
@@ -152,7 +152,8 @@ import Testing
     }
   }
 
-  /// Each statement lacks its condition or names the other logbook deliberately. They commit if they can.
+  /// Each statement deliberately lacks a condition on the logbook, or names the other logbook. It is
+  /// committed unless it is refused.
   @Test func noStatementOfAServerReachesAnotherLogbookInAnyTable() async throws {
     try await Self.with { _, connection, admin in
       let ids = try admin.rows("SELECT id FROM glucoport.logbook ORDER BY id", [], by: Self.soon)
@@ -231,7 +232,7 @@ import Testing
     }
   }
 
-  /// The role inherits nothing, but could become another one.
+  /// The server's role inherits no permissions, but it could switch to a role that it is a member of.
   @Test(arguments: [
     "GRANT UPDATE (value) ON glucoport.reading TO $role", "GRANT TRIGGER ON glucoport.reading TO $role",
     "GRANT REFERENCES ON glucoport.record TO $role", "GRANT DELETE ON glucoport.record TO $role",
@@ -304,7 +305,7 @@ import Testing
       for act in [{ _ = try served.check() }, { _ = try database.prepare(role: nil, isPreview: false) }] {
         #expect(throws: Failure.self) { try act() }
       }
-      // Neither the tables of a lost version nor a schema of something else are prepared.
+      // Tables without a version number, and a schema of another program, are not prepared.
       try copies.server.run("DELETE FROM glucoport.schema_version", in: empty)
       for act in [{ _ = try served.check() }, { _ = try database.prepare(role: nil, isPreview: false) }] {
         #expect { try act() } throws: { ($0 as? Failure)?.category == .inputOutput }
@@ -317,7 +318,7 @@ import Testing
     }
   }
 
-  /// The tables of version 1 with a logbook, and a role that serves them.
+  /// The test starts from tables of version 1 with a logbook, and a role that serves them.
   @Test func tablesOfTheFirstVersionAreUpgradedWithTheirLogbooks() async throws {
     try await TestDatabases.shared.get().with { copies in
       let name = try copies.copy() + "_first"

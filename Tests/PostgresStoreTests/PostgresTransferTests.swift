@@ -9,7 +9,7 @@ import ServiceConformance
 import TestPostgres
 import Testing
 
-/// Moving the data of a server from a folder to a database and back.
+/// Tests moving the data of a server from a folder to a database and back.
 @Suite(.timeLimit(.minutes(10))) struct PostgresTransferTests {
   private static let content = AttachmentContent(
     digest: "fb8e20fc2e4c3f248c60c39bd652f3c1347298bb977b8b4d5903b85055620603", size: 2)
@@ -74,7 +74,7 @@ import Testing
       let base = try ScratchFolder()
       let (served, copied) = (base.path + "/served", base.path + "/copied")
       for path in [served, copied] { try Self.export(owner, to: path) }
-      // The folder could be served meanwhile, and have readings that the database lacks.
+      // A server could use the folder meanwhile, so that the folder has readings that the database lacks.
       try expectRefusal(of: served)
       let storage = try EmbeddedStorage(folder: served)
       for login in [stand.writer, stand.stranger] { try await Self.purge(login, storage) }
@@ -104,8 +104,8 @@ import Testing
     }
   }
 
-  /// Clients may have used the first database since, so that two databases with the same logbooks would
-  /// differ.
+  /// Clients may have used the first database since the move. Then two databases would have different data of
+  /// the same logbooks.
   @Test func aServerFolderThatWasMovedIsNotMovedToAnotherDatabase() async throws {
     try await Self.with { _, folder, server, name in
       let owner = try DatabaseAddress(server.address(name, as: PostgresServer.owner))
@@ -124,7 +124,7 @@ import Testing
       #expect {
         _ = try EmbeddedStorage(folder: folder.path)
       } throws: { "\($0)".contains("'\(name)' of the PostgreSQL system") }
-      // A mark that names no database is of an interrupted run.
+      // An interrupted move leaves a mark that names no database, so it does not prevent another move.
       try "".write(toFile: folder.path + "/moved-to-database", atomically: false, encoding: .utf8)
       #expect(try Self.move(folder.path, to: address).readings > 0)
       #expect(try Self.move(folder.path, to: address).knownLogbooks == 2)
@@ -231,6 +231,6 @@ import Testing
 }
 
 extension StoragePlace {
-  /// The storage with the logins that it has.
+  /// Opens the storage again, with its existing logins.
   fileprivate func reopened() async throws -> OpenStorage { try await bench.start(folder.path, 1 << 30) }
 }

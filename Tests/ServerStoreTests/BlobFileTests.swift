@@ -7,7 +7,7 @@ import ServerStore
 import ServiceConformance
 import Testing
 
-/// The content of attachments in the file of a logbook.
+/// Tests the contents of attachments in the file of a logbook.
 @Suite struct BlobFileTests {
   private let folder: ScratchFolder
   private let content = AttachmentContent(

@@ -9,13 +9,14 @@ import Testing
 
 @testable import ServerStore
 
-/// Files of a logbook with content that glucoport never writes, from another program or a disk error.
+/// Tests logbook files with content that glucoport never writes, from another program or a disk error.
 @Suite struct DamagedFileTests {
   private let folder: ScratchFolder
 
   init() throws { folder = try ScratchFolder() }
 
-  /// A file with a reading, changed by a statement without any rule of the schema.
+  /// A logbook file with a reading, damaged by a statement for which the schema's triggers and checks are
+  /// off.
   private func damaged(_ sql: String) throws -> DatabaseFile {
     let path = folder.path + "/a.db"
     try DataFolder.makeFile(path)
@@ -62,7 +63,7 @@ import Testing
     try file.close()
   }
 
-  /// A record, and a change of the file without any rule of the schema.
+  /// Each statement damages a record, while the schema's triggers and checks are off.
   @Test(arguments: [
     ("UPDATE record SET guid = '-1'", "record (guid \"-1\"): unknown guid"),
     ("UPDATE record SET state = '{}'", "record (guid \"\(guid)\"): unknown state"),
@@ -108,7 +109,7 @@ import Testing
     "fields":{"text":"a"},"deleted":false,"edited_at":null}
     """
 
-  /// Further numbers would overflow, and end the server for everyone.
+  /// Numbers after it would overflow. This would end the server's process, also for other logbooks.
   @Test(arguments: [Int64.max, Int64.max - 1, Int64(1) << 62])
   func anImpossiblyLargeStoredNumberIsReportedAsDamage(_ seq: Int64)
     async throws
@@ -122,7 +123,7 @@ import Testing
     try file.close()
   }
 
-  /// One wrong byte on the disk can make NULL or text of a number, whatever the schema states.
+  /// One wrong byte on the disk can turn a number into NULL or text, whatever type the schema states.
   @Test(arguments: [
     ("unit", "NULL", "unit is NULL"), ("unit", "'x'", "unit is no number"),
     ("value", "'x'", "value is no number"),

@@ -7,7 +7,7 @@ import ServerStore
 import ServiceConformance
 import Testing
 
-/// The embedded storage with the rules for storages, and its logbooks with the rules for services.
+/// Checks the embedded storage against `StorageRule`, and its logbooks against `ServiceRule`.
 @Suite(.timeLimit(.minutes(10))) struct EmbeddedConformance {
   static let bench = StorageBench { folder, maxContentBytes in
     var quota = LogbookQuota()

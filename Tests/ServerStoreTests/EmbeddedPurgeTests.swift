@@ -9,7 +9,8 @@ import Testing
 
 @testable import ServerStore
 
-/// Tests which data of a deleted logbook the embedded storage keeps, and how it reacts to damage by hand.
+/// Tests which data of a deleted logbook the embedded storage keeps, and how it reacts to files changed by
+/// hand.
 @Suite struct EmbeddedPurgeTests {
   private let folder: ScratchFolder
 
@@ -93,7 +94,8 @@ import Testing
     }
   }
 
-  /// An earlier answer must not hide that the record is missing.
+  /// The server remembers its answer to the first request. This answer must not hide that the record is
+  /// missing.
   @Test func aRecordRemovedByHandFromTheServerIsStoredWhenSentAgain() async throws {
     let stand = try await stand()
     let client = Client(stand)

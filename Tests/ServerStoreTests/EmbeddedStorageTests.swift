@@ -9,7 +9,7 @@ import Testing
 
 @testable import ServerStore
 
-/// Properties of the embedded storage only: its folder, its files and their rules.
+/// Tests what only the embedded storage has: its folder, its files and their rules.
 @Suite struct EmbeddedStorageTests {
   private let folder: ScratchFolder
   private let token = LoginToken("gp_token")
@@ -135,7 +135,7 @@ import Testing
 
   @Test func afterAStopTheLogbookFileHoldsAllDataWithoutALogFile() async throws {
     let (storage, client) = try await filled()
-    // A reader is open, too, and is the last to close.
+    // A connection of a reader is open, too, and is closed last.
     _ = try await client.service.changes(after: nil, limit: 10, client.run)
     try await storage.close()
     let copy = folder.path + "/copy.db"
@@ -218,7 +218,8 @@ import Testing
     try await storage.close()
   }
 
-  /// A run that uploaded can verify after another program has altered the file.
+  /// A run can upload, and verify after another program has changed the file. So earlier results must not be
+  /// reused.
   @Test func eachDigestComparisonReadsAllRowsAgain() async throws {
     let (storage, client) = try await filled()
     let before = try await client.service.readingDigests(client.run)

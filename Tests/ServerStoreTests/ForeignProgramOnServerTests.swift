@@ -8,8 +8,8 @@ import Testing
 
 @testable import ServerStore
 
-/// Changes of a server's files by a program other than glucoport: with SQLite's default settings, which have
-/// neither recursive triggers nor foreign keys.
+/// Tests changes of a server's files by another program. It uses SQLite's default settings, in which
+/// recursive triggers and foreign keys are off.
 @Suite struct ForeignProgramOnServerTests {
   private let folder: ScratchFolder
 
@@ -131,7 +131,7 @@ import Testing
     #expect(try bare(kind) { try Int.fetchOne($0, sql: "SELECT count(*) FROM \(table)") ?? 0 } > 0)
     try expectUnchanged(kind, "DELETE FROM \(table)")
     try expectUnchanged(kind, "DELETE FROM \(table) WHERE true")
-    // An upload repeats known readings, and skips them.
+    // Uploads repeat known readings, so the schema skips such a row without an error.
     let isSkipped = table == "reading"
     for verb in ["INSERT OR REPLACE", "REPLACE"] {
       try expectUnchanged(
@@ -170,7 +170,7 @@ import Testing
     }
   }
 
-  /// The number of a row has two names, and a trigger for one does not fire for the other.
+  /// SQLite's row id has two names, and a trigger for one name does not fire for the other name.
   @Test(arguments: ["device", "series", "node", "epoch", "reading", "blob_part"])
   func anotherProgramCannotChangeTheRowIDOfAPermanentServerRow(_ table: String) throws {
     try make(Self.logbook)
@@ -201,8 +201,8 @@ import Testing
     """
   }
 
-  /// A program tries to store a known reading with its number, with another number, and another reading with
-  /// a used number.
+  /// Another program tries to store a known reading with its own sequence number or with another one. It also
+  /// tries to store another reading with a used number.
   @Test(arguments: [2, 5000]) func aStoredReadingIsNeverReplacedEvenAfterALargeUpload(_ readings: Int) throws
   {
     try make(Self.logbook, readings: readings)

@@ -9,7 +9,7 @@ import Testing
 
 @testable import ServerStore
 
-/// The logins of a data folder.
+/// Tests the logins of a server's data folder.
 @Suite struct LoginTests {
   private let folder: ScratchFolder
 

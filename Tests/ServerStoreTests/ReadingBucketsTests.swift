@@ -8,7 +8,7 @@ import Testing
 
 @testable import ServerStore
 
-/// A comparison hashes each reading once, whatever the number of its requests.
+/// Tests that a comparison hashes each reading once, whatever the number of its requests.
 @Suite struct ReadingBucketsTests {
   private let folder: ScratchFolder
   private let file: DatabaseFile
@@ -36,7 +36,7 @@ import Testing
     var buckets = ReadingBuckets()
     try file.readNow { try buckets.extend($0) }
     #expect(buckets.digests == expected([first]) && buckets.last == 400)
-    // A second look at old rows would find this damaged row, and fail.
+    // If the old rows were read again, the damage in them would cause an error.
     try file.writeNow { database in
       try database.execute(sql: "DROP TRIGGER reading_is_immutable")
       try database.execute(sql: "UPDATE reading SET series = 99 WHERE seq <= 400")
@@ -54,7 +54,7 @@ import Testing
   @Test func theReadingsOfDigestBucketsAreComplete() throws {
     let (first, second) = (Sample.history(300), Sample.history(5, device: Sample.meter))
     try store(first, after: 0)
-    // The numbers in between belong to changes of records.
+    // The sequence numbers between them belong to changes of records.
     try store(second, after: 5000)
     var buckets = ReadingBuckets()
     try file.readNow { try buckets.extend($0) }
@@ -69,7 +69,7 @@ import Testing
     try file.close()
   }
 
-  /// An array indexed by number would need more memory than exists.
+  /// An array indexed by sequence number would need more memory than exists.
   @Test func aReadingWithAHugeSequenceNumberNeedsNoExtraMemory() throws {
     let far = Sample.history(2, device: Sample.meter)
     try store(Sample.history(3), after: 0)

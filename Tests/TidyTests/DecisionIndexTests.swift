@@ -3,7 +3,7 @@
 import Foundation
 import Testing
 
-/// A file and a symbol that it declares, as the pages for people who change the code name them:
+/// A reference in the documentation for developers to a file and a symbol that it declares:
 /// `Sync/Merge.swift#Merge`.
 private struct DecisionReference: Hashable, CustomStringConvertible {
   /// The path below `Sources`.
@@ -25,8 +25,8 @@ private struct DecisionReference: Hashable, CustomStringConvertible {
     return Self.declares(symbol, file) ? nil : "\(self): the file does not declare it"
   }
 
-  /// The reference to the file that declares the symbol, after it moved: the only one of the same module,
-  /// else of all modules; nil if no file or several declare it.
+  /// The reference to the file that declares the symbol after it moved. It is the only such file of the same
+  /// module, or else of all modules; nil if no file or several declare the symbol.
   func moved(in sources: [String: SourceFile]) -> DecisionReference? {
     let files = sources.values.filter { $0.isSwift && Self.declares(symbol, $0) }
     let near = files.filter { $0.room == path.prefix { $0 != "/" } }
@@ -46,7 +46,7 @@ private struct DecisionReference: Hashable, CustomStringConvertible {
   }
 }
 
-/// Tests that the index of decisions and the pages on large ideas lead to the code as it is.
+/// Tests that the references in the index of decisions and in the pages on large ideas lead to the code.
 @Suite struct DecisionIndexTests {
   private static let index = "Documentation/decisions.md"
 
@@ -58,7 +58,7 @@ private struct DecisionReference: Hashable, CustomStringConvertible {
     Dictionary(try SourceFile.all(in: "Sources").map { ($0.path, $0) }) { first, _ in first }
   }
 
-  /// With `GLUCOPORT_REWRITE_GOLDEN`, a reference follows a symbol that moved to another file.
+  /// With `GLUCOPORT_REWRITE_GOLDEN=1`, the test corrects references to symbols that moved to another file.
   @Test func everyReferenceInTheDecisionIndexLeadsToADeclaration() throws {
     let sources = try sources()
     let isRewriting = ProcessInfo.processInfo.environment["GLUCOPORT_REWRITE_GOLDEN"] == "1"

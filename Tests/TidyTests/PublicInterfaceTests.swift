@@ -2,8 +2,8 @@
 
 import Testing
 
-/// Tests which types programs that embed the libraries can use. All others are `package`, so that changes of
-/// them break no program.
+/// Tests which types are available to programs that embed the libraries. All other types are `package`, so
+/// that changes of them break no such program.
 @Suite struct PublicInterfaceTests {
   /// The public types of each library. A type belongs here if a program needs it to read an export, a
   /// recorded session or a meter. A type for drivers or transports of programs belongs here, too.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Rules that reviews miss. Each gives the places that break it, as `path:line: what`.
+/// Rules that reviewers overlook. Each function returns the violations in a file, as `path:line: what`.
 enum SourceRules {
   static let maxFunctionLines = 70
   static let maxFileLines = 600
@@ -20,7 +20,8 @@ enum SourceRules {
     ["glucoport"],
   ]
 
-  /// Modules of other packages, by the role for which they are needed. Each role has one room.
+  /// Modules of other packages, by the role for which they are needed. Only one room may import those of a
+  /// role.
   static let importers: [(role: String, room: String, modules: Set<String>)] = [
     ("digests", "Logbook", ["Crypto"]),
     ("bodies in gzip", "LogbookAPI", ["CZlib"]),
@@ -146,13 +147,13 @@ enum SourceRules {
     }
   }
 
-  /// Calls that fetch the changes of others, apply them, and store the position. Each has the files that may
-  /// call it. With one way in, no second part of the program stores its own position. A comparison fetches,
-  /// too, and applies missing items by the same calls.
+  /// Calls that fetch changes from a remote, apply them, or store the position, each with the files that may
+  /// call it. So only one part of the program stores the position. A comparison also fetches, and applies
+  /// missing items by the same calls.
   static let pulling: [(call: String, files: Set<String>)] = [
     ("remote.changes(", ["UploadSession+Downloads.swift", "VerifySession.swift"]),
-    // The base zone is fetched when a store gets a remote, before it has a queue of downloads. A page is made
-    // from a temporary store, which is removed with the page.
+    // The base zone is fetched when a store gets a remote, before it has a queue of downloads. A report page
+    // is made from a temporary store, which is removed with the page.
     ("parts.changes(", ["UploadSession+Downloads.swift", "BaseZone.swift", "ReportPages.swift"]),
     ("remote.part(", ["UploadSession+Attachments.swift"]),
     ("storePulled(", ["UploadSession+Pull.swift", "VerifySession+Fix.swift", "ReportPages.swift"]),
@@ -192,8 +193,8 @@ enum SourceRules {
       }
   }
 
-  /// Names that two files have, or two types outside of other types. A reader looks for both by their names.
-  /// Of the types in tests only the suites count, by whose names tests are chosen.
+  /// Names that two files share, or two types that are not nested. Readers look for files and types by name.
+  /// In tests only suites are checked, because tests are selected by the names of suites.
   static func repeatedNames(_ files: [SourceFile]) -> [String] {
     let declaration =
       /^(?:(?:package|public|private|fileprivate|final|indirect|@\w+(?:\(.*\))?) )*(?:struct|enum|class|actor|protocol) (\w+)/
@@ -270,7 +271,7 @@ enum SourceRules {
     let folder: String
     /// The end of the file names.
     let suffix: String
-    /// The protocol that they conform to.
+    /// The protocol to which the types conform.
     let port: String
 
     static let formats = Registered(

@@ -163,7 +163,7 @@ struct LinkTests {
   @Test func aReportOfASerialChipCarriesAtMost63Bytes() throws {
     let meter = EchoMeter.hid()
     let sent = String(repeating: "AA", count: 64)
-    // The echo of the report of 63 bytes is sent 31 times, that of one byte once.
+    // The device echoes the report of 63 bytes 31 times, and the report of one byte once.
     let lines = try run(meter, "cp2110", "send=\(sent)", "receive=64", "receive=7")
     #expect(
       lines == ["ok ", "ok " + String(repeating: "AA", count: 63), "ok " + String(repeating: "AA", count: 7)])

@@ -4,7 +4,7 @@ import Foundation
 import Glibc
 import SimulatedUSB
 
-/// A run of the probe on a simulated bus.
+/// A run of the program `usb-probe` on a simulated USB bus.
 struct Probe {
   /// Far above the time of any run, so that a run that hangs fails only its test.
   private static let limitSeconds = 60.0
@@ -12,8 +12,8 @@ struct Probe {
   let process = Process()
   private let output = Pipe()
 
-  /// Starts the probe; `isUnprivileged` runs it as the user `nobody`, for tests that need the permissions of files
-  /// to apply.
+  /// Starts the probe. `isUnprivileged` runs it as the user `nobody`, for tests in which the permissions of
+  /// files must apply.
   init(_ bus: SimulatedBus, _ arguments: [String], isUnprivileged: Bool = false) throws {
     let products = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()
     let binary = products.appending(path: "usb-probe").path
@@ -51,7 +51,7 @@ struct Probe {
     return String(decoding: bytes, as: UTF8.self).split(separator: "\n").map(String.init)
   }
 
-  /// The output of a complete run.
+  /// Runs the probe to its end, and returns its output.
   static func run(_ bus: SimulatedBus, _ arguments: String..., isUnprivileged: Bool = false) throws
     -> [String]
   {
